@@ -1,24 +1,29 @@
 import { globSync, readFileSync } from 'node:fs'
 import { join, normalize, relative, sep } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { EXPORTED, REPLACED_FILES, REPLACED_NAMES } from './support/source-language.ts'
 
 /** Who may import whom: the house of DESIGN.md. A folder that is not in this table does not belong in `src`. */
 const HOUSE: Readonly<Record<string, readonly string[]>> = {
   cli: ['operator', 'registry', 'worker', 'plugins', 'formats', 'clients', 'sdk', 'broker', 'http', 'config'],
   operator: ['formats', 'clients', 'http', 'regex', 'config'],
   registry: ['formats', 'broker', 'clients', 'encryption', 'http', 'config'],
-  worker: ['plugins', 'sdk', 'broker', 'clients', 'http', 'regex', 'config'],
-  plugins: ['sdk', 'serde', 'formats', 'clients', 'regex', 'config'],
+  worker: ['plugins', 'sdk', 'java-compat', 'broker', 'clients', 'http', 'regex', 'config'],
+  plugins: ['sdk', 'java-compat', 'serde', 'formats', 'clients', 'regex', 'config'],
+  'java-compat': ['sdk', 'formats', 'regex', 'config'],
   serde: ['formats', 'clients', 'encryption', 'config'],
   clients: ['config'],
   encryption: ['config'],
   broker: ['config'],
-  http: ['config'],
+  http: ['regex', 'config'],
   formats: ['regex'],
   sdk: [],
   regex: [],
   config: [],
 }
+
+/** What connectors import beside libraries and each other, as a third party's do; the version is that of their package. */
+const CONNECTOR_IMPORTS = /^src\/(?:sdk\/index\.ts|java-compat\/.+|plugins\/connectors\/.+|plugins\/version\.ts)$/
 
 /** What `cli` sees of a program: how to start it and with which settings, nothing of what is inside. */
 const PROGRAMS = ['operator', 'registry', 'worker']
@@ -52,6 +57,14 @@ describe('the house', () => {
       const [from, to] = [roomOf(file), roomOf(target)]
       return to !== undefined && to !== from && !HOUSE[from!]?.includes(to)
     })
+    expect(wrong).toEqual([])
+  })
+
+  it('lets connectors use the SDK and the Java compatibility module only', () => {
+    const wrong = imports.filter(
+      ({ file, target }) =>
+        file.startsWith('src/plugins/connectors/') && target.startsWith('src/') && !CONNECTOR_IMPORTS.test(target),
+    )
     expect(wrong).toEqual([])
   })
 
@@ -93,6 +106,20 @@ describe('expressions', () => {
         .map(([call]) => `${file}: ${call}`),
     )
     expect(wrong).toEqual([])
+  })
+})
+
+describe('members that data names', () => {
+  it('are set by defineMember: an assignment to __proto__ would be lost', () => {
+    const sources = files('src/{formats,serde,java-compat}/**/*.ts', 'src/plugins/converters/**/*.ts')
+    const assignments = sources
+      .filter((file) => file !== 'src/formats/define-member.ts')
+      .flatMap((file) =>
+        [...textOf(file).matchAll(/\w\[(?:name|key|\w+\.(?:name|localName))\] = /g)].map(
+          ([found]) => `${file}: ${found}`,
+        ),
+      )
+    expect(assignments).toEqual([])
   })
 })
 
@@ -159,7 +186,31 @@ describe('documents', () => {
     )
     expect(broken).toEqual([])
   })
+
+  it('link only to headings that exist', () => {
+    const broken = pages.flatMap((page) =>
+      [...textOf(page).matchAll(/\]\(([^)#\s:]*\.md)?#([^)\s]+)\)/g)]
+        .map(([, target, anchor]) => ({
+          target: target === undefined ? page : normalize(join(page, '..', target)),
+          anchor,
+        }))
+        .filter(({ target, anchor }) => files(target).length > 0 && !anchorsOf(target).includes(anchor!))
+        .map(({ target, anchor }) => ({ page, target, anchor })),
+    )
+    expect(broken).toEqual([])
+  })
 })
+
+/** The anchors of a page's headings, as GitHub makes them. */
+function anchorsOf(page: string): readonly string[] {
+  const headings = [...textOf(page).matchAll(/^#+ (.+)$/gm)].map(([, title]) => title!)
+  return headings.map((title) =>
+    title
+      .toLowerCase()
+      .replace(/[^\p{L}\p{N} _-]/gu, '')
+      .replaceAll(' ', '-'),
+  )
+}
 
 /** Every module a file names, in-house ones by their path from the root; what is only named as a type counts too. */
 function importsOf(file: string): readonly string[] {
@@ -195,6 +246,32 @@ describe('the page of security', () => {
       ([, title, file]) => !["'", '"', '`'].some((quote) => textOf(file!).includes(quote + title + quote)),
     )
     expect(unknown.map(([link]) => link)).toEqual([])
+  })
+})
+
+describe('the page of the architecture', () => {
+  const page = textOf('docs/architecture.md')
+
+  it('names every module and the folders of the programs', () => {
+    const modules = Object.keys(HOUSE).map((module) => `src/${module}/`)
+    const folders = files(`src/{${PROGRAMS.join(',')}}/*/*.ts`).map(
+      (file) => `${file.split('/').slice(0, 3).join('/')}/`,
+    )
+    expect([...new Set([...modules, ...folders])].filter((module) => !page.includes(`\`${module}\``))).toEqual([])
+  })
+
+  it('draws no import that the table forbids', () => {
+    const edges = [...page.matchAll(/^ {2}(\w+) --> (.+)$/gm)].flatMap(([, from, to]) =>
+      to!.split(' & ').map((target) => ({ from: from!, target })),
+    )
+    expect(edges.length).toBeGreaterThan(20)
+    expect(edges.filter(({ from, target }) => !HOUSE[from]?.includes(target))).toEqual([])
+  })
+
+  it('names only files that exist', () => {
+    const paths = [...page.matchAll(/`((?:src|test|docs|charts|crds|rbac)\/[^`\s]*)`/g)].map(([, path]) => path!)
+    expect(paths.length).toBeGreaterThan(80)
+    expect(paths.filter((path) => files(path).length === 0)).toEqual([])
   })
 })
 
@@ -250,5 +327,42 @@ describe('the tests', () => {
     const users = files('test/**/*.ts').filter((file) => /import \{[^}]*\brealWhereAMachineCan\b/.test(textOf(file)))
     expect(users).toEqual(['test/e2e/node-cluster.test.ts'])
     expect(textOf('scripts/count-tests.mjs')).toContain("'test/e2e/node-cluster.test.ts'")
+  })
+})
+
+describe('the language of the source', () => {
+  const sources = files('src/**/*.ts')
+  const exported = sources.flatMap((file) =>
+    [...textOf(file).matchAll(EXPORTED)].map(([, name]) => ({ file, name: name! })),
+  )
+
+  it('exports no name from several modules', () => {
+    const shared = [...Map.groupBy(exported, ({ name }) => name)].filter(
+      ([name, found]) => new Set(found.map(({ file }) => file)).size > 1,
+    )
+    expect(shared.map(([name, found]) => `${name}: ${found.map(({ file }) => file).join(', ')}`)).toEqual([])
+  })
+
+  it('has no import circles', () => {
+    const targets = new Map(
+      sources.map((file) => [file, importsOf(file).filter((target) => target.startsWith('src/'))]),
+    )
+    const reachable = (from: string) => {
+      const seen = new Set<string>()
+      for (const open = [...(targets.get(from) ?? [])]; open.length > 0; ) {
+        const next = open.pop()!
+        if (seen.has(next)) continue
+        seen.add(next)
+        open.push(...(targets.get(next) ?? []))
+      }
+      return seen
+    }
+    expect(sources.filter((file) => reachable(file).has(file))).toEqual([])
+  })
+
+  it('brings no replaced name back', () => {
+    const names = exported.filter(({ name }) => REPLACED_NAMES.has(name)).map(({ file, name }) => `${file}: ${name}`)
+    const paths = sources.filter((file) => file.split('/').some((part) => REPLACED_FILES.has(part)))
+    expect([...names, ...paths]).toEqual([])
   })
 })

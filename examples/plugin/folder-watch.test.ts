@@ -6,7 +6,7 @@ import { test } from 'node:test'
 import { runSource } from 'weir/sdk'
 import { folderWatch } from './folder-watch.ts'
 
-/** A folder of files that were changed at these times, in seconds. */
+/** A folder with files that were changed at these times, in seconds. */
 async function folderOf(files: Record<string, number>): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'folder-watch-'))
   for (const [name, seconds] of Object.entries(files)) {
@@ -16,7 +16,7 @@ async function folderOf(files: Record<string, number>): Promise<string> {
   return folder
 }
 
-test('tells files, the oldest change first', async (t) => {
+test('writes records in the order of changes', async (t) => {
   const folder = await folderOf({ b: 20, a: 20, c: 10 })
   t.after(() => rm(folder, { recursive: true }))
   const source = runSource(folderWatch, { config: { folder, topic: 'files' } })
@@ -32,7 +32,7 @@ test('tells files, the oldest change first', async (t) => {
   )
 })
 
-test('goes on where it was, and sees what changes', async (t) => {
+test('continues at its offset and detects changes', async (t) => {
   const folder = await folderOf({ a: 20, b: 20 })
   t.after(() => rm(folder, { recursive: true }))
   const source = runSource(folderWatch, {
@@ -45,11 +45,11 @@ test('goes on where it was, and sees what changes', async (t) => {
   await source.stop()
 })
 
-test('asks to be tried again while there is no such folder', async () => {
+test('throws a RetriableError while the folder does not exist', async () => {
   const source = runSource(folderWatch, { config: { folder: '/no/such/folder', topic: 'files' } })
-  await assert.rejects(source.take(1), { code: 'retriable', message: /can't be read/ })
+  await assert.rejects(source.take(1), { code: 'retriable', message: /cannot be read/ })
 })
 
-test('refuses a configuration that lacks a key', () => {
+test('rejects a configuration without a required key', () => {
   assert.throws(() => runSource(folderWatch, { config: { topic: 'files' } }), /configuration "folder"/)
 })

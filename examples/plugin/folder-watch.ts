@@ -3,22 +3,22 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { defineSource, field, INT64, RetriableError, STRING, struct, TIMESTAMP, z } from 'weir/sdk'
 
-/** One schema for all records: converters know it again by its identity. */
+/** One schema for all records, because converters cache schemas by identity. */
 const FILE_SEEN = struct('FileSeen', { name: STRING, bytes: INT64, changed: TIMESTAMP })
 
-/** How far a folder was told: the time of the newest file, and of several with that time the last by name. */
+/** The position in a folder: the time of the last change and, of several files with that time, the last name. */
 type Place = { readonly changedMs: number; readonly name: string }
 
 export const folderWatch = defineSource({
   class: 'FolderWatch',
   version: '1.0.0',
-  summary: 'Writes a record for every file of a folder that is new or has changed.',
+  summary: 'Writes a record for every new or changed file of a folder.',
   notes:
-    'Every file is told at least once after its last change; one that changes twice between two looks is told once.',
+    'Each file causes at least one record after its last change; one that changes twice between two scans causes one.',
   config: z.object({
-    folder: field.text({ doc: 'The folder to look at.', importance: 'HIGH', nonEmpty: true }),
-    topic: field.text({ doc: 'Where the records go.', importance: 'HIGH', nonEmpty: true }),
-    'poll.interval.ms': field.int({ doc: 'Pause between two looks, in ms.', min: 1 }).default(1000),
+    folder: field.text({ doc: 'The folder to watch.', importance: 'HIGH', nonEmpty: true }),
+    topic: field.text({ doc: 'Topic for the records.', importance: 'HIGH', nonEmpty: true }),
+    'poll.interval.ms': field.int({ doc: 'Pause between two scans, in ms.', min: 1 }).default(1000),
   }),
 
   async *poll({ config, signal, resumeFrom }) {
@@ -46,8 +46,8 @@ type FileAt = Place & { readonly bytes: number }
 
 async function filesAfter(place: Place, folder: string): Promise<readonly FileAt[]> {
   const names = await readdir(folder).catch((error: Error) => {
-    // Somebody may bring it yet: the task goes on when it is there.
-    throw new RetriableError(`the folder '${folder}' can't be read: ${error.message}`)
+    // The folder may be created later: the task retries.
+    throw new RetriableError(`the folder '${folder}' cannot be read: ${error.message}`)
   })
   const files = await Promise.all(names.map((name) => fileAt(folder, name)))
   return files
@@ -56,7 +56,7 @@ async function filesAfter(place: Place, folder: string): Promise<readonly FileAt
     .sort(compare)
 }
 
-/** Undefined for folders, and for what was removed since. */
+/** Undefined for folders, and for files that were removed in the meantime. */
 async function fileAt(folder: string, name: string): Promise<FileAt | undefined> {
   const found = await stat(join(folder, name)).catch(() => undefined)
   return found?.isFile() ? { changedMs: Math.floor(found.mtimeMs), name, bytes: found.size } : undefined

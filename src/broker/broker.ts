@@ -1,42 +1,49 @@
+import type { BrokerAddress } from './broker-address.ts'
 import type { BrokerError } from './error.ts'
-import type { BrokerAddress } from './home.ts'
+import type { PartitionOffset, TopicPartition } from './topic-partition.ts'
+
+export type { PartitionOffset, TopicPartition } from './topic-partition.ts'
 
 /**
- * The log, as Weir's programs see it. Two homes stand behind it: Kafka and the embedded broker. Everything here is
- * written once, over the calls in `home.ts`; a home answers those calls and nothing else.
+ * The broker as Weir's programs use it. There are two backends: Kafka and the embedded broker. Everything behind this
+ * interface is implemented once, on top of the calls in `backend.ts`.
  *
- * Every method may reject with a `BrokerError`. Offsets are numbers: a log is exact up to 2^53 records.
+ * Every method may reject with a `BrokerError`. Offsets are numbers, so they are exact up to 2^53 records.
  */
 export interface Broker {
-  /** What another thread of this process hands to `openBroker` to get a broker of its own on the same log. */
+  /**
+   * The address that another thread of this process passes to `openBroker` to get a broker of its own on the same
+   * backend.
+   */
   address(): Promise<BrokerAddress>
-  readonly topics: Topics
-  readonly groups: Groups
-  /** Identity of the log behind this broker; Kafka's cluster id. */
+  readonly topics: TopicAdmin
+  readonly groups: GroupAdmin
+  /** The cluster id: Kafka's own, or that of the data directory. */
   clusterId(): Promise<string>
   producer(options?: ProducerOptions): Promise<Producer>
   /**
-   * Whether a producer was made with this fencing or transactional id, as long as the broker remembers it: Kafka does for
-   * `transactional.id.expiration.ms`, the embedded broker for ever. Undefined where the broker cannot say.
+   * Whether a producer with this fencing or transactional id exists or existed, as far as the broker remembers: Kafka
+   * for `transactional.id.expiration.ms`, the embedded broker without limit. Undefined when the broker cannot tell.
    */
-  hasHadProducer(id: string): Promise<boolean | undefined>
-  /** Reads partitions without a group. */
-  reader(options?: ReaderOptions): Reader
+  hasTransactionalId(id: string): Promise<boolean | undefined>
+  /** Reads partitions without a consumer group. */
+  reader(options?: PartitionReaderOptions): PartitionReader
   /** Reads topics as a member of a consumer group. */
   consumer(options: ConsumerOptions): Promise<Consumer>
-  /** Takes part in a group with a protocol of its own (elections, balancing of work). Returns after the first join. */
-  member(options: MemberOptions): Promise<Member>
-  /** Closes everything that was opened through this broker, then the connection. Safe to call twice. */
+  /** Joins a group with a custom protocol (leader election, work assignment). Resolves after the first join. */
+  joinGroup(options: GroupMembershipOptions): Promise<GroupMembership>
+  /** Closes everything that was opened through this broker, then the backend. Idempotent. */
   close(): Promise<void>
 }
 
-export type TopicPartition = { readonly topic: string; readonly partition: number }
-export type PartitionOffset = TopicPartition & { readonly offset: number }
 export type CommittedOffset = PartitionOffset & { readonly metadata?: string }
 export type Header = readonly [key: string, value: Uint8Array | null]
 export type Compression = 'none' | 'gzip' | 'snappy' | 'lz4' | 'zstd'
 
-/** A record to write. A null value is a tombstone. Without `partition` the key's hash (murmur2, as Java's) chooses. */
+/**
+ * A record to write. A null value is a tombstone. Without `partition`, the hash of the key decides (murmur2, as in Java
+ * clients).
+ */
 export type NewRecord = {
   readonly topic: string
   readonly partition?: number
@@ -46,7 +53,7 @@ export type NewRecord = {
   readonly timestampMs?: number
 }
 
-/** A record as it stands in the log. */
+/** A record as it is stored in the log. */
 export type StoredRecord = {
   readonly offset: number
   readonly timestampMs: number
@@ -56,9 +63,9 @@ export type StoredRecord = {
 }
 
 /**
- * What one poll brought of one partition. `nextOffset` is where reading goes on: it may lie beyond the last record
- * (compaction and transactions leave gaps), and may move although `records` is empty. `endOffset` is the first offset
- * that can't be read yet; the reader has caught up when `nextOffset >= endOffset`.
+ * What one poll returned for one partition. `nextOffset` is the position of the next read: it may be beyond the last
+ * record (compaction and transactions leave gaps) and may advance although `records` is empty. `endOffset` is the first
+ * offset that cannot be read yet; the reader has caught up when `nextOffset >= endOffset`.
  */
 export type PartitionRecords = TopicPartition & {
   readonly records: readonly StoredRecord[]
@@ -70,10 +77,10 @@ export type PartitionRecords = TopicPartition & {
 
 export type NewTopic = {
   readonly name: string
-  /** Absent: the broker's default. */
+  /** Default: the broker's own default. */
   readonly partitions?: number
   readonly replicationFactor?: number
-  /** Instead of `replicationFactor`: so many copies, or as many as the cluster has nodes where those are fewer. */
+  /** Alternative to `replicationFactor`: this many replicas, or one per node if the cluster has fewer nodes. */
   readonly replicationFactorMax?: number
   readonly configs?: Readonly<Record<string, string>>
 }
@@ -84,20 +91,26 @@ export type TopicDescription = {
   /** Effective values by name, defaults included. */
   readonly configs: Readonly<Record<string, string>>
 }
-/** `latest` is the end for `isolation`; a number asks for the first record at or after that time (ms since 1970). */
+/**
+ * `latest` is the end offset for `isolation`; a number selects the first record at or after that timestamp (ms since
+ * the epoch).
+ */
 export type OffsetAt = 'earliest' | 'latest' | number
 
-export interface Topics {
-  /** Answers whether it was made now: false when it was there already. */
+export interface TopicAdmin {
+  /** Resolves with true if the topic was created, false if it already existed. */
   create(topic: NewTopic): Promise<boolean>
   list(): Promise<readonly string[]>
-  /** Undefined when there is no such topic. */
+  /** Undefined if the topic does not exist. */
   describe(name: string): Promise<TopicDescription | undefined>
-  /** Another one for a topic that is made anew under the same name. Undefined where the broker has no ids, or no such topic. */
+  /**
+   * The topic id, which changes when a topic is deleted and recreated. Undefined if the topic does not exist or the
+   * broker has no topic ids.
+   */
   id(name: string): Promise<string | undefined>
   setConfigs(name: string, configs: Readonly<Record<string, string | null>>): Promise<void>
   addPartitions(name: string, total: number): Promise<void>
-  /** `topic_not_found` when it was not there. */
+  /** Rejects with `topic_not_found` if the topic does not exist. */
   delete(name: string): Promise<void>
   offsets(name: string, at: OffsetAt, isolation?: Isolation): Promise<readonly PartitionOffset[]>
 }
@@ -105,43 +118,50 @@ export interface Topics {
 // ── writing ─────────────────────────────────────────────────────────────────────────────────────────────────────────
 
 export type ProducerOptions = {
-  /** Makes the producer transactional and fences every older producer of the same id. */
+  /** Makes the producer transactional and fences all older producers with the same id. */
   readonly transactionalId?: string
   readonly transactionTimeoutMs?: number
   /**
-   * Fences every older producer of the same id, without transactions: once this one has written to a partition, they
-   * can't any more. A record that fails spoils such a producer for good; whoever still has the right opens another.
+   * Fences all older producers with the same id, without transactions: as soon as this producer has written to a
+   * partition, the older ones no longer can. A failed record makes such a producer unusable; open a new one if this
+   * process is still the owner.
    */
   readonly fencingId?: string
   readonly compression?: Compression
-  /** Largest record batch of several records, in bytes before compression. Default 1,000,000. */
+  /** Maximum size of a batch of several records, in bytes before compression. Default 1,000,000. */
   readonly batchBytesMax?: number
-  /** Largest record, in bytes before compression. Default: `batchBytesMax`. */
+  /** Maximum size of a record, in bytes before compression. Default: `batchBytesMax`. */
   readonly recordBytesMax?: number
-  /** How many bytes may wait for their acknowledgement before `send` waits. Default 32 MiB. */
+  /** Maximum number of unacknowledged bytes before `send` blocks. Default 32 MiB. */
   readonly bufferBytesMax?: number
-  /** How long one record may be tried. Default 120,000 ms. */
+  /** Maximum time until a record is acknowledged or fails, retries included. Default 120,000 ms. */
   readonly deliveryTimeoutMs?: number
 }
 
-/** Where records went, by their index in the call. */
-export type Sent = { readonly partitions: Int32Array; readonly offsets: Float64Array }
+/** Where the records were stored, by their index in the call. */
+export type SendResult = { readonly partitions: Int32Array; readonly offsets: Float64Array }
 
-/** Idempotent, acks=all. Calls may overlap: records of one partition keep the order of the calls. */
+/** Idempotent, with acks=all. Calls may overlap: the records of one partition keep the order of the calls. */
 export interface Producer {
   /**
-   * Resolves when every record is stored. Rejects with the first record's failure; the others may be stored. With
-   * `refused`, a record that the log does not take for what it is (`record_too_large`, `invalid_record`) is told there,
-   * by its index, and is no failure: but in a transaction, or with a fencing id, which it spoils.
+   * Resolves when all records are stored. Rejects with the error of the first record that failed; the others may be
+   * stored.
+   *
+   * With `onRejected`, a record that the broker rejects for its content (`record_too_large`, `invalid_record`) is
+   * reported there with its index and does not fail the call. This does not apply to a transaction or to a producer
+   * with a fencing id, which such a record makes unusable.
    */
-  send(records: readonly NewRecord[], refused?: (index: number, error: BrokerError) => void): Promise<Sent>
-  /** Transactions: `begin`, any number of `send` and `sendOffsets`, then `commit` or `abort`. */
+  send(records: readonly NewRecord[], onRejected?: (index: number, error: BrokerError) => void): Promise<SendResult>
+  /** Transactions: call `begin`, any number of `send` and `sendOffsets`, then `commit` or `abort`. */
   begin(): void
-  /** `illegal_generation` or `unknown_member`: the partitions are another member's now; abort. */
-  sendOffsets(groupId: string, offsets: readonly CommittedOffset[], member?: GroupMember): Promise<void>
+  /**
+   * Rejects with `illegal_generation` or `unknown_member` if the partitions belong to another member: abort the
+   * transaction.
+   */
+  sendOffsets(groupId: string, offsets: readonly CommittedOffset[], member?: MemberGeneration): Promise<void>
   commit(): Promise<void>
   abort(): Promise<void>
-  /** Waits for what was sent; an open transaction is aborted. */
+  /** Waits for pending records. Aborts an open transaction. */
   close(): Promise<void>
 }
 
@@ -149,68 +169,81 @@ export interface Producer {
 
 export type Isolation = 'read_committed' | 'read_uncommitted'
 
-export type ReaderOptions = {
+export type PartitionReaderOptions = {
   /** Default `read_committed`. */
   readonly isolation?: Isolation
-  /** Upper bound of what one poll brings, over all partitions. Default 1 MiB; one batch larger than it still comes. */
+  /**
+   * Maximum number of bytes that one fetch from a node returns, over all partitions. Default 1 MiB. A single larger
+   * batch is still returned. For each partition at most two fetches are buffered, and one poll decodes at most 512 KiB
+   * of batches (before decompression); the rest is returned by the next poll.
+   */
   readonly pollBytesMax?: number
-  /** How many records one poll brings at most, over all partitions. Default: as many as are at hand. */
+  /** Maximum number of records that one poll returns, over all partitions. Default: unlimited. */
   readonly pollRecordsMax?: number
-  /** Answer of an `offset_out_of_range`: go on from there, or reject. Default `earliest`. */
+  /**
+   * What happens at an offset that does not exist any more: continue at the start or the end, or reject. Default
+   * `earliest`.
+   */
   readonly outOfRange?: 'earliest' | 'latest' | 'error'
 }
 
-export interface Reader {
-  /** Reads these partitions from these offsets, beside those already read; a repeated partition is moved. */
+export interface PartitionReader {
+  /** Adds these partitions, to be read from these offsets. A partition that is already read moves to its new offset. */
   seek(positions: readonly PartitionOffset[]): void
   drop(partitions: readonly TopicPartition[]): void
   pause(partitions: readonly TopicPartition[]): void
   resume(partitions: readonly TopicPartition[]): void
-  /** Waits up to `waitMsMax` for records or for a position to move; then answers with nothing. One call at a time. */
+  /**
+   * Waits up to `waitMsMax` for records or for a position to advance, then resolves with an empty list. Not reentrant.
+   */
   poll(waitMsMax: number): Promise<readonly PartitionRecords[]>
-  /** Makes a waiting `poll` answer at once. */
+  /** Makes a waiting `poll` return immediately. */
   wake(): void
   close(): Promise<void>
 }
 
-export type GroupMember = { readonly memberId: string; readonly generation: number; readonly instanceId?: InstanceId }
+export type MemberGeneration = {
+  readonly memberId: string
+  readonly generation: number
+  readonly instanceId?: InstanceId
+}
 
 /**
- * Makes a member static (KIP-345). Whoever joins with the id of a member takes its place and its share at once, without
- * a round of the group: the other one is `fenced` from then on and does not come back by itself.
+ * Makes a member static (KIP-345). A member that joins with an instance id in use takes over the assignment without a
+ * rebalance: the previous holder is `fenced` and does not rejoin.
  */
 export type InstanceId = string
 
 export type TopicFilter = (topic: string) => boolean
 
-export type ConsumerOptions = ReaderOptions & {
+export type ConsumerOptions = PartitionReaderOptions & {
   readonly groupId: string
   readonly instanceId?: InstanceId
-  /** What its group shows of it. */
+  /** Shown in the description of the group. */
   readonly clientId?: string
-  /** Names, or which names are meant; then new topics join as they appear. */
+  /** Topic names, or a filter; topics that match a filter are added as they are created. */
   readonly topics: readonly string[] | TopicFilter
-  /** Where a partition without a committed offset begins. Default `earliest`; `none` rejects. */
+  /** Where a partition without a committed offset starts. Default `earliest`; `none` rejects. */
   readonly startAt?: 'earliest' | 'latest' | 'none'
   readonly sessionTimeoutMs?: number
   readonly heartbeatMs?: number
-  /** How long a member may stay away from `poll` before it loses its place. Default 300,000 ms. */
+  /** Maximum time between two calls of `poll` before the member loses its partitions. Default 300,000 ms. */
   readonly pollIntervalMsMax?: number
   readonly rebalance?: RebalanceListener
 }
 
-/** Called only from inside `poll` and `close`, one at a time, and awaited. */
+/** Called and awaited inside `poll` and `close` only, one at a time. */
 export type RebalanceListener = {
-  readonly assigned?: (partitions: readonly TopicPartition[]) => Promise<void> | void
-  /** The last chance to commit these. */
-  readonly revoked?: (partitions: readonly TopicPartition[]) => Promise<void> | void
-  /** Somebody else may have them already: don't commit. Default: `revoked`. */
-  readonly lost?: (partitions: readonly TopicPartition[]) => Promise<void> | void
+  readonly onAssigned?: (partitions: readonly TopicPartition[]) => Promise<void> | void
+  /** The last opportunity to commit the offsets of these partitions. */
+  readonly onRevoked?: (partitions: readonly TopicPartition[]) => Promise<void> | void
+  /** Another member may own the partitions already: do not commit. Default: `onRevoked`. */
+  readonly onLost?: (partitions: readonly TopicPartition[]) => Promise<void> | void
 }
 
 /**
- * Positions move as records are handed out; nothing is committed but by `commit`. Once another consumer took this one's
- * instance id, every call to the group rejects with `fenced`.
+ * Positions advance as records are returned; only `commit` commits offsets. Once another consumer has joined with the
+ * same instance id, every call rejects with `fenced`.
  */
 export interface Consumer {
   poll(waitMsMax: number): Promise<readonly PartitionRecords[]>
@@ -219,11 +252,11 @@ export interface Consumer {
   seek(positions: readonly PartitionOffset[]): void
   pause(partitions: readonly TopicPartition[]): void
   resume(partitions: readonly TopicPartition[]): void
-  /** `illegal_generation` or `unknown_member`: the partitions are another member's now. */
+  /** Rejects with `illegal_generation` or `unknown_member` if the partitions belong to another member. */
   commit(offsets: readonly CommittedOffset[]): Promise<void>
   committed(partitions: readonly TopicPartition[]): Promise<readonly PartitionOffset[]>
-  /** This membership, for `sendOffsets`. */
-  member(): GroupMember
+  /** The current membership, for `sendOffsets`. */
+  member(): MemberGeneration
   close(): Promise<void>
 }
 
@@ -244,21 +277,21 @@ export type GroupDescription = {
   }[]
 }
 
-export interface Groups {
+export interface GroupAdmin {
   list(): Promise<readonly { readonly groupId: string; readonly protocolType: string }[]>
-  /** State `dead` and no members for a group nobody knows. */
+  /** An unknown group has the state `dead` and no members. */
   describe(groupId: string): Promise<GroupDescription>
   offsets(groupId: string): Promise<readonly CommittedOffset[]>
-  /** Only while the group has no members: else `group_not_empty`. */
+  /** Rejects with `group_not_empty` while the group has members. */
   setOffsets(groupId: string, offsets: readonly CommittedOffset[]): Promise<void>
   deleteOffsets(groupId: string, partitions: readonly TopicPartition[]): Promise<void>
   delete(groupId: string): Promise<void>
 }
 
-export type MemberOptions = {
+export type GroupMembershipOptions = {
   readonly groupId: string
   readonly instanceId?: InstanceId
-  /** Kafka's protocol type: `sr`, `connect`. */
+  /** Kafka's protocol type, for example `sr` or `connect`. */
   readonly protocolType: string
   readonly sessionTimeoutMs?: number
   readonly rebalanceTimeoutMs?: number
@@ -273,42 +306,42 @@ export type JoinedMember = {
   readonly metadata: Uint8Array
 }
 
-/** One generation of a group, as one member sees it. */
+/** One generation of a group from the view of one member. */
 export type Generation = {
   readonly generation: number
   readonly memberId: string
-  /** May be the predecessor of a static member that took its place since. */
+  /** For a static member that was replaced, this may still be the id of its predecessor. */
   readonly leaderId: string
-  /** Name of the protocol the group agreed on. */
+  /** The protocol that the coordinator selected. */
   readonly protocol: string
   readonly assignment: Uint8Array
 }
 
-/** The member's side of the protocol. Called one at a time; `assign` only on the group's leader. */
+/** Callbacks of a group member. Called one at a time; `assign` is called on the group leader only. */
 export type GroupProtocol = {
-  /** Asked before each join, best first: what this member can do and wants to say about itself. */
-  readonly offer: () => readonly { readonly name: string; readonly metadata: Uint8Array }[]
+  /** Called before each join: the supported protocols with the metadata of this member, preferred one first. */
+  readonly protocols: () => readonly { readonly name: string; readonly metadata: Uint8Array }[]
   readonly assign: (
     protocol: string,
     members: readonly JoinedMember[],
     self: { readonly memberId: string; readonly generation: number },
   ) => ReadonlyMap<string, Uint8Array> | Promise<ReadonlyMap<string, Uint8Array>>
-  /** Before every rejoin and before leaving: the generation that was is over. */
-  readonly revoked?: () => Promise<void> | void
-  readonly joined: (generation: Generation) => Promise<void> | void
-  /** Dropped from the group. The member joins again by itself, unless it was `fenced`: then it is out for good. */
-  readonly lost?: (error: Error) => Promise<void> | void
+  /** Called before each rejoin and before leaving the group. */
+  readonly onRevoked?: () => Promise<void> | void
+  readonly onJoined: (generation: Generation) => Promise<void> | void
+  /** The member was removed from the group. It rejoins automatically, except after `fenced`. */
+  readonly onLost?: (error: Error) => Promise<void> | void
 }
 
-/** Heartbeats and rejoins by itself until it leaves. */
-export interface Member {
+/** Sends heartbeats and rejoins automatically until it is closed. */
+export interface GroupMembership {
   readonly memberId: string
-  /** Until when (ms, monotonic clock `performance.now()`) the group can't have given this place to another member. */
+  /** Time (ms, monotonic clock) until which the coordinator cannot have removed this member. */
   validUntilMs(): number
-  /** Keeps offsets with the group, whatever they mean to it. `unknown_member` while this is no member of a generation. */
+  /** Commits offsets of the group. Rejects with `unknown_member` while this is not a member of a generation. */
   commit(offsets: readonly CommittedOffset[]): Promise<void>
-  /** Asks for a new round; `joined` is called at its end. */
+  /** Requests a rebalance; `onJoined` is called when it completes. */
   rejoin(reason: string): void
-  /** Leaves the group, so that its place is free at once. */
+  /** Leaves the group, which triggers a rebalance. */
   close(): Promise<void>
 }

@@ -1,11 +1,11 @@
 import { readFileSync } from 'node:fs'
 import type { LookupFunction } from 'node:net'
 
-/** How a client reaches the files and the hosts that its configuration names. `key` is the one that names them. */
+/** Access of a client to the files and hosts that its configuration names. `key` is the configuration key. */
 export type ClientAccess = {
-  /** Throws when the file can't be read, or may not be. */
+  /** Throws when the file cannot be read or access is denied. */
   readFileSync(key: string, path: string): Buffer
-  /** Options for a connection. Throws when it may not be made. */
+  /** Options for a connection. Throws when the connection is denied. */
   connectOptions(
     key: 'bootstrap.servers' | 'sasl.oauthbearer.token.endpoint.url',
     host: string,
@@ -13,7 +13,7 @@ export type ClientAccess = {
   ): { readonly lookup?: LookupFunction }
 }
 
-/** As the process itself may. */
+/** Access with the rights of the process. */
 export const UNRESTRICTED_CLIENT: ClientAccess = {
   readFileSync: (_key, path) => readFileSync(path),
   connectOptions: () => ({}),

@@ -6,17 +6,17 @@ import { BrokerError } from './error.ts'
 /** Codecs by their number in a batch's attributes. */
 const NAMES: readonly Compression[] = ['none', 'gzip', 'snappy', 'lz4', 'zstd']
 
-/** What a batch may grow to when it is decompressed: more is an attack or damage. Checked before memory is allocated. */
+/** Maximum size of a decompressed batch: a larger one is an attack or damage. Checked before memory is allocated. */
 const DECOMPRESSED_BYTES_MAX = 256 * 1024 * 1024
 
 export function compressionNumber(name: Compression): number {
   return NAMES.indexOf(name)
 }
 
-/** Throws `unsupported` when nobody knows the codec. */
+/** Throws `unsupported` for an unknown codec. */
 export function compressionName(number: number): Compression {
   const name = NAMES[number]
-  if (name === undefined) throw new BrokerError('unsupported', `compression codec ${number} is not known`)
+  if (name === undefined) throw new BrokerError('unsupported', `compression codec ${number} is unknown`)
   return name
 }
 
@@ -36,7 +36,7 @@ const CODECS: Readonly<Record<Exclude<Compression, 'none'>, Codec>> = {
     compress: (bytes) => zlibZstd(bytes),
     decompress: (bytes) => zlibUnzstd(bytes, { maxOutputLength: DECOMPRESSED_BYTES_MAX }),
   },
-  // Loaded when first needed: native parts that most topics never ask for.
+  // Native modules, loaded on first use because few topics need them.
   lz4: {
     compress: async (bytes) => (await import('lz4-napi')).compressFrame(bytes),
     decompress: async (bytes) => {
@@ -54,7 +54,7 @@ export async function compress(name: Compression, bytes: Buffer): Promise<Buffer
   return name === 'none' ? bytes : CODECS[name].compress(bytes)
 }
 
-/** Throws `corrupt_batch` when the bytes are not what the codec wrote, `unsupported` when nobody knows the codec. */
+/** Throws `corrupt_batch` if the bytes are not valid for the codec, `unsupported` for an unknown codec. */
 export async function decompress(number: number, bytes: Buffer): Promise<Buffer> {
   const name = compressionName(number)
   if (name === 'none') return bytes
@@ -63,13 +63,13 @@ export async function decompress(number: number, bytes: Buffer): Promise<Buffer>
   } catch (error) {
     throw new BrokerError(
       'corrupt_batch',
-      `a batch compressed with ${name} can't be read: ${(error as Error).message}`,
+      `a batch compressed with ${name} cannot be decompressed: ${(error as Error).message}`,
       { cause: error },
     )
   }
 }
 
-// Java's snappy writes blocks behind a header of its own (xerial): magic, two versions, then length and block in turn.
+// Java's snappy library frames blocks (xerial format): magic, two version numbers, then length and block, repeated.
 const XERIAL_MAGIC = Buffer.from([0x82, 0x53, 0x4e, 0x41, 0x50, 0x50, 0x59, 0x00])
 const XERIAL_HEADER_BYTES = 16
 
@@ -95,7 +95,7 @@ async function decompressSnappy(bytes: Buffer): Promise<Buffer> {
     const length = bytes.readInt32BE(at)
     const end = at + 4 + length
     if (length <= 0 || end > bytes.length)
-      throw new RangeError(`a block of ${length} bytes at ${at} ends outside of it`)
+      throw new RangeError(`a block of ${length} bytes at ${at} exceeds the payload`)
     const block = bytes.subarray(at + 4, end)
     size += snappyBytes(block)
     checkSize(size)
@@ -106,12 +106,13 @@ async function decompressSnappy(bytes: Buffer): Promise<Buffer> {
 }
 
 function checkSize(bytes: number): void {
-  if (bytes > DECOMPRESSED_BYTES_MAX) throw new RangeError(`it grows beyond ${DECOMPRESSED_BYTES_MAX} bytes`)
+  if (bytes > DECOMPRESSED_BYTES_MAX)
+    throw new RangeError(`the decompressed size exceeds ${DECOMPRESSED_BYTES_MAX} bytes`)
 }
 
 const SNAPPY_LENGTH_BYTES_MAX = 5
 
-/** What a block of snappy says it grows to: an unsigned varint at its beginning. */
+/** The decompressed size that a snappy block declares: an unsigned varint at its start. */
 function snappyBytes(block: Buffer): number {
   let value = 0
   for (let at = 0; at < SNAPPY_LENGTH_BYTES_MAX; at++) {
@@ -119,7 +120,7 @@ function snappyBytes(block: Buffer): number {
     value += (byte & 0x7f) * 128 ** at
     if (byte < 128) return value
   }
-  throw new RangeError('its length is no number of 32 bits')
+  throw new RangeError('its declared length is not a 32-bit number')
 }
 
 const LZ4_MAGIC = 0x184d2204
@@ -129,14 +130,17 @@ const LZ4_CONTENT_SIZE = 0x08
 const LZ4_CONTENT_CHECKSUM = 0x04
 const LZ4_DICTIONARY = 0x01
 
-/** No byte of a block stands for more than this many. */
+/** Maximum compression ratio of an LZ4 block. */
 const LZ4_RATIO_MAX = 256
 
-/** What the frames of lz4 grow to at most: each block to the size that its frame gives, or to what lz4 can make of it. */
+/**
+ * Upper bound of the decompressed size of LZ4 frames: each block counts with the block size of its frame, or with what
+ * the compression ratio allows.
+ */
 function lz4BytesMax(bytes: Buffer): number {
   let size = 0
   for (let at = 0; at < bytes.length; ) {
-    if (bytes.readUInt32LE(at) !== LZ4_MAGIC) throw new RangeError('it does not begin as a frame does')
+    if (bytes.readUInt32LE(at) !== LZ4_MAGIC) throw new RangeError('it does not start with an LZ4 frame')
     const flags = bytes.readUInt8(at + 4)
     const blockBytesMax = 1 << (8 + 2 * ((bytes.readUInt8(at + 5) >> 4) & 0x07))
     // Magic number, flags, block size and the checksum of the header.

@@ -1,30 +1,30 @@
 import type { JoinedMember, TopicPartition } from './broker.ts'
 
 /**
- * The bytes that members of consumer groups exchange (Kafka's ConsumerProtocolSubscription and -Assignment, version 0,
- * which every client reads), and the range assignment, so that Java consumers can share a group.
+ * Metadata that members of consumer groups exchange (ConsumerProtocolSubscription and ConsumerProtocolAssignment,
+ * version 0, which every client reads) and the range assignor, so that a group can include Java consumers.
  */
 export const RANGE = 'range'
 
-export function toSubscription(topics: readonly string[]): Uint8Array {
+export function encodeSubscription(topics: readonly string[]): Uint8Array {
   return Buffer.concat([int16(0), int32(topics.length), ...topics.map(text), int32(-1)])
 }
 
-export function fromSubscription(bytes: Uint8Array): readonly string[] {
+export function decodeSubscription(bytes: Uint8Array): readonly string[] {
   const cursor = new Cursor(bytes)
   cursor.int16()
   return Array.from({ length: cursor.int32() }, () => cursor.text())
 }
 
-export function toAssignment(partitions: readonly TopicPartition[]): Uint8Array {
+export function encodeAssignment(partitions: readonly TopicPartition[]): Uint8Array {
   const topics = [...Map.groupBy(partitions, ({ topic }) => topic)].map(([topic, of]) =>
     Buffer.concat([text(topic), int32(of.length), ...of.map(({ partition }) => int32(partition))]),
   )
   return Buffer.concat([int16(0), int32(topics.length), ...topics, int32(-1)])
 }
 
-/** No bytes mean nothing: the leader had no share for this member. */
-export function fromAssignment(bytes: Uint8Array): readonly TopicPartition[] {
+/** Empty bytes mean that the leader assigned no partitions to this member. */
+export function decodeAssignment(bytes: Uint8Array): readonly TopicPartition[] {
   if (bytes.length === 0) return []
   const cursor = new Cursor(bytes)
   cursor.int16()
@@ -35,8 +35,8 @@ export function fromAssignment(bytes: Uint8Array): readonly TopicPartition[] {
 }
 
 /**
- * Each topic's partitions in neighbouring ranges over its subscribers, as Java orders them: by the id that outlives a
- * restart, or else by member id. The first ones get one more.
+ * Assigns each topic as consecutive ranges to its subscribers, in the order that Java uses: by instance id, otherwise
+ * by member id. The first members get one more partition.
  */
 export function assignRanges(
   members: readonly JoinedMember[],
@@ -44,8 +44,8 @@ export function assignRanges(
 ): ReadonlyMap<string, Uint8Array> {
   const shares = new Map<string, TopicPartition[]>(members.map(({ memberId }) => [memberId, []]))
   const subscribers = new Map<string, string[]>()
-  for (const { memberId, metadata } of members.toSorted(byLastingId)) {
-    for (const topic of fromSubscription(metadata))
+  for (const { memberId, metadata } of members.toSorted(compareMembers)) {
+    for (const topic of decodeSubscription(metadata))
       subscribers.set(topic, [...(subscribers.get(topic) ?? []), memberId])
   }
   for (const [topic, ids] of subscribers) {
@@ -57,10 +57,10 @@ export function assignRanges(
       for (let partition = start; partition < end; partition++) shares.get(id)?.push({ topic, partition })
     })
   }
-  return new Map([...shares].map(([id, partitions]) => [id, toAssignment(partitions)]))
+  return new Map([...shares].map(([id, partitions]) => [id, encodeAssignment(partitions)]))
 }
 
-function byLastingId(one: JoinedMember, other: JoinedMember): number {
+function compareMembers(one: JoinedMember, other: JoinedMember): number {
   if (one.instanceId === undefined && other.instanceId === undefined) return one.memberId < other.memberId ? -1 : 1
   if (one.instanceId === undefined || other.instanceId === undefined) return one.instanceId === undefined ? 1 : -1
   return one.instanceId < other.instanceId ? -1 : 1

@@ -1,43 +1,43 @@
 import type { Clock } from '../config/clock.ts'
 import type { Logger } from '../config/logger.ts'
+import type { BrokerBackend } from './backend.ts'
 import type {
   Broker,
   CommittedOffset,
   Consumer,
   ConsumerOptions,
   Generation,
-  GroupMember,
+  GroupMembership,
   JoinedMember,
-  Member,
+  MemberGeneration,
   PartitionOffset,
   PartitionRecords,
   TopicPartition,
 } from './broker.ts'
-import { assignRanges, fromAssignment, fromSubscription, RANGE, toSubscription } from './consumer-protocol.ts'
+import { assignRanges, decodeAssignment, decodeSubscription, encodeSubscription, RANGE } from './consumer-protocol.ts'
 import { BrokerError } from './error.ts'
-import type { Home } from './home.ts'
-import type { LogReader } from './reader.ts'
-import { keyOf } from './topology.ts'
+import type { LogReader } from './log-reader.ts'
+import { topicPartitionKey } from './topic-partition.ts'
 
 const POLL_INTERVAL_MS_MAX = 300_000
 const SESSION_TIMEOUT_MS = 45_000
-/** How often new topics and partitions are looked for. */
+/** Interval of checks for new topics and partitions. */
 const REFRESH_MS = 30_000
-const TAKE_OVER_AGAIN_MS = 200
-const LEAVE_TURN_MS = 5
+const ASSIGNMENT_RETRY_MS = 200
+const LEAVE_POLL_MS = 5
 
 type Listener = (partitions: readonly TopicPartition[]) => Promise<void> | void
 
-export type ConsumerParts = {
-  readonly home: Home
+export type ConsumerDependencies = {
+  readonly home: BrokerBackend
   readonly clock: Clock
   readonly logger: Logger
-  readonly join: Broker['member']
+  readonly join: Broker['joinGroup']
   readonly reader: LogReader
   readonly onClose: () => void
 }
 
-export async function createConsumer(parts: ConsumerParts, options: ConsumerOptions): Promise<Consumer> {
+export async function createConsumer(parts: ConsumerDependencies, options: ConsumerOptions): Promise<Consumer> {
   const consumer = new GroupConsumer(parts, options)
   try {
     await consumer.start()
@@ -49,35 +49,35 @@ export async function createConsumer(parts: ConsumerParts, options: ConsumerOpti
 }
 
 /**
- * A consumer group's member and a reader of what it was given. What the group decides is carried out inside `poll`: the
- * member's callbacks wait in line until the next one.
+ * A member of a consumer group and a reader of its assigned partitions. Rebalance callbacks run inside `poll`: the
+ * callbacks of the membership queue them until the next call.
  */
 class GroupConsumer implements Consumer {
-  readonly #parts: ConsumerParts
+  readonly #parts: ConsumerDependencies
   readonly #options: ConsumerOptions
-  #member: Member | undefined
+  #member: GroupMembership | undefined
   #generation: Generation | undefined
   #assigned: readonly TopicPartition[] = []
   #topics: readonly string[] = []
   #partitionCounts = ''
-  /** Partitions that the group wants back and `poll` has not given up yet. */
-  #line: (() => Promise<void>)[] = []
-  /** What the group gave and `poll` has not taken over yet. */
-  #given: Generation | undefined
+  /** Revocations that `poll` has not carried out yet. */
+  #revocations: (() => Promise<void>)[] = []
+  /** An assignment that `poll` has not taken over yet. */
+  #pendingAssignment: Generation | undefined
   #lastPollMs: number
   #refresh: NodeJS.Timeout | undefined
   #closed = false
-  /** Another consumer has this one's instance id. */
+  /** Set when another consumer has joined with the same instance id. */
   #fenced: Error | undefined
 
-  constructor(parts: ConsumerParts, options: ConsumerOptions) {
+  constructor(parts: ConsumerDependencies, options: ConsumerOptions) {
     this.#parts = parts
     this.#options = options
     this.#lastPollMs = parts.clock.monotonicMs()
   }
 
   async start(): Promise<void> {
-    await this.#lookForTopics()
+    await this.#refreshTopics()
     const { groupId, instanceId, sessionTimeoutMs = SESSION_TIMEOUT_MS, heartbeatMs, clientId } = this.#options
     this.#member = await this.#parts.join({
       groupId,
@@ -88,21 +88,21 @@ class GroupConsumer implements Consumer {
       ...(clientId === undefined ? {} : { clientId }),
       ...(instanceId === undefined ? {} : { instanceId }),
       protocol: {
-        offer: () => [{ name: RANGE, metadata: toSubscription(this.#topics) }],
+        protocols: () => [{ name: RANGE, metadata: encodeSubscription(this.#topics) }],
         assign: (_, members) => this.#assign(members),
-        revoked: () => this.#inPoll(this.#options.rebalance?.revoked),
-        // Without waiting: the first poll comes only after this returns.
-        joined: (generation) => {
-          this.#given = generation
+        onRevoked: () => this.#queueRevocation(this.#options.rebalance?.onRevoked),
+        // Not awaited: the first poll happens only after this returns.
+        onJoined: (generation) => {
+          this.#pendingAssignment = generation
           this.#parts.reader.wake()
         },
-        lost: (error) => {
+        onLost: (error) => {
           if (error instanceof BrokerError && error.code === 'fenced') this.#fenced = error
-          return this.#inPoll(this.#options.rebalance?.lost ?? this.#options.rebalance?.revoked)
+          return this.#queueRevocation(this.#options.rebalance?.onLost ?? this.#options.rebalance?.onRevoked)
         },
       },
     })
-    this.#refresh = setInterval(() => void this.#watch(), REFRESH_MS).unref()
+    this.#refresh = setInterval(() => void this.#checkProgress(), REFRESH_MS).unref()
   }
 
   async poll(waitMsMax: number): Promise<readonly PartitionRecords[]> {
@@ -111,14 +111,16 @@ class GroupConsumer implements Consumer {
     this.#lastPollMs = clock.monotonicMs()
     const endMs = this.#lastPollMs + waitMsMax
     for (;;) {
-      await this.#settle()
+      await this.#rebalance()
       if (this.#fenced) throw this.#fenced
       const leftMs = Math.max(0, endMs - clock.monotonicMs())
-      const records = await this.#parts.reader.poll(this.#given ? Math.min(leftMs, TAKE_OVER_AGAIN_MS) : leftMs)
-      // What came while the group took its partitions away is not for this member any more.
-      if (this.#line.length === 0 && !this.#given) return records
+      const records = await this.#parts.reader.poll(
+        this.#pendingAssignment ? Math.min(leftMs, ASSIGNMENT_RETRY_MS) : leftMs,
+      )
+      // Records that arrive during a revocation do not belong to this member any more.
+      if (this.#revocations.length === 0 && !this.#pendingAssignment) return records
       if (clock.monotonicMs() >= endMs) {
-        await this.#settle()
+        await this.#rebalance()
         return []
       }
     }
@@ -133,8 +135,8 @@ class GroupConsumer implements Consumer {
   }
 
   seek(positions: readonly PartitionOffset[]): void {
-    const mine = new Set(this.#assigned.map(keyOf))
-    this.#parts.reader.seek(positions.filter((position) => mine.has(keyOf(position))))
+    const mine = new Set(this.#assigned.map(topicPartitionKey))
+    this.#parts.reader.seek(positions.filter((position) => mine.has(topicPartitionKey(position))))
   }
 
   pause(partitions: readonly TopicPartition[]): void {
@@ -154,10 +156,13 @@ class GroupConsumer implements Consumer {
     return this.#parts.home.groupOffsets({ groupId: this.#options.groupId, partitions })
   }
 
-  member(): GroupMember {
+  member(): MemberGeneration {
     if (this.#fenced) throw this.#fenced
     if (!this.#generation)
-      throw new BrokerError('unknown_member', `this consumer is not a member of '${this.#options.groupId}' now`)
+      throw new BrokerError(
+        'unknown_member',
+        `this consumer is currently not a member of group '${this.#options.groupId}'`,
+      )
     const { memberId, generation } = this.#generation
     const { instanceId } = this.#options
     return { memberId, generation, ...(instanceId === undefined ? {} : { instanceId }) }
@@ -167,83 +172,83 @@ class GroupConsumer implements Consumer {
     if (this.#closed) return
     clearInterval(this.#refresh)
     const leaving = this.#member?.close()
-    // Leaving asks for the partitions back, which is done here as in a poll.
+    // Leaving revokes the partitions, which is carried out here as in `poll`.
     let hasLeft = false
     void leaving?.finally(() => {
       hasLeft = true
     })
     while (!hasLeft) {
-      await this.#doLine()
-      await Promise.race([leaving, this.#parts.clock.sleep(LEAVE_TURN_MS)])
+      await this.#runRevocations()
+      await Promise.race([leaving, this.#parts.clock.sleep(LEAVE_POLL_MS)])
     }
     this.#closed = true
     await this.#parts.reader.close()
     this.#parts.onClose()
   }
 
-  /** Waits until a poll has given everything up. */
-  #inPoll(listener: Listener | undefined): Promise<void> {
-    this.#given = undefined
+  /** Resolves when `poll` has carried out the revocation. */
+  #queueRevocation(listener: Listener | undefined): Promise<void> {
+    this.#pendingAssignment = undefined
     return new Promise((resolve) => {
-      this.#line.push(() => this.#giveUp(listener).finally(resolve))
+      this.#revocations.push(() => this.#revoke(listener).finally(resolve))
       this.#parts.reader.wake()
     })
   }
 
-  async #settle(): Promise<void> {
-    await this.#doLine()
-    if (this.#given) await this.#takeOver(this.#given)
+  async #rebalance(): Promise<void> {
+    await this.#runRevocations()
+    if (this.#pendingAssignment) await this.#acceptAssignment(this.#pendingAssignment)
   }
 
-  async #doLine(): Promise<void> {
-    for (let task = this.#line.shift(); task; task = this.#line.shift()) await task()
+  async #runRevocations(): Promise<void> {
+    for (let task = this.#revocations.shift(); task; task = this.#revocations.shift()) await task()
   }
 
-  async #giveUp(listener: Listener | undefined): Promise<void> {
-    const gone = this.#assigned
+  async #revoke(listener: Listener | undefined): Promise<void> {
+    const revoked = this.#assigned
     try {
-      if (gone.length > 0) await listener?.(gone)
+      if (revoked.length > 0) await listener?.(revoked)
     } finally {
-      this.#parts.reader.drop(gone)
+      this.#parts.reader.drop(revoked)
       this.#assigned = []
       this.#generation = undefined
     }
   }
 
-  /** In a bad moment of the broker nothing changes, and a later turn tries again. */
-  async #takeOver(generation: Generation): Promise<void> {
-    const partitions = fromAssignment(generation.assignment)
+  /** A transient error changes nothing; the next poll retries. */
+  async #acceptAssignment(generation: Generation): Promise<void> {
+    const partitions = decodeAssignment(generation.assignment)
     let starts: readonly PartitionOffset[]
     try {
-      starts = await this.#startingPoints(partitions)
+      starts = await this.#startOffsets(partitions)
     } catch (error) {
       if (!(error instanceof BrokerError) || !error.retriable) throw error
       this.#parts.logger.warn(
         { err: error, groupId: this.#options.groupId },
-        'could not look where to begin: trying again',
+        'cannot read the committed offsets of the assignment, retrying',
       )
       return
     }
-    // The group wanted it back meanwhile.
-    if (this.#given !== generation) return
-    this.#given = undefined
+    // The assignment was revoked in the meantime.
+    if (this.#pendingAssignment !== generation) return
+    this.#pendingAssignment = undefined
     this.#generation = generation
     this.#assigned = partitions
     this.#parts.reader.seek(starts)
-    await this.#options.rebalance?.assigned?.(partitions)
+    await this.#options.rebalance?.onAssigned?.(partitions)
   }
 
-  async #startingPoints(partitions: readonly TopicPartition[]): Promise<readonly PartitionOffset[]> {
+  async #startOffsets(partitions: readonly TopicPartition[]): Promise<readonly PartitionOffset[]> {
     if (partitions.length === 0) return []
     const committed = await this.#parts.home.groupOffsets({ groupId: this.#options.groupId, partitions, settled: true })
-    const known = new Set(committed.map(keyOf))
-    const without = partitions.filter((partition) => !known.has(keyOf(partition)))
+    const known = new Set(committed.map(topicPartitionKey))
+    const without = partitions.filter((partition) => !known.has(topicPartitionKey(partition)))
     if (without.length === 0) return committed
     const at = this.#options.startAt ?? 'earliest'
     if (at === 'none') {
       throw new BrokerError(
         'invalid_offset',
-        `group '${this.#options.groupId}' has no committed offset for ${without.map(keyOf).join(', ')}`,
+        `group '${this.#options.groupId}' has no committed offset for ${without.map(topicPartitionKey).join(', ')}`,
       )
     }
     const isolation = this.#options.isolation ?? 'read_committed'
@@ -251,29 +256,29 @@ class GroupConsumer implements Consumer {
   }
 
   async #assign(members: readonly JoinedMember[]): Promise<ReadonlyMap<string, Uint8Array>> {
-    const topics = [...new Set(members.flatMap(({ metadata }) => fromSubscription(metadata)))]
+    const topics = [...new Set(members.flatMap(({ metadata }) => decodeSubscription(metadata)))]
     const found = await this.#parts.home.metadata({ topics, fresh: true })
     return assignRanges(members, new Map(found.map(({ topic, partitions }) => [topic, partitions.length])))
   }
 
-  /** A member that stays away from `poll` gives its place to others. */
-  async #watch(): Promise<void> {
-    const away = this.#parts.clock.monotonicMs() - this.#lastPollMs
-    if (away > (this.#options.pollIntervalMsMax ?? POLL_INTERVAL_MS_MAX)) {
+  /** Logs a warning if the consumer is not polled, and rejoins when topics or partitions changed. */
+  async #checkProgress(): Promise<void> {
+    const idleMs = this.#parts.clock.monotonicMs() - this.#lastPollMs
+    if (idleMs > (this.#options.pollIntervalMsMax ?? POLL_INTERVAL_MS_MAX)) {
       this.#parts.logger.warn(
-        { groupId: this.#options.groupId, awayMs: Math.round(away) },
-        'the consumer was not polled for too long: its partitions go to others',
+        { groupId: this.#options.groupId, idleMs: Math.round(idleMs) },
+        'the consumer exceeded the maximum poll interval: the group reassigns its partitions',
       )
     }
     try {
-      if (await this.#lookForTopics()) this.#member?.rejoin('topics or partitions changed')
+      if (await this.#refreshTopics()) this.#member?.rejoin('topics or partitions changed')
     } catch (error) {
-      this.#parts.logger.debug({ err: error }, 'could not look for new topics')
+      this.#parts.logger.debug({ err: error }, 'cannot check for new topics')
     }
   }
 
-  /** Whether what there is to read has changed. */
-  async #lookForTopics(): Promise<boolean> {
+  /** Whether the set of topics or their partition counts changed. */
+  async #refreshTopics(): Promise<boolean> {
     const { topics } = this.#options
     const isFilter = typeof topics === 'function'
     const isWanted = isFilter ? topics : (name: string) => topics.includes(name)

@@ -1,11 +1,11 @@
-import type { PartitionOffset } from './broker.ts'
+import type { PartitionOffset } from './topic-partition.ts'
 
 /**
- * What a broker call can fail with. The set is closed: callers switch on it, and `retriable` says whether the same call
- * may succeed later without anyone changing anything.
+ * Error codes of broker calls. The set is closed: callers switch on it. `retriable` tells whether the same call may
+ * succeed later without any intervention.
  */
 export type BrokerErrorCode =
-  // The request is wrong, or the caller lost its right to make it.
+  // The request is invalid, or the caller is no longer entitled to make it.
   | 'topic_not_found'
   | 'topic_exists'
   | 'invalid_topic'
@@ -34,7 +34,7 @@ export type BrokerErrorCode =
   | 'data_locked'
   | 'data_newer'
   | 'data_corrupt'
-  // A bad moment.
+  // Transient conditions.
   | 'disk_full'
   | 'unavailable'
   | 'timeout'
@@ -54,7 +54,7 @@ const RETRIABLE: ReadonlySet<BrokerErrorCode> = new Set([
   'rebalance_in_progress',
 ])
 
-/** `message` says what was wrong, where (topic, partition, group, path) and what would be right. */
+/** `message` states what is wrong, where (topic, partition, group, path) and the remedy. */
 export class BrokerError extends Error {
   readonly code: BrokerErrorCode
   readonly retriable: boolean
@@ -68,8 +68,8 @@ export class BrokerError extends Error {
 }
 
 /**
- * Stored bytes that cannot be read: nothing behind them is read until somebody decides to skip them. The offset is that of
- * the first record batch that cannot be read.
+ * Stored bytes that cannot be read: no later record of the partition is read until someone decides to skip them.
+ * `offset` is that of the first unreadable record batch.
  */
 export class UnreadableBatchError extends BrokerError {
   readonly topic: string

@@ -1,50 +1,56 @@
 import type { NewRecord, TopicPartition } from './broker.ts'
 import { recordBytesMax } from './record-batch.ts'
 
-/** One call of `send`, waiting for its records. */
-export type Delivery = {
-  /** Record `index` of the call stands at `offset` of `partition`. */
-  readonly stored: (index: number, partition: number, offset: number) => void
-  readonly failed: (index: number, error: Error) => void
+/** Reports the outcome of the records of one `send` call. */
+export type SendCallback = {
+  /** Record `index` of the call is stored at `offset` of `partition`. */
+  readonly onStored: (index: number, partition: number, offset: number) => void
+  readonly onFailed: (index: number, error: Error) => void
 }
 
-export type Entry = {
+export type QueuedRecord = {
   readonly record: NewRecord
   readonly index: number
-  readonly delivery: Delivery
+  readonly delivery: SendCallback
   readonly bytes: number
 }
 
-/** Entries that travel together. Sent again as the same bytes, so that the log can tell a repetition. */
-export type OutBatch = {
-  readonly entries: readonly Entry[]
+/** Records that are sent as one batch. A retry sends the same bytes, so that the broker detects a duplicate. */
+export type ProducerBatch = {
+  readonly entries: readonly QueuedRecord[]
   readonly bytes: Promise<Uint8Array>
   readonly size: number
   readonly baseSequence: number
   readonly sinceMs: number
-  /** Whether it may have been stored without an answer: only under its own sequence the log can tell a repetition. */
-  readonly isDoubtful: boolean
+  /**
+   * Whether the batch may have been stored although no response arrived: only a retry with the same sequence number can
+   * be detected as a duplicate.
+   */
+  readonly mayBeStored: boolean
 }
 
-/** What waits for one partition: entries in order, and batches that have to be sent again before them. */
+/** The pending records of one partition in order, and the batches to retry before them. */
 export class PartitionQueue implements TopicPartition {
   readonly topic: string
   readonly partition: number
-  readonly again: OutBatch[] = []
+  readonly retries: ProducerBatch[] = []
   inFlight = 0
-  /** Set when a batch failed: nothing new is sent until all that is under way has come back. */
+  /** Set when a batch failed: no new batch is sent until all batches in flight have returned. */
   isBlocked = false
   nextSequence = 0
-  /** What a batch may have at most since the log found one too large: its topic allows less than producers assume. */
+  /**
+   * Maximum size of a batch after the broker rejected a larger one, because the limit of the topic is below that of the
+   * producer.
+   */
   batchBytesMax = Number.POSITIVE_INFINITY
   /**
-   * Whether the log has taken a batch of this producer. Before that it would take any sequence as the first one, so only
-   * one batch may be under way.
+   * Whether the broker has accepted a batch of this producer. Before that it accepts any first sequence number, so only
+   * one batch may be in flight.
    */
   isKnown = false
-  /** Since when something has been waiting without a break, by the monotonic clock. */
+  /** Since when the queue has been non-empty, by the monotonic clock. */
   sinceMs = 0
-  #entries: Entry[] = []
+  #entries: QueuedRecord[] = []
   #taken = 0
 
   constructor(topic: string, partition: number) {
@@ -52,9 +58,9 @@ export class PartitionQueue implements TopicPartition {
     this.partition = partition
   }
 
-  add(record: NewRecord, index: number, delivery: Delivery, nowMs: number): void {
+  add(record: NewRecord, index: number, delivery: SendCallback, nowMs: number): void {
     const bytes = recordBytesMax(record)
-    if (!this.hasEntries && this.again.length === 0) this.sinceMs = nowMs
+    if (!this.hasEntries && this.retries.length === 0) this.sinceMs = nowMs
     this.#entries.push({ record, index, delivery, bytes })
   }
 
@@ -62,9 +68,9 @@ export class PartitionQueue implements TopicPartition {
     return this.#taken < this.#entries.length
   }
 
-  /** The next entries, as many as fit into `bytesMax`; at least one. */
-  take(bytesMax: number): { entries: readonly Entry[]; size: number } {
-    const taken = fitting(this.#entries, this.#taken, Math.min(bytesMax, this.batchBytesMax))
+  /** Removes the next records that fit into `bytesMax`, at least one. */
+  take(bytesMax: number): { entries: readonly QueuedRecord[]; size: number } {
+    const taken = takeWhileFitting(this.#entries, this.#taken, Math.min(bytesMax, this.batchBytesMax))
     const to = this.#taken + taken.entries.length
     this.#taken = to
     if (to === this.#entries.length) {
@@ -74,22 +80,22 @@ export class PartitionQueue implements TopicPartition {
     return taken
   }
 
-  /** Everything that was not acknowledged and is not under way. */
-  drain(): readonly Entry[] {
-    const left = [...this.again.flatMap(({ entries }) => entries), ...this.#entries.slice(this.#taken)]
-    this.again.length = 0
+  /** Removes and returns all records that are neither acknowledged nor in flight. */
+  drain(): readonly QueuedRecord[] {
+    const left = [...this.retries.flatMap(({ entries }) => entries), ...this.#entries.slice(this.#taken)]
+    this.retries.length = 0
     this.#entries = []
     this.#taken = 0
     return left
   }
 }
 
-/** So many entries from `from` on as fit into `bytesMax`; at least one. */
-export function fitting(
-  entries: readonly Entry[],
+/** The records starting at `from` that fit into `bytesMax`, at least one. */
+export function takeWhileFitting(
+  entries: readonly QueuedRecord[],
   from: number,
   bytesMax: number,
-): { entries: readonly Entry[]; size: number } {
+): { entries: readonly QueuedRecord[]; size: number } {
   let size = 0
   let to = from
   for (; to < entries.length; to++) {

@@ -1,8 +1,8 @@
 /**
- * The partition that Java's default partitioner gives a key: murmur2 of its bytes, the sign taken off, modulo the number
- * of partitions. Other clients that write the same keys then write them to the same places.
+ * The partition that Java's default partitioner selects for a key: the murmur2 hash without its sign, modulo the number
+ * of partitions. Other clients write the same keys to the same partitions.
  */
-export function partitionOf(key: Uint8Array, partitions: number): number {
+export function partitionForKey(key: Uint8Array, partitions: number): number {
   return (murmur2(key) & 0x7fffffff) % partitions
 }
 

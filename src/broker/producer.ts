@@ -1,13 +1,13 @@
 import type { Clock } from '../config/clock.ts'
 import { retry } from '../config/retry.ts'
-import type { CommittedOffset, GroupMember, NewRecord, Producer, ProducerOptions, Sent } from './broker.ts'
+import type { BrokerBackend, ProducerIdentity } from './backend.ts'
+import type { CommittedOffset, MemberGeneration, NewRecord, Producer, ProducerOptions, SendResult } from './broker.ts'
 import { BrokerError } from './error.ts'
-import type { Home, ProducerIdentity } from './home.ts'
-import type { Delivery } from './partition-queue.ts'
-import { partitionOf } from './partitioner.ts'
+import type { MetadataCache } from './metadata-cache.ts'
+import type { SendCallback } from './partition-queue.ts'
+import { partitionForKey } from './partitioner.ts'
 import { recordBytesMax } from './record-batch.ts'
 import { Sender } from './sender.ts'
-import type { Topology } from './topology.ts'
 
 const BATCH_BYTES_MAX = 1_000_000
 const BUFFER_BYTES_MAX = 32 * 1024 * 1024
@@ -15,26 +15,26 @@ const DELIVERY_TIMEOUT_MS = 120_000
 const TRANSACTION_TIMEOUT_MS = 60_000
 const BACKOFF = { firstMs: 20, maxMs: 1_000 }
 
-export type ProducerParts = {
-  readonly home: Home
-  readonly topology: Topology
+export type ProducerDependencies = {
+  readonly home: BrokerBackend
+  readonly topology: MetadataCache
   readonly clock: Clock
   readonly onClose: () => void
 }
 
-/** Throws what a producer with these options would reject with for this record alone, whatever the log says. */
-export function checkSize(record: NewRecord, bytesMax = BATCH_BYTES_MAX): void {
+/** Throws `record_too_large` if a producer with this limit would reject the record regardless of the topic. */
+export function checkRecordSize(record: NewRecord, bytesMax = BATCH_BYTES_MAX): void {
   const { key, value, topic } = record
   if ((key?.length ?? 0) + (value?.length ?? 0) <= bytesMax) return
   const bytes = recordBytesMax(record)
   throw new BrokerError(
     'record_too_large',
-    `a record of ${bytes} bytes for topic '${topic}' is larger than the ${bytesMax} bytes that one may have`,
+    `a record of ${bytes} bytes for topic '${topic}' exceeds the maximum of ${bytesMax} bytes`,
   )
 }
 
-/** Asks for a producer id first: with a transactional or a fencing id this fences whoever had it before. */
-export async function createProducer(parts: ProducerParts, options: ProducerOptions): Promise<Producer> {
+/** Initializes a producer id first: a transactional or fencing id fences all older producers. */
+export async function createProducer(parts: ProducerDependencies, options: ProducerOptions): Promise<Producer> {
   const { transactionalId = options.fencingId, transactionTimeoutMs = TRANSACTION_TIMEOUT_MS } = options
   const identify = () =>
     parts.home.initProducer(transactionalId === undefined ? {} : { transactionalId, transactionTimeoutMs })
@@ -42,23 +42,23 @@ export async function createProducer(parts: ProducerParts, options: ProducerOpti
 }
 
 class LogProducer implements Producer {
-  readonly #parts: ProducerParts
+  readonly #parts: ProducerDependencies
   readonly #transactionalId: string | undefined
   readonly #fencingId: string | undefined
   readonly #recordBytesMax: number
   readonly #deliveryTimeoutMs: number
   readonly #sender: Sender
-  readonly #room: Room
+  readonly #buffer: BufferPool
   #identity: ProducerIdentity
   #inTransaction = false
-  #joined = new Set<string>()
-  #touched = false
+  #addedTopics = new Set<string>()
+  #hasChanges = false
   #failure: Error | undefined
   #closed = false
   #rotation = 0
 
   constructor(
-    parts: ProducerParts,
+    parts: ProducerDependencies,
     options: ProducerOptions,
     identity: ProducerIdentity,
     identify: () => Promise<ProducerIdentity>,
@@ -70,7 +70,7 @@ class LogProducer implements Producer {
     const batchBytesMax = options.batchBytesMax ?? BATCH_BYTES_MAX
     this.#recordBytesMax = options.recordBytesMax ?? batchBytesMax
     this.#deliveryTimeoutMs = options.deliveryTimeoutMs ?? DELIVERY_TIMEOUT_MS
-    this.#room = new Room(options.bufferBytesMax ?? BUFFER_BYTES_MAX)
+    this.#buffer = new BufferPool(options.bufferBytesMax ?? BUFFER_BYTES_MAX)
     this.#sender = new Sender({
       ...parts,
       transactionalId: options.transactionalId,
@@ -79,26 +79,26 @@ class LogProducer implements Producer {
       deliveryTimeoutMs: this.#deliveryTimeoutMs,
       identity: () => this.#identity,
       renew: async () => {
-        // A new identity would fence whoever has taken over.
-        if (this.#fencingId !== undefined) throw this.#failure ?? spoiled(this.#fencingId)
-        this.#identity = await this.#insist(identify)
+        // A new producer id would fence the producer that has taken over.
+        if (this.#fencingId !== undefined) throw this.#failure ?? unusableError(this.#fencingId)
+        this.#identity = await this.#retryTransient(identify)
       },
-      freed: (bytes) => this.#room.give(bytes),
+      freed: (bytes) => this.#buffer.release(bytes),
     })
   }
 
-  async send(records: readonly NewRecord[], refused?: Refused): Promise<Sent> {
+  async send(records: readonly NewRecord[], onRejected?: OnRejected): Promise<SendResult> {
     const sent = { partitions: new Int32Array(records.length), offsets: new Float64Array(records.length) }
     if (records.length === 0) return sent
     this.#check()
     let bytes = 0
     for (const record of records) bytes += this.#sizeOf(record)
-    let delivered: Promise<Sent> | undefined
-    // Turns are taken in the order of the calls, and so are places in the queues.
-    await this.#room.take(bytes, async () => {
+    let delivered: Promise<SendResult> | undefined
+    // Calls are queued in order, and so are their records.
+    await this.#buffer.allocate(bytes, async () => {
       await this.#prepare(records)
       this.#check()
-      delivered = this.#deliver(records, sent, refused)
+      delivered = this.#deliver(records, sent, onRejected)
     })
     return delivered ?? sent
   }
@@ -108,19 +108,19 @@ class LogProducer implements Producer {
     if (this.#transactionalId === undefined)
       throw new BrokerError('invalid_transaction', 'this producer has no transactional id')
     if (this.#inTransaction)
-      throw new BrokerError('invalid_transaction', `a transaction of '${this.#transactionalId}' is open already`)
+      throw new BrokerError('invalid_transaction', `a transaction of '${this.#transactionalId}' is already open`)
     this.#inTransaction = true
-    this.#touched = false
-    this.#joined = new Set()
+    this.#hasChanges = false
+    this.#addedTopics = new Set()
   }
 
-  async sendOffsets(groupId: string, offsets: readonly CommittedOffset[], member?: GroupMember): Promise<void> {
+  async sendOffsets(groupId: string, offsets: readonly CommittedOffset[], member?: MemberGeneration): Promise<void> {
     this.#check()
     const transaction = this.#transaction()
-    this.#touched = true
-    // Without its instance id a member that was fenced is unknown; `fenced` is what this producer is.
+    this.#hasChanges = true
+    // The instance id is omitted: with it a replaced member would be `fenced`, which callers read as a fenced producer.
     const self = member && { member: { memberId: member.memberId, generation: member.generation } }
-    await this.#watch(this.#parts.home.commitOffsetsInTransaction({ ...transaction, groupId, offsets, ...self }))
+    await this.#trackFailure(this.#parts.home.commitOffsetsInTransaction({ ...transaction, groupId, offsets, ...self }))
   }
 
   async commit(): Promise<void> {
@@ -128,7 +128,7 @@ class LogProducer implements Producer {
     const transaction = this.#transaction()
     await this.#sender.flush()
     this.#check()
-    if (this.#touched) await this.#watch(this.#parts.home.endTransaction({ ...transaction, commit: true }))
+    if (this.#hasChanges) await this.#trackFailure(this.#parts.home.endTransaction({ ...transaction, commit: true }))
     this.#inTransaction = false
   }
 
@@ -136,9 +136,10 @@ class LogProducer implements Producer {
     const transaction = this.#transaction()
     await this.#sender.drop(new BrokerError('invalid_transaction', 'the transaction was aborted'))
     if (isFatal(this.#failure)) throw this.#failure
-    // A failed batch leaves a gap in the sequence; a new identity begins anew, and ends what the old one left open.
+    // A failed batch leaves a gap in the sequence. Reinitializing the producer id starts a new sequence and aborts the
+    // open transaction.
     if (this.#failure) await this.#sender.renew()
-    else if (this.#touched) await this.#parts.home.endTransaction({ ...transaction, commit: false })
+    else if (this.#hasChanges) await this.#parts.home.endTransaction({ ...transaction, commit: false })
     this.#inTransaction = false
     this.#failure = undefined
   }
@@ -163,10 +164,10 @@ class LogProducer implements Producer {
   }
 
   /**
-   * Failures inside a transaction spoil it: until `abort`, or for good when somebody else took over. A producer with a
-   * fencing id is spoiled for good.
+   * A failure makes a transaction unusable: until `abort`, or permanently if the producer is fenced. It makes a
+   * producer with a fencing id unusable permanently.
    */
-  async #watch<T>(call: Promise<T>): Promise<T> {
+  async #trackFailure<T>(call: Promise<T>): Promise<T> {
     try {
       return await call
     } catch (error) {
@@ -176,53 +177,53 @@ class LogProducer implements Producer {
   }
 
   #sizeOf(record: NewRecord): number {
-    checkSize(record, this.#recordBytesMax)
+    checkRecordSize(record, this.#recordBytesMax)
     return recordBytesMax(record)
   }
 
-  /** Partitions have to be known, and part of the transaction, before records get their places. */
+  /** Fetches the metadata of the topics and adds their partitions to the transaction, before records are queued. */
   async #prepare(records: readonly NewRecord[]): Promise<void> {
     const topics = [...new Set(records.map(({ topic }) => topic))]
     const { topology } = this.#parts
     const unknown = topics.filter((topic) => !topology.known(topic))
-    for (const topic of unknown) await this.#insist(() => topology.leaders(topic))
+    for (const topic of unknown) await this.#retryTransient(() => topology.leaders(topic))
     if (this.#transactionalId === undefined) return
     const transaction = this.#transaction()
-    const joining = topics.filter((topic) => !this.#joined.has(topic))
+    const joining = topics.filter((topic) => !this.#addedTopics.has(topic))
     if (joining.length === 0) return
     const partitions = joining.flatMap((topic) =>
       (this.#parts.topology.known(topic) ?? []).map((_, partition) => ({ topic, partition })),
     )
-    this.#touched = true
-    await this.#watch(this.#parts.home.addPartitionsToTransaction({ ...transaction, partitions }))
-    for (const topic of joining) this.#joined.add(topic)
+    this.#hasChanges = true
+    await this.#trackFailure(this.#parts.home.addPartitionsToTransaction({ ...transaction, partitions }))
+    for (const topic of joining) this.#addedTopics.add(topic)
   }
 
-  /** As long as a record may be tried, so may what it waits for. */
-  #insist<T>(attempt: () => Promise<T>): Promise<T> {
+  /** Retries transient errors for as long as a record may be retried. */
+  #retryTransient<T>(attempt: () => Promise<T>): Promise<T> {
     const retriable = (error: unknown) => !this.#closed && error instanceof BrokerError && error.retriable
     const { clock } = this.#parts
     return retry(attempt, { backoff: BACKOFF, clock, retriable, withinMs: this.#deliveryTimeoutMs })
   }
 
-  #deliver(records: readonly NewRecord[], sent: Sent, refused: Refused | undefined): Promise<Sent> {
-    const tell = this.#transactionalId === undefined && this.#fencingId === undefined ? refused : undefined
-    return this.#watch(
-      new Promise<Sent>((resolve, reject) => {
+  #deliver(records: readonly NewRecord[], sent: SendResult, onRejected: OnRejected | undefined): Promise<SendResult> {
+    const report = this.#transactionalId === undefined && this.#fencingId === undefined ? onRejected : undefined
+    return this.#trackFailure(
+      new Promise<SendResult>((resolve, reject) => {
         let left = records.length
         let failure: Error | undefined
         const settle = () => {
           left -= 1
           if (left === 0) failure ? reject(failure) : resolve(sent)
         }
-        const delivery: Delivery = {
-          stored: (index, partition, offset) => {
+        const delivery: SendCallback = {
+          onStored: (index, partition, offset) => {
             sent.partitions[index] = partition
             sent.offsets[index] = offset
             settle()
           },
-          failed: (index, error) => {
-            if (tell && isRefusal(error)) tell(index, error)
+          onFailed: (index, error) => {
+            if (report && isRejection(error)) report(index, error)
             else failure ??= error
             settle()
           },
@@ -231,7 +232,7 @@ class LogProducer implements Producer {
         for (let index = 0; index < records.length; index++) {
           const record = records[index]!
           const partitions = this.#parts.topology.known(record.topic)?.length ?? 1
-          this.#sender.add(record, choose(record, partitions, rotation), index, delivery)
+          this.#sender.add(record, choosePartition(record, partitions, rotation), index, delivery)
         }
         this.#sender.pumpSoon()
       }),
@@ -239,28 +240,34 @@ class LogProducer implements Producer {
   }
 }
 
-/** Records without a key go to one partition a call, the next call to the next. */
-function choose({ partition, key }: NewRecord, partitions: number, rotation: number): number {
+/** All records of one call without a key go to the same partition; the next call uses the next partition. */
+function choosePartition({ partition, key }: NewRecord, partitions: number, rotation: number): number {
   if (partition !== undefined) return partition
-  return key === null ? rotation % partitions : partitionOf(key, partitions)
+  return key === null ? rotation % partitions : partitionForKey(key, partitions)
 }
 
-type Refused = Parameters<Producer['send']>[1]
+type OnRejected = Parameters<Producer['send']>[1]
 
-function isRefusal(error: Error): error is BrokerError {
+function isRejection(error: Error): error is BrokerError {
   return error instanceof BrokerError && (error.code === 'record_too_large' || error.code === 'invalid_record')
 }
 
-function spoiled(fencingId: string): BrokerError {
-  return new BrokerError('sequence_lost', `a record of the producer '${fencingId}' failed: open another one`)
+function unusableError(fencingId: string): BrokerError {
+  return new BrokerError(
+    'sequence_lost',
+    `a record of the producer with the fencing id '${fencingId}' failed: open a new producer`,
+  )
 }
 
 function isFatal(error: Error | undefined): error is BrokerError {
   return error instanceof BrokerError && error.code === 'fenced'
 }
 
-/** A bounded number of bytes, given out in the order of asking. A request larger than all of it gets all of it. */
-class Room {
+/**
+ * Bounds the memory of unacknowledged records. Allocations are served in order. A request larger than the pool waits
+ * until the pool is empty.
+ */
+class BufferPool {
   readonly #bytesMax: number
   #used = 0
   #line: Promise<unknown> = Promise.resolve()
@@ -270,8 +277,11 @@ class Room {
     this.#bytesMax = bytesMax
   }
 
-  /** Waits for its turn and for room; `then` is still part of the turn. Its failure gives the room back. */
-  take(bytes: number, then: () => Promise<void>): Promise<void> {
+  /**
+   * Waits for its turn and for free memory, then runs `then` before the next allocation. If `then` fails, the memory is
+   * released.
+   */
+  allocate(bytes: number, then: () => Promise<void>): Promise<void> {
     const turn = this.#line.then(async () => {
       while (this.#used > 0 && this.#used + bytes > this.#bytesMax) {
         await new Promise<void>((resolve) => {
@@ -282,7 +292,7 @@ class Room {
       try {
         await then()
       } catch (error) {
-        this.give(bytes)
+        this.release(bytes)
         throw error
       }
     })
@@ -290,7 +300,7 @@ class Room {
     return turn
   }
 
-  give(bytes: number): void {
+  release(bytes: number): void {
     this.#used -= bytes
     this.#wake?.()
     this.#wake = undefined

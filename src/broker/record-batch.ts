@@ -1,4 +1,7 @@
 import { crc32c } from '@node-rs/crc32'
+import type { Compression, Header, StoredRecord } from './broker.ts'
+import { compress, compressionNumber, decompress } from './compression.ts'
+import { BrokerError } from './error.ts'
 import {
   ATTRIBUTES_AT,
   BASE_OFFSET_AT,
@@ -19,12 +22,9 @@ import {
   PRODUCER_EPOCH_AT,
   PRODUCER_ID_AT,
   TRANSACTIONAL,
-} from './batch-layout.ts'
-import type { Compression, Header, StoredRecord } from './broker.ts'
-import { compress, compressionNumber, decompress } from './compression.ts'
-import { BrokerError } from './error.ts'
+} from './record-batch-layout.ts'
 
-/** Bound of a record's own bytes beside key, value and headers: five varints of at most ten bytes, and one byte. */
+/** Maximum overhead of a record besides key, value and headers: five varints of up to ten bytes, and the attributes. */
 const RECORD_OVERHEAD_BYTES = 31
 const NO_HEADERS: readonly Header[] = []
 
@@ -36,21 +36,21 @@ export type BatchRecord = {
 }
 
 export type BatchOptions = {
-  /** Stamp of records that have none. */
+  /** Timestamp of records without one. */
   readonly nowMs: number
   readonly compression?: Compression
   readonly producer?: { readonly producerId: bigint; readonly epoch: number; readonly baseSequence: number }
   readonly transactional?: boolean
 }
 
-/** Upper bound of what a record takes in a batch, in bytes before compression. */
+/** Upper bound of the size of a record in a batch, in bytes before compression. */
 export function recordBytesMax(record: BatchRecord): number {
   let bytes = RECORD_OVERHEAD_BYTES + (record.key?.length ?? 0) + (record.value?.length ?? 0)
   if (record.headers) for (const [name, value] of record.headers) bytes += 10 + 3 * name.length + (value?.length ?? 0)
   return bytes
 }
 
-/** One batch of at least one record. Base offset 0: the log sets it. */
+/** Encodes one batch of at least one record. The broker sets the base offset. */
 export async function encodeBatch(records: readonly BatchRecord[], options: BatchOptions): Promise<Buffer> {
   const { nowMs, compression = 'none', producer, transactional = false } = options
   let bytesMax = HEADER_BYTES
@@ -88,7 +88,7 @@ async function compressed(plain: Buffer, compression: Compression): Promise<Buff
   return batch
 }
 
-/** Writes records behind the place of the header, in one buffer that is large enough. */
+/** Writes records after the space for the header, into one buffer of sufficient size. */
 class Writer {
   readonly #bytes: Buffer
   #at = HEADER_BYTES
@@ -134,7 +134,7 @@ class Writer {
     this.#at += bytes.length
   }
 
-  /** Zigzag. Small values are the rule; the long way is exact up to 2^53. */
+  /** Zigzag varint. Small values are the common case; the general case is exact up to 2^53. */
   #varint(value: number): void {
     const bytes = this.#bytes
     if (value >= -64 && value < 64) {
@@ -168,10 +168,10 @@ function headersBytes(headers: readonly Header[]): number {
   return bytes
 }
 
-/** One batch inside fetched bytes, header read, records not yet. */
+/** One batch of a fetch response with its header decoded. */
 export type Batch = {
   readonly baseOffset: number
-  /** Where reading goes on after it, whatever records are left in it. */
+  /** The offset after the batch, whatever records compaction left in it. */
   readonly nextOffset: number
   readonly producerId: bigint
   readonly isTransactional: boolean
@@ -180,15 +180,15 @@ export type Batch = {
 }
 
 /**
- * The whole batches in `bytes`, in order. An incomplete batch at the end is normal (the broker cuts an answer at the
- * limit it was asked for) and is left out. Throws `corrupt_batch` or `unsupported` after the last batch that is good.
+ * Yields the complete batches in `bytes`. An incomplete batch at the end is normal (brokers cut a response at the
+ * requested size) and is omitted. Throws `corrupt_batch` or `unsupported` after the last valid batch.
  */
 export function* batchesOf(bytes: Uint8Array): Generator<Batch, void> {
   const buffer = asBuffer(bytes)
   for (let at = 0; at + HEADER_BYTES <= buffer.length; ) {
     const end = at + PREFIX_BYTES + buffer.readInt32BE(at + LENGTH_AT)
     if (end < at + HEADER_BYTES) throw corrupt(`its header gives a length of ${end - at} bytes`)
-    // Before the check for an incomplete batch: a damaged header may give any length.
+    // Checked before completeness: a corrupt header may declare any length.
     checkFormat(buffer.readInt8(at + MAGIC_AT))
     if (end > buffer.length) return
     yield readHeader(buffer.subarray(at, end))
@@ -229,15 +229,15 @@ function asBuffer(bytes: Uint8Array): Buffer {
   return Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
 }
 
-/** Throws `corrupt_batch` when the checksum does not match. It covers everything behind the checksum field. */
+/** Throws `corrupt_batch` if the checksum does not match. It covers everything after the checksum field. */
 export function checkBatch({ bytes }: Batch): void {
   if (bytes.readUInt32BE(CRC_AT) !== crc32c(bytes.subarray(ATTRIBUTES_AT))) throw corrupt('its checksum does not match')
 }
 
 /**
- * The records of a batch from offset `from` on. Keys and values are views into its bytes (or the decompressed ones).
- * Throws `corrupt_batch` or `unsupported`; nothing is taken on trust, because a producer can write any bytes with a
- * matching checksum.
+ * Decodes the records of a batch from offset `from` on. Keys and values are views of the (decompressed) bytes. Throws
+ * `corrupt_batch` or `unsupported`. Every field is validated, because a producer can write any bytes with a matching
+ * checksum.
  */
 export async function recordsOf(batch: Batch, from = 0): Promise<StoredRecord[]> {
   const codec = batch.bytes.readInt16BE(ATTRIBUTES_AT) & COMPRESSION_MASK
@@ -245,7 +245,7 @@ export async function recordsOf(batch: Batch, from = 0): Promise<StoredRecord[]>
   return decodeRecords(batch, payload, codec === 0 ? HEADER_BYTES : 0, from)
 }
 
-/** Length, attributes, two deltas, two sizes and the number of headers: a byte each at least. */
+/** Length, attributes, two deltas, two sizes and the header count: at least one byte each. */
 const RECORD_BYTES_MIN = 7
 
 function decodeRecords(batch: Batch, payload: Buffer, start: number, from: number): StoredRecord[] {
@@ -277,7 +277,7 @@ type BatchTimes = { readonly firstMs: number; readonly appendedMs: number | unde
 function readRecord(reader: Reader, baseOffset: number, times: BatchTimes): StoredRecord {
   const length = reader.varint()
   const end = reader.at + length
-  // No bits of its attributes are in use.
+  // The attributes of a record are unused.
   reader.at += 1
   const timestampMs = times.firstMs + reader.varlong()
   const offset = baseOffset + reader.varint()
@@ -285,7 +285,8 @@ function readRecord(reader: Reader, baseOffset: number, times: BatchTimes): Stor
   const value = reader.field()
   const headerCount = reader.varint()
   const headers = headerCount === 0 ? NO_HEADERS : reader.headers(headerCount)
-  if (reader.at !== end) throw corrupt(`the record at offset ${offset} has not the ${length} bytes that it gives`)
+  if (reader.at !== end)
+    throw corrupt(`the record at offset ${offset} does not have the declared length of ${length} bytes`)
   return { offset, timestampMs: times.appendedMs ?? timestampMs, key, value, headers }
 }
 
@@ -301,7 +302,7 @@ class Reader {
     this.at = at
   }
 
-  /** A zigzag number of 32 bits. */
+  /** A 32-bit zigzag varint. */
   varint(): number {
     const byte = this.#bytes[this.at]!
     if (byte < 128) {
@@ -309,42 +310,42 @@ class Reader {
       return (byte >>> 1) ^ -(byte & 1)
     }
     const value = this.varlong()
-    if (value > INT32_MAX || value < -INT32_MAX - 1) throw corrupt(`it holds a number that is out of range: ${value}`)
+    if (value > INT32_MAX || value < -INT32_MAX - 1) throw corrupt(`a varint is out of range: ${value}`)
     return value
   }
 
-  /** A zigzag number of 64 bits, exact up to 2^52: timestamps may be anything. */
+  /** A 64-bit zigzag varint, exact up to 2^52: timestamps are arbitrary. */
   varlong(): number {
     const bytes = this.#bytes
     let value = 0
     let factor = 1
     for (let left = VARLONG_BYTES_MAX; left > 0; left--) {
       const byte = bytes[this.at++]
-      if (byte === undefined) throw corrupt('it ends inside of a record')
+      if (byte === undefined) throw corrupt('it ends inside a record')
       value += (byte & 0x7f) * factor
       if (byte < 128) return value % 2 === 0 ? value / 2 : -(value + 1) / 2
       factor *= 128
     }
-    throw corrupt(`it holds a number of more than ${VARLONG_BYTES_MAX} bytes`)
+    throw corrupt(`a varint has more than ${VARLONG_BYTES_MAX} bytes`)
   }
 
-  /** A length of -1 stands for null. */
+  /** A length of -1 means null. */
   field(): Buffer | null {
     const length = this.varint()
     if (length === -1) return null
-    if (length < 0) throw corrupt(`it holds a field with a length of ${length}`)
+    if (length < 0) throw corrupt(`a field has the length ${length}`)
     const start = this.at
     this.at += length
-    if (this.at > this.#bytes.length) throw corrupt('it ends inside of a record')
+    if (this.at > this.#bytes.length) throw corrupt('it ends inside a record')
     return this.#bytes.subarray(start, this.at)
   }
 
   headers(count: number): readonly Header[] {
-    if (count < 0) throw corrupt(`it holds a record with ${count} headers`)
+    if (count < 0) throw corrupt(`a record has ${count} headers`)
     const headers: Header[] = []
     for (let left = count; left > 0; left--) {
       const name = this.field()
-      if (name === null) throw corrupt('it holds a header without a name')
+      if (name === null) throw corrupt('a header has no name')
       headers.push([name.toString('utf8'), this.field()])
     }
     return headers

@@ -1,27 +1,37 @@
 import type { Clock } from '../config/clock.ts'
 import { backoffMs } from '../config/retry.ts'
+import type { BrokerBackend, ProduceResult, ProducerIdentity } from './backend.ts'
 import type { Compression, NewRecord } from './broker.ts'
 import { BrokerError } from './error.ts'
-import type { Home, ProduceResult, ProducerIdentity } from './home.ts'
-import { type Delivery, type Entry, fitting, type OutBatch, PartitionQueue } from './partition-queue.ts'
+import type { MetadataCache } from './metadata-cache.ts'
+import {
+  PartitionQueue,
+  type ProducerBatch,
+  type QueuedRecord,
+  type SendCallback,
+  takeWhileFitting,
+} from './partition-queue.ts'
 import { encodeBatch } from './record-batch.ts'
-import { keyOf, type Topology } from './topology.ts'
+import { topicPartitionKey } from './topic-partition.ts'
 
-export type SenderParts = {
-  readonly home: Home
-  readonly topology: Topology
+export type SenderOptions = {
+  readonly home: BrokerBackend
+  readonly topology: MetadataCache
   readonly clock: Clock
   readonly transactionalId: string | undefined
   readonly compression: Compression
   readonly batchBytesMax: number
   readonly deliveryTimeoutMs: number
   readonly identity: () => ProducerIdentity
-  /** Gets a new identity, after the log lost track of the old one's sequence. */
+  /** Reinitializes the producer id after the broker lost the sequence of the current one. */
   readonly renew: () => Promise<void>
   readonly freed: (bytes: number) => void
 }
 
-/** As many as Kafka's brokers remember of a producer: with more, a repetition could not be told. */
+/**
+ * The number of batches per producer that Kafka's brokers remember: with more in flight, a duplicate could not be
+ * detected.
+ */
 const IN_FLIGHT_MAX = 5
 const REQUEST_BYTES_MAX = 8 * 1024 * 1024
 const BACKOFF = { firstMs: 20, maxMs: 1_000 }
@@ -29,17 +39,18 @@ const REQUEST_TIMEOUT_MS = 30_000
 const SEQUENCES = 2 ** 31
 
 /**
- * Takes entries out of the partitions' queues and gets them stored, in order. While requests are under way, entries
- * gather, so that few large batches go out under load and single records at once when there is none.
+ * Takes records from the queues of the partitions and stores them in order. While requests are in flight, records
+ * accumulate: under load a few large batches are sent, without load single records are sent immediately.
  *
- * A batch keeps its sequence number for ever. When one fails and may be tried again, the partition is blocked until all
- * that was under way has come back; then they go again in order, one at a time. One that is too large for its topic goes
- * again in parts.
+ * A batch keeps its sequence number. When a batch fails with a retriable error, its partition is blocked until all its
+ * batches in flight have returned; then they are retried in order, one at a time. A batch that is too large for its
+ * topic is split.
  *
- * What was never stored leaves a gap in the sequence, which begins anew then; what may have been stored goes again before.
+ * A batch that was certainly not stored leaves a gap in the sequence, so the producer id is reinitialized. Batches that
+ * may have been stored are retried before that.
  */
 export class Sender {
-  readonly #parts: SenderParts
+  readonly #parts: SenderOptions
   readonly #queues = new Map<string, PartitionQueue>()
   readonly #inFlightOf = new Map<number, number>()
   readonly #active = new Set<PartitionQueue>()
@@ -50,12 +61,12 @@ export class Sender {
   #failures = 0
   #closed = false
 
-  constructor(parts: SenderParts) {
+  constructor(parts: SenderOptions) {
     this.#parts = parts
   }
 
-  add(record: NewRecord, partition: number, index: number, delivery: Delivery): void {
-    const key = keyOf({ topic: record.topic, partition })
+  add(record: NewRecord, partition: number, index: number, delivery: SendCallback): void {
+    const key = topicPartitionKey({ topic: record.topic, partition })
     let queue = this.#queues.get(key)
     if (!queue) {
       queue = new PartitionQueue(record.topic, partition)
@@ -65,7 +76,7 @@ export class Sender {
     this.#active.add(queue)
   }
 
-  /** Sends what was added in this turn of the event loop, all of it together. */
+  /** Sends at the end of this turn of the event loop, so that all records added in it are batched. */
   pumpSoon(): void {
     if (this.#isPumpDue) return
     this.#isPumpDue = true
@@ -75,12 +86,12 @@ export class Sender {
     })
   }
 
-  /** Sends what may be sent now. */
+  /** Sends all batches that can be sent now. */
   pump(): void {
     if (this.#closed || this.#renewing !== undefined) return
-    if (this.#isRenewalDue && ![...this.#active].some(isInDoubt)) {
-      // Whoever waits is told by its delivery.
-      if (this.#busy() === 0) this.renew().catch(() => undefined)
+    if (this.#isRenewalDue && ![...this.#active].some(hasUncertainBatch)) {
+      // The callbacks of the records report the error.
+      if (this.#countInFlight() === 0) this.renew().catch(() => undefined)
       return
     }
     this.#sendReady()
@@ -90,7 +101,7 @@ export class Sender {
   #sendReady(): void {
     for (const [node, queues] of this.#readyByNode()) {
       if (node < 0) {
-        this.#lookAgain(queues)
+        this.#refreshLeaders(queues)
         continue
       }
       while ((this.#inFlightOf.get(node) ?? 0) < IN_FLIGHT_MAX && queues.some(this.#isReady))
@@ -98,17 +109,17 @@ export class Sender {
     }
   }
 
-  /** Resolves when nothing waits and nothing is under way. */
+  /** Resolves when nothing is queued or in flight. */
   flush(): Promise<void> {
     if (this.#active.size === 0) return Promise.resolve()
     return new Promise((resolve) => this.#idle.push(resolve))
   }
 
-  /** Gives up what waits; what is under way is waited for. */
+  /** Fails the queued records and waits for those in flight. */
   async drop(reason: Error): Promise<void> {
     for (const queue of this.#active) {
       this.#fail(queue.drain(), reason)
-      this.#rest(queue)
+      this.#deactivateIfEmpty(queue)
     }
     await this.flush()
   }
@@ -118,14 +129,15 @@ export class Sender {
     this.#closed = true
   }
 
-  #busy(): number {
+  #countInFlight(): number {
     let busy = 0
     for (const inFlight of this.#inFlightOf.values()) busy += inFlight
     return busy
   }
 
-  /** Before the sequence begins anew, nothing goes but what may be stored already. */
-  readonly #isReady = (queue: PartitionQueue): boolean => isReady(queue) && (!this.#isRenewalDue || isInDoubt(queue))
+  /** Before the producer id is reinitialized, only batches that may have been stored are sent. */
+  readonly #isReady = (queue: PartitionQueue): boolean =>
+    isReady(queue) && (!this.#isRenewalDue || hasUncertainBatch(queue))
 
   #readyByNode(): Map<number, PartitionQueue[]> {
     const byNode = new Map<number, PartitionQueue[]>()
@@ -140,7 +152,7 @@ export class Sender {
   }
 
   #sendTo(node: number, queues: readonly PartitionQueue[]): void {
-    const taken: { queue: PartitionQueue; batch: OutBatch }[] = []
+    const taken: { queue: PartitionQueue; batch: ProducerBatch }[] = []
     let size = 0
     for (const queue of queues) {
       if (size > REQUEST_BYTES_MAX) break
@@ -150,11 +162,11 @@ export class Sender {
       taken.push({ queue, batch })
     }
     this.#inFlightOf.set(node, (this.#inFlightOf.get(node) ?? 0) + 1)
-    void this.#exchange(node, taken)
+    void this.#sendRequest(node, taken)
   }
 
-  #next(queue: PartitionQueue): OutBatch {
-    const repeated = queue.again.shift()
+  #next(queue: PartitionQueue): ProducerBatch {
+    const repeated = queue.retries.shift()
     if (repeated) return repeated
     const { entries, size } = queue.take(this.#parts.batchBytesMax)
     const baseSequence = queue.nextSequence
@@ -162,7 +174,7 @@ export class Sender {
     return this.#build(entries, size, baseSequence)
   }
 
-  #build(entries: readonly Entry[], size: number, baseSequence: number): OutBatch {
+  #build(entries: readonly QueuedRecord[], size: number, baseSequence: number): ProducerBatch {
     const { clock, compression, transactionalId } = this.#parts
     const bytes = encodeBatch(
       entries.map(({ record }) => record),
@@ -173,10 +185,10 @@ export class Sender {
         transactional: transactionalId !== undefined,
       },
     )
-    return { entries, bytes, size, baseSequence, sinceMs: clock.monotonicMs(), isDoubtful: false }
+    return { entries, bytes, size, baseSequence, sinceMs: clock.monotonicMs(), mayBeStored: false }
   }
 
-  async #exchange(node: number, batches: readonly { queue: PartitionQueue; batch: OutBatch }[]): Promise<void> {
+  async #sendRequest(node: number, batches: readonly { queue: PartitionQueue; batch: ProducerBatch }[]): Promise<void> {
     const bytes = await Promise.all(batches.map(({ batch }) => batch.bytes))
     let results: readonly ProduceResult[] = []
     let failure: unknown
@@ -191,97 +203,106 @@ export class Sender {
       failure = error
     }
     this.#inFlightOf.set(node, (this.#inFlightOf.get(node) ?? 1) - 1)
-    const byKey = new Map(results.map((result) => [keyOf(result), result]))
+    const byKey = new Map(results.map((result) => [topicPartitionKey(result), result]))
     for (const { queue, batch } of batches) {
       queue.inFlight -= 1
-      this.#settle(queue, batch, byKey.get(keyOf(queue)), failure)
+      this.#settle(queue, batch, byKey.get(topicPartitionKey(queue)), failure)
     }
     this.pump()
   }
 
-  #settle(queue: PartitionQueue, batch: OutBatch, result: ProduceResult | undefined, failure: unknown): void {
+  #settle(queue: PartitionQueue, batch: ProducerBatch, result: ProduceResult | undefined, failure: unknown): void {
     if (result && !result.error) {
       this.#failures = 0
       queue.isKnown = true
       batch.entries.forEach(({ index, delivery }, at) => {
-        delivery.stored(index, queue.partition, result.baseOffset + at)
+        delivery.onStored(index, queue.partition, result.baseOffset + at)
       })
       this.#parts.freed(batch.size)
-    } else this.#refused(queue, batch, errorOf(queue, result, failure), result?.refused)
+    } else this.#handleRejection(queue, batch, errorOf(queue, result, failure), result?.rejectedRecords)
     if (queue.inFlight > 0) return
-    if (queue.isBlocked) this.#repeatSoon(queue)
-    else this.#rest(queue)
+    if (queue.isBlocked) this.#retryLater(queue)
+    else this.#deactivateIfEmpty(queue)
   }
 
-  #refused(queue: PartitionQueue, batch: OutBatch, error: BrokerError, places: readonly number[] = []): void {
+  #handleRejection(
+    queue: PartitionQueue,
+    batch: ProducerBatch,
+    error: BrokerError,
+    rejected: readonly number[] = [],
+  ): void {
     const tooLate = this.#parts.clock.monotonicMs() - batch.sinceMs > this.#parts.deliveryTimeoutMs
-    // Behind a batch that goes again, a gap in the sequence is what has to be expected.
+    // After a batch that is retried, a sequence gap is expected.
     const follows = queue.isBlocked && error.code === 'sequence_lost'
     if ((error.retriable || follows) && !tooLate) {
       queue.isBlocked = true
-      queue.again.push({ ...batch, isDoubtful: error.retriable })
+      queue.retries.push({ ...batch, mayBeStored: error.retriable })
       return
     }
     if (error.code === 'sequence_lost' && this.#parts.transactionalId === undefined && !tooLate) {
-      // The log forgot this producer (the topic was made anew): begin a new sequence with what is left.
+      // The broker lost the state of this producer (the topic was recreated): start a new sequence with the remaining
+      // records.
       this.#isRenewalDue = true
       queue.isBlocked = true
-      queue.again.push({ ...batch, isDoubtful: false })
+      queue.retries.push({ ...batch, mayBeStored: false })
       return
     }
     if (error.code === 'record_too_large' && batch.entries.length > 1) {
       this.#split(queue, batch)
       return
     }
-    this.#giveUp(queue, batch, error, places)
+    this.#failRejected(queue, batch, error, rejected)
   }
 
-  /** Fails those that are to blame: the others go again. */
-  #giveUp(queue: PartitionQueue, batch: OutBatch, error: BrokerError, places: readonly number[]): void {
-    const isWhole = places.length === 0 || places.length === batch.entries.length
+  /** Fails the rejected records and retries the others. */
+  #failRejected(queue: PartitionQueue, batch: ProducerBatch, error: BrokerError, rejected: readonly number[]): void {
+    const isWhole = rejected.length === 0 || rejected.length === batch.entries.length
     if (isWhole || this.#parts.transactionalId !== undefined) this.#fail(batch.entries, error)
     else {
-      const blamed = new Set(places)
-      const entries = batch.entries.filter((_, place) => !blamed.has(place))
+      const isRejected = new Set(rejected)
+      const entries = batch.entries.filter((_, place) => !isRejected.has(place))
       this.#fail(
-        batch.entries.filter((_, place) => blamed.has(place)),
+        batch.entries.filter((_, place) => isRejected.has(place)),
         error,
       )
       queue.isBlocked = true
-      queue.again.push({ ...batch, entries, isDoubtful: false })
+      queue.retries.push({ ...batch, entries, mayBeStored: false })
     }
     this.#isRenewalDue ||= this.#parts.transactionalId === undefined
   }
 
-  /** None of it was stored, so the parts have the sequence of the whole. What follows is not larger than they are. */
-  #split(queue: PartitionQueue, { entries, size, baseSequence }: OutBatch): void {
+  /**
+   * Nothing of the batch was stored, so the parts reuse its sequence numbers. Later batches are not larger than the
+   * parts.
+   */
+  #split(queue: PartitionQueue, { entries, size, baseSequence }: ProducerBatch): void {
     queue.isBlocked = true
     queue.batchBytesMax = Math.min(queue.batchBytesMax, Math.ceil(size / 2))
     for (let at = 0; at < entries.length; ) {
-      const part = fitting(entries, at, size / 2)
-      queue.again.push(this.#build(part.entries, part.size, (baseSequence + at) % SEQUENCES))
+      const part = takeWhileFitting(entries, at, size / 2)
+      queue.retries.push(this.#build(part.entries, part.size, (baseSequence + at) % SEQUENCES))
       at += part.entries.length
     }
   }
 
-  #fail(entries: readonly Entry[], error: Error): void {
+  #fail(entries: readonly QueuedRecord[], error: Error): void {
     for (const { delivery, index, bytes } of entries) {
-      delivery.failed(index, error)
+      delivery.onFailed(index, error)
       this.#parts.freed(bytes)
     }
   }
 
-  #rest(queue: PartitionQueue): void {
-    if (!queue.hasEntries && queue.again.length === 0 && queue.inFlight === 0) this.#active.delete(queue)
+  #deactivateIfEmpty(queue: PartitionQueue): void {
+    if (!queue.hasEntries && queue.retries.length === 0 && queue.inFlight === 0) this.#active.delete(queue)
   }
 
-  /** Everything has come back: again in order, after a while and with a fresh look at who leads. */
-  #repeatSoon(queue: PartitionQueue): void {
-    queue.again.sort((a, b) => a.baseSequence - b.baseSequence)
-    this.#lookAgain([queue])
+  /** All batches have returned: retries them in order, after a backoff and a metadata refresh. */
+  #retryLater(queue: PartitionQueue): void {
+    queue.retries.sort((a, b) => a.baseSequence - b.baseSequence)
+    this.#refreshLeaders([queue])
   }
 
-  #lookAgain(queues: readonly PartitionQueue[]): void {
+  #refreshLeaders(queues: readonly PartitionQueue[]): void {
     for (const queue of queues) queue.isBlocked = true
     const waitMs = backoffMs(BACKOFF, this.#failures++)
     void this.#parts.clock
@@ -301,12 +322,12 @@ export class Sender {
       queue.isBlocked = false
       if (lost?.status === 'rejected') this.#fail(queue.drain(), lost.reason as Error)
       else if (queue.sinceMs < oldestMs) this.#fail(queue.drain(), timeoutOf(queue, this.#parts.deliveryTimeoutMs))
-      this.#rest(queue)
+      this.#deactivateIfEmpty(queue)
     }
     this.pump()
   }
 
-  /** Takes a new identity and begins all sequences anew. Nothing may be under way. */
+  /** Reinitializes the producer id and restarts all sequences. Nothing may be in flight. */
   renew(): Promise<void> {
     this.#renewing ??= this.#parts
       .renew()
@@ -318,13 +339,13 @@ export class Sender {
       .finally(() => {
         this.#renewing = undefined
         this.#isRenewalDue = false
-        for (const queue of [...this.#active]) this.#rest(queue)
+        for (const queue of [...this.#active]) this.#deactivateIfEmpty(queue)
         this.pump()
       })
     return this.#renewing
   }
 
-  /** Under the new identity every sequence begins at 0, those of waiting batches first. */
+  /** With the new producer id every sequence starts at 0; records to retry come first. */
   #restart(): void {
     for (const queue of this.#queues.values()) {
       const left = queue.drain()
@@ -339,20 +360,20 @@ export class Sender {
 
 function isReady(queue: PartitionQueue): boolean {
   if (queue.isBlocked) return false
-  if (queue.again.length > 0 || !queue.isKnown)
-    return queue.inFlight === 0 && (queue.again.length > 0 || queue.hasEntries)
+  if (queue.retries.length > 0 || !queue.isKnown)
+    return queue.inFlight === 0 && (queue.retries.length > 0 || queue.hasEntries)
   return queue.hasEntries
 }
 
-/** What stands behind a batch that was not stored was not either: the first one says it of all. */
-function isInDoubt({ again }: PartitionQueue): boolean {
-  return again[0]?.isDoubtful === true
+/** If a batch was not stored, neither were those after it: the first batch decides. */
+function hasUncertainBatch({ retries: again }: PartitionQueue): boolean {
+  return again[0]?.mayBeStored === true
 }
 
 function timeoutOf({ topic, partition }: PartitionQueue, timeoutMs: number): BrokerError {
   return new BrokerError(
     'timeout',
-    `${topic}-${partition} took no records for ${timeoutMs} ms: it has no leader, or the broker is out of reach`,
+    `${topic}-${partition} accepted no records for ${timeoutMs} ms: it has no leader, or the broker is unreachable`,
   )
 }
 
@@ -364,5 +385,5 @@ function errorOf(queue: PartitionQueue, result: ProduceResult | undefined, failu
   if (result?.error) return new BrokerError(result.error.code, result.error.message)
   if (failure instanceof BrokerError) return failure
   if (failure instanceof Error) return new BrokerError('unavailable', failure.message, { cause: failure })
-  return new BrokerError('unavailable', `no answer for ${queue.topic}-${queue.partition}`)
+  return new BrokerError('unavailable', `no response for ${queue.topic}-${queue.partition}`)
 }

@@ -1,14 +1,12 @@
-import { inTime } from '../config/in-time.ts'
+import { withTimeout } from '../config/timeout.ts'
 import type { Broker, NewTopic, PartitionOffset } from './broker.ts'
 import { BrokerError, UnreadableBatchError } from './error.ts'
-import type { StateTopicOptions } from './state-topic.ts'
 
 /**
- * Whether a state topic holds everything that was written to it, as far as that can be seen before it is read: its log
- * begins at offset 0, because compaction never moves the beginning; it ends where it was read to, or later; and a topic that
- * has no record never had one.
+ * Checks before the first read that a state topic is complete: its log starts at offset 0 (compaction never moves the
+ * start), it ends at or after the position it was read to, and an empty topic never had records.
  */
-export async function checkComplete(broker: Broker, topic: string, evidence: Evidence): Promise<void> {
+export async function checkComplete(broker: Broker, topic: string, evidence: StateTopicEvidence): Promise<void> {
   const starts = await offsetsOf(broker, topic, 'earliest')
   const late = starts?.find(({ offset }) => offset > 0)
   if (late) {
@@ -19,15 +17,15 @@ export async function checkComplete(broker: Broker, topic: string, evidence: Evi
     )
   }
   const read = ((await evidence.progress?.read()) ?? []).filter((position) => position.topic === topic)
-  // Asked for after it: others may write.
+  // Requested after the progress was read, because other instances may write.
   const ends = (await offsetsOf(broker, topic, 'latest')) ?? []
   for (const position of read) {
     const end = ends.find(({ partition }) => partition === position.partition)?.offset ?? 0
-    if (end < position.offset) throw shortened(position, end)
+    if (end < position.offset) throw truncatedError(position, end)
   }
   if (!isEmpty(ends)) return
   const reason = await evidence.evidenceOfRecords?.()
-  // Another instance may have begun meanwhile.
+  // Another instance may have written in the meantime.
   if (reason === undefined || !isEmpty(await offsetsOf(broker, topic, 'latest'))) return
   throw new BrokerError(
     'log_truncated',
@@ -35,17 +33,32 @@ export async function checkComplete(broker: Broker, topic: string, evidence: Evi
   )
 }
 
-/** How long the broker may take to say where a log begins and ends, where it is only for the message. */
-const ANSWER_MS_MAX = 5_000
+/** Timeout of offset requests that only make an error message more precise. */
+const OFFSETS_TIMEOUT_MS = 5_000
 
-/** What shows beside the log how much was in it. */
-export type Evidence = Pick<StateTopicOptions<never>, 'evidenceOfRecords' | 'progress'>
+/** What is known about a state topic apart from the topic itself. */
+export type StateTopicEvidence = {
+  /**
+   * Called when the topic does not exist or never had a record. Returns a clause that says why it must have had records
+   * ("…, but REASON"), or undefined. With a reason, the topic is not opened.
+   */
+  readonly evidenceOfRecords?: (() => Promise<string | undefined>) | undefined
+  /** Stores how far the topic was read. A topic that ends before that position was truncated and is not opened. */
+  readonly progress?: StateProgress | undefined
+}
+
+/** How far a state topic was read, stored outside of the topic: on Kafka, as committed offsets of the program's group. */
+export type StateProgress = {
+  read(): Promise<readonly PartitionOffset[]>
+  /** Called one at a time, shortly after positions moved. A failure is left to the next call. */
+  save(positions: readonly PartitionOffset[]): Promise<void>
+}
 
 function isEmpty(ends: readonly PartitionOffset[] = []): boolean {
   return !ends.some(({ offset }) => offset > 0)
 }
 
-/** Undefined: there is no such topic. */
+/** Undefined if the topic does not exist. */
 async function offsetsOf(
   broker: Broker,
   topic: string,
@@ -59,77 +72,77 @@ async function offsetsOf(
   }
 }
 
-/** What a state topic has to be like, so that nothing is lost in time and there is one order. */
+/** Checks the policy and the number of partitions, which retention and the order of records depend on. */
 export async function checkTopic(broker: Broker, topic: NewTopic): Promise<void> {
   const found = await broker.topics.describe(topic.name)
   const policy = found?.configs['cleanup.policy']
   if (policy !== undefined && policy !== 'compact') {
     throw new BrokerError(
       'invalid_config',
-      `topic '${topic.name}' has cleanup.policy=${policy}: it has to be exactly 'compact', or what it holds is lost in time`,
+      `topic '${topic.name}' has cleanup.policy=${policy}: it must be exactly 'compact', otherwise records expire`,
     )
   }
   if (found && topic.partitions === 1 && found.partitions.length !== 1) {
     throw new BrokerError(
       'invalid_config',
-      `topic '${topic.name}' has ${found.partitions.length} partitions: it has to have 1, so that there is one order`,
+      `topic '${topic.name}' has ${found.partitions.length} partitions: it must have 1, because records need a total order`,
     )
   }
 }
 
-/** The log ends before what was read from it. */
-export function shortened({ topic, partition, offset }: PartitionOffset, end: number): BrokerError {
+/** The log ends before the position it was read to. */
+export function truncatedError({ topic, partition, offset }: PartitionOffset, end: number): BrokerError {
   return new BrokerError(
     'log_truncated',
-    `${topic}-${partition} was read up to offset ${offset}, but ends at ${end} now: it was truncated, or deleted and made ` +
-      `anew. ${restore(topic)}`,
+    `${topic}-${partition} was read up to offset ${offset}, but now ends at ${end}: it was truncated, or deleted and recreated. ` +
+      restore(topic),
   )
 }
 
-/** How the log can have no such position, with where it begins and ends now, as far as it says so. */
-export async function outOfRange(broker: Broker, positions: readonly PartitionOffset[]): Promise<BrokerError> {
+/** Explains an offset out of range with the current start and end of the log, if the broker responds. */
+export async function outOfRangeError(broker: Broker, positions: readonly PartitionOffset[]): Promise<BrokerError> {
   const topic = positions[0]?.topic ?? ''
   const now = (at: 'earliest' | 'latest') =>
-    inTime(
+    withTimeout(
       offsetsOf(broker, topic, at).catch(() => undefined),
-      ANSWER_MS_MAX,
+      OFFSETS_TIMEOUT_MS,
       () => undefined,
     )
   const [starts, ends] = await Promise.all([now('earliest'), now('latest')])
   for (const position of positions) {
     const isSame = ({ partition }: PartitionOffset) => partition === position.partition
     const end = ends?.find(isSame)
-    if (end && position.offset > end.offset) return shortened(position, end.offset)
+    if (end && position.offset > end.offset) return truncatedError(position, end.offset)
     const start = starts?.find(isSame)
     if (start && position.offset < start.offset) return startLost(position, start.offset)
   }
   return new BrokerError('log_truncated', `topic '${topic}' no longer holds what was read from it. ${restore(topic)}`)
 }
 
-/** Records were deleted before they were read. */
+/** Records were deleted before this program read them. */
 function startLost({ topic, partition, offset }: PartitionOffset, start: number): BrokerError {
   return new BrokerError(
     'log_truncated',
-    `${topic}-${partition} was read up to offset ${offset}, but begins at ${start} now: records were deleted before they ` +
+    `${topic}-${partition} was read up to offset ${offset}, but now begins at ${start}: records were deleted before they ` +
       `were read. ${restore(topic)}`,
   )
 }
 
-export function recreated(topic: string): BrokerError {
-  return new BrokerError('log_truncated', `topic '${topic}' was deleted and made anew. ${restore(topic)}`)
+export function recreatedError(topic: string): BrokerError {
+  return new BrokerError('log_truncated', `topic '${topic}' was deleted and recreated. ${restore(topic)}`)
 }
 
-/** The failure of a view, with what a person can do about it. */
-export function unfollowable(topic: string, error: Error): Error {
+/** Adds the remedy to the error that stopped the view. */
+export function readFailedError(topic: string, error: Error): Error {
   if (!(error instanceof BrokerError)) return error
   if (error.code === 'topic_not_found') {
     return new BrokerError(error.code, `topic '${topic}' was deleted. ${restore(topic)}`, { cause: error })
   }
   const isLost = error instanceof UnreadableBatchError || error.code === 'log_truncated'
-  const remedy = isLost ? restore(topic) : 'Start again when that is put right.'
+  const remedy = isLost ? restore(topic) : 'Restart the program when this is fixed.'
   return new BrokerError(error.code, `${error.message}. ${remedy}`, { cause: error })
 }
 
 function restore(topic: string): string {
-  return `Restore topic '${topic}' from a replica or a backup, then start again: see "When the log is damaged" in docs/operate.md.`
+  return `Restore topic '${topic}' from a replica or a backup, then restart the program: see "When the log is damaged" in docs/operate.md.`
 }

@@ -1,88 +1,85 @@
 import { type Clock, systemClock } from '../config/clock.ts'
-import { messageOf } from '../config/failure.ts'
-import { inTime } from '../config/in-time.ts'
+import { messageOf } from '../config/errors.ts'
 import type { Logger } from '../config/logger.ts'
+import { withTimeout } from '../config/timeout.ts'
 import type {
   Broker,
   NewRecord,
   NewTopic,
   PartitionOffset,
+  PartitionReader,
   PartitionRecords,
   Producer,
-  Reader,
   StoredRecord,
   TopicPartition,
 } from './broker.ts'
 import { BrokerError } from './error.ts'
-import { checkComplete, checkTopic, outOfRange, recreated, shortened, unfollowable } from './state-topic-checks.ts'
-import { keyOf } from './topology.ts'
+import {
+  checkComplete,
+  checkTopic,
+  outOfRangeError,
+  readFailedError,
+  recreatedError,
+  type StateTopicEvidence,
+  truncatedError,
+} from './state-topic-checks.ts'
+import { topicPartitionKey } from './topic-partition.ts'
 
-/** A record of a state topic and where it stands. */
+/** A record of a state topic with its position. */
 export type StateRecord = StoredRecord & TopicPartition
 
-/** A record that could not be decoded; it was skipped. */
+/** A record that could not be decoded and was skipped. */
 export type UnreadableRecord = PartitionOffset & { readonly error: Error }
 
-export type StateTopicOptions<Entry> = {
+export type StateTopicOptions<Entry> = StateTopicEvidence & {
   readonly broker: Broker
   readonly logger: Logger
-  /** Made when it is missing, compacted; else its policy and, when `partitions` is given, their number are checked. */
+  /**
+   * Created with compaction if it does not exist; otherwise its policy and, with `partitions`, its partition count are
+   * checked.
+   */
   readonly topic: NewTopic
-  /** Takes the topic as it is: its policy, its partitions, its beginning and its being empty. Default false. */
+  /** Skips all checks of policy, partitions, start offset and emptiness. Default false. */
   readonly skipValidation?: boolean | undefined
   /**
-   * Asked when the topic is missing or nothing was ever written to it: why that cannot be right, if something else shows
-   * that it had records. Opening is refused then.
-   */
-  readonly evidenceOfRecords?: (() => Promise<string | undefined>) | undefined
-  /** Where it is kept how far the topic was read. A topic that ends before that is not opened: it was cut short. */
-  readonly progress?: StateProgress | undefined
-  /**
-   * Reads one record. What it throws is reported with topic, partition and offset, and the record is skipped, as Kafka
-   * Connect and Confluent's registry do.
+   * Decodes one record. If it throws, the error is reported with topic, partition and offset, and the record is
+   * skipped, as Kafka Connect and Confluent Schema Registry do.
    */
   readonly decode: (record: StateRecord) => Entry
   /**
-   * Called for every decoded record in the order of its partition, from the beginning of the log on. It must not throw:
-   * that is a bug and ends the view.
+   * Called for each decoded record, in the order of its partition, from the start of the log. Must not throw: an
+   * exception is a bug and stops the view.
    */
   readonly apply: (entry: Entry, record: StateRecord) => void
-  readonly unreadable?: (record: UnreadableRecord) => void
+  readonly onUnreadable?: (record: UnreadableRecord) => void
   /**
-   * Called once, when the view cannot follow the topic any further: a record batch cannot be read, or the topic no longer
-   * holds what was read from it. The view takes no more writes; the program that depends on it has to stop.
+   * Called once when the view cannot follow the topic any further: a record batch is unreadable, or the topic lost
+   * records that were read. The view then rejects writes, and the program has to stop.
    */
   readonly onFailed?: ((error: Error) => void) | undefined
   /** Default `read_committed`. */
   readonly isolation?: 'read_committed' | 'read_uncommitted'
-  /** How long opening may take. Default 60,000 ms. */
+  /** Timeout of opening. Default 60,000 ms. */
   readonly openTimeoutMs?: number
-  /** How long a write may take until it is read back. Default 30,000 ms. */
+  /** Timeout of a write, including reading it back. Default 30,000 ms. */
   readonly appendTimeoutMs?: number
   readonly clock?: Clock
 }
 
-/** How far a state topic was read, kept outside of the topic: for Kafka, as offsets of the program's group. */
-export type StateProgress = {
-  read(): Promise<readonly PartitionOffset[]>
-  /** Called one at a time, soon after positions moved. What fails is left to the next call. */
-  save(positions: readonly PartitionOffset[]): Promise<void>
-}
-
 export type StateTopic = {
   /**
-   * Writes records and waits until this very view has applied them: whoever awaits it reads its own writes.
-   * Records without a partition go where their key belongs.
+   * Writes records and resolves when this view has applied them (read your own writes). Records without a partition are
+   * partitioned by key.
    */
   append(records: readonly StateWrite[], producer?: Producer): Promise<readonly PartitionOffset[]>
-  /** Waits until this view has applied the records at these places. */
+  /** Resolves when this view has applied the records at these offsets. */
   applied(places: readonly PartitionOffset[]): Promise<void>
-  /** Waits until everything that stood in the topic at the time of the call is applied. */
+  /** Resolves when all records that were in the topic at the time of the call are applied. */
   readToEnd(): Promise<void>
-  /** By partition, the offset that is read next. */
+  /** The next offset to read, by partition. */
   positions(): readonly PartitionOffset[]
   readonly partitions: number
-  /** Why the view ended by itself. Undefined while it follows the topic. */
+  /** The error that stopped the view. Undefined while it follows the topic. */
   readonly failure: Error | undefined
   close(): Promise<void>
 }
@@ -91,18 +88,18 @@ export type StateWrite = Pick<NewRecord, 'key' | 'value' | 'partition' | 'header
 const OPEN_TIMEOUT_MS = 60_000
 const APPEND_TIMEOUT_MS = 30_000
 const POLL_MS = 1_000
-/** How long the answer to why it took too long may take. */
+/** Timeout of the request that explains a timeout. */
 const STABLE_MS_MAX = 5_000
-/** How often the view asks whether the topic is still the one that it opened. */
+/** Interval of checks that the topic has not been recreated. */
 const IDENTITY_CHECK_MS = 10_000
-/** Between two times that the progress is saved. */
+/** Minimum interval between two saves of the progress. */
 const PROGRESS_PAUSE_MS = 100
-/** A broker that has just started may not know a topic for a moment. */
+/** A broker that has just started may not know a topic yet. */
 const MISSING_MS_MAX = 5_000
 
 /**
- * A compacted topic as the program's memory: read to its end when it is opened, followed from then on. The log is the
- * only truth; what `apply` builds is a view of it, and a view that cannot be complete is not given.
+ * A compacted topic as an in-memory view: read to its end on opening and followed afterwards. The log is the only
+ * source of truth, and a view that cannot be complete is not opened.
  */
 export async function openStateTopic<Entry>(options: StateTopicOptions<Entry>): Promise<StateTopic> {
   const { broker, topic, skipValidation = false } = options
@@ -133,12 +130,12 @@ class FollowedTopic<Entry> implements StateTopic {
   readonly #options: StateTopicOptions<Entry>
   readonly #clock: Clock
   readonly #id: string | undefined
-  readonly #reader: Reader
+  readonly #reader: PartitionReader
   readonly #positions: Map<string, PartitionOffset>
   readonly #waiters = new Set<Waiter>()
   #producer: Promise<Producer> | undefined
-  #identifiedMs: number
-  #isIdentifying = false
+  #idCheckedMs: number
+  #isCheckingId = false
   #missingSinceMs: number | undefined
   #isSaving = false
   #isOpen = false
@@ -150,9 +147,9 @@ class FollowedTopic<Entry> implements StateTopic {
     this.#options = options
     this.#clock = options.clock ?? systemClock
     this.#id = id
-    this.#identifiedMs = this.#clock.monotonicMs()
+    this.#idCheckedMs = this.#clock.monotonicMs()
     this.partitions = starts.length
-    this.#positions = new Map(starts.map((start) => [keyOf(start), start]))
+    this.#positions = new Map(starts.map((start) => [topicPartitionKey(start), start]))
     this.#reader = options.broker.reader({ isolation: options.isolation ?? 'read_committed', outOfRange: 'error' })
     this.#reader.seek(starts)
     this.#following = this.#follow()
@@ -162,7 +159,7 @@ class FollowedTopic<Entry> implements StateTopic {
     return this.#failure
   }
 
-  /** From here on a failure is nobody's who waits, but the program's. */
+  /** From here on a failure is reported to the program instead of a caller. */
   opened(): void {
     this.#isOpen = true
     if (this.#failure) this.#options.onFailed?.(this.#failure)
@@ -180,9 +177,10 @@ class FollowedTopic<Entry> implements StateTopic {
     const before = new Map(this.#positions)
     const { partitions, offsets } = await writer.send(writes.map((write) => ({ ...write, topic })))
     const stored = writes.map((_, at) => ({ topic, partition: partitions[at] ?? 0, offset: offsets[at] ?? 0 }))
-    const backwards = stored.find((place) => place.offset < (before.get(keyOf(place))?.offset ?? 0))
-    if (backwards) throw this.#fail(shortened(before.get(keyOf(backwards)) ?? backwards, backwards.offset))
-    // A transaction's records can be read only after its commit, which is the caller's.
+    const backwards = stored.find((place) => place.offset < (before.get(topicPartitionKey(place))?.offset ?? 0))
+    if (backwards)
+      throw this.#fail(truncatedError(before.get(topicPartitionKey(backwards)) ?? backwards, backwards.offset))
+    // The records of a transaction become readable after its commit, which is up to the caller.
     if (!producer) await this.applied(stored)
     return stored
   }
@@ -193,7 +191,7 @@ class FollowedTopic<Entry> implements StateTopic {
 
   async readToEnd(timeoutMs?: number): Promise<void> {
     const { broker, topic } = this.#options
-    // A commit is answered before its markers are in the partitions: the last stable offset may not have what it wrote.
+    // A commit is acknowledged before its markers are written: the last stable offset may not include its records yet.
     const ends = await broker.topics.offsets(topic.name, 'latest', 'read_uncommitted')
     await this.#applied(ends, timeoutMs)
   }
@@ -217,26 +215,27 @@ class FollowedTopic<Entry> implements StateTopic {
       this.#producer ??
       this.#options.broker.producer({ deliveryTimeoutMs: this.#options.appendTimeoutMs ?? APPEND_TIMEOUT_MS })
     this.#producer = made
-    // The next write tries again.
+    // The next write retries.
     made.catch(() => {
       if (this.#producer === made) this.#producer = undefined
     })
     return made
   }
 
-  /** Resolves when the view has reached all of these offsets. */
+  /** Resolves when the view has reached these offsets. */
   async #applied(
     ends: readonly PartitionOffset[],
     timeoutMs = this.#options.appendTimeoutMs ?? APPEND_TIMEOUT_MS,
   ): Promise<void> {
     this.#check()
     const until = new Map<string, number>()
-    for (const end of ends) until.set(keyOf(end), Math.max(end.offset, until.get(keyOf(end)) ?? 0))
+    for (const end of ends)
+      until.set(topicPartitionKey(end), Math.max(end.offset, until.get(topicPartitionKey(end)) ?? 0))
     if (this.#hasReached(until)) return
     return new Promise((resolve, reject) => {
       const timer = setTimeout(() => {
         this.#waiters.delete(waiter)
-        void this.#lateness(until, timeoutMs).then(reject)
+        void this.#timeoutError(until, timeoutMs).then(reject)
       }, timeoutMs)
       const ended = (settle: () => void) => () => {
         clearTimeout(timer)
@@ -248,22 +247,22 @@ class FollowedTopic<Entry> implements StateTopic {
     })
   }
 
-  /** Why the view is not where it should be: it reads up to the first transaction that is open. */
-  async #lateness(until: ReadonlyMap<string, number>, timeoutMs: number): Promise<BrokerError> {
+  /** Explains a timeout: a `read_committed` view stops at the first open transaction. */
+  async #timeoutError(until: ReadonlyMap<string, number>, timeoutMs: number): Promise<BrokerError> {
     const { broker, topic } = this.#options
     const late = `topic '${topic.name}' was not read to its end within ${timeoutMs} ms`
     const asked = broker.topics.offsets(topic.name, 'latest', 'read_committed').catch(() => [])
-    const stable = await inTime(asked, STABLE_MS_MAX, () => [])
+    const stable = await withTimeout(asked, STABLE_MS_MAX, () => [])
     const held = stable.find((end) => {
-      const position = this.#positions.get(keyOf(end))?.offset ?? 0
-      return position >= end.offset && position < (until.get(keyOf(end)) ?? 0)
+      const position = this.#positions.get(topicPartitionKey(end))?.offset ?? 0
+      return position >= end.offset && position < (until.get(topicPartitionKey(end)) ?? 0)
     })
     if (this.#options.isolation === 'read_uncommitted' || held === undefined) return new BrokerError('timeout', late)
     const { partition, offset } = held
     return new BrokerError(
       'transaction_open',
-      `${late}: partition ${partition} can't be read past offset ${offset}, where a transaction begins that has no end; ` +
-        'when its producer is gone, as after a crash of the only broker, end it with: kafka-transactions.sh ' +
+      `${late}: partition ${partition} cannot be read past offset ${offset}, where an open transaction begins; ` +
+        'if its producer no longer exists, abort it with: kafka-transactions.sh ' +
         `--bootstrap-server HOST:PORT abort --topic ${topic.name} --partition ${partition} --start-offset ${offset}`,
     )
   }
@@ -279,9 +278,9 @@ class FollowedTopic<Entry> implements StateTopic {
         const polled = await this.#reader.poll(POLL_MS)
         this.#missingSinceMs = undefined
         this.#advance(polled)
-        if (this.#clock.monotonicMs() - this.#identifiedMs >= IDENTITY_CHECK_MS) void this.#identify()
+        if (this.#clock.monotonicMs() - this.#idCheckedMs >= IDENTITY_CHECK_MS) void this.#checkTopicId()
       } catch (error) {
-        await this.#stumbled(error as Error)
+        await this.#handleReadError(error as Error)
       }
     }
   }
@@ -290,24 +289,24 @@ class FollowedTopic<Entry> implements StateTopic {
     for (const { topic, partition, records, nextOffset } of polled) {
       for (const record of records) this.#take({ ...record, topic, partition })
       if (this.#failure) return
-      this.#positions.set(keyOf({ topic, partition }), { topic, partition, offset: nextOffset })
+      this.#positions.set(topicPartitionKey({ topic, partition }), { topic, partition, offset: nextOffset })
     }
     for (const waiter of this.#waiters) if (this.#hasReached(waiter.until)) waiter.resolve()
     if (polled.length > 0 && this.#isOpen && !this.#isSaving) void this.#saveProgress()
   }
 
-  /** While the view moves. */
+  /** Saves the progress repeatedly while positions advance. */
   async #saveProgress(): Promise<void> {
     const { progress, logger, topic } = this.#options
     if (!progress) return
     this.#isSaving = true
     const hasMoved = (saved: readonly PartitionOffset[]) =>
-      saved.some((position) => this.#positions.get(keyOf(position))?.offset !== position.offset)
+      saved.some((position) => this.#positions.get(topicPartitionKey(position))?.offset !== position.offset)
     let saved: readonly PartitionOffset[]
     do {
       saved = this.positions()
       await progress.save(saved).catch((error: unknown) => {
-        logger.debug({ err: error, topic: topic.name }, 'the progress of a state topic could not be saved')
+        logger.debug({ err: error, topic: topic.name }, 'cannot save the progress of a state topic')
       })
       await this.#clock.sleep(PROGRESS_PAUSE_MS)
     } while (!this.#closed && !this.#failure && hasMoved(saved))
@@ -320,8 +319,8 @@ class FollowedTopic<Entry> implements StateTopic {
     try {
       entry = this.#options.decode(record)
     } catch (error) {
-      this.#options.logger.error({ err: error, topic, partition, offset }, 'a record can not be read: it is skipped')
-      this.#options.unreadable?.({ topic, partition, offset, error: error as Error })
+      this.#options.logger.error({ err: error, topic, partition, offset }, 'cannot decode a record: it is skipped')
+      this.#options.onUnreadable?.({ topic, partition, offset, error: error as Error })
       return
     }
     try {
@@ -332,45 +331,45 @@ class FollowedTopic<Entry> implements StateTopic {
     }
   }
 
-  /** A failure that passes by itself is waited for; any other one means that the view could miss something. */
-  async #stumbled(error: Error): Promise<void> {
+  /** Retries transient errors. Any other error means that the view could miss records, and stops it. */
+  async #handleReadError(error: Error): Promise<void> {
     if (this.#closed) return
     const { broker, logger, topic } = this.#options
     if (error instanceof BrokerError && (error.retriable || this.#isMissingBriefly(error))) {
-      logger.warn({ err: error, topic: topic.name }, 'reading a state topic failed: trying again')
+      logger.warn({ err: error, topic: topic.name }, 'cannot read a state topic, retrying')
       await this.#clock.sleep(POLL_MS)
       return
     }
     const isOutOfRange = error instanceof BrokerError && error.code === 'offset_out_of_range'
-    this.#fail(isOutOfRange ? await outOfRange(broker, this.positions()) : unfollowable(topic.name, error))
+    this.#fail(isOutOfRange ? await outOfRangeError(broker, this.positions()) : readFailedError(topic.name, error))
   }
 
   #isMissingBriefly({ code }: BrokerError): boolean {
     if (code !== 'topic_not_found') return false
     const nowMs = this.#clock.monotonicMs()
     this.#missingSinceMs ??= nowMs
-    // When it is there again, it may be another one.
-    this.#identifiedMs = Number.NEGATIVE_INFINITY
+    // When it exists again, it may be another topic.
+    this.#idCheckedMs = Number.NEGATIVE_INFINITY
     return nowMs - this.#missingSinceMs < MISSING_MS_MAX
   }
 
-  /** A topic that is made anew and grows past the position of this view gives no other sign of it. */
-  async #identify(): Promise<void> {
+  /** A topic that was recreated and has grown past the position of this view is detected by its id only. */
+  async #checkTopicId(): Promise<void> {
     const { broker, topic } = this.#options
-    if (this.#id === undefined || this.#isIdentifying) return
-    this.#isIdentifying = true
+    if (this.#id === undefined || this.#isCheckingId) return
+    this.#isCheckingId = true
     const id = await broker.topics.id(topic.name).catch(() => undefined)
-    this.#isIdentifying = false
-    this.#identifiedMs = this.#clock.monotonicMs()
-    if (id !== undefined && id !== this.#id) this.#fail(recreated(topic.name))
+    this.#isCheckingId = false
+    this.#idCheckedMs = this.#clock.monotonicMs()
+    if (id !== undefined && id !== this.#id) this.#fail(recreatedError(topic.name))
   }
 
-  /** Ends the view. The first failure counts. */
+  /** Stops the view. Only the first failure is reported. */
   #fail(error: Error): Error {
     if (this.#failure || this.#closed) return this.#failure ?? error
     const { logger, topic, onFailed } = this.#options
     this.#failure = error
-    logger.fatal({ err: error, topic: topic.name }, 'a state topic cannot be followed any further')
+    logger.fatal({ err: error, topic: topic.name }, 'cannot follow a state topic any further')
     this.#failAll(error)
     this.#reader.wake()
     if (this.#isOpen) onFailed?.(error)

@@ -1,8 +1,8 @@
 import { type ParseArgsConfig, parseArgs } from 'node:util'
-import { UserError } from '../config/failure.ts'
-import { nearest } from '../config/nearest.ts'
+import { didYouMean } from '../config/did-you-mean.ts'
+import { UserError } from '../config/errors.ts'
 
-/** 0: done. 1: the answer is no. 2: wrong usage. 3: could not decide. */
+/** 0: done. 1: the answer is no. 2: wrong usage. 3: undecided, such as when a server is unavailable. */
 export type ExitCode = 0 | 1 | 2 | 3
 
 export type Command = {
@@ -11,7 +11,7 @@ export type Command = {
   run(args: readonly string[]): Promise<ExitCode>
 }
 
-/** A command line that makes no sense: one sentence that says what is wrong and what would be right. */
+/** An invalid command line. The message names what is wrong and what is expected. */
 export class UsageError extends UserError<'usage'> {
   constructor(message: string) {
     super('usage', message)
@@ -20,7 +20,7 @@ export class UsageError extends UserError<'usage'> {
 
 export type ArgumentOptions = NonNullable<ParseArgsConfig['options']>
 
-/** Reads a command's arguments. Throws a `UsageError` for options that it does not have or that lack their value. */
+/** Throws a `UsageError` for unknown options and for options without their value. */
 export function parseArguments<const O extends ArgumentOptions>(args: readonly string[], options: O) {
   try {
     return parseArgs({ args: [...args], options, allowPositionals: true, strict: true })
@@ -33,15 +33,15 @@ function describeParseError(error: NodeJS.ErrnoException, args: readonly string[
   const option = /'(?:-\w, )?(--?[\w-]+)/.exec(error.message)?.[1] ?? args.find((arg) => arg.startsWith('-')) ?? ''
   if (error.code === 'ERR_PARSE_ARGS_UNKNOWN_OPTION') {
     const names = Object.keys(options).map((name) => `--${name}`)
-    const meant = nearest(option, names)
-    return `there is no option ${option}; ${meant === undefined ? `options are ${names.join(' ')}` : `did you mean ${meant}?`}`
+    const meant = didYouMean(option, names)
+    return `unknown option ${option}; ${meant === undefined ? `the options are ${names.join(' ')}` : `did you mean ${meant}?`}`
   }
   const spec = options[option.replace(/^--/, '')]
   if (spec?.type === 'boolean') return `${option} takes no value`
   return `${option} needs a value: ${option} VALUE, or ${option}=VALUE when it begins with a dash`
 }
 
-/** A port as people write it; 0 means any free one. */
+/** 0 means any free port. */
 export function parsePort(option: string, text: string): number {
   const port = /^\d{1,5}$/.test(text) ? Number(text) : Number.NaN
   if (port <= 65_535) return port

@@ -1,7 +1,7 @@
 import type { Broker } from '../broker/broker.ts'
-import type { BrokerAddress } from '../broker/home.ts'
-import { openBroker } from '../broker/open.ts'
-import { type Running, startAll } from '../config/lifecycle.ts'
+import type { BrokerAddress } from '../broker/broker-address.ts'
+import { openBroker } from '../broker/open-broker.ts'
+import { type RunningProgram, startAll } from '../config/lifecycle.ts'
 import type { Logger } from '../config/logger.ts'
 import { createMetrics, type Metrics } from '../config/metrics.ts'
 import type { Setting } from '../config/settings.ts'
@@ -22,24 +22,24 @@ import { UsageError } from './command.ts'
 
 export type StackOptions = {
   readonly cluster: ClusterAddress
-  /** Of the runtimes that are started here. */
+  /** For the runtimes that are started in this process. */
   readonly brokerAddress: BrokerAddress | undefined
   readonly registry: RuntimeOptions
   readonly worker: RuntimeOptions
-  readonly operator: Pick<OperatorOptions, 'observeWorkerMs' | 'resyncMs' | 'webhook' | 'instance'>
-  /** Workers and registries beside these two. */
-  readonly estate?: OperatorOptions['estate']
-  /** Where the operator's metrics and probes answer; absent: nowhere. */
+  readonly operator: Pick<OperatorOptions, 'observeWorkerIntervalMs' | 'resyncPeriodMs' | 'webhook' | 'instance'>
+  /** Further workers and registries, from the operator's configuration file. */
+  readonly runtimesConfig?: OperatorOptions['runtimesConfig']
+  /** Listener of the operator's metrics and probes; absent: none. */
   readonly monitoring?: string
   readonly logger: Logger
-  /** Called when the registry or the worker that was started here cannot go on: everything has to stop. */
+  /** Called when a registry or worker of this process cannot continue: the stack must be stopped. */
   readonly onFailed?: (error: Error) => void
 }
 
-/** A runtime that is somewhere already, or one to start here with settings of a person's own. */
-export type RuntimeOptions = { readonly url: string } | { readonly port: number; readonly written: readonly Setting[] }
+/** An existing runtime, or one to start in this process with these settings. */
+export type RuntimeOptions = { readonly url: string } | { readonly port: number; readonly settings: readonly Setting[] }
 
-/** An operator and the runtimes it manages, in one process. */
+/** An operator with the runtimes that it manages, in one process. */
 export type Stack = {
   readonly registryUrl: string
   readonly workerUrl: string
@@ -48,7 +48,7 @@ export type Stack = {
   stop(): Promise<void>
 }
 
-/** Starts broker, registry, worker and operator, each on the ones before it. What fails leaves nothing running. */
+/** Starts broker, registry, worker and operator in this order. A failure stops what was started. */
 export function startStack(options: StackOptions): Promise<Stack> {
   const { logger, cluster, brokerAddress: log, onFailed = () => {} } = options
   return startAll(logger, async (life) => {
@@ -57,7 +57,7 @@ export function startStack(options: StackOptions): Promise<Stack> {
     if (broker !== undefined) life.onStop('broker', () => broker.close())
     const start = async (name: string, runtime: RuntimeOptions, run: StartRuntime): Promise<string> => {
       if ('url' in runtime) return runtime.url
-      if (broker === undefined) throw new UsageError(`where is the log of the ${name}? ${BROKER_HINT}`)
+      if (broker === undefined) throw new UsageError(`no broker is configured for the ${name}: ${BROKER_HINT}`)
       const running = await run(runtime, { broker, logger, metrics, onFailed })
       life.onStop(name, () => running.stop(), Number.POSITIVE_INFINITY)
       return running.url
@@ -66,17 +66,17 @@ export function startStack(options: StackOptions): Promise<Stack> {
     const tell = (news: RuntimeEvent): void => {
       for (const listener of listeners) listener(news)
     }
-    const registryUrl = await start('registry', options.registry, ({ port, written }, parts) =>
+    const registryUrl = await start('registry', options.registry, ({ port, settings }, parts) =>
       startRegistry(
-        registrySettings([...settingsFromDefaults({ listeners: `http://127.0.0.1:${port}` }), ...written]),
+        registrySettings([...settingsFromDefaults({ listeners: `http://127.0.0.1:${port}` }), ...settings]),
         {
           ...parts,
           onChange: (subject) => tell({ registry: DEFAULT_RUNTIME, subject }),
         },
       ),
     )
-    const workerUrl = await start('worker', options.worker, ({ port, written }, parts) =>
-      startWorker(workerSettings([...settingsFromDefaults(workerDefaults(port, registryUrl)), ...written]), {
+    const workerUrl = await start('worker', options.worker, ({ port, settings }, parts) =>
+      startWorker(workerSettings([...settingsFromDefaults(workerDefaults(port, registryUrl)), ...settings]), {
         ...parts,
         isWarm: true,
         ownFiles: log?.kind === 'embedded' ? [log.directory] : [],
@@ -85,15 +85,22 @@ export function startStack(options: StackOptions): Promise<Stack> {
     )
     const monitoring = options.monitoring === undefined ? {} : { monitoring: { metrics, listener: options.monitoring } }
     const own = runtimesConfigFor({ registryUrl, workerUrl })
-    const estate = () => {
-      const { workers = [], registries = [] } = options.estate?.() ?? {}
+    const runtimesConfig = () => {
+      const { workers = [], registries = [] } = options.runtimesConfig?.() ?? {}
       return { workers: [...own.workers, ...workers], registries: [...own.registries, ...registries] }
     }
-    const listen: OperatorOptions['listen'] = (listener) => {
+    const listen: OperatorOptions['subscribeToRuntimeEvents'] = (listener) => {
       listeners.add(listener)
       return () => listeners.delete(listener)
     }
-    const operator = await startOperator({ cluster, estate, logger, listen, ...monitoring, ...options.operator })
+    const operator = await startOperator({
+      cluster,
+      runtimesConfig,
+      logger,
+      subscribeToRuntimeEvents: listen,
+      ...monitoring,
+      ...options.operator,
+    })
     life.onStop('operator', () => operator.stop(), Number.POSITIVE_INFINITY)
     return { registryUrl, workerUrl, operator, metrics, stop: () => life.stop() }
   })
@@ -107,17 +114,17 @@ type StartRuntime = (
     readonly metrics: Metrics
     readonly onFailed: (error: Error) => void
   },
-) => Promise<Running>
+) => Promise<RunningProgram>
 
 const BROKER_HINT =
-  '--bootstrap HOST:PORT names a Kafka cluster, --data DIR an embedded broker; or name the URL of one that runs'
+  'give --bootstrap HOST:PORT for Kafka, --data DIR for an embedded broker, or the URL of an existing one'
 
-/** What fits the parts to each other, as settings that a person's own win over. */
+/** Settings that connect the parts; settings of the user override them. */
 function settingsFromDefaults(settings: Readonly<Record<string, string>>): readonly Setting[] {
   return Object.entries(settings).map(([key, value]) => ({ key, value, source: 'the command line' }))
 }
 
-/** Converters that fit the registry beside it, so that a manifest need not know its port; a connector may name others. */
+/** Converters use the registry of this process by default, so that manifests need not contain its URL. */
 function workerDefaults(port: number, registryUrl: string): Readonly<Record<string, string>> {
   return {
     listeners: `http://127.0.0.1:${port}`,

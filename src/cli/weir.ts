@@ -1,15 +1,15 @@
 #!/usr/bin/env -S node --max-semi-space-size=8
 import { enableCompileCache } from 'node:module'
-import { messageOf } from '../config/failure.ts'
-import { nearest } from '../config/nearest.ts'
+import { didYouMean } from '../config/did-you-mean.ts'
+import { messageOf } from '../config/errors.ts'
 import type { Command, ExitCode } from './command.ts'
 
-type Entry = { readonly summary: string; load(): Promise<Command> }
+type CommandEntry = { readonly summary: string; load(): Promise<Command> }
 
-/** Each command's code is loaded when it is asked for. */
-const COMMANDS: Readonly<Record<string, Entry>> = {
+/** The code of a command is loaded when the command is used. */
+const COMMANDS: Readonly<Record<string, CommandEntry>> = {
   up: {
-    summary: 'run everything a folder of manifests declares, here and now',
+    summary: 'run the connectors and schemas of a directory of manifests',
     load: async () => (await import('./commands/up.ts')).upCommand,
   },
   registry: {
@@ -18,7 +18,7 @@ const COMMANDS: Readonly<Record<string, Entry>> = {
   },
   worker: { summary: 'run a connector worker', load: async () => (await import('./commands/worker.ts')).workerCommand },
   operator: {
-    summary: 'keep what a Kubernetes cluster declares',
+    summary: 'reconcile the resources of a Kubernetes cluster',
     load: async () => (await import('./commands/operator.ts')).operatorCommand,
   },
   data: {
@@ -26,11 +26,11 @@ const COMMANDS: Readonly<Record<string, Entry>> = {
     load: async () => (await import('./commands/data.ts')).dataCommand,
   },
   dlq: {
-    summary: 'show dead letters, and give them another try',
+    summary: 'show and replay dead letters',
     load: async () => (await import('./commands/dlq.ts')).dlqCommand,
   },
   plugins: {
-    summary: 'list, describe and begin plugins',
+    summary: 'list, describe and create plugins',
     load: async () => (await import('./commands/plugins.ts')).pluginsCommand,
   },
   crds: {
@@ -38,24 +38,24 @@ const COMMANDS: Readonly<Record<string, Entry>> = {
     load: async () => (await import('./commands/crds.ts')).crdsCommand,
   },
   health: {
-    summary: 'ask running programs whether they are healthy',
+    summary: 'check the health of running programs',
     load: async () => (await import('./commands/health.ts')).healthCommand,
   },
   password: {
-    summary: "make a line of a registry's users file",
+    summary: 'create a line of a users file',
     load: async () => (await import('./commands/password.ts')).passwordCommand,
   },
   export: {
-    summary: 'write all that a schema registry holds to files',
+    summary: 'export the content of a schema registry to files',
     load: async () => (await import('./commands/export.ts')).exportCommand,
   },
   import: {
-    summary: 'make a schema registry hold what was exported, with the same ids',
+    summary: 'import an export into a schema registry, with the same ids',
     load: async () => (await import('./commands/import.ts')).importCommand,
   },
 }
 
-const HELP = `weir keeps the connectors and schemas of a Kafka estate as they were declared.
+const HELP = `weir manages Kafka connectors and schemas from declarative manifests.
 
 usage: weir COMMAND …
 
@@ -63,10 +63,10 @@ ${Object.entries(COMMANDS)
   .map(([name, { summary }]) => `  ${name.padEnd(10)}${summary}`)
   .join('\n')}
 
-weir COMMAND --help tells more. Exit codes: 0 done, 1 the answer is no, 2 wrong usage, 3 could not decide.
+weir COMMAND --help describes a command. Exit codes: 0 done, 1 the answer is no, 2 wrong usage, 3 undecided.
 `
 
-/** Errors that say how the command line or a settings file should have been written. */
+/** Codes of errors in the command line or in a settings file. */
 const USAGE_CODES = new Set([
   'usage',
   'invalid_settings',
@@ -76,7 +76,7 @@ const USAGE_CODES = new Set([
   'unreadable_dump',
 ])
 
-// What a command loads is compiled once for all its starts.
+// Compiled code is cached between runs.
 enableCompileCache()
 process.exitCode = await main(process.argv.slice(2))
 
@@ -84,9 +84,9 @@ async function main([name = '--help', ...args]: readonly string[]): Promise<Exit
   if (name === '--help' || name === '-h' || name === 'help') return print(HELP)
   const entry = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined
   if (entry === undefined) {
-    const meant = nearest(name, Object.keys(COMMANDS))
-    return complain(
-      `there is no command '${name}'; ${meant === undefined ? 'weir --help lists them' : `did you mean ${meant}?`}`,
+    const meant = didYouMean(name, Object.keys(COMMANDS))
+    return printError(
+      `unknown command '${name}'; ${meant === undefined ? 'weir --help lists all commands' : `did you mean ${meant}?`}`,
       2,
     )
   }
@@ -101,10 +101,10 @@ async function main([name = '--help', ...args]: readonly string[]): Promise<Exit
 
 function fail(name: string, error: unknown): ExitCode {
   const code = error instanceof Error && 'code' in error ? String(error.code) : undefined
-  // What has no code of ours is a bug: its stack is what helps.
-  if (code === undefined) return complain(error instanceof Error ? (error.stack ?? error.message) : String(error), 1)
-  if (!USAGE_CODES.has(code)) return complain(messageOf(error), 1)
-  return complain(`${messageOf(error)}\nweir ${name} --help tells more`, 2)
+  // An error without a code is a bug, so its stack is printed.
+  if (code === undefined) return printError(error instanceof Error ? (error.stack ?? error.message) : String(error), 1)
+  if (!USAGE_CODES.has(code)) return printError(messageOf(error), 1)
+  return printError(`${messageOf(error)}\nweir ${name} --help describes the command`, 2)
 }
 
 function print(text: string): ExitCode {
@@ -112,7 +112,7 @@ function print(text: string): ExitCode {
   return 0
 }
 
-function complain(sentence: string, code: ExitCode): ExitCode {
-  process.stderr.write(`weir: ${sentence}\n`)
+function printError(message: string, code: ExitCode): ExitCode {
+  process.stderr.write(`weir: ${message}\n`)
   return code
 }

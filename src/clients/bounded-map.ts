@@ -1,4 +1,4 @@
-/** A map that forgets its oldest entry when it would grow beyond `sizeMax`. */
+/** A map that evicts its oldest entry when it would exceed `sizeMax`. */
 export class BoundedMap<Key, Value> {
   readonly #entries = new Map<Key, Value>()
   readonly #sizeMax: number
@@ -11,7 +11,7 @@ export class BoundedMap<Key, Value> {
     return this.#entries.get(key)
   }
 
-  /** Gives the value back. */
+  /** Returns the value. */
   set(key: Key, value: Value): Value {
     if (this.#entries.size >= this.#sizeMax) this.#entries.delete(this.#entries.keys().next().value as Key)
     this.#entries.set(key, value)
@@ -23,8 +23,8 @@ export class BoundedMap<Key, Value> {
   }
 }
 
-/** Those who ask at the same time share one answer; a failure is not remembered. */
-export function shared<Key, Value>(
+/** Concurrent callers share one request; a failure is not cached. */
+export function getOrFetch<Key, Value>(
   known: BoundedMap<Key, Promise<Value>>,
   key: Key,
   ask: () => Promise<Value>,

@@ -9,33 +9,35 @@ import type { z } from 'zod'
 export type Endpoint = {
   /** `http://host:port` or `https://host:port`, with a path prefix where a proxy wants one. */
   readonly url: string
-  /** Other places of the same program: each is asked when those before it did not answer. */
+  /** Alternative URLs of the same program, tried in order if the previous ones do not respond. */
   readonly otherUrls?: readonly string[]
-  /** Whom to trust and who we are, where the machine's own certificates don't do; `checkServerIdentity`: as any host. */
+  /**
+   * TLS options in addition to the CA certificates of the machine; `checkServerIdentity` disables the host name check.
+   */
   readonly tls?: SecureContextOptions & { readonly checkServerIdentity?: () => undefined }
   /** BASIC credentials, or a bearer token. */
   readonly auth?: { readonly username: string; readonly password: string } | { readonly token: string }
-  /** For one request, answer included. Default 60,000 ms. */
+  /** Timeout of one request including its response. Default 60,000 ms. */
   readonly timeoutMs?: number
-  /** Options for connections to a host; throws when there may be none. Default: as the process itself may. */
+  /** Options for connections to a host; throws if a connection is denied. Default: unrestricted. */
   readonly connectOptions?: (host: string, port: number) => { readonly lookup?: LookupFunction }
-  /** Stands in the way of every call: may refuse it, make it end early, and sees how it ends. */
-  readonly through?: (call: Call, send: (call: Call) => Promise<Answer>) => Promise<Answer>
+  /** Interceptor of every request: it may reject it, cancel it, and observes its outcome. */
+  readonly through?: (call: HttpRequest, send: (call: HttpRequest) => Promise<HttpResponse>) => Promise<HttpResponse>
 }
 
-/** `mark`: the server's own, of this answer (ETag). */
-export type Answer = { readonly status: number; readonly text: string; readonly mark?: string | undefined }
+/** An HTTP response. `etag` is its ETag. */
+export type HttpResponse = { readonly status: number; readonly text: string; readonly etag?: string | undefined }
 
 /**
- * A request that brought no answer to use. `status` and `errorCode` are the server's; both are 0 when none answered.
- * `retriable`: the same request may succeed later without anyone changing anything.
+ * A failed request. `status` and `errorCode` are those of the server, or 0 if it did not respond. `retriable`: the same
+ * request may succeed later without any intervention.
  */
 export class RequestError extends Error {
   readonly status: number
   readonly errorCode: number
   readonly retriable: boolean
 
-  /** `retriable` where the caller knows better than the status. */
+  /** `retriable` overrides what the status implies. */
   constructor(status: number, errorCode: number, message: string, options?: ErrorOptions & { retriable?: boolean }) {
     super(message, options)
     this.name = 'RequestError'
@@ -45,71 +47,71 @@ export class RequestError extends Error {
   }
 }
 
-export type Call = {
+export type HttpRequest = {
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
-  /** With a leading slash; its parts already percent-encoded. */
+  /** With a leading slash and percent-encoded segments. */
   readonly path: string
   readonly query?: Readonly<Record<string, string | number | boolean | undefined>>
   readonly body?: unknown
   readonly contentType?: string
-  /** Mark of the answer that is known: the same need not be sent again. */
-  readonly unless?: string | undefined
+  /** ETag of a cached response, sent as `if-none-match`. */
+  readonly ifNoneMatch?: string | undefined
   readonly signal?: AbortSignal
 }
 
-/** Makes one call and reads its JSON answer; undefined when the answer has no body. Rejects with a `RequestError`. */
-export async function request(endpoint: Endpoint, call: Call): Promise<unknown> {
-  return bodyOf(await answerTo(endpoint, call))
+/** Sends a request and parses the JSON response; undefined if it has no body. Rejects with a `RequestError`. */
+export async function requestJson(endpoint: Endpoint, call: HttpRequest): Promise<unknown> {
+  return bodyOf(await respond(endpoint, call))
 }
 
 /**
- * Makes one call whose answer has to have at least this shape. One of another shape comes from somebody else, such as a
- * proxy in between: that is a `RequestError` as if nobody had answered, which says where it differs.
+ * Sends a request and validates the response. A response of another shape comes from another server, such as a proxy:
+ * it is a `RequestError` with status 0 that says where it differs.
  */
-export async function ask<Body>(endpoint: Endpoint, call: Call, shape: z.ZodType): Promise<Body> {
-  return shaped(endpoint, call, shape, await request(endpoint, call))
+export async function requestChecked<Body>(endpoint: Endpoint, call: HttpRequest, shape: z.ZodType): Promise<Body> {
+  return shaped(endpoint, call, shape, await requestJson(endpoint, call))
 }
 
-export type Marked<Body> = { readonly body: Body; readonly mark: string | undefined }
+export type TaggedBody<Body> = { readonly body: Body; readonly etag: string | undefined }
 
-/** The same, of what may be known by its mark, `call.unless`; undefined when that is still what the server answers. */
-export async function askAgain<Body>(
+/**
+ * Like `requestChecked`, for a response that may be cached by its ETag (`ifNoneMatch`); undefined if it has not
+ * changed.
+ */
+export async function requestIfChanged<Body>(
   endpoint: Endpoint,
-  call: Call,
+  call: HttpRequest,
   shape: z.ZodType,
-): Promise<Marked<Body> | undefined> {
-  const answer = await answerTo(endpoint, call)
-  if (answer.status === 304 && call.unless !== undefined) return undefined
-  return { body: shaped<Body>(endpoint, call, shape, bodyOf(answer)), mark: answer.mark }
+): Promise<TaggedBody<Body> | undefined> {
+  const answer = await respond(endpoint, call)
+  if (answer.status === 304 && call.ifNoneMatch !== undefined) return undefined
+  return { body: shaped<Body>(endpoint, call, shape, bodyOf(answer)), etag: answer.etag }
 }
 
-function answerTo(endpoint: Endpoint, call: Call): Promise<Answer> {
-  const send = (one: Call) => exchange(endpoint, one)
+function respond(endpoint: Endpoint, call: HttpRequest): Promise<HttpResponse> {
+  const send = (one: HttpRequest) => exchange(endpoint, one)
   return endpoint.through?.(call, send) ?? send(call)
 }
 
-function bodyOf({ status, text }: Answer): unknown {
+function bodyOf({ status, text }: HttpResponse): unknown {
   const ok = status >= 200 && status < 300
-  const body = parseAnswer(status, text, ok)
+  const body = parseBody(status, text, ok)
   if (ok) return body
   throw new RequestError(status, errorCodeOf(body) ?? status, messageIn(body) ?? `HTTP ${status}`)
 }
 
-function shaped<Body>(endpoint: Endpoint, call: Call, shape: z.ZodType, body: unknown): Body {
+function shaped<Body>(endpoint: Endpoint, call: HttpRequest, shape: z.ZodType, body: unknown): Body {
   const { error } = shape.safeParse(body)
   if (error === undefined) return body as Body
   const { path, message } = error.issues[0]!
   const where = path.length === 0 ? '' : ` at ${path.join('.')}`
-  throw new RequestError(
-    0,
-    0,
-    `${call.method} ${endpoint.url}${call.path}: the answer is not what was asked for${where}: ${message}`,
-    { cause: error },
-  )
+  throw new RequestError(0, 0, `${call.method} ${endpoint.url}${call.path}: unexpected response${where}: ${message}`, {
+    cause: error,
+  })
 }
 
-/** What was asked for; undefined where there is no such thing. */
-export async function orNothing<T>(asked: Promise<T>): Promise<T | undefined> {
+/** Resolves with undefined if the request fails with status 404. */
+export async function undefinedIfNotFound<T>(asked: Promise<T>): Promise<T | undefined> {
   try {
     return await asked
   } catch (error) {
@@ -118,7 +120,7 @@ export async function orNothing<T>(asked: Promise<T>): Promise<T | undefined> {
   }
 }
 
-async function exchange(endpoint: Endpoint, call: Call): Promise<Answer> {
+async function exchange(endpoint: Endpoint, call: HttpRequest): Promise<HttpResponse> {
   const [next, ...rest] = endpoint.otherUrls ?? []
   if (next === undefined) return exchangeAt(endpoint, call)
   try {
@@ -129,52 +131,52 @@ async function exchange(endpoint: Endpoint, call: Call): Promise<Answer> {
   }
 }
 
-async function exchangeAt(endpoint: Endpoint, call: Call): Promise<Answer> {
+async function exchangeAt(endpoint: Endpoint, call: HttpRequest): Promise<HttpResponse> {
   const timeout = AbortSignal.timeout(endpoint.timeoutMs ?? 60_000)
   try {
     const response = await send(endpoint, call, call.signal ? AbortSignal.any([call.signal, timeout]) : timeout)
-    return { status: response.statusCode ?? 0, text: await text(response), mark: response.headers.etag }
+    return { status: response.statusCode ?? 0, text: await text(response), etag: response.headers.etag }
   } catch (error) {
     call.signal?.throwIfAborted()
-    const reason = timeout.aborted ? 'no answer in time' : reasonOf(error)
+    const reason = timeout.aborted ? 'timeout' : reasonOf(error)
     const retriable = (error as { readonly code?: unknown }).code !== 'not_allowed'
     throw new RequestError(0, 0, `${call.method} ${endpoint.url}${call.path}: ${reason}`, { cause: error, retriable })
   }
 }
 
-/** Node's own agents do not tell these connections from others to the same host. */
-const anyHost = new Agent({ keepAlive: true })
+/** Node's agents do not distinguish these connections from others to the same host. */
+const anyHostAgent = new Agent({ keepAlive: true })
 
-/** Connections that were judged are not shared with those that need not be. */
-const judged = { plain: new HttpAgent({ keepAlive: true }), secure: new Agent({ keepAlive: true }) }
+/** Connections that passed an access check are not shared with unchecked ones. */
+const checkedAgents = { plain: new HttpAgent({ keepAlive: true }), secure: new Agent({ keepAlive: true }) }
 
-/** Node's own agents keep connections for the next call, those with the same certificates for each other. */
-function send(endpoint: Endpoint, call: Call, signal: AbortSignal): Promise<IncomingMessage> {
+/** Agents keep connections alive and share those with the same certificates. */
+function send(endpoint: Endpoint, call: HttpRequest, signal: AbortSignal): Promise<IncomingMessage> {
   const url = urlOf(endpoint, call)
   const body = call.body === undefined ? undefined : Buffer.from(JSON.stringify(call.body))
   const length = body === undefined ? {} : { 'content-length': body.length }
   const { connectOptions } = endpoint
   const options = { method: call.method, headers: { ...headersOf(endpoint, call), ...length }, signal }
-  const agent = endpoint.tls?.checkServerIdentity ? anyHost : judged.secure
-  const isDefault = connectOptions === undefined && agent !== anyHost
+  const agent = endpoint.tls?.checkServerIdentity ? anyHostAgent : checkedAgents.secure
+  const isDefault = connectOptions === undefined && agent !== anyHostAgent
   const secure = { ...endpoint.tls, ...options, ...(isDefault ? {} : { agent }) }
   return new Promise((resolve, reject) => {
     const { protocol, hostname, port } = new URL(url)
     const isSecure = protocol === 'https:'
-    const way = connectOptions?.(hostname, Number(port || (isSecure ? 443 : 80)))
-    const plain = { ...options, ...(way && { agent: judged.plain }) }
-    const sent = isSecure ? overHttps(url, { ...secure, ...way }) : overHttp(url, { ...plain, ...way })
+    const connection = connectOptions?.(hostname, Number(port || (isSecure ? 443 : 80)))
+    const plain = { ...options, ...(connection && { agent: checkedAgents.plain }) }
+    const sent = isSecure ? overHttps(url, { ...secure, ...connection }) : overHttp(url, { ...plain, ...connection })
     const fail = (error: Error) => (isStale(sent, error, call) ? resolve(send(endpoint, call, signal)) : reject(error))
     sent.once('response', resolve).once('error', fail).end(body)
   })
 }
 
-/** The server closed a kept connection just when it was used again: what may be asked twice is asked on a new one. */
-function isStale(sent: ClientRequest, error: NodeJS.ErrnoException, { method }: Call): boolean {
+/** The server closed a keep-alive connection just when it was reused: idempotent requests are repeated on a new one. */
+function isStale(sent: ClientRequest, error: NodeJS.ErrnoException, { method }: HttpRequest): boolean {
   return sent.reusedSocket && error.code === 'ECONNRESET' && method !== 'POST' && method !== 'PATCH'
 }
 
-function urlOf(endpoint: Endpoint, call: Call): string {
+function urlOf(endpoint: Endpoint, call: HttpRequest): string {
   const query = Object.entries(call.query ?? {})
     .filter(([, value]) => value !== undefined)
     .map(([key, value]) => `${key}=${encodeURIComponent(String(value))}`)
@@ -182,12 +184,12 @@ function urlOf(endpoint: Endpoint, call: Call): string {
   return `${endpoint.url.replace(/\/+$/, '')}${call.path}${query === '' ? '' : `?${query}`}`
 }
 
-function headersOf(endpoint: Endpoint, call: Call): Record<string, string> {
+function headersOf(endpoint: Endpoint, call: HttpRequest): Record<string, string> {
   const { auth } = endpoint
   return {
     accept: 'application/json',
     ...(call.body === undefined ? {} : { 'content-type': call.contentType ?? 'application/json' }),
-    ...(call.unless === undefined ? {} : { 'if-none-match': call.unless }),
+    ...(call.ifNoneMatch === undefined ? {} : { 'if-none-match': call.ifNoneMatch }),
     ...(auth ? { authorization: authorizationOf(auth) } : {}),
   }
 }
@@ -197,13 +199,13 @@ function authorizationOf(auth: NonNullable<Endpoint['auth']>): string {
   return `Basic ${Buffer.from(`${auth.username}:${auth.password}`).toString('base64')}`
 }
 
-function parseAnswer(status: number, text: string, ok: boolean): unknown {
+function parseBody(status: number, text: string, ok: boolean): unknown {
   if (text === '') return undefined
   try {
     return JSON.parse(text)
   } catch (error) {
     if (!ok) return { message: `HTTP ${status}: ${text.slice(0, 200)}` }
-    throw new RequestError(0, 0, `the answer is not JSON: ${text.slice(0, 200)}`, { cause: error })
+    throw new RequestError(0, 0, `the response is not JSON: ${text.slice(0, 200)}`, { cause: error })
   }
 }
 
@@ -219,7 +221,7 @@ function messageIn(body: unknown): string | undefined {
 
 function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error)
-  // Of a host with several addresses all have failed, each for its own reason.
+  // For a host with several addresses, each one failed for its own reason.
   const [first] = error instanceof AggregateError ? (error.errors as readonly unknown[]) : []
   return first === undefined ? error.message : reasonOf(first)
 }

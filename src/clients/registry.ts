@@ -1,21 +1,21 @@
 import { z } from 'zod'
-import { BoundedMap, shared } from './bounded-map.ts'
-import { ask, askAgain, type Endpoint, request } from './http.ts'
+import { BoundedMap, getOrFetch } from './bounded-map.ts'
+import { type Endpoint, requestChecked, requestIfChanged, requestJson } from './http.ts'
 
-// What a schema registry takes and answers. Members that are absent on the wire are absent here.
+// Wire types of the Schema Registry API. Members that are absent on the wire are absent here.
 
-export type SchemaType = 'AVRO' | 'JSON' | 'PROTOBUF'
-export type SchemaReference = { readonly name: string; readonly subject: string; readonly version: number }
-export type Metadata = {
+export type RegistrySchemaType = 'AVRO' | 'JSON' | 'PROTOBUF'
+export type RegisteredReference = { readonly name: string; readonly subject: string; readonly version: number }
+export type SchemaMetadata = {
   readonly tags?: Readonly<Record<string, readonly string[]>>
   readonly properties?: Readonly<Record<string, string>>
   readonly sensitive?: readonly string[]
 }
-export type Rule = Readonly<Record<string, unknown>> & { readonly name?: string }
-export type RuleSet = {
-  readonly migrationRules?: readonly Rule[]
-  readonly domainRules?: readonly Rule[]
-  readonly encodingRules?: readonly Rule[]
+export type SchemaRule = Readonly<Record<string, unknown>> & { readonly name?: string }
+export type SchemaRuleSet = {
+  readonly migrationRules?: readonly SchemaRule[]
+  readonly domainRules?: readonly SchemaRule[]
+  readonly encodingRules?: readonly SchemaRule[]
   readonly enableAt?: string
 }
 
@@ -30,51 +30,51 @@ export const COMPATIBILITY_LEVELS = [
 ] as const
 export type CompatibilityLevel = (typeof COMPATIBILITY_LEVELS)[number]
 
-export const MODES = ['READWRITE', 'READONLY', 'READONLY_OVERRIDE', 'IMPORT', 'FORWARD'] as const
-export type Mode = (typeof MODES)[number]
+export const REGISTRY_MODES = ['READWRITE', 'READONLY', 'READONLY_OVERRIDE', 'IMPORT', 'FORWARD'] as const
+export type Mode = (typeof REGISTRY_MODES)[number]
 
 export type NewSchema = {
   readonly schema: string
-  /** Absent: AVRO. */
-  readonly schemaType?: SchemaType
-  readonly references?: readonly SchemaReference[]
-  readonly metadata?: Metadata
-  readonly ruleSet?: RuleSet
-  /** Both only where the registry's mode is IMPORT. */
+  /** Default: AVRO. */
+  readonly schemaType?: RegistrySchemaType
+  readonly references?: readonly RegisteredReference[]
+  readonly metadata?: SchemaMetadata
+  readonly ruleSet?: SchemaRuleSet
+  /** Permitted only in the mode IMPORT. */
   readonly id?: number
   readonly version?: number
 }
 
-/** A schema without its place: what an id stands for. */
+/** A schema without subject and version: what an id identifies. */
 export type SchemaById = Omit<NewSchema, 'id' | 'version'> & { readonly guid?: string }
-/** A schema at its place. */
+/** A schema as a version of a subject. */
 export type RegisteredSchema = NewSchema & {
   readonly subject: string
   readonly version: number
   readonly id: number
   readonly guid?: string
 }
-/** A registry of the 7.x line answers only `id`. */
+/** Registries of version 7 return `id` only. */
 export type Registered = { readonly id: number; readonly version?: number; readonly guid?: string }
 export type CompatibilityVerdict = { readonly compatible: boolean; readonly messages: readonly string[] }
 
-/** Where a schema is, in its subject. */
-export type Place = { readonly version: number; readonly id: number }
+/** The version of a schema in its subject, and its id. */
+export type SchemaVersionId = { readonly version: number; readonly id: number }
 
-export type Config = {
+export type SubjectConfig = {
   readonly compatibility?: CompatibilityLevel
   readonly normalize?: boolean
   readonly alias?: string
   readonly compatibilityGroup?: string
   readonly compatibilityPolicy?: string
   readonly validateFields?: boolean
-  readonly defaultMetadata?: Metadata
-  readonly overrideMetadata?: Metadata
-  readonly defaultRuleSet?: RuleSet
-  readonly overrideRuleSet?: RuleSet
+  readonly defaultMetadata?: SchemaMetadata
+  readonly overrideMetadata?: SchemaMetadata
+  readonly defaultRuleSet?: SchemaRuleSet
+  readonly overrideRuleSet?: SchemaRuleSet
 }
 
-/** Error codes of the wire that callers tell apart. */
+/** Error codes that callers distinguish. */
 export const REGISTRY_ERROR = {
   subjectNotFound: 40401,
   versionNotFound: 40402,
@@ -93,15 +93,15 @@ export const REGISTRY_ERROR = {
 /** Every call rejects with a `RequestError`. Without a subject, config and mode are the global ones. */
 export interface RegistryClient {
   register(subject: string, schema: NewSchema, options?: { readonly normalize?: boolean }): Promise<Registered>
-  /** Where this content is registered already; rejects with `subjectNotFound` or `schemaNotFound`. */
+  /** The registered version with this content; rejects with `subjectNotFound` or `schemaNotFound`. */
   lookup(
     subject: string,
     schema: NewSchema,
     options?: { readonly normalize?: boolean; readonly deleted?: boolean },
   ): Promise<RegisteredSchema>
-  /** Remembered: an id never changes its meaning. `subject` tells whose context the id is of. */
+  /** Cached, because the schema of an id never changes. `subject` selects the context of the id. */
   byId(id: number, subject?: string): Promise<SchemaById>
-  /** Remembered too. Registries before 8.0 know no guids. */
+  /** Cached, too. Not supported by registries before 8.0. */
   byGuid(guid: string): Promise<SchemaById>
   latest(subject: string): Promise<RegisteredSchema>
   version(
@@ -111,21 +111,21 @@ export interface RegistryClient {
   ): Promise<RegisteredSchema>
   versions(subject: string, options?: { readonly deleted?: boolean }): Promise<readonly number[]>
   subjects(options?: { readonly prefix?: string; readonly deleted?: boolean }): Promise<readonly string[]>
-  /** `.` is the default one. */
+  /** `.` is the default context. */
   contexts(): Promise<readonly string[]>
-  /** The newest version of each subject, in all contexts. A registry that marks its answers is not asked for the same twice. */
-  latestVersions(): Promise<ReadonlyMap<string, Place>>
-  /** Names that stand for a subject with live versions. */
+  /** The latest version of each subject, in all contexts. Uses ETags if the registry supports them. */
+  latestVersions(): Promise<ReadonlyMap<string, SchemaVersionId>>
+  /** Aliases of subjects with live versions. */
   aliases(): Promise<readonly string[]>
-  /** Without a version: against those that the subject's level asks for. */
+  /** Without a version: against the versions that the compatibility level of the subject requires. */
   checkCompatibility(
     subject: string,
     schema: NewSchema,
     options?: { readonly version?: number | 'latest'; readonly normalize?: boolean },
   ): Promise<CompatibilityVerdict>
-  /** `effective` falls back to what is in force; else rejects with `configNotFound` when the subject has none. */
-  config(subject?: string, options?: { readonly effective?: boolean }): Promise<Config>
-  putConfig(config: Config, subject?: string): Promise<void>
+  /** `effective` returns inherited values; otherwise rejects with `configNotFound` if the subject has no config. */
+  config(subject?: string, options?: { readonly effective?: boolean }): Promise<SubjectConfig>
+  putConfig(config: SubjectConfig, subject?: string): Promise<void>
   deleteConfig(subject?: string): Promise<void>
   mode(subject?: string, options?: { readonly effective?: boolean }): Promise<Mode>
   putMode(mode: Mode, subject?: string, options?: { readonly force?: boolean }): Promise<void>
@@ -140,10 +140,10 @@ export interface RegistryClient {
 
 const MEDIA_TYPE = 'application/vnd.schemaregistry.v1+json'
 const IDS_MAX = 10_000
-/** No registry's own limit is lower. */
+/** At most the limit of any registry. */
 const PAGE_SIZE = 1_000
 
-// What is relied upon of each answer; other members stay as they come.
+// The validated members of each response; others are passed through.
 const registered = z.looseObject({ id: z.number() })
 const schema = z.looseObject({ schema: z.string() })
 const registeredSchema = z.looseObject({
@@ -164,24 +164,24 @@ const anyMode = z.looseObject({ mode: z.string() })
 export function createRegistryClient(endpoint: Endpoint): RegistryClient {
   const byId = new BoundedMap<string, Promise<SchemaById>>(IDS_MAX)
   const get = <Body>(shape: z.ZodType, path: string, query: Query = {}) =>
-    ask<Body>(endpoint, { method: 'GET', path, query }, shape)
+    requestChecked<Body>(endpoint, { method: 'GET', path, query }, shape)
   const post = <Body>(shape: z.ZodType, path: string, body: unknown, query: Query = {}) =>
-    ask<Body>(endpoint, { method: 'POST', path, body, query, contentType: MEDIA_TYPE }, shape)
+    requestChecked<Body>(endpoint, { method: 'POST', path, body, query, contentType: MEDIA_TYPE }, shape)
   const remove = <Body>(shape: z.ZodType, path: string, query: Query = {}) =>
-    ask<Body>(endpoint, { method: 'DELETE', path, query }, shape)
+    requestChecked<Body>(endpoint, { method: 'DELETE', path, query }, shape)
   const put = async (path: string, body: unknown, query: Query = {}) =>
-    void (await request(endpoint, { method: 'PUT', path, body, query, contentType: MEDIA_TYPE }))
+    void (await requestJson(endpoint, { method: 'PUT', path, body, query, contentType: MEDIA_TYPE }))
 
-  /** By query, without the texts. */
+  /** Responses by query, without the schema texts. */
   const seen = new Map<string, { readonly mark: string; readonly page: readonly Latest[] }>()
-  const look = async (query: Query): Promise<readonly Latest[]> => {
+  const listCached = async (query: Query): Promise<readonly Latest[]> => {
     const asked = JSON.stringify(query)
     const known = seen.get(asked)
-    const call = { method: 'GET', path: '/schemas', query, unless: known?.mark } as const
-    const answer = await askAgain<readonly Latest[]>(endpoint, call, latests)
+    const call = { method: 'GET', path: '/schemas', query, ifNoneMatch: known?.mark } as const
+    const answer = await requestIfChanged<readonly Latest[]>(endpoint, call, latests)
     if (answer === undefined) return known?.page ?? []
     const page = answer.body.map(({ subject, version, id }) => ({ subject, version, id }))
-    if (answer.mark !== undefined) seen.set(asked, { mark: answer.mark, page })
+    if (answer.etag !== undefined) seen.set(asked, { mark: answer.etag, page })
     return page
   }
 
@@ -191,8 +191,9 @@ export function createRegistryClient(endpoint: Endpoint): RegistryClient {
     lookup: (subject, sent, options = {}) =>
       post<RegisteredSchema>(registeredSchema, subjectPath(subject), sent, options),
     byId: (id, subject) =>
-      shared(byId, `${id} ${subject ?? ''}`, () => get<SchemaById>(schema, `/schemas/ids/${id}`, { subject })),
-    byGuid: (guid) => shared(byId, guid, () => get<SchemaById>(schema, `/schemas/guids/${encodeURIComponent(guid)}`)),
+      getOrFetch(byId, `${id} ${subject ?? ''}`, () => get<SchemaById>(schema, `/schemas/ids/${id}`, { subject })),
+    byGuid: (guid) =>
+      getOrFetch(byId, guid, () => get<SchemaById>(schema, `/schemas/guids/${encodeURIComponent(guid)}`)),
     latest: (subject) => get<RegisteredSchema>(registeredSchema, `${subjectPath(subject)}/versions/latest`),
     version: (subject, version, options = {}) =>
       get<RegisteredSchema>(registeredSchema, `${subjectPath(subject)}/versions/${version}`, options),
@@ -201,7 +202,7 @@ export function createRegistryClient(endpoint: Endpoint): RegistryClient {
       get<readonly string[]>(names, '/subjects', { subjectPrefix: prefix, deleted }),
     contexts: () => get<readonly string[]>(names, '/contexts'),
     async latestVersions() {
-      const latest = await listLatest(look)
+      const latest = await listLatest(listCached)
       return new Map(latest.map(({ subject, version, id }) => [subject, { version, id }]))
     },
     async aliases() {
@@ -231,11 +232,11 @@ export function createRegistryClient(endpoint: Endpoint): RegistryClient {
 }
 
 type Query = Readonly<Record<string, string | number | boolean | undefined>>
-type Latest = Place & { readonly subject: string; readonly aliases?: readonly string[] }
+type Latest = SchemaVersionId & { readonly subject: string; readonly aliases?: readonly string[] }
 type WireVerdict = { readonly is_compatible: boolean; readonly messages?: readonly string[] }
-type WireConfig = Omit<Config, 'compatibility'> & { readonly compatibilityLevel?: CompatibilityLevel }
+type WireConfig = Omit<SubjectConfig, 'compatibility'> & { readonly compatibilityLevel?: CompatibilityLevel }
 
-/** Page by page. A registry that knows no pages gives the first one again. */
+/** Reads page by page. A registry without paging returns the first page again. */
 async function listLatest(
   get: (query: Query) => Promise<readonly Latest[]>,
   more: Query = {},

@@ -1,7 +1,7 @@
 import { z } from 'zod'
-import { ask, type Endpoint, RequestError } from './http.ts'
+import { type Endpoint, RequestError, requestChecked } from './http.ts'
 
-// What a connector worker takes and answers, as Kafka Connect 4.3 does. Members that are absent on the wire are absent here.
+// Wire types of the REST API of Kafka Connect 4.3. Members that are absent on the wire are absent here.
 
 /**
  * The key by which the operator marks a connector as its own, inside the connector's configuration. No plugin defines it;
@@ -10,44 +10,46 @@ import { ask, type Endpoint, RequestError } from './http.ts'
 export const OWNER_KEY = 'weir.owner'
 
 export type ConnectorType = 'source' | 'sink' | 'unknown'
-export type ConnectorConfig = Readonly<Record<string, string>>
-/** What a person asked for. */
-export type TargetState = 'RUNNING' | 'PAUSED' | 'STOPPED'
-/** What is. STOPPED is of connectors only. */
+export type ConnectorProperties = Readonly<Record<string, string>>
+/** The requested state. */
+export type RequestedState = 'RUNNING' | 'PAUSED' | 'STOPPED'
+/** The observed state. STOPPED applies to connectors only. */
 export type RunState = 'UNASSIGNED' | 'RUNNING' | 'PAUSED' | 'FAILED' | 'RESTARTING' | 'STOPPED' | 'DESTROYED'
 
 export type TaskId = { readonly connector: string; readonly task: number }
 export type ConnectorInfo = {
   readonly name: string
-  readonly config: ConnectorConfig
+  readonly config: ConnectorProperties
   readonly tasks: readonly TaskId[]
   readonly type: ConnectorType
 }
 
-export type StatusOf = {
+export type InstanceState = {
   readonly state: RunState
-  /** `host:port` of the worker that has it. */
+  /** `host:port` of the worker that runs it. */
   readonly worker_id: string
   readonly version?: string
-  /** Why it failed; a stack of causes as text. */
+  /** The reason of a failure: a stack trace with causes. */
   readonly trace?: string
 }
-export type TaskStatus = StatusOf & { readonly id: number }
-export type ConnectorStatus = {
+export type TaskStateInfo = InstanceState & { readonly id: number }
+export type ConnectorStateInfo = {
   readonly name: string
-  readonly connector: StatusOf
-  readonly tasks: readonly TaskStatus[]
+  readonly connector: InstanceState
+  readonly tasks: readonly TaskStateInfo[]
   readonly type: ConnectorType
 }
 
-/** A connector can lack its status for a moment after it was made. */
-export type ExpandedConnector = { readonly info?: ConnectorInfo; readonly status?: ConnectorStatus }
+/** A connector may have no status shortly after its creation. */
+export type ExpandedConnector = { readonly info?: ConnectorInfo; readonly status?: ConnectorStateInfo }
 
 export type OffsetPart = Readonly<Record<string, unknown>>
-/** For a sink: partition `{kafka_topic, kafka_partition}`, offset `{kafka_offset}`. A null offset forgets the partition. */
+/**
+ * For a sink: partition `{kafka_topic, kafka_partition}`, offset `{kafka_offset}`. A null offset resets the partition.
+ */
 export type ConnectorOffset = { readonly partition: OffsetPart | null; readonly offset: OffsetPart | null }
 
-export type ConfigKey = {
+export type ConfigKeyInfo = {
   readonly name: string
   readonly type: string
   readonly required: boolean
@@ -60,56 +62,56 @@ export type ConfigKey = {
   readonly display_name: string
   readonly dependents: readonly string[]
 }
-export type ConfigValue = {
+export type ConfigValueInfo = {
   readonly name: string
   readonly value: string | null
   readonly recommended_values: readonly string[]
   readonly errors: readonly string[]
   readonly visible: boolean
 }
-export type ConfigValidation = {
+export type ConfigInfos = {
   readonly name: string
   readonly error_count: number
   readonly groups: readonly string[]
-  readonly configs: readonly { readonly definition: ConfigKey | null; readonly value: ConfigValue }[]
+  readonly configs: readonly { readonly definition: ConfigKeyInfo | null; readonly value: ConfigValueInfo }[]
 }
-export type PluginInfo = { readonly class: string; readonly type: string; readonly version?: string }
-export type WorkerInfo = { readonly version: string; readonly commit: string; readonly kafka_cluster_id: string }
+export type ConnectorPluginInfo = { readonly class: string; readonly type: string; readonly version?: string }
+export type ServerInfo = { readonly version: string; readonly commit: string; readonly kafka_cluster_id: string }
 
 /**
- * Every call rejects with a `RequestError`; status 404 when there is no such connector. A worker that is just
- * rebalancing answers 409, which is retriable here; the 409 of `create` for a name that is taken is not.
+ * Every call rejects with a `RequestError`, with status 404 if the connector does not exist. A rebalancing worker
+ * responds with 409, which is retriable here; the 409 of `create` for an existing name is not.
  */
 export interface WorkerClient {
-  info(): Promise<WorkerInfo>
+  info(): Promise<ServerInfo>
   /** All connectors by name, with info and status. */
   list(): Promise<Readonly<Record<string, ExpandedConnector>>>
   get(name: string): Promise<ConnectorInfo>
-  status(name: string): Promise<ConnectorStatus>
-  create(name: string, config: ConnectorConfig, initialState?: TargetState): Promise<ConnectorInfo>
-  /** Makes or changes it. */
-  putConfig(name: string, config: ConnectorConfig): Promise<ConnectorInfo>
+  status(name: string): Promise<ConnectorStateInfo>
+  create(name: string, config: ConnectorProperties, initialState?: RequestedState): Promise<ConnectorInfo>
+  /** Creates or updates the connector. */
+  putConfig(name: string, config: ConnectorProperties): Promise<ConnectorInfo>
   delete(name: string): Promise<void>
   pause(name: string): Promise<void>
   resume(name: string): Promise<void>
   stop(name: string): Promise<void>
-  /** Answers the status at once, before it happened; undefined when only the connector itself was restarted. */
+  /** Resolves with the status before the restart has happened; undefined if only the connector itself is restarted. */
   restart(
     name: string,
     options?: { readonly includeTasks?: boolean; readonly onlyFailed?: boolean },
-  ): Promise<ConnectorStatus | undefined>
+  ): Promise<ConnectorStateInfo | undefined>
   restartTask(name: string, task: number): Promise<void>
   topics(name: string): Promise<readonly string[]>
   offsets(name: string): Promise<readonly ConnectorOffset[]>
-  /** Both only while the connector is STOPPED. They answer with a sentence that says what was done. */
+  /** Permitted only while the connector is STOPPED. Resolves with a message that describes the result. */
   alterOffsets(name: string, offsets: readonly ConnectorOffset[]): Promise<string>
   resetOffsets(name: string): Promise<string>
   /** `plugin` is the value of `connector.class`. */
-  validate(plugin: string, config: ConnectorConfig): Promise<ConfigValidation>
-  plugins(options?: { readonly connectorsOnly?: boolean }): Promise<readonly PluginInfo[]>
+  validate(plugin: string, config: ConnectorProperties): Promise<ConfigInfos>
+  plugins(options?: { readonly connectorsOnly?: boolean }): Promise<readonly ConnectorPluginInfo[]>
 }
 
-// What is relied upon of each answer; other members stay as they come.
+// The validated members of each response; others are passed through.
 const workerInfo = z.looseObject({ version: z.string(), kafka_cluster_id: z.string() })
 const connectorInfo = z.looseObject({ name: z.string(), config: z.looseObject({}), tasks: z.array(z.unknown()) })
 const state = z.looseObject({ state: z.string() })
@@ -133,7 +135,7 @@ const pluginInfos = z.array(z.looseObject({ class: z.string(), type: z.string() 
 export function createWorkerClient(endpoint: Endpoint): WorkerClient {
   type Rest = { readonly body?: unknown; readonly query?: Query }
   const call = <Body>(shape: z.ZodType, method: Method, path: string, rest: Rest = {}) =>
-    ask<Body>(endpoint, { method, path, ...rest }, shape).catch(retryRebalance)
+    requestChecked<Body>(endpoint, { method, path, ...rest }, shape).catch(retryRebalance)
   const act = async (method: Method, path: string) => void (await call(z.unknown(), method, path))
   const info = (method: Method, path: string, body?: unknown) =>
     call<ConnectorInfo>(connectorInfo, method, path, { body })
@@ -141,10 +143,10 @@ export function createWorkerClient(endpoint: Endpoint): WorkerClient {
     (await call<{ readonly message: string }>(sentence, method, path, { body })).message
 
   return {
-    info: () => call<WorkerInfo>(workerInfo, 'GET', '/'),
+    info: () => call<ServerInfo>(workerInfo, 'GET', '/'),
     list: () => call<Record<string, ExpandedConnector>>(expanded, 'GET', '/connectors?expand=info&expand=status'),
     get: (name) => info('GET', pathOf(name)),
-    status: (name) => call<ConnectorStatus>(connectorStatus, 'GET', `${pathOf(name)}/status`),
+    status: (name) => call<ConnectorStateInfo>(connectorStatus, 'GET', `${pathOf(name)}/status`),
     create: (name, config, initialState) =>
       info('POST', '/connectors', { name, config, ...(initialState ? { initial_state: initialState } : {}) }),
     putConfig: (name, config) => info('PUT', `${pathOf(name)}/config`, config),
@@ -153,7 +155,7 @@ export function createWorkerClient(endpoint: Endpoint): WorkerClient {
     resume: (name) => act('PUT', `${pathOf(name)}/resume`),
     stop: (name) => act('PUT', `${pathOf(name)}/stop`),
     restart: (name, query = {}) =>
-      call<ConnectorStatus | undefined>(connectorStatus.optional(), 'POST', `${pathOf(name)}/restart`, { query }),
+      call<ConnectorStateInfo | undefined>(connectorStatus.optional(), 'POST', `${pathOf(name)}/restart`, { query }),
     restartTask: (name, task) => act('POST', `${pathOf(name)}/tasks/${task}/restart`),
     topics: async (name) =>
       (await call<Record<string, { topics: string[] }>>(activeTopics, 'GET', `${pathOf(name)}/topics`))[name]?.topics ??
@@ -163,11 +165,11 @@ export function createWorkerClient(endpoint: Endpoint): WorkerClient {
     alterOffsets: (name, offsets) => message('PATCH', `${pathOf(name)}/offsets`, { offsets }),
     resetOffsets: (name) => message('DELETE', `${pathOf(name)}/offsets`),
     validate: (plugin, body) =>
-      call<ConfigValidation>(validation, 'PUT', `/connector-plugins/${encodeURIComponent(plugin)}/config/validate`, {
+      call<ConfigInfos>(validation, 'PUT', `/connector-plugins/${encodeURIComponent(plugin)}/config/validate`, {
         body,
       }),
     plugins: ({ connectorsOnly } = {}) =>
-      call<readonly PluginInfo[]>(pluginInfos, 'GET', '/connector-plugins', { query: { connectorsOnly } }),
+      call<readonly ConnectorPluginInfo[]>(pluginInfos, 'GET', '/connector-plugins', { query: { connectorsOnly } }),
   }
 }
 
@@ -178,7 +180,7 @@ function pathOf(name: string): string {
   return `/connectors/${encodeURIComponent(name)}`
 }
 
-/** Only the text tells the two kinds of 409 apart. */
+/** The two kinds of 409 differ in their message only. */
 function retryRebalance(error: unknown): never {
   if (!(error instanceof RequestError) || error.status !== 409) throw error
   const retriable = !error.message.endsWith(' already exists')

@@ -1,14 +1,14 @@
-/** Time, as far as a decision depends on it; tests bring their own. */
+/** The time source of decisions; tests inject their own. */
 export interface Clock {
-  /** Milliseconds since 1970. May jump. */
+  /** Milliseconds since the epoch. May jump. */
   nowMs(): number
-  /** Milliseconds since some moment. Never goes back. */
+  /** Milliseconds since an arbitrary moment. Monotonic. */
   monotonicMs(): number
-  /** Resolves after `ms`, but 24 days at most, or rejects with the signal's reason when it is aborted first. */
+  /** Resolves after `ms` (at most 24 days). Rejects with the reason of the signal if it is aborted first. */
   sleep(ms: number, signal?: AbortSignal): Promise<void>
 }
 
-/** Node's timers take no more, and fire at once when asked for it. */
+/** The maximum of Node's timers; a larger value fires immediately. */
 const SLEEP_MS_MAX = 2 ** 31 - 1
 
 export const systemClock: Clock = {
@@ -17,7 +17,10 @@ export const systemClock: Clock = {
   sleep,
 }
 
-/** Node's own makes an error with a stack of each sleep that is cut short, which most are that only bound a call. */
+/**
+ * Node's own `setTimeout` promise creates an error with a stack for each aborted sleep, which is the common case for
+ * timeouts.
+ */
 function sleep(ms: number, signal?: AbortSignal): Promise<void> {
   if (signal?.aborted) return Promise.reject(signal.reason)
   return new Promise((resolve, reject) => {

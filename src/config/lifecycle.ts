@@ -1,10 +1,10 @@
-import { inTime } from './in-time.ts'
 import type { Logger } from './logger.ts'
+import { withTimeout } from './timeout.ts'
 
-/** A program that runs: where it answers, and how it ends. `stop` resolves when everything it held is free. */
-export type Running = { readonly url: string; stop(): Promise<void> }
+/** A running program: its URL, and how to stop it. `stop` resolves when all resources are released. */
+export type RunningProgram = { readonly url: string; stop(): Promise<void> }
 
-/** A part may take so long to stop where nobody says otherwise; then the next one is stopped. */
+/** Default timeout of stopping one component; after it the next one is stopped. */
 const PART_STOP_MS = 10_000
 
 type Part = {
@@ -13,17 +13,17 @@ type Part = {
   readonly stopMsMax: number
 }
 
-/** In this process, of all lifecycles. */
+/** Of all lifecycles in this process. */
 const stopping = new Set<Part>()
 
-/** Names of the parts that were asked to stop and have not, for the log of a forced end. */
+/** Names of the components that have not finished stopping, for the log of a forced exit. */
 export function partsBeingStopped(): readonly string[] {
   return [...stopping].map(({ name }) => name)
 }
 
 /**
- * Things that are started in order and stopped in reverse. What fails to stop, or does not stop in time, is logged and
- * does not keep the others from stopping. Stopping twice is stopping once.
+ * Components that are started in order and stopped in reverse order. A component that fails to stop or exceeds its
+ * timeout is logged and does not prevent the others from stopping. `stop` is idempotent.
  */
 export class Lifecycle {
   readonly #started: Part[] = []
@@ -34,7 +34,10 @@ export class Lifecycle {
     this.#logger = logger
   }
 
-  /** Registers how to stop what was just started. What bounds its own stop may take `Infinity`. */
+  /**
+   * Registers how to stop a component that was just started. A component that limits its own stop time may pass
+   * `Infinity`.
+   */
   onStop(name: string, stop: () => Promise<unknown> | unknown, stopMsMax: number = PART_STOP_MS): void {
     this.#started.push({ name, stop, stopMsMax })
   }
@@ -49,15 +52,18 @@ export class Lifecycle {
       stopping.add(part)
       const { name, stopMsMax } = part
       const stopped = (async () => part.stop())()
-        .catch((error: unknown) => this.#logger.error({ err: error, part: name }, 'could not stop cleanly'))
+        .catch((error: unknown) => this.#logger.error({ err: error, part: name }, 'cannot stop a component'))
         .finally(() => stopping.delete(part))
       if (stopMsMax === Number.POSITIVE_INFINITY) await stopped
-      else await inTime(stopped, stopMsMax, () => this.#logger.error({ part: name, stopMsMax }, 'did not stop in time'))
+      else
+        await withTimeout(stopped, stopMsMax, () =>
+          this.#logger.error({ part: name, stopMsMax }, 'a component did not stop in time'),
+        )
     }
   }
 }
 
-/** Runs `start`; when it fails half-way, what it registered is stopped before the failure goes on. */
+/** Runs `start`; if it fails, stops what it has registered before the error is rethrown. */
 export async function startAll<T>(logger: Logger, start: (life: Lifecycle) => Promise<T>): Promise<T> {
   const life = new Lifecycle(logger)
   try {

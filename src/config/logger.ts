@@ -1,23 +1,23 @@
 import { createRequire } from 'node:module'
 import pino from 'pino'
 import { isSecretKey, MASK } from './secret-keys.ts'
-import { Secrets } from './secrets.ts'
+import { SecretMasker } from './secret-masker.ts'
 
 export type Logger = pino.Logger
 export type LogLevel = 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'fatal' | 'silent'
 
 export type LoggerOptions = {
   readonly level?: LogLevel
-  /** Lines for people instead of JSON. Default: when standard error is a terminal. */
+  /** Human-readable lines instead of JSON. Default: if standard error is a terminal. */
   readonly pretty?: boolean
-  /** Takes the JSON lines instead of standard error: for a program that draws on the terminal. */
+  /** Receives the JSON lines instead of standard error, for a program that draws on the terminal. */
   readonly write?: (line: string) => void
 }
 
 /**
- * The process's log, on standard error: a constant message and fields. `warn` = we recovered; `error` = a person must
- * act. Synchronous, so that the last line before an exit is written. The values that `secretsOf` it has, and texts of
- * members that are named like secrets, are masked in every line.
+ * The log of the process on standard error: a constant message and fields. `warn` means that the program recovered,
+ * `error` that a person has to act. Synchronous, so that the last line before an exit is written. Values known to
+ * `secretMaskerOf` the logger, and strings of members with secret names, are masked in every line.
  */
 export function createLogger(options: LoggerOptions = {}): Logger {
   const level = options.level ?? 'info'
@@ -29,23 +29,23 @@ export function createLogger(options: LoggerOptions = {}): Logger {
   return masking({ ...settings, formatters }, pino.destination({ fd: 2, sync: true }))
 }
 
-/** What this log and its children mask; add to it what becomes known. */
-export function secretsOf(logger: Logger): Secrets {
-  return (logger as MaskingLogger)[SECRETS] ?? new Secrets()
+/** The masker of a logger and its children; add values to it as they become known. */
+export function secretMaskerOf(logger: Logger): SecretMasker {
+  return (logger as MaskingLogger)[SECRETS] ?? new SecretMasker()
 }
 
 const SECRETS = Symbol('secrets')
-type MaskingLogger = Logger & { readonly [SECRETS]?: Secrets }
+type MaskingLogger = Logger & { readonly [SECRETS]?: SecretMasker }
 
-/** Children have it of their parent. */
+/** Children inherit the masker. */
 function masking(settings: pino.LoggerOptions, stream: pino.DestinationStream): Logger {
-  const secrets = new Secrets()
+  const secrets = new SecretMasker()
   const logger = pino(settings, { write: (line) => stream.write(maskLine(line, secrets)) })
   return Object.assign(logger, { [SECRETS]: secrets })
 }
 
-/** A line is taken apart only when something in it has to be masked: it stays JSON. */
-function maskLine(line: string, secrets: Secrets): string {
+/** A line is parsed only if something in it has to be masked; it stays JSON. */
+function maskLine(line: string, secrets: SecretMasker): string {
   if (!MAY_NAME_SECRETS.test(line) && secrets.mask(line) === line) return line
   const { level, time, ...fields } = JSON.parse(line) as Record<string, unknown>
   return `${JSON.stringify({ level, time, ...(maskMembers(fields, secrets) as object) })}\n`
@@ -54,10 +54,10 @@ function maskLine(line: string, secrets: Secrets): string {
 const MAY_NAME_SECRETS =
   /(?:pass|passw|passphrase|passcode|secret|token|credential|authorization|bearer|cookie|jaas|key|info|string|pwd|psk|sas|dsn)[\w.-]{0,100}":"/i
 
-/** Names that the log itself gives. */
+/** Member names of the logger itself. */
 const OWN_NAMES: ReadonlySet<string> = new Set(['msg', 'err', 'type', 'message', 'stack'])
 
-function maskMembers(data: unknown, secrets: Secrets, name = ''): unknown {
+function maskMembers(data: unknown, secrets: SecretMasker, name = ''): unknown {
   if (typeof data === 'string') return isSecretKey(name) ? MASK : secrets.mask(data)
   if (Array.isArray(data)) return data.map((item) => maskMembers(item, secrets, name))
   if (typeof data !== 'object' || data === null) return secrets.maskData(data)
@@ -69,13 +69,13 @@ function maskMembers(data: unknown, secrets: Secrets, name = ''): unknown {
   )
 }
 
-/** A log that says nothing, for tests and for libraries that want one. */
+/** A logger without output, for tests and libraries. */
 export function silentLogger(): Logger {
-  return Object.assign(pino({ level: 'silent' }), { [SECRETS]: new Secrets() })
+  return Object.assign(pino({ level: 'silent' }), { [SECRETS]: new SecretMasker() })
 }
 
 function prettyStream(): pino.DestinationStream {
-  // Loaded only when a person looks: it costs 20 ms and is not needed in a pod.
+  // Loaded on demand: it takes 20 ms and is not needed in a pod.
   const pretty = createRequire(import.meta.url)('pino-pretty') as (options: object) => pino.DestinationStream
   return pretty({ destination: 2, sync: true, translateTime: 'HH:MM:ss.l', ignore: 'pid,hostname' })
 }

@@ -1,6 +1,6 @@
 import { Registry } from 'prom-client'
 
-/** The process's metric families; each program adds its own. `/metrics` prints them. */
+/** The metrics registry of the process; each program adds its own metrics. Served at `/metrics`. */
 export type Metrics = Registry
 
 export function createMetrics(): Metrics {

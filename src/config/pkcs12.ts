@@ -1,57 +1,66 @@
 import { createDecipheriv, pbkdf2Sync } from 'node:crypto'
+import { type ContentInfo, EncryptedContentInfo, id_data, id_encryptedData } from '@peculiar/asn1-cms'
+import { AuthenticatedSafe, CertBag, id_certBag, PFX, SafeContents } from '@peculiar/asn1-pfx'
+import { AsnConvert, OctetString } from '@peculiar/asn1-schema'
+import * as asn1js from 'asn1js'
 
 /**
- * The certificates in a PKCS#12 store (RFC 7292), as PEM. `node:tls` takes such a store only with a private key in it,
- * which a truststore has not. Read is what keytool (Java 17) and OpenSSL 3 write: nothing encrypted, or PBES2 with AES.
- * Throws an `Error` for everything else, and for a wrong password.
+ * Reads the certificates of a PKCS#12 store (RFC 7292) as PEM. `node:tls` loads such a store only if it contains a private
+ * key, which a truststore does not. Supports unencrypted content and PBES2 with AES, as written by keytool (Java 17) and
+ * OpenSSL 3. Throws an `Error` for other encryptions, for a wrong password and for invalid content.
  */
-export function certificatesOf(store: Buffer, password: string): readonly string[] {
-  const [, authenticated] = partsOf(one(store))
-  return partsOf(one(contentOf(authenticated)))
-    .flatMap((content) => partsOf(one(safeContents(content, password))))
-    .flatMap((bag) => certificateIn(bag))
-    .map(toPem)
+export function readCertificates(store: Buffer, password: string): readonly string[] {
+  const { authSafe } = AsnConvert.parse(store, PFX)
+  return [...AsnConvert.parse(octetsOf(authSafe), AuthenticatedSafe)]
+    .flatMap((content) => [...AsnConvert.parse(safeContentsOf(content, password), SafeContents)])
+    .filter(({ bagId }) => bagId === id_certBag)
+    .map(({ bagValue }) => toPem(AsnConvert.parse(AsnConvert.parse(bagValue, CertBag).certValue, OctetString).buffer))
 }
 
-// Object identifiers, as they are encoded.
-const DATA = '2a864886f70d010701'
-const ENCRYPTED_DATA = '2a864886f70d010706'
-const CERTIFICATE_BAG = '2a864886f70d010c0a0103'
-const PBES2 = '2a864886f70d01050d'
+const PBES2 = '1.2.840.113549.1.5.13'
 const CIPHERS: Readonly<Record<string, readonly [name: string, keyBytes: number]>> = {
-  '60864801650304012a': ['aes-256-cbc', 32],
-  '608648016503040116': ['aes-192-cbc', 24],
-  '608648016503040102': ['aes-128-cbc', 16],
+  '2.16.840.1.101.3.4.1.42': ['aes-256-cbc', 32],
+  '2.16.840.1.101.3.4.1.22': ['aes-192-cbc', 24],
+  '2.16.840.1.101.3.4.1.2': ['aes-128-cbc', 16],
 }
 const HMACS: Readonly<Record<string, string>> = {
-  '2a864886f70d0207': 'sha1',
-  '2a864886f70d0209': 'sha256',
-  '2a864886f70d020a': 'sha384',
-  '2a864886f70d020b': 'sha512',
+  '1.2.840.113549.2.7': 'sha1',
+  '1.2.840.113549.2.9': 'sha256',
+  '1.2.840.113549.2.10': 'sha384',
+  '1.2.840.113549.2.11': 'sha512',
+}
+/** Bounds the work that a store can ask for; keytool and OpenSSL write 10,000 and 2,048. */
+const ITERATIONS_MAX = 10_000_000
+
+function octetsOf({ content }: ContentInfo): ArrayBuffer {
+  return AsnConvert.parse(content, OctetString).buffer
 }
 
-/** A `ContentInfo` is either plain or encrypted by the password. */
-function safeContents(content: Value | undefined, password: string): Buffer {
-  const type = oidOf(content && partsOf(content)[0])
-  if (type === DATA) return contentOf(content)
-  if (type !== ENCRYPTED_DATA) throw new Error('it holds content that is encrypted by a certificate')
-  const [, encrypted] = partsOf(one(explicit(content)))
-  const [, algorithm, bytes] = partsOf(encrypted)
-  const [scheme, parameters] = partsOf(algorithm)
-  if (oidOf(scheme) !== PBES2) throw new Error('it is encrypted in a way that is no longer secure')
-  const [derivation, encryption] = partsOf(parameters)
-  return decrypt(bodyOf(bytes), password, derivation, encryption)
+function safeContentsOf(content: ContentInfo, password: string): ArrayBuffer | Buffer {
+  if (content.contentType === id_data) return octetsOf(content)
+  if (content.contentType !== id_encryptedData) throw new Error('its content is encrypted with a certificate')
+  // EncryptedData is a version and an EncryptedContentInfo.
+  const [, info] = itemsOf(asn1js.fromBER(content.content).result)
+  const { contentEncryptionAlgorithm, encryptedContent } = AsnConvert.parse(derOf(info), EncryptedContentInfo)
+  if (contentEncryptionAlgorithm.algorithm !== PBES2) throw new Error('its encryption is no longer secure')
+  const bytes = encryptedContent?.value ?? encryptedContent?.constructedValue?.[0]
+  if (!bytes || !contentEncryptionAlgorithm.parameters) throw new Error('its encrypted content is missing')
+  return decrypt(Buffer.from(bytes.buffer), password, contentEncryptionAlgorithm.parameters)
 }
 
-function decrypt(bytes: Buffer, password: string, derivation?: Value, encryption?: Value): Buffer {
-  const [salt, iterations, ...rest] = partsOf(partsOf(derivation)[1])
-  const prf = rest.find(({ tag }) => tag === SEQUENCE)
-  const hash = prf ? HMACS[oidOf(partsOf(prf)[0])] : 'sha1'
-  const [cipherId, iv] = partsOf(encryption)
+/** Decrypts with PBES2 and PBKDF2 (RFC 8018). `parameters` are `PBES2-params` in DER. */
+function decrypt(bytes: Buffer, password: string, parameters: ArrayBuffer): Buffer {
+  const [derivation, encryption] = itemsOf(asn1js.fromBER(parameters).result)
+  const [salt, iterations, ...options] = itemsOf(itemsOf(derivation)[1])
+  const prf = options.find((option) => option instanceof asn1js.Sequence)
+  const hash = prf === undefined ? 'sha1' : HMACS[oidOf(itemsOf(prf)[0])]
+  const [cipherId, iv] = itemsOf(encryption)
   const [cipher, keyBytes] = CIPHERS[oidOf(cipherId)] ?? []
-  if (!hash || !cipher || !keyBytes) throw new Error('it is encrypted in a way that is not known here')
-  const rounds = Number(`0x${bodyOf(iterations).toString('hex')}`)
-  const decipher = createDecipheriv(cipher, pbkdf2Sync(password, bodyOf(salt), rounds, keyBytes, hash), bodyOf(iv))
+  if (!hash || !cipher || !keyBytes) throw new Error('its encryption is not supported')
+  const rounds = iterations instanceof asn1js.Integer ? iterations.valueBlock.valueDec : 0
+  if (rounds < 1 || rounds > ITERATIONS_MAX) throw new Error(`its key derivation has ${rounds} iterations`)
+  const key = pbkdf2Sync(password, octetString(salt), rounds, keyBytes, hash)
+  const decipher = createDecipheriv(cipher, key, octetString(iv))
   try {
     return Buffer.concat([decipher.update(bytes), decipher.final()])
   } catch (error) {
@@ -59,57 +68,28 @@ function decrypt(bytes: Buffer, password: string, derivation?: Value, encryption
   }
 }
 
-function certificateIn(bag: Value): readonly Buffer[] {
-  if (oidOf(partsOf(bag)[0]) !== CERTIFICATE_BAG) return []
-  return [contentOf(one(explicit(bag)))]
+function itemsOf(value: unknown): readonly unknown[] {
+  if (value instanceof asn1js.Sequence) return value.valueBlock.value
+  throw new Error('it is not a valid PKCS#12 store')
 }
 
-function toPem(certificate: Buffer): string {
-  const lines = certificate.toString('base64').replace(/.{64}(?=.)/g, '$&\n')
+function derOf(value: unknown): Uint8Array<ArrayBuffer> {
+  if (value instanceof asn1js.Sequence) return Uint8Array.from(value.valueBeforeDecodeView)
+  throw new Error('it is not a valid PKCS#12 store')
+}
+
+function oidOf(value: unknown): string {
+  return value instanceof asn1js.ObjectIdentifier ? value.valueBlock.toString() : ''
+}
+
+function octetString(value: unknown): Buffer {
+  if (value instanceof asn1js.OctetString) return Buffer.from(value.valueBlock.valueHexView)
+  throw new Error('it is not a valid PKCS#12 store')
+}
+
+function toPem(certificate: ArrayBuffer): string {
+  const lines = Buffer.from(certificate)
+    .toString('base64')
+    .replace(/.{64}(?=.)/g, '$&\n')
   return `-----BEGIN CERTIFICATE-----\n${lines}\n-----END CERTIFICATE-----\n`
-}
-
-// DER: tag, length, body.
-type Value = { readonly tag: number; readonly body: Buffer }
-const SEQUENCE = 0x30
-
-function* valuesIn(bytes: Buffer): Generator<Value, void> {
-  for (let at = 0; at < bytes.length; ) {
-    const tag = bytes.readUInt8(at)
-    const short = bytes.readUInt8(at + 1)
-    const lengthBytes = short < 0x80 ? 0 : short & 0x7f
-    const start = at + 2 + lengthBytes
-    const end = start + (lengthBytes === 0 ? short : bytes.readUIntBE(at + 2, lengthBytes))
-    if (end > bytes.length) throw new Error('it is cut off')
-    yield { tag, body: bytes.subarray(start, end) }
-    at = end
-  }
-}
-
-function one(bytes: Buffer): Value {
-  for (const value of valuesIn(bytes)) return value
-  throw new Error('it is cut off')
-}
-
-function partsOf(value: Value | undefined): readonly Value[] {
-  return [...valuesIn(bodyOf(value))]
-}
-
-function bodyOf(value: Value | undefined): Buffer {
-  if (!value) throw new Error('it is not what a PKCS#12 store holds')
-  return value.body
-}
-
-function oidOf(value: Value | undefined): string {
-  return bodyOf(value).toString('hex')
-}
-
-/** The second part of a pair of type and content: the content stands inside a tag of its own. */
-function explicit(pair: Value | undefined): Buffer {
-  return bodyOf(partsOf(pair)[1])
-}
-
-/** Where that content is a string of bytes: these. */
-function contentOf(pair: Value | undefined): Buffer {
-  return bodyOf(one(explicit(pair)))
 }

@@ -1,9 +1,9 @@
-/** One entry of a `.properties` file, with the line (from 1) it begins on. */
+/** One entry of a `.properties` file and the line (from 1) on which it starts. */
 export type Property = { readonly value: string; readonly line: number }
 
 /**
- * Reads Java's `.properties` format: `#` and `!` comments, `=`, `:` or blanks as separator, `\` at the end joins lines,
- * `\n \t \r \f \\ \uXXXX` escapes. A repeated key keeps its last value, as in Java.
+ * Parses Java's `.properties` format: `#` and `!` comments; `=`, `:` or blanks as separator; `\` at the end of a line
+ * continues it; the escapes `\n \t \r \f \\ \uXXXX`. The last value of a repeated key wins, as in Java.
  */
 export function parseProperties(text: string): ReadonlyMap<string, Property> {
   const found = new Map<string, Property>()

@@ -1,13 +1,13 @@
 import { type Clock, systemClock } from './clock.ts'
 
-/** Waiting times grow from `firstMs` by doubling up to `maxMs`, each shortened at random by up to a half. */
+/** Exponential backoff from `firstMs` to `maxMs`, with up to 50 % of jitter. */
 export type Backoff = { readonly firstMs: number; readonly maxMs: number }
 
 export type RetryOptions = {
   readonly backoff: Backoff
-  /** Which failures may heal by themselves. A `TypeError` and its kin never do. */
+  /** Which errors are transient. A `TypeError` and similar bugs are never retried. */
   readonly retriable: (error: unknown) => boolean
-  /** Total time; after it the last failure is thrown. */
+  /** Total time, after which the last error is thrown. */
   readonly withinMs: number
   readonly signal?: AbortSignal
   readonly clock?: Clock
@@ -20,7 +20,7 @@ export function backoffMs(backoff: Backoff, attempt: number, random: () => numbe
   return Math.round(ceiling * (1 - random() / 2))
 }
 
-/** Calls `attempt` until it succeeds, fails for good, or the time is over. */
+/** Calls `attempt` until it succeeds, fails permanently or the time is over. */
 export async function retry<T>(attempt: () => Promise<T>, options: RetryOptions): Promise<T> {
   const clock = options.clock ?? systemClock
   const endMs = clock.monotonicMs() + options.withinMs

@@ -1,24 +1,24 @@
-/** A secret of this many bytes or more is recognized by any so many of them that follow each other; a shorter one whole. */
+/** A secret of at least this many bytes is recognized by any fragment of this length; a shorter one as a whole. */
 export const FRAGMENT_BYTES = 12
-/** A shorter secret counts only as a word of its own, so that `prod` does not mask the middle of `product`. */
+/** A shorter secret matches whole words only, so that `prod` does not mask part of `product`. */
 const WORD_BYTES = 8
-/** A shorter value cannot be told from other text. */
+/** A shorter value cannot be distinguished from other text. */
 export const SECRET_BYTES_MIN = 4
-/** What is recognized of a longer value is its beginning: memory has a bound. */
+/** Only the beginning of a longer value is recognized, to bound memory. */
 const PATTERN_BYTES_MAX = 16_384
 const FILTER_BITS_PER_FRAGMENT = 32
 
-/** A part of a text, from its first byte to before `end`. */
+/** A range of bytes: `start` inclusive, `end` exclusive. */
 export type Span = { readonly start: number; readonly end: number }
 
 /**
- * The fragments of all secrets, found in one pass over a text: a filter by four bytes leaves few places, at which the
- * fragments of each length are looked up. Time depends on the text only, not on how many secrets there are.
+ * Finds fragments of all secrets in one pass over a text: a filter over four bytes selects few positions, where
+ * fragments of each length are looked up. The time depends on the text, not on the number of secrets.
  */
 export class SecretFragments {
-  /** How often each fragment was added, by its bytes as Latin-1. */
+  /** Reference count of each fragment, by its bytes as Latin-1. */
   readonly #counts = new Map<string, number>()
-  /** How many fragments of each length there are. */
+  /** Number of fragments of each length. */
   readonly #lengths = new Uint32Array(FRAGMENT_BYTES + 1)
   #filter = new Uint32Array(32)
   #filterShift = 32 - 10
@@ -46,7 +46,9 @@ export class SecretFragments {
     }
   }
 
-  /** Where fragments are in a text, in order and merged. `isGap` says whether something was left out before a byte. */
+  /**
+   * The ranges of fragments in a text, merged and in order. `isGap` tells whether something was removed before a byte.
+   */
   find(text: Buffer, isGap: (at: number) => boolean = () => false): readonly Span[] {
     const spans: { start: number; end: number }[] = []
     if (this.#counts.size === 0 || text.length < SECRET_BYTES_MIN) return spans
@@ -63,7 +65,7 @@ export class SecretFragments {
     return spans
   }
 
-  /** Whether `find` finds any, short words inside of others included. */
+  /** Whether `find` would find anything, including short words inside other words. */
   has(text: Buffer): boolean {
     return this.find(text, () => true).length > 0
   }
@@ -111,7 +113,7 @@ function fragmentsOf(pattern: Buffer): ReadonlySet<string> {
   )
 }
 
-/** Text that many settings have in common; it is no secret where one of them is. */
+/** Common text of configurations, which is not secret. */
 const COMMONPLACE: ReadonlySet<string> = new Set(
   [
     'org.apache.kafka.common.security.scram.scramloginmodule required username=',
@@ -141,7 +143,7 @@ function isWord(text: Buffer, start: number, end: number, isGap: (at: number) =>
   return begins && (end === text.length || isGap(end) || !isWordByte(text[end]!) || !isWordByte(text[end - 1]!))
 }
 
-/** Letters and digits of ASCII. */
+/** ASCII letters and digits. */
 function isWordByte(byte: number): boolean {
   return (byte >= 48 && byte <= 57) || (byte >= 65 && byte <= 90) || (byte >= 97 && byte <= 122)
 }

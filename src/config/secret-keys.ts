@@ -1,19 +1,24 @@
-/** What stands in place of a secret wherever people read. */
+/** Replaces a secret in everything that people read. */
 export const MASK = '[hidden]'
 
-/** In a key without its separators, in lower case. */
+/** Matched against a key without separators in lower case. */
 const SECRET_TEXT =
   /password|passwd|passphrase|passcode|secret|token|credential|authorization|bearer|cookie|jaas|userinfo|connectionstring|(?:api|private|access|account|shared|signing|encryption|keystore|auth|app)key/
-/** Too short to be looked for inside other words. */
+/** Too short to be matched inside other words. */
 const SECRET_WORDS: ReadonlySet<string> = new Set(['pass', 'pwd', 'psk', 'sas', 'dsn'])
-/** A key that ends in one of these says how to find or use a secret, and is none itself: `token.endpoint.url`, `secret.name`. */
+/**
+ * A key that ends with one of these describes how to find or use a secret and is not secret itself:
+ * `token.endpoint.url`, `secret.name`.
+ */
 const LAST_WORDS = new Set(
   'class provider enable enabled url uri endpoint file path location directory dir mechanism algorithm algorithms issuer audience mapping type name field fields header source ttl ms seconds minutes size length count max min interval expiry format encoding prefix id'.split(
     ' ',
   ),
 )
 
-/** Whether a setting of this name holds a secret, however the name is spelled: `dbPassword`, `db_passwd`, `API-KEY`. */
+/**
+ * Whether a setting with this name contains a secret, regardless of its spelling: `dbPassword`, `db_passwd`, `API-KEY`.
+ */
 export function isSecretKey(key: string): boolean {
   const words = key
     .slice(-KEY_LENGTH_MAX)
@@ -31,16 +36,16 @@ type Config = Readonly<Record<string, string>>
 type IsSecret = (key: string) => boolean
 
 /**
- * A copy whose secrets are masked: values of secret keys, passwords in URLs, secret parameters and credentials of HTTP
- * inside other values. A placeholder (`${provider:…}`) is no secret.
+ * A copy with masked secrets: values of secret keys, and passwords in URLs, secret parameters and HTTP credentials
+ * inside other values. A placeholder (`${provider:…}`) is not secret.
  */
 export function maskConfig(config: Config, isSecret: IsSecret = isSecretKey): Record<string, string> {
   return Object.fromEntries(Object.entries(config).map(([key, value]) => [key, maskValue(key, value, isSecret)]))
 }
 
 /**
- * Whether a value was written back as `maskConfig` shows it: whatever stood at its masks would be masked. A value that has
- * the same text at another place, as a transformation that replaces by it, was not.
+ * Whether a value is the output of `maskConfig`, written back: its masks are at positions that would be masked. A value
+ * that contains the mask text elsewhere, such as a replacement string, is not.
  */
 export function isMaskedValue(key: string, value: string, isSecret: IsSecret = isSecretKey): boolean {
   return value.includes(MASK) && maskValue(key, value.replaceAll(MASK, 'anything'), isSecret) === value
@@ -51,7 +56,7 @@ function maskValue(key: string, value: string, isSecret: IsSecret): string {
   return maskCredentials(value)
 }
 
-/** A text whose passwords in URLs, secret parameters and credentials of HTTP are masked. */
+/** Masks passwords in URLs, secret parameters and HTTP credentials in a text. */
 export function maskCredentials(text: string): string {
   let masked = ''
   let end = 0
@@ -63,28 +68,28 @@ export function maskCredentials(text: string): string {
   return masked + text.slice(end)
 }
 
-/** Values that are secrets: of secret keys, and credentials inside other values; placeholders apart. */
+/** The secrets of a configuration: values of secret keys and credentials inside other values, without placeholders. */
 export function secretValuesIn(config: Config, isSecret: IsSecret = isSecretKey): readonly string[] {
   return Object.entries(config)
     .flatMap(([key, value]) => (isSecret(key) ? withoutPlaceholders(value) : credentialsIn(value)))
     .filter((value) => !TRIVIAL.test(value))
 }
 
-/** Credentials inside a text: passwords of URLs, secret parameters, credentials of HTTP. */
+/** The credentials in a text: passwords in URLs, secret parameters, HTTP credentials. */
 export function credentialsIn(text: string): readonly string[] {
   return credentialSpans(text).map(({ start, end }) => text.slice(start, end))
 }
 
 const TRIVIAL = /^(?:true|false|null|none|\d{1,5})$/i
 
-// All are linear: a match begins where a word begins, and its parts are bounded.
+// All expressions are linear: a match starts at a word boundary, and its parts have a maximum length.
 
 const CREDENTIALS: readonly RegExp[] = [
   // scheme://user:PASSWORD@host
   /(?<![a-z0-9+.-])[a-z][a-z0-9+.-]{0,30}:\/\/[^\s/?#@:]{0,256}:(?<secret>[^\s/?#]{1,1024})@/dgi,
   // Authorization: Bearer CREDENTIALS
   /(?<!\w)authorization["']?\s{0,4}[=:]\s{0,4}["']?(?:basic|bearer|token|apikey)\s{1,4}(?<secret>[^\s,;"']{1,8192})/dgi,
-  // Bearer CREDENTIALS, which are no word
+  // Bearer CREDENTIALS, which look unlike a word
   /(?<!\w)(?:[Bb]asic|BASIC|[Bb]earer|BEARER)\s{1,4}(?=[\w.~+/-]{0,8192}(?:[\d=]|[a-z][A-Z]))(?<secret>[\w.~+/-]{8,8192}={0,2})/dg,
 ]
 /** name=, "name": */

@@ -1,38 +1,38 @@
 import { z } from 'zod'
-import { UserError } from './failure.ts'
+import { UserError } from './errors.ts'
 import { isSecretKey, MASK, secretValuesIn } from './secret-keys.ts'
 
 /**
- * A program's settings: a zod object whose keys are the setting names as users write them (`listeners`,
- * `brokerstore.topic`), parsed from strings; other spellings of a key stand in `aliases`.
+ * The settings of a program: a zod object with the documented setting names (`listeners`, `brokerstore.topic`), parsed
+ * from strings; `aliases` lists other spellings.
  */
 export type SettingsSpec<Shape extends z.ZodObject> = {
   readonly program: string
   readonly shape: Shape
-  /** Other name → the documented one. A name ending in `*` maps a whole prefix. */
+  /** Alias → documented name. A name ending in `*` maps a prefix. */
   readonly aliases: Readonly<Record<string, string>>
-  /** Prefixes whose keys are passed on as they are (to the log's clients, to topics). */
+  /** Prefixes of keys that are passed through (to Kafka clients, to topics). */
   readonly passThrough: readonly string[]
-  /** Settings that people have and that change nothing here, and why. A name ending in `*` stands for a prefix. */
+  /** Settings of the originals without effect here, and why. A name ending in `*` stands for a prefix. */
   readonly withoutEffect?: Readonly<Record<string, string>>
 }
 
-/** One written setting and where it stands: `worker.properties:12`, `--set`, `environment CONNECT_GROUP_ID`. */
+/** A setting with its source: `worker.properties:12`, `--set`, `environment CONNECT_GROUP_ID`. */
 export type Setting = { readonly key: string; readonly value: string; readonly source: string }
 
 export type Settings<Shape extends z.ZodObject> = {
   readonly values: z.infer<Shape>
-  /** Keys under a pass-through prefix, and those that nobody knows. */
+  /** Keys under a pass-through prefix and unknown keys. */
   readonly rest: Readonly<Record<string, string>>
-  /** Sentences for the log: unknown keys and where they stand. */
+  /** Messages for the log: unknown keys with their source. */
   readonly warnings: readonly string[]
-  /** Values of secret keys, and credentials inside others: for the log to mask. */
+  /** Values of secret keys and credentials inside other values, to be masked in the log. */
   readonly secrets: readonly string[]
 }
 
 /**
- * Reads settings in order, a later one wins over an earlier. An unknown key is a warning; a wrong value is an error that
- * names key, value, source and what would be right, all wrong ones at once.
+ * Parses settings; a later setting overrides an earlier one. An unknown key is a warning. Invalid values are reported
+ * together in one error with key, value, source and the expected value.
  */
 export function readSettings<Shape extends z.ZodObject>(
   spec: SettingsSpec<Shape>,
@@ -46,7 +46,7 @@ export function readSettings<Shape extends z.ZodObject>(
     if (other && originOf(other) === originOf(setting) && other.key !== setting.key && other.value !== setting.value) {
       throw new UserError(
         'invalid_settings',
-        `'${other.key}' and '${setting.key}' are two names of one setting and differ ('${shown(other)}', '${shown(setting)}'): keep one`,
+        `'${other.key}' and '${setting.key}' are names of the same setting with different values ('${shown(other)}', '${shown(setting)}'): remove one of them`,
       )
     }
     spelled.set(key, setting)
@@ -64,7 +64,7 @@ export function readSettings<Shape extends z.ZodObject>(
     }
     rest[key] = value
     if (!spec.passThrough.some((prefix) => key.startsWith(prefix))) {
-      warnings.push(`${source}: ${spec.program} has no setting '${key}'; it has no effect`)
+      warnings.push(`${source}: ${spec.program} has no setting '${key}': it is ignored`)
     }
   }
   const input = Object.fromEntries([...byKey].filter(([key]) => known.has(key)).map(([key, s]) => [key, s.value]))
@@ -80,7 +80,7 @@ function documentedName(key: string, aliases: Readonly<Record<string, string>>):
   return found.value.endsWith('*') ? found.value.slice(0, -1) + key.slice(found.name.length - 1) : found.value
 }
 
-/** The entry of a table under this very name, else under a prefix (`x.*`) of it. */
+/** The entry of a table with this name, or else with a prefix (`x.*`) of it. */
 function underName(
   key: string,
   table: Readonly<Record<string, string>>,
@@ -90,7 +90,7 @@ function underName(
   return prefix && { name: prefix[0], value: prefix[1] }
 }
 
-/** The file, the flags or the environment: lines and variables of one of them must agree. */
+/** The file, the flags or the environment, within which two names of one setting must agree. */
 function originOf({ source }: Setting): string {
   return source.replace(/:\d+$/, '').replace(/^environment .*/, 'environment')
 }
@@ -111,9 +111,9 @@ function wrongValues(error: z.ZodError, byKey: ReadonlyMap<string, Setting>): st
     .join('\n')
 }
 
-// Parsers of the strings that settings are written as. `takes` is what their page says of them.
+// Parsers of setting values. `takes` describes the valid values on generated pages.
 
-export function integer(limits: { min?: number; max?: number } = {}) {
+export function integerSetting(limits: { min?: number; max?: number } = {}) {
   const { min = -(2 ** 31), max = 2 ** 31 - 1 } = limits
   const right = `expected a whole number from ${min} to ${max}`
   return z
@@ -125,7 +125,7 @@ export function integer(limits: { min?: number; max?: number } = {}) {
     .meta({ takes: `${min} to ${max}` })
 }
 
-export function boolean() {
+export function booleanSetting() {
   return z
     .string()
     .trim()
@@ -136,23 +136,26 @@ export function boolean() {
 }
 
 /** Comma-separated, as `commaSeparated` reads it. */
-export function list() {
+export function listSetting() {
   return z.string().transform(commaSeparated).meta({ takes: 'a list' })
 }
 
-/** Blanks around items and empty items are dropped. */
+/** Trims items and drops empty ones. */
 export function commaSeparated(text: string): readonly string[] {
   return text.split(',').flatMap((item) => item.trim() || [])
 }
 
-/** What stands below a prefix, without it. */
-export function below<T>(prefix: string, settings: Readonly<Record<string, T>>): Readonly<Record<string, T>> {
+/** The settings with a prefix, without it. */
+export function settingsWithPrefix<T>(
+  prefix: string,
+  settings: Readonly<Record<string, T>>,
+): Readonly<Record<string, T>> {
   const found = Object.entries(settings).filter(([key]) => key.startsWith(prefix))
   return Object.fromEntries(found.map(([key, value]) => [key.slice(prefix.length), value]))
 }
 
-/** One of a few words, any case; gives the word as written here. */
-export function word<const Words extends readonly [string, ...string[]]>(words: Words) {
+/** One of a set of words, case-insensitive; returns the word as listed. */
+export function enumSetting<const Words extends readonly [string, ...string[]]>(words: Words) {
   const right = words.filter((w) => w !== '').join(', ')
   return z
     .string()

@@ -1,9 +1,9 @@
 import { getCiphers, type SecureContextOptions } from 'node:tls'
-import { UserError } from './failure.ts'
+import { UserError } from './errors.ts'
 import { commaSeparated } from './settings.ts'
 import type { SslSettings } from './tls.ts'
 
-/** Cipher suites of TLS 1.2 with forward secrecy and authenticated encryption; those of TLS 1.3 all have both. */
+/** TLS 1.2 cipher suites with forward secrecy and authenticated encryption, and all suites of TLS 1.3. */
 const CIPHERS = [
   'TLS_AES_256_GCM_SHA384',
   'TLS_CHACHA20_POLY1305_SHA256',
@@ -20,8 +20,8 @@ const CIPHERS = [
 const VERSIONS = ['TLSv1.2', 'TLSv1.3'] as const
 
 /**
- * Versions and cipher suites of a listener. `ssl.enabled.protocols` and `ssl.cipher.suites` are Java's settings; a suite
- * is written with its name in Java or in OpenSSL.
+ * TLS versions and cipher suites of a listener, from Java's settings `ssl.enabled.protocols` and `ssl.cipher.suites`;
+ * suites have their Java or OpenSSL names.
  */
 export function listenerProtocols(ssl: SslSettings): SecureContextOptions {
   return {
@@ -31,7 +31,7 @@ export function listenerProtocols(ssl: SslSettings): SecureContextOptions {
   }
 }
 
-/** Versions before 1.2 are left out, as Java does, too: lists of old clusters name them. */
+/** Older versions are ignored, as in Java, because configurations of old clusters list them. */
 function versionsOf(list = ''): Pick<SecureContextOptions, 'minVersion' | 'maxVersion'> {
   const named = commaSeparated(list)
   if (named.length === 0) return { minVersion: 'TLSv1.2', maxVersion: 'TLSv1.3' }
@@ -51,12 +51,14 @@ function ciphersOf(list = ''): readonly string[] {
     if (known.has(cipher.toLowerCase())) return cipher
     throw new UserError(
       'invalid_tls',
-      `ssl.cipher.suites: '${name}' is not known here; expected names such as TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256`,
+      `ssl.cipher.suites: '${name}' is not supported; expected names such as TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256`,
     )
   })
 }
 
-/** `TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256` is `ECDHE-RSA-AES128-GCM-SHA256`; suites of TLS 1.3 have one name only. */
+/**
+ * Converts `TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256` to `ECDHE-RSA-AES128-GCM-SHA256`; TLS 1.3 suites have one name only.
+ */
 function openSslName(name: string): string {
   const [exchange, cipher] = name.replace(/^(?:TLS|SSL)_/, '').split('_WITH_')
   if (exchange === undefined || cipher === undefined) return name

@@ -1,16 +1,16 @@
 import { X509Certificate } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { createSecureContext, type SecureContextOptions } from 'node:tls'
-import { messageOf, UserError } from './failure.ts'
-import { certificatesOf } from './pkcs12.ts'
+import { messageOf, UserError } from './errors.ts'
+import { readCertificates } from './pkcs12.ts'
 
-/** Java's `ssl.*` keys, without a prefix; what is absent or empty is not used. */
+/** Java's `ssl.*` settings without a prefix; missing and empty values are not used. */
 export type SslSettings = Readonly<Record<string, string | undefined>>
 
 /**
- * Certificates as `node:tls` takes them, from Java's `ssl.*` settings. PEM stands in files or in the settings themselves
- * (`ssl.keystore.certificate.chain`, `ssl.keystore.key`, `ssl.truststore.certificates`), PKCS#12 in files. A JKS store
- * can't be read without Java: it gets a sentence that says how to convert it. Errors are `UserError`s with the key.
+ * Converts Java's `ssl.*` settings to options of `node:tls`. PEM is read from files or from the settings themselves
+ * (`ssl.keystore.certificate.chain`, `ssl.keystore.key`, `ssl.truststore.certificates`), PKCS#12 from files. A JKS
+ * store is rejected with the command that converts it. Errors are `UserError`s that name the key.
  */
 export function tlsMaterial(ssl: SslSettings, read: ReadFile = readAny): SecureContextOptions {
   const material: SecureContextOptions = { minVersion: 'TLSv1.2', ...identity(ssl, read), ...trusted(ssl, read) }
@@ -19,21 +19,21 @@ export function tlsMaterial(ssl: SslSettings, read: ReadFile = readAny): SecureC
   } catch (error) {
     throw new UserError(
       'invalid_tls',
-      `the certificates of ssl.keystore.* and ssl.truststore.* can't be used: ${messageOf(error)}`,
+      `the certificates of ssl.keystore.* and ssl.truststore.* cannot be used: ${messageOf(error)}`,
     )
   }
   return material
 }
 
-/** Reads a file that a key names; throws when that may not be. */
+/** Reads the file that a setting names; throws if access is denied. */
 export type ReadFile = (key: string, path: string) => Buffer
 
 const readAny: ReadFile = (_key, path) => readFileSync(path)
 
-/** Certificates that may change while a program runs. */
+/** Certificates that may be renewed while a program runs. */
 export type TlsSource<Options> = { readonly files: readonly string[]; readonly read: () => Options }
 
-/** What `tlsMaterial` reads, and other options that stay as they are. */
+/** The result of `tlsMaterial` with additional fixed options. */
 export function tlsSource<More extends object>(
   ssl: SslSettings,
   more: More,
@@ -45,13 +45,16 @@ export function tlsSource<More extends object>(
   }
 }
 
-/** When the first certificate of each store ends, in ms since 1970; undefined where there is none, or none can be read. */
+/**
+ * Expiry of the first certificate to expire in each store, in ms since the epoch; undefined if there is none or the
+ * store cannot be read.
+ */
 export type CertificateExpiry = { readonly keystoreMs: number | undefined; readonly truststoreMs: number | undefined }
 
 export function certificateExpiry(ssl: SslSettings): CertificateExpiry {
   const { cert, pfx, passphrase = '' } = identity(ssl, readAny)
   return {
-    keystoreMs: firstEnd(() => (pfx ? certificatesOf(pfx as Buffer, passphrase) : [cert])),
+    keystoreMs: firstEnd(() => (pfx ? readCertificates(pfx as Buffer, passphrase) : [cert])),
     truststoreMs: firstEnd(() => [trusted(ssl, readAny).ca]),
   }
 }
@@ -78,7 +81,7 @@ function identity(ssl: SslSettings, read: ReadFile): SecureContextOptions {
   if (!path) return {}
   const store = readStore('ssl.keystore.location', path, ssl['ssl.keystore.type'], read)
   if (store.kind === 'pem') return { cert: store.bytes, key: store.bytes, ...withPassphrase }
-  // A PKCS#12 file has one password: Java's key password must equal the store's.
+  // A PKCS#12 store has a single password: the key password must equal the store password.
   const password = ssl['ssl.keystore.password']
   return { pfx: store.bytes, ...(password ? { passphrase: password } : {}) }
 }
@@ -91,11 +94,11 @@ function trusted(ssl: SslSettings, read: ReadFile): SecureContextOptions {
   const store = readStore('ssl.truststore.location', path, ssl['ssl.truststore.type'], read)
   if (store.kind === 'pem') return { ca: store.bytes }
   try {
-    return { ca: [...certificatesOf(store.bytes, ssl['ssl.truststore.password'] ?? '')] }
+    return { ca: [...readCertificates(store.bytes, ssl['ssl.truststore.password'] ?? '')] }
   } catch (error) {
     throw new UserError(
       'invalid_tls',
-      `ssl.truststore.location=${path} can't be read: ${messageOf(error)}; expected ssl.truststore.password for it, or PEM, as made by: openssl pkcs12 -legacy -in ${path} -nokeys -out truststore.pem`,
+      `ssl.truststore.location=${path} cannot be read: ${messageOf(error)}; expected ssl.truststore.password for it, or PEM, as made by: openssl pkcs12 -legacy -in ${path} -nokeys -out truststore.pem`,
     )
   }
 }
@@ -125,7 +128,7 @@ function readStore(key: string, path: string, type: string | undefined, read: Re
   return { kind, bytes }
 }
 
-/** By content, because the type a file is said to have is often wrong. */
+/** Detected by content, because the configured type is often wrong. */
 function kindOf(bytes: Buffer): Store['kind'] | 'jks' | undefined {
   if (bytes.length >= 4 && (bytes.readUInt32BE(0) === 0xfeedfeed || bytes.readUInt32BE(0) === 0xcececece)) return 'jks'
   if (bytes.includes('-----BEGIN ')) return 'pem'

@@ -1,5 +1,5 @@
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto'
-import type { AeadCipher } from './dek-cipher.ts'
+import type { AeadCipher } from './aead-cipher.ts'
 
 const IV_BYTES = 12
 const TAG_BYTES = 16

@@ -1,5 +1,5 @@
 import { aessiv } from '@noble/ciphers/aes.js'
-import type { AeadCipher } from './dek-cipher.ts'
+import type { AeadCipher } from './aead-cipher.ts'
 
 /** Tink passes the associated data as one component even where it is empty, which RFC 5297 does not equate with none. */
 const NO_ASSOCIATED_DATA = new Uint8Array(0)

@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto'
+import type { AeadCipher } from './aead-cipher.ts'
 import { aesGcm } from './aes-gcm.ts'
 import { aesSiv } from './aes-siv.ts'
 import { EncryptionError } from './error.ts'
@@ -7,13 +8,6 @@ import { parseTinkKey, tinkKeyOf } from './tink-key.ts'
 /** The algorithms of data encryption keys (DEKs), by their names in the DEK registry. */
 export const DEK_ALGORITHMS = ['AES128_GCM', 'AES256_GCM', 'AES256_SIV'] as const
 export type DekAlgorithm = (typeof DEK_ALGORITHMS)[number]
-
-/** Authenticated encryption without associated data. Layouts are those of Tink's RAW key type. */
-export type AeadCipher = {
-  encrypt(plaintext: Uint8Array): Buffer
-  /** Throws where the ciphertext was written with another key or is damaged. */
-  decrypt(ciphertext: Uint8Array): Buffer
-}
 
 type AlgorithmSpec = {
   readonly keyBytes: number

@@ -1,4 +1,4 @@
-import { messageOf } from '../config/failure.ts'
+import { messageOf } from '../config/errors.ts'
 import { EncryptionError } from './error.ts'
 
 /** A key management system's key, which encrypts data encryption keys (DEKs) and never leaves it. */

@@ -1,6 +1,6 @@
 import { hkdfSync } from 'node:crypto'
+import type { AeadCipher } from './aead-cipher.ts'
 import { aesGcm } from './aes-gcm.ts'
-import type { AeadCipher } from './dek-cipher.ts'
 import { EncryptionError } from './error.ts'
 import type { Kms, KmsDriver } from './kms.ts'
 
@@ -27,6 +27,12 @@ export function localKmsDriver(environment: Readonly<Record<string, string | und
       return localKms(secret, old.split(',').filter(Boolean))
     },
   }
+}
+
+/** The secrets of the local KMS in an environment, to be masked in logs. */
+export function localKmsSecrets(environment: Readonly<Record<string, string | undefined>>): readonly string[] {
+  const { LOCAL_SECRET: secret = '', LOCAL_OLD_SECRETS: old = '' } = environment
+  return [secret, ...old.split(',')].filter(Boolean)
 }
 
 function localKms(secret: string, oldSecrets: readonly string[]): Kms {

@@ -2,18 +2,21 @@ import type { Dependency, SchemaReference } from './references.ts'
 import type { SchemaTags, TagChange } from './tags.ts'
 
 /**
- * What the registry and the serializers need of a schema language. A format is one folder; nothing outside it looks
- * inside a parsed schema.
+ * A schema type, as the registry and the serializers use it. Each format has its own folder. Code outside that folder
+ * uses a parsed schema only through `ParsedSchema`.
  */
 export interface Format {
-  readonly type: SchemaType
-  /** Throws a `SchemaError` that says what is wrong and where. Pure: the same source gives the same schema. */
+  readonly type: FormatType
+  /** Parses a schema; without side effects. Throws a `SchemaError` that states the problem and its location. */
   parse(source: SchemaSource, options?: ParseOptions): ParsedSchema
 }
 
-export type SchemaType = 'AVRO' | 'JSON' | 'PROTOBUF'
+export type FormatType = 'AVRO' | 'JSON' | 'PROTOBUF'
 
-/** A schema as it is written, with the texts of all it refers to, directly or not: what others need comes first. */
+/**
+ * A schema text with its references. `dependencies` are all directly and transitively referenced schemas; a schema
+ * comes after those that it references.
+ */
 export type SchemaSource = {
   readonly text: string
   readonly references?: readonly SchemaReference[]
@@ -22,67 +25,71 @@ export type SchemaSource = {
 
 export type ParseOptions = {
   /**
-   * `strict`: everything the language demands, for schemas that are new. `loose`: what can be read at all, for those that
-   * are stored already. Default `strict`.
+   * `strict` makes all checks of the language and is used for new schemas. `loose` accepts everything that can be
+   * parsed and is used for stored schemas. Default: `strict`.
    */
   readonly validation?: 'strict' | 'loose'
 }
 
-/** A schema that was understood. Only schemas of one format meet in its methods. Immutable. */
+/** An immutable parsed schema. Its methods take only schemas of the same format. */
 export interface ParsedSchema {
-  readonly type: SchemaType
-  /** What is stored and compared: the text without what carries no meaning, as the original registry writes it. */
+  readonly type: FormatType
+  /** The canonical text, which is stored and compared. It is formatted as in Confluent's registry. */
   readonly canonical: string
-  /** Full name of the record, of the first message, or the title: what subject name strategies use. */
+  /** The full name of the record or of the first message, or the title. Used by subject name strategies. */
   readonly name: string | undefined
-  /** Names of the outermost fields or properties. */
+  /** The names of the top-level fields or properties. */
   readonly fields: readonly string[]
-  /** Whether comparing it matches expressions that its author wrote, here or in what it refers to. */
+  /** Whether a comparison has to match regular expressions from the schema or from its references. */
   readonly hasPatterns: boolean
-  /** The same meaning in one spelling (`normalize=true`). */
+  /** The normalized schema (`normalize=true`): equal for schemas that differ only in notation. */
   normalized(): ParsedSchema
-  /** Whether a lookup with this schema finds the other one. Equal canonical texts always are; in Avro others are, too. */
+  /**
+   * Whether a lookup with this schema finds the other one. Schemas with equal canonical texts are equivalent; Avro
+   * schemas can be equivalent with different texts.
+   */
   isEquivalent(other: ParsedSchema): boolean
-  /** The text for `?format=`; undefined when this format does not know the word. `resolved` has no references left. */
+  /**
+   * The text for `?format=`; undefined if the format is not supported. `resolved` is the text with inlined references.
+   */
   formatted(format: string): string | undefined
-  /** Tags that stand in the schema, by the records and fields that carry them. */
+  /** The inline tags, by record or field. */
   tags(): readonly SchemaTags[]
-  /** The text with other tags. Throws a `SchemaError` for a path that leads nowhere. */
+  /** The text with changed tags. Throws a `SchemaError` for a path that does not exist. */
   tagged(change: TagChange): string
   /**
-   * Why data written with `writer` can't be read with this schema; empty when it can. Everything that is wrong is told,
-   * in the order of this schema.
+   * Returns the reasons why data written with `writer` cannot be read with this schema; empty if it can. Reports all
+   * reasons, in the order of this schema.
    */
   incompatibilities(writer: ParsedSchema, options: CompareOptions): readonly Incompatibility[]
 }
 
 export type CompareOptions = {
-  /** What the findings call the two sides: `new` reads `old` going backward, `old` reads `new` going forward. */
+  /**
+   * The names of the two schemas in messages. For backward compatibility the reader is `new` and the writer `old`; for
+   * forward compatibility it is the reverse.
+   */
   readonly roles: { readonly reader: string; readonly writer: string }
   readonly policy?: CompatibilityPolicy
 }
 
-export type CompatibilityPolicy = 'STRICT' | 'LENIENT' | 'LOGICAL'
+export const COMPATIBILITY_POLICIES = ['STRICT', 'LENIENT', 'LOGICAL'] as const
+/** LENIENT applies to JSON Schema only. LOGICAL is compared as STRICT. */
+export type CompatibilityPolicy = (typeof COMPATIBILITY_POLICIES)[number]
 
 export type Incompatibility = {
-  /** The original registry's word, such as `TYPE_MISMATCH` or `FIELD_REMOVED`. */
+  /** The error type, as in Confluent's registry, such as `TYPE_MISMATCH` or `MESSAGE_REMOVED`. */
   readonly type: string
-  /** Where in the reader: a JSON pointer, `#/…` for JSON Schema and Protobuf. */
+  /** The location in the reader: a JSON pointer, with the prefix `#` for JSON Schema and Protobuf. */
   readonly path: string
-  /** The whole finding as verbose answers write it: `{errorType:'…', description:'…', additionalInfo:'…'}`. */
+  /** The description, as in Confluent's registry. */
+  readonly description: string
+  /** The message of a verbose response: `{errorType:'…', description:'…', additionalInfo:'…'}`. */
   readonly message: string
 }
 
-/** Between values and their bytes, for one writer's schema and possibly another reader's. Both may throw a `SchemaError`. */
+/** Converts values to bytes and back, for a writer's schema and optionally a reader's. Both throw a `SchemaError`. */
 export type Codec<Value = unknown> = {
   encode(value: Value): Uint8Array
   decode(bytes: Uint8Array): Value
-}
-
-/** A text that is no schema, or a value that does not fit one. */
-export class SchemaError extends Error {
-  constructor(message: string, options?: ErrorOptions) {
-    super(message, options)
-    this.name = 'SchemaError'
-  }
 }

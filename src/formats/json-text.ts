@@ -1,10 +1,8 @@
-/**
- * JSON that keeps what `JSON.parse` loses and schemas need: the order of all members, and numbers as they are written.
- */
+/** JSON that preserves what `JSON.parse` loses: the order of all members, and the literals of numbers. */
 export type Json = null | boolean | string | JsonNumber | readonly Json[] | JsonObject
 export type JsonObject = ReadonlyMap<string, Json>
 
-/** A number with its literal: `1.0` is not `1`, and `9007199254740993` stays exact. */
+/** A number with its literal: `1.0` differs from `1`, and `9007199254740993` is exact. */
 export class JsonNumber {
   readonly literal: string
   constructor(literal: string) {
@@ -25,15 +23,15 @@ export function isObject(value: Json | undefined): value is JsonObject {
 }
 
 export type JsonOptions = {
-  /** Takes `/* … *\/` and `// …` as blanks, as Avro's own parser does. */
+  /** Allows comments, `/* … *\/` and `// …`, as the Avro parser for Java does. */
   readonly comments?: boolean
-  /** How deep arrays and objects may nest. Default 500. */
+  /** The maximum nesting of arrays and objects. Default: 500. */
   readonly depthMax?: number
 }
 
 const DEPTH_MAX = 500
 
-/** Reads one value. A repeated member keeps its last value. Throws a `SyntaxError` with line and column. */
+/** Parses a JSON text. The last value of a duplicate member is kept. Throws a `SyntaxError` with line and column. */
 export function parseJson(text: string, options: JsonOptions = {}): Json {
   const reader = new JsonReader(text, options)
   const value = reader.value(0)
@@ -41,7 +39,7 @@ export function parseJson(text: string, options: JsonOptions = {}): Json {
   return value
 }
 
-/** Without blanks; members in their order. */
+/** Prints JSON without whitespace, with the members in their order. */
 export function printJson(value: Json): string {
   if (typeof value === 'string') return printString(value)
   if (value === null || typeof value === 'boolean') return String(value)
@@ -52,17 +50,17 @@ export function printJson(value: Json): string {
   return `[${value.map(printJson).join(',')}]`
 }
 
-/** As `JSON.stringify`, but with Java's upper-case hexadecimal digits in escapes. */
+/** As `JSON.stringify`, but with upper-case hexadecimal digits in escapes, as in Java. */
 export function printString(text: string): string {
   return JSON.stringify(text).replace(/\\u[0-9a-f]{4}/g, (code) => `\\u${code.slice(2).toUpperCase()}`)
 }
 
-/** Whole numbers as written; others as Java prints a double, because that is what the original registry stored. */
+/** Integers keep their literal. Other numbers are printed like a Java double, as in Confluent's registry. */
 function printNumber(number: JsonNumber): string {
   return number.isInteger ? number.literal.replace(/^-0$/, '0') : javaDouble(number.value)
 }
 
-/** Java's `Double.toString`: at least one digit after the point, an exponent below 10^-3 and from 10^7 on. */
+/** As Java's `Double.toString`: at least one fractional digit, and an exponent below 10^-3 and from 10^7. */
 export function javaDouble(value: number): string {
   if (!Number.isFinite(value)) return Number.isNaN(value) ? '"NaN"' : value > 0 ? '"Infinity"' : '"-Infinity"'
   if (value === 0) return Object.is(value, -0) ? '-0.0' : '0.0'

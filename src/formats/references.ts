@@ -1,6 +1,9 @@
-import { SchemaError } from './format.ts'
+import { SchemaError } from './schema-error.ts'
 
-/** How a schema names another one: `name` is what its text says (a type, a URI, an import), the rest where that is. */
+/**
+ * A reference to another schema. `name` is the name in the schema text (a type, a URI or an import); `subject` and
+ * `version` identify the registered schema.
+ */
 export type SchemaReference = { readonly name: string; readonly subject: string; readonly version: number }
 
 /** A referenced schema and its text. */
@@ -11,8 +14,9 @@ const NESTING_MAX = 500
 export type Referenced = { readonly text: string; readonly references: readonly SchemaReference[] }
 
 /**
- * Everything that `references` reach, each name once, what others need first. `find` gives the text of one and what it
- * refers to itself; undefined is answered by `missing`, which throws. References in a circle are a `SchemaError`.
+ * Returns all directly and transitively referenced schemas, each name once; a schema comes after those that it
+ * references. `find` returns the text and references of a schema; if it returns undefined, `missing` is called and
+ * throws. Throws a `SchemaError` for circular references and for more than 500 levels.
  */
 export function dependenciesOf(
   references: readonly SchemaReference[],
@@ -20,7 +24,7 @@ export function dependenciesOf(
   missing: (reference: SchemaReference) => never,
 ): readonly Dependency[] {
   const found = new Map<string, Dependency>()
-  /** From the outside to what is being visited. */
+  /** The path to the visited reference, outermost first. */
   const way: string[] = []
   const visit = (reference: SchemaReference): void => {
     const { name } = reference
@@ -37,7 +41,7 @@ export function dependenciesOf(
   return [...found.values()]
 }
 
-/** References in one spelling: by name, each once. */
+/** Returns the references sorted by name, without duplicates. */
 export function normalizedReferences(references: readonly SchemaReference[]): readonly SchemaReference[] {
   const unique = new Map(references.map((reference) => [JSON.stringify(keyOf(reference)), reference]))
   return [...unique.values()].sort(compareReferences)

@@ -1,27 +1,27 @@
-import { SchemaError } from './format.ts'
 import type { Json, JsonObject } from './json-text.ts'
+import { SchemaError } from './schema-error.ts'
 
-/** A record or a field inside a schema: `ns.Record`, `ns.Record.field`. A dot before the path changes nothing. */
+/** A record or a field in a schema, such as `ns.Record` or `ns.Record.field`. A leading dot is ignored. */
 export type SchemaEntity = { readonly entityPath: string; readonly entityType: 'sr_record' | 'sr_field' }
-/** Words that users attach to a record or a field, in the schema itself. */
+/** The inline tags of a record or a field. */
 export type SchemaTags = { readonly schemaEntity: SchemaEntity; readonly tags: readonly string[] }
-/** What is added comes first, so that what is in both goes. */
+/** Tags are added first and then removed, so a tag in both lists is removed. */
 export type TagChange = {
   readonly add: readonly SchemaTags[]
   readonly remove: readonly SchemaTags[]
-  /** Leaves out entities that the schema has not, instead of refusing them. */
+  /** Ignores entities that do not exist in the schema, instead of throwing. */
   readonly ifThere?: boolean
 }
 
-/** A part of a JSON text that may carry tags. */
+/** A node of a JSON document that can have tags. */
 export type TaggableNode = SchemaEntity & { readonly node: JsonObject }
 
 /** The member of Avro and JSON schemas that holds tags. */
 const MEMBER = 'confluent:tags'
 
 /**
- * Gives everything that a change is about its tags: `carriers` are what may carry tags, by `entityKey`. Throws a
- * `SchemaError` for an entity that is not there.
+ * Calls `retag` for every carrier that the change affects. `carriers` are the elements that can have tags, by
+ * `entityKey`. Throws a `SchemaError` for an entity that does not exist, unless `ifThere` is set.
  */
 export function changeTags<Carrier>(
   { add, remove, ifThere = false }: TagChange,
@@ -46,7 +46,7 @@ export function changeTags<Carrier>(
   }
 }
 
-/** The same for paths that mean the same. */
+/** Returns the map key of an entity. It is equal for paths with and without a leading dot. */
 export function entityKey({ entityPath, entityType }: SchemaEntity): string {
   return `${entityType} ${entityPath.replace(/^\./, '')}`
 }
@@ -58,7 +58,7 @@ export function tagsIn(nodes: Iterable<TaggableNode>): readonly SchemaTags[] {
   })
 }
 
-/** Changes the tags of a tree that nobody else holds. */
+/** Changes the tags in place. The caller must own the tree. */
 export function changeTagsIn(change: TagChange, nodes: ReadonlyMap<string, JsonObject>): void {
   changeTags(change, nodes, (carrier, tagsAfter) => {
     const node = carrier as Map<string, Json>

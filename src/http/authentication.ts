@@ -1,18 +1,18 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import type { PasswordLogIn } from './password-log-in.ts'
+import { HttpError } from './http-error.ts'
+import type { PasswordAuthenticator } from './password-authenticator.ts'
 import type { Principal } from './permissions.ts'
-import { Refusal } from './refusal.ts'
-import type { TokenLogIn } from './token-log-in.ts'
+import type { TokenAuthenticator } from './token-authenticator.ts'
 
 export type AuthenticationOptions = {
   readonly realm: string
   /** BASIC (RFC 7617). */
-  readonly passwords?: Pick<PasswordLogIn, 'check'> | undefined
+  readonly passwords?: Pick<PasswordAuthenticator, 'check'> | undefined
   /** Bearer tokens (RFC 6750). */
-  readonly tokens?: Pick<TokenLogIn, 'check'> | undefined
+  readonly tokens?: Pick<TokenAuthenticator, 'check'> | undefined
 }
 
-/** Finds out who makes a request. */
+/** Authenticates requests by password or bearer token. */
 export class Authentication {
   readonly #options: AuthenticationOptions
 
@@ -20,19 +20,19 @@ export class Authentication {
     this.#options = options
   }
 
-  /** Throws a 401, a 429 or a 503. */
-  async logIn(request: FastifyRequest, reply: FastifyReply): Promise<Principal> {
+  /** Throws an `HttpError` with status 401, 429 or 503. */
+  async authenticate(request: FastifyRequest, reply: FastifyReply): Promise<Principal> {
     const { passwords, tokens } = this.#options
     const { authorization } = request.headers
     const token = tokens && /^Bearer +([^\s]+) *$/i.exec(authorization ?? '')?.[1]
-    if (token !== undefined) return this.#byToken(tokens!, token, request, reply)
-    const given = passwords && credentialsOf(authorization)
-    if (given) return this.#byPassword(passwords!, given, request, reply)
-    return this.#refuse(reply, 'HTTP 401 Unauthorized')
+    if (token !== undefined) return this.#authenticateToken(tokens!, token, request, reply)
+    const credentials = passwords && credentialsOf(authorization)
+    if (credentials) return this.#authenticatePassword(passwords!, credentials, request, reply)
+    return this.#reject(reply, 'HTTP 401 Unauthorized')
   }
 
-  async #byPassword(
-    passwords: Pick<PasswordLogIn, 'check'>,
+  async #authenticatePassword(
+    passwords: Pick<PasswordAuthenticator, 'check'>,
     { name, password }: Credentials,
     request: FastifyRequest,
     reply: FastifyReply,
@@ -44,36 +44,36 @@ export class Authentication {
         return { name, role: outcome.role, groups: [], method: 'basic' }
       case 'limited':
         void reply.header('retry-after', String(outcome.waitSeconds))
-        throw new Refusal(429, `too many failed log-ins of this user: try again in ${outcome.waitSeconds} s`)
+        throw new HttpError(429, `too many failed login attempts for this user: try again in ${outcome.waitSeconds} s`)
       case 'unavailable':
         void reply.header('retry-after', '1')
-        throw new Refusal(503, 'too many log-ins at once: try again in 1 s')
+        throw new HttpError(503, 'too many concurrent logins: try again in 1 s')
       case 'wrong':
-        return this.#refuse(reply, 'User cannot access the resource: wrong name or password')
+        return this.#reject(reply, 'User cannot access the resource: wrong name or password')
     }
   }
 
-  async #byToken(
-    tokens: Pick<TokenLogIn, 'check'>,
+  async #authenticateToken(
+    tokens: Pick<TokenAuthenticator, 'check'>,
     token: string,
     request: FastifyRequest,
     reply: FastifyReply,
   ): Promise<Principal> {
     const outcome = await tokens.check(token)
     if (outcome.kind === 'known') return outcome.principal
-    if (outcome.kind === 'wrong') return this.#refuse(reply, `the token is refused: ${outcome.reason}`, true)
-    request.log.error({ reason: outcome.reason }, 'the issuer of tokens can not be asked for its keys')
+    if (outcome.kind === 'wrong') return this.#reject(reply, `the token is invalid: ${outcome.reason}`, true)
+    request.log.error({ reason: outcome.reason }, 'cannot get the keys of the token issuer')
     void reply.header('retry-after', '5')
-    throw new Refusal(503, 'the issuer of tokens can not be asked for its keys: try again in 5 s')
+    throw new HttpError(503, 'the keys of the token issuer are unavailable: try again in 5 s')
   }
 
-  #refuse(reply: FastifyReply, reason: string, isToken = false): never {
+  #reject(reply: FastifyReply, reason: string, isToken = false): never {
     const { realm, passwords, tokens } = this.#options
     const quoted = `realm="${realm.replace(/["\\]/g, '\\$&')}"`
     const bearer = `Bearer ${quoted}${isToken ? ', error="invalid_token"' : ''}`
-    const ways = [...(tokens ? [bearer] : []), ...(passwords ? [`Basic ${quoted}, charset="UTF-8"`] : [])]
-    void reply.header('www-authenticate', ways)
-    throw new Refusal(401, reason)
+    const challenges = [...(tokens ? [bearer] : []), ...(passwords ? [`Basic ${quoted}, charset="UTF-8"`] : [])]
+    void reply.header('www-authenticate', challenges)
+    throw new HttpError(401, reason)
   }
 }
 

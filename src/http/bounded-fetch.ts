@@ -4,7 +4,7 @@ import { request as overHttps } from 'node:https'
 const TIMEOUT_MS = 5_000
 const BYTES_MAX = 1024 * 1024
 
-/** Gets a document: within five seconds, of at most a megabyte, and from this very address. */
+/** Fetches a document of at most 1 MiB within five seconds, without following redirects. */
 export async function boundedFetch(url: string, ca: () => string | undefined): Promise<Response> {
   const trusted = ca()
   const options = { headers: { accept: 'application/json' }, signal: AbortSignal.timeout(TIMEOUT_MS) }
@@ -18,7 +18,7 @@ export async function boundedFetch(url: string, ca: () => string | undefined): P
   let bytes = 0
   for await (const chunk of response as AsyncIterable<Buffer>) {
     bytes += chunk.length
-    if (bytes > BYTES_MAX) throw new Error(`the answer of ${url} is longer than ${BYTES_MAX} bytes`)
+    if (bytes > BYTES_MAX) throw new Error(`the response of ${url} is larger than ${BYTES_MAX} bytes`)
     chunks.push(chunk)
   }
   return new Response(Buffer.concat(chunks), { status: response.statusCode ?? 500 })

@@ -1,6 +1,6 @@
 type Waiting = { readonly bytes: number; readonly start: (release: () => void) => void }
 
-/** A number of bytes that users of memory share, in the order in which they ask. */
+/** A semaphore over bytes, served in order of arrival. */
 export class ByteBudget {
   readonly #max: number
   readonly #waiting = new Set<Waiting>()
@@ -11,8 +11,8 @@ export class ByteBudget {
   }
 
   /**
-   * Resolves with a function that gives the bytes back, or with undefined when they were not free in time. Who asks for
-   * more than there is at all waits until nothing is used.
+   * Resolves with a release function, or with undefined after the timeout. A request for more than the whole budget
+   * waits until nothing is in use.
    */
   acquire(bytes: number, timeoutMs: number): Promise<(() => void) | undefined> {
     const wanted = Math.min(bytes, this.#max)
@@ -28,14 +28,14 @@ export class ByteBudget {
       const timer = setTimeout(() => {
         this.#waiting.delete(waiting)
         resolve(undefined)
-        // Smaller ones may have waited behind this one.
+        // Smaller requests may have waited behind this one.
         this.#startNext()
       }, timeoutMs)
       this.#waiting.add(waiting)
     })
   }
 
-  /** The bytes at once, or undefined. */
+  /** Returns the release function, or undefined if the bytes are not available now. */
   tryAcquire(bytes: number): (() => void) | undefined {
     return this.#used + bytes <= this.#max || this.#used === 0 ? this.#take(bytes) : undefined
   }

@@ -1,23 +1,23 @@
 import { gzip } from 'node:zlib'
 import type { FastifyInstance } from 'fastify'
 
-/** In bytes. Less is one packet either way. */
+/** In bytes. A smaller response fits into one packet anyway. */
 const COMPRESSED_MIN = 1_024
 
-/** Answers in gzip to those who take it, where that gains anything. */
-export function compressAnswers(app: FastifyInstance): void {
+/** Compresses larger responses with gzip for clients that accept it. */
+export function compressResponses(app: FastifyInstance): void {
   app.addHook('onSend', (request, reply, payload: unknown, done) => {
     const isLong = (typeof payload === 'string' || Buffer.isBuffer(payload)) && payload.length >= COMPRESSED_MIN
     if (!isLong) return done(null, payload)
     reply.header('vary', [reply.getHeader('vary') ?? [], 'accept-encoding'].flat().join(', '))
-    if (!takesGzip(request.headers['accept-encoding'])) return done(null, payload)
+    if (!acceptsGzip(request.headers['accept-encoding'])) return done(null, payload)
     reply.header('content-encoding', 'gzip')
     reply.removeHeader('content-length')
     gzip(payload, done)
   })
 }
 
-function takesGzip(header: string | readonly string[] = ''): boolean {
+function acceptsGzip(header: string | readonly string[] = ''): boolean {
   const offers = String(header)
     .split(',')
     .map((offer) => offer.trim().toLowerCase())

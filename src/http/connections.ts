@@ -7,16 +7,16 @@ type Connection = {
   readonly key: string
   readonly socket: Socket
   readonly address: string
-  /** What responses are written to: the same socket, or its TLS. */
-  writes: Socket | undefined
+  /** The socket that responses are written to: the same, or its TLS socket. */
+  responseSocket: Socket | undefined
   isTimed: boolean
-  isAtWork: boolean
+  isBusy: boolean
   isPaused: boolean
-  /** Requests that came before the one ahead of them was answered. */
+  /** Requests that arrived before the previous one was answered. */
   readonly pipelined: (() => void)[]
 }
 
-/** A connection with so many requests waiting is not read any further. */
+/** A connection with this many pending requests is not read any further. */
 const PIPELINED_MAX = 16
 
 const SWEEP_MS = 2_000
@@ -27,17 +27,17 @@ const RESPONSES: Readonly<Record<string, string>> = {
 }
 
 /**
- * The connections of a server's listeners. When there are as many as may be, the one that has been without a whole request
- * for the longest makes room: those that only hold a connection open do not keep others out.
+ * The connections of a server. At the maximum, the connection that has been without a complete request for the longest
+ * time is closed, so that idle clients do not lock out others.
  */
 export class Connections {
   readonly #limits: HttpLimits
   readonly #limited: CountLimit
   readonly #all = new Map<string, Connection>()
-  /** By what requests name: the same socket, or its TLS. */
+  /** By the socket of a request: the same, or its TLS socket. */
   readonly #bySocket = new WeakMap<Socket, Connection>()
   readonly #byAddress = new Map<string, number>()
-  /** Without a whole request, the longest first. */
+  /** Connections without a complete request, oldest first. */
   readonly #idle = new Set<Connection>()
   readonly #sweep: NodeJS.Timeout
 
@@ -47,7 +47,7 @@ export class Connections {
     this.#sweep = setInterval(() => this.#watchResponses(), SWEEP_MS).unref()
   }
 
-  /** Options of every listener. */
+  /** Server options of every listener. */
   get serverOptions() {
     const { headerTimeoutMs, requestTimeoutMs, keepAliveTimeoutMs } = this.#limits
     return {
@@ -65,8 +65,8 @@ export class Connections {
   }
 
   /**
-   * Answers a request of a connection when the ones before it are answered: a client that sends thousands at once has them
-   * answered in as many turns.
+   * Processes a pipelined request after the previous ones are answered, so that a client that sends thousands of
+   * requests at once does not block others.
    */
   serve(request: IncomingMessage, response: ServerResponse, answer: () => void): void {
     const connection = this.#connectionOf(request.socket)
@@ -75,32 +75,32 @@ export class Connections {
       return
     }
     response.once('close', () => this.#answered(connection))
-    if (connection.isAtWork) {
+    if (connection.isBusy) {
       connection.pipelined.push(() => this.#start(connection, request, answer))
       if (connection.pipelined.length >= PIPELINED_MAX) this.#pause(connection, request.socket)
     } else this.#start(connection, request, answer)
   }
 
   #start(connection: Connection, { headers, socket }: IncomingMessage, answer: () => void): void {
-    connection.isAtWork = true
-    connection.writes = socket
-    // A request without a body is whole from its beginning; for the others, `arrived` is called.
+    connection.isBusy = true
+    connection.responseSocket = socket
+    // A request without a body is complete here; for others, `arrived` is called.
     const hasBody = headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0
     if (!hasBody) this.#idle.delete(connection)
     answer()
   }
 
   #answered(connection: Connection): void {
-    connection.isAtWork = false
+    connection.isBusy = false
     connection.isTimed = false
     const next = connection.pipelined.shift()
     if (next) {
-      connection.isAtWork = true
+      connection.isBusy = true
       setImmediate(next)
     } else if (this.#all.get(connection.key) === connection) this.#idle.add(connection)
     if (connection.isPaused && connection.pipelined.length < PIPELINED_MAX) {
       connection.isPaused = false
-      connection.writes?.resume()
+      connection.responseSocket?.resume()
     }
   }
 
@@ -141,9 +141,9 @@ export class Connections {
       key,
       socket,
       address,
-      writes: undefined,
+      responseSocket: undefined,
       isTimed: false,
-      isAtWork: false,
+      isBusy: false,
       isPaused: false,
       pipelined: [],
     }
@@ -171,25 +171,25 @@ export class Connections {
     else this.#byAddress.delete(connection.address)
   }
 
-  /** A socket's own timer knows whether anything of a long write was taken; it runs while something is left to write. */
+  /** The timer of a socket detects that a client does not read; it runs only while data is left to write. */
   #watchResponses(): void {
     for (const connection of this.#all.values()) {
-      const { writes, isTimed } = connection
-      if (!writes || this.#idle.has(connection)) continue
-      const isWriting = writes.writableLength > 0
+      const { responseSocket, isTimed } = connection
+      if (!responseSocket || this.#idle.has(connection)) continue
+      const isWriting = responseSocket.writableLength > 0
       if (isWriting === isTimed) continue
       connection.isTimed = isWriting
-      writes.setTimeout(isWriting ? this.#limits.responseStallTimeoutMs : 0)
+      responseSocket.setTimeout(isWriting ? this.#limits.responseStallTimeoutMs : 0)
     }
   }
 
-  /** Idle for too long, or nothing of a response was taken. */
+  /** The connection was idle too long, or the client did not read the response. */
   #end(socket: Socket): void {
     if (this.#connectionOf(socket)?.isTimed) this.#limited('response_stalled')
     socket.destroy()
   }
 
-  /** As Node answers without a listener. */
+  /** The same responses as those of Node without a listener. */
   #answerError({ code = '' }: NodeJS.ErrnoException, socket: Socket): void {
     if (code === 'ECONNRESET') return void socket.destroy()
     this.#limited(code === 'ERR_HTTP_REQUEST_TIMEOUT' ? 'request_timeout' : 'malformed_request')

@@ -1,10 +1,10 @@
-/** How many wait for one address, and for all: more are refused. */
+/** Maximum number of waiting jobs per address and in total; further jobs are rejected. */
 const WAITING_MAX = 32
 const ALL_WAITING_MAX = 512
 
 /**
- * Runs a few jobs at a time. Those that wait take turns by address, so that one that sends many does not keep the others
- * waiting.
+ * Runs a limited number of jobs concurrently. Waiting jobs are scheduled round-robin by address, so that one client
+ * does not starve the others.
  */
 export class FairQueue {
   readonly #runningMax: number
@@ -16,14 +16,14 @@ export class FairQueue {
     this.#runningMax = runningMax
   }
 
-  /** Undefined: too many wait already, and the job was not run. */
+  /** Resolves with undefined, without running the job, if too many are waiting. */
   async run<Result>(address: string, job: () => Promise<Result>): Promise<Result | undefined> {
     if (this.#running < this.#runningMax) this.#running += 1
     else if (!(await this.#turn(address))) return undefined
     try {
       return await job()
     } finally {
-      // A job that waits takes the place of this one.
+      // A waiting job takes over this slot.
       if (!this.#startNext()) this.#running -= 1
     }
   }
@@ -42,7 +42,7 @@ export class FairQueue {
     if (!first) return false
     const [address, line] = first
     const start = line.shift()
-    // To the end of the round.
+    // Moves the address to the end of the queue.
     this.#waiting.delete(address)
     if (line.length > 0) this.#waiting.set(address, line)
     this.#waitingCount -= 1

@@ -1,11 +1,11 @@
 import { Readable } from 'node:stream'
 
-/** In characters: some 1 ms of the thread that serves requests. */
+/** In characters: about 1 ms of the main thread. */
 const CHUNK_MIN = 64 * 1024
 
 /**
- * A list as JSON, written piece by piece as its reader takes it: a large one holds up nobody, and is in memory nowhere as
- * a whole. Of all lists together, one piece is made in a turn of the event loop.
+ * Serializes a list as a JSON stream, chunk by chunk as the client reads it, so that a large list neither blocks the
+ * event loop nor is in memory as a whole. Over all lists, one chunk is created per turn of the event loop.
  */
 export function streamJsonList(items: Iterable<object>): Readable {
   return Readable.from(chunksOf(items), { objectMode: false })

@@ -1,37 +1,37 @@
-/** As Jackson's, which both originals read with. */
+/** The limit of Jackson, which both originals use. */
 const DEPTH_MAX = 1_000
 
 const QUOTE = 0x22
 const BACKSLASH = 0x5c
-/** By byte, outside of texts: how much deeper the text after it is. */
+/** By byte outside of strings: the change of the nesting depth. */
 const DEEPER = new Int8Array(256)
-/** By byte, outside of texts: 1 where a name or a value ends or begins. */
+/** By byte outside of strings: 1 if a name or a value starts or ends here. */
 const PARTS = new Uint8Array(256)
 for (const open of '[{') DEEPER[open.charCodeAt(0)] = 1
 for (const close of ']}') DEEPER[close.charCodeAt(0)] = -1
 for (const part of '[{,:') PARTS[part.charCodeAt(0)] = 1
 
 /**
- * Looks at the bytes of a JSON text as they arrive, for what would make its parsing slow: nesting, and the number of
- * names and values. It does not check that the text is JSON.
+ * Checks the bytes of a JSON text, as they arrive, for structures that are slow to parse: deep nesting, and many names
+ * and values. Does not validate the JSON.
  */
 export class JsonStructure {
   readonly #partsMax: number
   #depth = 0
   #parts = 0
-  #isInText = false
+  #isInString = false
   #isEscaped = false
 
   constructor(partsMax: number) {
     this.#partsMax = partsMax
   }
 
-  /** Says what is too much, if something is. */
+  /** Returns a description of the exceeded limit, if any. */
   add(bytes: Uint8Array): string | undefined {
     let deepest = 0
     for (const byte of bytes) {
-      if (this.#isInText) this.#addToText(byte)
-      else if (byte === QUOTE) this.#isInText = true
+      if (this.#isInString) this.#addToString(byte)
+      else if (byte === QUOTE) this.#isInString = true
       else {
         this.#depth += DEEPER[byte] ?? 0
         this.#parts += PARTS[byte] ?? 0
@@ -42,9 +42,9 @@ export class JsonStructure {
     return this.#parts > this.#partsMax ? `it has more than ${this.#partsMax} names and values` : undefined
   }
 
-  #addToText(byte: number): void {
+  #addToString(byte: number): void {
     if (this.#isEscaped) this.#isEscaped = false
     else if (byte === BACKSLASH) this.#isEscaped = true
-    else if (byte === QUOTE) this.#isInText = false
+    else if (byte === QUOTE) this.#isInString = false
   }
 }

@@ -1,7 +1,7 @@
 import { Counter } from 'prom-client'
 import type { Metrics } from '../config/metrics.ts'
 
-/** Why a connection was closed, or a request not served. */
+/** Why a connection was closed or a request rejected. */
 export type LimitReason =
   | 'connections'
   | 'connections_per_address'
@@ -19,7 +19,7 @@ export type CountLimit = (reason: LimitReason) => void
 
 const NAME = 'weir_http_limited_total'
 
-/** Programs in one process share their metrics. */
+/** Programs in one process share the metrics. */
 export function limitCounter(metrics: Metrics | undefined): CountLimit {
   if (!metrics) return () => undefined
   const known = metrics.getSingleMetric(NAME) as Counter<'reason'> | undefined
@@ -27,7 +27,7 @@ export function limitCounter(metrics: Metrics | undefined): CountLimit {
     known ??
     new Counter({
       name: NAME,
-      help: 'Connections that were closed and requests that were not served because of a limit of the HTTP server.',
+      help: 'Connections closed and requests rejected because of a limit of the HTTP server.',
       labelNames: ['reason'],
       registers: [metrics],
     })

@@ -1,25 +1,25 @@
-import { integer } from '../config/settings.ts'
+import { integerSetting } from '../config/settings.ts'
 
-/** What one server takes on at most, so that no client takes it from the others. */
+/** Limits of a server that protect clients from each other. */
 export type HttpLimits = {
   readonly connectionsMax: number
-  /** 0: as many as there may be of all. */
+  /** 0: no limit per address. */
   readonly connectionsPerAddressMax: number
-  /** How long a connection may take to send the head of a request. */
+  /** Timeout of the request headers. */
   readonly headerTimeoutMs: number
-  /** How long a whole request may take to arrive. */
+  /** Timeout of a complete request. */
   readonly requestTimeoutMs: number
-  /** How long a connection is kept open for the next request. */
+  /** Timeout of idle keep-alive connections. */
   readonly keepAliveTimeoutMs: number
-  /** How long a client may take nothing of a response. */
+  /** How long a client may read nothing of a response. */
   readonly responseStallTimeoutMs: number
-  /** Bytes of the largest request body. */
+  /** Maximum size of a request body in bytes. */
   readonly bodyBytesMax: number
-  /** Bytes of all large request bodies that are read or worked on. */
+  /** Maximum total size of large request bodies that are read or processed. */
   readonly bodiesBytesMax: number
-  /** How long a large body waits for its turn. */
+  /** How long a large body waits for the budget. */
   readonly bodiesWaitTimeoutMs: number
-  /** Bytes of all large responses that clients have not taken yet. */
+  /** Maximum total size of large responses that clients have not read yet. */
   readonly responsesBytesMax: number
 }
 
@@ -38,11 +38,11 @@ export const DEFAULT_LIMITS: HttpLimits = {
   responsesBytesMax: 64 * MEBIBYTE,
 }
 
-const count = (fallback: number, min = 1) => integer({ min }).default(fallback)
-const milliseconds = (fallback: number) => integer({ min: 1, max: 2 ** 31 - 1 }).default(fallback)
+const count = (fallback: number, min = 1) => integerSetting({ min }).default(fallback)
+const milliseconds = (fallback: number) => integerSetting({ min: 1, max: 2 ** 31 - 1 }).default(fallback)
 
-/** The settings of every program that takes requests. */
-export const httpLimitKeys = {
+/** Settings of every program that serves HTTP. */
+export const httpLimitShape = {
   'http.connections.max': count(DEFAULT_LIMITS.connectionsMax).describe(
     'Most connections. For one more, the one is closed that has been without a whole request for the longest.',
   ),
@@ -72,9 +72,9 @@ export const httpLimitKeys = {
   ),
 }
 
-type HttpLimitValues = Readonly<Record<keyof typeof httpLimitKeys, number>>
+type HttpLimitValues = Readonly<Record<keyof typeof httpLimitShape, number>>
 
-export function httpLimits(values: HttpLimitValues, bodyBytesMax: number): HttpLimits {
+export function toHttpLimits(values: HttpLimitValues, bodyBytesMax: number): HttpLimits {
   return {
     connectionsMax: values['http.connections.max'],
     connectionsPerAddressMax: values['http.connections.max.per.address'],
@@ -89,7 +89,7 @@ export function httpLimits(values: HttpLimitValues, bodyBytesMax: number): HttpL
   }
 }
 
-/** What each of them means, for pages that list meanings apart. */
-export const httpLimitMeanings = Object.fromEntries(
-  Object.entries(httpLimitKeys).map(([key, type]) => [key, type.description ?? '']),
-) as Readonly<Record<keyof typeof httpLimitKeys, string>>
+/** Descriptions of these settings for generated pages. */
+export const HTTP_LIMIT_DESCRIPTIONS = Object.fromEntries(
+  Object.entries(httpLimitShape).map(([key, type]) => [key, type.description ?? '']),
+) as Readonly<Record<keyof typeof httpLimitShape, string>>

@@ -1,10 +1,10 @@
 import { networkInterfaces } from 'node:os'
-import { UserError } from '../config/failure.ts'
+import { UserError } from '../config/errors.ts'
 
-/** Where a server listens. An empty host means every interface; port 0 means any free one. */
+/** The address of a listener. An empty host means all interfaces, port 0 any free port. */
 export type Listener = { readonly scheme: 'http' | 'https'; readonly host: string; readonly port: number }
 
-/** Reads `http://host:port`; an IPv6 address stands in brackets. */
+/** Parses `http://host:port`; IPv6 addresses are in brackets. */
 export function parseListener(text: string): Listener {
   const match = /^(https?):\/\/(\[[0-9a-f:.]+\]|[^:/[\]]*):(\d{1,5})\/?$/i.exec(text.trim())
   const port = Number(match?.[3])
@@ -19,16 +19,16 @@ export function parseListener(text: string): Listener {
 }
 
 /**
- * The host by which other machines reach a server that says no name of its own: that of its listener, or this machine's
- * first address when it listens everywhere.
+ * The host that other machines use if no name is configured: that of the listener, or the first address of this machine
+ * if it listens on all interfaces.
  */
 export function reachableHost({ host }: Listener): string {
-  return isEverywhere(host) ? (ownAddress() ?? 'localhost') : host
+  return isWildcardAddress(host) ? (ownAddress() ?? 'localhost') : host
 }
 
-/** What clients write to reach a bound listener from this machine. */
-export function urlOf(listener: Listener, port: number): string {
-  const host = isEverywhere(listener.host)
+/** The URL of a bound listener for clients on this machine. */
+export function listenerUrl(listener: Listener, port: number): string {
+  const host = isWildcardAddress(listener.host)
     ? 'localhost'
     : listener.host.includes(':')
       ? `[${listener.host}]`
@@ -36,8 +36,8 @@ export function urlOf(listener: Listener, port: number): string {
   return `${listener.scheme}://${host}:${port}`
 }
 
-/** Whether it means every interface of the machine. */
-export function isEverywhere(host: string): boolean {
+/** Whether a host means all interfaces. */
+export function isWildcardAddress(host: string): boolean {
   return host === '' || host === '0.0.0.0' || host === '::'
 }
 
@@ -47,7 +47,7 @@ function ownAddress(): string | undefined {
     .find(({ internal, family }) => !internal && family === 'IPv4')?.address
 }
 
-/** Says why a port could not be taken, in words of the person who has to free it. */
+/** Explains why a port could not be bound. */
 export function bindError(listener: Listener, error: NodeJS.ErrnoException): Error {
   const where = `${listener.host === '' ? '*' : listener.host}:${listener.port}`
   if (error.code === 'EADDRINUSE') {

@@ -1,8 +1,8 @@
 /**
- * Chooses what to answer with: the most wanted of `produced` (best first) under an `Accept` header; undefined when the
- * client takes none of them. Source: RFC 9110, section 12.5.1, without parameters other than `q`.
+ * Selects the preferred type of `produced` (best first) for an `Accept` header; undefined if none is acceptable. See
+ * RFC 9110, section 12.5.1; parameters other than `q` are ignored.
  */
-export function negotiate(accept: string | undefined, produced: readonly string[]): string | undefined {
+export function negotiateMediaType(accept: string | undefined, produced: readonly string[]): string | undefined {
   if (accept === undefined || accept.trim() === '' || accept.trim() === '*/*') return produced[0]
   let best: { type: string; quality: number; precision: number } | undefined
   for (const range of accept.split(',')) {

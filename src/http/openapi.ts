@@ -1,15 +1,15 @@
-/** A JSON Schema (2020-12), as OpenAPI 3.1 has it. */
+/** A JSON Schema (2020-12), as used by OpenAPI 3.1. */
 export type JsonSchema = Readonly<Record<string, unknown>>
 
-export const text: JsonSchema = { type: 'string' }
-export const integer: JsonSchema = { type: 'integer' }
-export const list = (items: JsonSchema): JsonSchema => ({ type: 'array', items })
+export const stringSchema: JsonSchema = { type: 'string' }
+export const integerSchema: JsonSchema = { type: 'integer' }
+export const arrayOf = (items: JsonSchema): JsonSchema => ({ type: 'array', items })
 export const mapOf = (values: JsonSchema): JsonSchema => ({ type: 'object', additionalProperties: values })
-export const orNull = (schema: JsonSchema): JsonSchema => ({ anyOf: [schema, { type: 'null' }] })
-export const entity = (name: string): JsonSchema => ({ $ref: `#/components/schemas/${name}` })
+export const nullable = (schema: JsonSchema): JsonSchema => ({ anyOf: [schema, { type: 'null' }] })
+export const schemaRef = (name: string): JsonSchema => ({ $ref: `#/components/schemas/${name}` })
 
-/** An OpenAPI 3.1 document of operations by `METHOD /path` and of the entities that their bodies consist of. */
-export function openApi(
+/** Builds an OpenAPI 3.1 document from operations by `METHOD /path` and the schemas of their bodies. */
+export function buildOpenApiDocument(
   info: { readonly title: string; readonly version: string; readonly description: string },
   operations: Iterable<readonly [line: string, operation: JsonSchema]>,
   schemas: Readonly<Record<string, JsonSchema>>,
@@ -34,10 +34,10 @@ export function openApi(
   }
 }
 
-/** What stands in a path between braces. */
+/** The parameters in braces of a path. */
 export function pathParameters(
   line: string,
-  schemaOf: (name: string) => JsonSchema = () => text,
+  schemaOf: (name: string) => JsonSchema = () => stringSchema,
 ): readonly JsonSchema[] {
   return [...line.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => ({
     name,

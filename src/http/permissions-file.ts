@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs'
 import { parse } from 'yaml'
 import { z } from 'zod'
-import { messageOf, UserError } from '../config/failure.ts'
+import { messageOf, UserError } from '../config/errors.ts'
+import { type WatchedContent, watchContent } from '../config/file-watcher.ts'
 import type { Logger } from '../config/logger.ts'
-import { type Followed, followedFiles } from '../config/watch.ts'
-import { NO_POLICY, OPERATIONS, type Policy, type Rule } from './permissions.ts'
+import { ACL_OPERATIONS, NO_POLICY, type PermissionPolicy, type PermissionRule } from './permissions.ts'
 import { ROLES } from './users.ts'
 
 const names = z.array(z.string().min(1)).min(1)
@@ -13,14 +13,15 @@ const operationsOf = <const Words extends readonly [string, ...string[]]>(words:
 
 const ruleSpec = z
   .union([
-    z.strictObject({ subjects: names, operations: operationsOf(OPERATIONS.subjects) }),
-    z.strictObject({ connectors: names, operations: operationsOf(OPERATIONS.connectors) }),
+    z.strictObject({ subjects: names, operations: operationsOf(ACL_OPERATIONS.subjects) }),
+    z.strictObject({ keks: names, operations: operationsOf(ACL_OPERATIONS.keks) }),
+    z.strictObject({ connectors: names, operations: operationsOf(ACL_OPERATIONS.connectors) }),
   ])
-  .transform((rule): Rule => {
+  .transform((rule): PermissionRule => {
     const { operations } = rule
-    return 'subjects' in rule
-      ? { kind: 'subjects', patterns: rule.subjects, operations }
-      : { kind: 'connectors', patterns: rule.connectors, operations }
+    if ('subjects' in rule) return { kind: 'subjects', patterns: rule.subjects, operations }
+    if ('keks' in rule) return { kind: 'keks', patterns: rule.keks, operations }
+    return { kind: 'connectors', patterns: rule.connectors, operations }
   })
 const rules = z.array(ruleSpec)
 const fileSpec = z.strictObject({
@@ -29,8 +30,8 @@ const fileSpec = z.strictObject({
   groups: z.record(z.string(), rules).default({}),
 })
 
-/** Reads a file of permissions, YAML. Throws a `UserError` that names the place. */
-export function parsePermissions(text: string, file: string): Policy {
+/** Parses a permissions file (YAML). Throws a `UserError` with the location of each error. */
+export function parsePermissions(text: string, file: string): PermissionPolicy {
   let content: unknown
   try {
     content = parse(text)
@@ -38,30 +39,30 @@ export function parsePermissions(text: string, file: string): Policy {
     throw new UserError('invalid_permissions', `${file}: ${messageOf(error)}`)
   }
   const parsed = fileSpec.safeParse(content)
-  if (parsed.success) return parsed.data as Policy
+  if (parsed.success) return parsed.data as PermissionPolicy
   const wrong = parsed.error.issues.map((issue) => `${file}: ${issue.path.join('.') || 'the file'}: ${reasonOf(issue)}`)
   throw new UserError('invalid_permissions', wrong.join('\n'))
 }
 
-/** The setting of every program that lets people in. */
+/** The setting of every program with authentication. */
 export type PermissionsSettings = { readonly 'weir.authorization.permissions.file': string }
 
-/** The permissions of a file, read again when it changes; a file that became unusable keeps those it had. */
-export function openPolicy(settings: PermissionsSettings, logger: Logger): Followed<Policy> {
+/** The permissions of a file, reloaded when it changes. An invalid file keeps the previous permissions. */
+export function openPermissions(settings: PermissionsSettings, logger: Logger): WatchedContent<PermissionPolicy> {
   const file = settings['weir.authorization.permissions.file']
   if (file === '') return { current: () => NO_POLICY, close: () => {} }
-  return followedFiles({ files: [file], read: () => parsePermissions(readText(file), file), logger })
+  return watchContent({ files: [file], read: () => parsePermissions(readText(file), file), logger })
 }
 
 function readText(file: string): string {
   try {
     return readFileSync(file, 'utf8')
   } catch (error) {
-    throw new UserError('invalid_permissions', `can't read the permissions of ${file}: ${messageOf(error)}`)
+    throw new UserError('invalid_permissions', `cannot read the permissions file ${file}: ${messageOf(error)}`)
   }
 }
 
-/** Of a rule that is of neither kind, why it is not of the kind that it names. */
+/** For a rule that matches no kind, the reason why it does not match the closest one. */
 function reasonOf(issue: z.core.$ZodIssue): string {
   if (issue.code !== 'invalid_union') return issue.message
   const nearest = issue.errors.toSorted((a, b) => a.length - b.length)[0] ?? []

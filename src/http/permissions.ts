@@ -1,64 +1,69 @@
-import { matchesGlob } from './glob.ts'
-import { Refusal } from './refusal.ts'
+import { matchesWildcard } from '../regex/wildcard.ts'
+import { HttpError } from './http-error.ts'
 import type { Role } from './users.ts'
 
-/** What can be done with the objects of a kind: the closed set of permissions. */
-export const OPERATIONS = {
+/** The permissions by kind of object: a closed set. */
+export const ACL_OPERATIONS = {
   subjects: ['read', 'write', 'delete', 'harddelete', 'import', 'config', 'mode'],
+  keks: ['read', 'write', 'delete', 'harddelete'],
   connectors: ['read', 'write', 'lifecycle', 'delete', 'offsets', 'loggers', 'internal'],
 } as const
 
-export type ObjectKind = keyof typeof OPERATIONS
-export type Operation = (typeof OPERATIONS)[ObjectKind][number]
+export type ObjectKind = keyof typeof ACL_OPERATIONS
+export type AclOperation = (typeof ACL_OPERATIONS)[ObjectKind][number]
 
-/** Patterns of names and what may be done with the objects of these names; `*` in `operations`: everything. */
-export type Rule = {
+/** Grants operations on the objects whose names match a pattern; `*` in `operations` means all. */
+export type PermissionRule = {
   readonly kind: ObjectKind
   readonly patterns: readonly string[]
-  readonly operations: readonly (Operation | '*')[]
+  readonly operations: readonly (AclOperation | '*')[]
 }
 
-/** Who makes a request. */
+/** The authenticated user of a request. */
 export type Principal = {
   readonly name: string
   readonly role: Role
-  /** Of a token. */
+  /** Groups of the token. */
   readonly groups: readonly string[]
   readonly method: 'basic' | 'bearer'
 }
 
-/** Rules by the name of who has them. */
-export type Policy = {
-  /** A role that is not named keeps its default rules. */
-  readonly roles: Readonly<Partial<Record<Role, readonly Rule[]>>>
-  readonly users: Readonly<Record<string, readonly Rule[]>>
-  readonly groups: Readonly<Record<string, readonly Rule[]>>
+/** Rules by role, user and group. */
+export type PermissionPolicy = {
+  /** A role without an entry keeps its default rules. */
+  readonly roles: Readonly<Partial<Record<Role, readonly PermissionRule[]>>>
+  readonly users: Readonly<Record<string, readonly PermissionRule[]>>
+  readonly groups: Readonly<Record<string, readonly PermissionRule[]>>
 }
 
-/** The pattern of all objects of a kind. A subject's pattern without a context is about the default context only. */
-const ALL: Readonly<Record<ObjectKind, string>> = { subjects: ':*:*', connectors: '*' }
+/**
+ * The pattern that matches all objects of a kind. A pattern of subjects without a context applies to the default
+ * context only.
+ */
+const ALL: Readonly<Record<ObjectKind, string>> = { subjects: ':*:*', keks: '*', connectors: '*' }
 
-function everywhere(kind: ObjectKind, ...operations: readonly (Operation | '*')[]): Rule {
+function ruleForAll(kind: ObjectKind, ...operations: readonly (AclOperation | '*')[]): PermissionRule {
   return { kind, patterns: [ALL[kind]], operations }
 }
 
-/** What roles may do where no file says otherwise. */
-const DEFAULT_ROLES: Readonly<Record<Role, readonly Rule[]>> = {
+/** Default rules of the roles. */
+const DEFAULT_ROLES: Readonly<Record<Role, readonly PermissionRule[]>> = {
   none: [],
-  readonly: [everywhere('subjects', 'read'), everywhere('connectors', 'read')],
-  // What developers delete can come back: soft-deleted subjects. Connectors and their offsets can't.
+  readonly: [ruleForAll('subjects', 'read'), ruleForAll('keks', 'read'), ruleForAll('connectors', 'read')],
+  // Developers may soft-delete subjects, which can be restored. Deleted connectors and their offsets cannot.
   developer: [
-    everywhere('subjects', 'read', 'write', 'delete'),
-    everywhere('connectors', 'read', 'write', 'lifecycle'),
+    ruleForAll('subjects', 'read', 'write', 'delete'),
+    ruleForAll('keks', 'read', 'write', 'delete'),
+    ruleForAll('connectors', 'read', 'write', 'lifecycle'),
   ],
-  admin: [everywhere('subjects', '*'), everywhere('connectors', '*')],
+  admin: [ruleForAll('subjects', '*'), ruleForAll('keks', '*'), ruleForAll('connectors', '*')],
 }
 
-export const NO_POLICY: Policy = { roles: {}, users: {}, groups: {} }
+export const NO_POLICY: PermissionPolicy = { roles: {}, users: {}, groups: {} }
 
-/** What one principal may do with the objects of one kind. */
+/** Permissions of one principal on the objects of one kind; `on` gives those of another kind. */
 export class Rights {
-  /** Where nobody has to log in. */
+  /** Permissions without authentication. */
   static everything(kind: ObjectKind): Rights {
     return new Rights(kind, 'everybody', DEFAULT_ROLES.admin)
   }
@@ -67,7 +72,7 @@ export class Rights {
     return new Rights(kind, 'nobody', [])
   }
 
-  static of(kind: ObjectKind, { name, role, groups }: Principal, policy: Policy): Rights {
+  static of(kind: ObjectKind, { name, role, groups }: Principal, policy: PermissionPolicy): Rights {
     return new Rights(kind, name, [
       ...(policy.roles[role] ?? DEFAULT_ROLES[role]),
       ...own(policy.users, name),
@@ -77,69 +82,80 @@ export class Rights {
 
   readonly #kind: ObjectKind
   readonly #who: string
-  readonly #rules: readonly Rule[]
-  readonly #byOperation = new Map<Operation, readonly string[]>()
+  /** Of all kinds. */
+  readonly #rules: readonly PermissionRule[]
+  readonly #byOperation = new Map<AclOperation, readonly string[]>()
 
-  private constructor(kind: ObjectKind, who: string, rules: readonly Rule[]) {
+  private constructor(kind: ObjectKind, who: string, rules: readonly PermissionRule[]) {
     this.#kind = kind
     this.#who = who
-    this.#rules = rules.filter((rule) => rule.kind === kind)
+    this.#rules = rules
   }
 
-  may(operation: Operation, name: string): boolean {
-    const matches = this.#kind === 'subjects' ? matchesSubject : matchesGlob
+  /** What the same principal may do with the objects of another kind. */
+  on(kind: ObjectKind): Rights {
+    return new Rights(kind, this.#who, this.#rules)
+  }
+
+  allows(operation: AclOperation, name: string): boolean {
+    const matches = this.#kind === 'subjects' ? matchesSubject : matchesWildcard
     return this.#patterns(operation).some((pattern) => matches(pattern, name))
   }
 
-  /** Of every object, also of those to come. */
-  mayAll(operation: Operation): boolean {
+  /** Whether the operation is permitted on all objects, including future ones. */
+  allowsAll(operation: AclOperation): boolean {
     return this.#patterns(operation).includes(ALL[this.#kind])
   }
 
-  /** Of some objects, whether there are any or not. */
-  maySome(operation: Operation): boolean {
+  /** Whether the operation is permitted on some objects, which need not exist. */
+  allowsAny(operation: AclOperation): boolean {
     return this.#patterns(operation).length > 0
   }
 
   /** Throws a 403. */
-  demand(operation: Operation, name: string): void {
-    if (!this.may(operation, name)) throw this.#missing(operation, `the ${this.#kind.slice(0, -1)} '${name}'`)
+  require(operation: AclOperation, name: string): void {
+    if (!this.allows(operation, name)) throw this.#missing(operation, `the ${this.#kind.slice(0, -1)} '${name}'`)
   }
 
   /** Throws a 403. */
-  demandAll(operation: Operation): void {
-    if (!this.mayAll(operation)) throw this.#missing(operation, `all ${this.#kind}`)
+  requireAll(operation: AclOperation): void {
+    if (!this.allowsAll(operation)) throw this.#missing(operation, `all ${this.#kind}`)
   }
 
   /** Throws a 403. */
-  demandSome(operation: Operation): void {
-    if (!this.maySome(operation)) throw this.#missing(operation, `any ${this.#kind.slice(0, -1)}`)
+  requireAny(operation: AclOperation): void {
+    if (!this.allowsAny(operation)) throw this.#missing(operation, `any ${this.#kind.slice(0, -1)}`)
   }
 
-  #patterns(operation: Operation): readonly string[] {
+  #patterns(operation: AclOperation): readonly string[] {
     const known = this.#byOperation.get(operation)
     if (known) return known
     const patterns = this.#rules
-      .filter(({ operations }) => operations.includes(operation) || operations.includes('*'))
+      .filter(
+        ({ kind, operations }) => kind === this.#kind && (operations.includes(operation) || operations.includes('*')),
+      )
       .flatMap((rule) => rule.patterns)
     this.#byOperation.set(operation, patterns)
     return patterns
   }
 
-  #missing(operation: Operation, what: string): Refusal {
-    return new Refusal(403, `User '${this.#who}' lacks the permission '${operation}' on ${what}`)
+  #missing(operation: AclOperation, what: string): HttpError {
+    return new HttpError(403, `User '${this.#who}' lacks the permission '${operation}' on ${what}`)
   }
 }
 
-function own(rules: Policy['users'], name: string): readonly Rule[] {
+function own(rules: PermissionPolicy['users'], name: string): readonly PermissionRule[] {
   return Object.hasOwn(rules, name) ? (rules[name] ?? []) : []
 }
 
 const QUALIFIED = /^:([^:]*):([\s\S]*)$/
 
-/** By context and by name, each with `*`: `orders-*` is of the default context, `:.team:*` of one, `:*:*` of all. */
+/**
+ * Matches context and name separately, each with `*`: `orders-*` matches in the default context, `:.team:*` in one
+ * context, `:*:*` in all.
+ */
 function matchesSubject(pattern: string, subject: string): boolean {
   const [, contexts = '.', names = pattern] = QUALIFIED.exec(pattern) ?? []
   const [, context = '.', name = subject] = QUALIFIED.exec(subject) ?? []
-  return matchesGlob(contexts, context) && matchesGlob(names, name)
+  return matchesWildcard(contexts, context) && matchesWildcard(names, name)
 }

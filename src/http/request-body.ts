@@ -1,58 +1,58 @@
 import type { IncomingMessage } from 'node:http'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { ByteBudget } from './byte-budget.ts'
+import { HttpError } from './http-error.ts'
 import { JsonStructure } from './json-structure.ts'
 import type { CountLimit, LimitReason } from './limit-metrics.ts'
 import type { HttpLimits } from './limits.ts'
-import { Refusal } from './refusal.ts'
 
-export type BodyOptions = {
+export type RequestBodyOptions = {
   readonly limits: HttpLimits
   readonly limited: CountLimit
-  /** JSON media types that are taken. */
+  /** Accepted JSON media types. */
   readonly consumes: readonly string[]
-  /** A body that does not say its media type is refused; otherwise it is taken for JSON. */
-  readonly typedBodiesOnly: boolean
-  /** Reads bodies of more than 64 KiB off this thread. */
+  /** True: a body without a content type is rejected. False: it is parsed as JSON. */
+  readonly requiresContentType: boolean
+  /** Parses bodies of more than 64 KiB in another thread. Undefined: they are parsed in this thread. */
   readonly parseLarge: ((bytes: Buffer) => Promise<unknown>) | undefined
-  /** A request has arrived in whole. */
-  readonly arrived: (request: IncomingMessage) => void
+  /** Called when a request was received completely. */
+  readonly onBodyRead: (request: IncomingMessage) => void
 }
 
-/** Bodies up to this size are read without asking: connections times this size is their bound. */
+/** Bodies up to this size do not use the byte budget; the number of connections bounds their memory. */
 const SMALL_BYTES_MAX = 64 * 1024
-/** What is slower, after the time for headers, would keep its share of the budget from others. */
+/** A body that is slower after `headerTimeoutMs` is rejected, because it would occupy the byte budget for too long. */
 const BYTES_PER_MS_MIN = (128 * 1024) / 1_000
 const PACE_CHECK_MS = 1_000
-/** Names and values that are parsed on this thread: some 40 ms. */
+/** Maximum number of names and values in a body that is parsed in this thread, which takes about 40 ms. */
 const PARTS_MAX = 100_000
 const RETRY_AFTER_S = '5'
-/** How long a client may take to send the rest of a body that was refused. */
+/** Maximum time to receive the rest of a rejected body. */
 const DRAIN_MS_MAX = 5_000
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Gives back this request's share of the budget of bodies. */
+    /** Releases the bytes that this request has acquired from the byte budget. */
     releaseBody: (() => void) | undefined
-    /** The rest of the body is read and thrown away, so that the client comes to read its answer. */
+    /** True: the rest of a rejected body is read and discarded, so that the client reads the response. */
     isBodyDrained: boolean
   }
 }
 
-/** Takes request bodies within a server's limits, and parses them as JSON. */
-export function takeBodies(app: FastifyInstance, options: BodyOptions): void {
+/** Registers a parser that enforces the limits of request bodies and parses them as JSON. */
+export function registerBodyParser(app: FastifyInstance, options: RequestBodyOptions): void {
   const bodies = new RequestBodies(options)
   app.decorateRequest('releaseBody', undefined)
   app.decorateRequest('isBodyDrained', false)
   app.addHook('preParsing', (request, reply, payload, done) => {
     const { 'content-length': length, 'transfer-encoding': encoding } = request.headers
-    // Until the answer is sent or given up: what is made of a body takes memory, too.
+    // The budget is held until the response is sent or aborted, because the parsed body uses memory, too.
     if (encoding !== undefined || Number(length) > SMALL_BYTES_MAX) {
       reply.raw.once('close', () => request.releaseBody?.())
     }
     done(null, payload)
   })
-  // To an answer before the end of a body, Fastify adds the end of the connection, which may reach the client first.
+  // Fastify adds `connection: close` to a response before the end of the body; the client might see the close first.
   app.addHook('onSend', (request, reply, _payload, done) => {
     if (request.isBodyDrained) {
       reply.removeHeader('connection')
@@ -65,24 +65,24 @@ export function takeBodies(app: FastifyInstance, options: BodyOptions): void {
   app.addContentTypeParser([...options.consumes], read)
   app.addContentTypeParser('*', async (request: FastifyRequest, payload: IncomingMessage) => {
     const { 'content-type': type, 'content-length': length } = request.headers
-    if (type !== undefined || (options.typedBodiesOnly && length !== '0')) throw new Refusal(415)
+    if (type !== undefined || (options.requiresContentType && length !== '0')) throw new HttpError(415)
     return read(request, payload)
   })
 }
 
 class RequestBodies {
-  readonly #options: BodyOptions
+  readonly #options: RequestBodyOptions
   readonly #budget: ByteBudget
   readonly #arriving = new Set<ArrivingBody>()
   #timer: NodeJS.Timeout | undefined
 
-  constructor(options: BodyOptions) {
+  constructor(options: RequestBodyOptions) {
     this.#options = options
     this.#budget = new ByteBudget(options.limits.bodiesBytesMax)
   }
 
   async read(request: FastifyRequest, payload: IncomingMessage): Promise<unknown> {
-    const { parseLarge, arrived } = this.#options
+    const { parseLarge, onBodyRead: arrived } = this.#options
     const body = new ArrivingBody(request, payload, this.#options, this.#budget)
     this.#arriving.add(body)
     this.#timer ??= setInterval(() => this.#checkPace(), PACE_CHECK_MS).unref()
@@ -105,16 +105,16 @@ class RequestBodies {
   }
 }
 
-/** One body on its way in. It is not read while it waits for its share of the budget. */
+/** A body that is being received. Reading is paused while it waits for the byte budget. */
 class ArrivingBody {
   readonly whole: Promise<Buffer>
   readonly #request: FastifyRequest
   readonly #payload: IncomingMessage
-  readonly #options: BodyOptions
+  readonly #options: RequestBodyOptions
   readonly #budget: ByteBudget
-  /** None where large bodies are parsed off this thread. */
+  /** Undefined if large bodies are parsed in another thread. */
   readonly #structure: JsonStructure | undefined
-  /** What it may grow to: what it announced, or what is allowed. */
+  /** The content length, or the limit if there is none. */
   readonly #bytesMax: number
   readonly #settled = Promise.withResolvers<Buffer>()
   #bytes: Buffer
@@ -123,7 +123,7 @@ class ArrivingBody {
   #isWaiting = false
   #isEnded = false
 
-  constructor(request: FastifyRequest, payload: IncomingMessage, options: BodyOptions, budget: ByteBudget) {
+  constructor(request: FastifyRequest, payload: IncomingMessage, options: RequestBodyOptions, budget: ByteBudget) {
     const { 'content-length': announced } = request.headers
     const { bodyBytesMax } = options.limits
     this.#request = request
@@ -134,22 +134,22 @@ class ArrivingBody {
     this.#bytesMax = announced === undefined ? bodyBytesMax : Number(announced)
     this.#bytes = Buffer.allocUnsafeSlow(Math.min(this.#bytesMax, SMALL_BYTES_MAX))
     this.whole = this.#settled.promise
-    if (this.#bytesMax > bodyBytesMax) this.#refuse('body_too_large', new Refusal(413, TOO_LARGE))
+    if (this.#bytesMax > bodyBytesMax) this.#refuse('body_too_large', new HttpError(413, TOO_LARGE))
     else payload.on('data', this.#add).once('end', this.#end).once('error', this.#abort).once('close', this.#abort)
   }
 
   checkPace(nowMs: number): void {
     if (this.#isWaiting) return
     const allowedMs = this.#options.limits.headerTimeoutMs + this.#used / BYTES_PER_MS_MIN
-    if (nowMs - this.#startMs > allowedMs) this.#refuse('body_too_slow', new Refusal(408))
+    if (nowMs - this.#startMs > allowedMs) this.#refuse('body_too_slow', new HttpError(408))
   }
 
   readonly #add = (chunk: Buffer): void => {
     const total = this.#used + chunk.length
     const wrong = this.#structure?.add(chunk)
-    if (total > this.#options.limits.bodyBytesMax) this.#refuse('body_too_large', new Refusal(413, TOO_LARGE))
+    if (total > this.#options.limits.bodyBytesMax) this.#refuse('body_too_large', new HttpError(413, TOO_LARGE))
     else if (wrong !== undefined) {
-      this.#refuse('body_structure', new Refusal(400, `the request body can't be used: ${wrong}`))
+      this.#refuse('body_structure', new HttpError(400, `the request body can't be used: ${wrong}`))
     } else if (total <= this.#bytes.length) this.#append(chunk)
     else void this.#enlarge(chunk)
   }
@@ -168,12 +168,12 @@ class ArrivingBody {
     this.#startMs += performance.now() - waitedFromMs
     if (!release) {
       const message = `too many large requests at once: try again in ${RETRY_AFTER_S} s`
-      this.#refuse('bodies_bytes', new Refusal(503, message))
+      this.#refuse('bodies_bytes', new HttpError(503, message))
       return
     }
     this.#request.releaseBody = release
     if (this.#payload.destroyed && !this.#payload.complete) {
-      // Its connection was closed meanwhile, and with it what would give the share back.
+      // The connection was closed during the wait, so the close handler that releases the budget has already run.
       release()
       return
     }
@@ -185,7 +185,7 @@ class ArrivingBody {
     else this.#payload.resume()
   }
 
-  /** Also while the last chunk waits for its share. */
+  /** May be called while the last chunk waits for the byte budget. */
   readonly #end = (): void => {
     this.#isEnded = true
     this.#detach()
@@ -198,13 +198,13 @@ class ArrivingBody {
 
   readonly #abort = (): void => {
     this.#detach()
-    this.#settled.reject(new Refusal(400, 'the request was aborted'))
+    this.#settled.reject(new HttpError(400, 'the request was aborted'))
   }
 
-  #refuse(reason: LimitReason, refusal: Refusal): void {
+  #refuse(reason: LimitReason, refusal: HttpError): void {
     this.#detach()
     this.#options.limited(reason)
-    // What is announced as longer than allowed, or does not come, is not worth reading to its end.
+    // A body that is announced as too large, or is too slow, is not drained.
     this.#request.isBodyDrained = refusal.status !== 408 && this.#bytesMax <= this.#options.limits.bodyBytesMax
     if (this.#request.isBodyDrained) this.#drain()
     this.#settled.reject(refusal)
@@ -227,6 +227,6 @@ function parseJson(body: Buffer): unknown {
   try {
     return JSON.parse(body.toString('utf8'))
   } catch (error) {
-    throw new Refusal(400, `the request body is not JSON: ${(error as Error).message}`)
+    throw new HttpError(400, `the request body is not JSON: ${(error as Error).message}`)
   }
 }

@@ -4,11 +4,11 @@ import type { FastifyInstance } from 'fastify'
 
 export const REQUEST_ID = 'x-request-id'
 
-/** Puts on each answer the name that its request came with, or a new one. */
-export function nameRequests(app: FastifyInstance): void {
+/** Adds to each response the id of its request, or a new one. */
+export function addRequestIds(app: FastifyInstance): void {
   app.addHook('onRequest', (request, reply, done) => {
     const id = requestIdOf(request.raw)
-    // Also of a request that is passed on.
+    // Also set on the request, which may be forwarded.
     request.headers[REQUEST_ID] = id
     reply.header(REQUEST_ID, id)
     done()

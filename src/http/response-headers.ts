@@ -1,15 +1,16 @@
 import type { FastifyInstance } from 'fastify'
-import { UserError } from '../config/failure.ts'
+import { UserError } from '../config/errors.ts'
 
-/** One rule of Jetty's header filter, as `response.http.headers.config` holds it. */
+/** A rule of Jetty's HeaderFilter, as in `response.http.headers.config`. */
 type HeaderRule = { readonly action: (typeof ACTIONS)[number]; readonly name: string; readonly value: string }
 
 const ACTIONS = ['set', 'add', 'setDate', 'addDate'] as const
 const RULE = /^(\w+)\s+([!#$%&'*+.^_`|~\w-]+)\s*:\s*(.*)$/s
 
 /**
- * Reads `set X-Frame-Options: DENY, "add Cache-Control: no-cache, no-store"`: rules between commas, those with a comma in
- * quotes. The value of a date rule is the milliseconds from now. A rule that can't be read is a `UserError`.
+ * Parses `set X-Frame-Options: DENY, "add Cache-Control: no-cache, no-store"`: rules separated by commas; a rule that
+ * contains a comma is quoted. The value of a date rule is an offset from now in ms. Throws a `UserError` for an invalid
+ * rule.
  */
 export function parseHeaderRules(text: string): readonly HeaderRule[] {
   const parts = text.match(/"[^"]*"|[^,"]+/g) ?? []
@@ -20,13 +21,13 @@ export function parseHeaderRules(text: string): readonly HeaderRule[] {
     if (known && (!known.endsWith('Date') || /^-?\d+$/.test(value))) return { action: known, name, value }
     throw new UserError(
       'invalid_settings',
-      `the header rule '${rule}' can't be read: expected [${ACTIONS.join('|')}] NAME: VALUE, with quotes around a rule that holds a comma`,
+      `the header rule '${rule}' is invalid: expected [${ACTIONS.join('|')}] NAME: VALUE, with quotes around a rule that holds a comma`,
     )
   })
 }
 
-/** Puts the rules' headers on every answer. */
-export function addHeaders(app: FastifyInstance, rules: readonly HeaderRule[], nowMs: () => number): void {
+/** Adds the headers of the rules to every response. */
+export function addResponseHeaders(app: FastifyInstance, rules: readonly HeaderRule[], nowMs: () => number): void {
   app.addHook('onSend', (_, reply, _payload, done) => {
     for (const { action, name, value } of rules) {
       const written = action.endsWith('Date') ? new Date(nowMs() + Number(value)).toUTCString() : value

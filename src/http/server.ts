@@ -3,97 +3,101 @@ import { createServer as createTlsServer, type ServerOptions as TlsOptions, Serv
 import type { AddressInfo } from 'node:net'
 import type { SecureContextOptions } from 'node:tls'
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest, LogController } from 'fastify'
-import { UserError } from '../config/failure.ts'
-import { type Logger, secretsOf } from '../config/logger.ts'
+import { UserError } from '../config/errors.ts'
+import { type Logger, secretMaskerOf } from '../config/logger.ts'
 import type { Metrics } from '../config/metrics.ts'
 import { maskCredentials } from '../config/secret-keys.ts'
 import { listenerProtocols } from '../config/tls-protocols.ts'
-import { type Access, authorize } from './access.ts'
-import { type AnsweredRequest, logAnswers, tellAnswers } from './answered.ts'
-import { type Audit, auditRequests } from './audit.ts'
-import { compressAnswers } from './compression.ts'
+import { type AccessControl, authorize } from './access-control.ts'
+import { type CompletedRequest, logResponses, observeResponses } from './access-log.ts'
+import { type AuditLog, auditRequests } from './audit-log.ts'
+import { compressResponses } from './compression.ts'
 import { Connections } from './connections.ts'
-import { allowPages, type CrossOrigin, refuseOtherSites } from './cross-origin.ts'
-import { answerAgain } from './given-answers.ts'
+import { addCorsHeaders, type CorsOptions, rejectCrossSiteRequests } from './cors.ts'
+import { type ErrorResponse, HttpError, toErrorResponse } from './http-error.ts'
 import { type CountLimit, limitCounter } from './limit-metrics.ts'
 import { DEFAULT_LIMITS, type HttpLimits } from './limits.ts'
-import { bindError, type Listener, parseListener, urlOf } from './listener.ts'
-import { negotiate } from './media-type.ts'
+import { bindError, type Listener, listenerUrl, parseListener } from './listener.ts'
+import { negotiateMediaType } from './media-type.ts'
 import { type Principal, Rights } from './permissions.ts'
-import { Refusal, type WireError, wireErrorOf } from './refusal.ts'
-import { takeBodies } from './request-body.ts'
-import { nameRequests } from './request-id.ts'
-import { boundResponses } from './response-budget.ts'
+import { registerBodyParser } from './request-body.ts'
+import { addRequestIds } from './request-id.ts'
+import { cacheResponses } from './response-cache.ts'
+import { limitResponseBytes } from './response-limit.ts'
 
 export type HttpServerOptions = {
   /** `http://host:port`; port 0 takes a free one. */
   readonly listeners: readonly string[]
   readonly logger: Logger
   readonly routes: (app: FastifyInstance) => void | Promise<void>
-  /** Errors with a code of the program's own; undefined leaves them to the edge. */
-  readonly toWire?: (error: unknown) => WireError | undefined
-  /** JSON media types: those taken as request bodies, and those answered, best first. */
+  /** Maps the errors of the program to responses; undefined for errors that it does not know. */
+  readonly mapError?: (error: unknown) => ErrorResponse | undefined
+  /** JSON media types of request bodies, and of responses in order of preference. */
   readonly consumes: readonly string[]
   readonly produces: readonly string[]
-  /** A body that does not say its media type is refused; otherwise it is taken for JSON. */
-  readonly typedBodiesOnly?: boolean
+  /** Rejects bodies without a content type; otherwise they are parsed as JSON. */
+  readonly requiresContentType?: boolean
   readonly metrics?: Metrics
-  /** Whether the process lives in more than answering: `/healthz`. Default: it does. */
-  readonly healthy?: () => boolean
-  /** Whether this server can do its work now: `/readyz`. */
-  readonly ready?: () => boolean
-  /** Needed by https listeners: certificates, and `requestCert` for mutual TLS. */
+  /** Liveness of the process: `/healthz`. Default: alive. */
+  readonly isHealthy?: () => boolean
+  /** Readiness of the program: `/readyz`. Default: ready. */
+  readonly isReady?: () => boolean
+  /** Required by https listeners: certificates, and `requestCert` for mutual TLS. */
   readonly tls?: TlsOptions
-  /** BASIC authentication; absent: everybody may do everything. `/healthz` and `/readyz` are always open. */
-  readonly access?: Access
-  /** Who did what is recorded. */
-  readonly audit?: Audit
-  /** Whether long answers go in gzip to those who take it. */
-  readonly compress?: boolean
-  /** Absent: no page of another origin may call this server. */
-  readonly crossOrigin?: CrossOrigin
-  /** Reads bodies of more than 64 KiB where nobody waits for it; a refusal says why one can't be used. */
-  readonly parseLarge?: (bytes: Buffer) => Promise<unknown>
-  /** Default: those of `DEFAULT_LIMITS`. */
-  readonly limits?: Partial<HttpLimits>
-  /** Whether each answer has an `x-request-id`: that of its request, or a new one. */
-  readonly requestIds?: boolean
-  /** Hears of every answer. */
-  readonly answered?: (request: AnsweredRequest) => void
-  /** Hears of every connection. */
-  readonly connected?: (change: ConnectionChange) => void
   /**
-   * Another number after every change of what routes tell of. A route that sets `request.revision` to the one it read is
-   * not asked again by the same words until it changes. Without effect with `access` or `crossOrigin`.
+   * Authentication and authorization. Absent: every request may do everything. `/healthz` and `/readyz` are always
+   * public.
    */
-  readonly revision?: () => number
+  readonly access?: AccessControl
+  /** Records requests in the audit log. */
+  readonly audit?: AuditLog
+  /** Compresses responses with gzip for clients that accept it. */
+  readonly compress?: boolean
+  /** CORS. Absent: pages of other origins may not call this server. */
+  readonly crossOrigin?: CorsOptions
+  /** Parses bodies larger than 64 KiB off the main thread; rejects with an `HttpError` if a body is invalid. */
+  readonly parseLarge?: (bytes: Buffer) => Promise<unknown>
+  /** Default: `DEFAULT_LIMITS`. */
+  readonly limits?: Partial<HttpLimits>
+  /** Adds an `x-request-id` to each response: that of the request, or a new one. */
+  readonly requestIds?: boolean
+  /** Called for every response. */
+  readonly onResponse?: (request: CompletedRequest) => void
+  /** Called for every connection. */
+  readonly onConnection?: (change: ConnectionChange) => void
+  /**
+   * Revision of the state that responses depend on; changes with every change of the state. Enables the response cache:
+   * a route marks a response as cacheable by setting `request.revision` to the revision it has read. Has no effect
+   * together with `access`, `audit` or `crossOrigin`.
+   */
+  readonly stateRevision?: () => number
 }
 
 export type ConnectionChange = 'opened' | 'closed'
 
 export type HttpServer = {
-  /** One a listener, with the port that was really taken. */
+  /** One URL per listener, with the bound port. */
   readonly urls: readonly string[]
-  /** Ends idle connections at once and busy ones after `graceMs` (default 2,000). */
+  /** Closes idle connections immediately and busy ones after `graceMs` (default 2,000). */
   stop(graceMs?: number): Promise<void>
 }
 
-export type SecurableServer = HttpServer & {
-  /** Serves new connections with another certificate. */
-  secure(tls: SecureContextOptions): void
+export type TlsReloadableServer = HttpServer & {
+  /** Uses other certificates for new connections. */
+  setCertificates(tls: SecureContextOptions): void
 }
 
 /**
- * The HTTP server of every program: listeners, media types, error envelope, `/metrics`, `/healthz`, `/readyz`.
- * A port that can't be taken is a `UserError`, and nothing is left listening.
+ * The HTTP server of every program: listeners, media types, error responses, `/metrics`, `/healthz`, `/readyz`. Throws
+ * a `UserError` if a port cannot be bound; then no listener stays open.
  */
-export async function startHttpServer(options: HttpServerOptions): Promise<SecurableServer> {
+export async function startHttpServer(options: HttpServerOptions): Promise<TlsReloadableServer> {
   const listeners = options.listeners.map(parseListener)
   const limits = { ...DEFAULT_LIMITS, ...options.limits }
   const limited = limitCounter(options.metrics)
   const connections = new Connections(limits, limited)
   const app = createApp(options, { limits, limited, connections })
-  const answer = createAnswerer(app, options)
+  const answer = createRequestListener(app, options)
   await options.routes(app)
   await app.ready()
   const bound: { server: Server; url: string }[] = []
@@ -106,7 +110,7 @@ export async function startHttpServer(options: HttpServerOptions): Promise<Secur
   }
   return {
     urls: bound.map(({ url }) => url),
-    secure: (tls) => {
+    setCertificates: (tls) => {
       for (const { server } of bound) {
         if (server instanceof TlsServer) server.setSecureContext({ ...listenerProtocols({}), ...tls })
       }
@@ -123,73 +127,81 @@ type Bounds = { readonly limits: HttpLimits; readonly limited: CountLimit; reado
 function createApp(options: HttpServerOptions, { limits, limited, connections }: Bounds): FastifyInstance {
   const app = Fastify({
     loggerInstance: options.logger,
-    // A logger of its own for each request would cost a fifth of a small answer, and nothing is logged with it.
+    // A child logger per request costs a fifth of a small response, and nothing logs with it.
     childLoggerFactory: (logger) => logger,
     logController: new LogController({ disableRequestLogging: true }),
-    // Checked where bodies are read.
+    // Enforced by the body parser.
     bodyLimit: Number.MAX_SAFE_INTEGER,
     routerOptions: { ignoreTrailingSlash: true, maxParamLength: 2_048 },
     schemaController: { compilersFactory: { buildValidator: withoutSchema, buildSerializer: withoutSchema } },
-    frameworkErrors: (error, _request, reply) => answerUnrouted(error, reply as FastifyReply, options.produces[0]),
-    // The originals ignore what they don't know; a key named __proto__ is only data.
+    frameworkErrors: (error, _request, reply) => sendFrameworkError(error, reply as FastifyReply, options.produces[0]),
+    // The originals ignore unknown members; a key named __proto__ is data.
     onProtoPoisoning: 'ignore',
     onConstructorPoisoning: 'ignore',
   }) as unknown as FastifyInstance
-  takeBodies(app, {
+  registerBodyParser(app, {
     limits,
     limited,
     consumes: options.consumes,
-    typedBodiesOnly: options.typedBodiesOnly ?? false,
+    requiresContentType: options.requiresContentType ?? false,
     parseLarge: options.parseLarge,
-    arrived: (request) => connections.arrived(request),
+    onBodyRead: (request) => connections.arrived(request),
   })
-  if (options.requestIds || options.audit) nameRequests(app)
+  if (options.requestIds || options.audit) addRequestIds(app)
   if (options.audit) auditRequests(app, options.audit)
-  if (options.answered) tellAnswers(app, options.answered)
-  logAnswers(app, options.logger)
-  if (options.crossOrigin) allowPages(app, options.crossOrigin)
-  refuseOtherSites(app, options.crossOrigin)
-  answerAs(app, options.produces)
-  if (options.compress) compressAnswers(app)
-  boundResponses(app, limits.responsesBytesMax, limited)
-  guard(app, options.access)
-  const methodsOf = rememberRoutes(app)
+  if (options.onResponse) observeResponses(app, options.onResponse)
+  logResponses(app, options.logger)
+  if (options.crossOrigin) addCorsHeaders(app, options.crossOrigin)
+  rejectCrossSiteRequests(app, options.crossOrigin)
+  negotiateResponses(app, options.produces)
+  if (options.compress) compressResponses(app)
+  limitResponseBytes(app, limits.responsesBytesMax, limited)
+  registerAccessControl(app, options.access)
+  const methodsOf = trackRouteMethods(app)
   app.setNotFoundHandler((request, reply) => {
     const methods = methodsOf(request.url)
-    if (methods.length === 0) throw new Refusal(404)
-    if (request.method !== 'OPTIONS') throw new Refusal(405)
+    if (methods.length === 0) throw new HttpError(404)
+    if (request.method !== 'OPTIONS') throw new HttpError(405)
     const allowed = METHODS.filter((method) => method === 'OPTIONS' || methods.includes(method))
     return reply.type('text/plain').header('allow', allowed.join(',')).send(allowed.join(', '))
   })
-  app.setErrorHandler((error, request, reply) => answerError(options, error, request, reply))
-  addOwnRoutes(app, options)
+  app.setErrorHandler((error, request, reply) => sendError(options, error, request, reply))
+  addOperationalRoutes(app, options)
   return app
 }
 
-/** Our routes have no schemas of Fastify's; to be ready for them it would load Ajv and another compiler at every start. */
+/** Routes have no Fastify schemas; with support for them, every start would load Ajv and a serializer compiler. */
 function withoutSchema(): never {
-  throw new Error('a route has a schema, and nothing that compiles it')
+  throw new Error('routes with a Fastify schema are not supported')
 }
 
-/** The app, before which, where nobody has to be let in first, stand the answers that it has given. */
-function createAnswerer(app: FastifyInstance, options: HttpServerOptions): RequestListener {
+/** The request listener of the app, behind the response cache if responses do not depend on the client. */
+function createRequestListener(app: FastifyInstance, options: HttpServerOptions): RequestListener {
   const ask: RequestListener = (request, response) => app.routing(request, response)
-  const { revision, requestIds = false, answered, access, audit, crossOrigin, logger } = options
+  const {
+    stateRevision: revision,
+    requestIds = false,
+    onResponse: answered,
+    access,
+    audit,
+    crossOrigin,
+    logger,
+  } = options
   if (!revision || access || audit || crossOrigin || logger.isLevelEnabled('debug')) return ask
-  return answerAgain(app, ask, { revision, requestIds, answered })
+  return cacheResponses(app, ask, { revision, requestIds, answered })
 }
 
-/** In the order in which both originals list them. */
+/** In the order of the `Allow` header of both originals. */
 const METHODS = ['HEAD', 'POST', 'GET', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']
 
-function answerAs(app: FastifyInstance, produces: readonly string[]): void {
+function negotiateResponses(app: FastifyInstance, produces: readonly string[]): void {
   app.decorateRequest('answerType', produces[0] ?? 'application/json')
   app.addHook('onRequest', (request, _reply, done) => {
-    const type = negotiate(request.headers.accept, produces)
+    const type = negotiateMediaType(request.headers.accept, produces)
     request.answerType = type ?? produces[0] ?? 'application/json'
-    done(type === undefined && !isOwnPath(request.url) ? new Refusal(406) : undefined)
+    done(type === undefined && !isOperationalPath(request.url) ? new HttpError(406) : undefined)
   })
-  // Fastify names a charset; the originals don't, and old clients compare the whole header.
+  // Fastify adds a charset. The originals do not, and old clients compare the whole header.
   app.addHook('onSend', (request, reply, _payload, done) => {
     const type = reply.getHeader('content-type')
     if (type === undefined || String(type).startsWith('application/json'))
@@ -199,8 +211,8 @@ function answerAs(app: FastifyInstance, produces: readonly string[]): void {
   })
 }
 
-function guard(app: FastifyInstance, access: Access | undefined): void {
-  // Where there is a log-in, a request that did not pass it may do nothing.
+function registerAccessControl(app: FastifyInstance, access: AccessControl | undefined): void {
+  // With authentication, an unauthenticated request has no permissions.
   const otherwise = access ? Rights.nothing(access.kind) : Rights.everything('subjects')
   app.decorateRequest('principal', undefined)
   app.decorateRequest('claimedName', undefined)
@@ -212,27 +224,27 @@ function guard(app: FastifyInstance, access: Access | undefined): void {
   })
   if (!access) return
   app.addHook('onRequest', async (request, reply) => {
-    if (!OPEN_PATHS.has(pathOf(request.url))) await authorize(access, request, reply)
+    if (!PROBE_PATHS.has(pathOf(request.url))) await authorize(access, request, reply)
   })
 }
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** What this request is answered with. */
+    /** Content type of the response. */
     answerType: string
-    /** Who makes this request; undefined where nobody has to log in. */
+    /** The authenticated principal. Undefined without authentication. */
     principal: Principal | undefined
-    /** The name that a log-in was tried with. */
+    /** User name of a failed authentication, for the audit log. */
     claimedName: string | undefined
-    /** Set by the log-in. */
+    /** Set by `authorize`. */
     granted: Rights | undefined
-    /** What this request may do; everything where nobody has to log in. */
+    /** Permissions of this request; all of them without authentication. */
     readonly rights: Rights
   }
 }
 
-/** Knows which methods a path has, so that a wrong one is a 405 and not a 404. */
-function rememberRoutes(app: FastifyInstance): (url: string) => readonly string[] {
+/** Returns the methods of a path, so that an unsupported method is answered with 405 instead of 404. */
+function trackRouteMethods(app: FastifyInstance): (url: string) => readonly string[] {
   const routes: { readonly url: string; readonly method: string }[] = []
   app.addHook('onRoute', ({ url, method }) => {
     for (const one of [method].flat()) routes.push({ url, method: one })
@@ -243,10 +255,10 @@ function rememberRoutes(app: FastifyInstance): (url: string) => readonly string[
   }
 }
 
-/** The one constraint that a parameter of our routes has. */
+/** The only parameter constraint that routes use. */
 const WHOLE_NUMBER = '(^-?\\d+$)'
 
-/** `:name` stands for one segment that is not empty, `:name(^-?\d+$)` for a whole number, `*` at the end for the rest. */
+/** `:name` matches one non-empty segment, `:name(^-?\d+$)` an integer, a trailing `*` the rest of the path. */
 function isRouteOf(route: string, path: string): boolean {
   if (route.endsWith('*')) return path.startsWith(route.slice(0, -1))
   const wanted = route.split('/')
@@ -259,45 +271,46 @@ function isSegmentOf(wanted: string, segment: string): boolean {
   return wanted.endsWith(WHOLE_NUMBER) ? /^-?\d+$/.test(segment) : segment !== ''
 }
 
-function answerError(options: HttpServerOptions, error: unknown, request: FastifyRequest, reply: FastifyReply): void {
-  const wire = options.toWire?.(error) ?? wireErrorOf(error)
+function sendError(options: HttpServerOptions, error: unknown, request: FastifyRequest, reply: FastifyReply): void {
+  const wire = options.mapError?.(error) ?? toErrorResponse(error)
   if (wire.status >= 500)
     options.logger.error({ err: error, method: request.method, path: maskCredentials(request.url) }, 'request failed')
-  // A request's own words are not masked: whoever made it could find out secrets by guessing what is.
-  const body = wire.status >= 500 ? secretsOf(options.logger).maskData(wire.body) : wire.body
+  // Responses below 500 are not masked: a client could find out secrets by observing which of its own values are
+  // masked.
+  const body = wire.status >= 500 ? secretMaskerOf(options.logger).maskData(wire.body) : wire.body
   void reply.code(wire.status).type('application/json').send(body)
 }
 
-/** A path that is no URL reaches no hook and no handler. */
-function answerUnrouted(error: Error, reply: FastifyReply, type = 'application/json'): void {
-  const { status, body } = wireErrorOf(error)
-  // Bytes: to a text fastify adds a charset.
+/** Answers a request that Fastify rejects before any hook, such as an invalid URL. */
+function sendFrameworkError(error: Error, reply: FastifyReply, type = 'application/json'): void {
+  const { status, body } = toErrorResponse(error)
+  // Sent as bytes, because Fastify adds a charset to strings.
   void reply
     .code(status)
     .header('content-type', type)
     .send(Buffer.from(JSON.stringify(body)))
 }
 
-/** Probes carry no password. */
-const OPEN_PATHS: ReadonlySet<string> = new Set(['/healthz', '/readyz'])
+/** Probes are unauthenticated. */
+const PROBE_PATHS: ReadonlySet<string> = new Set(['/healthz', '/readyz'])
 
-function isOwnPath(url: string): boolean {
-  return OPEN_PATHS.has(pathOf(url)) || pathOf(url) === '/metrics'
+function isOperationalPath(url: string): boolean {
+  return PROBE_PATHS.has(pathOf(url)) || pathOf(url) === '/metrics'
 }
 
 function pathOf(url: string): string {
   return url.split('?', 1)[0] ?? url
 }
 
-function addOwnRoutes(app: FastifyInstance, { metrics, healthy, ready }: HttpServerOptions): void {
-  const probe = (path: string, isSo: () => boolean, not: string): void => {
+function addOperationalRoutes(app: FastifyInstance, { metrics, isHealthy, isReady }: HttpServerOptions): void {
+  const probe = (path: string, isPassing: () => boolean, failure: string): void => {
     app.get(path, async (_, reply) => {
-      const [code, text] = isSo() ? [200, 'ok'] : [503, not]
+      const [code, text] = isPassing() ? [200, 'ok'] : [503, failure]
       return reply.code(code).type('text/plain').send(`${text}\n`)
     })
   }
-  probe('/healthz', healthy ?? (() => true), 'stuck')
-  probe('/readyz', ready ?? (() => true), 'not ready')
+  probe('/healthz', isHealthy ?? (() => true), 'stuck')
+  probe('/readyz', isReady ?? (() => true), 'not ready')
   if (metrics) app.get('/metrics', async (_, reply) => reply.type(metrics.contentType).send(await metrics.metrics()))
 }
 
@@ -305,25 +318,25 @@ async function bind(
   answer: RequestListener,
   listener: Listener,
   connections: Connections,
-  { tls, connected }: Pick<HttpServerOptions, 'tls' | 'connected'>,
+  { tls, onConnection }: Pick<HttpServerOptions, 'tls' | 'onConnection'>,
 ): Promise<{ server: Server; url: string }> {
   const bounded: RequestListener = (request, response) => {
     connections.serve(request, response, () => answer(request, response))
   }
   const server = createListener(bounded, listener, connections.serverOptions, tls)
   connections.watch(server)
-  if (connected) tellConnections(server, connected)
+  if (onConnection) reportConnections(server, onConnection)
   await new Promise<void>((resolve, reject) => {
     server.once('error', (error) => reject(bindError(listener, error)))
     server.listen({ port: listener.port, ...(listener.host === '' ? {} : { host: listener.host }) }, resolve)
   })
-  return { server, url: urlOf(listener, (server.address() as AddressInfo).port) }
+  return { server, url: listenerUrl(listener, (server.address() as AddressInfo).port) }
 }
 
-function tellConnections(server: Server, connected: (change: ConnectionChange) => void): void {
+function reportConnections(server: Server, onConnection: (change: ConnectionChange) => void): void {
   server.on('connection', (socket) => {
-    connected('opened')
-    socket.once('close', () => connected('closed'))
+    onConnection('opened')
+    socket.once('close', () => onConnection('closed'))
   })
 }
 

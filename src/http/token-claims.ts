@@ -2,16 +2,16 @@ import { ROLES, type Role } from './users.ts'
 
 export type Claims = Readonly<Record<string, unknown>>
 
-/** The texts of a claim: a list, or one text of words. `realm_access.roles` is a claim of this name, or one in another. */
-export function textsOf(claims: Claims, path: string): readonly string[] {
+/** The strings of a claim: a list, or a string of words. `realm_access.roles` names a nested claim. */
+export function claimValues(claims: Claims, path: string): readonly string[] {
   const value = valueAt(claims, path)
   if (typeof value === 'string') return value.split(/[\s,]+/).filter((word) => word !== '')
   return Array.isArray(value) ? value.filter((one): one is string => typeof one === 'string') : []
 }
 
 /**
- * The highest role that the words of a claim mean. `mapping` has entries `WORD=ROLE`, `*` for everybody with a token; without
- * entries the words are the roles themselves.
+ * The highest role that the values of a claim map to. Entries of `mapping` are `WORD=ROLE`, with `*` for every token;
+ * without entries the values are role names.
  */
 export function roleOf(words: readonly string[], mapping: readonly (readonly [word: string, role: Role])[]): Role {
   const found =

@@ -1,25 +1,28 @@
 import type { JWTVerifyGetKey } from 'jose'
-import { messageOf } from '../config/failure.ts'
+import { messageOf } from '../config/errors.ts'
 
 export type TokenKeysOptions = {
   readonly issuer: string
-  /** Where the keys are; undefined: where the issuer's discovery document says. */
+  /** URL of the JWKS; undefined: from the discovery document of the issuer. */
   readonly keysUrl: string | undefined
-  /** How long keys are used before they are fetched anew. */
+  /** How long keys are cached. */
   readonly refreshMs: number
   readonly fetch: (url: string) => Promise<Response>
   readonly nowMs: () => number
 }
 
-/** The issuer can't be asked: whether a token is right is not known. */
+/** The issuer is unavailable, so the token can be neither accepted nor rejected. */
 export class IssuerUnavailableError extends Error {}
 
-/** An unknown key makes the keys be fetched anew only so often. */
+/** Minimum interval of fetches that unknown keys cause. */
 const COOLDOWN_MS = 5_000
-/** After a failure nothing is asked for so long. */
+/** Pause after a failed fetch. */
 const FAILURE_MS = 5_000
 
-/** The keys that an issuer signs with: fetched with the first token, anew when they are old or a token names another. */
+/**
+ * The signing keys of an issuer (JWKS), fetched with the first token and again when they expire or a token has an
+ * unknown key.
+ */
 export class TokenKeys {
   readonly #options: TokenKeysOptions
   #keys: Promise<JWTVerifyGetKey> | undefined
@@ -30,7 +33,7 @@ export class TokenKeys {
     this.#options = options
   }
 
-  /** For `jwtVerify`. Throws an `IssuerUnavailableError` where the issuer does not answer. */
+  /** For `jwtVerify`. Throws an `IssuerUnavailableError` if the issuer does not respond. */
   readonly find: JWTVerifyGetKey = async (header, token) => {
     this.#keys ??= this.#open()
     const keys = await this.#keys.catch((error: unknown) => {
@@ -77,7 +80,7 @@ export class TokenKeys {
   }
 }
 
-/** On the way of plain HTTP keys can be replaced, but not on this machine. */
+/** Whether keys from this URL can be trusted: plain HTTP allows them to be replaced, except on this machine. */
 export function isTrustworthy(url: string): boolean {
   if (!URL.canParse(url)) return false
   const { protocol, hostname } = new URL(url)

@@ -1,11 +1,11 @@
 import { createHmac, randomBytes, scrypt, timingSafeEqual } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { promisify } from 'node:util'
-import { messageOf, UserError } from '../config/failure.ts'
+import { messageOf, UserError } from '../config/errors.ts'
+import { watchFiles } from '../config/file-watcher.ts'
 import type { Logger } from '../config/logger.ts'
-import { followFiles } from '../config/watch.ts'
 
-/** Each role may do what the ones before it may; `none` only what a file of permissions says of the user. */
+/** Each role includes the permissions of those before it; `none` has only those of the permissions file. */
 export const ROLES = ['none', 'readonly', 'developer', 'admin'] as const
 export type Role = (typeof ROLES)[number]
 
@@ -16,14 +16,14 @@ const HASH_BYTES = 32
 const LINE = /^([^\s:#][^:]*):\s*scrypt\$([A-Za-z0-9+/=]+)\$([A-Za-z0-9+/=]+)\s*,\s*(\w+)$/
 const VERIFIED_MAX = 1_000
 
-/** The settings of every program that lets people in. */
+/** The settings of every program with authentication. */
 export type UsersSettings = {
   readonly 'authentication.method': readonly string[]
   readonly 'weir.authentication.users.file': string
   readonly 'weir.authentication.users': string
 }
 
-/** Undefined where nobody logs in by a password. */
+/** Undefined without password authentication. */
 export function openUsers(settings: UsersSettings, logger: Logger): Users | undefined {
   if (!settings['authentication.method'].includes('BASIC')) return undefined
   const file = settings['weir.authentication.users.file']
@@ -32,14 +32,14 @@ export function openUsers(settings: UsersSettings, logger: Logger): Users | unde
     : Users.fromFile(file, logger)
 }
 
-/** What stands in a users file for a password. */
+/** The entry of a password in a users file. */
 export async function hashPassword(password: string, salt: Buffer = randomBytes(16)): Promise<string> {
   return `scrypt$${salt.toString('base64')}$${(await scryptAsync(password, salt, HASH_BYTES)).toString('base64')}`
 }
 
 /**
- * Reads a users file: a user a line, `NAME: scrypt$SALT$HASH, ROLE`; `#` begins a comment. A line that can't be read is
- * a `UserError` with its number; nothing of it is quoted, it holds a secret.
+ * Parses a users file: one user per line, `NAME: scrypt$SALT$HASH, ROLE`; `#` starts a comment. Throws a `UserError`
+ * with the line number; the line itself is secret and not quoted.
  */
 export function parseUsers(text: string, file: string): ReadonlyMap<string, User> {
   const users = new Map<string, User>()
@@ -54,8 +54,8 @@ export function parseUsers(text: string, file: string): ReadonlyMap<string, User
     }
     users.set(name, { name, role, salt: Buffer.from(salt ?? '', 'base64'), hash: Buffer.from(hash ?? '', 'base64') })
   }
-  // Also what a file looks like that is just being written.
-  if (users.size === 0) throw new UserError('invalid_users', `${file} names no user: nobody could do anything`)
+  // A file that is being written may be empty, too.
+  if (users.size === 0) throw new UserError('invalid_users', `${file} contains no users`)
   return users
 }
 
@@ -64,8 +64,8 @@ function isRole(text: string | undefined): text is Role {
 }
 
 /**
- * The people who may use a server. A file is read again when it changes; a file that became unreadable keeps the users
- * it had, and the log says so. Who was let in once is remembered (as a keyed hash), because scrypt is slow on purpose.
+ * The users of a server. The file is reloaded when it changes; an invalid file keeps the previous users and is logged.
+ * Verified passwords are cached as keyed hashes, because scrypt is slow by design.
  */
 export class Users {
   #users: ReadonlyMap<string, User>
@@ -87,17 +87,17 @@ export class Users {
     try {
       text = readFileSync(file, 'utf8')
     } catch (error) {
-      throw new UserError('invalid_users', `can't read the users file ${file}: ${messageOf(error)}`)
+      throw new UserError('invalid_users', `cannot read the users file ${file}: ${messageOf(error)}`)
     }
     return new Users(parseUsers(text, file), file, logger)
   }
 
-  /** The role of a user whose password was verified before; costs no more than a short hash. */
+  /** The role of a user whose password is cached. */
   recall(name: string, password: string): Role | undefined {
     return this.#verified.get(this.#seen(name, password))
   }
 
-  /** The role of this user; undefined when the name or the password is wrong. Takes as long for either. */
+  /** The role of the user; undefined if name or password is wrong. Takes equally long for both. */
   async verify(name: string, password: string): Promise<Role | undefined> {
     const known = this.recall(name, password)
     if (known !== undefined) return known
@@ -105,7 +105,7 @@ export class Users {
     const user = users.get(name)
     const hash = await scryptAsync(password, user?.salt ?? this.#key, HASH_BYTES)
     if (!user || user.hash.length !== HASH_BYTES || !timingSafeEqual(hash, user.hash)) return undefined
-    // A user that was changed or removed meanwhile is verified anew by the next request.
+    // A user that was changed or removed in the meantime is verified again by the next request.
     if (users !== this.#users) return this.#users.get(name)?.hash.equals(user.hash) ? user.role : undefined
     if (this.#verified.size >= VERIFIED_MAX) this.#verified.clear()
     this.#verified.set(this.#seen(name, password), user.role)
@@ -123,7 +123,7 @@ export class Users {
   }
 
   #follow(file: string, logger: Logger | undefined): { close(): void } {
-    return followFiles({
+    return watchFiles({
       files: [file],
       read: () => parseUsers(readFileSync(file, 'utf8'), file),
       use: (users) => {

@@ -1,86 +1,111 @@
-import { type Endpoint, RequestError, request } from '../clients/http.ts'
 import { createRegistryClient } from '../clients/registry.ts'
 import { createWorkerClient } from '../clients/worker.ts'
+import type { Clock } from '../config/clock.ts'
 import { Lifecycle } from '../config/lifecycle.ts'
-import { type Logger, secretsOf } from '../config/logger.ts'
+import { type Logger, secretMaskerOf } from '../config/logger.ts'
 import type { Cluster } from './cluster/cluster.ts'
-import { CircuitBreaker } from './controller/circuit-breaker.ts'
-import { limitConcurrency } from './controller/concurrency-limit.ts'
-import { Controller } from './controller/controller.ts'
 import type { QueueState } from './controller/controller-metrics.ts'
 import { type Fence, NotLeaderError, type Stoppable } from './controller/fence.ts'
 import type { Priority } from './controller/flow.ts'
-import { passesOf, type Reconciler } from './controller/reconciler.ts'
-import { createReconcilers, type ReconcilerOptions } from './controllers.ts'
+import { createControllers, createReconcilers, createWorkQueues } from './controllers.ts'
 import type { OperatorMetrics, OperatorState } from './metrics.ts'
+import { kindOfKey, RESOURCE_KINDS, type ResourceKey, type ResourceKind, resourceKeyOf } from './resources/resource.ts'
+import { RuntimeConnections } from './runtime-connections.ts'
+import { createRuntimeObservers } from './runtime-observers.ts'
 import {
-  kindOfKey,
-  RESOURCE_KINDS,
-  type Resource,
-  type ResourceKey,
-  type ResourceKind,
-  resourceKeyOf,
-} from './resources/resource.ts'
-import { createRuntimeObservers, type RuntimeObservers } from './runtime-observers.ts'
-import { createRuntimes, type EndpointResolver, type RuntimeConfig, type RuntimesConfig } from './runtimes.ts'
+  createRuntimes,
+  type RegistryRuntimeConfig,
+  type RuntimeKind,
+  type RuntimesConfig,
+  type WorkerRuntimeConfig,
+} from './runtimes.ts'
 import { sortByReferences } from './subject/references.ts'
+import { requestsForRuntime } from './watch-mapping.ts'
 
-export type ActiveOperatorOptions = Pick<ReconcilerOptions, 'clock' | 'instance' | 'resyncMs'> & {
+export type ActiveOperatorOptions = {
   readonly cluster: Cluster
+  readonly clock: Clock
   readonly logger: Logger
-  readonly estate: RuntimesConfig
-  /** The operator's own namespace. */
-  readonly home: string
-  /** How often a worker is looked at as a whole; absent: as its entry says. */
-  readonly observeWorkerMs?: number
-  readonly meters: OperatorMetrics
+  readonly runtimesConfig: RuntimesConfig
+  /** The namespace that the operator runs in. */
+  readonly operatorNamespace: string
+  /** Part of the ownership marker of connectors. */
+  readonly instance?: string
+  /** How often a healthy resource is reconciled; absent: `observeInterval` of its runtime. */
+  readonly resyncPeriodMs?: number
+  /** How often a worker is listed; absent: `observeInterval` of its configuration. */
+  readonly observeWorkerIntervalMs?: number
+  readonly operatorMetrics: OperatorMetrics
 }
 
-/** What acts on resources while this process leads. */
+/** The part of the operator that runs only while this process leads. */
 export type ActiveOperator = Stoppable & {
-  wake(key: ResourceKey, urgency: Priority): void
+  enqueue(key: ResourceKey, priority: Priority): void
   queue(kind: ResourceKind): QueueState
   observers(): ReturnType<OperatorState['observers']>
 }
 
-/** How many resources of one kind are reconciled at the same time against one runtime. */
-export const CONCURRENCY = 4
-/** Passes may end by themselves for so long when it is stopped; then what they ask of runtimes is broken off. */
+/** How long running reconciles may take to end when the operator stops; then their calls to runtimes are aborted. */
 const DRAIN_MS = 3_000
 
-/** Reconciles every resource there is, and goes on with those that are woken. */
-export function startActiveOperator(options: ActiveOperatorOptions, fence: Fence): ActiveOperator {
-  const { cluster, clock, logger, estate } = options
+/** Enqueues every resource, and starts the controllers and the observers of the runtimes. */
+export function startActiveOperator(options: ActiveOperatorOptions, leaderFence: Fence): ActiveOperator {
+  const { cluster, clock, logger, runtimesConfig, operatorNamespace, operatorMetrics } = options
+  const { instance, resyncPeriodMs, observeWorkerIntervalMs } = options
   const life = new Lifecycle(logger)
   const halting = new AbortController()
-  const signal = AbortSignal.any([fence.signal, halting.signal])
-  const known: Known = { ...options, fence: { ...fence, signal } }
-  const ways = new Map<string, Way>()
-  const reach: EndpointResolver = (runtime, entry) => {
-    const name = `${runtime} ${entry.name}`
-    const way = ways.get(name) ?? wayTo(runtime, entry, known, () => observers.wakeAll(runtime, entry.name))
-    ways.set(name, way)
-    return { ...way.endpoint, through: (call, send) => way.gate(() => way.circuit.through(() => way.told(call, send))) }
+  const fence: Fence = { ...leaderFence, signal: AbortSignal.any([leaderFence.signal, halting.signal]) }
+  const queues = createWorkQueues({ cluster, clock, operatorMetrics })
+  const enqueue = (key: ResourceKey, priority: Priority): void => queues[kindOfKey(key)].add(key, priority)
+  const enqueueRuntime = (runtime: RuntimeKind, name: string): void => {
+    for (const key of requestsForRuntime(runtime, name, cluster)) enqueue(key, 'routine')
   }
-  const wake = (key: ResourceKey, urgency: Priority): void => controllers[kindOfKey(key)].queue.add(key, urgency)
-  const connect = {
-    worker: (entry: RuntimeConfig) => createWorkerClient(reach('worker', entry)),
-    registry: (entry: RuntimeConfig) => createRegistryClient(reach('registry', entry)),
-  }
-  const observers = createRuntimeObservers({ ...options, estate, connect, wake })
-  const controllers = createControllers(known, reach, observers)
+  const connections = new RuntimeConnections({
+    fence,
+    clock,
+    logger,
+    operatorMetrics,
+    onAvailabilityChange: enqueueRuntime,
+  })
+  const observers = createRuntimeObservers({
+    runtimesConfig,
+    cluster,
+    clock,
+    logger,
+    ...(observeWorkerIntervalMs !== undefined && { observeWorkerIntervalMs }),
+    connect: {
+      worker: (config: WorkerRuntimeConfig) => createWorkerClient(connections.endpoint('worker', config)),
+      registry: (config: RegistryRuntimeConfig) => createRegistryClient(connections.endpoint('registry', config)),
+    },
+    enqueue,
+    onAvailabilityChange: enqueueRuntime,
+  })
+  const runtimes = createRuntimes(runtimesConfig, { operatorNamespace, cluster }, (runtime, config) =>
+    connections.endpoint(runtime, config),
+  )
+  const reconcilers = createReconcilers({
+    cluster,
+    runtimes,
+    clock,
+    ...(instance !== undefined && { instance }),
+    secrets: secretMaskerOf(logger),
+    ...(resyncPeriodMs !== undefined && { resyncPeriodMs }),
+    isObserved: observers.isObserved,
+    isKnownAbsent: observers.isKnownAbsent,
+  })
+  const controllers = createControllers(queues, reconcilers, { cluster, clock, logger, fence, operatorMetrics })
   for (const kind of RESOURCE_KINDS) {
     const resources = kind === 'Subject' ? sortByReferences(cluster.list(kind)) : cluster.list(kind)
-    for (const resource of resources) wake(resourceKeyOf(resource), 'routine')
-    controllers[kind].start()
+    for (const resource of resources) enqueue(resourceKeyOf(resource), 'routine')
   }
+  for (const controller of controllers) controller.start()
   observers.start()
+  // Stopped in reverse order: no reconcile starts while a list of an observer ends.
   life.onStop('observers', () => observers.stop())
-  // Before them: no pass begins while a look is waited for.
-  life.onStop('controllers', () => Promise.all(RESOURCE_KINDS.map((kind) => controllers[kind].stop())))
+  life.onStop('controllers', () => Promise.all(controllers.map((controller) => controller.stop())))
   return {
-    wake,
-    queue: (kind) => controllers[kind].queue.reading(),
+    enqueue,
+    queue: (kind) => queues[kind].state(),
     observers: () => observers.readings(),
     async stop() {
       const stopped = new AbortController()
@@ -91,80 +116,4 @@ export function startActiveOperator(options: ActiveOperatorOptions, fence: Fence
       halt()
     },
   }
-}
-
-type Known = ActiveOperatorOptions & { readonly fence: Fence }
-/** What all calls to one runtime go through. */
-type Way = {
-  readonly endpoint: Endpoint
-  readonly gate: ReturnType<typeof limitConcurrency>
-  readonly circuit: CircuitBreaker
-  /** Makes the call as one who may lose the lead, and counts it. */
-  readonly told: NonNullable<Endpoint['through']>
-}
-
-/** One controller a kind, so that trouble with connectors keeps no subject waiting. */
-function createControllers(
-  options: Known,
-  reach: EndpointResolver,
-  { isSeen, lacks }: RuntimeObservers,
-): Record<ResourceKind, Controller<ResourceKey>> {
-  const runtimes = createRuntimes(options.estate, options, reach)
-  const reconcilers = createReconcilers({ ...options, runtimes, isSeen, lacks, secrets: secretsOf(options.logger) })
-  return {
-    RegistryMode: controllerOf(reconcilers.RegistryMode, options),
-    Subject: controllerOf(reconcilers.Subject, options),
-    Connector: controllerOf(reconcilers.Connector, options),
-  }
-}
-
-function wayTo(
-  runtime: 'worker' | 'registry',
-  { name, endpoint: address, requestMs, inFlightMax }: RuntimeConfig,
-  { fence, meters, clock, logger }: Known,
-  onChange: () => void,
-): Way {
-  const endpoint = { ...address, timeoutMs: requestMs }
-  const told: Way['told'] = async (call, send) => {
-    if (call.method !== 'GET') fence.assertFor(requestMs)
-    try {
-      const answer = await send({ ...call, signal: fence.signal })
-      meters.called(name, runtime, call, answer.status)
-      return answer
-    } catch (error) {
-      if (error instanceof RequestError) meters.called(name, runtime, call, error.status)
-      throw error
-    }
-  }
-  const probing: Endpoint = { ...endpoint, through: (call, send) => circuit.attempt(() => told(call, send)) }
-  const circuit: CircuitBreaker = new CircuitBreaker({
-    clock,
-    logger: logger.child({ [runtime]: name }),
-    probe: () => request(probing, { method: 'GET', path: '/' }),
-    onChange,
-    signal: fence.signal,
-  })
-  return { endpoint, gate: limitConcurrency(inFlightMax), circuit, told }
-}
-
-function controllerOf<K extends ResourceKind>(reconciler: Reconciler<K>, options: Known): Controller<ResourceKey> {
-  const { clock, logger } = options
-  const meter = options.meters.controller(reconciler.kind)
-  const onEvent = (reason: string) => options.meters.happened(reconciler.kind, reason)
-  const pass = passesOf(reconciler, { ...options, meter, onEvent })
-  return new Controller<ResourceKey>({
-    name: reconciler.kind,
-    clock,
-    logger,
-    meter,
-    concurrency: CONCURRENCY,
-    flowOf: (key) => runtimeNameOf(options.cluster.get(key)),
-    reconcile: (key) => pass(key as ResourceKey<K>),
-  })
-}
-
-/** Empty for a resource that is gone: nothing is called for it. */
-function runtimeNameOf(resource: Resource | undefined): string {
-  if (resource === undefined) return ''
-  return resource.kind === 'Connector' ? resource.spec.workerRef.name : resource.spec.registryRef.name
 }

@@ -1,33 +1,36 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { Clock } from '../config/clock.ts'
 import type { Logger } from '../config/logger.ts'
-import { Rounds } from '../config/rounds.ts'
+import { PeriodicTask } from '../config/periodic.ts'
 import type { RuntimesConfig } from './runtimes.ts'
 
 export type ConfigurationWatchOptions = {
-  /** Reads it anew, with the files of secrets that it names. Throws when it can't be read. */
+  /** Reads the configuration and the secret files that it names. Throws when it cannot be read. */
   readonly read: () => RuntimesConfig
   readonly clock: Clock
   readonly logger: Logger
-  readonly onChange: (estate: RuntimesConfig) => void
-  /** After each look, whether anything changed or not: for what could not be had for it before. */
-  readonly onLook?: (estate: RuntimesConfig) => void
 }
 
-const READ_MS = 10_000
+export type ConfigurationHandlers = {
+  readonly onChange: (runtimesConfig: RuntimesConfig) => void
+  /** Called after every poll, whether the configuration changed or not. */
+  readonly onPoll?: (runtimesConfig: RuntimesConfig) => void
+}
 
-/** Follows what the operator's configuration says of runtimes. What can't be read changes nothing. */
+const POLL_INTERVAL_MS = 10_000
+
+/** Polls the configuration of the runtimes. While it cannot be read, the last one that was valid stays in force. */
 export class ConfigurationWatch {
-  /** Whether what stands there now could be read. */
+  /** Whether the last poll could read the configuration. */
   isValid = true
   #current: RuntimesConfig
   readonly #options: ConfigurationWatchOptions
-  readonly #rounds: Rounds
+  readonly #polling: PeriodicTask
 
-  /** Throws when it can't be read at the start. */
+  /** Throws when the configuration cannot be read. */
   constructor(options: ConfigurationWatchOptions) {
     this.#options = options
-    this.#rounds = new Rounds(options.clock)
+    this.#polling = new PeriodicTask(options.clock)
     this.#current = options.read()
   }
 
@@ -35,31 +38,31 @@ export class ConfigurationWatch {
     return this.#current
   }
 
-  start(): void {
-    this.#rounds.start(() => {
-      this.#look()
-      this.#options.onLook?.(this.#current)
-      return READ_MS
-    }, READ_MS)
+  start({ onChange, onPoll }: ConfigurationHandlers): void {
+    this.#polling.start(() => {
+      if (this.#hasChanged()) onChange(this.#current)
+      onPoll?.(this.#current)
+      return POLL_INTERVAL_MS
+    }, POLL_INTERVAL_MS)
   }
 
   stop(): Promise<void> {
-    return this.#rounds.stop()
+    return this.#polling.stop()
   }
 
-  #look(): void {
-    const { read, logger, onChange } = this.#options
+  #hasChanged(): boolean {
+    const { read, logger } = this.#options
     try {
-      const estate = read()
+      const runtimesConfig = read()
       this.isValid = true
-      if (isDeepStrictEqual(estate, this.#current)) return
+      if (isDeepStrictEqual(runtimesConfig, this.#current)) return false
       logger.info('the configuration of workers and registries has changed')
-      this.#current = estate
-      onChange(estate)
+      this.#current = runtimesConfig
+      return true
     } catch (error) {
-      if (this.isValid)
-        logger.error({ err: error }, 'the configuration can not be read: what it said before stays in force')
+      if (this.isValid) logger.error({ err: error }, 'cannot read the configuration: the previous one stays in force')
       this.isValid = false
+      return false
     }
   }
 }

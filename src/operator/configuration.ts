@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { parse } from 'yaml'
 import { z } from 'zod'
 import type { Endpoint } from '../clients/http.ts'
-import { messageOf, UserError } from '../config/failure.ts'
+import { messageOf, UserError } from '../config/errors.ts'
 import { labelSelector } from './label-selector.ts'
 import { toFieldErrors } from './resources/field-error.ts'
 import { duration, durationMs, objectName } from './resources/fields.ts'
@@ -15,16 +15,16 @@ import {
   type WorkerRuntimeConfig,
 } from './runtimes.ts'
 
-/** What the operator's configuration file says. */
+/** The content of the operator's configuration file. */
 export type OperatorConfiguration = {
   readonly instance?: string
   readonly watchNamespaces: readonly string[]
-  readonly estate: RuntimesConfig
+  readonly runtimesConfig: RuntimesConfig
 }
 
-/** A leader has to be sure of its lease, which lasts 15 s, for as long as a request may take. */
+/** A request must end before the lease of 15 s can expire. */
 const REQUEST_MS_MAX = 12_000
-/** When a deletion gives up that may do so, where nothing else is written. */
+/** Default of `abandonAfter`. */
 const ABANDON_AFTER = '1h'
 const ABANDON_TERMINATING_MS = 600_000
 
@@ -51,12 +51,12 @@ const COMMON = {
     .refine((text) => durationMs(text) <= REQUEST_MS_MAX, 'is too long: at most 12s')
     .optional(),
   observeInterval: duration().optional(),
-  maxInFlight: z.int().min(1).max(1_000).default(RUNTIME_DEFAULTS.inFlightMax),
+  maxInFlight: z.int().min(1).max(1_000).default(RUNTIME_DEFAULTS.maxInFlight),
   healthGrace: duration().optional(),
   onUnreachableDelete: z.enum(['Block', 'Abandon']).default('Block'),
   abandonAfter: duration().optional(),
 }
-/** What an entry may say; the chart's values take the same. */
+/** Schemas of one worker and one registry, which the chart's values use too. */
 export const workerConfigSchema = z.strictObject({
   ...COMMON,
   nameTemplate: z
@@ -69,17 +69,17 @@ export const workerConfigSchema = z.strictObject({
   allowExplicitNames: z.boolean().default(RUNTIME_DEFAULTS.allowsExplicitNames),
   protectedNames: z.array(z.string().min(1)).default([]),
   secretPlaceholder: z.string().default(RUNTIME_DEFAULTS.secretPlaceholder),
-  ownershipMarker: z.boolean().default(RUNTIME_DEFAULTS.marksOwner),
+  ownershipMarker: z.boolean().default(RUNTIME_DEFAULTS.writesOwnerMarker),
   podSelector: z.string().optional(),
 })
-/** As in `:.ctx:orders`; the default context has two names. */
+/** As in `:.ctx:orders`. The default context is written `.default`. */
 const context = z.string().regex(/^\.[^:\s]*$/, 'must begin with a dot and hold no colon, such as .shop, or .default')
 export const registryConfigSchema = z.strictObject({
   ...COMMON,
   subjectPrefixes: z.record(objectName(), z.array(z.string().min(1)).min(1)).default({}),
   contexts: z.record(z.union([z.literal('*'), objectName()]), z.array(context).min(1)).default({}),
 })
-/** Entries are read one by one: what is wrong with one is no matter of the others. */
+/** Entries are parsed one by one: an invalid entry does not affect the others. */
 const whole = z.strictObject({
   apiVersion: z.literal('config.weir.dev/v1alpha1'),
   kind: z.literal('OperatorConfig'),
@@ -91,8 +91,8 @@ const whole = z.strictObject({
 })
 
 /**
- * Reads the configuration and the files of secrets that it names; relative ones are looked for in the working directory.
- * Throws a `UserError` for what is wrong as a whole; an entry that is wrong becomes a `InvalidRuntimeConfig`.
+ * Reads the configuration and the secret files that it names; relative paths start at the working directory. Throws a
+ * `UserError` when the file as a whole is invalid; an invalid entry becomes an `InvalidRuntimeConfig`.
  */
 export function readConfiguration(path: string): OperatorConfiguration {
   const { instance, watchNamespaces, workers, registries, allowInlineSecrets } = parsed(path)
@@ -112,11 +112,11 @@ export function readConfiguration(path: string): OperatorConfiguration {
       allowsExplicitNames: allowExplicitNames,
       protectedNames,
       secretPlaceholder,
-      marksOwner: ownershipMarker,
+      writesOwnerMarker: ownershipMarker,
       allowsInlineSecrets: allowInlineSecrets,
       ...(podSelector && { podSelector }),
       ...(common.onUnreachableDelete === 'Abandon' &&
-        common.abandonAfter === undefined && { abandonTerminatingMs: ABANDON_TERMINATING_MS }),
+        common.abandonAfter === undefined && { terminatingDeletionTimeoutMs: ABANDON_TERMINATING_MS }),
     }
   }
   const toRegistry = (value: object): RegistryRuntimeConfig => {
@@ -126,7 +126,7 @@ export function readConfiguration(path: string): OperatorConfiguration {
   return {
     ...(instance !== undefined && { instance }),
     watchNamespaces,
-    estate: { workers: entries(path, workers, toWorker), registries: entries(path, registries, toRegistry) },
+    runtimesConfig: { workers: entries(path, workers, toWorker), registries: entries(path, registries, toRegistry) },
   }
 }
 
@@ -153,7 +153,7 @@ function entries<E>(
     try {
       return toEntry(value)
     } catch (error) {
-      return { name: value.name, fault: messageOf(error) }
+      return { name: value.name, error: messageOf(error) }
     }
   })
 }
@@ -161,8 +161,8 @@ function entries<E>(
 function read<S extends z.ZodType>(schema: S, value: unknown): z.output<S> {
   const { success, data, error } = schema.safeParse(value)
   if (success) return data
-  const faults = error.issues.flatMap((issue) => toFieldErrors(issue, value, schema))
-  throw new Error(faults.map(({ message }) => message).join('; '))
+  const errors = error.issues.flatMap((issue) => toFieldErrors(issue, value, schema))
+  throw new Error(errors.map(({ message }) => message).join('; '))
 }
 
 type Common = z.output<z.ZodObject<typeof COMMON>>
@@ -174,11 +174,12 @@ function toEntry(common: Common): RuntimeConfig {
     name,
     endpoint: { url, ...credentials(auth, tls) },
     namespaces: grantees(allowedNamespaces),
-    requestMs: requestTimeout === undefined ? RUNTIME_DEFAULTS.requestMs : durationMs(requestTimeout),
-    observeMs: observeInterval === undefined ? RUNTIME_DEFAULTS.observeMs : durationMs(observeInterval),
-    inFlightMax: maxInFlight,
-    graceMs: healthGrace === undefined ? RUNTIME_DEFAULTS.graceMs : durationMs(healthGrace),
-    ...(onUnreachableDelete === 'Abandon' && { abandonMs: durationMs(abandonAfter ?? ABANDON_AFTER) }),
+    requestTimeoutMs: requestTimeout === undefined ? RUNTIME_DEFAULTS.requestTimeoutMs : durationMs(requestTimeout),
+    observeIntervalMs: observeInterval === undefined ? RUNTIME_DEFAULTS.observeIntervalMs : durationMs(observeInterval),
+    maxInFlight,
+    readinessGracePeriodMs:
+      healthGrace === undefined ? RUNTIME_DEFAULTS.readinessGracePeriodMs : durationMs(healthGrace),
+    ...(onUnreachableDelete === 'Abandon' && { deletionTimeoutMs: durationMs(abandonAfter ?? ABANDON_AFTER) }),
   }
 }
 

@@ -1,47 +1,139 @@
 import type { Clock } from '../config/clock.ts'
-import type { Secrets } from '../config/secrets.ts'
-import type { ClusterReader } from './cluster/cluster.ts'
+import type { Logger } from '../config/logger.ts'
+import type { SecretMasker } from '../config/secret-masker.ts'
+import type { Cluster, ClusterReader } from './cluster/cluster.ts'
+import { DEFAULT_INSTANCE } from './cluster/open.ts'
 import { createConnectorReconciler } from './connector/connector-reconciler.ts'
+import { Controller } from './controller/controller.ts'
+import type { Fence } from './controller/fence.ts'
+import { ReconcileLoop } from './controller/reconcile-loop.ts'
 import type { Reconciler } from './controller/reconciler.ts'
+import { WorkQueue } from './controller/work-queue.ts'
+import type { OperatorMetrics } from './metrics.ts'
 import { createRegistryModeReconciler } from './registry-mode/registry-mode-reconciler.ts'
-import type { ResourceKind } from './resources/resource.ts'
-import type { RuntimeConfig, Runtimes } from './runtimes.ts'
+import type { ResourceKey, ResourceKind } from './resources/resource.ts'
+import type { RuntimeConfig, RuntimeKind, Runtimes } from './runtimes.ts'
 import { createSubjectReconciler } from './subject/subject-reconciler.ts'
-
-export const DEFAULT_INSTANCE = 'weir'
+import { runtimeNameOf } from './watch-mapping.ts'
 
 export type ReconcilerOptions = {
-  /** What they go by. */
   readonly cluster: ClusterReader
   readonly runtimes: Runtimes
   readonly clock: Clock
-  /** Part of the mark on connectors: tells installations apart that share a worker. */
+  /** Part of the ownership marker of connectors: distinguishes installations that share a worker. */
   readonly instance?: string
-  /** Values that the log masks: those of each Connector are added. */
-  readonly secrets?: Secrets
-  /** How often a resource that is fine is looked at again; absent: as the entry of its runtime says. */
-  readonly resyncMs?: number
-  /** Whether changes in a runtime are told, so that passes need not look for them; absent: they are not. */
-  readonly isSeen?: (runtime: 'worker' | 'registry', name: string) => boolean
-  /** Whether the last look at a runtime showed no such thing; absent: nobody looks. */
-  readonly lacks?: (runtime: 'worker' | 'registry', name: string, thing: string) => boolean
+  /** Masks secret values in the log; the values of each Connector are added to it. */
+  readonly secrets?: SecretMasker
+  /** How often a healthy resource is reconciled; absent: `observeInterval` of its runtime. */
+  readonly resyncPeriodMs?: number
+  /** Whether changes in a runtime enqueue its resources, so that polling them is not needed; absent: they do not. */
+  readonly isObserved?: (runtime: RuntimeKind, name: string) => boolean
+  /** Whether the last list of a runtime did not contain an object; absent: runtimes are not listed. */
+  readonly isKnownAbsent?: (runtime: RuntimeKind, name: string, object: string) => boolean
 }
 
-/** What is told of can still be missed, such as the end of a version that is not the latest. */
-const SEEN_RESYNC_MS = 600_000
+/** How many resources of one kind are reconciled against one runtime at the same time. */
+export const CONCURRENCY = 4
+/** Resync period of resources whose runtime is observed. Lists do not show everything, such as a deleted old version. */
+const OBSERVED_RESYNC_MS = 600_000
 
 export type Reconcilers = { readonly [K in ResourceKind]: Reconciler<K> }
 
-export function createReconcilers(options: ReconcilerOptions): Reconcilers {
-  const { instance = DEFAULT_INSTANCE, resyncMs, isSeen = () => false, lacks = () => false, ...parts } = options
-  const known = { ...parts, ...(resyncMs !== undefined && { observeMs: resyncMs }) }
-  const restMs = (runtime: 'worker' | 'registry') => (entry: RuntimeConfig) =>
-    resyncMs ?? (isSeen(runtime, entry.name) ? SEEN_RESYNC_MS : entry.observeMs)
-  const lackedBy = (runtime: 'worker' | 'registry') => (entry: RuntimeConfig, thing: string) =>
-    lacks(runtime, entry.name, thing)
+export function createReconcilers({
+  cluster,
+  runtimes,
+  clock,
+  instance = DEFAULT_INSTANCE,
+  secrets,
+  resyncPeriodMs,
+  isObserved = () => false,
+  isKnownAbsent = () => false,
+}: ReconcilerOptions): Reconcilers {
+  const observeIntervalMs = resyncPeriodMs === undefined ? {} : { observeIntervalMs: resyncPeriodMs }
+  const healthyResyncMs = (runtime: RuntimeKind) => (config: RuntimeConfig) =>
+    resyncPeriodMs ?? (isObserved(runtime, config.name) ? OBSERVED_RESYNC_MS : config.observeIntervalMs)
+  const isKnownAbsentIn = (runtime: RuntimeKind) => (config: RuntimeConfig, object: string) =>
+    isKnownAbsent(runtime, config.name, object)
   return {
-    RegistryMode: createRegistryModeReconciler(known),
-    Subject: createSubjectReconciler({ ...known, restMs: restMs('registry'), lacks: lackedBy('registry') }),
-    Connector: createConnectorReconciler({ ...known, instance, restMs: restMs('worker'), lacks: lackedBy('worker') }),
+    RegistryMode: createRegistryModeReconciler({ cluster, runtimes, clock, ...observeIntervalMs }),
+    Subject: createSubjectReconciler({
+      cluster,
+      runtimes,
+      clock,
+      ...observeIntervalMs,
+      healthyResyncMs: healthyResyncMs('registry'),
+      isKnownAbsent: isKnownAbsentIn('registry'),
+    }),
+    Connector: createConnectorReconciler({
+      cluster,
+      runtimes,
+      clock,
+      instance,
+      ...(secrets && { secrets }),
+      ...observeIntervalMs,
+      healthyResyncMs: healthyResyncMs('worker'),
+      isKnownAbsent: isKnownAbsentIn('worker'),
+    }),
   }
+}
+
+export type ControllerDependencies = {
+  readonly cluster: Cluster
+  readonly clock: Clock
+  readonly logger: Logger
+  readonly fence: Fence
+  readonly operatorMetrics: OperatorMetrics
+}
+
+/** The work queue of each kind; the runtime of a resource is its flow, so that a slow runtime delays no other one. */
+export type WorkQueues = Readonly<Record<ResourceKind, WorkQueue<ResourceKey>>>
+
+export function createWorkQueues({
+  cluster,
+  clock,
+  operatorMetrics,
+}: Pick<ControllerDependencies, 'cluster' | 'clock' | 'operatorMetrics'>): WorkQueues {
+  const queueOf = (kind: ResourceKind) =>
+    new WorkQueue<ResourceKey>({
+      clock,
+      metrics: operatorMetrics.controller(kind),
+      flowConcurrency: CONCURRENCY,
+      // A resource that no longer exists calls no runtime.
+      flowOf(key) {
+        const resource = cluster.get(key)
+        return resource === undefined ? '' : runtimeNameOf(resource)
+      },
+    })
+  return { RegistryMode: queueOf('RegistryMode'), Subject: queueOf('Subject'), Connector: queueOf('Connector') }
+}
+
+/** One controller for each kind, so that failing connectors delay no subjects. */
+export function createControllers(
+  queues: WorkQueues,
+  reconcilers: Reconcilers,
+  dependencies: ControllerDependencies,
+): readonly Controller<ResourceKey>[] {
+  const { RegistryMode, Subject, Connector } = reconcilers
+  return [
+    controllerOf(queues.RegistryMode, RegistryMode, dependencies),
+    controllerOf(queues.Subject, Subject, dependencies),
+    controllerOf(queues.Connector, Connector, dependencies),
+  ]
+}
+
+function controllerOf<K extends ResourceKind>(
+  queue: WorkQueue<ResourceKey>,
+  reconciler: Reconciler<K>,
+  { cluster, clock, logger, fence, operatorMetrics }: ControllerDependencies,
+): Controller<ResourceKey> {
+  const metrics = operatorMetrics.controller(reconciler.kind)
+  const onEvent = (reason: string) => operatorMetrics.eventRecorded(reconciler.kind, reason)
+  const loop = new ReconcileLoop(reconciler, { cluster, clock, logger, fence, metrics, onEvent })
+  return new Controller<ResourceKey>({
+    queue,
+    clock,
+    logger,
+    metrics,
+    reconcile: (key) => loop.reconcile(key as ResourceKey<K>),
+  })
 }

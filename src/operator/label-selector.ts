@@ -10,7 +10,7 @@ const expression = z.discriminatedUnion('operator', [
   z.strictObject({ key: z.string().min(1), operator: z.enum(['Exists', 'DoesNotExist']) }),
 ])
 
-/** As Kubernetes writes it, but for the empty one, which would select everything. */
+/** A Kubernetes label selector. An empty one, which would select everything, is invalid. */
 export const labelSelector = z
   .strictObject({
     matchLabels: z.record(z.string().min(1), value).default({}),
@@ -34,7 +34,7 @@ export function matchesSelector({ matchLabels, matchExpressions }: LabelSelector
   )
 }
 
-/** `NotIn` also holds where there is no such label. */
+/** `NotIn` also matches where the label is absent. */
 function matchesExpression(each: LabelSelector['matchExpressions'][number], label: string | undefined): boolean {
   switch (each.operator) {
     case 'In':

@@ -1,18 +1,19 @@
 import { randomUUID } from 'node:crypto'
 import { hostname } from 'node:os'
 import { type Clock, systemClock } from '../config/clock.ts'
-import { type Lifecycle, startAll } from '../config/lifecycle.ts'
-import { type Logger, secretsOf } from '../config/logger.ts'
+import { startAll } from '../config/lifecycle.ts'
+import { type Logger, secretMaskerOf } from '../config/logger.ts'
 import { createMetrics } from '../config/metrics.ts'
-import { type ActiveOperator, type ActiveOperatorOptions, CONCURRENCY, startActiveOperator } from './active-operator.ts'
+import { type ActiveOperatorOptions, startActiveOperator } from './active-operator.ts'
+import { ActiveOperatorSupervisor } from './active-operator-supervisor.ts'
 import type { WebhookOptions } from './admission/webhook.ts'
 import type { Cluster, ClusterReader } from './cluster/cluster.ts'
-import { type ClusterAddress, type OpenedCluster, openCluster } from './cluster/open.ts'
+import { type ClusterAddress, openCluster } from './cluster/open.ts'
 import { ConfigurationWatch } from './configuration-watch.ts'
-import { type Fence, type Stoppable, UNFENCED } from './controller/fence.ts'
-import { LeaderElector, type LeaderElectorOptions } from './controller/leader-elector.ts'
-import { createReconcilers } from './controllers.ts'
-import { registerOperatorMetrics } from './metrics.ts'
+import { UNFENCED } from './controller/fence.ts'
+import { LeaderElector } from './controller/leader-elector.ts'
+import { CONCURRENCY, createReconcilers } from './controllers.ts'
+import { observeOperator, registerOperatorMetrics } from './metrics.ts'
 import { type MonitoringOptions, startMonitoring } from './monitoring.ts'
 import { type ResourceRow, resourceRows } from './resource-table.ts'
 import { RESOURCE_KINDS, type Resource, type ResourceKind } from './resources/resource.ts'
@@ -32,189 +33,199 @@ export type { ResourceRow } from './resource-table.ts'
 export type { RuntimeEvent } from './runtime-events.ts'
 export { DEFAULT_RUNTIME, runtimesConfigFor } from './runtimes.ts'
 
-export type OperatorOptions = Omit<ActiveOperatorOptions, 'cluster' | 'clock' | 'meters' | 'estate' | 'home'> & {
-  /** The workers and registries that resources may name; called again and again, since they may change. */
-  readonly estate: () => RuntimesConfig
+export type OperatorOptions = Pick<
+  ActiveOperatorOptions,
+  'logger' | 'instance' | 'resyncPeriodMs' | 'observeWorkerIntervalMs'
+> & {
+  /** The workers and registries that resources may refer to. Called repeatedly, because they may change. */
+  readonly runtimesConfig: () => RuntimesConfig
   readonly cluster: ClusterAddress
   readonly clock?: Clock
-  /** Judges what is declared before it is stored, be this process the leader or not; only on Kubernetes. */
+  /** Admission webhook, which runs whether this process leads or not; only on Kubernetes. */
   readonly webhook?: WebhookOptions
   readonly monitoring?: MonitoringOptions
-  /** Where runtimes of this process tell what changed; others are looked at again and again. */
-  readonly listen?: SubscribeToRuntimeEvents
+  /** Subscribes to the changes in runtimes of this process; other runtimes are polled. */
+  readonly subscribeToRuntimeEvents?: SubscribeToRuntimeEvents
 }
 
 export type Operator = {
-  /** How every resource is doing now. */
+  /** The current state of every resource. */
   rows(): readonly ResourceRow[]
-  /** From now on called after anything of `rows` may have changed. Returns how to end that. */
+  /** Calls the listener whenever `rows` may have changed. Returns a function that removes the listener. */
   onChange(listener: () => void): () => void
-  /** Writes nothing more when it resolves. What is on the worker and in the registry stays as it is. */
+  /** When it resolves, nothing is written any more. What is on the worker and in the registry stays as it is. */
   stop(): Promise<void>
 }
 
+/** A reconcile that runs for so long is stuck, and the liveness probe fails. */
+const STUCK_MS = 300_000
+
 /**
- * Keeps what the cluster's resources declare. Resolves when every resource that is there is known; a runtime that does not
- * answer is waited for, and so is the lease that says which of several operators acts.
+ * Starts the operator. Resolves when every resource of the cluster is known. Runtimes that do not answer, and the lease of
+ * another operator, are waited for in the background.
  */
 export function startOperator(options: OperatorOptions): Promise<Operator> {
-  const { clock = systemClock, monitoring } = options
+  const { clock = systemClock, monitoring, subscribeToRuntimeEvents } = options
+  const { instance, resyncPeriodMs, observeWorkerIntervalMs } = options
   const logger = options.logger.child({ program: 'operator' })
   return startAll(logger, async (life) => {
-    const place: {
-      leader?: ChangingLeader
-      elector?: LeaderElector
-      home?: OpenedCluster
-      estate?: ConfigurationWatch
-      isKnown?: true
-    } = {}
-    const meters = registerOperatorMetrics(monitoring?.metrics ?? createMetrics(), {
-      isLeader: () => place.leader !== undefined,
-      concurrency: CONCURRENCY,
-      resources: () => RESOURCE_KINDS.flatMap((kind): readonly Resource[] => place.home?.cluster.list(kind) ?? []),
-      queue: (kind) => place.leader?.queue(kind),
-      watches: () => place.home?.watches() ?? [],
-      observers: () => place.leader?.observers() ?? [],
+    const metrics = monitoring?.metrics ?? createMetrics()
+    const operatorMetrics = registerOperatorMetrics(metrics)
+    const configuration = new ConfigurationWatch({ read: options.runtimesConfig, clock, logger })
+    const address = options.cluster
+    const { cluster, leaseLock, watches, operatorNamespace } = await openCluster({
+      address,
+      clock,
+      logger,
+      operatorMetrics,
+      ...(instance !== undefined && { instance }),
     })
+    const supervisor = new ActiveOperatorSupervisor(configuration.current, (runtimesConfig, fence) =>
+      startActiveOperator(
+        {
+          cluster,
+          clock,
+          logger,
+          runtimesConfig,
+          operatorNamespace,
+          ...(instance !== undefined && { instance }),
+          ...(resyncPeriodMs !== undefined && { resyncPeriodMs }),
+          ...(observeWorkerIntervalMs !== undefined && { observeWorkerIntervalMs }),
+          operatorMetrics,
+        },
+        fence,
+      ),
+    )
+    const elector =
+      leaseLock &&
+      new LeaderElector({
+        lock: leaseLock,
+        identity: `${hostname()}_${randomUUID()}`,
+        clock,
+        logger,
+        onStartedLeading: (fence) => supervisor.start(fence),
+      })
+    observeOperator(metrics, {
+      isLeader: () => supervisor.isActive,
+      concurrency: CONCURRENCY,
+      resources: () => RESOURCE_KINDS.flatMap((kind): readonly Resource[] => cluster.list(kind)),
+      queue: (kind) => supervisor.queue(kind),
+      watches,
+      observers: () => supervisor.observers(),
+    })
+    const readiness = { isSynced: false }
     if (monitoring !== undefined) {
-      const isStuck = (kind: ResourceKind) => place.leader?.queue(kind).workingMs.some((ms) => ms > STUCK_MS) ?? false
+      const isStuck = (kind: ResourceKind) => supervisor.queue(kind)?.workingMs.some((ms) => ms > STUCK_MS) ?? false
       const server = await startMonitoring(monitoring, logger, {
-        ready: () => place.isKnown === true && place.estate?.isValid === true && place.elector?.isForbidden !== true,
-        healthy: () => !RESOURCE_KINDS.some(isStuck),
+        isReady: () => readiness.isSynced && configuration.isValid && elector?.isForbidden !== true,
+        isHealthy: () => !RESOURCE_KINDS.some(isStuck),
       })
       life.onStop('monitoring', () => server.stop())
     }
-    const home = await openCluster(options, { clock, logger, meters })
-    place.home = home
-    const { cluster, leases } = home
-    const lookAround = namespacesFor(cluster, logger)
-    const estate = new ConfigurationWatch({
-      ...{ read: options.estate, clock, logger },
-      onChange: () => place.leader?.restart(),
-      onLook: (current) => void lookAround(current),
+    const watchNamespaces = createNamespaceWatch(cluster, logger)
+    configuration.start({
+      onChange: (runtimesConfig) => supervisor.reconfigure(runtimesConfig),
+      onPoll: (runtimesConfig) => void watchNamespaces(runtimesConfig),
     })
-    estate.start()
-    life.onStop('configuration', () => estate.stop())
-    place.estate = estate
-    const known = { ...options, cluster, clock, logger, meters, home: home.namespace }
-    const listeners = new Set<() => void>()
-    const unsubscribe = cluster.onChange((change) => {
-      for (const key of requestsForChange(change, cluster)) place.leader?.wake(key, 'user')
-      for (const listener of listeners) listener()
-    })
-    life.onStop('watch', unsubscribe)
-    const news = new RuntimeEventBus(clock, (told) => {
-      for (const key of requestsForRuntimeEvent(told, cluster)) place.leader?.wake(key, 'routine')
-    })
-    const unhear = options.listen?.((told) => news.hear(told))
-    life.onStop('news', () => {
-      unhear?.()
-      news.stop()
+    life.onStop('configuration', () => configuration.stop())
+    const stopMapping = cluster.onChange((change) => supervisor.enqueue(requestsForChange(change, cluster), 'user'))
+    life.onStop('watch', stopMapping)
+    const runtimeEvents = new RuntimeEventBus(clock, (event) =>
+      supervisor.enqueue(requestsForRuntimeEvent(event, cluster), 'routine'),
+    )
+    const unsubscribe = subscribeToRuntimeEvents?.((event) => runtimeEvents.publish(event))
+    life.onStop('runtime events', () => {
+      unsubscribe?.()
+      runtimeEvents.stop()
     })
     life.onStop('cluster', () => cluster.stop())
     await cluster.start()
-    await lookAround(estate.current)
-    place.isKnown = true
-    const lead = (fence: Fence): Stoppable => {
-      const leader = changingLeader(() => startActiveOperator({ ...known, estate: estate.current }, fence))
-      place.leader = leader
-      return {
-        async stop() {
-          await leader.stop()
-          delete place.leader
-        },
-      }
+    await watchNamespaces(configuration.current)
+    readiness.isSynced = true
+    // A folder of manifests has exactly one operator, so it needs no lease.
+    const leadership = elector ?? supervisor.start(UNFENCED)
+    elector?.start()
+    life.onStop('leader', () => leadership.stop())
+    const { webhook } = options
+    if (webhook !== undefined && address.kind === 'kubernetes') {
+      const server = await serveWebhook(webhook, address, {
+        cluster,
+        clock,
+        logger,
+        operatorNamespace,
+        ...(instance !== undefined && { instance }),
+        runtimesConfig: () => configuration.current,
+      })
+      life.onStop('webhook', () => server.stop())
     }
-    // Who keeps a folder of manifests has it alone.
-    if (leases !== undefined) place.elector = elect({ leases, clock, logger, lead })
-    const office = place.elector ?? lead(UNFENCED)
-    life.onStop('leader', () => office.stop())
-    await serveWebhook(options, { ...known, estate: () => estate.current }, life)
-    life.onStop('readiness', () => delete place.isKnown)
+    life.onStop('readiness', () => {
+      readiness.isSynced = false
+    })
     return {
       rows: () => resourceRows(cluster),
-      onChange(listener) {
-        listeners.add(listener)
-        return () => listeners.delete(listener)
-      },
+      onChange: (listener) => cluster.onChange(() => listener()),
       stop: () => life.stop(),
     }
   })
 }
 
-/** Follows namespaces once something is configured that goes by what they are like. To be called until it was granted. */
-function namespacesFor(cluster: Cluster, logger: Logger): (estate: RuntimesConfig) => Promise<void> {
-  let isRefused = false
-  return async (estate) => {
-    if (!needsNamespaces(estate)) return
+/** Returns a function that starts to watch namespaces when the configuration needs them. It retries until that is allowed. */
+function createNamespaceWatch(cluster: Cluster, logger: Logger): (runtimesConfig: RuntimesConfig) => Promise<void> {
+  let isForbidden = false
+  return async (runtimesConfig) => {
+    if (!needsNamespaces(runtimesConfig)) return
     try {
-      await cluster.followNamespaces()
-      isRefused = false
+      await cluster.watchNamespaces()
+      isForbidden = false
     } catch (error) {
-      const said = 'namespaces can not be watched: entries that go by what they are like do without'
-      if (!isRefused) logger.error({ err: error }, said)
-      isRefused = true
+      const message = 'cannot watch namespaces: allowedNamespaces selectors and namespace deletions are not evaluated'
+      if (!isForbidden) logger.error({ err: error }, message)
+      isForbidden = true
     }
   }
 }
 
-/** A pass that runs for so long will not end. */
-const STUCK_MS = 300_000
+/** The timeout that the API server has for the webhook. */
+const ADMISSION_TIMEOUT_MS = 5_000
 
-type ChangingLeader = ActiveOperator & {
-  /** Begins anew, with what is configured now. */
-  restart(): void
+type WebhookContext = Pick<ActiveOperatorOptions, 'cluster' | 'clock' | 'logger' | 'operatorNamespace' | 'instance'> & {
+  readonly runtimesConfig: () => RuntimesConfig
 }
-
-function changingLeader(start: () => ActiveOperator): ChangingLeader {
-  let leader = start()
-  let hasEnded = false
-  let changing = Promise.resolve()
-  return {
-    wake: (key, urgency) => leader.wake(key, urgency),
-    queue: (kind) => leader.queue(kind),
-    observers: () => leader.observers(),
-    restart() {
-      changing = changing.then(async () => {
-        if (hasEnded) return
-        await leader.stop()
-        leader = start()
-      })
-    },
-    async stop() {
-      hasEnded = true
-      await changing
-      await leader.stop()
-    },
-  }
-}
-
-function elect(options: Omit<LeaderElectorOptions, 'identity'>): LeaderElector {
-  const elector = new LeaderElector({ ...options, identity: `${hostname()}_${randomUUID()}` })
-  elector.start()
-  return elector
-}
-
-/** The API server waits for no longer. */
-const REVIEW_MS = 5_000
 
 async function serveWebhook(
-  { cluster: address, webhook }: OperatorOptions,
-  known: Omit<ActiveOperatorOptions, 'estate'> & { readonly estate: () => RuntimesConfig },
-  life: Lifecycle,
-): Promise<void> {
-  if (webhook === undefined || address.kind !== 'kubernetes') return
+  webhook: WebhookOptions,
+  address: Extract<ClusterAddress, { kind: 'kubernetes' }>,
+  { cluster, clock, logger, operatorNamespace, instance, runtimesConfig }: WebhookContext,
+): Promise<{ stop(): Promise<void> }> {
   const { openKubernetesApi } = await import('../clients/kubernetes/api.ts')
   const { startWebhook } = await import('./admission/webhook.ts')
-  const reach: EndpointResolver = (_, { endpoint }) => ({ ...endpoint, timeoutMs: REVIEW_MS })
-  let made: { readonly estate: RuntimesConfig; readonly runtimes: Runtimes } | undefined
-  const reviewers = (cluster: ClusterReader) => {
-    const estate = known.estate()
-    if (made?.estate !== estate) made = { estate, runtimes: createRuntimes(estate, known, reach) }
-    return createReconcilers({ ...known, cluster, runtimes: made.runtimes, secrets: secretsOf(known.logger) })
+  const resolveEndpoint: EndpointResolver = (_, { endpoint }) => ({ ...endpoint, timeoutMs: ADMISSION_TIMEOUT_MS })
+  let cached: { readonly config: RuntimesConfig; readonly runtimes: Runtimes } | undefined
+  /** Clients are kept until the configuration changes: they cache what they know of schemas. */
+  const currentRuntimes = (): Runtimes => {
+    const config = runtimesConfig()
+    if (cached?.config !== config) {
+      cached = { config, runtimes: createRuntimes(config, { operatorNamespace, cluster }, resolveEndpoint) }
+    }
+    return cached.runtimes
   }
+  const dryRunners = (proposed: ClusterReader) =>
+    createReconcilers({
+      cluster: proposed,
+      runtimes: currentRuntimes(),
+      clock,
+      ...(instance !== undefined && { instance }),
+      secrets: secretMaskerOf(logger),
+    })
   const api = openKubernetesApi(address.kubeconfig)
-  const { namespaces, leaseNamespace: home = api.namespace } = address
-  const started = startWebhook(webhook, { ...known, api, home, namespaces, reviewers })
-  life.onStop('webhook', () => started.stop())
+  const { namespaces, leaseNamespace = api.namespace } = address
+  return startWebhook(webhook, {
+    api,
+    operatorNamespace: leaseNamespace,
+    namespaces,
+    cluster,
+    dryRunners,
+    clock,
+    logger,
+  })
 }

@@ -4,17 +4,17 @@ import type { ControllerMetrics, QueueState, ReconcileOutcome } from './controll
 import { findCondition } from './resources/condition.ts'
 import { RESOURCE_KINDS, type Resource, type ResourceKind } from './resources/resource.ts'
 
-/** How the operator is now; read when somebody asks for its metrics. */
+/** The state of the operator, read when metrics are scraped. */
 export type OperatorState = {
   readonly isLeader: () => boolean
-  /** Passes of one kind at the same time. */
+  /** Reconciles of one kind that may run at the same time. */
   readonly concurrency: number
   readonly resources: () => readonly Resource[]
   /** Undefined while this process does not lead. */
   readonly queue: (kind: ResourceKind) => QueueState | undefined
-  /** How long ago each watch was heard of. */
+  /** Time since each watch last received something. */
   readonly watches: () => readonly { readonly resource: string; readonly silentMs: number }[]
-  /** How long ago each worker and registry was last seen as a whole. */
+  /** Time since each worker and registry was last listed. */
   readonly observers: () => readonly {
     readonly cluster: string
     readonly runtime: 'worker' | 'registry'
@@ -22,62 +22,73 @@ export type OperatorState = {
   }[]
 }
 
-/** What is told as it happens. */
+/** Receives what the operator does. */
 export type OperatorMetrics = {
   controller(kind: ResourceKind): ControllerMetrics
-  /** A call of a runtime has ended; status 0: it did not answer. */
-  called(cluster: string, runtime: 'worker' | 'registry', call: { method: string; path: string }, status: number): void
-  /** A call of the API server has ended; status 0: it did not answer. */
-  asked(method: string, host: string, status: number, tookMs: number): void
+  /** A call of a runtime has ended; status 0: without a response. */
+  runtimeCallEnded(
+    cluster: string,
+    runtime: 'worker' | 'registry',
+    call: { method: string; path: string },
+    status: number,
+  ): void
+  /** A call of the API server has ended; status 0: without a response. */
+  apiCallEnded(method: string, host: string, status: number, tookMs: number): void
   watchRestarted(resource: string, reason: string): void
-  /** An event of a resource, by its reason. */
-  happened(kind: ResourceKind, reason: string): void
+  /** An Event was recorded. */
+  eventRecorded(kind: ResourceKind, reason: string): void
 }
 
 const SECONDS = [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60]
-/** Each condition of each resource is a series: with more resources only their sums are told. */
+/** Each condition of each resource is a series: beyond this number only the sums are exposed. */
 const RESOURCES_MAX = 10_000
 const EVENTS = {
-  DriftDetected: ['weir_drift_total', 'Changes behind the operator’s back that it found.'],
-  DriftCorrected: ['weir_drift_total', 'Changes behind the operator’s back that it found.'],
-  AutoRestarted: ['weir_autorestart_total', 'Restarts of connectors and tasks that had failed.'],
+  DriftDetected: ['weir_drift_total', 'Changes by other clients that were detected or corrected.'],
+  DriftCorrected: ['weir_drift_total', 'Changes by other clients that were detected or corrected.'],
+  AutoRestarted: ['weir_autorestart_total', 'Automatic restarts of failed connectors and tasks.'],
 } as const
 
-/** The operator's families: names of controller-runtime, so that its dashboards fit, and our own. */
-export function registerOperatorMetrics(metrics: Metrics, read: OperatorState): OperatorMetrics {
-  const make = new Families(metrics)
+/**
+ * Registers the counters and histograms of the operator. Names that controller-runtime has are the same here, so that its
+ * dashboards can be used.
+ */
+export function registerOperatorMetrics(metrics: Metrics): OperatorMetrics {
+  const make = new MetricFamilies(metrics)
+  const controller = controllerMetrics(make)
+  const { runtimeCallEnded, apiCallEnded, watchRestarted } = callMetrics(make)
+  const { eventRecorded } = eventMetrics(make)
+  return { controller, runtimeCallEnded, apiCallEnded, watchRestarted, eventRecorded }
+}
+
+/** Registers the gauges, which read the state of the operator when the metrics are scraped. */
+export function observeOperator(metrics: Metrics, state: OperatorState): void {
+  const make = new MetricFamilies(metrics)
   make.gauge('leader_election_master_status', 'Whether this process leads (1) or stands by (0).', [], (set) =>
-    set({}, Number(read.isLeader())),
+    set({}, Number(state.isLeader())),
   )
-  queueGauges(make, read)
-  resourceGauges(make, read)
-  make.gauge(
-    'weir_cache_staleness_seconds',
-    'Since the API server was last heard of on a watch.',
-    ['resource'],
-    (set) => {
-      const byResource = Map.groupBy(read.watches(), ({ resource }) => resource)
-      for (const [resource, of] of byResource)
-        set({ resource }, Math.max(...of.map(({ silentMs }) => silentMs)) / 1_000)
-    },
-  )
-  make.gauge('weir_observe_lag_seconds', 'Since a runtime was last seen as a whole.', ['cluster', 'runtime'], (set) => {
-    for (const { cluster, runtime, lagMs } of read.observers()) set({ cluster, runtime }, lagMs / 1_000)
+  queueGauges(make, state)
+  resourceGauges(make, state)
+  make.gauge('weir_cache_staleness_seconds', 'Time since a watch last received something.', ['resource'], (set) => {
+    const byResource = Map.groupBy(state.watches(), ({ resource }) => resource)
+    for (const [resource, watches] of byResource)
+      set({ resource }, Math.max(...watches.map(({ silentMs }) => silentMs)) / 1_000)
   })
-  return { controller: controllerMeters(make), ...callMeters(make), ...eventMeters(make) }
+  make.gauge('weir_observe_lag_seconds', 'Time since a runtime was last listed.', ['cluster', 'runtime'], (set) => {
+    for (const { cluster, runtime, lagMs } of state.observers()) set({ cluster, runtime }, lagMs / 1_000)
+  })
 }
 
 type Collect = (set: (labels: Readonly<Record<string, string>>, value: number) => void) => void
 
-/** Makes families in one registry. */
-class Families {
+/** Makes metric families in one registry. */
+class MetricFamilies {
   readonly #registers: [Metrics]
 
   constructor(metrics: Metrics) {
     this.#registers = [metrics]
   }
 
-  /** Read anew whenever somebody asks. */
+  /** A gauge whose values are read at each scrape. */
   gauge(name: string, help: string, labelNames: readonly string[], collect: Collect): void {
     new Gauge({
       name,
@@ -109,41 +120,41 @@ const QUEUE = ['name', 'controller'] as const
 const ofController = (kind: ResourceKind) => ({ controller: kind.toLowerCase() })
 const ofQueue = (kind: ResourceKind) => ({ name: kind.toLowerCase(), controller: kind.toLowerCase() })
 
-function queueGauges(make: Families, read: OperatorState): void {
+function queueGauges(make: MetricFamilies, state: OperatorState): void {
   const families: readonly (readonly [string, string, (reading: QueueState) => number])[] = [
-    ['workqueue_depth', 'Resources that wait for a pass.', ({ waiting }) => waiting],
+    ['workqueue_depth', 'Resources that wait to be reconciled.', ({ waiting }) => waiting],
     [
       'workqueue_unfinished_work_seconds',
-      'How long the passes that run have been running, together.',
+      'Total duration of the reconciles that are running.',
       ({ workingMs }) => workingMs.reduce((sum, ms) => sum + ms, 0) / 1_000,
     ],
     [
       'workqueue_longest_running_processor_seconds',
-      'How long the longest of them has been running.',
+      'Duration of the longest reconcile that is running.',
       ({ workingMs }) => Math.max(0, ...workingMs) / 1_000,
     ],
   ]
   for (const [name, help, of] of families) {
     make.gauge(name, help, QUEUE, (set) => {
-      for (const kind of RESOURCE_KINDS) set(ofQueue(kind), of(read.queue(kind) ?? NOTHING))
+      for (const kind of RESOURCE_KINDS) set(ofQueue(kind), of(state.queue(kind) ?? NOTHING))
     })
   }
-  make.gauge('controller_runtime_active_workers', 'Passes that run.', CONTROLLER, (set) => {
-    for (const kind of RESOURCE_KINDS) set(ofController(kind), read.queue(kind)?.workingMs.length ?? 0)
+  make.gauge('controller_runtime_active_workers', 'Running reconciles.', CONTROLLER, (set) => {
+    for (const kind of RESOURCE_KINDS) set(ofController(kind), state.queue(kind)?.workingMs.length ?? 0)
   })
   make.gauge(
     'controller_runtime_max_concurrent_reconciles',
-    'Passes that may run at the same time.',
+    'Reconciles of one runtime that may run at the same time.',
     CONTROLLER,
     (set) => {
-      for (const kind of RESOURCE_KINDS) set(ofController(kind), read.concurrency)
+      for (const kind of RESOURCE_KINDS) set(ofController(kind), state.concurrency)
     },
   )
 }
 
-function resourceGauges(make: Families, read: OperatorState): void {
-  make.gauge('weir_resources', 'Resources by how they are doing.', ['kind', 'ready', 'reason'], (set) => {
-    const counts = Map.groupBy(read.resources(), ({ kind, status }) => {
+function resourceGauges(make: MetricFamilies, state: OperatorState): void {
+  make.gauge('weir_resources', 'Resources by the status and reason of Ready.', ['kind', 'ready', 'reason'], (set) => {
+    const counts = Map.groupBy(state.resources(), ({ kind, status }) => {
       const ready = findCondition(status.conditions, 'Ready')
       return JSON.stringify({ kind, ready: ready?.status ?? 'Unknown', reason: ready?.reason ?? 'Pending' })
     })
@@ -151,7 +162,7 @@ function resourceGauges(make: Families, read: OperatorState): void {
   })
   const labels = ['kind', 'namespace', 'name', 'type', 'status'] as const
   make.gauge('weir_resource_condition', 'The conditions of each resource, up to 10,000 resources.', labels, (set) => {
-    const resources = read.resources()
+    const resources = state.resources()
     if (resources.length > RESOURCES_MAX) return
     for (const { kind, metadata, status } of resources) {
       const { namespace, name } = metadata
@@ -162,24 +173,29 @@ function resourceGauges(make: Families, read: OperatorState): void {
   })
 }
 
-function controllerMeters(make: Families): OperatorMetrics['controller'] {
-  const results = make.counter('controller_runtime_reconcile_total', 'Passes, by how they ended.', [
-    'controller',
-    'result',
-  ])
-  const failures = make.counter('controller_runtime_reconcile_errors_total', 'Passes that failed.', CONTROLLER)
-  const panics = make.counter('controller_runtime_reconcile_panics_total', 'Errors of the operator’s own.', CONTROLLER)
-  const timeouts = make.counter('controller_runtime_reconcile_timeouts_total', 'Passes that took too long.', CONTROLLER)
-  const stuck = make.counter(
-    'controller_runtime_terminal_reconcile_errors_total',
-    'Passes that ended in what only a person can put right.',
+function controllerMetrics(make: MetricFamilies): OperatorMetrics['controller'] {
+  const results = make.counter('controller_runtime_reconcile_total', 'Reconciles by result.', ['controller', 'result'])
+  const failures = make.counter('controller_runtime_reconcile_errors_total', 'Reconciles that failed.', CONTROLLER)
+  const panics = make.counter(
+    'controller_runtime_reconcile_panics_total',
+    'Reconciles that failed because of a bug.',
     CONTROLLER,
   )
-  const seconds = make.histogram('controller_runtime_reconcile_time_seconds', 'How long passes took.', CONTROLLER)
-  const added = make.counter('workqueue_adds_total', 'Resources that came to wait for a pass.', QUEUE)
-  const retried = make.counter('workqueue_retries_total', 'Resources that wait for another attempt.', QUEUE)
-  const waited = make.histogram('workqueue_queue_duration_seconds', 'How long they waited.', QUEUE)
-  const worked = make.histogram('workqueue_work_duration_seconds', 'How long passes took.', QUEUE)
+  const timeouts = make.counter(
+    'controller_runtime_reconcile_timeouts_total',
+    'Reconciles that exceeded their time limit.',
+    CONTROLLER,
+  )
+  const stuck = make.counter(
+    'controller_runtime_terminal_reconcile_errors_total',
+    'Reconciles that ended with a terminal error.',
+    CONTROLLER,
+  )
+  const seconds = make.histogram('controller_runtime_reconcile_time_seconds', 'Duration of reconciles.', CONTROLLER)
+  const added = make.counter('workqueue_adds_total', 'Resources that were added to the queue.', QUEUE)
+  const retried = make.counter('workqueue_retries_total', 'Resources that were requeued with backoff.', QUEUE)
+  const waited = make.histogram('workqueue_queue_duration_seconds', 'Time that resources waited in the queue.', QUEUE)
+  const worked = make.histogram('workqueue_work_duration_seconds', 'Duration of reconciles.', QUEUE)
   return (kind) => {
     const labels = ofController(kind)
     const both = ofQueue(kind)
@@ -188,9 +204,9 @@ function controllerMeters(make: Families): OperatorMetrics['controller'] {
     return {
       added: () => added.inc(both),
       retried: () => retried.inc(both),
-      taken: (waitedMs) => waited.observe(both, waitedMs / 1_000),
-      stuck: () => stuck.inc(labels),
-      passed(outcome, tookMs) {
+      dequeued: (waitedMs) => waited.observe(both, waitedMs / 1_000),
+      failedTerminally: () => stuck.inc(labels),
+      reconciled(outcome, tookMs) {
         const failed = FAILED.has(outcome)
         results.inc({ ...labels, result: failed ? 'error' : outcome })
         if (failed) failures.inc(labels)
@@ -203,29 +219,32 @@ function controllerMeters(make: Families): OperatorMetrics['controller'] {
   }
 }
 
-function callMeters(make: Families): Pick<OperatorMetrics, 'called' | 'asked' | 'watchRestarted'> {
-  const calls = make.counter('weir_runtime_requests_total', 'Calls of workers and registries; code 0: no answer.', [
+function callMetrics(
+  make: MetricFamilies,
+): Pick<OperatorMetrics, 'runtimeCallEnded' | 'apiCallEnded' | 'watchRestarted'> {
+  const calls = make.counter('weir_runtime_requests_total', 'Calls of workers and registries; code 0: no response.', [
     'cluster',
     'endpoint',
     'code',
   ])
-  const up = make.level('weir_runtime_up', 'Whether a runtime answered its last call.', ['cluster', 'runtime'])
-  const requests = make.counter('rest_client_requests_total', 'Calls of the API server; code 0: no answer.', [
+  const up = make.level('weir_runtime_up', 'Whether a runtime responded to its last call.', ['cluster', 'runtime'])
+  const requests = make.counter('rest_client_requests_total', 'Calls of the API server; code 0: no response.', [
     'code',
     'method',
     'host',
   ])
-  const took = make.histogram('rest_client_request_duration_seconds', 'How long its answers took to begin.', [
-    'verb',
-    'host',
-  ])
-  const restarts = make.counter('weir_watch_restarts_total', 'Watches that began anew.', ['resource', 'reason'])
+  const took = make.histogram(
+    'rest_client_request_duration_seconds',
+    'Time until a response of the API server begins.',
+    ['verb', 'host'],
+  )
+  const restarts = make.counter('weir_watch_restarts_total', 'Restarts of watches.', ['resource', 'reason'])
   return {
-    called(cluster, runtime, { method, path }, status) {
+    runtimeCallEnded(cluster, runtime, { method, path }, status) {
       calls.inc({ cluster, endpoint: `${method} ${templateOf(path)}`, code: String(status) })
       up.set({ cluster, runtime }, Number(status > 0))
     },
-    asked(method, host, status, tookMs) {
+    apiCallEnded(method, host, status, tookMs) {
       requests.inc({ code: String(status), method, host })
       took.observe({ verb: method, host }, tookMs / 1_000)
     },
@@ -233,13 +252,13 @@ function callMeters(make: Families): Pick<OperatorMetrics, 'called' | 'asked' | 
   }
 }
 
-function eventMeters(make: Families): Pick<OperatorMetrics, 'happened'> {
+function eventMetrics(make: MetricFamilies): Pick<OperatorMetrics, 'eventRecorded'> {
   const families = new Map<string, Counter<'kind'>>()
   for (const [name, help] of Object.values(EVENTS)) {
     if (!families.has(name)) families.set(name, make.counter(name, help, ['kind']))
   }
   return {
-    happened(kind, reason) {
+    eventRecorded(kind, reason) {
       const event = EVENTS[reason as keyof typeof EVENTS]
       if (event !== undefined) families.get(event[0])?.inc({ kind })
     },
@@ -249,7 +268,7 @@ function eventMeters(make: Families): Pick<OperatorMetrics, 'happened'> {
 const NOTHING: QueueState = { waiting: 0, workingMs: [] }
 const FAILED: ReadonlySet<ReconcileOutcome> = new Set(['error', 'panic', 'timeout'])
 
-/** Words of the runtimes' paths; everything else is a name that somebody gave. */
+/** Fixed path segments of the runtimes' APIs; every other segment is a name. */
 const WORDS = new Set(
   [
     'connectors connector-plugins config validate status offsets restart pause resume stop tasks topics',

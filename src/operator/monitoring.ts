@@ -5,15 +5,15 @@ import { type HttpServer, type HttpServerOptions, startHttpServer } from '../htt
 
 export type MonitoringOptions = {
   readonly metrics: Metrics
-  /** Where they, `/healthz` and `/readyz` answer: `http://host:port`. */
+  /** `http://host:port` of `/metrics`, `/healthz` and `/readyz`. */
   readonly listener: string
 }
 
-/** Answers from before the first resource is known until everything has stopped. */
+/** Serves metrics and probes. It starts before the cluster is read and stops last. */
 export async function startMonitoring(
   { metrics, listener }: MonitoringOptions,
   logger: Logger,
-  probes: Pick<HttpServerOptions, 'ready' | 'healthy'>,
+  probes: Pick<HttpServerOptions, 'isReady' | 'isHealthy'>,
 ): Promise<HttpServer> {
   collectDefaultMetrics({ register: metrics })
   const json = ['application/json']

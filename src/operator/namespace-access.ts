@@ -1,28 +1,31 @@
 import { TerminalError } from './controller/reconcile-error.ts'
 import type { RegistryRuntimeConfig } from './runtimes.ts'
 
-/** The default context as the registry names it, and as configurations do. */
+/** The default context in the registry's API and in the configuration. */
 const DEFAULT_CONTEXT = '.'
 const DEFAULT_CONTEXT_NAME = '.default'
 
 /**
- * Passes when a namespace may have this in a registry: a subject, `:.ctx:` for a whole context, or undefined for the
- * registry itself, which is its default context. Throws `TerminalError` with what it may have.
+ * Throws `TerminalError` unless the configuration allows a namespace to use this scope of a registry: a subject,
+ * `:.ctx:` for a context, or undefined for the registry itself, which is its default context.
  */
 export function assertNamespaceAccess(
-  entry: RegistryRuntimeConfig,
+  runtimeConfig: RegistryRuntimeConfig,
   namespace: string,
   scope: string | undefined,
 ): void {
   const { context, name } = partsOf(scope)
-  const contexts = entry.contexts[namespace] ?? entry.contexts['*']
+  const contexts = runtimeConfig.contexts[namespace] ?? runtimeConfig.contexts['*']
   if (contexts !== undefined && !contexts.map(stored).includes(context)) {
-    throw notAllowed(entry, `namespace ${namespace} has the contexts ${contexts.join(', ')}, not ${shown(context)}`)
+    throw notAllowed(
+      runtimeConfig,
+      `namespace ${namespace} has the contexts ${contexts.join(', ')}, not ${shown(context)}`,
+    )
   }
-  const prefixes = entry.subjectPrefixes[namespace]
+  const prefixes = runtimeConfig.subjectPrefixes[namespace]
   if (prefixes === undefined || prefixes.some((prefix) => name.startsWith(prefix))) return
   const begin = `the subjects of namespace ${namespace} begin with ${prefixes.join(' or ')}`
-  throw notAllowed(entry, name === '' ? `${begin}: it may not change what is there for all` : begin)
+  throw notAllowed(runtimeConfig, name === '' ? `${begin}: it may not change what is there for all` : begin)
 }
 
 function partsOf(scope = ''): { readonly context: string; readonly name: string } {

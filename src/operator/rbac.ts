@@ -4,19 +4,19 @@ import { pluralOf } from './resources/crd.ts'
 import { API_VERSION, RESOURCE_KINDS, type ResourceKind } from './resources/resource.ts'
 
 export type RbacOptions = {
-  /** Where the operator and its service account live. */
+  /** Namespace of the operator and its service account. */
   readonly namespace: string
-  /** Whose resources it keeps; empty: of all. */
+  /** Namespaces whose resources it manages; empty: all. */
   readonly watched: readonly string[]
-  /** It judges what is declared before it is stored. */
+  /** Whether it serves the admission webhook. */
   readonly webhook: boolean
-  /** Connectors may keep copies of their offsets in ConfigMaps. */
+  /** Whether connectors may export their offsets to ConfigMaps. */
   readonly offsetsExport: boolean
-  /** Connectors are restarted when a Secret of theirs changes, or take values from it. */
+  /** Whether connectors are restarted when their Secrets change, or take inline values from Secrets. */
   readonly secrets: boolean
-  /** Its configuration goes by what namespaces are like. */
+  /** Whether its configuration depends on labels or the deletion of namespaces. */
   readonly namespaceLabels: boolean
-  /** Of the configuration, when it has one. */
+  /** `instance` of its configuration, if it has one. */
   readonly instance?: string
 }
 
@@ -33,9 +33,9 @@ const AUTHORIZATION = 'rbac.authorization.k8s.io'
 const GROUP = API_VERSION.split('/')[0]!
 const PLURALS = RESOURCE_KINDS.map(pluralOf)
 
-/** What the operator does in the namespaces that it watches, and no verb more. */
+/** Rules in each watched namespace, with the least set of verbs. */
 const watching = ({ offsetsExport, secrets }: RbacOptions): readonly Rule[] => [
-  // Applied: its finalizer on the resource, and the status.
+  // Server-side apply of the finalizer and the status.
   { apiGroups: [GROUP], resources: PLURALS, verbs: ['list', 'watch', 'patch'] },
   { apiGroups: [GROUP], resources: PLURALS.map((plural) => `${plural}/status`), verbs: ['patch'] },
   {
@@ -47,7 +47,7 @@ const watching = ({ offsetsExport, secrets }: RbacOptions): readonly Rule[] => [
   { apiGroups: ['events.k8s.io'], resources: ['events'], verbs: ['create', 'patch'] },
 ]
 
-/** In its own namespace. What is created has no name yet that a rule could know. */
+/** Rules in the operator's own namespace. `create` cannot be restricted by resourceNames. */
 const leading = (instance: string): readonly Rule[] => [
   { apiGroups: ['coordination.k8s.io'], resources: ['leases'], verbs: ['create'] },
   {
@@ -70,7 +70,7 @@ const registration = (namespace: string): Rule => ({
   verbs: ['create', 'patch'],
 })
 
-/** What belongs to no namespace can't be granted in one: only by its name. */
+/** Namespaces are cluster-scoped: access can only be restricted by name. */
 const seeing = (watched: readonly string[]): Rule => ({
   apiGroups: [''],
   resources: ['namespaces'],
@@ -78,10 +78,10 @@ const seeing = (watched: readonly string[]): Rule => ({
   verbs: ['list', 'watch'],
 })
 
-/** Whether a person may ask for what only some may. */
+/** To check whether a user has a guarded verb. */
 const ASKING: Rule = { apiGroups: ['authorization.k8s.io'], resources: ['subjectaccessreviews'], verbs: ['create'] }
 
-/** The operator's service account and what it may do; and what people may, by the roles that clusters give them. */
+/** The operator's service account with its roles, and the aggregated roles for users. */
 export function rbacOf(options: RbacOptions): readonly object[] {
   const { namespace, watched, webhook, namespaceLabels, instance = 'weir' } = options
   const there = watching(options)
@@ -106,7 +106,7 @@ export function rbacText(options: RbacOptions): string {
     .join('---\n')
 }
 
-/** A role, in a namespace or of the cluster, and that the operator has it. */
+/** A role and its binding, in a namespace or cluster-wide. */
 function granted(name: string, rules: readonly Rule[], account: string, namespace?: string): readonly object[] {
   const kind = namespace === undefined ? 'ClusterRole' : 'Role'
   const metadata = { name, ...(namespace !== undefined && { namespace }) }
@@ -121,7 +121,10 @@ function granted(name: string, rules: readonly Rule[], account: string, namespac
 
 const WRITE = ['create', 'update', 'patch', 'delete', 'deletecollection']
 
-/** Who may view, edit or administer a namespace may do so with its resources; modes are an administrator's. */
+/**
+ * Roles that are aggregated to view, edit and admin: users with these roles in a namespace have the same access to its
+ * resources. RegistryModes need admin.
+ */
 const USERS = [
   userRole('view', [{ apiGroups: [GROUP], resources: PLURALS, verbs: READ }]),
   userRole('edit', [{ apiGroups: [GROUP], resources: ['connectors', 'connectors/scale', 'subjects'], verbs: WRITE }]),

@@ -3,27 +3,27 @@ import { findCondition } from './resources/condition.ts'
 import { RESOURCE_KINDS, type Resource, resourceKeyOf } from './resources/resource.ts'
 import type { Condition } from './resources/status.ts'
 
-/** One line of what the operator shows: a resource, or a file that holds something it could not read. */
+/** One row of the status table: a resource, or a file with something that could not be read. */
 export type ResourceRow = {
   readonly kind: Resource['kind'] | 'File'
   readonly namespace: string
   readonly name: string
-  /** What it stands for: a connector class, a subject and its type, a mode. */
+  /** The connector class, the schema type, or the mode. */
   readonly about: string
   readonly ready: Condition['status']
   readonly reason: string
   readonly message: string
-  /** It does not get there by itself. */
-  readonly stuck: boolean
+  /** Needs a change by a user. */
+  readonly isStalled: boolean
   /** `running/total` */
   readonly tasks?: string
   readonly since: string
   readonly resource?: Resource
 }
 
-/** Everything in one table, in the order in which it needs each other, and what could not be read. */
+/** All resources in order of their dependencies, then the files that could not be read. */
 export function resourceRows(cluster: Cluster): readonly ResourceRow[] {
-  const faults = Map.groupBy(cluster.unreadable(), ({ key, file }) => key ?? file)
+  const faults = Map.groupBy(cluster.manifestErrors(), ({ key, file }) => key ?? file)
   const rows = [...RESOURCE_KINDS].flatMap((kind) =>
     [...cluster.list(kind)].sort(byName).map((resource) => {
       const key = resourceKeyOf(resource)
@@ -35,7 +35,7 @@ export function resourceRows(cluster: Cluster): readonly ResourceRow[] {
   return [...rows, ...[...faults.values()].map(fileRow)]
 }
 
-/** `file:line:column: what is wrong`, as editors and compilers write it; one after the other. */
+/** `file:line:column: message`, as compilers print it, joined by semicolons. */
 function sentenceOf(faults: readonly ManifestError[]): string {
   return faults
     .map(({ file, line, column, message }) => {
@@ -54,7 +54,7 @@ function rowOf(resource: Resource): ResourceRow {
     ? { ready: 'False' as const, reason: 'Deleting', message: 'its manifest was deleted' }
     : current && ready !== undefined
       ? { ready: ready.status, reason: ready.reason, message: ready.message }
-      : { ready: 'Unknown' as const, reason: 'Pending', message: 'not looked at yet' }
+      : { ready: 'Unknown' as const, reason: 'Pending', message: 'not reconciled yet' }
   const tasks = resource.kind === 'Connector' ? resource.status.tasks?.summary : undefined
   return {
     kind: resource.kind,
@@ -62,17 +62,17 @@ function rowOf(resource: Resource): ResourceRow {
     name: metadata.name,
     about: aboutOf(resource),
     ...shown,
-    stuck: current && findCondition(status.conditions, 'Stalled')?.status === 'True',
+    isStalled: current && findCondition(status.conditions, 'Stalled')?.status === 'True',
     ...(tasks === undefined ? {} : { tasks }),
     since: metadata.creationTimestamp,
     resource,
   }
 }
 
-/** The resource is as it last could be read; what stands in the file now is not in force. */
+/** Shows the last valid version of the resource, which stays in force while its manifest is invalid. */
 function faultyRow(row: ResourceRow, faults: readonly ManifestError[]): ResourceRow {
-  const message = `${sentenceOf(faults)} (what was declared before stays in force)`
-  return { ...row, ready: 'False', reason: 'ConfigInvalid', message, stuck: true }
+  const message = `${sentenceOf(faults)} (the previous version stays in force)`
+  return { ...row, ready: 'False', reason: 'ConfigInvalid', message, isStalled: true }
 }
 
 function fileRow(faults: readonly ManifestError[]): ResourceRow {
@@ -86,7 +86,7 @@ function fileRow(faults: readonly ManifestError[]): ResourceRow {
     ready: 'False',
     reason: 'ConfigInvalid',
     message: sentenceOf(faults),
-    stuck: true,
+    isStalled: true,
     since: '',
   }
 }

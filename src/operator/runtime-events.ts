@@ -1,50 +1,49 @@
 import type { Clock } from '../config/clock.ts'
 
 /**
- * What a runtime in this process tells: which of its things changed, never how. `worker` and `registry` are the names of
- * entries. Subject null: the whole default context; `:.ctx:`: all of that context.
+ * A change in a runtime of this process: what changed, but not how. `worker` and `registry` are names of the operator's
+ * configuration. Subject null: the whole default context; `:.ctx:`: the whole context.
  */
 export type RuntimeEvent =
   | { readonly worker: string; readonly connector: string }
   | { readonly registry: string; readonly subject: string | null }
 
-/** From now on every change is told, one call each. Returns how to end that. */
-export type SubscribeToRuntimeEvents = (listener: (news: RuntimeEvent) => void) => () => void
+/** Calls the listener once for each change. Returns a function that removes the listener. */
+export type SubscribeToRuntimeEvents = (listener: (event: RuntimeEvent) => void) => () => void
 
-/** Nothing is told sooner than so long after the first of it: what changes without end is passed over five times a second. */
-const GATHER_MS = 200
+/** Events are delivered this long after the first one of a batch: a constant stream of changes is processed 5 times a second. */
+const BATCH_MS = 200
 
-/** Gathers what is told, so that a thing that changes a thousand times a second is looked at a few times. */
+/** Delivers runtime events in batches without duplicates. */
 export class RuntimeEventBus {
   readonly #clock: Clock
-  readonly #publish: (news: RuntimeEvent) => void
-  readonly #gathered = new Map<string, RuntimeEvent>()
+  readonly #deliver: (event: RuntimeEvent) => void
+  readonly #batch = new Map<string, RuntimeEvent>()
   readonly #stopping = new AbortController()
 
-  constructor(clock: Clock, publish: (news: RuntimeEvent) => void) {
+  constructor(clock: Clock, deliver: (event: RuntimeEvent) => void) {
     this.#clock = clock
-    this.#publish = publish
+    this.#deliver = deliver
   }
 
-  hear(news: RuntimeEvent): void {
+  publish(event: RuntimeEvent): void {
     if (this.#stopping.signal.aborted) return
-    const isFirst = this.#gathered.size === 0
-    this.#gathered.set(JSON.stringify(news), news)
-    if (isFirst) {
-      this.#clock.sleep(GATHER_MS, this.#stopping.signal).then(
-        () => this.#tell(),
-        () => undefined,
-      )
-    }
+    const isFirst = this.#batch.size === 0
+    this.#batch.set(JSON.stringify(event), event)
+    if (!isFirst) return
+    this.#clock.sleep(BATCH_MS, this.#stopping.signal).then(
+      () => this.#deliverBatch(),
+      () => undefined,
+    )
   }
 
   stop(): void {
     this.#stopping.abort()
   }
 
-  #tell(): void {
-    const told = [...this.#gathered.values()]
-    this.#gathered.clear()
-    for (const news of told) this.#publish(news)
+  #deliverBatch(): void {
+    const events = [...this.#batch.values()]
+    this.#batch.clear()
+    for (const event of events) this.#deliver(event)
   }
 }

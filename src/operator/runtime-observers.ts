@@ -4,7 +4,7 @@ import type { Clock } from '../config/clock.ts'
 import type { Logger } from '../config/logger.ts'
 import type { Cluster } from './cluster/cluster.ts'
 import { resolveConnectorName } from './connector/naming.ts'
-import { isConnectorStatusCurrent as isKnownConnector } from './connector/observed.ts'
+import { isConnectorStatusCurrent } from './connector/observed.ts'
 import type { Priority } from './controller/flow.ts'
 import { Observer } from './controller/observer.ts'
 import type { OperatorState } from './metrics.ts'
@@ -15,148 +15,139 @@ import type {
   InvalidRuntimeConfig,
   RegistryRuntimeConfig,
   RuntimeConfig,
+  RuntimeKind,
   RuntimesConfig,
   WorkerRuntimeConfig,
 } from './runtimes.ts'
 import { createLatestVersionsLister } from './subject/latest-versions.ts'
-import { isSubjectStatusCurrent as isKnownSubject } from './subject/observed.ts'
-import { sortByReferences } from './subject/references.ts'
+import { isSubjectStatusCurrent } from './subject/observed.ts'
+import { runtimeNameOf } from './watch-mapping.ts'
 
 export type RuntimeObserversOptions = {
-  readonly estate: RuntimesConfig
-  readonly cluster: Pick<Cluster, 'find' | 'list'>
+  readonly runtimesConfig: RuntimesConfig
+  readonly cluster: Pick<Cluster, 'list'>
   readonly clock: Clock
   readonly logger: Logger
-  /** How often a worker is looked at; absent: as its entry says. */
-  readonly observeWorkerMs?: number
+  /** How often a worker is listed; absent: `observeInterval` of its configuration. */
+  readonly observeWorkerIntervalMs?: number
   readonly connect: {
-    worker(entry: WorkerRuntimeConfig): Pick<WorkerClient, 'list'>
-    registry(entry: RegistryRuntimeConfig): Pick<RegistryClient, 'latest' | 'latestVersions'>
+    worker(config: WorkerRuntimeConfig): Pick<WorkerClient, 'list'>
+    registry(config: RegistryRuntimeConfig): Pick<RegistryClient, 'latest' | 'latestVersions'>
   }
-  readonly wake: (key: ResourceKey, urgency: Priority) => void
+  readonly enqueue: (key: ResourceKey, priority: Priority) => void
+  /** Called when a runtime stops answering, and when it answers again. */
+  readonly onAvailabilityChange: (runtime: RuntimeKind, name: string) => void
 }
 
 export type RuntimeObservers = {
   start(): void
-  /** Wakes all resources of a runtime, in the order in which they need each other. */
-  wakeAll(runtime: Runtime, name: string): void
-  /** Whether changes in this runtime reach its resources by themselves. */
-  isSeen(runtime: Runtime, name: string): boolean
-  /** Whether the last look at this runtime, when it was declared already, did not show it. It may be there since. */
-  lacks(runtime: Runtime, name: string, thing: string): boolean
+  /** Whether changes in this runtime enqueue its resources, so that they need not be polled one by one. */
+  isObserved(runtime: RuntimeKind, name: string): boolean
+  /** Whether the last list of this runtime was made for this object and did not contain it. It may exist by now. */
+  isKnownAbsent(runtime: RuntimeKind, name: string, object: string): boolean
   readings(): ReturnType<OperatorState['observers']>
   stop(): Promise<void>
 }
-type Runtime = 'worker' | 'registry'
 
-type Watched<K extends 'Connector' | 'Subject', Thing> = {
+/** How the objects of one kind are listed in a runtime and compared with their resources. */
+type ObservedKind<K extends 'Connector' | 'Subject', T> = {
   readonly kind: K
-  readonly runtime: Runtime
-  readonly entry: RuntimeConfig
-  /** Absent: as the entry says. */
-  readonly intervalMs?: number | undefined
-  /** Is told what those are called that are declared. */
-  readonly look: (declared: readonly string[]) => Promise<ReadonlyMap<string, Thing>>
-  /** What its thing is called there. */
-  readonly nameOf: (resource: Resource<K>) => string
-  readonly isKnown: (resource: Resource<K>, thing: Thing | undefined) => boolean
-}
-type Watch = {
-  readonly runtime: Runtime
+  readonly runtime: RuntimeKind
   readonly name: string
-  readonly observer: Pick<Observer<unknown>, 'start' | 'stop' | 'isSeen' | 'lagMs'>
-  readonly lacks: (thing: string) => boolean
+  readonly intervalMs: number
+  /** Receives the names that are declared; may list only those. */
+  readonly list: (declared: readonly string[]) => Promise<ReadonlyMap<string, T>>
+  readonly nameOf: (resource: Resource<K>) => string
+  /** Whether the status of a resource already reports this object. */
+  readonly isStatusCurrent: (resource: Resource<K>, object: T | undefined) => boolean
+}
+
+/** The observer of one runtime, whatever the type of its objects. */
+type RuntimeObserver = {
+  readonly runtime: RuntimeKind
+  readonly name: string
+  readonly observer: Pick<Observer<unknown>, 'start' | 'stop' | 'isObserved' | 'lagMs'>
+  readonly isKnownAbsent: (object: string) => boolean
 }
 
 /**
- * One observer for each runtime. A resource is woken when its thing changed, or is not what a Ready one says it is, so
- * that nobody is woken by what the operator did itself. An outage and its end wake all: what each of them says of the
- * runtime is no longer true.
+ * Makes one observer for each runtime. A resource is enqueued when its object changed, or when the object differs from the
+ * status of a Ready resource: a change that the operator made itself enqueues nothing.
  */
-export function createRuntimeObservers({
-  estate,
-  cluster,
-  connect,
-  wake,
-  ...options
-}: RuntimeObserversOptions): RuntimeObservers {
-  const { clock, observeWorkerMs, logger } = options
-  const watch = <K extends 'Connector' | 'Subject', Thing>({
-    kind,
-    runtime,
-    entry,
-    ...own
-  }: Watched<K, Thing>): Watch => {
-    const { name, observeMs } = entry
-    const held = () => cluster.list(kind).filter((resource) => runtimeOf(resource) === name)
-    const claim = (thing: string) => externalObjectIndexFor(kind, name, thing)
-    let declared: readonly string[] = []
-    let lacking: ReadonlySet<IndexValue> = new Set()
-    const observer = new Observer<Thing>({
-      clock,
-      logger: logger.child({ [runtime]: name }),
-      intervalMs: own.intervalMs ?? observeMs,
-      look() {
-        declared = held().map(own.nameOf)
-        return own.look(declared)
-      },
-      onLook(things, changed) {
-        const byClaim = new Map([...things].map(([thing, seen]) => [claim(thing), seen]))
-        lacking = new Set(declared.map(claim).filter((of) => !byClaim.has(of)))
-        const news = new Set([...changed].map(claim))
-        for (const resource of held()) {
-          const { status, metadata } = resource
-          const of = claim(own.nameOf(resource))
-          const isConcerned = news.has(of) || isReady(status, metadata.generation)
-          if (isConcerned && !own.isKnown(resource, byClaim.get(of))) wake(resourceKeyOf(resource), 'user')
-        }
-      },
-      onAnswering: () => wakeAll(runtime, name),
+export function createRuntimeObservers(options: RuntimeObserversOptions): RuntimeObservers {
+  const { runtimesConfig, connect, observeWorkerIntervalMs } = options
+  const observeWorker = (config: WorkerRuntimeConfig): RuntimeObserver => {
+    const worker = connect.worker(config)
+    return observeKind(options, {
+      kind: 'Connector',
+      runtime: 'worker',
+      name: config.name,
+      intervalMs: observeWorkerIntervalMs ?? config.observeIntervalMs,
+      list: async () => new Map(Object.entries(await worker.list())),
+      nameOf: (resource) => resolveConnectorName(config, resource),
+      isStatusCurrent: isConnectorStatusCurrent,
     })
-    return { runtime, name, observer, lacks: (thing) => observer.isSeen && lacking.has(claim(thing)) }
   }
-  const wakeAll: RuntimeObservers['wakeAll'] = (runtime, name) => {
-    for (const resource of inOrder(runtime, cluster)) {
-      if (runtimeOf(resource) === name) wake(resourceKeyOf(resource), 'routine')
-    }
-  }
-  const ofWorker = (entry: WorkerRuntimeConfig): Watch => {
-    const worker = connect.worker(entry)
-    const look = async () => new Map(Object.entries(await worker.list()))
-    const intervalMs = observeWorkerMs
-    const nameOf = (resource: Resource<'Connector'>) => resolveConnectorName(entry, resource)
-    return watch({ kind: 'Connector', runtime: 'worker', entry, look, nameOf, isKnown: isKnownConnector, intervalMs })
-  }
-  const ofRegistry = (entry: RegistryRuntimeConfig): Watch => {
-    const look = createLatestVersionsLister(connect.registry(entry))
-    return watch({ kind: 'Subject', runtime: 'registry', entry, look, nameOf: subjectName, isKnown: isKnownSubject })
-  }
-  const watchOf = (runtime: Runtime, name: string) =>
-    watches.find((watch) => watch.runtime === runtime && watch.name === name)
-  const watches = [...sound(estate.workers).map(ofWorker), ...sound(estate.registries).map(ofRegistry)]
+  const observeRegistry = (config: RegistryRuntimeConfig): RuntimeObserver =>
+    observeKind(options, {
+      kind: 'Subject',
+      runtime: 'registry',
+      name: config.name,
+      intervalMs: config.observeIntervalMs,
+      list: createLatestVersionsLister(connect.registry(config)),
+      nameOf: subjectName,
+      isStatusCurrent: isSubjectStatusCurrent,
+    })
+  const observers = [
+    ...validConfigs(runtimesConfig.workers).map(observeWorker),
+    ...validConfigs(runtimesConfig.registries).map(observeRegistry),
+  ]
+  const find = (runtime: RuntimeKind, name: string) =>
+    observers.find((observer) => observer.runtime === runtime && observer.name === name)
   return {
     start() {
-      for (const { observer } of watches) observer.start()
+      for (const { observer } of observers) observer.start()
     },
-    wakeAll,
-    isSeen: (runtime, name) => watchOf(runtime, name)?.observer.isSeen ?? false,
-    lacks: (runtime, name, thing) => watchOf(runtime, name)?.lacks(thing) ?? false,
-    readings: () => watches.map(({ runtime, name, observer }) => ({ cluster: name, runtime, lagMs: observer.lagMs })),
+    isObserved: (runtime, name) => find(runtime, name)?.observer.isObserved ?? false,
+    isKnownAbsent: (runtime, name, object) => find(runtime, name)?.isKnownAbsent(object) ?? false,
+    readings: () => observers.map(({ runtime, name, observer }) => ({ cluster: name, runtime, lagMs: observer.lagMs })),
     async stop() {
-      await Promise.all(watches.map(({ observer }) => observer.stop()))
+      await Promise.all(observers.map(({ observer }) => observer.stop()))
     },
   }
 }
 
-function sound<E extends RuntimeConfig>(entries: readonly (E | InvalidRuntimeConfig)[]): readonly E[] {
-  return entries.filter((entry): entry is E => !('fault' in entry))
+function observeKind<K extends 'Connector' | 'Subject', T>(
+  { cluster, clock, logger, enqueue, onAvailabilityChange }: RuntimeObserversOptions,
+  { kind, runtime, name, intervalMs, list, nameOf, isStatusCurrent }: ObservedKind<K, T>,
+): RuntimeObserver {
+  const resources = () => cluster.list(kind).filter((resource) => runtimeNameOf(resource) === name)
+  const indexOf = (object: string) => externalObjectIndexFor(kind, name, object)
+  let declared: readonly string[] = []
+  let absent: ReadonlySet<IndexValue> = new Set()
+  const observer = new Observer<T>({
+    clock,
+    logger: logger.child({ [runtime]: name }),
+    intervalMs,
+    list() {
+      declared = resources().map(nameOf)
+      return list(declared)
+    },
+    onListed(objects, changedNames) {
+      const byIndex = new Map([...objects].map(([object, observed]) => [indexOf(object), observed]))
+      absent = new Set(declared.map(indexOf).filter((index) => !byIndex.has(index)))
+      const changed = new Set([...changedNames].map(indexOf))
+      for (const resource of resources()) {
+        const index = indexOf(nameOf(resource))
+        const isAffected = changed.has(index) || isReady(resource.status, resource.metadata.generation)
+        if (isAffected && !isStatusCurrent(resource, byIndex.get(index))) enqueue(resourceKeyOf(resource), 'user')
+      }
+    },
+    onAvailabilityChange: () => onAvailabilityChange(runtime, name),
+  })
+  return { runtime, name, observer, isKnownAbsent: (object) => observer.isObserved && absent.has(indexOf(object)) }
 }
 
-function inOrder(runtime: Runtime, cluster: Pick<Cluster, 'list'>): readonly Resource[] {
-  if (runtime === 'worker') return cluster.list('Connector')
-  return [...cluster.list('RegistryMode'), ...sortByReferences(cluster.list('Subject'))]
-}
-
-function runtimeOf({ spec }: Resource): string {
-  return 'workerRef' in spec ? spec.workerRef.name : spec.registryRef.name
+function validConfigs<C extends RuntimeConfig>(configs: readonly (C | InvalidRuntimeConfig)[]): readonly C[] {
+  return configs.filter((config): config is C => !('error' in config))
 }

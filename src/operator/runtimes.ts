@@ -6,52 +6,55 @@ import { TerminalError } from './controller/reconcile-error.ts'
 import { type LabelSelector, matchesSelector } from './label-selector.ts'
 import type { Resource } from './resources/resource.ts'
 
-/** A runtime that resources may name, and who may. */
+/** A worker or registry that resources may refer to, and the namespaces that may. */
 export type RuntimeConfig = {
-  /** What `workerRef` and `registryRef` call it. */
+  /** Name that `workerRef` and `registryRef` use. */
   readonly name: string
   readonly endpoint: Pick<Endpoint, 'url' | 'auth' | 'tls'>
-  /** `Same`: the operator's own; or those with such labels. */
+  /** `Same`: the operator's own namespace; a selector: namespaces with these labels. */
   readonly namespaces: 'All' | 'Same' | readonly string[] | LabelSelector
-  /** For one request, answer included. */
-  readonly requestMs: number
-  /** How often it is looked at although nothing was heard of it. */
-  readonly observeMs: number
-  /** Requests at the same time. */
-  readonly inFlightMax: number
-  /** What was Ready stays so for so long while the runtime does not answer, or shares out its work. */
-  readonly graceMs: number
-  /** A deletion gives up when it does not answer for so long; absent: never. */
-  readonly abandonMs?: number
+  /** Timeout of one request, including its response. */
+  readonly requestTimeoutMs: number
+  /** How often the runtime is listed. */
+  readonly observeIntervalMs: number
+  /** How many requests may be in flight. */
+  readonly maxInFlight: number
+  /** How long a Ready resource stays Ready while the runtime does not answer or rebalances. */
+  readonly readinessGracePeriodMs: number
+  /** After this time without an answer a deletion is abandoned; absent: never. */
+  readonly deletionTimeoutMs?: number
 }
 export type WorkerRuntimeConfig = RuntimeConfig & {
-  /** What connectors are called there, with `{namespace}` and `{name}`. */
+  /** Names of connectors on the worker, with `{namespace}` and `{name}`. */
   readonly nameTemplate: string
-  /** Whether `spec.name` stands as it is, whatever the template. */
+  /** Whether `spec.name` takes precedence over the template. */
   readonly allowsExplicitNames: boolean
-  /** Connectors that no resource may have; `*` stands for anything. */
+  /** Connectors that no resource may manage; `*` matches anything. */
   readonly protectedNames: readonly string[]
-  /** What stands in a configuration for a value of a Secret, with `{namespace}`, `{name}` and `{key}`. */
+  /** Placeholder for a value of a Secret in a configuration, with `{namespace}`, `{name}` and `{key}`. */
   readonly secretPlaceholder: string
-  /** Whether its connectors carry the mark of who keeps them in their configuration. */
-  readonly marksOwner: boolean
-  /** Whether values of Secrets may be sent to it in clear. */
+  /** Whether the ownership marker is written into the configuration of connectors. */
+  readonly writesOwnerMarker: boolean
+  /** Whether values of Secrets may be sent to the worker in clear text. */
   readonly allowsInlineSecrets: boolean
-  /** Instead of `abandonMs` in a namespace that is being deleted; absent: the same. */
-  readonly abandonTerminatingMs?: number
-  /** Of its pods, for autoscalers. */
+  /** Replaces `deletionTimeoutMs` in a namespace that is being deleted; absent: the same. */
+  readonly terminatingDeletionTimeoutMs?: number
+  /** Label selector of the worker's pods, for autoscalers. */
   readonly podSelector?: string
 }
 export type RegistryRuntimeConfig = RuntimeConfig & {
-  /** How the subjects of a namespace have to begin; a namespace that is not named may have all. */
+  /** Allowed prefixes of subjects by namespace; a namespace without an entry may use all subjects. */
   readonly subjectPrefixes: Readonly<Record<string, readonly string[]>>
-  /** By namespace, the contexts that it may use; `*` stands for all that are not named. Who is not named may use all. */
+  /**
+   * Allowed contexts by namespace; `*` applies to namespaces without an entry. Without either, a namespace may use all
+   * contexts.
+   */
   readonly contexts: Readonly<Record<string, readonly string[]>>
 }
-/** An entry that can't be used: it hurts whoever names it, and nobody else. */
-export type InvalidRuntimeConfig = { readonly name: string; readonly fault: string }
+/** An invalid entry of the configuration. It affects only the resources that refer to it. */
+export type InvalidRuntimeConfig = { readonly name: string; readonly error: string }
 
-/** Everything that resources may name. */
+/** All runtimes that resources may refer to. */
 export type RuntimesConfig = {
   readonly workers: readonly (WorkerRuntimeConfig | InvalidRuntimeConfig)[]
   readonly registries: readonly (RegistryRuntimeConfig | InvalidRuntimeConfig)[]
@@ -59,24 +62,24 @@ export type RuntimesConfig = {
 
 export const RUNTIME_DEFAULTS = {
   namespaces: 'All',
-  requestMs: 10_000,
-  observeMs: 30_000,
-  inFlightMax: 8,
-  graceMs: 60_000,
+  requestTimeoutMs: 10_000,
+  observeIntervalMs: 30_000,
+  maxInFlight: 8,
+  readinessGracePeriodMs: 60_000,
   nameTemplate: '{name}',
   allowsExplicitNames: false,
   protectedNames: [],
   secretPlaceholder: '${secret:{namespace}/{name}:{key}}',
-  marksOwner: true,
+  writesOwnerMarker: true,
   allowsInlineSecrets: false,
   subjectPrefixes: {},
   contexts: {},
 } as const
 
-/** What resources call their worker and their registry when they name none. */
+/** Name of the runtime that a resource uses when it refers to none. */
 export const DEFAULT_RUNTIME = 'default'
 
-/** Of one worker and one registry, for every namespace. */
+/** One worker and one registry for all namespaces. */
 export function runtimesConfigFor(urls: {
   readonly workerUrl?: string
   readonly registryUrl?: string
@@ -86,51 +89,66 @@ export function runtimesConfigFor(urls: {
   return { workers: entries(urls.workerUrl), registries: entries(urls.registryUrl) }
 }
 
-export type WorkerRuntime = { readonly entry: WorkerRuntimeConfig; readonly client: WorkerClient }
-export type RegistryRuntime = { readonly entry: RegistryRuntimeConfig; readonly client: RegistryClient }
+export type WorkerRuntime = { readonly runtimeConfig: WorkerRuntimeConfig; readonly client: WorkerClient }
+export type RegistryRuntime = { readonly runtimeConfig: RegistryRuntimeConfig; readonly client: RegistryClient }
 
-/** Whom a resource talks to. Both throw `TerminalError` when it may not. */
+/** The two kinds of runtimes. */
+export type RuntimeKind = 'worker' | 'registry'
+
+/** Finds the runtime of a resource. Both methods throw `TerminalError` when the resource may not use it. */
 export interface Runtimes {
   worker(resource: Resource<'Connector'>): WorkerRuntime
   registry(resource: Resource<'Subject' | 'RegistryMode'>): RegistryRuntime
 }
 
-/** Whether something in it goes by what a namespace is like: its labels, or that it is being deleted. */
+/** Whether the configuration depends on the labels or the deletion of namespaces. */
 export function needsNamespaces({ workers, registries }: RuntimesConfig): boolean {
   return (
-    [...workers, ...registries].some((entry) => !('fault' in entry) && isSelector(entry.namespaces)) ||
-    workers.some((entry) => !('fault' in entry) && entry.abandonTerminatingMs !== undefined)
+    [...workers, ...registries].some(
+      (runtimeConfig) => !('error' in runtimeConfig) && isSelector(runtimeConfig.namespaces),
+    ) ||
+    workers.some(
+      (runtimeConfig) => !('error' in runtimeConfig) && runtimeConfig.terminatingDeletionTimeoutMs !== undefined,
+    )
   )
 }
 
-/** Where those live who ask, and the operator itself. */
+/** What the access check needs to know of namespaces. */
 export type NamespaceContext = {
-  /** The operator's own namespace. */
-  readonly home: string
+  /** The namespace that the operator runs in. */
+  readonly operatorNamespace: string
   readonly cluster: Pick<Cluster, 'namespace'>
 }
 
-/** How one entry is reached. */
-export type EndpointResolver = (runtime: 'worker' | 'registry', entry: RuntimeConfig) => Endpoint
+/** The endpoint of a runtime. */
+export type EndpointResolver = (runtime: RuntimeKind, runtimeConfig: RuntimeConfig) => Endpoint
 
-/** Its clients live as long as it does: what they know of schemas is of use to all resources. */
+/** Creates the clients of all runtimes. They are shared by all resources, because they cache schemas. */
 export function createRuntimes(
   { workers, registries }: RuntimesConfig,
   ground: NamespaceContext,
-  reach: EndpointResolver,
+  resolveEndpoint: EndpointResolver,
 ): Runtimes {
   const places = <E extends RuntimeConfig, C>(
     entries: readonly (E | InvalidRuntimeConfig)[],
-    connect: (entry: E) => C,
-  ) => new Map(entries.map((entry) => [entry.name, 'fault' in entry ? entry : { entry, client: connect(entry) }]))
-  const workerPlaces = places(workers, (entry) => createWorkerClient(reach('worker', entry)))
-  const registryPlaces = places(registries, (entry) => createRegistryClient(reach('registry', entry)))
+    connect: (runtimeConfig: E) => C,
+  ) =>
+    new Map(
+      entries.map((runtimeConfig) => [
+        runtimeConfig.name,
+        'error' in runtimeConfig ? runtimeConfig : { runtimeConfig, client: connect(runtimeConfig) },
+      ]),
+    )
+  const workerPlaces = places(workers, (runtimeConfig) => createWorkerClient(resolveEndpoint('worker', runtimeConfig)))
+  const registryPlaces = places(registries, (runtimeConfig) =>
+    createRegistryClient(resolveEndpoint('registry', runtimeConfig)),
+  )
   return {
     worker: ({ spec, metadata }) => found('worker', workerPlaces, spec.workerRef.name, metadata.namespace),
     registry: ({ spec, metadata }) => found('registry', registryPlaces, spec.registryRef.name, metadata.namespace),
   }
 
-  function found<P extends { readonly entry: RuntimeConfig }>(
+  function found<P extends { readonly runtimeConfig: RuntimeConfig }>(
     what: string,
     places: ReadonlyMap<string, P | InvalidRuntimeConfig>,
     name: string,
@@ -139,29 +157,29 @@ export function createRuntimes(
     const place = places.get(name)
     if (place === undefined)
       throw new TerminalError('UnknownCluster', `the operator's configuration has no ${what} ${name}`)
-    if ('fault' in place) throw new TerminalError('ClusterConfigInvalid', `${what} ${name}: ${place.fault}`)
-    if (isNamespaceAllowed(`${what} ${name}`, place.entry, namespace, ground)) return place
+    if ('error' in place) throw new TerminalError('ClusterConfigInvalid', `${what} ${name}: ${place.error}`)
+    if (isNamespaceAllowed(`${what} ${name}`, place.runtimeConfig, namespace, ground)) return place
     throw new TerminalError('NotAllowed', `${what} ${name} is not granted to namespace ${namespace}`)
   }
 }
 
-/** Throws `TerminalError` where nobody can know. That revokes nothing: deletions wait. */
+/** Throws `TerminalError` where the labels are unknown. That does not count as revoked access: deletions wait. */
 function isNamespaceAllowed(
   what: string,
   { namespaces }: RuntimeConfig,
   namespace: string,
-  { home, cluster }: NamespaceContext,
+  { operatorNamespace, cluster }: NamespaceContext,
 ): boolean {
   if (namespaces === 'All') return true
-  if (!isSelector(namespaces)) return (namespaces === 'Same' ? [home] : namespaces).includes(namespace)
-  const facts = cluster.namespace(namespace)
-  if (facts === undefined) throw new TerminalError('ClusterConfigInvalid', `${what}: ${UNLABELLED}`)
-  return facts !== null && matchesSelector(namespaces, facts.labels)
+  if (!isSelector(namespaces)) return (namespaces === 'Same' ? [operatorNamespace] : namespaces).includes(namespace)
+  const info = cluster.namespace(namespace)
+  if (info === undefined) throw new TerminalError('ClusterConfigInvalid', `${what}: ${UNLABELLED}`)
+  return info !== null && matchesSelector(namespaces, info.labels)
 }
 
 const UNLABELLED =
-  'allowedNamespaces goes by labels, which are not known here: in a folder of manifests namespaces have none, ' +
-  'and on Kubernetes the operator has to be granted to list and watch namespaces'
+  'allowedNamespaces selects by labels, which are unknown: namespaces of a folder of manifests have none, ' +
+  'and on Kubernetes the operator needs permission to list and watch namespaces'
 
 function isSelector(namespaces: RuntimeConfig['namespaces']): namespaces is LabelSelector {
   return typeof namespaces === 'object' && 'matchLabels' in namespaces

@@ -2,11 +2,15 @@ import type { Cluster, ResourceChange } from './cluster/cluster.ts'
 import { externalObjectIndexFor, readyReasonIndex, referenceIndex, subjectName } from './resources/index-values.ts'
 import { kindOfKey, type Resource, type ResourceKey, resourceKeyOf } from './resources/resource.ts'
 import type { RuntimeEvent } from './runtime-events.ts'
+import type { RuntimeKind } from './runtimes.ts'
+import { sortByReferences } from './subject/references.ts'
 
-/** What waits for something that only another resource can bring. */
+/** Reasons of Subjects that only a RegistryMode can resolve. */
 const WAITS_FOR_MODE = ['RegistryReadOnly', 'WaitingForImportMode'] as const
 
-/** Whom a change concerns: the resource itself when somebody wants something else of it, and those that look to it. */
+/**
+ * The resources to reconcile after a change: the resource itself unless only its status changed, and its dependents.
+ */
 export function requestsForChange(change: ResourceChange, cluster: Cluster): readonly ResourceKey[] {
   const kind = kindOfKey(change.key)
   const others: Resource[] = []
@@ -14,9 +18,9 @@ export function requestsForChange(change: ResourceChange, cluster: Cluster): rea
   if (kind === 'RegistryMode') {
     others.push(...WAITS_FOR_MODE.flatMap((reason) => cluster.find(readyReasonIndex('Subject', reason))))
   }
-  // Whoever lost a claim may have it now.
-  if (change.what === 'gone') others.push(...cluster.find(readyReasonIndex(kind, 'Conflict')))
-  const own = change.what === 'status' ? [] : [change.key]
+  // A resource that lost a claim may own the object now.
+  if (change.type === 'deleted') others.push(...cluster.find(readyReasonIndex(kind, 'Conflict')))
+  const own = change.type === 'status' ? [] : [change.key]
   return [...own, ...others.map(resourceKeyOf).filter((key) => key !== change.key)]
 }
 
@@ -25,7 +29,10 @@ function referringTo(key: ResourceKey, cluster: Cluster): readonly Resource[] {
   return cluster.find(referenceIndex(namespace, name))
 }
 
-/** Whom a change in a runtime concerns: who stands for what changed there, and all below a level or mode. */
+/**
+ * The resources to reconcile after a change in a runtime: those of the changed object, and all below a changed level or
+ * mode.
+ */
 export function requestsForRuntimeEvent(
   news: RuntimeEvent,
   cluster: Pick<Cluster, 'find' | 'list'>,
@@ -42,4 +49,22 @@ export function requestsForRuntimeEvent(
   return [...subjects, ...cluster.find(externalObjectIndexFor('RegistryMode', registry, subject ?? ''))].map(
     resourceKeyOf,
   )
+}
+
+/** The resources of a runtime, each after those that it depends on. */
+export function requestsForRuntime(
+  runtime: RuntimeKind,
+  name: string,
+  cluster: Pick<Cluster, 'list'>,
+): readonly ResourceKey[] {
+  const resources: readonly Resource[] =
+    runtime === 'worker'
+      ? cluster.list('Connector')
+      : [...cluster.list('RegistryMode'), ...sortByReferences(cluster.list('Subject'))]
+  return resources.filter((resource) => runtimeNameOf(resource) === name).map(resourceKeyOf)
+}
+
+/** The name of the runtime that a resource refers to. */
+export function runtimeNameOf({ spec }: Resource): string {
+  return 'workerRef' in spec ? spec.workerRef.name : spec.registryRef.name
 }

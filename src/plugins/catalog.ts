@@ -2,39 +2,39 @@ import type { Plugin } from '../sdk/index.ts'
 
 export type PluginKind = Plugin['kind']
 
-/** One plugin as `GET /connector-plugins` lists it. */
+/** A plugin as listed by `GET /connector-plugins`. */
 export type CatalogEntry = { readonly class: string; readonly type: PluginKind; readonly version: string }
 
-/** A plugin, or the description of one. */
-export type Named = {
+/** A plugin or its descriptor. */
+export type NamedPlugin = {
   readonly kind: PluginKind
   readonly class: string
   readonly aliases?: readonly string[]
   readonly version: string
 }
 
-/** Those of `Item` that can be of this kind. */
+/** Narrows `Item` to the types that can have this kind. */
 export type OfKind<Item, Kind> = Item extends { readonly kind: infer Known }
   ? Kind extends Known
     ? Item
     : never
   : never
 
-export type Catalog<Item extends Named = Plugin> = {
-  /** By any of its names, spelled exactly. */
+export type Catalog<Item extends NamedPlugin = Plugin> = {
+  /** Finds a plugin by one of its names. Case-sensitive. */
   find<Kind extends PluginKind>(kind: Kind, name: string): OfKind<Item, Kind> | undefined
-  /** Every name that finds it, short ones too. */
+  /** Returns all names by which the plugin is found, including short names. */
   namesOf(plugin: Item): readonly string[]
-  /** Why a plugin that is installed is not found. */
+  /** Returns why an installed plugin is not found by this name, or undefined. */
   refusal(kind: PluginKind, name: string): string | undefined
   /** Sorted by kind and name. */
   list(kind?: PluginKind): readonly CatalogEntry[]
 }
 
-export function createCatalog<Item extends Named>(plugins: readonly Item[]): Catalog<Item> {
+export function createCatalog<Item extends NamedPlugin>(plugins: readonly Item[]): Catalog<Item> {
   const byName = new Map<string, Item>()
   for (const plugin of plugins) {
-    for (const name of namesOf(plugin)) {
+    for (const name of pluginNames(plugin)) {
       const other = byName.get(nameKey(plugin.kind, name))
       if (other !== undefined && other !== plugin) {
         throw new Error(`two plugins of kind ${plugin.kind} answer to '${name}': ${other.class}, ${plugin.class}`)
@@ -59,20 +59,23 @@ export function createCatalog<Item extends Named>(plugins: readonly Item[]): Cat
   }
 }
 
-/** The Java class name where there is one: tools know the originals by it. */
-export function listedName(plugin: Pick<Named, 'class' | 'aliases'>): string {
+/** Returns the Java class name if there is one, because tools identify the original connectors by it. */
+export function listedName(plugin: Pick<NamedPlugin, 'class' | 'aliases'>): string {
   return plugin.aliases?.[0] ?? plugin.class
 }
 
-export function namesOf(plugin: Pick<Named, 'class' | 'aliases'>): readonly string[] {
+export function pluginNames(plugin: Pick<NamedPlugin, 'class' | 'aliases'>): readonly string[] {
   return [plugin.class, ...(plugin.aliases ?? [])]
 }
 
-/** Short names, as the original has them: without the package, and without `Connector`. Who shares one has none. */
-function derivedNames<Item extends Named>(plugins: readonly Item[]): ReadonlyMap<string, Item> {
+/**
+ * Derives short names as Kafka Connect does: without the package, and without `Connector`. A short name that several
+ * plugins share is omitted.
+ */
+function derivedNames<Item extends NamedPlugin>(plugins: readonly Item[]): ReadonlyMap<string, Item> {
   const found = new Map<string, Set<Item>>()
   for (const plugin of plugins) {
-    for (const name of namesOf(plugin)) {
+    for (const name of pluginNames(plugin)) {
       const simple = name.replace(/^.*\./, '')
       for (const short of [simple, simple.replace(/Connector$/, '')]) {
         const key = nameKey(plugin.kind, short)

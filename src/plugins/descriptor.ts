@@ -1,6 +1,8 @@
 import { type ConfigDefinition, describeConfig, type Plugin } from '../sdk/index.ts'
 
-/** What is known of a plugin without its code: plain data that can be sent from where the plugin is loaded. */
+/**
+ * Describes a plugin without its code. Plain data that can be sent from the thread or process that loaded the plugin.
+ */
 export type PluginDescriptor = {
   readonly kind: Plugin['kind']
   readonly class: string
@@ -8,11 +10,11 @@ export type PluginDescriptor = {
   readonly version: string
   readonly summary: string
   readonly notes: string | undefined
-  /** The keys of its own. */
+  /** The configuration keys defined by the plugin. */
   readonly definitions: readonly ConfigDefinition[]
-  /** Whether a source can end its transactions itself. */
+  /** Whether a source connector can define its transaction boundaries. */
   readonly definesTransactions: boolean
-  /** Whether the offsets of a source can be changed from outside. */
+  /** Whether the offsets of a source can be changed through the REST API. */
   readonly altersOffsets: boolean
 }
 

@@ -2,14 +2,14 @@ import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { basename, join, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 
-/** A module that `plugin.path` leads to, or why it leads nowhere. */
-export type Found = { readonly file: string } & ({ readonly url: string } | { readonly reason: string })
+/** A module found on `plugin.path`, or the reason why an entry cannot be used. */
+export type DiscoveredModule = { readonly file: string } & ({ readonly url: string } | { readonly reason: string })
 
 /**
- * What lies on `plugin.path`: each entry is a module (`.ts`, `.js`, `.mjs`), an npm package, or a folder of those. In the
- * `node_modules` of such a folder, packages with the keyword `weir-plugin` count.
+ * Lists the modules on `plugin.path`. Each entry is a module (`.ts`, `.js`, `.mjs`), an npm package, or a directory of
+ * those. In the `node_modules` of such a directory, only packages with the keyword `weir-plugin` are used.
  */
-export function discoverModules(pluginPath: readonly string[]): readonly Found[] {
+export function discoverModules(pluginPath: readonly string[]): readonly DiscoveredModule[] {
   return pluginPath.flatMap((entry) => {
     const path = resolve(entry)
     const kind = kindOf(path)
@@ -19,7 +19,7 @@ export function discoverModules(pluginPath: readonly string[]): readonly Found[]
   })
 }
 
-function folderModules(folder: string): readonly Found[] {
+function folderModules(folder: string): readonly DiscoveredModule[] {
   const children = readdirSync(folder).sort()
   const own = children.flatMap((name) => {
     const path = join(folder, name)
@@ -30,7 +30,7 @@ function folderModules(folder: string): readonly Found[] {
   return [...own, ...installedPackages(folder).map(packageModule)]
 }
 
-/** Tests beside plugins and type declarations are none. */
+/** Excludes type declarations, tests and configuration files. */
 function isModule(path: string): boolean {
   return /\.(?:ts|js|mjs)$/.test(path) && !/\.(?:d|test|spec)\.\w+$|\.config\.\w+$/.test(basename(path))
 }
@@ -70,7 +70,7 @@ function readManifest(folder: string): Manifest {
   return JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as Manifest
 }
 
-function packageModule(folder: string): Found {
+function packageModule(folder: string): DiscoveredModule {
   try {
     const { exports, main } = readManifest(folder)
     const entry = targetOf(exports) ?? (typeof main === 'string' ? main : 'index.js')
@@ -82,7 +82,7 @@ function packageModule(folder: string): Found {
 
 const CONDITIONS = ['.', 'node', 'import', 'default']
 
-/** Where `exports` leads who imports the package by its name. */
+/** Resolves `exports` for an import of the package by its name. */
 function targetOf(exports: unknown): string | undefined {
   if (typeof exports === 'string') return exports
   if (typeof exports !== 'object' || exports === null) return undefined
@@ -93,7 +93,7 @@ function targetOf(exports: unknown): string | undefined {
   return undefined
 }
 
-function found(file: string): Found {
+function found(file: string): DiscoveredModule {
   return { file, url: pathToFileURL(file).href }
 }
 

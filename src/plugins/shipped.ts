@@ -29,7 +29,7 @@ import { cast } from './transforms/cast.ts'
 import { eventRouter } from './transforms/debezium/event-router.ts'
 import { extractNewRecordState } from './transforms/debezium/extract-new-record-state.ts'
 import { filterByExpression } from './transforms/expression/filter.ts'
-import { map } from './transforms/expression/map.ts'
+import { mapTransform } from './transforms/expression/map.ts'
 import { extractField } from './transforms/extract-field.ts'
 import { filter } from './transforms/filter.ts'
 import { flatten } from './transforms/flatten.ts'
@@ -46,7 +46,7 @@ import { timestampConverter } from './transforms/timestamp-converter.ts'
 import { timestampRouter } from './transforms/timestamp-router.ts'
 import { valueToKey } from './transforms/value-to-key.ts'
 
-/** Every plugin that comes with Weir. */
+/** All plugins that ship with Weir. */
 export const SHIPPED: readonly Plugin[] = [
   fileStreamSource,
   fileStreamSink,
@@ -89,7 +89,7 @@ export const SHIPPED: readonly Plugin[] = [
   valueToKey,
   extractNewRecordState,
   eventRouter,
-  ...map,
+  ...mapTransform,
   filterByExpression,
   ...jsonParse,
   ...jsonStringify,

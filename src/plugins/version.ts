@@ -1,2 +1,2 @@
-/** The version of everything in this folder: the package's own. */
+/** The version of all shipped plugins, which is that of the package. */
 export const SHIPPED_VERSION = '0.1.0'

@@ -3,10 +3,10 @@ import type * as Re2 from 're2js'
 import { leadingLookAhead } from './look-ahead.ts'
 import { programSizeOf, type RegexDialect, toRe2Syntax } from './re2-syntax.ts'
 
-/** What a match is replaced with; its arguments are those of `String.prototype.replace`. */
+/** Replaces a match; has the arguments of the callback of `String.prototype.replace`. */
 export type Replacer = (...match: unknown[]) => string
 
-/** An expression that is matched in time proportional to the text. */
+/** A regular expression that matches in time linear in the length of the text. */
 export type LinearRegex = {
   test(text: string): boolean
   replace(text: string, replacement: Replacer, which: 'first' | 'all'): string
@@ -14,18 +14,18 @@ export type LinearRegex = {
 
 export type LinearOptions = {
   readonly dialect: RegexDialect
-  /** Of `i`, `m`, `s` and `u`. */
+  /** A combination of `i`, `m`, `s` and `u`. */
   readonly flags: string
-  /** It has to match the whole text. */
+  /** Whether it must match the whole text. */
   readonly whole: boolean
 }
 
-/** Compiling takes 13 µs an instruction, and a match in the worst case as many steps for each character. */
+/** Compiling takes 13 µs per instruction, and a match at most as many steps per character. */
 const INSTRUCTIONS_MAX = 5_000
 
 const requireModule = createRequire(import.meta.url)
 
-/** Undefined for what RE2 cannot express. The expression has to be valid in this language. */
+/** Returns undefined if RE2 cannot express the expression, which must be valid in ECMAScript. */
 export function compileLinear(source: string, options: LinearOptions): LinearRegex | undefined {
   const { flags, whole } = options
   const plain = compilePlain(source, options)
@@ -47,14 +47,14 @@ export function compileLinear(source: string, options: LinearOptions): LinearReg
 }
 
 /**
- * Compiles an expression in RE2's own syntax, as CEL has it. `flags` are of `i`, `m` and `s`. Throws an `Error` for what
- * is none, and for one whose program would be too large.
+ * Compiles an expression in the syntax of RE2, which CEL uses. `flags` is a combination of `i`, `m` and `s`. Throws an
+ * `Error` if the expression is invalid or its program is too large.
  */
 export function compileRe2(re2: string, flags = ''): Re2.RE2JS {
   const { RE2JS } = requireModule('re2js') as typeof Re2
   const size = programSizeOf(re2)
   if (size > INSTRUCTIONS_MAX) {
-    throw new Error(`the expression is too large: ${size} instructions, and ${INSTRUCTIONS_MAX} are the most`)
+    throw new Error(`the expression is too large: ${size} instructions, the maximum is ${INSTRUCTIONS_MAX}`)
   }
   const bit = (flag: string, value: number) => (flags.includes(flag) ? value : 0)
   const bits = bit('i', RE2JS.CASE_INSENSITIVE) | bit('m', RE2JS.MULTILINE) | bit('s', RE2JS.DOTALL)
@@ -74,7 +74,7 @@ function compilePlain(source: string, { dialect, flags, whole }: LinearOptions):
       },
     }
   } catch {
-    // It is too large, or has a part that RE2 does not know: a Unicode property, a group inside look-behind.
+    // Too large, or with a construct that RE2 does not support: a Unicode property, a group inside a look-behind.
     return undefined
   }
 }

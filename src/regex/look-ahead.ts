@@ -1,17 +1,17 @@
-/** An expression that begins with look-ahead, taken apart. */
+/** An expression with leading look-aheads, split into its parts. */
 export type LeadingLookAhead = {
-  /** What the text has to begin with, or must not begin with. */
+  /** Expressions that the text must, or must not, start with. */
   readonly conditions: readonly { readonly source: string; readonly isWanted: boolean }[]
-  /** What the text has to match besides. */
+  /** The rest of the expression. */
   readonly rest: string
 }
 
 const TOKEN = /\\.|\[(?:\\.|[^\\\]])*\]|\((?:\?(?:<?[=!]|<\w+>|[a-z-]*:))?|[\s\S]/gu
 
 /**
- * Takes look-ahead off the beginning of an expression that is matched at the beginning of a text only. There,
- * `(?=A)(?!B)C` is the same as three expressions: A and C match, B does not. Undefined where the expression is of
- * another form, or where a group in a condition would change the numbers of the others.
+ * Splits the leading look-aheads off an expression that is anchored at the start of the text. There, `(?=A)(?!B)C`
+ * equals three expressions: A and C match, B does not. Returns undefined for other forms, and if a group in a condition
+ * would change the numbers of other groups.
  */
 export function leadingLookAhead(source: string): LeadingLookAhead | undefined {
   let rest = source.replace(/^\^*/, '')
@@ -22,7 +22,7 @@ export function leadingLookAhead(source: string): LeadingLookAhead | undefined {
     if (end === undefined || hasCapture(condition)) return undefined
     conditions.push({ source: condition, isWanted: opening === '(?=' })
     rest = rest.slice(end + 1)
-    // A repeated condition is another one.
+    // A quantifier changes the meaning of the condition.
     if (/^[*+?{]/.test(rest)) return undefined
   }
   return conditions.length === 0 || hasAlternatives(rest) ? undefined : { conditions, rest }
@@ -32,7 +32,7 @@ function openingOf(text: string): string | undefined {
   return /^\(\?[=!]/.exec(text)?.[0]
 }
 
-/** Where the group ends that the text begins with. */
+/** The index of the end of the group at the start of the text. */
 function endOfGroup(text: string): number | undefined {
   let depth = 0
   for (const { 0: token, index } of text.matchAll(TOKEN)) {

@@ -4,31 +4,31 @@ import type { RegexDialect } from './re2-syntax.ts'
 export type PatternOptions = {
   readonly dialect: RegexDialect
   readonly flags?: string
-  /** It has to match the whole text. */
+  /** Whether it must match the whole text. */
   readonly whole?: boolean
 }
 
 /**
- * A regular expression that somebody configured or sent: the only place where one is made from a text. It is matched in
- * linear time where RE2 can express it. What RE2 cannot express (back-references, look-ahead other than at the
- * beginning) is legal in Java's and ECMAScript's configurations, and is matched by the backtracking engine of this
- * language, which may take exponential time: code on a thread that serves requests asks `isLinear` first.
+ * A regular expression from a configuration or a request; the only place that creates one from a string. It matches in
+ * linear time if RE2 can express it. Other constructs (back-references, look-aheads except leading ones) are valid in
+ * Java and ECMAScript and use the backtracking engine of the runtime, which may take exponential time: code on a thread
+ * that serves requests must check `isLinear` first.
  */
 export class Pattern {
-  /** In the syntax of this language. */
+  /** In ECMAScript syntax. */
   readonly source: string
   readonly #options: Required<PatternOptions>
   #regex: { readonly matcher: LinearRegex; readonly isLinear: boolean } | undefined
 
-  /** Throws a `SyntaxError` for what is no expression. `source` is in the syntax of this language. */
+  /** Throws a `SyntaxError` for an invalid expression. `source` is in ECMAScript syntax. */
   constructor(source: string, { dialect, flags = 'u', whole = false }: PatternOptions) {
-    // The engine compiles at the first match: this checks the syntax only.
+    // The engine compiles at the first match; this only checks the syntax.
     new RegExp(source, flags)
     this.source = source
     this.#options = { dialect, flags, whole }
   }
 
-  /** Whether every match takes time proportional to the text. */
+  /** Whether matching takes linear time. */
   get isLinear(): boolean {
     return this.#compiled().isLinear
   }
@@ -45,12 +45,12 @@ export class Pattern {
     return this.#compiled().matcher.replace(text, replacement, 'all')
   }
 
-  /** Another text for each pattern: ajv compares patterns by it. */
+  /** Unique per pattern: Ajv identifies patterns by it. */
   toString(): string {
     return `/${this.source}/${this.#options.flags}`
   }
 
-  /** Compiled with its first use: a validation of many expressions matches few of them. */
+  /** Compiled on first use: a validation of many expressions matches few of them. */
   #compiled() {
     const { source } = this
     const linear = this.#regex === undefined ? compileLinear(source, this.#options) : undefined
@@ -69,7 +69,7 @@ function backtracking(source: string, { flags, whole }: Required<PatternOptions>
 }
 
 /**
- * An expression of a JSON Schema (ECMA-262). Like ajv, it is read with the flag `u` first, then without. Throws a
+ * Creates a pattern of a JSON Schema (ECMA-262). Like Ajv, it is parsed with the flag `u` first, then without. Throws a
  * `SyntaxError`.
  */
 export function ecmaPattern(source: string): Pattern {

@@ -1,4 +1,4 @@
-/** Whose rules an expression follows where the languages differ: what `.` and `\s` match. */
+/** The dialect that decides what `.` and `\s` match. */
 export type RegexDialect = 'java' | 'ecma'
 
 /** Line terminators, which `.` does not match. */
@@ -7,7 +7,7 @@ const TERMINATORS: Readonly<Record<RegexDialect, string>> = {
   ecma: String.raw`\n\r\x{2028}\x{2029}`,
 }
 
-/** What `\s` matches, and what it does not, as members of a character class. */
+/** What `\s` and `\S` match, as members of a character class. */
 const SPACES: Readonly<Record<RegexDialect, { readonly s: string; readonly S: string }>> = {
   java: { s: String.raw`\t-\r\x20`, S: String.raw`\x00-\x08\x0e-\x1f!-\x{10ffff}` },
   ecma: {
@@ -18,24 +18,23 @@ const SPACES: Readonly<Record<RegexDialect, { readonly s: string; readonly S: st
   },
 }
 
-/** Two escapes for one character, other escapes, single characters; outside of a class also openings of groups. */
+/** Tokens: surrogate pairs, other escapes and single characters; outside of a class also the start of groups. */
 const INSIDE =
   /\\u([dD][89abAB][0-9a-fA-F]{2})\\u([dD][c-fC-F][0-9a-fA-F]{2})|\\u\{[0-9a-fA-F]+\}|\\u[0-9a-fA-F]{4}|\\x[0-9a-fA-F]{2}|\\c[A-Za-z]|\\[pP]\{\w+\}|\\.|[\s\S]/uy
 const OUTSIDE =
   /\\u([dD][89abAB][0-9a-fA-F]{2})\\u([dD][c-fC-F][0-9a-fA-F]{2})|\\u\{[0-9a-fA-F]+\}|\\u[0-9a-fA-F]{4}|\\x[0-9a-fA-F]{2}|\\c[A-Za-z]|\\[pP]\{\w+\}|\\.|\(\?<?[^<]|[\s\S]/uy
 
-/** Mean the same in both syntaxes, outside of a class and inside. */
+/** Escapes with the same meaning in both syntaxes, outside and inside of a class. */
 const SAME_OUTSIDE = /^\\(?:[dDwWbBfnrtv]|[^\sa-zA-Z0-9])$/
 const SAME_INSIDE = /^\\(?:[dDwWfnrtv]|[^\sa-zA-Z0-9])$/
-/** Groups that RE2 knows; look-ahead is not among them. */
+/** Groups that RE2 supports; look-ahead is not supported. */
 const GROUP = /^\(\?(?::|[ims-]|<[=!A-Za-z_])$/
 
 export type Re2SyntaxOptions = { readonly dialect: RegexDialect; readonly dotAll: boolean; readonly unicode: boolean }
 
 /**
- * Translates an expression of this language, which has to be valid, to the syntax of RE2. Undefined where RE2 cannot
- * express it, or where the translation would not be certain to mean the same. One difference is accepted: with the flag
- * `m`, a line ends with `\n` only.
+ * Translates a valid ECMAScript expression to the syntax of RE2. Returns undefined if RE2 cannot express it or the
+ * translation might differ in meaning. One difference is accepted: with the flag `m`, only `\n` ends a line.
  */
 export function toRe2Syntax(source: string, options: Re2SyntaxOptions): string | undefined {
   let isInClass = false
@@ -45,7 +44,7 @@ export function toRe2Syntax(source: string, options: Re2SyntaxOptions): string |
     pattern.lastIndex = at
     const [token = '', high, low]: readonly (string | undefined)[] = pattern.exec(source) ?? []
     at = pattern.lastIndex
-    // RE2 reads a `]` that comes first as a member of the class; here the class is empty.
+    // RE2 treats a leading `]` as a member of the class; in ECMAScript the class is empty.
     if (!isInClass && token === '[' && /^\^?\]/.test(source.slice(at, at + 2))) return undefined
     const text = pairOf(high, low) ?? (isInClass ? insideClass(token, options) : outsideClass(token, options))
     if (text === undefined) return undefined
@@ -71,7 +70,7 @@ function outsideClass(token: string, { dialect, dotAll, unicode }: Re2SyntaxOpti
 }
 
 function insideClass(token: string, { dialect, unicode }: Re2SyntaxOptions): string | undefined {
-  // In RE2, `[:alpha:]` inside a class is a class of its own.
+  // In RE2, `[:alpha:]` inside a class is a named class.
   if (token === '[') return '\\['
   if (token === '\\b') return '\\x08'
   if (token === '\\s') return SPACES[dialect].s
@@ -95,7 +94,7 @@ function hex(code: number): string {
 
 const INSTRUCTION = /\\[pPx]\{[^}]*\}|\\.|\[\^?(?:\\[pPx]\{[^}]*\}|\\.|[^\\\]])*\]|\(|\)|\{(\d+)(?:,(\d*))?\}|[\s\S]/gu
 
-/** How many instructions the program of an expression in RE2's syntax has at most: repetitions are written out in it. */
+/** Maximum number of instructions of the compiled program of an RE2 expression: repetitions are expanded. */
 export function programSizeOf(re2: string): number {
   const sizes = [0]
   let last = 0

@@ -1,4 +1,7 @@
-/** Whether a text is like a pattern in which each `*` stands for any characters. */
+/**
+ * Whether a text matches a pattern in which each `*` matches any characters. Takes at most time proportional to the
+ * product of both lengths.
+ */
 export function matchesWildcard(pattern: string, text: string): boolean {
   const [first = '', ...parts] = pattern.split('*')
   const last = parts.pop()

@@ -1,13 +1,20 @@
 import type { Broker } from '../broker/broker.ts'
-import { type Running, startAll } from '../config/lifecycle.ts'
-import { type Logger, secretsOf } from '../config/logger.ts'
+import { type RunningProgram, startAll } from '../config/lifecycle.ts'
+import { type Logger, secretMaskerOf } from '../config/logger.ts'
 import type { Metrics } from '../config/metrics.ts'
 import { packageVersion } from '../config/version.ts'
+import type { KmsDriver } from '../encryption/kms.ts'
+import { localKmsDriver, localKmsSecrets } from '../encryption/local-kms.ts'
 import { parseListener, reachableHost } from '../http/listener.ts'
 import { CompatibilityWorker } from './compatibility-worker/compatibility-worker.ts'
+import { DekRegistry } from './dek/dek-registry.ts'
+import { type KeyLog, type KeyLogOptions, openKeyLog } from './dek/key-log.ts'
+import { KeyState } from './dek/key-state.ts'
 import type { MemberIdentity } from './leadership/election.ts'
 import { type Election, joinElection, type Leadership } from './leadership/leader-election.ts'
+import { keyMetrics } from './metrics/key-metrics.ts'
 import { registryMetrics } from './metrics/metrics.ts'
+import { modeInScope } from './queries/effective-config.ts'
 import { ParsedSchemas } from './queries/parsed-schemas.ts'
 import { Registry } from './registry.ts'
 import { serveRegistry } from './server.ts'
@@ -19,32 +26,34 @@ export type RegistryDependencies = {
   readonly broker: Broker
   readonly logger: Logger
   readonly metrics: Metrics
+  /** The KMS drivers of the DEK registry. Default: the local KMS, with secrets from the environment. */
+  readonly kmsDrivers?: readonly KmsDriver[]
   /**
-   * Is told each subject of which a version, the level or the mode changed, whoever changed it; `:.ctx:` stands for a
-   * context and null for the default one.
+   * Called with the subject of every change of a version, config or mode, on any instance. `:.ctx:` is a context, null
+   * the default context.
    */
   readonly onChange?: (subject: string | null) => void
   /**
-   * Called once when the topic cannot be followed any further. From then on the registry is not ready and writes nothing;
-   * the caller has to stop it.
+   * Called once when the topic can no longer be read. From then on the registry is not ready and does not write; the
+   * caller has to stop it.
    */
   readonly onFailed?: (error: Error) => void
 }
 
 /**
- * Starts a registry on a log. Resolves when it answers and knows everything the topic holds. The broker stays the
- * caller's.
+ * Starts a registry. Resolves when it listens and has read the whole topic. The caller remains responsible for closing
+ * the broker.
  */
-export function startRegistry(settings: RegistrySettings, dependencies: RegistryDependencies): Promise<Running> {
+export function startRegistry(settings: RegistrySettings, dependencies: RegistryDependencies): Promise<RunningProgram> {
   const { broker, metrics, onChange = () => {}, onFailed = () => {} } = dependencies
   const logger = dependencies.logger.child({ program: 'registry' })
-  secretsOf(dependencies.logger).add(settings.secrets)
+  secretMaskerOf(dependencies.logger).add([...settings.secrets, ...localKmsSecrets(process.env)])
   for (const warning of settings.warnings) logger.warn(warning)
   const { values } = settings
   return startAll(logger, async (life) => {
     const state = new RegistryState()
     const office: { election?: Election } = {}
-    const { observe, elected, ...counted } = registryMetrics(metrics, () => office.election?.pen() !== undefined)
+    const { observe, elected, ...counted } = registryMetrics(metrics, () => office.election?.writer() !== undefined)
     const topicConfigs = topicSettings(settings)
     const log = await openRegistryLog(state, {
       broker,
@@ -59,39 +68,63 @@ export function startRegistry(settings: RegistrySettings, dependencies: Registry
       saveProgress: async (positions) => office.election?.saveProgress(positions),
     })
     life.onStop('topic', () => log.close())
+    const keys = values['weir.dek.registry.enable']
+      ? await openKeys({
+          broker,
+          logger,
+          settings: values,
+          topicConfigs,
+          onUnreadable: () => observe('unreadable'),
+          onFailed,
+          saveProgress: async (positions) => office.election?.saveProgress(positions),
+        })
+      : undefined
+    life.onStop('topic of keys', async () => keys?.log.close())
+    if (keys) keyMetrics(metrics, keys.state)
     const schemas = new ParsedSchemas({
       entriesMax: values['schema.cache.size'],
       expiryMs: values['schema.cache.expiry.ms'],
       nowMs: () => performance.now(),
     })
-    // Reads are answered before there is a leader.
+    // Reads are served before a leader is elected.
     const leadership: Leadership = {
-      pen: () => office.election?.pen(),
+      writer: () => office.election?.writer(),
       leaderUrl: () => office.election?.leaderUrl(),
-      dropPen: (reason) => office.election?.dropPen(reason),
+      replaceWriter: (reason) => office.election?.replaceWriter(reason),
     }
-    const grounds = { view: state, schemas, ...registryDefaults(values) }
+    const decisionContext = { view: state, schemas, ...registryDefaults(values) }
     const examiner = new CompatibilityWorker()
     life.onStop('examiner', () => examiner.close())
-    const server = await serveRegistry(
-      new Registry({
-        grounds,
-        leadership,
-        examiner,
-        refresh: log.refresh,
-        storeFailure: () => log.failure,
-        ...counted,
-      }),
-      {
-        settings: values,
-        identity: { clusterId: await broker.clusterId(), version: packageVersion() },
-        logger,
-        metrics,
-        ...counted,
-        ready: () =>
-          log.failure === undefined && (leadership.pen() !== undefined || leadership.leaderUrl() !== undefined),
+    const registry = new Registry({
+      decisionContext,
+      leadership,
+      compatibilityWorker: examiner,
+      refresh: async () => {
+        await Promise.all([log.refresh(), keys?.log.refresh()])
       },
-    )
+      storeFailure: () => log.failure,
+      ...counted,
+    })
+    const dekRegistry =
+      keys &&
+      new DekRegistry({
+        view: keys.state,
+        writes: registry.writes,
+        kmsDrivers: dependencies.kmsDrivers ?? [localKmsDriver()],
+        keysMax: values['dek.registry.max.keys'],
+        isImporting: (subject) => modeInScope(state, subject, decisionContext.defaults) === 'IMPORT',
+        storeFailure: () => keys.log.failure,
+      })
+    const server = await serveRegistry(registry, {
+      settings: values,
+      identity: { clusterId: await broker.clusterId(), version: packageVersion() },
+      logger,
+      metrics,
+      ...counted,
+      dekRegistry,
+      ready: () =>
+        log.failure === undefined && (leadership.writer() !== undefined || leadership.leaderUrl() !== undefined),
+    })
     life.onStop('http server', () => server.stop())
     office.election = await joinElection({
       broker,
@@ -99,9 +132,9 @@ export function startRegistry(settings: RegistrySettings, dependencies: Registry
       groupId: values['schema.registry.group.id'],
       identity: identityOf(server.urls, values),
       sticky: values['leader.election.sticky'],
-      openPen: async () => {
+      openWriter: async () => {
         const startMs = performance.now()
-        const pen = await log.openPen()
+        const pen = await log.openWriter(keys?.log)
         elected(performance.now() - startMs)
         return pen
       },
@@ -115,7 +148,13 @@ export function startRegistry(settings: RegistrySettings, dependencies: Registry
   })
 }
 
-/** How other instances reach this one: by the name it was given, else by an address that is not this machine's alone. */
+/** Opens the topic of the DEK registry and reads it into a new state. */
+async function openKeys(options: KeyLogOptions): Promise<{ readonly state: KeyState; readonly log: KeyLog }> {
+  const state = new KeyState()
+  return { state, log: await openKeyLog(state, options) }
+}
+
+/** How other instances reach this one: at `host.name`, otherwise at an address that is not local to this machine. */
 function identityOf(urls: readonly string[], values: RegistryValues): Omit<MemberIdentity, 'leader'> {
   const scheme = values['inter.instance.protocol']
   const at = Math.max(

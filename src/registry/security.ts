@@ -9,7 +9,10 @@ import {
 import { listenerProtocols } from '../config/tls-protocols.ts'
 import type { RegistryValues } from './settings.ts'
 
-/** The certificate of https listeners, and whether clients have to show one. Undefined when no listener is on https. */
+/**
+ * The TLS options of https listeners, including client authentication. Undefined if there is no https listener or no
+ * certificate is configured.
+ */
 export function listenerTls(values: RegistryValues): TlsSource<ServerOptions> | undefined {
   const wanted = values.listeners.some((listener) => listener.toLowerCase().startsWith('https:'))
   if (!wanted || !(values['ssl.keystore.location'] || values['ssl.keystore.certificate.chain'])) return undefined
@@ -21,12 +24,12 @@ export function listenerTls(values: RegistryValues): TlsSource<ServerOptions> | 
   })
 }
 
-/** When what listeners show and trust ends. */
+/** When the certificates in the keystore and the truststore of the listeners expire. */
 export function listenerExpiry(values: RegistryValues): CertificateExpiry {
   return certificateExpiry(sslOf(values))
 }
 
-/** How the leader is reached on https: with this instance's own certificate, trusting what its truststore says. */
+/** The TLS options for requests to the leader: the client certificate of this instance and its truststore. */
 export function instanceTls(values: RegistryValues): TlsSource<AgentOptions> {
   const anyHost = values['ssl.endpoint.identification.algorithm'] === ''
   return tlsSource(sslOf(values), anyHost ? { checkServerIdentity: () => undefined } : {})

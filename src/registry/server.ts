@@ -1,19 +1,20 @@
 import type { SecureContextOptions } from 'node:tls'
+import { watchFiles } from '../config/file-watcher.ts'
 import type { Logger } from '../config/logger.ts'
 import type { Metrics } from '../config/metrics.ts'
 import type { CertificateExpiry } from '../config/tls.ts'
-import { followFiles } from '../config/watch.ts'
-import type { Access } from '../http/access.ts'
-import { openAuthentication } from '../http/access-settings.ts'
-import type { AnsweredRequest } from '../http/answered.ts'
-import { openAudit } from '../http/audit-settings.ts'
+import type { AccessControl } from '../http/access-control.ts'
+import { openAuthentication } from '../http/access-control-settings.ts'
+import type { CompletedRequest } from '../http/access-log.ts'
+import { openAuditLog } from '../http/audit-log-settings.ts'
 import type { Authentication } from '../http/authentication.ts'
-import { DEFAULT_LIMITS, httpLimits } from '../http/limits.ts'
-import type { Policy } from '../http/permissions.ts'
-import { openPolicy } from '../http/permissions-file.ts'
+import { DEFAULT_LIMITS, toHttpLimits } from '../http/limits.ts'
+import type { PermissionPolicy } from '../http/permissions.ts'
+import { openPermissions } from '../http/permissions-file.ts'
 import { type ConnectionChange, type HttpServer, type HttpServerOptions, startHttpServer } from '../http/server.ts'
 import { ROLES } from '../http/users.ts'
 import type { CompatibilityWorker } from './compatibility-worker/compatibility-worker.ts'
+import type { DekRegistry } from './dek/dek-registry.ts'
 import { Forwarder } from './leadership/forwarding.ts'
 import { RegistryError } from './model/registry-error.ts'
 import type { Registry } from './registry.ts'
@@ -32,19 +33,21 @@ export type ServeOptions = {
   readonly identity: ServerIdentity
   readonly logger: Logger
   readonly metrics?: Metrics
-  /** Hears of every answer. */
-  readonly answered: (request: AnsweredRequest) => void
-  /** Hears of every connection. */
+  /** Called after every response. */
+  readonly answered: (request: CompletedRequest) => void
+  /** Called when a connection is opened or closed. */
   readonly connected: (change: ConnectionChange) => void
-  /** Hears when the certificates of listeners end. */
+  /** Called with the expiry of the listener certificates, at the start and after every renewal. */
   readonly certified: (expiry: CertificateExpiry) => void
   readonly ready: () => boolean
+  /** Absent: `/dek-registry` is not served. */
+  readonly dekRegistry?: DekRegistry | undefined
 }
 
-/** Puts a registry behind its listeners. */
+/** Starts the HTTP server of a registry. */
 export async function serveRegistry(registry: Registry, options: ServeOptions): Promise<HttpServer> {
-  const { settings, identity, logger, metrics, answered, connected, certified, ready } = options
-  const auditing = await openAudit(settings, { program: 'registry', logger, metrics, describe: auditedAction })
+  const { settings, identity, logger, metrics, answered, connected, certified, ready, dekRegistry } = options
+  const auditing = await openAuditLog(settings, { program: 'registry', logger, metrics, describe: auditedAction })
   const [toLeader, listening] = [instanceTls(settings), listenerTls(settings)]
   const forwarder = new Forwarder({
     headers: settings['inter.instance.headers.whitelist'].map((name) => name.toLowerCase()),
@@ -54,10 +57,10 @@ export async function serveRegistry(registry: Registry, options: ServeOptions): 
   })
   const api = new Api(registry, settings, forwarder)
   const logIn = openAuthentication(settings, logger)
-  const permissions = openPolicy(settings, logger)
+  const permissions = openPermissions(settings, logger)
   const held: { close(): void }[] = [
     forwarder,
-    followFiles({ ...toLeader, use: (renewed) => forwarder.trust(renewed), logger }),
+    watchFiles({ ...toLeader, use: (renewed) => forwarder.trust(renewed), logger }),
     ...(logIn ? [logIn] : []),
     permissions,
   ]
@@ -68,19 +71,20 @@ export async function serveRegistry(registry: Registry, options: ServeOptions): 
     const server = await startHttpServer({
       listeners: settings.listeners,
       logger,
-      routes: (app) => registryRoutes(app, api, identity),
+      routes: (app) => registryRoutes(app, api, identity, dekRegistry),
       requestIds: true,
-      answered,
-      connected,
-      revision: () => api.view.revision,
-      toWire: (error) => toWire(error, api.profile),
+      onResponse: answered,
+      onConnection: connected,
+      stateRevision: () => api.view.revision,
+      mapError: (error) => toWire(error, api.profile),
       ...mediaTypes(settings),
-      // Browsers send a body without a type across sites without asking first, and with the user's password.
-      typedBodiesOnly: logIn !== undefined,
+      // Browsers send cross-site requests without a content type without a CORS preflight, and with the user's
+      // credentials.
+      requiresContentType: logIn !== undefined,
       ...(metrics ? { metrics } : {}),
-      ready,
+      isReady: ready,
       compress: settings['compression.enable'],
-      parseLarge: (bytes) => parseLarge(registry.examiner, bytes),
+      parseLarge: (bytes) => parseLarge(registry.compatibilityWorker, bytes),
       ...limits(settings),
       ...(listening ? { tls: listening.read() } : {}),
       ...(auditing ? { audit: auditing.audit } : {}),
@@ -89,10 +93,10 @@ export async function serveRegistry(registry: Registry, options: ServeOptions): 
     if (listening) {
       certified(listenerExpiry(settings))
       const use = (renewed: SecureContextOptions) => {
-        server.secure(renewed)
+        server.setCertificates(renewed)
         certified(listenerExpiry(settings))
       }
-      held.push(followFiles({ ...listening, use, logger }))
+      held.push(watchFiles({ ...listening, use, logger }))
     }
     return {
       urls: server.urls,
@@ -109,9 +113,9 @@ export async function serveRegistry(registry: Registry, options: ServeOptions): 
   }
 }
 
-/** A body that is large, read by the examiner. */
+/** Parses a large body in the compatibility worker. Rejects with `invalid_body` or `too_many_checks`. */
 async function parseLarge(examiner: CompatibilityWorker, bytes: Buffer): Promise<unknown> {
-  const outcome = await examiner.ask({ op: 'body', bytes })
+  const outcome = await examiner.run({ op: 'body', bytes })
   if ('wrong' in outcome) throw new RegistryError('invalid_body', `the request body can't be used: ${outcome.wrong}`)
   return outcome.result
 }
@@ -119,7 +123,7 @@ async function parseLarge(examiner: CompatibilityWorker, bytes: Buffer): Promise
 function mediaTypes(settings: RegistryValues): Pick<HttpServerOptions, 'consumes' | 'produces'> {
   const first = settings['response.mediatype.default']
   return {
-    // Clients that name no type, or say only that there are bytes, mean JSON.
+    // A missing content type and `application/octet-stream` are handled as JSON.
     consumes: [...MEDIA_TYPES, 'application/octet-stream'],
     produces: [first, ...MEDIA_TYPES.filter((type) => type !== first)],
   }
@@ -128,13 +132,13 @@ function mediaTypes(settings: RegistryValues): Pick<HttpServerOptions, 'consumes
 function limits(settings: RegistryValues): Pick<HttpServerOptions, 'limits'> {
   const bounded = settings['size.limit.filter.enabled']
   const bodyBytesMax = bounded ? settings['size.limit.filter.max.request.body.size'] : DEFAULT_LIMITS.bodyBytesMax
-  return { limits: httpLimits(settings, bodyBytesMax) }
+  return { limits: toHttpLimits(settings, bodyBytesMax) }
 }
 
 function security(
   settings: RegistryValues,
   authentication: Authentication | undefined,
-  policy: () => Policy,
+  policy: () => PermissionPolicy,
   api: Api,
 ): Pick<HttpServerOptions, 'access' | 'crossOrigin'> {
   const origins = settings['access.control.allow.origin']
@@ -146,14 +150,19 @@ function security(
   }
 }
 
-function access(settings: RegistryValues, authentication: Authentication, policy: () => Policy, api: Api): Access {
+function access(
+  settings: RegistryValues,
+  authentication: Authentication,
+  policy: () => PermissionPolicy,
+  api: Api,
+): AccessControl {
   const named = settings['authentication.roles']
   return {
     authentication,
     kind: 'subjects',
     policy,
     roles: ROLES.filter((role) => named.includes('*') || named.includes(role)),
-    openPaths: settings['authentication.skip.paths'],
+    publicPaths: settings['authentication.skip.paths'],
     check: (request) => checkAccess(request, api),
   }
 }

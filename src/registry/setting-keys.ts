@@ -1,9 +1,9 @@
 import { z } from 'zod'
 import { COMPATIBILITY_LEVELS } from '../clients/registry.ts'
-import { boolean, integer, list, word } from '../config/settings.ts'
-import { accessShape } from '../http/access-settings.ts'
-import { auditShape } from '../http/audit-settings.ts'
-import { httpLimitKeys } from '../http/limits.ts'
+import { booleanSetting, enumSetting, integerSetting, listSetting } from '../config/settings.ts'
+import { accessControlShape } from '../http/access-control-settings.ts'
+import { auditLogShape } from '../http/audit-log-settings.ts'
+import { httpLimitShape } from '../http/limits.ts'
 import { ROLES } from '../http/users.ts'
 
 const LIST_MAX = 2 ** 31 - 1
@@ -15,47 +15,55 @@ export const MEDIA_TYPES = [
 ] as const
 
 const text = (fallback = '') => z.string().trim().default(fallback)
-const milliseconds = (fallback: number, min = 1) => integer({ min }).default(fallback)
-const pageSize = (fallback: number) => integer({ min: 1 }).default(fallback)
+const milliseconds = (fallback: number, min = 1) => integerSetting({ min }).default(fallback)
+const pageSize = (fallback: number) => integerSetting({ min: 1 }).default(fallback)
 
-/** What would be unsafe to pass over: whoever sets it relies on it. */
+/** A setting that is rejected if it is set, because ignoring it would be unsafe. */
 const refused = (reason: string) =>
   text()
     .refine((value) => value === '', reason)
     .describe(`Refused: ${reason}.`)
 
-/** Every setting the registry obeys, in the order of its page. */
+/** All settings of the registry, in the order of its documentation page. */
 export const shape = z.object({
-  listeners: list()
+  listeners: listSetting()
     .default([])
     .describe('Where the registry answers: `http://HOST:PORT` or `https://HOST:PORT`. None: `http://0.0.0.0:8081`.'),
-  port: integer({ min: 0, max: 65_535 }).optional().describe('Port on all addresses, where there are no listeners.'),
+  port: integerSetting({ min: 0, max: 65_535 })
+    .optional()
+    .describe('Port on all addresses, where there are no listeners.'),
   'host.name': text().describe(
     'Name or address by which other instances reach this one. Default: that of its listener.',
   ),
-  'host.port': integer({ min: 1, max: 65_535 })
+  'host.port': integerSetting({ min: 1, max: 65_535 })
     .optional()
     .describe('Port by which other instances reach this one. Default: that of its listener.'),
-  'inter.instance.protocol': word(['http', 'https'])
+  'inter.instance.protocol': enumSetting(['http', 'https'])
     .default('http')
     .describe('Which listener other instances use; the first listener when there is none of this kind.'),
-  'inter.instance.headers.whitelist': list().default([]).describe('More headers that are passed on to the leader.'),
+  'inter.instance.headers.whitelist': listSetting()
+    .default([])
+    .describe('More headers that are passed on to the leader.'),
   'shutdown.graceful.ms': milliseconds(1_000, 0).describe('How long requests may go on after the end was asked for.'),
-  'response.mediatype.default': word(MEDIA_TYPES)
+  'response.mediatype.default': enumSetting(MEDIA_TYPES)
     .default(MEDIA_TYPES[0])
     .describe('What is answered to clients that take anything.'),
-  'compression.enable': boolean().default(true).describe('Whether long answers go in gzip to clients that take it.'),
+  'compression.enable': booleanSetting()
+    .default(true)
+    .describe('Whether long answers go in gzip to clients that take it.'),
   'access.control.allow.origin': text().describe(
     'Web pages that may call the registry: `*` or origins. None: no page.',
   ),
   'access.control.allow.methods': text('GET,POST,PUT,DELETE,HEAD').describe('What such pages may do.'),
   'access.control.allow.headers': text().describe('Headers such pages may send. None: any.'),
-  'size.limit.filter.enabled': boolean().default(false).describe('Whether the next setting counts; else 10 MiB do.'),
-  'size.limit.filter.max.request.body.size': integer({ min: 1 })
+  'size.limit.filter.enabled': booleanSetting()
+    .default(false)
+    .describe('Whether the next setting counts; else 10 MiB do.'),
+  'size.limit.filter.max.request.body.size': integerSetting({ min: 1 })
     .default(1_048_576)
     .describe('Largest body of a request, in bytes.'),
-  ...httpLimitKeys,
-  debug: boolean().default(false).describe('Logs more.'),
+  ...httpLimitShape,
+  debug: booleanSetting().default(false).describe('Logs more.'),
 
   'brokerstore.bootstrap.servers': text().describe('Brokers that hold the topic, `HOST:PORT,…`.'),
   'brokerstore.topic': z
@@ -64,10 +72,10 @@ export const shape = z.object({
     .min(1, 'a name is needed')
     .default('_schemas')
     .describe('Topic that holds everything.'),
-  'brokerstore.topic.replication.factor': integer({ min: 1, max: 32_767 })
+  'brokerstore.topic.replication.factor': integerSetting({ min: 1, max: 32_767 })
     .default(3)
     .describe('Replicas of the topic when it is made; as many as there are brokers, when there are fewer.'),
-  'brokerstore.topic.skip.validation': boolean().default(false).describe('Takes the topic as it is.'),
+  'brokerstore.topic.skip.validation': booleanSetting().default(false).describe('Takes the topic as it is.'),
   'brokerstore.timeout.ms': milliseconds(5_000).describe('How long one write may take.'),
   'brokerstore.init.timeout.ms': milliseconds(60_000).describe('How long reading the topic may take at the start.'),
 
@@ -77,8 +85,10 @@ export const shape = z.object({
     .min(1, 'a name is needed')
     .default('schema-registry')
     .describe('Group of the instances that elect a leader.'),
-  'master.eligibility': boolean().default(true).describe('Whether this instance may become the leader.'),
-  'leader.election.sticky': boolean().default(true).describe('Whether a leader stays one when instances come and go.'),
+  'master.eligibility': booleanSetting().default(true).describe('Whether this instance may become the leader.'),
+  'leader.election.sticky': booleanSetting()
+    .default(true)
+    .describe('Whether a leader stays one when instances come and go.'),
   'leader.connect.timeout.ms': milliseconds(60_000).describe('How long reaching the leader may take.'),
   'leader.read.timeout.ms': milliseconds(60_000).describe('How long the leader may take to answer.'),
   'brokergroup.session.timeout.ms': milliseconds(10_000).describe(
@@ -87,16 +97,17 @@ export const shape = z.object({
   'brokergroup.heartbeat.interval.ms': milliseconds(3_000).describe('How often an instance says that it lives.'),
   'brokergroup.rebalance.timeout.ms': milliseconds(300_000).describe('How long an election waits for an instance.'),
 
-  'schema.compatibility.level': word(COMPATIBILITY_LEVELS)
+  'schema.compatibility.level': enumSetting(COMPATIBILITY_LEVELS)
     .default('BACKWARD')
     .describe('Level where none is configured.'),
-  'mode.mutability': boolean().default(true).describe('Whether modes may be changed.'),
-  'schema.validate.fields': boolean().default(false).describe('Checks reserved field names.'),
-  'schema.validate.new.schemas': boolean()
+  'mode.mutability': booleanSetting().default(true).describe('Whether modes may be changed.'),
+  'associations.enable': booleanSetting().default(true).describe('Serves /associations.'),
+  'schema.validate.fields': booleanSetting().default(false).describe('Checks reserved field names.'),
+  'schema.validate.new.schemas': booleanSetting()
     .default(true)
     .describe('Checks new schemas to the letter of their language.'),
-  'schema.reject.empty.subject': boolean().default(false).describe('Refuses the subject without a name.'),
-  'schema.cache.size': integer({ min: 1 }).default(1_000).describe('How many schemas are held parsed.'),
+  'schema.reject.empty.subject': booleanSetting().default(false).describe('Refuses the subject without a name.'),
+  'schema.cache.size': integerSetting({ min: 1 }).default(1_000).describe('How many schemas are held parsed.'),
   'schema.cache.expiry.ms': milliseconds(300_000, 0).describe('How long an unused one is held.'),
   'schema.search.default.limit': pageSize(1_000).describe('Page size of `GET /schemas`.'),
   'schema.search.max.limit': pageSize(1_000).describe('Largest page of `GET /schemas`.'),
@@ -106,12 +117,30 @@ export const shape = z.object({
   'subject.version.search.max.limit': pageSize(LIST_MAX).describe('Largest page of lists of versions.'),
   'context.search.default.limit': pageSize(LIST_MAX).describe('Page size of `GET /contexts`.'),
   'context.search.max.limit': pageSize(LIST_MAX).describe('Largest page of `GET /contexts`.'),
-  'weir.response.profile': word(['7', '8'])
+  'weir.dek.registry.enable': booleanSetting()
+    .default(true)
+    .describe('Serves the DEK registry under `/dek-registry/v1`, for the encryption of fields.'),
+  'dek.registry.topic': z
+    .string()
+    .trim()
+    .min(1, 'a name is needed')
+    .default('_dek_registry_keys')
+    .describe('Topic that holds the keys of the DEK registry.'),
+  'dek.registry.max.keys': integerSetting({ min: 1 })
+    .default(20_000)
+    .describe('How many KEKs, and how many DEKs, may exist before no further one is created.'),
+  'kek.search.default.limit': pageSize(LIST_MAX).describe('Page size of lists of KEKs.'),
+  'kek.search.max.limit': pageSize(LIST_MAX).describe('Largest page of lists of KEKs.'),
+  'dek.subject.search.default.limit': pageSize(LIST_MAX).describe('Page size of lists of the subjects of a KEK.'),
+  'dek.subject.search.max.limit': pageSize(LIST_MAX).describe('Largest page of lists of the subjects of a KEK.'),
+  'dek.version.search.default.limit': pageSize(LIST_MAX).describe('Page size of lists of the versions of a DEK.'),
+  'dek.version.search.max.limit': pageSize(LIST_MAX).describe('Largest page of lists of the versions of a DEK.'),
+  'weir.response.profile': enumSetting(['7', '8'])
     .default('8')
     .describe('Whose answers clients get: those of the original up to 7.9, or from 8.0 on.'),
 
-  ...accessShape,
-  ...auditShape,
+  ...accessControlShape,
+  ...auditLogShape,
   'authentication.realm': text('SchemaRegistry').describe('What they log in to.'),
   'authentication.roles': z
     .string()
@@ -119,7 +148,7 @@ export const shape = z.object({
     .transform((roles) => roles.split(',').map((role) => role.trim()))
     .pipe(z.array(z.enum(['*', ...ROLES], `expected * or some of ${ROLES.join(', ')}`)))
     .describe('Who may come in at all.'),
-  'authentication.skip.paths': list()
+  'authentication.skip.paths': listSetting()
     .default([])
     .describe('Paths that need no log-in; `/*` at the end takes all below.'),
   'metadata.encoder.secret': refused('metadata is not encrypted here, and a secret says that it has to be'),
@@ -139,26 +168,26 @@ export const shape = z.object({
   'ssl.truststore.password': text().describe('Its password.'),
   'ssl.truststore.type': text().describe('`PEM` or `PKCS12`; found out when it is absent.'),
   'ssl.truststore.certificates': text().describe('The certificates themselves, PEM, instead of a file.'),
-  'ssl.client.authentication': word(['NONE', 'REQUESTED', 'REQUIRED'])
+  'ssl.client.authentication': enumSetting(['NONE', 'REQUESTED', 'REQUIRED'])
     .default('NONE')
     .describe('Whether clients show a certificate of their own.'),
   'ssl.enabled.protocols': text().describe('Versions of TLS of https listeners. None: `TLSv1.2,TLSv1.3`.'),
   'ssl.cipher.suites': text().describe(
     'Cipher suites of https listeners, by the names of Java or OpenSSL. None: those with forward secrecy.',
   ),
-  'ssl.endpoint.identification.algorithm': word(['https', ''])
+  'ssl.endpoint.identification.algorithm': enumSetting(['https', ''])
     .default('https')
     .describe("Whether the leader's certificate has to name its host; empty: it need not."),
 })
 
-/** Names of the original and older ones, by the documented name. */
+/** Confluent's and older names → the documented name. */
 export const aliases: Readonly<Record<string, string>> = {
   'kafkastore.*': 'brokerstore.*',
   'kafkagroup.*': 'brokergroup.*',
   'leader.eligibility': 'master.eligibility',
   'avro.compatibility.level': 'schema.compatibility.level',
   'schema.registry.inter.instance.protocol': 'inter.instance.protocol',
-  // Karapace's.
+  // Karapace's names.
   bootstrap_uri: 'brokerstore.bootstrap.servers',
   topic_name: 'brokerstore.topic',
   group_id: 'schema.registry.group.id',
@@ -167,7 +196,7 @@ export const aliases: Readonly<Record<string, string>> = {
   advertised_hostname: 'host.name',
 }
 
-/** Settings of the original that are taken and change nothing, and why. A name ending in `*` stands for a prefix. */
+/** Confluent's settings that are accepted but have no effect, with the reason. A name ending in `*` is a prefix. */
 export const withoutEffect: Readonly<Record<string, string>> = {
   'brokerstore.connection.url': 'ZooKeeper is gone: brokerstore.bootstrap.servers names the brokers',
   'brokerstore.group.id': 'the topic is read without a group',
@@ -175,6 +204,7 @@ export const withoutEffect: Readonly<Record<string, string>> = {
   'brokerstore.checkpoint.*': 'nothing is kept outside the topic',
   'brokerstore.write.max.retries': 'an id that is taken is never tried',
   'brokerstore.update.handlers': 'Java classes are not loaded',
+  'dek.registry.update.handlers': 'Java classes are not loaded',
   'leader.election.delay': 'an instance always knows the topic before it stands for election',
   'associations.enable': 'there are no associations here; records of them are left as they are',
   'schema.providers': 'AVRO, JSON and PROTOBUF are built in, Java classes are not loaded',
@@ -182,7 +212,7 @@ export const withoutEffect: Readonly<Record<string, string>> = {
   'schema.canonicalize.on.consume': 'a schema is answered as it was stored',
   'enable.store.health.check': '/readyz tells it',
   'metadata.encoder.*': 'metadata is not encrypted here',
-  'resource.extension.class': 'Java classes are not loaded',
+  'resource.extension.class': 'Java classes are not loaded; weir.dek.registry.enable serves the DEK registry',
   'init.resource.extension.class': 'Java classes are not loaded',
   'schema.registry.resource.extension.class': 'Java classes are not loaded',
   'resource.static.locations': 'no files are served',

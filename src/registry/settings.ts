@@ -1,7 +1,7 @@
-import { UserError } from '../config/failure.ts'
-import { below, readSettings, type Setting, type Settings, type SettingsSpec } from '../config/settings.ts'
-import { settingsFromEnvironment } from '../config/sources.ts'
-import { accessContradiction } from '../http/access-settings.ts'
+import { UserError } from '../config/errors.ts'
+import { readSettings, type Setting, type Settings, type SettingsSpec, settingsWithPrefix } from '../config/settings.ts'
+import { settingsFromEnvironment } from '../config/settings-sources.ts'
+import { accessControlSettingsError } from '../http/access-control-settings.ts'
 import type { Defaults } from './queries/effective-config.ts'
 import { aliases, shape, withoutEffect } from './setting-keys.ts'
 
@@ -9,7 +9,7 @@ export const settingsSpec: SettingsSpec<typeof shape> = {
   program: 'the schema registry',
   shape,
   aliases,
-  // What Kafka's clients are told, and the topic when it is made.
+  // Settings of the Kafka client, and configs for creating the topic.
   passThrough: ['brokerstore.'],
   withoutEffect,
 }
@@ -17,7 +17,7 @@ export const settingsSpec: SettingsSpec<typeof shape> = {
 export type RegistrySettings = Settings<typeof shape>
 export type RegistryValues = RegistrySettings['values']
 
-/** Throws a `UserError` that names every wrong value. */
+/** Validates settings. Throws a `UserError` that names every invalid value. */
 export function registrySettings(written: readonly Setting[]): RegistrySettings {
   const settings = readSettings(settingsSpec, written.map(inMilliseconds))
   const { values } = settings
@@ -28,8 +28,9 @@ export function registrySettings(written: readonly Setting[]): RegistrySettings 
 }
 
 /**
- * Settings of the container images of the original: `SCHEMA_REGISTRY_` and the key in upper case. Kubernetes writes
- * addresses of a Service called `schema-registry` under the same prefix; those are no settings. Karapace's come first.
+ * Reads settings from environment variables: `SCHEMA_REGISTRY_` and the key in upper case, as in Confluent's container
+ * images. Variables that Kubernetes sets for a Service named `schema-registry` have the same prefix and are skipped.
+ * Karapace's variables are included and come first.
  */
 export function environmentSettings(environment: Readonly<Record<string, string | undefined>>): readonly Setting[] {
   const karapace = settingsFromEnvironment('KARAPACE', environment)
@@ -40,21 +41,24 @@ export function environmentSettings(environment: Readonly<Record<string, string 
   ]
 }
 
-/** The original's cache expiry is in seconds, the documented one in milliseconds. */
+/** Converts Confluent's `schema.cache.expiry.secs` to `schema.cache.expiry.ms`. */
 function inMilliseconds(setting: Setting): Setting {
   if (setting.key !== 'schema.cache.expiry.secs') return setting
   const value = setting.value.trim()
   return { ...setting, key: 'schema.cache.expiry.ms', value: /^\d+$/.test(value) ? `${value}000` : value }
 }
 
-/** Two settings that can't both be meant. */
+/** Returns an error message if settings contradict each other. */
 function contradiction(values: RegistryValues): string | undefined {
   const heartbeatMs = values['brokergroup.heartbeat.interval.ms']
   const sessionMs = values['brokergroup.session.timeout.ms']
   if (heartbeatMs >= sessionMs) {
     return `brokergroup.heartbeat.interval.ms=${heartbeatMs} has to be below brokergroup.session.timeout.ms=${sessionMs}: a third of it is usual`
   }
-  const access = accessContradiction(values)
+  if (values['weir.dek.registry.enable'] && values['dek.registry.topic'] === values['brokerstore.topic']) {
+    return `dek.registry.topic=${values['dek.registry.topic']} has to differ from brokerstore.topic: each topic holds records of its own kind`
+  }
+  const access = accessControlSettingsError(values)
   if (access !== undefined) return access
   if (
     values['ssl.client.authentication'] !== 'NONE' &&
@@ -66,17 +70,17 @@ function contradiction(values: RegistryValues): string | undefined {
   return undefined
 }
 
-/** Settings of `brokerstore.` that this program does not know itself, without the prefix: they are the log's client's. */
+/** Unknown settings with the prefix `brokerstore.`, without the prefix. They are passed to the Kafka client. */
 export function brokerSettings({ rest }: RegistrySettings): Readonly<Record<string, string>> {
-  return below('brokerstore.', rest)
+  return settingsWithPrefix('brokerstore.', rest)
 }
 
-/** Settings of the topic, for when it is made. */
+/** The configs with which the topic is created, without the prefix `brokerstore.topic.config.`. */
 export function topicSettings({ rest }: RegistrySettings): Readonly<Record<string, string>> {
-  return below('brokerstore.topic.config.', rest)
+  return settingsWithPrefix('brokerstore.topic.config.', rest)
 }
 
-/** What counts where nothing is configured. */
+/** The mode and config that apply if none is set, and whether modes can be changed. */
 export function registryDefaults(values: RegistryValues): {
   readonly defaults: Defaults
   readonly modesMutable: boolean

@@ -1,20 +1,20 @@
 import type { FileHandle } from 'node:fs/promises'
 import type { LookupFunction } from 'node:net'
 
-// What a plugin uses of the machine and the network. The worker's administrator restricts both (`connector.paths.*`,
-// `connector.urls.*`), so a plugin that opens files or connections itself has to do it through these. What is not
-// allowed is refused with an error whose `code` is `not_allowed`.
+// Access of plugins to files and the network. The administrator of the worker restricts both (`connector.paths.*`,
+// `connector.urls.*`), so a plugin that opens files or connections itself must use these functions. They reject access that
+// is not allowed with an error whose `code` is `not_allowed`.
 
 export type FileAccess = {
-  /** The real path that a file or directory of this name has, or would have. Rejects when it is not allowed. */
+  /** The real path of a file or directory, which need not exist. Rejects when it is not allowed. */
   realPath(path: string): Promise<string>
-  /** Throws when a file or directory of this name is not allowed. */
+  /** Throws when a file or directory is not allowed. */
   checkPath(path: string): void
   /** As `open` of `node:fs/promises`. */
   open(path: string, flags?: OpenFlags): Promise<FileHandle>
-  /** The whole of a small file, such as a certificate or a schema. */
+  /** Reads a small file, such as a certificate or a schema. */
   readFileSync(path: string): Buffer
-  /** A directory to work in. Closing it ends nothing that was opened in it. */
+  /** Opens a directory. Files that were opened in it stay open when it is closed. */
   openDirectory(path: string, options?: { readonly create?: boolean }): Promise<OpenDirectory>
 }
 
@@ -22,33 +22,33 @@ export type OpenFlags = 'r' | 'a+'
 
 export type OpenDirectory = AsyncDisposable & {
   /**
-   * The directory itself, also when its name leads elsewhere by now: join the names of its entries to this. A name may be a
-   * symbolic link, so use calls that do not follow it (`lstat`, `rename`, `rm`, `openEntry`).
+   * A path to the opened directory, also when its name refers to another one meanwhile. Join names of entries to it. An entry
+   * may be a symbolic link, so use calls that do not follow links (`lstat`, `rename`, `rm`, `openEntry`).
    */
   readonly path: string
-  /** Opens a file in it for reading. Rejects when the name is a symbolic link (`ELOOP`). */
+  /** Opens a file of the directory for reading. Rejects with `ELOOP` when the entry is a symbolic link. */
   openEntry(name: string): Promise<FileHandle>
 }
 
 export type NetworkAccess = {
   /**
-   * Options for `net.connect`, `tls.connect` and requests of `node:http` and `node:https` to this host: names are resolved to
-   * addresses that are allowed. Throws when the host itself is not. A URL's host may stand in brackets.
+   * Options for `net.connect`, `tls.connect` and requests of `node:http` and `node:https` to a host: the name is resolved to
+   * allowed addresses only. Throws when the host is not allowed. An IPv6 host may be in brackets.
    */
   connectOptions(host: string, port: number): { readonly lookup?: LookupFunction }
-  /** An address of this host that is allowed. */
+  /** An allowed address of a host. */
   resolve(host: string, port: number): Promise<string>
-  /** Throws when a connector may not listen there. */
+  /** Throws when connectors may not listen on this address. */
   checkListener(host: string, port: number): void
 }
 
-/** Whether something failed because the worker's administrator does not allow it: trying again changes nothing. */
+/** Whether an error means that the administrator of the worker does not allow the access. It is not retriable. */
 export function isNotAllowed(error: unknown): boolean {
   return error instanceof Error && (error as { readonly code?: unknown }).code === 'not_allowed'
 }
 
-/** What a value leads to. `path`: a file or directory; `url`: URLs or hosts, by commas; `listener`: a URL to listen at. */
+/** What a value refers to. `path`: a file or directory; `url`: URLs or hosts, separated by commas; `listener`: a URL to listen on. */
 export type Reaches = 'path' | 'url' | 'listener'
 
-/** What plugins are given beside their configuration. */
+/** Access to files and the network, which plugins receive beside their configuration. */
 export type HostAccess = { readonly files: FileAccess; readonly network: NetworkAccess }

@@ -3,12 +3,12 @@ import type { Reaches } from './access.ts'
 import { ConfigError, type ConfigProblem } from './error.ts'
 import { type ConfigType, FIELD_META, type FieldMeta, type Importance, WHOLE_SENTENCE, type Width } from './fields.ts'
 
-/** A key as `/validate`, forms and the reference page describe it. */
+/** A configuration key as `/validate`, forms and the reference page describe it. */
 export type ConfigDefinition = {
   readonly name: string
   readonly type: ConfigType
   readonly required: boolean
-  /** As it would be written; null when there is none. */
+  /** As text; null when there is no default. */
   readonly defaultValue: string | null
   readonly importance: Importance
   readonly documentation: string
@@ -21,19 +21,19 @@ export type ConfigDefinition = {
   readonly reaches: Reaches | null
 }
 
-/** What a configuration says for one key: the effective value as text (a secret masked), and what is wrong with it. */
+/** The effective value of a key as text (passwords masked), and its problems. */
 export type ConfigValue = { readonly name: string; readonly value: string | null; readonly errors: readonly string[] }
 
 export type RawConfig = Readonly<Record<string, string>>
 
-/** Parses what people wrote. Keys that the plugin does not know are left out. Throws a `ConfigError`. */
+/** Parses a configuration, without keys that are not in the spec. Throws a `ConfigError`. */
 export function parseConfig<Spec extends z.ZodObject>(spec: Spec, raw: RawConfig): z.infer<Spec> {
   const parsed = spec.safeParse(knownPart(spec, raw))
   if (parsed.success) return parsed.data
   throw new ConfigError(problemsOf(spec, raw, parsed.error))
 }
 
-/** Everything `/validate` tells about the plugin's own keys, in the order of the spec. */
+/** Values and problems of the keys of the spec, in its order, for `/validate`. */
 export function validateConfig(spec: z.ZodObject, raw: RawConfig): readonly ConfigValue[] {
   const known = knownPart(spec, raw)
   const parsed = spec.safeParse(known)
@@ -51,7 +51,7 @@ export function unknownKeys(spec: z.ZodObject, raw: RawConfig): readonly string[
   return Object.keys(raw).filter((key) => !Object.hasOwn(spec.shape, key))
 }
 
-/** To find out whether a key is required is to parse nothing: that is done once for each spec. */
+/** Cached, because each key is parsed once to find out whether it is required. */
 const described = new WeakMap<z.ZodObject, readonly ConfigDefinition[]>()
 
 export function describeConfig(spec: z.ZodObject): readonly ConfigDefinition[] {
@@ -86,7 +86,7 @@ function define(name: string, schema: z.ZodType): ConfigDefinition {
   }
 }
 
-/** A zod type and what it wraps, from the outside in. */
+/** A zod type and the types that it wraps, from the outside in. */
 function* unwrap(schema: z.ZodType): Generator<z.ZodType> {
   yield schema
   const { innerType, in: source } = schema.def as { innerType?: z.ZodType; in?: z.ZodType }
@@ -98,7 +98,7 @@ function fieldMeta(schema: z.ZodType): FieldMeta | undefined {
   return z.globalRegistry.get(schema)?.[FIELD_META] as FieldMeta | undefined
 }
 
-/** For fields in plain zod: what their innermost type tells. */
+/** The type of a field that was declared with plain zod, from its innermost type. */
 function typeOf(layers: readonly z.ZodType[]): ConfigType {
   const innermost = layers.at(-1)
   switch (innermost?.def.type) {

@@ -9,7 +9,7 @@ import type {
   Transform,
 } from './plugin.ts'
 
-// Each gives a plugin its kind and lets the compiler infer the type of `config` from the zod object.
+// Each function sets the kind of a plugin and lets the compiler infer the type of `config` from the zod object.
 
 export function defineSource<Config extends z.ZodObject>(
   plugin: Omit<SourceConnector<Config>, 'kind'>,

@@ -1,12 +1,11 @@
 /**
- * A failure that may heal: the runtime tries the same step again, within `errors.retry.timeout`; `poll` and `put` until
- * they succeed.
- * Match `error.code === 'retriable'`, never `instanceof`: two copies of the SDK can meet in one process.
+ * A transient failure: the runtime retries the operation within `errors.retry.timeout`, and `poll` and `put` without a limit.
+ * Match `error.code === 'retriable'`, never `instanceof`: a process may contain two copies of the SDK.
  */
 export class RetriableError extends Error {
   readonly code = 'retriable'
   override readonly name = 'RetriableError'
-  /** How long `poll` and `put` are not to be called, where the plugin knows; otherwise the runtime decides. */
+  /** Delay before the next call of `poll` or `put`, in ms; undefined: the runtime decides. */
   readonly retryAfterMs: number | undefined
   constructor(message: string, options: ErrorOptions & { readonly retryAfterMs?: number } = {}) {
     super(message, options)
@@ -14,16 +13,16 @@ export class RetriableError extends Error {
   }
 }
 
-/** Data that does not fit its schema or its format. Tolerated or dead-lettered record by record. */
+/** Data that does not match its schema or format. Handled per record according to `errors.tolerance`. */
 export class DataError extends Error {
   readonly code = 'data'
   override readonly name = 'DataError'
 }
 
-/** One configuration key with what is wrong about it. `message` is a whole sentence that names key and value. */
+/** A problem of a configuration key. `message` is a complete sentence that names key and value. */
 export type ConfigProblem = { readonly key: string; readonly message: string }
 
-/** A configuration that does not fit its plugin; all that is wrong at once. */
+/** An invalid configuration, with all of its problems. */
 export class ConfigError extends Error {
   readonly code = 'config'
   override readonly name = 'ConfigError'

@@ -1,16 +1,16 @@
 import { z } from 'zod'
 import type { Reaches } from './access.ts'
 
-// The kinds of configuration values, parsed from the strings that people write. `.default(…)` and `.optional()` are
-// zod's own and say what holds when a key is absent; a key without either is required.
+// Types of configuration keys, which are parsed from strings. `.default(…)` and `.optional()` are those of zod; a key with
+// neither is required.
 
 export type ConfigType = 'STRING' | 'SHORT' | 'INT' | 'LONG' | 'DOUBLE' | 'BOOLEAN' | 'LIST' | 'PASSWORD' | 'CLASS'
 export type Importance = 'HIGH' | 'MEDIUM' | 'LOW'
 export type Width = 'NONE' | 'SHORT' | 'MEDIUM' | 'LONG'
 
-/** What forms and reference pages show of a key. */
+/** Description of a key in forms and reference pages. */
 export type FieldInfo = {
-  /** A sentence or two: what it does, and in which unit. */
+  /** One or two sentences: its effect and its unit. */
   readonly doc: string
   /** Default `MEDIUM`. */
   readonly importance?: Importance
@@ -20,17 +20,17 @@ export type FieldInfo = {
   readonly width?: Width
   readonly displayName?: string
   readonly recommended?: readonly string[]
-  /** Blanks and line ends around the value belong to it. Default: they are left out. */
+  /** Whether white space around the value is kept. Default: it is trimmed. */
   readonly isVerbatim?: boolean
-  /** What the value leads to outside of the plugin, so that a worker can refuse it before anything is opened. */
+  /** What the value refers to, so that a worker can check it against its access policy before the task starts. */
   readonly reaches?: Reaches
 }
 
-/** What is kept with a zod type, under one key of zod's own registry so that wrappers inherit it. */
+/** Metadata of a zod type, under one key of zod's registry, so that wrapper types inherit it. */
 export type FieldMeta = FieldInfo & { readonly type: ConfigType }
 export const FIELD_META = 'weir'
 
-/** Marks a problem whose message names key and value itself. */
+/** Marks a problem whose message already names key and value. */
 export const WHOLE_SENTENCE = 'wholeSentence'
 
 const SHORT_MAX = 2 ** 15 - 1
@@ -50,7 +50,7 @@ export function path(info: FieldInfo & { readonly nonEmpty?: boolean }) {
   return text({ ...info, reaches: 'path' })
 }
 
-/** A secret: never shown again once it is written. */
+/** A secret, which is masked wherever the configuration is shown. */
 export function password(info: FieldInfo) {
   return field(z.string(), 'PASSWORD', info)
 }
@@ -68,7 +68,7 @@ export function int(info: FieldInfo & Limits) {
   return field(whole('INT', { min: -INT_MAX - 1, max: INT_MAX, ...info }), 'INT', info)
 }
 
-/** A whole number of up to 53 bits. */
+/** An integer of up to 53 bits. */
 export function long(info: FieldInfo & Limits) {
   return field(whole('LONG', { min: Number.MIN_SAFE_INTEGER, max: Number.MAX_SAFE_INTEGER, ...info }), 'LONG', info)
 }
@@ -93,13 +93,13 @@ export function boolean(info: FieldInfo) {
   return field(schema, 'BOOLEAN', { recommended: ['true', 'false'], ...info })
 }
 
-/** Comma-separated words; blanks around them do not count. */
+/** Values separated by commas; white space around them is trimmed. */
 export function list(info: FieldInfo) {
   const schema = z.string().transform((line) => line.split(',').flatMap((item) => item.trim() || []))
   return field(schema, 'LIST', info)
 }
 
-/** One of a few words, written in any case; gives the word as spelled in `words`. */
+/** One of several words, case-insensitive. The result is spelled as in `words`. */
 export function oneOf<const Words extends readonly [string, ...string[]]>(words: Words, info: FieldInfo) {
   const schema = z.string().transform((word, context): Words[number] => {
     const found = words.find((known) => known.toLowerCase() === word.toLowerCase())
@@ -111,8 +111,8 @@ export function oneOf<const Words extends readonly [string, ...string[]]>(words:
 }
 
 /**
- * Adds a parser of one's own to a field. What it throws is told as it is, so its message has to be a whole sentence. For
- * a shorter one, which is told behind the name and value of the key, zod's `refine` is enough.
+ * Adds a parser to a field. The message of an error that it throws is shown unchanged, so it must be a complete sentence. Use
+ * zod's `refine` for a short message that is shown after the name and value of the key.
  */
 export function parsed<Field extends z.ZodType, Value>(schema: Field, parse: (value: z.output<Field>) => Value) {
   return schema.transform((value, context): Value => {
@@ -127,8 +127,8 @@ export function parsed<Field extends z.ZodType, Value>(schema: Field, parse: (va
 }
 
 /**
- * Says what is wrong about a key beside others: for `superRefine` of a whole configuration. The message names the key
- * itself.
+ * Reports a problem of a key that involves other keys, in `superRefine` of the whole configuration. The message must name the
+ * key.
  */
 export function addProblem(context: z.core.$RefinementCtx, key: string, message: string): void {
   context.addIssue({ code: 'custom', path: [key], message, params: { [WHOLE_SENTENCE]: true } })

@@ -1,33 +1,41 @@
 import type { z } from 'zod'
 import type { HostAccess } from './access.ts'
 import { parseConfig, type RawConfig } from './config.ts'
-import type { SinkConnector, SinkPartition, SinkPosition, SourceConnector, StoredListener, TaskLog } from './plugin.ts'
+import type {
+  ReportRecord,
+  SinkConnector,
+  SinkPartition,
+  SinkPosition,
+  SourceConnector,
+  StoredListener,
+  TaskLog,
+} from './plugin.ts'
 import type { Position, SinkRecord, SourceRecord } from './record.ts'
 import { UNRESTRICTED } from './unrestricted.ts'
 
-// Runs one task of a connector against memory, for the tests of the connector's author. No worker, no broker.
+// Runs a task of a connector in memory, without worker and broker, for tests of the connector.
 
 type Options = {
   readonly config: RawConfig
   readonly connector?: string
   readonly task?: number
   readonly log?: TaskLog
-  /** What the task may use of the machine and the network. Default: everything. */
+  /** Access of the task to files and the network. Default: unrestricted. */
   readonly access?: HostAccess
 }
 
 export type SourceRun = {
-  /** Waits until so many records came (all that came by then are given once). Rejects when the source fails or ends first. */
+  /** Waits for at least so many records and returns all that were yielded since. Rejects when the source fails or ends before. */
   take(count: number): Promise<readonly SourceRecord[]>
-  /** The next batch as the source yields it, empty ones included. */
+  /** The next batch of the source, which may be empty. */
   nextBatch(): Promise<readonly SourceRecord[]>
-  /** Tells the source that these records are in the log. */
+  /** Reports to the source that these records are in the log. */
   stored(records: readonly SourceRecord[]): void
   stop(): Promise<void>
   readonly rejected: readonly { readonly record: SourceRecord; readonly error: Error }[]
 }
 
-/** Starts a source's task; it is asked for a batch only when the test asks for records. */
+/** Starts a task of a source. A batch is requested only when the test requests records. */
 export function runSource<Config extends z.ZodObject>(
   source: SourceConnector<Config>,
   options: Options & { readonly offsets?: readonly { readonly partition: Position; readonly offset: Position }[] },
@@ -70,14 +78,15 @@ export function runSource<Config extends z.ZodObject>(
 }
 
 export type SinkRun = {
-  /** Numbers the records' offsets from 0 in each partition; partition 0 when none is said. */
+  /** Puts records with offsets from 0 in each partition. Default: partition 0. */
   put(records: readonly HarnessRecord[]): Promise<void>
-  /** What the sink says may be committed. */
+  /** The offsets that the sink returns for a commit. */
   flush(): Promise<readonly SinkPosition[]>
-  /** Takes partitions away, as when another task is given them. */
+  /** Revokes partitions, as a rebalance does. */
   close(partitions: readonly SinkPartition[]): Promise<void>
   stop(): Promise<void>
   readonly rejected: readonly { readonly record: SinkRecord; readonly error: Error }[]
+  readonly reported: readonly (ReportRecord & { readonly topic: string })[]
 }
 
 export type HarnessRecord = Partial<Omit<SinkRecord, 'topic'>> & { readonly topic: string }
@@ -88,10 +97,12 @@ export async function runSink<Config extends z.ZodObject>(
 ): Promise<SinkRun> {
   const stopping = new AbortController()
   const rejected: { record: SinkRecord; error: Error }[] = []
+  const reported: (ReportRecord & { readonly topic: string })[] = []
   const positions = new Map<string, SinkPosition>()
   const task = await sink.start({
     ...context(sink.config, options, stopping.signal),
     reject: async (record, error) => void rejected.push({ record, error }),
+    report: async ({ name }, records) => void reported.push(...records.map((record) => ({ ...record, topic: name }))),
     requestCommit: () => {},
   })
   const number = (record: HarnessRecord): SinkRecord => {
@@ -106,6 +117,7 @@ export async function runSink<Config extends z.ZodObject>(
   }
   return {
     rejected,
+    reported,
     async put(records) {
       const numbered: SinkRecord[] = []
       for (const record of records) {

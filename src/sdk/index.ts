@@ -1,6 +1,8 @@
-/** `weir/sdk`: everything a plugin imports. */
+/** `weir/sdk`: the API for authors of plugins. */
 export { z } from 'zod'
 export * from './access.ts'
+export * from './backoff.ts'
+export * from './bytes.ts'
 export * from './config.ts'
 export * from './define.ts'
 export * from './error.ts'

@@ -4,30 +4,30 @@ import type { ConnectRecord, Position, RecordHeader, SinkRecord, SourceRecord } 
 import type { Schema } from './schema.ts'
 
 /**
- * What a plugin author writes. A plugin is a constant: its class name, its version, one zod object as configuration
- * (parsing, defaults, `/validate` and the reference page all come from it) and the functions of its kind.
- * Keys of the object are the configuration keys as users write them (`batch.size`), values are parsed from strings.
- * What takes a configuration is a method, so that a list of plugins can hold plugins of different configurations.
+ * The common part of all plugins. A plugin is a constant with a class name, a version, a zod object for its configuration
+ * (source of parsing, defaults, `/validate` and the reference page) and the functions of its kind. The keys of the zod object
+ * are the configuration keys as users write them (`batch.size`); values are parsed from strings. Functions that take the
+ * configuration are methods, so that one array can contain plugins with different configurations.
  */
 export type PluginInfo<Config extends z.ZodObject> = {
-  /** The name people write in `connector.class`, `key.converter`, `transforms.x.type`. */
+  /** The name for `connector.class`, `key.converter` or `transforms.NAME.type`. */
   readonly class: string
-  /** Other names it answers to: the Java class name first, then short names. */
+  /** Other names of the plugin: first the Java class name, then short names. */
   readonly aliases?: readonly string[]
   readonly version: string
   /** One sentence for the reference page. */
   readonly summary: string
-  /** Markdown for the reference page: what it guarantees, where its limits are. */
+  /** Markdown for the reference page: guarantees and limits. */
   readonly notes?: string
   readonly config: Config
 }
 
-/** What every running task may use. `signal` aborts when the task has to stop. */
+/** What every task receives. `signal` is aborted when the task must stop. */
 export type TaskContext<Config> = HostAccess & {
   readonly connector: string
   readonly task: number
   readonly config: Config
-  /** The configuration as written, every key a string. */
+  /** The configuration as the user wrote it. */
   readonly raw: Readonly<Record<string, string>>
   readonly signal: AbortSignal
   readonly log: TaskLog
@@ -40,35 +40,35 @@ export type TaskLog = {
 }
 
 export type SourceContext<Config> = TaskContext<Config> & {
-  /** Where a source partition goes on: its last committed offset; undefined: begin at the beginning. */
+  /** The last committed offset of a source partition; undefined when there is none. */
   readonly resumeFrom: (partition: Position) => Position | undefined
   /**
-   * The listener is told of each batch when it is in the log, or was stepped over: for who waits for that outside. Not of
-   * batches whose transaction was taken back.
+   * Registers a listener that is called with each batch when it is in the log or was skipped, for sources that acknowledge
+   * records to their origin. It is not called for batches of an aborted transaction.
    */
   readonly onStored: (listener: StoredListener) => void
   /**
-   * Gives what could not be made a right record to the dead letters (when the user asked for them) and goes on; otherwise
-   * throws. The record says what could be had of it. Call it before the batch whose offsets step over it is yielded.
+   * Sends data that cannot be converted to a record to the dead-letter queue, or throws when none is configured. The record
+   * contains what could be read. Call it before yielding the batch whose offsets skip the data.
    */
   readonly reject: (record: SourceRecord, error: Error) => void
-  /** Only with `transaction.boundary=connector`, on a worker whose sources write exactly once. */
+  /** Present only with `transaction.boundary=connector` on a worker with exactly-once source support. */
   readonly transaction?: SourceTransaction
 }
 
 export type StoredListener = (batch: readonly SourceRecord[]) => void
 
-/** How a source ends its transactions itself. Each call is about the batch that it yields next. */
+/** Transactions that the source delimits itself. A call applies to the batch that is yielded next. */
 export type SourceTransaction = {
-  /** That batch is the last of its transaction. */
+  /** Commits the transaction after that batch. */
   readonly commit: () => void
-  /** That batch, and all before it in the transaction, is taken back: nobody sees it, and it does not come again. */
+  /** Aborts the transaction with that batch: consumers see none of its records, and they are not produced again. */
   readonly abort: () => void
 }
 
 export type SourceConnector<Config extends z.ZodObject = z.ZodObject> = PluginInfo<Config> & {
   readonly kind: 'source'
-  /** Whether it ends its transactions itself where it is asked to. Default: the runtime does. */
+  /** Whether the source supports `transaction.boundary=connector`. Default: false. */
   readonly definesTransactions?: boolean
   /** Raw configurations of the tasks, at most `tasksMax`. Default: one task with the connector's configuration. */
   tasks?(
@@ -78,17 +78,17 @@ export type SourceConnector<Config extends z.ZodObject = z.ZodObject> = PluginIn
     use: HostAccess,
   ): readonly Readonly<Record<string, string>>[] | Promise<readonly Readonly<Record<string, string>>[]>
   /**
-   * How often `tasks` is asked again, in ms: what it makes of the same configuration may depend on what is there outside.
-   * The tasks are restarted when it is something else. Default: never.
+   * The interval at which `tasks` is called again, in ms, for results that depend on an external system. The tasks are
+   * restarted when the result changes. Default: never.
    */
   tasksAgainMs?(config: z.infer<Config>): number | undefined
   /**
-   * One task's life. Each batch it yields is written before the next is asked for, or soon after: not being asked is
-   * back-pressure. Yield an empty batch to say «nothing now» without ending. Returning ends the task; throwing fails it.
-   * After a `RetriableError` it is called again, and `resumeFrom` knows the last batch it yielded.
+   * Runs a task. Each yielded batch is written before the next one is requested, or shortly after; a pending request is
+   * back-pressure. Yield an empty batch when there is no data. Returning ends the task; throwing fails it. After a
+   * `RetriableError` it is called again, and `resumeFrom` returns the offset of the last batch that was yielded.
    */
   poll(context: SourceContext<z.infer<Config>>): AsyncIterable<readonly SourceRecord[]>
-  /** Refuses (throws) positions it could not go on from; absent: positions can't be altered from outside. */
+  /** Throws for offsets that the source cannot resume from. If absent, offsets cannot be altered through the REST API. */
   alterOffsets?(
     config: z.infer<Config>,
     offsets: readonly { readonly partition: Position; readonly offset: Position | null }[],
@@ -98,29 +98,42 @@ export type SourceConnector<Config extends z.ZodObject = z.ZodObject> = PluginIn
 export type SinkPartition = { readonly topic: string; readonly partition: number }
 export type SinkPosition = SinkPartition & { readonly offset: number }
 
+/** A topic that a sink reports to. It is created with these numbers when it does not exist. */
+export type ReportTopic = { readonly name: string; readonly partitions: number; readonly replicationFactor: number }
+export type ReportRecord = {
+  readonly key: Uint8Array | null
+  readonly value: Uint8Array | null
+  readonly headers: readonly (readonly [name: string, value: Uint8Array | null])[]
+}
+
 export type SinkContext<Config> = TaskContext<Config> & {
   /**
-   * Gives one record to the dead letters (when the user asked for them) and resolves when it is safe there; otherwise
-   * throws `error`.
+   * Sends a record to the dead-letter queue and resolves when it is written there. Throws `error` when errors are not
+   * tolerated.
    */
   readonly reject: (record: SinkRecord, error: Error) => Promise<void>
-  /** Asks the runtime to commit soon. */
+  /**
+   * Writes records about what happened to others, with the producer of the task, and resolves when they are stored. Await
+   * it in `put`, so that an offset is committed only after its report.
+   */
+  readonly report: (topic: ReportTopic, records: readonly ReportRecord[]) => Promise<void>
+  /** Requests an offset commit soon. */
   readonly requestCommit: () => void
 }
 
 /** One task of a sink. Methods are called one at a time. */
 export type SinkTask = {
   /**
-   * Partitions are this task's from now on. A sink that stores offsets itself, together with the records, answers where
-   * to go on: those win over what is committed.
+   * Called when partitions are assigned to this task. A sink that stores offsets itself, together with the records, returns
+   * them; they take precedence over the committed offsets.
    */
   readonly open?: (
     partitions: readonly SinkPartition[],
   ) => Promise<readonly SinkPosition[] | void> | readonly SinkPosition[] | void
   readonly put: (records: readonly SinkRecord[]) => Promise<void> | void
   /**
-   * Everything put so far has to be safe when this resolves; then `offsets` (the next ones to read) are committed.
-   * Return others to commit those instead; none for a partition to leave it where it is.
+   * When this resolves, all records that were put must be stored; then `offsets` (the next offsets to read) are committed.
+   * Return other offsets to commit those instead. A partition without an offset is not committed.
    */
   readonly flush?: (
     offsets: readonly SinkPosition[],
@@ -142,7 +155,7 @@ export type SinkConnector<Config extends z.ZodObject = z.ZodObject> = PluginInfo
 
 export type SchemaAndValue = { readonly schema: Schema | null; readonly value: unknown }
 
-/** One converter as configured for keys or for values of one task. Null means null bytes: a tombstone stays one. */
+/** A converter as configured for the keys or values of a task. Null is converted to null bytes, so tombstones are kept. */
 export type ConverterInstance = {
   readonly fromConnect: (
     topic: string,
@@ -152,7 +165,7 @@ export type ConverterInstance = {
   readonly toConnect: (topic: string, bytes: Uint8Array | null) => SchemaAndValue | Promise<SchemaAndValue>
 }
 
-/** What a converter is made for, and what it may use. */
+/** Whether a converter is for keys or values, and its access to the host. */
 export type ConverterUse = HostAccess & { readonly isKey: boolean }
 
 export type Converter<Config extends z.ZodObject = z.ZodObject> = PluginInfo<Config> & {
@@ -181,11 +194,11 @@ export type Predicate<Config extends z.ZodObject = z.ZodObject> = PluginInfo<Con
   create(config: z.infer<Config>): (record: ConnectRecord) => boolean
 }
 
-/** One source of values from outside, as a worker has configured it. */
+/** A config provider as a worker has configured it. */
 export type ConfigProviderInstance = {
   /**
-   * The values of these keys at this place; what is not there is left out. A placeholder without a place asks for ''.
-   * Throwing fails whoever holds the placeholder, with the message.
+   * Returns the values of these keys at this path, without keys that do not exist. The path is '' for a placeholder without
+   * one. An error fails the configuration that contains the placeholder, with its message.
    */
   readonly read: (
     path: string,
@@ -193,14 +206,14 @@ export type ConfigProviderInstance = {
   ) => Readonly<Record<string, string>> | Promise<Readonly<Record<string, string>>>
 }
 
-/** What a provider may use. */
+/** What a config provider receives. */
 export type ProviderUse = {
   readonly files: FileAccess
-  /** Whether the worker itself was configured by this variable of the environment, whose value may be a secret of its own. */
+  /** Whether the worker itself was configured by this environment variable, whose value may be a secret. */
   readonly isOwnVariable: (name: string) => boolean
 }
 
-/** Fills in the placeholders of configurations, `${NAME:PATH:KEY}` or `${NAME:KEY}`. */
+/** Resolves placeholders in configurations: `${NAME:PATH:KEY}` or `${NAME:KEY}`. */
 export type ConfigProvider<Config extends z.ZodObject = z.ZodObject> = PluginInfo<Config> & {
   readonly kind: 'provider'
   create(config: z.infer<Config>, use: ProviderUse): ConfigProviderInstance

@@ -1,14 +1,14 @@
 import type { Schema } from './schema.ts'
 
-/** Where a source stands: any JSON object. Partition says of what, offset says how far. */
+/** A source partition or a source offset: any JSON object. */
 export type Position = Readonly<Record<string, string | number | boolean | null>>
 
 export type RecordHeader = { readonly key: string; readonly value: unknown; readonly schema: Schema | null }
 
-/** What connectors, transforms and converters exchange. A null schema means schemaless: plain JSON-like values. */
+/** A record between connectors, transforms and converters. A null schema means schemaless: plain JSON-like values. */
 export type ConnectRecord = {
   readonly topic: string
-  /** Partition of the topic; undefined lets the key choose. */
+  /** Partition of the topic; undefined: chosen by the key. */
   readonly partition?: number | undefined
   readonly key: unknown
   readonly keySchema: Schema | null
@@ -18,7 +18,7 @@ export type ConnectRecord = {
   readonly timestampMs: number | null
 }
 
-/** What a source yields; everything but the topic and the value may be left out. */
+/** A record that a source yields. */
 export type SourceRecord = {
   readonly topic: string
   readonly partition?: number
@@ -28,12 +28,12 @@ export type SourceRecord = {
   readonly valueSchema?: Schema | null
   readonly headers?: readonly RecordHeader[]
   readonly timestampMs?: number | null
-  /** Which part of the outside world this record comes from, and how to go on after it. */
+  /** The part of the external system that the record was read from, and the position after it. */
   readonly sourcePartition: Position
   readonly sourceOffset: Position
 }
 
-/** What a sink receives. */
+/** A record that a sink receives. */
 export type SinkRecord = ConnectRecord & {
   readonly partition: number
   readonly offset: number

@@ -16,7 +16,7 @@ const CONVERTER_OF_ALL = {
   keys: 'Written with `key.converter.`, `value.converter.` or `header.converter.` before each key.',
 }
 
-/** What a reference page says of a plugin. */
+/** The content of a reference page. */
 export type PluginReference = {
   readonly kind: Plugin['kind']
   readonly class: string
@@ -26,12 +26,12 @@ export type PluginReference = {
   readonly definitions: readonly ConfigDefinition[]
 }
 
-/** The reference page of a plugin, as markdown; of plugins that differ in their names alone, one page for all of them. */
+/** The reference page of a plugin in Markdown. Plugins that differ in their names only (`twins`) share a page. */
 export function referencePage(plugin: Plugin, ...twins: readonly Plugin[]): string {
   return renderReference({ ...plugin, definitions: describeConfig(plugin.config) }, ...twins)
 }
 
-/** The same of a plugin that is not loaded here. */
+/** The reference page from the description of a plugin that is not loaded in this process. */
 export function renderReference(
   plugin: PluginReference,
   ...twins: readonly Pick<PluginReference, 'kind' | 'class' | 'aliases'>[]

@@ -18,7 +18,7 @@ export type Field = { readonly name: string; readonly schema: Schema }
  * Kafka Connect's schema. Values: int8…int32 and floats are numbers; int64 is a number when it is a safe integer, else a
  * bigint; bytes are a Uint8Array; an array is an array; a map is a `Map`; a struct is a plain object. Logical types
  * (`name`): Decimal is `{ unscaled: bigint, scale }`; Date and Timestamp are a `Date`; Time is the ms of the day as a
- * number. Schemas are immutable and compared by identity where it matters for speed: make one, use it for every record.
+ * number. Schemas are immutable. Converters cache by identity, so create a schema once and use it for every record.
  */
 export type Schema = {
   readonly type: SchemaType
@@ -28,14 +28,14 @@ export type Schema = {
   readonly version?: number
   readonly doc?: string
   readonly parameters?: Readonly<Record<string, string>>
-  /** Of an array's items, of a map's values. */
+  /** Schema of the items of an array, or of the values of a map. */
   readonly items?: Schema
-  /** Of a map's keys. */
+  /** Schema of the keys of a map. */
   readonly keys?: Schema
   readonly fields?: readonly Field[]
 }
 
-/** The names that make a schema a logical type. */
+/** Names of the logical types. */
 export const LOGICAL = {
   decimal: 'org.apache.kafka.connect.data.Decimal',
   date: 'org.apache.kafka.connect.data.Date',
@@ -62,7 +62,7 @@ export const OPTIONAL_FLOAT64: Schema = { type: 'float64', optional: true }
 export const OPTIONAL_STRING: Schema = { type: 'string', optional: true }
 export const OPTIONAL_BYTES: Schema = { type: 'bytes', optional: true }
 
-/** An exact decimal number with so many digits after the point. */
+/** An exact decimal number with `scale` digits after the decimal point. */
 export function decimal(scale: number): Schema {
   return { type: 'bytes', name: LOGICAL.decimal, version: 1, parameters: { scale: String(scale) } }
 }
@@ -79,7 +79,7 @@ export function map(keys: Schema, items: Schema): Schema {
   return { type: 'map', keys, items }
 }
 
-/** Fields in the order of the object. */
+/** The fields have the order of the object's members. */
 export function struct(name: string, fields: Readonly<Record<string, Schema>>): Schema {
   return { type: 'struct', name, fields: Object.entries(fields).map(([field, schema]) => ({ name: field, schema })) }
 }

@@ -3,7 +3,7 @@ import { constants, mkdir, open, realpath } from 'node:fs/promises'
 import { basename, dirname, join, resolve } from 'node:path'
 import type { HostAccess } from './access.ts'
 
-/** All that the process itself may use: where nobody restricts connectors, and in tests of plugins. */
+/** Access without restrictions: for workers without an access policy, and for tests of plugins. */
 export const UNRESTRICTED: HostAccess = {
   files: {
     realPath: realPathOf,
@@ -26,7 +26,7 @@ export const UNRESTRICTED: HostAccess = {
   },
 }
 
-/** Of what does not exist: the real path of the nearest directory that does, and the rest of the name. */
+/** The real path. For a path that does not exist: the real path of its nearest existing directory, and the rest of the path. */
 export async function realPathOf(path: string): Promise<string> {
   try {
     return await realpath(path)

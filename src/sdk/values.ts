@@ -4,14 +4,14 @@ import { LOGICAL, type Schema } from './schema.ts'
 /** `unscaled` · 10^-`scale`. */
 export type Decimal = { readonly unscaled: bigint; readonly scale: number }
 
-/** Plain notation, as many digits after the point as the scale says: `-0.05`. */
+/** Plain notation with `scale` digits after the decimal point: `-0.05`. */
 export function decimalToText({ unscaled, scale }: Decimal): string {
   if (scale <= 0) return String(unscaled * 10n ** BigInt(-scale))
   const digits = String(unscaled < 0n ? -unscaled : unscaled).padStart(scale + 1, '0')
   return `${unscaled < 0n ? '-' : ''}${digits.slice(0, -scale)}.${digits.slice(-scale)}`
 }
 
-/** Reads plain and exponent notation; the scale is that of the text unless one is given, then digits must fit it. */
+/** Parses plain and exponent notation. The scale is that of the text; with `scale`, throws when digits would be lost. */
 export function decimalFromText(text: string, scale?: number): Decimal {
   const [, sign, whole = '', fraction = '', exponent] = DECIMAL.exec(text.trim()) ?? []
   if (sign === undefined || whole + fraction === '') throw new DataError(`'${text}' is not a decimal number`)
@@ -22,7 +22,7 @@ export function decimalFromText(text: string, scale?: number): Decimal {
 
 const DECIMAL = /^([-+]?)(\d*)\.?(\d*)(?:[eE]([-+]?\d+))?$/
 
-/** The same number at another scale. Throws a `DataError` when digits would be lost. */
+/** Converts to another scale. Throws a `DataError` when digits would be lost. */
 export function rescale({ unscaled, scale }: Decimal, wanted: number): Decimal {
   if (wanted >= scale) return { unscaled: unscaled * 10n ** BigInt(wanted - scale), scale: wanted }
   const factor = 10n ** BigInt(scale - wanted)
@@ -32,7 +32,7 @@ export function rescale({ unscaled, scale }: Decimal, wanted: number): Decimal {
   return { unscaled: unscaled / factor, scale: wanted }
 }
 
-/** Two's complement, big-endian, as short as it can be: what Java's BigInteger writes. */
+/** The shortest two's complement in big-endian order, as Java's `BigInteger.toByteArray`. */
 export function bigintToBytes(value: bigint): Buffer {
   let length = 1
   while (BigInt.asIntN(length * 8, value) !== value) length += 1
@@ -50,7 +50,7 @@ export function bigintFromBytes(bytes: Uint8Array): bigint {
   return BigInt.asIntN(bytes.length * 8, BigInt(`0x${hex}`))
 }
 
-/** How int64 values stand in records: a number as long as it is exact, else a bigint. */
+/** The representation of int64 values in records: a number if it is exact, otherwise a bigint. */
 export function int64(value: bigint): number | bigint {
   return value >= MIN_SAFE && value <= MAX_SAFE ? Number(value) : value
 }
@@ -58,7 +58,7 @@ export function int64(value: bigint): number | bigint {
 const MIN_SAFE = BigInt(Number.MIN_SAFE_INTEGER)
 const MAX_SAFE = BigInt(Number.MAX_SAFE_INTEGER)
 
-/** The scale of a Decimal schema. Throws a `DataError` when its parameters do not say it. */
+/** The scale of a Decimal schema. Throws a `DataError` when it has no such parameter. */
 export function decimalScale(schema: Schema): number {
   const scale = Number(schema.parameters?.['scale'] ?? Number.NaN)
   if (Number.isInteger(scale)) return scale
@@ -78,7 +78,7 @@ export function unscaledAt(scale: number, value: Decimal): bigint {
   )
 }
 
-/** Throws a `DataError` that says where a value does not fit its schema: `$.items[2].price: …`. */
+/** Throws a `DataError` with the path at which a value does not match its schema: `$.items[2].price: …`. */
 export function checkValue(schema: Schema, value: unknown, path = '$'): void {
   if (value === null || value === undefined) {
     if (schema.optional || schema.default !== undefined) return
@@ -103,7 +103,7 @@ function* parts(schema: Schema, value: unknown, path: string): Generator<[Schema
   }
 }
 
-/** What a value looks like to a person who has to correct it. */
+/** A short description of a value for error messages. */
 export function valueLabel(value: unknown): string {
   if (value === null || value === undefined) return 'null'
   if (value instanceof Uint8Array) return `${value.length} bytes`

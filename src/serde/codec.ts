@@ -1,40 +1,62 @@
 import type { ParsedAvro } from '../formats/avro/avro.ts'
-import type { Codec, ParsedSchema, SchemaType } from '../formats/format.ts'
+import type { FieldTransform } from '../formats/field-transform.ts'
+import type { FormatType, ParsedSchema } from '../formats/format.ts'
+import type { MessagePlace } from '../formats/protobuf/codec.ts'
 import { checked } from './error.ts'
 import type { SourcedSchema } from './schema-id.ts'
 import { frameIndexes, unframeIndexes } from './wire-format.ts'
 
-/** Between values and what stands behind the id. */
-export type DataCodec = Codec & {
-  /** What subject name strategies use. */
+/** Encodes and decodes payloads: the data without the schema id and the message index. */
+export type PayloadCodec = {
+  encode(value: unknown): Uint8Array
+  decode(payload: Buffer): unknown
+  /**
+   * Decodes with the writer's schema, before schema resolution or validation. The rules of a schema apply to this
+   * value.
+   */
+  decodeWritten(payload: Buffer): unknown
+  /** Converts the result of `decodeWritten` to that of `decode`. */
+  resolve(written: unknown): unknown
+  /** Returns a copy of the value with its fields transformed. */
+  transformFields(value: unknown, transform: FieldTransform): unknown
+}
+
+/** Encodes and decodes the data that follows the schema id. */
+export type DataCodec = PayloadCodec & {
+  /** Record name for subject name strategies; undefined if the schema has none. */
   readonly recordName: string | undefined
+  /** The bytes before the payload: for Protobuf, the index of the message. */
+  readonly head: Uint8Array
+  /** Splits the data after a schema id. */
+  open(data: Buffer): { readonly payload: Buffer; readonly codec: PayloadCodec }
 }
 
 export type CodecOptions = {
-  /** Protobuf: full name of the message that is written. Default: the first one. */
+  /** Protobuf: full name of the message to write. Default: the first message. */
   readonly message?: string | undefined
-  /** Avro: what data is read as, when that is not what it was written as. */
+  /** Avro: the reader's schema. Default: the writer's schema. */
   readonly reader?: SourcedSchema | undefined
-  /** JSON: refuse values that the schema does. */
+  /** JSON: validate values against the schema. */
   readonly validate: boolean
 }
 
-/** One language: how its schemas are read, and the data of one of them. */
+/** A schema format: parses its schemas and creates codecs for them. */
 export type Language = {
   parse(source: SourcedSchema, validation: 'strict' | 'loose'): ParsedSchema
   codec(source: SourcedSchema, options: CodecOptions): DataCodec
 }
 
-/** Each language's code is loaded when its first schema comes. */
-export function loadLanguage(type: SchemaType): Promise<Language> {
+/** Loads the code of a format on first use. */
+export function loadLanguage(type: FormatType): Promise<Language> {
   return LANGUAGES[type]()
 }
 
-const LANGUAGES: Readonly<Record<SchemaType, () => Promise<Language>>> = {
+const LANGUAGES: Readonly<Record<FormatType, () => Promise<Language>>> = {
   async AVRO() {
-    const [{ avroFormat }, { avroCodec }] = await Promise.all([
+    const [{ avroFormat }, { avroCodec }, { transformAvroFields }] = await Promise.all([
       import('../formats/avro/avro.ts'),
       import('../formats/avro/codec.ts'),
+      import('../formats/avro/fields.ts'),
     ])
     const parse = (source: SourcedSchema, validation: 'strict' | 'loose') =>
       checked('invalid_schema', () => avroFormat.parse(source, { validation }) as ParsedAvro)
@@ -43,18 +65,24 @@ const LANGUAGES: Readonly<Record<SchemaType, () => Promise<Language>>> = {
       codec(source, { reader }) {
         const { schema, name } = parse(source, 'loose')
         const read = reader && parse(reader, 'loose').schema
-        const codec = checked('invalid_schema', () =>
-          avroCodec(schema, { unions: 'plain', ...(read ? { reader: read } : {}) }),
-        )
-        return { ...codec, recordName: name }
+        const written = checked('invalid_schema', () => avroCodec(schema, { unions: 'plain' }))
+        const resolving = read && checked('invalid_schema', () => avroCodec(schema, { unions: 'plain', reader: read }))
+        return headless(name, {
+          encode: written.encode,
+          decode: (resolving ?? written).decode,
+          decodeWritten: written.decode,
+          resolve: (value) => (resolving ? resolving.decode(written.encode(value)) : value),
+          transformFields: (value, transform) => transformAvroFields(schema, value, transform),
+        })
       },
     }
   },
 
   async JSON() {
-    const [{ jsonFormat }, { jsonCodec }] = await Promise.all([
+    const [{ jsonFormat }, { jsonCodec }, { jsonFieldTransformer }] = await Promise.all([
       import('../formats/json/json.ts'),
       import('../formats/json/codec.ts'),
+      import('../formats/json/fields.ts'),
     ])
     const parse = (source: SourcedSchema, validation: 'strict' | 'loose') =>
       checked('invalid_schema', () => jsonFormat.parse(source, { validation }))
@@ -62,15 +90,30 @@ const LANGUAGES: Readonly<Record<SchemaType, () => Promise<Language>>> = {
       parse,
       codec(source, { validate }) {
         const { name } = parse(source, 'loose')
-        return { ...checked('invalid_schema', () => jsonCodec(source, { validate })), recordName: name }
+        const { encode, decode, check } = checked('invalid_schema', () => jsonCodec(source, { validate }))
+        let transformFields: PayloadCodec['transformFields'] | undefined
+        return headless(name, {
+          encode,
+          decode,
+          decodeWritten: jsonCodec(source, { validate: false }).decode,
+          resolve(value) {
+            check(value)
+            return value
+          },
+          transformFields(value, transform) {
+            transformFields ??= jsonFieldTransformer(source)
+            return transformFields(value, transform)
+          },
+        })
       },
     }
   },
 
   async PROTOBUF() {
-    const [{ protobufFormat }, { ProtobufMessages }] = await Promise.all([
+    const [{ protobufFormat }, { ProtobufMessages }, { transformProtobufFields }] = await Promise.all([
       import('../formats/protobuf/protobuf.ts'),
       import('../formats/protobuf/codec.ts'),
+      import('../formats/protobuf/fields.ts'),
     ])
     return {
       parse: (source, validation) => checked('invalid_schema', () => protobufFormat.parse(source, { validation })),
@@ -78,24 +121,39 @@ const LANGUAGES: Readonly<Record<SchemaType, () => Promise<Language>>> = {
         checked('invalid_schema', () => {
           const messages = new ProtobufMessages(source)
           const written = messages.find(message)
-          const codecs = new Map<string, Codec>()
-          const codecAt = (indexes: readonly number[]) => {
-            const known = codecs.get(indexes.join())
-            if (known) return known
-            const codec = messages.codec(messages.at(indexes))
+          const tags = messages.fieldTags()
+          const codecs = new Map<string, PayloadCodec>()
+          const codecOf = (place: MessagePlace): PayloadCodec => {
+            const { encode, decode } = messages.codec(place)
+            return {
+              encode,
+              decode,
+              decodeWritten: decode,
+              resolve: (value) => value,
+              transformFields: (value, transform) =>
+                transformProtobufFields(messages.descriptor(place), value, tags, transform),
+            }
+          }
+          const codecAt = (indexes: readonly number[]): PayloadCodec => {
+            const codec = codecs.get(indexes.join()) ?? codecOf(messages.at(indexes))
             codecs.set(indexes.join(), codec)
             return codec
           }
-          const head = frameIndexes(written.indexes)
           return {
+            ...codecAt(written.indexes),
             recordName: written.name,
-            encode: (value) => Buffer.concat([head, codecAt(written.indexes).encode(value)]),
-            decode(bytes) {
-              const { indexes, data } = unframeIndexes(bytes as Buffer)
-              return codecAt(indexes).decode(data)
+            head: frameIndexes(written.indexes),
+            open(bytes) {
+              const { indexes, data } = unframeIndexes(bytes)
+              return { payload: data, codec: codecAt(indexes) }
             },
           }
         }),
     }
   },
+}
+
+/** For formats whose data is only the payload. */
+function headless(recordName: string | undefined, codec: PayloadCodec): DataCodec {
+  return { ...codec, recordName, head: new Uint8Array(0), open: (payload) => ({ payload, codec }) }
 }

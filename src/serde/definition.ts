@@ -1,21 +1,24 @@
-import type { RegistryClient, SchemaReference } from '../clients/registry.ts'
-import type { SchemaType } from '../formats/format.ts'
+import type { RegisteredReference, RegistryClient, SchemaMetadata, SchemaRuleSet } from '../clients/registry.ts'
+import type { FormatType } from '../formats/format.ts'
 import { asked } from './error.ts'
-import { type SchemaIdPolicy, type SourcedSchema, sourceOf } from './schema-id.ts'
+import { rulesOf, type SchemaIdPolicy, type SourcedSchema, sourceOf } from './schema-id.ts'
 
-/** A schema as a program brings it. */
+/** A schema defined by an application. */
 export type SchemaDefinition = {
-  readonly type: SchemaType
+  readonly type: FormatType
   readonly text: string
   readonly references?: readonly ReferenceDefinition[]
+  /** Registered with the schema. Metadata and rules that the registry adds also apply. */
+  readonly metadata?: SchemaMetadata
+  readonly ruleSet?: SchemaRuleSet
 }
 
 /**
- * What a schema refers to, by the name in its text: a version that is registered, or a text, whose subject is the name
- * unless it has another one.
+ * A reference of a schema, identified by the name used in the schema text. Refers either to a registered version or to
+ * a text. The subject of a text is the name of the reference, unless `subject` is set.
  */
 export type ReferenceDefinition =
-  | SchemaReference
+  | RegisteredReference
   | {
       readonly name: string
       readonly text: string
@@ -25,23 +28,33 @@ export type ReferenceDefinition =
 
 type Options = { readonly policy: SchemaIdPolicy; readonly normalize: boolean }
 
-/** Brings a definition to what the registry knows: references by text are registered, or looked up where nothing may be. */
+/**
+ * Resolves a definition to registered references. References by text are registered with the policy `auto-register`,
+ * and otherwise looked up.
+ */
 export async function settleDefinition(
   registry: RegistryClient,
-  { type, text, references = [] }: SchemaDefinition,
+  { type, text, references = [], metadata, ruleSet }: SchemaDefinition,
   options: Options,
 ): Promise<SourcedSchema> {
-  const settled: SchemaReference[] = []
+  const settled: RegisteredReference[] = []
   for (const reference of references) settled.push(await settleReference(registry, type, reference, options))
-  return asked('references', () => sourceOf(registry, { schemaType: type, schema: text, references: settled }))
+  return asked('references', () =>
+    sourceOf(registry, {
+      schemaType: type,
+      schema: text,
+      references: settled,
+      ...rulesOf({ metadata, ruleSet }),
+    }),
+  )
 }
 
 async function settleReference(
   registry: RegistryClient,
-  type: SchemaType,
+  type: FormatType,
   reference: ReferenceDefinition,
   options: Options,
-): Promise<SchemaReference> {
+): Promise<RegisteredReference> {
   if (!('text' in reference)) return reference
   const { name, subject = name, text, references = [] } = reference
   const { references: deeper = [] } = await settleDefinition(registry, { type, text, references }, options)

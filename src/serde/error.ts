@@ -1,12 +1,18 @@
 import { RequestError } from '../clients/http.ts'
-import { UserError } from '../config/failure.ts'
-import { SchemaError } from '../formats/format.ts'
+import { UserError } from '../config/errors.ts'
+import { SchemaError } from '../formats/schema-error.ts'
 
 /**
- * `not_framed`: the bytes do not begin as Confluent's wire format does. `invalid_schema`: a schema can't be read.
- * `invalid_data`: a value or its bytes do not fit the schema. `wrong_format`: the schema of an id is of another format.
- * `incompatible`: the subject's latest schema can't stand for ours. `nameless`: the subject is named after the schema, which
- * has no name. `refused`: the registry said no. `unavailable`: the same may work later.
+ * - `not_framed`: the bytes are not in Confluent's wire format.
+ * - `invalid_schema`: a schema cannot be parsed.
+ * - `invalid_data`: a value or its bytes do not match the schema.
+ * - `wrong_format`: the schema with the given id has another format.
+ * - `incompatible`: the schema chosen by the policy is not compatible with the given one.
+ * - `nameless`: the subject is derived from the name of the schema, which has none.
+ * - `rule_failed`: a rule of the schema could not be executed, for example because its key is unavailable.
+ * - `no_topic`: a rule needs the subject, which is derived from a topic that was not given.
+ * - `refused`: the registry rejected the request.
+ * - `unavailable`: a retry may succeed.
  */
 export type SerdeErrorCode =
   | 'not_framed'
@@ -15,10 +21,12 @@ export type SerdeErrorCode =
   | 'wrong_format'
   | 'incompatible'
   | 'nameless'
+  | 'rule_failed'
+  | 'no_topic'
   | 'refused'
   | 'unavailable'
 
-/** Match `error.code`, never `instanceof`: two copies of this library can meet in one process. */
+/** Compare `error.code` instead of using `instanceof`: a process may contain two copies of this library. */
 export class SerdeError extends UserError<SerdeErrorCode> {
   constructor(code: SerdeErrorCode, message: string, options?: ErrorOptions) {
     super(code, message, options)
@@ -26,7 +34,7 @@ export class SerdeError extends UserError<SerdeErrorCode> {
   }
 }
 
-/** Runs what may find a schema or data wrong. */
+/** Converts a `SchemaError` of `run` to a `SerdeError` with this code. */
 export function checked<Result>(code: 'invalid_schema' | 'invalid_data', run: () => Result): Result {
   try {
     return run()
@@ -36,7 +44,7 @@ export function checked<Result>(code: 'invalid_schema' | 'invalid_data', run: ()
   }
 }
 
-/** Asks the registry, about `what`. */
+/** Converts a failed registry request to a `SerdeError`. `what` is the subject of the message. */
 export async function asked<Result>(what: string, ask: () => Promise<Result>): Promise<Result> {
   try {
     return await ask()

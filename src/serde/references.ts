@@ -1,10 +1,10 @@
-import type { RegistryClient, SchemaReference } from '../clients/registry.ts'
+import type { RegisteredReference, RegistryClient } from '../clients/registry.ts'
 import type { Dependency } from '../formats/references.ts'
 
-/** The texts of everything that references reach, each name once, what others need first. */
+/** Returns the texts of all direct and indirect references, without duplicates, dependencies first. */
 export async function resolveReferences(
   registry: RegistryClient,
-  references: readonly SchemaReference[] = [],
+  references: readonly RegisteredReference[] = [],
   found: Map<string, Dependency> = new Map(),
   entered: Set<string> = new Set(),
 ): Promise<readonly Dependency[]> {

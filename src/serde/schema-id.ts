@@ -1,35 +1,56 @@
-import type { NewSchema, RegistryClient, SchemaById, SchemaReference } from '../clients/registry.ts'
-import type { ParsedSchema, SchemaSource, SchemaType } from '../formats/format.ts'
+import type {
+  NewSchema,
+  Registered,
+  RegisteredReference,
+  RegistryClient,
+  SchemaById,
+  SchemaMetadata,
+  SchemaRuleSet,
+} from '../clients/registry.ts'
+import type { FormatType, ParsedSchema, SchemaSource } from '../formats/format.ts'
 import { asked, checked, SerdeError } from './error.ts'
 import { resolveReferences } from './references.ts'
 import type { SchemaId } from './wire-format.ts'
 
 /**
- * `auto-register`: register our schema, which changes nothing where it is registered. `look-up`: it has to be registered.
- * `use-latest`: write with the subject's latest schema instead of ours.
+ * - `auto-register`: register the schema, which has no effect if it is already registered.
+ * - `look-up`: the schema must already be registered.
+ * - `use-latest`: write with the latest schema of the subject.
  */
 export type SchemaIdPolicy = 'auto-register' | 'look-up' | 'use-latest'
 
 export type SchemaIdOptions = {
-  /** `{ id }`: write with the schema of this id instead of ours. */
+  /** `{ id }`: write with the schema that has this id. */
   readonly policy: SchemaIdPolicy | { readonly id: number }
-  /** Lets the registry bring schemas into their normal form first. */
+  /** Whether the registry normalizes schemas. */
   readonly normalize: boolean
-  /** With the last two: refuse a schema that can't read what ours writes. */
+  /** With `use-latest` and `{ id }`: reject a schema that is incompatible with the given one. */
   readonly strict: boolean
 }
 
 /** A schema with the texts of its references. */
-export type SourcedSchema = SchemaSource & { readonly type: SchemaType }
+export type SourcedSchema = SchemaSource & {
+  readonly type: FormatType
+  readonly metadata?: SchemaMetadata
+  readonly ruleSet?: SchemaRuleSet
+}
 export type Parse<Parsed> = (source: SourcedSchema, validation: 'strict' | 'loose') => Parsed | Promise<Parsed>
-/** Under which id data is written, and with which schema. */
-export type WriteSchema<Parsed> = { readonly id: number; readonly parsed: Parsed; readonly source: SourcedSchema }
+/** The schema to write with, and its id. */
+export type WriteSchema<Parsed> = {
+  readonly id: number
+  readonly parsed: Parsed
+  readonly source: SourcedSchema
+  /** The schema stored under the id; undefined if the registry returned only the id. */
+  readonly stored?: Pick<NewSchema, 'metadata' | 'ruleSet'> | undefined
+}
 
-/** Finds the id that data of a subject is written under. Without an own schema there has to be a latest one. */
+/**
+ * Returns the schema and id to write data of a subject with. Without `own`, the latest schema of the subject is used.
+ */
 export async function findWriteSchema<Parsed extends ParsedSchema>(
   registry: RegistryClient,
   subject: string,
-  own: Omit<WriteSchema<Parsed>, 'id'> | undefined,
+  own: Pick<WriteSchema<Parsed>, 'parsed' | 'source'> | undefined,
   options: SchemaIdOptions & { readonly parse: Parse<Parsed> },
 ): Promise<WriteSchema<Parsed>> {
   const { policy, normalize, strict, parse } = options
@@ -38,45 +59,68 @@ export async function findWriteSchema<Parsed extends ParsedSchema>(
       const source = await sourceOf(registry, await registry.byId(policy.id))
       const parsed = await parse(source, 'loose')
       if (strict && own !== undefined) refuseIncompatible(`schema ${policy.id}`, parsed, own.parsed)
-      return { id: policy.id, parsed, source }
+      return { id: policy.id, parsed, source, stored: source }
     }
     if (policy !== 'use-latest' && own !== undefined) {
-      const schema = toNewSchema(own.source)
-      const known =
-        policy === 'auto-register'
-          ? registry.register(subject, schema, { normalize })
-          : registry.lookup(subject, schema, { normalize })
-      return { parsed: own.parsed, source: own.source, id: (await known).id }
+      const { id, stored } = await placeOf(registry, subject, own.source, { policy, normalize })
+      return { parsed: own.parsed, source: own.source, id, stored }
     }
     const latest = await registry.latest(subject)
     const source = await sourceOf(registry, latest)
     const parsed = await parse(source, 'loose')
     if (strict && own !== undefined) refuseIncompatible(`the latest schema of subject '${subject}'`, parsed, own.parsed)
-    return { id: latest.id, parsed, source }
+    return { id: latest.id, parsed, source, stored: latest }
   })
 }
 
-/** The schema of an id, ready to be parsed. */
-export function fetchSchema(registry: RegistryClient, id: SchemaId): Promise<SourcedSchema> {
-  return asked(`schema ${id}`, async () => sourceOf(registry, await schemaOf(registry, id)))
+/** Registers or looks up a schema, according to the policy. */
+async function placeOf(
+  registry: RegistryClient,
+  subject: string,
+  source: SourcedSchema,
+  { policy, normalize }: { readonly policy: SchemaIdPolicy; readonly normalize: boolean },
+): Promise<Pick<WriteSchema<ParsedSchema>, 'id' | 'stored'>> {
+  const schema = toNewSchema(source)
+  const known: Registered & Partial<NewSchema> =
+    policy === 'auto-register'
+      ? await registry.register(subject, schema, { normalize })
+      : await registry.lookup(subject, schema, { normalize })
+  return { id: known.id, stored: known.schema === undefined ? undefined : known }
 }
 
-export function schemaOf(registry: RegistryClient, id: SchemaId): Promise<SchemaById> {
+/** Fetches a schema by its id, with the texts of its references. */
+export function fetchSchema(registry: RegistryClient, id: SchemaId): Promise<SourcedSchema> {
+  return asked(`schema ${id}`, async () => sourceOf(registry, await fetchRegisteredSchema(registry, id)))
+}
+
+export function fetchRegisteredSchema(registry: RegistryClient, id: SchemaId): Promise<SchemaById> {
   return typeof id === 'number' ? registry.byId(id) : registry.byGuid(id)
 }
 
-/** Adds the texts of everything that a schema refers to. */
+/** Adds the texts of all references to a schema. */
 export async function sourceOf(registry: RegistryClient, schema: NewSchema): Promise<SourcedSchema> {
-  const { schemaType: type = 'AVRO', schema: text, references = [] } = schema
-  return { type, text, references, dependencies: await resolveReferences(registry, references) }
+  const { schemaType: type = 'AVRO', schema: text, references = [], metadata, ruleSet } = schema
+  const dependencies = await resolveReferences(registry, references)
+  return { type, text, references, dependencies, ...rulesOf({ metadata, ruleSet }) }
 }
 
-function toNewSchema({ type, text, references = [] }: SourcedSchema): NewSchema {
-  const written: readonly SchemaReference[] = references
+type Rules = { readonly metadata?: SchemaMetadata | undefined; readonly ruleSet?: SchemaRuleSet | undefined }
+
+/** Omits members that are undefined. */
+export function rulesOf({ metadata, ruleSet }: Rules): {
+  readonly metadata?: SchemaMetadata
+  readonly ruleSet?: SchemaRuleSet
+} {
+  return { ...(metadata ? { metadata } : {}), ...(ruleSet ? { ruleSet } : {}) }
+}
+
+function toNewSchema({ type, text, references = [], metadata, ruleSet }: SourcedSchema): NewSchema {
+  const written: readonly RegisteredReference[] = references
   return {
     schema: text,
     ...(type === 'AVRO' ? {} : { schemaType: type }),
     ...(written.length > 0 ? { references: written } : {}),
+    ...rulesOf({ metadata, ruleSet }),
   }
 }
 

@@ -1,73 +1,86 @@
-import { BoundedMap, shared } from '../clients/bounded-map.ts'
+import { BoundedMap, getOrFetch } from '../clients/bounded-map.ts'
 import type { Endpoint } from '../clients/http.ts'
 import { createRegistryClient } from '../clients/registry.ts'
-import type { ParsedSchema, SchemaType } from '../formats/format.ts'
-import { type DataCodec, loadLanguage } from './codec.ts'
+import type { FormatType, ParsedSchema } from '../formats/format.ts'
+import { type DataCodec, loadLanguage, type PayloadCodec } from './codec.ts'
 import { type SchemaDefinition, settleDefinition } from './definition.ts'
-import { checked, SerdeError } from './error.ts'
+import { asked, checked, SerdeError } from './error.ts'
+import { type EncryptionOptions, openDekStore } from './rules/encryption-options.ts'
+import { openSchemaRules, type SchemaRules, type SubjectOfValue, type TransformFields } from './rules/schema-rules.ts'
 import { fetchSchema, findWriteSchema, type SchemaIdPolicy, type SourcedSchema } from './schema-id.ts'
 import { type SubjectNameStrategy, subjectNaming } from './subject-name.ts'
-import { frame, type RecordHeaders, type SchemaId, unframe, unframeHeader } from './wire-format.ts'
+import { bufferOf, frame, type RecordHeaders, type SchemaId, unframe, unframeHeader } from './wire-format.ts'
 
-// What `weir/serde` is: values to bytes in Confluent's wire format and back, with their schemas in a registry.
+// `weir/serde`: serializers and deserializers for Confluent's wire format with a schema registry.
 
 export type { Endpoint } from '../clients/http.ts'
+export type { Kms, KmsDriver, KmsKey, KmsParams } from '../encryption/kms.ts'
 export type { ReferenceDefinition, SchemaDefinition } from './definition.ts'
 export { SerdeError, type SerdeErrorCode } from './error.ts'
+export type { EncryptionOptions } from './rules/encryption-options.ts'
 export type { SubjectNameStrategy } from './subject-name.ts'
 export type { RecordHeaders } from './wire-format.ts'
 
 export type SerializerOptions = {
   readonly registry: Endpoint
-  /** What is written. Only with the policy `use-latest` it may be absent. */
+  /** The schema to write with. Required unless the policy is `use-latest`. */
   readonly schema?: SchemaDefinition
-  /** Default `auto-register`. */
+  /** Default: `auto-register`. */
   readonly policy?: SchemaIdPolicy
-  /** Whether it writes keys, which have subjects of their own. */
+  /** Whether to serialize keys, whose subjects differ from those of values. */
   readonly isKey?: boolean
-  /** Default `TopicName`. */
+  /** Default: `TopicName`. */
   readonly subjectName?: SubjectNameStrategy
   readonly normalize?: boolean
-  /** With `use-latest`: refuse a latest schema that can't read what ours writes. Default true. */
+  /** With `use-latest`: reject a latest schema that is incompatible with `schema`. Default: true. */
   readonly strict?: boolean
-  /** Protobuf: full name of the message that is written. Default: the first one. */
+  /** Protobuf: full name of the message to write. Default: the first message. */
   readonly message?: string
-  /** JSON: refuse values that the schema does. Default true. */
+  /** JSON: validate values against the schema. Default: true. */
   readonly validate?: boolean
-  /** How many subjects are remembered. Default 1,000. */
+  /** Required for schemas with encryption rules. */
+  readonly encryption?: EncryptionOptions
+  /** Maximum number of cached subjects. Default: 1,000. */
   readonly subjectsMax?: number
 }
 
 export interface Serializer<Value = unknown> {
-  /** What Kafka gets; null, which deletes, stays null. Rejects with a `SerdeError`. */
+  /** Returns the bytes for Kafka. Null stays null (a tombstone). Rejects with a `SerdeError`. */
   serialize(topic: string, value: Value | null): Promise<Buffer | null>
 }
 
 export type DeserializerOptions = {
   readonly registry: Endpoint
-  /** Whether it reads keys: their schemas stand in another header. */
+  /** Whether to deserialize keys, whose schema id header differs from that of values. */
   readonly isKey?: boolean
-  /** Avro: what values are read as, whatever they were written as. */
+  /** Avro: the reader's schema. Default: the writer's schema. */
   readonly readerSchema?: SchemaDefinition
-  /** The only format that is taken. Default: each. */
-  readonly type?: SchemaType
-  /** JSON: refuse values that the schema does. Default false: who wrote them had to. */
+  /** The only accepted format. Default: all formats. */
+  readonly type?: FormatType
+  /** JSON: validate values against the schema. Default: false, because the producer validates them. */
   readonly validate?: boolean
-  /** How many schemas are remembered. Default 1,000. */
+  /** Strategy of the writer's subject, for schemas with encryption rules. Default: `TopicName`. */
+  readonly subjectName?: SubjectNameStrategy
+  /** Required for schemas with encryption rules. */
+  readonly encryption?: EncryptionOptions
+  /** Maximum number of cached schemas. Default: 1,000. */
   readonly schemasMax?: number
 }
 
 export interface Deserializer<Value = unknown> {
-  /** `headers`: those of the record, where its schema may stand. Rejects with a `SerdeError`. */
-  deserialize(bytes: Uint8Array | null, headers?: RecordHeaders): Promise<Value | null>
+  /**
+   * `headers` are those of the record, which may contain the schema id. `topic` is required if the schema has
+   * encryption rules, because their keys belong to the subject. Rejects with a `SerdeError`.
+   */
+  deserialize(bytes: Uint8Array | null, headers?: RecordHeaders, topic?: string): Promise<Value | null>
 }
 
-/** Our schema, as the registry knows it. */
+/** The application's schema, with references resolved. */
 type Own = { readonly source: SourcedSchema; readonly parsed: ParsedSchema; readonly codec: DataCodec }
-type Write = (value: unknown) => Buffer
-type Read = (data: Buffer) => unknown
+type Write = (value: unknown) => Buffer | Promise<Buffer>
+type Read = (data: Buffer, topic: string | undefined) => unknown
 
-/** The first value of a topic waits for the registry; later ones only for the codec. */
+/** The first value of a topic waits for the registry; later values use the cache. */
 export function createSerializer<Value = unknown>(options: SerializerOptions): Serializer<Value> {
   const registry = createRegistryClient(options.registry)
   const { schema, policy = 'auto-register', normalize = false, strict = true, message, validate = true } = options
@@ -77,7 +90,8 @@ export function createSerializer<Value = unknown>(options: SerializerOptions): S
   const subjectOf = subjectNaming(options.subjectName ?? 'TopicName', options.isKey ?? false)
   const owns = new BoundedMap<SchemaDefinition, Promise<Own>>(1)
   const writers = new BoundedMap<string, Promise<Write>>(options.subjectsMax ?? 1_000)
-  const own = async () => schema && shared(owns, schema, () => openOwn(schema))
+  const deks = openDekStore(options.registry, options.encryption)
+  const own = async () => schema && getOrFetch(owns, schema, () => openOwn(schema))
 
   async function openOwn(definition: SchemaDefinition): Promise<Own> {
     const source = await settleDefinition(registry, definition, { policy, normalize })
@@ -87,10 +101,19 @@ export function createSerializer<Value = unknown>(options: SerializerOptions): S
   }
 
   async function openWriter(subject: string, ours: Own | undefined): Promise<Write> {
-    const { id, source } = await findWriteSchema(registry, subject, ours, { policy, normalize, strict, parse })
+    const written = await findWriteSchema(registry, subject, ours, { policy, normalize, strict, parse })
+    const { id, source } = written
     const codec =
       source === ours?.source ? ours.codec : (await loadLanguage(source.type)).codec(source, { message, validate })
-    return (value) => frame(id, codec.encode(value))
+    // The registry may have added rules to the schema. Readers apply the stored rules, so the writer must too.
+    const stored = written.stored ?? (await asked(`schema ${id}`, () => registry.byId(id, subject)))
+    const rules = openSchemaRules(stored, 'WRITE', deks)
+    const encode = (value: unknown) => checked('invalid_data', () => codec.encode(value))
+    if (rules === undefined) return (value) => frame(id, codec.head, encode(value))
+    return async (value) => {
+      const ruled = await rules.transformValue(value, () => subject, fieldsOf(codec))
+      return frame(id, codec.head, await rules.transformPayload(bufferOf(encode(ruled)), () => subject))
+    }
   }
 
   return {
@@ -98,17 +121,28 @@ export function createSerializer<Value = unknown>(options: SerializerOptions): S
       if (value === null) return null
       const ours = await own()
       const subject = subjectOf(topic, message ?? ours?.codec.recordName)
-      const write = await shared(writers, subject, () => openWriter(subject, ours))
-      return checked('invalid_data', () => write(value))
+      const write = await getOrFetch(writers, subject, () => openWriter(subject, ours))
+      return write(value)
     },
   }
 }
 
-/** The first value of a schema waits for the registry; later ones only for the codec. */
+/** The first value of a schema waits for the registry; later values use the cache. */
 export function createDeserializer<Value = unknown>(options: DeserializerOptions): Deserializer<Value> {
   const registry = createRegistryClient(options.registry)
   const { readerSchema, type, validate = false, isKey = false } = options
   const readers = new BoundedMap<SchemaId, Promise<Read>>(options.schemasMax ?? 1_000)
+  const deks = openDekStore(options.registry, options.encryption)
+  const subjectName = options.subjectName ?? 'TopicName'
+  const subjectOf = subjectNaming(subjectName, isKey)
+
+  function subjectFor(topic: string | undefined, recordName: string | undefined): string {
+    if (topic !== undefined || subjectName === 'RecordName') return subjectOf(topic ?? '', recordName)
+    throw new SerdeError(
+      'no_topic',
+      'the schema has rules that decrypt: give the topic to deserialize(), after the headers',
+    )
+  }
 
   async function openReader(id: SchemaId): Promise<Read> {
     const source = await fetchSchema(registry, id)
@@ -118,20 +152,41 @@ export function createDeserializer<Value = unknown>(options: DeserializerOptions
     const reader =
       readerSchema && (await settleDefinition(registry, readerSchema, { policy: 'look-up', normalize: false }))
     const codec = (await loadLanguage(source.type)).codec(source, { reader, validate })
-    return (data) => codec.decode(data)
+    const rules = openSchemaRules(source, 'READ', deks)
+    return (data, topic) => {
+      const opened = checked('invalid_data', () => codec.open(data))
+      if (rules === undefined) return checked('invalid_data', () => opened.codec.decode(opened.payload))
+      return readRuled(rules, opened, () => subjectFor(topic, codec.recordName))
+    }
   }
 
   return {
-    async deserialize(bytes, headers = {}) {
+    async deserialize(bytes, headers = {}, topic) {
       if (bytes === null) return null
       const { id, data } = framed(bytes, unframeHeader(headers, isKey))
-      const read = await shared(readers, id, () => openReader(id))
-      return checked('invalid_data', () => read(data)) as Value
+      const read = await getOrFetch(readers, id, () => openReader(id))
+      return read(data, topic) as Value
     },
   }
 }
 
-/** What the header says of the schema, and of the message, comes before what the bytes say: they are bare then. */
+type Opened = { readonly payload: Buffer; readonly codec: PayloadCodec }
+
+async function readRuled(rules: SchemaRules, { payload, codec }: Opened, subject: SubjectOfValue): Promise<unknown> {
+  const plain = await rules.transformPayload(payload, subject)
+  const written = checked('invalid_data', () => codec.decodeWritten(plain))
+  const ruled = await rules.transformValue(written, subject, fieldsOf(codec))
+  return checked('invalid_data', () => codec.resolve(ruled))
+}
+
+function fieldsOf(codec: PayloadCodec): TransformFields {
+  return (value, transform) => checked('invalid_data', () => codec.transformFields(value, transform))
+}
+
+/**
+ * A schema id in a header takes precedence. Then the bytes have no prefix, and the header also contains the message
+ * index.
+ */
 function framed(bytes: Uint8Array, head: ReturnType<typeof unframeHeader>): ReturnType<typeof unframe> {
   return head ? { id: head.id, data: Buffer.concat([head.data, bytes]) } : unframe(bytes)
 }

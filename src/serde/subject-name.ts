@@ -1,12 +1,14 @@
 import { SerdeError } from './error.ts'
 
-/** How a serializer finds the registry's name for its schemas. */
+/** Strategies that derive the subject of a schema, named as in Confluent's clients. */
 export type SubjectNameStrategy = 'TopicName' | 'RecordName' | 'TopicRecordName' | SubjectOf
 
-/** `recordName`: full name of the record or message, title of the JSON Schema; undefined where there is none. */
+/**
+ * `recordName` is the full name of the record or message, or the title of the JSON Schema; undefined if there is none.
+ */
 export type SubjectOf = (topic: string, recordName: string | undefined) => string
 
-/** The result throws `nameless` for a schema without the name that it needs. */
+/** The result throws a `SerdeError` with the code `nameless` if the strategy needs a record name and there is none. */
 export function subjectNaming(strategy: SubjectNameStrategy, isKey: boolean): SubjectOf {
   if (typeof strategy === 'function') return strategy
   switch (strategy) {

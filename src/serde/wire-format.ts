@@ -1,29 +1,34 @@
 import { SerdeError } from './error.ts'
 
-// Before the data stands a zero byte and the schema's id, four bytes, big-endian; or a one and its guid, 16 bytes.
+// The data is preceded by a zero byte and the schema id (4 bytes, big-endian), or by a one and the schema's GUID (16
+// bytes).
 const HEAD_BYTES = 5
 const GUID_HEAD_BYTES = 17
-/** What a record's header is called that holds the guid instead, for its key and for its value. */
+/** Names of the record headers that may contain the schema id instead, for keys and values. */
 const HEADERS = { key: '__key_schema_id', value: '__value_schema_id' } as const
 
-/** A number within one registry, or a guid (a text), which names the schema in all of them. */
+/** A numeric id within one registry, or a GUID (string) that identifies the schema in all registries. */
 export type SchemaId = number | string
-/** Headers of a record, as Kafka clients give them. */
+/** Headers of a record, in the form that Kafka clients provide. */
 export type RecordHeaders = Readonly<Record<string, HeaderValue | readonly HeaderValue[]>>
 type HeaderValue = Uint8Array | string | null | undefined
 
-/** Messages nested deeper nobody writes: more is not a path but other data. */
+/** Maximum nesting of a message. A longer index path indicates that the bytes are other data. */
 const DEPTH_MAX = 64
 
-export function frame(id: number, data: Uint8Array): Buffer {
-  const framed = Buffer.allocUnsafe(HEAD_BYTES + data.length)
+export function frame(id: number, ...parts: readonly Uint8Array[]): Buffer {
+  const framed = Buffer.allocUnsafe(parts.reduce((bytes, { length }) => bytes + length, HEAD_BYTES))
   framed[0] = 0
   framed.writeInt32BE(id, 1)
-  framed.set(data, HEAD_BYTES)
+  let at = HEAD_BYTES
+  for (const part of parts) {
+    framed.set(part, at)
+    at += part.length
+  }
   return framed
 }
 
-/** Throws `not_framed` when the bytes do not begin as they should. */
+/** Splits the schema id from the data. Throws a `SerdeError` with the code `not_framed`. */
 export function unframe(bytes: Uint8Array): { readonly id: SchemaId; readonly data: Buffer } {
   const buffer = bufferOf(bytes)
   if (buffer[0] === 0 && buffer.length >= HEAD_BYTES) {
@@ -39,24 +44,30 @@ export function unframe(bytes: Uint8Array): { readonly id: SchemaId; readonly da
   )
 }
 
-/** What a record's header says stands before its data; undefined when it has no such header. Throws `not_framed`. */
+/**
+ * Parses the schema id in a record's header. Returns undefined if there is no such header. Throws a `SerdeError` with
+ * the code `not_framed`.
+ */
 export function unframeHeader(headers: RecordHeaders, isKey: boolean): ReturnType<typeof unframe> | undefined {
   const value = [headers[HEADERS[isKey ? 'key' : 'value']]].flat().at(-1)
   if (value === undefined || value === null) return undefined
   return unframe(typeof value === 'string' ? Buffer.from(value, 'latin1') : value)
 }
 
-function bufferOf(bytes: Uint8Array): Buffer {
+export function bufferOf(bytes: Uint8Array): Buffer {
   return Buffer.isBuffer(bytes) ? bytes : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
 }
 
-/** Which message of a Protobuf file follows: the count of indexes and each, as zigzag varints; `[0]` is one zero byte. */
+/**
+ * Encodes the index path of a Protobuf message: the number of indexes and each index as zigzag varints. `[0]` is
+ * encoded as one zero byte.
+ */
 export function frameIndexes(indexes: readonly number[]): Buffer {
   if (indexes.length === 1 && indexes[0] === 0) return Buffer.of(0)
   return Buffer.from([indexes.length, ...indexes].flatMap(zigzag))
 }
 
-/** Throws `not_framed`. */
+/** Throws a `SerdeError` with the code `not_framed`. */
 export function unframeIndexes(bytes: Buffer): { readonly indexes: readonly number[]; readonly data: Buffer } {
   const reader = { bytes, at: 0 }
   const count = readZigzag(reader)

@@ -1,120 +1,110 @@
-import { EventEmitter } from 'node:events'
-import { availableParallelism } from 'node:os'
 import type { Broker } from '../broker/broker.ts'
 import type { TaskId } from '../clients/worker.ts'
 import { systemClock } from '../config/clock.ts'
-import { type Running, startAll } from '../config/lifecycle.ts'
-import { type Logger, secretsOf, silentLogger } from '../config/logger.ts'
+import { watchContent } from '../config/file-watcher.ts'
+import { type Lifecycle, type RunningProgram, startAll } from '../config/lifecycle.ts'
+import { type Logger, secretMaskerOf, silentLogger } from '../config/logger.ts'
 import type { Metrics } from '../config/metrics.ts'
 import { packageVersion } from '../config/version.ts'
-import { followedFiles } from '../config/watch.ts'
-import { parseListener, reachableHost } from '../http/listener.ts'
-import { keysWithoutEffect } from './configuration/client-settings.ts'
+import { ineffectiveKeys } from './configuration/client-settings.ts'
 import { ConfigResolver, createProviders } from './configuration/config-resolver.ts'
-import { findConnector } from './configuration/connector-plugin.ts'
 import { LiteralSecrets } from './configuration/literal-secrets.ts'
 import { watchPlaceholders } from './configuration/placeholder-watch.ts'
-import { Herder } from './herder/herder.ts'
-import { Leader } from './herder/leader-duties.ts'
-import { fenceProducer, transactionalIdOf } from './herder/producer-fencing.ts'
-import { Runner } from './herder/runner.ts'
+import type { Herder } from './herder/herder.ts'
+import type { LeaderDuties } from './herder/leader-duties.ts'
 import { configuredWork } from './herder/work-plan.ts'
+import type { WorkRunner } from './herder/work-runner.ts'
+import { ALL_ACCESS } from './host-access/connector-access.ts'
 import { hostAccess } from './host-access/host-access.ts'
-import { ALL_ACCESS, connectorAccess } from './host-access/settings.ts'
+import { pluginLimits } from './isolation/plugins/plugin-limits.ts'
 import { ProcessPluginHost, type ProcessPluginHostOptions } from './isolation/plugins/process-plugin-host.ts'
-import { ThreadPool } from './isolation/tasks/thread-pool.ts'
-import type { ProtocolName } from './membership/connect-protocol.ts'
-import { Peers } from './membership/peer-client.ts'
-import { WorkerGroup } from './membership/worker-group.ts'
+import { PeerClient } from './membership/peer-client.ts'
 import { LogLevels } from './observability/log-levels.ts'
-import { workerMetrics } from './observability/worker-metrics.ts'
-import { OffsetEditor } from './offsets/connector-offsets.ts'
-import type { PluginHost } from './plugin-host.ts'
-import type { LoggerRoutes } from './routes/loggers.ts'
-import { peerTls, serveWorker } from './routes/rest-server.ts'
-import { pluginLimits, refusesUnsigned, type WorkerSettings, workerSettings } from './settings.ts'
-import type { ConfigRecord, RawConfig } from './stores/config-codec.ts'
+import { registerWorkerMetrics } from './observability/worker-metrics.ts'
+import { ConnectorOffsets } from './offsets/connector-offsets.ts'
+import { peerTls, startRestServer } from './routes/rest-server.ts'
+import { mustRefuseUnsigned, type WorkerSettings, workerSettings } from './settings.ts'
+import {
+  advertisedUrl,
+  clientSettingsOf,
+  converterDefaults,
+  GROUP_PROTOCOLS,
+  overridePolicyOf,
+} from './startup/derived-settings.ts'
+import { GroupReference } from './startup/group-reference.ts'
+import { createHerder, isExactlyOnce } from './startup/herder.ts'
+import { type LoadedPluginHost, openIsolation, type WorkerIsolation } from './startup/isolation.ts'
+import { WorkerEvents } from './startup/worker-events.ts'
 import type { ConfigState } from './stores/config-state.ts'
-import { openStores } from './stores/stores.ts'
-import type { TaskDefaults } from './tasks/task-spec.ts'
-import { type OverridePolicy, parseOverridePolicy } from './validation/overrides.ts'
+import { openStores, type Stores } from './stores/stores.ts'
 import { Worker } from './worker.ts'
+
+export { resolveSettings } from './startup/resolve-settings.ts'
 
 export type WorkerDependencies = {
   readonly broker: Broker
   readonly logger: Logger
   readonly metrics: Metrics
-  /** Whether the first task finds a thread that is ready: one is made while the worker starts. Default: no. */
+  /** Whether a task thread is started together with the worker, so that the first task does not wait for one. Default: no. */
   readonly isWarm?: boolean
-  /** How plugins are loaded. Default: in processes of their own. */
+  /** Opens the plugins. Default: in processes of their own. */
   readonly openPlugins?: (options: ProcessPluginHostOptions) => Promise<LoadedPluginHost>
-  /** Files and directories of the worker that no setting names: the configuration file, the data directory. */
+  /** Files and directories of the worker that no setting names, such as its configuration file; connectors may not use them. */
   readonly ownFiles?: readonly string[]
-  /** Is told each connector whose configuration, wanted state or status changed, whoever changed it. */
+  /** Called with the name of a connector whose configuration, target state or status changed, whoever changed it. */
   readonly onChange?: (connector: string) => void
   /**
-   * Called when a storage topic cannot be followed any further. From then on the worker is not ready and its writes fail;
-   * the caller has to stop it.
+   * Called when the worker can no longer follow a storage topic. From then on it is not ready and its writes fail, and the
+   * caller has to stop it.
    */
   readonly onFailed?: (error: Error) => void
 }
 
-export type LoadedPluginHost = PluginHost & Pick<ProcessPluginHost, 'modules' | 'faults' | 'close'>
+/** As long as Kafka Connect's. */
+const REQUEST_TIMEOUT_MS = 90_000
+const HEALTH_TIMEOUT_MS = 10_000
+/** Time to write the statuses of tasks that have stopped. */
+const STATUS_WRITE_MS_MAX = 5_000
+
+/** What the steps of the start share. */
+type Startup = {
+  readonly settings: WorkerSettings
+  readonly broker: Broker
+  readonly metrics: Metrics
+  readonly root: Logger
+  readonly logger: Logger
+  readonly levels: LogLevels
+  readonly life: Lifecycle
+  readonly group: GroupReference
+  readonly stores: Stores
+  readonly isolation: WorkerIsolation
+  readonly resolver: ConfigResolver
+}
 
 /**
- * Starts a connector worker on a log. Resolves when it answers, is a member of its group and has started its share of the
- * work. The broker stays the caller's.
+ * Starts a connector worker on a broker. Resolves when its REST interface answers, it is a member of its group and it has
+ * started its share of the work. The caller closes the broker.
  */
-export function startWorker(settings: WorkerSettings, dependencies: WorkerDependencies): Promise<Running> {
-  const {
-    broker,
-    metrics,
-    openPlugins = ProcessPluginHost.open,
-    onChange = () => {},
-    onFailed = () => {},
-  } = dependencies
+export function startWorker(settings: WorkerSettings, dependencies: WorkerDependencies): Promise<RunningProgram> {
+  const { broker, metrics, onChange = () => {}, onFailed = () => {} } = dependencies
   const root = dependencies.logger.child({ program: 'worker' })
   const levels = new LogLevels(root)
   const logger = levels.logger('weir.worker')
-  const secrets = secretsOf(dependencies.logger)
+  const secrets = secretMaskerOf(dependencies.logger)
   secrets.add(settings.secrets)
-  for (const warning of settings.warnings) logger.warn(warning)
-  const ineffective = keysWithoutEffect(clientKeys(settings), '')
-  if (ineffective.length > 0) logger.warn({ keys: ineffective }, 'these settings of clients have no effect here')
-  const { values } = settings
+  logWarnings(settings, logger)
   return startAll(logger, async (life) => {
-    const access = connectorAccess(settings, dependencies.ownFiles)
-    const plugins = await openPlugins({
-      ...pluginLimits(values),
-      access,
-      logger: levels.logger('weir.worker.plugins'),
-      clock: systemClock,
-    })
-    life.onStop('plugins', () => plugins.close())
+    const { openPlugins, ownFiles, isWarm } = dependencies
+    const isolation = await openIsolation({ settings, broker, levels, life, openPlugins, ownFiles, isWarm })
+    const { plugins, threads } = isolation
     for (const fault of plugins.faults) logger.error(fault, 'a plugin could not be loaded')
     const resolver = new ConfigResolver(await createProviders(settings.rest, plugins), secrets)
     const literals = new LiteralSecrets(plugins.catalog, secrets)
-    const place: { group?: WorkerGroup; address?: URL } = {}
-    const threads = new ThreadPool({
-      plugins: plugins.modules,
-      access,
-      logger: levels.logger('weir.worker.tasks'),
-      address: () => broker.address(),
-      threads: values['worker.threads'] ?? availableParallelism(),
-      memoryMbMax: values['worker.thread.memory.mb'],
-      blockedMsMax: values['worker.thread.blocked.max.ms'],
-      startMsMax: values['worker.task.start.timeout.ms'],
-      stopMsMax: values['task.shutdown.graceful.timeout.ms'],
-      log: {
-        linesPerSecond: values['worker.task.log.lines.per.second'],
-        bytesPerSecond: values['worker.task.log.bytes.per.second'],
-      },
-      isWarm: dependencies.isWarm,
-    })
-    life.onStop('threads', () => threads.close())
-    // Made before what listens to it: what comes before the herder is there, the herder finds in the state.
-    const configRecords = new EventEmitter<{ read: [ConfigRecord] }>()
-    configRecords.on('read', (record) => {
+    const group = new GroupReference()
+    const events = new WorkerEvents()
+    // The first listener: whatever the others log of a record, its secrets are masked.
+    events.on('configRecord', (record) => literals.apply(record))
+    events.on('configRecord', (record) => {
       if (record.kind === 'logger') levels.apply(record, systemClock.nowMs())
       if (record.kind === 'connector' || record.kind === 'target') onChange(record.connector)
     })
@@ -122,194 +112,208 @@ export function startWorker(settings: WorkerSettings, dependencies: WorkerDepend
       broker,
       logger,
       settings,
-      onConfig: (record) => {
-        literals.apply(record)
-        configRecords.emit('read', record)
-      },
+      onConfig: (record) => void events.emit('configRecord', record),
       onStatus: onChange,
       onFailed,
-      saveProgress: async (positions) => place.group?.saveProgress(positions),
+      saveProgress: async (positions) => group.current()?.saveProgress(positions),
     })
     life.onStop('stores', () => stores.close())
     literals.start(stores.configs.state)
-    const isLeader = () => place.group?.isLeader === true
-    const session = () => stores.configs.state.session
-    const trusted = peerTls(settings)
-    const certificates = trusted && followedFiles({ ...trusted, logger })
-    life.onStop('watch over certificates', () => certificates?.close())
-    const peers = new Peers({
-      session,
-      signatureAlgorithm: values['inter.worker.signature.algorithm'],
-      timeoutMs: REQUEST_TIMEOUT_MS,
-      tls: certificates?.current,
-    })
-    const leader = new Leader({
-      ...stores,
+    const startup: Startup = {
+      settings,
       broker,
-      groupId: values['group.id'],
+      metrics,
+      root,
       logger,
-      clock: systemClock,
-      isLeader,
-      isSource: (config) => findConnector(plugins.catalog, config)?.kind === 'source',
-      sessionKey: sessionKey(settings),
-    })
-    const isExactlyOnce = values['exactly.once.source.support'] === 'enabled'
-    const runner = new Runner({
-      ...stores,
+      levels,
+      life,
+      group,
+      stores,
+      isolation,
+      resolver,
+    }
+    const peers = createPeerClient(startup)
+    const { herder, runner, leader } = createHerder({
+      settings,
+      broker,
+      logger,
+      events,
+      stores,
       plugins,
       resolver,
       literals,
-      logger,
-      clock: systemClock,
-      host: threads,
-      defaults: taskDefaults(settings),
-      workerId: () => place.address?.host ?? '',
-      generation: () => place.group?.generation ?? 0,
-      putTasks: async (connector, tasks) => {
-        const leaderUrl = place.group?.leaderUrl
-        if (isLeader() || leaderUrl === undefined) return leader.putTasks(connector, tasks)
-        await peers.putTasks(leaderUrl, connector, tasks)
-        // What is compared next must know of this.
-        await stores.configs.readToEnd()
-      },
-      fence: isExactlyOnce
-        ? async (id) => {
-            const leaderUrl = place.group?.leaderUrl
-            if (isLeader() || leaderUrl === undefined) await leader.fence(id.connector)
-            else await peers.fence(leaderUrl, id.connector)
-            await fenceProducer(broker, transactionalIdOf(values['group.id'], id))
-          }
-        : undefined,
-      onInterrupted: () => herder.onInterrupted(),
-      stopTimeoutMs: values['task.shutdown.graceful.timeout.ms'],
+      threads,
+      peers,
+      group,
     })
-    const herder: Herder = new Herder({
-      ...stores,
-      logger,
-      runner,
-      leader,
-      group: () => place.group,
+    watchPlaceholderValues(startup, herder, runner)
+    registerWorkerMetrics(metrics, {
+      worker: () => runner.workerMetrics(),
+      tasks: () => runner.taskMetrics(),
+      group: group.current,
     })
-    configRecords.on('read', (record) => {
-      if (record.kind === 'restart') herder.onRestart(record)
-      else if (record.kind !== 'logger') herder.wake('connector' in record ? record.connector : undefined)
-    })
-    const reloadMs = values['worker.config.reload.ms']
-    if (reloadMs > 0) {
-      const ending = new AbortController()
-      const connectors = () => runner.running()
-      const configOf = (name: string) => stores.configs.state.connector(name)?.config
-      const restart = (connector: string) =>
-        herder.onRestart({ kind: 'restart', connector, includeTasks: true, onlyFailed: false })
-      const parts = { resolver, clock: systemClock, logger, intervalMs: reloadMs, connectors, configOf, restart }
-      const watching = watchPlaceholders(parts, ending.signal)
-      life.onStop('watch over placeholders', () => {
-        ending.abort()
-        return watching
-      })
-    }
-    workerMetrics(metrics, {
-      worker: () => runner.reading(),
-      tasks: () => runner.readings(),
-      group: () => place.group,
-    })
-    const worker = new Worker({
-      ...stores,
-      plugins,
+    const urls = await serve(startup, { herder, leader, peers })
+    await joinGroup(startup, herder, advertisedUrl(urls[0] ?? '', settings))
+    rotateSessionKeys(startup, leader)
+    for (const url of urls) logger.info({ url }, 'listening')
+    return { url: urls[0] ?? '', stop: () => life.stop() }
+  })
+}
+
+function logWarnings(settings: WorkerSettings, logger: Logger): void {
+  for (const warning of settings.warnings) logger.warn(warning)
+  const keys = ineffectiveKeys(clientSettingsOf(settings), '')
+  if (keys.length > 0) logger.warn({ keys }, 'these settings of Kafka clients have no effect')
+}
+
+function createPeerClient({ settings, logger, life, stores }: Startup): PeerClient {
+  const tls = peerTls(settings)
+  const certificates = tls && watchContent({ ...tls, logger })
+  life.onStop('watch over certificates', () => certificates?.close())
+  return new PeerClient({
+    session: () => stores.configs.state.session,
+    signatureAlgorithm: settings.values['inter.worker.signature.algorithm'],
+    timeoutMs: REQUEST_TIMEOUT_MS,
+    tls: certificates?.current,
+  })
+}
+
+/** Restarts connectors whose placeholders have other values now, where `worker.config.reload.ms` asks for it. */
+function watchPlaceholderValues(startup: Startup, herder: Herder, runner: WorkRunner): void {
+  const { settings, logger, life, stores, resolver } = startup
+  const intervalMs = settings.values['worker.config.reload.ms']
+  if (intervalMs === 0) return
+  const stopping = new AbortController()
+  const watching = watchPlaceholders(
+    {
       resolver,
-      herder,
-      offsets: new OffsetEditor({
-        broker,
-        plugins,
-        resolver,
-        offsets: stores.offsets,
-        fence: isExactlyOnce ? (connector) => leader.fence(connector) : undefined,
-      }),
-      validation: {
-        plugins,
-        groupId: values['group.id'],
-        exactlyOnceSources: isExactlyOnce,
-        workerDefaults: converters(settings),
-        overrides: overridePolicy(settings),
-        access: hostAccess(access.host),
-      },
-      topicTracking: { enabled: values['topic.tracking.enable'], resettable: values['topic.tracking.allow.reset'] },
-    })
-    const loggers: LoggerRoutes = {
+      clock: systemClock,
+      logger,
+      intervalMs,
+      connectors: () => runner.connectorNames(),
+      configOf: (name) => stores.configs.state.connector(name)?.config,
+      restart: (connector) => herder.onRestart({ kind: 'restart', connector, includeTasks: true, onlyFailed: false }),
+    },
+    stopping.signal,
+  )
+  life.onStop('watch over placeholders', () => {
+    stopping.abort()
+    return watching
+  })
+}
+
+type Served = { readonly herder: Herder; readonly leader: LeaderDuties; readonly peers: PeerClient }
+
+/** Starts the REST server and returns the URLs at which it listens. */
+async function serve(startup: Startup, { herder, leader, peers }: Served): Promise<readonly string[]> {
+  const { settings, broker, metrics, root, levels, life, group, stores } = startup
+  const { values } = settings
+  const { configs } = stores
+  const info = { version: packageVersion(), commit: '', kafka_cluster_id: await broker.clusterId() }
+  const server = await startRestServer({
+    settings,
+    logger: root,
+    metrics,
+    clock: systemClock,
+    loggers: {
       levels,
       nowMs: systemClock.nowMs,
-      setEverywhere: (name, level) => stores.configs.write([{ kind: 'logger', logger: name, level }]),
-    }
-    const info = { version: packageVersion(), commit: '', kafka_cluster_id: await broker.clusterId() }
-    const server = await serveWorker({
-      settings,
-      logger: root,
-      metrics,
-      clock: systemClock,
-      loggers,
-      routes: {
-        worker,
-        info: () => info,
-        isReady: () => place.group !== undefined && stores.failure() === undefined,
-        isResponding: () => herder.isResponding(),
-        masking: values['weir.config.masking'],
-        timeouts: { requestMs: REQUEST_TIMEOUT_MS, healthMs: HEALTH_TIMEOUT_MS },
-        answerers: {
-          group: () => place.group,
-          peers,
-          clock: systemClock,
-          exists: (owned) => isConfigured(stores.configs.state, owned),
-          readConfigs: () => stores.configs.readToEnd(),
-        },
-        internal: {
-          leader,
-          session,
-          isSigned: () => place.group?.isSigned === true,
-          refusesUnsigned: refusesUnsigned(values),
-          algorithms: values['inter.worker.verification.algorithms'],
-        },
+      setEverywhere: (name, level) => configs.write([{ kind: 'logger', logger: name, level }]),
+    },
+    routes: {
+      worker: createWorker(startup, herder, leader),
+      info: () => info,
+      isReady: () => group.current() !== undefined && stores.failure() === undefined,
+      isResponding: () => herder.isResponding(),
+      masking: values['weir.config.masking'],
+      timeouts: { requestMs: REQUEST_TIMEOUT_MS, healthMs: HEALTH_TIMEOUT_MS },
+      requestHandler: {
+        group: group.current,
+        peers,
+        clock: systemClock,
+        exists: (owned) => isConfigured(configs.state, owned),
+        readConfigs: () => configs.readToEnd(),
       },
-    })
-    life.onStop('http server', () => server.stop())
-    const address = advertised(server.urls[0] ?? '', settings)
-    place.address = address
-    // In reverse: tasks let go while this worker is still a member, so that nobody else is given them before.
-    life.onStop('group', () => place.group?.leave())
-    const tasksStopMs = values['task.shutdown.graceful.timeout.ms'] + TASKS_STOP_MS
-    life.onStop('tasks', () => herder.stop(), tasksStopMs)
-    place.group = await WorkerGroup.join({
-      broker,
-      logger,
-      clock: systemClock,
+      internal: {
+        leader,
+        session: () => configs.state.session,
+        isSigned: () => group.current()?.isSigned === true,
+        refusesUnsigned: mustRefuseUnsigned(values),
+        algorithms: values['inter.worker.verification.algorithms'],
+      },
+    },
+  })
+  life.onStop('http server', () => server.stop())
+  return server.urls
+}
+
+function createWorker(startup: Startup, herder: Herder, leader: LeaderDuties): Worker {
+  const { settings, broker, stores, isolation, resolver } = startup
+  const { values } = settings
+  const { plugins, access } = isolation
+  const { configs, statuses, offsets } = stores
+  const exactlyOnceSources = isExactlyOnce(settings)
+  const fence = exactlyOnceSources ? (name: string) => leader.fenceZombieSourceTasks(name) : undefined
+  return new Worker({
+    plugins,
+    configs,
+    statuses,
+    resolver,
+    herder,
+    offsets: new ConnectorOffsets({ broker, plugins, resolver, offsets, fence }),
+    validation: {
+      plugins,
       groupId: values['group.id'],
-      clientId: values['client.id'] || `connect-${address.host}`,
-      sessionTimeoutMs: values['session.timeout.ms'],
-      rebalanceTimeoutMs: values['rebalance.timeout.ms'],
-      heartbeatMs: values['heartbeat.interval.ms'],
-      delayMsMax: values['scheduled.rebalance.max.delay.ms'],
-      protocols: PROTOCOLS[values['connect.protocol']],
-      url: address.href,
-      configOffset: () => stores.configs.offset,
-      readConfigs: () => stores.configs.readToEnd(),
-      configured: () => configuredWork(stores.configs.state),
-      onWork: () => herder.onWork(),
-      onLost: () => herder.onLost(),
-    })
-    await herder.onWork()
-    const ending = new AbortController()
-    const keeping = leader.keepSessionKeyFresh(ending.signal)
-    life.onStop('session key', () => {
-      ending.abort()
-      return keeping
-    })
-    for (const url of server.urls) logger.info({ url }, 'listening')
-    return { url: server.urls[0] ?? '', stop: () => life.stop() }
+      exactlyOnceSources,
+      workerDefaults: converterDefaults(settings),
+      overrides: overridePolicyOf(settings),
+      access: hostAccess(access.host),
+    },
+    topicTracking: { enabled: values['topic.tracking.enable'], resettable: values['topic.tracking.allow.reset'] },
+  })
+}
+
+/** Joins the group and starts the work that the first rebalance assigns. */
+async function joinGroup(startup: Startup, herder: Herder, url: URL): Promise<void> {
+  const { settings, broker, logger, life, group, stores } = startup
+  const { values } = settings
+  const { configs } = stores
+  // Stopped in reverse: tasks stop while this worker is still a member, so that no other worker starts them before.
+  life.onStop('group', () => group.current()?.leave())
+  life.onStop('tasks', () => herder.stop(), values['task.shutdown.graceful.timeout.ms'] + STATUS_WRITE_MS_MAX)
+  await group.join({
+    broker,
+    logger,
+    clock: systemClock,
+    groupId: values['group.id'],
+    clientId: values['client.id'] || `connect-${url.host}`,
+    sessionTimeoutMs: values['session.timeout.ms'],
+    rebalanceTimeoutMs: values['rebalance.timeout.ms'],
+    heartbeatMs: values['heartbeat.interval.ms'],
+    delayMsMax: values['scheduled.rebalance.max.delay.ms'],
+    protocols: GROUP_PROTOCOLS[values['connect.protocol']],
+    url: url.href,
+    configOffset: () => configs.offset,
+    readConfigs: () => configs.readToEnd(),
+    configuredWork: () => configuredWork(configs.state),
+    onAssigned: () => herder.onAssigned(),
+    onLost: () => herder.onLost(),
+  })
+  await herder.onAssigned()
+}
+
+function rotateSessionKeys({ life }: Startup, leader: LeaderDuties): void {
+  const stopping = new AbortController()
+  const rotating = leader.runSessionKeyRotation(stopping.signal)
+  life.onStop('session key', () => {
+    stopping.abort()
+    return rotating
   })
 }
 
 export type LoadedPlugins = Pick<ProcessPluginHost, 'catalog' | 'faults'>
 
-/** What ships and what `pluginPath` leads to, as a worker with no other settings loads it. */
+/** Loads the shipped plugins and those of `pluginPath`, as a worker with default settings does. */
 export async function loadPlugins(pluginPath: readonly string[]): Promise<LoadedPlugins> {
   const limits = pluginLimits(workerSettings([]).values)
   const options = { ...limits, pluginPath, access: ALL_ACCESS, logger: silentLogger(), clock: systemClock }
@@ -318,75 +322,7 @@ export async function loadPlugins(pluginPath: readonly string[]): Promise<Loaded
   return host
 }
 
-/** As long as the original's. */
-const REQUEST_TIMEOUT_MS = 90_000
-const HEALTH_TIMEOUT_MS = 10_000
-/** For the statuses of tasks that have stopped. */
-const TASKS_STOP_MS = 5_000
-const SESSION_KEY_BYTES = 32
-
-function sessionKey({ values }: WorkerSettings) {
-  const bits = values['inter.worker.key.size']
-  return {
-    ttlMs: values['inter.worker.key.ttl.ms'],
-    algorithm: values['inter.worker.key.generation.algorithm'],
-    bytes: bits === undefined ? SESSION_KEY_BYTES : Math.ceil(bits / 8),
-  }
-}
-
 function isConfigured(configs: ConfigState, owned: string | TaskId): boolean {
   if (typeof owned === 'string') return configs.connector(owned) !== undefined
   return configs.connector(owned.connector)?.tasks[owned.task] !== undefined
-}
-
-/** Best first. */
-const PROTOCOLS: Readonly<Record<'compatible' | 'sessioned', readonly ProtocolName[]>> = {
-  compatible: ['compatible'],
-  sessioned: ['sessioned', 'compatible'],
-}
-
-function taskDefaults(settings: WorkerSettings): TaskDefaults {
-  const { values } = settings
-  return {
-    workerGroup: values['group.id'],
-    converters: converters(settings),
-    clients: clientKeys(settings),
-    offsetsTopic: values['offset.storage.topic'],
-    commitIntervalMs: values['offset.flush.interval.ms'],
-    commitTimeoutMs: values['offset.flush.timeout.ms'],
-    createTopics: values['topic.creation.enable'],
-    trackTopics: values['topic.tracking.enable'],
-  }
-}
-
-/** What the worker says about the Kafka clients of its tasks. */
-function clientKeys({ rest }: WorkerSettings): RawConfig {
-  return Object.fromEntries(Object.entries(rest).filter(([key]) => /^(producer|consumer|admin)\./.test(key)))
-}
-
-function overridePolicy({ values }: WorkerSettings): OverridePolicy {
-  const name = values['connector.client.config.override.policy']
-  const policy = parseOverridePolicy(name, values['connector.client.config.override.allowlist'])
-  if (!policy) throw new Error(`the settings let '${name}' pass`)
-  return policy
-}
-
-/** The worker's own converters and their settings, under the keys that connectors use. */
-function converters({ values, rest }: WorkerSettings): RawConfig {
-  const own = Object.entries(rest).filter(([key]) => /^(key|value|header)\.converter\./.test(key))
-  return {
-    'key.converter': values['key.converter'],
-    'value.converter': values['value.converter'],
-    'header.converter': values['header.converter'],
-    ...Object.fromEntries(own),
-  }
-}
-
-/** Where other workers reach this one, with a slash at the end: as it was told, else by an address that others can use. */
-function advertised(listening: string, { values }: WorkerSettings): URL {
-  const url = new URL(listening)
-  url.hostname = values['rest.advertised.host.name'] ?? reachableHost(parseListener(values.listeners[0] ?? listening))
-  if (values['rest.advertised.port'] !== undefined) url.port = String(values['rest.advertised.port'])
-  if (values['rest.advertised.listener'] !== undefined) url.protocol = values['rest.advertised.listener']
-  return url
 }

@@ -1,29 +1,28 @@
 import type { Catalog } from '../plugins/catalog.ts'
 import type { PluginDescriptor } from '../plugins/descriptor.ts'
-import type { ConfigValue, Position } from '../sdk/index.ts'
+import type { ConfigValue, Position, RawConfig } from '../sdk/index.ts'
 import { WorkerError } from './model/worker-error.ts'
-import type { RawConfig } from './stores/config-codec.ts'
 
 export type PluginCatalog = Catalog<PluginDescriptor>
 
-/** Which plugin a call is for. */
+/** Identifies the plugin that a call is for. */
 export type PluginName = Pick<PluginDescriptor, 'kind' | 'class' | 'version'>
 
-/** What the code of plugins is called for outside of a task: `input` and `output` are plain data. */
+/** The operations on plugins outside of a task. `input` and `output` are plain data. */
 type Calls = {
-  /** Parses a configuration of the plugin's own keys: the value of each key and what is wrong with it. */
+  /** Validates a configuration against the plugin's keys. Returns the value and the errors of each key. */
   'validate-config': { readonly input: { readonly config: RawConfig }; readonly output: readonly ConfigValue[] }
   /** Calls `tasks()` and `tasksAgainMs()` of a connector. */
   'make-tasks': {
     readonly input: { readonly config: RawConfig; readonly tasksMax: number }
-    readonly output: MadeTasks
+    readonly output: GeneratedTaskConfigs
   }
   /** Calls `alterOffsets()` of a source. */
   'alter-offsets': {
     readonly input: { readonly config: RawConfig; readonly offsets: readonly SourceOffsetChange[] }
     readonly output: null
   }
-  /** Creates a config provider, to find out whether its configuration is right. */
+  /** Creates a config provider, to validate its configuration. */
   'create-provider': { readonly input: { readonly config: RawConfig }; readonly output: null }
   /** Reads these keys from a config provider. */
   'read-values': {
@@ -36,7 +35,7 @@ export type PluginOperation = keyof Calls
 export type PluginInput<Operation extends PluginOperation> = Calls[Operation]['input']
 export type PluginOutput<Operation extends PluginOperation> = Calls[Operation]['output']
 
-/** One call, as it is sent to where the plugin is loaded. */
+/** One call, as sent to the process that has loaded the plugin. */
 export type PluginCall = {
   [Operation in PluginOperation]: {
     readonly operation: Operation
@@ -45,20 +44,23 @@ export type PluginCall = {
   }
 }[PluginOperation]
 
-export type MadeTasks = {
+export type GeneratedTaskConfigs = {
   readonly configs: readonly RawConfig[]
-  /** When to make them again; null: when the configuration changes. */
+  /**
+   * The interval in ms after which the configurations are generated anew; null if only a configuration change requires
+   * that.
+   */
   readonly againMs: number | null
 }
 
 export type SourceOffsetChange = { readonly partition: Position | null; readonly offset: Position | null }
 
 /**
- * Runs the code of plugins outside of tasks. A call rejects with a `WorkerError`: `plugin_failed` when the code throws, and
- * the other codes of `plugin_…` when it does not return.
+ * Executes plugin code outside of tasks. A call rejects with a `WorkerError`: `plugin_failed` when the code throws,
+ * another `plugin_…` or `plugins_busy` code when it does not return.
  */
 export interface PluginHost {
-  /** Every plugin that can be used. */
+  /** All available plugins. */
   readonly catalog: PluginCatalog
   call<Operation extends PluginOperation>(
     operation: Operation,
@@ -70,7 +72,7 @@ export interface PluginHost {
 /** What plugin code threw, as text. */
 export type PluginFailure = { readonly message: string; readonly trace: string }
 
-/** The trace of the plugin's code takes the place of the stack, which would only show the worker's. */
+/** Creates a `WorkerError` with the trace of the plugin's code instead of the worker's stack. */
 export function pluginError(
   code: 'plugin_failed' | 'plugin_unresponsive' | 'plugin_crashed' | 'plugins_busy',
   { message, trace }: PluginFailure,

@@ -1,10 +1,10 @@
-import { ACCESS_MEANINGS } from '../http/access-settings.ts'
-import { AUDIT_MEANINGS } from '../http/audit-settings.ts'
-import { httpLimitMeanings } from '../http/limits.ts'
+import { ACCESS_CONTROL_DESCRIPTIONS } from '../http/access-control-settings.ts'
+import { AUDIT_LOG_DESCRIPTIONS } from '../http/audit-log-settings.ts'
+import { HTTP_LIMIT_DESCRIPTIONS } from '../http/limits.ts'
 import type { WorkerSettings } from './settings.ts'
 
 /** What each setting of a worker means, for its page in docs/config. */
-export const MEANINGS: Readonly<Record<keyof WorkerSettings['values'], string>> = {
+export const WORKER_SETTING_MEANINGS: Readonly<Record<keyof WorkerSettings['values'], string>> = {
   'bootstrap.servers': 'Brokers of the Kafka cluster, `HOST:PORT,…`; `--bootstrap` names them, too.',
   'client.id': 'Name of this worker before the brokers. None: its address.',
   'group.id': 'Workers of one name share their connectors.',
@@ -74,7 +74,7 @@ export const MEANINGS: Readonly<Record<keyof WorkerSettings['values'], string>> 
   'worker.task.log.bytes.per.second': 'How many bytes of each level a task may log, in the same way.',
   'http.body.bytes.max':
     'Largest body of a request, in bytes. A configuration that Kafka takes is smaller; tasks that another worker sends come in one body.',
-  ...httpLimitMeanings,
+  ...HTTP_LIMIT_DESCRIPTIONS,
   listeners: 'Where the worker answers: `http://HOST:PORT` or `https://HOST:PORT`.',
   'rest.advertised.host.name': 'Name or address by which other workers reach this one.',
   'rest.advertised.port': 'Port by which they do.',
@@ -85,8 +85,8 @@ export const MEANINGS: Readonly<Record<keyof WorkerSettings['values'], string>> 
   'response.http.headers.config':
     'Headers of all answers: `set NAME: VALUE`, `add NAME: VALUE`, `setDate NAME`, by commas.',
   'authentication.realm': 'What is asked for is called so.',
-  ...ACCESS_MEANINGS,
-  ...AUDIT_MEANINGS,
+  ...ACCESS_CONTROL_DESCRIPTIONS,
+  ...AUDIT_LOG_DESCRIPTIONS,
   'weir.config.masking':
     'Before whom secrets that are written in configurations are masked: `readonly`, who may not write them, or `always`. Placeholders are shown.',
   'rest.extension.classes': 'Refused: extensions are Java classes; `authentication.method=BASIC` asks for a log-in.',

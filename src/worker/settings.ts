@@ -1,25 +1,30 @@
 import { isAbsolute } from 'node:path'
 import { z } from 'zod'
-import { systemClock } from '../config/clock.ts'
-import { UserError } from '../config/failure.ts'
-import { silentLogger } from '../config/logger.ts'
-import { Secrets } from '../config/secrets.ts'
-import { boolean, integer, list, readSettings, type Setting, type SettingsSpec, word } from '../config/settings.ts'
-import { settingsFromEnvironment } from '../config/sources.ts'
-import { accessContradiction, accessShape, asksForLogIn } from '../http/access-settings.ts'
-import { auditShape } from '../http/audit-settings.ts'
-import { httpLimitKeys } from '../http/limits.ts'
-import { ConfigResolver, createProviders, type Resolved } from './configuration/config-resolver.ts'
-import { placeholdersIn } from './configuration/placeholder.ts'
-import { ALL_ACCESS } from './host-access/settings.ts'
-import { ProcessPluginHost, type ProcessPluginHostOptions } from './isolation/plugins/process-plugin-host.ts'
-import { parseOverridePolicy } from './validation/overrides.ts'
+import { UserError } from '../config/errors.ts'
+import {
+  booleanSetting,
+  enumSetting,
+  integerSetting,
+  listSetting,
+  readSettings,
+  type Setting,
+  type SettingsSpec,
+} from '../config/settings.ts'
+import { settingsFromEnvironment } from '../config/settings-sources.ts'
+import {
+  accessControlSettingsError,
+  accessControlShape,
+  requiresAuthentication,
+} from '../http/access-control-settings.ts'
+import { auditLogShape } from '../http/audit-log-settings.ts'
+import { httpLimitShape } from '../http/limits.ts'
+import { parseOverridePolicy } from './model/override-policy.ts'
 
 const LONG_MAX = Number.MAX_SAFE_INTEGER
 const text = (fallback: string) => z.string().trim().default(fallback)
-const milliseconds = (fallback: number, max = LONG_MAX) => integer({ min: 0, max }).default(fallback)
+const milliseconds = (fallback: number, max = LONG_MAX) => integerSetting({ min: 0, max }).default(fallback)
 /** -1 or absent means the broker's default. */
-const replication = () => integer({ min: -1, max: 32_767 }).optional()
+const replication = () => integerSetting({ min: -1, max: 32_767 }).optional()
 
 /** Kafka Connect's keys. Its required ones have defaults here, so that a worker starts with none. */
 const shape = z.object({
@@ -29,25 +34,25 @@ const shape = z.object({
   'session.timeout.ms': milliseconds(10_000),
   'rebalance.timeout.ms': milliseconds(60_000),
   'heartbeat.interval.ms': milliseconds(3_000),
-  'connect.protocol': word(['compatible', 'sessioned']).default('sessioned'),
+  'connect.protocol': enumSetting(['compatible', 'sessioned']).default('sessioned'),
   'scheduled.rebalance.max.delay.ms': milliseconds(300_000, 2 ** 31 - 1),
-  'exactly.once.source.support': word(['disabled', 'preparing', 'enabled']).default('disabled'),
+  'exactly.once.source.support': enumSetting(['disabled', 'preparing', 'enabled']).default('disabled'),
   'inter.worker.key.ttl.ms': milliseconds(3_600_000, 2 ** 31 - 1),
   'inter.worker.key.generation.algorithm': text('HmacSHA256'),
-  'inter.worker.key.size': integer({ min: 8 }).optional(),
+  'inter.worker.key.size': integerSetting({ min: 8 }).optional(),
   'inter.worker.signature.algorithm': text('HmacSHA256'),
-  'inter.worker.verification.algorithms': list().default(['HmacSHA256']),
-  'inter.worker.requests.unsigned': word(['refuse', 'allow']).default('refuse'),
+  'inter.worker.verification.algorithms': listSetting().default(['HmacSHA256']),
+  'inter.worker.requests.unsigned': enumSetting(['refuse', 'allow']).default('refuse'),
 
   'config.storage.topic': text('connect-configs'),
   'config.storage.replication.factor': replication(),
   'offset.storage.topic': text('connect-offsets'),
-  'offset.storage.partitions': integer({ min: -1 }).default(25),
+  'offset.storage.partitions': integerSetting({ min: -1 }).default(25),
   'offset.storage.replication.factor': replication(),
   'status.storage.topic': text('connect-status'),
-  'status.storage.partitions': integer({ min: -1 }).default(5),
+  'status.storage.partitions': integerSetting({ min: -1 }).default(5),
   'status.storage.replication.factor': replication(),
-  'storage.topics.skip.validation': boolean().default(false),
+  'storage.topics.skip.validation': booleanSetting().default(false),
 
   'key.converter': text('org.apache.kafka.connect.json.JsonConverter'),
   'value.converter': text('org.apache.kafka.connect.json.JsonConverter'),
@@ -55,50 +60,50 @@ const shape = z.object({
   'task.shutdown.graceful.timeout.ms': milliseconds(5_000),
   'offset.flush.interval.ms': milliseconds(60_000),
   'offset.flush.timeout.ms': milliseconds(5_000),
-  'topic.creation.enable': boolean().default(true),
-  'topic.tracking.enable': boolean().default(true),
-  'topic.tracking.allow.reset': boolean().default(true),
+  'topic.creation.enable': booleanSetting().default(true),
+  'topic.tracking.enable': booleanSetting().default(true),
+  'topic.tracking.allow.reset': booleanSetting().default(true),
   'connector.client.config.override.policy': text('All').refine(
     (name) => parseOverridePolicy(name, []) !== undefined,
     'expected All, None, Principal or Allowlist',
   ),
-  'connector.client.config.override.allowlist': list().default([]),
-  'plugin.path': list().default([]),
+  'connector.client.config.override.allowlist': listSetting().default([]),
+  'plugin.path': listSetting().default([]),
   // Beyond the original: what connectors may be and what they may use.
-  'connector.classes.allowed': list().optional(),
-  'connector.classes.denied': list().default([]),
-  'connector.paths.allowed': list()
+  'connector.classes.allowed': listSetting().optional(),
+  'connector.classes.denied': listSetting().default([]),
+  'connector.paths.allowed': listSetting()
     .refine((paths) => paths.every((path) => isAbsolute(path)), 'expected absolute paths')
     .optional(),
-  'connector.urls.allowed': list().optional(),
-  'connector.urls.denied': list().optional(),
-  'connector.listeners.allowed': list().optional(),
+  'connector.urls.allowed': listSetting().optional(),
+  'connector.urls.denied': listSetting().optional(),
+  'connector.listeners.allowed': listSetting().optional(),
   'worker.config.reload.ms': milliseconds(0),
   // Beyond the original: the processes of plugin code outside of tasks, and the threads that tasks run in.
-  'worker.plugin.timeout.ms': integer({ min: 250, max: 3_600_000 }).default(30_000),
-  'worker.plugin.load.timeout.ms': integer({ min: 250, max: 3_600_000 }).default(30_000),
-  'worker.plugin.memory.mb': integer({ min: 64, max: 1_048_576 }).default(256),
-  'worker.threads': integer({ min: 1, max: 256 }).optional(),
-  'worker.thread.memory.mb': integer({ min: 32, max: 1_048_576 }).default(512),
-  'worker.thread.blocked.max.ms': integer({ min: 250, max: 3_600_000 }).default(2_500),
-  'worker.task.start.timeout.ms': integer({ min: 1_000, max: 86_400_000 }).default(120_000),
-  'worker.task.log.lines.per.second': integer({ min: 1, max: 1_000_000 }).default(100),
-  'worker.task.log.bytes.per.second': integer({ min: 1_024, max: 1_073_741_824 }).default(65_536),
+  'worker.plugin.timeout.ms': integerSetting({ min: 250, max: 3_600_000 }).default(30_000),
+  'worker.plugin.load.timeout.ms': integerSetting({ min: 250, max: 3_600_000 }).default(30_000),
+  'worker.plugin.memory.mb': integerSetting({ min: 64, max: 1_048_576 }).default(256),
+  'worker.threads': integerSetting({ min: 1, max: 256 }).optional(),
+  'worker.thread.memory.mb': integerSetting({ min: 32, max: 1_048_576 }).default(512),
+  'worker.thread.blocked.max.ms': integerSetting({ min: 250, max: 3_600_000 }).default(2_500),
+  'worker.task.start.timeout.ms': integerSetting({ min: 1_000, max: 86_400_000 }).default(120_000),
+  'worker.task.log.lines.per.second': integerSetting({ min: 1, max: 1_000_000 }).default(100),
+  'worker.task.log.bytes.per.second': integerSetting({ min: 1_024, max: 1_073_741_824 }).default(65_536),
 
-  'http.body.bytes.max': integer({ min: 1_024 }).default(4 * 1_048_576),
-  ...httpLimitKeys,
-  listeners: list().default(['http://127.0.0.1:8083']),
+  'http.body.bytes.max': integerSetting({ min: 1_024 }).default(4 * 1_048_576),
+  ...httpLimitShape,
+  listeners: listSetting().default(['http://127.0.0.1:8083']),
   'rest.advertised.host.name': z.string().trim().optional(),
-  'rest.advertised.port': integer({ min: 1, max: 65_535 }).optional(),
-  'rest.advertised.listener': word(['http', 'https']).optional(),
+  'rest.advertised.port': integerSetting({ min: 1, max: 65_535 }).optional(),
+  'rest.advertised.listener': enumSetting(['http', 'https']).optional(),
   'access.control.allow.origin': text(''),
   'access.control.allow.methods': text(''),
-  'admin.listeners': list().optional(),
+  'admin.listeners': listSetting().optional(),
   'response.http.headers.config': text(''),
   'authentication.realm': text('KafkaConnect'),
-  ...accessShape,
-  ...auditShape,
-  'weir.config.masking': word(['readonly', 'always']).default('readonly'),
+  ...accessControlShape,
+  ...auditLogShape,
+  'weir.config.masking': enumSetting(['readonly', 'always']).default('readonly'),
   // Whoever names one relies on it.
   'rest.extension.classes': text('').refine(
     (classes) => classes === '',
@@ -106,26 +111,15 @@ const shape = z.object({
   ),
 })
 
-const pluginSettings = shape.pick({
+/** The settings of the processes in which plugin code runs, which are needed before placeholders can be resolved. */
+export type PluginSettings = z.infer<typeof pluginSettings>
+export const pluginSettings = shape.pick({
   'plugin.path': true,
   'worker.plugin.timeout.ms': true,
   'worker.plugin.load.timeout.ms': true,
   'worker.plugin.memory.mb': true,
   'worker.thread.blocked.max.ms': true,
 })
-
-/** What the settings say of the processes in which plugin code runs. */
-export function pluginLimits(
-  values: z.infer<typeof pluginSettings>,
-): Omit<ProcessPluginHostOptions, 'logger' | 'clock' | 'access'> {
-  return {
-    pluginPath: values['plugin.path'],
-    timeoutMs: values['worker.plugin.timeout.ms'],
-    loadMsMax: values['worker.plugin.load.timeout.ms'],
-    memoryMbMax: values['worker.plugin.memory.mb'],
-    blockedMsMax: values['worker.thread.blocked.max.ms'],
-  }
-}
 
 /** Read with other keys, by the parts that know them. */
 const PASS_THROUGH = [
@@ -178,7 +172,7 @@ export type WorkerSettings = {
   readonly ownVariables?: readonly string[]
 }
 
-export const settingsSpec: SettingsSpec<typeof shape> = {
+export const workerSettingsSpec: SettingsSpec<typeof shape> = {
   program: 'the connector worker',
   shape,
   aliases: {},
@@ -188,17 +182,17 @@ export const settingsSpec: SettingsSpec<typeof shape> = {
 
 /** Throws a `UserError` that names every wrong value and where it stands. */
 export function workerSettings(written: readonly Setting[]): WorkerSettings {
-  const settings = readSettings(settingsSpec, written)
+  const settings = readSettings(workerSettingsSpec, written)
   const { values } = settings
-  const wrong = accessContradiction(values)
+  const wrong = accessControlSettingsError(values)
   if (wrong !== undefined) throw new UserError('invalid_settings', wrong)
   const unsigned = unsignedRequests(values)
   return unsigned === undefined ? settings : { ...settings, warnings: [...settings.warnings, unsigned] }
 }
 
 /** Whether workers have to sign what they ask each other, whatever the group's protocol is. */
-export function refusesUnsigned(values: WorkerSettings['values']): boolean {
-  return asksForLogIn(values) && values['inter.worker.requests.unsigned'] === 'refuse'
+export function mustRefuseUnsigned(values: WorkerSettings['values']): boolean {
+  return requiresAuthentication(values) && values['inter.worker.requests.unsigned'] === 'refuse'
 }
 
 /**
@@ -206,7 +200,7 @@ export function refusesUnsigned(values: WorkerSettings['values']): boolean {
  * not asked for.
  */
 function unsignedRequests(values: WorkerSettings['values']): string | undefined {
-  if (!asksForLogIn(values) || values['connect.protocol'] !== 'compatible') return undefined
+  if (!requiresAuthentication(values) || values['connect.protocol'] !== 'compatible') return undefined
   const gap = `connect.protocol=compatible does not sign requests between workers, so that anybody could send them in spite of authentication.method=${values['authentication.method'].join(',')}`
   if (values['inter.worker.requests.unsigned'] === 'allow') return gap
   throw new UserError(
@@ -215,43 +209,13 @@ function unsignedRequests(values: WorkerSettings['values']): string | undefined 
   )
 }
 
-/** The same of settings whose placeholders are filled in by their own `config.providers`. */
-export async function filledInSettings(written: readonly Setting[]): Promise<WorkerSettings> {
-  const raw = Object.fromEntries(written.map(({ key, value }) => [key, value]))
-  if (!raw['config.providers']) return workerSettings(written)
-  // What is wrong in them is reported below, of all settings at once.
-  const values = pluginSettings.safeParse(raw).data ?? pluginSettings.parse({})
-  const plugins = await ProcessPluginHost.open({
-    ...pluginLimits(values),
-    access: ALL_ACCESS,
-    logger: silentLogger(),
-    clock: systemClock,
-  })
-  try {
-    const resolver = new ConfigResolver(await createProviders(raw, plugins), new Secrets())
-    return filledIn(written, await Promise.all(written.map(({ value }) => resolver.resolve({ value }))))
-  } finally {
-    plugins.close()
-  }
-}
-
-function filledIn(written: readonly Setting[], resolved: readonly Resolved[]): WorkerSettings {
-  const settings = workerSettings(
-    written.map((setting, at) => ({ ...setting, value: resolved[at]?.config['value'] ?? setting.value })),
-  )
-  const placeholders = resolved.flatMap(({ filledIn }) => [...filledIn.keys()].flatMap(placeholdersIn))
-  return {
-    ...settings,
-    secrets: [...settings.secrets, ...resolved.flatMap(({ filledIn }) => [...filledIn.values()])],
-    ownVariables: placeholders.map(({ key }) => key),
-  }
-}
-
 /**
  * Settings of the container images of the original: `CONNECT_` and the key in upper case. Kubernetes writes addresses of
  * a Service called `connect` under the same prefix; those are no settings.
  */
-export function environmentSettings(environment: Readonly<Record<string, string | undefined>>): readonly Setting[] {
+export function workerEnvironmentSettings(
+  environment: Readonly<Record<string, string | undefined>>,
+): readonly Setting[] {
   return settingsFromEnvironment('CONNECT', environment).filter(
     ({ key, value }) => !/^(?:service\.|port\.\d|port$)/.test(key) && !value.startsWith('tcp://'),
   )

@@ -1,76 +1,72 @@
 import type {
-  ConfigValidation,
+  ConfigInfos,
   ConnectorInfo,
   ConnectorOffset,
-  ConnectorStatus,
+  ConnectorStateInfo,
   ExpandedConnector,
   TaskId,
-  TaskStatus,
+  TaskStateInfo,
 } from '../clients/worker.ts'
-import { messageOf } from '../config/failure.ts'
+import { messageOf } from '../config/errors.ts'
+import type { RawConfig } from '../sdk/index.ts'
 import type { ConfigResolver } from './configuration/config-resolver.ts'
-import { maskMessage, requireNoMasks, toMaskedConfig, withStoredSecrets } from './configuration/masked-config.ts'
-import { toInfo, toStatus, toTaskStatus, typeOf } from './herder/connector-info.ts'
+import { maskMessage, rejectMasks, restoreMaskedSecrets, toMaskedConfig } from './configuration/masked-config.ts'
+import { type WrittenConfig, withoutNulls } from './configuration/written-config.ts'
+import { connectorTypeOf, toConnectorInfo, toConnectorStatus, toTaskStatus } from './herder/connector-info.ts'
 import type { Herder } from './herder/herder.ts'
-import { taskKey } from './herder/work-plan.ts'
 import { inJavaOrder, javaOrder } from './model/java-order.ts'
+import { taskKey } from './model/task-key.ts'
 import { WorkerError } from './model/worker-error.ts'
-import type { OffsetEditor } from './offsets/connector-offsets.ts'
+import type { ConnectorOffsets } from './offsets/connector-offsets.ts'
 import type { PluginCatalog, PluginHost } from './plugin-host.ts'
-import type { RawConfig, TargetState } from './stores/config-codec.ts'
-import type { ConnectorConfig } from './stores/config-state.ts'
+import type { StoredTargetState } from './stores/config-codec.ts'
+import type { ConnectorState } from './stores/config-state.ts'
 import type { ConfigStore } from './stores/config-store.ts'
 import type { StatusStore } from './stores/status-store.ts'
-import { validateResolved, validateUnresolved } from './validation/concealed.ts'
-import { requireStorable } from './validation/storable.ts'
-import {
-  messagesOf,
-  type ValidationContext,
-  validateConnector,
-  type WrittenConfig,
-  withoutNulls,
-} from './validation/validate.ts'
+import { validateResolved, validateUnresolved } from './validation/placeholder-validation.ts'
+import { checkStorageLimits } from './validation/storage-limits.ts'
+import { messagesOf, type ValidationContext, validateConnector } from './validation/validate.ts'
 
-export type WorkerParts = {
+export type WorkerServices = {
   readonly plugins: PluginHost
   readonly configs: ConfigStore
   readonly statuses: StatusStore
   readonly herder: Herder
-  readonly offsets: OffsetEditor
+  readonly offsets: ConnectorOffsets
   readonly validation: ValidationContext
   readonly resolver: ConfigResolver
   readonly topicTracking: { readonly enabled: boolean; readonly resettable: boolean }
 }
 
-/** Whether secrets that are written in configurations are shown. */
-export type View = 'plain' | 'masked'
+/** Whether a configuration is returned with its literal secrets or with masks in their place. */
+export type ConfigView = 'plain' | 'masked'
 
-/** What the REST interface asks a worker. Every method may throw a `WorkerError`. */
+/** The operations of the REST interface. Every method may throw a `WorkerError`. */
 export class Worker {
-  readonly #parts: WorkerParts
-  /** The last change of each connector that is being changed. */
+  readonly #services: WorkerServices
+  /** The last pending change of each connector. */
   readonly #changes = new Map<string, Promise<unknown>>()
 
-  constructor(parts: WorkerParts) {
-    this.#parts = parts
+  constructor(services: WorkerServices) {
+    this.#services = services
   }
 
   get plugins(): PluginCatalog {
-    return this.#parts.plugins.catalog
+    return this.#services.plugins.catalog
   }
 
   get validation(): ValidationContext {
-    return this.#parts.validation
+    return this.#services.validation
   }
 
   names(): readonly string[] {
-    return javaOrder(this.#parts.configs.state.connectors().map(({ name }) => name))
+    return javaOrder(this.#services.configs.state.connectors().map(({ name }) => name))
   }
 
-  /** A connector that has no status yet is left out of a list that asks for it. */
+  /** A connector without a status is omitted when statuses are requested. */
   expanded(
     what: { readonly info: boolean; readonly status: boolean },
-    viewOf: (name: string) => View,
+    viewOf: (name: string) => ConfigView,
   ): Record<string, ExpandedConnector> {
     const expanded = this.names().flatMap((name) => {
       const connector = this.#require(name)
@@ -82,53 +78,62 @@ export class Worker {
     return Object.fromEntries(expanded)
   }
 
-  info(name: string, view: View): ConnectorInfo {
+  info(name: string, view: ConfigView): ConnectorInfo {
     return this.#info(this.#require(name), view)
   }
 
-  config(name: string, view: View): RawConfig {
-    return this.#shown(this.#require(name).config, view)
+  config(name: string, view: ConfigView): RawConfig {
+    return this.#toView(this.#require(name).config, view)
   }
 
-  tasks(name: string, view: View): readonly { readonly id: TaskId; readonly config: RawConfig }[] {
+  tasks(name: string, view: ConfigView): readonly { readonly id: TaskId; readonly config: RawConfig }[] {
     return this.#require(name).tasks.map((config, task) => ({
       id: { connector: name, task },
-      config: this.#shown(config, view),
+      config: this.#toView(config, view),
     }))
   }
 
-  status(name: string): ConnectorStatus {
-    const connector = this.#parts.configs.state.connector(name)
-    const status = toStatus(name, this.#parts.statuses.state, typeOf(connector?.config, this.plugins))
+  status(name: string): ConnectorStateInfo {
+    const connector = this.#services.configs.state.connector(name)
+    const status = toConnectorStatus(
+      name,
+      this.#services.statuses.state,
+      connectorTypeOf(connector?.config, this.plugins),
+    )
     if (status) return status
     throw new WorkerError('status_not_found', `No status found for connector ${name}`)
   }
 
-  taskStatus(id: TaskId): TaskStatus {
-    const status = this.#parts.statuses.state.task(id.connector, id.task)
+  taskStatus(id: TaskId): TaskStateInfo {
+    const status = this.#services.statuses.state.task(id.connector, id.task)
     if (status) return toTaskStatus([id.task, status])
     throw new WorkerError('status_not_found', `No status found for task ${taskKey(id)}`)
   }
 
   topics(name: string): readonly string[] {
     this.#require(name)
-    return this.#parts.statuses.state.topics(name)
+    return this.#services.statuses.state.topics(name)
   }
 
   async resetTopics(name: string): Promise<void> {
-    const { statuses, topicTracking } = this.#parts
+    const { statuses, topicTracking } = this.#services
     if (!topicTracking.resettable) throw new WorkerError('reset_disabled', 'Topic tracking reset is disabled.')
-    await Promise.all(this.topics(name).map((topic) => statuses.forget({ kind: 'topic', connector: name, topic })))
+    await Promise.all(this.topics(name).map((topic) => statuses.delete({ kind: 'topic', connector: name, topic })))
   }
 
-  /** Answers what was stored; the connector starts afterwards. */
-  async create(name: string, config: WrittenConfig, view: View, target?: TargetState): Promise<ConnectorInfo> {
+  /** Returns the stored connector; it starts afterwards. */
+  async create(
+    name: string,
+    config: WrittenConfig,
+    view: ConfigView,
+    target?: StoredTargetState,
+  ): Promise<ConnectorInfo> {
     const valid = await this.#validate(name, config)
-    return this.#inTurn(name, async () => {
-      if (this.#parts.configs.state.connector(name)) {
+    return this.#serialize(name, async () => {
+      if (this.#services.configs.state.connector(name)) {
         throw new WorkerError('connector_exists', `Connector ${name} already exists`)
       }
-      await this.#parts.configs.putConnector(name, valid, target)
+      await this.#services.configs.putConnector(name, valid, target)
       return this.#stored(name, valid, view)
     })
   }
@@ -136,56 +141,56 @@ export class Worker {
   async putConfig(
     name: string,
     config: WrittenConfig,
-    view: View,
+    view: ConfigView,
   ): Promise<{ readonly created: boolean; readonly info: ConnectorInfo }> {
     const valid = await this.#validate(name, config)
-    return this.#inTurn(name, async () => {
-      const created = this.#parts.configs.state.connector(name) === undefined
-      await this.#parts.configs.putConnector(name, valid)
+    return this.#serialize(name, async () => {
+      const created = this.#services.configs.state.connector(name) === undefined
+      await this.#services.configs.putConnector(name, valid)
       return { created, info: this.#stored(name, valid, view) }
     })
   }
 
   /** A null in `patch` removes the key. */
-  async patchConfig(name: string, patch: WrittenConfig, view: View): Promise<ConnectorInfo> {
-    return this.#inTurn(name, async () => {
+  async patchConfig(name: string, patch: WrittenConfig, view: ConfigView): Promise<ConnectorInfo> {
+    return this.#serialize(name, async () => {
       const merged = Object.entries({ ...this.#require(name).config, ...patch })
       const config = inJavaOrder(Object.fromEntries(merged.filter(([key]) => patch[key] !== null)))
-      // A patch may even change what the connector calls itself; its resource keeps its name.
+      // As in Kafka Connect, a patch may change the key `name`; the resource keeps its name.
       const valid = await this.#valid(name, config)
-      await this.#parts.configs.putConnector(name, valid)
+      await this.#services.configs.putConnector(name, valid)
       return this.#stored(name, valid, view)
     })
   }
 
   async delete(name: string): Promise<void> {
-    await this.#inTurn(name, async () => {
+    await this.#serialize(name, async () => {
       this.#require(name)
-      await this.#parts.configs.deleteConnector(name)
+      await this.#services.configs.deleteConnector(name)
     })
   }
 
-  async setTarget(name: string, target: TargetState): Promise<void> {
-    const { configs } = this.#parts
-    await this.#inTurn(name, async () => {
+  async setTarget(name: string, target: StoredTargetState): Promise<void> {
+    const { configs } = this.#services
+    await this.#serialize(name, async () => {
       if (!configs.state.connector(name)) throw new WorkerError('connector_not_found', `Unknown connector ${name}`)
       if (target === 'STOPPED') await configs.putTasks(name, [])
       await configs.putTarget(name, target)
     })
   }
 
-  /** Restarts only the connector itself unless one of the flags is set; then answers at once what will be restarted. */
+  /** Restarts only the connector unless a flag is set; with a flag, returns at once what will be restarted. */
   async restart(
     name: string,
     { includeTasks, onlyFailed }: { readonly includeTasks: boolean; readonly onlyFailed: boolean },
-  ): Promise<ConnectorStatus | undefined> {
-    const { configs, herder, statuses } = this.#parts
+  ): Promise<ConnectorStateInfo | undefined> {
+    const { configs, herder, statuses } = this.#services
     if (!includeTasks && !onlyFailed) {
       await herder.restartConnector(name)
       return undefined
     }
     const connector = configs.state.connector(name)
-    const status = connector && toStatus(name, statuses.state, typeOf(connector.config, this.plugins))
+    const status = connector && toConnectorStatus(name, statuses.state, connectorTypeOf(connector.config, this.plugins))
     if (!status) throw new WorkerError('connector_not_found', `Unknown connector: ${name}`)
     const plan = herder.restartPlan(name, includeTasks, onlyFailed)
     await configs.write([{ kind: 'restart', connector: name, includeTasks, onlyFailed }])
@@ -197,27 +202,27 @@ export class Worker {
   }
 
   restartTask(id: TaskId): Promise<void> {
-    return this.#parts.herder.restartTask(id)
+    return this.#services.herder.restartTask(id)
   }
 
   async offsets(name: string): Promise<readonly ConnectorOffset[]> {
-    return this.#parts.offsets.list(this.#require(name))
+    return this.#services.offsets.list(this.#require(name))
   }
 
   async alterOffsets(name: string, offsets: readonly ConnectorOffset[]): Promise<string> {
-    return this.#inTurn(name, async () => this.#parts.offsets.alter(this.#requireStopped(name), offsets))
+    return this.#serialize(name, async () => this.#services.offsets.alter(this.#requireStopped(name), offsets))
   }
 
   async resetOffsets(name: string): Promise<string> {
-    return this.#inTurn(name, async () => this.#parts.offsets.reset(this.#requireStopped(name)))
+    return this.#serialize(name, async () => this.#services.offsets.reset(this.#requireStopped(name)))
   }
 
   /**
-   * Placeholders are only resolved for those who may create connectors, and what they stand for is never answered. Others
-   * have them accepted as they are.
+   * Resolves placeholders only for clients that may create connectors, and never returns their values. For others a value with
+   * a placeholder is accepted unchecked.
    */
-  async validate(written: WrittenConfig, { resolves }: { readonly resolves: boolean }): Promise<ConfigValidation> {
-    if (!resolves) return validateUnresolved(written, (config) => this.#judge(config))
+  async validate(written: WrittenConfig, { resolves }: { readonly resolves: boolean }): Promise<ConfigInfos> {
+    if (!resolves) return validateUnresolved(written, (config) => this.#validateWritten(config))
     const { config, unknown } = this.#withStoredSecrets(written['name'] ?? '', written)
     const validation = await this.#validateResolved(written, config)
     const configs = validation.configs.map((entry) => {
@@ -230,22 +235,24 @@ export class Worker {
     return { ...validation, configs, error_count: validation.error_count + added }
   }
 
-  #judge(config: WrittenConfig): Promise<ConfigValidation> {
-    return validateConnector(config, this.#parts.validation)
+  #validateWritten(config: WrittenConfig): Promise<ConfigInfos> {
+    return validateConnector(config, this.#services.validation)
   }
 
-  /** `meant` is what was written, with stored secrets in place of their masks. */
-  async #validateResolved(written: WrittenConfig, meant: WrittenConfig): Promise<ConfigValidation> {
-    const resolved = await this.#parts.resolver.resolve(withoutNulls(meant)).catch((error: unknown) => {
+  /** `meant` is the written configuration with stored secrets in place of their masks. */
+  async #validateResolved(written: WrittenConfig, meant: WrittenConfig): Promise<ConfigInfos> {
+    const resolved = await this.#services.resolver.resolve(withoutNulls(meant)).catch((error: unknown) => {
       throw new WorkerError('invalid_config', messageOf(error), { cause: error })
     })
     const unmasked = Object.entries(withoutNulls(meant)).filter(([key, value]) => written[key] !== value)
-    const filledIn = new Map([...resolved.filledIn, ...unmasked])
-    return validateResolved(written, { ...resolved, filledIn }, (config) => this.#judge(config))
+    const filledIn = new Map([...resolved.placeholderValues, ...unmasked])
+    return validateResolved(written, { ...resolved, placeholderValues: filledIn }, (config) =>
+      this.#validateWritten(config),
+    )
   }
 
   #withStoredSecrets(name: string, written: WrittenConfig) {
-    return withStoredSecrets(written, this.#parts.configs.state.connector(name)?.config, this.plugins)
+    return restoreMaskedSecrets(written, this.#services.configs.state.connector(name)?.config, this.plugins)
   }
 
   async #validate(name: string, written: WrittenConfig): Promise<RawConfig> {
@@ -260,9 +267,9 @@ export class Worker {
   }
 
   async #valid(name: string, written: WrittenConfig): Promise<RawConfig> {
-    requireStorable(name, withoutNulls(written))
+    checkStorageLimits(name, withoutNulls(written))
     const { config, unknown } = this.#withStoredSecrets(name, written)
-    requireNoMasks(unknown)
+    rejectMasks(unknown)
     const validation = await this.#validateResolved(written, config)
     const messages = messagesOf(validation)
     if (messages.length === 0) return config as RawConfig
@@ -274,8 +281,8 @@ export class Worker {
     )
   }
 
-  /** Changes of one connector are made one after the other: what one of them found is still so when it writes. */
-  async #inTurn<T>(name: string, change: () => Promise<T>): Promise<T> {
+  /** Runs the changes of one connector one at a time, so that what a change has checked still holds when it writes. */
+  async #serialize<T>(name: string, change: () => Promise<T>): Promise<T> {
     const done = (this.#changes.get(name) ?? Promise.resolve()).then(change)
     const settled = done.then(
       () => undefined,
@@ -287,32 +294,38 @@ export class Worker {
     return done
   }
 
-  /** Shows it in the order in which it was written. */
-  #stored(name: string, stored: RawConfig, view: View): ConnectorInfo {
-    const connector = this.#parts.configs.state.connector(name)
-    const config = this.#shown(stored, view)
-    return connector ? { ...toInfo(connector, this.plugins), config } : { name, config, tasks: [], type: 'unknown' }
+  /** The keys are in the order in which the client wrote them. */
+  #stored(name: string, stored: RawConfig, view: ConfigView): ConnectorInfo {
+    const connector = this.#services.configs.state.connector(name)
+    const config = this.#toView(stored, view)
+    return connector
+      ? { ...toConnectorInfo(connector, this.plugins), config }
+      : { name, config, tasks: [], type: 'unknown' }
   }
 
-  #info(connector: ConnectorConfig, view: View): ConnectorInfo {
-    return { ...toInfo(connector, this.plugins), config: this.#shown(connector.config, view) }
+  #info(connector: ConnectorState, view: ConfigView): ConnectorInfo {
+    return { ...toConnectorInfo(connector, this.plugins), config: this.#toView(connector.config, view) }
   }
 
-  #shown(config: RawConfig, view: View): RawConfig {
+  #toView(config: RawConfig, view: ConfigView): RawConfig {
     return view === 'masked' ? toMaskedConfig(config, this.plugins) : config
   }
 
-  #status(connector: ConnectorConfig): ConnectorStatus | undefined {
-    return toStatus(connector.name, this.#parts.statuses.state, typeOf(connector.config, this.plugins))
+  #status(connector: ConnectorState): ConnectorStateInfo | undefined {
+    return toConnectorStatus(
+      connector.name,
+      this.#services.statuses.state,
+      connectorTypeOf(connector.config, this.plugins),
+    )
   }
 
-  #require(name: string): ConnectorConfig {
-    const connector = this.#parts.configs.state.connector(name)
+  #require(name: string): ConnectorState {
+    const connector = this.#services.configs.state.connector(name)
     if (connector) return connector
     throw new WorkerError('connector_not_found', `Connector ${name} not found`)
   }
 
-  #requireStopped(name: string): ConnectorConfig {
+  #requireStopped(name: string): ConnectorState {
     const connector = this.#require(name)
     if (connector.target === 'STOPPED' && connector.tasks.length === 0) return connector
     throw new WorkerError(

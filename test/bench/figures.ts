@@ -1,12 +1,13 @@
 type Unit = 'rec/s' | 'req/s' | 'ms' | 'MB' | 'calls/s' | 'writes'
 
-/** One quantity, measured in every round on each side. */
+/** One quantity, measured once per round for Weir and for the system it is compared with. */
 export type Figure = {
   readonly name: string
   readonly unit: Unit
-  /** What ours is measured against, and the ratio it should reach: at least for rates, at most for times, memory and what had better not be. */
+  /** The system that Weir is compared with. */
   readonly against: { readonly name: string; readonly values: readonly number[] }
   readonly ours: readonly number[]
+  /** Target ratio of Weir's value to the other: a minimum for rates, a maximum for times, memory and calls. */
   readonly aim: number
 }
 
@@ -16,7 +17,7 @@ export function median(values: readonly number[]): number {
   return sorted.length % 2 === 1 ? sorted[Math.floor(middle)]! : (sorted[middle - 1]! + sorted[middle]!) / 2
 }
 
-/** Ratios are taken within a round, where both sides met the same machine, and then the median of them. */
+/** The median of the ratios of all rounds. Within a round, conditions on the machine are similar for both sides. */
 export function ratioOf({ ours, against }: Figure): number {
   return median(ours.map((value, round) => value / against.values[round]!))
 }
@@ -46,7 +47,7 @@ export function toTable(figures: readonly Figure[]): string {
     .join('\n')
 }
 
-/** For machines: one object a figure, with every round. */
+/** Formats the figures as JSON, one object per figure with the values of all rounds. */
 export function toJson(figures: readonly Figure[]): string {
   return JSON.stringify(
     figures.map((figure) => ({ ...figure, ratio: ratioOf(figure), reached: isReached(figure) })),

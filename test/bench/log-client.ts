@@ -1,26 +1,26 @@
 import type { Broker, NewRecord } from '../../src/broker/broker.ts'
-import type { BrokerAddress } from '../../src/broker/home.ts'
-import { openBroker } from '../../src/broker/open.ts'
+import type { BrokerAddress } from '../../src/broker/broker-address.ts'
+import { openBroker } from '../../src/broker/open-broker.ts'
 import { silentLogger } from '../../src/config/logger.ts'
 
-/** What a client is asked, as JSON in its only argument. `topic` has one partition. */
+/** The task of a client, passed as JSON in its only argument. `topic` has one partition. */
 export type LogTask = {
   readonly address: BrokerAddress
   readonly topic: string
   readonly records: number
   readonly steps: readonly ('produce' | 'read')[]
 }
-/** What it prints: milliseconds of each step. */
+/** The output of a client: the duration of each step. */
 export type LogTimes = { readonly produceMs?: number; readonly readMs?: number }
 
 const VALUE_BYTES = 100
 const BATCH = 5_000
-/** Sends that wait for their answer at one time; the producer bounds the bytes itself. */
+/** Number of concurrent sends. The producer limits the bytes in flight. */
 const SENDS = 4
 
 /**
- * A process of its own for one measurement, as Java's tools are: what another measurement compiled or left in memory does
- * not help or hurt.
+ * Runs one measurement in a separate process, like Java's tools, so that JIT-compiled code and garbage of other
+ * measurements do not affect it.
  */
 const { address, topic, records, steps } = JSON.parse(process.argv[2]!) as LogTask
 const broker = await openBroker(address, { logger: silentLogger() })
@@ -49,7 +49,7 @@ async function produce(broker: Broker): Promise<void> {
   await producer.close()
 }
 
-/** In a group from the topic's beginning, as Java's tool reads. */
+/** Reads the topic from the beginning with a consumer group, as Java's tool does. */
 async function read(broker: Broker): Promise<void> {
   const consumer = await broker.consumer({ groupId: `read-${topic}`, topics: [topic] })
   let seen = 0
@@ -64,7 +64,7 @@ async function read(broker: Broker): Promise<void> {
   await consumer.close()
 }
 
-/** Values lie one after the other in one piece of memory, as a source reads them. */
+/** Creates a batch whose values are slices of one buffer, as those of a source connector often are. */
 function newBatch(length: number): readonly NewRecord[] {
   const block = Buffer.alloc(length * VALUE_BYTES, 'x')
   return Array.from({ length }, (_, index) => {

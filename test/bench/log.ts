@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { BrokerAddress } from '../../src/broker/home.ts'
+import type { BrokerAddress } from '../../src/broker/broker-address.ts'
 import { kafkaTool } from '../env/kafka.ts'
 import { partDirectory } from '../env/workspace.ts'
 import { runClient } from './client.ts'
@@ -10,7 +10,7 @@ import { progress, type Settings } from './settings.ts'
 
 type Rates = { readonly produce: number; readonly read: number }
 
-/** Produce and read rates through `src/broker`, on both homes, beside Java's tools on the same Kafka. */
+/** Measures produce and read rates of `src/broker` with both backends, and of Java's tools on the same Kafka. */
 export async function benchLog(settings: Settings): Promise<readonly Figure[]> {
   const java: Rates[] = []
   const kafka: Rates[] = []
@@ -38,7 +38,7 @@ export async function benchLog(settings: Settings): Promise<readonly Figure[]> {
   ]
 }
 
-/** Each step in a process of its own. */
+/** Runs each step in a separate process. */
 async function ourRates(settings: Settings, address: BrokerAddress, topic: string): Promise<Rates> {
   const task = { address, topic, records: settings.records }
   const { produceMs } = await runLog(settings, { ...task, steps: ['produce'] })
@@ -51,9 +51,9 @@ function runLog(settings: Settings, task: LogTask): Promise<LogTimes> {
 }
 
 async function javaRates({ bootstrap, records }: Settings, topic: string): Promise<Rates> {
-  // As the scripts that Kafka ships start them.
+  // The JVM options of Kafka's scripts.
   const jvm = ['-Xmx512m']
-  // Without a payload of its own the tool rolls a die for every byte, which is not what is measured here.
+  // Without a payload file the tool generates each byte randomly, which would be measured, too.
   const payload = join(partDirectory('payload'), 'payload.txt')
   writeFileSync(payload, 'x'.repeat(100))
   const produced = await kafkaTool(

@@ -19,10 +19,10 @@ const BENCHES: Readonly<Record<string, (settings: Settings) => Promise<readonly 
   postgres: benchPostgres,
 }
 const USAGE = `npm run bench -- [--quick] [--records N] [--rounds N] [--objects N] [--profile DIR] [${Object.keys(BENCHES).join(' | ')} …]`
-/** As Kafka runs for people, not as it runs for tests. */
+/** JVM options for production-like performance, unlike those of the tests. */
 const BROKER_JVM = ['-Xms256m', '-Xmx512m', '-XX:+UseSerialGC']
 
-/** `npm run bench`: our rates, times and memory beside those of others, on the same Kafka in the same run. */
+/** `npm run bench`: compares rates, times and memory of Weir with those of other systems, on the same Kafka. */
 const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: {

@@ -1,14 +1,14 @@
 import { readFile } from 'node:fs/promises'
 import { run } from '../env/process.ts'
 
-/** Resident memory of a process of this machine, in MB. */
+/** Resident memory of a local process, in MB. */
 export async function residentMb(pid: number | undefined): Promise<number> {
   if (pid === undefined) throw new Error('memory can only be measured of a process of this machine')
   const { stdout } = await run({ file: 'ps', args: ['-o', 'rss=', '-p', String(pid)], directory: '.' })
   return Number(stdout) / 1024
 }
 
-/** What a process of this machine has cost its processors until now. */
+/** CPU time of a local process since its start. */
 export async function cpuMs(pid: number | undefined): Promise<number> {
   if (pid === undefined) throw new Error('time can only be measured of a process of this machine')
   if (process.platform === 'linux') return linuxCpuMs(pid)
@@ -17,10 +17,10 @@ export async function cpuMs(pid: number | undefined): Promise<number> {
   return 1_000 * (seconds + 60 * (minutes + 60 * (hours + 24 * days)))
 }
 
-/** `ps` has whole seconds there. */
+/** Read from `/proc`, because `ps` on Linux has a resolution of one second. */
 async function linuxCpuMs(pid: number): Promise<number> {
   const stat = await readFile(`/proc/${pid}/stat`, 'utf8')
-  // Behind the name, which may hold anything; user and system time count in hundredths of a second.
+  // The fields after the name, which may contain any characters. User and system time are in 1/100 s.
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
   return (Number(fields[11]) + Number(fields[12])) * 10
 }

@@ -1,18 +1,18 @@
-/** What a bench run is asked for. */
+/** Options of a benchmark run. */
 export type Settings = {
-  /** The Kafka that everything of this run meets. */
+  /** The Kafka cluster of this run. */
   readonly bootstrap: string
-  /** Of that Kafka. */
+  /** Process id of that Kafka; undefined in a container. */
   readonly kafkaPid: number | undefined
   readonly records: number
   readonly rounds: number
-  /** Resources that the operator keeps: six Subjects for four Connectors. */
+  /** Number of resources of the operator: 60 % Subjects and 40 % Connectors. */
   readonly objects: number
-  /** Arguments for every Node process of ours: profiling. */
+  /** Node arguments for all Weir processes, used for profiling. */
   readonly nodeArgs: readonly string[]
 }
 
-/** Says on standard error what is being measured, so that the table on standard output stays a table. */
+/** Reports progress on standard error; standard output has only the result table. */
 export function progress(sentence: string): void {
   process.stderr.write(`${sentence}\n`)
 }

@@ -38,7 +38,7 @@ it.each<readonly [what: string, codec: Compression, bytes: () => Promise<Buffer>
 ])('refuses %s before it takes the memory', async (_, codec, bytes) => {
   await expect(decompress(compressionNumber(codec), await bytes())).rejects.toMatchObject({
     code: 'corrupt_batch',
-    message: expect.stringContaining('grows beyond 268435456 bytes'),
+    message: expect.stringContaining('the decompressed size exceeds 268435456 bytes'),
   })
 })
 

@@ -1,11 +1,11 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import type { BrokerBackend } from '../../src/broker/backend.ts'
 import type { Broker, Consumer, NewRecord, PartitionRecords } from '../../src/broker/broker.ts'
-import { createBroker } from '../../src/broker/client.ts'
-import { openEmbeddedHome } from '../../src/broker/embedded/home.ts'
-import type { Home } from '../../src/broker/home.ts'
+import { createBrokerClient } from '../../src/broker/broker-client.ts'
+import { openEmbeddedBackend } from '../../src/broker/embedded/backend.ts'
 import { silentLogger } from '../../src/config/logger.ts'
-import { createFaultyHome, createStrictHome, type Fault, hastyClock } from '../support/faulty-home.ts'
+import { createFaultyBackend, createStrictBackend, type Fault, fastClock } from '../support/faulty-backend.ts'
 
 const PARTITIONS = 3
 const PROPERTY_TIMEOUT_MS = 60_000
@@ -47,9 +47,9 @@ describe('a producer', () => {
           async (sizes, refused, plan) => {
             const home = await openHome()
             const left = [...plan]
-            const strict = createStrictHome(home, (value) => refused.includes(Number(value)))
+            const strict = createStrictBackend(home, (value) => refused.includes(Number(value)))
             const broker = brokerOf(
-              createFaultyHome(strict, (call) => (call === 'produce' ? (left.shift() ?? 'none') : 'none')),
+              createFaultyBackend(strict, (call) => (call === 'produce' ? (left.shift() ?? 'none') : 'none')),
             )
             const producer = await broker.producer({ batchBytesMax: 300 })
             let number = 0
@@ -84,7 +84,7 @@ describe('a producer', () => {
   it('says that a record could not be stored when its time is over, and goes on after it', async () => {
     let isDown = true
     const home = await openHome()
-    const faulty = createFaultyHome(home, (call) => (isDown && call === 'produce' ? 'broken before' : 'none'))
+    const faulty = createFaultyBackend(home, (call) => (isDown && call === 'produce' ? 'broken before' : 'none'))
     const broker = brokerOf(faulty)
     const producer = await broker.producer({ deliveryTimeoutMs: 5_000 })
     await expect(producer.send([record(0)])).rejects.toMatchObject({ code: 'timeout' })
@@ -124,7 +124,7 @@ describe('a consumer', () => {
   it(
     'reads on where its group committed, whatever happens to its calls',
     async () => {
-      const calls: readonly (keyof Home)[] = [
+      const calls: readonly (keyof BrokerBackend)[] = [
         'joinGroup',
         'syncGroup',
         'heartbeat',
@@ -154,8 +154,8 @@ describe('a consumer', () => {
   it('does not forget what it was given when nobody could say where to begin', async () => {
     const home = await openHome()
     let asked = 0
-    const isRefused = (call: keyof Home) => call === 'groupOffsets' && ++asked <= 3
-    const broker = brokerOf(createFaultyHome(home, (call) => (isRefused(call) ? 'not leader' : 'none')))
+    const isRefused = (call: keyof BrokerBackend) => call === 'groupOffsets' && ++asked <= 3
+    const broker = brokerOf(createFaultyBackend(home, (call) => (isRefused(call) ? 'not leader' : 'none')))
     const producer = await broker.producer()
     await producer.send([record(0), record(1), record(2)])
     const consumer = await broker.consumer({ groupId: 'g', topics: ['t'] })
@@ -168,12 +168,14 @@ describe('a consumer', () => {
 /** A topic `t` on a home whose `calls` go wrong by `plan`, one after the other; after its end all is well. */
 async function withBroker(
   plan: readonly Fault[],
-  calls: readonly (keyof Home)[],
+  calls: readonly (keyof BrokerBackend)[],
   use: (broker: Broker, calm: Broker) => Promise<void>,
 ): Promise<void> {
   const left = [...plan]
   const home = await openHome()
-  const broker = brokerOf(createFaultyHome(home, (call) => (calls.includes(call) ? (left.shift() ?? 'none') : 'none')))
+  const broker = brokerOf(
+    createFaultyBackend(home, (call) => (calls.includes(call) ? (left.shift() ?? 'none') : 'none')),
+  )
   try {
     await use(broker, brokerOf(home))
   } finally {
@@ -181,15 +183,15 @@ async function withBroker(
   }
 }
 
-async function openHome(): Promise<Home> {
-  const home = await openEmbeddedHome(':memory:', { logger: silentLogger() })
+async function openHome(): Promise<BrokerBackend> {
+  const home = await openEmbeddedBackend(':memory:', { logger: silentLogger() })
   await home.createTopic({ name: 't', partitions: PARTITIONS })
   return home
 }
 
-function brokerOf(home: Home): Broker {
+function brokerOf(home: BrokerBackend): Broker {
   const address = () => Promise.reject(new Error('it has no address'))
-  return createBroker(home, { logger: silentLogger(), clock: hastyClock(), address })
+  return createBrokerClient(home, { logger: silentLogger(), clock: fastClock(), address })
 }
 
 function record(number: number): NewRecord {

@@ -1,6 +1,5 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { CRC_AT, HEADER_BYTES, LENGTH_AT, MAGIC_AT } from '../../src/broker/batch-layout.ts'
 import type { Compression, Header } from '../../src/broker/broker.ts'
 import {
   type BatchRecord,
@@ -10,6 +9,7 @@ import {
   recordBytesMax,
   recordsOf,
 } from '../../src/broker/record-batch.ts'
+import { CRC_AT, HEADER_BYTES, LENGTH_AT, MAGIC_AT } from '../../src/broker/record-batch-layout.ts'
 import { anyText } from '../support/any-text.ts'
 
 const CODECS: readonly Compression[] = ['none', 'gzip', 'snappy', 'lz4', 'zstd']
@@ -56,7 +56,7 @@ describe('a record batch', () => {
     ])
   })
 
-  it('is left out when the answer ends within it', async () => {
+  it('is left out when the answer ends inside the batch', async () => {
     const [one, other] = [await letters('ab'), await letters('cd')]
     for (const cut of [1, other.length - HEADER_BYTES, other.length - 1]) {
       const batches = [...batchesOf(Buffer.concat([one, other]).subarray(0, one.length + other.length - cut))]

@@ -4,9 +4,9 @@ import { collectDefaultMetrics } from 'prom-client'
 import { describe, expect, it } from 'vitest'
 import { parse } from 'yaml'
 import { createMetrics } from '../../src/config/metrics.ts'
-import { registerOperatorMetrics } from '../../src/operator/metrics.ts'
+import { observeOperator, registerOperatorMetrics } from '../../src/operator/metrics.ts'
 import { registryMetrics } from '../../src/registry/metrics/metrics.ts'
-import { workerMetrics } from '../../src/worker/observability/worker-metrics.ts'
+import { registerWorkerMetrics } from '../../src/worker/observability/worker-metrics.ts'
 import { CHARTS, chartFile } from '../support/charts.ts'
 
 /** Every family that the programs expose, and its labels. */
@@ -14,13 +14,14 @@ const exposed = new Map(
   (() => {
     const metrics = createMetrics()
     collectDefaultMetrics({ register: metrics })
-    registerOperatorMetrics(metrics, {
+    registerOperatorMetrics(metrics)
+    observeOperator(metrics, {
       ...{ isLeader: () => true, concurrency: 1, queue: () => undefined },
       ...{ resources: () => [], watches: () => [], observers: () => [] },
     })
     registryMetrics(metrics, () => true)
     const starts = { connectorAttempts: 0, connectorFailures: 0, taskAttempts: 0, taskFailures: 0 }
-    workerMetrics(metrics, {
+    registerWorkerMetrics(metrics, {
       worker: () => ({ connectors: [], tasks: 0, starts }),
       group: () => undefined,
       tasks: () => [],

@@ -21,7 +21,7 @@ describe('an answer of another shape than was asked for', () => {
   it('is told with the place where it differs', async () => {
     const { registry, worker } = clientsOf('{"id":"1"}')
     await expect(registry.register('s', { schema: '"int"' })).rejects.toThrow(
-      'POST http://runtime/subjects/s/versions: the answer is not what was asked for at id: Invalid input: expected number, received string',
+      'POST http://runtime/subjects/s/versions: unexpected response at id: Invalid input: expected number, received string',
     )
     await expect(worker.list()).rejects.toThrow('at id: Invalid input: expected object, received string')
   })

@@ -1,17 +1,24 @@
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { parseProperties } from '../../src/config/properties.ts'
-import { boolean, integer, list, readSettings, type SettingsSpec, word } from '../../src/config/settings.ts'
-import { settingsFromEnvironment, settingsFromFlags } from '../../src/config/sources.ts'
+import {
+  booleanSetting,
+  enumSetting,
+  integerSetting,
+  listSetting,
+  readSettings,
+  type SettingsSpec,
+} from '../../src/config/settings.ts'
+import { settingsFromEnvironment, settingsFromFlags } from '../../src/config/settings-sources.ts'
 
 const spec: SettingsSpec<z.ZodObject> = {
   program: 'the registry',
   shape: z.object({
-    listeners: list().default(['http://0.0.0.0:8081']),
+    listeners: listSetting().default(['http://0.0.0.0:8081']),
     'brokerstore.topic': z.string().default('_schemas'),
-    'brokerstore.timeout.ms': integer({ min: 1 }).default(500),
-    debug: boolean().default(false),
-    'schema.compatibility.level': word(['NONE', 'BACKWARD']).default('BACKWARD'),
+    'brokerstore.timeout.ms': integerSetting({ min: 1 }).default(500),
+    debug: booleanSetting().default(false),
+    'schema.compatibility.level': enumSetting(['NONE', 'BACKWARD']).default('BACKWARD'),
   }),
   aliases: { 'kafkastore.*': 'brokerstore.*', 'avro.compatibility.level': 'schema.compatibility.level' },
   passThrough: ['brokerstore.'],
@@ -45,7 +52,7 @@ describe('a program reads its settings', () => {
       written('f:3', { 'kafkastore.sasl.mechanism': 'PLAIN', lisseners: 'x' }),
     )
     expect(rest).toEqual({ 'brokerstore.sasl.mechanism': 'PLAIN', lisseners: 'x' })
-    expect(warnings).toEqual(["f:3: the registry has no setting 'lisseners'; it has no effect"])
+    expect(warnings).toEqual(["f:3: the registry has no setting 'lisseners': it is ignored"])
   })
 
   it('refuses every wrong value at once, with key, value, place and what would be right', () => {
@@ -57,7 +64,9 @@ describe('a program reads its settings', () => {
 
   it('refuses two spellings of one key that differ', () => {
     const both = written('f', { 'kafkastore.topic': 'a', 'brokerstore.topic': 'b' })
-    expect(() => readSettings(spec, both)).toThrow("'kafkastore.topic' and 'brokerstore.topic' are two names")
+    expect(() => readSettings(spec, both)).toThrow(
+      "'kafkastore.topic' and 'brokerstore.topic' are names of the same setting",
+    )
   })
 
   it('reads the environment as the images name it', () => {

@@ -29,7 +29,7 @@ describe('what a TLS listener speaks', () => {
 
   it.each([
     [{ 'ssl.enabled.protocols': 'TLSv1.1' }, 'ssl.enabled.protocols=TLSv1.1: expected TLSv1.2, TLSv1.3'],
-    [{ 'ssl.cipher.suites': 'TLS_NONE' }, "ssl.cipher.suites: 'TLS_NONE' is not known here"],
+    [{ 'ssl.cipher.suites': 'TLS_NONE' }, "ssl.cipher.suites: 'TLS_NONE' is not supported"],
   ])('refuses %j', (ssl, message) => {
     expect(() => listenerProtocols(ssl)).toThrow(message)
   })

@@ -2,38 +2,42 @@ import { X509Certificate } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
-import { certificatesOf } from '../../src/config/pkcs12.ts'
+import { readCertificates } from '../../src/config/pkcs12.ts'
 import { certificateExpiry } from '../../src/config/tls.ts'
 
 const store = (name: string) => readFileSync(join(import.meta.dirname, '../support/tls', name))
 const ca = store('ca.pem').toString()
 
-it('finds the CA in the truststore that keytool makes', () => {
-  expect(certificatesOf(store('trust.p12'), 'changeit')).toEqual([ca])
+it.each([
+  ['encrypted with AES', 'trust.p12'],
+  ['not encrypted', 'trust-unencrypted.p12'],
+])('reads the CA of a truststore made by keytool, %s', (_, name) => {
+  expect(readCertificates(store(name), 'changeit')).toEqual([ca])
 })
 
-it('finds the certificate beside a private key', () => {
+it('reads the certificate of a store with a private key', () => {
   const [, certificate] = store('server.pem')
     .toString()
     .split(/(?=-----BEGIN CERT)/)
-  expect(certificatesOf(store('server.p12'), 'changeit')).toEqual([certificate])
+  expect(readCertificates(store('server.p12'), 'changeit')).toEqual([certificate])
 })
 
 it.each([
   ['trust.p12', 'wrong', 'the password is wrong'],
   ['trust-legacy.p12', 'changeit', 'no longer secure'],
-])('says why %s can not be read with the password %s', (name, password, reason) => {
-  expect(() => certificatesOf(store(name), password)).toThrow(reason)
+  ['trust-keytool-legacy.p12', 'changeit', 'no longer secure'],
+])('explains why %s cannot be read with the password %s', (name, password, reason) => {
+  expect(() => readCertificates(store(name), password)).toThrow(reason)
 })
 
-it('refuses a store that is cut off, wherever it is', () => {
+it('rejects a store that is truncated at any byte', () => {
   const whole = store('trust.p12')
   for (let bytes = 0; bytes < whole.length; bytes++) {
-    expect(() => certificatesOf(whole.subarray(0, bytes), 'changeit')).toThrow()
+    expect(() => readCertificates(whole.subarray(0, bytes), 'changeit')).toThrow()
   }
 })
 
-it('tells when the first certificate of a store ends, and nothing of a store that it can not read', () => {
+it('returns the expiry of the first certificate to expire, and undefined for an unreadable store', () => {
   const endOf = (name: string) => new X509Certificate(store(name)).validToDate.getTime()
   const texts = { 'ssl.keystore.certificate.chain': `${ca}${store('shorter.pem')}`, 'ssl.keystore.key': 'any' }
   expect(endOf('shorter.pem')).toBeLessThan(endOf('ca.pem'))

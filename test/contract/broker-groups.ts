@@ -39,8 +39,8 @@ export function describeGroups(open: OpenBroker): void {
         topics: [topic],
         ...QUICK,
         rebalance: {
-          assigned: (partitions) => void told.push(`${name}+${partitions.length}`),
-          revoked: (partitions) => void told.push(`${name}-${partitions.length}`),
+          onAssigned: (partitions) => void told.push(`${name}+${partitions.length}`),
+          onRevoked: (partitions) => void told.push(`${name}-${partitions.length}`),
         },
       })
       const first = await broker.consumer(member('a'))
@@ -209,12 +209,12 @@ function watched(name: string): Watched {
     seen,
     revoked: 0,
     protocol: {
-      offer: () => [{ name: 'v0', metadata: bytes(name) }],
+      protocols: () => [{ name: 'v0', metadata: bytes(name) }],
       assign: (_, members) => shares(members),
-      revoked: () => {
+      onRevoked: () => {
         watch.revoked += 1
       },
-      joined: (generation) => void seen.push(generation),
+      onJoined: (generation) => void seen.push(generation),
     },
   }
   return watch
@@ -230,5 +230,5 @@ function textAssigned({ seen }: Watched): string {
 }
 
 function join(broker: Broker, groupId: string, { protocol }: Watched) {
-  return broker.member({ groupId, protocolType: 'election', protocol, ...QUICK })
+  return broker.joinGroup({ groupId, protocolType: 'election', protocol, ...QUICK })
 }

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { openBroker } from '../../src/broker/open.ts'
+import { openBroker } from '../../src/broker/open-broker.ts'
 import { silentLogger } from '../../src/config/logger.ts'
 import { describeOn, real } from '../env/real.ts'
 import { describeBroker } from './broker.ts'

@@ -2,11 +2,11 @@ import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import type { Broker } from '../../src/broker/broker.ts'
 import {
   openStateTopic,
-  type StateProgress,
   type StateTopic,
   type StateTopicOptions,
   type UnreadableRecord,
 } from '../../src/broker/state-topic.ts'
+import type { StateProgress } from '../../src/broker/state-topic-checks.ts'
 import { type Clock, systemClock } from '../../src/config/clock.ts'
 import { silentLogger } from '../../src/config/logger.ts'
 import type { OpenBroker } from './broker.ts'
@@ -16,7 +16,7 @@ const WHILE_MS = 30_000
 
 const STATE = { partitions: 1, replicationFactor: 1, configs: { 'cleanup.policy': 'compact' } }
 
-/** Twenty times as fast: views wait for seconds before they believe that a topic is gone. */
+/** A clock that runs 20 times as fast, because views wait for seconds before they consider a topic deleted. */
 const hurried: Clock = {
   nowMs: systemClock.nowMs,
   monotonicMs: () => 20 * systemClock.monotonicMs(),
@@ -46,7 +46,7 @@ async function view(broker: Broker, name: string, more: Partial<Options> = {}): 
       if (value === null) map.delete(key)
       else map.set(key, value)
     },
-    unreadable: (record) => unreadable.push(record),
+    onUnreadable: (record) => unreadable.push(record),
     ...more,
   })
   onTestFinished(() => state.close())
@@ -154,7 +154,7 @@ export function describeState(open: OpenBroker): void {
       [
         'more partitions than one',
         { partitions: 2, configs: { 'cleanup.policy': 'compact' } },
-        /has 2 partitions: it has to have 1/,
+        /has 2 partitions: it must have 1/,
       ],
     ])('refuses a topic with %s', async (_, wrong, message) => {
       const broker = await opened(open)
@@ -174,7 +174,9 @@ export function describeState(open: OpenBroker): void {
       await vi.waitFor(() => expect(failed).toHaveBeenCalledOnce(), { timeout: WHILE_MS })
       expect(failed.mock.lastCall?.[0]).toMatchObject({
         code: 'log_truncated',
-        message: expect.stringMatching(new RegExp(`${name}.*(ends at 0 now|made anew).*Restore topic '${name}'`)),
+        message: expect.stringMatching(
+          new RegExp(`${name}.*(now ends at 0|deleted and recreated).*Restore topic '${name}'`),
+        ),
       })
       expect(state.failure).toBe(failed.mock.lastCall?.[0])
       await expect(state.append([set('c', '3')])).rejects.toBe(state.failure)
@@ -218,7 +220,7 @@ export function describeState(open: OpenBroker): void {
         code: 'log_truncated',
         message: expect.stringContaining(`topic '${name}' does not exist, but somebody remembers: it was deleted`),
       })
-      // It was not made on the way.
+      // The failed open did not create the topic.
       expect(await broker.topics.list()).not.toContain(name)
       await newTopic(broker, { ...STATE, name })
       await expect(view(broker, name, { evidenceOfRecords })).rejects.toThrow(`topic '${name}' is empty, but`)
@@ -230,13 +232,13 @@ export function describeState(open: OpenBroker): void {
     it('keeps how far it was read with a group, and is not opened when the topic ends before that', async () => {
       const broker = await opened(open)
       const [name, groupId] = [uniqueName('state'), uniqueName('group')]
-      const member = await broker.member({
+      const member = await broker.joinGroup({
         groupId,
         protocolType: 'connect',
         protocol: {
-          offer: () => [{ name: 'v0', metadata: bytes('') }],
+          protocols: () => [{ name: 'v0', metadata: bytes('') }],
           assign: (_, members) => new Map(members.map(({ memberId }) => [memberId, bytes('')])),
-          joined: () => undefined,
+          onJoined: () => undefined,
         },
       })
       const progress: StateProgress = { read: () => broker.groups.offsets(groupId), save: (at) => member.commit(at) }
@@ -252,7 +254,7 @@ export function describeState(open: OpenBroker): void {
       const beyond: StateProgress = { ...progress, read: async () => [{ topic: name, partition: 0, offset: 3 }] }
       await expect(view(broker, name, { progress: beyond })).rejects.toMatchObject({
         code: 'log_truncated',
-        message: expect.stringContaining(`${name}-0 was read up to offset 3, but ends at 2 now`),
+        message: expect.stringContaining(`${name}-0 was read up to offset 3, but now ends at 2`),
       })
       expect((await view(broker, name, { progress: beyond, skipValidation: true })).map.size).toBe(2)
       await member.close()
@@ -278,9 +280,9 @@ export function describeState(open: OpenBroker): void {
     it('knows whether a producer of an id was ever made', async () => {
       const broker = await opened(open)
       const fencingId = uniqueName('fence')
-      expect(await broker.hasHadProducer(fencingId)).toBe(false)
+      expect(await broker.hasTransactionalId(fencingId)).toBe(false)
       await broker.producer({ fencingId })
-      expect(await broker.hasHadProducer(fencingId)).toBe(true)
+      expect(await broker.hasTransactionalId(fencingId)).toBe(true)
     })
 
     it('ends its waits when it is closed', async () => {

@@ -3,7 +3,7 @@ import type { Broker, Consumer, ConsumerOptions } from '../../src/broker/broker.
 import type { OpenBroker } from './broker.ts'
 import { newTopic, opened, pollAll, records, uniqueName, valuesOf } from './broker-support.ts'
 
-/** Far longer than any of this takes: whoever waits for a session to end fails. */
+/** Much longer than these tests take, so that a test that waits for the end of a session fails. */
 const SESSION_TIMEOUT_MS = 60_000
 const SILENT = { sessionTimeoutMs: SESSION_TIMEOUT_MS, heartbeatMs: 50_000 }
 const QUICK = { sessionTimeoutMs: SESSION_TIMEOUT_MS, heartbeatMs: 200 }
@@ -31,7 +31,7 @@ export function describeStaticMembers(open: OpenBroker): void {
       const options: ConsumerOptions = { groupId, instanceId: 'one', topics: [topic], ...QUICK }
       const older = await broker.consumer({
         ...options,
-        rebalance: { lost: (partitions) => void lost.push(partitions.length) },
+        rebalance: { onLost: (partitions) => void lost.push(partitions.length) },
       })
       await pollAll([older], () => older.assignment().length === 1)
       const newer = await broker.consumer(options)
@@ -107,7 +107,7 @@ export function describeStaticMembers(open: OpenBroker): void {
   })
 }
 
-/** Two members of a group that have two partitions each; `again` opens another one in place of one of them. */
+/** Two static members of a group with two partitions each. `again` opens a replacement with the same instance id. */
 async function pair(broker: Broker) {
   const both = 4
   const topic = await newTopic(broker, { partitions: both })
@@ -120,9 +120,9 @@ async function pair(broker: Broker) {
       topics: [topic],
       ...QUICK,
       rebalance: {
-        assigned: (partitions) => void told.push(`${name}+${partitions.length}`),
-        revoked: (partitions) => void told.push(`${name}-${partitions.length}`),
-        lost: () => undefined,
+        onAssigned: (partitions) => void told.push(`${name}+${partitions.length}`),
+        onRevoked: (partitions) => void told.push(`${name}-${partitions.length}`),
+        onLost: () => undefined,
       },
     })
   const one = await again('a')

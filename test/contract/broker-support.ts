@@ -5,8 +5,8 @@ import type {
   Consumer,
   NewRecord,
   NewTopic,
+  PartitionReaderOptions,
   PartitionRecords,
-  ReaderOptions,
   StoredRecord,
   TopicPartition,
 } from '../../src/broker/broker.ts'
@@ -19,7 +19,7 @@ export function uniqueName(what: string): string {
   return `${what}-${randomBytes(4).toString('hex')}`
 }
 
-/** A broker of the running test, closed when it is finished. */
+/** Opens a broker that is closed at the end of the test. */
 export async function opened(open: OpenBroker): Promise<Broker> {
   const broker = await open()
   onTestFinished(() => broker.close())
@@ -40,7 +40,7 @@ export function records(topic: string, values: readonly (string | null)[], more:
 
 export const textOf = ({ value }: StoredRecord): string | null => value?.toString() ?? null
 
-/** Polls until `done` says so; fails after a long while instead of hanging. */
+/** Polls until `done` returns true. Fails after a long timeout instead of hanging. */
 export async function pollUntil(
   poll: (waitMs: number) => Promise<readonly PartitionRecords[]>,
   done: (polled: readonly PartitionRecords[]) => boolean,
@@ -51,7 +51,7 @@ export async function pollUntil(
   }
 }
 
-/** Polls all of them until `done`. */
+/** Polls all consumers until `done` returns true. */
 export async function pollAll(consumers: readonly Consumer[], done: () => boolean): Promise<void> {
   await pollUntil(
     async (waitMs) => (await Promise.all(consumers.map((consumer) => consumer.poll(waitMs / 4)))).flat(),
@@ -59,7 +59,7 @@ export async function pollAll(consumers: readonly Consumer[], done: () => boolea
   )
 }
 
-/** The next values that the consumer reads, `count` at least. */
+/** Polls until the consumer has read at least `count` values and returns them. */
 export async function valuesOf(consumer: Consumer, count: number): Promise<(string | null)[]> {
   const values: (string | null)[] = []
   await pollUntil(
@@ -72,11 +72,11 @@ export async function valuesOf(consumer: Consumer, count: number): Promise<(stri
   return values
 }
 
-/** Everything in these partitions, from the beginning to where it ends now. */
+/** Reads all records of the topic, from the beginning to the current end. */
 export async function readAll(
   broker: Broker,
   topic: string,
-  options: ReaderOptions = {},
+  options: PartitionReaderOptions = {},
   partitions?: readonly TopicPartition[],
 ): Promise<StoredRecord[]> {
   const starts = (await broker.topics.offsets(topic, 'earliest')).filter(

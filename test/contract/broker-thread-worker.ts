@@ -1,6 +1,6 @@
 import { parentPort, workerData } from 'node:worker_threads'
-import type { BrokerAddress } from '../../src/broker/home.ts'
-import { openBroker } from '../../src/broker/open.ts'
+import type { BrokerAddress } from '../../src/broker/broker-address.ts'
+import { openBroker } from '../../src/broker/open-broker.ts'
 import { silentLogger } from '../../src/config/logger.ts'
 
 const { address, topic } = workerData as { address: BrokerAddress; topic: string }

@@ -119,7 +119,7 @@ export function describeTransactions(open: OpenBroker): void {
   })
 }
 
-/** Kafka answers a commit when it is decided; the markers that make it visible follow in moments. */
+/** Waits, because Kafka acknowledges a commit before it has written the markers that make it visible. */
 async function shown(broker: Broker, topic: string, values: readonly string[]): Promise<void> {
   await expect.poll(async () => (await readAll(broker, topic)).map(textOf), { timeout: 10_000 }).toEqual(values)
 }

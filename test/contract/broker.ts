@@ -6,10 +6,10 @@ import { describeState } from './broker-state.ts'
 import { describeStaticMembers } from './broker-static.ts'
 import { describeTransactions } from './broker-transactions.ts'
 
-/** How a suite gets at a home. Brokers that `open` gives are the suite's to close; they are of one and the same log. */
+/** Opens another connection to the same broker. The suite must close it. */
 export type OpenBroker = () => Promise<Broker>
 
-/** Everything that `src/broker/broker.ts` promises, on a home. Topics and groups have names of the run's own. */
+/** The contract of `src/broker/broker.ts`, for the backend named `home`. Topic and group names are unique per run. */
 export function describeBroker(home: string, open: OpenBroker): void {
   describe(`the log on ${home}`, () => {
     describeLog(open)

@@ -1,16 +1,16 @@
 import { expect, it } from 'vitest'
-import { ATTRIBUTES_AT, COMPRESSION_MASK } from '../../src/broker/batch-layout.ts'
 import type { Broker, Compression } from '../../src/broker/broker.ts'
-import { openKafkaHome } from '../../src/broker/kafka/home.ts'
-import { openBroker } from '../../src/broker/open.ts'
+import { openKafkaBackend } from '../../src/broker/kafka/backend.ts'
+import { openBroker } from '../../src/broker/open-broker.ts'
 import { batchesOf } from '../../src/broker/record-batch.ts'
+import { ATTRIBUTES_AT, COMPRESSION_MASK } from '../../src/broker/record-batch-layout.ts'
 import { silentLogger } from '../../src/config/logger.ts'
 import { kafkaTool } from '../env/kafka.ts'
 import { describeOn, real } from '../env/real.ts'
 import { newTopic, opened, readAll, records, uniqueName } from './broker-support.ts'
 
 const CODECS: readonly Compression[] = ['gzip', 'snappy', 'lz4', 'zstd']
-/** Snappy's and LZ4's frames hold 32 and 64 KiB: batches have to be larger than that. */
+/** The frames of Snappy and LZ4 have 32 and 64 KiB; batches must be larger. */
 const RECORDS = 500
 const RECORD_BYTES = 400
 const BATCH_BYTES = 131_072
@@ -18,7 +18,7 @@ const BATCH_BYTES = 131_072
 const kafka = await real('kafka')
 const config = () => ({ 'bootstrap.servers': kafka.address.bootstrap })
 
-/** Kafka stores batches as they come: what one client compresses, the other one has to read. */
+/** Kafka stores batches unchanged, so one client must be able to read what the other has compressed. */
 describeOn([kafka], 'between Java and Weir', () => {
   it.each(CODECS)('%s travels from Java', async (codec) => {
     const broker = await opened(open)
@@ -32,7 +32,7 @@ describeOn([kafka], 'between Java and Weir', () => {
     expect(await codecsOf(topic)).toEqual(new Set([CODECS.indexOf(codec) + 1]))
     const values = (await readAll(broker, topic)).map(({ value }) => String(value))
     expect(values).toHaveLength(RECORDS)
-    // What the tool makes up: capital letters.
+    // The tool generates capital letters.
     expect(values.filter((value) => !new RegExp(`^[A-Z]{${RECORD_BYTES}}$`).test(value))).toEqual([])
   })
 
@@ -60,9 +60,9 @@ function open(): Promise<Broker> {
   return openBroker({ kind: 'kafka', config: config() }, { logger: silentLogger() })
 }
 
-/** Numbers of the codecs that the topic's batches are stored with. */
+/** Ids of the codecs of the topic's stored batches. */
 async function codecsOf(topic: string): Promise<ReadonlySet<number>> {
-  const home = await openKafkaHome(config(), { logger: silentLogger() })
+  const home = await openKafkaBackend(config(), { logger: silentLogger() })
   try {
     const [found] = await home.metadata({ topics: [topic] })
     const [answer] = await home.fetch({

@@ -1,7 +1,7 @@
 import { expect, it, onTestFinished } from 'vitest'
 import type { Broker, Consumer, Generation, PartitionRecords } from '../../src/broker/broker.ts'
 import { BrokerError } from '../../src/broker/error.ts'
-import { openBroker } from '../../src/broker/open.ts'
+import { openBroker } from '../../src/broker/open-broker.ts'
 import { silentLogger } from '../../src/config/logger.ts'
 import { startKafka } from '../env/kafka.ts'
 import { describeOn, real } from '../env/real.ts'
@@ -13,7 +13,7 @@ const SENDS_UNDER_WAY = 20
 const TOPIC = 'numbers'
 const WAIT = { timeout: 90_000, interval: 50 }
 
-// Whether Kafka can be had here; the test kills one of its own.
+// Only determines whether Kafka is available. The test starts a separate broker, which it kills.
 const kafka = await real('kafka')
 
 describeOn([kafka], 'when Kafka is killed and comes back', () => {
@@ -24,15 +24,15 @@ describeOn([kafka], 'when Kafka is killed and comes back', () => {
     await broker.topics.create({ name: TOPIC, partitions: 1 })
     const consumer = await broker.consumer({ groupId: 'readers', topics: [TOPIC], sessionTimeoutMs: 6_000 })
     const generations: Generation[] = []
-    const member = await broker.member({
+    const member = await broker.joinGroup({
       groupId: 'election',
       protocolType: 'election',
       sessionTimeoutMs: 6_000,
       heartbeatMs: 500,
       protocol: {
-        offer: () => [{ name: 'v0', metadata: bytes('') }],
+        protocols: () => [{ name: 'v0', metadata: bytes('') }],
         assign: (_, members) => new Map(members.map(({ memberId }) => [memberId, bytes('all')])),
-        joined: (generation) => void generations.push(generation),
+        onJoined: (generation) => void generations.push(generation),
       },
     })
     const read = followWithReader(broker)
@@ -47,7 +47,7 @@ describeOn([kafka], 'when Kafka is killed and comes back', () => {
     await expect.poll(() => [read.next, consumed.next], WAIT).toEqual([total, total])
     await Promise.all([read.stop(), consumed.stop()])
     expect(read.surprises).toEqual([])
-    // What was not committed yet may come twice, but nothing is left out.
+    // Uncommitted records may be delivered twice, but none is lost.
     expect(consumed.surprises.filter(({ expected, got }) => got > expected)).toEqual([])
     await expect.poll(() => member.validUntilMs(), WAIT).toBeGreaterThan(performance.now())
     expect(generations.at(-1)?.leaderId).toBe(member.memberId)
@@ -61,7 +61,7 @@ async function open(bootstrap: string): Promise<Broker> {
   return broker
 }
 
-/** Writes on and on, by overlapping calls as a source makes them; `stop` answers how many there are when all are stored. */
+/** Writes continuously with overlapping sends, as a source does. `stop` resolves with the number of records stored. */
 function write(broker: Broker): { stop(): Promise<number> } {
   let stopped = false
   const running = run()
@@ -89,7 +89,7 @@ function write(broker: Broker): { stop(): Promise<number> } {
 
 type Surprise = { readonly expected: number; readonly got: number }
 
-/** Numbers as they come; `next` is the one that has to follow. */
+/** Checks that polled numbers are consecutive. `next` is the expected number; deviations are added to `surprises`. */
 function follow(poll: () => Promise<readonly PartitionRecords[]>) {
   const surprises: Surprise[] = []
   let stopped = false

@@ -3,7 +3,7 @@ import { createServer } from 'node:http'
 import { type AddressInfo, connect, createServer as createNetServer, type Server } from 'node:net'
 import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest'
 import type { Broker } from '../../src/broker/broker.ts'
-import { openBroker } from '../../src/broker/open.ts'
+import { openBroker } from '../../src/broker/open-broker.ts'
 import { silentLogger } from '../../src/config/logger.ts'
 import { type Kafka, startKafka } from '../env/kafka.ts'
 import { describeOn, real } from '../env/real.ts'
@@ -12,7 +12,7 @@ import { newTopic, readAll, records, textOf, uniqueName } from './broker-support
 
 const kafka = await real('kafka')
 const logger = silentLogger()
-/** kafkajs logs in anew 10 s before the session's end: here every 1.5 s. */
+/** kafkajs reauthenticates 10 s before the end of the session: here every 1.5 s. */
 const SESSION_MS = 11_500
 
 type Settings = Readonly<Record<string, string>>
@@ -49,7 +49,7 @@ describeOn([kafka], 'Kafka with security', () => {
   })
   afterAll(() => server?.stop())
 
-  /** As people write it: the listener's address, and the rest as in a Java client's file. */
+  /** Opens a broker with the address of the listener and settings as in the properties file of a Java client. */
   async function open(listener: string, settings: Settings): Promise<Broker> {
     const address = server.listeners[listener] ?? ''
     const broker = await openBroker(
@@ -130,7 +130,7 @@ describeOn([kafka], 'Kafka with security', () => {
 
   it('takes a login that broke off for a bad moment', async () => {
     const [host = '', port = ''] = (server.listeners['SASL'] ?? '').split(':')
-    // Lets the first two answers through, to the question for versions and to the handshake.
+    // Forwards the first two responses: ApiVersions and SaslHandshake.
     const proxy = createNetServer((client) => {
       const upstream = connect(Number(port), host)
       let answers = 0
@@ -221,7 +221,7 @@ describeOn([kafka], 'Kafka with security', () => {
   })
 })
 
-/** Gives the token that Kafka's development login takes. */
+/** Starts a token endpoint that issues unsigned tokens, which Kafka's login module for development accepts. */
 async function tokenEndpoint(asked: (authorization: string, form: string) => void): Promise<string> {
   const part = (content: object) => Buffer.from(JSON.stringify(content)).toString('base64url')
   const nowSeconds = Math.floor(Date.now() / 1_000)

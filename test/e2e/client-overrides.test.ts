@@ -1,11 +1,11 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
-import { ATTRIBUTES_AT, COMPRESSION_MASK } from '../../src/broker/batch-layout.ts'
 import type { Broker } from '../../src/broker/broker.ts'
 import { compressionName } from '../../src/broker/compression.ts'
-import { openKafkaHome } from '../../src/broker/kafka/home.ts'
-import { openBroker } from '../../src/broker/open.ts'
+import { openKafkaBackend } from '../../src/broker/kafka/backend.ts'
+import { openBroker } from '../../src/broker/open-broker.ts'
+import { ATTRIBUTES_AT, COMPRESSION_MASK } from '../../src/broker/record-batch-layout.ts'
 import { createWorkerClient } from '../../src/clients/worker.ts'
 import { silentLogger } from '../../src/config/logger.ts'
 import { newTopic, readAll, records, textOf } from '../contract/broker-support.ts'
@@ -108,7 +108,7 @@ async function openKafka(): Promise<Broker> {
 
 /** Of the first batch in a topic. */
 async function compressionOf(topic: string): Promise<string> {
-  const home = await openKafkaHome({ 'bootstrap.servers': kafka.address.bootstrap }, { logger: silentLogger() })
+  const home = await openKafkaBackend({ 'bootstrap.servers': kafka.address.bootstrap }, { logger: silentLogger() })
   onTestFinished(() => home.close())
   const [found] = await home.metadata({ topics: [topic] })
   const [answer] = await home.fetch({

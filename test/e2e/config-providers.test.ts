@@ -1,10 +1,10 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
-import { openBroker } from '../../src/broker/open.ts'
+import { openBroker } from '../../src/broker/open-broker.ts'
 import { createWorkerClient } from '../../src/clients/worker.ts'
 import { silentLogger } from '../../src/config/logger.ts'
-import { Secrets } from '../../src/config/secrets.ts'
+import { SecretMasker } from '../../src/config/secret-masker.ts'
 import { ConfigResolver, createProviders } from '../../src/worker/configuration/config-resolver.ts'
 import { readAll } from '../contract/broker-support.ts'
 import { describeOn, real } from '../env/real.ts'
@@ -112,14 +112,14 @@ describeOn([kubernetes], 'what stands in a Kubernetes cluster', () => {
       },
       localPluginHost(),
     )
-    const resolver = new ConfigResolver(providers, new Secrets())
+    const resolver = new ConfigResolver(providers, new SecretMasker())
     const written = { url: '${maps:places:host}', login: `me:\${secrets:${namespace}/login:password}` }
     const { config } = await resolver.resolve(written, { connector: 'c' })
     expect(config).toEqual({ url: 'db.example', login: 'me:pässword' })
-    expect(await resolver.stale(['c'], () => expect.unreachable())).toEqual([])
+    expect(await resolver.connectorsWithChangedValues(['c'], () => expect.unreachable())).toEqual([])
     const change = { data: { password: Buffer.from('another').toString('base64') } }
     await api.send('PATCH', `${place}/secrets/login`, change, 'application/merge-patch+json')
-    expect(await resolver.stale(['c'], () => expect.unreachable())).toEqual(['c'])
+    expect(await resolver.connectorsWithChangedValues(['c'], () => expect.unreachable())).toEqual(['c'])
     await expect(resolver.resolve({ a: `\${secrets:${namespace}/gone:key}` })).rejects.toThrow(
       `can't fill in \${secrets:${namespace}/gone:…}: secrets "gone" not found`,
     )

@@ -39,7 +39,7 @@ describeOn([kubernetes], 'the definitions on a real API server', () => {
     api.send('POST', `${GROUP}/${resource.kind.toLowerCase()}s?dryRun=All&fieldValidation=Strict`, resource)
 
   it.each(GOOD)('take what we take: $what', async ({ resource }) => {
-    expect(parseResource(resource).faults).toEqual([])
+    expect(parseResource(resource).errors).toEqual([])
     const { status, body } = await create(resource)
     expect(status, JSON.stringify(body)).toBe(201)
     // Its defaults are ours.
@@ -49,7 +49,7 @@ describeOn([kubernetes], 'the definitions on a real API server', () => {
   })
 
   it.each(BAD)('refuse what we refuse: $what', async ({ resource, message }) => {
-    const ours = parseResource(resource).faults.map((fault) => fault.message)
+    const ours = parseResource(resource).errors.map((fault) => fault.message)
     expect(ours.join('\n')).toMatch(message)
     const { status, body } = await create(resource)
     expect([400, 422], JSON.stringify(body)).toContain(status)

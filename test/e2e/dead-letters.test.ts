@@ -2,7 +2,7 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
 import type { Broker, Header, NewRecord, StoredRecord } from '../../src/broker/broker.ts'
-import { openBroker } from '../../src/broker/open.ts'
+import { openBroker } from '../../src/broker/open-broker.ts'
 import { createWorkerClient } from '../../src/clients/worker.ts'
 import { silentLogger } from '../../src/config/logger.ts'
 import { readAll } from '../contract/broker-support.ts'
@@ -126,7 +126,7 @@ describeOn([kafka], 'broken records on Kafka', () => {
       '__connect.errors.class.name': 'org.apache.kafka.connect.runtime.WorkerSourceTask',
       '__connect.errors.exception.class.name': 'org.apache.kafka.common.errors.RecordTooLargeException',
     })
-    expect(await weir('replay', dead)).toMatchObject({ code: 1, stdout: 'replayed: 0, left: 1\n' })
+    expect(await weir('replay', dead)).toMatchObject({ code: 1, stdout: 'replayed: 0, not replayable: 1\n' })
     await worker.stop(name)
     await until('the offset behind it', WAIT, async () => JSON.stringify(await worker.offsets(name)).includes('5007'))
   })
@@ -169,7 +169,7 @@ describeOn([kafka], 'weir dlq', () => {
     await until('the good record', WAIT, () => linesOf(file).length > 0)
 
     const shown = await weir('show', dead)
-    expect(shown.stdout).toMatch(new RegExp(`^0/0  ${new Date(AT_MS).toISOString()}  ${name}\n  of +${topic}/0/0\n`))
+    expect(shown.stdout).toMatch(new RegExp(`^0/0  ${new Date(AT_MS).toISOString()}  ${name}\n  from +${topic}/0/0\n`))
     expect(shown.stdout).toContain('  stage VALUE_CONVERTER org.apache.kafka.connect.json.JsonConverter\n')
     expect(shown.stdout).toContain('  key   a\n  value plain text\n')
     const [json] = (await weir('show', dead, '--json', '--connector', name)).stdout.split('\n')
@@ -182,8 +182,11 @@ describeOn([kafka], 'weir dlq', () => {
     await until('the old task to be gone', WAIT, async () => (await worker.status(name)).tasks.length === 0)
     await worker.putConfig(name, { ...sink, 'key.converter': strings, 'value.converter': strings })
     await worker.resume(name)
-    expect(await weir('replay', dead, '--dry-run')).toMatchObject({ code: 0, stdout: 'to replay: 1, left: 0\n' })
-    expect(await weir('replay', dead)).toMatchObject({ code: 0, stdout: 'replayed: 1, left: 0\n' })
+    expect(await weir('replay', dead, '--dry-run')).toMatchObject({
+      code: 0,
+      stdout: 'to replay: 1, not replayable: 0\n',
+    })
+    expect(await weir('replay', dead)).toMatchObject({ code: 0, stdout: 'replayed: 1, not replayable: 0\n' })
     await until('the mended record', WAIT, () => linesOf(file).includes('plain text'))
     const again = (await readAll(broker, topic)).at(-1)!
     expect({ ...contentOf(again), headers: again.headers.map(([key]) => key) }).toEqual({
@@ -192,14 +195,17 @@ describeOn([kafka], 'weir dlq', () => {
       timestampMs: AT_MS,
       headers: ['mine'],
     })
-    expect(await weir('replay', dead)).toMatchObject({ code: 0, stdout: 'replayed: 0, left: 0\n' })
+    expect(await weir('replay', dead)).toMatchObject({ code: 0, stdout: 'replayed: 0, not replayable: 0\n' })
     expect(await weir('replay', dead, '--from-beginning', '--to', `${topic}-other`, '--dry-run')).toMatchObject({
-      stdout: 'to replay: 1, left: 0\n',
+      stdout: 'to replay: 1, not replayable: 0\n',
     })
   })
 
   it('says which topic is not there', async () => {
-    expect(await weir('show', 'nowhere-dead')).toMatchObject({ code: 1, stderr: "there is no topic 'nowhere-dead'\n" })
+    expect(await weir('show', 'nowhere-dead')).toMatchObject({
+      code: 1,
+      stderr: "topic 'nowhere-dead' does not exist\n",
+    })
   })
 })
 

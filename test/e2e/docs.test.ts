@@ -60,8 +60,8 @@ async function follow(page: string): Promise<void> {
   const shell = shellIn(checkout(), control.kubeconfig)
   for (const block of blocks) {
     if (block.kind === 'file') shell.write(block.name, block.text)
-    else if (block.needs === 'pod') await inPod(block)
-    else await shell.run(page, block)
+    else if (block.kind === 'run' && block.needs === 'pod') await inPod(block)
+    else if (block.kind === 'run') await shell.run(page, block)
     if (block.kind === 'run' && leavesUpgraded(block.text)) await release.settled('operator')
   }
 

@@ -2,8 +2,8 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 import { expect, it } from 'vitest'
-import { openEmbeddedHome } from '../../src/broker/embedded/home.ts'
-import type { Home } from '../../src/broker/home.ts'
+import type { BrokerBackend } from '../../src/broker/backend.ts'
+import { openEmbeddedBackend } from '../../src/broker/embedded/backend.ts'
 import { silentLogger } from '../../src/config/logger.ts'
 import { nextOffsetOf, recordsOf } from '../broker/embedded/batch.ts'
 import { temporaryDirectory } from '../support/temporary-directory.ts'
@@ -19,7 +19,7 @@ it('keeps every acknowledged record and no half transaction, however often it is
   for (let round = 1; round <= ROUNDS; round++) {
     const lines = await killedWriter(directory, round)
     acknowledged.push(...lines)
-    const home = await openEmbeddedHome(directory, { logger: silentLogger() })
+    const home = await openEmbeddedBackend(directory, { logger: silentLogger() })
     await checkAll(home, acknowledged, committed)
     await home.close()
   }
@@ -49,7 +49,7 @@ async function killWithin(writer: ChildProcess, ms: number): Promise<void> {
   expect({ code, signal }).toEqual({ code: null, signal: 'SIGKILL' })
 }
 
-async function checkAll(home: Home, acknowledged: readonly string[], committed: Set<string>): Promise<void> {
+async function checkAll(home: BrokerBackend, acknowledged: readonly string[], committed: Set<string>): Promise<void> {
   const plain = await readAll(home, 'plain')
   const [left, right] = [await readAll(home, 'left'), await readAll(home, 'right')]
   const stored = new Set([...plain.map((value) => `plain ${value}`), ...left.map((value) => `move ${value}`)])
@@ -68,7 +68,11 @@ async function checkAll(home: Home, acknowledged: readonly string[], committed: 
   expect(committed.size).toBe(left.length)
 }
 
-async function readAll(home: Home, topic: string, isolation: 'read_committed' | 'read_uncommitted' = 'read_committed') {
+async function readAll(
+  home: BrokerBackend,
+  topic: string,
+  isolation: 'read_committed' | 'read_uncommitted' = 'read_committed',
+) {
   const values: string[] = []
   const request = { node: 0, waitMsMax: 0, bytesMin: 1, bytesMax: 1e6, isolation }
   for (let offset = 0; ; ) {

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { describe, expect, onTestFinished } from 'vitest'
-import type { BrokerAddress } from '../../src/broker/home.ts'
+import type { BrokerAddress } from '../../src/broker/broker-address.ts'
 import { createWorkerClient } from '../../src/clients/worker.ts'
 import { itOn, real } from '../env/real.ts'
 import { Growth } from '../support/growth.ts'

@@ -1,11 +1,11 @@
 import { expect, it, onTestFinished } from 'vitest'
-import { openBroker } from '../../src/broker/open.ts'
+import { openBroker } from '../../src/broker/open-broker.ts'
 import { createWorkerClient } from '../../src/clients/worker.ts'
 import { silentLogger } from '../../src/config/logger.ts'
 import { readAll } from '../contract/broker-support.ts'
 import { describeOn, real } from '../env/real.ts'
-import { firstTimes, type Moody, moodyRecords, startMoodyServer } from '../support/moody-server.ts'
 import { SEED } from '../support/property-seed.ts'
+import { firstTimes, startUnstableServer, type UnstableServer, unstableRecords } from '../support/unstable-server.ts'
 import { until } from '../support/until.ts'
 import { startWorkerProcess } from '../support/worker-process.ts'
 
@@ -22,13 +22,13 @@ describeOn([kafka], 'the HTTP sink on Kafka', () => {
     onTestFinished(() => broker.close())
     const topic = `moody-${crypto.randomUUID()}`
     await broker.topics.create({ name: topic, partitions: 4, replicationFactor: 1 })
-    const records = moodyRecords(SEED, RECORDS)
+    const records = unstableRecords(SEED, RECORDS)
     const producer = await broker.producer()
     await producer.send(
       records.map((record) => ({ topic, key: Buffer.from(record.key), value: Buffer.from(JSON.stringify(record)) })),
     )
     await producer.close()
-    const server = await startMoodyServer(SEED)
+    const server = await startUnstableServer(SEED)
     const options = {
       log: ['--bootstrap', kafka.address.bootstrap],
       groupId: topic,
@@ -63,7 +63,9 @@ describeOn([kafka], 'the HTTP sink on Kafka', () => {
     const arrived = () => new Set(server.taken.map(({ n }) => n)).size
     const dead = async () => {
       const letters = await readAll(broker, `${topic}-dead`).catch(() => [])
-      return [...new Set(letters.map(({ value }) => (JSON.parse(String(value)) as Moody).n))].toSorted((a, b) => a - b)
+      return [...new Set(letters.map(({ value }) => (JSON.parse(String(value)) as UnstableServer).n))].toSorted(
+        (a, b) => a - b,
+      )
     }
     await until('all of them', WAIT, async () => arrived() >= good.length && (await dead()).length >= bad.length)
     expect(firstTimes(server.taken)).toEqual(firstTimes(good))

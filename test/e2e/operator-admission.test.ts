@@ -73,7 +73,7 @@ describeOn([kubernetes], 'admission by a real API server', () => {
     await apply('Connector', 'first', { ...datagen, name: 'orders' })
     await condition('connectors', 'first', 'Ready', 'True/Succeeded')
     expect(await refusal('Connector', 'second', { ...datagen, name: 'orders' })).toMatch(
-      /^Conflict: .*kept by Connector .*\/first/,
+      /^Conflict: .*managed by Connector .*\/first/,
     )
 
     await apply('Subject', 'a', refersTo('b'))
@@ -192,7 +192,7 @@ describeOn([kubernetes], 'admission by a real API server', () => {
     for (const [kind, spec] of Object.entries(of)) {
       await until(`a warning about a ${kind}`, WAIT, async () => {
         const { status, warnings } = await tryApply(kind, 'unjudged', spec, { dryRun: true })
-        return status === 201 && warnings.some((text) => text.startsWith('allowed without a verdict: '))
+        return status === 201 && warnings.some((text) => text.startsWith('allowed without a check: '))
       })
     }
   })

@@ -38,35 +38,35 @@ itOn(
     const api = kubeApi(kubernetes.address)
     await installDefinitions(api)
     const runtimes = await startRuntimes()
-    const estate = new Estate(await world(api))
+    const space = new Estate(await world(api))
     const random = randomOf(SEED)
     const killed = async (change: () => Promise<void>) => {
-      const operator = await startOperatorFor(runtimes, kubernetes.address, estate.namespace)
+      const operator = await startOperatorFor(runtimes, kubernetes.address, space.namespace)
       const changed = change()
       await sleep(random() * KILL_WITHIN_MS)
       await operator.kill()
       await changed
       // As a person would: else the next one waits until the lease is over.
-      await api.send('DELETE', `/apis/coordination.k8s.io/v1/namespaces/${estate.namespace}/leases/weir-operator`)
+      await api.send('DELETE', `/apis/coordination.k8s.io/v1/namespaces/${space.namespace}/leases/weir-operator`)
     }
     const settled = async () => {
-      const operator = await startOperatorFor(runtimes, kubernetes.address, estate.namespace)
-      await untilReady(api, estate)
+      const operator = await startOperatorFor(runtimes, kubernetes.address, space.namespace)
+      await untilReady(api, space)
       await operator.interrupt()
     }
 
-    await estate.declareAll()
+    await space.declareAll()
     for (let kill = 0; kill < KILLS / 2; kill++) await killed(async () => {})
     await settled()
     expect(await startsOf(runtimes.workerUrl)).toBe(CONNECTORS)
-    for (let kill = 0; kill < KILLS / 2; kill++) await killed(() => estate.changeSome(random))
+    for (let kill = 0; kill < KILLS / 2; kill++) await killed(() => space.changeSome(random))
     await settled()
     // Each was started when it was made and when it was changed, and at no other time.
-    expect(await startsOf(runtimes.workerUrl)).toBeLessThanOrEqual(CONNECTORS + estate.connectorChanges)
+    expect(await startsOf(runtimes.workerUrl)).toBeLessThanOrEqual(CONNECTORS + space.connectorChanges)
 
     const registry = createRegistryClient({ url: runtimes.registryUrl })
-    expect((await registry.subjects()).toSorted()).toEqual([...estate.schemas.keys()].toSorted())
-    for (const [subject, texts] of estate.schemas) {
+    expect((await registry.subjects()).toSorted()).toEqual([...space.schemas.keys()].toSorted())
+    for (const [subject, texts] of space.schemas) {
       const versions = await registry.versions(subject)
       const stored = await Promise.all(versions.map(async (at) => (await registry.version(subject, at))!.schema))
       // One that was changed before it was first seen has only its last text.
@@ -74,8 +74,8 @@ itOn(
     }
     const worker = createWorkerClient({ url: runtimes.workerUrl })
     const listed = await worker.list()
-    expect(Object.keys(listed).toSorted()).toEqual([...estate.rates.keys()].toSorted())
-    for (const [name, rate] of estate.rates) expect(listed[name]?.info?.config['rate'], name).toBe(rate)
+    expect(Object.keys(listed).toSorted()).toEqual([...space.rates.keys()].toSorted())
+    for (const [name, rate] of space.rates) expect(listed[name]?.info?.config['rate'], name).toBe(rate)
   },
   600_000 + KILLS * 20_000,
 )
@@ -137,12 +137,12 @@ class Estate {
 }
 
 /** Everything that is declared is Ready, and what was deleted is gone. */
-async function untilReady(api: KubeApi, estate: Estate): Promise<void> {
-  const declared = estate.schemas.size + estate.rates.size
+async function untilReady(api: KubeApi, space: Estate): Promise<void> {
+  const declared = space.schemas.size + space.rates.size
   let left: readonly unknown[] = []
   await until('everything to be Ready', WAIT, async () => {
     const lists = await Promise.all(
-      ['subjects', 'connectors'].map((plural) => api.send('GET', `${API}/namespaces/${estate.namespace}/${plural}`)),
+      ['subjects', 'connectors'].map((plural) => api.send('GET', `${API}/namespaces/${space.namespace}/${plural}`)),
     )
     const all = lists.flatMap(({ body }) => body['items'] as readonly Listed[])
     left = all.filter((one) => !isReady(one))

@@ -45,7 +45,7 @@ describeOn([kubernetes], 'an operator of several registries', () => {
     expect(metrics).toContain('weir_runtime_up{cluster="two",runtime="registry"} 1')
 
     write([], { kind: 'Nothing' })
-    await until('the complaint', WAIT, () => logOf(operator).includes('the configuration can not be read'))
+    await until('the complaint', WAIT, () => logOf(operator).includes('cannot read the configuration'))
     expect((await fetch(`${monitoringOf(operator)}/readyz`)).status).toBe(503)
     await apply('Subject', 'd', { registryRef: { name: 'two' }, schema: '"int"' })
     await condition('subjects', 'd', 'Ready', 'True/Succeeded')

@@ -48,13 +48,13 @@ describe('an operator with its runtimes inside', () => {
       const whole = { apiVersion: 'weir.dev/v1alpha1', metadata: { name }, ...manifest }
       writeFileSync(join(directory, `${name}.yaml`), JSON.stringify(whole))
     }
-    const written = [{ key: 'value.converter', value: 'StringConverter', source: 'the test' }]
+    const settings = [{ key: 'value.converter', value: 'StringConverter', source: 'the test' }]
     stack = await startStack({
       cluster: { kind: 'directory', path: directory },
       brokerAddress: { kind: 'embedded', directory: join(directory, '.weir') },
-      registry: { port: 0, written: [] },
-      worker: { port: 0, written },
-      operator: { observeWorkerMs: HOUR_MS, resyncMs: HOUR_MS },
+      registry: { port: 0, settings: [] },
+      worker: { port: 0, settings },
+      operator: { observeWorkerIntervalMs: HOUR_MS, resyncPeriodMs: HOUR_MS },
       logger: silentLogger(),
     })
     worker = createWorkerClient({ url: stack.workerUrl })

@@ -91,7 +91,7 @@ describeOn([kubernetes], 'the operator, of runtimes in trouble,', () => {
       }
       kube.behave(how)
       kube.cut()
-      await until('it to give up the lead', WAIT, () => logOf(operator).includes('"not leading any more"'))
+      await until('it to give up the lead', WAIT, () => logOf(operator).includes('"stopped leading"'))
       await place.apply('Subject', 'unseen', { schema: '"int"' })
       expect(await subjects.subjects()).not.toContain('unseen')
       kube.behave('well')

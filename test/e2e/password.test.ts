@@ -20,9 +20,14 @@ describe('weir password', () => {
 
   it.each([
     [['ada'], 'x', 2, 'expected NAME and ROLE'],
-    [['ada', 'boss'], 'x', 2, "'boss' is no role: expected none, readonly, developer, admin"],
+    [['ada', 'boss'], 'x', 2, "'boss' is not a role: expected none, readonly, developer, admin"],
     [['ada', 'admin'], '\n', 2, 'the password is empty'],
-    [['a:da', 'admin'], 'x', 2, "'a:da' is no name: expected one without ':' and '#' that begins with no blank"],
+    [
+      ['a:da', 'admin'],
+      'x',
+      2,
+      "'a:da' is not a valid name: expected one without ':' and '#' that does not begin with a blank",
+    ],
   ])('of %j refuses %j', (args, input, exit, sentence) => {
     const { status, stderr } = password(args, input)
     expect([status, stderr]).toEqual([exit, expect.stringContaining(sentence)])

@@ -57,7 +57,7 @@ describe('weir plugins', () => {
     expect(stdout).toContain('`Cast$Key`')
     expect(stdout).toContain('| `spec` |')
     const unknown = await weir(directory, 'plugins', 'describe', 'Cats')
-    expect(unknown).toMatchObject({ code: 1, stderr: expect.stringContaining("there is no plugin 'Cats'") })
+    expect(unknown).toMatchObject({ code: 1, stderr: expect.stringContaining("plugin 'Cats' not found") })
   })
 })
 

@@ -33,7 +33,9 @@ it('10,000 schemas of all formats come through weir export and weir import, stop
   const stopped = startServer(weir('import', 'first', '--registry', target.url), join(directory, 'stopped.log'))
   await until('some subjects', WAIT, async () => (await subjects()).length > 20)
   expect(await stopped.end(10_000, 'SIGINT')).toBe(3)
-  expect(readFileSync(join(directory, 'stopped.log'), 'utf8')).toMatch(/^weir: stopped by SIGINT\nrun it again/)
+  expect(readFileSync(join(directory, 'stopped.log'), 'utf8')).toMatch(
+    /^weir: interrupted by SIGINT\nrun the command again/,
+  )
   for (const subject of await subjects()) await expect(there.mode(subject)).rejects.toMatchObject({ status: 404 })
 
   const before = (await subjects()).length
@@ -71,7 +73,7 @@ it('weir import of what contradicts the registry writes nothing and says why', a
   expect(await weir('import', 'all', '--registry', registry.url)).toMatchObject({
     code: 1,
     stdout:
-      's version 1 has id 3 there, not 1\nt version 1 is deleted there, but not in the export\nnothing was written: 2 conflicts\n',
+      's version 1 has id 3 in the registry, not 1\nt version 1 is deleted in the registry, but not in the export\nnothing was written: 2 conflicts\n',
   })
   expect(await client.subjects()).toEqual(['s'])
   await registry.stop()

@@ -142,13 +142,13 @@ async function writeConnector(group: string, name: string, className: string): P
 /** A Java worker that is refused ends without haste; this is how it asks. */
 async function joinAsJava(group: string): Promise<void> {
   await using broker = await openLog(address())
-  await broker.member({
+  await broker.joinGroup({
     groupId: group,
     protocolType: 'connect',
     protocol: {
-      offer: () => ['sessioned', 'compatible', 'default'].map((name) => ({ name, metadata: Buffer.alloc(0) })),
+      protocols: () => ['sessioned', 'compatible', 'default'].map((name) => ({ name, metadata: Buffer.alloc(0) })),
       assign: () => new Map(),
-      joined: () => undefined,
+      onJoined: () => undefined,
     },
   })
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { silentLogger } from '../../src/config/logger.ts'
-import { ALL_ACCESS } from '../../src/worker/host-access/settings.ts'
+import { ALL_ACCESS } from '../../src/worker/host-access/connector-access.ts'
 import { ThreadPool } from '../../src/worker/isolation/tasks/thread-pool.ts'
 import type { RunningTask } from '../../src/worker/tasks/task-spec.ts'
 import { taskSpec } from '../support/task.ts'
@@ -77,7 +77,7 @@ describe('tasks in threads', { timeout: 180_000 }, () => {
     const stuck = tasks.start('Sleeper')
     await until('it to be stuck', WAIT, () => stuck.running.counters().recordsIn === 3)
     const stopped = stuck.running.stop()
-    stuck.running.abandon()
+    stuck.running.cancel()
     const next = tasks.start('Steady')
     await until('another one to run', WAIT, () => next.written() > 3)
     await stopped

@@ -18,7 +18,7 @@ const blocks = [...GUIDE.matchAll(/([^\n]*)\n[^\n]*\n*```(\w+)\n(.*?)```\n/gs)].
 
 function fileNamed(whole: string, language: string): string | undefined {
   const before = whole.slice(0, whole.indexOf('```'))
-  return language === 'sh' ? undefined : /[Pp]ut this into `([^`]+)`/.exec(before)?.[1]
+  return language === 'sh' ? undefined : /(?:[Pp]ut this into|Replace the content of) `([^`]+)`/.exec(before)?.[1]
 }
 
 describe('the guide', () => {

@@ -25,7 +25,7 @@ describe.each(DEK_ALGORITHMS)('%s', (algorithm) => {
     for (const length of [0, 1, 15, 16, 17, 31, 32, 33, 5_000]) {
       const plaintext = Buffer.alloc(length, 7)
       const ciphertext = fresh.encrypt(plaintext)
-      expect(ciphertext.includes(plaintext) && length > 0).toBe(false)
+      if (length > 8) expect(ciphertext.includes(plaintext)).toBe(false)
       expect(fresh.decrypt(ciphertext)).toEqual(plaintext)
     }
   })

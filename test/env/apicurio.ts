@@ -11,14 +11,14 @@ import { partDirectory } from './workspace.ts'
 export type ApicurioAddress = { readonly url: string; readonly version: string }
 export type Apicurio = ApicurioAddress & { readonly pid: number | undefined; stop(): Promise<void> }
 
-/** The last one that runs on Java 17. */
+/** The last version that runs on Java 17. */
 const VERSION = '2.6.13.Final'
 const VARIABLE = 'APICURIO_URL'
 const UNPACK = 'org.apache.maven.plugins:maven-dependency-plugin:3.8.1:unpack'
 const JVM = ['-Xmx512m', '-XX:+UseSerialGC']
 const READY_TIMEOUT_MS = 60_000
 
-/** Apicurio Registry in memory, to compare ours with; the address is that of its Confluent API. */
+/** Apicurio Registry with in-memory storage, for comparison. `url` is the address of its Confluent-compatible API. */
 export function apicurioPart(name: string): Part<ApicurioAddress> {
   return {
     name,
@@ -42,7 +42,7 @@ export async function findApicurio(): Promise<Found> {
   return { how: 'toolchain', detail: `Java ${java}, from Maven Central`, cached }
 }
 
-/** Takes about 4 s, and 142 MB more to fetch the first time. */
+/** Takes about 4 s. The first start downloads 142 MB. */
 export async function startApicurio(): Promise<Apicurio> {
   const named = process.env[VARIABLE]
   if (named !== undefined) return { url: named, version: 'named', pid: undefined, stop: async () => {} }
@@ -71,7 +71,7 @@ function appDirectory(): string {
   return join(cacheDirectory('apicurio'), VERSION)
 }
 
-/** Unpacked beside its place and renamed: another run may be doing the same. */
+/** Unpacks to a temporary directory and renames it, because another run may do the same concurrently. */
 async function fetchApp(): Promise<void> {
   const directory = mkdtempSync(join(tmpdir(), 'weir-apicurio-'))
   const unpacked = `${appDirectory()}.${process.pid}`

@@ -3,7 +3,7 @@ import { copyFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { must } from './debian.ts'
 
-/** Writes an image that holds one static binary, as `docker save` does. Answers its file. */
+/** Writes an image with one static binary, in the format of `docker save`. Returns the path of the file. */
 export async function writeBinaryImage(directory: string, reference: string, binary: string): Promise<string> {
   mkdirSync(join(directory, 'root'), { recursive: true })
   copyFileSync(binary, join(directory, 'root/program'))

@@ -13,7 +13,7 @@ const COREFILE = `.:53 {
 }
 `
 
-/** CoreDNS as clusters have it: what has to be there, each with the path that it is created at. */
+/** The objects of a CoreDNS deployment, each with the API path at which it is created. */
 export function clusterDns(): readonly (readonly [path: string, body: object])[] {
   const metadata = { name: 'coredns', namespace: NAMESPACE }
   const rbac = '/apis/rbac.authorization.k8s.io/v1'

@@ -6,8 +6,9 @@ import type { Found } from './part.ts'
 import { type Command, run } from './process.ts'
 
 /**
- * Debian's packages without installing one: they and what they need are unpacked into a folder of the cache, and whoever
- * wants them gets a mount namespace of its own in which that folder lies over `/usr` and `/etc`. The machine stays as it is.
+ * Debian packages without installation: the packages and their dependencies are unpacked into a cache folder. Commands
+ * that need them run in a separate mount namespace, in which that folder is an overlay of `/usr` and `/etc`. The
+ * machine itself is not changed.
  */
 export async function findDebian(packages: readonly string[]): Promise<Found> {
   if (process.getuid?.() !== 0) return { how: 'missing', detail: 'only root may mount and run containers' }
@@ -20,7 +21,7 @@ export async function findDebian(packages: readonly string[]): Promise<Found> {
   return { how: 'toolchain', detail: `Debian's ${packages[0]}, from apt`, cached: existsSync(folderOf(packages)) }
 }
 
-/** The folder over the root that has them; a minute at most the first time. */
+/** Returns the overlay folder with the packages. Takes up to a minute the first time. */
 export async function unpackDebian(packages: readonly string[]): Promise<string> {
   const folder = folderOf(packages)
   if (existsSync(folder)) return folder
@@ -34,7 +35,7 @@ export async function unpackDebian(packages: readonly string[]): Promise<string>
       await must({ file: 'dpkg', args: ['-x', join(archives, file), root], directory: written })
     }
     nameAlternatives(join(root, 'usr/sbin'))
-    // Under its name only when it is whole; another run may have been faster.
+    // Renamed only when it is complete; another run may have been faster.
     if (!existsSync(folder)) renameSync(root, folder)
     return folder
   } finally {
@@ -42,7 +43,7 @@ export async function unpackDebian(packages: readonly string[]): Promise<string>
   }
 }
 
-/** A command as it is called where the packages of this folder are installed. `unshared`: further namespaces of its own. */
+/** Wraps a command so that the packages of `folder` are installed for it. `unshared`: further `unshare` arguments. */
 export function withDebian(folder: string, command: Command, unshared: readonly string[] = []): Command {
   const over = ['usr', 'etc'].map(
     (name) => `mount -t overlay overlay -o lowerdir=${join(folder, name)}:/${name} /${name}`,
@@ -55,7 +56,7 @@ export function withDebian(folder: string, command: Command, unshared: readonly 
   }
 }
 
-/** Runs a command to its end, and fails with what it printed when it does. Answers its standard output. */
+/** Runs a command and returns its standard output. If it fails, throws an error with the end of its output. */
 export async function must(command: Command): Promise<string> {
   const { code, stdout, stderr } = await run(command)
   if (code === 0) return stdout
@@ -71,7 +72,7 @@ async function works(file: string, args: readonly string[]): Promise<boolean> {
   }
 }
 
-/** With the packages that these need and the machine does not have. A machine that has no lists yet, or old ones, gets new. */
+/** Downloads the packages and their missing dependencies. Updates missing or outdated package lists. */
 async function download(packages: readonly string[], archives: string): Promise<void> {
   const apt = (...args: readonly string[]): Command => ({
     file: 'apt-get',
@@ -92,7 +93,7 @@ async function download(packages: readonly string[], archives: string): Promise<
   await must(install)
 }
 
-/** What the packages' own scripts would have done: `iptables` is one of two. */
+/** Creates the `iptables` links, which the installation scripts of the packages would create (update-alternatives). */
 function nameAlternatives(folder: string): void {
   for (const name of ['iptables', 'ip6tables']) {
     if (!existsSync(join(folder, `${name}-nft`))) continue
@@ -101,7 +102,7 @@ function nameAlternatives(folder: string): void {
   }
 }
 
-/** The machine's own packages count: what it has is not downloaded. */
+/** Packages that the machine has are not downloaded. */
 function folderOf(packages: readonly string[]): string {
   const key = createHash('sha256').update(packages.join(' ')).digest('hex').slice(0, 8)
   return join(cacheDirectory('debian'), `${packages[0]}-${key}`)

@@ -1,9 +1,9 @@
 import { connect, createServer, type Server } from 'node:net'
 
-/** `host:port`, or the path of a socket, by which network namespaces reach each other. */
+/** `host:port`, or the path of a Unix socket, which connects network namespaces. */
 export type Place = string
 
-/** Hands each connection that comes to `from` on to `to`, until it is closed. */
+/** Forwards each connection to `from` to `to`, until the returned server is closed. */
 export function forward(from: Place, to: Place): Promise<Server> {
   const server = createServer({ allowHalfOpen: true }, (near) => {
     const far = connect({ ...addressOf(to), allowHalfOpen: true })
@@ -22,7 +22,7 @@ function addressOf(place: Place) {
   return port === undefined ? { path: place } : { host: host ?? '', port: Number(port) }
 }
 
-// The half that has to stand in another network namespace: `node forwarder.ts FROM TO`.
+// The end in the other network namespace is run as `node forwarder.ts FROM TO`.
 if (process.argv[1] === import.meta.filename) {
   await forward(process.argv[2] ?? '', process.argv[3] ?? '')
   process.stdout.write('ready\n')

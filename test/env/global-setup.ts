@@ -3,12 +3,12 @@ import { openHost } from './host.ts'
 
 declare module 'vitest' {
   interface ProvidedContext {
-    /** Where `real` asks for parts. */
+    /** URL at which `real` requests parts. */
     envUrl: string
   }
 }
 
-/** Called by vitest before the first test; what it returns is called after the last one, also on Ctrl-C. */
+/** Called by vitest before the first test. Vitest calls the returned function after the last test, also on Ctrl-C. */
 export async function setup(project: TestProject): Promise<() => Promise<void>> {
   const host = await openHost()
   project.provide('envUrl', host.url)

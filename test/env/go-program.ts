@@ -2,10 +2,10 @@ import { existsSync } from 'node:fs'
 import { binaryOf, buildGo, findGo, type GoProgram } from './go-toolchain.ts'
 import type { Found, Part } from './part.ts'
 
-/** A command that tests run. */
+/** A program that tests run. */
 export type ProgramAddress = { readonly file: string }
 
-/** `variable` of the environment names its file. Otherwise Go builds it, which on two cores takes a minute or two. */
+/** Uses the file in the environment variable `variable`, or else builds it with Go: 1 to 2 min on two cores. */
 export function goProgramPart(name: string, program: GoProgram, variable: string): Part<ProgramAddress> {
   return {
     name,
@@ -24,7 +24,7 @@ export function goProgramPart(name: string, program: GoProgram, variable: string
 }
 
 const HELM = 'helm.sh/helm/v3'
-/** What it takes for the cluster's version where it renders or lints without one. */
+/** Linker flags that set the Kubernetes version that Helm assumes when it renders or lints without a cluster. */
 const KUBERNETES = ['chartutil', 'lint/rules'].map(
   (place) => `-X ${HELM}/pkg/${place}.k8sVersionMajor=1 -X ${HELM}/pkg/${place}.k8sVersionMinor=36`,
 )

@@ -6,15 +6,15 @@ import type { Found } from './part.ts'
 import { run } from './process.ts'
 import { partDirectory } from './workspace.ts'
 
-/** A program that is built from Go modules. Its `go.mod` and `go.sum` are checked in, so that what is built is known. */
+/** A program that is built from Go modules. Its `go.mod` and `go.sum` are checked in for reproducible builds. */
 export type GoProgram = {
-  /** Of the binary. */
+  /** Name of the binary. */
   readonly name: string
   readonly version: string
-  /** Folder below `test/env/go` that holds its `go.mod`. */
+  /** Folder in `test/env/go` with its `go.mod`. */
   readonly module: string
   readonly package: string
-  /** Of the linker: how it tells its version. */
+  /** Linker flags, which set the version that it reports. */
   readonly flags?: string
 }
 
@@ -32,18 +32,18 @@ export async function findGo(): Promise<Found> {
   return { how: 'toolchain', detail: `Go ${version}, modules from the Go proxy`, cached: false }
 }
 
-/** Where the binary is, or will be. */
+/** Path of the binary, whether or not it is built. */
 export function binaryOf({ name, version }: GoProgram): string {
   return join(cacheDirectory('go'), `${name}-${version}`)
 }
 
-/** Builds it unless it is there, and answers where. What the compiler leaves is thrown away: it is twenty times as large. */
+/** Builds the binary if it is missing and returns its path. The build cache is removed: it is twenty times as large. */
 export async function buildGo(program: GoProgram): Promise<string> {
   const [file = ''] = await buildAllGo([program])
   return file
 }
 
-/** Builds what is not there yet, one after the other, since each takes all cores; what they share is compiled once. */
+/** Builds the missing binaries sequentially, because each build uses all cores. They share a build cache. */
 export function buildAllGo(programs: readonly GoProgram[]): Promise<readonly string[]> {
   const key = programs.map(({ name }) => name).join()
   const built = building.get(key) ?? buildMissing(programs)
@@ -62,7 +62,7 @@ async function buildMissing(programs: readonly GoProgram[]): Promise<readonly st
 }
 
 async function build(program: GoProgram, cache: string): Promise<void> {
-  // Written beside and renamed when it is whole: another run may be looking for it.
+  // Written to a temporary file and renamed, because another run may be looking for the binary.
   const target = binaryOf(program)
   const written = `${target}.${process.pid}`
   const { code, stderr } = await run({

@@ -3,14 +3,14 @@ import type { AddressInfo } from 'node:net'
 import type { Part, Started } from './part.ts'
 import { type PartName, parts } from './parts.ts'
 
-/** What a test process gets for its question: the part's address, or why this machine can't bring it. */
+/** The response to a test process: the address of a part, or the reason why this machine cannot provide it. */
 export type Answer = { readonly address: unknown } | { readonly missing: string }
 
 export type Host = { readonly url: string; close(): Promise<void> }
 
 /**
- * Holds the parts of one test run in the process that outlives all of its test processes. A part is started when the
- * first test asks (`GET /<part>`), once, and stopped when the run is over.
+ * Owns the parts of a test run, in the vitest main process, which outlives the test processes. A part is started once,
+ * when a test first requests it (`GET /<part>`), and stopped at the end of the run.
  */
 export async function openHost(): Promise<Host> {
   const started = new Map<Part<unknown>, Promise<Started<unknown>>>()

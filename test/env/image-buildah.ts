@@ -13,7 +13,7 @@ export const IMAGE_PACKAGES = ['buildah', 'debootstrap', 'runc'] as const
 
 type Inspected = { readonly Docker: { readonly config: DockerConfig } }
 
-/** By Debian's buildah, without an engine; nothing is pulled: what the Dockerfile begins with is made here. */
+/** Builds images with Debian's buildah, without a container engine. The base image is created here, not pulled. */
 export const imageByBuildah: ImageWay = {
   find: () => findDebian(IMAGE_PACKAGES),
   async build(options) {
@@ -47,7 +47,7 @@ export const imageByBuildah: ImageWay = {
 async function bud({ version, architecture }: ImageOptions): Promise<string> {
   const reference = `localhost/weir:${version}${architecture === undefined ? '' : `-${architecture}`}`
   await makeBase()
-  // This buildah does not know by itself what it runs on.
+  // This version of buildah does not set BUILDPLATFORM.
   const own = `linux/${process.arch === 'x64' ? 'amd64' : process.arch}`
   const target = architecture === undefined ? own : `linux/${architecture}`
   const platform = ['--platform', target, '--build-arg', `BUILDPLATFORM=${own}`]
@@ -56,7 +56,7 @@ async function bud({ version, architecture }: ImageOptions): Promise<string> {
   return reference
 }
 
-/** What the Dockerfile begins with, under the name that it asks for. */
+/** Creates the base image under the name in the Dockerfile. */
 async function makeBase(): Promise<void> {
   const name = /^ARG NODE=(.+)$/m.exec(readFileSync(join(ROOT, 'Dockerfile'), 'utf8'))?.[1] ?? ''
   if ((await run(await buildah('inspect', '--type', 'image', name))).code === 0) return
@@ -68,7 +68,7 @@ async function makeBase(): Promise<void> {
   await must(await buildah('commit', '--format', 'docker', '--rm', container, `docker.io/library/${name}`))
 }
 
-/** Steps that were built before are found again, also by the next run. */
+/** Image storage in the cache, so that later runs reuse built layers. */
 function storage(): readonly string[] {
   const directory = cacheDirectory('buildah')
   return ['--root', join(directory, 'storage'), '--runroot', join(directory, 'run')]

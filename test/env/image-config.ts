@@ -1,15 +1,15 @@
-/** What an image says of itself. */
+/** The configuration of an image. */
 export type ImageConfig = {
   readonly user: string
   readonly env: readonly string[]
   readonly workingDirectory: string
   readonly entrypoint: readonly string[]
-  /** The words of its command. */
+  /** Arguments of the health check command. */
   readonly healthcheck: readonly string[]
   readonly labels: Readonly<Record<string, string>>
 }
 
-/** As engines print it. */
+/** The configuration as container engines print it. */
 export type DockerConfig = {
   readonly User: string
   readonly Env: readonly string[]

@@ -8,7 +8,7 @@ const ROOT = join(import.meta.dirname, '../..')
 const STOP_S = 10
 const RIGHTS = ['--read-only', '--cap-drop', 'ALL', '--security-opt', 'no-new-privileges', '--network', 'none']
 
-/** By an engine, through its command line: as people do it. */
+/** Builds and runs images with the `docker` command line. */
 export const imageByDocker: ImageWay = {
   async find() {
     const info = await run({ file: 'docker', args: ['info'], directory: '.' }).catch(() => undefined)

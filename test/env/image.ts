@@ -4,9 +4,9 @@ import { imageByDocker } from './image-docker.ts'
 import type { Found, Part } from './part.ts'
 import type { Output } from './process.ts'
 
-/** What was built of the Dockerfile. */
+/** An image built from the Dockerfile. */
 export type Image = {
-  /** `name:tag`, as who built it knows it. */
+  /** `name:tag` in the image storage of its builder. */
   readonly reference: string
   readonly config: ImageConfig
 }
@@ -19,22 +19,19 @@ export type ImageOptions = {
 
 export type ContainerOptions = {
   readonly args: readonly string[]
-  /** Folders in which the container may write; everything else is read-only. */
+  /** Folders that are writable in the container. Everything else is read-only. */
   readonly writable: readonly string[]
-  /** Folders that are empty in it, whatever the image has there. */
+  /** Folders that appear empty in the container. */
   readonly hidden: readonly string[]
 }
 
-/**
- * A container of the image: as the image's own user, on a read-only root, without any capability, with a network that
- * holds its own loopback only.
- */
+/** A container that runs as the image's user, with a read-only root, no capabilities and only a loopback network. */
 export type Container = {
-  /** Calls a program in it, without a shell. */
+  /** Runs a command in it, without a shell. */
   exec(command: readonly string[]): Promise<Output>
-  /** What it printed so far. */
+  /** Its output so far. */
   output(): Promise<string>
-  /** SIGTERM, and SIGKILL after ten seconds. Its exit code, null when a signal ended it. */
+  /** Sends SIGTERM, and SIGKILL after 10 s. Returns the exit code, null if a signal ended it. */
   stop(): Promise<number | null>
 }
 
@@ -43,13 +40,13 @@ export type ImageWay = {
   find(): Promise<Found>
   build(options: ImageOptions): Promise<Image>
   start(image: Image, options: ContainerOptions): Promise<Container>
-  /** Writes the image to a file as `docker save` does. */
+  /** Writes the image to a file in the format of `docker save`. */
   save(image: Image, file: string): Promise<void>
 }
 
 export type ImageAddress = { readonly way: 'docker' | 'buildah' }
 
-/** What builds and runs images here: a Docker engine, or Debian's buildah and runc. */
+/** Builds and runs images with a Docker engine, or else with Debian's buildah and runc. */
 export function imagePart(name: string): Part<ImageAddress> {
   const find = async () => {
     const docker = await imageByDocker.find()

@@ -5,8 +5,8 @@ import { cacheDirectory } from './cache.ts'
 import { run } from './process.ts'
 
 /**
- * What one Java program needs; `kafka` has the broker and the command line tools, `avro` Apache Avro's library, `plugins`
- * Kafka Connect's plugins and Debezium's.
+ * The jars of one Java program. `kafka`: the broker and its command line tools, `connect`: Kafka Connect, `avro`:
+ * Apache Avro's library, `plugins`: the plugins of Kafka Connect and Debezium.
  */
 export type Bundle = 'kafka' | 'connect' | 'avro' | 'plugins'
 
@@ -27,7 +27,7 @@ const PLUGIN = 'org.apache.maven.plugins:maven-dependency-plugin:3.8.1:build-cla
 
 const resolving = new Map<string, Promise<string>>()
 
-/** Undefined when Maven has not brought the jars yet, or has lost some. */
+/** Undefined if Maven has not downloaded all jars. */
 export function cachedClasspath(bundle: Bundle, version: string): string | undefined {
   const file = classpathFile(bundle, version)
   if (!existsSync(file)) return undefined
@@ -35,7 +35,7 @@ export function cachedClasspath(bundle: Bundle, version: string): string | undef
   return classpath.split(delimiter).every((jar) => existsSync(jar)) ? classpath : undefined
 }
 
-/** The jars stay in Maven's own repository; only the list of them is kept. Takes about 10 s the first time. */
+/** The jars stay in Maven's local repository; only their paths are cached. Takes about 10 s the first time. */
 export async function resolveClasspath(bundle: Bundle, version: string): Promise<string> {
   const cached = cachedClasspath(bundle, version)
   if (cached !== undefined) return cached
@@ -54,7 +54,7 @@ async function fetchJars(bundle: Bundle, version: string): Promise<string> {
     const { code, stdout, stderr } = await run({ file: 'mvn', args, directory })
     if (code !== 0) throw new Error(`Maven could not bring the jars of ${bundle} ${version}:\n${stdout}${stderr}`)
     const classpath = readFileSync(list, 'utf8').trim()
-    // Written beside and renamed: another run may be reading it.
+    // Written to a temporary file and renamed, because another run may be reading it.
     const written = `${classpathFile(bundle, version)}.${process.pid}`
     writeFileSync(written, classpath)
     renameSync(written, classpathFile(bundle, version))
@@ -83,7 +83,7 @@ ${dependencies.map(([group, artifact, v]) => `    <dependency><groupId>${group}<
 `
 }
 
-/** What a bundle has from elsewhere; and the logging facade has to have something that writes. */
+/** Further artifacts of a bundle, and a binding for the logging facade slf4j, which requires one. */
 function others(bundle: Bundle, version: string): readonly Artifact[] {
   const silent: Artifact = ['org.slf4j', 'slf4j-nop', '2.0.17']
   if (bundle === 'avro') return [silent]

@@ -11,7 +11,7 @@ export type JavaAvroAddress = { readonly url: string; readonly version: string }
 const VERSION = '1.12.1'
 const READY_TIMEOUT_MS = 60_000
 
-/** Apache Avro for Java, to compare our reading of Avro with. No image has it: the machine's own Java, or nothing. */
+/** Apache Avro for Java, for comparison. No container image has it, so it requires Java on this machine. */
 export function javaAvroPart(name: string): Part<JavaAvroAddress> {
   return {
     name,
@@ -28,7 +28,7 @@ export function javaAvroPart(name: string): Part<JavaAvroAddress> {
       const server = await javaOfMachine.start({
         bundle: 'avro',
         version: VERSION,
-        // A file of source: Java compiles it as it starts.
+        // A source file, which Java compiles when it starts.
         main: join(import.meta.dirname, 'java-avro.java'),
         args: [String(port)],
         jvm: ['-Dsun.net.httpserver.nodelay=true', '-Xmx512m', '-Xss1m', '-XX:+UseSerialGC'],
@@ -42,20 +42,20 @@ export function javaAvroPart(name: string): Part<JavaAvroAddress> {
   }
 }
 
-/** `dependencies` are read first, into the same parser. Not `strict`: names and default values pass unchecked. */
+/** `dependencies` are parsed first, with the same parser. If not `strict`, names and defaults are not validated. */
 type Reading = { readonly strict?: boolean; readonly dependencies?: readonly string[] }
 export type ToPrint = Reading & { readonly schema: string }
 export type ToCompare = Reading & { readonly reader: string; readonly writer: string; readonly seed: number }
 
-/** `error`: a schema was not accepted, or the comparison gave up. */
+/** `error`: a schema was rejected, or the comparison failed. */
 export type Printed = { readonly printed: string; readonly error?: never } | { readonly error: string }
 export type Compared =
   | {
-      /** What `SchemaCompatibility` finds. */
+      /** The incompatibilities that `SchemaCompatibility` reports. */
       readonly findings: readonly { readonly type: string; readonly path: string; readonly info: string }[]
-      /** A reader for these two has a place at which it can only fail. Null: there is no reader for aliases like these. */
+      /** True: the resolving reader contains an error action. Null: no reader can be created for these aliases. */
       readonly refused: boolean | null
-      /** Why one of the random values of the writer could not be read. */
+      /** The error of reading a random value of the writer; null if all could be read. */
       readonly unread: string | null
       readonly error?: never
     }
@@ -64,7 +64,7 @@ export type Compared =
 export type ToEquate = Reading & { readonly one: string; readonly other: string }
 export type Equated = { readonly equivalent: boolean; readonly error?: never } | { readonly error: string }
 
-/** Asks the running library. */
+/** Sends a request to the running library. */
 export function askJavaAvro(avro: JavaAvroAddress, question: ToPrint): Promise<Printed>
 export function askJavaAvro(avro: JavaAvroAddress, question: ToCompare): Promise<Compared>
 export function askJavaAvro(avro: JavaAvroAddress, question: ToEquate): Promise<Equated>

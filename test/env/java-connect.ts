@@ -14,7 +14,7 @@ const VERSION = KAFKA_VERSIONS[0]
 const READY_TIMEOUT_MS = 60_000
 const JVM = ['-Xms128m', '-Xmx1g', '-XX:+UseSerialGC']
 
-/** Apache Kafka Connect, one distributed worker on the shared broker, to compare ours with. */
+/** One distributed worker of Apache Kafka Connect on the shared broker, for comparison. */
 export function javaConnectPart(name: string, kafka: Part<KafkaAddress>): Part<JavaConnectAddress> {
   return {
     name,
@@ -30,13 +30,13 @@ export function javaConnectPart(name: string, kafka: Part<KafkaAddress>): Part<J
 
 export type JavaConnectOptions = {
   readonly bootstrap: string
-  /** Also the beginning of the names of its three topics. */
+  /** Also the prefix of the names of its three topics. */
   readonly groupId: string
   readonly properties?: Readonly<Record<string, string>>
   readonly jvm?: readonly string[]
 }
 export type JavaConnect = JavaConnectAddress & {
-  /** Where relative file names of its connectors begin. */
+  /** Working directory, to which file names of its connectors are relative. */
   readonly directory: string
   readonly pid: number | undefined
   kill(): Promise<void>
@@ -97,7 +97,7 @@ function workerProperties({ bootstrap, groupId }: JavaConnectOptions, port: numb
     listeners: `http://127.0.0.1:${port}`,
     'rest.advertised.host.name': '127.0.0.1',
     'rest.advertised.port': String(port),
-    // Half the start and a third of the memory; everything bundled has a manifest.
+    // Needs half the startup time and a third of the memory. All bundled plugins have a manifest.
     'plugin.discovery': 'service_load',
   }
 }

@@ -1,13 +1,13 @@
 import type { ContainerRuntimeClient, GenericContainer } from 'testcontainers'
 import type { JavaRun, JavaWay } from './java.ts'
 
-/** Has every bundle. */
+/** The image has all bundles. */
 const imageName = (version: string) => `apache/kafka:${version}`
 const CLASSPATH = '/opt/kafka/libs/*'
 
 /**
- * In containers, through testcontainers. They share the host's network and the run's directory, so addresses and paths
- * are those of a process of this machine.
+ * Runs Java programs in containers, using testcontainers. They share the network of the host and the directory of the
+ * run, so addresses and paths are the same as for a process on this machine.
  */
 export const javaInDocker: JavaWay = {
   async find(_, version) {
@@ -41,7 +41,7 @@ export const javaInDocker: JavaWay = {
           printed += chunk.toString()
         })
       })
-      // Fails when the program does.
+      // Rejects if the program fails.
       .withWaitStrategy(Wait.forOneShotStartup())
       .start()
     await container.stop()
@@ -51,7 +51,7 @@ export const javaInDocker: JavaWay = {
 
 let engine: Promise<ContainerRuntimeClient | undefined> | undefined
 
-/** Asked once. testcontainers knows all the places where engines listen. */
+/** Searched once. testcontainers knows all usual socket paths of container engines. */
 function findEngine(): Promise<ContainerRuntimeClient | undefined> {
   engine ??= testcontainers()
     .then(({ getContainerRuntimeClient }) => getContainerRuntimeClient())
@@ -75,7 +75,7 @@ async function containerOf({ version, main, args, jvm, directory }: JavaRun): Pr
     .withCommand([...jvm, '-cp', CLASSPATH, main, ...args])
 }
 
-/** Loaded only when a part is looked for: it costs a third of a second. */
+/** Loaded on demand, because it takes a third of a second. */
 function testcontainers() {
   return import('testcontainers')
 }

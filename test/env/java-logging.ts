@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
-/** Makes a Java program of Kafka's log to `server.log` in its directory; returns the JVM's argument for that. */
+/** Configures a Java program of Kafka to log to `server.log` in `directory`. Returns the JVM argument for it. */
 export function writeLogging(directory: string, version: string): string {
   const file = join(directory, 'server.log')
   if (version.startsWith('3.')) {

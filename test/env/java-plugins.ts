@@ -11,7 +11,7 @@ export type JavaPluginsAddress = { readonly url: string; readonly version: strin
 const VERSION = '4.3.1'
 const READY_TIMEOUT_MS = 60_000
 
-/** Kafka Connect's converters, transforms and predicates, and Debezium's, to hold ours to what they do. */
+/** The converters, transforms and predicates of Kafka Connect and Debezium, for comparison. */
 export function javaPluginsPart(name: string): Part<JavaPluginsAddress> {
   return {
     name,
@@ -28,7 +28,7 @@ export function javaPluginsPart(name: string): Part<JavaPluginsAddress> {
       const server = await javaOfMachine.start({
         bundle: 'plugins',
         version: VERSION,
-        // A file of source: Java compiles it as it starts.
+        // A source file, which Java compiles when it starts.
         main: join(import.meta.dirname, 'java-plugins.java'),
         args: [String(port)],
         jvm: ['-Dsun.net.httpserver.nodelay=true', '-Duser.timezone=UTC', '-Xmx512m', '-XX:+UseSerialGC'],
@@ -42,7 +42,7 @@ export function javaPluginsPart(name: string): Part<JavaPluginsAddress> {
   }
 }
 
-/** What the real classes make of each case; `java-plugins.java` says what a case is. */
+/** The results of the Java classes for each case. `java-plugins.java` defines the format of a case. */
 export async function askJavaPlugins(
   plugins: JavaPluginsAddress,
   cases: readonly object[],

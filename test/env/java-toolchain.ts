@@ -3,10 +3,10 @@ import { cachedClasspath, resolveClasspath } from './jars.ts'
 import type { JavaRun, JavaWay } from './java.ts'
 import { type Command, run, startServer } from './process.ts'
 
-/** What Kafka and Apicurio need. */
+/** Minimum Java version of Kafka and Apicurio. */
 export const JAVA_MIN = 17
 
-/** With the Java of this machine, and jars that its Maven brings from Maven Central. */
+/** Runs Java programs with the Java of this machine, and jars that its Maven downloads from Maven Central. */
 export const javaOfMachine: JavaWay = {
   async find(bundle, version) {
     const java = await javaVersion()

@@ -4,7 +4,7 @@ import { javaOfMachine } from './java-toolchain.ts'
 import type { Found } from './part.ts'
 import type { Output, Server } from './process.ts'
 
-/** One run of a Java program of Kafka's. `directory` is the only place it reads from and writes to. */
+/** One run of a Java program of Kafka. It reads and writes only in `directory`. */
 export type JavaRun = {
   readonly bundle: Bundle
   readonly version: string
@@ -14,21 +14,21 @@ export type JavaRun = {
   readonly directory: string
 }
 
-/** A way to run Java programs of Kafka's: in a container, or with what this machine has. */
+/** A way to run Java programs of Kafka: in a container, or with the toolchain of this machine. */
 export type JavaWay = {
   find(bundle: Bundle, version: string): Promise<Found>
-  /** Fetches what is missing; rejects when that can't be had. */
+  /** Downloads missing files. Rejects if they are not available. */
   prepare(bundle: Bundle, version: string): Promise<void>
-  /** What the program prints goes to `output.log` in its directory. */
+  /** The output of the program is written to `output.log` in its directory. */
   start(run: JavaRun): Promise<Server>
-  /** To its end, whatever its exit code. */
+  /** Runs the program until it exits, with any exit code. */
   run(run: JavaRun): Promise<Output>
 }
 
-/** For short runs: the second compiler costs more than it brings. */
+/** JVM arguments for short runs, which the second JIT compiler would slow down. */
 export const SHORT_LIVED = ['-XX:TieredStopAtLevel=1', '-XX:+UseSerialGC', '-Xmx256m']
 
-/** In this order; the first one that works. */
+/** The first one that works is used. */
 const WAYS: readonly JavaWay[] = [javaInDocker, javaOfMachine]
 const prepared = new Map<string, Promise<JavaWay>>()
 
@@ -50,7 +50,7 @@ export async function runJava(run: JavaRun): Promise<Output> {
   return (await wayFor(run)).run(run)
 }
 
-/** Chosen once for a bundle: an engine that answers but can't get the image gives way to the next. */
+/** Chosen once per bundle and version. A container engine that cannot pull the image is skipped. */
 function wayFor({ bundle, version }: JavaRun): Promise<JavaWay> {
   const key = `${bundle} ${version}`
   const way = prepared.get(key) ?? prepareWay(bundle, version)

@@ -9,13 +9,13 @@ import { type Output, type Server, untilReady } from './process.ts'
 import { accepts } from './tcp.ts'
 import { partDirectory } from './workspace.ts'
 
-/** The newest 4.x and the last 3.x: what the contract suite runs on. */
+/** The latest 4.x and the last 3.x. The contract suite runs on both. */
 export const KAFKA_VERSIONS = ['4.3.1', '3.9.2'] as const
 export type KafkaVersion = (typeof KAFKA_VERSIONS)[number]
 
 export type KafkaAddress = { readonly bootstrap: string; readonly version: string }
 
-/** A broker of one node that is shared by all tests of a run: use topics and groups of your own. */
+/** A cluster of one broker that is shared by all tests of a run: use unique topics and groups. */
 export function kafkaPart(name: string, version: KafkaVersion, variable: string): Part<KafkaAddress> {
   const named = () => process.env[variable]
   return {
@@ -36,40 +36,40 @@ export function kafkaPart(name: string, version: KafkaVersion, variable: string)
 
 export type SecurityProtocol = 'PLAINTEXT' | 'SSL' | 'SASL_PLAINTEXT' | 'SASL_SSL'
 export type KafkaOptions = {
-  /** Default: the newest. */
+  /** Default: the latest. */
   readonly version?: KafkaVersion
-  /** Listeners beside the plain one, by names of your choice. */
+  /** Listeners in addition to the plain one, by name. */
   readonly listeners?: Readonly<Record<string, SecurityProtocol>>
-  /** Hosts under which listeners are to be found, where that is not 127.0.0.1. */
+  /** Advertised hosts by listener; default: 127.0.0.1. */
   readonly hosts?: Readonly<Record<string, string>>
-  /** Go into server.properties and win over what stands there by default. */
+  /** Settings in server.properties, which override the defaults. */
   readonly properties?: Readonly<Record<string, string>>
   /** Further arguments of `kafka-storage format`, such as `--add-scram`. */
   readonly format?: readonly string[]
   readonly jvm?: readonly string[]
 }
 
-/** A broker of a test's own. `listeners` has a `host:port` for each name; `bootstrap` is the plain one. */
+/** A broker for one test. `listeners` has a `host:port` for each name; `bootstrap` is the plain listener. */
 export type Kafka = KafkaAddress & {
   readonly listeners: Readonly<Record<string, string>>
-  /** Where the segments of its partitions are, by `TOPIC-PARTITION`. */
+  /** Directory with its log segments, in folders `TOPIC-PARTITION`. */
   readonly dataDirectory: string
   /** Undefined in a container. */
   pid(): number | undefined
-  /** SIGKILL; its data stays. */
+  /** Sends SIGKILL and keeps the data. */
   kill(): Promise<void>
-  /** SIGTERM, as for maintenance: it gives up what it leads before it ends. Its data stays. */
+  /** Sends SIGTERM for a controlled shutdown, in which it gives up its partition leadership. Keeps the data. */
   shutDown(): Promise<void>
-  /** After `kill` or `shutDown`: the same data on the same ports. */
+  /** After `kill` or `shutDown`: starts it with the same data and ports. */
   restart(): Promise<void>
-  /** Ends it and removes its data. */
+  /** Stops it and removes the data. */
   stop(): Promise<void>
 }
 
 const READY_TIMEOUT_MS = 60_000
 const SHUTDOWN_MS = 30_000
 
-/** Starts a broker of one node and waits until it serves. Takes 3 s, and 10 s more where the jars are not there yet. */
+/** Starts a cluster of one broker and waits until it is ready. Takes 3 s, plus 10 s if the jars are not cached. */
 export async function startKafka(options: KafkaOptions = {}): Promise<Kafka> {
   const version = options.version ?? KAFKA_VERSIONS[0]
   const directory = partDirectory(`kafka-${version}`)
@@ -105,7 +105,7 @@ export async function startKafka(options: KafkaOptions = {}): Promise<Kafka> {
 
 export type KafkaToolOptions = { readonly version?: KafkaVersion; readonly jvm?: readonly string[] }
 
-/** Runs one of Kafka's own tools: a class below `org.apache.kafka.tools`, such as `consumer.ConsoleConsumer`. */
+/** Runs a command line tool of Kafka: a class in `org.apache.kafka.tools`, such as `consumer.ConsoleConsumer`. */
 export async function kafkaTool(
   tool: string,
   args: readonly string[],
@@ -129,7 +129,7 @@ async function format(directory: string, version: string, logging: string, args:
     bundle: 'kafka',
     version,
     main: 'kafka.tools.StorageTool',
-    // An id may begin with a dash: as a word of its own it would be taken for an option.
+    // An id may begin with a dash, and a separate argument would be parsed as an option.
     args: ['format', `--cluster-id=${clusterId}`, '-c', join(directory, 'server.properties'), ...args],
     jvm: [...SHORT_LIVED, logging],
     directory,
@@ -148,7 +148,7 @@ async function startBroker(
   const args = [join(directory, 'server.properties')]
   const server = await startJava({ bundle: 'kafka', version, main: 'kafka.Kafka', args, jvm, directory })
   const logFiles = [join(directory, 'output.log'), logFile]
-  // Its port opens before it serves; this line is the last one of its start. A container's port may not be ours.
+  // The port opens before the broker is ready. This line is logged last. In a container the port may not be reachable.
   const hasStarted = () => existsSync(logFile) && readFileSync(logFile, 'utf8').includes('Kafka Server started')
   const started = async () => hasStarted() && (await accepts(bootstrap))
   await untilReady(server, { what: `Kafka ${version}`, logFiles, timeoutMs: READY_TIMEOUT_MS }, started)
@@ -182,15 +182,15 @@ function serverProperties(
     'transaction.state.log.min.isr': '1',
     'transaction.state.log.num.partitions': '5',
     'group.initial.rebalance.delay.ms': '0',
-    // A test that closes a member must not wait for seconds until its group says so.
+    // Lets tests use short session timeouts, so that the group removes a closed member quickly.
     'group.min.session.timeout.ms': '1000',
-    // How long a killed broker is kept out when it comes back.
+    // A broker that was killed cannot register again until its session has timed out.
     'broker.session.timeout.ms': '3000',
     'broker.heartbeat.interval.ms': '500',
     'num.network.threads': '2',
     'num.io.threads': '4',
     'background.threads': '2',
-    // By default half of the heap that it has here, on top of what a start has to read: it died of that.
+    // The default would be half of this small heap, and the broker ran out of memory at startup.
     'log.cleaner.dedupe.buffer.size': '8388608',
     ...(version.startsWith('3.') ? {} : shareCoordinator),
   }

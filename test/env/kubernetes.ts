@@ -9,10 +9,10 @@ import { type Server, startServer, untilReady } from './process.ts'
 import { partDirectory } from './workspace.ts'
 
 export const KUBERNETES_VERSION = '1.36.3'
-/** A directory that holds `etcd` and `kube-apiserver`, as envtest names it. */
+/** A directory with `etcd` and `kube-apiserver`; the variable name is that of envtest. */
 const VARIABLE = 'KUBEBUILDER_ASSETS'
 
-/** One of Kubernetes' own programs. */
+/** A program from the Kubernetes repository. */
 export function kubernetesProgram(name: string): GoProgram {
   const version = [`gitVersion=v${KUBERNETES_VERSION}`, 'gitMajor=1', 'gitMinor=36']
   const flags = version.map((pair) => `-X k8s.io/component-base/version.${pair}`).join(' ')
@@ -32,31 +32,31 @@ const GRACE_MS = 5_000
 
 export type KubernetesAddress = {
   readonly url: string
-  /** PEM of who signed the server's certificate. */
+  /** CA certificate of the server, in PEM. */
   readonly ca: string
   /** Bearer token of a cluster administrator. */
   readonly token: string
-  /** A file for kubectl and its like, for that administrator. */
+  /** Path of a kubeconfig for that administrator. */
   readonly kubeconfig: string
-  /** The server's own pair names 127.0.0.1: a webhook on loopback can serve with it, and `ca` is its bundle. */
+  /** The server's certificate is valid for 127.0.0.1, so a webhook on loopback can use it with `ca` as `caBundle`. */
   readonly tls: { readonly keyFile: string; readonly certFile: string }
 }
 
-/** A control plane of a test's own, of one etcd and one API server. Nothing schedules pods or collects garbage. */
+/** A control plane for one test: etcd and an API server, without a scheduler and controllers. */
 export type Kubernetes = KubernetesAddress & {
-  /** Of the API server. */
+  /** Process id of the API server. */
   readonly pid: number | undefined
   readonly etcdPid: number | undefined
-  /** SIGKILL of the API server; what etcd holds stays. */
+  /** Kills the API server with SIGKILL. etcd keeps the data. */
   kill(): Promise<void>
-  /** After `kill`: on the same port. */
+  /** After `kill`: starts the API server on the same port. */
   restart(): Promise<void>
-  /** Forgets what happened before now, so that watches that are behind are told to list again. */
+  /** Compacts etcd's history, so that outdated watches fail and must list again. */
   compact(): Promise<void>
   stop(): Promise<void>
 }
 
-/** Shared by all tests of a run: use namespaces of your own, and do not wait for their deletion. */
+/** Shared by all tests of a run: use unique namespaces, and do not wait for their deletion. */
 export function kubernetesPart(name: string): Part<KubernetesAddress> {
   return {
     name,
@@ -78,7 +78,7 @@ async function findKubernetes(): Promise<Found> {
   return findGo()
 }
 
-/** Takes 3 s, and on two cores about 4 min more to build the first time. */
+/** Takes 3 s, plus about 4 min on two cores to build the first time. */
 export async function startKubernetes(): Promise<Kubernetes> {
   const binaries = await findBinaries()
   const directory = partDirectory('kubernetes')
@@ -135,7 +135,7 @@ async function findBinaries(): Promise<{ readonly etcd: string; readonly apiServ
   return { etcd, apiServer }
 }
 
-/** The key that signs service accounts' tokens, and the administrator's token, which it answers. */
+/** Writes the key that signs service account tokens, and the administrator's token, which it returns. */
 export function writeCredentials(file: (name: string) => string): string {
   const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
   writeFileSync(file('sa.key'), privateKey.export({ type: 'sec1', format: 'pem' }), { mode: 0o600 })
@@ -157,13 +157,13 @@ export function etcdArgs(directory: string, url: string, peerUrl: string): reado
 function apiServerArgs(file: (name: string) => string, etcdUrl: string, port: number): readonly string[] {
   return [
     ...['--etcd-servers', etcdUrl, '--cert-dir', file('certs')],
-    // The certificate that it makes for itself names the address that it advertises.
+    // Its self-signed certificate is valid for the advertised address.
     ...['--bind-address', '127.0.0.1', '--advertise-address', '127.0.0.1', '--secure-port', String(port)],
     ...['--endpoint-reconciler-type', 'none', '--service-cluster-ip-range', '10.96.0.0/16'],
     ...['--service-account-issuer', 'https://kubernetes.default.svc'],
     ...['--service-account-key-file', file('sa.pub'), '--service-account-signing-key-file', file('sa.key')],
     ...['--token-auth-file', file('tokens.csv'), '--authorization-mode', 'RBAC'],
-    // Its accounts are made by a controller that does not run here.
+    // The service accounts that this plugin requires are created by a controller that does not run here.
     ...['--disable-admission-plugins', 'ServiceAccount', '--profiling=false'],
   ]
 }
@@ -193,7 +193,7 @@ export function isReady(url: string, token: string, certFile: string): Promise<b
   })
 }
 
-/** Through etcd's own gateway: the revision that is now, and everything before it is forgotten. */
+/** Compacts etcd up to the current revision, through its JSON gateway. */
 async function compact(etcdUrl: string): Promise<void> {
   const call = async (path: string, body: object) => {
     const response = await fetch(`${etcdUrl}/v3/kv/${path}`, { method: 'POST', body: JSON.stringify(body) })

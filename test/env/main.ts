@@ -1,6 +1,6 @@
 import { parts } from './parts.ts'
 
-/** `npm run env`: what this machine can bring for the tests, and how. */
+/** `npm run env`: lists the parts that this machine can provide for the tests, and how. */
 const rows = await Promise.all(
   Object.values(parts).map(async ({ name, version, find }) => {
     const found = await find()

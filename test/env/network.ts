@@ -7,23 +7,23 @@ import { type Command, type Server, startServer, untilReady } from './process.ts
 import { partDirectory } from './workspace.ts'
 
 /**
- * A network namespace that no interface joins with the machine's: sockets in the file system do, by which connections are
- * handed on in both directions. So nothing of the machine's own network is touched.
+ * A network namespace without an interface to the network of the machine. Connections are forwarded in both directions
+ * through Unix sockets, so the network configuration of the machine is not changed.
  */
 export type Network = {
-  /** Of a process in it. */
+  /** Id of a process in it. */
   readonly pid: number
-  /** A command as it is called in it. */
+  /** Wraps a command so that it runs in the namespace. */
   inside(command: Command): Command
-  /** Where it finds a server of this machine that listens at `127.0.0.1:port`: at the same port of its own address. */
+  /** Makes the server at `127.0.0.1:port` of this machine available in the namespace. Returns its address there. */
   offer(port: number): Promise<string>
-  /** A port of 127.0.0.1 that leads to `host:port` of it. */
+  /** Returns a port of 127.0.0.1 that is forwarded to `host:port` in the namespace. */
   reach(place: string): Promise<number>
   stop(): Promise<void>
 }
 
 export type NetworkOptions = {
-  /** What runs in it as long as it is there. It prints `ready` when the addresses are there. */
+  /** A command that keeps the namespace alive. It prints `ready` when the addresses are configured. */
   readonly holder: Command
   /** Further arguments of `nsenter`. */
   readonly entering?: readonly string[]

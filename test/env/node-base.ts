@@ -16,12 +16,12 @@ import { npmFolder } from './npm.ts'
 
 const SUITE = 'bookworm'
 const MIRROR = 'http://deb.debian.org/debian'
-/** Of the certificates that it trusts, from its root. */
+/** Path of the trusted certificates, relative to the root. */
 export const TRUSTED = 'etc/ssl/certs/ca-certificates.crt'
 
 /**
- * The root of an image like Docker's own of Node, for machines that reach no container registry: Debian's smallest system
- * with this checkout's Node and the npm that runs here. One to three minutes the first time.
+ * Builds the root of an image like Docker's official Node image, for machines without access to a container registry: a
+ * minimal Debian with the Node of this checkout and the npm of this machine. Takes 1 to 3 min the first time.
  */
 export async function nodeBaseRoot(debian: string): Promise<string> {
   const folder = join(cacheDirectory('node-base'), `${SUITE}-${nodeVersion()}`)
@@ -52,7 +52,7 @@ async function addNode(local: string): Promise<void> {
   symlinkSync('../lib/node_modules/npm/bin/npm-cli.js', join(local, 'bin/npm'))
 }
 
-/** Whom this machine trusts, so that npm finds its registry where the way there is watched. */
+/** Copies the CA certificates of this machine, so that npm works behind a TLS-intercepting proxy. */
 async function addTrust(root: string): Promise<void> {
   const own = join('/', TRUSTED)
   if (!existsSync(own)) return

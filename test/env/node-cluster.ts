@@ -15,21 +15,21 @@ import { partDirectory } from './workspace.ts'
 
 const READY = { everyMs: 200, timeoutMs: 240_000 }
 
-/** A cluster of one real node, in a network of its own. */
+/** A cluster with one real node, in a separate network namespace. */
 export type NodeCluster = Pick<Network, 'offer' | 'reach'> &
   Pick<ControlPlane, 'api'> & {
-    /** Takes an image from a file as `docker save` writes it. */
+    /** Imports an image from a file in the format of `docker save`. */
     importImage(archive: string): Promise<void>
-    /** Pulls the node's plug: all of its pods are gone at once. What it has on its disk stays, and so does the control plane. */
+    /** Simulates a power failure: the node and its pods are killed at once. Its disk and the control plane remain. */
     unplug(): Promise<void>
-    /** After `unplug`. */
+    /** Starts the node after `unplug`. */
     plugIn(): void
-    /** Where its containers' output is: `<namespace>_<pod>_<uid>/<container>/<n>.log`. */
+    /** Directory with the output of its containers: `<namespace>_<pod>_<uid>/<container>/<n>.log`. */
     readonly podLogs: string
     stop(): Promise<void>
   }
 
-/** Takes about 10 s, and resolves when the node is Ready and its DNS answers. */
+/** Takes about 10 s. Resolves when the node is Ready and its DNS responds. */
 export async function startNodeCluster(tools: NodeToolsAddress): Promise<NodeCluster> {
   const directory = partDirectory('node')
   const file = (name: string) => join(directory, name)

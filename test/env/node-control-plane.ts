@@ -13,14 +13,14 @@ const READY_TIMEOUT_MS = 180_000
 const GRACE_MS = 5_000
 
 export type ControlPlane = {
-  /** Its API server, as seen from here. */
+  /** Its API server, as reachable from this process. */
   readonly api: Omit<KubernetesAddress, 'tls'>
-  /** A kubeconfig for who stands in its network. */
+  /** A kubeconfig for processes in its network namespace. */
   readonly kubeconfig: string
   stop(): Promise<void>
 }
 
-/** etcd, API server, controller manager and scheduler of a cluster, in its network. Resolves when the API server answers. */
+/** Starts etcd, API server, controller manager and scheduler in `network`. Resolves when the API server is ready. */
 export async function startControlPlane(
   tools: NodeToolsAddress,
   directory: string,
@@ -37,7 +37,7 @@ export async function startControlPlane(
   }
   start('etcd', tools.binaries.etcd, etcdArgs(file('etcd'), ETCD_URL, PEER_URL))
   const apiServer = start('kube-apiserver', tools.binaries.apiServer, apiServerArgs(file))
-  // The certificate that the server makes for itself names this.
+  // The self-signed certificate of the server is valid for `localhost`.
   const url = `https://localhost:${await network.reach(`127.0.0.1:${API_PORT}`)}`
   const logFiles = ['etcd.log', 'kube-apiserver.log'].map(file)
   await untilReady(apiServer, { what: 'the API server', logFiles, timeoutMs: READY_TIMEOUT_MS }, () =>
@@ -81,7 +81,7 @@ function controllers({ binaries }: NodeToolsAddress, file: (name: string) => str
     '--root-ca-file',
     file('certs/apiserver.crt'),
   ]
-  // A node that is unplugged is told in seconds, not in minutes.
+  // A node failure is detected within seconds instead of minutes.
   const haste = ['--node-monitor-grace-period=10s', '--node-monitor-period=1s', '--node-startup-grace-period=20s']
   const local = ['--bind-address=127.0.0.1']
   return [

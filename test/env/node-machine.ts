@@ -7,16 +7,16 @@ import type { NodeToolsAddress } from './node-tools.ts'
 import { type Server, startServer } from './process.ts'
 
 export const NODE_NAME = 'node0'
-/** Of the machine in its network, and of who wants its DNS. */
+/** Address of the node in its network. */
 export const NODE_IP = '10.200.0.1'
 export const DNS_IP = '10.96.0.10'
 export const PAUSE_IMAGE = 'weir.test/pause:1'
 const POD_NETWORK = '10.201.0.0/24'
 const CONTROL_GROUPS = '/sys/fs/cgroup'
-/** Folder of the workspace, and of the machine in it. */
+/** Name of a control group: the folder of the workspace, and the folder of the machine in it. */
 const GROUP = /^(weir-env-\w+)-(node-\d+)$/
 
-/** A machine of the cluster: containerd, kubelet and kube-proxy. SIGKILL of it is what pulling its plug is. */
+/** A machine of the cluster: containerd, kubelet and kube-proxy. SIGKILL simulates a power failure. */
 export type Machine = {
   readonly server: Server
   readonly logFiles: readonly string[]
@@ -24,21 +24,21 @@ export type Machine = {
 
 export type MachineOptions = {
   readonly tools: NodeToolsAddress
-  /** Its disk: what is there stays over a restart. */
+  /** Its disk, which is kept across restarts. */
   readonly directory: string
   readonly kubeconfig: string
-  /** A process in the network namespace that it stands in. */
+  /** Id of a process in its network namespace. */
   readonly networkPid: number
 }
 
 /**
- * Starts a machine as process 1 of a process namespace of its own: however it ends, all that it runs ends with it,
- * containers too. Its mounts are its own as well, so that they are gone then.
+ * Starts a machine as process 1 of a new PID namespace, so that however it ends, all its processes and containers end
+ * with it. It also has a separate mount namespace, so that its mounts are removed.
  */
 export function startMachine({ tools, directory, kubeconfig, networkPid }: MachineOptions): Machine {
   const file = (name: string) => join(directory, name)
   const group = controlGroup(directory)
-  // What systems keep in memory.
+  // A real system has `/run` in memory.
   rmSync(file('run'), { recursive: true, force: true })
   for (const name of ['cni', 'kubelet', 'plugins']) mkdirSync(file(name), { recursive: true })
   writeFileSync(file('cni/10-bridge.conflist'), JSON.stringify(networkOf(file)))
@@ -61,7 +61,7 @@ export function startMachine({ tools, directory, kubeconfig, networkPid }: Machi
   return { server, logFiles: ['containerd.log', 'kube-proxy.log', 'kubelet.log'].map(file) }
 }
 
-/** Takes away the control groups of machines whose disk is gone: a machine that was ended by force leaves them behind. */
+/** Removes the control groups of machines whose directory no longer exists. A machine that was killed leaves them. */
 export async function removeControlGroups(): Promise<void> {
   for (const controller of await readdir(CONTROL_GROUPS)) {
     for (const group of await readdir(join(CONTROL_GROUPS, controller)).catch(() => [])) {
@@ -81,7 +81,7 @@ async function removeGroups(root: string): Promise<void> {
   for (const folder of [...deepestFirst, root]) removeGroup(folder)
 }
 
-/** Whose processes are still ending can not be removed: the next one who cleans up takes it away. */
+/** A group whose processes are still exiting cannot be removed; the next cleanup removes it. */
 function removeGroup(folder: string): void {
   try {
     rmdirSync(folder)
@@ -144,7 +144,7 @@ function kubeletSettings(file: (name: string) => string, group: string): object 
     clusterDomain: 'cluster.local',
     podLogsDir: file('pod-logs'),
     volumePluginDir: file('plugins'),
-    // A test waits for what comes of a restart.
+    // Short, because tests wait for the status after a restart.
     nodeStatusUpdateFrequency: '2s',
   }
 }
@@ -157,7 +157,7 @@ function proxySettings(kubeconfig: string): object {
     clientConnection: { kubeconfig },
     hostnameOverride: NODE_NAME,
     clusterCIDR: POD_NETWORK,
-    // They belong to the whole system, not to this network.
+    // Not changed, because these settings are global, not per network namespace.
     conntrack: { maxPerCore: 0, min: 0, tcpCloseWaitTimeout: '0s', tcpEstablishedTimeout: '0s' },
   }
 }

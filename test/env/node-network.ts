@@ -10,7 +10,7 @@ const SCRIPT = `
   echo ready
   exec sleep infinity`
 
-/** The network that a node and its pods are in. */
+/** Starts the network of a node and its pods. */
 export function startNodeNetwork(debian: string): Promise<Network> {
   const holder = withDebian(debian, { file: 'sh', args: ['-ec', SCRIPT], directory: '/' }, ['--net'])
   return startNetwork({ holder, address: NODE_IP })

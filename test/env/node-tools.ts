@@ -18,12 +18,12 @@ const PROGRAMS = {
 } as const satisfies Readonly<Record<string, GoProgram>>
 
 export type NodeToolsAddress = {
-  /** The unpacked packages that have containerd and what it calls. */
+  /** Folder of the unpacked packages with containerd and the programs that it runs. */
   readonly debian: string
   readonly binaries: Readonly<Record<keyof typeof PROGRAMS, string>>
 }
 
-/** All that a cluster of one node is made of. Nothing runs yet: `startNodeCluster` starts it. */
+/** The programs of a cluster with one node. `startNodeCluster` runs them. */
 export function nodeToolsPart(name: string): Part<NodeToolsAddress> {
   return {
     name,

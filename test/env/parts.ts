@@ -4,6 +4,7 @@ import { imagePart } from './image.ts'
 import { javaAvroPart } from './java-avro.ts'
 import { javaConnectPart } from './java-connect.ts'
 import { javaPluginsPart } from './java-plugins.ts'
+import { javascriptClientsPart } from './javascript-clients.ts'
 import { kafkaPart } from './kafka.ts'
 import { kubernetesPart } from './kubernetes.ts'
 import { nodeToolsPart } from './node-tools.ts'
@@ -14,13 +15,14 @@ import { sandboxPart } from './sandbox.ts'
 
 const kafka = kafkaPart('kafka', '4.3.1', 'KAFKA_BOOTSTRAP')
 
-/** Everything real that tests can ask for. A new part is a module like `kafka.ts` and a line here. */
+/** All parts that tests can request. A new part is a module like `kafka.ts` and a line here. */
 export const parts = {
   kafka,
   kafka3: kafkaPart('kafka3', '3.9.2', 'KAFKA3_BOOTSTRAP'),
   javaConnect: javaConnectPart('javaConnect', kafka),
   apicurio: apicurioPart('apicurio'),
   pythonClients: pythonClientsPart('pythonClients'),
+  javascriptClients: javascriptClientsPart('javascriptClients'),
   postgres: postgresPart('postgres'),
   kubernetes: kubernetesPart('kubernetes'),
   javaAvro: javaAvroPart('javaAvro'),

@@ -1,12 +1,12 @@
 import { randomInt } from 'node:crypto'
 import { createServer } from 'node:net'
 
-// Below the range from which systems take the ports of outgoing connections, so that nobody steps in between.
+// Below the range of ephemeral ports, so that no outgoing connection takes the port before it is used.
 const FIRST = 20_000
 const LAST = 32_000
 const taken = new Set<number>()
 
-/** A port of 127.0.0.1 that is free now and is handed out once by this process. */
+/** A free port of 127.0.0.1. This process returns each port only once. */
 export async function freePort(): Promise<number> {
   for (;;) {
     const port = randomInt(FIRST, LAST)

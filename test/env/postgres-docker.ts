@@ -10,14 +10,14 @@ export async function findDockerImage(): Promise<Found> {
   return { how: 'docker', detail: IMAGE, cached: await engine.image.exists(ImageName.fromString(IMAGE)) }
 }
 
-/** Shares the host's network, so that its port stays when it is restarted. */
+/** Uses the network of the host, so that the port is the same after a restart. */
 export async function startServerInDocker({ port, user, password }: ServerOptions): Promise<PostgresServer> {
   const { GenericContainer, Wait } = await import('testcontainers')
   const container = await new GenericContainer(IMAGE)
     .withNetworkMode('host')
     .withEnvironment({ POSTGRES_USER: user, POSTGRES_PASSWORD: password, POSTGRES_DB: 'postgres' })
     .withCommand(['-p', String(port), '-h', '127.0.0.1', '-c', 'fsync=off', '-N', '200'])
-    // It starts twice: the first time to make its database.
+    // The server starts twice, first to initialize the database.
     .withWaitStrategy(Wait.forLogMessage(/database system is ready to accept connections/, 2))
     .start()
   return {

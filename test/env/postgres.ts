@@ -3,14 +3,14 @@ import { freePort } from './ports.ts'
 import { findDockerImage, startServerInDocker } from './postgres-docker.ts'
 import { findPrograms, type PostgresServer, startServerHere } from './postgres-server.ts'
 
-/** A database in which a role of all rights may make others. */
+/** A database and a superuser that can create others. */
 export type PostgresAddress = { readonly url: string }
 
 const VARIABLE = 'DATABASE_URL'
 const USER = 'weir'
 const PASSWORD = 'a secret'
 
-/** A server that is shared by all tests of a run: use a database of your own. */
+/** A server that is shared by all tests of a run: use a separate database. */
 export function postgresPart(name: string): Part<PostgresAddress> {
   return {
     name,
@@ -30,7 +30,7 @@ export function postgresPart(name: string): Part<PostgresAddress> {
 
 export type Postgres = PostgresAddress & PostgresServer & { readonly port: number }
 
-/** A server of a test's own, which it may crash and restart. */
+/** Starts a server for one test, which may crash and restart it. */
 export async function startPostgres(): Promise<Postgres> {
   const port = await freePort()
   const options = { port, user: USER, password: PASSWORD }

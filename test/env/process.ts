@@ -3,14 +3,14 @@ import { closeSync, openSync, readFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { forgetProcess, watchProcess } from './workspace.ts'
 
-/** A server that was started for the tests, as a process of this machine or in a container. */
+/** A running server, in a process of this machine or in a container. */
 export type Server = {
   /** Undefined in a container. */
   readonly pid: number | undefined
   hasExited(): boolean
-  /** Asks it to end, and waits; after `graceMs` it is killed. Its exit code, null when a signal ended it. */
+  /** Sends the signal and waits; kills it after `graceMs`. Returns the exit code, null if a signal ended it. */
   end(graceMs: number, signal?: 'SIGTERM' | 'SIGINT' | 'SIGQUIT'): Promise<number | null>
-  /** At once and without asking (SIGKILL): what these servers hold is thrown away. Resolves when it is gone. */
+  /** Sends SIGKILL and waits for the exit. */
   kill(): Promise<void>
 }
 
@@ -18,13 +18,13 @@ export type Command = {
   readonly file: string
   readonly args: readonly string[]
   readonly directory: string
-  /** Beside this process's own. */
+  /** Variables in addition to those of this process. */
   readonly env?: Readonly<Record<string, string>>
-  /** Another user and group than this process's. */
+  /** User id and group id; default: those of this process. */
   readonly uid?: number
 }
 
-/** Starts a process that dies with this one; what it prints goes to `outputFile`. */
+/** Starts a process that is killed when this one exits. Its output is appended to `outputFile`. */
 export function startServer(command: Command, outputFile: string): Server {
   const output = openSync(outputFile, 'a')
   const child = spawnWatched(command, ['ignore', output, output])
@@ -52,7 +52,7 @@ export function startServer(command: Command, outputFile: string): Server {
 
 export type Output = { readonly code: number | null; readonly stdout: string; readonly stderr: string }
 
-/** Runs a command to its end. */
+/** Runs a command until it exits. */
 export function run(command: Command): Promise<Output> {
   const child = spawnWatched(command, ['ignore', 'pipe', 'pipe'])
   const collected = { stdout: '', stderr: '' }
@@ -68,7 +68,7 @@ export function run(command: Command): Promise<Output> {
   })
 }
 
-/** Asks again and again until `ready`; fails with the end of the log when the server died or the time is over. */
+/** Polls until `ready` returns true. If the server exits or on timeout, throws an error with the end of the logs. */
 export async function untilReady(
   server: Server,
   options: { readonly what: string; readonly logFiles: readonly string[]; readonly timeoutMs: number },
@@ -85,7 +85,7 @@ export async function untilReady(
   }
 }
 
-/** With the folders of what systems keep for root, which the PATH of many a user and of many a CI leaves out. */
+/** Includes the `sbin` folders, which are not in the PATH of many users and CI systems. */
 const PATH = `${process.env['PATH'] ?? ''}:/usr/local/sbin:/usr/sbin:/sbin`
 
 function spawnWatched({ file, args, directory, env, uid }: Command, stdio: StdioOptions): ChildProcess {
@@ -103,7 +103,7 @@ function hasExited(child: ChildProcess): boolean {
   return child.pid === undefined || child.exitCode !== null || child.signalCode !== null
 }
 
-/** The last lines of a file. */
+/** The last 30 lines of a file. */
 export function tail(file: string): string {
   try {
     return readFileSync(file, 'utf8').split('\n').slice(-30).join('\n')

@@ -5,16 +5,18 @@ import { cacheDirectory } from './cache.ts'
 import type { Part } from './part.ts'
 import { run } from './process.ts'
 
-/** Where `python3` finds the clients: the first entry of its path has to be `packages`. */
+/** `packages`: folder with the clients, which must be the first entry of Python's module path. */
 export type PythonClientsAddress = { readonly packages: string }
 
 const VERSION = '2.16.0'
 const VARIABLE = 'PYTHON_CLIENTS'
-/** The client, all that its three serializers need, and protoc; each in the version that was tried. */
+/** Pinned versions of the client, the dependencies of its three serializers and of field encryption, and protoc. */
 const REQUIREMENTS = join(import.meta.dirname, 'python-clients.txt')
+/** A package without a wheel on PyPI. It is a single Python file. */
+const SOURCE_ONLY = 'hkdf'
 const PYTHON_MIN = 10
 
-/** Confluent's client for Python with its serializers, and protoc, in a folder of its own. */
+/** Confluent's client for Python with its serializers, and protoc, in a separate folder. */
 export function pythonClientsPart(name: string): Part<PythonClientsAddress> {
   return {
     name,
@@ -48,17 +50,25 @@ async function pythonVersion(): Promise<string | undefined> {
   }
 }
 
-/** Takes about 30 s and 80 MB the first time. */
+/** Takes about 30 s and 90 MB of disk space the first time. */
 async function install(python: string): Promise<string> {
   const packages = packagesFor(python)
   if (existsSync(packages)) return packages
   const directory = mkdtempSync(`${packages}-`)
   try {
-    const options = ['--quiet', '--disable-pip-version-check', '--no-deps', '--only-binary', ':all:']
+    const options = [
+      '--quiet',
+      '--disable-pip-version-check',
+      '--no-deps',
+      '--only-binary',
+      ':all:',
+      '--no-binary',
+      SOURCE_ONLY,
+    ]
     const args = ['-m', 'pip', 'install', ...options, '--requirement', REQUIREMENTS, '--target', directory]
     const { code, stdout, stderr } = await run({ file: 'python3', args, directory })
     if (code !== 0) throw new Error(`pip could not bring the clients for Python:\n${stdout}${stderr}`)
-    // Under its name only when it is whole; another run may have been faster.
+    // Renamed only when it is complete; another run may have been faster.
     if (!existsSync(packages)) renameSync(directory, packages)
     return packages
   } finally {
@@ -66,7 +76,7 @@ async function install(python: string): Promise<string> {
   }
 }
 
-/** What is compiled fits one Python; other requirements are another folder. */
+/** One folder per Python version, because of compiled modules, and per content of the requirements file. */
 function packagesFor(python: string): string {
   const required = createHash('sha256').update(readFileSync(REQUIREMENTS)).digest('hex').slice(0, 8)
   return join(cacheDirectory('python-clients'), `${VERSION}-${required}-python-${python}`)

@@ -4,17 +4,17 @@ import { describe, inject, it } from 'vitest'
 import type { Answer } from './host.ts'
 import type { Address, PartName } from './parts.ts'
 
-/** A real part as tests see it: where it is, or why this machine can't bring it. */
+/** A part as tests use it: its address, or the reason why this machine cannot provide it. */
 export type Real<Address> = {
-  /** Throws where the part is missing: what uses it stands in `describeOn` or `itOn`. */
+  /** Throws if the part is missing, so use it only inside `describeOn` or `itOn`. */
   readonly address: Address
-  /** Undefined where the part is there. */
+  /** The reason why the part is missing; undefined if it is available. */
   readonly missing: string | undefined
 }
 
 /**
- * A real part, brought up on first need and shared by all tests of the run. With `CI` set a missing one is a failure,
- * because a suite that is always skipped tests nothing.
+ * Requests a part, which is started on first use and shared by all tests of the run. With `CI` set, a missing part is
+ * an error, because a suite that is always skipped tests nothing.
  *
  *     const kafka = await real('kafka')
  *     describeOn([kafka], '…', () => { … kafka.address.bootstrap … })
@@ -26,8 +26,8 @@ export async function real<Name extends PartName>(name: Name): Promise<Real<Addr
 }
 
 /**
- * As `real`, for what not every machine of CI can bring either: a whole node needs root, control groups and namespaces. The
- * suite that stands on it is skipped and counted there, too. No other may: test/tidy.test.ts and count-tests.mjs keep to it.
+ * Like `real`, for parts that some CI machines cannot provide: a node needs root, control groups and namespaces. Suites
+ * that use it are skipped and counted in CI, too. test/tidy.test.ts and count-tests.mjs allow no other exception.
  */
 export async function realWhereAMachineCan<Name extends PartName>(name: Name): Promise<Real<Address<Name>>> {
   const { statusCode, body } = await ask(`${inject('envUrl')}/${name}`)
@@ -44,9 +44,9 @@ export async function realWhereAMachineCan<Name extends PartName>(name: Name): P
 }
 
 /**
- * A suite that stands on real parts. Skipped for one reason only: this machine can't bring one of them (no Java, no Go, no
- * Python, no Docker), which the title says. Never in CI, where `real` has failed already; but what asked by
- * `realWhereAMachineCan`, which is counted.
+ * Defines a suite that depends on parts. It is skipped only if this machine cannot provide one of them (for example
+ * without Java, Go, Python or Docker); the title then includes the reason. In CI only parts from `realWhereAMachineCan`
+ * can be missing, and the skip is counted; for others, `real` has already failed.
  */
 export function describeOn(parts: readonly Real<unknown>[], title: string, suite: () => void): void {
   const why = reasonOf(parts)
@@ -54,7 +54,7 @@ export function describeOn(parts: readonly Real<unknown>[], title: string, suite
   else describe.skip(`${title} (${why})`, suite)
 }
 
-/** A test that stands on real parts: skipped for the reason of `describeOn`. `timeoutMs`: instead of the project's. */
+/** Defines a test that depends on parts and is skipped as in `describeOn`. `timeoutMs` overrides the default. */
 export function itOn(
   parts: readonly Real<unknown>[],
   title: string,
@@ -70,7 +70,7 @@ function reasonOf(parts: readonly Real<unknown>[]): string | undefined {
   return parts.find(({ missing }) => missing !== undefined)?.missing
 }
 
-/** Waits for as long as it takes: a part may have to be built first, and fetch gives up after five minutes. */
+/** Waits without a timeout, because a part may have to be built first; `fetch` times out after 5 min. */
 function ask(url: string): Promise<{ readonly statusCode: number | undefined; readonly body: string }> {
   return new Promise((resolve, reject) => {
     get(url, (response) => {

@@ -11,13 +11,13 @@ const READY_TIMEOUT_MS = 60_000
 
 type Bundle = ContainerOptions & {
   readonly config: ImageConfig
-  /** The unpacked packages that have runc. */
+  /** Folder of the unpacked packages with runc. */
   readonly debian: string
-  /** A shell command that mounts the image's files and prints where. */
+  /** A shell command that mounts the files of the image and prints the mount point. */
   readonly mount: string
 }
 
-/** Starts a container as an engine would, by the program that engines use for it. */
+/** Starts a container with runc, the program that container engines use. */
 export async function startRunc({ debian, mount, ...options }: Bundle): Promise<Container> {
   const directory = partDirectory('container')
   const file = (name: string) => join(directory, name)
@@ -33,7 +33,7 @@ export async function startRunc({ debian, mount, ...options }: Bundle): Promise<
     exec: (command) => run(runc('exec', 'weir', ...command)),
     output: async () => readFileSync(file('output.log'), 'utf8'),
     async stop() {
-      // runc hands the signal on, and its exit code is the program's.
+      // runc forwards the signal and exits with the exit code of the program.
       const code = await server.end(STOP_MS)
       await run(runc('delete', '--force', 'weir'))
       rmSync(directory, { recursive: true, force: true })
@@ -42,7 +42,7 @@ export async function startRunc({ debian, mount, ...options }: Bundle): Promise<
   }
 }
 
-/** https://github.com/opencontainers/runtime-spec: no more rights than the restricted Pod Security of Kubernetes gives. */
+/** See https://github.com/opencontainers/runtime-spec. Its rights match the `restricted` Pod Security Standard. */
 function specOf({ config, args, writable, hidden }: Pick<Bundle, 'config' | keyof ContainerOptions>): object {
   const [uid, gid = uid] = config.user.split(':').map(Number)
   const folder = (destination: string, options: readonly string[]) => ({

@@ -1,7 +1,7 @@
 import type { Found, Part } from './part.ts'
 import { run } from './process.ts'
 
-/** How a process gets a network and a view of the files of its own. */
+/** How to give a process a separate network namespace and mount namespace. */
 export type SandboxAddress = {
   /** Arguments of `unshare`. */
   readonly namespaces: readonly string[]
@@ -9,7 +9,7 @@ export type SandboxAddress = {
   readonly isPrivileged: boolean
 }
 
-/** Namespaces of the Linux kernel: what containers are made of, without an engine. */
+/** Linux namespaces, used without a container engine. */
 export function sandboxPart(name: string): Part<SandboxAddress> {
   return {
     name,

@@ -1,6 +1,6 @@
 import { connect } from 'node:net'
 
-/** Whether somebody listens at `host:port`. */
+/** Whether `host:port` accepts connections. */
 export function accepts(address: string): Promise<boolean> {
   const [host, port] = address.split(':')
   return new Promise((resolve) => {

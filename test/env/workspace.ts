@@ -5,8 +5,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
 /**
- * Where the parts of this process live, and what makes sure that they end with it. However this process ends (Ctrl-C,
- * SIGKILL, a crash), a small shell sees its end of the pipe close, kills what was started and removes the directory.
+ * A shell script that cleans up after this process. However this process ends (Ctrl-C, SIGKILL, a crash), the shell
+ * detects that its pipe is closed, kills all started processes and removes the directory of the parts.
  */
 const REAPER = `
 trap '' HUP INT TERM
@@ -25,7 +25,7 @@ type Workspace = { readonly directory: string; readonly reaper: ChildProcess }
 let workspace: Workspace | undefined
 let parts = 0
 
-/** A new directory for one part, gone at the latest when this process is. */
+/** Creates a directory for one part. It is removed when this process exits. */
 export function partDirectory(name: string): string {
   parts += 1
   const directory = join(openWorkspace().directory, `${name}-${parts}`)
@@ -33,12 +33,12 @@ export function partDirectory(name: string): string {
   return directory
 }
 
-/** From now on the process dies when this one does. */
+/** From now on the process is killed when this one exits. */
 export function watchProcess(pid: number): void {
   openWorkspace().reaper.stdin?.write(`watch ${pid}\n`)
 }
 
-/** The process has ended: its number may become somebody else's. */
+/** Called when the process has exited, because its id may be reused. */
 export function forgetProcess(pid: number): void {
   openWorkspace().reaper.stdin?.write(`forget ${pid}\n`)
 }
@@ -51,12 +51,12 @@ function openWorkspace(): Workspace {
 function createWorkspace(): Workspace {
   const directory = mkdtempSync(join(tmpdir(), 'weir-env-'))
   const stdio = ['pipe', 'ignore', 'ignore'] as const
-  // A session of its own: Ctrl-C in the terminal must not reach it before it has done its work.
+  // Runs in a new session, so that Ctrl-C in the terminal does not end it before it has cleaned up.
   const reaper = spawn('sh', ['-c', REAPER, 'weir-env-reaper', directory], { stdio: [...stdio], detached: true })
   reaper.unref()
   const pipe = reaper.stdin as Socket | null
   pipe?.unref()
-  // A test process outlives a vitest that was killed, and waits in vain for what died with it.
+  // If vitest is killed, a test process would continue and wait forever for parts that were stopped.
   process.once('disconnect', () => process.kill(process.pid, 'SIGKILL'))
   return { directory, reaper }
 }

@@ -2,9 +2,9 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { silentLogger } from '../../src/config/logger.ts'
-import { matchesGlob } from '../../src/http/glob.ts'
 import { NO_POLICY, type Principal, Rights } from '../../src/http/permissions.ts'
-import { openPolicy, parsePermissions } from '../../src/http/permissions-file.ts'
+import { openPermissions, parsePermissions } from '../../src/http/permissions-file.ts'
+import { matchesWildcard } from '../../src/regex/wildcard.ts'
 import { temporaryDirectory } from '../support/temporary-directory.ts'
 
 const ADA: Principal = { name: 'ada', role: 'none', groups: [], method: 'basic' }
@@ -25,12 +25,12 @@ describe('a pattern', () => {
     ['a.c', 'abc', false],
     ['[a-z]', 'b', false],
   ])('%s and %s: %s', (pattern, text, matches) => {
-    expect(matchesGlob(pattern, text)).toBe(matches)
+    expect(matchesWildcard(pattern, text)).toBe(matches)
   })
 
   it('takes no longer than its length times that of the text', () => {
     const startMs = performance.now()
-    expect(matchesGlob(`${'*a'.repeat(100)}b`, 'a'.repeat(2_000))).toBe(false)
+    expect(matchesWildcard(`${'*a'.repeat(100)}b`, 'a'.repeat(2_000))).toBe(false)
     expect(performance.now() - startMs).toBeLessThan(1_000)
   })
 
@@ -47,7 +47,7 @@ describe('a pattern', () => {
     [':.:orders', 'orders', true],
   ])('%s of subjects covers %s: %s', (pattern, subject, covered) => {
     const rights = rightsOf(JSON.stringify({ users: { ada: [{ subjects: [pattern], operations: ['read'] }] } }))
-    expect(rights.may('read', subject)).toBe(covered)
+    expect(rights.allows('read', subject)).toBe(covered)
   })
 })
 
@@ -62,28 +62,28 @@ groups:
 `
   it('add up from role, user and groups', () => {
     const who = { role: 'developer', groups: ['team', 'unknown'] } as const
-    expect(rightsOf(FILE, who).may('delete', 'anything')).toBe(true)
-    expect(rightsOf(FILE).may('delete', 'ada-1')).toBe(false)
-    expect(rightsOf(FILE).may('write', 'ada-1')).toBe(true)
-    expect(rightsOf(FILE, who, 'connectors').may('offsets', 'team-1')).toBe(true)
-    expect(rightsOf(FILE, who, 'connectors').may('offsets', 'other')).toBe(false)
-    expect(rightsOf(FILE, { name: 'toString' }).maySome('read')).toBe(false)
+    expect(rightsOf(FILE, who).allows('delete', 'anything')).toBe(true)
+    expect(rightsOf(FILE).allows('delete', 'ada-1')).toBe(false)
+    expect(rightsOf(FILE).allows('write', 'ada-1')).toBe(true)
+    expect(rightsOf(FILE, who, 'connectors').allows('offsets', 'team-1')).toBe(true)
+    expect(rightsOf(FILE, who, 'connectors').allows('offsets', 'other')).toBe(false)
+    expect(rightsOf(FILE, { name: 'toString' }).allowsAny('read')).toBe(false)
   })
 
   it('take the place of the defaults of a role that they name, and of no other', () => {
-    expect(rightsOf(FILE, { name: 'rea', role: 'readonly' }).maySome('read')).toBe(false)
-    expect(rightsOf('{}', { name: 'rea', role: 'readonly' }).mayAll('read')).toBe(true)
-    expect(rightsOf(FILE, { name: 'eve', role: 'admin' }).mayAll('mode')).toBe(true)
+    expect(rightsOf(FILE, { name: 'rea', role: 'readonly' }).allowsAny('read')).toBe(false)
+    expect(rightsOf('{}', { name: 'rea', role: 'readonly' }).allowsAll('read')).toBe(true)
+    expect(rightsOf(FILE, { name: 'eve', role: 'admin' }).allowsAll('mode')).toBe(true)
   })
 
   it('are none without a file for the role none, and everything only for what is of all', () => {
     const nothing = Rights.of('subjects', ADA, NO_POLICY)
-    expect(nothing.maySome('read')).toBe(false)
-    expect(() => nothing.demandSome('read')).toThrow("User 'ada' lacks the permission 'read' on any subject")
-    expect(() => nothing.demandAll('mode')).toThrow("User 'ada' lacks the permission 'mode' on all subjects")
-    expect(() => nothing.demand('write', 's')).toThrow("User 'ada' lacks the permission 'write' on the subject 's'")
+    expect(nothing.allowsAny('read')).toBe(false)
+    expect(() => nothing.requireAny('read')).toThrow("User 'ada' lacks the permission 'read' on any subject")
+    expect(() => nothing.requireAll('mode')).toThrow("User 'ada' lacks the permission 'mode' on all subjects")
+    expect(() => nothing.require('write', 's')).toThrow("User 'ada' lacks the permission 'write' on the subject 's'")
     const wide = rightsOf("users: { ada: [{ subjects: ['*', ':.*:*'], operations: [config] }] }")
-    expect([wide.may('config', ':.any:s'), wide.mayAll('config')]).toEqual([true, false])
+    expect([wide.allows('config', ':.any:s'), wide.allowsAll('config')]).toEqual([true, false])
   })
 })
 
@@ -110,9 +110,9 @@ describe('a file of permissions', () => {
     const write = (operation: string) =>
       writeFileSync(file, `users: { ada: [{ subjects: ['*'], operations: [${operation}] }] }`)
     write('read')
-    const policy = openPolicy({ 'weir.authorization.permissions.file': file }, silentLogger())
+    const policy = openPermissions({ 'weir.authorization.permissions.file': file }, silentLogger())
     onTestFinished(() => policy.close())
-    const may = (operation: 'read' | 'write') => Rights.of('subjects', ADA, policy.current()).maySome(operation)
+    const may = (operation: 'read' | 'write') => Rights.of('subjects', ADA, policy.current()).allowsAny(operation)
     expect([may('read'), may('write')]).toEqual([true, false])
     write('write')
     await vi.waitFor(() => expect([may('read'), may('write')]).toEqual([false, true]))
@@ -122,8 +122,8 @@ describe('a file of permissions', () => {
 
   it('that is not there keeps a program from starting', () => {
     const settings = { 'weir.authorization.permissions.file': '/nowhere/permissions.yaml' }
-    expect(() => openPolicy(settings, silentLogger())).toThrow(
-      "can't read the permissions of /nowhere/permissions.yaml",
+    expect(() => openPermissions(settings, silentLogger())).toThrow(
+      'cannot read the permissions file /nowhere/permissions.yaml',
     )
   })
 })

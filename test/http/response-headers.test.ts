@@ -13,5 +13,5 @@ it('reads the rules of Jetty’s header filter', () => {
 })
 
 it.each(['put X-A: b', 'set X-A', 'set X A: b', 'setDate Expires: soon'])('refuses %s', (rule) => {
-  expect(() => parseHeaderRules(rule)).toThrow(`the header rule '${rule}' can't be read`)
+  expect(() => parseHeaderRules(rule)).toThrow(`the header rule '${rule}' is invalid`)
 })

@@ -5,10 +5,10 @@ import { join } from 'node:path'
 import { afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
 import { silentLogger } from '../../src/config/logger.ts'
 import { tlsMaterial } from '../../src/config/tls.ts'
-import type { Access } from '../../src/http/access.ts'
+import type { AccessControl } from '../../src/http/access-control.ts'
 import { Authentication } from '../../src/http/authentication.ts'
-import { PasswordLogIn } from '../../src/http/password-log-in.ts'
-import { NO_POLICY, type Operation } from '../../src/http/permissions.ts'
+import { PasswordAuthenticator } from '../../src/http/password-authenticator.ts'
+import { type AclOperation, NO_POLICY } from '../../src/http/permissions.ts'
 import { type HttpServer, type HttpServerOptions, startHttpServer } from '../../src/http/server.ts'
 import { hashPassword, type Role, Users } from '../../src/http/users.ts'
 
@@ -69,7 +69,7 @@ describe('a TLS listener', () => {
   it.each([
     [{ 'ssl.keystore.location': tls('old.jks') }, /JKS store.*keytool -importkeystore/],
     [{ 'ssl.keystore.location': tls('nowhere.pem') }, /ssl.keystore.location=.*ENOENT/],
-    [{ 'ssl.keystore.location': tls('server.p12'), 'ssl.keystore.password': 'wrong' }, /can't be used/],
+    [{ 'ssl.keystore.location': tls('server.p12'), 'ssl.keystore.password': 'wrong' }, /cannot be used/],
     [{ 'ssl.keystore.location': tls('README.md') }, /neither PEM nor PKCS#12/],
     [{ 'ssl.truststore.location': tls('trust.p12') }, /the password is wrong.*ssl.truststore.password/],
   ])('says what is wrong with a store: %#', (settings, message) => {
@@ -82,11 +82,11 @@ describe('a TLS listener', () => {
 })
 
 describe('BASIC authentication', () => {
-  const OPERATIONS: Readonly<Record<string, Operation>> = { GET: 'read', POST: 'write', PUT: 'mode' }
-  const ACCESS: Pick<Access, 'kind' | 'policy' | 'check'> = {
+  const OPERATIONS: Readonly<Record<string, AclOperation>> = { GET: 'read', POST: 'write', PUT: 'mode' }
+  const ACCESS: Pick<AccessControl, 'kind' | 'policy' | 'check'> = {
     kind: 'subjects',
     policy: () => NO_POLICY,
-    check: ({ method, rights }) => rights.demandAll(OPERATIONS[method]!),
+    check: ({ method, rights }) => rights.requireAll(OPERATIONS[method]!),
   }
   const salt = Buffer.alloc(16, 7)
   const linesOf = async (users: Record<string, [string, Role]>) =>
@@ -100,7 +100,7 @@ describe('BASIC authentication', () => {
   const as = (name: string, password: string) => ({
     authorization: `Basic ${Buffer.from(`${name}:${password}`).toString('base64')}`,
   })
-  const logInOf = (realm: string) => new Authentication({ realm, passwords: new PasswordLogIn(users) })
+  const logInOf = (realm: string) => new Authentication({ realm, passwords: new PasswordAuthenticator(users) })
   let lines: string
   let users: Users
 

@@ -88,7 +88,7 @@ describe('the http server', () => {
   })
 
   it('refuses a body that names no type where types are asked for, but not the lack of one', async () => {
-    const url = await start({ typedBodiesOnly: true })
+    const url = await start({ requiresContentType: true })
     const send = (body: Buffer) => fetch(`${url}/things`, { method: 'POST', body: new Uint8Array(body) })
     expect((await send(Buffer.from('{}'))).status).toBe(415)
     expect((await send(Buffer.alloc(0))).status).toBe(200)
@@ -134,10 +134,10 @@ describe('the http server', () => {
   })
 
   it('has health, readiness and metrics', async () => {
-    const url = await start({ ready: () => false })
+    const url = await start({ isReady: () => false })
     expect((await fetch(`${url}/healthz`)).status).toBe(200)
     expect((await fetch(`${url}/readyz`)).status).toBe(503)
-    expect((await fetch(`${await start({ healthy: () => false })}/healthz`)).status).toBe(503)
+    expect((await fetch(`${await start({ isHealthy: () => false })}/healthz`)).status).toBe(503)
     expect((await fetch(`${url}/metrics`, { headers: { accept: 'text/plain' } })).status).toBe(200)
   })
 

@@ -21,7 +21,7 @@ let mayAct: boolean
 let asserted: number[]
 let term: AbortController
 let metrics: Metrics
-let meters: OperatorMetrics
+let operatorMetrics: OperatorMetrics
 
 beforeEach(async () => {
   clock = new FakeClock()
@@ -31,15 +31,7 @@ beforeEach(async () => {
   asserted = []
   term = new AbortController()
   metrics = createMetrics()
-  const nothing = () => []
-  const readings = {
-    isLeader: () => true,
-    concurrency: 4,
-    watches: nothing,
-    observers: nothing,
-    queue: () => undefined,
-  }
-  meters = registerOperatorMetrics(metrics, { ...readings, resources: nothing })
+  operatorMetrics = registerOperatorMetrics(metrics)
 })
 
 /** A worker that hangs up on everybody until it is back; then it has nothing. */
@@ -86,7 +78,7 @@ function start(workerUrl = registry.url) {
   return startOn(runtimesConfigFor({ registryUrl: registry.url, workerUrl }))
 }
 
-function startOn(estate: RuntimesConfig) {
+function startOn(runtimesConfig: RuntimesConfig) {
   const fence: Fence = {
     signal: term.signal,
     assertFor(ms) {
@@ -94,7 +86,10 @@ function startOn(estate: RuntimesConfig) {
       if (!mayAct) throw new NotLeaderError()
     },
   }
-  const leader = startActiveOperator({ cluster, clock, logger: silentLogger(), meters, estate, home: 'default' }, fence)
+  const leader = startActiveOperator(
+    { cluster, clock, logger: silentLogger(), operatorMetrics, runtimesConfig, operatorNamespace: 'default' },
+    fence,
+  )
   onTestFinished(() => {
     term.abort(new NotLeaderError())
     return leader.stop()
@@ -183,7 +178,7 @@ describe('a leader', () => {
     const leader = start()
     await expect.poll(() => registry.writes.length).toBeGreaterThan(0)
     const stopping = leader.stop()
-    leader.wake(subject(), 'user')
+    leader.enqueue(subject(), 'user')
     expect(leader.queue('Subject')).toEqual({ waiting: 0, workingMs: [] })
     await clock.advance(3_000)
     await stopping
@@ -214,7 +209,7 @@ describe('a worker that does not answer', () => {
     const keys = Array.from({ length: connectors }, (_, at) => cluster.apply('Connector', `c${at}`, { class: 'Sink' }))
     const reasonOf = (key: ResourceKey) => cluster.get(key)?.status.conditions[0]?.reason
     start(worker.url)
-    const passes = async () => {
+    const loop = async () => {
       const { values } = (await metrics.getSingleMetric('controller_runtime_reconcile_total')?.get()) ?? { values: [] }
       return values.reduce((sum, { value }) => sum + value, 0)
     }
@@ -228,7 +223,7 @@ describe('a worker that does not answer', () => {
     expect(worker.asked.length - probes()).toBeLessThan(40)
     expect(new Set(keys.map(reasonOf))).toEqual(new Set(['WorkerUnreachable']))
     // And none is passed over again and again only to be told that nobody is there.
-    expect(await passes()).toBeLessThan(4 * connectors)
+    expect(await loop()).toBeLessThan(4 * connectors)
     worker.isAway = false
     await until('all to be passed over', WAIT, async () => {
       await clock.advance(1_000)
@@ -242,10 +237,10 @@ describe('a worker that does not answer', () => {
 
   it('is given up in time by deletions that wait for it', { timeout: 120_000 }, async () => {
     const worker = await workerAway()
-    const estate = runtimesConfigFor({ registryUrl: registry.url, workerUrl: worker.url })
-    const [entry] = estate.workers
+    const runtimesConfig = runtimesConfigFor({ registryUrl: registry.url, workerUrl: worker.url })
+    const [entry] = runtimesConfig.workers
     const key = cluster.apply('Connector', 'orders', { class: 'Sink' })
-    startOn({ ...estate, workers: [{ ...entry!, abandonMs: 3_600_000 } as WorkerRuntimeConfig] })
+    startOn({ ...runtimesConfig, workers: [{ ...entry!, deletionTimeoutMs: 3_600_000 } as WorkerRuntimeConfig] })
     await until('it to be known as away', WAIT, async () => {
       await clock.advance(1_000)
       return worker.asked.includes(PROBE)

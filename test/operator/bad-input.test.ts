@@ -1,6 +1,7 @@
 import { expect, it, onTestFinished } from 'vitest'
 import { silentLogger } from '../../src/config/logger.ts'
 import { Controller } from '../../src/operator/controller/controller.ts'
+import { WorkQueue } from '../../src/operator/controller/work-queue.ts'
 import { buildConditions } from '../../src/operator/resources/condition.ts'
 import type { ResourceKey } from '../../src/operator/resources/resource.ts'
 import type { Condition } from '../../src/operator/resources/status.ts'
@@ -17,20 +18,19 @@ it('passes over what is edited every 10 ms as often as it gets done, and ends wh
     await clock.sleep(100)
     return lookup(...call)
   }
-  const { pass } = subjects()
-  let passes = 0
+  const { reconcile } = subjects()
+  let reconciles = 0
   const controller = new Controller<ResourceKey>({
-    name: 'Subject',
+    queue: new WorkQueue({ clock, flowConcurrency: 4 }),
     clock,
     logger: silentLogger(),
-    concurrency: 4,
     reconcile: (key) => {
-      passes += 1
-      return pass(key as ResourceKey<'Subject'>)
+      reconciles += 1
+      return reconcile(key as ResourceKey<'Subject'>)
     },
   })
-  cluster.onChange(({ key, what }) => {
-    if (what === 'declared') controller.queue.add(key)
+  cluster.onChange(({ key, type }) => {
+    if (type === 'desired') controller.queue.add(key)
   })
   controller.start()
   onTestFinished(() => controller.stop())
@@ -45,15 +45,15 @@ it('passes over what is edited every 10 ms as often as it gets done, and ends wh
     await clock.advance(10)
   }
   // 10 s of edits: no more passes than fit into them, one after the other.
-  expect(passes).toBeLessThanOrEqual(110)
+  expect(reconciles).toBeLessThanOrEqual(110)
   await until('the last edit', { everyMs: 1, timeoutMs: 25_000 }, async () => {
     await clock.advance(100)
     return cluster.get(key!)?.status.observedGeneration === edits
   })
   await clock.advance(1_000)
-  const settled = passes
+  const settled = reconciles
   await clock.advance(20_000)
-  expect(passes).toBe(settled)
+  expect(reconciles).toBe(settled)
   const { status, metadata } = cluster.get(key!)!
   expect([status.observedGeneration, metadata.generation]).toEqual([edits, edits])
   expect(registry.schemas.get('busy')?.at(-1)?.schema).toContain(`S${edits}`)
@@ -63,10 +63,16 @@ it('passes over what is edited every 10 ms as often as it gets done, and ends wh
 it('keeps as many conditions after 10,000 changes as after one, and their messages short', () => {
   let conditions: readonly Condition[] = []
   for (let change = 0; change < 10_000; change++) {
-    const progress = (['working', 'stuck'] as const)[change % 2]!
-    const also = [{ type: 'Synced', status: 'False', reason: 'Drifted', message: `${change}` }] as const
-    const verdict = { ready: 'False', reason: 'Drifted', message: 'x'.repeat(40_000 + change), progress, also } as const
-    conditions = buildConditions(verdict, conditions, change, change)
+    const progress = (['reconciling', 'stalled'] as const)[change % 2]!
+    const otherConditions = [{ type: 'Synced', status: 'False', reason: 'Drifted', message: `${change}` }] as const
+    const readiness = {
+      status: 'False',
+      reason: 'Drifted',
+      message: 'x'.repeat(40_000 + change),
+      progress,
+      otherConditions,
+    } as const
+    conditions = buildConditions(readiness, conditions, change, change)
   }
   expect(conditions.map(({ type }) => type)).toEqual(['Ready', 'Synced', 'Stalled'])
   expect(Math.max(...conditions.map(({ message }) => message.length))).toBe(32_768)
@@ -75,6 +81,6 @@ it('keeps as many conditions after 10,000 changes as after one, and their messag
 
 it('cuts no character of a message in two: the API server would store another text, time and again', () => {
   const message = `${'x'.repeat(32_767)}\u{1d4b6}`
-  const verdict = { ready: 'False', reason: 'TaskFailed', message } as const
-  expect(buildConditions(verdict, [], 1, 0)[0]?.message).toBe(`${'x'.repeat(32_767)}\ufffd`)
+  const readiness = { status: 'False', reason: 'TaskFailed', message } as const
+  expect(buildConditions(readiness, [], 1, 0)[0]?.message).toBe(`${'x'.repeat(32_767)}\ufffd`)
 })

@@ -24,17 +24,19 @@ const read = (...lines: readonly string[]) =>
 
 describe('the operator’s configuration', () => {
   it('is, in the example that we give, right in all its entries', () => {
-    const { estate } = readConfiguration(join(import.meta.dirname, '../../examples/operator/weir-operator.yaml'))
-    const entries = [...estate.workers, ...estate.registries]
+    const { runtimesConfig } = readConfiguration(
+      join(import.meta.dirname, '../../examples/operator/weir-operator.yaml'),
+    )
+    const entries = [...runtimesConfig.workers, ...runtimesConfig.registries]
     expect(entries.map(({ name }) => name)).toEqual(['default', 'java', 'default'])
-    expect(entries.filter((entry) => 'fault' in entry)).toEqual([])
+    expect(entries.filter((entry) => 'error' in entry)).toEqual([])
   })
 
   it('names workers and registries, how they are reached and who may use them', () => {
     const password = file('password', 'pass\n')
     const token = file('token', 'secret-token\n')
     const ca = file('ca.crt', 'PEM')
-    const { instance, watchNamespaces, estate } = read(
+    const { instance, watchNamespaces, runtimesConfig } = read(
       'instance: prod-eu',
       'watchNamespaces: [shop]',
       'allowInlineSecrets: true',
@@ -63,7 +65,7 @@ describe('the operator’s configuration', () => {
       '  contexts: {"*": [.default], shop: [.shop]}',
     )
     expect([instance, watchNamespaces]).toEqual(['prod-eu', ['shop']])
-    expect(estate).toEqual({
+    expect(runtimesConfig).toEqual({
       workers: [
         {
           name: 'default',
@@ -73,17 +75,17 @@ describe('the operator’s configuration', () => {
             tls: { ca: Buffer.from('PEM') },
           },
           namespaces: ['shop', 'orders'],
-          requestMs: 5_000,
-          observeMs: 60_000,
-          inFlightMax: 3,
-          graceMs: 90_000,
-          abandonMs: 3_600_000,
-          abandonTerminatingMs: 600_000,
+          requestTimeoutMs: 5_000,
+          observeIntervalMs: 60_000,
+          maxInFlight: 3,
+          readinessGracePeriodMs: 90_000,
+          deletionTimeoutMs: 3_600_000,
+          terminatingDeletionTimeoutMs: 600_000,
           nameTemplate: '{namespace}.{name}',
           allowsExplicitNames: true,
           protectedNames: ['mirror-*'],
           secretPlaceholder: '${secret:{namespace}/{name}:{key}}',
-          marksOwner: false,
+          writesOwnerMarker: false,
           allowsInlineSecrets: true,
           podSelector: 'app=worker',
         },
@@ -93,10 +95,10 @@ describe('the operator’s configuration', () => {
           name: 'default',
           endpoint: { url: 'http://registry:8081', auth: { token: 'secret-token' } },
           namespaces: 'All',
-          requestMs: 10_000,
-          observeMs: 30_000,
-          inFlightMax: 8,
-          graceMs: 60_000,
+          requestTimeoutMs: 10_000,
+          observeIntervalMs: 30_000,
+          maxInFlight: 8,
+          readinessGracePeriodMs: 60_000,
           subjectPrefixes: { shop: ['shop-'] },
           contexts: { '*': ['.default'], shop: ['.shop'] },
         },
@@ -106,20 +108,20 @@ describe('the operator’s configuration', () => {
 
   it('grants an entry to namespaces by their labels, as Kubernetes writes that', () => {
     const selector = '{matchLabels: {team: shop}, matchExpressions: [{key: stage, operator: NotIn, values: [dev]}]}'
-    const { estate } = read(
+    const { runtimesConfig } = read(
       `registries: [{name: r, url: "http://r", allowedNamespaces: {from: Selector, selector: ${selector}}}]`,
     )
-    expect(estate.registries[0]).toMatchObject({
+    expect(runtimesConfig.registries[0]).toMatchObject({
       namespaces: {
         matchLabels: { team: 'shop' },
         matchExpressions: [{ key: 'stage', operator: 'NotIn', values: ['dev'] }],
       },
     })
-    expect(needsNamespaces(estate)).toBe(true)
+    expect(needsNamespaces(runtimesConfig)).toBe(true)
   })
 
   it('needs to know no namespace where none is named by its labels, nor given up in when it goes', () => {
-    const needs = (more: string) => needsNamespaces(read(`workers: [{name: w, url: "http://w"${more}}]`).estate)
+    const needs = (more: string) => needsNamespaces(read(`workers: [{name: w, url: "http://w"${more}}]`).runtimesConfig)
     expect(needs(', allowedNamespaces: {from: All}')).toBe(false)
     expect(needs(', onUnreachableDelete: Abandon')).toBe(true)
     // What is written holds in every namespace.
@@ -128,8 +130,8 @@ describe('the operator’s configuration', () => {
   })
 
   it('grants an entry to the operator’s own namespace where nothing else is said', () => {
-    const { estate } = read('workers: [{name: w, url: "http://w"}]')
-    expect(estate.workers[0]).toMatchObject({ namespaces: 'Same' })
+    const { runtimesConfig } = read('workers: [{name: w, url: "http://w"}]')
+    expect(runtimesConfig.workers[0]).toMatchObject({ namespaces: 'Same' })
   })
 
   it.each([
@@ -163,10 +165,10 @@ describe('the operator’s configuration', () => {
     ['{name: bad, url: "http://w", nameTemplate: "{cluster}.{name}"}', 'other braces, such as {namespace}.{name}'],
     ['{name: bad, url: "http://w", nameTemplate: "a/{name}"}', 'slashes'],
     ['{name: bad, url: "http://w", ownershipMarker: "no"}', 'ownershipMarker: '],
-  ])('keeps an entry that can not be used from hurting others: %s', (entry, fault) => {
-    const { estate } = read('workers:', `- ${entry}`, '- {name: good, url: "http://w"}')
-    expect(estate.workers).toMatchObject([
-      { name: 'bad', fault: expect.stringContaining(fault) },
+  ])('keeps an entry that can not be used from hurting others: %s', (entry, error) => {
+    const { runtimesConfig } = read('workers:', `- ${entry}`, '- {name: good, url: "http://w"}')
+    expect(runtimesConfig.workers).toMatchObject([
+      { name: 'bad', error: expect.stringContaining(error) },
       { name: 'good', endpoint: { url: 'http://w' } },
     ])
   })
@@ -175,9 +177,9 @@ describe('the operator’s configuration', () => {
     ['{shop: [shop]}', "contexts.shop[0]: 'shop' must begin with a dot and hold no colon, such as .shop, or .default"],
     ['{shop: []}', 'contexts.shop: '],
     ['{"s p": [.x]}', 'contexts'],
-  ])('keeps contexts that are none from being granted: %s', (contexts, fault) => {
-    const { estate } = read('registries:', `- {name: bad, url: "http://r", contexts: ${contexts}}`)
-    expect(estate.registries).toMatchObject([{ name: 'bad', fault: expect.stringContaining(fault) }])
+  ])('keeps contexts that are none from being granted: %s', (contexts, error) => {
+    const { runtimesConfig } = read('registries:', `- {name: bad, url: "http://r", contexts: ${contexts}}`)
+    expect(runtimesConfig.registries).toMatchObject([{ name: 'bad', error: expect.stringContaining(error) }])
   })
 
   it.each([

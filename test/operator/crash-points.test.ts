@@ -84,8 +84,8 @@ async function settle(
     let isQuiet = true
     const before = effects()
     for (const key of [...cluster.resources.keys()]) {
-      const again = await operators[kindOfKey(key)].pass(key as ResourceKey<never>)
-      if (typeof again !== 'string' && again.afterMs <= 1_000) isQuiet = false
+      const requeue = await operators[kindOfKey(key)].reconcile(key as ResourceKey<never>)
+      if (typeof requeue !== 'string' && requeue.afterMs <= 1_000) isQuiet = false
     }
     // What one wrote may be what another waits for.
     if (isQuiet && effects() === before) return 'settled'
@@ -97,7 +97,7 @@ async function settle(
 /** All that matters of the end, without times; a restart that nobody heard of is not counted. */
 function worldOf({ cluster, worker, registry }: Stage) {
   const resources = RESOURCE_KINDS.flatMap((kind) => cluster.list(kind)).map((resource) => {
-    const { conditions, observedGeneration, ...facts } = resource.status
+    const { conditions, observedGeneration, ...statusFields } = resource.status
     return {
       key: resourceKeyOf(resource),
       finalizers: resource.metadata.finalizers,
@@ -108,8 +108,8 @@ function worldOf({ cluster, worker, registry }: Stage) {
         message.replace(/\d{4}-\S+Z/g, 'some time'),
       ]),
       observedGeneration,
-      facts: JSON.parse(
-        JSON.stringify(facts, (key, value) => (/(Time|At|autoRestart)$/.test(key) ? undefined : value)),
+      statusFields: JSON.parse(
+        JSON.stringify(statusFields, (key, value) => (/(Time|At|autoRestart)$/.test(key) ? undefined : value)),
       ),
     }
   })

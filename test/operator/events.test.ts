@@ -76,7 +76,7 @@ describe('of a Connector people are told', () => {
   it('that another one has its name', async () => {
     await settle(apply())
     const loser = stage.cluster.apply('Connector', 'second', { ...datagen, name: 'orders' })
-    for (let pass = 0; pass < 2; pass++) await settle(loser)
+    for (let reconcile = 0; reconcile < 2; reconcile++) await settle(loser)
     expect(told()).toEqual(['Created', 'Conflict'])
   })
 })

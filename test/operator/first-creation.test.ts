@@ -35,11 +35,11 @@ describe('a Connector that the last look did not show', () => {
   it('is made without a question', async () => {
     const asked = callsOf(worker, ['get', 'status', 'create'])
     const key = cluster.apply('Connector', 'orders', datagen)
-    const { pass, settle, verdict } = operators({ isBlind: true }).Connector
-    await pass(key)
+    const { reconcile, settle, readiness } = operators({ isBlind: true }).Connector
+    await reconcile(key)
     expect(asked).toEqual(['create'])
     await settle(key)
-    expect(verdict(key)).toBe('Ready=True/Succeeded')
+    expect(readiness(key)).toBe('Ready=True/Succeeded')
     expect(worker.writes).toEqual(['create orders'])
   })
 
@@ -50,16 +50,16 @@ describe('a Connector that the last look did not show', () => {
   ])('is treated as adoptionPolicy %s says where somebody made it since', async (adoptionPolicy, expected) => {
     await worker.create('orders', { 'connector.class': 'Datagen', topic: 'others' })
     const key = cluster.apply('Connector', 'orders', { ...datagen, adoptionPolicy })
-    const { settle, verdict } = operators({ isBlind: true }).Connector
+    const { settle, readiness } = operators({ isBlind: true }).Connector
     await settle(key)
-    expect(verdict(key)).toBe(expected)
+    expect(readiness(key)).toBe(expected)
   })
 
   it('is asked for where something is to be done before it runs', async () => {
     const asked = callsOf(worker, ['get', 'create'])
     const offsets = { operation: { id: 'a', type: 'Reset' } }
-    const { pass } = operators({ isBlind: true }).Connector
-    await pass(cluster.apply('Connector', 'orders', { ...datagen, offsets }))
+    const { reconcile } = operators({ isBlind: true }).Connector
+    await reconcile(cluster.apply('Connector', 'orders', { ...datagen, offsets }))
     expect(asked).toEqual(['get'])
   })
 })
@@ -67,11 +67,11 @@ describe('a Connector that the last look did not show', () => {
 describe('a Subject that the last look did not show', () => {
   it('is registered without asking for it', async () => {
     const asked = callsOf(registry, ['lookup', 'versions', 'version', 'config', 'register'])
-    const { pass, verdict } = operators({ isBlind: true }).Subject
+    const { reconcile, readiness } = operators({ isBlind: true }).Subject
     const key = cluster.apply('Subject', 'orders-value', { schema: record(ID) })
-    await pass(key)
+    await reconcile(key)
     expect(asked.sort()).toEqual(['config', 'register'])
-    expect(verdict(key)).toBe('Ready=True/Succeeded')
+    expect(readiness(key)).toBe('Ready=True/Succeeded')
   })
 
   it.each([
@@ -89,10 +89,10 @@ describe('a Subject that the last look did not show', () => {
         return register.apply(stage.registry, asked)
       }
       const key = stage.cluster.apply('Subject', 'orders-value', { schema })
-      const { pass, verdict } = stage.operators({ isBlind }).Subject
-      await pass(key)
+      const { reconcile, readiness } = stage.operators({ isBlind }).Subject
+      await reconcile(key)
       const { lastRegisteredTime: _, ...status } = stage.cluster.get(key)!.status
-      return { verdict: verdict(key), status }
+      return { readiness: readiness(key), status }
     }
     expect(await seen(true)).toEqual(await seen(false))
   })
@@ -103,8 +103,8 @@ describe('a Subject that the last look did not show', () => {
   ])('is asked for where adoptionPolicy is %s', async (adoptionPolicy, schema, expected) => {
     await registry.register('orders-value', { schema: record(ID) })
     const key = cluster.apply('Subject', 'orders-value', { schema, adoptionPolicy })
-    const { settle, verdict } = operators({ isBlind: true }).Subject
+    const { settle, readiness } = operators({ isBlind: true }).Subject
     await settle(key)
-    expect(verdict(key)).toBe(expected)
+    expect(readiness(key)).toBe(expected)
   })
 })

@@ -1,18 +1,19 @@
 import { beforeEach, describe, expect, it } from 'vitest'
 import { createMetrics, type Metrics } from '../../src/config/metrics.ts'
-import { type OperatorMetrics, registerOperatorMetrics } from '../../src/operator/metrics.ts'
+import { type OperatorMetrics, observeOperator, registerOperatorMetrics } from '../../src/operator/metrics.ts'
 import { MemoryCluster } from '../support/memory-cluster.ts'
 
 let cluster: MemoryCluster
 let metrics: Metrics
-let meters: OperatorMetrics
+let operatorMetrics: OperatorMetrics
 let isLeader: boolean
 
 beforeEach(() => {
   cluster = new MemoryCluster()
   metrics = createMetrics()
   isLeader = true
-  meters = registerOperatorMetrics(metrics, {
+  operatorMetrics = registerOperatorMetrics(metrics)
+  observeOperator(metrics, {
     isLeader: () => isLeader,
     concurrency: 4,
     resources: () => [...cluster.resources.values()],
@@ -47,9 +48,10 @@ describe('the operator’s metrics', () => {
     expect(await samples('workqueue_longest_running_processor_seconds')).toEqual([`${labels} 2.5`])
     expect(await samples('controller_runtime_active_workers')).toEqual(['{controller="connector"} 2'])
     expect(await samples('controller_runtime_max_concurrent_reconciles')).toHaveLength(3)
-    const meter = meters.controller('Connector')
-    for (const outcome of ['success', 'requeue_after', 'error', 'panic', 'timeout'] as const) meter.passed(outcome, 100)
-    meter.stuck()
+    const metrics = operatorMetrics.controller('Connector')
+    for (const outcome of ['success', 'requeue_after', 'error', 'panic', 'timeout'] as const)
+      metrics.reconciled(outcome, 100)
+    metrics.failedTerminally()
     expect(await samples('controller_runtime_reconcile_total')).toEqual([
       '{controller="connector",result="success"} 1',
       '{controller="connector",result="requeue_after"} 1',
@@ -84,21 +86,21 @@ describe('the operator’s metrics', () => {
   it('tell how fresh what is known is: the worst watch of each kind', async () => {
     expect(await samples('weir_cache_staleness_seconds')).toEqual(['{resource="subjects"} 2'])
     expect(await samples('weir_observe_lag_seconds')).toEqual(['{cluster="default",runtime="worker"} 1.5'])
-    meters.watchRestarted('subjects', 'Expired')
+    operatorMetrics.watchRestarted('subjects', 'Expired')
     expect(await samples('weir_watch_restarts_total')).toEqual(['{resource="subjects",reason="Expired"} 1'])
   })
 
   it('count calls by what they ask, never by whose name is in them', async () => {
     for (const name of ['a', 'b%2Fc']) {
-      meters.called('default', 'worker', { method: 'GET', path: `/connectors/${name}/status` }, 200)
+      operatorMetrics.runtimeCallEnded('default', 'worker', { method: 'GET', path: `/connectors/${name}/status` }, 200)
     }
-    meters.called('default', 'worker', { method: 'GET', path: '/connectors?expand=info' }, 0)
+    operatorMetrics.runtimeCallEnded('default', 'worker', { method: 'GET', path: '/connectors?expand=info' }, 0)
     expect(await samples('weir_runtime_requests_total')).toEqual([
       '{cluster="default",endpoint="GET /connectors/{}/status",code="200"} 2',
       '{cluster="default",endpoint="GET /connectors",code="0"} 1',
     ])
     expect(await samples('weir_runtime_up')).toEqual([])
-    meters.asked('GET', '127.0.0.1:6443', 200, 30)
+    operatorMetrics.apiCallEnded('GET', '127.0.0.1:6443', 200, 30)
     expect(await samples('rest_client_requests_total')).toEqual(['{code="200",method="GET",host="127.0.0.1:6443"} 1'])
     expect(await samples('rest_client_request_duration_seconds_sum')).toEqual([
       '{verb="GET",host="127.0.0.1:6443"} 0.03',
@@ -107,7 +109,7 @@ describe('the operator’s metrics', () => {
 
   it('count drift and restarts as they are told', async () => {
     for (const reason of ['DriftDetected', 'DriftCorrected', 'AutoRestarted', 'Created']) {
-      meters.happened('Connector', reason)
+      operatorMetrics.eventRecorded('Connector', reason)
     }
     expect(await samples('weir_drift_total')).toEqual(['{kind="Connector"} 2'])
     expect(await samples('weir_autorestart_total')).toEqual(['{kind="Connector"} 1'])

@@ -8,12 +8,12 @@ it('passes on within a second, each thing once however often it is told', async 
   const told: RuntimeEvent[] = []
   const desk = new RuntimeEventBus(clock, (news) => told.push(news))
   const flapping: RuntimeEvent = { worker: 'default', connector: 'orders' }
-  for (let count = 0; count < 1_000; count++) desk.hear({ ...flapping })
-  desk.hear({ registry: 'default', subject: null })
+  for (let count = 0; count < 1_000; count++) desk.publish({ ...flapping })
+  desk.publish({ registry: 'default', subject: null })
   expect(told).toEqual([])
   await clock.advance(1_000)
   expect(told).toEqual([flapping, { registry: 'default', subject: null }])
-  desk.hear(flapping)
+  desk.publish(flapping)
   await clock.advance(1_000)
   expect(told).toHaveLength(3)
 })
@@ -22,7 +22,7 @@ it('looks at what changes without end a few times a second', async () => {
   const told: RuntimeEvent[] = []
   const desk = new RuntimeEventBus(clock, (news) => told.push(news))
   for (let ms = 0; ms < 10_000; ms += 10) {
-    desk.hear({ worker: 'default', connector: 'orders' })
+    desk.publish({ worker: 'default', connector: 'orders' })
     await clock.advance(10)
   }
   expect(told.length).toBeGreaterThan(40)
@@ -32,9 +32,9 @@ it('looks at what changes without end a few times a second', async () => {
 it('is silent once it is stopped', async () => {
   const told: RuntimeEvent[] = []
   const desk = new RuntimeEventBus(clock, (news) => told.push(news))
-  desk.hear({ worker: 'default', connector: 'orders' })
+  desk.publish({ worker: 'default', connector: 'orders' })
   desk.stop()
-  desk.hear({ worker: 'default', connector: 'orders' })
+  desk.publish({ worker: 'default', connector: 'orders' })
   await clock.advance(1_000)
   expect(told).toEqual([])
 })

@@ -2,6 +2,8 @@ import { beforeEach, describe, expect, it, onTestFinished } from 'vitest'
 import { silentLogger } from '../../src/config/logger.ts'
 import { createReconcilers } from '../../src/operator/controllers.ts'
 import { createRuntimeObservers, type RuntimeObservers } from '../../src/operator/runtime-observers.ts'
+import type { RuntimeKind } from '../../src/operator/runtimes.ts'
+import { requestsForRuntime } from '../../src/operator/watch-mapping.ts'
 import { createStage } from '../support/stage.ts'
 
 const INTERVAL_MS = 30_000
@@ -14,10 +16,21 @@ beforeEach(async () => {
   stage = createStage()
   woken = []
   const { clock, cluster, worker, registry, place } = stage
-  const estate = { workers: [place.worker], registries: [place.registry, { name: 'torn', fault: 'no url' }] }
+  const runtimesConfig = { workers: [place.worker], registries: [place.registry, { name: 'torn', error: 'no url' }] }
   const connect = { worker: () => worker, registry: () => registry }
-  const wake = (key: string, urgency: string) => woken.push(`${key} ${urgency}`)
-  observers = createRuntimeObservers({ estate, cluster, clock, logger: silentLogger(), connect, wake })
+  const enqueue = (key: string, urgency: string) => woken.push(`${key} ${urgency}`)
+  const onAvailabilityChange = (runtime: RuntimeKind, name: string) => {
+    for (const key of requestsForRuntime(runtime, name, cluster)) enqueue(key, 'routine')
+  }
+  observers = createRuntimeObservers({
+    runtimesConfig,
+    cluster,
+    clock,
+    logger: silentLogger(),
+    connect,
+    enqueue,
+    onAvailabilityChange,
+  })
   const [connectors, subjects] = [stage.connectors(), stage.subjects()]
   const orders = cluster.apply('Connector', 'orders', { class: 'Datagen', config: { topic: 'orders' } })
   const user = cluster.apply('Subject', 'user', { schema: '"int"' })
@@ -88,17 +101,17 @@ describe('the observers of a leader', () => {
     cluster.apply('Subject', 'c', { schema: '"int"' })
     cluster.apply('Subject', 'elsewhere', { schema: '"int"', registryRef: { name: 'torn' } })
     cluster.apply('RegistryMode', 'freeze', { mode: 'READONLY' })
-    observers.wakeAll('registry', 'default')
-    expect(woken.map((one) => one.split(/[ /]/)[2])).toEqual(['freeze', 'user', 'c', 'b', 'a'])
+    const requests = requestsForRuntime('registry', 'default', cluster)
+    expect(requests.map((key) => key.split('/')[2])).toEqual(['freeze', 'user', 'c', 'b', 'a'])
   })
 
   it('let a resource rest while its runtime is seen as a whole', async () => {
     const { cluster, clock, runtimes } = stage
-    const { isSeen } = observers
-    const { Connector, Subject } = createReconcilers({ cluster, clock, runtimes, instance: 'test', isSeen })
+    const { isObserved } = observers
+    const { Connector, Subject } = createReconcilers({ cluster, clock, runtimes, instance: 'test', isObserved })
     const pause = async () => [
-      (await Connector.reconcile(cluster.get('Connector/default/orders')!)).again,
-      (await Subject.reconcile(cluster.get('Subject/default/user')!)).again,
+      (await Connector.reconcile(cluster.get('Connector/default/orders')!)).requeue,
+      (await Subject.reconcile(cluster.get('Subject/default/user')!)).requeue,
     ]
     expect(await pause()).toEqual([{ afterMs: 600_000 }, { afterMs: 600_000 }])
     stage.registry.failure = new Error('no answer')
@@ -112,13 +125,13 @@ describe('the observers of a leader', () => {
     cluster.apply('Connector', 'payments', { class: 'Datagen', config: {} })
     for (const name of ['other', 'another']) cluster.apply('Subject', name, { schema: '"int"', subject: `:.:${name}` })
     const lacking = (runtime: 'worker' | 'registry', ...names: readonly string[]) =>
-      names.filter((name) => observers.lacks(runtime, 'default', name))
+      names.filter((name) => observers.isKnownAbsent(runtime, 'default', name))
     expect(lacking('worker', 'payments')).toEqual([])
     await clock.advance(INTERVAL_MS)
     cluster.apply('Connector', 'since', { class: 'Datagen', config: {} })
     expect(lacking('worker', 'orders', 'payments', 'since')).toEqual(['payments'])
     expect(lacking('registry', 'user', ':.:other', 'another', 'nobodys')).toEqual([':.:other', 'another'])
-    expect(observers.lacks('worker', 'nobodys', 'payments')).toBe(false)
+    expect(observers.isKnownAbsent('worker', 'nobodys', 'payments')).toBe(false)
     worker.failure = new Error('no answer')
     await clock.advance(INTERVAL_MS + 5_000)
     expect(lacking('worker', 'payments')).toEqual([])
@@ -126,9 +139,9 @@ describe('the observers of a leader', () => {
 
   it('do not see the level of a subject: whoever declares one looks for itself', async () => {
     const { cluster, clock, runtimes } = stage
-    const { Subject } = createReconcilers({ cluster, clock, runtimes, isSeen: () => true })
+    const { Subject } = createReconcilers({ cluster, clock, runtimes, isObserved: () => true })
     const levelled = cluster.apply('Subject', 'levelled', { schema: '"int"', compatibility: 'FULL' })
     await stage.subjects().settle(levelled)
-    expect((await Subject.reconcile(cluster.get(levelled)!)).again).toEqual({ afterMs: INTERVAL_MS })
+    expect((await Subject.reconcile(cluster.get(levelled)!)).requeue).toEqual({ afterMs: INTERVAL_MS })
   })
 })

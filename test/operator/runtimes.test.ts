@@ -5,7 +5,7 @@ import { ConfigurationWatch } from '../../src/operator/configuration-watch.ts'
 import { createConnectorReconciler } from '../../src/operator/connector/connector-reconciler.ts'
 import { UNFENCED } from '../../src/operator/controller/fence.ts'
 import { TerminalError } from '../../src/operator/controller/reconcile-error.ts'
-import { passesOf } from '../../src/operator/controller/reconciler.ts'
+import { ReconcileLoop } from '../../src/operator/controller/reconcile-loop.ts'
 import { externalObjectIndexFor } from '../../src/operator/resources/index-values.ts'
 import type { Resource } from '../../src/operator/resources/resource.ts'
 import {
@@ -17,7 +17,7 @@ import {
 import { FakeClock } from '../support/fake-clock.ts'
 import { createStage } from '../support/stage.ts'
 
-const entry = { ...RUNTIME_DEFAULTS, name: 'default', endpoint: { url: 'http://w' } }
+const runtimeConfig = { ...RUNTIME_DEFAULTS, name: 'default', endpoint: { url: 'http://w' } }
 
 describe('the runtimes that a resource may name', () => {
   let { cluster } = createStage()
@@ -26,40 +26,40 @@ describe('the runtimes that a resource may name', () => {
   })
   const connector = (workerRef: string): Resource<'Connector'> =>
     cluster.get(cluster.apply('Connector', 'a', { class: 'Datagen', workerRef: { name: workerRef } }))!
-  const reasonOf = (estate: RuntimesConfig['workers'], workerRef = 'default', home = 'weir') => {
+  const reasonOf = (runtimesConfig: RuntimesConfig['workers'], workerRef = 'default', home = 'weir') => {
     const runtimes = createRuntimes(
-      { workers: estate, registries: [] },
-      { home, cluster },
+      { workers: runtimesConfig, registries: [] },
+      { operatorNamespace: home, cluster },
       (_, { endpoint }) => endpoint,
     )
     try {
-      return runtimes.worker(connector(workerRef)).entry.name
+      return runtimes.worker(connector(workerRef)).runtimeConfig.name
     } catch (error) {
       return [(error as { reason: string }).reason, (error as Error).message]
     }
   }
 
   it.each([
-    ['granted to all', [entry], 'default'],
-    ['granted to its namespace', [{ ...entry, namespaces: ['other', 'default'] }], 'default'],
+    ['granted to all', [runtimeConfig], 'default'],
+    ['granted to its namespace', [{ ...runtimeConfig, namespaces: ['other', 'default'] }], 'default'],
     [
       'granted to others',
-      [{ ...entry, namespaces: ['other'] }],
+      [{ ...runtimeConfig, namespaces: ['other'] }],
       ['NotAllowed', 'worker default is not granted to namespace default'],
     ],
     [
       'granted to the operator’s own',
-      [{ ...entry, namespaces: 'Same' as const }],
+      [{ ...runtimeConfig, namespaces: 'Same' as const }],
       ['NotAllowed', 'worker default is not granted to namespace default'],
     ],
     ['not there', [], ['UnknownCluster', "the operator's configuration has no worker default"]],
     [
       'wrong in the configuration',
-      [{ name: 'default', fault: 'url is missing' }],
+      [{ name: 'default', error: 'url is missing' }],
       ['ClusterConfigInvalid', 'worker default: url is missing'],
     ],
-  ])('are told from those that are %s', (_, estate, said) => {
-    expect(reasonOf(estate)).toEqual(said)
+  ])('are told from those that are %s', (_, runtimesConfig, said) => {
+    expect(reasonOf(runtimesConfig)).toEqual(said)
   })
 
   describe('and are granted by labels of namespaces', () => {
@@ -69,35 +69,35 @@ describe('the runtimes that a resource may name', () => {
       cluster.namespaces?.set('default', { labels, isTerminating: false })
 
     it('are told by what those are now', async () => {
-      await cluster.followNamespaces()
-      expect(reasonOf([{ ...entry, namespaces }])).toEqual(notGranted)
+      await cluster.watchNamespaces()
+      expect(reasonOf([{ ...runtimeConfig, namespaces }])).toEqual(notGranted)
       become({ team: 'shop', stage: 'prod' })
-      expect(reasonOf([{ ...entry, namespaces }])).toBe('default')
+      expect(reasonOf([{ ...runtimeConfig, namespaces }])).toBe('default')
       become({ team: 'orders' })
-      expect(reasonOf([{ ...entry, namespaces }])).toEqual(notGranted)
+      expect(reasonOf([{ ...runtimeConfig, namespaces }])).toEqual(notGranted)
     })
 
     it('are not granted to a namespace that is not known, whatever it is to be without', async () => {
-      await cluster.followNamespaces()
+      await cluster.watchNamespaces()
       const without = {
         matchLabels: {},
         matchExpressions: [{ key: 'team', operator: 'DoesNotExist' as const }],
       }
-      expect(reasonOf([{ ...entry, namespaces: without }])).toEqual(notGranted)
+      expect(reasonOf([{ ...runtimeConfig, namespaces: without }])).toEqual(notGranted)
       become({})
-      expect(reasonOf([{ ...entry, namespaces: without }])).toBe('default')
+      expect(reasonOf([{ ...runtimeConfig, namespaces: without }])).toBe('default')
     })
 
     it('can not be told where no labels are known: the entry is at fault, and nothing is revoked', () => {
-      expect(reasonOf([{ ...entry, namespaces }])).toEqual([
+      expect(reasonOf([{ ...runtimeConfig, namespaces }])).toEqual([
         'ClusterConfigInvalid',
-        expect.stringContaining('in a folder of manifests namespaces have none'),
+        expect.stringContaining('namespaces of a folder of manifests have none'),
       ])
     })
   })
 
   it('are those of its own namespace where the operator lives there', () => {
-    expect(reasonOf([{ ...entry, namespaces: 'Same' }], 'default', 'default')).toBe('default')
+    expect(reasonOf([{ ...runtimeConfig, namespaces: 'Same' }], 'default', 'default')).toBe('default')
   })
 })
 
@@ -110,8 +110,8 @@ describe('what an entry says', () => {
   })
 
   it('keeps resources from connectors with protected names', async () => {
-    stage.place.worker = { ...entry, protectedNames: ['mirror-*', 'x.y'] }
-    const { settle, verdict } = stage.connectors()
+    stage.place.worker = { ...runtimeConfig, protectedNames: ['mirror-*', 'x.y'] }
+    const { settle, readiness } = stage.connectors()
     for (const [name, wanted] of [
       ['mirror-a', 'Stalled/ProtectedName'],
       ['x.y', 'Stalled/ProtectedName'],
@@ -120,12 +120,12 @@ describe('what an entry says', () => {
     ] as const) {
       const key = stage.cluster.apply('Connector', name.replace('.', '-').replace(/-$/, ''), { ...datagen, name })
       await settle(key)
-      expect(verdict(key), name).toBe(wanted)
+      expect(readiness(key), name).toBe(wanted)
     }
   })
 
   it('is the text that stands for a secret, and the selector for autoscalers', async () => {
-    stage.place.worker = { ...entry, secretPlaceholder: '%{namespace}:{name}#{key}', podSelector: 'app=worker' }
+    stage.place.worker = { ...runtimeConfig, secretPlaceholder: '%{namespace}:{name}#{key}', podSelector: 'app=worker' }
     const valuesFrom = [{ key: 'password', secretKeyRef: { name: 's3', key: 'secret' } }]
     const key = stage.cluster.apply('Connector', 'a', { ...datagen, valuesFrom })
     await stage.connectors().settle(key)
@@ -134,11 +134,11 @@ describe('what an entry says', () => {
   })
 
   it('is how the subjects of a namespace begin', async () => {
-    stage.place.registry = { ...entry, subjectPrefixes: { default: ['shop-', 'orders-'] } }
-    const { settle, verdict, condition } = stage.subjects()
+    stage.place.registry = { ...runtimeConfig, subjectPrefixes: { default: ['shop-', 'orders-'] } }
+    const { settle, readiness, condition } = stage.subjects()
     const [bad, good] = ['user', 'shop-user'].map((name) => stage.cluster.apply('Subject', name, { schema: '"int"' }))
     for (const key of [bad!, good!]) await settle(key)
-    expect([verdict(bad!), verdict(good!)]).toEqual(['Stalled/NotAllowed', 'Ready=True/Succeeded'])
+    expect([readiness(bad!), readiness(good!)]).toEqual(['Stalled/NotAllowed', 'Ready=True/Succeeded'])
     expect(condition(bad!, 'Ready')?.message).toContain('begin with shop- or orders-')
     expect(stage.registry.writes).toEqual(['register shop-user'])
   })
@@ -164,63 +164,63 @@ describe('a deletion', () => {
   })
 
   it('waits for a worker that does not answer', async () => {
-    const { key, pass } = await deleted()
+    const { key, reconcile } = await deleted()
     await stage.clock.advance(86_400_000)
-    expect(await pass(key)).toBe('after backoff')
+    expect(await reconcile(key)).toBe('rate-limited')
     expect(stage.cluster.get(key)).toBeDefined()
   })
 
   it('gives up after the time that the entry allows, and says what is left behind', async () => {
-    stage.place.worker = { ...entry, abandonMs: 3_600_000 }
-    const { key, pass } = await deleted()
+    stage.place.worker = { ...runtimeConfig, deletionTimeoutMs: 3_600_000 }
+    const { key, reconcile } = await deleted()
     await stage.clock.advance(3_500_000)
-    await pass(key)
+    await reconcile(key)
     expect(stage.cluster.get(key)).toBeDefined()
     await stage.clock.advance(200_000)
-    await pass(key)
+    await reconcile(key)
     expect(stage.cluster.get(key)).toBeUndefined()
     expect(stage.cluster.events.at(-1)).toEqual({
       type: 'Warning',
       reason: 'Abandoned',
-      note: 'left as it is: ECONNREFUSED',
+      note: 'the deletion was abandoned, and the external object is left in place: ECONNREFUSED',
     })
   })
 
   it('gives up sooner in a namespace that is being deleted', async () => {
-    stage.place.worker = { ...entry, abandonMs: 3_600_000, abandonTerminatingMs: 600_000 }
-    const { key, pass } = await deleted()
+    stage.place.worker = { ...runtimeConfig, deletionTimeoutMs: 3_600_000, terminatingDeletionTimeoutMs: 600_000 }
+    const { key, reconcile } = await deleted()
     const go = (isTerminating: boolean) => {
       stage.cluster.namespaces = new Map([['default', { labels: {}, isTerminating }]])
     }
     go(false)
     await stage.clock.advance(599_000)
-    await pass(key)
+    await reconcile(key)
     await stage.clock.advance(2_000)
-    await pass(key)
+    await reconcile(key)
     expect(stage.cluster.get(key)).toBeDefined()
     go(true)
-    await pass(key)
+    await reconcile(key)
     expect(stage.cluster.get(key)).toBeUndefined()
     expect(stage.cluster.events.at(-1)).toMatchObject({ reason: 'Abandoned' })
     expect(stage.worker.connectors.has('a')).toBe(true)
   })
 
   it('waits out its time in a namespace that is being deleted, and for ever where the entry lets nothing behind', async () => {
-    stage.place.worker = { ...entry, abandonMs: 3_600_000, abandonTerminatingMs: 600_000 }
-    const { key, pass } = await deleted()
+    stage.place.worker = { ...runtimeConfig, deletionTimeoutMs: 3_600_000, terminatingDeletionTimeoutMs: 600_000 }
+    const { key, reconcile } = await deleted()
     stage.cluster.namespaces = new Map([['default', { labels: {}, isTerminating: true }]])
     await stage.clock.advance(599_000)
-    await pass(key)
+    await reconcile(key)
     expect(stage.cluster.get(key)).toBeDefined()
-    stage.place.worker = entry
+    stage.place.worker = runtimeConfig
     await stage.clock.advance(86_400_000)
-    await pass(key)
+    await reconcile(key)
     expect(stage.cluster.get(key)).toBeDefined()
   })
 
   it('gives up at once when somebody forces it', async () => {
-    const { key, pass } = await deleted({ 'weir.dev/force-delete': 'true' })
-    await pass(key)
+    const { key, reconcile } = await deleted({ 'weir.dev/force-delete': 'true' })
+    await reconcile(key)
     expect(stage.cluster.get(key)).toBeUndefined()
   })
 
@@ -230,22 +230,22 @@ describe('a deletion', () => {
     const { cluster, clock, runtimes } = stage
     const reconciler = createConnectorReconciler({ cluster, clock, runtimes, instance: 'test' })
     const logger = createLogger({ write: (line) => lines.push(line) })
-    await passesOf(reconciler, { cluster, clock, logger, fence: UNFENCED })(key)
+    await new ReconcileLoop(reconciler, { cluster, clock, logger, fence: UNFENCED }).reconcile(key)
     expect(lines.map((line) => JSON.parse(line))).toEqual([
       expect.objectContaining({
         resource: 'Connector/default/a',
         left: externalObjectIndexFor('Connector', 'default', 'a'),
-        msg: 'a deletion was given up: this stays behind',
+        msg: 'deletion abandoned: the external object is left in place',
       }),
     ])
   })
 
   it.each(['UnknownCluster', 'NotAllowed'] as const)('gives up when its worker is %s by now', async (reason) => {
-    const { key, pass } = await deleted()
+    const { key, reconcile } = await deleted()
     stage.runtimes.worker = () => {
       throw new TerminalError(reason, 'not ours')
     }
-    await pass(key)
+    await reconcile(key)
     expect(stage.cluster.get(key)).toBeUndefined()
     expect(stage.worker.connectors.has('a')).toBe(true)
   })
@@ -254,17 +254,17 @@ describe('a deletion', () => {
     const invalid = () => {
       throw new TerminalError('ClusterConfigInvalid', 'worker default: url is missing')
     }
-    const { key, pass } = await deleted()
+    const { key, reconcile } = await deleted()
     stage.runtimes.worker = invalid
-    await pass(key)
+    await reconcile(key)
     expect(stage.cluster.get(key)).toBeDefined()
     const fresh = createStage()
     fresh.runtimes.worker = invalid
     const never = fresh.cluster.apply('Connector', 'never', { class: 'Datagen' })
     const operator = fresh.connectors()
-    await operator.pass(never)
+    await operator.reconcile(never)
     fresh.cluster.remove(never)
-    await operator.pass(never)
+    await operator.reconcile(never)
     expect(fresh.cluster.get(never)).toBeUndefined()
     expect(fresh.cluster.events.at(-1)).toMatchObject({ reason: 'Abandoned' })
   })
@@ -273,30 +273,28 @@ describe('a deletion', () => {
 describe('the watch over the configuration', () => {
   it('tells what has changed, and keeps what it knew while it can not be read', async () => {
     const clock = new FakeClock()
-    let estate = runtimesConfigFor({ workerUrl: 'http://a' })
+    let runtimesConfig = runtimesConfigFor({ workerUrl: 'http://a' })
     let failure: Error | undefined
     const told: RuntimesConfig[] = []
     const looks: RuntimesConfig[] = []
     const read = () => {
       if (failure) throw failure
-      return structuredClone(estate)
+      return structuredClone(runtimesConfig)
     }
     const watch = new ConfigurationWatch({
       read,
       clock,
       logger: silentLogger(),
-      onChange: (changed) => told.push(changed),
-      onLook: (current) => looks.push(current),
     })
-    watch.start()
+    watch.start({ onChange: (changed) => told.push(changed), onPoll: (current) => looks.push(current) })
     await clock.advance(20_000)
     expect(told).toEqual([])
-    estate = runtimesConfigFor({ workerUrl: 'http://b' })
+    runtimesConfig = runtimesConfigFor({ workerUrl: 'http://b' })
     await clock.advance(10_000)
-    expect([told, watch.current]).toEqual([[estate], estate])
+    expect([told, watch.current]).toEqual([[runtimesConfig], runtimesConfig])
     failure = new Error('half written')
     await clock.advance(10_000)
-    expect([watch.isValid, watch.current]).toEqual([false, estate])
+    expect([watch.isValid, watch.current]).toEqual([false, runtimesConfig])
     failure = undefined
     await clock.advance(10_000)
     expect([watch.isValid, told.length]).toEqual([true, 1])

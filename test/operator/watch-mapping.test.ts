@@ -12,7 +12,8 @@ beforeEach(() => {
   cluster = new MemoryCluster()
 })
 
-const woken = (key: ResourceKey, what: ResourceChange['what']) => [...requestsForChange({ key, what }, cluster)].sort()
+const woken = (key: ResourceKey, what: ResourceChange['type']) =>
+  [...requestsForChange({ key, type: what }, cluster)].sort()
 
 function withReason<K extends ResourceKind>(key: ResourceKey<K>, reason: ConditionReason): ResourceKey<K> {
   const conditions = [
@@ -27,8 +28,8 @@ const schema = '"int"'
 describe('a change', () => {
   it('wakes the resource when somebody wants something of it or it is gone, not when its status was written', () => {
     const key = cluster.apply('Subject', 'a', { schema })
-    expect(woken(key, 'declared')).toEqual([key])
-    expect(woken(key, 'gone')).toEqual([key])
+    expect(woken(key, 'desired')).toEqual([key])
+    expect(woken(key, 'deleted')).toEqual([key])
     expect(woken(key, 'status')).toEqual([])
   })
 
@@ -55,8 +56,8 @@ describe('a change', () => {
     const winner = cluster.apply('Connector', 'a', { class: 'Datagen' })
     const loser = withReason(cluster.apply('Connector', 'b', { class: 'Datagen', name: 'a' }), 'Conflict')
     withReason(cluster.apply('Subject', 'c', { schema }), 'Conflict')
-    expect(woken(winner, 'gone')).toEqual([winner, loser])
-    expect(woken(winner, 'declared')).toEqual([winner])
+    expect(woken(winner, 'deleted')).toEqual([winner, loser])
+    expect(woken(winner, 'desired')).toEqual([winner])
   })
 })
 

@@ -2,10 +2,10 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { createCatalog } from '../../src/plugins/catalog.ts'
+import { type Loaded, type PluginFault, resolveConflicts } from '../../src/plugins/conflict-resolution.ts'
 import { discoverModules } from '../../src/plugins/discovery.ts'
-import { loadModules } from '../../src/plugins/load.ts'
-import { importPlugins } from '../../src/plugins/module.ts'
-import { type Loaded, type PluginFault, withoutRivals } from '../../src/plugins/selection.ts'
+import { importPlugins } from '../../src/plugins/import-plugins.ts'
+import { loadModules } from '../../src/plugins/load-modules.ts'
 import { SHIPPED } from '../../src/plugins/shipped.ts'
 import { temporaryDirectory } from '../support/temporary-directory.ts'
 
@@ -42,7 +42,7 @@ async function loadPlugins(pluginPath: readonly string[]) {
       faults.push({ file, reason: (error as Error).message })
     }
   }
-  const chosen = withoutRivals(SHIPPED, loaded)
+  const chosen = resolveConflicts(SHIPPED, loaded)
   return { catalog: createCatalog([...SHIPPED, ...chosen.plugins]), modules, faults: [...faults, ...chosen.faults] }
 }
 

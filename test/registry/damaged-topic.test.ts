@@ -1,32 +1,32 @@
 import { expect, it, onTestFinished, vi } from 'vitest'
-import { ATTRIBUTES_AT } from '../../src/broker/batch-layout.ts'
-import { createBroker } from '../../src/broker/client.ts'
-import { openEmbeddedHome } from '../../src/broker/embedded/home.ts'
-import type { Home } from '../../src/broker/home.ts'
+import type { BrokerBackend } from '../../src/broker/backend.ts'
+import { createBrokerClient } from '../../src/broker/broker-client.ts'
+import { openEmbeddedBackend } from '../../src/broker/embedded/backend.ts'
+import { ATTRIBUTES_AT } from '../../src/broker/record-batch-layout.ts'
 import { silentLogger } from '../../src/config/logger.ts'
 import { createMetrics } from '../../src/config/metrics.ts'
 import { startRegistry } from '../../src/registry/main.ts'
 import { registrySettings } from '../../src/registry/settings.ts'
-import { createDamagedHome, flipBit } from '../support/damaged-home.ts'
+import { createDamagedBackend, flipBit } from '../support/damaged-backend.ts'
 
 const WAIT = { timeout: 20_000 }
 const JSON_TYPE = { 'content-type': 'application/json' }
 
 /** A log whose `_schemas` is damaged from an offset on, once a test says so. */
 async function openLog() {
-  const home = await openEmbeddedHome(':memory:', { logger: silentLogger() })
+  const home = await openEmbeddedBackend(':memory:', { logger: silentLogger() })
   onTestFinished(() => home.close())
   const damage: { from?: number } = {}
-  const damaged = createDamagedHome(home, (batch, baseOffset) =>
+  const damaged = createDamagedBackend(home, (batch, baseOffset) =>
     damage.from !== undefined && baseOffset >= damage.from ? flipBit(Buffer.from(batch), ATTRIBUTES_AT * 8) : batch,
   )
   return { home: damaged, damage }
 }
 
-async function start(home: Home, more: Readonly<Record<string, string>> = {}) {
+async function start(home: BrokerBackend, more: Readonly<Record<string, string>> = {}) {
   const logger = silentLogger()
-  const broker = createBroker(
-    new Proxy(home, { get: (of, name: keyof Home) => (name === 'close' ? async () => {} : of[name]) }),
+  const broker = createBrokerClient(
+    new Proxy(home, { get: (of, name: keyof BrokerBackend) => (name === 'close' ? async () => {} : of[name]) }),
     { logger, address: () => Promise.reject(new Error('it has no address')) },
   )
   onTestFinished(() => broker.close())

@@ -3,9 +3,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { Broker } from '../../src/broker/broker.ts'
-import { openBroker } from '../../src/broker/open.ts'
+import { openBroker } from '../../src/broker/open-broker.ts'
 import { createRegistryClient } from '../../src/clients/registry.ts'
-import type { Running } from '../../src/config/lifecycle.ts'
+import type { RunningProgram } from '../../src/config/lifecycle.ts'
 import { silentLogger } from '../../src/config/logger.ts'
 import { createMetrics } from '../../src/config/metrics.ts'
 import { startRegistry } from '../../src/registry/main.ts'
@@ -15,7 +15,7 @@ import { until } from '../support/until.ts'
 const logger = silentLogger()
 let directory: string
 let broker: Broker
-let running: Running[]
+let running: RunningProgram[]
 
 beforeEach(async () => {
   directory = await mkdtemp(join(tmpdir(), 'weir-registry-'))
@@ -85,6 +85,6 @@ describe('a registry on a log', () => {
 
   it('refuses a topic that would lose what it is given', async () => {
     await broker.topics.create({ name: '_schemas', partitions: 2, configs: { 'cleanup.policy': 'compact' } })
-    await expect(start()).rejects.toThrow("topic '_schemas' has 2 partitions: it has to have 1")
+    await expect(start()).rejects.toThrow("topic '_schemas' has 2 partitions: it must have 1")
   })
 })

@@ -128,7 +128,7 @@ describe('who may do what', () => {
     expect(await call(url, 'GET /subjects', as('developer'))).toEqual({ status: 200, body: [] })
     expect(await call(url, 'GET /subjects', as('readonly'))).toEqual({
       status: 403,
-      body: { error_code: 403, message: "User 'readonly-person' has the role readonly, which may not come in" },
+      body: { error_code: 403, message: "User 'readonly-person' has the role readonly, which may not use this server" },
     })
   })
 

@@ -59,7 +59,7 @@ describe('the settings of a registry', () => {
     const { warnings } = read({ 'kafkastore.checkpoint.dir': 'x', 'brokerstore.topic': 't', lisseners: 'l' })
     expect(warnings).toEqual([
       "f.properties:1: 'brokerstore.checkpoint.dir' has no effect: nothing is kept outside the topic",
-      "f.properties:3: the schema registry has no setting 'lisseners'; it has no effect",
+      "f.properties:3: the schema registry has no setting 'lisseners': it is ignored",
     ])
   })
 
@@ -84,11 +84,11 @@ describe('the settings of a registry', () => {
   it.each([
     [
       { 'leader.eligibility': 'true', 'master.eligibility': 'false' },
-      /'leader.eligibility' and 'master.eligibility' are two names.*differ/,
+      /'leader.eligibility' and 'master.eligibility' are names of the same setting.*differ/,
     ],
     [
       { 'kafkastore.ssl.key.password': 'hunter2', 'brokerstore.ssl.key.password': 'hunter3' },
-      /^(?!.*hunter).*two names/,
+      /^(?!.*hunter).*names of the same setting/,
     ],
     [
       { 'authentication.method': 'DIGEST' },

@@ -7,17 +7,25 @@ import { temporaryDirectory } from '../support/temporary-directory.ts'
 
 const root = join(import.meta.dirname, '../..')
 
-it('the example of docs/serde.md works as it stands there', async () => {
+it('the examples of docs/serde.md work as they stand there', async () => {
   const registry = await startTestRegistry()
   onTestFinished(() => registry.stop())
-  const [, example = ''] = /```ts\n([\s\S]*?)```/.exec(readFileSync(join(root, 'docs/serde.md'), 'utf8')) ?? []
-  const here = example
-    .replace("'weir/serde'", `'${pathToFileURL(join(root, 'src/serde/serde.ts')).href}'`)
-    .replace('http://127.0.0.1:8081', registry.url)
-  const file = join(temporaryDirectory(), 'example.ts')
-  writeFileSync(file, here)
+  const examples = [...readFileSync(join(root, 'docs/serde.md'), 'utf8').matchAll(/```ts\n([\s\S]*?)```/g)]
+  const whole = examples.map(([, example = '']) => example).filter((example) => !example.startsWith('import type'))
   const printed = vi.spyOn(console, 'log').mockImplementation(() => {})
-  await import(/* @vite-ignore */ pathToFileURL(file).href)
-  expect(printed.mock.calls).toEqual([['00000000010e021474776f20706965636573'], [{ id: 7, note: 'two pieces' }]])
+  for (const [at, example] of whole.entries()) {
+    const here = example
+      .replace("'weir/serde'", `'${pathToFileURL(join(root, 'src/serde/serde.ts')).href}'`)
+      .replace('http://127.0.0.1:8081', registry.url)
+    const file = join(temporaryDirectory(), `example-${at}.ts`)
+    writeFileSync(file, here)
+    await import(/* @vite-ignore */ pathToFileURL(file).href)
+  }
+  expect(printed.mock.calls).toEqual([
+    ['00000000010e021474776f20706965636573'],
+    [{ id: 7, note: 'two pieces' }],
+    [false],
+    [{ id: 1, email: 'ada@example.com' }],
+  ])
   printed.mockRestore()
 })

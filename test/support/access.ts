@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { hashPassword, type Role } from '../../src/http/users.ts'
 import { temporaryDirectory } from './temporary-directory.ts'
 
-/** Settings of a program that asks for a log-in: each user's password is the name. */
+/** Settings that enable basic authentication. Each user's password is the user name. */
 export async function logInSettings(
   roles: Readonly<Record<string, Role>>,
   permissions?: object,
@@ -21,7 +21,7 @@ export async function logInSettings(
 
 export type CallAnswer = { readonly status: number; readonly body: unknown }
 
-/** Calls with JSON as a user, or without a name. */
+/** Sends a JSON request as `user`; undefined: without authentication. `line`: `METHOD /path`. */
 export async function callAs(
   user: string | undefined,
   url: string,

@@ -6,10 +6,10 @@ const codePoint = fc
   .integer({ min: 0, max: 0x10ffff - SURROGATES.count })
   .map((at) => String.fromCodePoint(at < SURROGATES.first ? at : at + SURROGATES.count))
 
-/** Texts that are something to a program. */
+/** Texts that often cause errors, such as names of JavaScript properties. */
 const NAMES = ['__proto__', 'constructor', 'hasOwnProperty', 'toString', 'valueOf', 'length', 'name', 'key', '$ref']
 
-/** Any text of whole characters: fast-check's unit `binary` without its table of all 1.1 million of them. */
+/** Any text without lone surrogates. fast-check's unit `binary` builds a table of all 1.1 million code points. */
 export function anyText({ maxLength = 10 }: { readonly maxLength?: number } = {}): fc.Arbitrary<string> {
   const text = fc.array(codePoint, { maxLength }).map((characters) => characters.join(''))
   const short = NAMES.filter((name) => name.length <= maxLength)

@@ -1,9 +1,9 @@
 import fc from 'fast-check'
 
 /**
- * Random Avro schemas as JSON. They are made of shapes in which nothing is defined twice yet, so that a shape can be
- * changed in one place and is still valid; `write` then settles what stands where. Names come from few letters: two of
- * them have much in common.
+ * Random Avro schemas as JSON. They are generated as shapes in which names need not be unique, so that a shape stays
+ * valid when one part of it is changed; `write` then converts a shape to a valid schema. Names are chosen from few
+ * letters, so that two schemas often share names.
  */
 export type Json = unknown
 
@@ -110,7 +110,7 @@ const shapes = (spaces: Spaces): fc.Arbitrary<Shape> =>
     }
   }).shape
 
-/** One change that an author might make, good or bad. */
+/** One change that an author might make, compatible or not. */
 type Edit = {
   readonly kind: number
   readonly at: number
@@ -120,12 +120,12 @@ type Edit = {
   readonly bit: boolean
 }
 
-/** Valid on its own: each named type is defined once, every union has different branches. */
+/** A valid schema: each named type is defined once, and the branches of each union differ. */
 export const avroSchema: fc.Arbitrary<Json> = shapes(['n', 'm.o']).map(write)
 
-/** Reader and writer: two that have nothing to do with each other, or more often one edited from the other. */
+/** A reader and a writer schema: unrelated, or (more often) one is an edited version of the other. */
 export const avroPair = pairOf(['n', 'm.o'])
-/** None of their types has a namespace. */
+/** Like `avroPair`, but without namespaces. */
 export const plainAvroPair = pairOf([])
 
 function pairOf(spaces: Spaces): fc.Arbitrary<readonly [reader: Json, writer: Json]> {
@@ -149,7 +149,7 @@ function pairOf(spaces: Spaces): fc.Arbitrary<readonly [reader: Json, writer: Js
   )
 }
 
-/** The shape with the `at`-th part of it (from the outside) changed. */
+/** Returns the shape with its `at`-th part, in preorder, changed. */
 function edited(whole: Shape, { at, ...how }: Edit): Shape {
   let left = at
   const visit = (one: Shape): Shape => {
@@ -201,14 +201,14 @@ function changeFields(
   return [...without.filter(({ name }) => name !== old.name), renamed]
 }
 
-/** As text would have it: a second definition of a name is a use of it, a union's branches differ, defaults fit. */
+/** Converts a shape to a valid schema: repeated definitions become references, union branches differ, defaults fit. */
 function write(one: Shape): Json {
   return new Writer().write(one, '')
 }
 
 class Writer {
   readonly #defined = new Map<string, Named>()
-  /** Records whose fields are not all read yet: neither Java nor avsc takes a value of theirs for a default. */
+  /** Records whose fields are not complete yet: neither Java nor avsc accepts a value of such a type as a default. */
   readonly #open = new Set<string>()
 
   write(one: Shape, space: string): Json {
@@ -256,7 +256,7 @@ class Writer {
     return value === undefined ? {} : { default: value }
   }
 
-  /** Undefined where none ends within `depth`. */
+  /** A value of the shape; undefined if none terminates within `depth`. */
   #valueOf(one: Shape, space: string, depth: number): Json | undefined {
     if (depth === 0) return undefined
     switch (one.kind) {
@@ -292,7 +292,7 @@ function fullName({ name, space }: Naming, enclosing: string): string {
   return own === '' ? name : `${own}.${name}`
 }
 
-/** Flat, and each once. */
+/** The branches of a union by name, flattened and without duplicates. */
 function branchesOf(union: Shape & { kind: 'union' }, space: string): ReadonlyMap<string, Shape> {
   const flat = (one: Shape): readonly Shape[] => (one.kind === 'union' ? one.branches.flatMap(flat) : [one])
   return new Map(flat(union).map((one) => [branchName(one, space), one]))
@@ -303,7 +303,7 @@ function branchName(one: Shape, space: string): string {
   return 'name' in one ? fullName(one, space) : one.kind
 }
 
-/** Whether no two types of the pair could be taken for each other: by a simple name, their own or an alias. */
+/** Whether no two types of the pair share a simple name or an alias. */
 export function hasClearNames(schemas: readonly Json[]): boolean {
   const types = schemas.flatMap(namesOf)
   const taken = Map.groupBy(
@@ -315,7 +315,7 @@ export function hasClearNames(schemas: readonly Json[]): boolean {
   return [...taken.values()].every((uses) => new Set(uses.map(({ full }) => full)).size === 1)
 }
 
-/** Whether no field goes by a name, its own or an alias, that another field of its record has too. */
+/** Whether no two fields of a record share a name or an alias. */
 export function hasClearFields(schema: Json): boolean {
   if (schema === null || typeof schema !== 'object') return true
   const { fields } = schema as { fields?: readonly { readonly name: string; readonly aliases?: readonly string[] }[] }
@@ -333,7 +333,7 @@ function namesOf(schema: Json): readonly { readonly full: string; readonly names
   return [{ full, names: [full, ...(aliases ?? [])] }, ...inside]
 }
 
-// None beyond 64 bits: as a member of a record Java refuses it, as one of an enum it does not.
+// No integer exceeds 64 bits: Java rejects one as a member of a record, but accepts it as a member of an enum.
 const NUMBERS = ['0', '-0', '-0.0', '1', '1.0', '1e3', '1.5E-9', '2.50', '1e400', '9007199254740993']
 const MEMBERS = [
   'name',
@@ -376,7 +376,7 @@ const anyValue: fc.Arbitrary<Json> = fc.letrec<{ value: Json }>((tie) => ({
   ),
 })).value
 
-/** Texts of schemas to which members were added, or in which they were replaced: often right, often just not. */
+/** Texts of schemas with added or replaced members: many are valid, many are almost valid. */
 export const avroText: fc.Arbitrary<string> = fc
   .tuple(
     avroSchema,

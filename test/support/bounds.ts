@@ -3,9 +3,9 @@ import { parseResource } from '../../src/operator/resources/parse.ts'
 import type { ResourceKind } from '../../src/operator/resources/resource.ts'
 import { GOOD, type Manifest } from './manifests.ts'
 
-// What the definitions say of each field, as manifests at that bound and past it: a field that is new is among them.
+// Builds manifests at and past the bounds of each field, from the CRDs, so that new fields are included.
 
-/** A field of a definition; of items and of values of maps the first stands for all. */
+/** The schema of a field in a CRD. */
 export type Schema = {
   readonly type?: 'string' | 'integer' | 'boolean' | 'array' | 'object'
   readonly format?: string
@@ -27,7 +27,7 @@ export type Schema = {
 
 type Step = string | number
 type Field = { readonly path: readonly Step[]; readonly schema: Schema }
-/** A value of a field; `of` is what a refusal has to name when that is not the field itself. */
+/** A value of a field; `of`: the field that an error must name, if it is not the field itself. */
 type Value = { readonly what: string; readonly value: unknown; readonly of?: string }
 type Bounds = { readonly at: readonly Value[]; readonly past: readonly Value[] }
 
@@ -35,11 +35,11 @@ export type Trial = {
   /** `spec.tasksMax: maximum` */
   readonly what: string
   readonly resource: Manifest
-  /** What a refusal has to name. */
+  /** The field that an error must name. */
   readonly field: string
 }
 
-/** Manifests at the bounds of every field of the kind, and one past each. */
+/** Manifests at the bounds of each field of the kind, and just past each bound. */
 export function trialsOf(kind: ResourceKind): { readonly at: readonly Trial[]; readonly past: readonly Trial[] } {
   const trials = fieldsOf(['spec'], specOf(kind)).map((field) => {
     const examples = examplesOf(kind, field)
@@ -49,10 +49,10 @@ export function trialsOf(kind: ResourceKind): { readonly at: readonly Trial[]; r
       return { what: `${dotted(field.path)}: ${what}`, resource: changed(resource, field.path, value), field: name }
     }
     return {
-      // Which rules over several fields stand beside it depends on the example.
+      // A rule over several fields may reject the value in one example and not in another.
       at: at.map((one) => {
         const all = examples.map(({ resource }) => trial(one, resource))
-        return all.find(({ resource }) => parseResource(resource).faults.length === 0) ?? all[0]!
+        return all.find(({ resource }) => parseResource(resource).errors.length === 0) ?? all[0]!
       }),
       past: past.map((one) => trial(one, examples[0]!.resource)),
     }
@@ -74,7 +74,7 @@ function fieldsOf(path: readonly Step[], schema: Schema): readonly Field[] {
   ]
 }
 
-/** Good manifests that have the field; else those that have what it stands in. */
+/** Valid manifests with the field; if there are none, those with its parent. */
 function examplesOf(kind: ResourceKind, { path, schema }: Field) {
   const all = GOOD.filter(({ resource }) => resource.kind === kind).map(({ resource }) => withDefaults(resource))
   const having = all.map((resource) => ({ resource, sample: at(resource, path) }))
@@ -85,7 +85,7 @@ function examplesOf(kind: ResourceKind, { path, schema }: Field) {
   return around.map((resource) => ({ resource, sample: sampleOf(schema) }))
 }
 
-/** Every map of free keys has one called `key`. */
+/** Adds the default values, and an entry `key` to a map with free keys. */
 function withDefaults(resource: Manifest): Manifest {
   const spec = JSON.parse(JSON.stringify(parseResource(resource).declared!.spec)) as Record<string, unknown>
   const { config } = spec as { config?: object }
@@ -155,7 +155,7 @@ function ofText({ minLength = 0, maxLength, pattern, format }: Schema, sample: s
   }
 }
 
-/** The text, made so long: by leaving out, or by repeating a character somewhere. */
+/** The text, shortened or extended to `length` by removing or repeating a character, so that it is still valid. */
 function resized(text: string, length: number, isLike: (text: string) => boolean): string {
   const more = Math.max(0, length - text.length)
   const places = [...text, ''].map((_, place) => place)

@@ -1,4 +1,4 @@
-/** Values as people give them, from the least to all of them. What each makes is judged by a real API server. */
+/** Typical chart values, from the minimum to all of them. A real API server validates what each renders to. */
 export const KAFKA = { kafka: { bootstrapServers: 'kafka-0:9092,kafka-1:9092' } }
 
 const LOGGED_IN = {
@@ -157,7 +157,7 @@ export const MATRIX: Readonly<Record<string, object>> = {
   everything: EVERYTHING,
 }
 
-/** What is refused, and a word of the reason. */
+/** Values that the chart rejects, and a part of the error message. */
 export const REFUSED: readonly (readonly [object, RegExp])[] = [
   [{}, /where is Kafka\? kafka.bootstrapServers/],
   [{ ...KAFKA, replicas: 3 }, /additional properties 'replicas' not allowed/],

@@ -7,10 +7,10 @@ import { registryConfigSchema, workerConfigSchema } from '../../src/operator/con
 import { crdFiles } from '../../src/operator/crds.ts'
 import { type RbacOptions, rbacOf } from '../../src/operator/rbac.ts'
 
-/** What of the charts is made from something else: text by path below `charts`. */
+/** The generated files of the charts. Paths are relative to `charts`. */
 export function generatedFiles(): readonly { readonly path: string; readonly text: string }[] {
   return [
-    // What Helm would read as its own is written as text.
+    // Escapes text that Helm would interpret as a template.
     ...crdFiles().map(({ name, text }) => ({
       path: `weir-crds/templates/${name}`,
       text: text.replaceAll('{{', "{{ '{{' }}"),
@@ -33,7 +33,7 @@ type Granted = {
   readonly rules?: readonly unknown[]
 }
 
-/** The rules of `weir crds --rbac`, by what they are for. The chart puts its names for the words in capitals. */
+/** The rules of `weir crds --rbac` by purpose. The chart replaces the words in capitals by its names. */
 function rightsText(): string {
   const watched = ['elsewhere']
   const rulesOf = (name: string, options: Partial<RbacOptions> = {}): readonly unknown[] => {
@@ -69,18 +69,18 @@ function rightsText(): string {
   })}`
 }
 
-/** The schema with its entries of workers and registries as the operator reads them. */
+/** The values schema, with the operator's own schema for the entries of workers and registries. */
 function schemaText(): string {
   const schema = JSON.parse(chartFile('weir/values.schema.json'))
   const { $schema, $defs, ...rest } = schema
   const entries = Object.fromEntries(
-    Object.entries({ workerConfigSchema, registryConfigSchema }).map(([name, entry]) => {
+    Object.entries({ worker: workerConfigSchema, registry: registryConfigSchema }).map(([name, entry]) => {
       const { $schema: _, ...own } = z.toJSONSchema(entry, { target: 'draft-7', io: 'input', unrepresentable: 'any' })
-      // Of a URL JSON Schema knows no more than that it is one.
+      // JSON Schema has only the format `uri` for a URL, without a scheme.
       return [name, { ...own, properties: { ...own.properties, url: { type: 'string', pattern: '^https?://' } } }]
     }),
   )
-  // Helm's expressions know no looking ahead: what it lets pass the operator refuses.
+  // Helm's regular expressions have no lookaround. The operator rejects what Helm then accepts.
   const readable = (key: string, value: unknown) =>
     key === 'pattern' && /\(\?[=!<]/.test(String(value)) ? undefined : value
   return `${JSON.stringify({ $schema, ...rest, $defs: { ...$defs, ...entries } }, readable, 2)}\n`
@@ -98,10 +98,10 @@ export type Schema = {
   readonly $defs?: Readonly<Record<string, Schema>>
 }
 
-/** One value of the chart weir: `path` as `--set` takes it. */
+/** One value of the chart `weir`. `path` has the syntax of `--set`. */
 export type Value = { readonly path: string; readonly takes: string; readonly preset: string; readonly about: string }
 
-/** All values in the order of `values.yaml`; what it says above each. */
+/** All values in the order of `values.yaml`; `about` is the comment above each. */
 export function chartValues(): readonly Value[] {
   const schema: Schema = JSON.parse(chartFile('weir/values.schema.json'))
   return valuesIn(parseDocument(chartFile('weir/values.yaml')).contents as YAMLMap, schema, schema, '')

@@ -4,25 +4,25 @@ import { type Command, type Output, run, type Server, startServer, untilReady } 
 import { partDirectory } from '../env/workspace.ts'
 
 const FILE = join(import.meta.dirname, '../../src/cli/weir.ts')
-/** Node's own arguments, as the command's first line has them. */
+/** The Node options in the shebang line of the command. */
 const NODE_ARGS = /^#!.* node (.+)$/m.exec(readFileSync(FILE, 'utf8'))![1]!.split(' ')
 const READY_TIMEOUT_MS = 60_000
 const GRACE_MS = 10_000
 
-/** A program of ours as people run it, which dies with this process. */
+/** A running Weir program, in a child process that is killed with this one. */
 export type Program = Pick<Server, 'pid' | 'kill'> & {
-  /** Where relative paths begin. */
+  /** Working directory. */
   readonly directory: string
   readonly logFile: string
-  /** SIGTERM, and waits for its end. */
+  /** Sends SIGTERM and waits for the exit. */
   stop(): Promise<void>
-  /** SIGTERM; how long its end took, ms. After `graceMs` it is killed, and its exit code is null. */
+  /** Sends SIGTERM and measures the time until the exit. After `graceMs` it is killed, and its exit code is null. */
   terminate(graceMs: number): Promise<{ readonly tookMs: number; readonly exitCode: number | null }>
-  /** SIGINT, as Ctrl-C sends it; how long it took, ms. */
+  /** Sends SIGINT, as Ctrl-C does, and measures the time until the exit. */
   interrupt(): Promise<{ readonly tookMs: number; readonly exitCode: number | null }>
 }
 
-/** `weir ARGS`, called in this directory. `WEIR_CLI` names what was built, to have that instead of the sources. */
+/** The command `weir ARGS` in `directory`. `WEIR_CLI`: path of a built command to use instead of the sources. */
 export function weirCommand(directory: string, args: readonly string[], nodeArgs: readonly string[] = []): Command {
   return {
     file: process.execPath,
@@ -31,12 +31,12 @@ export function weirCommand(directory: string, args: readonly string[], nodeArgs
   }
 }
 
-/** Runs `weir ARGS` to its end. */
+/** Runs `weir ARGS` until it exits. */
 export function runWeir(directory: string, ...args: readonly string[]): Promise<Output> {
   return run(weirCommand(directory, args))
 }
 
-/** Starts `weir PROGRAM ARGS` and waits until it is ready, as its log file or its port tells. */
+/** Starts `weir PROGRAM ARGS` and waits until `isReady` returns true. */
 export async function startWeir(
   args: readonly [program: string, ...rest: string[]],
   isReady: (logFile: string) => Promise<boolean> | boolean,
@@ -67,7 +67,7 @@ export async function startWeir(
   }
 }
 
-/** Whether somebody answers there, and not with an error. */
+/** Whether a request to the URL succeeds within 2 s. */
 export async function answers(url: string): Promise<boolean> {
   try {
     return (await fetch(url, { signal: AbortSignal.timeout(2_000) })).ok
@@ -76,7 +76,7 @@ export async function answers(url: string): Promise<boolean> {
   }
 }
 
-/** `--set KEY=VALUE` for each. */
+/** `--set KEY=VALUE` for each setting. */
 export function setArgs(settings: Readonly<Record<string, string>>): readonly string[] {
   return Object.entries(settings).flatMap(([key, value]) => ['--set', `${key}=${value}`])
 }

@@ -5,16 +5,16 @@ import { onTestFinished } from 'vitest'
 type AtTheEnd = (clean: () => Promise<void>) => void
 
 export type Database = {
-  /** As a connector is told of it. */
+  /** Connection settings of a connector. */
   readonly config: Readonly<Record<'connection.url' | 'connection.user' | 'connection.password', string>>
   readonly name: string
-  /** Runs statements; the rows of the last one, as objects. */
+  /** Runs SQL statements and returns the rows of the last one as objects. */
   run(sql: string, values?: readonly unknown[]): Promise<readonly Record<string, unknown>[]>
-  /** Another client beside it. */
+  /** Opens another client connection. */
   client(): Promise<pg.Client>
 }
 
-/** A database of its own, which goes with the running test, or as `atTheEnd` has it. */
+/** Creates a database that is dropped when the running test ends, or when `atTheEnd` calls back. */
 export async function createDatabase(serverUrl: string, atTheEnd: AtTheEnd = onTestFinished): Promise<Database> {
   const name = `test_${randomUUID().replaceAll('-', '')}`
   await once(serverUrl, `CREATE DATABASE ${name}`)
@@ -22,7 +22,7 @@ export async function createDatabase(serverUrl: string, atTheEnd: AtTheEnd = onT
   url.pathname = `/${name}`
   const client = async () => {
     const connected = new pg.Client({ connectionString: url.href })
-    // Who restarts the server cuts it.
+    // A restart of the server closes the connection.
     connected.on('error', () => undefined)
     await connected.connect()
     return connected

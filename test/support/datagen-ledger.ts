@@ -1,17 +1,17 @@
-import { openBroker } from '../../src/broker/open.ts'
+import { openBroker } from '../../src/broker/open-broker.ts'
 import { silentLogger } from '../../src/config/logger.ts'
-import { quickstart } from '../../src/plugins/connectors/datagen/quickstarts/table.ts'
-import { randomAt } from '../../src/plugins/connectors/datagen/random.ts'
-import { openStream } from '../../src/plugins/connectors/datagen/stream.ts'
+import { randomAt } from '../../src/java-compat/avro-random-generator/random.ts'
+import { createRecordGenerator } from '../../src/java-compat/avro-random-generator/record-generator.ts'
+import { quickstart } from '../../src/plugins/connectors/datagen/quickstarts/quickstarts.ts'
 
 const KIND = 'orders'
 
-/** Everything that a datagen connector of so many tasks has to bring into a topic, and what is there of it. */
+/** Checks that a datagen connector with `tasks` tasks has produced all its records to a topic. */
 export class Ledger {
   readonly config: Readonly<Record<string, string>>
   readonly #bootstrap: string
   readonly #topic: string
-  /** By what it says, whose record it is. */
+  /** The task that produces each record, by the value of the record. */
   readonly #expected: ReadonlyMap<string, number>
 
   constructor(
@@ -28,7 +28,7 @@ export class Ledger {
       'value.converter.schemas.enable': 'false',
     }
     const { avroText, keyField } = quickstart(KIND)
-    const stream = openStream(avroText, keyField)
+    const stream = createRecordGenerator(avroText, keyField)
     this.#expected = new Map(
       Array.from({ length: tasks * iterations }, (_, at) => {
         const [task, index] = [at % tasks, Math.floor(at / tasks)]
@@ -38,7 +38,7 @@ export class Ledger {
     if (this.#expected.size !== tasks * iterations) throw new Error('two records of the ledger are alike')
   }
 
-  /** Reads the topic until it holds everything. Answers how many records came more than once. */
+  /** Reads the topic until it has all records. Returns the number of duplicates. */
   async untilComplete(timeoutMs: number): Promise<number> {
     const broker = await openBroker(
       { kind: 'kafka', config: { 'bootstrap.servers': this.#bootstrap } },
@@ -58,7 +58,7 @@ export class Ledger {
         }
         for (const { records } of await reader.poll(1_000)) {
           read += records.length
-          // Parsed, because a converter may write a whole double as 2.0.
+          // Parsed and serialized again, because a converter may write an integral double as 2.0.
           for (const { value } of records) missing.delete(JSON.stringify(JSON.parse(String(value))))
         }
       }

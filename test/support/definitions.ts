@@ -6,7 +6,7 @@ import { until } from './until.ts'
 export const API = '/apis/weir.dev/v1alpha1'
 const WAIT = { everyMs: 25, timeoutMs: 60_000 }
 
-/** Resolves when the API server serves all kinds. */
+/** Creates the CRDs. Resolves when the API server serves all kinds. */
 export async function installDefinitions(api: KubeApi): Promise<void> {
   for (const { text } of crdFiles()) {
     const definition = parse(text)

@@ -3,7 +3,7 @@ import type { Clock } from '../../src/config/clock.ts'
 
 type Sleeper = { readonly atMs: number; readonly wake: () => void }
 
-/** Time that stands still until the test moves it. */
+/** A clock that advances only when the test calls `advance`. */
 export class FakeClock implements Clock {
   #nowMs: number
   readonly #startMs: number
@@ -19,7 +19,7 @@ export class FakeClock implements Clock {
     return this.#nowMs + this.#jumpedMs
   }
 
-  /** Somebody sets the clock on the wall: no time passes. */
+  /** Changes the wall clock only; the monotonic clock does not advance. */
   jump(ms: number): void {
     this.#jumpedMs += ms
   }
@@ -45,7 +45,7 @@ export class FakeClock implements Clock {
     })
   }
 
-  /** Lets `ms` pass: who sleeps is woken in order, and what he does then happens before the next one wakes. */
+  /** Advances by `ms`. Sleepers are woken in order, and each one's work is completed before the next one is woken. */
   async advance(ms: number): Promise<void> {
     const untilMs = this.#nowMs + ms
     for (;;) {
@@ -61,7 +61,7 @@ export class FakeClock implements Clock {
   }
 }
 
-/** A few turns of the event loop: enough for what a woken sleeper starts in this process. */
+/** Waits a few turns of the event loop, so that work started by a woken sleeper in this process is completed. */
 async function settle(): Promise<void> {
   for (let turn = 0; turn < 3; turn++) await nextTurn()
 }

@@ -1,25 +1,25 @@
 import { RequestError } from '../../src/clients/http.ts'
 import type {
   CompatibilityLevel,
-  Config,
   Mode,
   NewSchema,
   RegisteredSchema,
   RegistryClient,
+  SubjectConfig,
 } from '../../src/clients/registry.ts'
 
 const GLOBAL = ''
 
-/** A small registry behind its client's interface. It checks no compatibility: what it is sent it stores. */
+/** An in-memory registry with the interface of its client. It stores all schemas without a compatibility check. */
 export class FakeRegistry implements RegistryClient {
   readonly schemas = new Map<string, RegisteredSchema[]>()
   readonly levels = new Map<string, CompatibilityLevel>()
   readonly modes = new Map<string, Mode>()
-  /** Every call that changes something. */
+  /** All calls that change state. */
   readonly writes: string[] = []
-  /** Is thrown by every call while it is set. */
+  /** While set, each call throws it. */
   failure: Error | undefined
-  /** Is thrown by registrations while it is set. */
+  /** While set, each registration throws it. */
   refusal: RequestError | undefined
   #lastId = 0
 
@@ -58,6 +58,9 @@ export class FakeRegistry implements RegistryClient {
   byId = async (id: number) => this.#any((one) => one.id === id)
   byGuid = async (guid: string) => this.#any((one) => one.guid === guid)
 
+  /** The effective policy and group of every subject. */
+  rules: Pick<SubjectConfig, 'compatibilityPolicy' | 'compatibilityGroup'> = {}
+
   latest = (subject: string) => this.version(subject, 'latest')
 
   async version(subject: string, version: number | 'latest') {
@@ -71,7 +74,7 @@ export class FakeRegistry implements RegistryClient {
     return this.#find(subject).map(({ version }) => version)
   }
 
-  /** Of a context by its prefix, such as `:.legacy:`; without one those of the default context. */
+  /** Subjects of a context, given by its prefix such as `:.legacy:`; by default those of the default context. */
   async subjects({ prefix = '' }: { readonly prefix?: string } = {}) {
     this.#fail()
     return [...this.schemas.keys()].filter((name) => (prefix === '' ? !name.startsWith(':') : name.startsWith(prefix)))
@@ -100,16 +103,16 @@ export class FakeRegistry implements RegistryClient {
     return { compatible: true, messages: [] }
   }
 
-  async config(subject = GLOBAL, { effective = false } = {}): Promise<Config> {
+  async config(subject = GLOBAL, { effective = false } = {}): Promise<SubjectConfig> {
     this.#fail()
     const level =
       this.levels.get(subject) ??
       (effective || subject === GLOBAL ? (this.levels.get(GLOBAL) ?? 'BACKWARD') : undefined)
     if (level === undefined) throw new RequestError(404, 40408, 'no subject-level configuration')
-    return { compatibility: level }
+    return { ...(effective ? this.rules : {}), compatibility: level }
   }
 
-  async putConfig({ compatibility }: Config, subject = GLOBAL) {
+  async putConfig({ compatibility }: SubjectConfig, subject = GLOBAL) {
     this.#write(`putConfig ${subject} ${compatibility}`)
     if (compatibility !== undefined) this.levels.set(subject, compatibility)
   }

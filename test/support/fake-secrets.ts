@@ -1,15 +1,15 @@
 import { ApiError } from '../../src/clients/kubernetes/api.ts'
 
-/** The Secrets of one namespace, as an API server keeps them. */
+/** An in-memory API server for one Secret. */
 export class FakeSecrets {
   stored: { metadata: { resourceVersion: string }; data: Readonly<Record<string, string>> } | undefined
   writes = 0
-  /** Runs once, between the look of a process and what it writes. */
+  /** Called once before the next create or update, to simulate a concurrent write. */
   meanwhile: (() => Promise<void>) | undefined
 
-  /** What was applied to other things. */
+  /** The bodies of server-side apply requests for other objects. */
   readonly applied: unknown[] = []
-  /** Is thrown by every call while it is set. */
+  /** While set, each call throws it. */
   failure: Error | undefined
 
   async send<T>({ method, body }: { readonly method: string; readonly body?: unknown }): Promise<T> {

@@ -1,29 +1,29 @@
 import { RequestError } from '../../src/clients/http.ts'
 import type {
-  ConnectorConfig,
   ConnectorInfo,
   ConnectorOffset,
-  ConnectorStatus,
+  ConnectorProperties,
+  ConnectorStateInfo,
+  RequestedState,
   RunState,
-  TargetState,
   WorkerClient,
 } from '../../src/clients/worker.ts'
 
 export type FakeConnector = {
-  config: ConnectorConfig
+  config: ConnectorProperties
   state: RunState
   tasks: { state: RunState; trace?: string }[]
   offsets: readonly ConnectorOffset[]
 }
 
-/** A small worker behind its client's interface: what is asked has its effect at once. */
+/** An in-memory worker with the interface of its client. Requests take effect immediately. */
 export class FakeWorker implements WorkerClient {
   readonly connectors = new Map<string, FakeConnector>()
-  /** Every call that changes something. */
+  /** All calls that change state. */
   readonly writes: string[] = []
-  /** The classes that were asked for a validation of its own. */
+  /** The connector classes of all validation requests. */
   readonly validations: string[] = []
-  /** Is thrown by every call while it is set. */
+  /** While set, each call throws it. */
   failure: Error | undefined
   readonly classes = new Set(['Datagen', 'FileStreamSink'])
 
@@ -45,7 +45,7 @@ export class FakeWorker implements WorkerClient {
     return this.#status(name)
   }
 
-  async create(name: string, config: ConnectorConfig, initialState: TargetState = 'RUNNING') {
+  async create(name: string, config: ConnectorProperties, initialState: RequestedState = 'RUNNING') {
     await this.#assertValid(config)
     this.#write(`create ${name}`)
     if (this.connectors.has(name)) {
@@ -55,7 +55,7 @@ export class FakeWorker implements WorkerClient {
     return this.#info(name)
   }
 
-  async putConfig(name: string, config: ConnectorConfig) {
+  async putConfig(name: string, config: ConnectorProperties) {
     await this.#assertValid(config)
     this.#write(`putConfig ${name}`)
     const before = this.connectors.get(name)
@@ -105,12 +105,12 @@ export class FakeWorker implements WorkerClient {
     return 'reset'
   }
 
-  async validate(plugin: string, config: ConnectorConfig) {
+  async validate(plugin: string, config: ConnectorProperties) {
     this.validations.push(plugin)
     return this.#judge(plugin, config)
   }
 
-  async #judge(plugin: string, config: ConnectorConfig) {
+  async #judge(plugin: string, config: ConnectorProperties) {
     this.#fail()
     if (!this.classes.has(plugin)) throw new RequestError(400, 400, `Failed to find any class named ${plugin}`)
     const errors = config['wrong'] === undefined ? [] : [`Invalid value ${config['wrong']}`]
@@ -122,18 +122,18 @@ export class FakeWorker implements WorkerClient {
     return [...this.classes].map((name) => ({ class: name, type: 'source' }))
   }
 
-  /** A task fails by itself. */
+  /** Simulates the failure of a task. */
   failTask(name: string, task: number, trace: string): void {
     this.#find(name).tasks[task] = { state: 'FAILED', trace }
   }
 
-  async #aim(name: string, target: TargetState): Promise<void> {
+  async #aim(name: string, target: RequestedState): Promise<void> {
     this.#write(`${target.toLowerCase()} ${name}`)
     const connector = this.#find(name)
     Object.assign(connector, runs(target, connector.config))
   }
 
-  async #assertValid(config: ConnectorConfig): Promise<void> {
+  async #assertValid(config: ConnectorProperties): Promise<void> {
     const { error_count } = await this.#judge(config['connector.class'] ?? '', config)
     if (error_count === 0) return
     throw new RequestError(400, 400, `Connector configuration is invalid and contains ${error_count} error(s)`)
@@ -150,7 +150,7 @@ export class FakeWorker implements WorkerClient {
     return { name, config, type: 'source', tasks: tasks.map((_, task) => ({ connector: name, task })) }
   }
 
-  #status(name: string): ConnectorStatus {
+  #status(name: string): ConnectorStateInfo {
     const { state, tasks } = this.#find(name)
     const worker_id = '127.0.0.1:8083'
     return {
@@ -178,7 +178,7 @@ export class FakeWorker implements WorkerClient {
   }
 }
 
-function runs(target: TargetState, config: ConnectorConfig): Pick<FakeConnector, 'state' | 'tasks'> {
+function runs(target: RequestedState, config: ConnectorProperties): Pick<FakeConnector, 'state' | 'tasks'> {
   const tasks = target === 'STOPPED' ? 0 : Number(config['tasks.max'] ?? 1)
   return { state: target, tasks: Array.from({ length: tasks }, () => ({ state: target })) }
 }

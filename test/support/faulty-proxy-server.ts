@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, request as overHttp, type ServerRes
 import { request as overHttps } from 'node:https'
 import type { AddressInfo } from 'node:net'
 
-/** How a server behaves that stands behind a proxy: as it is, or badly. */
+/** How the proxied server appears to behave: normally (`well`), or with a fault. */
 export type Behaviour =
   | 'well'
   | 'breaks off'
@@ -14,24 +14,24 @@ export type Behaviour =
   | 'answers a page'
   | 'answers nonsense'
 
-/** The request is passed on at once, its answer so late. */
+/** The request is forwarded immediately, the response is delayed by this time. */
 const LATE_MS: Readonly<Partial<Record<Behaviour, number>>> = { 'takes 9 s': 9_000, 'takes 30 s': 30_000 }
 
 export type FaultyProxy = {
   readonly url: string
-  /** Requests since it last changed. */
+  /** Number of requests since the last call of `behave`. */
   readonly asked: () => number
-  /** Who waits for an answer then gets one, late. */
+  /** Changes the behaviour. Requests that are waiting for a response are then forwarded. */
   behave(how: Behaviour): void
-  /** Breaks off whatever is under way. */
+  /** Closes all connections. */
   cut(): void
   stop(): void
 }
 
-/** Where it passes on to, and whom it trusts there. */
+/** The proxied server, and the CA certificate that the proxy trusts for it. */
 export type Target = { readonly url: string; readonly ca?: string }
 
-/** A proxy before `target`, until it is stopped. */
+/** Starts a proxy in front of `target`. It runs until `stop` is called. */
 export async function openFaultyProxy(target: Target): Promise<FaultyProxy> {
   let behaviour: Behaviour = 'well'
   let asked = 0

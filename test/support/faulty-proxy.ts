@@ -1,7 +1,7 @@
 import { onTestFinished } from 'vitest'
 import { type FaultyProxy, openFaultyProxy, type Target } from './faulty-proxy-server.ts'
 
-/** A proxy before `target`, for as long as the test runs. */
+/** Starts a proxy in front of `target`. It is stopped at the end of the test. */
 export async function startFaultyProxy(target: Target): Promise<FaultyProxy> {
   const proxy = await openFaultyProxy(target)
   onTestFinished(proxy.stop)

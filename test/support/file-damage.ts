@@ -11,20 +11,20 @@ import {
 import { join } from 'node:path'
 import fc from 'fast-check'
 
-/** The files of a data directory that hold data, or say what the others have to hold. */
+/** The files of a data directory that hold data or checksums. */
 export const DATA_FILES = ['broker.db', 'broker.db-wal', 'broker.check'] as const
 const ALL_FILES = [...DATA_FILES, 'holder.json', 'broker.lock'] as const
 
-/** Something that happens to one file. Places are fractions of its size. */
+/** Damage to one file. Positions are fractions of its size. */
 export type FileDamage = { readonly file: (typeof ALL_FILES)[number] } & (
   | { readonly kind: 'flip'; readonly at: number; readonly bit: number }
   | { readonly kind: 'overwrite'; readonly at: number; readonly bytes: number; readonly value: number }
   | { readonly kind: 'cut'; readonly at: number }
   | { readonly kind: 'remove' }
   | { readonly kind: 'append'; readonly bytes: number }
-  /** Takes the place of the same file as it was earlier. */
+  /** Replaces the file by an earlier copy of it. */
   | { readonly kind: 'older'; readonly copy: number }
-  /** Takes the place of another file. */
+  /** Replaces the file by another file of the directory. */
   | { readonly kind: 'other'; readonly from: (typeof ALL_FILES)[number] }
 )
 
@@ -48,8 +48,8 @@ const fileDamage: fc.Arbitrary<FileDamage> = fc.oneof(
 )
 
 /**
- * One to three damages. An older `broker.check` comes alone: with a data file that is cut off to what it says, the
- * directory is one that was copied at that time.
+ * One to three kinds of damage. An older `broker.check` is never combined with others: together with a data file
+ * truncated to match it, the result would be a valid earlier state of the directory.
  */
 export const anyDamage: fc.Arbitrary<readonly FileDamage[]> = fc
   .array(fileDamage, { minLength: 1, maxLength: 3 })
@@ -58,7 +58,7 @@ export const anyDamage: fc.Arbitrary<readonly FileDamage[]> = fc
     return rollback === undefined ? damages : [rollback]
   })
 
-/** `copies`: directories with the same files as they were earlier. */
+/** `copies`: directories with earlier copies of the same files. */
 export function damageFiles(directory: string, damages: readonly FileDamage[], copies: readonly string[]): void {
   for (const damage of damages) damageFile(directory, damage, copies)
 }

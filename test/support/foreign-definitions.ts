@@ -1,6 +1,6 @@
 /**
- * Definitions of others that the chart makes objects of: of their schemas what the chart uses, with their own types and
- * required fields. What stands in an object and not here is refused under strict validation.
+ * CRDs of other projects whose objects the chart renders. They have the fields that the chart uses, with their original
+ * types, and the required fields. Strict validation rejects a rendered field that is missing here.
  */
 export function foreignDefinitions(): readonly object[] {
   return [

@@ -2,7 +2,7 @@ import type { Request } from './registry-rows.ts'
 
 type Random = () => number
 
-/** Numbers from 0 to 1 that a seed decides (mulberry32). */
+/** A seeded pseudorandom generator (mulberry32) of numbers from 0 (inclusive) to 1 (exclusive). */
 export function randomOf(seed: number): Random {
   let state = seed >>> 0
   return () => {
@@ -44,7 +44,7 @@ const VALID: Readonly<Record<Type, readonly string[]>> = {
   ],
 }
 
-/** A request that nobody sane sends. The same seed gives the same one. */
+/** A malformed or unusual request, determined by the seed. */
 export function nonsense(random: Random): Request {
   const pick = <Item>(items: readonly Item[]): Item => items[Math.floor(random() * items.length)] as Item
   const count = (most: number) => 1 + Math.floor(random() * most)
@@ -66,7 +66,7 @@ export function nonsense(random: Random): Request {
   return pick(makers)()
 }
 
-/** The largest and the worst: each would hold a server up for seconds if it were read where all is answered. */
+/** Expensive requests of maximum size. Parsed on the main thread, each would block the server for seconds. */
 export function monsters(): readonly Request[] {
   const bytes = 10 * 1024 * 1024 - 200
   const half = Math.floor(bytes / 2)
@@ -176,7 +176,7 @@ function wide(type: Type, fields: number): string {
   return `syntax = "proto3"; message W { ${all.map((at) => `int32 f${at} = ${at + 1};`).join(' ')} }`
 }
 
-/** To what there is, what there is not, and to the referring subject itself. */
+/** References to existing and missing subjects, and to the referring subject itself. */
 function references(random: Random): readonly unknown[] {
   const names = ['f', 'g', 'nowhere', ':.c:g', '']
   return Array.from({ length: 1 + Math.floor(random() * 4) }, () => {

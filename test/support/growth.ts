@@ -3,8 +3,8 @@ import { LINE_BYTES, sizeOf } from './lines.ts'
 const EVERY_MS = 20
 
 /**
- * How many lines a file of `LineWriter`'s lines had, by the time: looked at all the time, also while a test waits for
- * something else. Where the looks come late, more counts as written in a span, never less.
+ * Samples the number of lines in a file written by `LineWriter`, also while a test waits for something else. If samples
+ * are late, the number of lines since a time is overestimated, never underestimated.
  */
 export class Growth {
   readonly #file: string
@@ -20,7 +20,7 @@ export class Growth {
     clearInterval(this.#timer)
   }
 
-  /** Lines that were written since `atMs`, by the clock of `Date`. */
+  /** Lines written since `atMs`, a time of `Date.now()`. */
   since(atMs: number): number {
     const before = this.#looks.findLast((look) => look.atMs <= atMs)?.lines ?? 0
     return this.#look() - before

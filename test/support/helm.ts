@@ -19,10 +19,10 @@ export type Rendered = {
 }
 type Labels = Readonly<Record<string, string>>
 
-/** APIs of others that the chart speaks to where they are served. */
+/** APIs of other projects that the chart uses if they are served. */
 const FOREIGN_APIS = ['monitoring.coreos.com/v1']
 
-/** Real Helm, in a home of its own. `file` is its binary. */
+/** Runs the Helm binary `file` with a new home directory. */
 export function helmAt(file: string, kubeconfig?: string) {
   const home = partDirectory('helm')
   const call = (args: readonly string[]): Promise<Output> =>
@@ -40,7 +40,7 @@ export function helmAt(file: string, kubeconfig?: string) {
   return {
     call,
     valuesFile,
-    /** What the chart makes of values. Rejects with Helm's own words. */
+    /** Renders the chart. Rejects with Helm's error output. */
     async render(values: object, more: readonly string[] = []): Promise<readonly Rendered[]> {
       const apis = FOREIGN_APIS.flatMap((api) => ['--api-versions', api])
       const where = ['weir', 'weir', '--namespace', 'weir', '--values', valuesFile(values)]

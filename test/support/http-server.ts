@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { onTestFinished } from 'vitest'
 
-/** A request as it arrived, in whole. */
+/** A received request with its complete body. */
 export type Seen = {
   readonly method: string
   readonly path: string
@@ -11,7 +11,7 @@ export type Seen = {
   readonly body: string
 }
 
-/** How a request is answered; `cut` breaks the connection off, `half` does so amid the answer, `slow` stands still there. */
+/** The response to a request. `cut` closes the connection, `half` closes it within the response, `slow` stalls. */
 export type Reply =
   | { readonly status: number; readonly headers?: Readonly<Record<string, string>>; readonly body?: string }
   | 'cut'
@@ -22,7 +22,7 @@ export type Reacts = (seen: Seen) => Reply | Promise<Reply>
 
 export const OK: Reply = { status: 200 }
 
-/** A server of the running test's own that answers as it is told to, and keeps what it saw. */
+/** Starts a server for the running test. It answers as `react` decides and records all requests in `seen`. */
 export async function startHttpServer(react: Reacts) {
   const seen: Seen[] = []
   let connections = 0
@@ -53,12 +53,12 @@ export async function startHttpServer(react: Reacts) {
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     seen,
-    /** How many were opened so far. */
+    /** Number of connections opened so far. */
     connections: () => connections,
   }
 }
 
-/** Replies in turn; the last one is for all that follow. */
+/** Returns the replies in order, then the last one for all further requests. */
 export function inTurn(...replies: readonly Reply[]): Reacts {
   let turn = 0
   return () => replies[Math.min(turn++, replies.length - 1)]!

@@ -11,22 +11,22 @@ export type IssuerClient = {
 
 export type Issuer = {
   readonly url: string
-  /** What was asked of it, by path. */
+  /** Paths of all requests. */
   readonly asked: readonly string[]
-  /** The key that it signs with. */
+  /** The current signing key. */
   readonly key: () => JWK
-  /** Signs with another key from now on, and publishes that one alone. */
+  /** Replaces the signing key and publishes only the new one. */
   rotate(): Promise<void>
-  /** Answers nothing but 500 until it is called again with false. */
+  /** While true, all responses are errors with status 500. */
   fail(isFailing: boolean): void
-  /** An access token (client credentials) for this audience. */
+  /** Returns an access token (client credentials grant) for this audience. */
   token(client: string, audience?: string): Promise<string>
   stop(): Promise<void>
 }
 
 export const AUDIENCE = 'https://weir.example'
 
-/** An OpenID Connect provider on this machine; `pretends` is another issuer's URL that it gives as its own. */
+/** Starts an OpenID Connect provider. `pretends`: an issuer URL that it reports instead of its own. */
 export async function startIssuer(
   clients: readonly IssuerClient[],
   { secondsToLive = 300, pretends = '' } = {},

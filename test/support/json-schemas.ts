@@ -1,27 +1,41 @@
 import fc from 'fast-check'
-import type { Json, JsonObject } from '../../src/formats/json/model.ts'
+import type { PlainJson, PlainJsonObject } from '../../src/formats/json/model.ts'
 
 /**
- * Random JSON schemas, the way an author might change one, and values that may or may not fit it. Every schema says its
- * type: the registry's rules take a schema without one for one with the type that its keywords speak of.
+ * Random JSON schemas, changes that an author might make, and values that may or may not be valid. Each schema has a
+ * `type`, because the registry's compatibility rules infer a missing type from the other keywords.
  */
 export type Draft = 'draft-04' | 'draft-06' | 'draft-07' | '2019-09' | '2020-12'
 export const DRAFTS: readonly Draft[] = ['draft-04', 'draft-06', 'draft-07', '2019-09', '2020-12']
 
 const NAMES = ['a', 'b', 'c'] as const
 const small = fc.nat(3)
-const scalar: fc.Arbitrary<Json> = fc.constantFrom<Json>(null, true, -1, 0, 1, 2, 3, 6, 1.5, '', 'a', 'ab', 'abcd')
+const scalar: fc.Arbitrary<PlainJson> = fc.constantFrom<PlainJson>(
+  null,
+  true,
+  -1,
+  0,
+  1,
+  2,
+  3,
+  6,
+  1.5,
+  '',
+  'a',
+  'ab',
+  'abcd',
+)
 
-/** Some of the keywords, each with a random value. */
-function keywords(all: Readonly<Record<string, fc.Arbitrary<Json>>>): fc.Arbitrary<JsonObject> {
-  return fc.record(all, { requiredKeys: [] }) as fc.Arbitrary<JsonObject>
+/** A random subset of the keywords, each with a random value. */
+function keywords(all: Readonly<Record<string, fc.Arbitrary<PlainJson>>>): fc.Arbitrary<PlainJsonObject> {
+  return fc.record(all, { requiredKeys: [] }) as fc.Arbitrary<PlainJsonObject>
 }
 
-export function jsonSchema(draft: Draft): fc.Arbitrary<JsonObject> {
+export function jsonSchema(draft: Draft): fc.Arbitrary<PlainJsonObject> {
   const isModern = draft.startsWith('20')
   const isOld = draft === 'draft-04'
   return fc
-    .letrec<{ schema: JsonObject; leaf: JsonObject; rest: Json }>((tie) => ({
+    .letrec<{ schema: PlainJsonObject; leaf: PlainJsonObject; rest: PlainJson }>((tie) => ({
       leaf: fc.oneof(
         typed('string', keywords({ minLength: small, maxLength: small, pattern: fc.constantFrom('^a', 'b') })),
         typed('boolean'),
@@ -69,15 +83,15 @@ export function jsonSchema(draft: Draft): fc.Arbitrary<JsonObject> {
     )
 }
 
-type Tie = { (key: 'schema' | 'leaf'): fc.Arbitrary<JsonObject>; (key: 'rest'): fc.Arbitrary<Json> }
+type Tie = { (key: 'schema' | 'leaf'): fc.Arbitrary<PlainJsonObject>; (key: 'rest'): fc.Arbitrary<PlainJson> }
 
-const constant = fc.constantFrom<Json>('a', 1, null).map((value) => ({ const: value }))
+const constant = fc.constantFrom<PlainJson>('a', 1, null).map((value) => ({ const: value }))
 
-function typed(type: string, more: fc.Arbitrary<JsonObject> = fc.constant({})): fc.Arbitrary<JsonObject> {
+function typed(type: string, more: fc.Arbitrary<PlainJsonObject> = fc.constant({})): fc.Arbitrary<PlainJsonObject> {
   return more.map((members) => ({ type, ...members }))
 }
 
-function objectSchema(tie: Tie, isModern: boolean): fc.Arbitrary<JsonObject> {
+function objectSchema(tie: Tie, isModern: boolean): fc.Arbitrary<PlainJsonObject> {
   const needs = fc.dictionary(fc.constantFrom(...NAMES), fc.subarray([...NAMES], { minLength: 1 }), {
     maxKeys: 1,
     noNullPrototype: true,
@@ -103,7 +117,7 @@ function objectSchema(tie: Tie, isModern: boolean): fc.Arbitrary<JsonObject> {
     })
 }
 
-function arraySchema(tie: Tie, draft: Draft): fc.Arbitrary<JsonObject> {
+function arraySchema(tie: Tie, draft: Draft): fc.Arbitrary<PlainJsonObject> {
   const [tuple, rest] = draft === '2020-12' ? ['prefixItems', 'items'] : ['items', 'additionalItems']
   const items = fc.oneof(
     fc.record({ items: tie('schema') }),
@@ -116,8 +130,8 @@ function arraySchema(tie: Tie, draft: Draft): fc.Arbitrary<JsonObject> {
     .map(([of, more]) => ({ type: 'array', ...of, ...more }))
 }
 
-/** A schema and what it was before: one part of it was replaced, removed or wrapped. */
-export function jsonSchemaPair(draft: Draft): fc.Arbitrary<readonly [before: JsonObject, after: JsonObject]> {
+/** A schema and a changed version of it, in which one part was replaced, removed or wrapped. */
+export function jsonSchemaPair(draft: Draft): fc.Arbitrary<readonly [before: PlainJsonObject, after: PlainJsonObject]> {
   const edit = fc.record({
     at: fc.nat(12),
     kind: fc.nat(4),
@@ -134,10 +148,13 @@ export function jsonSchemaPair(draft: Draft): fc.Arbitrary<readonly [before: Jso
     .filter(([before, after]) => JSON.stringify(before) !== JSON.stringify(after))
 }
 
-/** With one more required member, and a default for it: a reader fills it in. It counts and depends as any other. */
-function withRequired(schema: JsonObject): JsonObject {
+/**
+ * Adds a required property with a default, which a reader fills in. Leaves out schemas with `maxProperties` or
+ * dependencies, which an added property could violate.
+ */
+function withRequired(schema: PlainJsonObject): PlainJsonObject {
   if (schema['type'] !== 'object' || /maxProperties|depend/.test(JSON.stringify(schema))) return schema
-  const { properties, required } = schema as { properties: JsonObject; required?: readonly Json[] }
+  const { properties, required } = schema as { properties: PlainJsonObject; required?: readonly PlainJson[] }
   return {
     ...schema,
     properties: { ...properties, c: { type: 'integer', default: 1 } },
@@ -145,18 +162,18 @@ function withRequired(schema: JsonObject): JsonObject {
   }
 }
 
-function strip({ $schema, definitions, ...schema }: JsonObject): JsonObject {
+function strip({ $schema, definitions, ...schema }: PlainJsonObject): PlainJsonObject {
   return schema
 }
 
-type Place = { readonly holder: Record<string, Json>; readonly key: string }
+type Place = { readonly holder: Record<string, PlainJson>; readonly key: string }
 
-/** Every member of every object and array in it, from the outside. */
-function placesIn(json: Json): readonly Place[] {
+/** All members of all nested objects and arrays, in preorder. */
+function placesIn(json: PlainJson): readonly Place[] {
   if (json === null || typeof json !== 'object') return []
   return Object.keys(json).flatMap((key) => [
-    { holder: json as Record<string, Json>, key },
-    ...(key.startsWith('depend') ? [] : placesIn((json as JsonObject)[key] ?? null)),
+    { holder: json as Record<string, PlainJson>, key },
+    ...(key.startsWith('depend') ? [] : placesIn((json as PlainJsonObject)[key] ?? null)),
   ])
 }
 
@@ -165,7 +182,7 @@ const LISTS = new Set(['anyOf', 'oneOf', 'allOf', 'enum', 'required'])
 const SCHEMAS = new Set(['additionalProperties', 'unevaluatedProperties', 'not', 'additionalItems', ...NAMES])
 const FIXED = new Set(['$schema', 'definitions', 'd', 'enum', 'const', '$ref', 'items', 'prefixItems'])
 
-function change(schema: JsonObject, at: number, kind: number, other: JsonObject, value: Json): void {
+function change(schema: PlainJsonObject, at: number, kind: number, other: PlainJsonObject, value: PlainJson): void {
   const places = placesIn(schema).filter(({ key }) => !FIXED.has(key) || LISTS.has(key))
   const { holder, key } = places[at % Math.max(places.length, 1)] ?? { holder: {}, key: '' }
   if (key === 'type') holder[key] = holder[key] === 'integer' ? 'number' : (holder[key] ?? null)
@@ -175,13 +192,14 @@ function change(schema: JsonObject, at: number, kind: number, other: JsonObject,
   else changeOther(holder, key, kind, other)
 }
 
-function changeOther(holder: Record<string, Json>, key: string, kind: number, other: JsonObject): void {
-  if (key === 'properties' && kind < 3) holder[key] = { ...(holder[key] as JsonObject), [NAMES[kind] ?? 'a']: other }
+function changeOther(holder: Record<string, PlainJson>, key: string, kind: number, other: PlainJsonObject): void {
+  if (key === 'properties' && kind < 3)
+    holder[key] = { ...(holder[key] as PlainJsonObject), [NAMES[kind] ?? 'a']: other }
   else if (!Array.isArray(holder)) delete holder[key]
 }
 
-function changeList(holder: Record<string, Json>, key: string, kind: number, other: JsonObject): void {
-  const list = holder[key] as readonly Json[]
+function changeList(holder: Record<string, PlainJson>, key: string, kind: number, other: PlainJsonObject): void {
+  const list = holder[key] as readonly PlainJson[]
   const added = key.endsWith('Of') ? other : key === 'enum' ? 'abcd' : undefined
   if (kind === 0 && added !== undefined) holder[key] = [...list, added]
   else if (kind === 1 && list.length > 1) holder[key] = list.slice(1)
@@ -191,7 +209,13 @@ function changeList(holder: Record<string, Json>, key: string, kind: number, oth
   } else if (kind === 3) delete holder[key]
 }
 
-function changeSchema(holder: Record<string, Json>, key: string, kind: number, other: JsonObject, value: Json): void {
+function changeSchema(
+  holder: Record<string, PlainJson>,
+  key: string,
+  kind: number,
+  other: PlainJsonObject,
+  value: PlainJson,
+): void {
   const old = holder[key] ?? {}
   if (kind === 0) delete holder[key]
   else if (kind === 1) holder[key] = other
@@ -199,25 +223,27 @@ function changeSchema(holder: Record<string, Json>, key: string, kind: number, o
   else if (kind === 3) holder[key] = value === false && /^(additional|unevaluated)/.test(key) ? false : {}
 }
 
-/** Values of which many fit this schema. */
-export function jsonValues(schema: Json, definitions: JsonObject, depth = 3): fc.Arbitrary<Json> {
+/** Values, many of which are valid for this schema. */
+export function jsonValues(schema: PlainJson, definitions: PlainJsonObject, depth = 3): fc.Arbitrary<PlainJson> {
   if (depth === 0 || schema === null || typeof schema !== 'object' || Array.isArray(schema)) return anyValue
-  const { type, properties, items, prefixItems, additionalItems, additionalProperties } = schema as JsonObject
-  const inner = (one: Json | undefined) => jsonValues(one ?? true, definitions, depth - 1)
+  const { type, properties, items, prefixItems, additionalItems, additionalProperties } = schema as PlainJsonObject
+  const inner = (one: PlainJson | undefined) => jsonValues(one ?? true, definitions, depth - 1)
   const branches = ['anyOf', 'oneOf', 'allOf'].flatMap(
-    (word) => ((schema as JsonObject)[word] ?? []) as readonly Json[],
+    (word) => ((schema as PlainJsonObject)[word] ?? []) as readonly PlainJson[],
   )
   if (branches.length > 0) return fc.oneof(anyValue, ...branches.map(inner))
   if ('$ref' in schema) return inner(definitions['d'])
-  if ('enum' in schema) return fc.constantFrom(...(schema['enum'] as readonly Json[]))
+  if ('enum' in schema) return fc.constantFrom(...(schema['enum'] as readonly PlainJson[]))
   if (type === 'object') {
     const members = Object.fromEntries(
-      NAMES.map((name) => [name, inner((properties as JsonObject | undefined)?.[name] ?? additionalProperties)]),
+      NAMES.map((name) => [name, inner((properties as PlainJsonObject | undefined)?.[name] ?? additionalProperties)]),
     )
-    return fc.record(members, { requiredKeys: [] }) as fc.Arbitrary<Json>
+    return fc.record(members, { requiredKeys: [] }) as fc.Arbitrary<PlainJson>
   }
   if (type === 'array') {
-    const listed = (Array.isArray(prefixItems) ? prefixItems : Array.isArray(items) ? items : []) as readonly Json[]
+    const listed = (
+      Array.isArray(prefixItems) ? prefixItems : Array.isArray(items) ? items : []
+    ) as readonly PlainJson[]
     const rest = Array.isArray(items) ? additionalItems : items
     return fc
       .tuple(fc.tuple(...listed.map(inner)), fc.array(inner(rest), { maxLength: 2 }), fc.nat(4))
@@ -226,8 +252,8 @@ export function jsonValues(schema: Json, definitions: JsonObject, depth = 3): fc
   return anyValue
 }
 
-/** Of a world so small that many fit. */
-export const anyValue: fc.Arbitrary<Json> = fc.letrec<{ value: Json }>((tie) => ({
+/** Any value, from so few possible ones that many are valid for a schema. */
+export const anyValue: fc.Arbitrary<PlainJson> = fc.letrec<{ value: PlainJson }>((tie) => ({
   value: fc.oneof(
     { maxDepth: 2 },
     { weight: 4, arbitrary: scalar },
@@ -237,7 +263,7 @@ export const anyValue: fc.Arbitrary<Json> = fc.letrec<{ value: Json }>((tie) => 
       arbitrary: fc.dictionary(fc.constantFrom(...NAMES), tie('value'), {
         maxKeys: 3,
         noNullPrototype: true,
-      }) as fc.Arbitrary<Json>,
+      }) as fc.Arbitrary<PlainJson>,
     },
   ),
 })).value

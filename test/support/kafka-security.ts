@@ -3,17 +3,17 @@ import { join } from 'node:path'
 
 type Settings = Readonly<Record<string, string>>
 
-/** A file of the tests' certificates. */
+/** Path of a file in the folder with the tests' certificates. */
 export const store = (name: string) => join(import.meta.dirname, 'tls', name)
 export const pem = (name: string) => readFileSync(store(name), 'utf8')
 
-/** A private key and the certificate behind it. */
+/** The private key and the certificate in a PEM file. */
 export function keyPair(name: string): { readonly key: string; readonly certificate: string } {
   const [key = '', certificate = ''] = pem(name).split(/(?=-----BEGIN CERT)/)
   return { key, certificate }
 }
 
-/** With what a broker's listeners speak TLS. */
+/** TLS settings of a Kafka broker. */
 export function brokerTls(): Settings {
   const { key, certificate } = keyPair('server.pem')
   return {
@@ -25,7 +25,7 @@ export function brokerTls(): Settings {
   }
 }
 
-/** What `kafka-storage format` takes for a user that logs in by SCRAM. */
+/** Arguments of `kafka-storage format` that create a SCRAM user. */
 export function scramUser(name: string, password: string): readonly string[] {
   return ['SCRAM-SHA-256', 'SCRAM-SHA-512'].flatMap((mechanism) => [
     '--add-scram',
@@ -33,7 +33,7 @@ export function scramUser(name: string, password: string): readonly string[] {
   ])
 }
 
-/** Lets users log in at a listener: by PLAIN alice with her secret, by OAUTHBEARER everybody. */
+/** SASL settings of a listener. PLAIN accepts alice with her password, OAUTHBEARER accepts everyone. */
 export function saslListener(name: string, mechanisms = 'PLAIN,SCRAM-SHA-256,SCRAM-SHA-512,OAUTHBEARER'): Settings {
   const login = (module: string) => `org.apache.kafka.common.security.${module} required`
   const prefix = `listener.name.${name}`
@@ -42,7 +42,7 @@ export function saslListener(name: string, mechanisms = 'PLAIN,SCRAM-SHA-256,SCR
     [`${prefix}.plain.sasl.jaas.config`]: `${login('plain.PlainLoginModule')} user_alice="alice-secret";`,
     [`${prefix}.scram-sha-256.sasl.jaas.config`]: `${login('scram.ScramLoginModule')};`,
     [`${prefix}.scram-sha-512.sasl.jaas.config`]: `${login('scram.ScramLoginModule')};`,
-    // Kafka's own development login: it takes tokens that nobody signed.
+    // Kafka's login module for development, which accepts unsigned tokens.
     [`${prefix}.oauthbearer.sasl.jaas.config`]: `${login('oauthbearer.OAuthBearerLoginModule')} unsecuredLoginStringClaim_sub="broker";`,
   }
 }

@@ -5,15 +5,15 @@ import type { KubernetesAddress } from '../env/kubernetes.ts'
 export type KubeResponse = {
   readonly status: number
   readonly body: Readonly<Record<string, unknown>>
-  /** What kubectl shows as `Warning: …`. */
+  /** The warnings that kubectl shows as `Warning: …`. */
   readonly warnings: readonly string[]
 }
 export type KubeApi = {
-  /** `body` goes as JSON, or as `contentType` says. */
+  /** `body` is sent as JSON; `contentType` overrides the media type. */
   send(method: string, path: string, body?: unknown, contentType?: string): Promise<KubeResponse>
 }
 
-/** Plain calls of an API server, as the administrator: what tests do beside the operator. */
+/** A minimal client of an API server with administrator rights, for what tests do themselves. */
 export function kubeApi({ url, ca, token }: Pick<KubernetesAddress, 'url' | 'ca' | 'token'>): KubeApi {
   return {
     send: (method, path, body, contentType = 'application/json') =>
@@ -30,7 +30,7 @@ export function kubeApi({ url, ca, token }: Pick<KubernetesAddress, 'url' | 'ca'
   }
 }
 
-/** A path that is not served, or not yet, is answered in plain text. */
+/** The response for a path that is not served (yet) is plain text. */
 function parse(answer: string): KubeResponse['body'] {
   try {
     return JSON.parse(answer)
@@ -39,7 +39,7 @@ function parse(answer: string): KubeResponse['body'] {
   }
 }
 
-/** Of a header such as `299 - "one", 299 - "other"`. */
+/** Parses a `Warning` header such as `299 - "one", 299 - "other"`. */
 function warningsIn(header: string): readonly string[] {
   return [...header.matchAll(/299 \S+ "((?:[^"\\]|\\.)*)"/g)].map(([, text = '']) => text.replace(/\\(.)/g, '$1'))
 }

@@ -2,7 +2,7 @@ import { expect } from 'vitest'
 import type { KubeApi, KubeResponse } from './kube-api.ts'
 import { until } from './until.ts'
 
-/** An object as it is declared. */
+/** A Kubernetes object as declared in a manifest. */
 export type Declared = {
   readonly apiVersion: string
   readonly kind: string
@@ -14,7 +14,7 @@ type Served = { readonly name: string; readonly kind: string; readonly namespace
 const APPLY = 'application/apply-patch+yaml'
 const WAIT = { everyMs: 25, timeoutMs: 60_000 }
 
-/** Any object of a cluster, by its kind. */
+/** Reads and writes objects of any kind. */
 export function kubeResources(api: KubeApi) {
   const served = new Map<string, readonly Served[]>()
 
@@ -44,16 +44,16 @@ export function kubeResources(api: KubeApi) {
 
   return {
     apply,
-    /** As `kubectl apply --server-side --dry-run=server --validate=strict`. */
+    /** Like `kubectl apply --server-side --dry-run=server --validate=strict`. */
     tryApply: (object: Declared) => send(object, '&dryRun=All'),
-    /** A CustomResourceDefinition; resolves when its kind is served. */
+    /** Creates a CustomResourceDefinition. Resolves when its kind is served. */
     async define(definition: Declared): Promise<void> {
       await apply(definition)
       const { group, versions, names } = (definition as unknown as Definition).spec
       const path = `/apis/${group}/${versions[0]!.name}/${names.plural}`
       await until(path, WAIT, async () => (await api.send('GET', path)).status === 200)
     },
-    /** As a kubelet or a controller does. */
+    /** Patches the status, as a kubelet or a controller does. */
     async setStatus(object: Declared, status: object): Promise<void> {
       const path = `${await pathOf(object)}/status`
       const { status: code, body } = await api.send('PATCH', path, { status }, 'application/merge-patch+json')

@@ -31,13 +31,13 @@ type Stored = {
   }
 }
 
-/** A namespace of the test's own, and what a person does there. */
+/** Creates a namespace for the test, with methods for what a user does in it. */
 export async function world(api: KubeApi, namespace = `test-${Math.random().toString(36).slice(2, 10)}`) {
   await api.send('POST', '/api/v1/namespaces', { metadata: { name: namespace } })
   const path = (plural: string, name: string) => `${API}/namespaces/${namespace}/${plural}/${name}`
   const object = async (plural: string, name: string) =>
     (await api.send('GET', path(plural, name))).body as unknown as Stored
-  /** As `kubectl apply` does it, and with `--dry-run=server`. */
+  /** Like `kubectl apply`, optionally with `--dry-run=server`. */
   const tryApply = (kind: string, name: string, spec: object, { dryRun = false, annotations = {} } = {}) =>
     api.send(
       'PATCH',
@@ -57,7 +57,7 @@ export async function world(api: KubeApi, namespace = `test-${Math.random().toSt
       const { status, body } = await api.send('DELETE', path(plural, name))
       expect(status, JSON.stringify(body)).toBeLessThan(300)
     },
-    /** What was told of an object, in words. */
+    /** The Events of an object, as text. */
     async events(name: string): Promise<readonly string[]> {
       const { body } = await api.send('GET', `/apis/events.k8s.io/v1/namespaces/${namespace}/events`)
       const items = body['items'] as readonly {
@@ -83,8 +83,8 @@ export async function world(api: KubeApi, namespace = `test-${Math.random().toSt
 }
 
 /**
- * A service account that may do what `weir crds --rbac` says, and nothing else: a kubeconfig for it. Every operator of these
- * tests runs as one, so that a call it is not granted fails a test.
+ * Creates a service account with exactly the rights of `weir crds --rbac`, minus `withheld`, and returns the path of a
+ * kubeconfig for it. All operators in these tests use such an account, so a call without a granted right fails a test.
  */
 export async function operatorAccount(address: KubernetesAddress, namespace: string, withheld?: Verb): Promise<string> {
   const api = kubeApi(address)
@@ -118,7 +118,7 @@ export async function operatorAccount(address: KubernetesAddress, namespace: str
   return file
 }
 
-/** Something that one may do. */
+/** A permission: a verb on a resource. */
 export type Verb = { readonly verb: string; readonly resource: string }
 type Rule = { readonly resources: readonly string[]; readonly verbs: readonly string[] }
 type Granted = {
@@ -134,7 +134,7 @@ function pathOf({ apiVersion, kind, metadata: { name, namespace } }: Granted): s
   return `${group}${namespace === undefined ? '' : `/namespaces/${namespace}`}/${kind.toLowerCase()}s/${name}`
 }
 
-/** `weir operator` with both runtimes in its process, on an embedded broker. */
+/** Starts `weir operator` with both runtimes in its process, on an embedded broker. */
 export async function startOperator(address: KubernetesAddress, namespace: string, more: readonly string[] = []) {
   const directory = temporaryDirectory()
   const [registryPort, workerPort] = [await freePort(), await freePort()]
@@ -152,7 +152,7 @@ export async function startOperator(address: KubernetesAddress, namespace: strin
   return { registryUrl: `http://127.0.0.1:${registryPort}`, workerUrl, program }
 }
 
-/** `weir operator` alone, for runtimes that are elsewhere. Resolves when it knows its resources and stands by. */
+/** Starts `weir operator` for existing runtimes. Resolves when its caches are synced and it is standing by. */
 export function startOperatorFor(
   { registryUrl, workerUrl }: { readonly registryUrl: string; readonly workerUrl: string },
   address: KubernetesAddress,
@@ -162,7 +162,7 @@ export function startOperatorFor(
   return startOperatorWith(['--registry', registryUrl, '--worker', workerUrl], address, namespace, undefined, nodeArgs)
 }
 
-/** The same, with what these arguments say of runtimes. */
+/** Like `startOperatorFor`, with the arguments in `runtimes` and without the permission `withheld`. */
 export async function startOperatorWith(
   runtimes: readonly string[],
   address: KubernetesAddress,
@@ -181,7 +181,7 @@ export async function startOperatorWith(
   return program
 }
 
-/** Where its metrics and probes answer. */
+/** URL of the operator's metrics and probes. */
 export function monitoringOf(program: Pick<Program, 'logFile'>): string {
   const [, url] = /"program":"operator","url":"(http:[^"]+)"/.exec(logOf(program)) ?? []
   if (url === undefined) throw new Error('the operator does not listen')

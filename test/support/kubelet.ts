@@ -5,7 +5,7 @@ import { partDirectory } from '../env/workspace.ts'
 import { type KubeApi, kubeApi } from './kube-api.ts'
 import type { Container } from './sandbox.ts'
 
-/** As much of a pod as the charts use. */
+/** The fields of a pod that the charts use. */
 export type PodSpec = {
   readonly serviceAccountName: string
   readonly automountServiceAccountToken: boolean
@@ -41,12 +41,12 @@ type Held = Readonly<Record<string, string>>
 
 const ACCOUNT = '/var/run/secrets/kubernetes.io/serviceaccount'
 
-/** What of a container comes from its image: the words that start its program, and where that lies. */
+/** The part of a container that its image provides: the command, and the mounts with the program. */
 export type Program = { readonly words: readonly string[]; readonly mounts: Container['mounts'] }
 
 /**
- * What a kubelet makes of a pod: containers that run to their end one after the other, and the last one that stays, with
- * everything that is read for them from the API server.
+ * Converts a pod spec to containers as a kubelet does: the init containers in order, then the main container, with
+ * their Secrets, ConfigMaps and service account token read from the API server.
  */
 export async function containersOf(
   spec: PodSpec,
@@ -125,7 +125,7 @@ async function accountMount(spec: PodSpec, namespace: string, api: KubeApi, { ca
   return { path: ACCOUNT, folder: written({ token, namespace, 'ca.crt': ca }), readOnly: true }
 }
 
-/** Files as a kubelet lays them down: in a folder that is renamed in whole, behind links that stay. */
+/** Writes a volume as a kubelet does: in a versioned folder behind the link `..data`, with a stable link per file. */
 function written(files: Held): string {
   const folder = partDirectory('volume')
   const data = join(folder, '..2026_01_02')

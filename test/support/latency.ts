@@ -9,18 +9,18 @@ import { answers } from './cli.ts'
 import { until } from './until.ts'
 
 /**
- * How much longer than at a server that does nothing else another client may wait during an attack. Beside another suite on
- * two cores the machine itself takes hundreds of milliseconds; `WEIR_ATTACK_P99_MS=100` holds the promise on idle cores.
+ * Maximum p99 latency of another client during an attack, in addition to that of an idle server. With another test
+ * suite on two cores, the machine itself adds hundreds of milliseconds; on idle cores, use `WEIR_ATTACK_P99_MS=100`.
  */
 export const P99_MS_MAX = Number(process.env['WEIR_ATTACK_P99_MS'] ?? 1_000)
 
-/** How long requests took; a request that failed took for ever. */
+/** Latency of requests. A failed request counts as infinite. */
 export type Latency = { readonly p99Ms: number; readonly maxMs: number; readonly count: number }
 
 const EVERY_MS = 20
 const TIMEOUT_MS = 20_000
 
-/** A bare server in a process of its own: how long an answer takes on this machine at this time, whoever is attacked. */
+/** Starts a minimal server in another process. Its latency is the baseline of this machine during an attack. */
 export async function startControlServer(): Promise<{
   readonly url: string
   kill(): Promise<void>
@@ -34,7 +34,7 @@ export async function startControlServer(): Promise<{
   return { url, kill: () => server.kill() }
 }
 
-/** Asks each of these again and again, one request at a time, while `work` goes on. */
+/** Measures the latency of each URL with sequential requests until `work` is done. */
 export async function latencyWhile(urls: readonly string[], work: () => Promise<void>): Promise<readonly Latency[]> {
   const over = new AbortController()
   const measured = urls.map((url) => measure(url, over.signal))

@@ -8,7 +8,7 @@ export const LINE_BYTES = 100
 const LINES_A_WRITE = 10_000
 const LINES_A_PIECE = 100
 
-/** A file of `count` lines that begin with their own number, so that a lost or doubled one has a name. */
+/** Writes a file of `count` lines that begin with the line number, so that lost and duplicate lines are identified. */
 export function writeLines(file: string, count: number): void {
   const output = openSync(file, 'w')
   for (let first = 0; first < count; first += LINES_A_WRITE) {
@@ -18,9 +18,9 @@ export function writeLines(file: string, count: number): void {
   closeSync(output)
 }
 
-/** Writes to the end of a file, at some thousand lines a second, until it is told to stop. */
+/** Appends to a file, at some thousand lines per second, until `stop` is called. */
 export class LineWriter {
-  /** How many lines were written. */
+  /** Number of lines written. */
   count = 0
   readonly #output: number
   readonly #stopping = new AbortController()
@@ -51,7 +51,7 @@ export function lineNumber(line: string): number {
   return Number(line.slice(0, 10))
 }
 
-/** Reads the file once, in pieces: these files are too large to hold two of them. */
+/** Streams the file, because two of these files do not fit in memory. */
 export async function digestOf(file: string): Promise<string> {
   const hash = createHash('sha256')
   await pipeline(createReadStream(file), hash)
@@ -62,7 +62,7 @@ export function sizeOf(file: string): number {
   return existsSync(file) ? statSync(file).size : 0
 }
 
-/** Number of the last whole line; read from the end, because this is asked again and again. */
+/** Number of the last complete line, -1 if there is none. Reads only the end of the file, as it is called often. */
 export function lastLine(file: string): number {
   const size = sizeOf(file)
   if (size < LINE_BYTES) return -1
@@ -73,7 +73,7 @@ export function lastLine(file: string): number {
   return lineNumber(last.toString('latin1'))
 }
 
-/** A write that a kill cut short leaves a piece of a line, and the next line follows on it. */
+/** All line numbers. An interrupted write leaves a partial line, to which the next line is appended; it is skipped. */
 export function readNumbers(file: string): readonly number[] {
   const lines = readFileSync(file, 'latin1').split('\n')
   return lines.filter((line) => line.length >= LINE_BYTES - 1).map((line) => lineNumber(line.slice(1 - LINE_BYTES)))

@@ -1,8 +1,8 @@
 import { writeFileSync } from 'node:fs'
 
-// Loaded before a program (`node --import`): how much of the processor the longest turn of its event loop took, in ms. It
-// does not count what others took from the machine meanwhile. The first SIGUSR2 begins, a second one writes the file, in
-// the program's directory.
+// Loaded into a program with `node --import`. Measures the longest turn of its event loop in ms of CPU time, so that
+// other processes on the machine do not count. The first SIGUSR2 starts the measurement, the second one writes the
+// result to the file `longest-turn` in the program's working directory.
 
 let beganMs = 0
 let longestMs = 0
@@ -17,7 +17,7 @@ process.once('SIGUSR2', () => {
   process.once('SIGUSR2', () => writeFileSync('longest-turn', `${longestMs}\n`))
 })
 
-/** By this thread alone. */
+/** CPU time of this thread. */
 function usedMs(): number {
   const { user, system } = process.threadCpuUsage()
   return (user + system) / 1_000

@@ -2,7 +2,7 @@ import { LuaFactory } from 'wasmoon'
 
 const factory = new LuaFactory()
 
-/** Runs a script as Argo CD does: `obj` is the resource, and there is little else. What it returns. */
+/** Runs a Lua health script as Argo CD does, with the resource as the global `obj`, and returns its result. */
 export async function runLua<T>(script: string, obj: object): Promise<T> {
   const engine = await factory.createEngine({ enableProxy: false, injectObjects: false })
   try {

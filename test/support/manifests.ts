@@ -1,4 +1,4 @@
-/** Manifests that our parser and a real API server have to judge alike. */
+/** Manifests that Weir's parser and a real API server must both accept or both reject. */
 export type Manifest = {
   readonly apiVersion: string
   readonly kind: 'Connector' | 'Subject' | 'RegistryMode'
@@ -229,7 +229,7 @@ export const BAD: readonly { readonly what: string; readonly resource: Manifest;
   },
 ]
 
-/** Fields that say which thing outside an object stands for: nobody may change them. */
+/** Changes of immutable fields, which identify the external object. */
 export const MOVED: readonly { readonly field: string; readonly before: Manifest; readonly after: object }[] = [
   { field: 'workerRef', before: connector({}), after: { workerRef: { name: 'other' } } },
   { field: 'name', before: connector({}), after: { name: 'other' } },

@@ -11,18 +11,18 @@ import {
   resourceKeyOf,
 } from '../../src/operator/resources/resource.ts'
 
-/** Resources in memory, declared by the test. */
+/** An in-memory `Cluster` whose resources the test declares. */
 export class MemoryCluster implements Cluster {
-  readonly place = 'memory'
+  readonly description = 'memory'
   readonly resources = new Map<ResourceKey, Resource>()
   readonly events: ResourceEvent[] = []
-  /** Undefined: Secrets are not watched. They can be read even then. */
+  /** Undefined: Secrets are not watched, but can still be read. */
   secretVersions: Map<string, string> | undefined
   readonly secrets = new Map<string, Readonly<Record<string, string>>>()
-  /** Undefined: it is not known what they are like. */
+  /** Undefined: namespaces are not known. */
   namespaces: Map<string, NamespaceInfo> | undefined
   readonly configMaps = new Map<string, Readonly<Record<string, string>>>()
-  /** Those that somebody else keeps. */
+  /** ConfigMaps with another owner. */
   readonly foreignConfigMaps = new Set<string>()
   readonly #listeners = new Set<(change: ResourceChange) => void>()
   #created = 0
@@ -35,20 +35,20 @@ export class MemoryCluster implements Cluster {
     return () => this.#listeners.delete(listener)
   }
 
-  /** Declares a resource, or changes what is declared of it. Gives its key. */
+  /** Creates a resource or changes its spec. Returns its key. */
   apply<K extends ResourceKind>(
     kind: K,
     name: string,
     spec: object,
     annotations: Readonly<Record<string, string>> = {},
   ): ResourceKey<K> {
-    const { declared, faults } = parseResource({
+    const { declared, errors } = parseResource({
       apiVersion: 'weir.dev/v1alpha1',
       kind,
       metadata: { name, annotations },
       spec,
     })
-    if (declared === undefined) throw new Error(faults.map(({ message }) => message).join('; '))
+    if (declared === undefined) throw new Error(errors.map(({ message }) => message).join('; '))
     const key: ResourceKey<K> = `${kind}/default/${name}`
     const known = this.resources.get(key)
     this.#created += 1
@@ -65,11 +65,11 @@ export class MemoryCluster implements Cluster {
     }
     const status = known?.status ?? INITIAL_STATUS
     this.resources.set(key, { kind, metadata, spec: declared.spec, status } as Resource)
-    this.#tell({ key, what: 'declared' })
+    this.#notify({ key, type: 'desired' })
     return key
   }
 
-  /** Asks for its deletion. */
+  /** Requests the deletion of a resource. */
   remove(key: ResourceKey): void {
     const resource = this.#find(key)
     if (resource.metadata.finalizers.length === 0) {
@@ -78,7 +78,7 @@ export class MemoryCluster implements Cluster {
     }
     const deletionTimestamp = new Date(Date.UTC(2026, 0, 2)).toISOString()
     this.resources.set(key, { ...resource, metadata: { ...resource.metadata, deletionTimestamp } } as Resource)
-    this.#tell({ key, what: 'declared' })
+    this.#notify({ key, type: 'desired' })
   }
 
   get<K extends ResourceKind>(key: ResourceKey<K>): Resource<K> | undefined {
@@ -96,7 +96,7 @@ export class MemoryCluster implements Cluster {
 
   async writeStatus<K extends ResourceKind>(key: ResourceKey<K>, status: ResourceStatus[K]): Promise<void> {
     this.resources.set(key, { ...this.#find(key), status } as Resource)
-    this.#tell({ key, what: 'status' })
+    this.#notify({ key, type: 'status' })
   }
 
   async setFinalizer(key: ResourceKey, present: boolean): Promise<void> {
@@ -123,7 +123,7 @@ export class MemoryCluster implements Cluster {
     return this.secretVersions && (this.secretVersions.get(`${namespace}/${name}`) ?? '')
   }
 
-  async followNamespaces() {
+  async watchNamespaces() {
     this.namespaces ??= new Map()
   }
 
@@ -138,7 +138,7 @@ export class MemoryCluster implements Cluster {
     return true
   }
 
-  unreadable() {
+  manifestErrors() {
     return []
   }
 
@@ -151,10 +151,10 @@ export class MemoryCluster implements Cluster {
   #drop(key: ResourceKey): void {
     const resource = this.#find(key)
     this.resources.delete(resourceKeyOf(resource))
-    this.#tell({ key, what: 'gone' })
+    this.#notify({ key, type: 'deleted' })
   }
 
-  #tell(change: ResourceChange): void {
+  #notify(change: ResourceChange): void {
     for (const listener of this.#listeners) listener(change)
   }
 }

@@ -1,11 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { defineSink, defineSource, type Plugin, STRING, z } from '../../src/sdk/index.ts'
 
-// Sources that do what no plugin should, in threads that tests start.
+// Source connectors that misbehave, for tests that run them in threads.
 
 const config = z.object({ topic: z.string() })
 
-/** Writes a record now and then; after the third it misbehaves. */
+/** Produces a record at intervals; after the third record it calls `misbehave`. */
 function source(name: string, misbehave: () => unknown): Plugin {
   return defineSource({
     class: name,

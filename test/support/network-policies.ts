@@ -15,17 +15,17 @@ type Policy = {
   readonly egress?: readonly Rule[]
 }
 
-/** A pod, or what is no pod of this cluster: that has no labels and no namespace. */
+/** A pod, or an external endpoint, which has no labels and no namespace. */
 export type End = {
   readonly name: string
   readonly namespace?: string
   readonly namespaceLabels?: Labels
   readonly labels?: Labels
-  /** That it listens at, by their names. */
+  /** The ports it listens on, by name. */
   readonly ports: Readonly<Record<string, number>>
 }
 
-/** The connections that policies of one namespace let through, as `from > to:port`. Blocks of addresses are nobody's here. */
+/** The connections that the policies of one namespace allow, as `from > to:port`. An `ipBlock` matches no endpoint. */
 export function letThrough(policies: readonly Rendered[], ends: readonly End[]): readonly string[] {
   const namespace = policies[0]?.metadata.namespace
   const specs = policies.map(({ spec }) => spec as Policy)

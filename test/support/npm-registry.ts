@@ -5,17 +5,17 @@ import { join } from 'node:path'
 import { must } from '../env/debian.ts'
 import { partDirectory } from '../env/workspace.ts'
 
-/** A registry of packages with one package, for who has its token. */
+/** An npm registry with one package, which requires a token. */
 export type NpmRegistry = {
   readonly port: number
-  /** An `.npmrc` that leads there. */
+  /** Content of an `.npmrc` with its URL and token. */
   readonly npmrc: string
   stop(): Promise<void>
 }
 
 const TOKEN = 'npm-token'
 
-/** The package is what `npm pack` makes of `folder`. */
+/** Starts a registry whose package is built from `folder` by `npm pack`. */
 export async function startNpmRegistry(folder: string): Promise<NpmRegistry> {
   const directory = partDirectory('npm-registry')
   const args = ['pack', '--json', '--ignore-scripts', '--pack-destination', directory]

@@ -5,11 +5,11 @@ type Document = {
   readonly paths: Readonly<Record<string, Readonly<Record<string, { readonly responses: Responses }>>>>
 }
 
-/** What an OpenAPI document can be held to. */
+/** Checks responses against an OpenAPI document. */
 export type ApiChecks = {
   /** `METHOD /path/{parameter}` of every operation. */
   readonly operations: readonly string[]
-  /** Throws when an answer is not what the document says of it. A path that is not in it has to be refused. */
+  /** Throws if a response does not conform to the document, or if a path that it lacks does not return an error. */
   checkAnswer(method: string, url: string, status: number, body: unknown): void
 }
 
@@ -53,11 +53,11 @@ export function createChecks(written: object): ApiChecks {
 
 function matcherOf({ paths }: Document): (method: string, url: string) => string | undefined {
   const patterns = Object.keys(paths)
-    // The more is written out, the better it fits.
+    // Paths with fewer parameters are more specific, so they are matched first.
     .sort((a, b) => a.split('{').length - b.split('{').length)
     .map((path) => ({ path, pattern: new RegExp(`^${path.replace(/\./g, '\\.').replace(/\{\w+\}/g, '[^/]*')}/?$`) }))
   return (method, url) => {
-    // What a client makes of it: `/a/..` is never sent.
+    // Normalizes the path as an HTTP client does: `/a/..` is never sent.
     const asked = new URL(`http://any${url}`).pathname
     return patterns.find(({ path, pattern }) => pattern.test(asked) && paths[path]?.[method])?.path
   }

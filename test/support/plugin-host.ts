@@ -3,12 +3,12 @@ import { toDescriptor } from '../../src/plugins/descriptor.ts'
 import { SHIPPED } from '../../src/plugins/shipped.ts'
 import type { Plugin } from '../../src/sdk/index.ts'
 import { restrictConnectors } from '../../src/worker/host-access/class-rules.ts'
-import { ALL_ACCESS, type ConnectorAccess } from '../../src/worker/host-access/settings.ts'
+import { ALL_ACCESS, type ConnectorAccess } from '../../src/worker/host-access/connector-access.ts'
 import { PluginExecutor } from '../../src/worker/isolation/plugins/plugin-executor.ts'
-import { failureOf } from '../../src/worker/isolation/plugins/plugin-failure.ts'
+import { toPluginFailure } from '../../src/worker/isolation/plugins/plugin-failure.ts'
 import { type PluginCall, type PluginHost, type PluginOutput, pluginError } from '../../src/worker/plugin-host.ts'
 
-/** Calls plugins right here: for tests whose plugins do no harm. */
+/** Calls plugins in this thread, for tests whose plugins are harmless. */
 export function localPluginHost(
   plugins: readonly Plugin[] = SHIPPED,
   access: ConnectorAccess = ALL_ACCESS,
@@ -24,7 +24,7 @@ export function localPluginHost(
       try {
         return (await executor.execute({ operation, plugin, input } as PluginCall)) as PluginOutput<Operation>
       } catch (error) {
-        throw pluginError('plugin_failed', failureOf(error))
+        throw pluginError('plugin_failed', toPluginFailure(error))
       }
     },
   }

@@ -2,12 +2,12 @@ import type { KubeApi } from './kube-api.ts'
 
 export type Pod = {
   readonly name: string
-  /** The program that runs in it, as the chart calls it. */
+  /** The chart's name of the program: `operator`, `registry` or `worker`. */
   readonly component: string
   readonly ip: string
   readonly image: string
   readonly isReady: boolean
-  /** When its container was started, in whole seconds; 0 while it does not run. */
+  /** Start time of its container, rounded to seconds; 0 if it is not running. */
   readonly startedMs: number
 }
 
@@ -25,7 +25,7 @@ type Items = {
   }[]
 }
 
-/** The pods of a namespace that run one of our programs. */
+/** The pods of a namespace that run a Weir program. */
 export async function podsOf(api: KubeApi, namespace: string): Promise<readonly Pod[]> {
   const selector = encodeURIComponent('app.kubernetes.io/component in (operator,registry,worker)')
   const { body } = await api.send('GET', `/api/v1/namespaces/${namespace}/pods?labelSelector=${selector}`)

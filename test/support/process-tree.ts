@@ -1,17 +1,17 @@
 import { readFileSync } from 'node:fs'
 
-/** Processes that this one started, and their own. */
+/** All child processes, recursively. */
 function descendantsOf(pid: number): readonly number[] {
   const children = read(`/proc/${pid}/task/${pid}/children`).trim().split(' ').filter(Boolean).map(Number)
   return children.flatMap((child) => [child, ...descendantsOf(child)])
 }
 
-/** Processes of a worker in which tasks run. */
+/** The processes in which a worker runs tasks. */
 export function taskProcessesOf(pid: number): readonly number[] {
   return descendantsOf(pid).filter((one) => read(`/proc/${one}/cmdline`).startsWith('weir tasks-'))
 }
 
-/** Resident memory of a process and of all that it started, in MB. */
+/** Resident memory of a process and all its descendants, in MB. */
 export function residentMbOf(pid: number): number {
   const processes = [pid, ...descendantsOf(pid)]
   return processes.reduce(
@@ -20,7 +20,7 @@ export function residentMbOf(pid: number): number {
   )
 }
 
-/** Empty for a process that is gone. */
+/** Empty if the process has exited. */
 function read(file: string): string {
   try {
     return readFileSync(file, 'utf8')

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 
 const { PROPERTY_SEED = '20261121' } = process.env
 
-/** Every run tries the same cases, so that one never fails by chance; `PROPERTY_SEED=random` looks for new ones. */
+/** All runs test the same cases, so failures are reproducible. `PROPERTY_SEED=random` tests new cases. */
 export const SEED = PROPERTY_SEED === 'random' ? Date.now() % 2 ** 31 : Number(PROPERTY_SEED)
 
 fc.configureGlobal({ seed: SEED })

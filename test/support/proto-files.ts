@@ -2,20 +2,20 @@ import fc from 'fast-check'
 import type {
   Enum,
   Extend,
-  Field,
   Group,
   Label,
   Message,
   OneOf,
   Option,
   OptionValue,
+  ProtoField,
   ProtoFile,
   Range,
   Service,
   TypeElement,
 } from '../../src/formats/protobuf/file.ts'
 
-/** Random .proto files as parsed: everything the language has, valid for a parser though names may lead nowhere. */
+/** Random parsed .proto files with all language elements. They are syntactically valid, but names may be unresolved. */
 const word = fc.constantFrom('a', 'b', 'option', 'message', 'stream', 'reserved', 'B_2', 'map', 'to', 'extend')
 const typeName = fc.constantFrom(
   'int32',
@@ -74,7 +74,7 @@ const reserved = fc.array(fc.array(fc.oneof(range, fc.constantFrom('old', 'older
 
 type Syntax = ProtoFile['syntax']
 
-const field = (label: fc.Arbitrary<Label | undefined>): fc.Arbitrary<Field> =>
+const field = (label: fc.Arbitrary<Label | undefined>): fc.Arbitrary<ProtoField> =>
   fc
     .record({
       label,
@@ -86,7 +86,7 @@ const field = (label: fc.Arbitrary<Label | undefined>): fc.Arbitrary<Field> =>
       jsonName: fc.option(text, { nil: undefined, freq: 4 }),
     })
     .map((one) => (one.type.startsWith('map<') ? { ...one, label: undefined } : one))
-const group = (label: fc.Arbitrary<Label | undefined>, one: fc.Arbitrary<Field>): fc.Arbitrary<Group> =>
+const group = (label: fc.Arbitrary<Label | undefined>, one: fc.Arbitrary<ProtoField>): fc.Arbitrary<Group> =>
   fc.record({ label, name: fc.constantFrom('G', 'H'), tag, fields: fc.array(one, { maxLength: 2 }) })
 
 const enumeration: fc.Arbitrary<Enum> = fc.record({
@@ -176,7 +176,7 @@ export const protoFile: fc.Arbitrary<ProtoFile> = fc
       imports: fc.uniqueArray(fc.constantFrom('a.proto', 'b/c.proto'), { maxLength: 2 }),
       publicImports: fc.uniqueArray(fc.constantFrom('d.proto'), { maxLength: 1 }),
       options,
-      // Messages come before enums in the text.
+      // The printed text has messages before enums.
       types: types.map(([messages, enums]) => [...messages, ...enums]),
       extends: fc.array(extend(fc.constantFrom(undefined, 'optional', 'repeated')), { maxLength: 1 }),
       services: fc.array(service, { maxLength: 1 }),

@@ -1,4 +1,4 @@
-/** Files by their paths, which between them have everything that the language has. */
+/** .proto files by path. Together they use all elements of the language. */
 export const SAMPLES: Readonly<Record<string, string>> = {
   'proto3.proto': `syntax = "proto3";
     package shop.v1;
@@ -61,7 +61,7 @@ export const SAMPLES: Readonly<Record<string, string>> = {
   'nopackage.proto': `message A { optional A a = 1; optional .B b = 2; } message B { repeated A a = 1; }`,
 }
 
-/** What a compiler has to refuse in proto3, and beside each what it has to take. */
+/** Invalid proto3 declarations, each with a similar valid one. */
 export const VERDICTS: Readonly<Record<string, readonly [wrong: string, right: string]>> = {
   'a tag twice': ['message M { int32 a = 1; int32 b = 1; }', 'message M { int32 a = 1; int32 b = 2; }'],
   'a tag of zero': ['message M { int32 a = 0; }', 'message M { int32 a = 536870911; }'],
@@ -146,8 +146,8 @@ export const VERDICTS: Readonly<Record<string, readonly [wrong: string, right: s
 }
 
 /**
- * What we take although protoc refuses it, because the original takes it: its parser (Wire) reads files by their syntax,
- * types are resolved, and the rest is left to the compilers of those who use them.
+ * Declarations that Weir accepts although protoc rejects them, for compatibility with Confluent's registry: its parser
+ * (Wire) checks the syntax and resolves types, and leaves other checks to the compilers of the schema's users.
  */
 export const TAKEN_ALL_THE_SAME: readonly string[] = [
   'a field and a type of one name',

@@ -1,10 +1,10 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
-/** How workers that share out their work answer for a connector. */
+/** How workers respond for a connector during a rebalance. */
 type Answers = 'conflict' | 'unassigned'
 
-/** Stands in front of a worker, and answers for single connectors as if their work was being shared out. */
+/** Starts a proxy in front of a worker that responds for the connectors in `connectors` as during a rebalance. */
 export async function startRebalancingWorker(workerUrl: string) {
   const connectors = new Map<string, Answers>()
   const server = createServer(async (request, response) => {

@@ -1,40 +1,42 @@
 import { silentLogger } from '../../src/config/logger.ts'
 import type { Requeue } from '../../src/operator/controller/controller.ts'
 import { type Fence, UNFENCED } from '../../src/operator/controller/fence.ts'
-import { passesOf, type Reconciler } from '../../src/operator/controller/reconciler.ts'
+import { ReconcileLoop } from '../../src/operator/controller/reconcile-loop.ts'
+import type { Reconciler } from '../../src/operator/controller/reconciler.ts'
 import { findCondition } from '../../src/operator/resources/condition.ts'
 import type { ResourceKey, ResourceKind } from '../../src/operator/resources/resource.ts'
 import type { Condition } from '../../src/operator/resources/status.ts'
 import type { FakeClock } from './fake-clock.ts'
 import type { MemoryCluster } from './memory-cluster.ts'
 
-/** Passes of one reconciler, one after the other, as a test asks for them. */
+/** Runs a reconciler step by step, as a test requires. */
 export function reconcileLoopIn<K extends ResourceKind>(
   cluster: MemoryCluster,
   clock: FakeClock,
   reconciler: Reconciler<K>,
   fence: Fence = UNFENCED,
 ) {
-  const pass = passesOf(reconciler, { cluster, clock, logger: silentLogger(), fence })
+  const loop = new ReconcileLoop(reconciler, { cluster, clock, logger: silentLogger(), fence })
+  const reconcile = (key: ResourceKey<K>) => loop.reconcile(key)
   const condition = (key: ResourceKey<K>, type: string): Condition | undefined =>
     findCondition(cluster.get(key)?.status.conditions ?? [], type)
   return {
-    pass,
+    reconcile,
     condition,
     /** `Ready`, `Reconciling` or `Stalled` and the reason. */
-    verdict(key: ResourceKey<K>): string {
+    readiness(key: ResourceKey<K>): string {
       const ready = condition(key, 'Ready')
       const progress = condition(key, 'Stalled') ?? condition(key, 'Reconciling')
       return `${progress?.type ?? `Ready=${ready?.status}`}/${ready?.reason}`
     },
-    /** Passes until one asks for nothing soon, each after the pause that the one before asked for. */
-    async settle(key: ResourceKey<K>, passesMax = 20): Promise<Requeue> {
-      for (let count = 0; count < passesMax; count++) {
-        const again = await pass(key)
-        if (typeof again === 'string' || again.afterMs > 1_000) return again
-        await clock.advance(again.afterMs)
+    /** Reconciles until the requested requeue is more than 1 s away, waiting for each requested delay in between. */
+    async settle(key: ResourceKey<K>, reconcilesMax = 20): Promise<Requeue> {
+      for (let count = 0; count < reconcilesMax; count++) {
+        const requeue = await reconcile(key)
+        if (typeof requeue === 'string' || requeue.afterMs > 1_000) return requeue
+        await clock.advance(requeue.afterMs)
       }
-      throw new Error(`${key} did not settle in ${passesMax} passes`)
+      throw new Error(`${key} did not settle in ${reconcilesMax} passes`)
     },
   }
 }

@@ -2,12 +2,12 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'vitest'
 import type { Registered, RegistryClient } from '../../src/clients/registry.ts'
 
-/** A record without fields. */
+/** An Avro record without fields. */
 export function schemaOf(name: string): { schema: string } {
   return { schema: JSON.stringify({ type: 'record', name, fields: [] }) }
 }
 
-/** Clients that register one new schema after the other, as fast as they are answered, and try again when they fail. */
+/** Clients that continuously register new schemas, one request at a time each, and retry retriable errors. */
 export class Load {
   readonly acknowledged = new Map<string, Registered>()
   lastMs = performance.now()
@@ -16,7 +16,7 @@ export class Load {
   readonly #prefix: string
   readonly #running: Promise<unknown>
 
-  /** Its subjects begin with `prefix`. */
+  /** `prefix`: prefix of all subject names. */
   constructor(clients: readonly RegistryClient[], prefix = 's') {
     this.#prefix = prefix
     this.#running = Promise.all(clients.map((client, at) => this.#run(client, at)))
@@ -52,7 +52,7 @@ export class Load {
   }
 }
 
-/** Every write that was answered is there, wherever it is asked for, and no id was given twice. */
+/** Asserts that each acknowledged registration is visible to all clients and that no id was assigned twice. */
 export async function checkIds(load: Load, clients: readonly RegistryClient[]): Promise<void> {
   const ids = [...load.acknowledged.values()].map(({ id }) => id)
   expect(new Set(ids).size).toBe(ids.length)

@@ -3,7 +3,7 @@ import { answers, type Program, setArgs, startWeir } from './cli.ts'
 
 export type RegistryProcess = Program & { readonly url: string }
 
-/** `weir registry` in a process. `log` is `['--bootstrap', 'host:port']` or `['--data', directory]`. */
+/** Starts `weir registry` in a process. `log` is `['--bootstrap', 'host:port']` or `['--data', directory]`. */
 export async function startRegistryProcess(
   log: readonly string[],
   settings: Readonly<Record<string, string>>,

@@ -1,15 +1,17 @@
 import { afterAll, expect, onTestFinished } from 'vitest'
 import { startTestRegistry, type TestRegistry, type Trouble } from './registry.ts'
 
-/** `GET /subjects`, and a body where there is one. */
+/** Method and path, such as `GET /subjects`, and an optional body. */
 export type Request = readonly [line: string, body?: unknown]
 
-/** A row of a contract's table: what came before, the request in question, and what it is answered with. */
+/** A row of a contract's test table: preceding requests, the tested request, and its expected response. */
 export type Row = {
   readonly given?: readonly Request[]
   readonly when: Request
   readonly status?: number
   readonly answer: unknown
+  /** A request that is sent and checked after that. */
+  readonly after?: { readonly when: Request; readonly answer: unknown }
   readonly settings?: Readonly<Record<string, string>>
   readonly trouble?: Trouble
 }
@@ -20,8 +22,8 @@ export const refusal = (code: number, message: unknown, status = Math.floor(code
 })
 
 /**
- * What plays rows of one test file, each on a registry with nothing in it. What is given has to succeed. Rows with the
- * same settings share a server, which starts over; one in trouble has its own.
+ * Returns a function that runs the rows of one test file, each on an empty registry. Requests in `given` must succeed.
+ * Rows with the same settings share a server, which is reset for each row; a row with `trouble` has a separate server.
  */
 export function rowPlayer(): (row: Row) => Promise<void> {
   const shared = new Map<string, Promise<TestRegistry>>()
@@ -41,10 +43,11 @@ export function rowPlayer(): (row: Row) => Promise<void> {
     onTestFinished(() => registry.stop())
     return registry
   }
-  return async ({ given = [], when, status = 200, answer, settings = {}, trouble }) => {
+  return async ({ given = [], when, status = 200, answer, settings = {}, trouble, after }) => {
     const registry = trouble ? await inTrouble(settings, trouble) : await sharedWith(settings)
     await prepare(registry, given)
     expect(await send(registry, when)).toEqual({ status, body: answer })
+    if (after) expect(await send(registry, after.when)).toEqual({ status: 200, body: after.answer })
   }
 }
 

@@ -1,13 +1,19 @@
 import type { FastifyInstance } from 'fastify'
 import { silentLogger } from '../../src/config/logger.ts'
 import { createMetrics } from '../../src/config/metrics.ts'
+import type { KmsDriver } from '../../src/encryption/kms.ts'
+import { localKmsDriver } from '../../src/encryption/local-kms.ts'
 import {
   CompatibilityWorker,
-  type ExaminerOptions,
+  type CompatibilityWorkerOptions,
 } from '../../src/registry/compatibility-worker/compatibility-worker.ts'
+import { DekRegistry } from '../../src/registry/dek/dek-registry.ts'
+import { KeyRecordCodec } from '../../src/registry/dek/key-record-codec.ts'
+import { KeyState } from '../../src/registry/dek/key-state.ts'
 import { Forwarder } from '../../src/registry/leadership/forwarding.ts'
 import type { LeaderWriter } from '../../src/registry/leadership/leader-election.ts'
 import { registryMetrics } from '../../src/registry/metrics/metrics.ts'
+import { modeInScope } from '../../src/registry/queries/effective-config.ts'
 import { ParsedSchemas } from '../../src/registry/queries/parsed-schemas.ts'
 import { Registry } from '../../src/registry/registry.ts'
 import { Api } from '../../src/registry/routes/api.ts'
@@ -20,41 +26,53 @@ import { checkAnswer } from './registry-openapi.ts'
 
 export type TestRegistry = {
   readonly url: string
-  /** One a listener. */
+  /** One per listener. */
   readonly urls: readonly string[]
   readonly registry: Registry
-  /** Keys and values as they went to the topic. */
+  /** Keys and values of all records written to the topic. */
   readonly written: readonly { readonly key: string; readonly value: string | null }[]
-  /** Why pens were given up. */
+  /** The same for the topic of the DEK registry. */
+  readonly writtenKeys: readonly { readonly key: string; readonly value: string | null }[]
+  /** The reasons for which the leader's writer was discarded. */
   readonly dropped: readonly string[]
-  /** Its routes, for an app of a test's own. */
+  /** Registers its routes in another app. */
   routes(app: FastifyInstance): Promise<void>
-  /** The answer is held to the OpenAPI document. */
+  /** Sends a request and checks the response against the OpenAPI document. */
   call(method: string, path: string, body?: unknown): Promise<{ status: number; body: unknown }>
-  /** Empty, as if nothing had been written yet: to start another costs as much as most tests. */
+  /** Resets the registry to empty, because starting another one takes as long as most tests. */
   startOver(): void
   stop(): Promise<void>
 }
 
-/** What is not as it should be. */
+/** Simulated faults and other conditions. */
 export type Trouble = {
-  /** What every write fails with. */
+  /** The error of each write. */
   readonly store?: Error
-  /** Why the log can't be followed any further. */
+  /** The error that stops reading of the log. */
   readonly unreadable?: Error
-  /** What every write waits for. */
+  /** The error that stops reading of the DEK registry's topic. */
+  readonly unreadableKeys?: Error
+  /** Each write waits for this promise. */
   readonly storing?: Promise<void>
-  /** How a follower catches up with the leader. Default: it needs nothing. */
+  /** Called when a follower must catch up with the leader. By default it is always up to date. */
   readonly refresh?: () => Promise<void>
-  /** Another instance leads, there; or none, when it is undefined. */
+  /** URL of another instance that is the leader; if the key is set to undefined, there is no leader. */
   readonly leaderUrl?: string | undefined
-  /** Other limits of what is examined in a process of its own. */
-  readonly examiner?: ExaminerOptions
+  /** Options of the compatibility worker. */
+  readonly examiner?: CompatibilityWorkerOptions
+  /** KMS drivers in addition to `local-kms` and `test-kms`. */
+  readonly kmsDrivers?: readonly KmsDriver[]
+}
+
+/** A local KMS with a well-known secret, as in the tests of Confluent's registry. */
+const testKmsDriver: KmsDriver = {
+  type: 'test-kms',
+  open: (key) => localKmsDriver({}).open(key, { secret: 'mysecret' }),
 }
 
 const NO_FORWARDING = { headers: [], connectTimeoutMs: 1, readTimeoutMs: 1 }
 
-/** Of a registry that starts over: no revision is one that the state before it had. */
+/** State of a registry after a reset. Its revisions continue those of the previous state, so that none is repeated. */
 class NextState extends RegistryState {
   readonly #firstRevision: number
 
@@ -68,7 +86,7 @@ class NextState extends RegistryState {
   }
 }
 
-/** A registry over a log in memory, through the real bytes of its records. */
+/** Starts a registry on an in-memory log, whose records are encoded and decoded as in a topic. */
 export async function startTestRegistry(
   pairs: Readonly<Record<string, string>> = {},
   trouble: Trouble = {},
@@ -78,10 +96,13 @@ export async function startTestRegistry(
   let state: RegistryState = new RegistryState()
   const codec = new RecordCodec()
   const records: { key: string; value: string | null }[] = []
+  const keyCodec = new KeyRecordCodec()
+  const keyRecords: { key: string; value: string | null }[] = []
+  let keys = new KeyState()
   const metrics = createMetrics()
   const { observe, elected: _, ...counted } = registryMetrics(metrics, () => leads)
   const leads = !('leaderUrl' in trouble)
-  const pen: LeaderWriter = {
+  const writer: LeaderWriter = {
     append: async (batch) => {
       if (trouble.store) throw trouble.store
       await trouble.storing
@@ -92,24 +113,44 @@ export async function startTestRegistry(
         observe(state.apply(decoded, 1_000 + records.length), decoded)
       }
     },
+    appendKeys: async (batch) => {
+      if (trouble.store) throw trouble.store
+      await trouble.storing
+      for (const record of batch) {
+        const { key, value } = keyCodec.encode(record)
+        keyRecords.push({ key: String(key), value: value && String(value) })
+        const decoded = keyCodec.decode(key, value)
+        if (decoded) keys.apply(decoded, 1_000 + keyRecords.length, keyRecords.length)
+      }
+    },
     close: async () => {},
   }
   const emptySchemas = () => new ParsedSchemas({ entriesMax: 100, expiryMs: 60_000, nowMs: () => 0 })
-  const grounds = { view: state, schemas: emptySchemas(), ...registryDefaults(settings) }
+  const decisionContext = { view: state, schemas: emptySchemas(), ...registryDefaults(settings) }
   const dropped: string[] = []
   const leadership = {
-    pen: () => (leads ? pen : undefined),
+    writer: () => (leads ? writer : undefined),
     leaderUrl: () => trouble.leaderUrl,
-    dropPen: (reason: string) => void dropped.push(reason),
+    replaceWriter: (reason: string) => void dropped.push(reason),
   }
   const examiner = new CompatibilityWorker(trouble.examiner)
   const registry = new Registry({
-    grounds,
+    decisionContext,
     leadership,
-    examiner,
+    compatibilityWorker: examiner,
     refresh: trouble.refresh ?? (async () => {}),
     storeFailure: () => trouble.unreadable,
     ...counted,
+  })
+  const dekRegistry = new DekRegistry({
+    get view() {
+      return keys
+    },
+    writes: registry.writes,
+    kmsDrivers: [localKmsDriver({}), testKmsDriver, ...(trouble.kmsDrivers ?? [])],
+    keysMax: settings['dek.registry.max.keys'],
+    isImporting: (subject) => modeInScope(state, subject, decisionContext.defaults) === 'IMPORT',
+    storeFailure: () => trouble.unreadableKeys,
   })
   const identity = { clusterId: 'test-cluster', version: '0.0.0' }
   const server = await serveRegistry(registry, {
@@ -118,6 +159,7 @@ export async function startTestRegistry(
     logger: silentLogger(),
     metrics,
     ...counted,
+    dekRegistry,
     ready: () => true,
   })
   const url = server.urls[0] ?? ''
@@ -126,8 +168,10 @@ export async function startTestRegistry(
     urls: server.urls,
     registry,
     written: records,
+    writtenKeys: keyRecords,
     dropped,
-    routes: (app) => registryRoutes(app, new Api(registry, settings, new Forwarder(NO_FORWARDING)), identity),
+    routes: (app) =>
+      registryRoutes(app, new Api(registry, settings, new Forwarder(NO_FORWARDING)), identity, dekRegistry),
     call: async (method, path, body) => {
       const answer = await call(`${url}${path}`, method, body)
       checkAnswer(method, path, answer.status, answer.body)
@@ -135,8 +179,10 @@ export async function startTestRegistry(
     },
     startOver: () => {
       state = new NextState(state.revision + 1)
-      Object.assign(grounds, { view: state, schemas: emptySchemas() })
+      Object.assign(decisionContext, { view: state, schemas: emptySchemas() })
       records.length = 0
+      keys = new KeyState()
+      keyRecords.length = 0
       dropped.length = 0
     },
     stop: async () => {

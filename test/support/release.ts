@@ -28,14 +28,14 @@ type TestPod = { readonly metadata: { readonly uid: string }; readonly spec: Pod
 type Place = { readonly name: string; readonly namespace: string; readonly address: KubernetesAddress }
 
 /**
- * The release of the chart in a cluster of which only the API server runs: what controllers and kubelet would do with its
- * workloads is done here, a pod each. A pod has the command, the environment, the files, the rights and the user that its
- * workload says; of the image it has the program.
+ * Runs a release of the chart in a cluster that has only an API server, by doing the work of the controllers and the
+ * kubelet: one pod per workload. A pod has the command, environment, files, service account and user of its workload;
+ * the program comes from this machine instead of the image.
  */
 export function keepRelease({ name, namespace, address }: Place, sandbox: Sandbox) {
   const api = kubeApi(address)
   const resources = kubeResources(api)
-  /** With what they were made of. */
+  /** The running pods; `source` identifies the version of the workload that each was created from. */
   const pods = new Map<Program, { readonly pod: Pod; readonly source: string }>()
   const tested = new Set<string>()
   const logs = new Map<string, string>()
@@ -70,7 +70,7 @@ export function keepRelease({ name, namespace, address }: Place, sandbox: Sandbo
     )
   }
 
-  /** Ends a pod that is not as wanted, before others start: all are in one network. */
+  /** Stops an outdated pod before others start, because all share one network. */
   async function end(program: Program): Promise<void> {
     const running = pods.get(program)
     if (running === undefined) return
@@ -92,7 +92,7 @@ export function keepRelease({ name, namespace, address }: Place, sandbox: Sandbo
     await resources.setStatus(workload(program), { observedGeneration: wanted.metadata.generation, ...counts })
   }
 
-  /** Nothing routes Services here: the API server can not ask the webhook, which deletions for good have to pass. */
+  /** Services are not routed here, so the API server cannot call the webhook that admits hard deletions. */
   async function allowDeletionsWithoutWebhook(): Promise<void> {
     const path = `/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations/weir-${namespace}`
     const { webhooks } = (await api.send('GET', path)).body as { readonly webhooks?: readonly object[] }
@@ -126,7 +126,7 @@ export function keepRelease({ name, namespace, address }: Place, sandbox: Sandbo
 
   return {
     resources,
-    /** Resolves when the pods of these are what their workloads say, and ready. */
+    /** Resolves when the pods of these programs match their workloads and are ready. */
     settled: (...programs: readonly Program[]) =>
       Promise.race([
         failed,
@@ -137,7 +137,7 @@ export function keepRelease({ name, namespace, address }: Place, sandbox: Sandbo
           )
         }),
       ]),
-    /** What the last pod of this name printed. */
+    /** The output of the last pod with this name. */
     logOf: (pod: string) => readFileSync(logs.get(pod)!, 'utf8'),
     async stop(): Promise<void> {
       ending.abort()
@@ -146,12 +146,12 @@ export function keepRelease({ name, namespace, address }: Place, sandbox: Sandbo
   }
 }
 
-/** Installed anew, a workload counts its generations anew. */
+/** Includes the uid, because the generation starts at 1 again when a workload is reinstalled. */
 function sourceOf({ metadata: { uid, generation } }: Workload): string {
   return `${uid}/${generation}`
 }
 
-/** Of images there is the program: ours, and npm. */
+/** The programs of the images: Weir, and npm. */
 async function programOf(command: readonly string[] | undefined): Promise<ImageProgram> {
   const { file, args } = weirCommand('/', [])
   const [first, ...words] = command ?? [file, ...args]
@@ -162,7 +162,7 @@ async function programOf(command: readonly string[] | undefined): Promise<ImageP
 
 export type Release = ReturnType<typeof keepRelease>
 
-/** Helm in one namespace of a cluster. A call that fails is a failed test. */
+/** Runs Helm in one namespace of a cluster. A failed call fails the test. */
 export function helmIn(namespace: string, binary: string, { kubeconfig }: KubernetesAddress) {
   const charts: Helm = helmAt(binary, kubeconfig)
   return {

@@ -8,22 +8,22 @@ import { type Server, startServer } from '../env/process.ts'
 import type { SandboxAddress } from '../env/sandbox.ts'
 import { partDirectory } from '../env/workspace.ts'
 
-/** What a container is made of. */
+/** The definition of a container. */
 export type Container = {
   readonly name: string
   readonly command: readonly string[]
-  /** All of it. */
+  /** The complete environment. */
   readonly env: Readonly<Record<string, string>>
-  /** Folders of this machine that it sees, by where. */
+  /** Folders of this machine, mounted at `path`. */
   readonly mounts: readonly { readonly path: string; readonly folder: string; readonly readOnly: boolean }[]
-  /** Host names of the cluster: all are in this sandbox. */
+  /** Host names that resolve to this sandbox. */
   readonly hosts: readonly string[]
   readonly user: number
 }
 
-/** A network that holds nothing but its own loopback, and what runs in it. */
+/** A network namespace with only a loopback interface, and the processes in it. */
 export type Sandbox = Pick<Network, 'offer' | 'stop'> & {
-  /** Asks a server in it. */
+  /** Sends a GET request to a server in it. */
   ask(
     port: number,
     path: string,
@@ -33,7 +33,7 @@ export type Sandbox = Pick<Network, 'offer' | 'stop'> & {
 }
 
 const ROOT = join(import.meta.dirname, '../..')
-/** Of the machine: what node needs to run. */
+/** Directories of the machine that Node needs. */
 const SYSTEM = ['usr', 'bin', 'lib', 'lib64', 'dev', 'proc']
 
 export async function startSandbox({ namespaces, isPrivileged }: SandboxAddress): Promise<Sandbox> {
@@ -52,7 +52,7 @@ export async function startSandbox({ namespaces, isPrivileged }: SandboxAddress)
       ways.set(port, way)
       const target = { host: '127.0.0.1', port: await way, path }
       return new Promise((resolve, reject) => {
-        // As a kubelet, which takes any certificate.
+        // Accepts any certificate, as a kubelet does.
         const options = { ...target, timeout: 5_000, rejectUnauthorized: false }
         const request = scheme === 'HTTPS' ? requestTls : requestPlain
         const sent = request(options, (response) => {
@@ -78,7 +78,7 @@ export async function startSandbox({ namespaces, isPrivileged }: SandboxAddress)
     },
   }
 
-  /** A root that nobody writes to, with what is mounted where the container says; then its command as its user. */
+  /** A script that creates a read-only root with the container's mounts, then runs its command as its user. */
   function script({ command, env, mounts, hosts, user }: Container, root: string): string {
     const into = (path: string) => `'${join(root, path)}'`
     mkdirSync(root)
@@ -98,7 +98,7 @@ export async function startSandbox({ namespaces, isPrivileged }: SandboxAddress)
       `echo 127.0.0.1 localhost ${hosts.join(' ')} >${into('etc/hosts')}`,
       `echo hosts: files >${into('etc/nsswitch.conf')}`,
       ...binds.flat(),
-      // After those: the checkout may be in /tmp, where a container has a volume.
+      // Mounted after the volumes: the checkout may be in /tmp, where a container has a volume.
       `mkdir -p ${into(ROOT)}`,
       `mount --rbind '${ROOT}' ${into(ROOT)}`,
       `mount -o remount,ro '${root}'`,

@@ -14,23 +14,24 @@ import { kubeApi } from './kube-api.ts'
 import { logOf, monitoringOf, operatorAccount, world } from './kube-world.ts'
 import { startRebalancingWorker } from './rebalancing-worker.ts'
 
-/** A namespace with an operator, whose runtimes are real and looked at every second. */
+/** A namespace with an operator and real runtimes, which it observes every second. */
 export type Scene = Awaited<ReturnType<typeof world>> & {
   readonly worker: WorkerClient
   readonly registry: RegistryClient
-  /** Where connectors read and write files. */
+  /** Directory in which connectors read and write files. */
   readonly files: string
-  /** Connectors for which the worker `shaky` answers as if their work was being shared out, and how. */
+  /** Connectors for which the worker `shaky` responds as during a rebalance, and how. */
   readonly rebalancing: Awaited<ReturnType<typeof startRebalancingWorker>>['connectors']
   readonly api: ReturnType<typeof kubeApi>
-  /** The sum of a family of the operator's metrics, of those series that have such a label. */
+  /** The sum of a family of the operator's metrics, over the series whose text includes `label`. */
   sumOf(family: string, label: string): Promise<number>
   stop(): Promise<void>
 }
 
 /**
- * For tests that share it, each under names of its own. Beside `default` the configuration has the entries `closed` (nobody
- * gets in), `shaky` (see `rebalancing`; its grace is short), `away` (nobody answers), `foreign` (of another namespace) and `broken`.
+ * Starts a scene for tests that share it, each with separate names. In addition to `default`, the operator
+ * configuration has the runtimes `closed` (responds 401), `shaky` (see `rebalancing`; has a short `healthGrace`),
+ * `away` (unreachable), `foreign` (reserved for another namespace) and `broken` (invalid URL).
  */
 export async function startScene(address: KubernetesAddress): Promise<Scene> {
   const api = kubeApi(address)
@@ -114,7 +115,7 @@ function configurationFor(workerUrl: string, registryUrl: string, closedUrl: str
   }
 }
 
-/** A runtime that lets nobody in. */
+/** A runtime that responds 401 to all requests. */
 async function startClosed() {
   const server = createServer((_, response) => {
     response.writeHead(401, { 'content-type': 'application/json' }).end('{"error_code":401,"message":"Unauthorized"}')

@@ -1,6 +1,9 @@
 import type { NewSchema, RegistryClient } from '../../src/clients/registry.ts'
 
-/** Registers so many versions, all formats in turn, twenty a subject, in two contexts; every second one has a reference. */
+/**
+ * Registers this number of versions in two contexts: all formats in turn, twenty versions per subject, every second one
+ * with a reference.
+ */
 export async function registerSet(client: RegistryClient, versions: number): Promise<void> {
   const lanes = 10
   for (const context of ['', ':.other:']) {

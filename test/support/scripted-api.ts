@@ -12,12 +12,12 @@ export type Asked = {
   readonly body: unknown
 }
 
-/** An API server that answers as the test says, a request at a time, and remembers what it was asked. */
+/** An API server whose requests the test answers one by one. It records all requests in `asked`. */
 export type ScriptedApi = {
   readonly url: string
   readonly api: KubernetesApi
   readonly asked: Asked[]
-  /** The next request that comes, or has come and is not answered yet. */
+  /** Resolves with the next request that the test has not taken yet. */
   next(): Promise<{ readonly asked: Asked; readonly response: ServerResponse }>
 }
 

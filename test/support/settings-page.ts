@@ -1,7 +1,7 @@
 import type { z } from 'zod'
 import type { SettingsSpec } from '../../src/config/settings.ts'
 
-/** The reference page of a program's settings, from their definitions. */
+/** Generates the reference page of a program's settings from their definitions. */
 export function settingsPage(title: string, intro: string, spec: SettingsSpec<z.ZodObject>): string {
   const rows = Object.entries(spec.shape.shape).map(([key, type]) => settingRow(key, type as z.ZodType))
   return [
@@ -23,7 +23,7 @@ function settingRow(key: string, type: z.ZodType): string {
   return `| ${cells.join(' | ')} |`
 }
 
-/** What the outermost type that knows says. */
+/** The `takes` metadata of the outermost type that has it. */
 function takesOf(type: z.ZodType): string {
   const takes = type.meta()?.['takes']
   const inner = (type.def as { innerType?: z.ZodType }).innerType

@@ -1,4 +1,4 @@
-/** How a secret may appear in a text: each gives a text that has to be masked. */
+/** The spellings in which a secret may appear in a text. Each returns a text that must be masked. */
 export const SPELLINGS: Readonly<Record<string, (secret: string) => string>> = {
   plain: (secret) => secret,
   'trimmed and ended by a newline': (secret) => `${secret.trim()}\n`,

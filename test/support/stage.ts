@@ -13,35 +13,38 @@ import { FakeWorker } from './fake-worker.ts'
 import { MemoryCluster } from './memory-cluster.ts'
 import { reconcileLoopIn } from './reconcile-loop.ts'
 
-/** How a process that may die reaches a thing. */
+/** Wraps an object so that calls fail once the simulated process has died. */
 export type Mortal = <T extends object>(thing: T) => T
 const same: Mortal = (thing) => thing
 
-/** A cluster and both runtimes in memory, and operators of one kind on them: each call is a start, with nothing known. */
+/** An in-memory cluster with both runtimes. Each call of `operators` starts reconcilers without cached state. */
 export function createStage(kept: { readonly worker?: FakeWorker } = {}) {
   const { worker = new FakeWorker() } = kept
   const [clock, cluster, registry] = [new FakeClock(), new MemoryCluster(), new FakeRegistry()]
-  const entry = { ...RUNTIME_DEFAULTS, name: 'default', endpoint: { url: 'http://127.0.0.1:1' } }
-  const place: { worker: WorkerRuntimeConfig; registry: RegistryRuntimeConfig } = { worker: entry, registry: entry }
-  const runtimes: Runtimes = {
-    worker: () => ({ client: worker, entry: place.worker }),
-    registry: () => ({ client: registry, entry: place.registry }),
+  const runtimeConfig = { ...RUNTIME_DEFAULTS, name: 'default', endpoint: { url: 'http://127.0.0.1:1' } }
+  const place: { worker: WorkerRuntimeConfig; registry: RegistryRuntimeConfig } = {
+    worker: runtimeConfig,
+    registry: runtimeConfig,
   }
-  const known = { cluster, clock, runtimes, instance: 'test', random: () => 0.5, observeMs: 30_000 }
-  /** `isBlind`: their looks at all that a runtime has show nothing. */
+  const runtimes: Runtimes = {
+    worker: () => ({ client: worker, runtimeConfig: place.worker }),
+    registry: () => ({ client: registry, runtimeConfig: place.registry }),
+  }
+  const known = { cluster, clock, runtimes, instance: 'test', random: () => 0.5, observeIntervalMs: 30_000 }
+  /** `isBlind`: the lists of all objects of a runtime appear empty. */
   const operators = ({ mortal = same, isBlind }: { readonly mortal?: Mortal; readonly isBlind?: boolean } = {}) => {
     const own = {
       ...known,
-      ...(isBlind && { lacks: () => true }),
+      ...(isBlind && { isKnownAbsent: () => true }),
       cluster: mortal(cluster),
       runtimes: {
         worker: (resource) => {
-          const { client, entry } = runtimes.worker(resource)
-          return { client: mortal(client), entry }
+          const { client, runtimeConfig } = runtimes.worker(resource)
+          return { client: mortal(client), runtimeConfig }
         },
         registry: (resource) => {
-          const { client, entry } = runtimes.registry(resource)
-          return { client: mortal(client), entry }
+          const { client, runtimeConfig } = runtimes.registry(resource)
+          return { client: mortal(client), runtimeConfig }
         },
       } satisfies Runtimes,
     }
@@ -57,9 +60,9 @@ export function createStage(kept: { readonly worker?: FakeWorker } = {}) {
     worker,
     registry,
     runtimes,
-    /** The entries that resources find; a test may change them. */
+    /** The runtime configurations, which a test may change. */
     place,
-    /** All three, of a process whose hands on things are these. */
+    /** Starts the reconcilers of all three kinds in a simulated process. */
     operators,
     connectors: () => operators().Connector,
     subjects: () => operators().Subject,

@@ -4,16 +4,15 @@ import { systemClock } from '../../src/config/clock.ts'
 import { silentLogger } from '../../src/config/logger.ts'
 import { createCatalog } from '../../src/plugins/catalog.ts'
 import { SHIPPED } from '../../src/plugins/shipped.ts'
-import type { SinkConnector, SourceConnector } from '../../src/sdk/index.ts'
+import type { RawConfig, SinkConnector, SourceConnector } from '../../src/sdk/index.ts'
 import { UNRESTRICTED } from '../../src/sdk/index.ts'
 import { TaskRunner } from '../../src/worker/isolation/tasks/task-runner.ts'
-import type { RawConfig } from '../../src/worker/stores/config-codec.ts'
 import { countersIn } from '../../src/worker/tasks/task-counters.ts'
 import type { TaskDefaults, TaskMessage, TaskSpec } from '../../src/worker/tasks/task-spec.ts'
 
 const STRING = 'org.apache.kafka.connect.storage.StringConverter'
 
-/** Of a worker whose records are texts and that commits when a task stops. */
+/** Defaults of a worker with text records that commits offsets only when a task stops. */
 export const TASK_DEFAULTS: TaskDefaults = {
   workerGroup: 'workers',
   converters: { 'key.converter': STRING, 'value.converter': STRING },
@@ -25,7 +24,7 @@ export const TASK_DEFAULTS: TaskDefaults = {
   trackTopics: false,
 }
 
-/** The first task of a connector that is called as its class, unless `own` says otherwise. */
+/** Task 0 of a connector whose name is its class. `own` overrides fields. */
 export function taskSpec(
   plugin: Pick<SourceConnector | SinkConnector, 'class' | 'kind'>,
   config: RawConfig,
@@ -44,14 +43,14 @@ export function taskSpec(
   }
 }
 
-/** Of a task that steps over what fails, but for a copy in the topic 'dead'. */
+/** Settings that skip failed records and write them to the dead letter queue `dead`. */
 export const DEAD_LETTERS: RawConfig = {
   'errors.tolerance': 'all',
   'errors.deadletterqueue.topic.name': 'dead',
   'errors.deadletterqueue.topic.replication.factor': '1',
 }
 
-/** From now on no producer of this broker gets a record into this topic. */
+/** Makes all producers of this broker that are created from now on fail to send to this topic. */
 export function refuseRecordsFor(broker: Broker, topic: string): void {
   const open = broker.producer.bind(broker)
   broker.producer = async (options) => {
@@ -65,7 +64,7 @@ export function refuseRecordsFor(broker: Broker, topic: string): void {
   }
 }
 
-/** A task of the running test's own plugin, in this thread. It ends with the test. */
+/** Starts a task of `plugin` in this thread. It is stopped at the end of the test. */
 export function startTask(
   broker: Broker,
   plugin: SourceConnector | SinkConnector,

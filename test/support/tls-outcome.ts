@@ -1,6 +1,6 @@
 import { connect } from 'node:tls'
 
-/** `trusted`, or why a client that trusts only `ca` would not talk to a server on this machine by this name. */
+/** `trusted`, or the reason why a client that trusts only `ca` rejects the server on this port under this host name. */
 export function tlsOutcome(port: number, name: string, ca: string): Promise<string> {
   const isAddress = /^[\d.]+$/.test(name)
   const host = isAddress ? name : '127.0.0.1'

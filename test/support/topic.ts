@@ -1,11 +1,11 @@
 import { onTestFinished } from 'vitest'
 import type { Broker, StoredRecord } from '../../src/broker/broker.ts'
-import type { BrokerAddress } from '../../src/broker/home.ts'
-import { openBroker } from '../../src/broker/open.ts'
+import type { BrokerAddress } from '../../src/broker/broker-address.ts'
+import { openBroker } from '../../src/broker/open-broker.ts'
 import { silentLogger } from '../../src/config/logger.ts'
 import { temporaryDirectory } from './temporary-directory.ts'
 
-/** All records of a topic's first partition. */
+/** Reads all records of partition 0. */
 export async function readRecords(broker: Broker, topic: string): Promise<readonly StoredRecord[]> {
   const [end] = await broker.topics.offsets(topic, 'latest')
   const reader = broker.reader()
@@ -20,13 +20,13 @@ export async function readRecords(broker: Broker, topic: string): Promise<readon
   return records
 }
 
-/** A broker for the end of its block. */
+/** Opens a broker that an `await using` declaration closes at the end of its block. */
 export async function openLog(address: BrokerAddress): Promise<Broker & AsyncDisposable> {
   const broker = await openBroker(address, { logger: silentLogger() })
   return Object.assign(broker, { [Symbol.asyncDispose]: () => broker.close() })
 }
 
-/** An embedded broker of the running test, with these topics of one partition. */
+/** Opens an embedded broker with these topics of one partition. It is closed at the end of the test. */
 export async function openTestLog(...topics: readonly string[]): Promise<Broker> {
   const broker = await openBroker({ kind: 'embedded', directory: temporaryDirectory() }, { logger: silentLogger() })
   onTestFinished(() => broker.close())
@@ -34,7 +34,7 @@ export async function openTestLog(...topics: readonly string[]): Promise<Broker>
   return broker
 }
 
-/** Appends texts to a topic. */
+/** Produces text records without keys. */
 export async function write(broker: Broker, topic: string, ...values: readonly string[]): Promise<void> {
   const producer = await broker.producer()
   await producer.send(values.map((value) => ({ topic, key: null, value: Buffer.from(value) })))

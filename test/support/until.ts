@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 
-/** Waits for something outside of this process, which nothing here can be told of. Fails with what it waited for. */
+/** Polls a condition outside this process. Throws an error that contains `what` after the timeout. */
 export async function until(
   what: string,
   options: { readonly everyMs: number; readonly timeoutMs: number },

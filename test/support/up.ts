@@ -5,7 +5,7 @@ import { until } from './until.ts'
 
 const WAIT = { everyMs: 10, timeoutMs: 60_000 }
 
-/** A line of `weir up` in a pipe: what a resource, or a file, has become. */
+/** A line that `weir up` prints to a pipe: the new state of a resource or a file. */
 export type UpLine = {
   readonly kind: string
   readonly name: string
@@ -18,7 +18,7 @@ export type UpLine = {
 export type Up = Pick<Program, 'interrupt'> & {
   readonly registryUrl: string
   readonly workerUrl: string
-  /** The newest line of a resource. */
+  /** The latest line about a resource. */
   line(kind: string, name: string): UpLine | undefined
   untilLine(kind: string, name: string, isSo: (line: UpLine) => boolean): Promise<UpLine>
 }
@@ -27,12 +27,12 @@ export type UpOptions = {
   readonly manifests: string
   /** `['--bootstrap', 'host:port']` or `['--data', directory]`. */
   readonly log: readonly string[]
-  /** Where it is called: relative paths of manifests are seen from there. */
+  /** Working directory, to which paths of manifests are relative. */
   readonly directory: string
   readonly args?: readonly string[]
 }
 
-/** `weir up` as people run it, in a pipe, on free ports. Waits until both runtimes listen. */
+/** Starts `weir up` on free ports, with its output in a pipe. Waits until both runtimes listen. */
 export async function startUp(options: UpOptions): Promise<Up> {
   const urlOf = (logFile: string, name: string) =>
     linesOf(logFile).find(({ msg, program }) => msg === 'listening' && program === name)?.['url'] as string | undefined
@@ -65,7 +65,7 @@ export async function startUp(options: UpOptions): Promise<Up> {
   }
 }
 
-/** `weir up --once`, to its end. */
+/** Runs `weir up --once` until it exits. */
 export async function runUp(options: UpOptions) {
   const output = await runWeir(options.directory, ...argsOf(options), '--once')
   const lines = output.stdout.split('\n').flatMap(parse) as readonly unknown[] as readonly UpLine[]
@@ -80,7 +80,7 @@ function linesOf(file: string): readonly Readonly<Record<string, unknown>>[] {
   return readFileSync(file, 'utf8').split('\n').flatMap(parse)
 }
 
-/** A line that is not whole yet is left out. */
+/** Skips an incomplete line. */
 function parse(text: string): readonly Readonly<Record<string, unknown>>[] {
   try {
     return [JSON.parse(text)]

@@ -1,6 +1,6 @@
 import { defineProvider, defineSource, field, type Plugin, z } from '../../src/sdk/index.ts'
 
-// Plugins that use everything that runs outside of tasks.
+// Plugins that implement all functions that run outside tasks.
 const ticks = defineSource({
   class: 'Ticks',
   aliases: ['com.acme.TicksConnector'],

@@ -6,7 +6,7 @@ import { startWorkerProcess, type WeirWorker } from './worker-process.ts'
 
 export const WAIT = { everyMs: 50, timeoutMs: 60_000 }
 
-/** Workers of one group, as processes. They end with the test. */
+/** Worker processes of one group. They are stopped at the end of the test. */
 export class WorkerGroup {
   readonly id = `workers-${randomUUID()}`
   readonly workers: WeirWorker[] = []
@@ -37,7 +37,7 @@ export class WorkerGroup {
     return worker
   }
 
-  /** No longer counts as one of the group. */
+  /** Removes a worker from the list without stopping it. */
   forget(worker: WeirWorker): void {
     this.workers.splice(this.workers.indexOf(worker), 1)
   }
@@ -47,7 +47,7 @@ export function clientOf({ url }: WeirWorker): WorkerClient {
   return createWorkerClient({ url, timeoutMs: 20_000 })
 }
 
-/** How many tasks of a connector run where, by `host:port`. */
+/** Number of running tasks of a connector by worker (`host:port`). */
 export async function placesOf(worker: WeirWorker, connector: string): Promise<Readonly<Record<string, number>>> {
   const { tasks } = await clientOf(worker).status(connector)
   const places: Record<string, number> = {}
@@ -55,7 +55,7 @@ export async function placesOf(worker: WeirWorker, connector: string): Promise<R
   return places
 }
 
-/** Waits until this many tasks run on each of these workers. */
+/** Waits until the expected number of tasks runs on each worker. */
 export async function untilRunning(
   asked: WeirWorker,
   connector: string,
@@ -68,7 +68,7 @@ export async function untilRunning(
   })
 }
 
-/** Records polled by each task of a connector on this worker, by task. */
+/** Number of records polled on this worker, by task. */
 export async function polledOn({ url }: WeirWorker, connector: string): Promise<ReadonlyMap<number, number>> {
   const metrics = await (await fetch(`${url}/metrics`)).text()
   const line = new RegExp(

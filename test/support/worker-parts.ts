@@ -1,9 +1,9 @@
 import { silentLogger } from '../../src/config/logger.ts'
-import { Secrets } from '../../src/config/secrets.ts'
+import { SecretMasker } from '../../src/config/secret-masker.ts'
+import type { RawConfig } from '../../src/sdk/index.ts'
 import type { ConfigResolver } from '../../src/worker/configuration/config-resolver.ts'
 import { LiteralSecrets } from '../../src/worker/configuration/literal-secrets.ts'
-import { Runner, type RunnerParts } from '../../src/worker/herder/runner.ts'
-import type { RawConfig } from '../../src/worker/stores/config-codec.ts'
+import { WorkRunner, type WorkRunnerOptions } from '../../src/worker/herder/work-runner.ts'
 import { ConfigState } from '../../src/worker/stores/config-state.ts'
 import type { ConfigStore } from '../../src/worker/stores/config-store.ts'
 import type { OffsetStore } from '../../src/worker/stores/offset-store.ts'
@@ -19,15 +19,15 @@ import { TASK_DEFAULTS } from './task.ts'
 
 export const SOURCE: RawConfig = { 'connector.class': 'Datagen', 'kafka.topic': 't', name: 'c' }
 
-/** A task that does what the test says. */
+/** A task controlled by the test. */
 export type FakeTask = {
   readonly spec: TaskSpec
   readonly say: (message: TaskMessage) => void
   readonly done: string[]
 }
 
-/** A runner whose topics are memory and whose tasks are the test's. */
-export function createRunner(changes: Partial<RunnerParts> = {}) {
+/** Creates a `WorkRunner` with in-memory stores and fake tasks. */
+export function createRunner(changes: Partial<WorkRunnerOptions> = {}) {
   const configs = new ConfigState()
   const statuses = new StatusState()
   const written: string[] = []
@@ -38,17 +38,17 @@ export function createRunner(changes: Partial<RunnerParts> = {}) {
     written.push(`${key.kind === 'task' ? `${key.connector}-${key.task}` : key.connector} ${status.state}`)
     statuses.apply(parseStatusRecord(toStatusKey(key), toStatusValue(status))!)
   }
-  const parts: RunnerParts = {
+  const parts: WorkRunnerOptions = {
     plugins: localPluginHost(),
     logger: silentLogger(),
     clock,
     resolver: {
-      resolve: async (config: RawConfig) => ({ config, filledIn: new Map() }),
-      masked: (text: string) => text,
+      resolve: async (config: RawConfig) => ({ config, placeholderValues: new Map() }),
+      mask: (text: string) => text,
       release: () => undefined,
       hasPlaceholders: () => false,
     } as unknown as ConfigResolver,
-    literals: new LiteralSecrets(localPluginHost().catalog, new Secrets()),
+    literals: new LiteralSecrets(localPluginHost().catalog, new SecretMasker()),
     configs: { state: configs } as unknown as ConfigStore,
     statuses: { state: statuses, put, putSafe: put, putTopic: async () => undefined } as unknown as StatusStore,
     offsets: { of: async () => [], refresh: async () => void written.push('offsets') } as unknown as OffsetStore,
@@ -61,7 +61,7 @@ export function createRunner(changes: Partial<RunnerParts> = {}) {
           pause: () => void done.push('pause'),
           resume: () => void done.push('resume'),
           stop: async () => void done.push('stop'),
-          abandon: () => void done.push('abandon'),
+          cancel: () => void done.push('cancel'),
           counters: countersIn,
         }
       },
@@ -74,10 +74,10 @@ export function createRunner(changes: Partial<RunnerParts> = {}) {
     onInterrupted: () => undefined,
     ...changes,
   }
-  return { runner: new Runner(parts), parts, configs, statuses, written, tasks, stored, clock }
+  return { runner: new WorkRunner(parts), parts, configs, statuses, written, tasks, stored, clock }
 }
 
-/** A connector `c` with so many tasks. */
+/** Configures a connector `c` with this number of tasks. */
 export function configure(configs: ConfigState, tasks: number, config: RawConfig = SOURCE): void {
   configs.apply({ kind: 'connector', connector: 'c', config })
   for (let task = 0; task < tasks; task++) configs.apply({ kind: 'task', connector: 'c', task, config })

@@ -12,14 +12,14 @@ export type WorkerOptions = {
 }
 export type WeirWorker = Program & { readonly url: string }
 
-/** `weir worker` in a process. Waits until it serves. */
+/** Starts `weir worker` in a process. Waits until it is ready. */
 export async function startWorkerProcess(options: WorkerOptions): Promise<WeirWorker> {
   const { url, args } = await workerArgs(options)
   const { nodeArgs = [] } = options
   return { ...(await startWeir(args, () => answers(`${url}/readyz`), { nodeArgs })), url }
 }
 
-/** For a worker that is expected to end by itself. */
+/** Runs a worker that is expected to exit without a signal. */
 export async function runWorkerProcess(options: WorkerOptions): Promise<Output> {
   const { args } = await workerArgs(options)
   return run(weirCommand(partDirectory('worker'), args, options.nodeArgs))
@@ -31,7 +31,7 @@ async function workerArgs({ log, groupId, settings }: WorkerOptions) {
   return { url, args: ['worker', ...log, ...args] as const }
 }
 
-/** Topics of its own for each group, on a Kafka that all tests share, named as `startJavaConnect` names them. */
+/** Storage topics for each group, because tests share a Kafka cluster. Named as by `startJavaConnect`. */
 function storage(groupId: string): Readonly<Record<string, string>> {
   const names = { config: 'configs', offset: 'offsets', status: 'status' }
   const topics = Object.entries(names).flatMap(([kind, name]) => [

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { onTestFinished } from 'vitest'
 import type { Broker } from '../../src/broker/broker.ts'
-import { openBroker } from '../../src/broker/open.ts'
+import { openBroker } from '../../src/broker/open-broker.ts'
 import { silentLogger } from '../../src/config/logger.ts'
 import { createMetrics } from '../../src/config/metrics.ts'
 import { SHIPPED } from '../../src/plugins/shipped.ts'
@@ -18,7 +18,7 @@ const openPlugins = async ({ access }: ProcessPluginHostOptions) => ({
   close: () => undefined,
 })
 
-/** A whole worker in this process, alone on a log of its own. It lives as long as the running test. */
+/** Starts a complete worker in this process on a new embedded broker. It is stopped at the end of the test. */
 export async function startTestWorker(
   settings: Readonly<Record<string, string>> = {},
   own: Pick<WorkerDependencies, 'openPlugins'> = {},

@@ -1,8 +1,9 @@
 import { join } from 'node:path'
 import { describe, expect, it, vi } from 'vitest'
 import { z } from 'zod'
-import { MEANINGS } from '../../src/worker/setting-meanings.ts'
-import { environmentSettings, filledInSettings, settingsSpec, workerSettings } from '../../src/worker/settings.ts'
+import { WORKER_SETTING_MEANINGS } from '../../src/worker/setting-meanings.ts'
+import { workerEnvironmentSettings, workerSettings, workerSettingsSpec } from '../../src/worker/settings.ts'
+import { resolveSettings } from '../../src/worker/startup/resolve-settings.ts'
 import { settingsPage } from '../support/settings-page.ts'
 
 // `npx vitest run test/worker/settings.test.ts -u` writes the page anew.
@@ -19,10 +20,13 @@ const read = (pairs: Readonly<Record<string, string>>) =>
 
 describe('the settings of a worker', () => {
   it('stand on their page as they are defined', async () => {
-    const described = Object.entries(settingsSpec.shape.shape).map(([key, type]) => {
-      return [key, (type as z.ZodType).describe(MEANINGS[key as keyof typeof MEANINGS])] as const
+    const described = Object.entries(workerSettingsSpec.shape.shape).map(([key, type]) => {
+      return [
+        key,
+        (type as z.ZodType).describe(WORKER_SETTING_MEANINGS[key as keyof typeof WORKER_SETTING_MEANINGS]),
+      ] as const
     })
-    const spec = { ...settingsSpec, shape: z.object(Object.fromEntries(described)) }
+    const spec = { ...workerSettingsSpec, shape: z.object(Object.fromEntries(described)) }
     await expect(settingsPage('Settings of the connector worker', INTRO, spec)).toMatchFileSnapshot(PAGE)
   })
 
@@ -42,13 +46,13 @@ describe('the settings of a worker', () => {
       CONNECT_PORT_8083_TCP: 'tcp://10.0.0.1:8083',
       OTHER_GROUP_ID: 'x',
     }
-    const { values, rest, warnings } = workerSettings(environmentSettings(environment))
+    const { values, rest, warnings } = workerSettings(workerEnvironmentSettings(environment))
     expect([values['group.id'], rest, warnings]).toEqual(['c1', { 'key.converter.schemas.enable': 'false' }, []])
   })
 
   it('may hold placeholders, and tell what must not be told', async () => {
     vi.stubEnv('WEIR_TEST_PASSWORD', 'hunter22')
-    const settings = await filledInSettings(
+    const settings = await resolveSettings(
       read({
         'config.providers': 'env',
         'config.providers.env.class': 'org.apache.kafka.common.config.provider.EnvVarConfigProvider',

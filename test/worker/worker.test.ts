@@ -1,9 +1,9 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { expect, it } from 'vitest'
+import type { RawConfig } from '../../src/sdk/index.ts'
 import { UNRESTRICTED } from '../../src/sdk/index.ts'
-import type { RawConfig } from '../../src/worker/stores/config-codec.ts'
-import { parseOverridePolicy } from '../../src/worker/validation/overrides.ts'
-import { Worker, type WorkerParts } from '../../src/worker/worker.ts'
+import { parseOverridePolicy } from '../../src/worker/model/override-policy.ts'
+import { Worker, type WorkerServices } from '../../src/worker/worker.ts'
 import { localPluginHost } from '../support/plugin-host.ts'
 import { createRunner, SOURCE } from '../support/worker-parts.ts'
 
@@ -36,9 +36,9 @@ function slowWorker() {
     plugins,
     statuses,
     resolver,
-    configs: { ...parts.configs, putConnector } as unknown as WorkerParts['configs'],
-    herder: {} as WorkerParts['herder'],
-    offsets: {} as WorkerParts['offsets'],
+    configs: { ...parts.configs, putConnector } as unknown as WorkerServices['configs'],
+    herder: {} as WorkerServices['herder'],
+    offsets: {} as WorkerServices['offsets'],
     topicTracking: { enabled: true, resettable: true },
     validation: {
       plugins: localPluginHost(),

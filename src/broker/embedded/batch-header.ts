@@ -1,4 +1,5 @@
 import { crc32c } from '@node-rs/crc32'
+import { BrokerError } from '../error.ts'
 import {
   ATTRIBUTES_AT,
   BASE_OFFSET_AT,
@@ -16,10 +17,9 @@ import {
   PRODUCER_EPOCH_AT,
   PRODUCER_ID_AT,
   TRANSACTIONAL,
-} from '../batch-layout.ts'
-import { BrokerError } from '../error.ts'
+} from '../record-batch-layout.ts'
 
-/** Fields of a record batch (Kafka's format v2) that stand at fixed places. */
+/** The fields of a record batch header (Kafka's format v2) that this broker uses. */
 export type BatchHeader = {
   readonly lastOffsetDelta: number
   readonly maxTimestampMs: number
@@ -32,7 +32,7 @@ export type BatchHeader = {
 
 export const NO_PRODUCER = -1n
 
-/** Throws `corrupt_batch` unless `bytes` are one whole batch of format v2. */
+/** Throws `corrupt_batch` unless `bytes` is exactly one complete batch of format v2. */
 export function parseHeader(bytes: Uint8Array): BatchHeader {
   const view = viewOf(bytes)
   if (bytes.length < HEADER_BYTES || view.getInt8(MAGIC_AT) !== 2) {
@@ -52,14 +52,14 @@ export function parseHeader(bytes: Uint8Array): BatchHeader {
   }
 }
 
-/** In place: the checksum does not cover it. */
+/** Changes `bytes` in place. The checksum does not cover the base offset, so it stays valid. */
 export function writeBaseOffset(bytes: Uint8Array, offset: number): void {
   viewOf(bytes).setBigInt64(BASE_OFFSET_AT, BigInt(offset))
 }
 
 /**
- * A batch without records over the offsets from `from` up to `to`, which are gone. Kafka leaves such batches behind
- * when it compacts, so every reader moves over them.
+ * A batch without records that covers the removed offsets from `from` (inclusive) to `to` (exclusive). Kafka keeps such
+ * batches after compaction, so every consumer skips them.
  */
 export function gapBatch(from: number, to: number): Uint8Array {
   const bytes = new Uint8Array(HEADER_BYTES)

@@ -1,4 +1,5 @@
 import { crc32c } from '@node-rs/crc32'
+import { compress, compressionName, decompress } from '../compression.ts'
 import {
   ATTRIBUTES_AT,
   BASE_OFFSET_AT,
@@ -9,17 +10,16 @@ import {
   HEADER_BYTES,
   LENGTH_AT,
   PREFIX_BYTES,
-} from '../batch-layout.ts'
-import { compress, compressionName, decompress } from '../compression.ts'
+} from '../record-batch-layout.ts'
 import type { RecordSpan } from './batch-records.ts'
 
-/** A batch taken apart, to leave out records. */
+/** A decompressed batch from which records can be removed. */
 export type BatchParts = {
   readonly bytes: Buffer
   readonly offset: number
   readonly timestampMs: number
   readonly recordCount: number
-  /** Decompressed. */
+  /** The decompressed records. */
   readonly payload: Buffer
 }
 
@@ -33,7 +33,7 @@ export async function splitBatch(bytes: Buffer): Promise<BatchParts> {
   }
 }
 
-/** The batch with these records only, in its place: first and last offset, times and producer stay. */
+/** Rebuilds the batch with the `kept` records only. First and last offset, timestamps and producer stay the same. */
 export async function joinBatch({ bytes, payload }: BatchParts, kept: readonly RecordSpan[]): Promise<Buffer> {
   const records = Buffer.concat(kept.map(({ from, to }) => payload.subarray(from, to)))
   const batch = Buffer.concat([

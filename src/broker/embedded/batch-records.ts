@@ -1,6 +1,6 @@
 /**
- * Records inside a batch, as far as compaction and search by time look at them. They are never decoded and encoded
- * again: a record's bytes hold only differences to the header, so they can be left out or kept as they stand.
+ * The fields of a record that compaction and search by timestamp need. Records are never re-encoded: offsets and
+ * timestamps are stored as deltas to the batch header, so the bytes of a record can be kept or dropped unchanged.
  */
 export type RecordSpan = {
   readonly offset: number
@@ -8,17 +8,17 @@ export type RecordSpan = {
   /** Undefined for a record without a key. */
   readonly key: string | undefined
   readonly tombstone: boolean
-  /** Where its bytes stand in the payload. */
+  /** Start of the record in the payload, in bytes; `to` is the exclusive end. */
   readonly from: number
   readonly to: number
 }
 
-/** Bytes of keys become characters one to one, for use in a map. */
+/** Yields the records of a batch. Keys are decoded as latin1, one character per byte, so that they can be map keys. */
 export function* recordSpans(batch: {
   readonly offset: number
   readonly timestampMs: number
   readonly recordCount: number
-  /** Decompressed. */
+  /** The decompressed records. */
   readonly payload: Buffer
 }): Generator<RecordSpan, undefined> {
   const { payload } = batch
@@ -27,7 +27,7 @@ export function* recordSpans(batch: {
     const from = cursor.at
     const length = readVarint(cursor)
     const to = cursor.at + length
-    cursor.at += 1 // Attributes: none in use.
+    cursor.at += 1 // Skips the attributes, which are unused.
     const timestampMs = batch.timestampMs + readVarint(cursor)
     const offset = batch.offset + readVarint(cursor)
     const keyLength = readVarint(cursor)
@@ -40,7 +40,7 @@ export function* recordSpans(batch: {
   }
 }
 
-/** Zigzag; exact up to 2^53, so by multiplication where shifting would cut. */
+/** Reads a zigzag varint. Multiplies instead of shifting, because shifts truncate to 32 bits; exact up to 2^53. */
 function readVarint(cursor: { readonly payload: Buffer; at: number }): number {
   let value = 0
   let factor = 1

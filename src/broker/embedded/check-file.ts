@@ -15,29 +15,31 @@ import { crc32 } from '@node-rs/crc32'
 import type { Salts } from './wal.ts'
 
 /**
- * `broker.check` is written apart from the data, so that damage to the data is noticed:
- * - one page with the header: up to where the write-ahead log is acknowledged, and the ends of the partitions that
- *   changed since the last checkpoint. It is overwritten in place after each commit and before its acknowledgement;
- * - the checksum of each page of the database file, as the last checkpoint left it.
+ * Header of `broker.check`. That file is separate from the data, so that damage to the data is detected. It contains:
+ * - the header, in the first 4096 bytes: the acknowledged length of the write-ahead log, and the end offsets of the
+ *   partitions that changed since the last checkpoint. It is overwritten in place after each commit, before the commit
+ *   is acknowledged;
+ * - the checksum of each page of the database file as of the last checkpoint.
  */
 export type CheckHeader = {
   /**
-   * `clean`: the write-ahead log holds nothing that is acknowledged. `running`: it holds `walBytes` that are.
-   * `checkpointing`: the checksums are already those after the checkpoint, so the log may be gone when all pages match.
+   * `clean`: the write-ahead log has no acknowledged data. `running`: its first `walBytes` bytes are acknowledged.
+   * `checkpointing`: the checksums already are those after the checkpoint; if all pages match, the log may be missing.
    */
   readonly state: 'clean' | 'running' | 'checkpointing'
-  /** Counts checkpoints. */
+  /** Incremented by each checkpoint. */
   readonly generation: number
   readonly walBytes: number
   /**
-   * Of the log with those bytes. While it has none: `first` is the one that SQLite is going to take, `second` unknown.
+   * Salts of the write-ahead log. Between a checkpoint and the next commit, `first` is the salt that SQLite will use
+   * next, and `second` is unknown (0).
    */
   readonly salts: Salts
-  /** Of the database after the last checkpoint, or after the one under way. */
+  /** Size of the database in pages after the last checkpoint, or after the current one while `checkpointing`. */
   readonly pages: number
-  /** Boot id of the machine at the time of writing; another one means that the machine was restarted since. */
+  /** Boot id of the machine when the header was written. A different current id means that the machine restarted. */
   readonly boot: string
-  /** Ends of the partitions that changed in this generation, the latest 250. */
+  /** End offset by partition id, for the `ENDS_MAX` partitions that changed last in this generation. */
   readonly ends: ReadonlyMap<number, number>
 }
 
@@ -48,7 +50,7 @@ const ENDS_AT = 80
 const END_BYTES = 16
 const SUMS_AT = 4096
 export const ENDS_MAX = Math.floor((SUMS_AT - ENDS_AT) / END_BYTES)
-/** Room for the checksums of 256 MB of pages is taken at once. */
+/** The file grows in steps that hold the checksums of 256 MB of pages. */
 const GROWTH_BYTES = 65_536
 
 /** An open `broker.check`. */
@@ -65,7 +67,7 @@ export class CheckFile {
     return new CheckFile(openSync(path, mode))
   }
 
-  /** Writes the file anew; it is there in whole or not at all. */
+  /** Creates or replaces the file atomically. */
   static create(path: string, header: CheckHeader, sums: Uint32Array): CheckFile {
     const temporary = `${path}.new`
     const made = new CheckFile(openSync(temporary, 'w+'))
@@ -78,19 +80,19 @@ export class CheckFile {
     return made
   }
 
-  /** Undefined when it is damaged. */
+  /** Undefined if the header is damaged. */
   readHeader(): CheckHeader | undefined {
     const bytes = Buffer.alloc(SUMS_AT)
     return readSync(this.#file, bytes, 0, SUMS_AT, 0) < SUMS_AT ? undefined : decode(bytes)
   }
 
-  /** One write within one page of memory: a killed process leaves the old header or the new one. */
+  /** A single write within one memory page: if the process is killed, the file has either the old or the new header. */
   writeHeader(header: CheckHeader): void {
     const bytes = encode(header)
     writeSync(this.#file, bytes, 0, bytes.length, 0)
   }
 
-  /** Checksums of `count` pages from `first` on, the first page being 1; 0 for a page that has none. */
+  /** Checksums of `count` pages starting at page `first` (pages count from 1); 0 for a page without a checksum. */
   readSums(first: number, count: number): Uint32Array {
     const sums = new Uint32Array(count)
     const at = SUMS_AT + (first - 1) * 4
@@ -98,17 +100,17 @@ export class CheckFile {
     return sums
   }
 
-  /** Whether it has room for the checksums of so many pages. A file that was cut off has not. */
+  /** Whether the file is long enough for the checksums of `pages` pages. False if it was truncated. */
   holds(pages: number): boolean {
     return this.#sizeBytes >= SUMS_AT + pages * 4
   }
 
-  /** Throws when the disk is full. */
+  /** Allocates space for the checksums of `pages` pages. Throws if the disk is full. */
   reserve(pages: number): void {
     const needed = SUMS_AT + pages * 4
     if (needed <= this.#sizeBytes) return
     const end = Math.ceil(needed / GROWTH_BYTES) * GROWTH_BYTES
-    // Written, not only made longer: what is reserved has to be there when the disk is full.
+    // Writes zeros instead of only extending the file, so that the space is available when the disk is full.
     writeSync(this.#file, Buffer.alloc(end - this.#sizeBytes), 0, end - this.#sizeBytes, this.#sizeBytes)
     this.#sizeBytes = end
   }
@@ -142,7 +144,7 @@ export function syncDirectory(directory: string): void {
   }
 }
 
-/** The same as long as this machine runs; elsewhere than on Linux only as long as this process does. */
+/** Identifies the current boot of the machine; on platforms other than Linux, only the current process. */
 export const BOOT = bootId()
 
 function bootId(): string {

@@ -1,28 +1,28 @@
 import { closeSync, fstatSync, openSync, truncateSync } from 'node:fs'
 import type { DatabaseSync } from 'node:sqlite'
 import { BOOT, CheckFile, type CheckHeader, ENDS_MAX } from './check-file.ts'
-import { type DataFiles, sizeOf } from './files.ts'
+import { type DataFiles, fileSize } from './files.ts'
 import type { Inspection } from './inspection.ts'
-import { damagedPages, sumsOf } from './page-check.ts'
-import { nextSalt, readSalts, readWal, sumPages } from './wal.ts'
+import { findDamagedPages, pageChecksums } from './page-check.ts'
+import { checksumWalPages, nextSalt, readSalts, readWal } from './wal.ts'
 
-/** The write-ahead log is moved into the database when it is so long. */
+/** Size of the write-ahead log that triggers a checkpoint. */
 const CHECKPOINT_BYTES = 16 * 1024 * 1024
 
 /**
- * A database and what `broker.check` says about it. After each commit, and before its acknowledgement, the end of the
- * write-ahead log is noted there; before each checkpoint, the checksums of the pages that it is going to write. So at
- * any moment a page is either in the acknowledged part of the log or matches its checksum, whenever the process is killed.
+ * A database with its check file `broker.check`. After each commit, before the commit is acknowledged, the end of the
+ * write-ahead log is recorded there; before each checkpoint, the checksums of the pages that it will write. So whenever
+ * the process is killed, each page either is in the acknowledged part of the log or matches its checksum.
  */
 export class CheckedDatabase {
   readonly #sqlite: DatabaseSync
   readonly #files: DataFiles
-  /** Kept open: closing any descriptor of the file would end SQLite's lock on it. */
+  /** Kept open: closing any descriptor of the file would release SQLite's lock on it. */
   readonly #database: number
   readonly #check: CheckFile
   #wal: number | undefined
   #header: CheckHeader
-  /** Whether the log's size is its end: not after a write that failed, nor before the log was restarted. */
+  /** Whether the log file ends with its last commit. False after a failed write, until the log is restarted. */
   #isWalExact = true
 
   private constructor(sqlite: DatabaseSync, files: DataFiles, database: number, check: CheckFile, header: CheckHeader) {
@@ -33,7 +33,7 @@ export class CheckedDatabase {
     this.#header = header
   }
 
-  /** Of a database that has no check file yet: takes it as it is. */
+  /** Creates the check file of a database that has none. The current pages are taken as valid. */
   static create(sqlite: DatabaseSync, files: DataFiles): CheckedDatabase {
     checkpoint(sqlite)
     const pages = Number(sqlite.prepare('pragma page_count').get()!['page_count'])
@@ -47,11 +47,11 @@ export class CheckedDatabase {
       boot: BOOT,
       ends: new Map(),
     }
-    const check = CheckFile.create(files.check, header, sumsOf(database, pages))
+    const check = CheckFile.create(files.check, header, pageChecksums(database, pages))
     return new CheckedDatabase(sqlite, files, database, check, header)
   }
 
-  /** Of a database that was inspected, and is open since. */
+  /** Opens the check file of a database that was inspected and then opened. */
   static resume(
     sqlite: DatabaseSync,
     files: DataFiles,
@@ -66,12 +66,12 @@ export class CheckedDatabase {
     return database
   }
 
-  /** Whether something was committed since it was opened, so that the log in use is known by its salts. */
+  /** Whether the header identifies the current log by its salts: recovered at open, or committed to since. */
   get isStarted(): boolean {
     return this.#header.state !== 'clean'
   }
 
-  /** The log is long enough, or its end is not known for certain. */
+  /** Whether the log has reached `CHECKPOINT_BYTES`, or its end is uncertain. */
   get wantsCheckpoint(): boolean {
     return this.#header.walBytes >= CHECKPOINT_BYTES || (!this.#isWalExact && this.#header.walBytes > 0)
   }
@@ -80,7 +80,10 @@ export class CheckedDatabase {
     return this.#header.pages
   }
 
-  /** Notes what was committed, with the ends of partitions that it moved. Nobody may hear of it before. */
+  /**
+   * Records a commit in the check file. `ends`: the new end offset of each changed partition, by id. Must be called
+   * before the commit becomes visible to any client or reader.
+   */
   acknowledge(ends: ReadonlyMap<number, number>): void {
     const wal = this.#openWal()
     if (wal === undefined) return
@@ -98,23 +101,23 @@ export class CheckedDatabase {
       ends: ends.size === 0 ? before.ends : withEnds(before.ends, ends),
     }
     this.#check.writeHeader(this.#header)
-    // Once for each start: after a power cut it has to be known that there is a log.
+    // Once per start: after a power failure, the check file must show that a log exists.
     if (before.state === 'clean') this.#check.sync()
   }
 
-  /** A commit failed: parts of it may be in the log, behind its end. */
+  /** Called after a failed commit, which may have left frames after the end of the log. */
   doubtWal(): void {
     this.#isWalExact = false
   }
 
-  /** Moves the log into the database. What fails leaves everything as it was. */
+  /** Moves the log into the database. If it throws, no acknowledged data is lost and it can be retried. */
   checkpoint(): void {
     this.acknowledge(new Map())
     const { walBytes, pages: pagesBefore } = this.#header
     if (walBytes === 0) return
     const pages = Number(this.#sqlite.prepare('pragma page_count').get()!['page_count'])
-    const sums = new Map([...sumPages(this.#wal!, walBytes)].filter(([page]) => page <= pages))
-    // Pages that are taken again later may never be written.
+    const sums = new Map([...checksumWalPages(this.#wal!, walBytes)].filter(([page]) => page <= pages))
+    // Clears the checksums of pages that were cut off: if SQLite allocates them later, it may never write them.
     for (let page = pages + 1; page <= pagesBefore; page++) sums.set(page, 0)
     this.#check.reserve(pages)
     this.#check.writeSums(sums)
@@ -135,17 +138,17 @@ export class CheckedDatabase {
     })
   }
 
-  /** Pages of the file from `from` to `to` that do not match their checksum. */
+  /** Pages of the database file from `from` to `to` (inclusive) that do not match their checksum. */
   damagedPages(from: number, to: number): readonly number[] {
-    // A checkpoint that failed has written some of the pages.
+    // After a failed checkpoint some pages are already written, so checksums cannot be compared.
     if (!this.#isWalExact) return []
     const range = { from, to: Math.min(to, this.#header.pages), except: new Set<number>() }
-    return [...damagedPages(this.#database, this.#check, range)]
+    return [...findDamagedPages(this.#database, this.#check, range)]
   }
 
   /**
-   * Leaves a database whose log is empty. When the log can't be moved, as on a full disk, everything stays open until
-   * the process ends: SQLite would move it at closing, without checksums.
+   * Checkpoints the log and closes the database. If the checkpoint fails, for example on a full disk, throws and keeps
+   * everything open until the process exits: closing would make SQLite move the log without checksums.
    */
   close(): void {
     try {
@@ -160,7 +163,7 @@ export class CheckedDatabase {
     this.abandon()
   }
 
-  /** Lets go of the files; SQLite has to be closed before. */
+  /** Closes the file descriptors without a checkpoint. SQLite must be closed first. */
   abandon(): void {
     if (this.#wal !== undefined) closeSync(this.#wal)
     this.#wal = undefined
@@ -168,7 +171,7 @@ export class CheckedDatabase {
     this.#check.close()
   }
 
-  /** In the order that a power cut must not change. */
+  /** Writes and syncs the header, so that a power failure cannot reorder it with the writes before and after. */
   #note(header: CheckHeader): void {
     this.#check.writeHeader(header)
     this.#header = header
@@ -176,21 +179,21 @@ export class CheckedDatabase {
   }
 
   #openWal(): number | undefined {
-    if (this.#wal === undefined && sizeOf(this.#files.wal) > 0) this.#wal = openSync(this.#files.wal, 'r')
+    if (this.#wal === undefined && fileSize(this.#files.wal) > 0) this.#wal = openSync(this.#files.wal, 'r')
     return this.#wal
   }
 }
 
-/** Removes a log that holds nothing, before SQLite recovers it. */
+/** Truncates a log without acknowledged data, before SQLite would recover it. */
 export function discardWal(files: DataFiles): void {
-  if (sizeOf(files.wal) > 0) truncateSync(files.wal)
+  if (fileSize(files.wal) > 0) truncateSync(files.wal)
 }
 
 function checkpoint(sqlite: DatabaseSync): void {
   sqlite.prepare('pragma wal_checkpoint(truncate)').get()
 }
 
-/** The newest last; the oldest make room. */
+/** Most recent last; drops the oldest beyond `ENDS_MAX`. */
 function withEnds(
   before: ReadonlyMap<number, number>,
   added: ReadonlyMap<number, number>,
@@ -209,7 +212,7 @@ function withEnds(
 
 const leftOpen = new Set<CheckedDatabase>()
 
-/** Until the process ends, which must not close the database either: Node does when it ends of itself. */
+/** Keeps the database open. The exit handler calls `process.exit`, because Node closes databases on a normal exit. */
 function leaveOpen(database: CheckedDatabase): void {
   if (leftOpen.size === 0) process.on('exit', (code) => process.exit(code))
   leftOpen.add(database)

@@ -5,18 +5,18 @@ import { type RecordSpan, recordSpans } from './batch-records.ts'
 import type { Partition } from './partition.ts'
 import { OFFSET_MASK, rowId } from './schema.ts'
 import type { Storage } from './storage.ts'
-import { bufferOf, checkBatchContent, toStoredBatch } from './stored-batch.ts'
+import { checkBatchContent, toStoredBatch, viewAsBuffer } from './stored-batch.ts'
 import type { TopicPolicy } from './topic-config.ts'
 
-/** What is decoded in one turn of the event loop: some ten milliseconds' work. */
+/** Bytes decoded in one turn of the event loop: about ten milliseconds of work. */
 const CHUNK_BYTES = 1024 * 1024
 const CHUNK_ROWS = 500
-const ROWS_LOOKED_AT_ONCE = 1000
-/** Of the map of a pass: a pass goes as far as it reaches, the next one goes on from there. */
+const ROWS_READ_AT_ONCE = 1000
+/** Limits of the key map: a pass covers as much as fits, the next one continues. */
 const KEYS_MAX = 500_000
 const KEY_CHARACTERS_MAX = 32 * 1024 * 1024
 
-/** The last offset of each key in the part that a pass looks at. */
+/** The last offset of each key in the range of a pass. */
 class LastOffsets {
   readonly #byKey = new Map<string, number>()
   #characters = 0
@@ -25,7 +25,7 @@ class LastOffsets {
     return this.#byKey.size >= KEYS_MAX || this.#characters >= KEY_CHARACTERS_MAX
   }
 
-  /** In the order of the log. */
+  /** Called in log order. */
   add({ key, offset }: RecordSpan): void {
     if (key === undefined) return
     if (!this.#byKey.has(key)) this.#characters += key.length
@@ -37,21 +37,21 @@ class LastOffsets {
   }
 }
 
-/** What one pass does: keep of the batches below `end` what `last` and `tombstonesUntilMs` leave over. */
+/** The input of a pass: `last` and `tombstonesUntilMs` decide which records of the batches before `end` are kept. */
 type Pass = { readonly end: number; readonly last: LastOffsets; readonly tombstonesUntilMs: number }
 type Kept = { readonly bytes: number; readonly oldestTombstoneMs: number }
 type Range = { readonly from: number; readonly to: number }
 
 /**
- * Keeps the last record of each key. A tombstone goes too, when it stood for `delete.retention.ms` since it was
- * appended. Offsets never change: a batch keeps its place and loses records, or goes as a whole. As Kafka's cleaner, a
- * pass first maps the keys of the part not yet clean, then goes over everything before its end.
+ * Keeps the last record of each key. A tombstone is removed `delete.retention.ms` after it was appended. Offsets never
+ * change: a batch loses records or is removed as a whole. As in Kafka, a pass maps the keys of the dirty section first
+ * and then rewrites everything before its end.
  */
 export class Compaction {
   readonly #storage: Storage
   readonly #batches: StatementSync
   readonly #sizes: StatementSync
-  /** When the oldest tombstone that a pass left behind was appended, by partition id. */
+  /** Append time of the oldest remaining tombstone, by partition id. */
   readonly #tombstones = new Map<number, number>()
 
   constructor(storage: Storage) {
@@ -62,7 +62,7 @@ export class Compaction {
     )
     this.#sizes = storage.prepare(
       `select last_offset, appended_ms, length(bytes) as size from batches
-       where id >= ? and id < ? order by id limit ${ROWS_LOOKED_AT_ONCE}`,
+       where id >= ? and id < ? order by id limit ${ROWS_READ_AT_ONCE}`,
     )
   }
 
@@ -89,7 +89,7 @@ export class Compaction {
     return { cleanOffset: Number(row?.['clean_offset'] ?? 0), cleanBytes: Number(row?.['clean_bytes'] ?? 0) }
   }
 
-  /** Size and end of what may be compacted: before the last stable offset, and older than the lag. */
+  /** Size and end of the section that may be compacted: before the last stable offset and older than the lag. */
   async #measure(partition: Partition, from: number, untilMs: number): Promise<{ bytes: number; end: number }> {
     let bytes = 0
     let end = from
@@ -101,12 +101,12 @@ export class Compaction {
         bytes += Number(row['size'])
         end = Number(row['last_offset']) + 1
       }
-      if (rows.length < ROWS_LOOKED_AT_ONCE) return { bytes, end }
+      if (rows.length < ROWS_READ_AT_ONCE) return { bytes, end }
       await nextTurn()
     }
   }
 
-  /** Answers how far the map reaches. */
+  /** Returns the end of the mapped range. */
   async #mapKeys(partition: Partition, range: Range, last: LastOffsets, signal: AbortSignal): Promise<number> {
     let end = range.from
     for await (const rows of this.#chunks(partition, range, signal)) {
@@ -135,7 +135,7 @@ export class Compaction {
     return { bytes, oldestTombstoneMs }
   }
 
-  /** Nobody else changes batches that are there: this and the other cleaning follow one another. */
+  /** Only the cleaner changes existing batches, and its steps run one after another. */
   #store(partition: Partition, changed: readonly Rewritten[]): void {
     const update = this.#storage.prepare('update batches set bytes = ? where id = ?')
     const remove = this.#storage.prepare('delete from batches where id = ?')
@@ -150,7 +150,7 @@ export class Compaction {
     }
   }
 
-  /** Batches in portions, each in a turn of the event loop of its own. */
+  /** Yields chunks of batches, each in its own turn of the event loop. */
   async *#chunks(partition: Partition, range: Range, signal: AbortSignal): AsyncGenerator<readonly Row[]> {
     let { from } = range
     while (from < range.to && !signal.aborted) {
@@ -167,9 +167,9 @@ export class Compaction {
     let left = CHUNK_BYTES
     for (const row of this.#batches.iterate(rowId(partition.id, range.from), rowId(partition.id, range.to))) {
       const batch = toStoredBatch(row)
-      // A batch that is written anew gets a new checksum.
+      // Verified here, because a rewritten batch gets a new checksum.
       checkBatchContent(partition, batch)
-      rows.push({ ...batch, appendedMs: Number(row['appended_ms']), bytes: bufferOf(batch.bytes) })
+      rows.push({ ...batch, appendedMs: Number(row['appended_ms']), bytes: viewAsBuffer(batch.bytes) })
       left -= batch.bytes.length
       if (left <= 0 || rows.length >= CHUNK_ROWS) break
     }
@@ -184,7 +184,7 @@ type Row = {
   readonly bytes: Buffer
 }
 
-/** What became of a batch; no bytes when nothing is left of it. */
+/** The result for one batch; no bytes if no record is left. */
 type Rewritten = {
   readonly row: Row
   readonly bytes: Buffer | undefined

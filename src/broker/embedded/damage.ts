@@ -3,15 +3,15 @@ import { pathToFileURL } from 'node:url'
 import { BrokerError } from '../error.ts'
 import type { CheckHeader } from './check-file.ts'
 import type { DataFiles } from './files.ts'
-import type { Fault } from './inspection.ts'
+import type { FileFault } from './inspection.ts'
 import { OFFSET_MASK, rowId } from './schema.ts'
-import { type Damage, findDamagedBatches } from './verification.ts'
+import { type DatabaseDamage, findDamagedBatches } from './verification.ts'
 
 const PLACES_MAX = 5
-/** A program that is not going to start need not look for long. */
+/** Limits the search for damaged batches, so that a failing start reports its error quickly. */
 const SEARCH_MS_MAX = 5_000
 
-/** Offsets of a partition that can't be read, or may be missing: both are included. */
+/** Offsets `from` to `to` (both inclusive) of a partition that are unreadable or may be missing. */
 export type DamagedRange = {
   readonly topic: string
   readonly partition: number
@@ -19,13 +19,13 @@ export type DamagedRange = {
   readonly to: number
 }
 
-/** Says which file is damaged, what it means for topics as far as that can be known, and what to do. */
+/** A `data_corrupt` error that names the damaged files, the affected offsets as far as known, and the remedy. */
 export function damageError(
   files: DataFiles,
-  found: { readonly faults: readonly Fault[]; readonly header?: CheckHeader | undefined } | Damage,
+  found: { readonly faults: readonly FileFault[]; readonly header?: CheckHeader | undefined } | DatabaseDamage,
 ): BrokerError {
   const faults = 'faults' in found ? found.faults : [faultOf(files, found)]
-  const ranges = 'faults' in found ? damagePlaces(files, found) : rangeOf(files, found)
+  const ranges = 'faults' in found ? findDamagedRanges(files, found) : rangeOf(files, found)
   const where = ranges.map(describeRange).join(', ')
   const files_ = faults.map(({ file, message }) => `${file} ${message}`).join('; ')
   return new BrokerError(
@@ -40,21 +40,21 @@ export function describeRange({ topic, partition, from, to }: DamagedRange): str
   return `topic '${topic}', partition ${partition}, offsets ${from} to ${to}`
 }
 
-function faultOf(files: DataFiles, { message, batch }: Damage): Fault {
+function faultOf(files: DataFiles, { message, batch }: DatabaseDamage): FileFault {
   return { file: files.database, message: batch === undefined ? message : `holds a damaged batch: ${message}` }
 }
 
-export type Names = ReadonlyMap<number, { readonly topic: string; readonly partition: number }>
+export type PartitionNames = ReadonlyMap<number, { readonly topic: string; readonly partition: number }>
 
-function rangeOf(files: DataFiles, { partitionId, batch }: Damage): readonly DamagedRange[] {
+function rangeOf(files: DataFiles, { partitionId, batch }: DatabaseDamage): readonly DamagedRange[] {
   if (batch === undefined || partitionId === undefined) return []
-  return searched(files, (_, names) => [toRange(names, partitionId, batch.baseOffset, batch.lastOffset)])
+  return searched(files, (_, names) => [toDamagedRange(names, partitionId, batch.baseOffset, batch.lastOffset)])
 }
 
-/** Records that were acknowledged and are not in the database file, then batches there that are damaged. */
-export function damagePlaces(
+/** Acknowledged records that are missing from the database file, then the damaged batches in it. */
+export function findDamagedRanges(
   files: DataFiles,
-  { faults, header }: { readonly faults: readonly Fault[]; readonly header?: CheckHeader | undefined },
+  { faults, header }: { readonly faults: readonly FileFault[]; readonly header?: CheckHeader | undefined },
 ): readonly DamagedRange[] {
   const isLogShort = faults.some(({ file }) => file === files.wal)
   const hasBadPages = faults.some(({ page }) => page !== undefined)
@@ -65,44 +65,44 @@ export function damagePlaces(
   ])
 }
 
-function missingRanges(sqlite: DatabaseSync, header: CheckHeader, names: Names): readonly DamagedRange[] {
+function missingRanges(sqlite: DatabaseSync, header: CheckHeader, names: PartitionNames): readonly DamagedRange[] {
   const last = sqlite.prepare('select last_offset from batches where id >= ? and id <= ? order by id desc limit 1')
   return [...header.ends].flatMap(([id, end]) => {
     const row = last.get(rowId(id, 0), rowId(id, 0) | OFFSET_MASK)
     const from = Number(row?.['last_offset'] ?? -1) + 1
-    return from < end ? [toRange(names, id, from, end - 1)] : []
+    return from < end ? [toDamagedRange(names, id, from, end - 1)] : []
   })
 }
 
-function damagedRanges(sqlite: DatabaseSync, names: Names): readonly DamagedRange[] {
+function damagedRanges(sqlite: DatabaseSync, names: PartitionNames): readonly DamagedRange[] {
   const untilMs = performance.now() + SEARCH_MS_MAX
   const ranges: DamagedRange[] = []
   try {
     for (const { partitionId, batch } of findDamagedBatches(sqlite)) {
       if (batch !== undefined && partitionId !== undefined) {
-        ranges.push(toRange(names, partitionId, batch.baseOffset, batch.lastOffset))
+        ranges.push(toDamagedRange(names, partitionId, batch.baseOffset, batch.lastOffset))
       }
       if (ranges.length >= PLACES_MAX || performance.now() > untilMs) break
     }
   } catch {
-    // The page is one without which SQLite can't go on: what was found before it counts.
+    // SQLite cannot continue past this page; the ranges found so far are reported.
   }
   return ranges
 }
 
-export function toRange(names: Names, id: number, from: number, to: number): DamagedRange {
+export function toDamagedRange(names: PartitionNames, id: number, from: number, to: number): DamagedRange {
   return { ...(names.get(id) ?? { topic: `of partition id ${id}`, partition: 0 }), from, to }
 }
 
-/** Looks into the database file as it is, without its log and without changing anything. What can't be read says nothing. */
+/** Searches the database file read-only and without its log. Returns nothing if the file is unreadable. */
 function searched(
   files: DataFiles,
-  search: (sqlite: DatabaseSync, names: Names) => readonly DamagedRange[],
+  search: (sqlite: DatabaseSync, names: PartitionNames) => readonly DamagedRange[],
 ): readonly DamagedRange[] {
   let sqlite: DatabaseSync | undefined
   try {
     sqlite = new DatabaseSync(new URL(`${pathToFileURL(files.database)}?immutable=1`), { readOnly: true })
-    return search(sqlite, readNames(sqlite)).slice(0, PLACES_MAX)
+    return search(sqlite, readPartitionNames(sqlite)).slice(0, PLACES_MAX)
   } catch {
     return []
   } finally {
@@ -110,7 +110,7 @@ function searched(
   }
 }
 
-export function readNames(sqlite: DatabaseSync): Names {
+export function readPartitionNames(sqlite: DatabaseSync): PartitionNames {
   const rows = sqlite
     .prepare('select partitions.id, name, number from partitions join topics on topics.id = partitions.topic_id')
     .all()

@@ -1,37 +1,41 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { DatabaseSync } from 'node:sqlite'
-import { messageOf } from '../../config/failure.ts'
+import { messageOf } from '../../config/errors.ts'
+import type { DataFsync } from '../broker-address.ts'
 import { BrokerError } from '../error.ts'
-import type { DataFsync } from '../home.ts'
 import { CheckedDatabase, discardWal } from './checked-database.ts'
 import { damageError } from './damage.ts'
 import { DirectoryLock } from './directory-lock.ts'
-import { type DataFiles, filesOf, sizeOf } from './files.ts'
-import { type InspectionLimit, inspect, newer } from './inspection.ts'
+import { type DataFiles, dataFilesOf, fileSize } from './files.ts'
+import { type InspectionLimit, inspectDataDirectory, newerFormatError } from './inspection.ts'
 import { APPLICATION_ID, FORMAT, FORMAT_WITHOUT_CHECK_FILE, PAGE_BYTES, SCHEMA } from './schema.ts'
 import { findDamage } from './verification.ts'
 
-/** As a directory: nothing on disk, gone when closed. For tests. */
+/** Directory name for a database in memory, for tests. */
 export const IN_MEMORY = ':memory:'
 
-/** What the file of a holder says: for people; the lock itself is the operating system's. */
+/** Content of the holder file, for people; the lock itself is held by the operating system. */
 type Holder = { readonly pid: number; readonly host: string; readonly since: string }
 
-/** An open data directory. `check` is absent in memory. */
+/** An open data directory. `check` is absent for a database in memory. */
 export type DataDirectory = {
   readonly sqlite: DatabaseSync
   readonly check: CheckedDatabase | undefined
-  /** Pages up to this one were compared with their checksums. */
+  /** Pages up to this one were verified. */
   readonly pagesChecked: number
-  /** Leaves everything open and locked when the write-ahead log can't be moved into the database, and throws. */
+  /** If the write-ahead log cannot be checkpointed, throws and keeps everything open and locked. */
   close(): void
 }
 
-export type OpenOptions = { readonly nowMs: number; readonly fsync: DataFsync; readonly limit?: InspectionLimit }
+export type OpenDataDirectoryOptions = {
+  readonly nowMs: number
+  readonly fsync: DataFsync
+  readonly limit?: InspectionLimit
+}
 
 const CACHE_KIBIBYTES = 16_384
-/** What a start compares with its checksums, some seconds' work at most; the rest is compared in the background. */
+/** What a start verifies, at most some seconds of work; the rest is verified in the background. */
 const START_LIMIT: InspectionLimit = { pages: (2 * 1024 ** 3) / PAGE_BYTES, faults: 1 }
 
 const SQLITE_FULL = 13
@@ -39,21 +43,20 @@ const SQLITE_BUSY = 5
 const SQLITE_CORRUPT = new Set([11, 26])
 
 /**
- * Opens the database of a data directory, made if it is not there, and holds it alone. Its files are compared with each
- * other before anything is read or written.
+ * Opens the database of a data directory exclusively, creating it if missing. Its files are checked against each other
+ * before anything is read or written.
  *
- * Throws `data_locked`, `data_newer`, `data_corrupt`, `disk_full`, or `invalid_config` for a path that can't hold a data
- * directory.
+ * Throws `data_locked`, `data_newer`, `data_corrupt`, `disk_full`, or `invalid_config` for an unusable path.
  */
-export function openDataDirectory(directory: string, options: OpenOptions): DataDirectory {
+export function openDataDirectory(directory: string, options: OpenDataDirectoryOptions): DataDirectory {
   if (directory === IN_MEMORY) {
     const sqlite = new DatabaseSync(IN_MEMORY)
     layOut(sqlite)
     configure(sqlite, options.fsync)
-    makeTables(sqlite, filesOf(directory))
+    makeTables(sqlite, dataFilesOf(directory))
     return { sqlite, check: undefined, pagesChecked: 0, close: () => sqlite.close() }
   }
-  const files = filesOf(directory)
+  const files = dataFilesOf(directory)
   try {
     mkdirSync(directory, { recursive: true })
     const lock = DirectoryLock.acquire(files)
@@ -68,19 +71,19 @@ export function openDataDirectory(directory: string, options: OpenOptions): Data
   }
 }
 
-function openLocked(files: DataFiles, lock: DirectoryLock, options: OpenOptions): DataDirectory {
-  const found = inspect(files, options.limit ?? START_LIMIT)
+function openLocked(files: DataFiles, lock: DirectoryLock, options: OpenDataDirectoryOptions): DataDirectory {
+  const found = inspectDataDirectory(files, options.limit ?? START_LIMIT)
   if (found.kind === 'damaged') throw damageError(files, found)
   if (found.kind === 'checked' && !found.hasLog) discardWal(files)
   const sqlite = new DatabaseSync(files.database)
   let check: CheckedDatabase | undefined
   try {
-    if (sizeOf(files.database) === 0) layOut(sqlite)
+    if (fileSize(files.database) === 0) layOut(sqlite)
     configure(sqlite, options.fsync)
     if (found.kind === 'checked') check = CheckedDatabase.resume(sqlite, files, found)
     else {
       makeTables(sqlite, files)
-      // What is taken over as it is has to be sound: nothing was noted of it.
+      // A database without checksums is verified completely before it is adopted.
       if (found.kind === 'unchecked') for (const damage of findDamage(sqlite)) throw damageError(files, damage)
       check = CheckedDatabase.create(sqlite, files)
     }
@@ -103,11 +106,11 @@ function openLocked(files: DataFiles, lock: DirectoryLock, options: OpenOptions)
   }
 }
 
-/** What a failure of the database means to the caller; what is no failure of the disk stays as it is. */
+/** Converts database and disk errors; other errors are returned unchanged. */
 export function toStorageError(error: unknown, directory: string): unknown {
   if (error instanceof BrokerError) return error
   const message = messageOf(error)
-  const files = filesOf(directory)
+  const files = dataFilesOf(directory)
   const number = primaryCode(error)
   if (number === SQLITE_BUSY) {
     return new BrokerError('data_locked', `data directory ${directory} is in use by ${holderOf(files)}`)
@@ -116,13 +119,13 @@ export function toStorageError(error: unknown, directory: string): unknown {
     return new BrokerError('disk_full', `no space left for data directory ${directory}`, { cause: error })
   }
   if (number !== undefined && SQLITE_CORRUPT.has(number)) {
-    return damageError(files, { faults: [{ file: files.database, message: `can't be read: ${message}` }] })
+    return damageError(files, { faults: [{ file: files.database, message: `cannot be read: ${message}` }] })
   }
   if (number === undefined && !isSystemError(error)) return error
-  return new BrokerError('invalid_config', `data directory ${directory} can't be used: ${message}`, { cause: error })
+  return new BrokerError('invalid_config', `data directory ${directory} cannot be used: ${message}`, { cause: error })
 }
 
-/** What can be said of a database only before it has a page; later it would be a commit of its own. */
+/** Settings that apply only before the first page is written. */
 function layOut(sqlite: DatabaseSync): void {
   sqlite.exec(`pragma page_size = ${PAGE_BYTES}; pragma auto_vacuum = incremental;`)
 }
@@ -142,7 +145,7 @@ function configure(sqlite: DatabaseSync, fsync: DataFsync): void {
 
 function makeTables(sqlite: DatabaseSync, files: DataFiles): void {
   const format = pragma(sqlite, 'user_version')
-  if (format > FORMAT) throw newer(files, format)
+  if (format > FORMAT) throw newerFormatError(files, format)
   if (pragma(sqlite, 'application_id') === APPLICATION_ID) return
   if (format !== 0 || hasTables(sqlite)) {
     throw new BrokerError('data_corrupt', `${files.database} is a database, but not one of Weir's`)
@@ -152,8 +155,8 @@ function makeTables(sqlite: DatabaseSync, files: DataFiles): void {
 }
 
 /**
- * The first commit. It makes the write-ahead log that is in use from now on known to the check file, before anything is
- * acknowledged. On a full disk the directory can be read all the same: the commit is made before the first write.
+ * Makes the first commit, which registers the current write-ahead log in the check file before anything is
+ * acknowledged. On a full disk the directory is readable, and the commit is made before the first write.
  */
 function start(sqlite: DatabaseSync, check: CheckedDatabase, nowMs: number): void {
   try {
@@ -167,7 +170,7 @@ function start(sqlite: DatabaseSync, check: CheckedDatabase, nowMs: number): voi
   }
 }
 
-/** Makes the first commit unless it was made. */
+/** Makes the first commit if it has not been made. */
 export function startLog(sqlite: DatabaseSync, check: CheckedDatabase, nowMs: number): void {
   if (check.isStarted) return
   sqlite.prepare("insert or replace into settings (name, value) values ('opened_ms', ?)").run(nowMs)
@@ -200,7 +203,7 @@ function holderOf(files: DataFiles): string {
   }
 }
 
-/** SQLite's primary result code; the extended ones carry detail in the higher bits. */
+/** SQLite's primary result code, without the bits of the extended code. */
 function primaryCode(error: unknown): number | undefined {
   if (!(error instanceof Error) || !('errcode' in error) || typeof error.errcode !== 'number') return undefined
   return error.errcode & 0xff

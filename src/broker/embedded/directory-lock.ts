@@ -1,11 +1,11 @@
 import { truncateSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
-import { type DataFiles, sizeOf } from './files.ts'
+import { type DataFiles, fileSize } from './files.ts'
 
 /**
- * Holds a data directory against other processes, before any of its data is read. The lock is the operating system's, on
- * an empty file that SQLite has open: it ends with its process however that ends, so none is ever stale. Node has no
- * call of its own for such locks. SQLite's error is thrown when another process has it.
+ * Locks a data directory against other processes, before any of its data is read. It is an operating system lock on an
+ * empty file, so it is released however the process ends and is never stale. SQLite takes the lock, because Node has no
+ * API for file locks. `acquire` throws SQLite's error if another process holds the lock.
  */
 export class DirectoryLock {
   readonly #lock: DatabaseSync
@@ -15,8 +15,8 @@ export class DirectoryLock {
   }
 
   static acquire(files: DataFiles): DirectoryLock {
-    // Nothing is ever written to it; what is in it would only keep it from being opened.
-    if (sizeOf(files.lock) > 0) truncateSync(files.lock)
+    // The file is always empty; SQLite might refuse to open one with content.
+    if (fileSize(files.lock) > 0) truncateSync(files.lock)
     const lock = new DatabaseSync(files.lock)
     try {
       lock.exec('pragma locking_mode = exclusive; pragma journal_mode = memory; begin exclusive')

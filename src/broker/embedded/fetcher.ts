@@ -1,13 +1,13 @@
 import type { Clock } from '../../config/clock.ts'
+import type { FetchedPartition, FetchRequest } from '../backend.ts'
 import { BrokerError } from '../error.ts'
-import type { FetchedPartition, FetchRequest } from '../home.ts'
 import { gapBatch } from './batch-header.ts'
-import type { Catalog } from './catalog.ts'
-import type { Batches, Log } from './log.ts'
+import type { BatchChunks, Log } from './log.ts'
 import type { Partition } from './partition.ts'
+import type { TopicCatalog } from './topic-catalog.ts'
 
 type Options = {
-  readonly catalog: Catalog
+  readonly catalog: TopicCatalog
   readonly log: Log
   readonly clock: Clock
 }
@@ -15,9 +15,9 @@ type Options = {
 type Asked = FetchRequest['partitions'][number]
 type Collected = { readonly answer: readonly FetchedPartition[]; readonly complete: boolean }
 
-/** Answers fetches: at once when there is enough, else when something was appended or the wait is over. */
+/** Serves fetch requests: immediately if enough data is available, otherwise when data arrives or the wait ends. */
 export class Fetcher {
-  readonly #catalog: Catalog
+  readonly #catalog: TopicCatalog
   readonly #log: Log
   readonly #clock: Clock
   readonly #waiting = new Set<() => void>()
@@ -36,11 +36,11 @@ export class Fetcher {
       const { answer, complete } = this.#collect(request)
       const leftMs = deadlineMs - this.#clock.monotonicMs()
       if (complete || leftMs <= 0) return answer
-      await this.#somethingNew(request, leftMs)
+      await this.#waitForAppend(request, leftMs)
     }
   }
 
-  /** Those who wait are answered with `closed`. */
+  /** Rejects waiting fetches with `closed`. */
   close(): void {
     this.#closed = true
     for (const done of this.#waiting) done()
@@ -50,7 +50,7 @@ export class Fetcher {
     let leftBytes = request.bytesMax
     let failed = false
     const answer = request.partitions.map((asked, index): FetchedPartition => {
-      // A fair share, so that a partition that is far behind does not starve those after it.
+      // A fair share, so that a partition that lags far behind does not starve the others.
       const share = Math.ceil(leftBytes / (request.partitions.length - index))
       const firstBytesMax = leftBytes === request.bytesMax ? Number.POSITIVE_INFINITY : leftBytes
       const fetched = this.#read(asked, request, { bytesMax: share, firstBytesMax })
@@ -93,7 +93,7 @@ export class Fetcher {
     }
   }
 
-  /** Where batches were taken out up to the end, a batch without records says so: readers go on from its end. */
+  /** If all batches up to the end were removed, returns a batch without records, so that readers continue after it. */
   #bytes(
     partition: Partition,
     range: { readonly offset: number; readonly endOffset: number },
@@ -104,7 +104,7 @@ export class Fetcher {
     return gapBatch(range.offset, range.endOffset)
   }
 
-  #somethingNew(request: FetchRequest, waitMs: number): Promise<void> {
+  #waitForAppend(request: FetchRequest, waitMs: number): Promise<void> {
     return new Promise((resolve) => {
       const timer = new AbortController()
       const partitions = request.partitions.map((at) => this.#catalog.find(at.topic)?.partitions[at.partition])
@@ -121,7 +121,7 @@ export class Fetcher {
   }
 }
 
-function concatenate({ chunks, sizeBytes }: Batches): Uint8Array {
+function concatenate({ chunks, sizeBytes }: BatchChunks): Uint8Array {
   if (chunks.length === 1) return chunks[0]!
   const whole = Buffer.allocUnsafeSlow(sizeBytes) // Not of the pool: the answer may be given away to a thread.
   let at = 0

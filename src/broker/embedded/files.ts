@@ -1,20 +1,20 @@
 import { closeSync, existsSync, openSync, readSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 
-/** The files of a data directory. */
+/** Paths of the files in a data directory. */
 export type DataFiles = {
   readonly directory: string
   readonly database: string
   /** SQLite's write-ahead log. */
   readonly wal: string
   readonly check: string
-  /** Locked by the process that has the directory; empty. */
+  /** An empty file, locked by the process that uses the directory. */
   readonly lock: string
-  /** Says who has it, for people. */
+  /** Describes the process that uses the directory, for people. */
   readonly holder: string
 }
 
-export function filesOf(directory: string): DataFiles {
+export function dataFilesOf(directory: string): DataFiles {
   const database = join(directory, 'broker.db')
   return {
     directory,
@@ -27,11 +27,11 @@ export function filesOf(directory: string): DataFiles {
 }
 
 /** 0 for a file that does not exist. */
-export function sizeOf(path: string): number {
+export function fileSize(path: string): number {
   return statSync(path, { throwIfNoEntry: false })?.size ?? 0
 }
 
-/** Opens a file to read and closes it; undefined when there is none. */
+/** Calls `read` with a file descriptor and then closes it. Returns undefined if the file does not exist. */
 export function withFile<T>(path: string, read: (file: number) => T): T | undefined {
   if (!existsSync(path)) return undefined
   const file = openSync(path, 'r')
@@ -49,7 +49,7 @@ export type DatabaseHeader = {
   readonly applicationId: number
 }
 
-/** What the first 100 bytes of a SQLite database say. */
+/** Reads the 100-byte header of a SQLite database. */
 export function readDatabaseHeader(file: number): DatabaseHeader {
   const bytes = Buffer.alloc(100)
   readSync(file, bytes, 0, bytes.length, 0)

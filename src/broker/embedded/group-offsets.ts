@@ -1,7 +1,7 @@
 import type { CommittedOffset, TopicPartition } from '../broker.ts'
 import type { Storage } from './storage.ts'
 
-/** Committed offsets of consumer groups. The writing functions run inside a write. */
+/** Stores committed offsets of a consumer group. Must be called inside a write, as `deleteOffsets` must. */
 export function writeOffsets(storage: Storage, groupId: string, offsets: readonly CommittedOffset[]): void {
   const upsert = storage.prepare(
     `insert into group_offsets (group_name, topic, partition, offset, metadata) values (?, ?, ?, ?, ?)
@@ -17,7 +17,7 @@ export function deleteOffsets(storage: Storage, groupId: string, partitions: rea
   for (const { topic, partition } of partitions) remove.run(groupId, topic, partition)
 }
 
-/** Sorted by topic and partition; without `partitions` all of the group. */
+/** Returns committed offsets in order of topic and partition; without `partitions`, all offsets of the group. */
 export function readOffsets(
   storage: Storage,
   groupId: string,

@@ -1,59 +1,61 @@
 import { existsSync } from 'node:fs'
 import { BrokerError } from '../error.ts'
 import { BOOT, CheckFile, type CheckHeader } from './check-file.ts'
-import { type DataFiles, readDatabaseHeader, sizeOf, withFile } from './files.ts'
-import { damagedPages } from './page-check.ts'
+import { type DataFiles, fileSize, readDatabaseHeader, withFile } from './files.ts'
+import { findDamagedPages } from './page-check.ts'
 import { APPLICATION_ID, FORMAT, FORMAT_WITHOUT_CHECK_FILE, PAGE_BYTES } from './schema.ts'
 import { EMPTY_WAL, nextSalt, readWal, type WalContent } from './wal.ts'
 
-/** Something that is wrong with a file. */
-export type Fault = {
+/** A fault of a file. */
+export type FileFault = {
   readonly file: string
-  /** What is wrong, as the end of a sentence that begins with the file. */
+  /** A predicate that completes a sentence whose subject is the file. */
   readonly message: string
-  /** Of the database file. */
+  /** Number of the page, for the database file. */
   readonly page?: number
 }
 
 export type Inspection =
-  /** There is no data yet, or a database that SQLite has to judge: none of Weir's, or only half made. */
+  /** There is no data, or a database that was not created completely or is not Weir's; opening it decides. */
   | { readonly kind: 'new' }
-  /** Written before there was a check file. */
+  /** A directory of format 1, which has no check file. */
   | { readonly kind: 'unchecked' }
   | {
       readonly kind: 'checked'
       readonly header: CheckHeader
       readonly wal: WalContent
-      /** Pages of the database, with what is in the log. */
+      /** Number of pages of the database, including those in the log. */
       readonly pages: number
-      /** Whether the log is to be recovered. Else nothing in it was acknowledged, and it has to go. */
+      /** Whether the log is recovered. If not, none of it was acknowledged and it must be discarded. */
       readonly hasLog: boolean
-      /** Pages up to this one were compared with their checksums. */
+      /** Pages up to this one were verified. */
       readonly pagesChecked: number
     }
-  | { readonly kind: 'damaged'; readonly faults: readonly Fault[]; readonly header: CheckHeader | undefined }
+  | { readonly kind: 'damaged'; readonly faults: readonly FileFault[]; readonly header: CheckHeader | undefined }
 
-/** Bounds the work: no more pages are compared, no more faults are listed. */
+/** Maximum number of pages to verify and of faults to report. */
 export type InspectionLimit = { readonly pages: number; readonly faults: number }
 
 /**
- * Compares the files of a data directory with each other. Changes nothing, and has to come before SQLite opens the
- * database: recovery takes a damaged log for a shorter one, and closing removes it. Throws `data_newer`.
+ * Checks the files of a data directory against each other without changing them. Must run before SQLite opens the
+ * database, because SQLite's recovery silently drops the log from the first damaged frame on, and closing removes the
+ * log. Throws `data_newer`.
  */
-export function inspect(files: DataFiles, limit: InspectionLimit): Inspection {
+export function inspectDataDirectory(files: DataFiles, limit: InspectionLimit): Inspection {
   const damaged = (message: string, file = files.database): Inspection => ({
     kind: 'damaged',
     faults: [{ file, message }],
     header: undefined,
   })
-  if (sizeOf(files.database) === 0) {
-    const left = [files.check, files.wal, files.holder].find((file) => sizeOf(file) > 0)
+  if (fileSize(files.database) === 0) {
+    const left = [files.check, files.wal, files.holder].find((file) => fileSize(file) > 0)
     return left === undefined ? { kind: 'new' } : damaged(`is missing or empty, but ${left} is there`)
   }
   const database = withFile(files.database, readDatabaseHeader)!
   const hasCheckFile = existsSync(files.check)
   if (!database.isSqlite) return damaged('does not begin as a database does')
-  if (database.applicationId === APPLICATION_ID && database.format > FORMAT) throw newer(files, database.format)
+  if (database.applicationId === APPLICATION_ID && database.format > FORMAT)
+    throw newerFormatError(files, database.format)
   if (hasCheckFile) {
     return database.applicationId === APPLICATION_ID
       ? inspectChecked(files, limit)
@@ -64,7 +66,7 @@ export function inspect(files: DataFiles, limit: InspectionLimit): Inspection {
   return damaged('is missing: it says what broker.db and its log have to hold', files.check)
 }
 
-export function newer(files: DataFiles, format: number): BrokerError {
+export function newerFormatError(files: DataFiles, format: number): BrokerError {
   return new BrokerError(
     'data_newer',
     `data directory ${files.directory} has format ${format}, this Weir reads up to ${FORMAT}: use the newer Weir`,
@@ -77,19 +79,19 @@ function inspectChecked(files: DataFiles, limit: InspectionLimit): Inspection {
     const header = check.readHeader()
     if (header === undefined) return { kind: 'damaged', faults: [damagedCheckFile(files)], header }
     const wal = withFile(files.wal, readWal) ?? EMPTY_WAL
-    // The first commit after a clean shutdown happens before any write is acknowledged.
+    // The first commit after a start marks it as running. A log with only that commit has no acknowledged data.
     const isObsolete = header.state === 'clean' && wal.commits <= 1
     const walFault = isObsolete ? undefined : faultOfWal(files, header, wal)
     const hasLog = wal.commits > 0 && !isObsolete && walFault === undefined
     const pages = hasLog ? wal.databasePages! : header.pages
-    const faults: Fault[] = walFault === undefined ? [] : [walFault]
+    const faults: FileFault[] = walFault === undefined ? [] : [walFault]
     if (!check.holds(header.pages)) faults.push({ file: files.check, message: 'is cut off' })
-    // That the checkpoint was finished is shown by all pages, not by some.
+    // Only a match of all pages proves that the checkpoint was completed.
     const pagesMax = header.state === 'checkpointing' ? pages : limit.pages
     const except = hasLog ? wal.pages : new Set<number>()
     const range = { from: 1, to: Math.min(pages, header.pages, pagesMax), except }
     withFile(files.database, (database) => {
-      for (const page of damagedPages(database, check, range)) {
+      for (const page of findDamagedPages(database, check, range)) {
         if (faults.length >= limit.faults) return
         faults.push(pageFault(files, page))
       }
@@ -101,8 +103,8 @@ function inspectChecked(files: DataFiles, limit: InspectionLimit): Inspection {
   }
 }
 
-function faultOfWal(files: DataFiles, header: CheckHeader, wal: WalContent): Fault | undefined {
-  const fault = (message: string): Fault => ({ file: files.wal, message })
+function faultOfWal(files: DataFiles, header: CheckHeader, wal: WalContent): FileFault | undefined {
+  const fault = (message: string): FileFault => ({ file: files.wal, message })
   const isEmpty = wal.commits === 0
   if (header.state === 'clean') return fault('is not the one that this directory was closed with')
   if (header.walBytes === 0) {
@@ -110,8 +112,8 @@ function faultOfWal(files: DataFiles, header: CheckHeader, wal: WalContent): Fau
       ? undefined
       : fault('is of another time than broker.check')
   }
-  // The checkpoint was made and the log removed: then all pages match.
-  const isNext = isEmpty ? sizeOf(files.wal) === 0 : wal.salts?.first === nextSalt(header.salts)
+  // The checkpoint was completed and the log restarted. The verification of all pages confirms it.
+  const isNext = isEmpty ? fileSize(files.wal) === 0 : wal.salts?.first === nextSalt(header.salts)
   if (header.state === 'checkpointing' && isNext) return undefined
   if (!existsSync(files.wal)) return fault(`is missing, with ${header.walBytes} bytes that were acknowledged`)
   if (wal.salts === undefined) return fault('is cut off or damaged at its beginning')
@@ -128,11 +130,11 @@ function faultOfWal(files: DataFiles, header: CheckHeader, wal: WalContent): Fau
   )
 }
 
-function damagedCheckFile(files: DataFiles): Fault {
+function damagedCheckFile(files: DataFiles): FileFault {
   return { file: files.check, message: 'is damaged' }
 }
 
-export function pageFault(files: DataFiles, page: number): Fault {
+export function pageFault(files: DataFiles, page: number): FileFault {
   const at = (page - 1) * PAGE_BYTES
   return { file: files.database, page, message: `does not match its checksum in bytes ${at} to ${at + PAGE_BYTES - 1}` }
 }

@@ -4,25 +4,25 @@ import { BrokerError } from '../error.ts'
 import { type BatchHeader, NO_PRODUCER, parseHeader, writeBaseOffset } from './batch-header.ts'
 import { splitBatch } from './batch-parts.ts'
 import { recordSpans } from './batch-records.ts'
-import type { Topic } from './catalog.ts'
 import type { Partition } from './partition.ts'
+import { appendToProducerState, findDuplicate } from './producer-state.ts'
 import { OFFSET_MASK, rowId } from './schema.ts'
-import { findDuplicate, followTrail } from './sequence.ts'
-import type { Change, Storage } from './storage.ts'
+import type { Storage, WriteTransaction } from './storage.ts'
 import {
-  bufferOf,
   checkBatchContent,
   damagedBatch,
   headerFault,
   type StoredBatch,
   toStoredBatch,
+  viewAsBuffer,
 } from './stored-batch.ts'
+import type { Topic } from './topic-catalog.ts'
 
-/** Rows that are looked through in one turn of the event loop. */
+/** Rows read in one turn of the event loop. */
 const ROWS_AT_ONCE = 5000
 
-/** An ongoing transaction's name, for a batch that belongs to one. */
-export type Append = {
+/** `transactionalId`: for a batch of a transaction. */
+export type AppendRequest = {
   readonly topic: Topic
   readonly partition: Partition
   readonly bytes: Uint8Array
@@ -30,10 +30,10 @@ export type Append = {
   readonly nowMs: number
 }
 
-/** `more`: there was a batch that did not fit. */
-export type Batches = { readonly chunks: readonly Uint8Array[]; readonly sizeBytes: number; readonly more: boolean }
+/** `more`: a further batch did not fit. */
+export type BatchChunks = { readonly chunks: readonly Uint8Array[]; readonly sizeBytes: number; readonly more: boolean }
 
-/** The batches of all partitions: appended as they come, read as they are. */
+/** The batches of all partitions. */
 export class Log {
   readonly #storage: Storage
   readonly #insert: StatementSync
@@ -62,8 +62,8 @@ export class Log {
     )
   }
 
-  /** Appends a batch inside a write and answers its offset; a repeated batch is answered with the old one. */
-  append(append: Append, change: Change): number {
+  /** Appends a batch inside a write and returns its base offset; for a duplicate, the original offset. */
+  append(append: AppendRequest, change: WriteTransaction): number {
     const { partition, bytes, nowMs } = append
     const header = checkBatch(append)
     const trail = partition.producers.get(header.producerId)
@@ -81,13 +81,13 @@ export class Log {
     partition.endOffset = lastOffset + 1
     change.moveEnd(partition.id, partition.endOffset)
     if (header.producerId !== NO_PRODUCER) {
-      const next = followTrail(trail, header, { baseOffset, nowMs })
-      setWithin(change, partition.producers, header.producerId, next)
+      const next = appendToProducerState(trail, header, { baseOffset, nowMs })
+      setRevertibly(change, partition.producers, header.producerId, next)
     }
     if (append.transactionalId !== undefined) {
       this.#insertOpen.run(id, append.transactionalId)
       if (!partition.openTransactions.has(header.producerId)) {
-        setWithin(change, partition.openTransactions, header.producerId, baseOffset)
+        setRevertibly(change, partition.openTransactions, header.producerId, baseOffset)
       }
     }
     change.onCommit(() => partition.wake())
@@ -95,15 +95,15 @@ export class Log {
   }
 
   /**
-   * Whole batches from the one that holds `offset`, below `endOffset`: not more than `bytesMax`, but the first may have
-   * `firstBytesMax`. Ends before a damaged batch; one at the beginning is thrown as `data_corrupt`. Whoever decodes the
-   * records compares their checksum.
+   * Reads whole batches, starting with the one that contains `offset` and ending before `endOffset`: up to `bytesMax`,
+   * while the first may have up to `firstBytesMax`. Stops before a damaged batch and throws `data_corrupt` if the first
+   * one is damaged. The checksum of the records is verified where they are decoded.
    */
   read(
     partition: Partition,
     range: { readonly offset: number; readonly endOffset: number },
     limit: { readonly bytesMax: number; readonly firstBytesMax: number },
-  ): Batches {
+  ): BatchChunks {
     return this.#storage.guarded(() => {
       const at = this.#at.get(rowId(partition.id, 0), rowId(partition.id, range.offset))
       const from =
@@ -122,7 +122,7 @@ export class Log {
     })
   }
 
-  /** Offset of the first record of that time or later; `endOffset` when there is none. */
+  /** Offset of the first record at or after the timestamp; `endOffset` if there is none. */
   async offsetAt(partition: Partition, timestampMs: number, endOffset: number): Promise<number> {
     let from = partition.startOffset
     for (;;) {
@@ -140,19 +140,19 @@ export class Log {
     }
   }
 
-  /** Undefined when compaction took that record out of its batch. */
+  /** Undefined if compaction removed the record. */
   async #firstRecordAt(partition: Partition, baseOffset: number, timestampMs: number): Promise<number | undefined> {
     const id = rowId(partition.id, baseOffset)
     const [row] = this.#storage.guarded(() => this.#range.all(id, id + 1n))
     if (row === undefined) return undefined
     const batch = toStoredBatch(row)
     checkBatchContent(partition, batch)
-    const parts = await splitBatch(bufferOf(batch.bytes))
+    const parts = await splitBatch(viewAsBuffer(batch.bytes))
     return recordSpans(parts).find((record) => record.timestampMs >= timestampMs)?.offset
   }
 }
 
-/** Undefined for a damaged batch; thrown when nothing was read before it. */
+/** Undefined for a damaged batch; throws if it is the first. */
 function soundBytes(partition: Partition, batch: StoredBatch, isFirst: boolean): Uint8Array | undefined {
   const fault = headerFault(batch)
   if (fault === undefined) return batch.bytes
@@ -160,8 +160,8 @@ function soundBytes(partition: Partition, batch: StoredBatch, isFirst: boolean):
   return undefined
 }
 
-/** Sets an entry of a map for as long as the change is not taken back. */
-export function setWithin<K, V>(change: Change, map: Map<K, V>, key: K, value: V): void {
+/** Sets a map entry and restores the previous one on rollback. */
+export function setRevertibly<K, V>(change: WriteTransaction, map: Map<K, V>, key: K, value: V): void {
   const before = map.get(key)
   change.onRollback(() => {
     if (before === undefined) map.delete(key)
@@ -170,7 +170,7 @@ export function setWithin<K, V>(change: Change, map: Map<K, V>, key: K, value: V
   map.set(key, value)
 }
 
-function checkBatch({ topic, bytes, transactionalId }: Append): BatchHeader {
+function checkBatch({ topic, bytes, transactionalId }: AppendRequest): BatchHeader {
   const header = parseHeader(bytes)
   if (bytes.length > topic.policy.batchBytesMax) {
     throw new BrokerError(
@@ -179,12 +179,15 @@ function checkBatch({ topic, bytes, transactionalId }: Append): BatchHeader {
     )
   }
   if (header.recordCount <= 0 || header.lastOffsetDelta !== header.recordCount - 1) {
-    throw new BrokerError('corrupt_batch', `topic '${topic.name}': a batch whose offsets don't fit its record count`)
+    throw new BrokerError(
+      'corrupt_batch',
+      `topic '${topic.name}': the offsets of a batch do not match its record count`,
+    )
   }
   if (header.transactional !== (transactionalId !== undefined)) {
     throw new BrokerError(
       'invalid_transaction',
-      `topic '${topic.name}': a batch and its request disagree on transaction`,
+      `topic '${topic.name}': a batch and its request differ in the transaction`,
     )
   }
   return header

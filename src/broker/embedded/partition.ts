@@ -1,6 +1,6 @@
-import type { ProducerTrail } from './sequence.ts'
+import type { ProducerState } from './producer-state.ts'
 
-/** Where a partition stands on disk when it is opened. */
+/** The stored state of a partition. */
 export type PartitionRow = {
   readonly id: number
   readonly topic: string
@@ -10,8 +10,8 @@ export type PartitionRow = {
 }
 
 /**
- * What is known of a partition without reading it. Producers are remembered in memory only: none of them outlives
- * this process, and a new process gives out new producer ids.
+ * The in-memory state of a partition. Producers are kept in memory only: they do not outlive this process, and a new
+ * process assigns new producer ids.
  */
 export class Partition {
   readonly id: number
@@ -19,9 +19,9 @@ export class Partition {
   readonly number: number
   startOffset: number
   endOffset: number
-  /** Where each open transaction began here, by producer id. */
+  /** First offset of each open transaction, by producer id. */
   readonly openTransactions = new Map<bigint, number>()
-  readonly producers = new Map<bigint, ProducerTrail>()
+  readonly producers = new Map<bigint, ProducerState>()
   readonly #waiting = new Set<() => void>()
 
   constructor(row: PartitionRow) {
@@ -32,7 +32,7 @@ export class Partition {
     this.endOffset = row.endOffset
   }
 
-  /** First offset that may still turn out not to be there: the last stable offset. */
+  /** The last stable offset: the first offset of an open transaction, or the end. */
   get stableOffset(): number {
     return Math.min(this.endOffset, ...this.openTransactions.values())
   }
@@ -46,7 +46,7 @@ export class Partition {
     this.#waiting.delete(listener)
   }
 
-  /** There is more to read, or the partition is gone. */
+  /** Notifies listeners that records were appended or the partition was deleted. */
   wake(): void {
     for (const listener of this.#waiting) listener()
   }

@@ -2,13 +2,13 @@ import type { StatementSync } from 'node:sqlite'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Partition } from './partition.ts'
 import { OFFSET_MASK, rowId } from './schema.ts'
-import type { Change, Storage } from './storage.ts'
+import type { Storage, WriteTransaction } from './storage.ts'
 import type { TopicPolicy } from './topic-config.ts'
 
 const ROWS_AT_ONCE = 64
-const ROWS_LOOKED_AT_ONCE = 1000
+const ROWS_READ_AT_ONCE = 1000
 
-/** Deletes from a partition's start what is too old or too much, by whole batches, never an open transaction's. */
+/** Deletes whole batches from the start of a partition by age and size, but never those of an open transaction. */
 export class Retention {
   readonly #storage: Storage
   readonly #oldest: StatementSync
@@ -23,7 +23,7 @@ export class Retention {
     )
     this.#newest = storage.prepare(
       `select id & ${OFFSET_MASK} as base_offset, length(bytes) as size from batches
-       where id >= ? and id < ? order by id desc limit ${ROWS_LOOKED_AT_ONCE}`,
+       where id >= ? and id < ? order by id desc limit ${ROWS_READ_AT_ONCE}`,
     )
     this.#delete = storage.prepare('delete from batches where id >= ? and id < ?')
     this.#moveStart = storage.prepare(
@@ -52,12 +52,12 @@ export class Retention {
         if (left < 0) return first
         first = Number(row['base_offset'])
       }
-      if (rows.length < ROWS_LOOKED_AT_ONCE) return 0
+      if (rows.length < ROWS_READ_AT_ONCE) return 0
       await nextTurn()
     }
   }
 
-  /** Last offsets of the first batches that may go. */
+  /** Last offsets of the first batches that may be deleted. */
   #deletable(partition: Partition, untilMs: number, keepFrom: number): readonly number[] {
     const range = [rowId(partition.id, partition.startOffset), rowId(partition.id, partition.stableOffset)] as const
     const rows = this.#storage.guarded(() => this.#oldest.all(...range))
@@ -70,7 +70,7 @@ export class Retention {
   #deleteSome(
     partition: Partition,
     limit: { readonly untilMs: number; readonly keepFrom: number },
-    change: Change,
+    change: WriteTransaction,
   ): boolean {
     const gone = this.#deletable(partition, limit.untilMs, limit.keepFrom)
     if (gone.length === 0) return false

@@ -1,22 +1,22 @@
 /**
- * Format of the data directory. A change that this code can't read raises it. Since 2 `broker.check` lies beside the
- * database; a directory of format 1 is taken over when it is opened.
+ * Format of the data directory, incremented by each incompatible change. Format 2 added `broker.check`; opening a
+ * directory of format 1 upgrades it.
  */
 export const FORMAT = 2
 export const FORMAT_WITHOUT_CHECK_FILE = 1
 
 export const PAGE_BYTES = 16_384
 
-/** Marks the file as Weir's: 'Weir' in ASCII. */
+/** SQLite's `application_id` of Weir's databases: 'Weir' in ASCII. */
 export const APPLICATION_ID = 0x57656972
 
 /**
- * A batch's row id says where it stands: the partition in the high bits, the base offset in the low ones. So a
- * partition is one range of one b-tree, appended at its end and read in order, without an index beside it.
+ * The row id of a batch consists of the partition id in the high bits and the base offset in the low bits. So each
+ * partition is a contiguous range of one b-tree, appended to at its end and read in order without another index.
  */
 export const OFFSET_BITS = 43n
 export const OFFSET_MASK = (1n << OFFSET_BITS) - 1n
-/** 2^20 partitions ever made, 2^43 records each. */
+/** Partition ids are never reused, so this bounds the partitions ever created. Each can have 2^43 records. */
 export const PARTITION_ID_MAX = 2 ** 20 - 1
 
 export function rowId(partitionId: number, offset: number): bigint {
@@ -24,10 +24,11 @@ export function rowId(partitionId: number, offset: number): bigint {
 }
 
 /**
- * `batches.bytes` stands last, so that what is asked of the other columns does not read it.
- * `open_batches`: those of transactions that have not ended. `doomed`: partitions whose topic is gone, batches not yet.
- * `partitions.end_floor`: the end is never below, although the last batches may have been deleted.
- * `partitions.clean_offset`, `clean_bytes`: up to where compaction came, and what it left.
+ * `batches.bytes` is the last column, so that queries of the other columns do not read it.
+ * `open_batches`: batches of transactions that are not completed.
+ * `doomed`: partitions of deleted topics whose batches are not deleted yet.
+ * `partitions.end_floor`: lower bound of the end offset, needed when the last batches were deleted.
+ * `partitions.clean_offset`, `clean_bytes`: offset that compaction has reached, and the bytes that it kept before it.
  */
 export const SCHEMA = `
   create table settings (name text primary key, value any) strict, without rowid;

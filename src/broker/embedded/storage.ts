@@ -1,42 +1,44 @@
 import type { StatementSync } from 'node:sqlite'
-import { messageOf } from '../../config/failure.ts'
+import { messageOf } from '../../config/errors.ts'
 import type { Logger } from '../../config/logger.ts'
+import type { DataFsync } from '../broker-address.ts'
 import { BrokerError } from '../error.ts'
-import type { DataFsync } from '../home.ts'
 import { damageError } from './damage.ts'
 import { type DataDirectory, openDataDirectory, startLog, toStorageError } from './data-directory.ts'
-import { filesOf } from './files.ts'
+import { dataFilesOf } from './files.ts'
 import { pageFault } from './inspection.ts'
 
-/** What a job may hang on the transaction it runs in. */
-export interface Change {
-  /** Runs when it is stored: wake those who wait. */
+/** Hooks of the transaction in which a job runs. */
+export interface WriteTransaction {
+  /** Runs after the commit, for example to wake waiting readers. */
   onCommit(effect: () => void): void
-  /** Takes back what the job changed in memory; the last one first. */
+  /** Reverts in-memory changes of the job; called in reverse order. */
   onRollback(undo: () => void): void
-  /** The end of a partition is now there: noted apart from the data when it is stored. */
+  /** Records the new end offset of a partition in the check file after the commit. */
   moveEnd(partitionId: number, endOffset: number): void
-  /** Topics changed: they go into the database soon, so that records keep their names when the log is lost. */
+  /**
+   * Schedules a checkpoint after changes of topics, so that records keep their topic if the write-ahead log is lost.
+   */
   checkpointSoon(): void
 }
 
 type Job = {
-  readonly run: (change: Change) => unknown
+  readonly run: (change: WriteTransaction) => unknown
   readonly resolve: (value: never) => void
   readonly reject: (error: unknown) => void
 }
 
 type Outcome = { readonly value: unknown } | { readonly error: BrokerError }
 
-/** Pages that are compared with their checksums in one turn of the event loop: a few milliseconds' work. */
+/** Pages verified in one turn of the event loop: a few milliseconds of work. */
 const PAGES_AT_ONCE = 128
 
-/** Jobs that may wait for one turn of the event loop; more is a caller that does not wait for its answers. */
+/** Maximum number of queued jobs; more means that a caller does not wait for responses. */
 const JOBS_WAITING_MAX = 100_000
 
 /**
- * The database and its one writer. Writes of one turn of the event loop share one transaction (group commit), so many
- * small ones cost what one does. Reads see only what is committed, because a transaction begins and ends in one go.
+ * The database with its single writer. The writes of one turn of the event loop share a transaction (group commit).
+ * Reads see committed data only, because a transaction runs synchronously.
  */
 export class Storage {
   readonly #directory: string
@@ -45,13 +47,13 @@ export class Storage {
   readonly #logger: Logger
   readonly #openedMs: number
   #waiting: Job[] = []
-  /** What has to be stored before, or with, anything else. */
-  #first: ((change: Change) => unknown) | undefined
+  /** A job that has to be stored before or with any other. */
+  #first: ((change: WriteTransaction) => unknown) | undefined
   #open = true
   #isFull = false
-  /** Set once the data was found to be damaged: nothing is read or written from then on. */
+  /** Set when damage is found: from then on all reads and writes fail. */
   #damage: BrokerError | undefined
-  /** Pages up to this one were compared with their checksums, in this round. */
+  /** Pages up to this one were verified in the current pass. */
   #pagesChecked: number
   #wantsCheckpoint = false
 
@@ -70,7 +72,7 @@ export class Storage {
     this.#pagesChecked = this.#data.pagesChecked
   }
 
-  /** A prepared statement, the same for the same text: so the texts must be few. */
+  /** Caches prepared statements by their SQL, so the number of distinct statements must be small. */
   prepare(sql: string): StatementSync {
     const known = this.#statements.get(sql)
     if (known !== undefined) return known
@@ -79,7 +81,7 @@ export class Storage {
     return statement
   }
 
-  /** Reads, with failures of the disk as `BrokerError`s. */
+  /** Runs a read and converts disk errors to `BrokerError`s. */
   guarded<T>(read: () => T): T {
     if (this.#damage !== undefined) throw this.#damage
     try {
@@ -90,15 +92,15 @@ export class Storage {
   }
 
   /**
-   * Runs a job inside this turn's transaction and resolves when that is stored. A job either changes something or
-   * throws a `BrokerError`, never both: so a refused job leaves its neighbours alone. It is run again, alone, when the
-   * shared transaction fails.
+   * Runs a job in the transaction of this turn and resolves after the commit. A job either changes something or throws
+   * a `BrokerError`, never both, so a rejected job does not affect the others. If the shared transaction fails, each
+   * job runs again in its own.
    */
-  write<T>(run: (change: Change) => T): Promise<T> {
+  write<T>(run: (change: WriteTransaction) => T): Promise<T> {
     if (!this.#open) return Promise.reject(new BrokerError('closed', 'the embedded broker is closed'))
     if (this.#damage !== undefined) return Promise.reject(this.#damage)
     if (this.#waiting.length >= JOBS_WAITING_MAX) {
-      return Promise.reject(new BrokerError('unavailable', `${JOBS_WAITING_MAX} writes wait already: wait for answers`))
+      return Promise.reject(new BrokerError('unavailable', `${JOBS_WAITING_MAX} writes are queued: wait for responses`))
     }
     return new Promise<T>((resolve, reject) => {
       if (this.#waiting.length === 0) setImmediate(() => this.flush())
@@ -106,15 +108,18 @@ export class Storage {
     })
   }
 
-  /** Runs a job as part of the first transaction that can be stored: at once, or on a full disk as soon as there is space. */
-  async writeFirst(run: (change: Change) => unknown): Promise<void> {
+  /** Runs a job in the first transaction that can be committed: now, or on a full disk as soon as there is space. */
+  async writeFirst(run: (change: WriteTransaction) => unknown): Promise<void> {
     this.#first = run
     await this.write(() => undefined).catch((error: unknown) => {
       if (!(error instanceof BrokerError && error.code === 'disk_full')) throw error
     })
   }
 
-  /** Stores what waits, now. When a shared transaction fails, each job is tried alone, so that only the guilty fail. */
+  /**
+   * Commits the queued jobs now. If the shared transaction fails, each job is retried alone, so that only the failing
+   * ones are rejected.
+   */
   flush(): void {
     const jobs = this.#waiting
     this.#waiting = []
@@ -122,19 +127,19 @@ export class Storage {
     for (const job of jobs) this.#commit([job], job.reject)
   }
 
-  /** What is done from time to time. */
-  tend(): void {
+  /** Periodic maintenance. */
+  runMaintenance(): void {
     if (this.#wantsCheckpoint && this.#open) this.#checkpoint()
     try {
       this.#checkSomePages()
     } catch (error) {
-      this.#logger.warn({ err: error, directory: this.#directory }, 'the data can not be compared with its checksums')
+      this.#logger.warn({ err: error, directory: this.#directory }, 'cannot verify the checksums of the data')
     }
   }
 
   /**
-   * Compares some pages of the database file with their checksums, the next ones at the next call, round after round.
-   * Damage is final: every call fails with it from then on.
+   * Verifies some pages of the database file against their checksums and continues with the next ones at the next call.
+   * Damage is final: every later call fails with it.
    */
   #checkSomePages(): void {
     const { check } = this.#data
@@ -143,9 +148,9 @@ export class Storage {
     const [damaged] = this.guarded(() => check.damagedPages(this.#pagesChecked + 1, this.#pagesChecked + PAGES_AT_ONCE))
     this.#pagesChecked += PAGES_AT_ONCE
     if (damaged === undefined) return
-    const files = filesOf(this.#directory)
+    const files = dataFilesOf(this.#directory)
     this.#damage = damageError(files, { faults: [pageFault(files, damaged)] })
-    this.#logger.error({ err: this.#damage }, 'the data directory is damaged: nothing is read or written any more')
+    this.#logger.error({ err: this.#damage }, 'the data directory is damaged: all reads and writes fail')
   }
 
   close(): void {
@@ -156,16 +161,16 @@ export class Storage {
       this.#data.close()
     } catch (error) {
       const reason = messageOf(toStorageError(error, this.#directory))
-      this.#logger.warn({ directory: this.#directory, reason }, 'the write-ahead log stays for the next start')
+      this.#logger.warn({ directory: this.#directory, reason }, 'the write-ahead log is kept for the next start')
     }
   }
 
-  /** Answers whether the jobs are stored; `failed` hears why not. */
+  /** Returns whether the jobs are committed; `failed` receives the error. */
   #commit(jobs: readonly Job[], failed?: (error: unknown) => void): boolean {
     const effects: (() => void)[] = []
     const undos: (() => void)[] = []
     const ends = new Map<number, number>()
-    const change: Change = {
+    const change: WriteTransaction = {
       onCommit: (effect) => effects.push(effect),
       onRollback: (undo) => undos.push(undo),
       moveEnd: (partitionId, endOffset) => ends.set(partitionId, endOffset),
@@ -187,11 +192,11 @@ export class Storage {
       for (const undo of undos.reverse()) undo()
       const reason = toStorageError(error, this.#directory)
       failed?.(reason)
-      this.#saySpace(reason instanceof BrokerError && reason.code === 'disk_full')
+      this.#logDiskSpace(reason instanceof BrokerError && reason.code === 'disk_full')
       return false
     }
     this.#first = undefined
-    this.#saySpace(false)
+    this.#logDiskSpace(false)
     const unnoted = this.#note(ends)
     for (const effect of effects) effect()
     jobs.forEach((job, index) => {
@@ -201,13 +206,16 @@ export class Storage {
     return true
   }
 
-  /** What is stored but could not be noted is not acknowledged: whoever asked has to ask again. */
+  /** Writes that are committed but not recorded in the check file are not acknowledged: callers have to retry. */
   #note(ends: ReadonlyMap<number, number>): BrokerError | undefined {
     try {
       this.#data.check?.acknowledge(ends)
       return undefined
     } catch (error) {
-      return new BrokerError('unavailable', `${filesOf(this.#directory).check} can't be written: ${messageOf(error)}`)
+      return new BrokerError(
+        'unavailable',
+        `${dataFilesOf(this.#directory).check} cannot be written: ${messageOf(error)}`,
+      )
     }
   }
 
@@ -217,25 +225,25 @@ export class Storage {
       this.#data.check?.checkpoint()
     } catch (error) {
       const reason = messageOf(toStorageError(error, this.#directory))
-      this.#logger.warn(
-        { directory: this.#directory, reason },
-        'the write-ahead log could not be moved into the database',
-      )
+      this.#logger.warn({ directory: this.#directory, reason }, 'cannot checkpoint the write-ahead log')
     }
   }
 
-  /** Callers try again for as long as it takes; somebody has to hear why nothing moves. */
-  #saySpace(isFull: boolean): void {
+  /** Callers retry for a long time, so the reason is logged. */
+  #logDiskSpace(isFull: boolean): void {
     if (isFull === this.#isFull) return
     this.#isFull = isFull
     const directory = this.#directory
     if (isFull)
-      this.#logger.error({ directory }, 'the disk of the data directory is full: writes wait until there is space')
-    else this.#logger.warn({ directory }, 'the disk of the data directory has space again: writes go on')
+      this.#logger.error(
+        { directory },
+        'the disk of the data directory is full: writes are delayed until there is space',
+      )
+    else this.#logger.warn({ directory }, 'the disk of the data directory has space again: writes continue')
   }
 }
 
-function attempt(job: Job, change: Change): Outcome {
+function attempt(job: Job, change: WriteTransaction): Outcome {
   try {
     return { value: job.run(change) }
   } catch (error) {

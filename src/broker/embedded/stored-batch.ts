@@ -1,12 +1,12 @@
 import { crc32c } from '@node-rs/crc32'
-import { ATTRIBUTES_AT, BASE_OFFSET_AT, CRC_AT } from '../batch-layout.ts'
 import { BrokerError } from '../error.ts'
+import { ATTRIBUTES_AT, BASE_OFFSET_AT, CRC_AT } from '../record-batch-layout.ts'
 import { parseHeader } from './batch-header.ts'
 
 /** A row of the table `batches`. */
 export type StoredBatch = { readonly baseOffset: number; readonly lastOffset: number; readonly bytes: Uint8Array }
 
-/** What is wrong with a batch: its header does not fit the row that it stands in. Undefined when nothing is. */
+/** Checks that the header is valid and matches the row. Returns the fault as text, or undefined if there is none. */
 export function headerFault({ baseOffset, lastOffset, bytes }: StoredBatch): string | undefined {
   try {
     const { lastOffsetDelta } = parseHeader(bytes)
@@ -19,7 +19,7 @@ export function headerFault({ baseOffset, lastOffset, bytes }: StoredBatch): str
   }
 }
 
-/** The same, and its checksum does not fit its content. */
+/** Like `headerFault`, but also verifies the checksum of the content. */
 export function batchFault(batch: StoredBatch): string | undefined {
   const fault = headerFault(batch)
   if (fault !== undefined) return fault
@@ -27,7 +27,7 @@ export function batchFault(batch: StoredBatch): string | undefined {
   return viewOf(bytes).getUint32(CRC_AT) === crc32c(bytes.subarray(ATTRIBUTES_AT)) ? undefined : 'its checksum is wrong'
 }
 
-/** Throws `data_corrupt` unless the batch is sound: nothing that is made of its content may hide that it was damaged. */
+/** Throws `data_corrupt` if the batch is damaged. Called before its records are parsed or rewritten. */
 export function checkBatchContent(partition: PartitionName, batch: StoredBatch): void {
   const fault = batchFault(batch)
   if (fault !== undefined) throw damagedBatch(partition, batch, fault)
@@ -47,7 +47,7 @@ export function damagedBatch(
   )
 }
 
-/** Of a row with the columns `base_offset`, `last_offset` and `bytes`. */
+/** Converts a row with the columns `base_offset`, `last_offset` and `bytes`. */
 export function toStoredBatch(row: Record<string, unknown>): StoredBatch {
   return {
     baseOffset: Number(row['base_offset']),
@@ -56,7 +56,7 @@ export function toStoredBatch(row: Record<string, unknown>): StoredBatch {
   }
 }
 
-export function bufferOf({ buffer, byteOffset, length }: Uint8Array): Buffer {
+export function viewAsBuffer({ buffer, byteOffset, length }: Uint8Array): Buffer {
   return Buffer.from(buffer, byteOffset, length)
 }
 

@@ -2,7 +2,7 @@ import { BrokerError } from '../error.ts'
 
 export type TopicConfigs = Readonly<Record<string, string>>
 
-/** What this broker makes of a topic's configs. -1 means without limit, as in Kafka. */
+/** The topic configs that this broker applies, parsed. -1 means no limit, as in Kafka. */
 export type TopicPolicy = {
   readonly compact: boolean
   readonly delete: boolean
@@ -30,7 +30,7 @@ const DEFINITIONS: Readonly<Record<string, Definition>> = {
   'min.cleanable.dirty.ratio': ratio('0.5'),
   'min.compaction.lag.ms': integer('0', 0),
   'delete.retention.ms': integer('86400000', 0),
-  // Kept and told again, without effect: they tune files and replicas that are not here.
+  // Accepted and returned, but without effect: they configure log segments and replicas, which this broker lacks.
   'max.compaction.lag.ms': integer('9223372036854775807', 1),
   'min.insync.replicas': integer('1', 1),
   'segment.ms': integer('604800000', 1),
@@ -49,7 +49,7 @@ const DEFINITIONS: Readonly<Record<string, Definition>> = {
   preallocate: oneOf('false', ['true', 'false']),
 }
 
-/** Throws `invalid_config` for a name that Kafka does not know or a value that does not fit. */
+/** Throws `invalid_config` for an unknown name or an invalid value. */
 export function checkConfigs(topic: string, configs: TopicConfigs): void {
   for (const [name, value] of Object.entries(configs)) {
     const definition = DEFINITIONS[name]
@@ -63,7 +63,7 @@ export function checkConfigs(topic: string, configs: TopicConfigs): void {
   }
 }
 
-/** With the defaults of what is not set. */
+/** Adds the defaults of configs that are not set. */
 export function effectiveConfigs(configs: TopicConfigs): TopicConfigs {
   const defaults = Object.entries(DEFINITIONS).map(([name, { fallback }]) => [name, fallback])
   return { ...Object.fromEntries(defaults), ...configs }

@@ -2,14 +2,14 @@ import type { DatabaseSync } from 'node:sqlite'
 import { OFFSET_BITS, OFFSET_MASK } from './schema.ts'
 import { batchFault, type StoredBatch, toStoredBatch } from './stored-batch.ts'
 
-/** A batch that can't be trusted, or, without one, a statement of SQLite about the database. */
-export type Damage = { readonly message: string; readonly partitionId?: number; readonly batch?: StoredBatch }
+/** A corrupt batch or, without `batch`, an error that SQLite reports about the database. */
+export type DatabaseDamage = { readonly message: string; readonly partitionId?: number; readonly batch?: StoredBatch }
 
 /**
- * Reads a whole database: its structure as SQLite sees it, each batch with its checksum, and whether batches overlap.
- * What is damaged so that SQLite can't read on is thrown as SQLite's error.
+ * Verifies a whole database: its structure by SQLite, the checksum of each batch, and that batches do not overlap.
+ * Damage that stops SQLite is thrown as its error.
  */
-export function* findDamage(sqlite: DatabaseSync): Generator<Damage> {
+export function* findDamage(sqlite: DatabaseSync): Generator<DatabaseDamage> {
   for (const row of sqlite.prepare('pragma quick_check').all()) {
     const message = String(row['quick_check'])
     if (message !== 'ok') yield { message }
@@ -17,7 +17,7 @@ export function* findDamage(sqlite: DatabaseSync): Generator<Damage> {
   yield* findDamagedBatches(sqlite)
 }
 
-export function* findDamagedBatches(sqlite: DatabaseSync): Generator<Damage> {
+export function* findDamagedBatches(sqlite: DatabaseSync): Generator<DatabaseDamage> {
   const rows = sqlite.prepare(
     `select id >> ${OFFSET_BITS} as partition_id, id & ${OFFSET_MASK} as base_offset, last_offset, bytes
      from batches order by id`,

@@ -4,9 +4,10 @@ import { crc32 } from '@node-rs/crc32'
 import { PAGE_BYTES } from './schema.ts'
 
 /*
- * SQLite's write-ahead log, as https://www.sqlite.org/fileformat2.html#walformat describes it: a header, then frames,
- * each a header and one page of the database. The checksum of a frame continues that of the frame before it, so SQLite
- * takes a damaged frame for the end of the log. What follows tells a damaged end from the real one.
+ * Reads SQLite's write-ahead log (https://www.sqlite.org/fileformat2.html#walformat): a header, then frames, each with
+ * a header and one database page. The checksum of a frame includes that of the previous frame, so SQLite treats a
+ * damaged frame as the end of the log. This module reports where the valid part ends, which is compared with the
+ * acknowledged length in `broker.check` to distinguish damage from the real end.
  */
 
 const WAL_HEADER_BYTES = 32
@@ -15,31 +16,31 @@ const FRAME_BYTES = FRAME_HEADER_BYTES + PAGE_BYTES
 const FRAMES_AT_ONCE = 64
 
 const MAGIC = 0x377f0682
-/** Chosen anew whenever the log is restarted: frames with other salts are left from before. */
+/** Changed whenever the log is restarted: frames with other salts are left over from earlier. */
 export type Salts = { readonly first: number; readonly second: number }
 
 export type Frame = {
-  /** Where the frame begins in the file. */
+  /** Position of the frame in the file, in bytes. */
   readonly at: number
   readonly page: number
-  /** Pages of the database after the commit that this frame ends; 0 when it does not end one. */
+  /** Number of database pages after the commit, if this is the last frame of a commit; else 0. */
   readonly commitPages: number
-  /** Whether salts and checksum are right, given what the frame before it has written as its own. */
+  /** Whether salts and checksum are valid, given the checksum stored in the previous frame. */
   readonly isSound: boolean
   /** Valid until the next frame is read. */
   readonly content: Buffer
 }
 
-/** What SQLite would recover from the log. */
+/** The content that SQLite would recover from the log. */
 export type WalContent = {
-  /** Undefined: no log, or a header that is no log's. */
+  /** Undefined if there is no log or its header is invalid. */
   readonly salts: Salts | undefined
-  /** End of the last commit before the first frame that is not sound. */
+  /** End of the last commit before the first invalid frame. */
   readonly committedBytes: number
   readonly commits: number
-  /** Pages that have a committed version in the log. */
+  /** Pages with a committed version in the log. */
   readonly pages: ReadonlySet<number>
-  /** Pages of the database after the last commit; undefined without one. */
+  /** Number of database pages after the last commit; undefined if there is no commit. */
   readonly databasePages: number | undefined
 }
 
@@ -72,7 +73,7 @@ export function readWal(file: number, endBytes = Number.POSITIVE_INFINITY): WalC
   return { salts: header.salts, committedBytes, commits, pages, databasePages }
 }
 
-/** Every frame, sound or not: one that is damaged does not keep those behind it from being read. */
+/** Yields all frames, valid or not: frames after a damaged one are still readable. */
 export function* readFrames(file: number): Generator<Frame> {
   const header = readHeader(file)
   if (header !== undefined) yield* framesOf(file, header, Number.POSITIVE_INFINITY)
@@ -82,8 +83,11 @@ export function readSalts(file: number): Salts | undefined {
   return readHeader(file)?.salts
 }
 
-/** Checksums of the pages in the log's first `endBytes`, the last version of each. For a log that was just written. */
-export function sumPages(file: number, endBytes: number): ReadonlyMap<number, number> {
+/**
+ * Checksums by page number, of the last version of each page in the first `endBytes` of the log. Does not validate the
+ * frames, so it is for a log that this process has written.
+ */
+export function checksumWalPages(file: number, endBytes: number): ReadonlyMap<number, number> {
   const lastFrames = new Map<number, number>()
   const number = Buffer.alloc(4)
   for (let at = WAL_HEADER_BYTES; at + FRAME_BYTES <= endBytes; at += FRAME_BYTES) {
@@ -94,18 +98,18 @@ export function sumPages(file: number, endBytes: number): ReadonlyMap<number, nu
   const content = Buffer.alloc(PAGE_BYTES)
   for (const [page, at] of lastFrames) {
     readSync(file, content, 0, PAGE_BYTES, at + FRAME_HEADER_BYTES)
-    sums.set(page, pageSum(content))
+    sums.set(page, pageChecksum(content))
   }
   return sums
 }
 
-/** The first salt of the log that follows in the same connection: SQLite counts it up. */
+/** The first salt of the next log in the same connection: SQLite increments it. */
 export function nextSalt({ first }: Salts): number {
   return (first + 1) >>> 0
 }
 
-/** Checksum of a page; never 0, which stands for a page that has none. */
-export function pageSum(content: Buffer): number {
+/** Checksum of a page. Never 0, which means that a page has no checksum. */
+export function pageChecksum(content: Buffer): number {
   return crc32(content) || 1
 }
 
@@ -117,7 +121,7 @@ function readHeader(file: number): Header | undefined {
   if (readSync(file, bytes, 0, WAL_HEADER_BYTES, 0) < WAL_HEADER_BYTES) return undefined
   const magic = bytes.readUInt32BE(0)
   if ((magic & ~1) !== MAGIC || bytes.readUInt32BE(8) !== PAGE_BYTES) return undefined
-  // The lowest bit says whose byte order the checksums are in.
+  // The lowest bit is the byte order of the checksums: 1 is big-endian.
   const isSwapped = (magic & 1) !== (endianness() === 'BE' ? 1 : 0)
   const sum = addSum([0, 0], bytes.subarray(0, 24), isSwapped)
   if (!isWritten(sum, bytes, 24)) return undefined
@@ -136,7 +140,7 @@ function* framesOf(file: number, { salts, isSwapped, sum: first }: Header, endBy
   }
 }
 
-/** Whole frames. The memory is used again for those that follow. */
+/** Yields complete frames. The buffer is reused for the following frames. */
 function* chunksOf(file: number, endBytes: number): Generator<{ readonly at: number; readonly frame: Buffer }> {
   const chunk = Buffer.alloc(FRAMES_AT_ONCE * FRAME_BYTES)
   for (let at = WAL_HEADER_BYTES; at < endBytes; ) {

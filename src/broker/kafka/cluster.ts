@@ -1,60 +1,64 @@
 import type { Clock } from '../../config/clock.ts'
 import { type RetryOptions, retry } from '../../config/retry.ts'
 import { BrokerError } from '../error.ts'
-import type { ClientConfig } from './config.ts'
-import { check } from './error.ts'
-import { findCoordinator } from './group-calls.ts'
-import { type ApiVersions, apiVersions } from './identity-calls.ts'
-import type { Address, Line, Lines } from './line.ts'
-import { type ClusterMetadata, metadata } from './log-calls.ts'
-import type { Call } from './wire.ts'
+import type { KafkaClientConfig } from './config.ts'
+import type { KafkaConnection, KafkaConnector, NodeAddress } from './connection.ts'
+import { throwOnError } from './error.ts'
+import { findCoordinatorApi } from './group-apis.ts'
+import { type ApiVersions, apiVersionsApi } from './identity-apis.ts'
+import { type ClusterMetadata, metadataApi } from './log-apis.ts'
+import type { KafkaApi } from './protocol.ts'
 
-/** As long as Java's clients try (`default.api.timeout.ms`): a broker that died needs a while to read its log again. */
+/** The default of Java clients (`default.api.timeout.ms`): a crashed broker takes a while to recover its log. */
 const RETRY = { backoff: { firstMs: 50, maxMs: 1_000 }, withinMs: 60_000 }
 
-/** For what its caller repeats by himself, or can do without. */
-export const BRIEFLY: Patience = { ...RETRY, withinMs: 3_000 }
+/** For calls that the caller repeats, or that are optional. */
+export const SHORT_RETRY: RetryLimits = { ...RETRY, withinMs: 3_000 }
 
-export type Patience = Pick<RetryOptions, 'backoff' | 'withinMs'>
+export type RetryLimits = Pick<RetryOptions, 'backoff' | 'withinMs'>
 
 /**
- * The nodes of a cluster and lines to them: a shared one for calls that are answered at once, and others for calls that
- * the broker may hold back, because a line is answered in order.
+ * The nodes of a cluster and connections to them: one shared connection per node for calls that are answered
+ * immediately, and further ones for long polls, because responses arrive in order.
  */
 export class KafkaCluster {
-  readonly #lines: Lines
-  readonly #seeds: readonly Address[]
+  readonly #lines: KafkaConnector
+  readonly #seeds: readonly NodeAddress[]
   readonly #clock: Clock
-  #nodes = new Map<number, Address>()
+  #nodes = new Map<number, NodeAddress>()
   #controller = -1
-  readonly #shared = new Map<string, Promise<Line>>()
-  readonly #spare = new Map<string, Line[]>()
-  readonly #busy = new Set<Line>()
+  readonly #shared = new Map<string, Promise<KafkaConnection>>()
+  readonly #spare = new Map<string, KafkaConnection[]>()
+  readonly #busy = new Set<KafkaConnection>()
   readonly #coordinators = new Map<string, number>()
   #versions: ApiVersions | undefined
   #closed = false
 
-  constructor(lines: Lines, config: ClientConfig, clock: Clock) {
+  constructor(lines: KafkaConnector, config: KafkaClientConfig, clock: Clock) {
     this.#lines = lines
     this.#clock = clock
     this.#seeds = config.brokers.map(parseAddress)
   }
 
-  /** Of these topics, or of all. Also learns where the nodes are. */
+  /** Metadata of these topics, or of all. Updates the known nodes. */
   async metadata(topics: readonly string[] | undefined): Promise<ClusterMetadata> {
-    const found = await this.onAny(metadata, topics)
+    const found = await this.onAnyNode(metadataApi, topics)
     this.#nodes = new Map(found.nodes.map(({ id, host, port }) => [id, { host, port }]))
     this.#controller = found.controller
     return found
   }
 
-  async onNode<Request, Response>(node: number, call: Call<Request, Response>, request: Request): Promise<Response> {
+  async onNode<Request, Response>(
+    node: number,
+    call: KafkaApi<Request, Response>,
+    request: Request,
+  ): Promise<Response> {
     return (await this.#sharedLine(await this.#addressOf(node))).call(call, request)
   }
 
-  async onController<Request, Response>(call: Call<Request, Response>, request: Request): Promise<Response> {
+  async onController<Request, Response>(call: KafkaApi<Request, Response>, request: Request): Promise<Response> {
     if (this.#controller < 0) await this.metadata([])
-    return this.passing(async () => {
+    return this.retryTransient(async () => {
       try {
         return await this.onNode(this.#controller, call, request)
       } catch (error) {
@@ -64,19 +68,21 @@ export class KafkaCluster {
     })
   }
 
-  /** On every node that is up, in the order of their numbers; the answers come each for itself. */
-  async onEach<Request, Response>(
-    call: Call<Request, Response>,
+  /** Calls every live node, in order of the node ids; each response is a promise of its own. */
+  async onEveryNode<Request, Response>(
+    call: KafkaApi<Request, Response>,
     request: Request,
   ): Promise<readonly Promise<Response>[]> {
     const { nodes } = await this.metadata([])
     return nodes.map(({ id }) => this.onNode(id, call, request))
   }
 
-  /** A call that the broker may hold back up to `waitMs` has a line of its own. `clientId` stands for the usual one. */
-  async onNodeWaiting<Request, Response>(
+  /**
+   * A call that the broker may delay by up to `waitMs` uses a connection of its own. `clientId` overrides the default.
+   */
+  async onNodeLongPoll<Request, Response>(
     node: number,
-    call: Call<Request, Response>,
+    call: KafkaApi<Request, Response>,
     request: Request,
     waitMs: number,
     clientId?: string,
@@ -95,15 +101,15 @@ export class KafkaCluster {
     }
   }
 
-  /** Calls `use` with the coordinator's node; looks for it again, for a while, when it was not it or not ready. */
+  /** Calls `use` with the node of the coordinator. Looks the coordinator up again if it moved or is not ready. */
   async withCoordinator<T>(
     type: number,
     key: string,
     use: (node: number) => Promise<T>,
-    patience: Patience = RETRY,
+    patience: RetryLimits = RETRY,
   ): Promise<T> {
     const name = `${type}:${key}`
-    return this.passing(
+    return this.retryTransient(
       async () => {
         try {
           const known = this.#coordinators.get(name) ?? (await this.#lookForCoordinator(type, key))
@@ -119,19 +125,19 @@ export class KafkaCluster {
     )
   }
 
-  /** The first node that answers: those that are known, then the bootstrap servers. */
-  onAny<Request, Response>(call: Call<Request, Response>, request: Request): Promise<Response> {
-    return this.passing(() => this.#onFirst(call, request), isNotReady)
+  /** Calls the first node that responds: known nodes first, then the bootstrap servers. */
+  onAnyNode<Request, Response>(call: KafkaApi<Request, Response>, request: Request): Promise<Response> {
+    return this.retryTransient(() => this.#onFirst(call, request), isNotReady)
   }
 
-  /** Whether the cluster takes this call in this version. */
-  async supports({ key, version }: Call<never, unknown>): Promise<boolean> {
-    this.#versions ??= await this.onAny(apiVersions, undefined)
+  /** Whether the cluster supports this version of an API. */
+  async supports({ key, version }: KafkaApi<never, unknown>): Promise<boolean> {
+    this.#versions ??= await this.onAnyNode(apiVersionsApi, undefined)
     const known = this.#versions.get(key)
     return known !== undefined && known.min <= version && version <= known.max
   }
 
-  async #onFirst<Request, Response>(call: Call<Request, Response>, request: Request): Promise<Response> {
+  async #onFirst<Request, Response>(call: KafkaApi<Request, Response>, request: Request): Promise<Response> {
     let failure: unknown
     for (const address of [...this.#nodes.values(), ...this.#seeds]) {
       if (this.#closed) throw closedError()
@@ -152,27 +158,27 @@ export class KafkaCluster {
     await Promise.all([...open, ...[...this.#spare.values()].flat(), ...this.#busy].map((line) => line.close()))
   }
 
-  #takeSpare(key: string): Line | undefined {
+  #takeSpare(key: string): KafkaConnection | undefined {
     const spare = this.#spare.get(key) ?? []
     for (let line = spare.pop(); line; line = spare.pop()) if (line.isOpen) return line
     return undefined
   }
 
-  async #addressOf(node: number): Promise<Address> {
+  async #addressOf(node: number): Promise<NodeAddress> {
     if (!this.#nodes.has(node)) await this.metadata([])
     const address = this.#nodes.get(node)
     if (!address) throw new BrokerError('not_leader', `node ${node} is not in the cluster now`)
     return address
   }
 
-  async #sharedLine(address: Address): Promise<Line> {
+  async #sharedLine(address: NodeAddress): Promise<KafkaConnection> {
     if (this.#closed) throw closedError()
     const key = keyOf(address)
     const known = this.#shared.get(key)
     if (known) {
       const line = await known
       if (line.isOpen) return line
-      // The first to see it closed opens another; those after it wait for that one.
+      // The first caller that finds the connection closed opens a new one; the others wait for it.
       if (this.#shared.get(key) !== known) return this.#sharedLine(address)
     }
     const opening = this.#lines.open(address)
@@ -184,23 +190,23 @@ export class KafkaCluster {
   }
 
   async #lookForCoordinator(type: number, key: string): Promise<number> {
-    const found = await this.onAny(findCoordinator, { key, type })
-    check(found.errorNumber, `looking for the coordinator of '${key}'`, found.message)
+    const found = await this.onAnyNode(findCoordinatorApi, { key, type })
+    throwOnError(found.errorNumber, `looking for the coordinator of '${key}'`, found.message)
     if (!this.#nodes.has(found.node)) await this.metadata([])
     return found.node
   }
 
-  /** What passes by itself in moments is not the caller's to see. */
-  passing<T>(
+  /** Retries errors that are expected to disappear soon. */
+  retryTransient<T>(
     attempt: () => Promise<T>,
     passes: (error: unknown) => boolean = isMoved,
-    patience: Patience = RETRY,
+    patience: RetryLimits = RETRY,
   ): Promise<T> {
     return retry(attempt, { ...patience, clock: this.#clock, retriable: (error) => !this.#closed && passes(error) })
   }
 }
 
-/** The node answered that it is still starting. */
+/** The node is still starting. */
 function isNotReady(error: unknown): boolean {
   return error instanceof BrokerError && error.code === 'coordinator_moved'
 }
@@ -219,11 +225,11 @@ function closedError(): BrokerError {
   return new BrokerError('closed', 'the connection to Kafka is closed')
 }
 
-function keyOf({ host, port }: Address): string {
+function keyOf({ host, port }: NodeAddress): string {
   return `${host}:${port}`
 }
 
-function parseAddress(server: string): Address {
+function parseAddress(server: string): NodeAddress {
   const at = server.lastIndexOf(':')
   return { host: server.slice(0, at).replace(/^\[|\]$/g, ''), port: Number(server.slice(at + 1)) }
 }

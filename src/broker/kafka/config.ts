@@ -1,11 +1,11 @@
 import type { ConnectionOptions } from 'node:tls'
 import type { KafkaConfig, SASLOptions } from 'kafkajs'
-import { UserError } from '../../config/failure.ts'
+import { UserError } from '../../config/errors.ts'
 import { type TlsSource, tlsSource } from '../../config/tls.ts'
 import { type ClientAccess, UNRESTRICTED_CLIENT } from '../client-access.ts'
 import { oauthTokenProvider } from './oauth.ts'
 
-export type ClientConfig = Pick<
+export type KafkaClientConfig = Pick<
   KafkaConfig,
   'ssl' | 'sasl' | 'clientId' | 'connectionTimeout' | 'requestTimeout' | 'authenticationTimeout'
 > & {
@@ -18,23 +18,23 @@ const KNOWN =
   /^(bootstrap\.servers|client\.id|security\.protocol|sasl\..*|ssl\..*|request\.timeout\.ms|socket\.connection\.setup\.timeout\.ms|connections\.max\.idle\.ms|reconnect\.backoff.*)$/
 
 /**
- * Reads the Java client's keys. A key `client.X` means `X` and wins over it. Wrong values are `UserError`s that name the
- * key; keys that nobody here knows come back in `ignored`.
+ * Parses the configuration keys of Java clients. A key `client.X` overrides `X`. Throws a `UserError` that names the
+ * key of an invalid value; unknown keys are returned in `ignored`.
  */
 export function readClientConfig(
   written: Keys,
   access: ClientAccess = UNRESTRICTED_CLIENT,
 ): {
-  readonly config: ClientConfig
+  readonly config: KafkaClientConfig
   readonly protocol: string
-  /** Where the certificates come from; undefined without TLS. */
+  /** Source of the certificates; undefined without TLS. */
   readonly tls: TlsSource<ConnectionOptions> | undefined
   readonly ignored: readonly string[]
 } {
   const keys = withOverrides(written)
   const protocol = oneOf(keys, 'security.protocol', ['PLAINTEXT', 'SSL', 'SASL_PLAINTEXT', 'SASL_SSL'], 'PLAINTEXT')
   const tls = protocol.endsWith('SSL') ? tlsOf(keys, access) : undefined
-  const config: ClientConfig = {
+  const config: KafkaClientConfig = {
     brokers: bootstrapServers(keys, access),
     clientId: keys['client.id'] || 'weir',
     ssl: tls?.read() ?? false,
@@ -106,7 +106,7 @@ const MECHANISMS = ['PLAIN', 'SCRAM-SHA-256', 'SCRAM-SHA-512', 'OAUTHBEARER'] as
 
 function saslOptions(keys: Keys, access: ClientAccess): SASLOptions {
   const mechanism = oneOf(keys, 'sasl.mechanism', MECHANISMS, 'PLAIN')
-  const jaas = jaasOptions(keys['sasl.jaas.config'])
+  const jaas = parseJaasOptions(keys['sasl.jaas.config'])
   if (mechanism === 'OAUTHBEARER')
     return { mechanism: 'oauthbearer', oauthBearerProvider: oauthTokenProvider(keys, jaas, access) }
   const username = keys['sasl.username'] ?? jaas['username']
@@ -120,8 +120,8 @@ function saslOptions(keys: Keys, access: ClientAccess): SASLOptions {
   return { mechanism: mechanism.toLowerCase() as 'plain' | 'scram-sha-256' | 'scram-sha-512', username, password }
 }
 
-/** The options of a JAAS line: `module required key="value" key=value;`. */
-export function jaasOptions(line: string | undefined): Keys {
+/** Parses the options of a JAAS entry: `module required key="value" key=value;`. */
+export function parseJaasOptions(line: string | undefined): Keys {
   const options: Record<string, string> = {}
   for (const [, key = '', quoted, bare] of (line ?? '').matchAll(
     /([\w.]+)\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([^\s;"]+))/g,

@@ -1,7 +1,7 @@
+import type { PartitionError } from '../backend.ts'
 import { BrokerError, type BrokerErrorCode } from '../error.ts'
-import type { PartitionError } from '../home.ts'
 
-/** Kafka's error numbers, as far as they mean something to callers; every other one is `unavailable` or a refusal. */
+/** Kafka error codes that callers distinguish; all others map to `unavailable`. */
 const CODES: Readonly<Record<number, readonly [name: string, code: BrokerErrorCode]>> = {
   1: ['OFFSET_OUT_OF_RANGE', 'offset_out_of_range'],
   2: ['CORRUPT_MESSAGE', 'corrupt_batch'],
@@ -73,25 +73,25 @@ export const LEADER_NOT_AVAILABLE = 5
 export const TOPIC_ALREADY_EXISTS = 36
 export const MEMBER_ID_REQUIRED = 79
 
-/** What an error number of the wire means; undefined for 0. `where` says of what, `detail` what the broker said of it. */
-export function partitionError(number: number, where: string, detail?: string | null): PartitionError | undefined {
+/** Converts a Kafka error code; undefined for 0. `where` names the operation, `detail` is the message of the broker. */
+export function toPartitionError(number: number, where: string, detail?: string | null): PartitionError | undefined {
   if (number === 0) return undefined
   const [name, code] = CODES[number] ?? [`error ${number}`, 'unavailable']
   return { code, message: detail ? `${where}: ${name}: ${detail}` : `${where}: ${name}` }
 }
 
-/** Throws when the number is an error. */
-export function check(number: number, where: string, detail?: string | null): void {
-  const error = partitionError(number, where, detail)
+/** Throws if the code is an error. */
+export function throwOnError(number: number, where: string, detail?: string | null): void {
+  const error = toPartitionError(number, where, detail)
   if (error) throw new BrokerError(error.code, error.message)
 }
 
-/** A failure of kafkajs or of the socket. What can't be told is a bad moment: the broker could not be asked. */
+/** Converts an error of kafkajs or of the socket. An unknown error counts as `unavailable`. */
 export function toBrokerError(error: unknown, where: string): BrokerError {
   if (error instanceof BrokerError) return error
   const { name = '', message = String(error), code } = error as Failure
   if (name === 'KafkaJSProtocolError' && typeof code === 'number') {
-    const known = partitionError(code, where)
+    const known = toPartitionError(code, where)
     if (known) return new BrokerError(known.code, known.message, { cause: error })
   }
   const refused = typeof code === 'string' ? REFUSALS.find(([codes]) => codes.test(code)) : undefined
@@ -100,10 +100,10 @@ export function toBrokerError(error: unknown, where: string): BrokerError {
 }
 
 /**
- * A server that is spoken to in the wrong protocol can't say so: it hangs up. On a first contact that is said, because a
- * restart looks the same.
+ * A server closes the connection when the protocol does not match. On the first connection, the message points to that
+ * possibility, because a restart looks the same.
  */
-export function doubtingProtocol(error: unknown, protocol: string): unknown {
+export function suggestProtocolMismatch(error: unknown, protocol: string): unknown {
   if (!(error instanceof BrokerError)) return error
   const { name = '', code = '' } = (error.cause ?? {}) as Failure
   if (name !== 'KafkaJSConnectionClosedError' && !HUNG_UP.has(code)) return error
@@ -111,12 +111,12 @@ export function doubtingProtocol(error: unknown, protocol: string): unknown {
   return new BrokerError(error.code, message, { cause: error.cause })
 }
 
-/** Also what Kafka answers to a login where there is none, and what `node:tls` makes of an answer that is not TLS. */
+/** Also the response of Kafka to an unexpected login, and the error of `node:tls` for a response that is not TLS. */
 const HUNG_UP: ReadonlySet<string | number> = new Set(['ECONNRESET', 34, 'ERR_SSL_WRONG_VERSION_NUMBER'])
 
 type Failure = { readonly name?: string; readonly message?: string; readonly code?: number | string }
 
-/** Certificates that one side does not take, by the codes of `node:tls`, and what would be right. */
+/** TLS certificate errors by the codes of `node:tls`, with the remedy. */
 const REFUSALS: readonly (readonly [codes: RegExp, sentence: (message: string) => string])[] = [
   [
     /ALERT/,
@@ -131,7 +131,7 @@ const REFUSALS: readonly (readonly [codes: RegExp, sentence: (message: string) =
   ],
 ]
 
-/** Without what kafkajs puts before it and Node behind it. */
+/** Removes the prefix of kafkajs and the suffix of Node. */
 function plain(message: string): string {
   return message.replace(/^Connection error: /, '').replace(/; if the root CA is installed locally.*/, '')
 }

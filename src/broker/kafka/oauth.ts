@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { type IncomingMessage, request as overHttp } from 'node:http'
 import { request as overHttps } from 'node:https'
 import { text as textOf } from 'node:stream/consumers'
-import { messageOf, UserError } from '../../config/failure.ts'
+import { messageOf, UserError } from '../../config/errors.ts'
 import { type ClientAccess, UNRESTRICTED_CLIENT } from '../client-access.ts'
 import { BrokerError } from '../error.ts'
 
@@ -10,12 +10,12 @@ type Keys = Readonly<Record<string, string>>
 type Token = { readonly value: string }
 
 const REQUEST_TIMEOUT_MS = 10_000
-/** A token is taken anew when this part of its life is over. */
+/** Fraction of the lifetime of a token after which it is renewed. */
 const LIFE_USED = 0.8
 
 /**
- * Where OAUTHBEARER's tokens come from: an endpoint that gives them for client credentials (RFC 6749, section 4.4), or,
- * without one, an unsecured token as Kafka's development login makes it (KIP-255).
+ * Provides OAUTHBEARER tokens: from a token endpoint with client credentials (RFC 6749, section 4.4), or without an
+ * endpoint an unsecured token like Kafka's development login (KIP-255).
  */
 export function oauthTokenProvider(
   keys: Keys,
@@ -70,7 +70,7 @@ function endpointProvider(
 
 type Response = { readonly status: number; readonly body: string }
 
-/** Follows no redirect: the credentials are for this endpoint. */
+/** Does not follow redirects: the credentials are for this endpoint only. */
 async function postForm(
   endpoint: string,
   credentials: string,
@@ -100,7 +100,7 @@ async function postForm(
   return { status: response.statusCode ?? 0, body: await textOf(response) }
 }
 
-/** Not so: too many requests, and a moment of the server's. */
+/** Except too many requests and timeouts. */
 function isRefusal(status: number): boolean {
   return status >= 400 && status < 500 && status !== 408 && status !== 429
 }

@@ -1,26 +1,26 @@
+import type { BackendRequest } from '../backend.ts'
 import type { NewTopic } from '../broker.ts'
 import { BrokerError } from '../error.ts'
-import type { HomeRequest } from '../home.ts'
-import * as admin from './admin-calls.ts'
+import * as admin from './admin-apis.ts'
 import type { KafkaCluster } from './cluster.ts'
-import { check, LEADER_NOT_AVAILABLE, TOPIC_ALREADY_EXISTS, UNKNOWN_TOPIC } from './error.ts'
-import { type ClusterMetadata, metadata } from './log-calls.ts'
+import { LEADER_NOT_AVAILABLE, TOPIC_ALREADY_EXISTS, throwOnError, UNKNOWN_TOPIC } from './error.ts'
+import { type ClusterMetadata, metadataApi } from './log-apis.ts'
 
 /**
- * Changes of topics that every node knows of when they return. The controller answers before: a node's own view of the
- * cluster follows it a moment later, and until then says that there is no such topic.
+ * Topic changes that return when every node has applied them. The controller responds earlier: the metadata of other
+ * nodes follows a moment later.
  */
 
 const WAIT = { backoff: { firstMs: 10, maxMs: 500 }, withinMs: 30_000 }
-/** Shorter: a topic that is still there after so long was made anew by somebody else. */
+/** Shorter: a topic that still exists after this time was recreated by someone else. */
 const DELETION_WAIT = { ...WAIT, withinMs: 10_000 }
 
-/** Also waits for a topic that was there: another process may have made it just now. */
+/** Also waits for an existing topic: another process may have created it just now. */
 export async function createTopic(cluster: KafkaCluster, topic: NewTopic): Promise<boolean> {
-  const { errorNumber, message } = await cluster.onController(admin.createTopic, await sized(cluster, topic))
+  const { errorNumber, message } = await cluster.onController(admin.createTopicsApi, await sized(cluster, topic))
   const existed = errorNumber === TOPIC_ALREADY_EXISTS
-  if (!existed) check(errorNumber, `creating topic '${topic.name}'`, message)
-  await seenEverywhere(cluster, topic.name, (seen) => hasLeaders(seen, 1))
+  if (!existed) throwOnError(errorNumber, `creating topic '${topic.name}'`, message)
+  await waitUntilSeenEverywhere(cluster, topic.name, (seen) => hasLeaders(seen, 1))
   return !existed
 }
 
@@ -30,15 +30,15 @@ async function sized(cluster: KafkaCluster, { replicationFactorMax, ...topic }: 
   return { ...topic, replicationFactor: Math.min(replicationFactorMax, nodes.length) }
 }
 
-export async function addPartitions(cluster: KafkaCluster, request: HomeRequest<'addPartitions'>): Promise<void> {
-  await cluster.onController(admin.addPartitions, request)
-  await seenEverywhere(cluster, request.topic, (seen) => hasLeaders(seen, request.total))
+export async function addPartitions(cluster: KafkaCluster, request: BackendRequest<'addPartitions'>): Promise<void> {
+  await cluster.onController(admin.createPartitionsApi, request)
+  await waitUntilSeenEverywhere(cluster, request.topic, (seen) => hasLeaders(seen, request.total))
 }
 
 export async function deleteTopic(cluster: KafkaCluster, topic: string): Promise<void> {
-  await cluster.onController(admin.deleteTopic, topic)
+  await cluster.onController(admin.deleteTopicsApi, topic)
   const isGone = (seen: SeenTopic) => seen.errorNumber !== 0 && seen.errorNumber !== LEADER_NOT_AVAILABLE
-  await seenEverywhere(cluster, topic, isGone, DELETION_WAIT).catch((error: unknown) => {
+  await waitUntilSeenEverywhere(cluster, topic, isGone, DELETION_WAIT).catch((error: unknown) => {
     if (!(error instanceof BrokerError) || error.code !== NOT_SEEN) throw error
   })
 }
@@ -47,26 +47,26 @@ type SeenTopic = ClusterMetadata['topics'][number]
 
 const NOT_SEEN = 'not_leader'
 
-async function seenEverywhere(
+async function waitUntilSeenEverywhere(
   cluster: KafkaCluster,
   topic: string,
-  isSo: (seen: SeenTopic) => boolean,
+  isApplied: (seen: SeenTopic) => boolean,
   patience = WAIT,
 ): Promise<void> {
-  await cluster.passing(
+  await cluster.retryTransient(
     async () => {
-      // A node that can't be asked can't say the wrong thing either.
-      const views = await Promise.allSettled(await cluster.onEach(metadata, [topic]))
+      // A node that cannot be reached cannot respond with outdated metadata either.
+      const views = await Promise.allSettled(await cluster.onEveryNode(metadataApi, [topic]))
       const seen = views.flatMap((view) => (view.status === 'fulfilled' ? view.value.topics : []))
-      if (seen.length > 0 && seen.every(isSo)) return
-      throw new BrokerError(NOT_SEEN, `topic '${topic}': not every node of the cluster knows of the change yet`)
+      if (seen.length > 0 && seen.every(isApplied)) return
+      throw new BrokerError(NOT_SEEN, `topic '${topic}': not every node of the cluster has applied the change`)
     },
     undefined,
     patience,
   )
 }
 
-/** A node that won't show the topic to this client, for lack of a right, will not later. */
+/** A topic that is hidden from this client for lack of permission stays hidden. */
 function hasLeaders({ errorNumber, partitions }: SeenTopic, count: number): boolean {
   if (errorNumber !== 0) return errorNumber !== UNKNOWN_TOPIC && errorNumber !== LEADER_NOT_AVAILABLE
   return partitions.length >= count && partitions.every(({ leader }) => leader >= 0)

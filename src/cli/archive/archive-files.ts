@@ -2,15 +2,15 @@ import { createHash } from 'node:crypto'
 import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { z } from 'zod'
-import { COMPATIBILITY_LEVELS, MODES } from '../../clients/registry.ts'
-import { messageOf, UserError } from '../../config/failure.ts'
+import { COMPATIBILITY_LEVELS, REGISTRY_MODES } from '../../clients/registry.ts'
+import { messageOf, UserError } from '../../config/errors.ts'
 import type { RegistryArchive } from './archive.ts'
 
 const FORMAT = 'weir-registry-1'
-/** In a directory: the contexts, and the mark of an export that is complete. */
+/** In a directory: holds the contexts, and is written last, so that its presence marks a complete export. */
 const HEAD_FILE = 'registry.json'
 const SUBJECTS = 'subjects'
-/** Ends the names of what is being written. */
+/** Suffix of files that are being written. */
 const PARTIAL_SUFFIX = '.part'
 const NAME_LENGTH_MAX = 100
 
@@ -28,7 +28,7 @@ const ruleSet = z.looseObject({
 })
 const settings = {
   config: z.looseObject({ compatibility: z.enum(COMPATIBILITY_LEVELS).optional() }).optional(),
-  mode: z.enum(MODES).optional(),
+  mode: z.enum(REGISTRY_MODES).optional(),
 }
 const version = z.strictObject({
   version: z.int().positive(),
@@ -47,26 +47,26 @@ const headSpec = z.strictObject({
 })
 const fileSpec = headSpec.extend({ subjects: z.array(subjectSpec) })
 
-/** One file, or a directory with a file a subject, which version control shows better. */
+/** One file, or a directory with one file per subject, which is easier to compare in version control. */
 export type ArchiveLocation = { readonly kind: 'file' | 'directory'; readonly path: string }
 
-/** A new name that ends in `.json` is a file; other new names are directories. */
+/** A path that does not exist yet is a file if it ends in `.json`, else a directory. */
 export function archiveLocation(path: string): ArchiveLocation {
   const known = statSync(path, { throwIfNoEntry: false })
   const isFile = known ? !known.isDirectory() : path.endsWith('.json')
   return { kind: isFile ? 'file' : 'directory', path }
 }
 
-/** Throws a `UserError` where an export would mix with something else. */
+/** Throws a `UserError` when the directory contains other files than an export's. */
 export function checkExportTarget({ kind, path }: ArchiveLocation): void {
   if (kind === 'file' || !statSync(path, { throwIfNoEntry: false })) return
   const own = [HEAD_FILE, SUBJECTS].flatMap((name) => [name, `${name}${PARTIAL_SUFFIX}`])
   if (readdirSync(path).some((name) => !name.startsWith('.') && !own.includes(name))) {
-    throw new UserError('usage', `${path} holds something else than an export: give an empty or a new directory`)
+    throw new UserError('usage', `${path} contains other files than an export: give an empty or new directory`)
   }
 }
 
-/** Takes the place of an earlier export. A directory is one only when everything is in it. */
+/** Replaces an earlier export. An interrupted write leaves no complete export behind. */
 export function writeArchive({ kind, path }: ArchiveLocation, { contexts, subjects }: RegistryArchive): void {
   if (kind === 'file') {
     replaceFile(path, { format: FORMAT, contexts, subjects })
@@ -76,7 +76,7 @@ export function writeArchive({ kind, path }: ArchiveLocation, { contexts, subjec
   rmSync(next, { recursive: true, force: true })
   mkdirSync(next, { recursive: true })
   for (const subject of subjects) writeFileSync(join(next, fileNameOf(subject.subject)), toJsonText(subject))
-  // From here until the mark is there again it is no export.
+  // Without this file the directory is incomplete, until it is written again below.
   rmSync(join(path, HEAD_FILE), { force: true })
   rmSync(old, { recursive: true, force: true })
   renameSync(next, old)
@@ -85,23 +85,23 @@ export function writeArchive({ kind, path }: ArchiveLocation, { contexts, subjec
 
 /** Throws a `UserError` with the code `unreadable_dump`. */
 export function readArchive(path: string): RegistryArchive {
-  if (!statSync(path, { throwIfNoEntry: false })) throw unreadableArchive(path, 'there is no such file or directory')
+  if (!statSync(path, { throwIfNoEntry: false })) throw unreadableArchive(path, 'no such file or directory')
   if (archiveLocation(path).kind === 'file') return parseFile(path, fileSpec) as RegistryArchive
   const head = join(path, HEAD_FILE)
   if (!statSync(head, { throwIfNoEntry: false })) {
-    throw unreadableArchive(path, `it has no ${HEAD_FILE}, so it is no export, or one that did not come to its end`)
+    throw unreadableArchive(path, `${HEAD_FILE} is missing, so this is not an export or an incomplete one`)
   }
   const files = readdirSync(join(path, SUBJECTS)).filter((name) => name.endsWith('.json'))
   const subjects = files.map((name) => parseFile(join(path, SUBJECTS, name), subjectSpec))
   return { contexts: parseFile(head, headSpec).contexts, subjects } as RegistryArchive
 }
 
-/** Readable, and unique also where file systems take small and capital letters for the same. */
+/** Readable, and unique on file systems that ignore case: other names than lower-case ones get a hash. */
 function fileNameOf(subject: string): string {
   const readable = encodeURIComponent(subject).replaceAll('*', '%2A')
   const isSafe = readable.length <= NAME_LENGTH_MAX && readable === readable.toLowerCase() && readable !== ''
-  const mark = isSafe ? '' : `~${createHash('sha256').update(subject).digest('hex').slice(0, 12)}`
-  return `${readable.slice(0, NAME_LENGTH_MAX)}${mark}.json`
+  const hash = isSafe ? '' : `~${createHash('sha256').update(subject).digest('hex').slice(0, 12)}`
+  return `${readable.slice(0, NAME_LENGTH_MAX)}${hash}.json`
 }
 
 function replaceFile(path: string, content: object): void {
@@ -128,5 +128,5 @@ function parseFile<Spec extends z.ZodType>(path: string, spec: Spec): z.infer<Sp
 }
 
 function unreadableArchive(path: string, reason: string): UserError<'unreadable_dump'> {
-  return new UserError('unreadable_dump', `${path} can't be imported: ${reason}`)
+  return new UserError('unreadable_dump', `${path} cannot be imported: ${reason}`)
 }

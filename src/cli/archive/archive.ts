@@ -1,33 +1,32 @@
 import { isDeepStrictEqual } from 'node:util'
-import type { Config, Mode, NewSchema } from '../../clients/registry.ts'
+import type { Mode, NewSchema, SubjectConfig } from '../../clients/registry.ts'
 
-/** One version as it was registered. */
+/** A version as it was registered. */
 export type ArchivedVersion = Omit<NewSchema, 'id' | 'version'> & {
   readonly version: number
   readonly id: number
-  /** Softly: still readable by its id. */
+  /** Soft-deleted: still readable by its id. */
   readonly deleted?: true
 }
 
-/** What is set for a name, not what it inherits. */
-export type ArchivedSettings = { readonly config?: Config; readonly mode?: Mode }
+/** Config and mode that are set for a subject or context itself; inherited values are not included. */
+export type ArchivedSettings = { readonly config?: SubjectConfig; readonly mode?: Mode }
 
-/** Versions ascend. There are none where only settings are kept, as under an alias. */
+/** Versions are in ascending order; there are none for a name that has settings only, such as an alias. */
 export type ArchivedSubject = ArchivedSettings & {
   readonly subject: string
   readonly versions: readonly ArchivedVersion[]
 }
 
-/** `.` is the default context, `.__GLOBAL` what counts for all of them. */
+/** `.` is the default context; `.__GLOBAL` holds the settings of all contexts. */
 export type ArchivedContext = ArchivedSettings & { readonly context: string }
 
-/** Everything a registry holds, contexts and subjects in order of their names. */
+/** The whole content of a registry, ordered by name. */
 export type RegistryArchive = {
   readonly contexts: readonly ArchivedContext[]
   readonly subjects: readonly ArchivedSubject[]
 }
 
-/** A version and whose it is. */
 export type SubjectVersion = { readonly subject: string; readonly version: ArchivedVersion }
 export type VersionReference = { readonly subject: string; readonly version: number }
 
@@ -40,12 +39,12 @@ export function contextNameOf(subject: string): string {
   return QUALIFIED.exec(subject)?.[1] ?? DEFAULT_CONTEXT_NAME
 }
 
-/** The name that stands for a context in `/config` and `/mode`; undefined is how they call the default one. */
+/** The name of a context in the paths `/config` and `/mode`; undefined for the default context. */
 export function configNameOf(context: string): string | undefined {
   return context === DEFAULT_CONTEXT_NAME ? undefined : `:${context}:`
 }
 
-/** Of a version's place; unlike the subject, the number can't contain the blank. */
+/** Unique: a version number contains no blank, a subject may. */
 export function versionKey(subject: string, version: number): string {
   return `${version} ${subject}`
 }
@@ -54,22 +53,28 @@ export function versionsOf({ subjects }: RegistryArchive): readonly SubjectVersi
   return subjects.flatMap(({ subject, versions }) => versions.map((version) => ({ subject, version })))
 }
 
-/** Where a version's references lead. Those without a context mean the one of the subject that refers. */
+/** The referenced versions with qualified subjects: an unqualified reference is resolved in the context of its subject. */
 export function referencesOf({ subject, version: { references = [] } }: SubjectVersion): readonly VersionReference[] {
   const context = contextNameOf(subject)
   return references.map((reference) => {
-    const isComplete = context === DEFAULT_CONTEXT_NAME || QUALIFIED.test(reference.subject)
-    return { subject: isComplete ? reference.subject : `:${context}:${reference.subject}`, version: reference.version }
+    const isQualified = context === DEFAULT_CONTEXT_NAME || QUALIFIED.test(reference.subject)
+    return { subject: isQualified ? reference.subject : `:${context}:${reference.subject}`, version: reference.version }
   })
 }
 
-/** Whether two versions stand for the same schema, letter by letter, wherever they are. */
+/** Whether type, text, references, metadata and rules are equal. */
 export function isIdenticalSchema(a: ArchivedVersion, b: ArchivedVersion): boolean {
-  return isDeepStrictEqual(schemaOf(a), schemaOf(b))
+  return isDeepStrictEqual(schemaContentOf(a), schemaContentOf(b))
 }
 
-/** What an id stands for. */
-export function schemaOf({ schema, schemaType = 'AVRO', references, metadata, ruleSet }: ArchivedVersion): NewSchema {
+/** What a schema id identifies. */
+export function schemaContentOf({
+  schema,
+  schemaType = 'AVRO',
+  references,
+  metadata,
+  ruleSet,
+}: ArchivedVersion): NewSchema {
   return {
     schemaType,
     schema,

@@ -11,52 +11,56 @@ import {
   type RegistryArchive,
   referencesOf,
   type SubjectVersion,
-  schemaOf,
+  schemaContentOf,
   versionKey,
   versionsOf,
 } from './archive.ts'
 import { mapConcurrently, withRetries } from './concurrent-requests.ts'
 
 export type CollectOptions = {
-  /** Soft-deleted versions too. Without it only those that a collected one refers to. */
+  /** Includes all soft-deleted versions, not only those that an included version references. */
   readonly deleted: boolean
-  /** Subjects that may have settings although nothing lists them: no version, no alias. */
-  readonly also?: readonly string[]
+  /** Subjects that may have config or mode without a version or alias, so that no list of the registry contains them. */
+  readonly extraSubjects?: readonly string[]
   readonly signal?: AbortSignal
-  /** Called first with 0, and then after each subject. */
+  /** Called with 0 first, then after each subject. */
   readonly onSubject?: (done: number, all: number) => void
 }
 
-/** Everything that a registry tells over REST. Rejects with a `RequestError`. */
+/** Reads the whole content of a registry by its REST API. Rejects with a `RequestError`. */
 export async function collectArchive(registry: RegistryClient, options: CollectOptions): Promise<RegistryArchive> {
-  const { deleted, also = [], signal, onSubject } = options
-  const pace = signal ? { signal } : {}
-  // A registry that is not there is told at once: only from here on it is waited for.
+  const { deleted, extraSubjects = [], signal, onSubject } = options
+  const concurrency = signal ? { signal } : {}
+  // Without retries, so that an unavailable registry is reported at once. All later requests are retried.
   const withVersions = await registry.subjects({ deleted, prefix: ':*:' })
   const client = withRetries(registry)
-  // Not every registry knows contexts and aliases.
+  // Older registries have no contexts and aliases.
   const named = (await client.contexts().catch(undefinedIfAbsent)) ?? [DEFAULT_CONTEXT_NAME]
-  // Some write `.a` as `:.a:`.
+  // Some registries list the context `.a` as `:.a:`.
   const contexts = named.map((context) => context.replace(/^:(.*):$/, '$1'))
   const aliases = (await client.aliases().catch(undefinedIfAbsent)) ?? []
-  const names = [...new Set([...withVersions, ...aliases, ...also])]
+  const names = [...new Set([...withVersions, ...aliases, ...extraSubjects])]
   let done = 0
   onSubject?.(0, names.length)
   const subjects = await mapConcurrently(names, (subject) => collectSubject(client, subject, deleted), {
-    ...pace,
+    ...concurrency,
     onDone: () => onSubject?.(++done, names.length),
   })
-  const dump: RegistryArchive = {
-    contexts: await mapConcurrently([...contexts, GLOBAL_CONTEXT_NAME], (name) => collectContext(client, name), pace),
+  const archive: RegistryArchive = {
+    contexts: await mapConcurrently(
+      [...contexts, GLOBAL_CONTEXT_NAME],
+      (name) => collectContext(client, name),
+      concurrency,
+    ),
     subjects,
   }
-  const complete = deleted ? dump : await withReferenced(client, dump)
+  const complete = deleted ? archive : await withReferenced(client, archive)
   return { ...complete, subjects: complete.subjects.toSorted((a, b) => (a.subject < b.subject ? -1 : 1)) }
 }
 
 async function collectContext(client: RegistryClient, context: string): Promise<ArchivedContext> {
   const { config, mode } = await collectSettings(client, configNameOf(context))
-  // What answers always has a mode, whether one was set or not.
+  // A registry always reports a mode for a context, set or not.
   const isSet = mode !== undefined && mode !== 'READWRITE'
   return { context, ...(config ? { config } : {}), ...(isSet ? { mode } : {}) }
 }
@@ -67,7 +71,7 @@ async function collectSubject(client: RegistryClient, subject: string, deleted: 
   const versions: ArchivedVersion[] = []
   for (const number of numbers) {
     const found = await client.version(subject, number, { deleted }).catch(undefinedIfAbsent)
-    // Undefined: deleted meanwhile. And what an alias answers belongs to the subject that it stands for.
+    // Undefined when it was deleted in the meantime; another subject when the name is an alias.
     if (found?.subject === subject) versions.push(toArchivedVersion(found, !live.has(number)))
   }
   return { subject, ...(await collectSettings(client, subject)), versions }
@@ -83,25 +87,25 @@ async function collectSettings(client: RegistryClient, name: string | undefined)
 
 function toArchivedVersion(found: RegisteredSchema, deleted: boolean): ArchivedVersion {
   const { version, id } = found
-  return { version, id, ...schemaOf(found), ...(deleted ? { deleted } : {}) }
+  return { version, id, ...schemaContentOf(found), ...(deleted ? { deleted } : {}) }
 }
 
-/** Adds what is referred to but was left out because it is deleted: without it nothing that refers to it can be read. */
-async function withReferenced(client: RegistryClient, dump: RegistryArchive): Promise<RegistryArchive> {
-  const all = new Map(dump.subjects.map((one) => [one.subject, one]))
-  const asked = new Set(versionsOf(dump).map(({ subject, version }) => versionKey(subject, version.version)))
-  const left = versionsOf(dump).flatMap(referencesOf)
-  for (let next = left.pop(); next; next = left.pop()) {
+/** Adds the soft-deleted versions that other versions reference: the archive could not be imported without them. */
+async function withReferenced(client: RegistryClient, archive: RegistryArchive): Promise<RegistryArchive> {
+  const all = new Map(archive.subjects.map((one) => [one.subject, one]))
+  const requested = new Set(versionsOf(archive).map(({ subject, version }) => versionKey(subject, version.version)))
+  const remaining = versionsOf(archive).flatMap(referencesOf)
+  for (let next = remaining.pop(); next; next = remaining.pop()) {
     const { subject, version } = next
-    if (asked.has(versionKey(subject, version))) continue
-    asked.add(versionKey(subject, version))
+    if (requested.has(versionKey(subject, version))) continue
+    requested.add(versionKey(subject, version))
     const found = await client.version(subject, version, { deleted: true }).catch(undefinedIfAbsent)
     if (found === undefined) continue
-    const placed: SubjectVersion = { subject: found.subject, version: toArchivedVersion(found, true) }
-    all.set(placed.subject, withVersion(all.get(placed.subject), placed))
-    left.push(...referencesOf(placed))
+    const referenced: SubjectVersion = { subject: found.subject, version: toArchivedVersion(found, true) }
+    all.set(referenced.subject, withVersion(all.get(referenced.subject), referenced))
+    remaining.push(...referencesOf(referenced))
   }
-  return { ...dump, subjects: [...all.values()] }
+  return { ...archive, subjects: [...all.values()] }
 }
 
 function withVersion(known: ArchivedSubject | undefined, { subject, version }: SubjectVersion): ArchivedSubject {
@@ -109,7 +113,7 @@ function withVersion(known: ArchivedSubject | undefined, { subject, version }: S
   return { ...known, subject, versions: versions.toSorted((a, b) => a.version - b.version) }
 }
 
-/** Nothing is set there, or this registry knows no such place. */
+/** For resources that do not exist or that this registry does not support. */
 function undefinedIfAbsent(error: unknown): undefined {
   if (error instanceof RequestError && [404, 405, 422].includes(error.status)) return undefined
   throw error

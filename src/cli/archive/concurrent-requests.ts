@@ -2,20 +2,19 @@ import { RequestError } from '../../clients/http.ts'
 import type { RegistryClient } from '../../clients/registry.ts'
 import { retry } from '../../config/retry.ts'
 
-/** What is worked on at once. */
 const CONCURRENCY = 16
 const BACKOFF = { firstMs: 100, maxMs: 5_000 }
-/** A registry that changes its leader or restarts is waited for. */
+/** Long enough for a registry to restart or elect a leader. */
 const RETRY_TIMEOUT_MS = 30_000
 
 export type ConcurrencyOptions = {
-  /** Nothing new is begun once it aborts; what is under way ends first. */
+  /** After it aborts no further item starts; started ones are awaited. */
   readonly signal?: AbortSignal
   /** Called after each item. */
   readonly onDone?: () => void
 }
 
-/** Works on all items, several at once, and answers in their order. Rejects with the first failure, when all have ended. */
+/** Calls `work` for all items, up to 16 at a time. Results are in the order of items. Rejects with the first error after all calls have ended. */
 export async function mapConcurrently<Item, Result>(
   items: readonly Item[],
   work: (item: Item) => Promise<Result>,
@@ -23,9 +22,9 @@ export async function mapConcurrently<Item, Result>(
 ): Promise<readonly Result[]> {
   const results: Result[] = []
   const failures: unknown[] = []
-  const left = items.entries()
+  const remaining = items.entries()
   const run = async (): Promise<void> => {
-    for (const [at, item] of left) {
+    for (const [at, item] of remaining) {
       if (failures.length > 0) return
       signal?.throwIfAborted()
       results[at] = await work(item)
@@ -40,13 +39,13 @@ export async function mapConcurrently<Item, Result>(
   return results
 }
 
-/** The same registry; a request that may succeed later is made again for a while. */
+/** A client that retries requests with retriable errors. */
 export function withRetries(client: RegistryClient): RegistryClient {
-  type Ask = (...args: readonly unknown[]) => Promise<unknown>
-  const calls = Object.entries(client).map(([name, ask]: [string, Ask]) => {
-    const again: Ask = (...args) =>
-      retry(() => ask(...args), { backoff: BACKOFF, withinMs: RETRY_TIMEOUT_MS, retriable })
-    return [name, again]
+  type Call = (...args: readonly unknown[]) => Promise<unknown>
+  const calls = Object.entries(client).map(([name, call]: [string, Call]) => {
+    const retried: Call = (...args) =>
+      retry(() => call(...args), { backoff: BACKOFF, withinMs: RETRY_TIMEOUT_MS, retriable })
+    return [name, retried]
   })
   return Object.fromEntries(calls) as RegistryClient
 }

@@ -5,47 +5,51 @@ import {
   isIdenticalSchema,
   type RegistryArchive,
   type SubjectVersion,
-  schemaOf,
+  schemaContentOf,
   versionKey,
   versionsOf,
 } from './archive.ts'
 import { mapConcurrently, withRetries } from './concurrent-requests.ts'
 
 /**
- * What a registry holds, in a dump's spelling: registries write the same schema in different ways, and only they know
- * which ones mean the same.
+ * The content of a registry with the archive's text for each schema that the registry considers equivalent. Registries
+ * store the same schema with different formatting, and only the registry can decide whether two texts are equivalent.
  */
 export async function withArchivedTexts(
-  dump: RegistryArchive,
+  archive: RegistryArchive,
   target: RegistryArchive,
   registry: RegistryClient,
 ): Promise<RegistryArchive> {
   const client = withRetries(registry)
-  const ours = versionsOf(dump)
-  const byPlace = new Map(ours.map((one) => [versionKey(one.subject, one.version.version), one]))
-  const byId = new Map(ours.map((one) => [idKey(one), one]))
-  const spelled = await mapConcurrently(target.subjects, async ({ versions, ...subject }) => ({
+  const archived = versionsOf(archive)
+  const byKey = new Map(archived.map((one) => [versionKey(one.subject, one.version.version), one]))
+  const byId = new Map(archived.map((one) => [idKey(one), one]))
+  const subjects = await mapConcurrently(target.subjects, async ({ versions, ...subject }) => ({
     ...subject,
     versions: await Promise.all(
       versions.map(async (version) => {
-        const there = { subject: subject.subject, version }
-        const same = byPlace.get(versionKey(subject.subject, version.version)) ?? byId.get(idKey(there))
-        if (!same || isIdenticalSchema(same.version, version) || !(await isEquivalent(client, there, same)))
+        const existing = { subject: subject.subject, version }
+        const same = byKey.get(versionKey(subject.subject, version.version)) ?? byId.get(idKey(existing))
+        if (!same || isIdenticalSchema(same.version, version) || !(await isEquivalent(client, existing, same)))
           return version
         const { id, deleted } = version
-        return { version: version.version, id, ...schemaOf(same.version), ...(deleted ? { deleted } : {}) }
+        return { version: version.version, id, ...schemaContentOf(same.version), ...(deleted ? { deleted } : {}) }
       }),
     ),
   }))
-  return { ...target, subjects: spelled }
+  return { ...target, subjects }
 }
 
-async function isEquivalent(client: RegistryClient, there: SubjectVersion, ours: SubjectVersion): Promise<boolean> {
+async function isEquivalent(
+  client: RegistryClient,
+  existing: SubjectVersion,
+  archived: SubjectVersion,
+): Promise<boolean> {
   try {
-    const found = await client.lookup(there.subject, schemaOf(ours.version), { deleted: true })
-    return found.subject === there.subject && found.id === there.version.id
+    const found = await client.lookup(existing.subject, schemaContentOf(archived.version), { deleted: true })
+    return found.subject === existing.subject && found.id === existing.version.id
   } catch (error) {
-    // Not found, or not even a schema by its rules.
+    // Not registered, or not a valid schema for this registry.
     if (error instanceof RequestError && (error.status === 404 || error.status === 422)) return false
     throw error
   }

@@ -5,13 +5,13 @@ import type { ImportPlan, SubjectImport } from './import-plan.ts'
 
 export type ExecuteImportOptions = {
   readonly signal?: AbortSignal
-  /** Called after each version that was registered. */
+  /** Called after each registered version. */
   readonly onVersion?: () => void
 }
 
 /**
- * Writes what a plan says. Only the few subjects that are worked on have mode IMPORT, and each gets its own mode back
- * before the next is begun, also when something fails. Rejects with a `RequestError`, or when the signal aborts.
+ * Executes an import plan. A subject has mode IMPORT only while its versions are registered; its own mode is restored
+ * afterwards, also after a failure. Rejects with a `RequestError`, or with the signal's reason.
  */
 export async function executeImport(
   plan: ImportPlan,
@@ -19,19 +19,20 @@ export async function executeImport(
   options: ExecuteImportOptions,
 ): Promise<void> {
   const client = withRetries(registry)
-  const pace = options.signal ? { signal: options.signal } : {}
-  await mapConcurrently(plan.contextConfigs, ({ name, config }) => client.putConfig(config, name), pace)
-  for (const wave of plan.waves) await mapConcurrently(wave, (part) => importSubject(part, client, options), pace)
-  await mapConcurrently(plan.subjectConfigs, ({ name, config }) => client.putConfig(config, name), pace)
-  await mapConcurrently(plan.modes, ({ name, mode }) => client.putMode(mode, name, { force: true }), pace)
+  const concurrency = options.signal ? { signal: options.signal } : {}
+  await mapConcurrently(plan.contextConfigs, ({ name, config }) => client.putConfig(config, name), concurrency)
+  for (const wave of plan.waves)
+    await mapConcurrently(wave, (subject) => importSubject(subject, client, options), concurrency)
+  await mapConcurrently(plan.subjectConfigs, ({ name, config }) => client.putConfig(config, name), concurrency)
+  await mapConcurrently(plan.modes, ({ name, mode }) => client.putMode(mode, name, { force: true }), concurrency)
 }
 
 async function importSubject(
-  part: SubjectImport,
+  plan: SubjectImport,
   client: RegistryClient,
   options: ExecuteImportOptions,
 ): Promise<void> {
-  const { subject, register, isContextInImportMode: isOpen } = part
+  const { subject, register, isContextInImportMode: isOpen } = plan
   const missing = new Set(register.map(({ version }) => version))
   try {
     if (!isOpen && register.length > 0) await client.putMode('IMPORT', subject, { force: true })
@@ -42,9 +43,9 @@ async function importSubject(
       options.onVersion?.()
     }
   } finally {
-    const removable = part.softDelete.filter((version) => !missing.has(version))
+    const removable = plan.softDelete.filter((version) => !missing.has(version))
     for (const version of removable) await client.deleteVersion(subject, version).catch(ignoreNotFound)
-    if (!isOpen) await restoreMode(part, client)
+    if (!isOpen) await restoreMode(plan, client)
   }
 }
 
@@ -54,7 +55,7 @@ function restoreMode({ subject, mode }: SubjectImport, client: RegistryClient): 
     : client.putMode(mode, subject, { force: true })
 }
 
-/** It was done already: by the request whose answer was lost, or with the last version of a subject. */
+/** An earlier request, whose response was lost, did it already; or it was deleted with the subject's last version. */
 function ignoreNotFound(error: unknown): void {
   if (!(error instanceof RequestError && error.status === 404)) throw error
 }

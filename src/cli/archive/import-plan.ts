@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
-import type { Config, Mode } from '../../clients/registry.ts'
+import type { Mode, SubjectConfig } from '../../clients/registry.ts'
 import {
   type ArchivedSettings,
   type ArchivedSubject,
@@ -15,77 +15,84 @@ import {
 } from './archive.ts'
 import { referenceDepths } from './reference-depths.ts'
 
-/** What is set for a name; undefined is the default context. */
-export type ConfigStep = { readonly name: string | undefined; readonly config: Config }
+/** `name`: a subject, or a context as in `configNameOf`; undefined is the default context. */
+export type ConfigStep = { readonly name: string | undefined; readonly config: SubjectConfig }
 export type ModeStep = { readonly name: string | undefined; readonly mode: Mode }
 
-/** What is done to one subject while its mode is IMPORT. */
+/** The changes to one subject while its mode is IMPORT. */
 export type SubjectImport = {
   readonly subject: string
-  /** The newest first: one that is registered later takes deleted older ones with the same id away for good. */
+  /** In descending order: registering a newer version with the id of a soft-deleted older one removes the older one. */
   readonly register: readonly ArchivedVersion[]
-  /** Then deleted softly. */
+  /** Versions that are soft-deleted after all are registered. */
   readonly softDelete: readonly number[]
-  /** Whether the context's mode lets ids in already. */
+  /** Whether the subject accepts ids without a mode of its own. */
   readonly isContextInImportMode: boolean
-  /** The subject's own mode, as it has to be again. */
+  /** The subject's own mode, which is restored afterwards; undefined: it has none. */
   readonly mode: Mode | undefined
 }
 
-/** What makes a registry hold what a dump does, in the order of these members. */
+/** The steps that make a registry hold what an archive holds, in the order of these members. */
 export type ImportPlan = {
-  /** A sentence for each thing that the registry holds and that contradicts the dump. */
+  /** One sentence for each contradiction between the registry and the archive. With any, nothing is executed. */
   readonly conflicts: readonly string[]
   readonly contextConfigs: readonly ConfigStep[]
-  /** The parts of a wave refer only to those of earlier ones. */
+  /** Versions of a wave reference versions of earlier waves only. */
   readonly waves: readonly (readonly SubjectImport[])[]
   readonly subjectConfigs: readonly ConfigStep[]
   readonly modes: readonly ModeStep[]
 }
 
 export type PlanOptions = {
-  /** Configs and modes stay as they are. */
+  /** Leaves configs and modes unchanged. */
   readonly schemasOnly: boolean
 }
 
 /**
- * Pure, and right again after an import that was cut off: what it had written is there, and a subject whose own mode is
- * IMPORT is one that it was about to finish.
+ * Pure. After an interrupted import the new plan completes it: what was registered is not registered again, and a subject
+ * whose own mode is IMPORT gets its mode back.
  */
-export function planImport(dump: RegistryArchive, target: RegistryArchive, { schemasOnly }: PlanOptions): ImportPlan {
-  const there = new Target(target)
-  const all = versionsOf(dump)
-  const settings = schemasOnly ? NO_SETTINGS : settingsPlan(dump, there)
+export function planImport(
+  archive: RegistryArchive,
+  target: RegistryArchive,
+  { schemasOnly }: PlanOptions,
+): ImportPlan {
+  const present = new TargetRegistry(target)
+  const all = versionsOf(archive)
+  const settings = schemasOnly ? NO_SETTINGS : settingsPlan(archive, present)
   return {
-    conflicts: [...all.flatMap((one) => there.conflictsOf(one)), ...blockingModes(dump, there), ...settings.conflicts],
+    conflicts: [
+      ...all.flatMap((one) => present.conflictsOf(one)),
+      ...blockingModes(archive, present),
+      ...settings.conflicts,
+    ],
     contextConfigs: settings.contextConfigs,
-    waves: wavesOf(dump, all, there),
+    waves: wavesOf(archive, all, present),
     subjectConfigs: settings.subjectConfigs,
     modes: settings.modes,
   }
 }
 
-/** How many versions are still to be registered. */
 export function countVersionsToRegister({ waves }: ImportPlan): number {
   return waves.flat().reduce((sum, { register }) => sum + register.length, 0)
 }
 
-/** What the registry holds, by name. */
-class Target {
+/** The registry's present content, indexed. */
+class TargetRegistry {
   readonly #contexts: ReadonlyMap<string, ArchivedSettings>
   readonly #subjects: ReadonlyMap<string, ArchivedSubject>
   readonly #versions = new Map<string, ArchivedVersion>()
-  /** One holder of each id. */
-  readonly #holders = new Map<string, SubjectVersion>()
-  readonly #used = new Set<string>()
+  /** One version for each id. */
+  readonly #versionsById = new Map<string, SubjectVersion>()
+  readonly #usedContexts = new Set<string>()
 
   constructor(target: RegistryArchive) {
     this.#contexts = new Map(target.contexts.map((one) => [one.context, one]))
     this.#subjects = new Map(target.subjects.map((one) => [one.subject, one]))
     for (const one of versionsOf(target)) {
-      this.#used.add(contextNameOf(one.subject))
+      this.#usedContexts.add(contextNameOf(one.subject))
       this.#versions.set(versionKey(one.subject, one.version.version), one.version)
-      this.#holders.set(idKey(one), one)
+      this.#versionsById.set(idKey(one), one)
     }
   }
 
@@ -97,13 +104,13 @@ class Target {
     return this.#contexts.get(context) ?? {}
   }
 
-  /** Whether a context holds nothing yet: what answers for its config then is a default. */
-  isFresh(context: string): boolean {
-    return context === GLOBAL_CONTEXT_NAME ? this.#used.size === 0 : !this.#used.has(context)
+  /** Whether a context has no version yet: the config that the registry reports for it is a default. */
+  isEmpty(context: string): boolean {
+    return context === GLOBAL_CONTEXT_NAME ? this.#usedContexts.size === 0 : !this.#usedContexts.has(context)
   }
 
-  /** Whether an import had begun with this subject and was cut off. */
-  hasBegun(subject: string): boolean {
+  /** Whether an import of this subject was interrupted. */
+  isPartlyImported(subject: string): boolean {
     return this.subject(subject).mode === 'IMPORT'
   }
 
@@ -111,39 +118,39 @@ class Target {
     return this.#versions.get(versionKey(subject, version.version))
   }
 
-  /** A version that is live here and deleted in the dump. */
+  /** Whether a version exists in the registry and is soft-deleted in the archive. */
   isToDelete(one: SubjectVersion): boolean {
     return one.version.deleted === true && this.version(one)?.deleted !== true
   }
 
   conflictsOf(one: SubjectVersion): readonly string[] {
-    const there = this.version(one)
-    if (there) return this.#versionConflicts(one, there)
-    const holder = this.#holders.get(idKey(one))
+    const existing = this.version(one)
+    if (existing) return this.#versionConflicts(one, existing)
+    const holder = this.#versionsById.get(idKey(one))
     if (!holder || isIdenticalSchema(holder.version, one.version)) return []
-    return [`id ${one.version.id} of ${label(one)} is another schema there, that of ${label(holder)}`]
+    return [`id ${one.version.id} of ${label(one)} belongs to another schema in the registry, that of ${label(holder)}`]
   }
 
-  #versionConflicts(one: SubjectVersion, there: ArchivedVersion): readonly string[] {
+  #versionConflicts(one: SubjectVersion, existing: ArchivedVersion): readonly string[] {
     const { version, subject } = one
-    if (there.id !== version.id) return [`${label(one)} has id ${there.id} there, not ${version.id}`]
-    if (!isIdenticalSchema(there, version)) return [`${label(one)} is another schema there`]
-    if (there.deleted && !version.deleted) return [`${label(one)} is deleted there, but not in the export`]
-    if (this.isToDelete(one) && !this.hasBegun(subject)) {
-      return [`${label(one)} is deleted in the export, but not there`]
+    if (existing.id !== version.id) return [`${label(one)} has id ${existing.id} in the registry, not ${version.id}`]
+    if (!isIdenticalSchema(existing, version)) return [`${label(one)} is another schema in the registry`]
+    if (existing.deleted && !version.deleted) return [`${label(one)} is deleted in the registry, but not in the export`]
+    if (this.isToDelete(one) && !this.isPartlyImported(subject)) {
+      return [`${label(one)} is deleted in the export, but not in the registry`]
     }
     return []
   }
 }
 
 function wavesOf(
-  dump: RegistryArchive,
+  archive: RegistryArchive,
   all: readonly SubjectVersion[],
-  there: Target,
+  target: TargetRegistry,
 ): readonly (readonly SubjectImport[])[] {
   const depths = referenceDepths(all)
   const waves: Map<string, { register: ArchivedVersion[]; softDelete: number[] }>[] = []
-  const partOf = (subject: string, depth: number) => {
+  const subjectAt = (subject: string, depth: number) => {
     while (waves.length <= depth) waves.push(new Map())
     const wave = waves[depth]!
     const part = wave.get(subject) ?? { register: [], softDelete: [] }
@@ -151,57 +158,60 @@ function wavesOf(
     return part
   }
   for (const one of all) {
-    const part = () => partOf(one.subject, depths.get(one) ?? 0)
-    if (!there.version(one)) part().register.unshift(one.version)
-    if (there.isToDelete(one)) part().softDelete.push(one.version.version)
+    const part = () => subjectAt(one.subject, depths.get(one) ?? 0)
+    if (!target.version(one)) part().register.unshift(one.version)
+    if (target.isToDelete(one)) part().softDelete.push(one.version.version)
   }
-  // Those that have everything still need their mode back.
-  for (const { subject, mode } of dump.subjects) if (mode !== 'IMPORT' && there.hasBegun(subject)) partOf(subject, 0)
+  // Subjects that are complete but still have mode IMPORT get their mode back.
+  for (const { subject, mode } of archive.subjects)
+    if (mode !== 'IMPORT' && target.isPartlyImported(subject)) subjectAt(subject, 0)
   return waves
     .map((wave) =>
       [...wave].map(([subject, part]): SubjectImport => {
-        const { mode } = there.subject(subject)
-        const isOpen = mode === undefined && there.context(contextNameOf(subject)).mode === 'IMPORT'
-        return { subject, ...part, isContextInImportMode: isOpen, mode: mode === 'IMPORT' ? undefined : mode }
+        const { mode } = target.subject(subject)
+        const isContextInImportMode = mode === undefined && target.context(contextNameOf(subject)).mode === 'IMPORT'
+        return { subject, ...part, isContextInImportMode, mode: mode === 'IMPORT' ? undefined : mode }
       }),
     )
     .filter((wave) => wave.length > 0)
 }
 
-/** A mode that would have to step aside, and that nobody would know any more if the import were cut off. */
-function blockingModes(dump: RegistryArchive, there: Target): readonly string[] {
-  return dump.subjects.flatMap(({ subject, mode: ours, versions }) => {
-    const { mode } = there.subject(subject)
-    const isInTheWay = mode !== undefined && mode !== 'IMPORT' && mode !== ours
-    const lacksSome = versions.some((version) => !there.version({ subject, version }))
-    return isInTheWay && lacksSome ? [`subject ${subject} has mode ${mode} there: delete that mode first`] : []
+/** Modes that the import would have to replace temporarily, and that an interrupted import would lose. */
+function blockingModes(archive: RegistryArchive, target: TargetRegistry): readonly string[] {
+  return archive.subjects.flatMap(({ subject, mode: archived, versions }) => {
+    const { mode } = target.subject(subject)
+    const isBlocking = mode !== undefined && mode !== 'IMPORT' && mode !== archived
+    const isIncomplete = versions.some((version) => !target.version({ subject, version }))
+    return isBlocking && isIncomplete
+      ? [`subject ${subject} has mode ${mode} in the registry: delete that mode first`]
+      : []
   })
 }
 
 type SettingsPlan = Omit<ImportPlan, 'waves'>
 const NO_SETTINGS: SettingsPlan = { conflicts: [], contextConfigs: [], subjectConfigs: [], modes: [] }
 
-function settingsPlan({ contexts, subjects }: RegistryArchive, there: Target): SettingsPlan {
-  const ofContexts = contexts.map((ours) => {
-    const { context } = ours
-    return { what: `context ${context}`, name: configNameOf(context), ours, theirs: there.context(context) }
+function settingsPlan({ contexts, subjects }: RegistryArchive, target: TargetRegistry): SettingsPlan {
+  const contextSettings = contexts.map((archived) => {
+    const { context } = archived
+    return { what: `context ${context}`, name: configNameOf(context), archived, current: target.context(context) }
   })
-  const ofSubjects = subjects.map((ours) => {
-    const { mode, ...rest } = there.subject(ours.subject)
-    const theirs: ArchivedSettings = mode === undefined || mode === 'IMPORT' ? rest : { ...rest, mode }
-    return { what: `subject ${ours.subject}`, name: ours.subject, ours, theirs }
+  const subjectSettings = subjects.map((archived) => {
+    const { mode, ...rest } = target.subject(archived.subject)
+    const current: ArchivedSettings = mode === undefined || mode === 'IMPORT' ? rest : { ...rest, mode }
+    return { what: `subject ${archived.subject}`, name: archived.subject, archived, current }
   })
-  const isReplaced = ({ ours }: (typeof ofContexts)[number]) => there.isFresh(ours.context)
+  const isReplaced = ({ archived }: (typeof contextSettings)[number]) => target.isEmpty(archived.context)
   return {
     conflicts: [
-      ...ofContexts.flatMap((one) => (isReplaced(one) ? [] : differences(one, 'config'))),
-      ...ofSubjects.flatMap((one) => differences(one, 'config')),
-      ...[...ofContexts, ...ofSubjects].flatMap((one) => differences(one, 'mode')),
+      ...contextSettings.flatMap((one) => (isReplaced(one) ? [] : differences(one, 'config'))),
+      ...subjectSettings.flatMap((one) => differences(one, 'config')),
+      ...[...contextSettings, ...subjectSettings].flatMap((one) => differences(one, 'mode')),
     ],
-    contextConfigs: ofContexts.flatMap(configStep),
-    subjectConfigs: ofSubjects.flatMap(configStep),
-    modes: [...ofSubjects, ...ofContexts].flatMap(({ name, ours: { mode }, theirs }) =>
-      mode === undefined || mode === theirs.mode ? [] : [{ name, mode }],
+    contextConfigs: contextSettings.flatMap(configStep),
+    subjectConfigs: subjectSettings.flatMap(configStep),
+    modes: [...subjectSettings, ...contextSettings].flatMap(({ name, archived: { mode }, current }) =>
+      mode === undefined || mode === current.mode ? [] : [{ name, mode }],
     ),
   }
 }
@@ -209,21 +219,21 @@ function settingsPlan({ contexts, subjects }: RegistryArchive, there: Target): S
 type ComparedSettings = {
   readonly what: string
   readonly name: string | undefined
-  readonly ours: ArchivedSettings
-  readonly theirs: ArchivedSettings
+  readonly archived: ArchivedSettings
+  readonly current: ArchivedSettings
 }
 
-function configStep({ name, ours: { config }, theirs }: ComparedSettings): readonly ConfigStep[] {
-  return config === undefined || isDeepStrictEqual(config, theirs.config) ? [] : [{ name, config }]
+function configStep({ name, archived: { config }, current }: ComparedSettings): readonly ConfigStep[] {
+  return config === undefined || isDeepStrictEqual(config, current.config) ? [] : [{ name, config }]
 }
 
-function differences({ what, ours, theirs }: ComparedSettings, kind: 'config' | 'mode'): readonly string[] {
-  const [one, other] = [ours[kind], theirs[kind]]
+function differences({ what, archived, current }: ComparedSettings, kind: 'config' | 'mode'): readonly string[] {
+  const [one, other] = [archived[kind], current[kind]]
   if (one === undefined || other === undefined || isDeepStrictEqual(one, other)) return []
-  return [`${what} has another ${kind} there: ${text(other)}, not ${text(one)}`]
+  return [`${what} has another ${kind} in the registry: ${text(other)}, not ${text(one)}`]
 }
 
-function text(value: Config | Mode): string {
+function text(value: SubjectConfig | Mode): string {
   return typeof value === 'string' ? value : JSON.stringify(value)
 }
 

@@ -1,11 +1,11 @@
 import { referencesOf, type SubjectVersion, versionKey } from './archive.ts'
 
 /**
- * How many steps below each version its deepest reference is, by place: what has depth 2 refers only to what has 1 and 0,
- * or to what is not among these. A reference that leads in a circle, which no registry allows, counts as none.
+ * The length of the longest chain of references that begins at each version: a version of depth 2 references versions of
+ * depth 1 and 0, or versions that are not in `all`. A circular reference, which no registry allows, is ignored.
  */
 export function referenceDepths(all: readonly SubjectVersion[]): ReadonlyMap<SubjectVersion, number> {
-  const byPlace = new Map(all.map((one) => [versionKey(one.subject, one.version.version), one]))
+  const byKey = new Map(all.map((one) => [versionKey(one.subject, one.version.version), one]))
   const depths = new Map<SubjectVersion, number>()
   const depthOf = (one: SubjectVersion): number => {
     const known = depths.get(one)
@@ -13,8 +13,8 @@ export function referenceDepths(all: readonly SubjectVersion[]): ReadonlyMap<Sub
     depths.set(one, 0)
     let depth = 0
     for (const { subject, version } of referencesOf(one)) {
-      const below = byPlace.get(versionKey(subject, version))
-      if (below) depth = Math.max(depth, depthOf(below) + 1)
+      const referenced = byKey.get(versionKey(subject, version))
+      if (referenced) depth = Math.max(depth, depthOf(referenced) + 1)
     }
     depths.set(one, depth)
     return depth

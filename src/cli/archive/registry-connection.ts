@@ -1,12 +1,12 @@
 import { readFileSync } from 'node:fs'
 import { RequestError } from '../../clients/http.ts'
 import { createRegistryClient, type RegistryClient } from '../../clients/registry.ts'
-import { messageOf } from '../../config/failure.ts'
+import { messageOf } from '../../config/errors.ts'
 import { tlsMaterial } from '../../config/tls.ts'
 import { type ExitCode, UsageError } from '../command.ts'
 import { InterruptedError } from '../process/stop-signal.ts'
 
-/** Options of every command that talks to a registry. */
+/** Options of the commands that connect to a registry. */
 export const REGISTRY_OPTIONS = {
   help: { type: 'boolean', short: 'h' },
   registry: { type: 'string' },
@@ -16,18 +16,19 @@ export const REGISTRY_OPTIONS = {
   key: { type: 'string' },
 } as const
 
-export const REGISTRY_HELP = `  --registry URL          where it answers, such as http://127.0.0.1:8081
-  --user NAME:PASSWORD    BASIC credentials; without :PASSWORD it is taken from WEIR_PASSWORD
-  --cacert FILE           certificates to trust (PEM or PKCS#12), for https://
-  --cert FILE --key FILE  who we are, for a registry that asks (PEM)
+export const REGISTRY_HELP = `  --registry URL          the registry, such as http://127.0.0.1:8081
+  --user NAME:PASSWORD    BASIC credentials; without :PASSWORD the password is read from WEIR_PASSWORD
+  --cacert FILE           trusted certificates (PEM or PKCS#12)
+  --cert FILE --key FILE  client certificate and key (PEM)
   --help`
 
 type Values = { readonly [Name in 'registry' | 'user' | 'cacert' | 'cert' | 'key']?: string | undefined }
 
-/** Throws a `UsageError` or an `invalid_tls` for what can't be used. */
+/** Throws a `UsageError`, or a `UserError` with the code `invalid_tls`. */
 export function openRegistryClient(values: Values, environment: NodeJS.ProcessEnv = process.env): RegistryClient {
   const { registry } = values
-  if (registry === undefined) throw new UsageError('which registry? --registry URL, such as http://127.0.0.1:8081')
+  if (registry === undefined)
+    throw new UsageError('--registry URL is missing, such as --registry http://127.0.0.1:8081')
   const url = URL.canParse(registry) ? new URL(registry) : undefined
   if (url?.protocol !== 'http:' && url?.protocol !== 'https:') {
     throw new UsageError(`--registry ${registry}: expected http://HOST:PORT or https://HOST:PORT`)
@@ -38,7 +39,7 @@ export function openRegistryClient(values: Values, environment: NodeJS.ProcessEn
   return createRegistryClient({ url: url.href, ...(auth && { auth }), ...tlsOf(values) })
 }
 
-/** Says why there is no result; throws what is neither a registry's doing nor somebody's wish. */
+/** Prints why a command did not finish: a failed request or an interrupt. Throws any other error. */
 export function reportRequestError(error: unknown, hint = ''): ExitCode {
   if (!(error instanceof RequestError || error instanceof InterruptedError)) throw error
   process.stderr.write(`weir: ${error.message}${hint}\n`)
@@ -58,7 +59,7 @@ function credentials(user: string | undefined, environment: NodeJS.ProcessEnv) {
 }
 
 function tlsOf({ cacert, cert, key }: Values) {
-  if ((cert === undefined) !== (key === undefined)) throw new UsageError('--cert and --key belong together')
+  if ((cert === undefined) !== (key === undefined)) throw new UsageError('--cert and --key must be given together')
   if (cacert === undefined && cert === undefined) return {}
   const identity =
     cert !== undefined && key !== undefined ? { cert: textOf('--cert', cert), key: textOf('--key', key) } : {}

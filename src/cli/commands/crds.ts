@@ -16,23 +16,24 @@ export const crdsCommand: Command = {
   help: `usage: weir crds [--rbac [--namespace NAME] [--watch NAME] [--webhook] [--offsets-export] [--secrets]
                            [--namespace-labels] [--instance NAME]]
 
-Prints the CustomResourceDefinitions of this version.
+Prints the CustomResourceDefinitions of this version, or with --rbac the ServiceAccount, roles and bindings of the
+operator, with the least privileges that these options need.
 
-  --rbac              a service account for the operator instead, and what it needs to be allowed, no verb more
-  --namespace NAME    where the operator lives; default: weir
-  --watch NAME        whose resources it keeps; may be given several times; default: those of all namespaces
-  --webhook           it judges what is declared before it is stored
-  --offsets-export    Connectors may keep copies of their offsets in ConfigMaps
-  --secrets           Connectors restart when Secrets change: it may read those of the namespaces that it watches
-  --instance NAME     instance of the operator's configuration, which names its Lease NAME-operator; default: weir
-  --namespace-labels  entries say allowedNamespaces from Selector, or onUnreachableDelete: Abandon: it may see namespaces
+  --namespace NAME    namespace of the operator; default: weir
+  --watch NAME        namespace whose resources the operator manages; may be repeated; default: all namespaces
+  --webhook           the operator validates resources at admission
+  --offsets-export    Connectors may export their offsets to ConfigMaps
+  --secrets           the operator restarts Connectors when Secrets change: it may read Secrets in watched namespaces
+  --instance NAME     instance in the operator's configuration; its Lease is NAME-operator; default: weir
+  --namespace-labels  the configuration uses allowedNamespaces with from: Selector, or onUnreachableDelete: Abandon: the
+                      operator may read namespaces
 
   weir crds | kubectl apply --server-side -f -
   weir crds --rbac --watch shop | kubectl apply --server-side -f -`,
 
   async run(args) {
     const { values, positionals } = parseArguments(args, OPTIONS)
-    if (positionals.length > 0) throw new UsageError(`weir crds takes options only, not '${positionals[0]}'`)
+    if (positionals.length > 0) throw new UsageError(`weir crds takes no arguments: '${positionals[0]}' is unexpected`)
     const { rbac, namespace, watch: watched = [], webhook, secrets, instance } = values
     const { 'offsets-export': offsetsExport, 'namespace-labels': namespaceLabels } = values
     process.stdout.write(

@@ -1,6 +1,6 @@
 import type { OnProgress } from '../../broker/embedded/maintenance/online-copy.ts'
 import { BrokerError } from '../../broker/error.ts'
-import { messageOf } from '../../config/failure.ts'
+import { messageOf } from '../../config/errors.ts'
 import { type Command, type ExitCode, parseArguments, UsageError } from '../command.ts'
 import { backupText, repairText, restoreText, verifyText } from '../data/report.ts'
 import { createProgressBar } from '../terminal/progress-bar.ts'
@@ -15,7 +15,7 @@ const OPTIONS = {
 
 type Values = ReturnType<typeof parseArguments<typeof OPTIONS>>['values']
 type Verb = 'verify' | 'repair' | 'backup' | 'restore'
-/** What a verb has to print, and whether the answer is yes. */
+/** What is printed; `isGood` decides the exit code. */
 type Outcome = { readonly report: object; readonly text: string; readonly isGood: boolean }
 
 export const dataCommand: Command = {
@@ -24,23 +24,23 @@ export const dataCommand: Command = {
        weir data backup DIR --to BACKUP
        weir data restore DIR --from BACKUP [--replace]
 
-Looks after the data directory of an embedded broker (weir … --data DIR).
+Maintains the data directory of an embedded broker (weir … --data DIR).
 
-  verify   compares everything with its checksums; exit code 1 when DIR is damaged
-  repair   makes a sound directory of what can be read, says what can't (topic, partition, offsets; exit code 1 when
-           records are lost), and keeps the damaged files in DIR/damaged-TIME
-  backup   copies DIR as it was at one moment into BACKUP, a new directory, and reads the copy in full
-  restore  makes DIR what BACKUP is, after reading BACKUP in full
+  verify   compares all files with their checksums; exit code 1 when DIR is damaged
+  repair   rebuilds DIR from everything that is readable and lists what is lost by topic, partition and offsets (exit
+           code 1 when records are lost); the damaged files are kept in DIR/damaged-TIME
+  backup   copies a consistent snapshot of DIR to BACKUP, a new directory, and verifies the copy
+  restore  verifies BACKUP and copies it to DIR
 
-backup and verify may be run while a program uses DIR, repair and restore may not.
+backup and verify work while a program uses DIR; repair and restore do not.
 
-  --to BACKUP        where the copy goes
-  --from BACKUP      what weir data backup has written
-  --replace          DIR is not empty: what is there goes into DIR/replaced-TIME
-  --output json      the outcome as a JSON object
+  --to BACKUP        directory to create
+  --from BACKUP      directory that weir data backup has written
+  --replace          restore to a DIR that is not empty: its files are kept in DIR/replaced-TIME
+  --output json      print the result as a JSON object
   --help
 
-Exit codes: 0 done, 1 the answer is no, 2 wrong usage, 3 could not decide, such as when a program uses DIR.
+Exit codes: 0 done, 1 the answer is no, 2 wrong usage, 3 undecided, such as when a program uses DIR.
 
   weir data backup ./d --to ./d-backup`,
 
@@ -62,23 +62,23 @@ Exit codes: 0 done, 1 the answer is no, 2 wrong usage, 3 could not decide, such 
 
 function parse([verb, directory, ...more]: readonly string[], values: Values) {
   if (!isVerb(verb) || directory === undefined) {
-    throw new UsageError('which data directory? weir data verify DIR, or repair, backup or restore')
+    throw new UsageError('expected a command and a directory: weir data verify DIR, or repair, backup or restore')
   }
-  if (more.length > 0) throw new UsageError(`weir data ${verb} takes one directory, '${more[0]}' is too many`)
+  if (more.length > 0) throw new UsageError(`weir data ${verb} takes one directory: '${more[0]}' is unexpected`)
   if (values.output !== 'text' && values.output !== 'json') {
     throw new UsageError(`--output ${values.output}: expected text or json`)
   }
   if ((values.to !== undefined) !== (verb === 'backup')) {
     throw new UsageError(
-      verb === 'backup' ? 'where to? weir data backup DIR --to BACKUP' : '--to is of weir data backup',
+      verb === 'backup' ? 'weir data backup needs --to BACKUP' : '--to applies to weir data backup only',
     )
   }
   if ((values.from !== undefined) !== (verb === 'restore')) {
     throw new UsageError(
-      verb === 'restore' ? 'from what? weir data restore DIR --from BACKUP' : '--from is of weir data restore',
+      verb === 'restore' ? 'weir data restore needs --from BACKUP' : '--from applies to weir data restore only',
     )
   }
-  if (values.replace && verb !== 'restore') throw new UsageError('--replace is of weir data restore')
+  if (values.replace && verb !== 'restore') throw new UsageError('--replace applies to weir data restore only')
   return { verb, directory }
 }
 
@@ -112,7 +112,7 @@ async function run(verb: Verb, directory: string, values: Values, onProgress: On
   }
 }
 
-/** A bar for each kind of work. */
+/** Shows one progress bar for each kind of work. */
 function showIn(progress: ReturnType<typeof createProgressBar>): OnProgress {
   let current = ''
   let at = 0
@@ -126,7 +126,7 @@ function showIn(progress: ReturnType<typeof createProgressBar>): OnProgress {
   }
 }
 
-/** Damage is an answer; a directory in use, or a disk without space, leaves the question open. */
+/** Exit code 1 for a damaged directory; 3 when a program uses it or the disk is full, so that nothing is known. */
 function reportBrokerError(error: unknown): ExitCode {
   if (!(error instanceof BrokerError)) throw error
   process.stderr.write(`weir: ${messageOf(error)}\n`)

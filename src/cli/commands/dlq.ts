@@ -1,11 +1,17 @@
 import type { Broker } from '../../broker/broker.ts'
-import { openBroker } from '../../broker/open.ts'
+import { openBroker } from '../../broker/open-broker.ts'
 import { createLogger } from '../../config/logger.ts'
-import { PROGRAM_OPTIONS, readSettings, resolveBrokerAddress } from '../broker-options.ts'
+import { kafkaClientSettings, resolveBrokerAddress } from '../broker-address.ts'
 import { type Command, type ExitCode, parseArguments, UsageError } from '../command.ts'
-import { type DeadLetter, deadLetterJson, formatDeadLetter, parseDeadLetter } from '../dead-letters/dead-letter.ts'
+import {
+  type DeadLetterRecord,
+  deadLetterJson,
+  formatDeadLetter,
+  parseDeadLetter,
+} from '../dead-letters/dead-letter.ts'
 import { readToEnd } from '../dead-letters/read-to-end.ts'
 import { replayDeadLetters } from '../dead-letters/replay.ts'
+import { PROGRAM_OPTIONS, readProgramSettings } from '../program-options.ts'
 
 const OPTIONS = {
   ...PROGRAM_OPTIONS,
@@ -19,22 +25,20 @@ const OPTIONS = {
 
 type Values = ReturnType<typeof parseArguments<typeof OPTIONS>>['values']
 
-const CLIENT_SETTING = /^(?:client|security|sasl|ssl|metadata|request|retry|reconnect|socket|connections)\./
-
 export const dlqCommand: Command = {
   help: `usage: weir dlq show TOPIC (--bootstrap HOST:PORT,… | --data DIR) [--connector NAME] [--stage STAGE] [--json]
        weir dlq replay TOPIC (--bootstrap HOST:PORT,… | --data DIR) [--connector NAME] [--stage STAGE] [--to TOPIC]
 
-Shows what stands in a dead-letter topic and why, and, when the cause is mended, gives it another try: records go back to
-the topic they came from, as they were. A second replay goes on where the first one ended.
+show prints the records of a dead-letter topic with the errors that their headers describe. replay copies the original
+records back to the topics that they came from; a second replay continues where the first one ended.
 
-  --connector NAME  letters of this connector only
-  --stage STAGE     letters of this stage only, such as VALUE_CONVERTER
-  --json            a JSON object a line, keys and values as base64
-  --to TOPIC        replay: another topic than the one each came from
-  --from-beginning  replay: also what was replayed before
-  --dry-run         replay: count and say what can't be replayed, and write nothing
-  --config FILE     settings of the Kafka client (.properties); --set KEY=VALUE gives one
+  --connector NAME  only records of this connector
+  --stage STAGE     only records that failed at this stage, such as VALUE_CONVERTER
+  --json            print one JSON object per line, keys and values in base64
+  --to TOPIC        replay to this topic instead of the original one
+  --from-beginning  replay records again that were replayed before
+  --dry-run         count what would be replayed, list what cannot be, and write nothing
+  --config FILE     settings of the Kafka client (.properties); --set KEY=VALUE sets one
 
   weir dlq show orders-dead --bootstrap 127.0.0.1:9092`,
 
@@ -42,16 +46,14 @@ the topic they came from, as they were. A second replay goes on where the first 
     const { values, positionals } = parseArguments(args, OPTIONS)
     const [verb, topic, ...more] = positionals
     if ((verb !== 'show' && verb !== 'replay') || topic === undefined || more.length > 0) {
-      throw new UsageError('which dead letters? weir dlq show TOPIC or weir dlq replay TOPIC')
+      throw new UsageError('expected weir dlq show TOPIC or weir dlq replay TOPIC')
     }
-    const written = Object.fromEntries(readSettings(values).map(({ key, value }) => [key, value]))
-    const client = Object.fromEntries(Object.entries(written).filter(([key]) => CLIENT_SETTING.test(key)))
-    const named = { name: 'bootstrap.servers', value: written['bootstrap.servers'] }
-    const broker = await openBroker(resolveBrokerAddress(values, named, client), {
-      logger: createLogger({ level: 'warn' }),
-    })
+    const settings = Object.fromEntries(readProgramSettings(values).map(({ key, value }) => [key, value]))
+    const bootstrap = { key: 'bootstrap.servers', value: settings['bootstrap.servers'] }
+    const address = resolveBrokerAddress(values, bootstrap, kafkaClientSettings(settings))
+    const broker = await openBroker(address, { logger: createLogger({ level: 'warn' }) })
     try {
-      if (!(await broker.topics.describe(topic))) return printError(`there is no topic '${topic}'`)
+      if (!(await broker.topics.describe(topic))) return printError(`topic '${topic}' does not exist`)
       return await (verb === 'show' ? show(broker, topic, values) : replayAll(broker, topic, values))
     } finally {
       await broker.close()
@@ -60,12 +62,12 @@ the topic they came from, as they were. A second replay goes on where the first 
 }
 
 async function show(broker: Broker, topic: string, values: Values): Promise<ExitCode> {
-  const picks = matcherOf(values)
-  const text = values.json ? deadLetterJson : formatDeadLetter
+  const matches = matcherOf(values)
+  const format = values.json ? deadLetterJson : formatDeadLetter
   for await (const polled of readToEnd(broker, topic, [])) {
     for (const { partition, records } of polled) {
-      for (const letter of records.map((record) => parseDeadLetter(partition, record)).filter(picks))
-        print(text(letter))
+      const deadLetters = records.map((record) => parseDeadLetter(partition, record))
+      for (const deadLetter of deadLetters.filter(matches)) print(format(deadLetter))
     }
   }
   return 0
@@ -73,23 +75,23 @@ async function show(broker: Broker, topic: string, values: Values): Promise<Exit
 
 async function replayAll(broker: Broker, topic: string, values: Values): Promise<ExitCode> {
   const isDryRun = values['dry-run'] === true
-  const { replayed, rejected: refused } = await replayDeadLetters(broker, {
+  const { replayed, rejected } = await replayDeadLetters(broker, {
     topic,
     to: values.to,
     matches: matcherOf(values),
     groupId: ['weir-dlq', topic, values.connector, values.stage].filter((part) => part !== undefined).join('-'),
     fromBeginning: values['from-beginning'] === true,
     isDryRun,
-    onRejected: ({ partition, record: stored }, reason) => printError(`${partition}/${stored.offset}: ${reason}`),
+    onRejected: ({ partition, record }, reason) => printError(`${partition}/${record.offset}: ${reason}`),
   })
-  print(`${isDryRun ? 'to replay' : 'replayed'}: ${replayed}, left: ${refused}`)
-  return refused === 0 ? 0 : 1
+  print(`${isDryRun ? 'to replay' : 'replayed'}: ${replayed}, not replayable: ${rejected}`)
+  return rejected === 0 ? 0 : 1
 }
 
-function matcherOf({ connector, stage }: Values): (letter: DeadLetter) => boolean {
-  return ({ errors: told }) =>
-    (connector === undefined || told.get('connector.name') === connector) &&
-    (stage === undefined || told.get('stage') === stage)
+function matcherOf({ connector, stage }: Values): (deadLetter: DeadLetterRecord) => boolean {
+  return ({ errors }) =>
+    (connector === undefined || errors.get('connector.name') === connector) &&
+    (stage === undefined || errors.get('stage') === stage)
 }
 
 function print(text: string): void {

@@ -16,29 +16,30 @@ const OPTIONS = { ...REGISTRY_OPTIONS, deleted: { type: 'boolean', default: fals
 export const exportCommand: Command = {
   help: `usage: weir export PATH --registry URL [--deleted]
 
-Writes everything that a schema registry holds to PATH: subjects, versions, ids, configs, modes and contexts. A PATH that
-ends in .json becomes one file, any other one a directory with a file for each subject.
+Writes all schemas of a schema registry to PATH: subjects, versions, ids, configs, modes and contexts. A PATH that ends in
+.json becomes one file, any other PATH a directory with one file per subject. The keys of the DEK registry are not exported:
+back up its topic.
 
-  --deleted               soft-deleted versions too; without it only those that something else refers to
+  --deleted               include all soft-deleted versions, not only those that another version references
 ${REGISTRY_HELP}
 
   weir export ./schemas --registry http://127.0.0.1:8081`,
 
   async run(args) {
     const { values, positionals } = parseArguments(args, OPTIONS)
-    const place = archiveLocation(onePath('export', positionals))
+    const location = archiveLocation(onePath('export', positionals))
     const registry = openRegistryClient(values)
-    checkExportTarget(place)
+    checkExportTarget(location)
     const progress = createProgressBar(process.stderr)
     try {
-      const dump = await collectArchive(registry, {
+      const archive = await collectArchive(registry, {
         deleted: values.deleted,
         signal: abortOnStopSignal(),
         onSubject: (done, all) => (done === 0 ? progress.begin('reading', all) : progress.step()),
       })
-      writeArchive(place, dump)
+      writeArchive(location, archive)
       progress.end()
-      process.stdout.write(`exported ${describeSize(dump)} to ${place.path}\n`)
+      process.stdout.write(`exported ${describeSize(archive)} to ${location.path}\n`)
       return 0
     } catch (error) {
       progress.end()
@@ -47,9 +48,9 @@ ${REGISTRY_HELP}
   },
 }
 
-/** The one thing besides options that these commands take. */
+/** The PATH argument of export and import. */
 export function onePath(command: string, [path, ...more]: readonly string[]): string {
-  if (path === undefined) throw new UsageError(`which file or directory? weir ${command} PATH`)
-  if (more.length > 0) throw new UsageError(`weir ${command} takes one path, '${more[0]}' is too many`)
+  if (path === undefined) throw new UsageError(`expected a file or directory: weir ${command} PATH`)
+  if (more.length > 0) throw new UsageError(`weir ${command} takes one path: '${more[0]}' is unexpected`)
   return path
 }

@@ -24,12 +24,12 @@ const OPTIONS = {
 export const importCommand: Command = {
   help: `usage: weir import PATH --registry URL [--dry-run] [--schemas-only]
 
-Makes a schema registry hold what weir export wrote to PATH, under the same ids. What is there already stays; when anything
-there contradicts PATH, all of that is listed and nothing is written (exit code 1). Run again after it was cut off, it
-goes on where it was. Subjects have mode IMPORT only while they are written.
+Imports what weir export wrote to PATH into a schema registry, with the same ids. Existing content is kept; if any of it
+contradicts PATH, all conflicts are listed and nothing is written (exit code 1). An interrupted import is completed by
+running it again. Subjects have mode IMPORT only while they are written.
 
-  --dry-run               say what would be done, and do nothing
-  --schemas-only          leave configs and modes alone
+  --dry-run               print what would be done, and write nothing
+  --schemas-only          leave configs and modes unchanged
 ${REGISTRY_HELP}
 
   weir import ./schemas --registry http://127.0.0.1:8081 --dry-run`,
@@ -38,17 +38,17 @@ ${REGISTRY_HELP}
     const { values, positionals } = parseArguments(args, OPTIONS)
     const path = onePath('import', positionals)
     const registry = openRegistryClient(values)
-    const dump = readArchive(path)
+    const archive = readArchive(path)
     const signal = abortOnStopSignal()
     const progress = createProgressBar(process.stderr)
     try {
       const target = await collectArchive(registry, {
         deleted: true,
-        also: dump.subjects.map(({ subject }) => subject),
+        extraSubjects: archive.subjects.map(({ subject }) => subject),
         signal,
         onSubject: (done, all) => (done === 0 ? progress.begin('comparing', all) : progress.step()),
       })
-      const plan = planImport(dump, await withArchivedTexts(dump, target, registry), {
+      const plan = planImport(archive, await withArchivedTexts(archive, target, registry), {
         schemasOnly: values['schemas-only'],
       })
       if (plan.conflicts.length === 0 && !values['dry-run']) {
@@ -56,15 +56,15 @@ ${REGISTRY_HELP}
         await executeImport(plan, registry, { signal, onVersion: progress.step })
       }
       progress.end()
-      return report(plan, `${describeSize(dump)} from ${path}`, values['dry-run'])
+      return report(plan, `${describeSize(archive)} from ${path}`, values['dry-run'])
     } catch (error) {
       progress.end()
-      return reportRequestError(error, '\nrun it again: it goes on where it was')
+      return reportRequestError(error, '\nrun the command again to complete the import')
     }
   },
 }
 
-function report(plan: ImportPlan, what: string, isDry: boolean): ExitCode {
+function report(plan: ImportPlan, source: string, isDryRun: boolean): ExitCode {
   const { conflicts } = plan
   const missing = countVersionsToRegister(plan)
   const settings = plan.contextConfigs.length + plan.subjectConfigs.length + plan.modes.length
@@ -72,7 +72,7 @@ function report(plan: ImportPlan, what: string, isDry: boolean): ExitCode {
   const last =
     conflicts.length > 0
       ? `nothing was written: ${conflicts.length} ${conflicts.length === 1 ? 'conflict' : 'conflicts'}`
-      : `${isDry ? 'would import' : 'imported'} ${what}: ${amounts}`
+      : `${isDryRun ? 'would import' : 'imported'} ${source}: ${amounts}`
   process.stdout.write([...conflicts, last, ''].join('\n'))
   return conflicts.length === 0 ? 0 : 1
 }

@@ -1,17 +1,12 @@
 import { createLogger } from '../../config/logger.ts'
 import { createMetrics } from '../../config/metrics.ts'
-import { settingsFromEnvironment } from '../../config/sources.ts'
-import { isEverywhere, parseListener } from '../../http/listener.ts'
+import { settingsFromEnvironment } from '../../config/settings-sources.ts'
+import { isWildcardAddress, parseListener } from '../../http/listener.ts'
 import { type OperatorOptions, readConfiguration, startOperator } from '../../operator/main.ts'
-import {
-  PROGRAM_HELP,
-  PROGRAM_OPTIONS,
-  readSettings,
-  settingsOfProgram,
-  stackBrokerAddress,
-} from '../broker-options.ts'
+import { stackBrokerAddress } from '../broker-address.ts'
 import { type Command, parseArguments, parsePort, UsageError } from '../command.ts'
 import { parseGracePeriod, runProgram } from '../process/program.ts'
+import { PROGRAM_HELP, PROGRAM_OPTIONS, readProgramSettings, settingsOfProgram } from '../program-options.ts'
 import { type RuntimeOptions, startStack } from '../stack.ts'
 
 const OPTIONS = {
@@ -33,44 +28,45 @@ const OPTIONS = {
 export const operatorCommand: Command = {
   help: `usage: weir operator (--bootstrap HOST:PORT,… | --data DIR | --registry URL --worker URL | --config FILE.yaml)
 
-Keeps the Connectors, Subjects and RegistryModes of a Kubernetes cluster. Runs a registry and a worker beside itself,
-unless it is told where they are. Their definitions have to be there: weir crds | kubectl apply --server-side -f -
+Reconciles the Connectors, Subjects and RegistryModes of a Kubernetes cluster. Runs a registry and a worker in its own
+process unless their URLs are given. The CRDs must be installed: weir crds | kubectl apply --server-side -f -
 
-  --kubeconfig FILE       default: where kubectl looks, or the pod this runs in
-  --namespace NAME        only this one; may be given several times; default: all
-  --lease-namespace NAME  of the lease that says which of several operators acts; default: the kubeconfig's, or the pod's
-  --secrets               restarts connectors when a Secret changes that their values come from; it has to be granted
-  --registry URL          a registry that runs already, Confluent's or ours
-  --worker URL            a worker that runs already, Kafka Connect's or ours
-  --registry-port N       of the one beside it; default 8081
-  --worker-port N         of the one beside it; default 8083
-  --monitoring LISTENER   where /metrics, /healthz and /readyz answer; default: http://127.0.0.1:8080
-  --webhook LISTENER      judges what is declared before it is stored, at https://HOST:PORT; default: it does not
-  --webhook-service NAMESPACE/NAME   the Service that leads there; default: the API server calls LISTENER itself
-  --webhook-certificates DIR         tls.crt, tls.key and ca.crt; default: it makes its own, in the Secret weir-webhook
+  --kubeconfig FILE       default: kubectl's kubeconfig, or the service account of the pod
+  --namespace NAME        namespace to watch; may be repeated; default: all
+  --lease-namespace NAME  namespace of the Lease for leader election; default: that of the kubeconfig or the pod
+  --secrets               restart connectors when a Secret that they reference changes; needs the privilege
+  --registry URL          an existing registry, Confluent's or Weir's
+  --worker URL            an existing worker, Kafka Connect's or Weir's
+  --registry-port N       port of the registry in this process; default 8081
+  --worker-port N         port of the worker in this process; default 8083
+  --monitoring LISTENER   listener of /metrics, /healthz and /readyz; default: http://127.0.0.1:8080
+  --webhook LISTENER      validate resources at admission, listening at https://HOST:PORT; default: no webhook
+  --webhook-service NAMESPACE/NAME   Service of the webhook; default: the API server calls LISTENER directly
+  --webhook-certificates DIR         tls.crt, tls.key and ca.crt; default: self-signed, kept in the Secret weir-webhook
 ${PROGRAM_HELP}
 
-A configuration whose name ends in .yaml names workers and registries, and who may use them. It is read again when it
-changes, and so are the files of passwords and certificates that it names.
+A --config file that ends in .yaml configures several workers and registries, and the namespaces that may use them. The file
+and the password and certificate files that it names are read again when they change.
 
-Settings begin with the name of who they are for, registry. or worker.; others are for Kafka's clients. They may also stand
-in the environment, as WEIR_SET_… with _ for each dot: a password has no place among arguments.
+Settings with the prefix registry. or worker. apply to that program, others to Kafka's clients. Settings are also read from
+environment variables WEIR_SET_… with _ for each dot; use those for passwords, which must not appear among arguments.
 
   weir operator --kubeconfig ~/.kube/config --bootstrap 127.0.0.1:9092
   weir operator --registry http://registry:8081 --worker http://connect:8083`,
 
   async run(args) {
     const { values, positionals } = parseArguments(args, OPTIONS)
-    if (positionals.length > 0) throw new UsageError(`weir operator takes options only, not '${positionals[0]}'`)
+    if (positionals.length > 0)
+      throw new UsageError(`weir operator takes no arguments: '${positionals[0]}' is unexpected`)
     const file = /\.ya?ml$/.test(values.config ?? '') ? values.config : undefined
     const environment = settingsFromEnvironment('WEIR_SET', process.env)
-    const settings = readSettings(file === undefined ? values : { ...values, config: undefined }, environment)
+    const settings = readProgramSettings(file === undefined ? values : { ...values, config: undefined }, environment)
     const configuration = file === undefined ? undefined : readConfiguration(file)
     const runtime = (program: 'registry' | 'worker'): RuntimeOptions => {
       const url = values[program]
       if (url !== undefined) return { url: parseUrl(`--${program}`, url) }
       const port = parsePort(`--${program}-port`, values[`${program}-port`])
-      return { port, written: settingsOfProgram(program, settings) }
+      return { port, settings: settingsOfProgram(program, settings) }
     }
     const { instance, watchNamespaces = [] } = configuration ?? {}
     const logger = createLogger()
@@ -82,18 +78,18 @@ in the environment, as WEIR_SET_… with _ for each dot: a password has no place
       ...(values['lease-namespace'] !== undefined && { leaseNamespace: values['lease-namespace'] }),
     }
     const own = { ...webhookOf(values), ...(instance !== undefined && { instance }) }
-    const estate = file === undefined ? {} : { estate: () => readConfiguration(file).estate }
+    const runtimesConfig = file === undefined ? {} : { runtimesConfig: () => readConfiguration(file).runtimesConfig }
     const log = stackBrokerAddress(values, settings)
     const gracePeriodMs = parseGracePeriod(values['grace-period'])
     const isAlone = log === undefined && values.registry === undefined && values.worker === undefined
     const start = (fail: (error: Error) => void) =>
-      isAlone && estate.estate !== undefined
+      isAlone && runtimesConfig.runtimesConfig !== undefined
         ? startOperator({
-            ...{ ...own, estate: estate.estate, cluster, logger },
+            ...{ ...own, runtimesConfig: runtimesConfig.runtimesConfig, cluster, logger },
             monitoring: { metrics: createMetrics(), listener: values.monitoring },
           })
         : startStack({
-            ...{ ...estate, cluster, brokerAddress: log, logger, operator: own, monitoring: values.monitoring },
+            ...{ ...runtimesConfig, cluster, brokerAddress: log, logger, operator: own, monitoring: values.monitoring },
             registry: runtime('registry'),
             worker: runtime('worker'),
             onFailed: fail,
@@ -108,14 +104,16 @@ function webhookOf(values: Values): Pick<OperatorOptions, 'webhook'> {
   const { webhook: listener, 'webhook-service': service, 'webhook-certificates': certificates } = values
   if (listener === undefined) {
     if (service === undefined && certificates === undefined) return {}
-    throw new UsageError('where is the webhook to listen? --webhook https://HOST:PORT, such as https://0.0.0.0:9443')
+    throw new UsageError('--webhook is missing: give --webhook https://HOST:PORT, such as https://0.0.0.0:9443')
   }
   const { scheme, host } = parseListener(listener)
   if (scheme !== 'https')
-    throw new UsageError(`--webhook ${listener}: expected https://HOST:PORT, since the API server calls nothing else`)
-  if (service === undefined && isEverywhere(host))
     throw new UsageError(
-      `--webhook ${listener} has no host that the API server could call: add --webhook-service NAMESPACE/NAME`,
+      `--webhook ${listener}: expected https://HOST:PORT, because the API server calls webhooks by HTTPS only`,
+    )
+  if (service === undefined && isWildcardAddress(host))
+    throw new UsageError(
+      `--webhook ${listener} listens on all addresses, so the API server needs a name to call: add --webhook-service NAMESPACE/NAME`,
     )
   return {
     webhook: {
@@ -129,7 +127,7 @@ function webhookOf(values: Values): Pick<OperatorOptions, 'webhook'> {
 function parseService(text: string): { readonly namespace: string; readonly name: string } {
   const [, namespace, name] = /^([a-z0-9-]+)\/([a-z0-9-]+)$/.exec(text) ?? []
   if (namespace !== undefined && name !== undefined) return { namespace, name }
-  throw new UsageError(`--webhook-service ${text}: expected NAMESPACE/NAME of a Service, such as weir/weir-webhook`)
+  throw new UsageError(`--webhook-service ${text}: expected the NAMESPACE/NAME of a Service, such as weir/weir-webhook`)
 }
 
 function parseUrl(option: string, text: string): string {

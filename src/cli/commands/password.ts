@@ -7,8 +7,8 @@ import { type Command, parseArguments, UsageError } from '../command.ts'
 export const passwordCommand: Command = {
   help: `usage: weir password NAME ROLE
 
-Reads a password from standard input (without showing it on a terminal) and prints the line of a users file that lets
-NAME in with it. ROLE is one of ${ROLES.join(', ')}; each may do what the ones before it may.
+Reads a password from standard input (a terminal does not echo it) and prints the line for a users file with its hash. ROLE is
+one of ${ROLES.join(', ')}; each role includes the privileges of the ones before it.
 
   weir password ada admin >> users
   weir registry --data ./d --set authentication.method=BASIC --set weir.authentication.users.file=users`,
@@ -18,21 +18,23 @@ NAME in with it. ROLE is one of ${ROLES.join(', ')}; each may do what the ones b
     const [name, role, ...more] = positionals
     if (name === undefined || role === undefined || more.length > 0) throw new UsageError('expected NAME and ROLE')
     if (!/^[^\s:#][^:]*$/.test(name)) {
-      throw new UsageError(`'${name}' is no name: expected one without ':' and '#' that begins with no blank`)
+      throw new UsageError(
+        `'${name}' is not a valid name: expected one without ':' and '#' that does not begin with a blank`,
+      )
     }
     if (!(ROLES as readonly string[]).includes(role)) {
-      throw new UsageError(`'${role}' is no role: expected ${ROLES.join(', ')}`)
+      throw new UsageError(`'${role}' is not a role: expected ${ROLES.join(', ')}`)
     }
-    const word = process.stdin.isTTY
-      ? await promptPassword(`password of ${name}: `)
+    const password = process.stdin.isTTY
+      ? await promptPassword(`password for ${name}: `)
       : (await text(process.stdin)).replace(/\r?\n$/, '')
-    if (word === '') throw new UsageError('the password is empty')
-    process.stdout.write(`${name}: ${await hashPassword(word)}, ${role}\n`)
+    if (password === '') throw new UsageError('the password is empty')
+    process.stdout.write(`${name}: ${await hashPassword(password)}, ${role}\n`)
     return 0
   },
 }
 
-/** Asks at the terminal; what is typed is not shown. */
+/** Asks on the terminal, without echo. */
 async function promptPassword(question: string): Promise<string> {
   process.stderr.write(question)
   const silence = new Writable({ write: (_chunk, _encoding, done) => done() })

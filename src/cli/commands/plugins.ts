@@ -1,9 +1,9 @@
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { commaSeparated } from '../../config/settings.ts'
-import { settingsFromFile } from '../../config/sources.ts'
+import { settingsFromFile } from '../../config/settings-sources.ts'
 import { packageVersion } from '../../config/version.ts'
-import { listedName, namesOf } from '../../plugins/catalog.ts'
+import { listedName, pluginNames } from '../../plugins/catalog.ts'
 import type { PluginDescriptor } from '../../plugins/descriptor.ts'
 import { renderReference } from '../../sdk/index.ts'
 import { type LoadedPlugins, loadPlugins } from '../../worker/main.ts'
@@ -26,28 +26,29 @@ export const pluginsCommand: Command = {
        weir plugins describe NAME [--plugin-path PATH]… [--config FILE]
        weir plugins new NAME [--kind ${SCAFFOLD_KINDS.join('|')}]
 
-Lists what connectors can be made of and says what is wrong with what could not be loaded; describes one plugin with all
-its keys; begins a plugin of your own, with a test that passes.
+list prints all connectors, converters, transforms and predicates that a worker would find, and why a plugin could not be
+loaded. describe prints the configuration reference of one plugin. new creates a plugin of your own with a test that passes.
 
-  --plugin-path PATH  a module, an npm package, or a folder of those, as in plugin.path of a worker
-  --config FILE       a worker's settings, whose plugin.path counts
-  --json              the list as JSON`,
+  --plugin-path PATH  a module, an npm package, or a directory of those, as in a worker's plugin.path
+  --config FILE       a worker's settings file, to use its plugin.path
+  --kind KIND         kind of the new plugin; default: source
+  --json              print the list as JSON`,
 
   async run(args) {
     const { values, positionals } = parseArguments(args, OPTIONS)
     const [verb, name, ...more] = positionals
-    if (more.length > 0) throw new UsageError(`weir plugins ${verb} takes one name, not also '${more[0]}'`)
+    if (more.length > 0) throw new UsageError(`weir plugins ${verb} takes one name: '${more[0]}' is unexpected`)
     if (verb === 'list' && name === undefined) return list(await loadPlugins(pluginPath(values)), values.json === true)
     if (verb === 'describe' && name !== undefined) return describe(name, await loadPlugins(pluginPath(values)))
     if (verb === 'new' && name !== undefined) return create(name, kindOf(values.kind))
-    throw new UsageError('what about plugins? weir plugins list, weir plugins describe NAME or weir plugins new NAME')
+    throw new UsageError('expected weir plugins list, weir plugins describe NAME or weir plugins new NAME')
   },
 }
 
 function pluginPath({ 'plugin-path': paths = [], config }: Values): readonly string[] {
-  const written = config === undefined ? [] : settingsFromFile(config)
-  const ofWorker = written.findLast(({ key }) => key === 'plugin.path')?.value ?? ''
-  return [...commaSeparated(ofWorker), ...paths]
+  const settings = config === undefined ? [] : settingsFromFile(config)
+  const workerPath = settings.findLast(({ key }) => key === 'plugin.path')?.value ?? ''
+  return [...commaSeparated(workerPath), ...paths]
 }
 
 function list({ catalog, faults }: LoadedPlugins, isJson: boolean): ExitCode {
@@ -64,19 +65,19 @@ function describe(name: string, { catalog }: LoadedPlugins): ExitCode {
     return plugin === undefined ? [] : [plugin]
   })
   const found = all.filter((plugin) => catalog.find(plugin.kind, name) === plugin || bareName(plugin) === name)
-  const [plugin, ...twins] = found
+  const [plugin, ...others] = found
   if (plugin === undefined) {
-    process.stderr.write(`there is no plugin '${name}': weir plugins list tells which there are\n`)
+    process.stderr.write(`plugin '${name}' not found: weir plugins list shows all plugins\n`)
     return 1
   }
-  const ofOneKind = twins.filter((twin) => twin.kind === plugin.kind && bareName(twin) === bareName(plugin))
-  print(renderReference(plugin, ...ofOneKind).trimEnd())
+  const variants = others.filter((other) => other.kind === plugin.kind && bareName(other) === bareName(plugin))
+  print(renderReference(plugin, ...variants).trimEnd())
   return 0
 }
 
-/** `Cast` of `Cast$Key` and `Cast$Value`. */
+/** `Cast` for `Cast$Key` and `Cast$Value`. */
 function bareName(plugin: PluginDescriptor): string | undefined {
-  const name = namesOf(plugin)[0] ?? listedName(plugin)
+  const name = pluginNames(plugin)[0] ?? listedName(plugin)
   return name.replace(/\$.*/, '')
 }
 
@@ -88,18 +89,18 @@ function kindOf(kind = 'source'): ScaffoldKind {
 
 function create(name: string, kind: ScaffoldKind): ExitCode {
   if (!/^[A-Z][A-Za-z0-9]*$/.test(name)) {
-    throw new UsageError(`'${name}' is no name of a plugin: expected one like TemperatureSource`)
+    throw new UsageError(`'${name}' is not a valid plugin name: expected one like TemperatureSource`)
   }
   const { folder, files } = scaffoldPlugin(name, kind, packageVersion())
   if (existsSync(folder)) {
-    process.stderr.write(`${folder} is there already\n`)
+    process.stderr.write(`${folder} already exists\n`)
     return 1
   }
   mkdirSync(folder)
   for (const [file, text] of Object.entries(files)) writeFileSync(join(folder, file), text)
   print(`${folder}: ${Object.keys(files).join(', ')}
-Its test: cd ${folder} && npm install && npm test
-In a worker: plugin.path=${folder}`)
+Run its test: cd ${folder} && npm install && npm test
+Use it in a worker: plugin.path=${folder}`)
   return 0
 }
 

@@ -1,20 +1,14 @@
 import { readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
-import type { BrokerAddress } from '../../broker/home.ts'
+import type { BrokerAddress } from '../../broker/broker-address.ts'
 import { createLogger, type Logger } from '../../config/logger.ts'
 import type { Setting } from '../../config/settings.ts'
-import {
-  embeddedBrokerAddress,
-  PROGRAM_HELP,
-  PROGRAM_OPTIONS,
-  readSettings,
-  settingsOfProgram,
-  stackBrokerAddress,
-} from '../broker-options.ts'
+import { type BrokerFlags, embeddedBrokerAddress, stackBrokerAddress } from '../broker-address.ts'
 import { type Command, type ExitCode, parseArguments, parsePort, UsageError } from '../command.ts'
 import { startMainThreadWatchdog } from '../process/main-thread-watchdog.ts'
 import { forceExitAfterFailure, forceExitAfterStop, parseGracePeriod } from '../process/program.ts'
 import { waitForStopSignal } from '../process/stop-signal.ts'
+import { PROGRAM_HELP, PROGRAM_OPTIONS, readProgramSettings, settingsOfProgram } from '../program-options.ts'
 import { type StackOptions, startStack } from '../stack.ts'
 import { LiveRegion } from '../terminal/live-region.ts'
 import { type Display, JsonLinesDisplay, type StackDescription, TableDisplay } from '../up/display.ts'
@@ -29,26 +23,26 @@ const OPTIONS = {
   timeout: { type: 'string', default: '60' },
 } as const
 
-/** Local looks are cheap, and somebody watches. */
+/** Shorter than the operator's defaults: requests are local, and a person waits for the result. */
 const OBSERVE_WORKER_MS = 500
 const RESYNC_MS = 5_000
 
 export const upCommand: Command = {
   help: `usage: weir up DIR [--data DIR | --bootstrap HOST:PORT,…] [--once]
 
-Runs a registry and a worker, and keeps everything that the manifests in DIR and its sub-folders declare. Files may be
-added, edited and deleted while it runs. Without --bootstrap it needs no Kafka: it brings a broker of its own.
+Runs a registry and a worker, and reconciles the manifests in DIR and its subdirectories. Files may be added, edited and
+deleted while it runs. Without --bootstrap it uses an embedded broker and needs no Kafka.
 
-  --registry-port N       default 8081; 0 takes a free one
-  --worker-port N         default 8083; 0 takes a free one
-  --once                  end when everything is Ready (exit code 0) or can't be (1)
-  --timeout SECONDS       how long --once waits; default 60
+  --registry-port N       default 8081; 0 selects a free port
+  --worker-port N         default 8083; 0 selects a free port
+  --once                  exit when all resources are Ready (exit code 0), or when one cannot become Ready (1)
+  --timeout SECONDS       time limit of --once; default 60
 ${PROGRAM_HELP}
 
-Data is kept in DIR/.weir unless --data says otherwise. Settings begin with the name of who they are for, registry. or
-worker.; others are for Kafka's clients: --set worker.offset.flush.interval.ms=500 --set security.protocol=SSL
+The default data directory is DIR/.weir. Settings with the prefix registry. or worker. apply to that program, others to Kafka's
+clients: --set worker.offset.flush.interval.ms=500 --set security.protocol=SSL
 
-On a terminal it shows a table; in a pipe it writes a JSON line for each change.
+On a terminal it shows a table; otherwise it writes one JSON line for each change.
 
   weir up examples/quickstart
   weir up ./manifests --data ./d --registry-port 8081 --worker-port 8083 --once`,
@@ -56,26 +50,26 @@ On a terminal it shows a table; in a pipe it writes a JSON line for each change.
   async run(args) {
     const { values, positionals } = parseArguments(args, OPTIONS)
     const manifests = parseFolder(positionals)
-    const settings = readSettings(values)
+    const settings = readProgramSettings(values)
     const address = brokerAddressOf(manifests, values, settings)
-    const about = { manifests, log: describe(address) }
+    const description = { manifests, broker: describe(address) }
     const failed = new AbortController()
     const options: Omit<StackOptions, 'logger'> = {
       cluster: { kind: 'directory', path: manifests },
       brokerAddress: address,
       registry: {
         port: parsePort('--registry-port', values['registry-port']),
-        written: settingsOfProgram('registry', settings),
+        settings: settingsOfProgram('registry', settings),
       },
       worker: {
         port: parsePort('--worker-port', values['worker-port']),
-        written: settingsOfProgram('worker', settings),
+        settings: settingsOfProgram('worker', settings),
       },
-      operator: { observeWorkerMs: OBSERVE_WORKER_MS, resyncMs: RESYNC_MS },
+      operator: { observeWorkerIntervalMs: OBSERVE_WORKER_MS, resyncPeriodMs: RESYNC_MS },
       onFailed: (error) => failed.abort(error),
     }
     const timeoutMs = parseSeconds(values.timeout) * 1_000
-    const { logger, display } = createOutputs(about)
+    const { logger, display } = createOutputs(description)
     const gracePeriodMs = parseGracePeriod(values['grace-period'])
     const ended = AbortSignal.any([createStopSignal(gracePeriodMs, logger), failed.signal])
     if (!values.once) display.open()
@@ -101,17 +95,18 @@ On a terminal it shows a table; in a pipe it writes a JSON line for each change.
 }
 
 function parseFolder([folder, ...more]: readonly string[]): string {
-  if (folder === undefined) throw new UsageError('which folder? weir up DIR, such as weir up examples/quickstart')
-  if (more.length > 0)
-    throw new UsageError(`weir up takes one folder, not ${more.length + 1}: '${more[0]}' is too many`)
+  if (folder === undefined)
+    throw new UsageError('expected a directory: weir up DIR, such as weir up examples/quickstart')
+  if (more.length > 0) throw new UsageError(`weir up takes one directory: '${more[0]}' is unexpected`)
   try {
-    if (!statSync(folder).isDirectory()) throw new UsageError(`${folder} is a file: give the folder that holds it`)
+    if (!statSync(folder).isDirectory())
+      throw new UsageError(`${folder} is a file: give the directory that contains it`)
     readdirSync(folder)
   } catch (error) {
     if (error instanceof UsageError) throw error
-    const gone = (error as NodeJS.ErrnoException).code === 'ENOENT'
+    const isMissing = (error as NodeJS.ErrnoException).code === 'ENOENT'
     throw new UsageError(
-      gone ? `there is no folder ${folder}` : `can't read folder ${folder}: ${(error as Error).message}`,
+      isMissing ? `directory ${folder} does not exist` : `cannot read directory ${folder}: ${(error as Error).message}`,
     )
   }
   return folder
@@ -122,9 +117,7 @@ function parseSeconds(text: string): number {
   throw new UsageError(`--timeout ${text}: expected a number of seconds, such as 60`)
 }
 
-type LogValues = Parameters<typeof stackBrokerAddress>[0]
-
-function brokerAddressOf(manifests: string, values: LogValues, settings: readonly Setting[]): BrokerAddress {
+function brokerAddressOf(manifests: string, values: BrokerFlags, settings: readonly Setting[]): BrokerAddress {
   const isNamed = values.bootstrap !== undefined || values.data !== undefined
   return (
     (isNamed ? stackBrokerAddress(values, settings) : undefined) ??
@@ -137,23 +130,23 @@ function describe(address: BrokerAddress): string {
   return address.kind === 'kafka' ? `Kafka at ${address.config['bootstrap.servers']}` : 'of another thread'
 }
 
-/** Aborts when somebody asks this process to end, or when nobody reads what it writes any more. */
+/** Aborts on a stop signal, and when standard output is closed, as by `weir up | head`. */
 function createStopSignal(gracePeriodMs: number, logger: Logger): AbortSignal {
-  const asked = new AbortController()
-  void waitForStopSignal(gracePeriodMs, logger).then(() => asked.abort())
+  const stop = new AbortController()
+  void waitForStopSignal(gracePeriodMs, logger).then(() => stop.abort())
   startMainThreadWatchdog(gracePeriodMs, logger)
-  process.stdout.on('error', () => asked.abort())
-  return asked.signal
+  process.stdout.on('error', () => stop.abort())
+  return stop.signal
 }
 
-function createOutputs(about: StackDescription): { readonly logger: Logger; readonly display: Display } {
+function createOutputs(description: StackDescription): { readonly logger: Logger; readonly display: Display } {
   if (!process.stdout.isTTY) {
     return { logger: createLogger(), display: new JsonLinesDisplay((line) => process.stdout.write(`${line}\n`)) }
   }
-  const screen = new LiveRegion(process.stdout)
-  const display = new TableDisplay(screen, about)
+  const region = new LiveRegion(process.stdout)
+  const display = new TableDisplay(region, description)
   if (!process.stderr.isTTY) return { logger: createLogger(), display }
-  // Both are this terminal: the log goes above the table, and only what a person has to know.
-  const logger = createLogger({ level: 'warn', write: (line) => screen.printAbove(formatLogLine(line, screen.width)) })
+  // Log and table share the terminal: warnings and errors are printed above the table.
+  const logger = createLogger({ level: 'warn', write: (line) => region.printAbove(formatLogLine(line, region.width)) })
   return { logger, display }
 }

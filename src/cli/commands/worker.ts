@@ -1,37 +1,35 @@
-import { openBroker } from '../../broker/open.ts'
+import { openBroker } from '../../broker/open-broker.ts'
 import { startAll } from '../../config/lifecycle.ts'
 import { createLogger } from '../../config/logger.ts'
 import { createMetrics } from '../../config/metrics.ts'
-import { startWorker } from '../../worker/main.ts'
-import { environmentSettings, filledInSettings } from '../../worker/settings.ts'
-import { PROGRAM_HELP, PROGRAM_OPTIONS, protectedFiles, readSettings, resolveBrokerAddress } from '../broker-options.ts'
+import { resolveSettings, startWorker } from '../../worker/main.ts'
+import { workerEnvironmentSettings } from '../../worker/settings.ts'
+import { kafkaClientSettings, resolveBrokerAddress } from '../broker-address.ts'
 import { type Command, parseArguments, UsageError } from '../command.ts'
 import { parseGracePeriod, runProgram } from '../process/program.ts'
-
-/** Settings of Kafka's clients, which a worker is configured with at the top level. */
-const CLIENT_SETTING = /^(?:client|security|sasl|ssl|metadata|request|retry|reconnect|socket|connections)\./
+import { PROGRAM_HELP, PROGRAM_OPTIONS, protectedFiles, readProgramSettings } from '../program-options.ts'
 
 export const workerCommand: Command = {
   help: `usage: weir worker (--bootstrap HOST:PORT,… | --data DIR) [--config FILE] [--set KEY=VALUE]…
 
-Runs a connector worker that speaks as Kafka Connect's does, in a cluster with all that have its group.id.
+Runs a connector worker that is compatible with Kafka Connect. Workers with the same group.id form a cluster.
 
 ${PROGRAM_HELP}
 
-Settings may also stand in the environment, as CONNECT_… with _ for each dot; they win over the file.
+Settings are also read from environment variables CONNECT_… with _ for each dot, which override the file.
 
   weir worker --bootstrap 127.0.0.1:9092 --set listeners=http://127.0.0.1:8083 --set group.id=c1`,
 
   async run(args) {
     const { values, positionals } = parseArguments(args, PROGRAM_OPTIONS)
-    if (positionals.length > 0) throw new UsageError(`weir worker takes options only, not '${positionals[0]}'`)
-    const written = readSettings(values, environmentSettings(process.env))
-    const settings = await filledInSettings(written)
-    // The setting has a default, as Kafka Connect's examples have it; only one that was written counts here.
-    const isNamed = written.some(({ key }) => key === 'bootstrap.servers')
-    const named = isNamed ? settings.values['bootstrap.servers'] : undefined
-    const client = Object.fromEntries(Object.entries(settings.rest).filter(([key]) => CLIENT_SETTING.test(key)))
-    const address = resolveBrokerAddress(values, { name: 'bootstrap.servers', value: named }, client)
+    if (positionals.length > 0)
+      throw new UsageError(`weir worker takes no arguments: '${positionals[0]}' is unexpected`)
+    const written = readProgramSettings(values, workerEnvironmentSettings(process.env))
+    const settings = await resolveSettings(written)
+    // The default of the setting, localhost:9092, must not select a broker: only a value that was given counts.
+    const isGiven = written.some(({ key }) => key === 'bootstrap.servers')
+    const bootstrap = { key: 'bootstrap.servers', value: isGiven ? settings.values['bootstrap.servers'] : undefined }
+    const address = resolveBrokerAddress(values, bootstrap, kafkaClientSettings(settings.rest))
     const logger = createLogger()
     const gracePeriodMs = parseGracePeriod(values['grace-period'])
     const start = (fail: (error: Error) => void) =>

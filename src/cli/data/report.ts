@@ -7,17 +7,17 @@ type Range = RepairReport['lost'][number]
 
 export function verifyText({ directory, isInUse, faults, damaged }: VerifyReport): string {
   if (faults.length === 0) {
-    const what = isInUse
-      ? 'a program has it: every page matches its checksum, records were not decoded'
-      : 'every page, batch and record count matches'
-    return `${directory} is sound (${what})`
+    const checked = isInUse
+      ? 'in use by a program: all pages match their checksums; records were not decoded'
+      : 'all pages, batches and record counts match'
+    return `${directory} is not damaged (${checked})`
   }
   const lines = faults.map(({ file, message }) => `${file} ${message}`)
-  return [`${directory} is damaged`, ...lines, ...damaged.map((range) => `concerned: ${rangeText(range)}`)].join('\n')
+  return [`${directory} is damaged`, ...lines, ...damaged.map((range) => `affected: ${rangeText(range)}`)].join('\n')
 }
 
 export function repairText({ directory, isSound, damaged, batches, lost, notes }: RepairReport): string {
-  if (isSound) return `${directory} is sound: nothing was changed`
+  if (isSound) return `${directory} is not damaged: nothing was changed`
   const none = 'no record is lost'
   return [
     `repaired ${directory}: ${batches} batches kept; the damaged files are in ${damaged}`,
@@ -27,11 +27,11 @@ export function repairText({ directory, isSound, damaged, batches, lost, notes }
 }
 
 export function backupText({ directory, backup, bytes }: BackupReport): string {
-  return `backed up ${directory} to ${backup}: ${bytes} bytes, read in full`
+  return `backed up ${directory} to ${backup}: ${bytes} bytes, verified`
 }
 
 export function restoreText({ directory, backup, replaced }: RestoreReport): string {
-  const before = replaced === undefined ? '' : `; what was there is in ${replaced}`
+  const before = replaced === undefined ? '' : `; the previous files are in ${replaced}`
   return `restored ${directory} from ${backup}${before}`
 }
 

@@ -2,48 +2,47 @@ import type { Header, NewRecord, StoredRecord } from '../../broker/broker.ts'
 
 const PREFIX = '__connect.errors.'
 
-/** A dead letter as its headers tell it; what no header says is undefined. */
-export type DeadLetter = {
+/** A record of a dead-letter topic, with the error that Connect's headers describe. */
+export type DeadLetterRecord = {
   readonly partition: number
   readonly record: StoredRecord
-  /** By name, without the prefix: `topic`, `stage`, `exception.message`. */
+  /** By header name without the prefix: `topic`, `stage`, `exception.message`. */
   readonly errors: ReadonlyMap<string, string>
 }
 
-export function parseDeadLetter(partition: number, stored: StoredRecord): DeadLetter {
-  const own = stored.headers.filter(([name]) => name.startsWith(PREFIX))
-  // A letter that was dead before has two of each: the last one counts.
-  const told = own.map(([name, value]) => [name.slice(PREFIX.length), String(value ?? '')] as const)
-  return { partition, record: stored, errors: new Map(told) }
+export function parseDeadLetter(partition: number, record: StoredRecord): DeadLetterRecord {
+  const headers = record.headers.filter(([name]) => name.startsWith(PREFIX))
+  // A record that failed twice has each header twice: the later one describes the later failure.
+  const errors = headers.map(([name, value]) => [name.slice(PREFIX.length), String(value ?? '')] as const)
+  return { partition, record, errors: new Map(errors) }
 }
 
-/** The record to be tried again, or why it can't be. `to`: a topic of one's own choice. */
-export function toReplayRecord(
-  { record: stored, errors: told }: DeadLetter,
-  to: string | undefined,
-): NewRecord | string {
-  const topic = to ?? told.get('topic')
-  if (topic === undefined) return 'no header says which topic it is of: name one with --to'
-  if (told.get('content') === 'json') return 'it never had the bytes of its topic: its source has to read it again'
-  if (told.get('content') === 'none') return 'its value was too large for this topic: its source has to read it again'
-  const { key, value, timestampMs } = stored
-  const headers: readonly Header[] = stored.headers.filter(([name]) => !name.startsWith(PREFIX))
+/** The original record, to be produced again, or the reason why it cannot be. `to` overrides the original topic. */
+export function toReplayRecord({ record, errors }: DeadLetterRecord, to: string | undefined): NewRecord | string {
+  const topic = to ?? errors.get('topic')
+  if (topic === undefined) return 'no header names its topic: give one with --to'
+  if (errors.get('content') === 'json') return 'it was never serialized for its topic: the source must read it again'
+  if (errors.get('content') === 'none') return 'its value was too large for this topic: the source must read it again'
+  const { key, value, timestampMs } = record
+  const headers: readonly Header[] = record.headers.filter(([name]) => !name.startsWith(PREFIX))
   return { topic, key, value, headers, timestampMs }
 }
 
 const PREVIEW_LENGTH_MAX = 200
 
-/** A few lines for people. */
-export function formatDeadLetter({ partition, record: stored, errors: told }: DeadLetter): string {
-  const at = [told.get('topic'), told.get('partition'), told.get('offset')].filter((part) => part !== undefined)
+/** Several lines for people to read. */
+export function formatDeadLetter({ partition, record, errors }: DeadLetterRecord): string {
+  const origin = [errors.get('topic'), errors.get('partition'), errors.get('offset')].filter(
+    (part) => part !== undefined,
+  )
   const lines = [
-    `${partition}/${stored.offset}  ${new Date(stored.timestampMs).toISOString()}  ${told.get('connector.name') ?? ''}`,
-    ...line('of', at.join('/') || undefined),
-    ...line('of', told.get('source.offset') && `${told.get('source.partition')} ${told.get('source.offset')}`),
-    ...line('stage', told.get('stage') && `${told.get('stage')} ${told.get('class.name') ?? ''}`),
-    ...line('error', told.get('exception.message') ?? told.get('exception.class.name')),
-    ...line('key', stored.key === null ? undefined : preview(stored.key)),
-    ...line('value', stored.value === null ? 'none' : preview(stored.value)),
+    `${partition}/${record.offset}  ${new Date(record.timestampMs).toISOString()}  ${errors.get('connector.name') ?? ''}`,
+    ...line('from', origin.join('/') || undefined),
+    ...line('from', errors.get('source.offset') && `${errors.get('source.partition')} ${errors.get('source.offset')}`),
+    ...line('stage', errors.get('stage') && `${errors.get('stage')} ${errors.get('class.name') ?? ''}`),
+    ...line('error', errors.get('exception.message') ?? errors.get('exception.class.name')),
+    ...line('key', record.key === null ? undefined : preview(record.key)),
+    ...line('value', record.value === null ? 'none' : preview(record.value)),
   ]
   return lines.join('\n').trimEnd()
 }
@@ -52,10 +51,10 @@ function line(name: string, text: string | undefined): readonly string[] {
   return text ? [`  ${name.padEnd(6)}${text}`] : []
 }
 
-/** Text where it is text, else its beginning in hexadecimal. */
+/** The beginning of the bytes: as text if they are UTF-8 without control characters, else in hexadecimal. */
 function preview(bytes: Buffer): string {
   const text = bytes.toString('utf8')
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what tells that it is no text
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what the check is for
   const isText = !text.includes('\uFFFD') && !/[\0-\x08\x0e-\x1f]/.test(text)
   const shown = isText ? text.replaceAll('\n', '\\n') : `0x${bytes.subarray(0, PREVIEW_LENGTH_MAX / 2).toString('hex')}`
   return shown.length > PREVIEW_LENGTH_MAX || bytes.length > PREVIEW_LENGTH_MAX
@@ -63,17 +62,17 @@ function preview(bytes: Buffer): string {
     : shown
 }
 
-/** For programs: everything, bytes as base64. */
-export function deadLetterJson({ partition, record: stored, errors: told }: DeadLetter): string {
-  const { offset, timestampMs, key, value, headers } = stored
-  const own = headers.filter(([name]) => !name.startsWith(PREFIX))
+/** One line of JSON with all fields; keys, values and headers are in base64. */
+export function deadLetterJson({ partition, record, errors }: DeadLetterRecord): string {
+  const { offset, timestampMs, key, value, headers } = record
+  const original = headers.filter(([name]) => !name.startsWith(PREFIX))
   return JSON.stringify({
     partition,
     offset,
     timestampMs,
     key: key?.toString('base64') ?? null,
     value: value?.toString('base64') ?? null,
-    headers: own.map(([name, bytes]) => ({ key: name, value: bytes && Buffer.from(bytes).toString('base64') })),
-    errors: Object.fromEntries(told),
+    headers: original.map(([name, bytes]) => ({ key: name, value: bytes && Buffer.from(bytes).toString('base64') })),
+    errors: Object.fromEntries(errors),
   })
 }

@@ -2,7 +2,7 @@ import type { Broker, PartitionOffset, PartitionRecords } from '../../broker/bro
 
 const POLL_MS = 500
 
-/** What stands in a topic from these positions to its end as it is now, in the pieces it comes in. */
+/** The records from these offsets, or the beginning, to the end that the topic has when this is called. */
 export async function* readToEnd(
   broker: Broker,
   topic: string,
@@ -14,14 +14,16 @@ export async function* readToEnd(
     const wanted = from.find((position) => position.partition === partition)?.offset ?? 0
     return { topic, partition, offset: Math.max(offset, wanted) }
   })
-  const left = new Set(starts.filter(({ partition, offset }) => offset < (ends.get(partition) ?? 0)).map(partitionOf))
+  const unfinished = new Set(
+    starts.filter(({ partition, offset }) => offset < (ends.get(partition) ?? 0)).map(partitionOf),
+  )
   const reader = broker.reader()
   try {
-    reader.seek(starts.filter(({ partition }) => left.has(partition)))
-    while (left.size > 0) {
+    reader.seek(starts.filter(({ partition }) => unfinished.has(partition)))
+    while (unfinished.size > 0) {
       const polled = await reader.poll(POLL_MS)
       for (const { partition, nextOffset } of polled)
-        if (nextOffset >= (ends.get(partition) ?? 0)) left.delete(partition)
+        if (nextOffset >= (ends.get(partition) ?? 0)) unfinished.delete(partition)
       yield polled
     }
   } finally {

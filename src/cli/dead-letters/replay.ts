@@ -1,64 +1,61 @@
 import type { Broker, NewRecord, PartitionRecords } from '../../broker/broker.ts'
-import { type DeadLetter, parseDeadLetter, toReplayRecord } from './dead-letter.ts'
+import { type DeadLetterRecord, parseDeadLetter, toReplayRecord } from './dead-letter.ts'
 import { readToEnd } from './read-to-end.ts'
 
 export type ReplayOptions = {
   readonly topic: string
-  /** Where records go; else back to the topic that each came from. */
+  /** Target topic; undefined: the original topic of each record. */
   readonly to: string | undefined
-  readonly matches: (letter: DeadLetter) => boolean
-  /** The consumer group that keeps how far replays have come. */
+  readonly matches: (deadLetter: DeadLetterRecord) => boolean
+  /** Consumer group whose committed offsets record what was replayed. */
   readonly groupId: string
   readonly fromBeginning: boolean
-  /** Tells what would be done and does nothing. */
+  /** Counts and reports without writing. */
   readonly isDryRun: boolean
-  /** A letter that can't be replayed, and why. */
-  readonly onRejected: (letter: DeadLetter, reason: string) => void
+  /** Called for each record that cannot be replayed. */
+  readonly onRejected: (deadLetter: DeadLetterRecord, reason: string) => void
 }
 
 export type ReplayResult = { readonly replayed: number; readonly rejected: number }
 
 /**
- * Gives dead letters another try, in their order. How far it came is kept after each piece is stored: a replay that
- * was cut off goes on there, and gives a piece twice at most.
+ * Produces the original records again, in their order. Offsets are committed after each poll, so an interrupted replay
+ * continues there and duplicates the records of one poll at most.
  */
 export async function replayDeadLetters(broker: Broker, options: ReplayOptions): Promise<ReplayResult> {
   const { topic, groupId, fromBeginning, isDryRun } = options
-  const known = fromBeginning ? [] : await broker.groups.offsets(groupId)
+  const committed = fromBeginning ? [] : await broker.groups.offsets(groupId)
   const producer = await broker.producer()
   let replayed = 0
-  let refused = 0
+  let rejected = 0
   try {
-    for await (const polled of readToEnd(
-      broker,
-      topic,
-      known.filter((position) => position.topic === topic),
-    )) {
-      const { records, refusals } = replayRecordsOf(polled, options)
-      for (const [letter, reason] of refusals) options.onRejected(letter, reason)
+    const from = committed.filter((position) => position.topic === topic)
+    for await (const polled of readToEnd(broker, topic, from)) {
+      const { records, rejections } = replayRecordsOf(polled, options)
+      for (const [deadLetter, reason] of rejections) options.onRejected(deadLetter, reason)
       if (!isDryRun) {
         await producer.send(records)
         const positions = polled.map(({ partition, nextOffset }) => ({ topic, partition, offset: nextOffset }))
         if (positions.length > 0) await broker.groups.setOffsets(groupId, positions)
       }
       replayed += records.length
-      refused += refusals.length
+      rejected += rejections.length
     }
   } finally {
     await producer.close()
   }
-  return { replayed, rejected: refused }
+  return { replayed, rejected }
 }
 
-function replayRecordsOf(polled: readonly PartitionRecords[], { matches: picks, to }: ReplayOptions) {
+function replayRecordsOf(polled: readonly PartitionRecords[], { matches, to }: ReplayOptions) {
   const records: NewRecord[] = []
-  const refusals: (readonly [DeadLetter, string])[] = []
+  const rejections: (readonly [DeadLetterRecord, string])[] = []
   for (const { partition, records: stored } of polled) {
-    for (const letter of stored.map((record) => parseDeadLetter(partition, record)).filter(picks)) {
-      const again = toReplayRecord(letter, to)
-      if (typeof again === 'string') refusals.push([letter, again])
-      else records.push(again)
+    for (const deadLetter of stored.map((record) => parseDeadLetter(partition, record)).filter(matches)) {
+      const original = toReplayRecord(deadLetter, to)
+      if (typeof original === 'string') rejections.push([deadLetter, original])
+      else records.push(original)
     }
   }
-  return { records, refusals }
+  return { records, rejections }
 }

@@ -1,7 +1,7 @@
 export const SCAFFOLD_KINDS = ['source', 'sink', 'transform'] as const
 export type ScaffoldKind = (typeof SCAFFOLD_KINDS)[number]
 
-/** The files of a plugin that works and is to be changed. `name` is in camel case with a capital. */
+/** The files of a working plugin, as a starting point. `name` is in PascalCase; `version` is that of this package. */
 export function scaffoldPlugin(
   name: string,
   kind: ScaffoldKind,
@@ -35,14 +35,14 @@ const TEMPLATES: Readonly<Record<ScaffoldKind, { readonly plugin: string; readon
   source: {
     plugin: `import { defineSource, field, INT64, z } from 'weir/sdk'
 
-/** Counts. Its place in what it reads is the number it has come to. */
+/** Counts upwards. The source offset is the next number. */
 export const CONSTANT = defineSource({
   class: 'NAME',
   version: '0.1.0',
   summary: 'Counts upwards.',
   config: z.object({
-    topic: field.text({ doc: 'Where the numbers go.', importance: 'HIGH', nonEmpty: true }),
-    'batch.size': field.int({ doc: 'How many numbers come at once.', min: 1 }).default(100),
+    topic: field.text({ doc: 'Topic for the numbers.', importance: 'HIGH', nonEmpty: true }),
+    'batch.size': field.int({ doc: 'Numbers per batch.', min: 1 }).default(100),
   }),
 
   async *poll({ config, signal, resumeFrom }) {
@@ -67,7 +67,7 @@ import { test } from 'node:test'
 import { runSource } from 'weir/sdk'
 import { CONSTANT } from './FILE.ts'
 
-test('counts on from where it was', async () => {
+test('continues after the committed offset', async () => {
   const source = runSource(CONSTANT, {
     config: { topic: 'numbers' },
     offsets: [{ partition: { counter: 'main' }, offset: { next: 7 } }],
@@ -82,23 +82,23 @@ test('counts on from where it was', async () => {
     plugin: `import { appendFile } from 'node:fs/promises'
 import { defineSink, field, z } from 'weir/sdk'
 
-/** Writes values to a file, a line each. */
+/** Appends values to a file, one line each. */
 export const CONSTANT = defineSink({
   class: 'NAME',
   version: '0.1.0',
-  summary: 'Appends values to a file as JSON, a line each.',
+  summary: 'Appends values to a file as JSON, one line each.',
   config: z.object({
-    path: field.text({ doc: 'The file.', importance: 'HIGH', nonEmpty: true }),
+    path: field.text({ doc: 'Path of the file.', importance: 'HIGH', nonEmpty: true }),
   }),
 
   start: ({ config, reject }) => ({
     async put(records) {
       const lines: string[] = []
       for (const record of records) {
-        if (record.value === null) await reject(record, new Error('there is no value'))
+        if (record.value === null) await reject(record, new Error('the record has no value'))
         else lines.push(JSON.stringify(record.value))
       }
-      // Safe when this has returned: nothing is left to do before offsets are committed.
+      // Offsets may be committed after this returns: all records are in the file.
       if (lines.length > 0) await appendFile(config.path, lines.join('\\n') + '\\n')
     },
   }),
@@ -112,7 +112,7 @@ import { test } from 'node:test'
 import { runSink } from 'weir/sdk'
 import { CONSTANT } from './FILE.ts'
 
-test('writes values and rejects what has none', async () => {
+test('writes values and rejects records without one', async () => {
   const path = join(mkdtempSync(join(tmpdir(), 'FILE-')), 'out')
   const sink = await runSink(CONSTANT, { config: { path } })
   await sink.put([{ topic: 't', value: { id: 1 } }, { topic: 't', value: null }, { topic: 't', value: 'two' }])
@@ -125,13 +125,13 @@ test('writes values and rejects what has none', async () => {
   transform: {
     plugin: `import { defineTransform, field, z } from 'weir/sdk'
 
-/** Puts something in front of the name of a record's topic. */
+/** Adds a prefix to the topic of each record. */
 export const CONSTANT = defineTransform({
   class: 'NAME',
   version: '0.1.0',
-  summary: 'Puts a prefix in front of the name of the topic.',
+  summary: 'Adds a prefix to the topic.',
   config: z.object({
-    prefix: field.text({ doc: 'What comes first.', importance: 'HIGH', nonEmpty: true }),
+    prefix: field.text({ doc: 'The prefix.', importance: 'HIGH', nonEmpty: true }),
   }),
   create:
     ({ prefix }) =>
@@ -142,7 +142,7 @@ export const CONSTANT = defineTransform({
 import { test } from 'node:test'
 import { CONSTANT } from './FILE.ts'
 
-test('changes the topic and nothing else', () => {
+test('changes only the topic', () => {
   const record = { topic: 't', key: null, keySchema: null, value: 1, valueSchema: null, headers: [], timestampMs: null }
   assert.deepEqual(CONSTANT.create({ prefix: 'a.' })(record), { ...record, topic: 'a.t' })
 })

@@ -3,45 +3,45 @@ import { extname } from 'node:path'
 import { isMainThread, Worker, workerData } from 'node:worker_threads'
 import type { Logger } from '../../config/logger.ts'
 
-// Ends the process when its main thread hangs: then no signal is handled any more, since that thread handles them. This
-// file is both the watchdog's thread and what starts it.
+// Ends the process when its main thread is blocked, because a blocked main thread cannot handle signals. This file is both
+// the code of the watchdog's thread and the function that starts it.
 
 const HEARTBEAT_MS = 500
-/** In a checkout, Node strips the types of this file there, which takes more than watching. */
+/** Most of it is for stripping the types of this file when it runs from source. */
 const MEMORY_MB_MAX = 64
 
-type Data = { readonly beat: SharedArrayBuffer; readonly hungMsMax: number }
+type Data = { readonly heartbeat: SharedArrayBuffer; readonly blockedMsMax: number }
 
-/** From now on a main thread that hangs for `hungMsMax` is the end of the process. Keeps nothing from ending. */
-export function startMainThreadWatchdog(hungMsMax: number, logger: Logger): void {
-  const beat = new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT)
-  const counter = new Int32Array(beat)
+/** Kills the process when its main thread is blocked for `blockedMsMax`. Does not keep the process alive. */
+export function startMainThreadWatchdog(blockedMsMax: number, logger: Logger): void {
+  const heartbeat = new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT)
+  const counter = new Int32Array(heartbeat)
   setInterval(() => Atomics.add(counter, 0, 1), HEARTBEAT_MS).unref()
-  const workerData: Data = { beat, hungMsMax }
+  const workerData: Data = { heartbeat, blockedMsMax }
   const watchdog = new Worker(new URL(`./main-thread-watchdog${extname(import.meta.filename)}`, import.meta.url), {
     name: 'main-thread-watchdog',
     workerData,
     resourceLimits: { maxOldGenerationSizeMb: MEMORY_MB_MAX },
   })
-  // A program runs without it, too.
-  watchdog.on('error', (error) => logger.warn({ err: error }, 'the watchdog of the main thread ended'))
+  // The program continues without the watchdog.
+  watchdog.on('error', (error) => logger.warn({ err: error }, 'the main thread watchdog failed'))
   watchdog.unref()
 }
 
-/** Counts its own turns, not time: a process that is frozen as a whole, or a machine that sleeps, does not hang. */
-function watch({ beat, hungMsMax }: Data): void {
-  const counter = new Int32Array(beat)
+/** Counts its own intervals instead of time, so that a suspended process or machine does not count as blocked. */
+function watch({ heartbeat, blockedMsMax }: Data): void {
+  const counter = new Int32Array(heartbeat)
   let last = -1
   let missed = 0
   setInterval(() => {
     const now = Atomics.load(counter, 0)
     missed = now === last ? missed + 1 : 0
     last = now
-    if (missed * HEARTBEAT_MS < hungMsMax) return
+    if (missed * HEARTBEAT_MS < blockedMsMax) return
     const time = new Date().toISOString()
-    const msg = 'the main thread hangs: ending the process, which could not be stopped otherwise'
-    // Past the log, whose stream is the main thread's.
-    writeSync(2, `${JSON.stringify({ level: 'fatal', time, hungMs: missed * HEARTBEAT_MS, msg })}\n`)
+    const msg = 'the main thread is blocked: killing the process'
+    // Not through the logger: its stream belongs to the main thread.
+    writeSync(2, `${JSON.stringify({ level: 'fatal', time, blockedMs: missed * HEARTBEAT_MS, msg })}\n`)
     process.kill(process.pid, 'SIGKILL')
   }, HEARTBEAT_MS)
 }

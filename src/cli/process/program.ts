@@ -6,41 +6,41 @@ import { endProcess } from './end-process.ts'
 import { startMainThreadWatchdog } from './main-thread-watchdog.ts'
 import { waitForStopSignal } from './stop-signal.ts'
 
-/** Kubernetes gives a pod of the chart 30 s, three of which it waits before the signal. */
+/** The chart's termination grace period is 30 s, of which the preStop hook uses 3 s. */
 export const GRACE_PERIOD_SECONDS = 25
-/** What is left open after a program has stopped may keep its process for so long. */
+/** How long open resources may keep the process alive after a program has stopped. */
 const OPEN_RESOURCES_TIMEOUT_MS = 2_000
-/** A program that is asked to end before it is up may still come up for so long, and is stopped in order then. */
+/** How long a start may continue after a stop signal, so that the program can be stopped gracefully. */
 const START_TIMEOUT_MS = 2_000
 
 export type ProgramOptions = {
   readonly logger: Logger
   readonly gracePeriodMs: number
   /**
-   * Resolves when the program is up; what it answers is stopped at the end. It calls `fail` when it cannot go on, such as
-   * with a damaged log: the program is stopped, and the failure is its answer.
+   * Resolves when the program is ready. The program calls `fail` when it cannot continue, such as after damage to its
+   * data: it is stopped, and `runProgram` rejects with the error.
    */
   readonly start: (fail: (error: Error) => void) => Promise<{ stop(): Promise<void> }>
 }
 
 /**
- * Runs a program from its start until a signal asks it to end, or until it fails. It has `gracePeriodMs` to stop, whatever
- * runs in it: then its process ends as it is. Also ends when its main thread hangs for as long.
+ * Runs a program until a stop signal or a failure. The process is ended forcibly when the program takes longer than
+ * `gracePeriodMs` to stop, and when its main thread is blocked for that time.
  */
 export async function runProgram({ logger, gracePeriodMs, start }: ProgramOptions): Promise<ExitCode> {
-  const asked = waitForStopSignal(gracePeriodMs, logger)
+  const stopSignal = waitForStopSignal(gracePeriodMs, logger)
   startMainThreadWatchdog(gracePeriodMs, logger)
-  const abandoned = asked.then(async (signal) => {
+  const startAborted = stopSignal.then(async (signal) => {
     await sleep(START_TIMEOUT_MS)
     return signal
   })
   const failed = Promise.withResolvers<Error>()
-  const running = await Promise.race([start(failed.resolve), abandoned])
+  const running = await Promise.race([start(failed.resolve), startAborted])
   if (typeof running === 'string') {
-    logger.warn({ signal: running }, 'asked to end before it was up: ending the process')
+    logger.warn({ signal: running }, 'stop signal during start: ending the process')
     endProcess(128 + constants.signals[running])
   }
-  const failure = await Promise.race([asked.then(() => undefined), failed.promise])
+  const failure = await Promise.race([stopSignal.then(() => undefined), failed.promise])
   if (failure) forceExitAfterFailure(gracePeriodMs, logger)
   await running.stop()
   forceExitAfterStop(logger, failure ? 1 : 0)
@@ -48,24 +48,24 @@ export async function runProgram({ logger, gracePeriodMs, start }: ProgramOption
   return 0
 }
 
-/** Ends the process of a program that has failed when it does not stop in time. Why it failed is in the log. */
+/** Ends the process of a failed program that does not stop within its grace period. */
 export function forceExitAfterFailure(gracePeriodMs: number, logger: Logger): void {
   setTimeout(() => {
-    logger.error({ gracePeriodMs }, 'failed, and did not stop within its grace period: ending the process as it is')
+    logger.error({ gracePeriodMs }, 'failed, and did not stop within its grace period: ending the process')
     endProcess(1)
   }, gracePeriodMs).unref()
 }
 
-/** The end of a program that has stopped: nothing that it left open keeps its process for long. */
+/** Ends the process of a stopped program that left resources open, such as sockets and timers. */
 export function forceExitAfterStop(logger: Logger, exitCode: ExitCode): void {
   setTimeout(() => {
     const resources = process.getActiveResourcesInfo()
-    logger.warn({ resources }, 'stopped, but something is still open: ending the process')
+    logger.warn({ resources }, 'stopped, but resources are still open: ending the process')
     endProcess(exitCode)
   }, OPEN_RESOURCES_TIMEOUT_MS).unref()
 }
 
-/** Of the option `--grace-period`, in milliseconds. */
+/** The value of `--grace-period` in milliseconds. */
 export function parseGracePeriod(seconds: string = String(GRACE_PERIOD_SECONDS)): number {
   if (/^\d{1,6}(\.\d+)?$/.test(seconds) && Number(seconds) > 0) return Number(seconds) * 1_000
   throw new UsageError(`--grace-period ${seconds}: expected a number of seconds, such as ${GRACE_PERIOD_SECONDS}`)

@@ -1,6 +1,6 @@
 import { styleText } from 'node:util'
 
-/** How a text looks on a terminal. */
+/** Adds terminal colors or weight to a text. */
 export type Style = (text: string) => string
 
 export const bold: Style = (text) => styleText('bold', text)

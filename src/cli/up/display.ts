@@ -2,7 +2,7 @@ import type { ResourceRow } from '../../operator/main.ts'
 import type { Stack } from '../stack.ts'
 import type { LiveRegion } from '../terminal/live-region.ts'
 import { bold, dim } from '../terminal/style.ts'
-import { renderResourceTable } from './resource-table.ts'
+import { renderResourceTable, throughputOf } from './resource-table.ts'
 import { suggestCommands } from './suggested-commands.ts'
 import { type Throughput, ThroughputMeter } from './throughput.ts'
 
@@ -11,32 +11,32 @@ export interface Display {
   /** Called before the stack starts, which takes seconds. */
   open(): void
   start(stack: Stack): void
-  /** Shows the last state and leaves it there. */
+  /** Shows the final state. */
   finish(): Promise<void>
 }
 
-export type StackDescription = { readonly manifests: string; readonly log: string }
+export type StackDescription = { readonly manifests: string; readonly broker: string }
 
 const REDRAW_MS = 250
 
-/** The live table of a terminal. */
+/** A live table on a terminal. */
 export class TableDisplay implements Display {
-  readonly #screen: LiveRegion
-  readonly #about: StackDescription
+  readonly #region: LiveRegion
+  readonly #description: StackDescription
   #stack: Stack | undefined
   #meter: ThroughputMeter | undefined
   #timer: NodeJS.Timeout | undefined
   #drawing: Promise<void> = Promise.resolve()
 
-  constructor(screen: LiveRegion, about: StackDescription) {
-    this.#screen = screen
-    this.#about = about
+  constructor(region: LiveRegion, description: StackDescription) {
+    this.#region = region
+    this.#description = description
   }
 
-  /** What npm or a shell printed before goes out of view, so that the table is the first thing to see. */
+  /** Clears the terminal first, so that the table is not below the output of npm. */
   open(): void {
-    this.#screen.clearTerminal()
-    this.#screen.draw([`${bold('weir')} starts a registry and a worker, ${dim(`log ${this.#about.log}`)}`])
+    this.#region.clearTerminal()
+    this.#region.draw([`${bold('weir')} starts a registry and a worker, ${dim(`broker ${this.#description.broker}`)}`])
   }
 
   start(stack: Stack): void {
@@ -50,7 +50,7 @@ export class TableDisplay implements Display {
     clearInterval(this.#timer)
     this.#redraw()
     await this.#drawing
-    this.#screen.close()
+    this.#region.close()
   }
 
   #redraw(): void {
@@ -59,40 +59,36 @@ export class TableDisplay implements Display {
 
   async #draw(): Promise<void> {
     if (this.#stack === undefined || this.#meter === undefined) return
-    const { width, height } = this.#screen
+    const { width, height } = this.#region
     const rows = this.#stack.operator.rows()
     const nowMs = Date.now()
     const throughput = await this.#meter.read(nowMs)
-    const head = headOf(this.#about, this.#stack)
-    const foot = footOf(rows, this.#stack)
-    const room = height - head.length - foot.length - 1
+    const header = headerOf(this.#description, this.#stack)
+    const footer = footerOf(rows, this.#stack)
+    const tableHeight = height - header.length - footer.length - 1
     const table =
       rows.length === 0
-        ? [
-            dim(
-              `no manifests in ${this.#about.manifests} yet: put a .yaml file there, it is read as soon as it is saved`,
-            ),
-          ]
-        : renderResourceTable({ rows, throughput, nowMs, width, height: room })
-    // A terminal too low for all of it shows the table.
-    this.#screen.draw(room >= table.length ? [...head, ...table, ...foot] : table.slice(0, height - 1))
+        ? [dim(`no manifests in ${this.#description.manifests} yet: save a .yaml file there to apply it`)]
+        : renderResourceTable({ rows, throughput, nowMs, width, height: tableHeight })
+    // On a terminal that is too low, the table is shown without header and footer.
+    this.#region.draw(tableHeight >= table.length ? [...header, ...table, ...footer] : table.slice(0, height - 1))
   }
 }
 
-function headOf({ manifests, log }: StackDescription, { registryUrl, workerUrl }: Stack): readonly string[] {
+function headerOf({ manifests, broker }: StackDescription, { registryUrl, workerUrl }: Stack): readonly string[] {
   return [
-    `${bold('weir')} keeps ${bold(manifests)} running   ${dim('Ctrl-C stops it; it goes on at the next start')}`,
-    dim(`log ${log}   registry ${registryUrl}   worker ${workerUrl}`),
+    `${bold('weir')} reconciles ${bold(manifests)}   ${dim('press Ctrl-C to stop; data is kept for the next start')}`,
+    dim(`broker ${broker}   registry ${registryUrl}   worker ${workerUrl}`),
     '',
   ]
 }
 
-function footOf(rows: readonly ResourceRow[], stack: Stack): readonly string[] {
+function footerOf(rows: readonly ResourceRow[], stack: Stack): readonly string[] {
   if (rows.length === 0) return []
   return ['', ...suggestCommands(rows, stack).map((hint, at) => `${dim(at === 0 ? 'try' : '   ')} ${hint}`)]
 }
 
-/** One JSON line on standard output for each change of a resource. */
+/** Writes one JSON line for each change of a resource. */
 export class JsonLinesDisplay implements Display {
   readonly #write: (line: string) => void
   readonly #shown = new Map<string, string>()
@@ -112,7 +108,7 @@ export class JsonLinesDisplay implements Display {
     this.#stack = stack
     this.#meter = new ThroughputMeter(stack.metrics)
     this.#unsubscribe = stack.operator.onChange(() => this.#show())
-    // What could not be read does not change a resource: it is looked for.
+    // A manifest that becomes unreadable causes no change event, so all rows are compared regularly.
     this.#timer = setInterval(() => void this.#measure(), REDRAW_MS)
     this.#show()
   }
@@ -131,16 +127,14 @@ export class JsonLinesDisplay implements Display {
   #show(): void {
     const rows = this.#stack?.operator.rows() ?? []
     const present = new Set<string>()
-    for (const { resource, since: _, ...row } of rows) {
+    for (const row of rows) {
       const key = [row.kind, row.namespace, row.name].join('\t')
       present.add(key)
-      const text = JSON.stringify(row)
+      const text = JSON.stringify(changeOf(row))
       if (this.#shown.get(key) === text) continue
       this.#shown.set(key, text)
-      const records = resource?.kind === 'Connector' ? this.#throughput.get(row.name)?.records : undefined
-      this.#write(
-        JSON.stringify({ time: new Date().toISOString(), ...row, ...(records === undefined ? {} : { records }) }),
-      )
+      const records = throughputOf(row, this.#throughput)?.records
+      this.#write(JSON.stringify({ time: new Date().toISOString(), ...changeOf(row), records }))
     }
     for (const key of this.#shown.keys()) {
       if (present.has(key)) continue
@@ -149,4 +143,9 @@ export class JsonLinesDisplay implements Display {
       this.#write(JSON.stringify({ time: new Date().toISOString(), kind, namespace, name, gone: true }))
     }
   }
+}
+
+/** The fields of a line. They are part of the interface of `weir up`, whatever the operator calls them. */
+function changeOf({ kind, namespace, name, about, ready, reason, message, isStalled, tasks }: ResourceRow) {
+  return { kind, namespace, name, about, ready, reason, message, stuck: isStalled, tasks }
 }

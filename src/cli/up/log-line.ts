@@ -2,7 +2,7 @@ import { red, yellow } from '../terminal/style.ts'
 
 const ERROR = 50
 
-/** A line of the log for people: time, level, message and what belongs to it, cut to one line of the terminal. */
+/** A JSON log line as time, message and fields, truncated to the terminal's width. */
 export function formatLogLine(json: string, width: number): string {
   const { time, level, msg, err, program, ...fields } = JSON.parse(json) as Record<string, unknown>
   const reason = (err as { message?: unknown } | undefined)?.message

@@ -9,7 +9,7 @@ export type ResourceTableInput = {
   readonly nowMs: number
   /** Characters in a line. */
   readonly width: number
-  /** Lines there is room for. */
+  /** Lines that are available. */
   readonly height: number
 }
 
@@ -44,11 +44,11 @@ const COLUMNS: readonly Column[] = [
   { title: 'AGE', right: true, cell: ({ since }, { nowMs }) => ({ text: ageOf(since, nowMs), style: dim }) },
 ]
 
-/** The table as lines that fit the terminal: what is not ready is never among the rows that are left out. */
+/** The lines of the table. When not all rows fit, resources that are Ready are left out first. */
 export function renderResourceTable(input: ResourceTableInput): readonly string[] {
   const { rows, width, height } = input
-  const room = Math.max(1, height - 1)
-  const shown = rows.length <= room ? rows : worstFirst(rows).slice(0, room - 1)
+  const available = Math.max(1, height - 1)
+  const shown = rows.length <= available ? rows : worstFirst(rows).slice(0, available - 1)
   const cells = shown.map((row) => COLUMNS.map((column) => column.cell(row, input)))
   const widths = COLUMNS.map(({ title }, at) =>
     Math.max(title.length, ...cells.map((line) => line[at]?.text.length ?? 0)),
@@ -75,15 +75,15 @@ export function renderResourceTable(input: ResourceTableInput): readonly string[
 }
 
 function worstFirst(rows: readonly ResourceRow[]): readonly ResourceRow[] {
-  const rank = ({ ready, stuck }: ResourceRow) => (stuck ? 0 : ready === 'True' ? 2 : 1)
+  const rank = ({ ready, isStalled }: ResourceRow) => (isStalled ? 0 : ready === 'True' ? 2 : 1)
   return [...rows].sort((a, b) => rank(a) - rank(b))
 }
 
-function colorOf({ ready, stuck }: ResourceRow): Style {
-  return ready === 'True' ? green : stuck ? red : yellow
+function colorOf({ ready, isStalled }: ResourceRow): Style {
+  return ready === 'True' ? green : isStalled ? red : yellow
 }
 
-/** What a healthy resource is doing, in a word. */
+/** The state of a Ready resource in a few words. */
 function stateOf({ resource, tasks }: ResourceRow): string {
   switch (resource?.kind) {
     case 'Connector': {
@@ -99,11 +99,15 @@ function stateOf({ resource, tasks }: ResourceRow): string {
   }
 }
 
-function throughputOf({ resource }: ResourceRow, throughput: ReadonlyMap<string, Throughput>): Throughput | undefined {
+/** Undefined for what is not a connector, or has no running task. */
+export function throughputOf(
+  { resource }: ResourceRow,
+  throughput: ReadonlyMap<string, Throughput>,
+): Throughput | undefined {
   return resource?.kind === 'Connector' ? throughput.get(resource.spec.name ?? resource.metadata.name) : undefined
 }
 
-/** Class names of Java are long; their last part says it. */
+/** The class without its Java package. */
 function shortClass(about: string): string {
   return about.slice(about.lastIndexOf('.') + 1)
 }
@@ -117,7 +121,7 @@ function rateOf(perSecond: number | undefined): string {
   return `${perSecond >= 10 ? Math.round(perSecond).toLocaleString('en-US') : perSecond.toFixed(1)}/s`
 }
 
-/** As kubectl writes ages. */
+/** In the units of kubectl. */
 export function ageOf(since: string, nowMs: number): string {
   if (since === '') return ''
   const seconds = Math.max(0, Math.floor((nowMs - Date.parse(since)) / 1_000))

@@ -1,6 +1,6 @@
 import type { ResourceRow } from '../../operator/main.ts'
 
-/** Commands that show a newcomer what runs, taken from what does. */
+/** Shell commands to inspect the running connectors and subjects. */
 export function suggestCommands(
   rows: readonly ResourceRow[],
   urls: { readonly registryUrl: string; readonly workerUrl: string },
@@ -10,15 +10,15 @@ export function suggestCommands(
   const sink = ready.find(
     ({ resource }) => resource?.kind === 'Connector' && /FileStreamSink/.test(resource.spec.class),
   )
-  const hints: string[] = []
+  const commands: string[] = []
   if (sink?.resource?.kind === 'Connector') {
     const file = sink.resource.spec.config?.['file']
-    if (file !== undefined) hints.push(`tail -f ${file}`)
+    if (file !== undefined) commands.push(`tail -f ${file}`)
   }
   if (subject?.kind === 'Subject') {
     const name = encodeURIComponent(subject.spec.subject ?? subject.metadata.name)
-    hints.push(`curl ${urls.registryUrl}/subjects/${name}/versions/latest`)
+    commands.push(`curl ${urls.registryUrl}/subjects/${name}/versions/latest`)
   }
-  hints.push(`curl '${urls.workerUrl}/connectors?expand=status'`)
-  return hints
+  commands.push(`curl '${urls.workerUrl}/connectors?expand=status'`)
+  return commands
 }

@@ -1,28 +1,28 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Operator, ResourceRow } from '../../operator/main.ts'
 
-/** Ready has to last so long: a task that fails does so a moment after it was started. */
+/** How long all resources must stay Ready, because a task may fail shortly after it started. */
 const STABLE_MS = 500
 const POLL_INTERVAL_MS = 50
 
 /**
- * Resolves when every resource is Ready and stays so for a moment, when what is left does not get there by itself, or
- * when the time is over; with the rows as they are then.
+ * Resolves with the last state of all resources when each is Ready or stuck for `STABLE_MS`, after `timeoutMs`, or when
+ * `signal` aborts.
  */
 export async function waitUntilReady(
   operator: Operator,
   timeoutMs: number,
   signal: AbortSignal,
 ): Promise<readonly ResourceRow[]> {
-  const endMs = performance.now() + timeoutMs
-  let settledAtMs = Number.POSITIVE_INFINITY
+  const deadlineMs = performance.now() + timeoutMs
+  let settledSinceMs = Number.POSITIVE_INFINITY
   for (;;) {
     const rows = operator.rows()
     const nowMs = performance.now()
-    settledAtMs = rows.every(({ ready, stuck }) => ready === 'True' || stuck)
-      ? Math.min(settledAtMs, nowMs)
+    settledSinceMs = rows.every(({ ready, isStalled }) => ready === 'True' || isStalled)
+      ? Math.min(settledSinceMs, nowMs)
       : Number.POSITIVE_INFINITY
-    if (nowMs - settledAtMs >= STABLE_MS || nowMs >= endMs || signal.aborted) return rows
+    if (nowMs - settledSinceMs >= STABLE_MS || nowMs >= deadlineMs || signal.aborted) return rows
     await sleep(POLL_INTERVAL_MS)
   }
 }

@@ -5,18 +5,18 @@ import { text } from 'node:stream/consumers'
 import { urlToHttpOptions } from 'node:url'
 import { KubeConfig } from '@kubernetes/client-node'
 import { packageVersion } from '../../config/version.ts'
-import type { Call } from '../http.ts'
+import type { HttpRequest } from '../http.ts'
 import { ClusterError } from './cluster-error.ts'
 import { readLines } from './lines.ts'
 
-export type ApiCall = Call & {
-  /** Asked for; `application/json` when absent. */
+export type ApiCall = HttpRequest & {
+  /** Value of the Accept header; `application/json` when absent. */
   readonly accept?: string
 }
 
-/** What the API server says of a call that it did not carry out. */
+/** The error response of the API server. */
 export class ApiError extends ClusterError {
-  /** 0 when it did not answer. */
+  /** HTTP status; 0 without a response. */
   readonly status: number
   /** `NotFound`, `Conflict`, `Expired`, … */
   readonly reason: string
@@ -31,7 +31,7 @@ export class ApiError extends ClusterError {
   }
 }
 
-/** What was asked for; undefined where there is no such object. */
+/** Undefined where the object does not exist. */
 export async function ignoreNotFound<T>(asked: Promise<T>): Promise<T | undefined> {
   try {
     return await asked
@@ -41,7 +41,7 @@ export async function ignoreNotFound<T>(asked: Promise<T>): Promise<T | undefine
   }
 }
 
-/** Is told each call when its answer begins; status 0: there was none. */
+/** Called when the response of a call begins; status 0: there was none. */
 export type OnResponse = (method: string, host: string, status: number, tookMs: number) => void
 
 export const APPLY_PATCH = 'application/apply-patch+yaml'
@@ -50,11 +50,11 @@ const SOCKETS_MAX = 16
 const USER_AGENT = `weir/${packageVersion()}`
 
 /**
- * Calls of a Kubernetes API server. Who we are and whom we trust comes from the official client's configuration, which
- * knows every way to log in; the calls are our own, over connections that are kept.
+ * Calls a Kubernetes API server. The official client provides the configuration and every kind of authentication; the
+ * requests are sent over connections that are kept alive.
  */
 export class KubernetesApi {
-  /** That calls are meant for when nobody says another one: of the context, or of the pod. */
+  /** Default namespace: of the kubeconfig's context, or of the pod. */
   readonly namespace: string
   readonly #config: KubeConfig
   readonly #server: URL
@@ -71,7 +71,7 @@ export class KubernetesApi {
     this.#server = new URL(cluster.server)
   }
 
-  /** Reads the whole answer. Rejects with an `ApiError`. */
+  /** Returns the parsed body. Rejects with an `ApiError`. */
   async send<T>(call: ApiCall): Promise<T> {
     const timeout = AbortSignal.timeout(REQUEST_MS)
     const signal = call.signal === undefined ? timeout : AbortSignal.any([call.signal, timeout])
@@ -82,7 +82,7 @@ export class KubernetesApi {
     return body as T
   }
 
-  /** The answer's lines as they come, each a JSON value; ends when the server ends it. Rejects with an `ApiError`. */
+  /** Yields each line of the response as JSON until the server ends the response. Rejects with an `ApiError`. */
   async *watch<T>(call: ApiCall & { readonly signal: AbortSignal }): AsyncGenerator<T> {
     const response = await this.#exchange(call)
     try {
@@ -120,7 +120,7 @@ export class KubernetesApi {
 
   async #options(call: ApiCall): Promise<RequestOptions> {
     const options: RequestOptions = {
-      // Without the brackets of an IPv6 address, which a URL keeps.
+      // `urlToHttpOptions` removes the brackets of an IPv6 address.
       ...urlToHttpOptions(this.#server),
       method: call.method,
       path: pathOf(this.#server, call),
@@ -132,7 +132,7 @@ export class KubernetesApi {
       ...(call.signal && { signal: call.signal }),
     }
     await this.#config.applyToHTTPSOptions(options)
-    // The client keeps its agents, but they close every connection after one answer.
+    // The official client makes agents without keep-alive, which close every connection after one response.
     const agent = options.agent as Agent & { keepAlive?: boolean }
     agent.keepAlive = true
     agent.maxSockets = SOCKETS_MAX
@@ -141,7 +141,7 @@ export class KubernetesApi {
   }
 }
 
-/** From a file; without one from where kubectl looks, or from the pod this runs in. */
+/** Reads a kubeconfig file; without one the default of kubectl, or the service account of the pod. */
 export function openKubernetesApi(kubeconfig: string | undefined, onAnswer?: OnResponse): KubernetesApi {
   const config = new KubeConfig()
   if (kubeconfig === undefined) config.loadFromDefault()

@@ -1,6 +1,6 @@
 /**
- * Why a cluster, or what stands for one, did not do what it was asked. `unreachable`: the same may succeed later without
- * anyone changing anything; `forbidden`: somebody has to grant it; `refused`: it will not do that.
+ * Why a cluster did not carry out an operation. `unreachable`: a retry may succeed; `forbidden`: a permission is
+ * missing; `refused`: the operation is not possible.
  */
 export class ClusterError extends Error {
   readonly code: 'unreachable' | 'forbidden' | 'refused'

@@ -1,7 +1,7 @@
-/** A line may be an object of the largest size that the API server takes. */
+/** Larger than the largest object that the API server accepts. */
 const LINE_BYTES_MAX = 16 * 1024 * 1024
 
-/** The lines of a stream of bytes; a last one without its end is left out, because it was cut. */
+/** Yields the lines of a byte stream. An incomplete last line is dropped. */
 export async function* readLines(stream: AsyncIterable<Buffer>): AsyncGenerator<string> {
   let pieces: Buffer[] = []
   let bytes = 0

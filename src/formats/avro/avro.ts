@@ -1,5 +1,6 @@
-import { type CompareOptions, type Format, type Incompatibility, type ParsedSchema, SchemaError } from '../format.ts'
+import type { CompareOptions, Format, Incompatibility, ParsedSchema } from '../format.ts'
 import { parseJson } from '../json-text.ts'
+import { SchemaError } from '../schema-error.ts'
 import { type SchemaTags, type TagChange, tagsIn } from '../tags.ts'
 import { avroIncompatibilities } from './compatibility.ts'
 import { avroEquivalent } from './equivalence.ts'
@@ -9,7 +10,7 @@ import { NESTING_MAX, printAvro } from './printer.ts'
 import { type AvroNamed, type AvroSchema, isNamed } from './schema.ts'
 import { avroEntities, tagAvro } from './tags.ts'
 
-/** Avro as Java's library 1.12 reads, prints and compares it. */
+/** Avro. Schemas are parsed, printed and compared as in the Java library 1.12. */
 export const avroFormat: Format = {
   type: 'AVRO',
   parse: ({ text, dependencies = [] }, { validation = 'strict' } = {}) => {
@@ -24,7 +25,7 @@ export class ParsedAvro implements ParsedSchema {
   readonly type = 'AVRO'
   readonly schema: AvroSchema
   readonly canonical: string
-  /** Types that references define: the canonical text names them only. */
+  /** Named types that references define. The canonical text contains only their names. */
   readonly #known: readonly AvroNamed[]
 
   constructor(schema: AvroSchema, known: readonly AvroNamed[] = []) {
@@ -53,7 +54,7 @@ export class ParsedAvro implements ParsedSchema {
     return format === 'resolved' ? printAvro(this.schema) : undefined
   }
 
-  /** Also those of the types that references define. */
+  /** Includes the tags of types that references define. */
   tags(): readonly SchemaTags[] {
     return tagsIn(avroEntities(parseJson(printAvro(this.schema), { depthMax: NESTING_MAX })))
   }

@@ -1,11 +1,12 @@
 import type avsc from 'avsc'
 import { type Json, printJson } from '../json-text.ts'
+import { avscName } from './avsc-types.ts'
 import { type AvroField, type AvroNamed, type AvroSchema, isNamed } from './schema.ts'
 
 /**
- * The part of a schema that its binary form depends on, as avsc takes it: no logical types, no documentation. Defaults
- * and aliases only count for a reader; `writer` is the schema it has to match, by names without namespaces as everywhere
- * in Avro for Java (avsc alone would compare full names).
+ * Converts a schema for avsc, with the parts that affect the binary encoding: no logical types and no documentation.
+ * For a reader, pass the schema of the `writer`; defaults and aliases are then included. Types match by simple name, as
+ * in Avro for Java; avsc alone compares full names.
  */
 export function toAvsc(schema: AvroSchema, writer?: AvroSchema): avsc.Schema {
   return convert(schema, { seen: new Set(), written: writer && namesIn(writer) }) as avsc.Schema
@@ -13,7 +14,7 @@ export function toAvsc(schema: AvroSchema, writer?: AvroSchema): avsc.Schema {
 
 type Context = {
   readonly seen: Set<string>
-  /** Full names of the writer's types by their simple ones; undefined when this is the writer. */
+  /** The full names of the writer's types by simple name; undefined while the writer's schema is converted. */
   readonly written: ReadonlyMap<string, readonly string[]> | undefined
 }
 
@@ -49,8 +50,8 @@ function convertNamed(schema: AvroNamed, context: Context): unknown {
       return {
         type: 'enum',
         ...head,
-        symbols: schema.symbols,
-        ...(schema.default === undefined ? {} : { default: schema.default }),
+        symbols: schema.symbols.map(avscName),
+        ...(schema.default === undefined ? {} : { default: avscName(schema.default) }),
       }
     case 'fixed':
       return { type: 'fixed', ...head, size: schema.size }
@@ -59,9 +60,10 @@ function convertNamed(schema: AvroNamed, context: Context): unknown {
 
 function convertField(field: AvroField, context: Context): unknown {
   const type = convert(field.schema, context)
-  if (!context.written) return { name: field.name, type }
+  const name = avscName(field.name)
+  if (!context.written) return { name, type }
   const fallback = field.default === undefined ? {} : { default: plain(field.default) }
-  return { name: field.name, type, aliases: field.aliases, ...fallback }
+  return { name, type, aliases: field.aliases.map(avscName), ...fallback }
 }
 
 function plain(value: Json): unknown {

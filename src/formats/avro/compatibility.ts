@@ -1,4 +1,5 @@
-import { type CompareOptions, type Incompatibility, SchemaError } from '../format.ts'
+import type { CompareOptions, Incompatibility } from '../format.ts'
+import { SchemaError } from '../schema-error.ts'
 import {
   type AvroEnum,
   type AvroField,
@@ -10,25 +11,28 @@ import {
   isNamed,
 } from './schema.ts'
 
-/** What Java's `SchemaCompatibility` calls them; verbose answers carry these words. */
+/** The incompatibility types of Java's `SchemaCompatibility`, as in verbose responses. */
 export type AvroFinding =
   | 'NAME_MISMATCH'
   | 'FIXED_SIZE_MISMATCH'
   | 'MISSING_ENUM_SYMBOLS'
   | 'READER_FIELD_MISSING_DEFAULT_VALUE'
-  // Java gives up here; this is our word for it.
+  // Not a Java type: Java throws an exception in this case.
   | 'READER_FIELD_AMBIGUOUS'
   | 'TYPE_MISMATCH'
   | 'MISSING_UNION_BRANCH'
 
 const FINDINGS_MAX = 1_000
-/** Two sets of types that go round in different ways meet in every pair of them: anybody's text must not hold us up. */
+/** The limit for pairs of named types. Two sets of recursive types can give every combination of their types. */
 const PAIRS_MAX = 500_000
 const DEPTH_MAX = 1_000
-/** Java tries each branch of a union. That shows only in paths and in what is ambiguous; of more, we ask by name. */
+/**
+ * Java compares every branch of a union, which affects only paths and ambiguous fields. In unions with more branches,
+ * only branches with a matching name are compared.
+ */
 const BRANCHES_TRIED_MAX = 32
 
-/** Which writers' types a reader takes besides its own: Avro's promotions. */
+/** Avro's type promotions: the writer types that a reader type also accepts. */
 const PROMOTIONS: Readonly<Record<string, readonly string[]>> = {
   long: ['int'],
   float: ['int', 'long'],
@@ -38,8 +42,9 @@ const PROMOTIONS: Readonly<Record<string, readonly string[]>> = {
 }
 
 /**
- * Why `reader` can't read what `writer` wrote, in the reader's order; paths are JSON pointers into the reader. Names
- * compare without their namespaces.
+ * Returns the reasons why `reader` cannot read data of `writer`, in the order of the reader. Paths are JSON pointers
+ * into the reader. Names are compared without their namespaces. Throws a `SchemaError` if the schemas are too complex
+ * to compare.
  */
 export function avroIncompatibilities(
   reader: AvroSchema,
@@ -48,11 +53,11 @@ export function avroIncompatibilities(
 ): readonly Incompatibility[] {
   const walk: Walk = { verdicts: new Map(), branches: new Map(), pairs: 0, depth: 0 }
   const findings = compare(walk, reader, writer, [])
-  return (walk.ambiguous ? [walk.ambiguous] : findings).map(({ type, path, info }) => ({
-    type,
-    path,
-    message: `{errorType:'${type}', description:'${describe(type, path, info, roles)}', additionalInfo:'${info}'}`,
-  }))
+  return (walk.ambiguous ? [walk.ambiguous] : findings).map(({ type, path, info }) => {
+    const description = describe(type, path, info, roles)
+    const message = `{errorType:'${type}', description:'${description}', additionalInfo:'${info}'}`
+    return { type, path, description, message }
+  })
 }
 
 type Finding = { readonly type: AvroFinding; readonly path: string; readonly info: string }
@@ -60,15 +65,15 @@ type Path = readonly (string | number)[]
 
 type Walk = {
   /**
-   * Verdicts of pairs seen before, with the path at which they were first met, as Java has it. Only a pair with a named
-   * type can be met again. One that is still being compared counts as compatible: recursive types end there.
+   * The findings for pairs that were compared, with the path of the first comparison, as in Java. Only pairs with a
+   * named type can occur more than once. A pair that is being compared counts as compatible, which ends the recursion.
    */
   readonly verdicts: Map<AvroSchema, Map<AvroSchema, readonly Finding[]>>
   readonly branches: Map<AvroUnion, Branches>
-  /** How many such pairs were met, and how many are being compared inside each other. */
+  /** The number of such pairs in total, and the current nesting of comparisons. */
   pairs: number
   depth: number
-  /** Fails the whole comparison, even if another branch of a union would do. */
+  /** Fails the whole comparison, even if another branch of a union matches. */
   ambiguous?: Finding
 }
 
@@ -120,7 +125,7 @@ function reads(reader: AvroSchema, writer: AvroSchema): boolean {
   return reader.type === writer.type || PROMOTIONS[reader.type]?.includes(writer.type) === true
 }
 
-/** Every branch that may have been written has to be readable. */
+/** The reader must be able to read every branch of the writer's union. */
 function compareWriterUnion(
   walk: Walk,
   reader: AvroSchema,
@@ -130,13 +135,13 @@ function compareWriterUnion(
   return gather(branches, (branch, index) => {
     const place = [...at, index]
     const found = compare(walk, reader, branch, place)
-    // That a union lacks a branch is told anew wherever it is met.
+    // A missing branch is reported at every occurrence of the union.
     return reader.type === 'union' && found.length > 0 ? [missingBranch(branch, place)] : found
   })
 }
 
 function compareReaderUnion(walk: Walk, union: AvroUnion, writer: AvroSchema, at: Path): readonly Finding[] {
-  // Paths of what a branch lacks begin at the branch, as Java's do.
+  // As in Java, paths inside a branch start at the branch.
   if (candidates(walk, union, writer).some((branch) => compare(walk, branch, writer, []).length === 0)) return []
   return [missingBranch(writer, at)]
 }
@@ -145,7 +150,7 @@ function missingBranch(writer: AvroSchema, at: Path): Finding {
   return finding('MISSING_UNION_BRANCH', at, `reader union lacking writer type: ${word(writer)}`)
 }
 
-/** A union's branches by what a writer's type would have to be called: unions of thousands of records are real. */
+/** The branches of a union, indexed by the names of matching writer types. Unions can have thousands of records. */
 type Branches = { readonly named: ReadonlyMap<string, readonly AvroNamed[]>; readonly others: readonly AvroSchema[] }
 
 function branchesOf({ branches }: AvroUnion): Branches {
@@ -199,19 +204,19 @@ function compareFields(walk: Walk, reader: AvroRecord, writer: AvroRecord, at: P
     }
     if (sources[0]) return compare(walk, field.schema, sources[0].schema, [...place, 'type'])
     if (field.default !== undefined) return []
-    // Java compares an enum that has a default of its own with the record around it, which never fits.
+    // Java compares an enum with a default with the enclosing record of the writer, which is never compatible.
     const isOpenEnum = field.schema.type === 'enum' && field.schema.default !== undefined
     if (isOpenEnum) return compare(walk, field.schema, writer, [...place, 'type'])
     return [finding('READER_FIELD_MISSING_DEFAULT_VALUE', place, field.name)]
   })
 }
 
-/** What a field may be filled from: more than one when its aliases name several of the writer's fields. */
+/** The writer's fields that match a field by name or alias. */
 function writtenFields(field: AvroField, written: ReadonlyMap<string, AvroField>): readonly AvroField[] {
   return [...new Set([field.name, ...field.aliases])].flatMap((name) => written.get(name) ?? [])
 }
 
-/** The findings of all parts; no more than anybody reads, for types that share types multiply them. */
+/** Collects the findings of all parts, up to `FINDINGS_MAX`, because shared types can multiply findings. */
 function gather<Part>(
   parts: readonly Part[],
   find: (part: Part, index: number) => readonly Finding[],

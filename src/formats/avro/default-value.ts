@@ -1,19 +1,20 @@
-import { SchemaError } from '../format.ts'
 import { isObject, type Json, JsonNumber } from '../json-text.ts'
+import { SchemaError } from '../schema-error.ts'
 import type { AvroRecord, AvroSchema } from './schema.ts'
 
 const INT_MAX = 2n ** 31n
 const LONG_MAX = 2n ** 63n
 
 /**
- * Whether a field of this schema may have this default. As in Java 1.12, any branch of a union will do, and a record has
- * no values while its own fields are being read: `open` are those around the field.
+ * Whether a default value is valid for a schema. As in Avro for Java 1.12, it can match any branch of a union, and a
+ * record cannot be a default value inside its own definition: `open` are the enclosing records. Throws a `SchemaError`
+ * for that.
  */
 export function defaultFits(schema: AvroSchema, value: Json, open: ReadonlySet<AvroSchema>): boolean {
   return new DefaultCheck(open).fits(schema, value)
 }
 
-/** Remembers what did not fit where: the branches of nested unions would ask again and again. */
+/** Caches the results for records, because the branches of nested unions repeat the same checks. */
 class DefaultCheck {
   readonly #open: ReadonlySet<AvroSchema>
   readonly #known = new Map<AvroRecord, Map<Json, boolean>>()
@@ -47,7 +48,7 @@ class DefaultCheck {
     if (before !== undefined) return before
     const fits = schema.fields.every((field) => {
       const given = value.get(field.name)
-      // A member that is left out takes the field's own default, which is checked where it stands.
+      // An absent member gets the field's default, which is checked at its definition.
       return given === undefined ? field.default !== undefined : this.fits(field.schema, given)
     })
     known.set(value, fits)

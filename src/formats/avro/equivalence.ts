@@ -2,15 +2,15 @@ import { isObject, type Json, JsonNumber } from '../json-text.ts'
 import type { AvroEnum, AvroField, AvroFixed, AvroName, AvroRecord, AvroSchema, Props } from './schema.ts'
 
 /**
- * Whether two schemas are equal as Java's `Schema.equals` and the original registry's lookup have it: the order of
- * aliases and of properties such as `precision` and `scale` does not count, nor does `error` instead of `record`; all
- * else does, documentation and defaults among it. Lookups use it where the texts differ.
+ * Whether two schemas are equal as defined by Java's `Schema.equals` and by lookups in Confluent's registry. The order
+ * of aliases and of properties such as `precision` and `scale`, and `error` instead of `record`, are ignored.
+ * Everything else is compared, including documentation and defaults.
  */
 export function avroEquivalent(one: AvroSchema, other: AvroSchema): boolean {
   return equivalent(one, other, new Map())
 }
 
-/** Pairs of records under comparison: a record that contains itself is equal there when the rest is. */
+/** The pairs of records that are being compared. A nested occurrence of such a pair counts as equal. */
 type Seen = Map<AvroRecord, Set<AvroRecord>>
 
 function equivalent(one: AvroSchema, other: AvroSchema, seen: Seen): boolean {
@@ -89,7 +89,7 @@ function sameProps(one: Props, other: Props): boolean {
   return one.size === other.size && [...one].every(([key, value]) => other.has(key) && sameJson(value, other.get(key)))
 }
 
-/** As Jackson's nodes: members in any order; `1` is not `1.0`, and `1.0` is `1.00`. */
+/** Compares as Jackson does: members in any order; `1` differs from `1.0`, and `1.0` equals `1.00`. */
 function sameJson(one: Json | undefined, other: Json | undefined): boolean {
   if (one === other) return true
   if (one instanceof JsonNumber && other instanceof JsonNumber) {

@@ -1,6 +1,6 @@
-import { SchemaError } from '../format.ts'
+import { SchemaError } from '../schema-error.ts'
 
-/** A letter of any script or `_`, then letters, digits and `_`. */
+/** Throws a `SchemaError` unless the name is a letter of any script or `_`, followed by letters, digits and `_`. */
 export function checkName(name: string): void {
   if (name === '') throw new SchemaError('Empty name')
   if (!/^[\p{L}_]/u.test(name)) throw new SchemaError(`Illegal initial character: ${name}`)

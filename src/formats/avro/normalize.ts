@@ -2,8 +2,8 @@ import { JsonNumber } from '../json-text.ts'
 import type { AvroField, AvroName, AvroNamed, AvroSchema, Props } from './schema.ts'
 
 /**
- * The same schema in one spelling: unknown members in the order of their names, those of a logical type before them,
- * aliases sorted, empty documentation and the word `error` gone. What data looks like does not change.
+ * Normalizes a schema: sorts unknown members by name, after those of a logical type; sorts aliases; removes empty
+ * documentation; replaces `error` by `record`. The binary encoding does not change.
  */
 export function normalizeAvro(schema: AvroSchema): AvroSchema {
   return normalize(schema, new Map())
@@ -55,7 +55,7 @@ function byName(props: Props): Props {
   return new Map([...props].sort(([a], [b]) => (a < b ? -1 : 1)))
 }
 
-/** Sorted, but a logical type that Avro knows comes first, with its precision and scale. */
+/** Sorts properties by name; the logical type, if valid for the type, comes first, with its precision and scale. */
 function sortedProps(schema: { readonly type: string; readonly props: Props }): Props {
   const sorted = byName(schema.props)
   const logical = schema.props.get('logicalType')

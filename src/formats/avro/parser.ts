@@ -1,5 +1,5 @@
-import { SchemaError } from '../format.ts'
 import { isObject, type Json, JsonNumber, type JsonObject, parseJson, printJson } from '../json-text.ts'
+import { SchemaError } from '../schema-error.ts'
 import { defaultFits } from './default-value.ts'
 import { checkName, checkNamespace } from './names.ts'
 import { NESTING_MAX, printAvro, printDefinition } from './printer.ts'
@@ -31,21 +31,21 @@ const ENUM_MEMBERS = new Set([...SCHEMA_MEMBERS, 'default'])
 const FIELD_MEMBERS = new Set(['default', 'doc', 'name', 'order', 'type', 'aliases'])
 const ORDERS = ['ascending', 'descending', 'ignore'] as const
 
-/** Known when every name of the text is. */
+/** A schema that is available once all names of the text are known. */
 type Later = () => AvroSchema
-/** Stands where a schema will stand once names are known. */
+/** The placeholder for a schema until all names are known. */
 const UNKNOWN: AvroSchema = { type: 'null', props: new Map() }
 
 /**
- * Reads schemas one after the other; each may use the names of those before it. A name may be used before the type that
- * bears it. Strict reading checks names and default values, loose reading takes them as they are.
+ * Parses schemas in sequence; each can use the names of the previous ones. A name can be used before its definition.
+ * Strict parsing checks names and default values; loose parsing accepts all. Methods throw a `SchemaError`.
  */
 export class AvroParser {
   readonly #strict: boolean
   readonly #named = new Map<string, AvroNamed>()
-  /** What waits until all names of the text are known, and what waits until they are put in their places. */
+  /** Run when all names of the text are known, to replace the placeholders. `#checks` run after that. */
   #links: (() => void)[] = []
-  /** Records around what is being read. */
+  /** The records that enclose the current position. */
   #open: AvroSchema[] = []
   #checks: (() => void)[] = []
 
@@ -86,7 +86,7 @@ export class AvroParser {
     }
   }
 
-  /** A name is looked for in the enclosing namespace first, then without one. */
+  /** Resolves a name in the enclosing namespace, otherwise as written. */
   #byName(written: string, space: string): Later {
     if (isPrimitive(written)) return always({ type: written, props: new Map() })
     const { full } = avroName(written, space)
@@ -224,7 +224,7 @@ export class AvroParser {
     return { name, doc: textOf(json.get('doc')), aliases, props: propsOf(json, members) }
   }
 
-  /** The same definition twice is one type; two different ones under one name are an error. */
+  /** Registers a named type. A repeated identical definition is allowed; a different one throws a `SchemaError`. */
   #define(schema: AvroNamed): AvroNamed {
     const { full } = schema.name
     const known = this.#named.get(full)
@@ -251,7 +251,7 @@ function always(schema: AvroSchema): Later {
   return () => schema
 }
 
-/** Java takes a number in quotes as the default of a float or a double. */
+/** As in Java, the default of a float or a double can be a number in quotes. */
 function settledDefault({ schema, default: written }: AvroField): Json | undefined {
   const isText = typeof written === 'string' && (schema.type === 'float' || schema.type === 'double')
   return isText ? numberInText(written) : written

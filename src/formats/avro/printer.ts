@@ -1,8 +1,8 @@
-import { SchemaError } from '../format.ts'
 import { printJson, printString } from '../json-text.ts'
+import { SchemaError } from '../schema-error.ts'
 import type { AvroField, AvroName, AvroNamed, AvroSchema, Props } from './schema.ts'
 
-/** A type whose simple name is one of these words is always referred to by its full name. */
+/** A type with one of these simple names is always referenced by its full name. */
 const TYPE_WORDS = new Set([
   'record',
   'enum',
@@ -21,28 +21,28 @@ const TYPE_WORDS = new Set([
 ])
 
 /**
- * The text that Java's `Schema.toString()` gives, which is what registries store: no blanks, a fixed order of members, a
- * namespace only where it changes, a named type in full where it comes first. Types in `known` are only named. Throws a
- * `SchemaError` when types that name each other would nest deeper than any reader reads.
+ * Prints a schema as Java's `Schema.toString()`, which is the text that registries store: no whitespace, members in a
+ * fixed order, a namespace only where it changes, a named type in full at its first occurrence. Types in `known` are
+ * printed as names. Throws a `SchemaError` if the text would be nested deeper than 1000 levels.
  */
 export function printAvro(schema: AvroSchema, known: readonly AvroNamed[] = []): string {
   return print(schema, { seen: new Set(known.map(({ name }) => name.full)), space: '', depth: 0 })
 }
 
-/** Of this type alone: all others are only named. */
+/** Prints only this type in full; all other named types are printed as names. */
 export function printDefinition(schema: AvroNamed): string {
   const seen = { has: (name: string) => name !== schema.name.full, add: () => {} }
   return print(schema, { seen, space: '', depth: 0 })
 }
 
-/** `depth` is that of the JSON text. */
+/** `depth` is the nesting in the JSON text. */
 type Scope = {
   readonly seen: { has(name: string): boolean; add(name: string): void }
   readonly space: string
   readonly depth: number
 }
 
-/** Of arrays and objects: what Java's JSON reader takes. */
+/** The maximum nesting of arrays and objects that Jackson, Java's JSON parser, accepts. */
 export const NESTING_MAX = 1_000
 
 function deeper(scope: Scope, by: number): Scope {

@@ -1,13 +1,13 @@
 import type { Json } from '../json-text.ts'
 
-/** An Avro schema with its names resolved: the same named type is the same object, so a schema may contain itself. */
+/** An Avro schema with resolved names. Each named type is one object, so a recursive schema contains itself. */
 export type AvroSchema = AvroPrimitive | AvroArray | AvroMap | AvroUnion | AvroNamed
 export type AvroNamed = AvroRecord | AvroEnum | AvroFixed
 
 export const PRIMITIVES = ['null', 'boolean', 'int', 'long', 'float', 'double', 'bytes', 'string'] as const
 export type PrimitiveType = (typeof PRIMITIVES)[number]
 
-/** Members the language does not know, `logicalType` among them, in their order. */
+/** Members that are not part of the type's definition, such as `logicalType`, in their order. */
 export type Props = ReadonlyMap<string, Json>
 
 export type AvroPrimitive = { readonly type: PrimitiveType; readonly props: Props }
@@ -37,17 +37,17 @@ export type AvroField = {
   readonly name: string
   readonly schema: AvroSchema
   readonly doc: string | undefined
-  /** Undefined: none. A default of null is `null`. */
+  /** Undefined if there is no default. A default of null is `null`. */
   readonly default: Json | undefined
   readonly order: 'ascending' | 'descending' | 'ignore'
   readonly aliases: readonly string[]
   readonly props: Props
 }
 
-/** `space` is empty for a name without a namespace. */
+/** `space` is the namespace; empty if there is none. */
 export type AvroName = { readonly simple: string; readonly space: string; readonly full: string }
 
-/** A name that holds a dot brings its own namespace; any other takes `space`. */
+/** Parses a name. A name with a dot contains its namespace; otherwise the namespace is `space`. */
 export function avroName(name: string, space: string): AvroName {
   const dot = name.lastIndexOf('.')
   const simple = name.slice(dot + 1)
@@ -63,7 +63,7 @@ export function isNamed(schema: AvroSchema): schema is AvroNamed {
   return schema.type === 'record' || schema.type === 'enum' || schema.type === 'fixed'
 }
 
-/** What tells the branches of a union apart: the full name of a named type, the word of any other. */
+/** The name of a union branch: the full name of a named type, otherwise the type. It must be unique in the union. */
 export function branchName(schema: AvroSchema): string {
   return isNamed(schema) ? schema.name.full : schema.type
 }

@@ -3,7 +3,7 @@ import { changeTagsIn, entityKey, type TagChange, type TaggableNode } from '../t
 import { NESTING_MAX } from './printer.ts'
 import { avroName } from './schema.ts'
 
-/** Every record and every field of a canonical text. */
+/** Yields every record and every field of a canonical text. */
 export function* avroEntities(node: Json | undefined, space = ''): Generator<TaggableNode> {
   if (Array.isArray(node)) for (const branch of node as readonly Json[]) yield* avroEntities(branch, space)
   if (!isObject(node)) return
@@ -23,7 +23,10 @@ function* recordEntities(node: JsonObject, space: string): Generator<TaggableNod
   }
 }
 
-/** A canonical text with other tags. A path without a namespace means the first record of that name. */
+/**
+ * Returns the canonical text with changed tags. A path without a namespace matches the first record of that name.
+ * Throws a `SchemaError` for a path that does not exist.
+ */
 export function tagAvro(canonical: string, change: TagChange): string {
   const root = parseJson(canonical, { depthMax: NESTING_MAX })
   const nodes = new Map<string, JsonObject>()

@@ -1,7 +1,7 @@
-/** A change that a reader of the new schema can't take in data of the old one. The names are the registry's. */
+/** A change that is incompatible unless the policy allows it. The names are those of Confluent's registry. */
 export type ChangeType = (typeof TYPES)[number]
 
-/** `path` is relative to the compared pair, without a leading slash; empty for the pair itself. */
+/** `path` is relative to the compared schemas, without a leading slash; empty for the schemas themselves. */
 export type Change = { readonly type: ChangeType; readonly path: string }
 
 export type Policy = 'STRICT' | 'LENIENT'
@@ -100,7 +100,7 @@ const TYPES = [
   'SCHEMA_ADDED',
 ] as const
 
-/** What the lenient policy lets pass: members that come and go, as people evolve JSON. */
+/** The changes that the LENIENT policy allows. They concern added, removed and unlisted properties. */
 const LENIENT: ReadonlySet<ChangeType> = new Set<ChangeType>([
   'ADDITIONAL_PROPERTIES_NARROWED',
   'ADDITIONAL_PROPERTIES_REMOVED',
@@ -119,7 +119,7 @@ export function isAllowed(type: ChangeType, policy: Policy): boolean {
 
 type Wording = (path: string) => string
 
-/** The registry's sentences; the first `%s` is the reader's side, the second the writer's. */
+/** The messages of Confluent's registry. The first `%s` is the name of the reader's schema, the second the writer's. */
 const WORDINGS: readonly (readonly [readonly ChangeType[], Wording])[] = [
   [KEYWORD_ADDED, (at) => `The keyword at path '${at}' in the %s schema is not present in the %s schema`],
   [VALUE_INCREASED, (at) => `The value at path '${at}' in the %s schema is more than its value in the %s schema`],
@@ -162,7 +162,7 @@ const WORDING_BY_TYPE: ReadonlyMap<ChangeType, Wording> = new Map(
   WORDINGS.flatMap(([types, wording]) => types.map((type) => [type, wording] as const)),
 )
 
-/** What went wrong in words; `%s` twice, for the reader's and the writer's schema. */
+/** Returns the message of a change. It contains `%s` twice, for the names of the reader's and the writer's schema. */
 export function describeChange({ type, path }: Change): string {
   return WORDING_BY_TYPE.get(type)?.(`#/${path}`) ?? ''
 }

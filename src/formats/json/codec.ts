@@ -1,13 +1,19 @@
-import { type Codec, SchemaError, type SchemaSource } from '../format.ts'
+import type { Codec, SchemaSource } from '../format.ts'
+import { SchemaError } from '../schema-error.ts'
 import { compileJsonSchema } from './meta-schema.ts'
-import type { Json } from './model.ts'
+import type { PlainJson } from './model.ts'
+
+/** `check` throws a `SchemaError` for a value that is not valid for the schema. Without `validate` it does nothing. */
+export type JsonCodec = Codec & { readonly check: (value: unknown) => void }
 
 /**
- * JSON as text in UTF-8. With `validate`, which compiles the schema, values that the schema refuses are a `SchemaError`
- * in both directions.
+ * Creates a codec for JSON text in UTF-8. With `validate`, the schema is compiled, and `encode` and `decode` throw a
+ * `SchemaError` for values that are not valid for it.
  */
-export function jsonCodec(source: SchemaSource, { validate }: { readonly validate: boolean }): Codec {
-  const check = validate ? compileJsonSchema(JSON.parse(source.text) as Json, referencesOf(source)) : () => undefined
+export function jsonCodec(source: SchemaSource, { validate }: { readonly validate: boolean }): JsonCodec {
+  const check = validate
+    ? compileJsonSchema(JSON.parse(source.text) as PlainJson, referencesOf(source))
+    : () => undefined
   const checked = (value: unknown, what: string): void => {
     const wrong = check(value)
     if (wrong !== undefined) throw new SchemaError(`${what}: ${wrong}`)
@@ -15,7 +21,7 @@ export function jsonCodec(source: SchemaSource, { validate }: { readonly validat
   return {
     encode(value) {
       const text = textOf(value)
-      // As it will be read: dates, for instance, are text by then.
+      // Validates the value as a reader sees it; a date, for example, becomes a string.
       if (validate) checked(JSON.parse(text), 'the value does not fit its schema')
       return Buffer.from(text, 'utf8')
     },
@@ -24,6 +30,7 @@ export function jsonCodec(source: SchemaSource, { validate }: { readonly validat
       checked(value, 'the data does not fit its schema')
       return value
     },
+    check: (value) => checked(value, 'the data does not fit its schema'),
   }
 }
 
@@ -45,6 +52,6 @@ function parsedText(text: string): unknown {
   }
 }
 
-function referencesOf({ dependencies = [] }: SchemaSource): ReadonlyMap<string, Json> {
-  return new Map(dependencies.map(({ name, text }) => [name, JSON.parse(text) as Json]))
+function referencesOf({ dependencies = [] }: SchemaSource): ReadonlyMap<string, PlainJson> {
+  return new Map(dependencies.map(({ name, text }) => [name, JSON.parse(text) as PlainJson]))
 }

@@ -39,7 +39,7 @@ export function compareArrays(walk: Walk, original: ArrayModel, update: ArrayMod
   ]
 }
 
-/** Listed items by their place, as members of an object by their name. */
+/** Compares the items of tuples by index, in the same way as properties by name. */
 function compareTuples(walk: Walk, original: ArrayModel, update: ArrayModel): readonly Change[] {
   const length = Math.max(original.tuple.length, update.tuple.length)
   return Array.from({ length }, (_, at) => under(`items/${at}`, compareItem(walk, at, original, update))).flat()

@@ -59,7 +59,7 @@ function compareProperty(walk: Walk, name: string, original: ObjectModel, update
   return after ? compareAdded(walk, name, after, original, update) : []
 }
 
-/** Old data may hold it: the new schema's model of other members decides. */
+/** Old data can contain the removed property, so the new schema's content model for unlisted properties decides. */
 function compareRemoved(walk: Walk, name: string, before: Model, update: ObjectModel): readonly Change[] {
   if (isFullyOpen(update)) return []
   const cover = coverOf(update, name)
@@ -72,7 +72,7 @@ function compareRemoved(walk: Walk, name: string, before: Model, update: ObjectM
   return before.kind === 'never' ? [] : walk.report('PROPERTY_REMOVED_FROM_CLOSED_CONTENT_MODEL')
 }
 
-/** Old data may hold anything of that name that the old schema let pass. */
+/** Old data can contain any value of the added property that the old schema's content model allows. */
 function compareAdded(
   walk: Walk,
   name: string,
@@ -102,7 +102,7 @@ function isFullyOpen(model: ObjectModel): boolean {
   return model.patterns.length === 0 && isOpen(model)
 }
 
-/** The schema that a member of this name has to fit although it is not listed. */
+/** The schema for an unlisted property with this name: the first matching pattern, otherwise `restSchema`. */
 function coverOf(model: ObjectModel, name: string): Model | undefined {
   return model.patterns.find(({ pattern }) => pattern.test(name))?.schema ?? restSchema(model)
 }

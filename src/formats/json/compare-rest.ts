@@ -2,12 +2,12 @@ import type { Change, ChangeType } from './change.ts'
 import type { Model, Rest } from './model.ts'
 import { under, type Walk } from './walk.ts'
 
-/** Anything may stand beside what is listed. */
+/** Whether any unlisted properties or items are allowed. */
 export function isOpen({ additional, unevaluated }: Rest): boolean {
   return additional === undefined && (unevaluated === undefined || unevaluated.kind === 'any')
 }
 
-/** What everything beside the listed has to fit; undefined when that is anything, or nothing. */
+/** The schema for unlisted properties or items; undefined if everything or nothing is allowed. */
 export function restSchema({ additional, unevaluated }: Rest): Model | undefined {
   if (additional !== undefined) return additional.kind === 'never' ? undefined : additional
   return unevaluated === undefined || unevaluated.kind === 'never' || unevaluated.kind === 'any'

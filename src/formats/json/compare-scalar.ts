@@ -55,7 +55,7 @@ export function compareNumbers(walk: Walk, original: NumberModel, update: Number
   ]
 }
 
-/** An upper bound may rise or go. */
+/** An upper bound may increase or be removed. */
 export function compareMaximum(
   walk: Walk,
   keyword: string,
@@ -69,7 +69,7 @@ export function compareMaximum(
   return after < before ? walk.report(decreased, keyword) : []
 }
 
-/** A lower bound may fall or go. */
+/** A lower bound may decrease or be removed. */
 export function compareMinimum(
   walk: Walk,
   keyword: string,
@@ -90,7 +90,7 @@ function compareMultiples(walk: Walk, before: Bound, after: Bound): readonly Cha
   return isMultiple(before, after) ? [] : walk.report('MULTIPLE_OF_CHANGED', 'multipleOf')
 }
 
-/** In decimals as they are written: 0.3 is a multiple of 0.1. */
+/** Uses decimal arithmetic: 0.3 is a multiple of 0.1. */
 function isMultiple(value: number, of: number): boolean {
   if (of === 0) return false
   const digits = (number: number) => {

@@ -1,19 +1,19 @@
-import { SchemaError } from '../format.ts'
+import { SchemaError } from '../schema-error.ts'
 import { type Change, isAllowed, type Policy } from './change.ts'
 import { compareArrays } from './compare-array.ts'
 import { compareObjects } from './compare-object.ts'
 import { compareNumbers, compareStrings } from './compare-scalar.ts'
 import { digestOf } from './digest.ts'
 import { maximumMatching } from './matching.ts'
-import type { CombinedModel, Json, Model } from './model.ts'
+import type { CombinedModel, Model, PlainJson } from './model.ts'
 import type { Walk } from './walk.ts'
 
 /**
- * The changes from `original` to `update` that break readers of `update`, with paths from the root. Every pair of
- * subschemas is compared once. A pair met again inside itself is taken to be compatible, and the whole is repeated until
- * no such assumption turned out wrong.
+ * Returns the incompatible changes from `original` to `update`, with paths from the root. Each pair of subschemas is
+ * compared once per pass. A recursive occurrence of a pair is assumed to be compatible; the passes are repeated until
+ * all assumptions hold. Throws a `SchemaError` if references are nested too deeply.
  */
-export function breakingChanges(original: Model, update: Model, policy: Policy = 'STRICT'): readonly Change[] {
+export function jsonSchemaChanges(original: Model, update: Model, policy: Policy = 'STRICT'): readonly Change[] {
   const numbers = new Map<Model, number>()
   let broken: Pairs = new Map()
   for (;;) {
@@ -24,12 +24,12 @@ export function breakingChanges(original: Model, update: Model, policy: Policy =
   }
 }
 
-/** How many pairs are compared inside each other: the stack holds 990 of those that take most of it. */
+/** The maximum nesting of comparisons. The stack has space for 990 of the comparisons that need most of it. */
 const DEPTH_MAX = 800
-/** No more than anybody reads: definitions that share definitions multiply them. */
+/** Limits the changes per pair, because shared definitions can multiply them. */
 const CHANGES_MAX = 1_000
 
-/** Changes by pair; the key joins the numbers that models get as they are met. */
+/** The changes by pair. The key consists of the numbers assigned to the two models. */
 type Pairs = ReadonlyMap<string, readonly Change[]>
 
 function comparePass(original: Model, update: Model, policy: Policy, numbers: Map<Model, number>, broken: Pairs) {
@@ -74,7 +74,7 @@ function resolved(model: Model): Model {
   return target
 }
 
-/** How two schemas of one kind compare; kinds that restrict nothing more are missing. */
+/** The comparison of two schemas of the same kind. Kinds without keywords of their own need no entry. */
 type Comparisons = {
   readonly [Kind in Model['kind']]?: (
     walk: Walk,
@@ -92,7 +92,7 @@ const SAME_KIND: Comparisons = {
   enum: (walk, { values: before }, { values: after }) => compareEnums(walk, before, after),
   const: (walk, { value: before }, { value: after }) =>
     digestOf(before) === digestOf(after) ? [] : walk.report('ENUM_ARRAY_CHANGED', 'const'),
-  // Less is excluded when the new inner schema takes only what the old one took.
+  // Compatible if the new inner schema accepts only values that the old one accepted.
   not: (walk, { schema: before }, { schema: after }) =>
     walk.compare(after, before).length === 0 ? [] : walk.report('NOT_TYPE_EXTENDED', 'not'),
 }
@@ -111,7 +111,7 @@ function compareKinds(walk: Walk, original: Model, update: Model): readonly Chan
   return alike || (original.isConnectBytes && update.isConnectBytes) ? [] : walk.report('TYPE_CHANGED')
 }
 
-/** A plain schema and a combined one: some branch is enough where only one of several has to hold. */
+/** Compares a combined schema with one that is not. True if one compatible branch is sufficient and there is one. */
 function isBranchOf(walk: Walk, original: Model, update: Model): boolean {
   if (original.kind !== 'combined' && update.kind === 'combined') {
     if (update.schemas.length > 1 && update.criterion === 'allOf') return false
@@ -132,7 +132,7 @@ function compareCombined(walk: Walk, original: CombinedModel, update: CombinedMo
   const matched = maximumMatching({
     left: before.length,
     right: after.length,
-    // Most branches stay as they are.
+    // Most branches are unchanged.
     guess: (old) => places.get(before[old]?.text ?? ''),
     fits: (old, now) => walk.compare(before[old], after[now]).length === 0,
   })
@@ -167,7 +167,7 @@ function distinct(schemas: readonly Model[]): readonly Model[] {
   return [...new Map(schemas.map((schema) => [schema.text, schema])).values()]
 }
 
-function compareEnums(walk: Walk, before: readonly Json[], after: readonly Json[]): readonly Change[] {
+function compareEnums(walk: Walk, before: readonly PlainJson[], after: readonly PlainJson[]): readonly Change[] {
   const [was, is] = [before, after].map((values) => new Set(values.map(digestOf))) as [Set<string>, Set<string>]
   if (was.isSubsetOf(is)) return []
   return walk.report(is.isSubsetOf(was) ? 'ENUM_ARRAY_NARROWED' : 'ENUM_ARRAY_CHANGED', 'enum')

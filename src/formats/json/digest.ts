@@ -1,17 +1,17 @@
 import { createHash } from 'node:crypto'
-import type { Json, JsonObject } from './model.ts'
+import type { PlainJson, PlainJsonObject } from './model.ts'
 
-/** Each object's and array's own, so that a schema is gone through once however deep it is. */
+/** The digests of objects and arrays, so that each part of a schema is hashed once. */
 const digests = new WeakMap<object, string>()
 
-/** Equal for equal values, in whatever order the members of objects stand. */
-export function digestOf(value: Json): string {
+/** Returns a digest that is equal for equal values, regardless of the order of members. */
+export function digestOf(value: PlainJson): string {
   if (value === null || typeof value !== 'object') return JSON.stringify(value)
   const known = digests.get(value)
   if (known !== undefined) return known
   const parts = Array.isArray(value)
-    ? value.map((item: Json) => digestOf(item))
-    : Object.entries(value as JsonObject)
+    ? value.map((item: PlainJson) => digestOf(item))
+    : Object.entries(value as PlainJsonObject)
         .map(([name, member]) => `${JSON.stringify(name)}:${digestOf(member)}`)
         .sort()
   const digest = createHash('sha256')

@@ -1,19 +1,12 @@
-import {
-  type CompareOptions,
-  type Format,
-  type Incompatibility,
-  type ParsedSchema,
-  type ParseOptions,
-  SchemaError,
-  type SchemaSource,
-} from '../format.ts'
+import type { CompareOptions, Format, Incompatibility, ParsedSchema, ParseOptions, SchemaSource } from '../format.ts'
+import { SchemaError } from '../schema-error.ts'
 import { type SchemaTags, type TagChange, tagsIn } from '../tags.ts'
 import { describeChange } from './change.ts'
-import { breakingChanges } from './compatibility.ts'
+import { jsonSchemaChanges } from './compatibility.ts'
 import { dialectOf } from './dialect.ts'
 import { InvalidJsonSchema, loadJsonSchema } from './load.ts'
 import { checkMetaSchema } from './meta-schema.ts'
-import type { Json, JsonObject, Model } from './model.ts'
+import type { Model, PlainJson, PlainJsonObject } from './model.ts'
 import { UnresolvedReference } from './references.ts'
 import { jsonEntities, tagJson } from './tags.ts'
 import { canonicalJson, jsonTree, printTree } from './text.ts'
@@ -23,13 +16,13 @@ export const jsonFormat: Format = { type: 'JSON', parse: parseJsonSchema }
 
 function parseJsonSchema(source: SchemaSource, options: ParseOptions = {}): ParsedSchema {
   const canonical = asSchemaError(() => canonicalJson(source.text))
-  const root = JSON.parse(source.text) as Json
+  const root = JSON.parse(source.text) as PlainJson
   if (root === null || Array.isArray(root) || (typeof root !== 'object' && typeof root !== 'boolean')) {
     throw new SchemaError('a JSON schema is an object or a boolean')
   }
   if (options.validation !== 'loose') checkMetaSchema(root, dialectOf(root))
   const schema = new JsonSchema(source, canonical, root)
-  if (options.validation !== 'loose') schema.model()
+  if (options.validation !== 'loose') schema.model({ strict: true })
   return schema
 }
 
@@ -39,30 +32,30 @@ class JsonSchema implements ParsedSchema {
   readonly name: string | undefined
   readonly fields: readonly string[]
   readonly #source: SchemaSource
-  readonly #root: Json
+  readonly #root: PlainJson
   #model: Model | undefined
 
-  constructor(source: SchemaSource, canonical: string, root: Json) {
+  constructor(source: SchemaSource, canonical: string, root: PlainJson) {
     this.canonical = canonical
     this.#source = source
     this.#root = root
-    const { title, properties } = (typeof root === 'object' ? root : {}) as JsonObject
+    const { title, properties } = (typeof root === 'object' ? root : {}) as PlainJsonObject
     this.name = typeof title === 'string' ? title : undefined
     this.fields = properties !== null && typeof properties === 'object' ? Object.keys(properties) : []
   }
 
-  /** Built when it is needed first: reading a topic needs none. */
-  model(): Model {
-    this.#model ??= asSchemaError(() => loadJsonSchema(this.#root, referencesOf(this.#source)))
+  /** The model, built on first use: reading the topic does not need it. Throws a `SchemaError`. */
+  model({ strict = false } = {}): Model {
+    this.#model ??= asSchemaError(() => loadJsonSchema(this.#root, { references: referencesOf(this.#source), strict }))
     return this.#model
   }
 
-  /** In the parsed documents: in their texts, a keyword has many spellings. */
+  /** Searches the parsed documents and not the texts, where a keyword can be written with escapes. */
   get hasPatterns(): boolean {
     try {
       return [this.#root, ...referencesOf(this.#source).values()].some(hasPatternProperties)
     } catch {
-      // What it refers to is no JSON: the comparison says so.
+      // A reference is not valid JSON. The comparison reports it.
       return true
     }
   }
@@ -90,35 +83,36 @@ class JsonSchema implements ParsedSchema {
   }
 
   incompatibilities(writer: ParsedSchema, { roles, policy }: CompareOptions): readonly Incompatibility[] {
-    const changes = breakingChanges(
+    const changes = jsonSchemaChanges(
       (writer as JsonSchema).model(),
       this.model(),
       policy === 'LENIENT' ? 'LENIENT' : 'STRICT',
     )
     return changes.map((change) => {
       const description = describeChange(change).replace('%s', roles.reader).replace('%s', roles.writer)
-      // The quotes do not match in the original either.
+      // The quotes do not match in Confluent's registry either.
       return {
         type: change.type,
         path: `#/${change.path}`,
+        description,
         message: `{errorType:"${change.type}", description:"${description}'}`,
       }
     })
   }
 }
 
-function hasPatternProperties(document: Json): boolean {
-  const documents: Json[] = [document]
+function hasPatternProperties(document: PlainJson): boolean {
+  const documents: PlainJson[] = [document]
   for (const one of documents) {
     if (one === null || typeof one !== 'object') continue
     if (Object.hasOwn(one, 'patternProperties')) return true
-    for (const member of Object.values(one)) documents.push(member as Json)
+    for (const member of Object.values(one)) documents.push(member as PlainJson)
   }
   return false
 }
 
-function referencesOf({ dependencies = [] }: SchemaSource): ReadonlyMap<string, Json> {
-  return new Map(dependencies.map(({ name, text }) => [name, JSON.parse(text) as Json]))
+function referencesOf({ dependencies = [] }: SchemaSource): ReadonlyMap<string, PlainJson> {
+  return new Map(dependencies.map(({ name, text }) => [name, JSON.parse(text) as PlainJson]))
 }
 
 function asSchemaError<T>(read: () => T): T {

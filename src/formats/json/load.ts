@@ -1,32 +1,41 @@
+import { javaSyntaxError } from '../../regex/java-syntax.ts'
 import { ecmaPattern, type Pattern } from '../../regex/pattern.ts'
+import type { Dialect } from './dialect.ts'
 import { digestOf } from './digest.ts'
 import type {
   ArrayModel,
   Bound,
   Common,
   Criterion,
-  Json,
-  JsonObject,
   Model,
   NumberModel,
   ObjectModel,
+  PlainJson,
+  PlainJsonObject,
   StringModel,
 } from './model.ts'
 import { Documents, type Located } from './references.ts'
 
-/** A keyword has a value that it can't have, or a type that there is not. */
+/** Thrown for a keyword with an invalid value and for an unknown type. */
 export class InvalidJsonSchema extends Error {
   override readonly name = 'InvalidJsonSchema'
 }
 
 const NESTING_MAX = 500
 
+export type LoadOptions = {
+  /** Referenced documents, by the URI that a `$ref` names. */
+  readonly references?: ReadonlyMap<string, PlainJson>
+  /** Also loads the subschemas that comparisons ignore, and checks the syntax of patterns. Used for new schemas. */
+  readonly strict?: boolean
+}
+
 /**
- * Reads a schema into its model. `references` are other documents by the URI that `$ref`s name. Every `$ref` is
- * resolved before this returns: one that leads nowhere, or round in a circle, is an `InvalidJsonSchema`.
+ * Loads a schema into a model. Throws `InvalidJsonSchema` for an invalid keyword and for circular `$ref`s, and
+ * `UnresolvedReference` for a `$ref` whose target does not exist.
  */
-export function loadJsonSchema(root: Json, references: ReadonlyMap<string, Json> = new Map()): Model {
-  const loader = new Loader(new Documents(root, references))
+export function loadJsonSchema(root: PlainJson, { references = new Map(), strict = false }: LoadOptions = {}): Model {
+  const loader = new Loader(new Documents(root, references), strict)
   const model = loader.load(loader.root(), 0)
   loader.resolveAll()
   return model
@@ -34,13 +43,15 @@ export function loadJsonSchema(root: Json, references: ReadonlyMap<string, Json>
 
 class Loader {
   readonly #documents: Documents
-  readonly #models = new Map<Json, Model>()
+  readonly #strict: boolean
+  readonly #models = new Map<PlainJson, Model>()
   readonly #unresolved: (() => Model)[] = []
-  /** References that lead to something, through others or not. */
+  /** The references that are known to lead to a schema, directly or through other references. */
   readonly #leading = new Set<Model>()
 
-  constructor(documents: Documents) {
+  constructor(documents: Documents, strict: boolean) {
     this.#documents = documents
+    this.#strict = strict
   }
 
   root(): Located {
@@ -73,7 +84,7 @@ class Loader {
     return model
   }
 
-  #combine(schema: JsonObject, parts: readonly Model[]): Model {
+  #combine(schema: PlainJsonObject, parts: readonly Model[]): Model {
     const common = commonOf(schema, digestOf(schema))
     const [only] = parts
     if (only === undefined) return { kind: 'any', ...common }
@@ -81,11 +92,12 @@ class Loader {
     return { kind: 'combined', criterion: 'allOf', schemas: parts, ...common }
   }
 
-  /** What stands side by side in one schema object, in the original's order. */
-  #parts(at: Located, schema: JsonObject, depth: number): readonly Model[] {
+  /** The parts of one schema object, all of which apply, in the order of Confluent's registry. */
+  #parts(at: Located, schema: PlainJsonObject, depth: number): readonly Model[] {
     const reference = typeof schema['$ref'] === 'string' ? [this.#reference(at, schema['$ref'])] : []
     if (reference.length > 0 && !at.dialect.refHasSiblings) return reference
-    const inner = (value: Json) => this.load({ ...at, value }, depth + 1)
+    const inner = (value: PlainJson) => this.load({ ...at, value }, depth + 1)
+    if (this.#strict) this.#checkUnmodelled(at, schema, inner)
     return [
       ...reference,
       ...enumPart(schema),
@@ -93,8 +105,30 @@ class Loader {
       ...notPart(schema, inner),
       ...constPart(schema, at),
       ...this.#typedParts(at, schema, inner),
-      ...conditionalPart(schema),
+      ...conditionalPart(schema, at),
     ]
+  }
+
+  /**
+   * Checks the subschemas that the model omits but Confluent's registry loads: a `$ref` in them must have a target.
+   * Also rejects patterns that are invalid in Java, as Confluent's registry does.
+   */
+  #checkUnmodelled(at: Located, schema: PlainJsonObject, inner: (value: PlainJson) => Model): void {
+    const { dialect } = at
+    const { pattern, $dynamicRef: dynamicRef } = schema
+    const expressions = membersOf(schema, 'patternProperties').map(([expression]) => expression)
+    for (const expression of typeof pattern === 'string' ? [...expressions, pattern] : expressions) {
+      const reason = javaSyntaxError(expression)
+      if (reason !== undefined) throw new InvalidJsonSchema(`the pattern '${expression}' is invalid: ${reason}`)
+    }
+    const keywords = [
+      ...(dialect.hasContains ? ['contains', 'propertyNames'] : []),
+      ...conditionalKeywords(dialect, schema),
+    ]
+    for (const value of keywords.map((keyword) => schema[keyword])) if (value !== undefined) inner(value)
+    if (!dialect.isModern) return
+    for (const [, definition] of membersOf(schema, '$defs')) inner(definition)
+    if (typeof dynamicRef === 'string') this.#reference(at, dynamicRef)
   }
 
   #reference(at: Located, ref: string): Model {
@@ -107,70 +141,71 @@ class Loader {
     return { kind: 'reference', target: resolve, ...commonOf({}, `ref ${new URL(ref, at.base).href}`) }
   }
 
-  #typedParts(at: Located, schema: JsonObject, inner: (value: Json) => Model): readonly Model[] {
+  /** Returns one part for the types that `type` names, and one for each other type that has keywords in this schema. */
+  #typedParts(at: Located, schema: PlainJsonObject, inner: (value: PlainJson) => Model): readonly Model[] {
     const { type } = schema
-    const load = (name: Json) => typedModel(at, schema, name, inner)
-    if (Array.isArray(type)) {
-      return [
-        {
-          kind: 'combined',
-          criterion: 'anyOf',
-          schemas: type.map(load),
-          ...commonOf({}, `types ${digestOf(schema)}`),
-        },
-      ]
-    }
-    if (type !== undefined) return [load(type)]
-    const sniffed = Object.entries(KEYWORDS).filter(([, keywords]) =>
-      keywords.some((keyword) => Object.hasOwn(schema, keyword)),
+    const load = (name: PlainJson) => typedModel(at, schema, name, inner)
+    const named = type === undefined ? [] : Array.isArray(type) ? type : [type]
+    const isCovered = (name: string) => named.some((one) => one === name || (one === 'integer' && name === 'number'))
+    const others = Object.entries(keywordsOf(at.dialect)).filter(
+      ([name, keywords]) => !isCovered(name) && keywords.some((keyword) => Object.hasOwn(schema, keyword)),
     )
-    return sniffed.map(([name]) => load(name))
+    const list: Model = {
+      kind: 'combined',
+      criterion: 'anyOf',
+      schemas: named.map(load),
+      ...commonOf({}, `types ${digestOf(schema)}`),
+    }
+    return [...(Array.isArray(type) ? [list] : named.map(load)), ...others.map(([name]) => load(name))]
   }
 }
 
-/** Which type a schema without one speaks of, by its keywords. */
-const KEYWORDS: Readonly<Record<'array' | 'object' | 'number' | 'string', readonly string[]>> = {
-  array: [
-    'items',
-    'prefixItems',
-    'additionalItems',
-    'unevaluatedItems',
-    'minItems',
-    'maxItems',
-    'uniqueItems',
-    'contains',
-  ],
-  object: [
-    'properties',
-    'required',
-    'minProperties',
-    'maxProperties',
-    'dependencies',
-    'dependentRequired',
-    'dependentSchemas',
-    'patternProperties',
-    'additionalProperties',
-    'unevaluatedProperties',
-    'propertyNames',
-  ],
-  number: ['minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum', 'multipleOf'],
-  string: ['minLength', 'maxLength', 'pattern', 'format'],
+/**
+ * The keywords of each type. Keywords of a type that is not in `type` still restrict values of that type, so
+ * Confluent's registry loads `{type: boolean, maxLength: 5}` as a boolean schema and a string schema.
+ */
+function keywordsOf(dialect: Dialect): Readonly<Record<'array' | 'object' | 'number' | 'string', readonly string[]>> {
+  const { isModern, hasPrefixItems } = dialect
+  const since = (draft: boolean, ...keywords: readonly string[]) => (draft ? keywords : [])
+  return {
+    array: [
+      ...['items', 'minItems', 'maxItems', 'uniqueItems'],
+      ...since(dialect.hasContains, 'contains'),
+      ...since(hasPrefixItems, 'prefixItems'),
+      ...since(!hasPrefixItems, 'additionalItems'),
+      ...since(isModern, 'unevaluatedItems'),
+    ],
+    object: [
+      ...['properties', 'required', 'minProperties', 'maxProperties', 'patternProperties', 'additionalProperties'],
+      ...since(dialect.hasContains, 'propertyNames'),
+      ...since(isModern, 'dependentRequired', 'dependentSchemas', 'unevaluatedProperties'),
+      ...since(!isModern, 'dependencies'),
+    ],
+    number: ['minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum', 'multipleOf'],
+    string: ['minLength', 'maxLength', 'pattern', ...since(!isModern, 'format')],
+  }
 }
 
-function commonOf(schema: JsonObject, text: string): Common {
+/** Before 2019-09 each of the three keywords is loaded; from 2019-09 only together with `if`. */
+function conditionalKeywords({ hasConditional, isModern }: Dialect, schema: PlainJsonObject): readonly string[] {
+  const isRead = hasConditional && (!isModern || Object.hasOwn(schema, 'if'))
+  return isRead ? ['if', 'then', 'else'].filter((keyword) => Object.hasOwn(schema, keyword)) : []
+}
+
+function commonOf(schema: PlainJsonObject, text: string): Common {
   return { hasDefault: Object.hasOwn(schema, 'default'), isConnectBytes: schema['connect.type'] === 'bytes', text }
 }
 
-function isObject(value: Json | undefined): value is JsonObject {
+function isObject(value: PlainJson | undefined): value is PlainJsonObject {
   return value !== null && typeof value === 'object' && !Array.isArray(value)
 }
 
-function enumPart(schema: JsonObject): readonly Model[] {
+function enumPart(schema: PlainJsonObject): readonly Model[] {
   const values = schema['enum']
   return Array.isArray(values) ? [{ kind: 'enum', values, ...commonOf({}, `enum ${digestOf(values)}`) }] : []
 }
 
-function combinedParts(schema: JsonObject, inner: (value: Json) => Model): readonly Model[] {
+function combinedParts(schema: PlainJsonObject, inner: (value: PlainJson) => Model): readonly Model[] {
   return (['allOf', 'anyOf', 'oneOf'] as const).flatMap((criterion: Criterion): readonly Model[] => {
     const branches = schema[criterion]
     if (!Array.isArray(branches)) return []
@@ -185,22 +220,22 @@ function combinedParts(schema: JsonObject, inner: (value: Json) => Model): reado
   })
 }
 
-function notPart(schema: JsonObject, inner: (value: Json) => Model): readonly Model[] {
+function notPart(schema: PlainJsonObject, inner: (value: PlainJson) => Model): readonly Model[] {
   const { not } = schema
   return not === undefined ? [] : [{ kind: 'not', schema: inner(not), ...commonOf({}, `not ${digestOf(not)}`) }]
 }
 
-function constPart(schema: JsonObject, { dialect }: Located): readonly Model[] {
+function constPart(schema: PlainJsonObject, { dialect }: Located): readonly Model[] {
   const value = dialect.hasConst ? schema['const'] : undefined
   return value === undefined ? [] : [{ kind: 'const', value, ...commonOf({}, `const ${digestOf(value)}`) }]
 }
 
-function conditionalPart(schema: JsonObject): readonly Model[] {
-  const has = ['if', 'then', 'else'].some((keyword) => Object.hasOwn(schema, keyword))
+function conditionalPart(schema: PlainJsonObject, { dialect }: Located): readonly Model[] {
+  const has = conditionalKeywords(dialect, schema).length > 0
   return has ? [{ kind: 'conditional', ...commonOf({}, 'conditional') }] : []
 }
 
-function typedModel(at: Located, schema: JsonObject, type: Json, inner: (value: Json) => Model): Model {
+function typedModel(at: Located, schema: PlainJsonObject, type: PlainJson, inner: (value: PlainJson) => Model): Model {
   const common = commonOf({}, `${String(type)} ${digestOf(schema)}`)
   switch (type) {
     case 'string':
@@ -224,12 +259,12 @@ function typedModel(at: Located, schema: JsonObject, type: Json, inner: (value: 
 
 type Own<T> = Omit<T, keyof Common | 'kind'>
 
-function bound(schema: JsonObject, keyword: string): Bound {
+function bound(schema: PlainJsonObject, keyword: string): Bound {
   const value = schema[keyword]
   return typeof value === 'number' ? value : undefined
 }
 
-function stringOf(schema: JsonObject): Own<StringModel> {
+function stringOf(schema: PlainJsonObject): Own<StringModel> {
   const { pattern } = schema
   return {
     minLength: bound(schema, 'minLength'),
@@ -238,7 +273,7 @@ function stringOf(schema: JsonObject): Own<StringModel> {
   }
 }
 
-function numberOf(schema: JsonObject): Omit<Own<NumberModel>, 'integer'> {
+function numberOf(schema: PlainJsonObject): Omit<Own<NumberModel>, 'integer'> {
   return {
     minimum: bound(schema, 'minimum'),
     maximum: bound(schema, 'maximum'),
@@ -248,17 +283,17 @@ function numberOf(schema: JsonObject): Omit<Own<NumberModel>, 'integer'> {
   }
 }
 
-function membersOf(schema: JsonObject, keyword: string): readonly (readonly [string, Json])[] {
+function membersOf(schema: PlainJsonObject, keyword: string): readonly (readonly [string, PlainJson])[] {
   const members = schema[keyword]
   return isObject(members) ? Object.entries(members) : []
 }
 
-/** `true` says nothing: it counts as absent. */
-function restOf(value: Json | undefined, inner: (value: Json) => Model): Model | undefined {
+/** `true` is handled as absent, because it allows everything. */
+function restOf(value: PlainJson | undefined, inner: (value: PlainJson) => Model): Model | undefined {
   return value === undefined || value === true ? undefined : inner(value)
 }
 
-function objectOf({ dialect }: Located, schema: JsonObject, inner: (value: Json) => Model): Own<ObjectModel> {
+function objectOf({ dialect }: Located, schema: PlainJsonObject, inner: (value: PlainJson) => Model): Own<ObjectModel> {
   const dependencies = membersOf(schema, dialect.isModern ? 'dependentRequired' : 'dependencies')
   const schemas = dialect.isModern ? membersOf(schema, 'dependentSchemas') : dependencies
   const { required } = schema
@@ -280,7 +315,7 @@ function objectOf({ dialect }: Located, schema: JsonObject, inner: (value: Json)
   }
 }
 
-/** An expression that only Java understands matches nothing here. */
+/** Compiles a pattern. A pattern that is valid only in Java matches nothing. */
 function expression(pattern: string): Pattern {
   try {
     return ecmaPattern(pattern)
@@ -291,7 +326,7 @@ function expression(pattern: string): Pattern {
 
 const NOTHING = ecmaPattern('[]')
 
-function arrayOf({ dialect }: Located, schema: JsonObject, inner: (value: Json) => Model): Own<ArrayModel> {
+function arrayOf({ dialect }: Located, schema: PlainJsonObject, inner: (value: PlainJson) => Model): Own<ArrayModel> {
   const { tuple, items, additional } = itemsOf(schema, dialect.hasPrefixItems)
   const minContains = dialect.isModern && schema['contains'] !== undefined ? 1 : undefined
   return {
@@ -308,13 +343,13 @@ function arrayOf({ dialect }: Located, schema: JsonObject, inner: (value: Json) 
 }
 
 type Items = {
-  readonly tuple: readonly Json[]
-  readonly items: Json | undefined
-  readonly additional: Json | undefined
+  readonly tuple: readonly PlainJson[]
+  readonly items: PlainJson | undefined
+  readonly additional: PlainJson | undefined
 }
 
-/** Both ways of listing items, as one. */
-function itemsOf(schema: JsonObject, hasPrefixItems: boolean): Items {
+/** Unifies the two notations for tuples: `prefixItems` and an array in `items`. */
+function itemsOf(schema: PlainJsonObject, hasPrefixItems: boolean): Items {
   const { items, prefixItems, additionalItems } = schema
   if (hasPrefixItems) {
     const tuple = Array.isArray(prefixItems) ? prefixItems : []

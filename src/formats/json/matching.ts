@@ -1,6 +1,6 @@
 /**
- * The size of a largest set of pairs in which nobody stands twice, or `enough` when that is reached: augmenting paths,
- * by breadth. `guess` names a likely partner, tried first; `fits` is asked only where it matters, for it may be costly.
+ * Returns the size of a maximum bipartite matching, computed with breadth-first augmenting paths. `guess` returns a
+ * likely partner, which is tried first. `fits` can be expensive and is called only when necessary.
  */
 export function maximumMatching(sides: {
   readonly left: number
@@ -18,7 +18,7 @@ export function maximumMatching(sides: {
     rightOf[left] = right
   }
 
-  /** Finds a partner for `start`, moving others to other partners. */
+  /** Finds an augmenting path from `start` and applies it. Returns false if there is none. */
   const place = (start: number): boolean => {
     const reachedBy = new Array<number>(sides.right).fill(-1)
     const left = [start]

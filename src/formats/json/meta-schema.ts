@@ -4,14 +4,14 @@ import { Ajv2019 } from 'ajv/dist/2019.js'
 import { Ajv2020 } from 'ajv/dist/2020.js'
 import Ajv04Module from 'ajv-draft-04'
 import { ecmaPattern } from '../../regex/pattern.ts'
-import { SchemaError } from '../format.ts'
+import { SchemaError } from '../schema-error.ts'
 import { type Dialect, type Draft, dialectOf } from './dialect.ts'
 import { digestOf } from './digest.ts'
-import type { Json, JsonObject } from './model.ts'
+import type { PlainJson, PlainJsonObject } from './model.ts'
 
 type Validator = Pick<Ajv, 'validateSchema' | 'errors' | 'addSchema' | 'compile' | 'removeKeyword' | 'addKeyword'>
 
-// `$id`s of user schemas must not be remembered, and formats of the meta-schemas are the loader's business.
+// The `$id`s of user schemas must not be cached. The loader checks what the meta-schemas express as formats.
 const OPTIONS: Options = {
   strict: false,
   validateFormats: false,
@@ -20,12 +20,12 @@ const OPTIONS: Options = {
   code: { regExp: Object.assign(ecmaPattern, { code: 'ecmaPattern' }) },
 }
 
-/** An `enum` may have 100,000 values; ajv would compare every two of them. */
+/** Replaces ajv's `uniqueItems`, which compares every pair: an `enum` can have 100,000 values. */
 const UNIQUE_ITEMS: KeywordDefinition = {
   keyword: 'uniqueItems',
   type: 'array',
   schemaType: 'boolean',
-  validate: (isAsked: boolean, items: readonly Json[]) =>
+  validate: (isAsked: boolean, items: readonly PlainJson[]) =>
     !isAsked || new Set(items.map(digestOf)).size === items.length,
   error: { message: 'must NOT have duplicate items' },
 }
@@ -44,8 +44,8 @@ const MAKERS: Readonly<Record<Draft, (more?: Options) => Validator>> = {
 }
 const validators = new Map<Draft, Validator>()
 
-/** Throws a `SchemaError` with path and reason when a keyword has a value that its draft does not allow. */
-export function checkMetaSchema(schema: Json, { draft }: Dialect): void {
+/** Throws a `SchemaError` with path and reason if a keyword has a value that the draft does not allow. */
+export function checkMetaSchema(schema: PlainJson, { draft }: Dialect): void {
   let validator = validators.get(draft)
   if (!validator) {
     validator = MAKERS[draft]()
@@ -56,37 +56,92 @@ export function checkMetaSchema(schema: Json, { draft }: Dialect): void {
     throw new SchemaError(describe(validator.errors ?? [], draft))
 }
 
-/** What is wrong with a value; undefined when nothing is. */
+/** Returns the reason why a value is invalid, or undefined if it is valid. */
 export type ValueCheck = (value: unknown) => string | undefined
 
-/** Compiles a schema; `references` are what its `$ref`s name, of whatever draft. Throws a `SchemaError`. */
-export function compileJsonSchema(schema: Json, references: ReadonlyMap<string, Json>): ValueCheck {
+/** Compiles a schema. `references` are the documents that its `$ref`s name, of any draft. Throws a `SchemaError`. */
+export function compileJsonSchema(schema: PlainJson, references: ReadonlyMap<string, PlainJson>): ValueCheck {
+  const { validator, draft } = openValidator(schema, references)
+  return compiled(validator, spelled(schema, draft), draft)
+}
+
+/** The name of a schema without an `$id`. Relative to it, the names of references stay unchanged. */
+const ROOT = 'root'
+
+/**
+ * Returns a function that compiles a part of the schema. The part must be an object in `root` or in `references`,
+ * compared by identity. Both functions throw a `SchemaError`.
+ */
+export function compileSubschemas(
+  root: PlainJson,
+  references: ReadonlyMap<string, PlainJson>,
+): (part: PlainJson) => ValueCheck {
+  const { validator, draft, id, uris } = openValidator(root, references)
+  validator.addSchema(spelled(root, draft) as object, id ?? ROOT)
+  const places = new Map<PlainJson, string>()
+  locateParts(root, `${(id ?? ROOT).replace(/#$/, '')}#`, places)
+  for (const [name, document] of references) locateParts(document, `${uris.get(name)}#`, places)
+  return (part) => compiled(validator, { $ref: places.get(part) ?? '' }, draft)
+}
+
+function locateParts(part: PlainJson, place: string, places: Map<PlainJson, string>): void {
+  if (part === null || typeof part !== 'object') return
+  places.set(part, place)
+  for (const [name, inner] of Object.entries(part)) {
+    const step = encodeURIComponent(name.replaceAll('~', '~0').replaceAll('/', '~1'))
+    locateParts(inner, `${place}/${step}`, places)
+  }
+}
+
+type OpenValidator = {
+  readonly validator: Validator
+  readonly draft: Draft
+  /** The `$id` of the schema. */
+  readonly id: string | undefined
+  /** The URI under which each reference was added, by name. */
+  readonly uris: ReadonlyMap<string, string>
+}
+
+/** Creates a validator with the references of a schema. Throws a `SchemaError`. */
+function openValidator(schema: PlainJson, references: ReadonlyMap<string, PlainJson>): OpenValidator {
   const dialect = dialectOf(schema)
   const { draft, idKeyword } = dialect
-  // One of its own: what is compiled stays in it, and two schemas may give different things one name. The meta-schema is
-  // asked where it is compiled already, which takes longer than most schemas.
+  // A new validator for each schema: it keeps everything it compiled, and two schemas can use the same name for
+  // different things. `checkMetaSchema` has the compiled meta-schemas, whose compilation takes longer than that of most
+  // schemas.
   const validator = MAKERS[draft]({ validateSchema: false })
   for (const one of [schema, ...references.values()]) checkMetaSchema(one, dialect)
-  const id = typeof schema === 'object' && schema !== null ? (schema as JsonObject)[idKeyword] : undefined
+  const named = typeof schema === 'object' && schema !== null ? (schema as PlainJsonObject)[idKeyword] : undefined
+  const id = typeof named === 'string' ? named : undefined
+  const uris = new Map<string, string>()
   try {
     for (const [name, text] of references) {
-      const uri = typeof id === 'string' && URL.canParse(name, id) ? new URL(name, id).href : name
+      const uri = id !== undefined && URL.canParse(name, id) ? new URL(name, id).href : name
       validator.addSchema(spelled(text, draft) as object, uri)
+      uris.set(name, uri)
     }
-    const validate = validator.compile(spelled(schema, draft) as object)
+  } catch (error) {
+    throw new SchemaError((error as Error).message, { cause: error })
+  }
+  return { validator, draft, id, uris }
+}
+
+function compiled(validator: Validator, schema: PlainJson, draft: Draft): ValueCheck {
+  try {
+    const validate = validator.compile(schema as object)
     return (value) => (validate(value) ? undefined : describe(validate.errors ?? [], draft))
   } catch (error) {
     throw new SchemaError((error as Error).message, { cause: error })
   }
 }
 
-/** Validators know only their own draft, under one name. */
-function spelled(schema: Json, draft: Draft): Json {
+/** Replaces `$schema` by the URI that the draft's validator knows; each validator knows only its own draft. */
+function spelled(schema: PlainJson, draft: Draft): PlainJson {
   const names = typeof schema === 'object' && schema !== null && '$schema' in schema
   return names ? { ...schema, $schema: META[draft] } : schema
 }
 
-/** As each validator knows its draft: people write it with https, with and without the hash. */
+/** The URI of each draft in its validator. Schemas also use variants with https and without the hash. */
 const META: Readonly<Record<Draft, string>> = {
   'draft-04': 'http://json-schema.org/draft-04/schema#',
   'draft-06': 'http://json-schema.org/draft-06/schema#',
@@ -96,7 +151,7 @@ const META: Readonly<Record<Draft, string>> = {
 }
 
 function describe(errors: readonly ErrorObject[], draft: Draft): string {
-  // Branches of anyOf fail together; the deepest finding is the one that helps.
+  // All branches of an `anyOf` report errors. The deepest error is the most useful one.
   const [first] = [...errors].sort((a, b) => b.instancePath.length - a.instancePath.length)
   if (!first) return `not valid under ${draft}`
   const allowed = 'allowedValues' in first.params ? `: ${(first.params['allowedValues'] as string[]).join(', ')}` : ''

@@ -1,20 +1,20 @@
 import type { Pattern } from '../../regex/pattern.ts'
 
 /** Any JSON value. */
-export type Json = null | boolean | number | string | readonly Json[] | JsonObject
-export type JsonObject = { readonly [key: string]: Json }
+export type PlainJson = null | boolean | number | string | readonly PlainJson[] | PlainJsonObject
+export type PlainJsonObject = { readonly [key: string]: PlainJson }
 
 /**
- * A JSON Schema as compatibility sees it: one kind for each way a value can be restricted. What stands side by side in
- * one schema object (a type beside an enum, a list of types) is a `combined` of its parts.
+ * The model of a JSON Schema for comparisons, with one kind for each type of restriction. Several restrictions in one
+ * schema object (such as a type and an enum, or a list of types) are a `combined` model.
  */
 export type Model =
   | AnyModel
   | (Common & { readonly kind: 'never' | 'boolean' | 'null' | 'conditional' })
   | StringModel
   | NumberModel
-  | (Common & { readonly kind: 'enum'; readonly values: readonly Json[] })
-  | (Common & { readonly kind: 'const'; readonly value: Json })
+  | (Common & { readonly kind: 'enum'; readonly values: readonly PlainJson[] })
+  | (Common & { readonly kind: 'const'; readonly value: PlainJson })
   | (Common & { readonly kind: 'not'; readonly schema: Model })
   | ObjectModel
   | ArrayModel
@@ -23,9 +23,9 @@ export type Model =
 
 export type Common = {
   readonly hasDefault: boolean
-  /** Two schemas that say `connect.type: bytes` are alike whatever else they say. */
+  /** Two schemas with `connect.type: bytes` are compatible regardless of other keywords. */
   readonly isConnectBytes: boolean
-  /** Equal for schemas that say the same. */
+  /** A key that is equal for equal schemas. */
   readonly text: string
 }
 
@@ -51,8 +51,8 @@ export type NumberModel = Common & {
 }
 
 /**
- * What may stand beside the listed members or items: anything (absent), nothing (`never`), or what fits a schema.
- * `unevaluated` counts only where `additional` is absent.
+ * The schema for unlisted properties or items: absent allows everything, `never` nothing. `unevaluated` applies only if
+ * `additional` is absent.
  */
 export type Rest = { readonly additional: Model | undefined; readonly unevaluated: Model | undefined }
 
@@ -71,7 +71,7 @@ export type ObjectModel = Common &
 export type ArrayModel = Common &
   Rest & {
     readonly kind: 'array'
-    /** Of every item, when items are not listed. */
+    /** The schema of all items, if there is no tuple. */
     readonly items: Model | undefined
     readonly tuple: readonly Model[]
     readonly minItems: Bound
@@ -88,5 +88,5 @@ export type CombinedModel = Common & {
   readonly schemas: readonly Model[]
 }
 
-/** Resolved when it is looked at, because schemas may refer to themselves. */
+/** Resolved on use, because schemas can be recursive. */
 export type ReferenceModel = Common & { readonly kind: 'reference'; readonly target: () => Model }

@@ -1,27 +1,27 @@
 import { type Dialect, dialectOf } from './dialect.ts'
-import type { Json, JsonObject } from './model.ts'
+import type { PlainJson, PlainJsonObject } from './model.ts'
 
-/** A `$ref` leads nowhere. */
+/** Thrown for a `$ref` whose target does not exist. */
 export class UnresolvedReference extends Error {
   override readonly name = 'UnresolvedReference'
 }
 
-/** A place in a document, with the URI that its `$ref`s are relative to. */
-export type Located = { readonly value: Json; readonly base: string; readonly dialect: Dialect }
+/** A position in a document, with the base URI for its `$ref`s. */
+export type Located = { readonly value: PlainJson; readonly base: string; readonly dialect: Dialect }
 
-/** Schemas without an `$id` get this one, so that relative references have something to be relative to. */
+/** The base URI of schemas without an `$id`, for relative references. */
 const NO_BASE = 'mem://input/'
 const META_SCHEMA = /^https?:\/\/json-schema\.org\//
 
 /**
- * The root document and those it refers to, by URI and by `$id` or anchor within. Nothing is ever fetched: a schema that
- * could make the registry call addresses would be a hole.
+ * The root document and its references, indexed by URI, `$id` and anchor. Documents are never fetched from the network,
+ * because a schema could then make the registry send requests to arbitrary addresses (SSRF).
  */
 export class Documents {
   readonly root: Located
   readonly #byUri = new Map<string, Located>()
 
-  constructor(root: Json, references: ReadonlyMap<string, Json>) {
+  constructor(root: PlainJson, references: ReadonlyMap<string, PlainJson>) {
     const dialect = dialectOf(root)
     const base = idOf(root, dialect, NO_BASE) ?? NO_BASE
     this.root = { value: root, base, dialect }
@@ -32,7 +32,7 @@ export class Documents {
     this.#add(this.root, base)
   }
 
-  /** Where `ref` leads from `from`. Throws `UnresolvedReference`. */
+  /** Resolves `ref` relative to `from`. Throws `UnresolvedReference`. */
   find(ref: string, from: Located): Located {
     const uri = resolve(ref, from.base)
     const hash = uri.indexOf('#')
@@ -53,28 +53,28 @@ export class Documents {
 
   #add(at: Located, uri: string): void {
     this.#byUri.set(withoutHash(uri), at)
-    // Depth is bounded by the loader's own walk of the same tree; this one keeps a list instead of recursing.
+    // Uses a list instead of recursion, because the depth is not limited here. The loader limits it.
     const left: Located[] = [at]
     for (let next = left.pop(); next; next = left.pop()) left.push(...this.#index(next))
   }
 
   #index({ value, base, dialect }: Located): readonly Located[] {
     if (value === null || typeof value !== 'object') return []
-    if (Array.isArray(value)) return value.map((item: Json) => ({ value: item, base, dialect }))
-    const own = idOf(value as Json, dialect, base) ?? base
-    const here: Located = { value: value as Json, base: own, dialect }
+    if (Array.isArray(value)) return value.map((item: PlainJson) => ({ value: item, base, dialect }))
+    const own = idOf(value as PlainJson, dialect, base) ?? base
+    const here: Located = { value: value as PlainJson, base: own, dialect }
     if (own !== base && !this.#byUri.has(withoutHash(own))) this.#byUri.set(withoutHash(own), here)
     for (const keyword of ['$anchor', '$dynamicAnchor']) {
-      const anchor = (value as JsonObject)[keyword]
+      const anchor = (value as PlainJsonObject)[keyword]
       if (typeof anchor === 'string') this.#byUri.set(`${withoutHash(own)}#${anchor}`, here)
     }
-    return Object.values(value as JsonObject).map((member) => ({ value: member, base: own, dialect }))
+    return Object.values(value as PlainJsonObject).map((member) => ({ value: member, base: own, dialect }))
   }
 }
 
-function idOf(value: Json, dialect: Dialect, base: string): string | undefined {
+function idOf(value: PlainJson, dialect: Dialect, base: string): string | undefined {
   if (value === null || typeof value !== 'object' || Array.isArray(value)) return undefined
-  const id = (value as JsonObject)[dialect.idKeyword]
+  const id = (value as PlainJsonObject)[dialect.idKeyword]
   return typeof id === 'string' ? resolve(id, base) : undefined
 }
 
@@ -90,8 +90,8 @@ function withoutHash(uri: string): string {
   return uri.endsWith('#') ? uri.slice(0, -1) : uri
 }
 
-/** RFC 6901. `definitions` and `$defs` stand for each other at the root, as in the original. */
-function pointed(root: Json, pointer: string): Json | undefined {
+/** Resolves a JSON pointer (RFC 6901). At the root, `$defs` also finds `definitions`, as in Confluent's registry. */
+function pointed(root: PlainJson, pointer: string): PlainJson | undefined {
   const steps = pointer
     .split('/')
     .slice(1)
@@ -101,9 +101,9 @@ function pointed(root: Json, pointer: string): Json | undefined {
   return bucket.map((name) => follow(root, [name, ...others])).find((found) => found !== undefined)
 }
 
-function follow(root: Json, steps: readonly string[]): Json | undefined {
-  return steps.reduce<Json | undefined>((value, step) => {
+function follow(root: PlainJson, steps: readonly string[]): PlainJson | undefined {
+  return steps.reduce<PlainJson | undefined>((value, step) => {
     if (value === null || typeof value !== 'object') return undefined
-    return Object.hasOwn(value, step) ? (value as JsonObject)[step] : undefined
+    return Object.hasOwn(value, step) ? (value as PlainJsonObject)[step] : undefined
   }, root)
 }

@@ -1,7 +1,7 @@
 import { isObject, type Json, type JsonObject } from '../json-text.ts'
 import { changeTagsIn, entityKey, type TagChange, type TaggableNode } from '../tags.ts'
 
-/** What a schema says of its values, one criterion a kind, in the order in which the original counts them. */
+/** The kinds of criteria of a schema, in the order in which Confluent's registry numbers them. */
 const KINDS = [
   'array',
   'boolean',
@@ -32,12 +32,13 @@ const WITHOUT_TYPE: readonly (readonly [member: string, kind: Kind])[] = [
   ['items', 'array'],
 ]
 
-/** One of the criteria of a schema: what lies within, below `scope`. */
+/** One criterion of a schema. `inside` yields the entities in it, with paths below `scope`. */
 type Criterion = { readonly kind: Kind; readonly inside: (scope: string, isField: boolean) => Generator<TaggableNode> }
 
 /**
- * Every object and every property of a schema, by the paths that the original gives them: `object.a`, `object.b.array.object.c`,
- * `oneof.1.object.d`. Several criteria of one schema count as an `allof`, several types as an `anyof`.
+ * Yields every object and every property of a schema, with the paths of Confluent's registry: `object.a`,
+ * `object.b.array.object.c`, `oneof.1.object.d`. Several criteria in one schema are an `allof`, several types an
+ * `anyof`.
  */
 export function* jsonEntities(node: Json | undefined, scope = '', isField = false): Generator<TaggableNode> {
   if (!isObject(node)) return
@@ -47,7 +48,7 @@ export function* jsonEntities(node: Json | undefined, scope = '', isField = fals
   for (const [at, criterion] of inOrder(criteria).entries()) yield* criterion.inside(`${scope}allof.${at}.`, isField)
 }
 
-/** The schema with other tags; the tree has to be nobody else's. */
+/** Changes the tags of a schema in place. Throws a `SchemaError` for a path that does not exist. */
 export function tagJson(root: Json, change: TagChange): void {
   changeTagsIn(change, new Map([...jsonEntities(root)].map((entity) => [entityKey(entity), entity.node])))
 }
@@ -85,7 +86,7 @@ function ofKind(node: JsonObject, kind: Kind): Criterion {
   return { kind, inside: nothing }
 }
 
-/** A property that is an object is tagged as a property. */
+/** A property with an object schema is a field, not a record. */
 function* objectEntities(node: JsonObject, scope: string, isField: boolean): Generator<TaggableNode> {
   const path = `${scope}object`
   if (!isField) yield { entityPath: path, entityType: 'sr_record', node }
@@ -122,12 +123,12 @@ function kindOf(schema: Json): Kind {
   return criteria.length > 1 ? 'combined' : (criteria[0]?.kind ?? 'any')
 }
 
-/** Of one kind in the order in which they are written, where the original goes on to compare titles and members. */
+/** Sorts by kind. Items of the same kind keep their order; Confluent's registry also compares titles and members. */
 function inOrder<Item extends { readonly kind: Kind }>(items: readonly Item[]): readonly Item[] {
   return items.toSorted((a, b) => ORDER.indexOf(a.kind) - ORDER.indexOf(b.kind))
 }
 
-/** None where it is no object. */
+/** Empty if the value is not an object. */
 function membersOf(value: Json | undefined): readonly (readonly [name: string, value: Json])[] {
   return isObject(value) ? [...value] : []
 }

@@ -3,14 +3,14 @@ import { isObject, JsonNumber, type Json as JsonTree, parseJson, printString } f
 const NESTING_MAX = 1_000
 
 /**
- * The text without blanks, members in their order (or sorted), as Jackson writes it with exact decimals. Throws a
- * `SyntaxError` that says where it is no JSON.
+ * Returns the text without whitespace, with members in their order (or sorted), as Jackson prints it with `BigDecimal`.
+ * Throws a `SyntaxError` with the location if the text is not valid JSON.
  */
 export function canonicalJson(text: string, options: { readonly sorted: boolean } = { sorted: false }): string {
   return printTree(jsonTree(text), options.sorted)
 }
 
-/** Throws a `SyntaxError`. */
+/** Parses a JSON text. Throws a `SyntaxError`. */
 export function jsonTree(text: string): JsonTree {
   return parseJson(text, { depthMax: NESTING_MAX })
 }
@@ -25,7 +25,7 @@ export function printTree(value: JsonTree, sorted = false): string {
   return `{${members.map(([name, member]) => `${printString(name)}:${printTree(member, sorted)}`).join(',')}}`
 }
 
-/** A number as Java's BigDecimal writes it: digits are kept, an exponent stands where the value is far from 1. */
+/** As Java's `BigDecimal.toString`: all digits are kept; a negative scale or a value below 10^-6 gives an exponent. */
 function decimal(text: string): string {
   const [, sign = '', whole = '', fraction = '', exponent = '0'] =
     /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([-+]?\d+))?$/.exec(text) ?? []

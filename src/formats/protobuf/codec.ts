@@ -8,21 +8,23 @@ import {
   toBinary,
 } from '@bufbuild/protobuf'
 import { type FileDescriptorProto, FileDescriptorSetSchema } from '@bufbuild/protobuf/wkt'
-import { type Codec, SchemaError, type SchemaSource } from '../format.ts'
+import type { Codec, SchemaSource } from '../format.ts'
+import { SchemaError } from '../schema-error.ts'
 import type { ProtoUnit } from './compatibility.ts'
 import { toFileDescriptor } from './descriptor-writer.ts'
 import type { Message, TypeElement } from './file.ts'
 import { protoUnit } from './protobuf.ts'
-import type { Dependency } from './types.ts'
+import { protoTags } from './tags.ts'
+import type { ProtoDependency } from './types.ts'
 
 const OWN_NAME = 'default.proto'
 
-/** A message of a file: its full name, and the places of the messages around it and its own, outermost first. */
+/** A message of a file: its full name, and the indexes of its enclosing messages and its own, outermost first. */
 export type MessagePlace = { readonly name: string; readonly indexes: readonly number[] }
 
 /**
- * The messages of a schema and their binary form. Values are objects as @bufbuild/protobuf makes and takes them: fields
- * in lowerCamelCase, 64-bit numbers as bigint, a oneof as `{ case, value }`. Everything may throw a `SchemaError`.
+ * The messages of a schema and their codecs. Values are objects as in @bufbuild/protobuf: fields in lowerCamelCase,
+ * 64-bit numbers as bigint, a oneof as `{ case, value }`. All methods throw a `SchemaError`.
  */
 export class ProtobufMessages {
   readonly #unit: ProtoUnit
@@ -32,7 +34,7 @@ export class ProtobufMessages {
     this.#unit = protoUnit(source)
   }
 
-  /** By full name; the first one without a name. */
+  /** Finds a message by full name; without a name, returns the first message. */
   find(name?: string): MessagePlace {
     const all = [...placesIn(this.#unit.file.types, this.#unit.file.packageName ?? '', [])]
     const found = name === undefined ? all[0] : all.find((place) => place.name === name)
@@ -50,10 +52,23 @@ export class ProtobufMessages {
     throw new SchemaError(`the schema has no message at [${indexes.join()}]`)
   }
 
-  /** Full names, messages within others behind them. */
+  /** The full names of all messages. Nested messages come after their enclosing message. */
   names(): readonly string[] {
     const { types, packageName = '' } = this.#unit.file
     return [...placesIn(types, packageName, [])].map(({ name }) => name)
+  }
+
+  /** The tags of fields in the schema and its imports, by full field name. */
+  fieldTags(): ReadonlyMap<string, readonly string[]> {
+    const files = [this.#unit.file, ...this.#unit.dependencies.map(({ file }) => file)]
+    return new Map(
+      files.flatMap((file) => {
+        const space = file.packageName ? `${file.packageName}.` : ''
+        return protoTags(file)
+          .filter(({ schemaEntity }) => schemaEntity.entityType === 'sr_field')
+          .map(({ schemaEntity, tags }) => [`${space}${schemaEntity.entityPath}`, tags] as const)
+      }),
+    )
   }
 
   codec(place: MessagePlace): Codec {
@@ -93,9 +108,9 @@ function compile({ file, dependencies }: ProtoUnit): FileRegistry {
   return createFileRegistry(create(FileDescriptorSetSchema, { file: compiled }))
 }
 
-/** The library takes a file behind those that it imports. */
-function importedFirst(dependencies: readonly Dependency[]): readonly Dependency[] {
-  const ordered = new Set<Dependency>()
+/** Sorts files so that each one comes after its imports, as @bufbuild/protobuf requires. */
+function importedFirst(dependencies: readonly ProtoDependency[]): readonly ProtoDependency[] {
+  const ordered = new Set<ProtoDependency>()
   const seen = new Set<string>()
   const visit = (path: string): void => {
     const found = seen.has(path) ? undefined : dependencies.find((one) => one.path === path)

@@ -1,7 +1,7 @@
-import type { Field, Message, OneOf, ProtoFile, TypeElement } from './file.ts'
-import { type Dependency, isScalar, mapTypes, splitName, type TypeInfo, TypeTable } from './types.ts'
+import type { Message, OneOf, ProtoField, ProtoFile, TypeElement } from './file.ts'
+import { isScalar, mapTypes, type ProtoDependency, splitName, type TypeInfo, TypeTable } from './types.ts'
 
-/** A change that a reader of the new schema can't take in data of the old one. The names are the registry's. */
+/** The types of incompatible changes. The names are those of Confluent's registry. */
 export type Breaking =
   | 'PACKAGE_CHANGED'
   | 'MESSAGE_REMOVED'
@@ -15,17 +15,17 @@ export type Breaking =
   | 'MULTIPLE_FIELDS_MOVED_TO_ONEOF'
   | 'FIELD_MOVED_TO_EXISTING_ONEOF'
 
-/** `path` names messages and field numbers: `#/Order/3`. */
+/** `path` consists of message names and field numbers: `#/Order/3`. */
 export type ProtoChange = { readonly type: Breaking; readonly path: string }
 
-/** A parsed file with all that it imports, directly or not. */
-export type ProtoUnit = { readonly file: ProtoFile; readonly dependencies: readonly Dependency[] }
+/** A parsed file with all its direct and transitive imports. */
+export type ProtoUnit = { readonly file: ProtoFile; readonly dependencies: readonly ProtoDependency[] }
 
 /**
- * The changes from `original` to `update` that break readers. Fields are matched by number over the whole message,
- * members of oneofs included; types by name. Data that moves between interchangeable scalars is fine.
+ * Returns the incompatible changes from `original` to `update`. Fields, including those in oneofs, are matched by
+ * number, types by name. A change between scalar types of the same group is compatible.
  */
-export function breakingChanges(original: ProtoUnit, update: ProtoUnit): readonly ProtoChange[] {
+export function protobufChanges(original: ProtoUnit, update: ProtoUnit): readonly ProtoChange[] {
   const walk: Walk = {
     original: new TypeTable(original.file, original.dependencies),
     update: new TypeTable(update.file, update.dependencies),
@@ -46,14 +46,14 @@ type Walk = {
   readonly original: TypeTable
   readonly update: TypeTable
   /**
-   * Pairs of messages met before, and whether they broke anything: not yet, while they are being compared, so that a
-   * recursive type ends there. What broke is told once.
+   * The compared pairs of messages, and whether they are incompatible. A pair that is being compared has the value
+   * false, which ends the recursion. Each pair is reported once.
    */
   readonly broke: Map<Message, Map<Message, boolean>>
   readonly found: ProtoChange[]
 }
 
-/** Where both sides stand: the scopes that names are looked up in, and the path that people read. */
+/** The current position: the scopes in which names are resolved on both sides, and the path for messages. */
 type Place = {
   readonly original: readonly string[]
   readonly update: readonly string[]
@@ -74,7 +74,7 @@ function step(at: Place, ...steps: readonly string[]): Place {
 
 function compareTypes(walk: Walk, at: Place, original: readonly TypeElement[], update: readonly TypeElement[]): void {
   const updated = new Map(update.filter(isMessage).map((message) => [message.name, message]))
-  // Enums don't break anything: their numbers travel as integers.
+  // Changes of enums are compatible, because their values are encoded as integers.
   for (const message of original.filter(isMessage)) {
     const inner = enter(at, message.name)
     const same = updated.get(message.name)
@@ -88,7 +88,7 @@ function isMessage(type: TypeElement): type is Message {
   return type.kind === 'message'
 }
 
-/** Whether the two are incompatible. */
+/** Compares two messages, reports changes, and returns whether they are incompatible. */
 function compareMessages(walk: Walk, at: Place, original: Message, update: Message): boolean {
   const ofOriginal = walk.broke.get(original) ?? new Map<Message, boolean>()
   walk.broke.set(original, ofOriginal)
@@ -108,7 +108,7 @@ function compareMessages(walk: Walk, at: Place, original: Message, update: Messa
   return walk.found.length > count
 }
 
-type Placed = { readonly field: Field; readonly oneof: string | undefined }
+type Placed = { readonly field: ProtoField; readonly oneof: string | undefined }
 
 function fieldsByTag(message: Message): ReadonlyMap<number, Placed> {
   const byTag = new Map<number, Placed>(message.fields.map((field) => [field.tag, { field, oneof: undefined }]))
@@ -117,7 +117,7 @@ function fieldsByTag(message: Message): ReadonlyMap<number, Placed> {
   return byTag
 }
 
-/** Oneofs of which nothing is left: that is a deletion as a whole, and fine. */
+/** The oneofs that were removed with all their fields, which is compatible. */
 function vanishedOneofs(original: Message, update: Message, after: ReadonlyMap<number, Placed>): ReadonlySet<string> {
   const kept = new Set(update.oneofs.map(({ name }) => name))
   const vanished = original.oneofs.filter(
@@ -126,7 +126,7 @@ function vanishedOneofs(original: Message, update: Message, after: ReadonlyMap<n
   return new Set(vanished.map(({ name }) => name))
 }
 
-/** Members that could be set together before must not exclude each other now. */
+/** Fields that could be set together in the original must not be members of the same oneof. */
 function compareOneofs(walk: Walk, at: Place, before: ReadonlyMap<number, Placed>, update: Message): void {
   for (const oneof of update.oneofs) {
     const { origins, movedIn } = originsOf(oneof, before)
@@ -162,7 +162,7 @@ function compareField(
   }
 }
 
-type Typed = Pick<Field, 'type' | 'label'>
+type Typed = Pick<ProtoField, 'type' | 'label'>
 
 function compareFieldTypes(walk: Walk, at: Place, original: Typed, update: Typed): void {
   const before = typeOf(walk.original, at.original, original.type)
@@ -179,7 +179,7 @@ function compareFieldTypes(walk: Walk, at: Place, original: Typed, update: Typed
   }
 }
 
-/** Scalars of one group have the same wire form, read as the other type without loss of framing. */
+/** Scalar types in the same group have the same wire format. */
 type ScalarGroup = 'number' | 'zigzag' | 'text' | 'fixed32' | 'fixed64' | 'float' | 'double'
 
 const SCALAR_GROUPS: Readonly<Record<string, ScalarGroup>> = {
@@ -219,8 +219,8 @@ function compareScalars(
   at: Place,
   before: ScalarGroup,
   after: ScalarGroup,
-  was: Field['label'],
-  is: Field['label'],
+  was: ProtoField['label'],
+  is: ProtoField['label'],
 ): void {
   if (before !== after) report(walk, at, 'FIELD_SCALAR_KIND_CHANGED')
   else if (was !== undefined && is !== undefined && was !== is && before !== 'text')
@@ -240,7 +240,7 @@ function compareNamedTypes(walk: Walk, at: Place, before: Named, after: Named): 
     return
   }
   if (isSameSource(before.info, after.info)) return
-  // The type came from elsewhere, or another version of it did: it has to be compatible by its own structure.
+  // The type was moved to another file, or the version of its reference changed: compare its structure.
   const inner: Place = {
     original: [...splitName(before.info.packageName), ...splitName(local)],
     update: [...splitName(after.info.packageName), ...splitName(local)],
@@ -254,7 +254,10 @@ function localName({ fullName, packageName }: TypeInfo): string {
   return fullName.startsWith(`${packageName}.`) ? fullName.slice(packageName.length + 1) : fullName
 }
 
-/** Both of the file itself (its own walk compares them), or of one registered version. */
+/**
+ * Whether both types are from the file itself, whose types are compared separately, or from the same registered
+ * version.
+ */
 function isSameSource({ origin: a }: TypeInfo, { origin: b }: TypeInfo): boolean {
   if (typeof a === 'string' || typeof b === 'string') return a === b && a === 'file'
   return a.subject === b.subject && a.version === b.version

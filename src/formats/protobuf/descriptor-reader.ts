@@ -17,14 +17,15 @@ import {
   ServiceOptionsSchema,
   FieldDescriptorProto_Type as Type,
 } from '@bufbuild/protobuf/wkt'
+import { readMeta } from './confluent-meta.ts'
 import {
   type Enum,
   type Extend,
-  type Field,
   type Message,
   type OneOf,
   type Option,
   type OptionValue,
+  type ProtoField,
   type ProtoFile,
   type Range,
   type Ranges,
@@ -33,8 +34,8 @@ import {
 } from './file.ts'
 
 /**
- * A compiled file as its source would be written. Extensions among the options are left out: the descriptor alone does
- * not tell their names.
+ * Converts a compiled file to its source form. Custom options are omitted, except Confluent's meta, because the
+ * descriptor does not contain their names.
  */
 export function fromFileDescriptor(file: FileDescriptorProto): ProtoFile {
   const isProto3 = file.syntax === 'proto3'
@@ -74,7 +75,7 @@ function readMessage(message: DescriptorProto, isProto3: boolean): Message {
     reserved: reservedOf(message.reservedRange.map(halfOpen), message.reservedName),
     options: optionsOf(MessageOptionsSchema, message.options),
     fields: message.field.filter((field) => !isMember(field)).map(read),
-    // A proto3 optional field has a oneof of its own in the descriptor, and none in the source.
+    // In the descriptor, a proto3 optional field has a synthetic oneof, which the source does not have.
     oneofs: oneofs.filter(({ fields }) => fields.length > 0),
     groups: [],
     extensions: message.extensionRange.map((range) => ({ ranges: [halfOpen(range)], options: [] })),
@@ -86,7 +87,7 @@ function readMessage(message: DescriptorProto, isProto3: boolean): Message {
   }
 }
 
-/** proto2 descriptors keep a field apart that was never set. */
+/** Whether a field of a descriptor, which is a proto2 message, was set. */
 function has(message: object, field: string): boolean {
   return Object.hasOwn(message, field)
 }
@@ -125,7 +126,7 @@ function readField(
   field: FieldDescriptorProto,
   isProto3: boolean,
   entries: ReadonlyMap<string, DescriptorProto>,
-): Field {
+): ProtoField {
   const entry =
     field.label === Label.REPEATED && field.type === Type.MESSAGE
       ? entries.get(field.typeName.split('.').at(-1) ?? '')
@@ -143,12 +144,12 @@ function readField(
   }
 }
 
-/** The name in JSON that a field has when it says nothing: lower camel case. */
+/** The default JSON name of a field: lowerCamelCase. */
 export function jsonNameOf(name: string): string {
   return name.replace(/_+([a-zA-Z0-9])?/g, (_, next: string | undefined) => next?.toUpperCase() ?? '')
 }
 
-function labelOf(field: FieldDescriptorProto, isProto3: boolean): Field['label'] {
+function labelOf(field: FieldDescriptorProto, isProto3: boolean): ProtoField['label'] {
   if (field.label === Label.REPEATED) return 'repeated'
   if (field.label === Label.REQUIRED) return 'required'
   return isProto3 && !field.proto3Optional ? undefined : 'optional'
@@ -191,16 +192,18 @@ function readService(service: ServiceDescriptorProto): Service {
   }
 }
 
-/** The language's own options that are set, in the order of their numbers. */
+/** The built-in options that are set, in the order of their field numbers, and Confluent's meta. */
 function optionsOf(schema: DescMessage, options: BufMessage | undefined): readonly Option[] {
   if (options === undefined) return []
   const reflected = reflect(schema, options)
-  return reflected.fields
+  const meta = readMeta(schema.typeName, options.$unknown)
+  const own = reflected.fields
     .filter((field) => field.name !== 'uninterpreted_option' && reflected.isSet(field))
     .flatMap((field) => {
       const value = optionValue(field.fieldKind, field, reflected.get(field))
       return value ? [{ name: field.name, parenthesized: false, value }] : []
     })
+  return meta === undefined ? own : [...own, meta]
 }
 
 function optionValue(kind: string, field: { readonly enum?: unknown }, value: unknown): OptionValue | undefined {

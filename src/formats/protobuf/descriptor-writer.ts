@@ -18,15 +18,16 @@ import {
   FieldDescriptorProto_Type as Type,
 } from '@bufbuild/protobuf/wkt'
 import type { ProtoUnit } from './compatibility.ts'
+import { writeMeta } from './confluent-meta.ts'
 import { jsonNameOf } from './descriptor-reader.ts'
 import {
   type Enum,
   type Extend,
-  type Field,
   type Group,
   type Message,
   type Option,
   type OptionValue,
+  type ProtoField,
   type ProtoFile,
   type Ranges,
   type Service,
@@ -37,7 +38,10 @@ import { isScalar, mapTypes, type Scope, splitName, TypeTable } from './types.ts
 
 type Built<Schema extends DescMessage> = MessageInitShape<Schema>
 
-/** The compiled form of a file: what protoc would write, without custom options. All types resolve: it was validated. */
+/**
+ * Compiles a file to a descriptor as protoc does, without custom options other than Confluent's meta. The file must be
+ * validated, so that all types resolve.
+ */
 export function toFileDescriptor({ file, dependencies }: ProtoUnit, name = 'default'): FileDescriptorProto {
   const scope: Scope = { types: new TypeTable(file, dependencies), path: splitName(file.packageName ?? '') }
   const dependency = [...file.imports, ...file.publicImports]
@@ -69,7 +73,7 @@ function writeMessage(file: ProtoFile, message: Message, outer: Scope): Built<ty
   const members = message.oneofs.flatMap(({ fields }, oneofIndex) =>
     fields.map((field) => ({ ...writeField(file, field, scope), oneofIndex })),
   )
-  // proto3 optional: a oneof of its own for each, after the written ones.
+  // Each proto3 optional field has a synthetic oneof, after the declared oneofs.
   const optional = file.syntax === 'proto3' ? message.fields.filter(({ label }) => label === 'optional') : []
   for (const field of plain) {
     const at = optional.findIndex(({ name }) => name === field.name)
@@ -112,12 +116,12 @@ function messageOf(group: Group): Message {
   }
 }
 
-function entryName(field: Field): string {
+function entryName(field: ProtoField): string {
   const camel = jsonNameOf(field.name)
   return `${camel.charAt(0).toUpperCase()}${camel.slice(1)}Entry`
 }
 
-function mapEntry(file: ProtoFile, field: Field, scope: Scope): readonly Built<typeof DescriptorProtoSchema>[] {
+function mapEntry(file: ProtoFile, field: ProtoField, scope: Scope): readonly Built<typeof DescriptorProtoSchema>[] {
   const map = mapTypes(field.type)
   if (!map) return []
   const part = (name: string, tag: number, type: string) =>
@@ -155,7 +159,7 @@ const SCALARS: Readonly<Record<string, Type>> = {
 
 const LABELS = { optional: Label.OPTIONAL, required: Label.REQUIRED, repeated: Label.REPEATED } as const
 
-function writeField(file: ProtoFile, field: Field, scope: Scope): Built<typeof FieldDescriptorProtoSchema> {
+function writeField(file: ProtoFile, field: ProtoField, scope: Scope): Built<typeof FieldDescriptorProtoSchema> {
   const isMap = mapTypes(field.type) !== undefined
   return {
     name: field.name,
@@ -172,7 +176,7 @@ function writeField(file: ProtoFile, field: Field, scope: Scope): Built<typeof F
   } as Built<typeof FieldDescriptorProtoSchema>
 }
 
-/** A default as a compiler writes it: whole numbers in decimal, bytes with escapes. */
+/** Formats a default value as a compiler does: integers in decimal, bytes with escapes. */
 function defaultOf(type: string, written: string): string {
   const [, sign = '', digits = ''] = /^(-?)(\d[\da-fA-FxX]*)$/.exec(written) ?? []
   if (INTEGERS.test(type) && digits !== '') return `${sign}${BigInt(digits.replace(/^0(?=\d)/, '0o'))}`
@@ -231,7 +235,7 @@ function writeEnum(element: Enum): Built<typeof EnumDescriptorProtoSchema> {
   } as Built<typeof EnumDescriptorProtoSchema>
 }
 
-/** Ranges of a message end before `end`, those of an enum with it. */
+/** The `end` of a range is exclusive in messages and inclusive in enums. */
 function halfOpen(ranges: Ranges): { start: number; end: number }[] {
   return closed(ranges).map(({ start, end }) => ({ start, end: end + 1 }))
 }
@@ -243,7 +247,7 @@ function closed(ranges: Ranges): { start: number; end: number }[] {
   })
 }
 
-/** `to max` reaches further in an enum. */
+/** In an enum, `to max` ends at 2^31 - 1. */
 function toEnumMax({ start, end }: { start: number; end: number }): { start: number; end: number } {
   return { start, end: end === TAG_MAX ? 2 ** 31 - 1 : end }
 }
@@ -267,7 +271,7 @@ function writeService(service: Service, scope: Scope) {
   }
 }
 
-/** The language's own options. */
+/** Writes the built-in options and Confluent's meta, whose tags clients read from the descriptor. */
 function writeOptions<Schema extends DescMessage>(
   schema: Schema,
   options: readonly Option[],
@@ -277,9 +281,11 @@ function writeOptions<Schema extends DescMessage>(
     const value = field && optionValueOf(field, option.value)
     return field && value !== undefined ? [{ field, value }] : []
   })
-  if (own.length === 0) return undefined
+  const meta = writeMeta(schema.typeName, options)
+  if (own.length === 0 && meta === undefined) return undefined
   const message = reflect(schema)
   for (const { field, value } of own) message.set(field, value)
+  if (meta !== undefined) message.message.$unknown = [meta]
   return message.message as MessageShape<Schema>
 }
 

@@ -1,6 +1,6 @@
 /**
- * A .proto file as it is written: names unresolved, source order kept within each kind. Documentation is not part of it;
- * the registry's canonical text has no comments.
+ * A parsed .proto file, with unresolved names and the source order of each kind. Comments are dropped, as in the
+ * canonical text of Confluent's registry.
  */
 export type ProtoFile = {
   readonly syntax: 'proto2' | 'proto3' | undefined
@@ -20,7 +20,7 @@ export type Message = {
   readonly name: string
   readonly reserved: readonly Ranges[]
   readonly options: readonly Option[]
-  readonly fields: readonly Field[]
+  readonly fields: readonly ProtoField[]
   readonly oneofs: readonly OneOf[]
   readonly groups: readonly Group[]
   readonly extensions: readonly Extensions[]
@@ -30,13 +30,13 @@ export type Message = {
 
 export type Label = 'optional' | 'required' | 'repeated'
 
-export type Field = {
+export type ProtoField = {
   readonly label: Label | undefined
-  /** As written; a map is `map<K, V>` with one blank. */
+  /** The type as written; a map is `map<K, V>` with one space. */
   readonly type: string
   readonly name: string
   readonly tag: number
-  /** Without `default` and `json_name`, which stand apart. */
+  /** The options without `default` and `json_name`. */
   readonly options: readonly Option[]
   readonly defaultValue: string | undefined
   readonly jsonName: string | undefined
@@ -45,7 +45,7 @@ export type Field = {
 export type OneOf = {
   readonly name: string
   readonly options: readonly Option[]
-  readonly fields: readonly Field[]
+  readonly fields: readonly ProtoField[]
   readonly groups: readonly Group[]
 }
 
@@ -53,7 +53,7 @@ export type Group = {
   readonly label: Label | undefined
   readonly name: string
   readonly tag: number
-  readonly fields: readonly Field[]
+  readonly fields: readonly ProtoField[]
 }
 
 export type Enum = {
@@ -71,7 +71,7 @@ export type Ranges = readonly (string | number | Range)[]
 export type Range = { readonly from: number; readonly to: number }
 
 export type Extensions = { readonly ranges: Ranges; readonly options: readonly Option[] }
-export type Extend = { readonly name: string; readonly fields: readonly Field[] }
+export type Extend = { readonly name: string; readonly fields: readonly ProtoField[] }
 
 export type Service = { readonly name: string; readonly options: readonly Option[]; readonly rpcs: readonly Rpc[] }
 export type Rpc = {
@@ -83,7 +83,7 @@ export type Rpc = {
   readonly options: readonly Option[]
 }
 
-/** `name = value`; a parenthesised name is an extension's. `(a).b.c = 1` holds `b.c = 1` as a nested option. */
+/** `name = value`. An extension has a parenthesized name. `(a).b.c = 1` has `b.c = 1` as a nested option. */
 export type Option = { readonly name: string; readonly parenthesized: boolean; readonly value: OptionValue }
 
 export type OptionValue =
@@ -94,5 +94,5 @@ export type OptionValue =
   | { readonly kind: 'map'; readonly entries: ReadonlyMap<string, OptionValue> }
   | { readonly kind: 'list'; readonly items: readonly OptionValue[] }
 
-/** Where a range written `to max` ends. */
+/** The largest field number, where a range with `to max` ends. */
 export const TAG_MAX = 536_870_911

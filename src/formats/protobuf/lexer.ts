@@ -1,27 +1,28 @@
-/** The text is no .proto file; `message` begins with line and column, both from 1. */
+/** Thrown for an invalid .proto file. The message of a syntax error starts with line and column, both from 1. */
 export class ProtoSyntaxError extends Error {
   override readonly name = 'ProtoSyntaxError'
 }
 
 export type Token = {
   readonly kind: 'word' | 'string' | 'symbol' | 'end'
-  /** A string's value without quotes, escapes resolved. */
+  /** For a string: the value without quotes, with resolved escapes. */
   readonly text: string
   readonly offset: number
 }
 
-// One piece at a time, and strings unrolled: a repeated group costs the expression engine stack for each repetition.
+// Each match is one piece, and strings are unrolled, because the regular expression engine needs stack space for every
+// repetition of a group.
 const BLANK = /[\s﻿]+|\/\/[^\n]*|\/\*[\s\S]*?\*\//y
 const WORD = /[-+]?[A-Za-z0-9_.](?:[A-Za-z0-9_.]|(?<=[eE])[-+])*/y
 const QUOTED = /"[^"\\\n]*(?:\\[\s\S][^"\\\n]*)*"|'[^'\\\n]*(?:\\[\s\S][^'\\\n]*)*'/y
 
-/** Whether the text is one word of the language: a name, a number or the like. */
+/** Whether the text is a single word token, such as a name or a number. */
 export function isWord(text: string): boolean {
   WORD.lastIndex = 0
   return text !== '' && WORD.exec(text)?.[0] === text
 }
 
-/** Reads a .proto text token by token, one ahead. */
+/** Reads the tokens of a .proto text, with a lookahead of one token. Methods throw a `ProtoSyntaxError`. */
 export class Lexer {
   readonly #text: string
   #at = 0
@@ -42,7 +43,7 @@ export class Lexer {
     return token
   }
 
-  /** Takes the token when it is this symbol or word. */
+  /** Takes the next token if it is this symbol or word, and returns whether it was. */
   skip(text: string): boolean {
     if (this.#next.kind === 'string' || this.#next.text !== text || this.#next.kind === 'end') return false
     this.take()
@@ -94,7 +95,7 @@ export class Lexer {
     return { kind: 'symbol', text: this.#text[offset] ?? '', offset }
   }
 
-  /** Adjacent strings are one. */
+  /** Reads a string. Adjacent strings are concatenated. */
   #readString(offset: number): Token {
     let text = ''
     for (let quoted = this.#match(QUOTED); ; quoted = this.#match(QUOTED)) {

@@ -1,7 +1,9 @@
 import type { Option, OptionValue } from './file.ts'
 import type { Scope } from './types.ts'
 
-/** Sorted by name; extensions by full name; what several statements say of one message-typed option is merged. */
+/**
+ * Normalizes options: sorts them by name, uses full names of extensions, and merges statements of the same extension.
+ */
 export function normalizeOptions(options: readonly Option[], scope: Scope): readonly Option[] {
   const named = options.map((option) => nameInFull({ ...option, value: normalizeValue(option.value, scope) }, scope))
   named.sort((a, b) => (a.name < b.name ? -1 : a.name > b.name ? 1 : 0))
@@ -79,7 +81,7 @@ function single(value: OptionValue): OptionValue {
   return only ?? value
 }
 
-/** A number in plain decimals; words stay. */
+/** Converts a number to decimal notation. Other words are unchanged. */
 function decimal(text: string): string {
   if (!/^[-+]?(0[xX][0-9a-fA-F]+|\d|\.\d)/.test(text)) return text
   const value = Number(text)

@@ -3,10 +3,10 @@ import type {
   EnumConstant,
   Extend,
   Extensions,
-  Field,
   Group,
   Message,
   OneOf,
+  ProtoField,
   ProtoFile,
   Ranges,
   Rpc,
@@ -14,22 +14,22 @@ import type {
   TypeElement,
 } from './file.ts'
 import { normalizeOptions } from './normalize-options.ts'
-import { type Dependency, isScalar, mapTypes, type Scope, splitName, TypeTable } from './types.ts'
+import { isScalar, mapTypes, type ProtoDependency, type Scope, splitName, TypeTable } from './types.ts'
 
-/** A name in the file means nothing that the file declares or imports. */
+/** Thrown for a name that is neither declared in the file nor imported. */
 export class UnresolvedType extends Error {
   override readonly name = 'UnresolvedType'
 }
 
 /**
- * The same schema whoever wrote it: fields by number, constants by number and name, oneofs by their first field, ranges
- * one a line, options and imports sorted, types by full name with a leading dot, map entry messages folded to maps.
- * The order of messages stays, because serialized data counts them. Throws `UnresolvedType`.
+ * Normalizes a file: sorts fields by number, constants by number and name, oneofs by their first field, options and
+ * imports; splits ranges into statements; uses full type names with a leading dot; converts map entry messages to maps.
+ * The order of messages is kept, because serialized data contains message indexes. Throws `UnresolvedType`.
  */
-export function normalizeProto(file: ProtoFile, dependencies: readonly Dependency[]): ProtoFile {
+export function normalizeProto(file: ProtoFile, dependencies: readonly ProtoDependency[]): ProtoFile {
   const scope: Scope = { types: new TypeTable(file, dependencies), path: splitName(file.packageName ?? '') }
   return {
-    // proto2 is what a file is without a syntax line.
+    // A file without a syntax statement is proto2.
     syntax: file.syntax === 'proto3' ? 'proto3' : undefined,
     packageName: file.packageName,
     imports: sortedUnique(file.imports),
@@ -70,7 +70,7 @@ function normalizeMessage(message: Message, outer: Scope): Message {
   }
 }
 
-function normalizeFields(fields: readonly Field[], scope: Scope): readonly Field[] {
+function normalizeFields(fields: readonly ProtoField[], scope: Scope): readonly ProtoField[] {
   return [...fields].sort(byTag).map((field) => {
     const type = normalizeType(field.type, scope)
     return {
@@ -137,9 +137,9 @@ function normalizeExtensions(extensions: readonly Extensions[], scope: Scope): r
     .sort((a, b) => firstNumber(a.ranges) - firstNumber(b.ranges))
 }
 
-/** One `extend` for each name. */
+/** Merges the `extend` blocks of the same message. */
 function normalizeExtends(elements: readonly Extend[], scope: Scope): readonly Extend[] {
-  const byName = new Map<string, Field[]>()
+  const byName = new Map<string, ProtoField[]>()
   for (const { name, fields } of elements) {
     const resolved = fullName(name, scope)
     byName.set(resolved, [...(byName.get(resolved) ?? []), ...fields])
@@ -147,7 +147,7 @@ function normalizeExtends(elements: readonly Extend[], scope: Scope): readonly E
   return [...byName].map(([name, fields]) => ({ name, fields: normalizeFields(fields, scope) }))
 }
 
-/** One a line: numbers first in order, then names. */
+/** Splits ranges into one statement each: numbers first, in ascending order, then names. */
 function splitRanges(reserved: readonly Ranges[]): readonly Ranges[] {
   const each = reserved.flatMap((ranges) => ranges.map((range): Ranges => [single(range)]))
   return each.sort((a, b) => firstNumber(a) - firstNumber(b) || compareText(String(a[0]), String(b[0])))

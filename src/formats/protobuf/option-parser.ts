@@ -3,7 +3,7 @@ import type { Lexer } from './lexer.ts'
 
 const NESTING_MAX = 50
 
-/** `[a = 1, (b).c = "x"]` after a field, a constant or a range; nothing when there is no bracket. */
+/** Parses `[a = 1, (b).c = "x"]` after a field, a constant or a range. Empty if there is no bracket. */
 export function parseFieldOptions(lexer: Lexer): readonly Option[] {
   const options: Option[] = []
   if (!lexer.skip('[')) return options
@@ -13,7 +13,7 @@ export function parseFieldOptions(lexer: Lexer): readonly Option[] {
   return options
 }
 
-/** One option. In text format (`:` as separator) a message value needs no separator. */
+/** Parses one option. In the text format (separator `:`), a message value needs no separator. */
 export function parseOption(lexer: Lexer, separator: '=' | ':', depth = 0): Option {
   if (depth > NESTING_MAX) lexer.fail(`options nested deeper than ${NESTING_MAX}`)
   const { name, parenthesized } = optionName(lexer)
@@ -39,7 +39,7 @@ function optionName(lexer: Lexer): { name: string; parenthesized: boolean } {
   return { name: lexer.word('an option name'), parenthesized: false }
 }
 
-/** `.b.c` behind `(a)`: one word that begins with a dot. */
+/** Parses `.b.c` after `(a)`; the lexer returns it as one word. */
 function innerNames(lexer: Lexer): string[] {
   const next = lexer.peek()
   if (next.kind !== 'word' || !next.text.startsWith('.')) return []
@@ -57,7 +57,7 @@ function parseValue(lexer: Lexer, depth: number): OptionValue {
   return { kind: 'word', text: lexer.word('a value') }
 }
 
-/** A message in text format; a repeated key makes a list of its values. */
+/** Parses a message in the text format. The values of a repeated key become a list. */
 function parseMap(lexer: Lexer, end: string, depth: number): OptionValue {
   const values = new Map<string, OptionValue[]>()
   while (!lexer.skip(end)) {

@@ -2,12 +2,12 @@ import type {
   Enum,
   EnumConstant,
   Extend,
-  Field,
   Group,
   Label,
   Message,
   OneOf,
   Option,
+  ProtoField,
   ProtoFile,
   Ranges,
   Rpc,
@@ -23,7 +23,7 @@ const NESTING_MAX = 100
 
 type Mutable<T> = { -readonly [K in keyof T]: T[K] extends readonly (infer Item)[] ? Item[] : T[K] }
 
-/** Reads a .proto file (proto2, proto3). `ProtoSyntaxError` says where it is none. */
+/** Parses a .proto file (proto2, proto3). Throws a `ProtoSyntaxError` with line and column. */
 export function parseProto(text: string): ProtoFile {
   return new Parser(new Lexer(text)).file()
 }
@@ -86,7 +86,7 @@ class Parser {
 
   #import(file: Mutable<ProtoFile>): void {
     const isPublic = this.#lexer.skip('public')
-    // A weak import binds like any other where it is resolved.
+    // A weak import is resolved like any other import.
     if (!isPublic) this.#lexer.skip('weak')
     const path = this.#lexer.string('a file')
     if (isPublic) file.publicImports.push(path)
@@ -118,7 +118,7 @@ class Parser {
       message.types.push(nested)
       return
     }
-    // These words may also be the name of a field's type; what follows tells.
+    // A statement starts with one of these keywords; anything else is a field or a group.
     if (this.#statement('option')) message.options.push(this.#optionStatement())
     else if (this.#statement('reserved')) message.reserved.push(this.#ranges('a reserved number or name'))
     else if (this.#statement('extensions')) message.extensions.push(this.#extensions())
@@ -137,7 +137,7 @@ class Parser {
     return this.#lexer.peek().kind === 'word' && this.#lexer.skip(word)
   }
 
-  #fieldOrGroup(into: { fields: Field[]; groups: Group[] }, allowLabel = true): void {
+  #fieldOrGroup(into: { fields: ProtoField[]; groups: Group[] }, allowLabel = true): void {
     const at = this.#lexer.peek()
     const label = this.#label()
     if (label && !allowLabel) this.#lexer.fail('a member of a oneof has no label', at)
@@ -157,7 +157,7 @@ class Parser {
     return undefined
   }
 
-  #field(label: Label | undefined): Field {
+  #field(label: Label | undefined): ProtoField {
     const type = this.#type()
     const name = this.#simpleName('a field name')
     this.#lexer.expect('=')
@@ -207,9 +207,9 @@ class Parser {
     return { name, fields: this.#fields('what extends a message') }
   }
 
-  /** As in the original registry, no group stands in a group or an extension. */
-  #fields(where: string): readonly Field[] {
-    const body: { fields: Field[]; groups: Group[] } = { fields: [], groups: [] }
+  /** As in Confluent's registry, a group or an extension cannot contain a group. */
+  #fields(where: string): readonly ProtoField[] {
+    const body: { fields: ProtoField[]; groups: Group[] } = { fields: [], groups: [] }
     this.#block(() => {
       const at = this.#lexer.peek()
       this.#fieldOrGroup(body)
@@ -319,7 +319,7 @@ class Parser {
     return ranges
   }
 
-  /** `{ … }` with stray semicolons; the depth is bounded because the text is anybody's. */
+  /** Parses `{ … }` and ignores empty statements. Nesting is limited because the text is untrusted. */
   #block(element: () => void): void {
     this.#lexer.expect('{')
     this.#depth += 1

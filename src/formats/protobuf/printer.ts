@@ -2,12 +2,12 @@ import type {
   Enum,
   Extend,
   Extensions,
-  Field,
   Group,
   Message,
   OneOf,
   Option,
   OptionValue,
+  ProtoField,
   ProtoFile,
   Ranges,
   Rpc,
@@ -18,8 +18,8 @@ import { TAG_MAX } from './file.ts'
 import { isWord } from './lexer.ts'
 
 /**
- * The registry's canonical text: two blanks of indent, a blank line between the kinds of a file and of a message,
- * messages before enums. Ends with a line feed.
+ * Prints the canonical text of Confluent's registry: an indent of two spaces, a blank line between the sections of a
+ * file and of a message, messages before enums. Ends with a line feed.
  */
 export function printProto(file: ProtoFile): string {
   const head =
@@ -41,7 +41,7 @@ export function printProto(file: ProtoFile): string {
   )
 }
 
-/** Each kind that is there, after a blank line. */
+/** Joins the sections that are not empty, each after a blank line. */
 function sections(kinds: readonly (readonly string[])[]): string {
   return kinds.map((parts) => (parts.length === 0 ? '' : `\n${parts.join('')}`)).join('')
 }
@@ -74,13 +74,13 @@ function printMessage(message: Message): string {
 
 function printEnum(element: Enum): string {
   const constants = element.constants.map(({ name, tag, options }) => `${name} = ${tag}${optionList(options)};\n`)
-  // No blank line between these three: that is how the original prints an enum.
+  // As in Confluent's registry, there is no blank line between the sections of an enum.
   return block(`enum ${element.name}`, [
     [...element.reserved.map(printReserved), ...element.options.map(printOptionStatement), ...constants],
   ])
 }
 
-function printField(field: Field): string {
+function printField(field: ProtoField): string {
   const options: Option[] = [...field.options]
   if (field.defaultValue !== undefined) options.push(plain('default', defaultValue(field.type, field.defaultValue)))
   if (field.jsonName !== undefined) options.push(plain('json_name', { kind: 'string', text: field.jsonName }))
@@ -91,12 +91,14 @@ function plain(name: string, value: OptionValue): Option {
   return { name, parenthesized: false, value }
 }
 
-/** The original quotes a default of a string only: one of bytes too where it could not be read without. */
+/**
+ * Confluent's registry quotes only string defaults. Other defaults are quoted here if they could not be parsed without.
+ */
 function defaultValue(type: string, text: string): OptionValue {
   return { kind: type === 'string' || !isWord(text) ? 'string' : 'word', text }
 }
 
-function labelOf({ label }: Field | Group): string {
+function labelOf({ label }: ProtoField | Group): string {
   return label === undefined ? '' : `${label} `
 }
 
@@ -175,18 +177,18 @@ function printValue(value: OptionValue): string {
   }
 }
 
-/** Inside an aggregate a list has lines of its own, however short it is. */
+/** Inside an aggregate value, a list is always printed on several lines. */
 function printInside(value: OptionValue): string {
   return value.kind === 'list' ? `[\n${lines(value.items.map(printInside))}]` : printValue(value)
 }
 
-/** One item on the line, several on lines of their own. */
+/** Prints one item on the same line, several items on separate lines. */
 function bracketed(items: readonly string[]): string {
   if (items.length === 1) return `[${items[0]}]`
   return `[\n${lines(items)}]`
 }
 
-/** Indented, with commas between. */
+/** Prints each item on an indented line, separated by commas. */
 function lines(items: readonly string[]): string {
   return items.map((item, at) => indent(at < items.length - 1 ? `${item},` : item)).join('')
 }

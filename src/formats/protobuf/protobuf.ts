@@ -1,16 +1,9 @@
 import { fromBinary, toBinary } from '@bufbuild/protobuf'
 import { FileDescriptorProtoSchema } from '@bufbuild/protobuf/wkt'
-import {
-  type CompareOptions,
-  type Format,
-  type Incompatibility,
-  type ParsedSchema,
-  type ParseOptions,
-  SchemaError,
-  type SchemaSource,
-} from '../format.ts'
+import type { CompareOptions, Format, Incompatibility, ParsedSchema, ParseOptions, SchemaSource } from '../format.ts'
+import { SchemaError } from '../schema-error.ts'
 import type { SchemaTags, TagChange } from '../tags.ts'
-import { type Breaking, breakingChanges, type ProtoUnit } from './compatibility.ts'
+import { type Breaking, type ProtoUnit, protobufChanges } from './compatibility.ts'
 import { fromFileDescriptor } from './descriptor-reader.ts'
 import { toFileDescriptor } from './descriptor-writer.ts'
 import type { Message, ProtoFile } from './file.ts'
@@ -19,7 +12,7 @@ import { normalizeProto, UnresolvedType } from './normalize.ts'
 import { parseProto } from './parser.ts'
 import { printProto } from './printer.ts'
 import { protoTags, tagProto } from './tags.ts'
-import type { Dependency } from './types.ts'
+import type { ProtoDependency } from './types.ts'
 import { validateProto } from './validate.ts'
 import { wellKnownFile } from './well-known.ts'
 
@@ -33,13 +26,13 @@ function parseProtobufSchema(source: SchemaSource, options: ParseOptions = {}): 
   return schema
 }
 
-/** A file with everything that it imports. Throws a `SchemaError`. */
+/** Parses a file and all its imports. Throws a `SchemaError`. */
 export function protoUnit(source: SchemaSource): ProtoUnit {
   const file = fileOf(source.text)
   return asSchemaError(() => ({ file, dependencies: importsOf(file, source) }))
 }
 
-/** A text, or what some clients send instead: the base64 of a compiled file. */
+/** Parses a .proto text, or a base64-encoded file descriptor, which some clients send instead. */
 function fileOf(text: string): ProtoFile {
   try {
     return parseProto(text)
@@ -56,7 +49,7 @@ function compiledFile(base64: string): ProtoFile | undefined {
   try {
     return fromFileDescriptor(fromBinary(FileDescriptorProtoSchema, Buffer.from(base64, 'base64')))
   } catch {
-    // Then it was a text, and what is wrong with that is what to tell.
+    // Not a descriptor. The caller reports the syntax error of the text.
     return undefined
   }
 }
@@ -90,7 +83,7 @@ class ProtobufSchema implements ParsedSchema {
     })
   }
 
-  /** Built when it is needed first: reading a topic needs none. */
+  /** The file with its imports, parsed on first use: reading the topic does not need it. Throws a `SchemaError`. */
   unit(): ProtoUnit {
     this.#unit ??= asSchemaError(() => ({ file: this.#file, dependencies: importsOf(this.#file, this.#source) }))
     return this.#unit
@@ -123,14 +116,14 @@ class ProtobufSchema implements ParsedSchema {
   }
 
   incompatibilities(writer: ParsedSchema, { roles }: CompareOptions): readonly Incompatibility[] {
-    return breakingChanges((writer as ProtobufSchema).unit(), this.unit()).map(({ type, path }) => {
+    return protobufChanges((writer as ProtobufSchema).unit(), this.unit()).map(({ type, path }) => {
       const description = WORDINGS[type](path, roles.reader, roles.writer)
-      return { type, path, message: `{errorType:"${type}", description:"${description}"}` }
+      return { type, path, description, message: `{errorType:"${type}", description:"${description}"}` }
     })
   }
 }
 
-/** The registry's sentences, with the sides in the original's order. */
+/** The messages of Confluent's registry. */
 const WORDINGS: Readonly<Record<Breaking, (at: string, reader: string, writer: string) => string>> = {
   PACKAGE_CHANGED: (at, reader, writer) =>
     `The package at '${at}' in the ${reader} schema does not match the package in the ${writer} schema`,
@@ -156,9 +149,9 @@ const WORDINGS: Readonly<Record<Breaking, (at: string, reader: string, writer: s
     `A field in the oneof at path '${at}' in the ${reader} schema is outside an existing oneof in the ${writer} schema`,
 }
 
-/** Every file that is imported, directly or not: from the references first, then those that everybody has. */
-function importsOf(file: ProtoFile, { dependencies = [] }: SchemaSource): readonly Dependency[] {
-  const found = new Map<string, Dependency>()
+/** All direct and transitive imports. References take precedence over well-known files. Throws `UnresolvedType`. */
+function importsOf(file: ProtoFile, { dependencies = [] }: SchemaSource): readonly ProtoDependency[] {
+  const found = new Map<string, ProtoDependency>()
   const left = [...file.imports, ...file.publicImports]
   for (let path = left.pop(); path !== undefined; path = left.pop()) {
     if (found.has(path)) continue

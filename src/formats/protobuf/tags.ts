@@ -1,31 +1,34 @@
 import { changeTags, entityKey, type SchemaEntity, type SchemaTags, type TagChange } from '../tags.ts'
-import type { Field, Message, Option, OptionValue, ProtoFile, TypeElement } from './file.ts'
+import type { Message, Option, OptionValue, ProtoField, ProtoFile, TypeElement } from './file.ts'
 
-/** A message or a field; a member of a oneof is also found by a path that names the oneof. */
-type Taggable = SchemaEntity & { readonly otherPath?: string; readonly element: Message | Field }
+/** A message or a field. For a field in a oneof, `otherPath` is the path that includes the name of the oneof. */
+type Taggable = SchemaEntity & { readonly otherPath?: string; readonly element: Message | ProtoField }
 
 const META = { sr_record: 'confluent.message_meta', sr_field: 'confluent.field_meta' } as const
 
-/** Tags of messages and fields, by paths without the package. */
+/** Returns the tags of messages and fields. Paths do not include the package. */
 export function protoTags({ types }: ProtoFile): readonly SchemaTags[] {
   return [...entities(types)].flatMap(({ entityPath, entityType, element }) => {
-    const tags = wordsIn(metaOf(element.options, META[entityType]).get('tags'))
+    const tags = wordsIn(confluentMetaOf(element.options, META[entityType]).get('tags'))
     return tags.length === 0 ? [] : [{ schemaEntity: { entityPath, entityType }, tags }]
   })
 }
 
-/** The file with other tags. All that an option holds is written as one then. */
+/**
+ * Returns the file with changed tags. The meta statements of a changed element are merged into one. Throws a
+ * `SchemaError` for a path that does not exist.
+ */
 export function tagProto(file: ProtoFile, change: TagChange): ProtoFile {
   const carriers = new Map<string, Taggable>()
   for (const taggable of entities(file.types)) {
     const { entityType, entityPath, otherPath = entityPath } = taggable
     for (const path of [entityPath, otherPath]) carriers.set(entityKey({ entityPath: path, entityType }), taggable)
   }
-  const optionsOf = new Map<Message | Field, readonly Option[]>()
+  const optionsOf = new Map<Message | ProtoField, readonly Option[]>()
   changeTags(change, carriers, ({ element, entityType }, tagsAfter) => {
     optionsOf.set(element, retagged(element.options, META[entityType], tagsAfter))
   })
-  const withOptions = <Element extends Message | Field>(element: Element): Element => {
+  const withOptions = <Element extends Message | ProtoField>(element: Element): Element => {
     const options = optionsOf.get(element)
     return options ? { ...element, options } : element
   }
@@ -62,7 +65,7 @@ function retagged(
   name: string,
   tagsAfter: (tags: readonly string[]) => readonly string[],
 ): readonly Option[] {
-  const entries = new Map(metaOf(options, name))
+  const entries = new Map(confluentMetaOf(options, name))
   const tags = tagsAfter(wordsIn(entries.get('tags')))
   if (tags.length === 0) entries.delete('tags')
   else entries.set('tags', { kind: 'list', items: tags.map((text) => ({ kind: 'string', text })) })
@@ -71,8 +74,8 @@ function retagged(
   return [...others, { name, parenthesized: true, value: { kind: 'map', entries } }]
 }
 
-/** All that the options of this name say: `(x).tags = "A"` says as much as `(x) = {tags: ["A"]}`, and both add up. */
-function metaOf(options: readonly Option[], name: string): ReadonlyMap<string, OptionValue> {
+/** Merges the options of this name: `(x).tags = "A"` is the same as `(x) = {tags: ["A"]}`, and values are combined. */
+export function confluentMetaOf(options: readonly Option[], name: string): ReadonlyMap<string, OptionValue> {
   const merged = new Map<string, OptionValue>()
   for (const { value } of options.filter((option) => isMeta(option, name))) {
     const entries = value.kind === 'option' ? [[value.option.name, value.option.value] as const] : mapEntries(value)

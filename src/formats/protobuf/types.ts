@@ -1,24 +1,24 @@
-import type { Field, Message, ProtoFile, TypeElement } from './file.ts'
+import type { Message, ProtoField, ProtoFile, TypeElement } from './file.ts'
 
-/** A file that another one imports; `reference` tells which registered version it is, absent for built-in files. */
-export type Dependency = {
-  /** As it is imported. */
+/** An imported file. `reference` is the registered version; absent for built-in files. */
+export type ProtoDependency = {
+  /** The path in the import statement. */
   readonly path: string
   readonly file: ProtoFile
   readonly reference?: { readonly subject: string; readonly version: number }
 }
 
-/** A message or an enum under its full name, and where it comes from: the file itself, a reference, or a built-in file. */
+/** A message or an enum with its full name and its origin: the file itself, a reference, or a built-in file. */
 export type TypeInfo = {
   readonly fullName: string
   readonly packageName: string
   readonly element: TypeElement
   readonly origin: 'file' | 'built-in' | { readonly subject: string; readonly version: number }
-  /** `map<K, V>` when this is the entry message that a compiler made of a map field. */
+  /** `map<K, V>` if this is the entry message that a compiler generated for a map field. */
   readonly mapType: string | undefined
 }
 
-/** Where a name stands: the types it may mean, and the packages and messages around it, outermost first. */
+/** The scope in which a name is resolved: the known types, and the enclosing packages and messages, outermost first. */
 export type Scope = { readonly types: TypeTable; readonly path: readonly string[] }
 
 const SCALARS: ReadonlySet<string> = new Set([
@@ -48,30 +48,30 @@ export function mapTypes(type: string): { readonly key: string; readonly value: 
   return match?.[1] !== undefined && match[2] !== undefined ? { key: match[1], value: match[2] } : undefined
 }
 
-/** Every type that names in a file may mean. */
+/** All types that a file can reference: its own and those of its imports. */
 export class TypeTable {
   readonly packageName: string
   readonly #types = new Map<string, TypeInfo>()
-  readonly #extensions = new Map<string, Field>()
+  readonly #extensions = new Map<string, ProtoField>()
 
-  constructor(file: ProtoFile, dependencies: Iterable<Dependency>) {
+  constructor(file: ProtoFile, dependencies: Iterable<ProtoDependency>) {
     this.packageName = file.packageName ?? ''
     for (const { file: dependency, reference } of dependencies) this.#collect(dependency, reference ?? 'built-in')
     this.#collect(file, 'file')
   }
 
-  /** What `name` means inside `scope` (packages and messages, outermost first): the innermost match wins. */
+  /** Resolves `name` in `scope` (packages and messages, outermost first). The innermost match takes precedence. */
   find(name: string, scope: readonly string[]): TypeInfo | undefined {
     const fullName = resolveName(this.#types, name, scope)
     return fullName === undefined ? undefined : this.#types.get(fullName)
   }
 
-  /** The full name of an extension field, as options name it. */
+  /** Resolves the name of an extension field, as used in options, to its full name. */
   extensionName(name: string, scope: readonly string[]): string | undefined {
     return resolveName(this.#extensions, name, scope)
   }
 
-  extension(fullName: string): Field | undefined {
+  extension(fullName: string): ProtoField | undefined {
     return this.#extensions.get(fullName)
   }
 
@@ -91,7 +91,7 @@ export class TypeTable {
     for (const nested of element.types) this.#add(nested, inner, packageName, origin)
   }
 
-  #addExtensions(fields: readonly Field[], path: readonly string[]): void {
+  #addExtensions(fields: readonly ProtoField[], path: readonly string[]): void {
     for (const field of fields) this.#extensions.set([...path, field.name].join('.'), field)
   }
 }

@@ -1,8 +1,8 @@
-import type { Enum, Field, Message, ProtoFile, Ranges, TypeElement } from './file.ts'
+import type { Enum, Message, ProtoField, ProtoFile, Ranges, TypeElement } from './file.ts'
 import { TAG_MAX } from './file.ts'
 import { ProtoSyntaxError } from './lexer.ts'
 
-/** Refuses what is written well and means nothing: names and numbers taken twice, reserved or out of range. */
+/** Checks the semantics of a file. Throws a `ProtoSyntaxError` for duplicate, reserved or invalid names and numbers. */
 export function validateProto(file: ProtoFile): void {
   checkTypes(file, file.types, file.packageName ?? '')
   distinct(
@@ -24,7 +24,7 @@ function checkTypes(file: ProtoFile, types: readonly TypeElement[], path: string
 }
 
 function checkMessage(file: ProtoFile, message: Message, path: string): void {
-  const fields: readonly Pick<Field, 'name' | 'tag'>[] = [
+  const fields: readonly Pick<ProtoField, 'name' | 'tag'>[] = [
     ...message.fields,
     ...message.groups,
     ...message.oneofs.flatMap((oneof) => [...oneof.fields, ...oneof.groups]),
@@ -52,7 +52,7 @@ function tagProblem(tag: number): string | undefined {
     : undefined
 }
 
-/** `ends[i]`: how far the first `i + 1` of the `starts` reach, which are in order. */
+/** Reserved ranges. `starts` is sorted; `ends[i]` is the largest end of the first `i + 1` ranges. */
 type Reserved = {
   readonly names: ReadonlySet<unknown>
   readonly starts: readonly number[]
@@ -73,7 +73,7 @@ function reservedIn(reserved: readonly Ranges[]): Reserved {
   return { names: new Set(all), starts: ranges.map(({ from }) => from), ends }
 }
 
-function reservedProblem({ name, tag }: Pick<Field, 'name' | 'tag'>, reserved: Reserved): string | undefined {
+function reservedProblem({ name, tag }: Pick<ProtoField, 'name' | 'tag'>, reserved: Reserved): string | undefined {
   if (reserved.names.has(name)) return 'has a reserved name'
   let [low, high] = [0, reserved.starts.length]
   while (low < high) {

@@ -3,8 +3,8 @@ import { fromFileDescriptor } from './descriptor-reader.ts'
 import { printProto } from './printer.ts'
 
 /**
- * Files that every .proto may import without a reference, by their path: `google/protobuf/*` as Google publishes them,
- * `google/type/*` and `confluent/*` with what they declare.
+ * Returns the text of a file that can be imported without a reference; undefined for an unknown path.
+ * `google/protobuf/*` are as published by Google, `google/type/*` and `confluent/*` contain only the declarations.
  */
 export function wellKnownFile(path: string): string | undefined {
   const known = texts.get(path)

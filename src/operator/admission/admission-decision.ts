@@ -2,39 +2,40 @@ import type { Clock } from '../../config/clock.ts'
 import type { Logger } from '../../config/logger.ts'
 import type { ClusterReader } from '../cluster/cluster.ts'
 import { type CustomObject, readObject } from '../cluster/kubernetes/custom-object.ts'
-import { outcomeOfError, TerminalError } from '../controller/reconcile-error.ts'
+import { outcomeOfError } from '../controller/error-outcome.ts'
+import { TerminalError } from '../controller/reconcile-error.ts'
 import type { Reconciler } from '../controller/reconciler.ts'
 import type { ConditionReason } from '../resources/condition.ts'
 import { type Resource, type ResourceKind, resourceKeyOf } from '../resources/resource.ts'
 import { type FieldCause, fieldForConfigKey, fieldForReason } from './field-causes.ts'
 import { withProposed } from './proposed-view.ts'
 
-/** What becomes of a proposed resource. Whoever proposed it is shown the warnings. */
+/** The decision about an object that a user wants to store. Warnings are shown to the user. */
 export type AdmissionDecision =
   | { readonly allowed: true; readonly warnings: readonly string[] }
   | {
       readonly allowed: false
       readonly reason: ConditionReason
       readonly message: string
-      /** By field; absent where the object as a whole is refused. */
+      /** By field; absent where the object as a whole is rejected. */
       readonly causes?: readonly FieldCause[]
     }
 
-type DryRunner<K extends ResourceKind> = Pick<Reconciler<K>, 'runtime' | 'review'>
+type DryRunner<K extends ResourceKind> = Pick<Reconciler<K>, 'runtime' | 'dryRun'>
 export type DryRunners = { readonly [K in ResourceKind]: DryRunner<K> }
 
 export type AdmissionDependencies = {
   readonly cluster: ClusterReader
-  /** Who knows what a pass would say, going by what this view declares. */
-  readonly reviewers: (declared: ClusterReader) => DryRunners
+  /** The dry runs of all kinds, based on this view of the declared resources. */
+  readonly dryRunners: (declared: ClusterReader) => DryRunners
   readonly clock: Clock
   readonly logger: Logger
 }
 
-/** The API server waits for 5 s. */
+/** Less than the 5 s that the API server waits. */
 const ANSWER_MS = 4_000
 
-/** Stuck now, but not for good: others may bring it, in the same `kubectl apply` even. */
+/** Reasons of `Stalled` that other resources may resolve, even in the same `kubectl apply`. */
 const MAY_HEAL: ReadonlySet<ConditionReason> = new Set<ConditionReason>([
   'ReferenceNotFound',
   'Missing',
@@ -42,8 +43,8 @@ const MAY_HEAL: ReadonlySet<ConditionReason> = new Set<ConditionReason>([
 ])
 
 /**
- * Whether an object may be stored, by what a pass over it would say. What can't be found out now is allowed, with a
- * warning: a runtime that is away keeps nobody from declaring anything.
+ * Decides by a dry run whether an object may be stored. What cannot be decided now is allowed with a warning: an
+ * unavailable runtime prevents no declaration.
  */
 export async function decideAdmission<K extends ResourceKind>(
   kind: K,
@@ -51,7 +52,7 @@ export async function decideAdmission<K extends ResourceKind>(
   options: AdmissionDependencies,
 ): Promise<AdmissionDecision> {
   const read = readObject(kind, object)
-  // The definition's own rules are checked before: this one is of another version.
+  // The API server has checked the definition's rules before: this definition is of another version.
   if ('fault' in read) return { allowed: false, reason: 'ConfigInvalid', message: read.fault }
   const { resource } = read
   const objection = await objectionTo(kind, resource, options)
@@ -62,27 +63,27 @@ export async function decideAdmission<K extends ResourceKind>(
 async function objectionTo<K extends ResourceKind>(
   kind: K,
   resource: Resource<K>,
-  { cluster, reviewers, clock, logger }: AdmissionDependencies,
+  { cluster, dryRunners, clock, logger }: AdmissionDependencies,
 ): Promise<AdmissionDecision | undefined> {
-  const reviewer: DryRunner<K> = reviewers(withProposed(cluster, resource))[kind]
+  const dryRunner: DryRunner<K> = dryRunners(withProposed(cluster, resource))[kind]
   const answered = new AbortController()
   const late = clock.sleep(ANSWER_MS, answered.signal).then(() => unjudged(`no answer within ${ANSWER_MS} ms`))
   try {
-    return await Promise.race([reviewer.review(resource).then(() => undefined), late])
+    return await Promise.race([dryRunner.dryRun(resource).then(() => undefined), late])
   } catch (error) {
-    const judged = outcomeOfError(error, {
-      runtime: reviewer.runtime,
+    const outcome = outcomeOfError(error, {
+      runtime: dryRunner.runtime,
       previous: [],
       generation: 0,
       sinceMs: 0,
-      graceMs: 0,
+      readinessGracePeriodMs: 0,
     })
-    if (judged === undefined) {
-      logger.error({ err: error, resource: resourceKeyOf(resource) }, 'a proposed resource could not be judged')
-      return unjudged('the operator met an error of its own; its log has it')
+    if (outcome === undefined) {
+      logger.error({ err: error, resource: resourceKeyOf(resource) }, 'the dry run of a proposed resource failed')
+      return unjudged('internal error of the operator: see its log')
     }
-    const { ready, reason, message, progress } = judged.verdict
-    const isRefused = ready === 'False' && progress === 'stuck' && !MAY_HEAL.has(reason)
+    const { status: ready, reason, message, progress } = outcome.readyCondition
+    const isRefused = ready === 'False' && progress === 'stalled' && !MAY_HEAL.has(reason)
     if (isRefused) return { allowed: false, reason, message, ...causesOf(error, reason, message, resource) }
     return ready === 'Unknown' ? unjudged(message) : { allowed: true, warnings: [`${reason}: ${message}`] }
   } finally {
@@ -96,19 +97,24 @@ function causesOf(
   message: string,
   resource: Resource,
 ): { readonly causes?: readonly FieldCause[] } {
-  const wrongKeys = error instanceof TerminalError ? error.wrongKeys : []
-  if (wrongKeys.length > 0) {
-    return { causes: wrongKeys.map((wrong) => ({ field: fieldForConfigKey(wrong.key), message: wrong.message })) }
+  const invalidKeys = error instanceof TerminalError ? error.invalidKeys : []
+  if (invalidKeys.length > 0) {
+    return {
+      causes: invalidKeys.map((invalidKey) => ({
+        field: fieldForConfigKey(invalidKey.key),
+        message: invalidKey.message,
+      })),
+    }
   }
   const field = fieldForReason(reason, resource)
   return field === undefined ? {} : { causes: [{ field, message }] }
 }
 
 function unjudged(why: string): AdmissionDecision {
-  return { allowed: true, warnings: [`allowed without a verdict: ${why}`] }
+  return { allowed: true, warnings: [`allowed without a check: ${why}`] }
 }
 
-/** What is allowed and may still not be meant. */
+/** Warnings about an object that is valid but may not be intended. */
 function adviceOn(resource: Resource): readonly string[] {
   if (resource.kind !== 'RegistryMode') return []
   const { mode, window } = resource.spec

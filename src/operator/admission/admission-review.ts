@@ -5,7 +5,7 @@ import type { AdmissionDecision } from './admission-decision.ts'
 import type { FieldCause } from './field-causes.ts'
 
 const API_VERSION = 'admission.k8s.io/v1'
-/** What the API server hands on of a warning; of one with line breaks nothing. */
+/** The API server truncates longer warnings, and drops warnings with line breaks. */
 const WARNING_CHARACTERS_MAX = 256
 const UNPROCESSABLE = 422
 const FORBIDDEN = 403
@@ -38,30 +38,32 @@ const review = z.object({
 export type WriteRequest = {
   readonly kind: ResourceKind
   readonly object: CustomObject
-  /** What is stored now, if anything is. */
+  /** The stored object, if there is one. */
   readonly before?: { readonly spec?: object | undefined }
-  /** Who asks, as the API server knows them. */
+  /** The user, as authenticated by the API server. */
   readonly by: z.output<typeof review>['request']['userInfo']
 }
 
-/** An object that somebody wants to delete. */
+/** A request to delete an object. */
 export type DeleteRequest = Pick<WriteRequest, 'kind' | 'object' | 'by'>
 
-/** What the API server asks: whether an object may be stored or deleted. Neither is there where there is nothing to judge. */
+/**
+ * An admission request to store or to delete an object. Without `proposed` and `deletion` there is nothing to decide.
+ */
 export type AdmissionRequest = {
   readonly uid: string
   readonly proposed?: WriteRequest
   readonly deletion?: DeleteRequest
 }
 
-/** Undefined for what is no AdmissionReview of version 1. */
+/** Undefined unless the body is an AdmissionReview of version 1. */
 export function parseAdmissionReview(body: unknown): AdmissionRequest | undefined {
   const parsed = review.safeParse(body)
   if (!parsed.success) return undefined
   const { uid, kind, operation, object, oldObject, userInfo: by } = parsed.data.request
   const known = RESOURCE_KINDS.find((name) => name === kind.kind)
   if (known !== undefined && operation === 'DELETE') {
-    // Not to be taken for a deletion of nothing.
+    // A deletion without its object must not be treated as one that deletes nothing.
     if (!oldObject) return undefined
     return { uid, deletion: { kind: known, object: oldObject as unknown as CustomObject, by } }
   }
@@ -71,9 +73,9 @@ export function parseAdmissionReview(body: unknown): AdmissionRequest | undefine
   return { uid, proposed: { kind: known, object: object as unknown as CustomObject, ...before, by } }
 }
 
-/** The same review with an answer in it. */
+/** The AdmissionReview with the response to a request. */
 export function toAdmissionReview(uid: string, decision: AdmissionDecision): object {
-  const verdict = decision.allowed
+  const readyCondition = decision.allowed
     ? { allowed: true, warnings: decision.warnings.map(asWarning) }
     : {
         allowed: false,
@@ -85,7 +87,7 @@ export function toAdmissionReview(uid: string, decision: AdmissionDecision): obj
           ...(decision.causes !== undefined && { details: { causes: decision.causes.map(toCause) } }),
         },
       }
-  return { apiVersion: API_VERSION, kind: 'AdmissionReview', response: { uid, ...verdict } }
+  return { apiVersion: API_VERSION, kind: 'AdmissionReview', response: { uid, ...readyCondition } }
 }
 
 function toCause({ field, message }: FieldCause): object {

@@ -1,20 +1,20 @@
 import type { KubernetesApi } from '../../clients/kubernetes/api.ts'
-import { messageOf } from '../../config/failure.ts'
+import { messageOf } from '../../config/errors.ts'
 import { pluralOf } from '../resources/crd.ts'
 import { API_VERSION, type ResourceKind } from '../resources/resource.ts'
 import type { AdmissionDecision } from './admission-decision.ts'
 import type { DeleteRequest, WriteRequest } from './admission-review.ts'
 
-/** What only some may ask for: a field that has this value, and the verb that a role has to grant for it. */
+/** A field whose value needs a verb of its own. */
 type GuardedField = {
   readonly field: string
   readonly value: unknown
   readonly verb: string
-  /** Whether to delete the object is to carry out what the field asks for. */
+  /** Whether deleting the object carries out what the field declares. */
   readonly guardsDeletion: boolean
 }
 
-/** Kubernetes knows no such verbs: they are granted by roles all the same. */
+/** Custom verbs: Kubernetes does not define them, but roles can grant them. */
 export const GUARDED_FIELDS: Readonly<Partial<Record<ResourceKind, GuardedField>>> = {
   Subject: { field: 'deletionPolicy', value: 'HardDelete', verb: 'harddelete', guardsDeletion: true },
   RegistryMode: { field: 'force', value: true, verb: 'force', guardsDeletion: false },
@@ -26,8 +26,8 @@ const ANSWER_MS = 3_000
 const [GROUP = ''] = API_VERSION.split('/')
 
 /**
- * Why the person who asks may not declare this; undefined when nothing is asked for that needs a right of its own, or
- * the person has that. Who can't be asked about has it not.
+ * Denies a write that sets a guarded field without the permission; undefined allows it. When the permission cannot be
+ * checked, the write is denied.
  */
 export async function denyUnauthorizedWrite(
   { kind, object, before, by }: WriteRequest,
@@ -35,19 +35,20 @@ export async function denyUnauthorizedWrite(
 ): Promise<Refused> {
   const guard = GUARDED_FIELDS[kind]
   if (guard === undefined || !asksFor(guard, object.spec)) return undefined
-  // What was there before was asked for by one who may; but of a suspended object nobody is asked.
+  // The stored value was authorized when it was written, except in a suspended object, which is not sent to the
+  // webhook.
   const { suspend } = (before?.spec ?? {}) as { readonly suspend?: boolean }
   if (before !== undefined && !suspend && asksFor(guard, before.spec)) return undefined
   return refusalBy(guard, { kind, object, by }, api)
 }
 
 /**
- * Deletes what is in a namespace that is deleted. Only an administrator of the cluster may delete namespaces. The garbage
- * collector is not excepted: everybody who may edit a Subject may make it depend on an object of theirs.
+ * Deletes the content of a deleted namespace. Only cluster administrators may delete namespaces. The garbage collector
+ * is not exempt: everybody who may edit a Subject can make it depend on an object of their own.
  */
 const NAMESPACE_CONTROLLER = 'system:serviceaccount:kube-system:namespace-controller'
 
-/** Why the person who asks may not delete this object; undefined when they may. */
+/** Denies a deletion without the permission; undefined allows it. */
 export async function denyUnauthorizedDelete(
   deletion: DeleteRequest,
   api: Pick<KubernetesApi, 'send'>,

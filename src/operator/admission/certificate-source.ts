@@ -5,10 +5,10 @@ import { ApiError, ignoreNotFound, type KubernetesApi } from '../../clients/kube
 import type { Clock } from '../../config/clock.ts'
 import { type IssuedCertificate, issueCertificate, needsRenewal, type ServingCertificate } from './certificates.ts'
 
-/** Where the webhook's certificate comes from. Asked again and again: it may be another one each time. */
+/** Provides the webhook's certificate. Called repeatedly: the certificate may change. */
 export type CertificateSource = () => Promise<ServingCertificate>
 
-/** A directory as cert-manager's Secrets are mounted: `tls.crt`, `tls.key`, and `ca.crt` where it is needed. */
+/** Reads a directory in the layout of a mounted cert-manager Secret: `tls.crt`, `tls.key`, and optionally `ca.crt`. */
 export function certificatesFromFiles(directory: string): CertificateSource {
   const read = (name: string) => readFile(join(directory, name), 'utf8')
   return async () => {
@@ -21,7 +21,7 @@ export type CertificateSecretOptions = {
   readonly api: Pick<KubernetesApi, 'send'>
   readonly namespace: string
   readonly name: string
-  /** Host names and addresses that the certificate is for. */
+  /** Host names and addresses of the certificate. */
   readonly names: readonly string[]
   readonly clock: Clock
 }
@@ -35,8 +35,8 @@ const KEYS = { cert: 'tls.crt', key: 'tls.key', ca: 'ca.crt', caKey: 'ca.key' } 
 const TRIES_MAX = 5
 
 /**
- * A pair of our own making, kept in a Secret that all replicas share and that is renewed in time. Whoever writes first
- * has made it: the others read again.
+ * A certificate that the operator issues, keeps in a Secret for all replicas, and renews in time. When replicas write
+ * at the same time, the first one wins and the others read its result.
  */
 export function certificatesFromSecret({
   api,
@@ -82,7 +82,7 @@ function toData(issued: IssuedCertificate): Secret['data'] {
   return Object.fromEntries(entries.map(([field, key]) => [key, Buffer.from(issued[field]).toString('base64')]))
 }
 
-/** Undefined for what somebody else left there, or took away. */
+/** Undefined when the Secret does not contain a certificate of the operator. */
 function fromData(data: Secret['data'] = {}): IssuedCertificate | undefined {
   const text = (key: string) => Buffer.from(data[key] ?? '', 'base64').toString()
   const issued = { cert: text(KEYS.cert), key: text(KEYS.key), ca: text(KEYS.ca), caKey: text(KEYS.caKey) }

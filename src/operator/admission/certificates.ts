@@ -1,27 +1,27 @@
 import { createPrivateKey, createPublicKey, KeyObject, webcrypto, X509Certificate } from 'node:crypto'
 import { isIP } from 'node:net'
 
-/** PEM: what the webhook is served with, and whom its callers are to trust. */
+/** PEM: the certificate and key of the webhook, and the authority that callers trust. */
 export type ServingCertificate = {
   readonly cert: string
   readonly key: string
-  /** Several when one authority takes over from another; absent: one that everybody knows. */
+  /** Two certificates while one authority replaces another; absent: a publicly trusted authority. */
   readonly ca?: string
 }
 
-/** With the authority's key, so that the next pair can be made. The first certificate of `ca` is that authority's. */
+/** Includes the authority's key, which signs the next certificate. The first certificate of `ca` belongs to it. */
 export type IssuedCertificate = Required<ServingCertificate> & { readonly caKey: string }
 
 const DAY_MS = 86_400_000
 const AUTHORITY_MS = 3_650 * DAY_MS
 const PAIR_MS = 90 * DAY_MS
-/** Clocks differ. */
+/** Tolerates clock skew. */
 const SLACK_MS = 3_600_000
 const ALGORITHM = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' } as const
 
 /**
- * Makes a pair for these host names and addresses, and an authority where there is none or its time has come. The one
- * before stays trusted until it ends, so that nobody is left who trusts neither.
+ * Issues a certificate for these host names and addresses, and a new authority if there is none or it is due for
+ * renewal. The previous authority stays trusted until it expires.
  */
 export async function issueCertificate(
   names: readonly string[],
@@ -35,7 +35,7 @@ export async function issueCertificate(
   return { cert, key, ca: [authority.ca.trimEnd(), ...kept, ''].join('\n'), caKey: authority.caKey }
 }
 
-/** Whether another pair has to be made: two thirds of its life are over, or it is for other names. */
+/** Whether a new certificate is needed: two thirds of its validity are over, or the names have changed. */
 export function needsRenewal(
   { cert, ca }: Required<ServingCertificate>,
   names: readonly string[],
@@ -106,7 +106,7 @@ async function newPair({ ca, caKey }: Authority, names: readonly string[], nowMs
   return { cert: made.toString('pem'), key: pemOf(keys.privateKey) }
 }
 
-/** A quarter of a second and 20 MB that only the making of certificates needs. */
+/** Loaded on demand: the library takes a quarter of a second and 20 MB. */
 async function library() {
   await import('reflect-metadata')
   return import('@peculiar/x509')

@@ -1,10 +1,10 @@
 import type { ConditionReason } from '../resources/condition.ts'
 import type { Resource } from '../resources/resource.ts'
 
-/** A field of a refused object and what is wrong with it: `status.details.causes` of the API server's answer. */
+/** An invalid field of a rejected object: an entry of `status.details.causes` in the API server's response. */
 export type FieldCause = { readonly field: string; readonly message: string }
 
-/** Keys of a connector's configuration that are declared by fields of their own. */
+/** Configuration keys that are declared by fields of `spec`. */
 const CONNECTOR_FIELDS: Readonly<Record<string, string>> = {
   name: 'spec.name',
   'connector.class': 'spec.class',
@@ -12,12 +12,12 @@ const CONNECTOR_FIELDS: Readonly<Record<string, string>> = {
   'connector.plugin.version': 'spec.version',
 }
 
-/** The field in which a key of a connector's configuration is declared, such as `spec.config[batch.size]`. */
+/** The field that declares a configuration key, such as `spec.config[batch.size]`. */
 export function fieldForConfigKey(key: string): string {
   return CONNECTOR_FIELDS[key] ?? `spec.config[${key}]`
 }
 
-/** The field that a refusal for this reason is about; undefined when it is about the object as a whole. */
+/** The field that a rejection for this reason refers to; undefined when it refers to the object as a whole. */
 export function fieldForReason(reason: ConditionReason, resource: Resource): string | undefined {
   switch (reason) {
     case 'UnknownCluster':

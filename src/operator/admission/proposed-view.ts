@@ -2,7 +2,7 @@ import type { ClusterReader } from '../cluster/cluster.ts'
 import { type IndexValue, indexValuesOf } from '../resources/index-values.ts'
 import { type Resource, type ResourceKey, type ResourceKind, resourceKeyOf } from '../resources/resource.ts'
 
-/** What would be declared if this resource were, in place of the one that has its name now. */
+/** The cluster as it would be if this resource were stored. */
 export function withProposed(cluster: ClusterReader, proposed: Resource): ClusterReader {
   const key = resourceKeyOf(proposed)
   return {

@@ -15,26 +15,26 @@ type Guard = NonNullable<(typeof GUARDED_FIELDS)[ResourceKind]>
 const guards = Object.entries(GUARDED_FIELDS) as readonly (readonly [ResourceKind, Guard])[]
 const deletionsOf = guards.filter(([, { guardsDeletion }]) => guardsDeletion)
 
-/** As CEL: whether an object asks for what needs a verb of its own. */
+/** A CEL expression: whether an object sets a guarded field. */
 function asks({ field, value }: Guard, object: 'object' | 'oldObject'): string {
   return `(has(${object}.spec.${field}) && ${object}.spec.${field} == ${JSON.stringify(value).replaceAll('"', "'")})`
 }
 
-/** What is being deleted can still be told to delete more. */
+/** An object that is being deleted can still be edited, for example to delete more. */
 function guarded(): string {
   return guards.map(([, guard]) => asks(guard, 'object')).join(' || ')
 }
 
 /**
- * What tells the API server to ask. It asks about new specs only, and goes on without an answer when it gets none:
- * a resource that was not judged is judged by its first pass.
+ * The registration of the webhook. The API server sends new specs only and continues without the webhook when it does
+ * not answer: the first reconcile then checks the resource.
  */
 export function webhookConfiguration(options: {
   readonly name: string
   readonly address: WebhookAddress
-  /** PEM; absent: whom the API server trusts anyway. */
+  /** PEM; absent: the certificate is publicly trusted. */
   readonly ca: string | undefined
-  /** Empty: all. */
+  /** Namespaces whose objects are sent; empty: all. */
   readonly namespaces: readonly string[]
 }): object {
   const { name, address, ca, namespaces } = options
@@ -91,7 +91,7 @@ export function webhookConfiguration(options: {
         matchConditions: [
           { name: 'guarded', expression: deletionsOf.map(([, guard]) => asks(guard, 'oldObject')).join(' || ') },
         ],
-        // Without the operator nothing deletes for good: to refuse meanwhile takes nothing from anybody.
+        // Fails closed: while the operator does not run, no deletion would be carried out anyway.
         failurePolicy: 'Fail',
       },
     ],

@@ -1,7 +1,7 @@
 import { APPLY_PATCH, type KubernetesApi } from '../../clients/kubernetes/api.ts'
-import { Rounds } from '../../config/rounds.ts'
+import { PeriodicTask } from '../../config/periodic.ts'
 import { parseListener } from '../../http/listener.ts'
-import { type SecurableServer, startHttpServer } from '../../http/server.ts'
+import { startHttpServer, type TlsReloadableServer } from '../../http/server.ts'
 import { admissionRoutes } from '../routes/admission.ts'
 import { type AdmissionDecision, type AdmissionDependencies, decideAdmission } from './admission-decision.ts'
 import type { WriteRequest } from './admission-review.ts'
@@ -13,17 +13,20 @@ import { type WebhookAddress, webhookConfiguration } from './webhook-configurati
 export type WebhookOptions = {
   /** `https://HOST:PORT`. */
   readonly listener: string
-  /** The Service in front of it; absent: the API server calls the listener itself. */
+  /** The Service of the webhook; absent: the API server calls the listener directly. */
   readonly service?: { readonly namespace: string; readonly name: string }
-  /** Holds `tls.crt`, `tls.key` and `ca.crt`; absent: the operator makes its own and keeps them in a Secret. */
+  /**
+   * Directory with `tls.crt`, `tls.key` and `ca.crt`; absent: the operator issues certificates and keeps them in a
+   * Secret.
+   */
   readonly certificates?: string
 }
 
 export type WebhookDependencies = AdmissionDependencies & {
   readonly api: Pick<KubernetesApi, 'send' | 'close'>
-  /** The installation's own namespace. */
-  readonly home: string
-  /** That are judged; empty: all. */
+  /** The namespace that the operator runs in. */
+  readonly operatorNamespace: string
+  /** Namespaces whose objects are checked; empty: all. */
   readonly namespaces: readonly string[]
 }
 
@@ -32,23 +35,23 @@ const SECRET = 'weir-webhook'
 const SERVICE_PORT = 443
 const ALLOWED: AdmissionDecision = { allowed: true, warnings: [] }
 const BODY_BYTES_MAX = 8 * 1024 * 1024
-/** How often the certificate and what the API server knows of it are looked at. */
+/** How often the certificate and the registration are checked. */
 const LOOK_MS = 60_000
 const AGAIN_MS = 5_000
 
 /**
- * Serves the webhook, and keeps what it needs: its certificate and its registration with the API server. It gets ready
- * beside the controllers: they run whether it can be served or not.
+ * Serves the webhook and maintains its certificate and its registration with the API server. The controllers do not
+ * depend on it.
  */
-export function startWebhook(options: WebhookOptions, surroundings: WebhookDependencies): { stop(): Promise<void> } {
-  const { logger, clock, api } = surroundings
-  const rounds = new Rounds(clock)
-  const webhook = new Webhook(options, surroundings)
+export function startWebhook(options: WebhookOptions, dependencies: WebhookDependencies): { stop(): Promise<void> } {
+  const { logger, clock, api } = dependencies
+  const rounds = new PeriodicTask(clock)
+  const webhook = new Webhook(options, dependencies)
   rounds.start(() =>
     webhook.refresh().then(
       () => LOOK_MS,
       (error: unknown) => {
-        logger.warn({ err: error, waitMs: AGAIN_MS }, 'the webhook could not be made ready: trying again')
+        logger.warn({ err: error, waitMs: AGAIN_MS }, 'cannot set up the webhook: retrying')
         return AGAIN_MS
       },
     ),
@@ -64,17 +67,17 @@ export function startWebhook(options: WebhookOptions, surroundings: WebhookDepen
 
 class Webhook {
   readonly #options: WebhookOptions
-  readonly #surroundings: WebhookDependencies
+  readonly #dependencies: WebhookDependencies
   readonly #certificates: CertificateSource
-  #server: SecurableServer | undefined
+  #server: TlsReloadableServer | undefined
   #served: ServingCertificate | undefined
 
-  constructor(options: WebhookOptions, surroundings: WebhookDependencies) {
+  constructor(options: WebhookOptions, dependencies: WebhookDependencies) {
     this.#options = options
-    this.#surroundings = surroundings
+    this.#dependencies = dependencies
     const { certificates, listener, service } = options
-    const { clock, api, home } = surroundings
-    const namespace = service?.namespace ?? home
+    const { clock, api, operatorNamespace } = dependencies
+    const namespace = service?.namespace ?? operatorNamespace
     const names = service === undefined ? [parseListener(listener).host] : [`${service.name}.${service.namespace}.svc`]
     this.#certificates =
       certificates === undefined
@@ -85,9 +88,9 @@ class Webhook {
   async refresh(): Promise<void> {
     const pair = await this.#certificates()
     this.#server ??= await this.#start(pair)
-    // Whom it is to trust the API server is told before it meets him.
+    // The registration with the new CA is written before the new certificate is served.
     await this.#register(this.#server, pair.ca)
-    if (pair.cert !== this.#served?.cert) this.#server.secure(pair)
+    if (pair.cert !== this.#served?.cert) this.#server.setCertificates(pair)
     this.#served = pair
   }
 
@@ -95,9 +98,9 @@ class Webhook {
     await this.#server?.stop()
   }
 
-  async #start({ cert, key }: ServingCertificate): Promise<SecurableServer> {
+  async #start({ cert, key }: ServingCertificate): Promise<TlsReloadableServer> {
     const { listener } = this.#options
-    const { logger, api } = this.#surroundings
+    const { logger, api } = this.#dependencies
     const server = await startHttpServer({
       listeners: [listener],
       tls: { cert, key },
@@ -114,18 +117,18 @@ class Webhook {
     return server
   }
 
-  /** What is being deleted is not judged any more: only its guarded fields were. */
+  /** For an object that is being deleted, only the guarded fields are checked. */
   async #judged({ kind, object }: WriteRequest): Promise<AdmissionDecision> {
-    return object.metadata.deletionTimestamp === undefined ? decideAdmission(kind, object, this.#surroundings) : ALLOWED
+    return object.metadata.deletionTimestamp === undefined ? decideAdmission(kind, object, this.#dependencies) : ALLOWED
   }
 
-  /** Writes nothing while it is as it should be. */
-  async #register(server: SecurableServer, ca: string | undefined): Promise<void> {
+  /** Server-side apply: an unchanged configuration writes nothing. */
+  async #register(server: TlsReloadableServer, ca: string | undefined): Promise<void> {
     const { service } = this.#options
-    const { api, home, namespaces } = this.#surroundings
+    const { api, operatorNamespace, namespaces } = this.#dependencies
     const address: WebhookAddress =
       service === undefined ? { url: server.urls[0] ?? '' } : { service: { ...service, port: SERVICE_PORT } }
-    const name = `weir-${service?.namespace ?? home}`
+    const name = `weir-${service?.namespace ?? operatorNamespace}`
     await api.send({
       method: 'PATCH',
       path: `/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations/${encodeURIComponent(name)}`,

@@ -3,17 +3,17 @@ import type { IndexValue } from '../resources/index-values.ts'
 import type { Resource, ResourceKey, ResourceKind, ResourceStatus } from '../resources/resource.ts'
 
 /**
- * What happened to a resource. `declared`: what somebody wants of it (its spec, annotations, or that it be deleted);
- * `status`: what was found out about it; `gone`: it is no more.
+ * A change of a resource. `desired`: its spec, its annotations or its deletion; `status`: its status; `deleted`: it no
+ * longer exists.
  */
-export type ResourceChange = { readonly key: ResourceKey; readonly what: 'declared' | 'status' | 'gone' }
+export type ResourceChange = { readonly key: ResourceKey; readonly type: 'desired' | 'status' | 'deleted' }
 
-/** Something a home could not take in as a resource: a sentence, and where it stands. */
+/** A manifest, or an object of the API server, that could not be read as a resource. */
 export type ManifestError = {
-  /** The resource it is about, when that much could be read. */
+  /** The resource, if its kind and name could be read. */
   readonly key?: ResourceKey
   readonly file: string
-  /** From 1. */
+  /** Lines and columns start at 1. */
   readonly line?: number
   readonly column?: number
   readonly message: string
@@ -21,7 +21,7 @@ export type ManifestError = {
 
 export type ResourceEvent = { readonly type: 'Normal' | 'Warning'; readonly reason: EventReason; readonly note: string }
 
-/** What people are told of as it happens: a closed list, part of the API. */
+/** The reasons of Events: a closed list, part of the API. */
 export type EventReason =
   | 'Created'
   | 'Updated'
@@ -54,58 +54,63 @@ export type EventReason =
   | 'Abandoned'
   | 'Suspended'
 
-/** What is declared, as far as it is known here: what reconcilers decide by. */
+/** The read-only part of a cluster, which reconcilers use. */
 export type ClusterReader = Pick<
   Cluster,
   'get' | 'list' | 'find' | 'configMap' | 'secret' | 'secretVersion' | 'namespace'
 >
 
-/** Of a Secret. The version is another one after every change. */
+/** Content of a Secret. The version changes with every change of the Secret. */
 export type SecretData = { readonly version: string; readonly data: Readonly<Record<string, string>> }
 
-/** What a namespace is like. */
+/** The properties of a namespace that the operator uses. */
 export type NamespaceInfo = { readonly labels: Labels; readonly isTerminating: boolean }
 
-/** A write to where resources live is given up after so long. */
+/** Timeout of one write. */
 export const WRITE_MS = 10_000
 
 /**
- * Where resources live: a folder of manifests, or a Kubernetes cluster. Reads are of what is known here and cost nothing;
- * what is read may be older than what was just written, never newer than what `onChange` will tell.
+ * Stores resources: a folder of manifests, or a Kubernetes cluster. Synchronous reads use a local cache. It may be
+ * older than the last write, but never newer than the changes that `onChange` has reported.
  */
 export interface Cluster {
-  /** What resources live in, in words: `folder examples/quickstart`. */
-  readonly place: string
-  /** Resolves when everything that is there is known. */
+  /** For people: `folder examples/quickstart`. */
+  readonly description: string
+  /** Resolves when the cache contains all resources. */
   start(): Promise<void>
   stop(): Promise<void>
-  /** From now on every change is told, one call each. Returns how to end that. */
+  /** Calls the listener once for each change. Returns a function that removes the listener. */
   onChange(listener: (change: ResourceChange) => void): () => void
   get<K extends ResourceKind>(key: ResourceKey<K>): Resource<K> | undefined
   list<K extends ResourceKind>(kind: K): readonly Resource<K>[]
-  /** Costs no more when there are more others. */
+  /** Looks up an index: the cost is independent of the number of other resources. */
   find<K extends ResourceKind>(term: IndexValue<K>): readonly Resource<K>[]
-  /** Replaces the status; of a resource that is gone: nothing. */
+  /** Replaces the status. Does nothing for a resource that no longer exists. */
   writeStatus<K extends ResourceKind>(key: ResourceKey<K>, status: ResourceStatus[K]): Promise<void>
-  /** Puts the operator's finalizer on a resource, or takes it off: a deleted resource is gone when none is left. */
+  /** Adds or removes the operator's finalizer. A deleted resource without finalizers disappears. */
   setFinalizer(key: ResourceKey, present: boolean): Promise<void>
-  /** For people, on the side. Takes the resource itself: the last event of a deletion is about one that is gone. */
+  /**
+   * Records an Event in the background. Takes the resource itself, because the last Event of a deletion may follow
+   * after it has disappeared.
+   */
   recordEvent(resource: Resource, event: ResourceEvent): void
-  /** Data of a ConfigMap; undefined when there is none. */
+  /** Data of a ConfigMap; undefined when it does not exist. */
   configMap(namespace: string, name: string): Promise<Readonly<Record<string, string>> | undefined>
-  /** What a Secret holds, for the few who may send it in clear; undefined when there is none. */
+  /** Content of a Secret, for values that are sent in clear text; undefined when it does not exist. */
   secret(namespace: string, name: string): Promise<SecretData | undefined>
-  /** Of a Secret that need not be read: '' when there is none, undefined where Secrets are not watched. */
+  /** Version of a Secret without its content: '' when it does not exist, undefined where Secrets are not watched. */
   secretVersion(namespace: string, name: string): string | undefined
-  /** From now on `namespace` is known, and changes of it are told of its resources. Rejects where that is not granted. */
-  followNamespaces(): Promise<void>
-  /** Null when there is none, undefined where it is not known what namespaces are like. */
+  /**
+   * Starts to watch namespaces: changes of a namespace are reported for its resources. Rejects without the permission.
+   */
+  watchNamespaces(): Promise<void>
+  /** Null when it does not exist, undefined where namespaces are not watched. */
   namespace(name: string): NamespaceInfo | null | undefined
   /**
-   * Keeps these keys of a ConfigMap, which is made when there is none. False where one of them is somebody else's: then
-   * nothing is written.
+   * Writes these keys of a ConfigMap and creates it if needed. Returns false, and writes nothing, where another manager
+   * owns one of the keys.
    */
   writeConfigMap(namespace: string, name: string, data: Readonly<Record<string, string>>): Promise<boolean>
-  /** What is there but could not be read, now. */
-  unreadable(): readonly ManifestError[]
+  /** The manifests and objects that currently cannot be read. */
+  manifestErrors(): readonly ManifestError[]
 }

@@ -10,7 +10,7 @@ import {
 
 type Resources = Map<ResourceKey, Resource>
 
-/** Resources as they are known now, found by key, kind or term however many there are. */
+/** The cached resources, indexed by key, kind and index value. */
 export class ResourceStore {
   readonly #byKind = new Map<ResourceKind, Resources>(RESOURCE_KINDS.map((kind) => [kind, new Map()]))
   readonly #byTerm = new Map<IndexValue, Resources>()

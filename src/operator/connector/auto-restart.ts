@@ -11,13 +11,13 @@ type Restarts = NonNullable<ConnectorStatus['autoRestart']>
 
 export type AutoRestartPlan = {
   readonly restart: boolean
-  /** What to remember of it; undefined: nothing. */
+  /** The counters to store in the status; undefined: none. */
   readonly restarts: Restarts | undefined
-  readonly verdict: ReadyCondition
+  readonly readyCondition: ReadyCondition
   readonly afterMs: number | undefined
 }
 
-/** What is remembered of the attempts for this generation: a new one gets all of its attempts again. */
+/** The attempts for this generation. A new generation starts at 0. */
 function attemptsOf({ status, metadata }: Resource<'Connector'>): Restarts {
   const { autoRestart } = status
   const generation = autoRestart?.observedGeneration ?? status.observedGeneration
@@ -26,7 +26,7 @@ function attemptsOf({ status, metadata }: Resource<'Connector'>): Restarts {
     : { count: 0, observedGeneration: metadata.generation }
 }
 
-/** What to do about a connector or tasks that failed: wait, restart them, or give up and ask for a person. */
+/** Decides about a failed connector or failed tasks: wait, restart them, or report `Stalled`. */
 export function planAutoRestart(
   resource: Resource<'Connector'>,
   observed: ExistingConnector,
@@ -39,7 +39,7 @@ export function planAutoRestart(
   const stuck = (why: ReadyCondition['reason'], message: string, restarts: Restarts | undefined): AutoRestartPlan => ({
     restart: false,
     restarts,
-    verdict: { ready: 'False', reason: why, message, progress: 'stuck' },
+    readyCondition: { status: 'False', reason: why, message, progress: 'stalled' },
     afterMs: undefined,
   })
   if (resource.spec.state !== 'Running')
@@ -49,7 +49,7 @@ export function planAutoRestart(
     const message = `${what}; it was restarted ${known.count} times, the limit`
     return stuck('AutoRestartExhausted', message, { ...known, exhausted: true })
   }
-  // A time in the future is a clock that was set back: no longer than the longest pause.
+  // A restart time too far in the future means that the clock was set back: wait for the longest backoff at most.
   const longestMs = durationMs(maxBackoff)
   const pauseMs =
     Math.min(durationMs(initialBackoff) * 2 ** Math.min(known.count, 30), longestMs) * (0.8 + random * 0.4)
@@ -71,12 +71,12 @@ export function planAutoRestart(
           lastRestartTime: new Date(nowMs).toISOString(),
           lastRestartReason: truncate(what, REASON_CHARACTERS_MAX),
         },
-    verdict: { ready: 'False', reason, message, progress: 'working' },
+    readyCondition: { status: 'False', reason, message, progress: 'reconciling' },
     afterMs: waits ? dueMs - nowMs : 1_000,
   }
 }
 
-/** The count, forgotten once the connector was healthy for long enough after its last restart. */
+/** The counters, cleared when the connector has been healthy for `resetAfter` since its last restart. */
 export function autoRestartWhenHealthy({ spec, status }: Resource<'Connector'>, nowMs: number): Restarts | undefined {
   const restarts = status.autoRestart
   if (restarts?.lastRestartTime === undefined) return undefined

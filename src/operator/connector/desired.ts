@@ -1,4 +1,4 @@
-import { type ConnectorConfig, OWNER_KEY } from '../../clients/worker.ts'
+import { type ConnectorProperties, OWNER_KEY } from '../../clients/worker.ts'
 import type { ClusterReader } from '../cluster/cluster.ts'
 import { findCondition } from '../resources/condition.ts'
 import { type Resource, resourceKey } from '../resources/resource.ts'
@@ -7,35 +7,38 @@ import { resolveConnectorName } from './naming.ts'
 import { type ResolvedOffsets, resolveOffsets } from './offsets.ts'
 import { hashEntries, type ResolvedValues, resolveValues } from './values-from.ts'
 
-/** What a Connector resource asks of the worker. */
+/** The desired state of a connector. */
 export type DesiredConnector = {
   readonly name: string
-  /** Everything the worker is sent, the owner's mark apart. */
-  readonly config: ConnectorConfig
+  /** The configuration without the ownership marker. */
+  readonly config: ConnectorProperties
   readonly configHash: string
   /** `instance/namespace/name`. */
   readonly owner: string
-  /** Whether the connector carries the owner's mark. */
-  readonly isMarked: boolean
-  /** ConfigMaps and keys that are asked for and not there, in words. */
+  /** Whether the configuration is sent with the ownership marker. */
+  readonly hasOwnerMarker: boolean
+  /** Descriptions of the ConfigMaps, Secrets and keys that are referenced and do not exist. */
   readonly missing: readonly string[]
-  /** Subjects that have to be Ready before the connector is first made, and are not. */
+  /** Descriptions of the Subjects that are not Ready; they must be Ready before the connector is created. */
   readonly waitsFor: readonly string[]
-  /** By the operation that is still to be carried out, if there is one. */
+  /** What the pending offsets operation sets. */
   readonly offsetsToSet: ResolvedOffsets
 } & Pick<ResolvedValues, 'inline' | 'inputsHash'>
 
-/** Later sources win: ConfigMaps in order, then `config`, then single values, then what has a field of its own. */
+/**
+ * Merges the sources of the configuration. Later ones win: ConfigMaps in order, `config`, `valuesFrom`, then fields
+ * such as `class`.
+ */
 export async function resolveDesiredConnector(
   resource: Resource<'Connector'>,
   cluster: ClusterReader,
-  { instance, entry }: { readonly instance: string; readonly entry: WorkerRuntimeConfig },
+  { instance, runtimeConfig }: { readonly instance: string; readonly runtimeConfig: WorkerRuntimeConfig },
 ): Promise<DesiredConnector> {
   const { spec, metadata } = resource
-  const name = resolveConnectorName(entry, resource)
+  const name = resolveConnectorName(runtimeConfig, resource)
   const missing: string[] = []
   const base = await configFrom(resource, cluster, missing)
-  const { inline, inputsHash, ...values } = await resolveValues(resource, cluster, entry)
+  const { inline, inputsHash, ...values } = await resolveValues(resource, cluster, runtimeConfig)
   const config: Record<string, string> = {
     ...base,
     ...spec.config,
@@ -45,14 +48,14 @@ export async function resolveDesiredConnector(
     'tasks.max': String(spec.tasksMax),
     ...(spec.version === undefined ? {} : { 'connector.plugin.version': spec.version }),
   }
-  // What is sent in clear is told by its version: a hash of a short secret would give it away.
+  // Inline values enter the hash by the version of their Secret: the hash of a short secret could be reversed.
   const versions = Object.entries(inline).map(([key, { version }]) => [key, `version ${version}`])
   return {
     name,
     config,
     configHash: hashConfig({ ...config, ...Object.fromEntries(versions) }),
     owner: `${instance}/${metadata.namespace}/${metadata.name}`,
-    isMarked: entry.marksOwner,
+    hasOwnerMarker: runtimeConfig.writesOwnerMarker,
     missing: [...missing, ...values.missing],
     waitsFor: unreadySubjects(resource, cluster),
     offsetsToSet: await resolveOffsets(resource, cluster),
@@ -82,8 +85,8 @@ function unreadySubjects({ spec, metadata }: Resource<'Connector'>, cluster: Clu
   })
 }
 
-/** Of everything but the owner's mark. */
-export function hashConfig(config: ConnectorConfig): string {
+/** SHA-256 of a configuration without its ownership marker. */
+export function hashConfig(config: ConnectorProperties): string {
   const { [OWNER_KEY]: _, ...own } = config
   return hashEntries(own)
 }

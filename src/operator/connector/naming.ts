@@ -5,7 +5,7 @@ import type { WorkerRuntimeConfig } from '../runtimes.ts'
 
 type Naming = Pick<WorkerRuntimeConfig, 'name' | 'nameTemplate' | 'allowsExplicitNames'>
 
-/** What a connector is called on its worker. */
+/** The name of a connector on its worker. */
 export function resolveConnectorName(
   { nameTemplate, allowsExplicitNames }: Naming,
   resource: Resource<'Connector'>,
@@ -16,19 +16,19 @@ export function resolveConnectorName(
   return nameTemplate.replace(/\{(namespace|name)\}/g, (_, field: 'namespace' | 'name') => values[field])
 }
 
-/** All that stand for a connector of this name there, found without looking at the others. */
+/** All Connectors that resolve to this name on the worker, found by index. */
 export function findClaimants(
-  entry: Naming,
+  runtimeConfig: Naming,
   name: string,
   cluster: Pick<ClusterReader, 'find'>,
 ): readonly Resource<'Connector'>[] {
-  const declared = new Set([name, ...declaredNames(entry.nameTemplate, name)])
+  const declared = new Set([name, ...declaredNames(runtimeConfig.nameTemplate, name)])
   return [...declared]
-    .flatMap((one) => cluster.find(externalObjectIndexFor('Connector', entry.name, one)))
-    .filter((resource) => resolveConnectorName(entry, resource) === name)
+    .flatMap((one) => cluster.find(externalObjectIndexFor('Connector', runtimeConfig.name, one)))
+    .filter((resource) => resolveConnectorName(runtimeConfig, resource) === name)
 }
 
-/** Every name that the template may have made this one of, in whatever namespace. */
+/** Every declared name for which the template can have produced `made`, in any namespace. */
 function declaredNames(template: string, made: string): readonly string[] {
   const [before = '', between, after] = template.split(/\{namespace\}|\{name\}/)
   if (after === undefined) {

@@ -1,12 +1,12 @@
 import { isDeepStrictEqual } from 'node:util'
-import { orNothing } from '../../clients/http.ts'
+import { undefinedIfNotFound } from '../../clients/http.ts'
 import type {
-  ConnectorConfig,
   ConnectorInfo,
-  ConnectorStatus,
+  ConnectorProperties,
+  ConnectorStateInfo,
   ExpandedConnector,
   RunState,
-  TaskStatus,
+  TaskStateInfo,
   WorkerClient,
 } from '../../clients/worker.ts'
 import { isReady } from '../resources/condition.ts'
@@ -21,9 +21,9 @@ export type ObservedTask = {
   readonly trace?: string
 }
 
-/** A connector as the worker has it. */
+/** A connector as the worker reports it. */
 export type ExistingConnector = {
-  readonly config: ConnectorConfig
+  readonly config: ConnectorProperties
   readonly type: string
   readonly state: RunState
   readonly workerId: string
@@ -32,7 +32,7 @@ export type ExistingConnector = {
 }
 export type ObservedConnector = 'absent' | ExistingConnector
 
-/** Whether a resource that is Ready says already what a look at everything has shown of its connector. */
+/** Whether the status of a Ready resource already matches what a list of the worker shows. */
 export function isConnectorStatusCurrent(
   { status, metadata }: Resource<'Connector'>,
   { info, status: now }: ExpandedConnector = {},
@@ -49,10 +49,10 @@ export function isConnectorStatusCurrent(
 }
 
 export async function observeConnector(worker: WorkerClient, name: string): Promise<ObservedConnector> {
-  const info = await orNothing(worker.get(name))
-  // A connector that is just being deleted has no configuration any more but still a status for a moment.
+  const info = await undefinedIfNotFound(worker.get(name))
+  // While a connector is being deleted, it has a status for a moment but no configuration.
   if (info === undefined) return 'absent'
-  const status = await orNothing(worker.status(name))
+  const status = await undefinedIfNotFound(worker.status(name))
   const { state = 'UNASSIGNED', worker_id: workerId = '', trace } = status?.connector ?? {}
   return {
     config: info.config,
@@ -64,12 +64,12 @@ export async function observeConnector(worker: WorkerClient, name: string): Prom
   }
 }
 
-function toTask({ id, state, worker_id: workerId, trace }: TaskStatus): ObservedTask {
+function toTask({ id, state, worker_id: workerId, trace }: TaskStateInfo): ObservedTask {
   return { id, state, workerId, ...(trace === undefined ? {} : { trace }) }
 }
 
-/** Tasks that are made, and have said nothing yet: their threads may be slow to start. */
-function unheardOf({ tasks }: ConnectorInfo, status: ConnectorStatus | undefined): readonly ObservedTask[] {
+/** Tasks that exist but have not reported a status yet. */
+function unheardOf({ tasks }: ConnectorInfo, status: ConnectorStateInfo | undefined): readonly ObservedTask[] {
   const heard = new Set(status?.tasks.map(({ id }) => id))
   return tasks.flatMap(({ task }) => (heard.has(task) ? [] : [{ id: task, state: 'UNASSIGNED', workerId: '' }]))
 }
@@ -87,7 +87,7 @@ export function countTasks(tasks: readonly Pick<ObservedTask, 'state'>[]): TaskC
   }
 }
 
-/** What went wrong, in one line: of a stack of causes the innermost, without the class names of Java. */
+/** One line for a stack trace: the innermost cause, without Java class names. */
 export function rootCauseIn(trace: string): string {
   const lines = trace.split('\n')
   const cause = lines.findLast((line) => line.startsWith('Caused by: ')) ?? lines[0] ?? ''

@@ -4,17 +4,20 @@ import type { ClusterReader } from '../cluster/cluster.ts'
 import { durationMs } from '../resources/fields.ts'
 import type { Resource } from '../resources/resource.ts'
 
-/** Key in a ConfigMap under which offsets stand. */
+/** Key of the offsets in a ConfigMap. */
 export const OFFSETS_KEY = 'offsets.json'
 const EXPORT_REQUESTED = 'weir.dev/offsets-export-requested-at'
 
-/** What a declared operation sets, or in words why that is not known: it is not there yet, or it is none. */
+/**
+ * The offsets to set, or a description of why they are not available: the ConfigMap is missing, or its content is
+ * invalid.
+ */
 export type ResolvedOffsets =
   | { readonly offsets: readonly ConnectorOffset[] }
   | { readonly missing: string }
-  | { readonly wrong: string }
+  | { readonly invalid: string }
 
-/** The operation that is declared and was not carried out yet. */
+/** The declared operation, unless its id was executed before. */
 export function pendingOperation({ spec, status }: Resource<'Connector'>) {
   const operation = spec.offsets?.operation
   return operation?.id === status.offsets?.lastOperationId ? undefined : operation
@@ -34,7 +37,7 @@ export async function resolveOffsets(
 }
 
 const part = z.record(z.string(), z.unknown())
-/** As the worker answers them, and as they are exported. */
+/** The format of Connect's REST API, which exports use too. */
 const written = z.strictObject({ offsets: z.array(z.strictObject({ partition: part, offset: part.nullable() })) })
 
 function read(text: string, place: string): ResolvedOffsets {
@@ -42,20 +45,20 @@ function read(text: string, place: string): ResolvedOffsets {
     return written.parse(JSON.parse(text))
   } catch (error) {
     const reason = error instanceof z.ZodError ? z.prettifyError(error) : String(error)
-    return { wrong: `ConfigMap ${place} is not {"offsets": [{"partition": {…}, "offset": {…}}]}: ${reason}` }
+    return { invalid: `ConfigMap ${place} is not {"offsets": [{"partition": {…}, "offset": {…}}]}: ${reason}` }
   }
 }
 
-/** A copy that is to be made of the offsets, or when the next one is. */
+/** When the offsets are exported next. */
 export type OffsetsExport = {
   readonly configMap: string
   /** 0 or less: now. */
   readonly inMs: number
-  /** The request that it answers. */
+  /** Value of the annotation that requested the export. */
   readonly token: string | undefined
 }
 
-/** Undefined where no copy is kept, or only on request and there is none. */
+/** Undefined without an export, or with one that is made only on request and was not requested. */
 export function planOffsetsExport(
   { spec, metadata, status }: Resource<'Connector'>,
   nowMs: number,
@@ -69,7 +72,7 @@ export function planOffsetsExport(
   if (asked) return { configMap: configMapRef.name, inMs: 0, token }
   if (interval === undefined) return undefined
   const lastMs = lastExportTime === undefined ? Number.NEGATIVE_INFINITY : Date.parse(lastExportTime)
-  // A clock that was set back does not put the next copy off for longer than one interval.
+  // A clock that was set back delays the next export by one interval at most.
   const inMs = Math.min(lastMs + durationMs(interval) - nowMs, durationMs(interval))
   return { configMap: configMapRef.name, inMs, token }
 }

@@ -6,7 +6,7 @@ import type { ExistingConnector } from './observed.ts'
 
 const TAKE_OVER = 'weir.dev/take-over'
 
-/** Passes when the resource may change the connector that is there; throws `TerminalError` with the reason when not. */
+/** Throws `TerminalError` unless the resource may change the existing connector. */
 export function assertOwnership(
   resource: Resource<'Connector'>,
   desired: DesiredConnector,
@@ -18,7 +18,7 @@ export function assertOwnership(
     if (resource.metadata.annotations[TAKE_OVER] === owner) return
     throw new TerminalError(
       'Conflict',
-      `connector ${desired.name} is kept by ${owner}; to take it from there set the annotation ${TAKE_OVER}: "${owner}"`,
+      `connector ${desired.name} is managed by ${owner}; to take it over, set the annotation ${TAKE_OVER}: "${owner}"`,
     )
   }
   assertAdoptable(resource, desired, observed)
@@ -44,7 +44,7 @@ function wasApplied({ status }: Resource<'Connector'>): boolean {
   return status.configHash !== undefined
 }
 
-/** Names of the keys in which the worker's configuration differs from the desired one; the owner's mark aside. */
+/** Names of the keys in which the worker's configuration differs from the desired one, without the ownership marker. */
 export function changedKeys(desired: DesiredConnector, observed: ExistingConnector): readonly string[] {
   const keys = new Set([...Object.keys(desired.config), ...Object.keys(observed.config)])
   keys.delete(OWNER_KEY)

@@ -1,91 +1,49 @@
-import {
-  type ConnectorConfig,
-  type ConnectorOffset,
-  OWNER_KEY,
-  type RunState,
-  type TargetState,
-} from '../../clients/worker.ts'
-import type { EventReason } from '../cluster/cluster.ts'
-import type { Requeue } from '../controller/controller.ts'
+import { type ConnectorProperties, OWNER_KEY, type RequestedState, type RunState } from '../../clients/worker.ts'
 import { DependencyNotReady, TerminalError } from '../controller/reconcile-error.ts'
-import { type ConditionReason, isReady, type ObservedCondition, type ReadyCondition } from '../resources/condition.ts'
+import { type ConditionReason, isReady } from '../resources/condition.ts'
 import type { ConnectorStatus } from '../resources/connector.ts'
 import { INITIAL_STATUS, type Resource } from '../resources/resource.ts'
 import { autoRestartWhenHealthy, planAutoRestart } from './auto-restart.ts'
+import { type ConnectorPlan, type ConnectorStep, type PlanContext, planSteps, STEP_CHECK_MS } from './connector-plan.ts'
 import type { DesiredConnector } from './desired.ts'
 import type { ExistingConnector, ObservedConnector } from './observed.ts'
 import { pendingOperation } from './offsets.ts'
 import { assertOwnership, changedKeys } from './ownership.ts'
 import { withSecretRestart } from './secret-restart.ts'
 
-export type ConnectorStep =
-  | { readonly do: 'create'; readonly config: ConnectorConfig; readonly state: TargetState }
-  | { readonly do: 'put-config'; readonly config: ConnectorConfig }
-  | { readonly do: 'pause' | 'resume' | 'stop' | 'reset-offsets' | 'delete' }
-  | { readonly do: 'restart'; readonly onlyFailed: boolean; readonly includeTasks: boolean }
-  | { readonly do: 'restart-task'; readonly task: number }
-  | { readonly do: 'alter-offsets'; readonly offsets: readonly ConnectorOffset[] }
-
-/** Steps to take now, what the resource looks like then, what to remember, and when to look again. */
-export type ConnectorPlan = {
-  readonly steps: readonly ConnectorStep[]
-  readonly verdict: ReadyCondition
-  readonly remember: Partial<Omit<ConnectorStatus, 'observedGeneration' | 'conditions'>>
-  readonly again: Requeue
-  /** Nobody asked for what is found, and it passes by itself. */
-  readonly isPassing?: boolean
-  /** It has just been made, and is soon what it is to be. */
-  readonly isBrief?: boolean
-  /** What the steps come to, for people; the verdict says more. */
-  readonly event?: EventReason
-}
-
-export type PlanContext = {
-  readonly nowMs: number
-  /** 0 to 1, for spreading restarts. */
-  readonly random: number
-  /** The worker is looked at again after so long when nothing is known to happen. */
-  readonly observeMs: number
-  /** The same of one that is Ready. */
-  readonly restMs: number
-}
-
-/** How soon to look whether a step had its effect; the longer that takes, the less often. */
-const SOON_MS = 250
-export const SOON: Requeue = { afterMs: SOON_MS }
-/** A connector makes its tasks a moment after it runs: until then none is not yet "none", nor is it lost. */
+/** How long a connector without tasks counts as starting: Connect creates the tasks a moment after the connector. */
 const TASKS_APPEAR_MS = 5_000
 
-const PASSING: ReadonlySet<RunState> = new Set<RunState>(['UNASSIGNED', 'RESTARTING'])
+const TRANSIENT_STATES: ReadonlySet<RunState> = new Set<RunState>(['UNASSIGNED', 'RESTARTING'])
 
-const TARGET: Readonly<Record<Resource<'Connector'>['spec']['state'], TargetState>> = {
+const TARGET: Readonly<Record<Resource<'Connector'>['spec']['state'], RequestedState>> = {
   Running: 'RUNNING',
   Paused: 'PAUSED',
   Stopped: 'STOPPED',
 }
 
 /**
- * Everything between what is and what should be. Pure; one phase at a time: what a step changes is seen before the next
- * one is planned. No steps means that there is nothing to do. Throws `TerminalError` and `DependencyNotReady`.
+ * Plans the next steps from the observed to the desired state. Pure. Plans one phase at a time: the effect of a step is
+ * observed before the next phase is planned. Throws `TerminalError` and `DependencyNotReady`.
  */
 export function planConnector(
   resource: Resource<'Connector'>,
   desired: DesiredConnector,
   observed: ObservedConnector,
-  moment: PlanContext,
+  context: PlanContext,
 ): ConnectorPlan {
-  if (observed === 'absent') return planCreation(resource, desired, moment)
+  if (observed === 'absent') return planCreation(resource, desired, context)
   assertOwnership(resource, desired, observed)
   return (
-    planConfig(resource, desired, observed, moment) ??
-    planOffsets(resource, desired, observed, moment) ??
+    planConfig(resource, desired, observed, context) ??
+    planOffsets(resource, desired, observed, context) ??
     planState(resource, observed) ??
     planRequestedRestart(resource) ??
-    withSecretRestart(planHealth(resource, observed, moment), resource, desired, observed, moment)
+    withSecretRestart(planHealth(resource, observed, context), resource, desired, observed, context)
   )
 }
 
-function planCreation(resource: Resource<'Connector'>, desired: DesiredConnector, moment: PlanContext): ConnectorPlan {
+function planCreation(resource: Resource<'Connector'>, desired: DesiredConnector, context: PlanContext): ConnectorPlan {
   const { spec, status } = resource
   if (spec.driftPolicy === 'Report' && status.configHash === desired.configHash) {
     throw new TerminalError('Missing', `connector ${desired.name} was deleted on the worker, and driftPolicy is Report`)
@@ -96,49 +54,53 @@ function planCreation(resource: Resource<'Connector'>, desired: DesiredConnector
     throw new DependencyNotReady('WaitingForSubject', `waiting for ${desired.waitsFor.join(', ')}`)
   const isNew = status.observedGeneration === INITIAL_STATUS.observedGeneration
   if (isNew && pendingOperation(resource) !== undefined) {
-    // Written down first: if it is found there later, it was made here, and the operation is still to be done.
-    return working('Creating', `creating connector ${desired.name}`, [])
+    // The status is written first: it shows after a crash that this operator created the connector, and the operation
+    // is still due.
+    return planSteps('Creating', `creating connector ${desired.name}`, [])
   }
-  // What is to get other offsets must not run before it has them.
+  // A connector with a pending offsets operation must not run before the offsets are set.
   const state = pendingOperation(resource) === undefined ? TARGET[spec.state] : 'STOPPED'
-  const remember = {
-    ...applied(resource, desired, moment),
+  const statusFields = {
+    ...applied(resource, desired, context),
     ...handledRestart(resource),
     inputsHash: desired.inputsHash,
-  } as ConnectorPlan['remember']
+  } as ConnectorPlan['statusFields']
   const steps: ConnectorStep[] = [{ do: 'create', config: marked(desired), state }]
-  const creating = working('Creating', `creating connector ${desired.name}`, steps, remember)
-  // What is remembered has to be told where neither a mark nor the connector itself tells it to whoever comes next.
-  return { ...creating, isBrief: desired.isMarked && state === TARGET[spec.state], event: 'Created' }
+  const creating = planSteps('Creating', `creating connector ${desired.name}`, steps, statusFields)
+  // Without an ownership marker, only the status shows who created the connector: it must not be deferred.
+  return { ...creating, mayDeferStatus: desired.hasOwnerMarker && state === TARGET[spec.state], event: 'Created' }
 }
 
 function planConfig(
   resource: Resource<'Connector'>,
   desired: DesiredConnector,
   observed: ExistingConnector,
-  moment: PlanContext,
+  context: PlanContext,
 ): ConnectorPlan | undefined {
   const { spec, status } = resource
   const foundHandled = status.configHash === undefined ? handledBefore(resource) : {}
   if (desired.missing.length > 0) return undefined
   const changed = changedKeys(desired, observed)
-  const ours = observed.config[OWNER_KEY] === (desired.isMarked ? desired.owner : undefined)
+  const ours = observed.config[OWNER_KEY] === (desired.hasOwnerMarker ? desired.owner : undefined)
   if (changed.length === 0 && ours) {
     if (status.configHash === desired.configHash) return undefined
-    return working('Progressing', 'it runs as declared already', [], {
+    return planSteps('Progressing', 'the connector already has the declared configuration', [], {
       configHash: desired.configHash,
       ...foundHandled,
     })
   }
   const drifted = status.configHash === desired.configHash && changed.length > 0
   if (drifted && spec.driftPolicy === 'Report') return undefined
-  const keys = changed.length === 0 ? 'marking it as kept by this resource' : `changing ${changed.join(', ')}`
-  const remember = { ...applied(resource, desired, moment), ...foundHandled }
+  const keys = changed.length === 0 ? 'writing the ownership marker' : `changing ${changed.join(', ')}`
+  const statusFields = { ...applied(resource, desired, context), ...foundHandled }
   const event = status.configHash === undefined ? 'Adopted' : drifted ? 'DriftCorrected' : 'Updated'
-  return { ...working('Updating', keys, [{ do: 'put-config', config: marked(desired) }], remember), event }
+  return { ...planSteps('Updating', keys, [{ do: 'put-config', config: marked(desired) }], statusFields), event }
 }
 
-/** Stop, alter, remember, and only then go on: whatever dies in between, the same operation is repeated as it was. */
+/**
+ * Stops the connector, sets the offsets, records the operation in the status, and only then resumes it. After a crash
+ * in between, the same operation is repeated.
+ */
 function planOffsets(
   resource: Resource<'Connector'>,
   { offsetsToSet }: DesiredConnector,
@@ -148,19 +110,19 @@ function planOffsets(
   const operation = pendingOperation(resource)
   if (operation === undefined) return undefined
   const message = `offsets operation ${operation.id}`
-  if (observed.state !== 'STOPPED') return working('AlteringOffsets', `${message}: stopping first`, [{ do: 'stop' }])
-  if (observed.tasks.length > 0) return working('AlteringOffsets', `${message}: waiting for the tasks to stop`, [])
+  if (observed.state !== 'STOPPED') return planSteps('AlteringOffsets', `${message}: stopping first`, [{ do: 'stop' }])
+  if (observed.tasks.length > 0) return planSteps('AlteringOffsets', `${message}: waiting for the tasks to stop`, [])
   if ('missing' in offsetsToSet)
     throw new DependencyNotReady('WaitingForInput', `${message}: waiting for ${offsetsToSet.missing}`)
-  if ('wrong' in offsetsToSet) throw new TerminalError('OffsetsRejected', `${message}: ${offsetsToSet.wrong}`)
+  if ('invalid' in offsetsToSet) throw new TerminalError('OffsetsRejected', `${message}: ${offsetsToSet.invalid}`)
   const { offsets } = offsetsToSet
   const step: ConnectorStep = operation.type === 'Reset' ? { do: 'reset-offsets' } : { do: 'alter-offsets', offsets }
   const done = { lastOperationId: operation.id, lastOperationResult: 'Succeeded' } as const
-  const remember = {
+  const statusFields = {
     offsets: { ...resource.status.offsets, ...done, lastOperationTime: new Date(nowMs).toISOString() },
   }
   const event = operation.type === 'Reset' ? 'OffsetsReset' : 'OffsetsAltered'
-  return { ...working('AlteringOffsets', message, [step], remember), event }
+  return { ...planSteps('AlteringOffsets', message, [step], statusFields), event }
 }
 
 function planState(
@@ -170,19 +132,19 @@ function planState(
   const { state } = observed
   const target = TARGET[spec.state]
   if (target === 'STOPPED') {
-    return state === 'STOPPED' ? undefined : changing('Stopping', 'stopping it', 'stop')
+    return state === 'STOPPED' ? undefined : changing('Stopping', 'stopping the connector', 'stop')
   }
   if (target === 'PAUSED') {
-    // A failed connector keeps saying so; its target is stored by the worker, so asking once is enough.
+    // A failed connector stays FAILED when it is paused. The worker stores the requested state, so it is sent once.
     const asked = state === 'FAILED' && status.observedGeneration === metadata.generation
-    return state === 'PAUSED' || asked ? undefined : changing('Pausing', 'pausing it', 'pause')
+    return state === 'PAUSED' || asked ? undefined : changing('Pausing', 'pausing the connector', 'pause')
   }
   const away = state === 'PAUSED' || state === 'STOPPED'
-  return away ? changing('Resuming', 'resuming it', 'resume') : undefined
+  return away ? changing('Resuming', 'resuming the connector', 'resume') : undefined
 }
 
 function changing(reason: ConditionReason, message: string, step: 'pause' | 'resume' | 'stop'): ConnectorPlan {
-  return { ...working(reason, message, [{ do: step }]), event: 'StateChanged' }
+  return { ...planSteps(reason, message, [{ do: step }]), event: 'StateChanged' }
 }
 
 function planRequestedRestart(resource: Resource<'Connector'>): ConnectorPlan | undefined {
@@ -190,8 +152,11 @@ function planRequestedRestart(resource: Resource<'Connector'>): ConnectorPlan | 
   const token = annotations['weir.dev/restart-requested-at']
   if (token === undefined || token === resource.status.lastHandledRestart) return undefined
   const steps = restartSteps(annotations['weir.dev/restart-scope'] ?? 'all')
-  const message = steps.length === 0 ? 'weir.dev/restart-scope is not understood' : 'restarting as asked'
-  return { ...working('Restarting', message, steps, { lastHandledRestart: token }), event: 'RestartRequested' }
+  const message =
+    steps.length === 0
+      ? 'weir.dev/restart-scope is invalid: use all, failed, connector or tasks=0,1'
+      : 'restarting as requested'
+  return { ...planSteps('Restarting', message, steps, { lastHandledRestart: token }), event: 'RestartRequested' }
 }
 
 function restartSteps(scope: string): readonly ConnectorStep[] {
@@ -202,38 +167,43 @@ function restartSteps(scope: string): readonly ConnectorStep[] {
   return tasks.map((task) => ({ do: 'restart-task', task: Number(task) }))
 }
 
-function planHealth(resource: Resource<'Connector'>, observed: ExistingConnector, moment: PlanContext): ConnectorPlan {
+function planHealth(resource: Resource<'Connector'>, observed: ExistingConnector, context: PlanContext): ConnectorPlan {
   const target = TARGET[resource.spec.state]
   const states: readonly RunState[] = [observed.state, ...observed.tasks.map(({ state }) => state)]
   if (states.includes('FAILED') && target !== 'STOPPED') {
-    const { restart, restarts, verdict, afterMs } = planAutoRestart(resource, observed, moment.nowMs, moment.random)
+    const { restart, restarts, readyCondition, afterMs } = planAutoRestart(
+      resource,
+      observed,
+      context.nowMs,
+      context.random,
+    )
     return {
       steps: restart ? [{ do: 'restart', onlyFailed: true, includeTasks: true }] : [],
-      verdict,
-      remember: { autoRestart: restarts } as ConnectorPlan['remember'],
-      again: { afterMs: Math.min(afterMs ?? moment.observeMs, moment.observeMs) },
+      readyCondition,
+      statusFields: { autoRestart: restarts } as ConnectorPlan['statusFields'],
+      requeue: { afterMs: Math.min(afterMs ?? context.observeIntervalMs, context.observeIntervalMs) },
       ...(restart && { event: 'AutoRestarted' as const }),
     }
   }
-  const waitsFor = unsettled(resource, observed, moment.nowMs)
+  const waitsFor = unsettled(resource, observed, context.nowMs)
   if (waitsFor !== undefined) {
-    const progressing = working('Progressing', waitsFor, [])
-    const ageMs = msSinceApplied(resource.status, moment.nowMs)
-    // What was just made is shared out for the first time; what ran before may have lost its worker.
+    const progressing = planSteps('Progressing', waitsFor, [])
+    const ageMs = msSinceApplied(resource.status, context.nowMs)
+    // A new connector waits for its first assignment. One that ran before may have lost its worker.
     if (ageMs < TASKS_APPEAR_MS && !isReady(resource.status, resource.metadata.generation)) {
-      return { ...progressing, isBrief: true, again: { afterMs: Math.max(SOON_MS, ageMs) } }
+      return { ...progressing, mayDeferStatus: true, requeue: { afterMs: Math.max(STEP_CHECK_MS, ageMs) } }
     }
-    return { ...progressing, isPassing: states.some((state) => PASSING.has(state)) }
+    return { ...progressing, isTransient: states.some((state) => TRANSIENT_STATES.has(state)) }
   }
   return {
     steps: [],
-    verdict: { ready: 'True', reason: 'Succeeded', message: healthy(target, observed) },
-    remember: { autoRestart: autoRestartWhenHealthy(resource, moment.nowMs) } as ConnectorPlan['remember'],
-    again: { afterMs: moment.restMs },
+    readyCondition: { status: 'True', reason: 'Succeeded', message: healthy(target, observed) },
+    statusFields: { autoRestart: autoRestartWhenHealthy(resource, context.nowMs) } as ConnectorPlan['statusFields'],
+    requeue: { afterMs: context.healthyResyncMs },
   }
 }
 
-/** What is still on its way to its target state; undefined when everything is there. */
+/** What has not reached its target state yet; undefined when everything has. */
 function unsettled(
   { spec, status }: Resource<'Connector'>,
   observed: ExistingConnector,
@@ -248,71 +218,21 @@ function unsettled(
   return target === 'RUNNING' && observed.tasks.length === 0 && justApplied ? 'waiting for its tasks' : undefined
 }
 
-/** Also of a clock that was set back meanwhile. */
+/** Absolute, because the clock may have been set back. */
 function msSinceApplied({ lastAppliedTime }: ConnectorStatus, nowMs: number): number {
   return lastAppliedTime === undefined ? Number.POSITIVE_INFINITY : Math.abs(nowMs - Date.parse(lastAppliedTime))
 }
 
-function healthy(target: TargetState, { tasks }: ExistingConnector): string {
+function healthy(target: RequestedState, { tasks }: ExistingConnector): string {
   const count = `${tasks.length} ${tasks.length === 1 ? 'task' : 'tasks'}`
   return target === 'STOPPED' ? 'stopped, as declared' : `${target.toLowerCase()}, ${count}`
 }
 
-/** Conditions beside Ready: whether all it takes is there, whether the worker holds that, and whether that is well. */
-export function connectorConditions(
-  resource: Resource<'Connector'>,
-  desired: DesiredConnector,
-  observed: ObservedConnector,
-): readonly ObservedCondition[] {
-  const inputs = inputsResolved(desired, observed)
-  if (observed === 'absent') {
-    return [{ type: 'Synced', status: 'False', reason: 'Missing', message: 'the worker does not have it' }, inputs]
-  }
-  return [synced(resource, desired, observed), healthOf(observed), inputs]
-}
-
-function healthOf({ state, tasks }: ExistingConnector): ObservedCondition {
-  const type = 'Healthy'
-  if (state === 'FAILED') return { type, status: 'False', reason: 'ConnectorFailed', message: 'the connector failed' }
-  const failed = tasks.filter((task) => task.state === 'FAILED').length
-  return failed === 0
-    ? { type, status: 'True', reason: 'Succeeded', message: 'nothing failed' }
-    : { type, status: 'False', reason: 'TaskFailed', message: `${failed} of ${tasks.length} tasks failed` }
-}
-
-/** What runs goes on with what it had; what does not run yet, or not again before its offsets are set, waits. */
-function inputsResolved({ missing, offsetsToSet }: DesiredConnector, observed: ObservedConnector): ObservedCondition {
-  const all = 'missing' in offsetsToSet ? [...missing, offsetsToSet.missing] : missing
-  const type = 'InputsResolved'
-  if (all.length === 0)
-    return { type, status: 'True', reason: 'Succeeded', message: 'nothing that it takes is missing' }
-  const reason = observed === 'absent' || missing.length === 0 ? 'WaitingForInput' : 'InputMissing'
-  return { type, status: 'False', reason, message: `missing: ${all.join(', ')}` }
-}
-
-function synced(
-  resource: Resource<'Connector'>,
-  desired: DesiredConnector,
-  observed: ExistingConnector,
-): ObservedCondition {
-  const no = (reason: ConditionReason, message: string): ObservedCondition => ({
-    type: 'Synced',
-    status: 'False',
-    reason,
-    message,
-  })
-  if (desired.missing.length > 0) return no('InputMissing', `missing: ${desired.missing.join(', ')}`)
-  const changed = changedKeys(desired, observed)
-  if (changed.length === 0) return { type: 'Synced', status: 'True', reason: 'Succeeded', message: 'as declared' }
-  const reported = resource.spec.driftPolicy === 'Report'
-  return no(reported ? 'Drifted' : 'Updating', `the worker's configuration differs in ${changed.join(', ')}`)
-}
-
 /**
- * A resource that finds its connector there already has lost its status (a restart of a directory's operator, a restore):
- * what it was asked to do once was done then, and is not done again.
+ * Marks one-time requests as handled for a resource that lost its status, after a restart of an operator on a folder or
+ * a restore: the requests were executed before.
  */
-function handledBefore(resource: Resource<'Connector'>): ConnectorPlan['remember'] {
+function handledBefore(resource: Resource<'Connector'>): ConnectorPlan['statusFields'] {
   const operation = resource.spec.offsets?.operation
   const isNew = resource.status.observedGeneration === INITIAL_STATUS.observedGeneration
   return {
@@ -323,7 +243,7 @@ function handledBefore(resource: Resource<'Connector'>): ConnectorPlan['remember
   }
 }
 
-function handledRestart({ metadata }: Resource<'Connector'>): ConnectorPlan['remember'] {
+function handledRestart({ metadata }: Resource<'Connector'>): ConnectorPlan['statusFields'] {
   const token = metadata.annotations['weir.dev/restart-requested-at']
   return token === undefined ? {} : { lastHandledRestart: token }
 }
@@ -332,19 +252,10 @@ function applied(
   _: Resource<'Connector'>,
   desired: DesiredConnector,
   { nowMs }: PlanContext,
-): ConnectorPlan['remember'] {
+): ConnectorPlan['statusFields'] {
   return { configHash: desired.configHash, lastAppliedTime: new Date(nowMs).toISOString() }
 }
 
-function marked(desired: DesiredConnector): ConnectorConfig {
-  return desired.isMarked ? { ...desired.config, [OWNER_KEY]: desired.owner } : desired.config
-}
-
-function working(
-  reason: ConditionReason,
-  message: string,
-  steps: readonly ConnectorStep[],
-  remember: ConnectorPlan['remember'] = {},
-): ConnectorPlan {
-  return { steps, verdict: { ready: 'False', reason, message, progress: 'working' }, remember, again: SOON }
+function marked(desired: DesiredConnector): ConnectorProperties {
+  return desired.hasOwnerMarker ? { ...desired.config, [OWNER_KEY]: desired.owner } : desired.config
 }

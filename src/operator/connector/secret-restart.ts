@@ -1,14 +1,14 @@
 import type { Resource } from '../resources/resource.ts'
+import type { ConnectorPlan, PlanContext } from './connector-plan.ts'
 import type { DesiredConnector } from './desired.ts'
 import type { ExistingConnector } from './observed.ts'
-import type { ConnectorPlan, PlanContext } from './plan.ts'
 
-/** One Secret may be of many connectors: they start again one after the other, not at once. */
+/** Spreads the restarts of connectors that use the same Secret. */
 const SPREAD_MS = 30_000
 
 /**
- * A plan for what is otherwise as it should be, with what changed Secrets ask for: a worker reads them when tasks start, so
- * after a change they are started again, once.
+ * Adds a restart to the plan of a healthy connector when its Secrets have changed: a worker reads Secrets only when
+ * tasks start.
  */
 export function withSecretRestart(
   planned: ConnectorPlan,
@@ -17,34 +17,34 @@ export function withSecretRestart(
   { state }: ExistingConnector,
   { nowMs, random }: PlanContext,
 ): ConnectorPlan {
-  const { remember, again } = planned
+  const { statusFields, requeue } = planned
   if (missing.length > 0) return planned
   const wasKnown = inputsHash !== undefined && status.inputsHash !== undefined
-  // A stopped connector has no tasks: those that it gets read what is there then.
+  // A stopped connector has no tasks; new tasks read the current Secrets.
   if (!wasKnown || inputsHash === status.inputsHash || state === 'STOPPED') {
-    return { ...planned, remember: { ...remember, ...settledAt(inputsHash) } }
+    return { ...planned, statusFields: { ...statusFields, ...settledAt(inputsHash) } }
   }
   const writtenMs = status.inputsRestartTime === undefined ? undefined : Date.parse(status.inputsRestartTime)
-  // A clock that was set back does not put it off for longer.
+  // A clock that was set back does not delay the restart further.
   const dueMs = Math.min(writtenMs ?? nowMs + random * SPREAD_MS, nowMs + SPREAD_MS)
   if (dueMs > nowMs) {
     const waitMs = dueMs - nowMs
     return {
       ...planned,
-      remember: { ...remember, inputsRestartTime: new Date(dueMs).toISOString() },
-      again: { afterMs: typeof again === 'string' ? waitMs : Math.min(again.afterMs, waitMs) },
+      statusFields: { ...statusFields, inputsRestartTime: new Date(dueMs).toISOString() },
+      requeue: { afterMs: typeof requeue === 'string' ? waitMs : Math.min(requeue.afterMs, waitMs) },
     }
   }
-  const message = 'a Secret that it uses has changed: restarting'
+  const message = 'restarting because a Secret has changed'
   return {
     steps: [{ do: 'restart', onlyFailed: false, includeTasks: true }],
-    verdict: { ready: 'False', reason: 'Restarting', message, progress: 'working' },
-    remember: { ...remember, ...settledAt(inputsHash) },
-    again: { afterMs: 250 },
+    readyCondition: { status: 'False', reason: 'Restarting', message, progress: 'reconciling' },
+    statusFields: { ...statusFields, ...settledAt(inputsHash) },
+    requeue: { afterMs: 250 },
     event: 'RestartRequested',
   }
 }
 
-function settledAt(inputsHash: string | undefined): ConnectorPlan['remember'] {
-  return { inputsHash, inputsRestartTime: undefined } as ConnectorPlan['remember']
+function settledAt(inputsHash: string | undefined): ConnectorPlan['statusFields'] {
+  return { inputsHash, inputsRestartTime: undefined } as ConnectorPlan['statusFields']
 }

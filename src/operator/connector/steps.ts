@@ -1,12 +1,12 @@
 import { RequestError } from '../../clients/http.ts'
-import type { ConnectorConfig, WorkerClient } from '../../clients/worker.ts'
-import { unreachable } from '../../config/failure.ts'
+import type { ConnectorProperties, WorkerClient } from '../../clients/worker.ts'
+import { unreachable } from '../../config/errors.ts'
 import { TerminalError } from '../controller/reconcile-error.ts'
-import type { ConnectorStep } from './plan.ts'
+import type { ConnectorStep } from './connector-plan.ts'
 
 const PLUGIN_AGAIN_MS = 300_000
 
-/** Carries out one step on the worker. Throws `TerminalError` for what the worker refuses. */
+/** Executes one step on the worker. Throws `TerminalError` for what the worker rejects. */
 export async function executeConnectorStep(step: ConnectorStep, name: string, worker: WorkerClient): Promise<unknown> {
   switch (step.do) {
     case 'create':
@@ -31,33 +31,33 @@ export async function executeConnectorStep(step: ConnectorStep, name: string, wo
   }
 }
 
-/** A worker validates what it is given: it is asked which keys are wrong only when it refuses. */
-async function explained<T>(worker: WorkerClient, config: ConnectorConfig, asked: Promise<T>): Promise<T> {
+/** Asks for the invalid keys only after a rejection: the worker validates every configuration that it is sent. */
+async function explained<T>(worker: WorkerClient, config: ConnectorProperties, asked: Promise<T>): Promise<T> {
   try {
     return await asked
   } catch (error) {
-    // Workers differ in how they refuse a class that they don't have.
+    // Workers use different status codes for an unknown connector class.
     const isRefusal = error instanceof RequestError && [400, 404, 500].includes(error.status)
     if (isRefusal) await assertConfigValid(worker, config)
     throw error
   }
 }
 
-/** Throws `TerminalError` with every wrong key, by the worker's own validation. */
-export async function assertConfigValid(worker: WorkerClient, config: ConnectorConfig): Promise<void> {
+/** Validates a configuration on the worker. Throws `TerminalError` with every invalid key. */
+export async function assertConfigValid(worker: WorkerClient, config: ConnectorProperties): Promise<void> {
   const plugin = config['connector.class'] ?? ''
   const { configs } = await worker.validate(plugin, config).catch((error: unknown) => refusal(error, plugin))
-  const wrongKeys = configs.flatMap(({ value }) => value.errors.map((message) => ({ key: value.name, message })))
-  if (wrongKeys.length === 0) return
-  const message = wrongKeys.map((wrong) => `${wrong.key}: ${wrong.message}`).join('; ')
-  throw new TerminalError('ConfigInvalid', message, { wrongKeys })
+  const invalidKeys = configs.flatMap(({ value }) => value.errors.map((message) => ({ key: value.name, message })))
+  if (invalidKeys.length === 0) return
+  const message = invalidKeys.map((invalidKey) => `${invalidKey.key}: ${invalidKey.message}`).join('; ')
+  throw new TerminalError('ConfigInvalid', message, { invalidKeys })
 }
 
 function refusal(error: unknown, plugin: string): never {
   if (!(error instanceof RequestError)) throw error
   if (error.status === 404 || /Failed to find any class/.test(error.message)) {
     throw new TerminalError('PluginNotFound', `no worker has a connector class '${plugin}'`, {
-      againMs: PLUGIN_AGAIN_MS,
+      requeueAfterMs: PLUGIN_AGAIN_MS,
     })
   }
   if (error.status === 400) throw new TerminalError('ConfigInvalid', error.message)

@@ -4,14 +4,16 @@ import { TerminalError } from '../controller/reconcile-error.ts'
 import type { Resource } from '../resources/resource.ts'
 import type { WorkerRuntimeConfig } from '../runtimes.ts'
 
-/** What a Connector takes from ConfigMaps and Secrets. */
+/** The values that a Connector takes from ConfigMaps and Secrets. */
 export type ResolvedValues = {
   readonly config: Readonly<Record<string, string>>
-  /** What is asked for and not there, in words. */
+  /** Descriptions of what is referenced and does not exist. */
   readonly missing: readonly string[]
-  /** By key, values that are sent in clear. */
+  /** Values that are sent to the worker in clear text, by configuration key. */
   readonly inline: Readonly<Record<string, { readonly value: string; readonly version: string }>>
-  /** Over the versions of the Secrets that the worker reads; absent: there are none, or they are not watched. */
+  /**
+   * SHA-256 of the versions of the Secrets that the worker reads; absent: there are none, or Secrets are not watched.
+   */
   readonly inputsHash?: string
 }
 
@@ -35,7 +37,7 @@ export async function resolveValues(
   }
   const fromOperator = async (key: string, ref: SecretRef) => {
     if (!allowsInlineSecrets) {
-      const message = `the value of ${key} would be sent to worker ${worker} in clear, which allowInlineSecrets of the operator's configuration does not allow: use resolve: Worker`
+      const message = `the value of ${key} would be sent to worker ${worker} in clear text, but allowInlineSecrets is false in the operator's configuration: use resolve: Worker`
       throw new TerminalError('NotAllowed', message)
     }
     const secret = await cluster.secret(namespace, ref.name)
@@ -46,7 +48,7 @@ export async function resolveValues(
       inline[key] = { value, version: secret.version }
     }
   }
-  /** The worker puts the value in; it is never read here. */
+  /** Sends a placeholder, which the worker resolves. The operator does not read the value. */
   const fromWorker = (key: string, ref: SecretRef, onChange: From['onChange']) => {
     config[key] = filled(secretPlaceholder, { namespace, ...ref })
     const version = cluster.secretVersion(namespace, ref.name)
@@ -68,7 +70,7 @@ export async function resolveValues(
   }
 }
 
-/** SHA-256, whatever the order of the keys. */
+/** SHA-256, independent of the order of the keys. */
 export function hashEntries(entries: Readonly<Record<string, string>>): string {
   const sorted = Object.entries(entries).sort(([a], [b]) => (a < b ? -1 : 1))
   return createHash('sha256').update(JSON.stringify(sorted)).digest('hex')

@@ -1,60 +1,64 @@
-import { type Answer, RequestError } from '../../clients/http.ts'
+import { type HttpResponse, RequestError } from '../../clients/http.ts'
 import type { Clock } from '../../config/clock.ts'
-import { messageOf } from '../../config/failure.ts'
+import { messageOf } from '../../config/errors.ts'
 import type { Logger } from '../../config/logger.ts'
 
-/** Nobody was asked: the runtime gave no answer a moment ago. Who gets this is woken when it does again. */
+/**
+ * The runtime was not called, because its last calls failed. Every resource of the runtime is requeued when it answers again.
+ */
 export class CircuitOpenError extends RequestError {
   constructor(reason: string) {
     super(0, 0, reason)
-    this.name = 'Away'
+    this.name = 'CircuitOpenError'
   }
 }
+
+type Attempt = (send: () => Promise<HttpResponse>) => Promise<HttpResponse>
 
 export type CircuitBreakerOptions = {
   readonly clock: Clock
   readonly logger: Logger
-  /** One cheap call, by `attempt`. */
-  readonly probe: () => Promise<unknown>
-  /** Calls go through no more, or do again. */
+  /** Makes one cheap call through `attempt`, which counts its outcome. */
+  readonly probe: (attempt: Attempt) => Promise<unknown>
+  /** Called when the circuit opens and when it closes. */
   readonly onChange: () => void
   /** Ends the probes. */
   readonly signal: AbortSignal
 }
 
-/** Calls in a row without an answer that open it: one that is late, or a server that restarts, is no outage. */
+/** Consecutive failures that open the circuit. Fewer are a slow response or a restart, not an outage. */
 const FAILURES = 5
 const PROBE = { firstMs: 1_000, maxMs: 15_000 }
-/** A proxy answers for one that is away. */
-const NO_ANSWER: ReadonlySet<number> = new Set([502, 503, 504])
+/** A proxy sends these for a server that is unavailable. */
+const UNAVAILABLE: ReadonlySet<number> = new Set([502, 503, 504])
 
-/** All calls to one runtime go through it. While that does not answer, one probe asks, however many wait. */
+/** Guards the calls to one runtime. While the runtime does not answer, calls fail at once and one probe polls it. */
 export class CircuitBreaker {
   readonly #options: CircuitBreakerOptions
   #failures = 0
   #pauseMs = PROBE.firstMs
-  /** Why it is open. */
+  /** Why the circuit is open; undefined while it is closed. */
   #reason: string | undefined
 
   constructor(options: CircuitBreakerOptions) {
     this.#options = options
   }
 
-  /** Rejects with `CircuitOpenError`, and asks nobody, while it is open. */
-  async through(send: () => Promise<Answer>): Promise<Answer> {
+  /** Rejects with `CircuitOpenError`, without calling `send`, while the circuit is open. */
+  async execute(send: () => Promise<HttpResponse>): Promise<HttpResponse> {
     if (this.#reason !== undefined) throw new CircuitOpenError(this.#reason)
-    const answer = await this.attempt(send)
-    if (!NO_ANSWER.has(answer.status)) this.#pauseMs = PROBE.firstMs
-    return answer
+    const response = await this.#attempt(send)
+    if (!UNAVAILABLE.has(response.status)) this.#pauseMs = PROBE.firstMs
+    return response
   }
 
-  /** Asks, open or not, and counts what comes of it. */
-  async attempt(send: () => Promise<Answer>): Promise<Answer> {
+  /** Calls `send` whether the circuit is open or not, and counts the outcome. */
+  async #attempt(send: () => Promise<HttpResponse>): Promise<HttpResponse> {
     try {
-      const answer = await send()
-      if (NO_ANSWER.has(answer.status)) this.#failed(`HTTP ${answer.status}`)
+      const response = await send()
+      if (UNAVAILABLE.has(response.status)) this.#failed(`HTTP ${response.status}`)
       else this.#failures = 0
-      return answer
+      return response
     } catch (error) {
       if (error instanceof RequestError) this.#failed(error.message)
       throw error
@@ -65,24 +69,24 @@ export class CircuitBreaker {
     this.#failures += 1
     if (this.#failures < FAILURES || this.#reason !== undefined) return
     this.#reason = reason
-    this.#options.logger.warn({ reason }, 'it does not answer: only probes ask it now')
+    this.#options.logger.warn({ reason }, 'the runtime does not answer: calls fail until a probe succeeds')
     this.#options.onChange()
-    this.#untilAnswered().catch((error: unknown) =>
-      this.#options.logger.error({ reason: messageOf(error) }, 'probes ended'),
+    this.#probeUntilAnswered().catch((error: unknown) =>
+      this.#options.logger.error({ reason: messageOf(error) }, 'the probe loop of the circuit breaker failed'),
     )
   }
 
-  async #untilAnswered(): Promise<void> {
+  async #probeUntilAnswered(): Promise<void> {
     const { clock, probe, onChange, signal, logger } = this.#options
     while (this.#failures > 0) {
       await clock.sleep(this.#pauseMs, signal).catch(() => undefined)
       if (signal.aborted) return
-      // Goes on growing where probes are answered and calls are not: all would be woken every second.
+      // The pause keeps growing where probes succeed and calls fail, or every resource would be requeued each second.
       this.#pauseMs = Math.min(2 * this.#pauseMs, PROBE.maxMs)
-      await probe().catch(() => undefined)
+      await probe((send) => this.#attempt(send)).catch(() => undefined)
     }
     this.#reason = undefined
-    logger.info('it answers again')
+    logger.info('the runtime answers again')
     onChange()
   }
 }

@@ -1,8 +1,8 @@
 import type { Resource } from '../resources/resource.ts'
 
 /**
- * Of several resources that stand for the same thing outside, the one that may have it: who has it already, else the
- * oldest, else the one with the smaller uid.
+ * Of several resources that claim the same external object, the one that owns it: the one that already does, else the
+ * oldest, else the one with the smallest uid.
  */
 export function selectOwner<R extends Resource>(
   claimants: readonly R[],

@@ -2,7 +2,7 @@ import type { EventReason, ResourceEvent } from '../cluster/cluster.ts'
 import { findCondition } from '../resources/condition.ts'
 import type { Condition } from '../resources/status.ts'
 
-/** Reasons of `Ready` that people are told of when they begin. */
+/** Reasons of `Ready` that are reported as Events when they begin. */
 const TOLD: ReadonlySet<string> = new Set<EventReason>([
   'AutoRestartExhausted',
   'Incompatible',
@@ -15,7 +15,7 @@ const TOLD: ReadonlySet<string> = new Set<EventReason>([
   'DeletionBlocked',
 ])
 
-/** What became of a resource between two passes, as far as a person has to know of it. */
+/** The Events for the difference between two lists of conditions. */
 export function conditionEvents(before: readonly Condition[], after: readonly Condition[]): readonly ResourceEvent[] {
   const began = (type: string) => {
     const condition = findCondition(after, type)

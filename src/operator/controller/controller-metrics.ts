@@ -1,30 +1,30 @@
-/** What a controller and its queue tell of themselves as it happens. */
+/** Receives what a controller and its work queue do. */
 export type ControllerMetrics = {
-  /** A key was added that did not wait already. */
+  /** A key was added that was not waiting. */
   added(): void
-  /** A key comes back after its back-off. */
+  /** A key was added with backoff. */
   retried(): void
-  /** A key was given out after it had waited for so long. */
-  taken(waitedMs: number): void
-  passed(outcome: ReconcileOutcome, tookMs: number): void
-  /** A pass ended in something that only a person can put right. */
-  stuck(): void
+  /** A key left the queue after waiting this long. */
+  dequeued(waitedMs: number): void
+  reconciled(outcome: ReconcileOutcome, tookMs: number): void
+  /** A reconcile ended with a `TerminalError`. */
+  failedTerminally(): void
 }
 
-/** `panic`: an error of the operator itself. `timeout`: it took longer than a pass may. */
+/** `panic`: a bug of the operator. `timeout`: the reconcile exceeded its time limit. */
 export type ReconcileOutcome = 'success' | 'requeue_after' | 'error' | 'panic' | 'timeout'
 
 export const NO_METRICS: ControllerMetrics = {
   added: () => undefined,
   retried: () => undefined,
-  taken: () => undefined,
-  passed: () => undefined,
-  stuck: () => undefined,
+  dequeued: () => undefined,
+  reconciled: () => undefined,
+  failedTerminally: () => undefined,
 }
 
-/** How a queue is now. */
+/** The current state of a work queue. */
 export type QueueState = {
   readonly waiting: number
-  /** How long each of the passes that run has been running. */
+  /** How long each running reconcile has been running. */
   readonly workingMs: readonly number[]
 }

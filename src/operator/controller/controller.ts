@@ -3,31 +3,27 @@ import type { Clock } from '../../config/clock.ts'
 import type { Logger } from '../../config/logger.ts'
 import { type ControllerMetrics, NO_METRICS, type ReconcileOutcome } from './controller-metrics.ts'
 import { NotLeaderError } from './fence.ts'
-import { WorkQueue } from './work-queue.ts'
+import type { WorkQueue } from './work-queue.ts'
 
-/** What becomes of a key after a pass: looked at again then, tried again with growing pauses, or left until it changes. */
-export type Requeue = { readonly afterMs: number } | 'after backoff' | 'when changed'
+/** When a key is reconciled again: after a delay, after its backoff, or only when it is added to the queue again. */
+export type Requeue = { readonly afterMs: number } | 'rate-limited' | 'none'
 
 export type ControllerOptions<Key extends string> = {
-  readonly name: string
+  readonly queue: WorkQueue<Key>
   readonly clock: Clock
   readonly logger: Logger
-  /** How many keys of one flow are reconciled at the same time. */
-  readonly concurrency: number
-  /** The flow of a key, such as the runtime that it is reconciled against. Default: all keys are one flow. */
-  readonly flowOf?: (key: Key) => string
-  /** One pass may take so long; then its signal aborts and it counts as failed. */
-  readonly passMs?: number
-  readonly meter?: ControllerMetrics
-  /** One pass over what the key names. Level-based: it is told which, never what happened. */
+  /** After this time the signal of a reconcile aborts, and the reconcile counts as failed. */
+  readonly reconcileTimeoutMs?: number
+  readonly metrics?: ControllerMetrics
+  /** Reconciles what the key names. Level-based: it receives the key, never the event that added it. */
   readonly reconcile: (key: Key, signal: AbortSignal) => Promise<Requeue>
 }
 
-const PASS_MS = 60_000
+const RECONCILE_TIMEOUT_MS = 60_000
 
 /**
- * Takes keys from its queue and reconciles them: several of each flow at a time, but never one key twice at once. A
- * reconcile that hangs occupies one place of its own flow only.
+ * Takes keys from its queue and reconciles them: several keys of a flow at a time, but never the same key twice at once. A
+ * reconcile that hangs occupies one worker of its own flow only.
  */
 export class Controller<Key extends string> {
   readonly queue: WorkQueue<Key>
@@ -38,64 +34,64 @@ export class Controller<Key extends string> {
 
   constructor(options: ControllerOptions<Key>) {
     this.#options = options
-    const { clock, meter = NO_METRICS, concurrency, flowOf } = options
-    this.queue = new WorkQueue({ clock, meter, flowConcurrency: concurrency, ...(flowOf && { flowOf }) })
+    this.queue = options.queue
   }
 
   start(): void {
     this.#dispatching = this.#dispatch()
   }
 
-  /** Takes no more keys, and resolves when the passes that run have ended; they are asked to by their signal. */
+  /** Takes no more keys, aborts the signals of running reconciles, and resolves when they have ended. */
   async stop(): Promise<void> {
-    this.queue.close()
+    this.queue.shutDown()
     this.#stopping.abort(new Error('stopping'))
     await this.#dispatching
     await Promise.all(this.#running)
   }
 
-  /** The queue hands out no more keys than may be worked on at once. */
+  /** The queue limits how many keys are reconciled at the same time. */
   async #dispatch(): Promise<void> {
-    for (let key = await this.queue.take(); key !== undefined; key = await this.queue.take()) {
-      const running = this.#work(key).finally(() => this.#running.delete(running))
+    for (let key = await this.queue.get(); key !== undefined; key = await this.queue.get()) {
+      const running = this.#process(key).finally(() => this.#running.delete(running))
       this.#running.add(running)
     }
   }
 
-  async #work(key: Key): Promise<void> {
+  async #process(key: Key): Promise<void> {
     try {
-      this.#schedule(key, await this.#pass(key))
+      this.#requeue(key, await this.#reconcile(key))
     } finally {
       this.queue.done(key)
     }
   }
 
-  async #pass(key: Key): Promise<Requeue> {
-    const { reconcile, clock, logger, meter = NO_METRICS, passMs = PASS_MS } = this.#options
-    const signal = AbortSignal.any([this.#stopping.signal, AbortSignal.timeout(passMs)])
-    const beganMs = clock.monotonicMs()
-    const ended = (outcome: ReconcileOutcome): void => {
-      const tookMs = clock.monotonicMs() - beganMs
-      meter.passed(tookMs > passMs ? 'timeout' : outcome, tookMs)
+  async #reconcile(key: Key): Promise<Requeue> {
+    const { reconcile, clock, logger, metrics = NO_METRICS, reconcileTimeoutMs = RECONCILE_TIMEOUT_MS } = this.#options
+    const signal = AbortSignal.any([this.#stopping.signal, AbortSignal.timeout(reconcileTimeoutMs)])
+    const startedMs = clock.monotonicMs()
+    const record = (outcome: ReconcileOutcome): void => {
+      const tookMs = clock.monotonicMs() - startedMs
+      metrics.reconciled(tookMs > reconcileTimeoutMs ? 'timeout' : outcome, tookMs)
     }
     try {
-      const again = await reconcile(key, signal)
-      ended(again === 'after backoff' ? 'error' : again === 'when changed' ? 'success' : 'requeue_after')
-      return again
+      const requeue = await reconcile(key, signal)
+      record(requeue === 'rate-limited' ? 'error' : requeue === 'none' ? 'success' : 'requeue_after')
+      return requeue
     } catch (error) {
-      ended(error instanceof ClusterError || error instanceof NotLeaderError ? 'error' : 'panic')
-      if (error instanceof NotLeaderError) logger.debug({ resource: key, reason: error.message }, 'left to the leader')
+      record(error instanceof ClusterError || error instanceof NotLeaderError ? 'error' : 'panic')
+      if (error instanceof NotLeaderError)
+        logger.debug({ resource: key, reason: error.message }, 'not reconciled: this process does not lead')
       else if (!this.#stopping.signal.aborted) logger.error({ err: error, resource: key }, 'reconcile failed')
-      return 'after backoff'
+      return 'rate-limited'
     }
   }
 
-  #schedule(key: Key, again: Requeue): void {
-    if (again === 'after backoff') {
-      this.queue.addAfterFailure(key)
+  #requeue(key: Key, requeue: Requeue): void {
+    if (requeue === 'rate-limited') {
+      this.queue.addRateLimited(key)
       return
     }
     this.queue.forget(key)
-    if (again !== 'when changed') this.queue.addAfter(key, again.afterMs)
+    if (requeue !== 'none') this.queue.addAfter(key, requeue.afterMs)
   }
 }

@@ -8,14 +8,14 @@ import {
   resourceKeyOf,
 } from '../resources/resource.ts'
 
-/** What follows later than that is too late to wait for. */
+/** The longest time for which a status stays unwritten. */
 const HOLD_MS = 3_000
 
 type Held = { readonly uid: string; readonly status: ResourceStatus[ResourceKind]; readonly sinceMs: number }
 
 /**
- * Statuses that say only that something is under way: the one that follows within a moment is written instead. Until then
- * this process alone knows them; whoever comes after it finds things as if it had died before it wrote.
+ * Statuses of a short intermediate state that are not written, because another status follows at once. Only this
+ * process knows them: to the next leader it looks as if this process had ended before the write.
  */
 export class DeferredStatuses {
   readonly #clock: Pick<Clock, 'monotonicMs'>
@@ -25,14 +25,14 @@ export class DeferredStatuses {
     this.#clock = clock
   }
 
-  /** The resource as it would be had its status been written. */
-  over<K extends ResourceKind>(resource: Resource<K>): Resource<K> {
+  /** The resource with its deferred status, as if it had been written. */
+  withDeferredStatus<K extends ResourceKind>(resource: Resource<K>): Resource<K> {
     const held = this.#held.get(resourceKeyOf(resource))
     return held?.uid === resource.metadata.uid ? { ...resource, status: held.status as ResourceStatus[K] } : resource
   }
 
-  /** False: it has to be written now. What people see as Ready must not stay so. */
-  hold<K extends ResourceKind>(stored: Resource<K>, status: ResourceStatus[K]): boolean {
+  /** False when the status must be written now: a resource that is stored as Ready must not stay so. */
+  defer<K extends ResourceKind>(stored: Resource<K>, status: ResourceStatus[K]): boolean {
     const key = resourceKeyOf(stored)
     const { uid } = stored.metadata
     const nowMs = this.#clock.monotonicMs()
@@ -44,7 +44,7 @@ export class DeferredStatuses {
     return true
   }
 
-  /** It was written, or its resource is gone. */
+  /** Called when a status was written, or the resource no longer exists. */
   forget(key: ResourceKey): void {
     this.#held.delete(key)
   }

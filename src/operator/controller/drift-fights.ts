@@ -7,24 +7,24 @@ const CORRECTIONS_MAX = 3
 const TRUCE_MS = 300_000
 
 /**
- * What is put right is at times put wrong again by somebody who means it: then both would write for ever. Who was
- * corrected three times in ten minutes is corrected once in five, and says so in between.
+ * Detects that another client keeps reverting a correction of drift. A resource that was corrected three times within
+ * ten minutes is corrected every five minutes only, and reports `DriftFight` in between.
  */
 export class DriftFights<Key> {
   readonly #clock: Pick<Clock, 'monotonicMs'>
-  /** When a resource was put right, within the window. */
+  /** Times of the corrections within the window. */
   readonly #corrections = new Map<Key, readonly number[]>()
 
   constructor(clock: Pick<Clock, 'monotonicMs'>) {
     this.#clock = clock
   }
 
-  corrected(key: Key): void {
+  recordCorrection(key: Key): void {
     this.#corrections.set(key, [...this.#recent(key), this.#clock.monotonicMs()])
   }
 
-  /** Until it is put right again; 0: it may be now. */
-  truceMs(key: Key): number {
+  /** How long corrections are suppressed; 0: the resource may be corrected now. */
+  suppressedForMs(key: Key): number {
     const recent = this.#recent(key)
     const last = recent.at(-1)
     if (last === undefined || recent.length < CORRECTIONS_MAX) return 0
@@ -41,14 +41,14 @@ export class DriftFights<Key> {
   }
 }
 
-/** The resource as if it asked only to be told of drift. */
+/** The resource with `driftPolicy: Report`. */
 export function withDriftReported<K extends ResourceKind>(resource: Resource<K>): Resource<K> {
   return { ...resource, spec: { ...resource.spec, driftPolicy: 'Report' } }
 }
 
-/** A finding of drift, for one that would be put right if it were not put wrong again each time. */
+/** The condition of a drift whose correction is suppressed. */
 export function toDriftFight(finding: ObservedCondition): ObservedCondition {
   if (finding.reason !== 'Drifted') return finding
-  const message = `${finding.message}; it was put right ${CORRECTIONS_MAX} times in ${WINDOW_MS / 60_000} minutes: somebody else keeps writing it`
+  const message = `${finding.message}; it was corrected ${CORRECTIONS_MAX} times in ${WINDOW_MS / 60_000} minutes: another client keeps changing it`
   return { ...finding, reason: 'DriftFight', message }
 }

@@ -1,4 +1,4 @@
-/** Who acts must be sure to be the only one. This process is not, or not any more. */
+/** This process does not lead, or may have lost the lease, so it must not write. */
 export class NotLeaderError extends Error {
   constructor(message = 'another process may lead by now') {
     super(message)
@@ -6,16 +6,19 @@ export class NotLeaderError extends Error {
   }
 }
 
-/** What stands between one who acts and what he changes elsewhere. */
+/** Protects writes of a process that may lose the lease. */
 export type Fence = {
-  /** Aborts when everything has to stop where it is; its reason is a `NotLeaderError`. */
+  /** Aborts when this process stops leading; its reason is a `NotLeaderError`. */
   readonly signal: AbortSignal
-  /** Throws `NotLeaderError` unless nobody else can lead for so long: what is sent now will have ended by then. */
+  /**
+   * Throws `NotLeaderError` unless this process certainly leads for this long: a request that is sent now ends before
+   * another process can lead.
+   */
   assertFor(ms: number): void
 }
 
-/** What a leader does, until it is stopped. */
+/** Something that runs until it is stopped. */
 export type Stoppable = { stop(): Promise<void> }
 
-/** Of one who is alone by his nature. */
+/** Used when there is only one operator, so no lease is needed. */
 export const UNFENCED: Fence = { signal: new AbortController().signal, assertFor: () => undefined }

@@ -1,14 +1,14 @@
-/** `user`: somebody changed something and may be watching. `routine`: a periodic check of what is probably fine. */
+/** `user`: a user changed something and may be waiting. `routine`: a periodic check or a mass update. */
 export type Priority = 'user' | 'routine'
 
-/** One key in this many is routine, so that a flood of changes does not stop the periodic checks. */
+/** Every eighth key is a routine one, so that a flood of changes does not stop the periodic checks. */
 const ROUTINE_SHARE = 8
 
-/** The keys of one flow that wait, with the monotonic time of their first `add`, in order of arrival. */
+/** The waiting keys of one flow in order of arrival, with the monotonic time of their first `add`. */
 export class Flow<Key> {
   readonly name: string
   readonly #waiting: Record<Priority, Map<Key, number>> = { user: new Map(), routine: new Map() }
-  /** How many of its keys are worked on. */
+  /** How many of its keys are being processed. */
   working = 0
   #taken = 0
 
@@ -26,13 +26,13 @@ export class Flow<Key> {
     if (!this.#waiting.routine.has(key)) this.#waiting[urgency].set(key, sinceMs)
   }
 
-  /** Returns the urgency with which the key waited. */
+  /** Returns the priority of the removed key. */
   remove(key: Key): Priority {
     this.#waiting.routine.delete(key)
     return this.#waiting.user.delete(key) ? 'user' : 'routine'
   }
 
-  /** The key that is next; undefined when none waits. */
+  /** The next key; undefined when none waits. */
   next(): Key | undefined {
     const { user, routine } = this.#waiting
     const isRoutineTurn = this.#taken % ROUTINE_SHARE === ROUTINE_SHARE - 1

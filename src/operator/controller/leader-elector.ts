@@ -3,58 +3,58 @@ import type { Clock } from '../../config/clock.ts'
 import type { Logger } from '../../config/logger.ts'
 import { type Fence, NotLeaderError, type Stoppable } from './fence.ts'
 
-/** Who leads, as all candidates see it. */
+/** The leader election record that all candidates share. */
 export type Lease = {
-  /** Empty: nobody, the last one has gone in peace. */
+  /** Empty: the last leader released the lease. */
   readonly holder: string
-  /** So long after its last change nobody may rely on it any more. */
+  /** After this time without a renewal another candidate may take the lease. */
   readonly durationMs: number
-  /** How often it went from one to another. */
+  /** How often the holder changed. */
   readonly transitions: number
-  /** ISO 8601; for people. Clocks differ: nothing is decided by them. */
+  /** ISO 8601, for information only. Clocks differ between machines, so no decision uses them. */
   readonly acquiredAt: string
   readonly renewedAt: string
 }
 export type VersionedLease = { readonly lease: Lease; readonly version: string }
 
-/** Where the lease is kept. */
+/** Where the lease is stored. */
 export interface LeaseLock {
-  /** What it is called, in words. */
-  readonly place: string
-  /** Undefined while there is none. */
+  /** Namespace and name, for the log. */
+  readonly name: string
+  /** Undefined where no lease exists. */
   read(signal: AbortSignal): Promise<VersionedLease | undefined>
-  /** Over this version only; without one, only when there is no lease. Undefined: somebody else was faster. */
+  /** Replaces this version only; without a version, creates the lease. Undefined on a conflict. */
   write(lease: Lease, version: string | undefined, signal: AbortSignal): Promise<VersionedLease | undefined>
 }
 
 export type LeaderElectorOptions = {
-  readonly leases: LeaseLock
-  /** Of this process and no other, ever. */
+  readonly lock: LeaseLock
+  /** Unique to this process. */
   readonly identity: string
   readonly clock: Clock
   readonly logger: Logger
   readonly random?: () => number
-  /** Called each time this process is elected: begins what leaders do. */
-  readonly lead: (fence: Fence) => Stoppable
+  /** Called each time this process becomes the leader. */
+  readonly onStartedLeading: (fence: Fence) => Stoppable
 }
 
-/** Others may take the lease so long after its last renewal. */
+/** Another candidate may take the lease this long after its last renewal. */
 const LEASE_MS = 15_000
-/** A leader that could not renew for so long gives up: well before others may begin. */
+/** A leader that could not renew for this long stops leading, well before another candidate may start. */
 const RENEW_MS = 10_000
 const RETRY_MS = 2_000
 
 type ClockReadings = { readonly monotonicMs: number; readonly nowMs: number }
 
 /**
- * Stands for election as long as it runs, and leads while it holds the lease. How old a lease is goes by when its change
- * was seen here, never by what others' clocks wrote into it.
+ * Takes part in the leader election while it runs, and leads while it holds the lease. The age of a lease is measured
+ * from the moment its last change was observed here, never from timestamps that another machine wrote.
  */
 export class LeaderElector {
   readonly #options: LeaderElectorOptions
   readonly #stopping = new AbortController()
   #seen: { readonly version: string; readonly atMs: number } | undefined
-  /** Undefined when it is not known for sure. */
+  /** Undefined while the stored lease is not known for certain. */
   #own: VersionedLease | undefined
   #renewed: ClockReadings | undefined
   #term: AbortController | undefined
@@ -69,7 +69,7 @@ export class LeaderElector {
     return this.#term !== undefined
   }
 
-  /** Whether the last attempt failed for want of a permission. Such a process neither leads nor could take over. */
+  /** Whether the last attempt failed because of a missing permission. Such a process can never take over. */
   get isForbidden(): boolean {
     return this.#isForbidden
   }
@@ -78,15 +78,15 @@ export class LeaderElector {
     this.#loop = this.#run()
   }
 
-  /** Ends what the leader does, then gives the lease to whoever wants it. */
+  /** Stops leading, then releases the lease. */
   async stop(): Promise<void> {
     this.#stopping.abort()
     await this.#loop
   }
 
   async #run(): Promise<void> {
-    const { logger, leases, identity } = this.#options
-    logger.info({ lease: leases.place, identity }, 'standing by')
+    const { logger, lock, identity } = this.#options
+    logger.info({ lease: lock.name, identity }, 'standing by')
     while (!this.#stopping.signal.aborted) {
       if ((await this.#try(LEASE_MS)) === 'held') await this.#lead()
       else await this.#pause(this.#stopping.signal)
@@ -94,7 +94,7 @@ export class LeaderElector {
   }
 
   async #lead(): Promise<void> {
-    const { logger, lead } = this.#options
+    const { logger, onStartedLeading: lead } = this.#options
     logger.info('leading')
     const term = new AbortController()
     this.#term = term
@@ -102,12 +102,12 @@ export class LeaderElector {
     const ended = new AbortController()
     const renewing = this.#renew(term, ended.signal)
     await Promise.race([renewing, aborted(this.#stopping.signal)])
-    // While the last passes end, the lease is still renewed: they are as sure as all before them.
+    // The lease is renewed until the last reconciles have ended, so their writes stay fenced.
     await office.stop()
     ended.abort()
     await renewing
     this.#term = undefined
-    if (term.signal.aborted) logger.warn({ err: term.signal.reason }, 'not leading any more')
+    if (term.signal.aborted) logger.warn({ err: term.signal.reason }, 'stopped leading')
     else await this.#release()
     term.abort(new NotLeaderError())
   }
@@ -126,7 +126,7 @@ export class LeaderElector {
     }
   }
 
-  /** One attempt to have the lease, or to keep it. */
+  /** Makes one attempt to acquire or renew the lease. */
   async #try(withinMs: number): Promise<'held' | 'taken' | 'failed'> {
     try {
       const isHeld = await this.#within(withinMs, (signal) => this.#take(signal))
@@ -134,14 +134,14 @@ export class LeaderElector {
       return isHeld ? 'held' : 'taken'
     } catch (error) {
       this.#isForbidden = error instanceof ClusterError && error.code === 'forbidden'
-      if (!this.#stopping.signal.aborted) this.#options.logger.warn({ err: error }, 'the lease can not be had now')
+      if (!this.#stopping.signal.aborted) this.#options.logger.warn({ err: error }, 'cannot acquire or renew the lease')
       return 'failed'
     }
   }
 
   async #take(signal: AbortSignal): Promise<boolean> {
-    const { leases, identity, clock } = this.#options
-    const found = this.#own ?? (await leases.read(signal))
+    const { lock, identity, clock } = this.#options
+    const found = this.#own ?? (await lock.read(signal))
     this.#note(found)
     const isOwn = found?.lease.holder === identity
     if (found !== undefined && !isOwn && !this.#isFree(found.lease)) return false
@@ -154,9 +154,9 @@ export class LeaderElector {
       renewedAt: now,
     }
     const sent = this.#moment()
-    this.#own = await leases.write(lease, found?.version, signal)
+    this.#own = await lock.write(lease, found?.version, signal)
     if (this.#own === undefined) return isOwn && this.#take(signal)
-    // From when it was sent: others may have seen it from then on.
+    // Counted from when the request was sent: other candidates may have observed it from then on.
     this.#renewed = sent
     return true
   }
@@ -172,14 +172,17 @@ export class LeaderElector {
   }
 
   async #release(): Promise<void> {
-    const { leases, logger } = this.#options
+    const { lock, logger } = this.#options
     const own = this.#own
     if (own === undefined) return
     try {
       const lease = { ...own.lease, holder: '', durationMs: 1_000 }
-      await this.#within(RETRY_MS, (signal) => leases.write(lease, own.version, signal))
+      await this.#within(RETRY_MS, (signal) => lock.write(lease, own.version, signal))
     } catch (error) {
-      logger.warn({ err: error }, `could not give the lease back: others wait for its ${LEASE_MS} ms to end`)
+      logger.warn(
+        { err: error },
+        `cannot release the lease: other candidates wait until it expires after ${LEASE_MS} ms`,
+      )
     }
   }
 
@@ -193,14 +196,14 @@ export class LeaderElector {
     return { monotonicMs: clock.monotonicMs(), nowMs: clock.nowMs() }
   }
 
-  /** By the clock that went further: one of them stands still while a machine sleeps. */
+  /** Uses the clock that advanced further: one of them stands still while a machine is suspended. */
   #sinceRenewalMs(): number {
     if (this.#renewed === undefined) return Number.POSITIVE_INFINITY
     const { monotonicMs, nowMs } = this.#moment()
     return Math.max(monotonicMs - this.#renewed.monotonicMs, nowMs - this.#renewed.nowMs)
   }
 
-  /** A little more or less each time, so that candidates do not always come together. */
+  /** Adds jitter, so that candidates do not call at the same time. */
   async #pause(signal: AbortSignal): Promise<void> {
     const { clock, random = Math.random } = this.#options
     await clock.sleep(RETRY_MS * (0.8 + random() * 0.4), signal).catch(() => undefined)

@@ -1,87 +1,105 @@
 import type { Clock } from '../../config/clock.ts'
-import { messageOf } from '../../config/failure.ts'
+import { messageOf } from '../../config/errors.ts'
 import type { Logger } from '../../config/logger.ts'
-import { Rounds } from '../../config/rounds.ts'
+import { PeriodicTask } from '../../config/periodic.ts'
 import { CircuitOpenError } from './circuit-breaker.ts'
 
-export type ObserverOptions<Thing> = {
-  /** Everything that a runtime has, by name. */
-  readonly look: () => Promise<ReadonlyMap<string, Thing>>
+export type ObserverOptions<T> = {
+  /** Lists the objects of a runtime by name. */
+  readonly list: () => Promise<ReadonlyMap<string, T>>
   readonly clock: Clock
   readonly logger: Logger
   readonly intervalMs: number
-  /** Is shown everything after each look, and what differs from the last one: what came, changed or went. */
-  readonly onLook: (things: ReadonlyMap<string, Thing>, changed: ReadonlySet<string>) => void
-  /** The runtime did not answer twice in a row, or does again. */
-  readonly onAnswering: () => void
+  /** Receives every list, and the names of the objects that were created, changed or deleted since the last one. */
+  readonly onListed: (objects: ReadonlyMap<string, T>, changed: ReadonlySet<string>) => void
+  /** Called when two consecutive lists failed, and when one succeeds again. */
+  readonly onAvailabilityChange: () => void
 }
 
-/** A look that failed is followed by the next one so soon: one answer that is late is no outage. */
+/** Pause after a failed list. A single failure is not an outage. */
 const RETRY_MS = 5_000
-/** Failed looks in a row that make an outage. */
-const FAILURES = 2
+/** Consecutive failures that make an outage. */
+const OUTAGE_FAILURES = 2
 
-/** One look at all that a runtime has, again and again: what changed there reaches its resource without a pass each. */
-export class Observer<Thing> {
-  readonly #options: ObserverOptions<Thing>
-  readonly #rounds: Rounds
-  #seen = new Map<string, string>()
+/** Lists a runtime periodically, so that its changes reach their resources without one request for each resource. */
+export class Observer<T> {
+  readonly #options: ObserverOptions<T>
+  readonly #polling: PeriodicTask
+  #lastListed = new Map<string, string>()
   #failures = 0
-  #isSeen = false
-  #seenAtMs: number
+  #hasListed = false
+  #listedAtMs: number
 
-  constructor(options: ObserverOptions<Thing>) {
+  constructor(options: ObserverOptions<T>) {
     this.#options = options
-    this.#rounds = new Rounds(options.clock)
-    this.#seenAtMs = options.clock.monotonicMs()
+    this.#polling = new PeriodicTask(options.clock)
+    this.#listedAtMs = options.clock.monotonicMs()
   }
 
-  /** How long ago all was last seen. */
+  /** Time since the last successful list, in milliseconds. */
   get lagMs(): number {
-    return this.#options.clock.monotonicMs() - this.#seenAtMs
+    return this.#options.clock.monotonicMs() - this.#listedAtMs
   }
 
-  /** Whether what changes there is told. */
-  get isSeen(): boolean {
-    return this.#isSeen && this.#failures < FAILURES
+  /** Whether changes in the runtime are being reported. */
+  get isObserved(): boolean {
+    return this.#hasListed && this.#failures < OUTAGE_FAILURES
   }
 
   start(): void {
     const { intervalMs } = this.#options
-    this.#rounds.start(async () => {
-      await this.#look()
+    this.#polling.start(async () => {
+      await this.#poll()
       return this.#failures === 0 ? intervalMs : Math.min(intervalMs, RETRY_MS)
     })
   }
 
   stop(): Promise<void> {
-    return this.#rounds.stop()
+    return this.#polling.stop()
   }
 
-  async #look(): Promise<void> {
-    const { look, logger, onAnswering, onLook } = this.#options
+  async #poll(): Promise<void> {
+    const { list } = this.#options
+    let objects: ReadonlyMap<string, T>
     try {
-      const things = await look()
-      onLook(things, this.#changedIn(things))
-      const wasAway = this.#failures >= FAILURES
-      this.#failures = 0
-      this.#isSeen = true
-      if (!wasAway) return
-      logger.info('it answers again')
+      objects = await list()
     } catch (error) {
-      // Nobody was asked: whoever said so tells of the end, and nobody is woken for it twice.
-      this.#failures = error instanceof CircuitOpenError ? 0 : this.#failures + 1
-      if (this.#failures !== FAILURES || this.#rounds.isStopped) return
-      logger.warn({ reason: messageOf(error) }, 'it does not answer')
+      this.#failed(error)
+      return
     }
-    onAnswering()
+    this.#succeeded(objects)
   }
 
-  #changedIn(things: ReadonlyMap<string, Thing>): ReadonlySet<string> {
-    const now = new Map([...things].map(([name, thing]) => [name, JSON.stringify(thing)]))
-    this.#seenAtMs = this.#options.clock.monotonicMs()
-    const before = this.#seen
-    this.#seen = now
-    return new Set([...now.keys(), ...before.keys()].filter((name) => now.get(name) !== before.get(name)))
+  #failed(error: unknown): void {
+    const { logger, onAvailabilityChange } = this.#options
+    // The circuit breaker made no call, and it enqueues the resources itself when the runtime answers again.
+    this.#failures = error instanceof CircuitOpenError ? 0 : this.#failures + 1
+    if (this.#failures !== OUTAGE_FAILURES || this.#polling.isStopped) return
+    logger.warn({ reason: messageOf(error) }, 'the runtime does not answer')
+    onAvailabilityChange()
+  }
+
+  #succeeded(objects: ReadonlyMap<string, T>): void {
+    const { logger, onListed, onAvailabilityChange } = this.#options
+    try {
+      onListed(objects, this.#changedIn(objects))
+    } catch (error) {
+      // An error of the listener is a bug of the operator, not a failure of the runtime.
+      logger.error({ err: error }, 'a listener of the observer failed')
+    }
+    const wasUnavailable = this.#failures >= OUTAGE_FAILURES
+    this.#failures = 0
+    this.#hasListed = true
+    if (!wasUnavailable) return
+    logger.info('the runtime answers again')
+    onAvailabilityChange()
+  }
+
+  #changedIn(objects: ReadonlyMap<string, T>): ReadonlySet<string> {
+    const listed = new Map([...objects].map(([name, object]) => [name, JSON.stringify(object)]))
+    this.#listedAtMs = this.#options.clock.monotonicMs()
+    const before = this.#lastListed
+    this.#lastListed = listed
+    return new Set([...listed.keys(), ...before.keys()].filter((name) => listed.get(name) !== before.get(name)))
   }
 }

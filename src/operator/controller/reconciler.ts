@@ -1,297 +1,42 @@
-import { isDeepStrictEqual } from 'node:util'
-import { RequestError } from '../../clients/http.ts'
-import type { Clock } from '../../config/clock.ts'
-import { messageOf } from '../../config/failure.ts'
-import type { Logger } from '../../config/logger.ts'
-import { type Cluster, type EventReason, type ResourceEvent, WRITE_MS } from '../cluster/cluster.ts'
-import { buildConditions, type ObservedCondition, type ReadyCondition } from '../resources/condition.ts'
-import { externalObjectIndex } from '../resources/index-values.ts'
-import {
-  type Resource,
-  type ResourceKey,
-  type ResourceKind,
-  type ResourceStatus,
-  resourceKeyOf,
-} from '../resources/resource.ts'
-import type { Condition } from '../resources/status.ts'
-import { CircuitOpenError } from './circuit-breaker.ts'
-import { conditionEvents } from './condition-events.ts'
+import type { ResourceEvent } from '../cluster/cluster.ts'
+import type { ReadyCondition } from '../resources/condition.ts'
+import type { Resource, ResourceKind, ResourceStatus } from '../resources/resource.ts'
 import type { Requeue } from './controller.ts'
-import { type ControllerMetrics, NO_METRICS } from './controller-metrics.ts'
-import { DeferredStatuses } from './deferred-statuses.ts'
-import { DriftFights, toDriftFight, withDriftReported } from './drift-fights.ts'
-import { type Fence, NotLeaderError } from './fence.ts'
-import { abandonedEvent } from './finalizer.ts'
-import { NotAppliedError, outcomeOfError, outcomeOfTransientState, TerminalError } from './reconcile-error.ts'
 
-/** What one pass found out: how the resource is doing, and what else goes into its status. */
+/** What one call of `reconcile` found and did. */
 export type ReconcileResult<K extends ResourceKind> = {
-  readonly verdict: ReadyCondition
-  readonly facts: Omit<ResourceStatus[K], 'observedGeneration' | 'conditions'>
-  readonly again: Requeue
-  /** What is to be kept in a ConfigMap of its namespace; written before the status, which says that it is. */
-  readonly copy?: { readonly configMap: string; readonly data: Readonly<Record<string, string>> }
-  /** It is on its way by itself: what was Ready before stays so for the time of grace. */
-  readonly isPassing?: boolean
-  /** What it says is over in a moment: it need not be written when what follows comes soon. */
-  readonly isBrief?: boolean
-  /** What it did, for people. */
+  readonly readyCondition: ReadyCondition
+  /** The status, without its generation and its conditions. */
+  readonly statusFields: Omit<ResourceStatus[K], 'observedGeneration' | 'conditions'>
+  readonly requeue: Requeue
+  /** Data to write to a ConfigMap of the resource's namespace. It is written before the status that reports it. */
+  readonly exportedConfigMap?: { readonly configMap: string; readonly data: Readonly<Record<string, string>> }
+  /** The state ends without an action, such as a rebalance: a resource that was Ready stays Ready for the grace period. */
+  readonly isTransient?: boolean
+  /** The status may stay unwritten for a moment, because another one is expected to follow at once. */
+  readonly mayDeferStatus?: boolean
+  /** Events to record, after the status is written. */
   readonly events?: readonly ResourceEvent[]
-  /** The deletion is carried out, or given up in a visible way. */
-  readonly released?: true
-}
-
-/** How one kind is reconciled. It throws `TerminalError`, `DependencyNotReady` or the error of a client; anything else is a bug. */
-export interface Reconciler<K extends ResourceKind> {
-  readonly kind: K
-  readonly runtime: 'Worker' | 'Registry'
-  /** Whether deletion of the resource has to wait until something elsewhere is tidied up. */
-  holds(resource: Resource<K>): boolean
-  /** Whether something was ever written to the runtime for it, as far as its status says. */
-  wasApplied(resource: Resource<K>): boolean
-  reconcile(resource: Resource<K>): Promise<ReconcileResult<K>>
-  /** How long a deletion waits for a runtime that does not answer; undefined: for ever. */
-  patienceMs(resource: Resource<K>): number | undefined
-  /** What was Ready stays so for so long while its runtime is in trouble. */
-  graceMs(resource: Resource<K>): number
-  /** What `reconcile` would say of it, found out without writing anything: throws what keeps it from coming about. */
-  review(resource: Resource<K>): Promise<void>
-}
-
-/** The runtime is not this operator's business any more: its configuration has the last word. */
-const REVOKED: ReadonlySet<string> = new Set(['UnknownCluster', 'NotAllowed'])
-const FORCE_DELETE = 'weir.dev/force-delete'
-
-export type ReconcileLoopOptions = {
-  readonly cluster: Cluster
-  readonly clock: Clock
-  readonly logger: Logger
-  readonly fence: Fence
-  readonly meter?: ControllerMetrics
-  readonly onEvent?: (reason: EventReason) => void
+  /** The deletion is complete, or was abandoned. */
+  readonly removeFinalizer?: true
 }
 
 /**
- * Makes passes out of a reconciler: finalizer first, then the pass, then its status, which is written only when it
- * differs. This is the one place where failures become conditions.
+ * Reconciles the resources of one kind. Throws `TerminalError`, `DependencyNotReady` or the error of a client; any other
+ * error is a bug.
  */
-export function passesOf<K extends ResourceKind>(reconciler: Reconciler<K>, surroundings: ReconcileLoopOptions) {
-  const { clock, logger, meter = NO_METRICS } = surroundings
-  const cluster = fenced(surroundings)
-  const tell = (resource: Resource<K>, event: ResourceEvent): void => {
-    surroundings.cluster.recordEvent(resource, event)
-    surroundings.onEvent?.(event.reason)
-  }
-  const troubleSinceMs = new Map<ResourceKey, number>()
-  const fights = new DriftFights<ResourceKey>(clock)
-  const held = new DeferredStatuses(clock)
-
-  /** How long it has been in trouble, this pass included. */
-  const troubleMs = (resource: Resource<K>): number => {
-    const key = resourceKeyOf(resource)
-    const nowMs = clock.monotonicMs()
-    const sinceMs = troubleSinceMs.get(key) ?? nowMs
-    troubleSinceMs.set(key, sinceMs)
-    return nowMs - sinceMs
-  }
-
-  const fail = (resource: Resource<K>, error: unknown): ReconcileResult<K> => {
-    const key = resourceKeyOf(resource)
-    const { observedGeneration: _, conditions, ...facts } = resource.status as ResourceStatus[K]
-    const { runtime } = reconciler
-    const sinceMs = troubleMs(resource)
-    // Who may not talk to a runtime has no grace there.
-    const graceMs = error instanceof TerminalError ? 0 : reconciler.graceMs(resource)
-    const { generation } = resource.metadata
-    const judged = outcomeOfError(error, { runtime, previous: conditions, generation, sinceMs, graceMs })
-    if (judged !== undefined) {
-      // All are woken when it answers again: until then there is only what has to be said, or given up, in time.
-      const again =
-        causeOf(error) instanceof CircuitOpenError
-          ? withinMs([graceMs - sinceMs, patienceLeftMs(resource)])
-          : judged.again
-      return { ...judged, again, facts }
-    }
-    logger.error({ err: error, resource: key }, 'reconcile failed')
-    const message = 'the operator met an error of its own; its log has it'
-    const verdict: ReadyCondition = { ready: 'Unknown', reason: 'InternalError', message, progress: 'working' }
-    return { verdict, facts, again: 'after backoff' }
-  }
-
-  const patienceLeftMs = (resource: Resource<K>): number => {
-    const { deletionTimestamp } = resource.metadata
-    const patienceMs = deletionTimestamp === undefined ? undefined : reconciler.patienceMs(resource)
-    return patienceMs === undefined ? 0 : patienceMs - clock.nowMs() + Date.parse(deletionTimestamp ?? '') + 1
-  }
-
-  /** A deletion that can't be carried out, or that somebody does not want to wait for, ends in leaving things behind. */
-  const giveUp = (resource: Resource<K>, error: unknown): ReconcileResult<K> | undefined => {
-    const { deletionTimestamp, annotations } = resource.metadata
-    if (deletionTimestamp === undefined) return undefined
-    const isRevoked =
-      error instanceof TerminalError &&
-      (REVOKED.has(error.reason) || (error.reason === 'ClusterConfigInvalid' && !reconciler.wasApplied(resource)))
-    const patienceMs = () => reconciler.patienceMs(resource) ?? Number.POSITIVE_INFINITY
-    const waitedMs = clock.nowMs() - Date.parse(deletionTimestamp)
-    const cause = causeOf(error)
-    const isAway = cause instanceof RequestError && cause.retriable
-    if (!isRevoked && annotations[FORCE_DELETE] !== 'true' && !(isAway && waitedMs > patienceMs())) return undefined
-    const { observedGeneration: _, conditions: __, ...facts } = resource.status as ResourceStatus[K]
-    const message = `left as it is: ${messageOf(error)}`
-    // A namespace that is being deleted takes no Event any more.
-    logger.warn(
-      { err: error, resource: resourceKeyOf(resource), left: externalObjectIndex(resource) },
-      'a deletion was given up: this stays behind',
-    )
-    const verdict: ReadyCondition = { ready: 'False', reason: 'Deleting', message }
-    return { verdict, facts, again: 'when changed', released: true, events: [abandonedEvent(message)] }
-  }
-
-  /** Puts right what drifted, unless that has become a fight. */
-  const peaceful = async (resource: Resource<K>): Promise<ReconcileResult<K>> => {
-    const key = resourceKeyOf(resource)
-    const truceMs = fights.truceMs(key)
-    if (truceMs === 0) {
-      const pass = await reconciler.reconcile(resource)
-      if (pass.events?.some(({ reason }) => reason === 'DriftCorrected')) fights.corrected(key)
-      return pass
-    }
-    const { verdict, again, ...pass } = await reconciler.reconcile(withDriftReported(resource))
-    const afterMs = typeof again === 'string' ? truceMs : Math.min(truceMs, again.afterMs)
-    return { ...pass, verdict: { ...verdict, also: verdict.also?.map(toDriftFight) ?? [] }, again: { afterMs } }
-  }
-
-  const passOver = async (resource: Resource<K>): Promise<ReconcileResult<K>> => {
-    try {
-      const pass = await peaceful(resource)
-      if (pass.copy !== undefined) await keepCopy(cluster, resource, pass.copy)
-      if (pass.isPassing) {
-        const { conditions: previous } = resource.status
-        const { generation } = resource.metadata
-        const times = { sinceMs: troubleMs(resource), graceMs: reconciler.graceMs(resource) }
-        return { ...pass, ...outcomeOfTransientState(pass.verdict, { previous, generation, ...times }) }
-      }
-      troubleSinceMs.delete(resourceKeyOf(resource))
-      return pass
-    } catch (error) {
-      if (error instanceof NotLeaderError) throw error
-      return giveUp(resource, error) ?? fail(resource, error)
-    }
-  }
-
-  const keepStatus = async (
-    key: ResourceKey<K>,
-    stored: Resource<K>,
-    { isBrief }: ReconcileResult<K>,
-    status: ResourceStatus[K],
-  ): Promise<void> => {
-    if (isBrief && held.hold(stored, status)) return
-    if (!isDeepStrictEqual(stored.status, status)) await cluster.writeStatus(key, status)
-    held.forget(key)
-  }
-
-  return async (key: ResourceKey<K>): Promise<Requeue> => {
-    const stored = await withFinalizer(cluster, reconciler, key)
-    if (stored === undefined) {
-      troubleSinceMs.delete(key)
-      fights.forget(key)
-      held.forget(key)
-      return 'when changed'
-    }
-    const resource = held.over(stored)
-    const pass = await passOver(resource)
-    if (pass.verdict.progress === 'stuck') meter.stuck()
-    const conditions = conditionsAfter(resource, pass.verdict, clock.nowMs())
-    if (pass.released) await cluster.setFinalizer(key, false)
-    else await keepStatus(key, stored, pass, statusOf(resource, pass, conditions))
-    // Once that is done: what is told has happened, and is told once.
-    for (const event of [...(pass.events ?? []), ...conditionEvents(resource.status.conditions, conditions)])
-      tell(stored, event)
-    return pass.released ? 'when changed' : pass.again
-  }
-}
-
-function causeOf(error: unknown): unknown {
-  return error instanceof NotAppliedError ? error.cause : error
-}
-
-/** The first of these times that is still to come. */
-function withinMs(timesMs: readonly number[]): Requeue {
-  const left = timesMs.filter((ms) => ms > 0)
-  return left.length === 0 ? 'when changed' : { afterMs: Math.min(...left) }
-}
-
-type Written = Pick<Cluster, 'get' | 'writeStatus' | 'setFinalizer' | 'writeConfigMap'>
-
-/** What a pass reads and writes there; nothing is written by one who may not be the leader any more. */
-function fenced({ cluster, fence }: ReconcileLoopOptions): Written {
-  return {
-    get: (key) => cluster.get(key),
-    async writeStatus(key, status) {
-      fence.assertFor(WRITE_MS)
-      await cluster.writeStatus(key, status)
-    },
-    async setFinalizer(key, present) {
-      fence.assertFor(WRITE_MS)
-      await cluster.setFinalizer(key, present)
-    },
-    async writeConfigMap(namespace, name, data) {
-      fence.assertFor(WRITE_MS)
-      return cluster.writeConfigMap(namespace, name, data)
-    },
-  }
-}
-
-/** The resource as it is after its finalizer is in place; undefined when there is nothing left to do for it. */
-async function withFinalizer<K extends ResourceKind>(
-  cluster: Written,
-  reconciler: Reconciler<K>,
-  key: ResourceKey<K>,
-): Promise<Resource<K> | undefined> {
-  const resource = cluster.get(key)
-  if (resource === undefined) return undefined
-  const { deletionTimestamp, finalizers } = resource.metadata
-  const held = finalizers.length > 0
-  if (deletionTimestamp !== undefined) return held ? resource : undefined
-  const wanted = reconciler.holds(resource)
-  if (wanted !== held) await cluster.setFinalizer(key, wanted)
-  return cluster.get(key)
-}
-
-function statusOf<K extends ResourceKind>(
-  { metadata: { generation } }: Resource<K>,
-  { facts }: ReconcileResult<K>,
-  conditions: readonly Condition[],
-): ResourceStatus[K] {
-  return { ...facts, observedGeneration: generation, conditions } as ResourceStatus[K]
-}
-
-function conditionsAfter(resource: Resource, verdict: ReadyCondition, nowMs: number): readonly Condition[] {
-  const { status, metadata } = resource
-  return buildConditions(withSuspension(resource, verdict), status.conditions, metadata.generation, nowMs)
-}
-
-/** A suspended resource still shows how it is doing, but nobody works on it. */
-function withSuspension(resource: Resource, verdict: ReadyCondition): ReadyCondition {
-  if (!resource.spec.suspend) return verdict
-  const { progress: _, also = [], ...rest } = verdict
-  const suspended: ObservedCondition = {
-    type: 'Suspended',
-    status: 'True',
-    reason: 'Suspended',
-    message: 'spec.suspend is set: the operator looks, and writes nothing',
-  }
-  return { ...rest, also: [...also, suspended] }
-}
-
-async function keepCopy(
-  cluster: Written,
-  { metadata: { namespace } }: Resource,
-  { configMap, data }: NonNullable<ReconcileResult<ResourceKind>['copy']>,
-): Promise<void> {
-  if (await cluster.writeConfigMap(namespace, configMap, data)) return
-  throw new TerminalError(
-    'Conflict',
-    `${Object.keys(data).join(', ')} of ConfigMap ${configMap} is kept by somebody else: name another ConfigMap`,
-  )
+export interface Reconciler<K extends ResourceKind> {
+  readonly kind: K
+  readonly runtime: 'Worker' | 'Registry'
+  /** Whether a deletion must wait until something outside the cluster is cleaned up. */
+  needsFinalizer(resource: Resource<K>): boolean
+  /** Whether something was ever written to the runtime for this resource, according to its status. */
+  wasApplied(resource: Resource<K>): boolean
+  reconcile(resource: Resource<K>): Promise<ReconcileResult<K>>
+  /** How long a deletion waits for an unavailable runtime; undefined: until it succeeds. */
+  deletionTimeoutMs(resource: Resource<K>): number | undefined
+  /** How long a Ready resource stays Ready while its runtime fails. */
+  readinessGracePeriodMs(resource: Resource<K>): number
+  /** Runs the checks of `reconcile` without writing anything, and throws what would make it fail. */
+  dryRun(resource: Resource<K>): Promise<void>
 }

@@ -7,24 +7,24 @@ export type WorkQueueOptions<Key extends string> = {
   readonly clock: Clock
   readonly backoff?: Backoff
   readonly random?: () => number
-  readonly meter?: ControllerMetrics
+  readonly metrics?: ControllerMetrics
   /**
-   * Which flow a key belongs to, such as the runtime that its reconcile calls. A flow that is slow or full delays no
-   * other one. Default: all keys are one flow.
+   * Which flow a key belongs to, such as the runtime that its reconcile calls. A slow or full flow delays no other
+   * flow. Default: all keys are one flow.
    */
   readonly flowOf?: (key: Key) => string
-  /** How many keys of one flow are worked on at the same time. Default: no limit. */
+  /** How many keys of one flow are processed at the same time. Default: no limit. */
   readonly flowConcurrency?: number
 }
 
 const BACKOFF: Backoff = { firstMs: 500, maxMs: 300_000 }
-/** How late a delayed key is added at worst: the queue checks for due keys no more often. */
+/** The queue checks for due keys at this interval, so a delayed key is at most this late. */
 const DELAY_PRECISION_MS = 20
 
 /**
- * A rate-limited queue of keys. A key waits once however often it is added; a key that is added while it is worked on is
- * handed out again after `done`, never before. Flows take turns, each with at most `flowConcurrency` keys at work.
- * The length is bounded by the number of distinct keys.
+ * A rate-limiting work queue as in client-go. A key waits once however often it is added; a key that is added while it
+ * is processed is returned again after `done`, never before. Flows take turns, each with at most `flowConcurrency` keys
+ * in process. The length is bounded by the number of distinct keys.
  */
 export class WorkQueue<Key extends string> {
   readonly #clock: Clock
@@ -34,7 +34,7 @@ export class WorkQueue<Key extends string> {
   readonly #flowOf: (key: Key) => string
   readonly #flowConcurrency: number
   readonly #flows = new Map<string, Flow<Key>>()
-  /** Flows with a waiting key and room for it; the first one is next. */
+  /** Flows with a waiting key and a free slot; the first one is next. */
   readonly #ready = new Set<Flow<Key>>()
   readonly #waiting = new Map<Key, { readonly flow: Flow<Key>; readonly sinceMs: number }>()
   readonly #working = new Map<Key, { readonly flow: Flow<Key>; readonly sinceMs: number }>()
@@ -50,7 +50,7 @@ export class WorkQueue<Key extends string> {
     this.#clock = options.clock
     this.#backoff = options.backoff ?? BACKOFF
     this.#random = options.random ?? Math.random
-    this.#meter = options.meter ?? NO_METRICS
+    this.#meter = options.metrics ?? NO_METRICS
     this.#flowOf = options.flowOf ?? (() => '')
     this.#flowConcurrency = options.flowConcurrency ?? Number.POSITIVE_INFINITY
   }
@@ -60,13 +60,13 @@ export class WorkQueue<Key extends string> {
     return this.#waiting.size
   }
 
-  reading(): QueueState {
+  state(): QueueState {
     const nowMs = this.#clock.monotonicMs()
     return { waiting: this.length, workingMs: [...this.#working.values()].map(({ sinceMs }) => nowMs - sinceMs) }
   }
 
-  /** True when no key waits, is worked on, or comes back within `withinMs`. */
-  idle(withinMs = 0): boolean {
+  /** Whether no key waits, is processed, or becomes due within `withinMs`. */
+  isIdle(withinMs = 0): boolean {
     const soonMs = this.#clock.monotonicMs() + withinMs
     return this.length === 0 && this.#working.size === 0 && [...this.#dueMs.values()].every((dueMs) => dueMs > soonMs)
   }
@@ -82,7 +82,7 @@ export class WorkQueue<Key extends string> {
     this.#handOut()
   }
 
-  /** Adds the key later; the earliest of several such times counts. */
+  /** Adds the key after a delay; of several delays the earliest counts. */
   addAfter(key: Key, delayMs: number): void {
     if (this.#closed) return
     const dueMs = this.#clock.monotonicMs() + delayMs
@@ -90,8 +90,8 @@ export class WorkQueue<Key extends string> {
     this.#setAlarm(dueMs)
   }
 
-  /** Adds the key after its own back-off, which grows with every call until `forget`. Returns the delay. */
-  addAfterFailure(key: Key): number {
+  /** Adds the key after its backoff, which grows with every call until `forget`. Returns the delay. */
+  addRateLimited(key: Key): number {
     const failures = this.#failures.get(key) ?? 0
     this.#failures.set(key, failures + 1)
     this.#meter.retried()
@@ -100,13 +100,15 @@ export class WorkQueue<Key extends string> {
     return delayMs
   }
 
-  /** Resets the back-off of the key. */
+  /** Resets the backoff of the key. */
   forget(key: Key): void {
     this.#failures.delete(key)
   }
 
-  /** Resolves with a key to work on, or undefined once the queue is closed. Every key has to be given back by `done`. */
-  take(): Promise<Key | undefined> {
+  /**
+   * Resolves with the next key, or with undefined once the queue is shut down. Every key must be returned by `done`.
+   */
+  get(): Promise<Key | undefined> {
     return new Promise((resolve) => {
       if (this.#closed) return resolve(undefined)
       this.#takers.push(resolve)
@@ -126,13 +128,13 @@ export class WorkQueue<Key extends string> {
     else this.#handOut()
   }
 
-  close(): void {
+  shutDown(): void {
     this.#closed = true
     this.#alarm?.abort()
     for (const take of this.#takers.splice(0)) take(undefined)
   }
 
-  /** A key that waits already moves when its flow is another one by now, as after its resource was edited. */
+  /** A key that waits moves to another flow when `flowOf` changed, as after an edit of its resource. */
   #enqueue(key: Key, added: Priority): void {
     const before = this.#waiting.get(key)
     const sinceMs = before?.sinceMs ?? this.#clock.monotonicMs()
@@ -174,10 +176,10 @@ export class WorkQueue<Key extends string> {
     this.#waiting.delete(key)
     flow.working += 1
     this.#working.set(key, { flow, sinceMs: nowMs })
-    // Behind the other flows: they take turns.
+    // Moves to the end: flows take turns.
     this.#ready.delete(flow)
     this.#updateReady(flow)
-    this.#meter.taken(nowMs - sinceMs)
+    this.#meter.dequeued(nowMs - sinceMs)
     return key
   }
 

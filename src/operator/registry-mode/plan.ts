@@ -5,12 +5,12 @@ import { durationMs } from '../resources/fields.ts'
 import type { Previous, RegistryModeStatus } from '../resources/registry-mode.ts'
 import type { Resource } from '../resources/resource.ts'
 
-/** A scope as the registry has it: what it says of itself, if anything, and what is in force. */
+/** The mode and the level of a scope: its own ones, if it has any, and the effective mode. */
 export type ObservedMode = {
   readonly ownMode?: Mode
   readonly mode: Mode
   readonly ownLevel?: CompatibilityLevel
-  /** Asked only where `needsEmptyScope`. */
+  /** Read only where `needsEmptyScope`. */
   readonly isEmpty: boolean
 }
 
@@ -26,22 +26,22 @@ type Window = NonNullable<RegistryModeStatus['window']>
 
 export type RegistryModePlan = {
   readonly steps: readonly RegistryModeStep[]
-  readonly verdict: ReadyCondition
-  readonly remember: Pick<
+  readonly readyCondition: ReadyCondition
+  readonly statusFields: Pick<
     RegistryModeStatus,
     'previousMode' | 'previousCompatibility' | 'appliedCompatibility' | 'window'
   >
-  /** When to look again: the window closes then. Infinity: for its sake, never. */
+  /** Time until the window closes; Infinity without an open window. */
   readonly afterMs: number
 }
 
 const CLOCK_SLACK_MS = 300_000
-/** A window closes for the sake of imports when the last of them is so long ago: another one may be on its way. */
+/** A window with `closeWhenImported` closes this long after the last import, because another import may follow. */
 const QUIET_MS = 10_000
 
 /**
- * Everything between what is and what should be. Pure; no steps means that there is nothing to do. `importedMs`: when the
- * last import was done, by the clock; undefined while one is not. Throws `TerminalError`.
+ * Plans the steps from the observed to the desired mode. Pure; no steps mean that nothing has to be done. `importedMs`
+ * is the time of the last import; undefined while imports are pending. Throws `TerminalError`.
  */
 export function planRegistryMode(
   resource: Resource<'RegistryMode'>,
@@ -58,7 +58,8 @@ export function planRegistryMode(
   const mayWrite = spec.driftPolicy === 'Correct' || !drifted || justClosed
   const modeSteps = mayWrite ? planMode(resource, observed, closed, previousMode) : []
   const wanted = [...modeSteps, ...planLevel(resource, observed)]
-  // What was there before is written down first: after a crash it would be taken for what this operator has set.
+  // The previous values are recorded before anything is written: after a crash, the operator's own values would be
+  // taken for them.
   const isKnown = spec.compatibility === undefined || status.previousCompatibility !== undefined
   const isRecorded = wanted.length === 0 || (status.previousMode !== undefined && isKnown)
   const levelFacts =
@@ -70,13 +71,13 @@ export function planRegistryMode(
         }
   return {
     steps: isRecorded ? wanted : [],
-    verdict: verdictOf(resource, observed, wanted, window),
-    remember: { previousMode, ...levelFacts, ...(window === undefined || !isRecorded ? {} : { window }) },
+    readyCondition: verdictOf(resource, observed, wanted, window),
+    statusFields: { previousMode, ...levelFacts, ...(window === undefined || !isRecorded ? {} : { window }) },
     afterMs: isRecorded ? endsMs - nowMs : 0,
   }
 }
 
-/** Whether it has been as declared since it was last declared: what differs now was changed by somebody else. */
+/** Whether the current generation was in sync before. A difference is then a change by another client. */
 export function wasSynced({ metadata, status }: Resource<'RegistryMode'>): boolean {
   const isCurrent = status.observedGeneration === metadata.generation
   return isCurrent && findCondition(status.conditions, 'Synced') !== undefined
@@ -101,7 +102,7 @@ function planMode(
   return observed.ownMode === wanted ? [] : [{ do: 'put-mode', mode: wanted, force: spec.force && !closed }]
 }
 
-/** A registry enters IMPORT, unless it is forced to, only where nothing is registered. */
+/** A registry enters IMPORT only where nothing is registered, unless `force` is set. */
 export function needsEmptyScope({ spec }: Pick<Resource<'RegistryMode'>, 'spec'>, ownMode: Mode | undefined): boolean {
   return spec.mode === 'IMPORT' && !spec.force && ownMode !== 'IMPORT'
 }
@@ -131,7 +132,10 @@ export function restoredMode(previous: Previous | undefined): RegistryModeStep {
     : { do: 'delete-mode' }
 }
 
-/** Opens with the first write, closes at its end or when the imports are done, and opens again only under a new id. */
+/**
+ * A window opens with the first write, and closes at its end or when the imports are done. It opens again only under a
+ * new id.
+ */
 function planWindow(
   { spec, status }: Resource<'RegistryMode'>,
   nowMs: number,
@@ -142,7 +146,7 @@ function planWindow(
   const known = status.window?.id === window.id ? status.window : undefined
   if (known?.phase === 'Closed') return { window: known, endsMs: NEVER_MS }
   const writtenMs = known?.openedAt === undefined ? nowMs : Date.parse(known.openedAt)
-  // Opened in the future: the clock was set back. No window stays open for longer than it was meant to.
+  // An opening time in the future means that the clock was set back. A window must not stay open longer than declared.
   const openedMs = writtenMs > nowMs + CLOCK_SLACK_MS ? nowMs : writtenMs
   const closesMs =
     window.until === undefined ? openedMs + durationMs(window.duration ?? '0s') : Date.parse(window.until)
@@ -153,7 +157,7 @@ function planWindow(
   return { window: { ...open, phase: 'Closed', closedAt: new Date(nowMs).toISOString() }, endsMs: NEVER_MS }
 }
 
-/** When the imports will have been quiet. What was done in the future was done before the clock was set back. */
+/** When the quiet period after the imports ends. A time in the future means that the clock was set back. */
 function quietMs(importedMs: number | undefined, nowMs: number): number {
   if (importedMs === undefined) return NEVER_MS
   return importedMs > nowMs ? nowMs : importedMs + QUIET_MS
@@ -165,24 +169,30 @@ function verdictOf(
   steps: readonly RegistryModeStep[],
   window: Window | undefined,
 ): ReadyCondition {
-  const also: ObservedCondition[] = []
+  const otherConditions: ObservedCondition[] = []
   if (window !== undefined) {
     const open = window.phase === 'Open'
     const message = open ? `until ${window.closesAt}` : `closed at ${window.closedAt}`
-    also.push({ type: 'WindowOpen', status: open ? 'True' : 'False', reason: window.phase, message })
+    otherConditions.push({ type: 'WindowOpen', status: open ? 'True' : 'False', reason: window.phase, message })
   }
   if (steps.length > 0) {
-    return { ready: 'False', reason: 'Progressing', message: 'setting the mode', progress: 'working', also }
+    return {
+      status: 'False',
+      reason: 'Progressing',
+      message: 'setting the mode',
+      progress: 'reconciling',
+      otherConditions,
+    }
   }
   const wanted = window?.phase === 'Closed' ? spec.window?.then : spec.mode
   const drifted = observed.mode !== wanted
-  also.push(
+  otherConditions.push(
     drifted
       ? { type: 'Synced', status: 'False', reason: 'Drifted', message: `the mode is ${observed.mode}` }
       : { type: 'Synced', status: 'True', reason: 'Succeeded', message: 'as declared' },
   )
   const until = window?.phase === 'Open' ? ` until ${window.closesAt}` : ''
-  return { ready: 'True', reason: 'Succeeded', message: `${observed.mode}${until}`, also }
+  return { status: 'True', reason: 'Succeeded', message: `${observed.mode}${until}`, otherConditions }
 }
 
 function previousOf(own: string | undefined): Previous {

@@ -1,7 +1,7 @@
-import { orNothing, RequestError } from '../../clients/http.ts'
+import { RequestError, undefinedIfNotFound } from '../../clients/http.ts'
 import { REGISTRY_ERROR, type RegistryClient } from '../../clients/registry.ts'
 import type { Clock } from '../../config/clock.ts'
-import { unreachable } from '../../config/failure.ts'
+import { unreachable } from '../../config/errors.ts'
 import type { ClusterReader, EventReason, ResourceEvent } from '../cluster/cluster.ts'
 import { selectOwner } from '../controller/claims.ts'
 import { TerminalError } from '../controller/reconcile-error.ts'
@@ -27,20 +27,20 @@ export type RegistryModeReconcilerOptions = {
   readonly cluster: ClusterReader
   readonly runtimes: Pick<Runtimes, 'registry'>
   readonly clock: Clock
-  /** How often a resource that is fine is looked at again; absent: as often as its registry's entry says. */
-  readonly observeMs?: number
+  /** How often a healthy resource is reconciled; absent: `observeInterval` of its registry. */
+  readonly observeIntervalMs?: number
 }
 
 export function createRegistryModeReconciler(options: RegistryModeReconcilerOptions): Reconciler<'RegistryMode'> {
   const { cluster, runtimes, clock } = options
   const look = async (resource: Resource<'RegistryMode'>) => {
-    const { client: registry, entry } = runtimes.registry(resource)
-    assertNamespaceAccess(entry, resource.metadata.namespace, scopeName(resource))
+    const { client: registry, runtimeConfig } = runtimes.registry(resource)
+    assertNamespaceAccess(runtimeConfig, resource.metadata.namespace, scopeName(resource))
     assertClaim(resource, cluster)
     const observed = await observe(registry, resource)
     return {
       registry,
-      entry,
+      runtimeConfig,
       observed,
       planned: planRegistryMode(resource, observed, clock.nowMs(), importedMs(resource, cluster)),
     }
@@ -48,30 +48,30 @@ export function createRegistryModeReconciler(options: RegistryModeReconcilerOpti
   return {
     kind: 'RegistryMode',
     runtime: 'Registry',
-    patienceMs: (resource) => runtimes.registry(resource).entry.abandonMs,
-    graceMs: (resource) => runtimes.registry(resource).entry.graceMs,
-    holds: ({ spec }) => spec.deletionPolicy !== 'Retain',
+    deletionTimeoutMs: (resource) => runtimes.registry(resource).runtimeConfig.deletionTimeoutMs,
+    readinessGracePeriodMs: (resource) => runtimes.registry(resource).runtimeConfig.readinessGracePeriodMs,
+    needsFinalizer: ({ spec }) => spec.deletionPolicy !== 'Retain',
     wasApplied: ({ status }) => status.previousMode !== undefined,
-    review: async (resource) => void (await look(resource)),
+    dryRun: async (resource) => void (await look(resource)),
     async reconcile(resource) {
       if (resource.metadata.deletionTimestamp !== undefined) {
         return tidyUp(resource, runtimes.registry(resource).client)
       }
-      const { registry, entry, observed, planned } = await look(resource)
-      const { observeMs = entry.observeMs } = options
+      const { registry, runtimeConfig, observed, planned } = await look(resource)
+      const { observeIntervalMs = runtimeConfig.observeIntervalMs } = options
       const steps = resource.spec.suspend ? [] : planned.steps
       for (const step of steps) await carryOut(step, scopeName(resource), registry)
       const { observedGeneration: _, conditions: __, appliedCompatibility: ___, ...known } = resource.status
       return {
-        verdict: planned.verdict,
-        facts: {
+        readyCondition: planned.readyCondition,
+        statusFields: {
           ...known,
-          ...(resource.spec.suspend ? {} : planned.remember),
+          ...(resource.spec.suspend ? {} : planned.statusFields),
           registry: resource.spec.registryRef.name,
           scope: scopeName(resource) ?? 'Registry',
           mode: observed.mode,
         },
-        again: { afterMs: steps.length > 0 ? 0 : Math.max(0, Math.min(planned.afterMs, observeMs)) },
+        requeue: { afterMs: steps.length > 0 ? 0 : Math.max(0, Math.min(planned.afterMs, observeIntervalMs)) },
         events: steps.length > 0 ? [eventOf(resource, planned), ...overdue(resource, planned)] : [],
       }
     },
@@ -80,14 +80,14 @@ export function createRegistryModeReconciler(options: RegistryModeReconcilerOpti
 
 function eventOf(
   resource: Resource<'RegistryMode'>,
-  { steps, verdict, remember: { window } }: RegistryModePlan,
+  { steps, readyCondition, statusFields: { window } }: RegistryModePlan,
 ): ResourceEvent {
   const what = steps.map((step) =>
     'mode' in step ? `mode ${step.mode}` : 'level' in step ? `level ${step.level}` : 'inherited again',
   )
   const note = [
     ...what,
-    ...(verdict.also ?? []).filter(({ type }) => type === 'WindowOpen').map(({ message }) => message),
+    ...(readyCondition.otherConditions ?? []).filter(({ type }) => type === 'WindowOpen').map(({ message }) => message),
   ].join('; ')
   const told = (reason: EventReason): ResourceEvent => ({ type: 'Normal', reason, note })
   if (
@@ -100,12 +100,12 @@ function eventOf(
   return told(isDrift ? 'DriftCorrected' : 'ModeChanged')
 }
 
-/** A window that closes so late was open while nobody could close it. */
+/** A window that closes later than this reports `WindowOverdue`: it stayed open while nothing could close it. */
 const OVERDUE_MS = 60_000
 
 function overdue(
   { status }: Resource<'RegistryMode'>,
-  { remember: { window } }: RegistryModePlan,
+  { statusFields: { window } }: RegistryModePlan,
 ): readonly ResourceEvent[] {
   const { phase, closesAt, closedAt } = window ?? {}
   if (phase !== 'Closed' || status.window?.phase === 'Closed' || closesAt === undefined || closedAt === undefined)
@@ -118,9 +118,9 @@ function overdue(
 async function observe(registry: RegistryClient, resource: Resource<'RegistryMode'>): Promise<ObservedMode> {
   const scope = scopeName(resource)
   const [ownMode, mode, config] = await Promise.all([
-    orNothing(registry.mode(scope)),
+    undefinedIfNotFound(registry.mode(scope)),
     registry.mode(scope, { effective: true }),
-    orNothing(registry.config(scope)),
+    undefinedIfNotFound(registry.config(scope)),
   ])
   const ownLevel = config?.compatibility
   return {
@@ -131,11 +131,11 @@ async function observe(registry: RegistryClient, resource: Resource<'RegistryMod
   }
 }
 
-/** Nothing below it that is not deleted. */
+/** Whether the scope has no subject that is not deleted. */
 async function isEmpty(registry: RegistryClient, { spec }: Resource<'RegistryMode'>): Promise<boolean> {
   const { type, context, subject = '' } = spec.scope
-  if (type === 'Subject') return (await orNothing(registry.versions(subject))) === undefined
-  // The registry itself and the default context are the same scope, and other contexts have imports of their own.
+  if (type === 'Subject') return (await undefinedIfNotFound(registry.versions(subject))) === undefined
+  // The registry and the default context are the same scope; other contexts are imported separately.
   const subjects = await registry.subjects({ prefix: type === 'Context' ? `:${context}:` : '' })
   return subjects.length === 0
 }
@@ -145,11 +145,11 @@ async function carryOut(step: RegistryModeStep, scope: string | undefined, regis
     case 'put-mode':
       return registry.putMode(step.mode, scope, { force: step.force }).catch(refusedMode)
     case 'delete-mode':
-      return void (await orNothing(registry.deleteMode(scope)))
+      return void (await undefinedIfNotFound(registry.deleteMode(scope)))
     case 'put-level':
       return registry.putConfig({ compatibility: step.level }, scope)
     case 'delete-level':
-      return void (await orNothing(registry.deleteConfig(scope)))
+      return void (await undefinedIfNotFound(registry.deleteConfig(scope)))
     default:
       return unreachable(step)
   }
@@ -162,7 +162,10 @@ function refusedMode(error: unknown): never {
   throw error
 }
 
-/** When the last Subject of this registry and namespace had all that it imports; undefined while one has not, or none imports. */
+/**
+ * When the last Subject of this registry and namespace had imported all its versions; undefined while one has not, and
+ * without imports.
+ */
 function importedMs(resource: Resource<'RegistryMode'>, cluster: ClusterReader): number | undefined {
   const importing = cluster
     .list('Subject')
@@ -178,7 +181,7 @@ function importedMs(resource: Resource<'RegistryMode'>, cluster: ClusterReader):
     : timesMs.reduce((a, b) => Math.max(a, b))
 }
 
-/** Since when all is as it is declared now. */
+/** Since when the current generation is in sync. */
 function syncedMs({ status, metadata }: Resource<'Subject'>): number | undefined {
   const synced = findCondition(status.conditions, 'Synced')
   const isSynced = synced?.status === 'True' && status.observedGeneration === metadata.generation
@@ -193,19 +196,29 @@ function assertClaim(resource: Resource<'RegistryMode'>, cluster: ClusterReader)
   const { namespace, name } = winner.metadata
   throw new TerminalError(
     'Conflict',
-    `the mode of ${scope ?? 'the registry'} is kept by RegistryMode ${namespace}/${name}`,
+    `the mode of ${scope ?? 'the registry'} is managed by RegistryMode ${namespace}/${name}`,
   )
 }
 
-/** Puts back what was there before, as long as it is still what this resource wrote. */
+/** Restores the previous mode and level, where they are still what this resource wrote. */
 async function tidyUp(
   resource: Resource<'RegistryMode'>,
   registry: RegistryClient,
 ): Promise<ReconcileResult<'RegistryMode'>> {
   const { spec, status } = resource
-  const { observedGeneration: _, conditions: __, ...facts } = status
-  const verdict = { ready: 'False', reason: 'Deleting', message: 'restoring the mode', progress: 'working' } as const
-  const pass: ReconcileResult<'RegistryMode'> = { verdict, facts, again: { afterMs: 250 }, released: true }
+  const { observedGeneration: _, conditions: __, ...statusFields } = status
+  const readyCondition = {
+    status: 'False',
+    reason: 'Deleting',
+    message: 'restoring the mode',
+    progress: 'reconciling',
+  } as const
+  const pass: ReconcileResult<'RegistryMode'> = {
+    readyCondition,
+    statusFields,
+    requeue: { afterMs: 250 },
+    removeFinalizer: true,
+  }
   if (spec.suspend || status.previousMode === undefined) return pass
   const observed = await observe(registry, resource)
   const wrote = status.window?.phase === 'Closed' ? spec.window?.then : spec.mode
@@ -214,6 +227,6 @@ async function tidyUp(
   const level = status.appliedCompatibility
   if (level !== undefined && observed.ownLevel === level) steps.push(restoredLevel(status.previousCompatibility))
   for (const step of steps) await carryOut(step, scopeName(resource), registry)
-  const note = `restored: ${steps.length} of what it had changed was still so`
+  const note = `restored ${steps.length} settings that still had the values of this resource`
   return { ...pass, events: [{ type: 'Normal', reason: 'ModeRestored', note }] }
 }

@@ -1,6 +1,6 @@
 import { type Condition, truncate } from './status.ts'
 
-/** What `Ready` may give as its reason: a closed list, part of the API. */
+/** The reasons of `Ready`: a closed list, part of the API. */
 export type ConditionReason =
   | 'Pending'
   | 'Progressing'
@@ -54,16 +54,17 @@ export type ConditionReason =
   | 'InternalError'
 
 /**
- * What a pass found out about a resource, in the words of `Ready`. `working`: it gets there by itself (`Reconciling`);
- * `stuck`: it needs a person (`Stalled`); neither: healthy, or waiting for a cluster that does not answer.
+ * The condition `Ready` and what follows from it. `reconciling`: the resource gets Ready without a user
+ * (`Reconciling`); `stalled`: a user has to change something (`Stalled`); neither: healthy, or the runtime does not
+ * answer.
  */
 export type ReadyCondition = {
-  readonly ready: Condition['status']
+  readonly status: Condition['status']
   readonly reason: ConditionReason
   readonly message: string
-  readonly progress?: 'working' | 'stuck'
-  /** Conditions of the kind's own, such as `Synced` or `Latest`. */
-  readonly also?: readonly ObservedCondition[]
+  readonly progress?: 'reconciling' | 'stalled'
+  /** Conditions specific to the kind, such as `Synced` or `Latest`. */
+  readonly otherConditions?: readonly ObservedCondition[]
 }
 
 export type ObservedCondition = Pick<Condition, 'type' | 'status' | 'reason' | 'message'>
@@ -71,19 +72,19 @@ export type ObservedCondition = Pick<Condition, 'type' | 'status' | 'reason' | '
 const MESSAGE_MAX = 32_768
 
 /**
- * The condition list for a verdict. `Ready` is always there, `Reconciling` and `Stalled` only when True and never
- * together; a condition whose status did not change keeps its transition time.
+ * Builds the list of conditions. `Ready` is always present, `Reconciling` and `Stalled` only when True and never
+ * together. A condition whose status did not change keeps its transition time.
  */
 export function buildConditions(
-  verdict: ReadyCondition,
+  readyCondition: ReadyCondition,
   previous: readonly Condition[],
   generation: number,
   nowMs: number,
 ): readonly Condition[] {
-  const { ready, reason, message, progress, also = [] } = verdict
-  const findings: ObservedCondition[] = [{ type: 'Ready', status: ready, reason, message }, ...also]
-  if (progress === 'working') findings.push({ type: 'Reconciling', status: 'True', reason, message })
-  if (progress === 'stuck') findings.push({ type: 'Stalled', status: 'True', reason, message })
+  const { status: ready, reason, message, progress, otherConditions = [] } = readyCondition
+  const findings: ObservedCondition[] = [{ type: 'Ready', status: ready, reason, message }, ...otherConditions]
+  if (progress === 'reconciling') findings.push({ type: 'Reconciling', status: 'True', reason, message })
+  if (progress === 'stalled') findings.push({ type: 'Stalled', status: 'True', reason, message })
   return findings.map((finding) => {
     const before = previous.find(({ type }) => type === finding.type)
     const unchanged = before !== undefined && before.status === finding.status
@@ -96,7 +97,7 @@ export function buildConditions(
   })
 }
 
-/** Ready, and for this generation. */
+/** Whether the resource is Ready in this generation. */
 export function isReady(
   status: { readonly observedGeneration: number; readonly conditions: readonly Condition[] },
   generation: number,

@@ -21,7 +21,7 @@ import {
 } from './fields.ts'
 import { commonStatus, countField, handledAnnotation, int64Field } from './status.ts'
 
-/** Keys of a connector's configuration that have fields of their own in `spec`. */
+/** Configuration keys that have fields of their own in `spec`. */
 const OWN_KEYS = ['name', 'connector.class', 'tasks.max', 'connector.plugin.version', OWNER_KEY]
 
 const valueFrom = withRules(
@@ -42,7 +42,7 @@ const valueFrom = withRules(
     {
       cel: 'has(self.secretKeyRef) != has(self.configMapKeyRef)',
       message: 'exactly one of secretKeyRef and configMapKeyRef must be set',
-      holds: ({ secretKeyRef, configMapKeyRef }) => (secretKeyRef === undefined) !== (configMapKeyRef === undefined),
+      isValid: ({ secretKeyRef, configMapKeyRef }) => (secretKeyRef === undefined) !== (configMapKeyRef === undefined),
     },
   ],
 )
@@ -84,7 +84,7 @@ const offsetsOperation = withRules(
     {
       cel: "self.type == 'Alter' ? has(self.offsets) != has(self.offsetsFrom) : !has(self.offsets) && !has(self.offsetsFrom)",
       message: 'Alter takes exactly one of offsets and offsetsFrom, Reset takes neither',
-      holds: ({ type, offsets, offsetsFrom }) =>
+      isValid: ({ type, offsets, offsetsFrom }) =>
         type === 'Alter'
           ? (offsets === undefined) !== (offsetsFrom === undefined)
           : offsets === undefined && offsetsFrom === undefined,
@@ -183,13 +183,13 @@ export const connectorSpec = withRules(
       cel: `!has(self.config) || !['${OWN_KEYS.join("','")}'].exists(k, k in self.config)`,
       field: 'config',
       message: `config must not hold ${OWN_KEYS.slice(0, -1).join(', ')} or ${OWN_KEYS.at(-1)}: use the fields of spec`,
-      holds: ({ config }) => !OWN_KEYS.some((key) => config !== undefined && key in config),
+      isValid: ({ config }) => !OWN_KEYS.some((key) => config !== undefined && key in config),
     },
     {
       cel: '!has(self.config) || !has(self.valuesFrom) || self.valuesFrom.all(v, !(v.key in self.config))',
       field: 'valuesFrom',
       message: 'a key must not be in both config and valuesFrom',
-      holds: ({ config = {}, valuesFrom = [] }) => valuesFrom.every(({ key }) => !(key in config)),
+      isValid: ({ config = {}, valuesFrom = [] }) => valuesFrom.every(({ key }) => !(key in config)),
     },
   ],
 )
@@ -212,7 +212,7 @@ const taskCounts = z.object({
 })
 export type TaskCounts = Readonly<z.output<typeof taskCounts>>
 
-/** What was found out about one connector. */
+/** Observed state of one connector. */
 export const connectorStatus = z.object({
   ...commonStatus,
   lastHandledRestart: handledAnnotation('restart'),

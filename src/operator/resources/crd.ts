@@ -13,7 +13,7 @@ type Shape = {
   readonly spec: z.ZodObject
   readonly status: z.ZodObject
   readonly columns: readonly Column[]
-  /** Needs more than `spec`. */
+  /** A validation that needs more than `spec`. */
   readonly rule?: { readonly cel: string; readonly message: string }
   readonly scale?: Structural
 }
@@ -89,10 +89,10 @@ const [GROUP, VERSION] = API_VERSION.split('/')
 /** `connectors.weir.dev` */
 export const crdName = (kind: ResourceKind): string => `${pluralOf(kind)}.${GROUP}`
 
-/** Lower case, as the API's paths have it. */
+/** Lower case, as in the API's paths. */
 export const pluralOf = (kind: ResourceKind): string => `${kind.toLowerCase()}s`
 
-/** The CustomResourceDefinition of a kind, from the same schemas that read manifests. */
+/** The CustomResourceDefinition of a kind, generated from the schemas that parse manifests. */
 export function crdOf(kind: ResourceKind): Structural {
   const { shortName, columns, scale } = SHAPES[kind]
   return {
@@ -100,7 +100,7 @@ export function crdOf(kind: ResourceKind): Structural {
     kind: 'CustomResourceDefinition',
     metadata: {
       name: crdName(kind),
-      // A chart that is uninstalled leaves them: with a definition go all its objects.
+      // Uninstalling the chart keeps the definition: deleting it would delete all objects of the kind.
       annotations: { 'helm.sh/resource-policy': 'keep' },
       labels: { 'app.kubernetes.io/part-of': 'weir' },
     },
@@ -144,7 +144,7 @@ function objectSchema(kind: ResourceKind): Structural {
         ...structuralOf(status),
         description: 'What was found out. The operator writes it.',
         default: { observedGeneration: INITIAL_STATUS.observedGeneration },
-        // The API server fills in the default without conditions.
+        // Not required, because the default that the API server fills in has no conditions.
         required: undefined,
       },
     },
@@ -152,7 +152,7 @@ function objectSchema(kind: ResourceKind): Structural {
   }
 }
 
-/** Rules that compare with what was there before, which a manifest alone can't be asked for. */
+/** Transition rules, which compare the old with the new spec. */
 function withIdentity(kind: ResourceKind, spec: Structural): Structural {
   const required = (spec['required'] ?? []) as readonly string[]
   const properties = spec['properties'] as Readonly<Record<string, Structural>>

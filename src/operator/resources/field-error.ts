@@ -1,21 +1,21 @@
 import { z } from 'zod'
-import { nearest } from '../../config/nearest.ts'
+import { didYouMean } from '../../config/did-you-mean.ts'
 
-/** One thing that is wrong with a manifest. `at` names a key of the object at `path`, or the value there when absent. */
+/** An invalid field of a manifest or a configuration file. `path` leads to the field. */
 export type FieldError = {
   readonly path: readonly (string | number)[]
   readonly message: string
-  /** The key itself is the mistake (an unknown field), not its value. */
+  /** The key is invalid (an unknown field), not its value. */
   readonly atKey?: true
 }
 
-/** The faults that an issue of zod stands for, in words of the person who wrote the manifest. */
+/** Converts a zod issue to errors for the author of the manifest. */
 export function toFieldErrors(issue: z.core.$ZodIssue, root: unknown, schema: z.ZodType): readonly FieldError[] {
   const path = issue.path as (string | number)[]
   if (issue.code === 'unrecognized_keys') {
     const known = fieldsAt(schema, path)
     return issue.keys.map((key) => {
-      const meant = nearest(key, known)
+      const meant = didYouMean(key, known)
       const hint = meant === undefined ? `known fields are ${known.join(', ')}` : `did you mean ${meant}?`
       return { path: [...path, key], message: `${dotted([...path, key])}: unknown field; ${hint}`, atKey: true }
     })
@@ -40,7 +40,7 @@ function sentence(issue: z.core.$ZodIssue, value: unknown): string {
       return `expected ${article(issue.expected)}, got ${describeValue(value)}${quoting}`
     }
     case 'invalid_value': {
-      const meant = typeof value === 'string' ? nearest(value, issue.values.map(String)) : undefined
+      const meant = typeof value === 'string' ? didYouMean(value, issue.values.map(String)) : undefined
       const hint = meant === undefined ? `expected one of ${issue.values.join(', ')}` : `did you mean ${meant}?`
       return `${describeValue(value)} is not allowed; ${hint}`
     }
@@ -61,7 +61,7 @@ function outOfBounds(size: string, length: string, limit: string, origin: string
   return `${describeValue(value)} is too ${size}: ${limit}`
 }
 
-/** The field names of the object that `path` leads to. */
+/** The field names of the object at `path`. */
 function fieldsAt(schema: z.ZodType, path: readonly (string | number)[]): readonly string[] {
   let at: z.ZodType | undefined = unwrap(schema)
   for (const part of path) {

@@ -1,38 +1,35 @@
 import { z } from 'zod'
 
 /**
- * A rule over several fields of one object. The sentence of CEL is what the API server checks, `holds` is the same rule
- * for manifests that no API server has seen. `field` is where the message points.
+ * A validation of several fields of one object. The API server evaluates `cel`; `isValid` is the same rule for
+ * manifests of a folder. `field` is the field that the message refers to.
  */
 export type ValidationRule<T> = {
   readonly cel: string
   readonly field?: string
   readonly message: string
-  readonly holds: (value: T) => boolean
+  readonly isValid: (value: T) => boolean
 }
 
-/** Puts rules on an object; they stand in its metadata for the CRD's generator. */
+/** Adds validations to an object. The CRD generator reads them from the schema's metadata. */
 export function withRules<S extends z.ZodObject>(schema: S, rules: readonly ValidationRule<z.output<S>>[]): S {
   return schema
     .check((context) => {
-      for (const { field, message, holds } of rules) {
-        if (holds(context.value as z.output<S>)) continue
+      for (const { field, message, isValid } of rules) {
+        if (isValid(context.value as z.output<S>)) continue
         context.issues.push({ code: 'custom', input: context.value, path: field === undefined ? [] : [field], message })
       }
     })
     .meta({ validations: rules.map(({ cel, field, message }) => ({ cel, field, message })) })
 }
 
-/**
- * A text of so many characters: code points, as the API server counts them. Zod's own bounds would count some twice, and
- * refuse what is stored there already.
- */
+/** A text with a bounded number of code points, which is what the API server counts. Zod counts UTF-16 units. */
 export const boundedText = (min: number, max: number) =>
   z
     .string()
     .check(({ value, issues }) => {
       const bound = { origin: 'string', input: value, inclusive: true } as const
-      // There are never more of them than units, and never less than half as many.
+      // Counts only if needed: a text has at most as many code points as units, and at least half as many.
       if (value.length < 2 * min && charactersOf(value) < min)
         issues.push({ ...bound, code: 'too_small', minimum: min })
       if (value.length > max && charactersOf(value) > max) issues.push({ ...bound, code: 'too_big', maximum: max })
@@ -44,7 +41,7 @@ const charactersOf = (value: string): number => [...value].length
 const OBJECT_NAME = /^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$/
 const DURATION = /^([0-9]+(h|m|s))+$/
 
-/** The name of an object: lower case, as a host name. */
+/** The name of an object: a lower-case DNS subdomain. */
 export const objectName = () =>
   boundedText(1, 253).regex(OBJECT_NAME, 'must be lower-case letters, digits, - and ., such as orders-value')
 
@@ -58,7 +55,7 @@ export const subjectNameField = () =>
     // biome-ignore lint/suspicious/noControlCharactersInRegex: the registry refuses them
     .regex(/^[^\\\x00-\x1f]+$/, 'must not hold a backslash or control characters')
 
-/** Milliseconds of a text that passed `duration`. */
+/** Milliseconds of a valid `duration`. */
 export function durationMs(text: string): number {
   const unitMs = { h: 3_600_000, m: 60_000, s: 1_000 }
   let total = 0
@@ -78,19 +75,19 @@ export const int32 = () => z.int32()
 export const freeObject = () => z.record(z.string(), z.unknown())
 export const time = () => z.iso.datetime({ offset: true })
 
-/** A list whose items are told apart by a field, so that server-side apply can own single items. */
+/** A list whose items server-side apply can own one by one, by the value of a field. */
 export const mapList = <S extends z.ZodObject>(item: S, key: keyof S['shape'] & string) =>
   z
     .array(item)
     .check(({ value, issues }) => {
       const keys = (value as readonly Readonly<Record<string, unknown>>[]).map((each) => each[key])
-      const again = keys.findIndex((each, at) => keys.indexOf(each) < at)
-      if (again < 0) return
-      const message = `${key} ${JSON.stringify(keys[again])} is in the list already`
-      issues.push({ code: 'custom', input: value, path: [again, key], message })
+      const requeue = keys.findIndex((each, at) => keys.indexOf(each) < at)
+      if (requeue < 0) return
+      const message = `${key} ${JSON.stringify(keys[requeue])} is in the list already`
+      issues.push({ code: 'custom', input: value, path: [requeue, key], message })
     })
     .meta({ 'x-kubernetes-list-type': 'map', 'x-kubernetes-list-map-keys': [key] })
-/** A map of texts whose entries server-side apply can own one by one. */
+/** A map whose entries server-side apply can own one by one. */
 export const textMap = (value: z.ZodString, entriesMax: number) =>
   z
     .record(z.string(), value)
@@ -102,8 +99,7 @@ export const textMap = (value: z.ZodString, entriesMax: number) =>
 /** A list that is replaced as a whole. */
 export const atomicList = <S extends z.ZodType>(item: S) => z.array(item).meta({ 'x-kubernetes-list-type': 'atomic' })
 
-/** Policies that more than one kind has. */
-/** One of several words, each with its meaning: `kubectl explain` shows nothing of an enum but its description. */
+/** An enum with a meaning for each value: `kubectl explain` shows only its description. */
 export const choice = <const Meanings extends Readonly<Record<string, string>>>(about: string, meanings: Meanings) => {
   const words = Object.fromEntries(Object.keys(meanings).map((word) => [word, word]))
   const explained = Object.entries(meanings).map(([word, meaning]) => `${word}: ${meaning}.`)

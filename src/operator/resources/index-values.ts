@@ -1,13 +1,13 @@
 import { type ConditionReason, findCondition } from './condition.ts'
 import type { Resource, ResourceKind } from './resource.ts'
 
-/** Names in the default context have a short form and this one. */
+/** A name in the default context can be written with this prefix or without it. */
 const DEFAULT_CONTEXT = /^:\.:/
 
-/** Something that resources of a kind are looked up by, beside their key. */
-export type IndexValue<K extends ResourceKind = ResourceKind> = string & { readonly of: K }
+/** A value of an index over resources of a kind. */
+export type IndexValue<K extends ResourceKind = ResourceKind> = string & { readonly kind: K }
 
-/** Everything that a resource is found by. */
+/** All index values of a resource. */
 export function indexValuesOf(resource: Resource): readonly IndexValue[] {
   const { namespace } = resource.metadata
   const reason = findCondition(resource.status.conditions, 'Ready')?.reason
@@ -18,7 +18,7 @@ export function indexValuesOf(resource: Resource): readonly IndexValue[] {
   ]
 }
 
-/** The thing outside that it stands for: of several with the same one, one may have it. */
+/** The external object that a resource stands for. Of several resources with the same value, one owns the object. */
 export function externalObjectIndex<K extends ResourceKind>(resource: Resource<K>): IndexValue<K>
 export function externalObjectIndex(resource: Resource): IndexValue {
   switch (resource.kind) {
@@ -31,17 +31,17 @@ export function externalObjectIndex(resource: Resource): IndexValue {
   }
 }
 
-/** The same, of a thing that a runtime names; the default context and a registry as a whole have the name ''. */
+/** The same value, from the name in the runtime; '' names the default context and the registry as a whole. */
 export function externalObjectIndexFor<K extends ResourceKind>(kind: K, runtime: string, name: string): IndexValue<K> {
   return term(kind, runtime, kind === 'Connector' ? name : name.replace(DEFAULT_CONTEXT, ''))
 }
 
-/** Resources of this namespace that name that Subject. */
+/** Resources of this namespace that refer to that Subject. */
 export function referenceIndex(namespace: string, subject: string): IndexValue<'Subject' | 'Connector'> {
   return term('refers to', namespace, subject)
 }
 
-/** Resources of this kind that are, or are not, Ready for this reason. */
+/** Resources of this kind whose condition `Ready` has this reason. */
 export function readyReasonIndex<K extends ResourceKind>(kind: K, reason: ConditionReason): IndexValue<K> {
   return term('ready', kind, reason)
 }
@@ -54,7 +54,7 @@ export function subjectName({ spec, metadata }: Resource<'Subject'>): string {
   return spec.subject ?? metadata.name
 }
 
-/** What the registry calls it: nothing for itself, `:.context:`, or the subject. */
+/** The scope in the registry's API: undefined for the registry itself, `:.context:`, or the subject. */
 export function scopeName({ spec }: Resource<'RegistryMode'>): string | undefined {
   const { type, context, subject } = spec.scope
   return type === 'Context' ? `:${context}:` : type === 'Subject' ? subject : undefined

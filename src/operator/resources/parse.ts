@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { nearest } from '../../config/nearest.ts'
+import { didYouMean } from '../../config/did-you-mean.ts'
 import { connectorSpec } from './connector.ts'
 import { describeValue, type FieldError, toFieldErrors } from './field-error.ts'
 import { objectName } from './fields.ts'
@@ -7,7 +7,7 @@ import { registryModeSpec } from './registry-mode.ts'
 import { API_VERSION, RESOURCE_KINDS, type ResourceKind, type ResourceSpec } from './resource.ts'
 import { type SubjectSpec, subjectRule, subjectSpec } from './subject.ts'
 
-/** A resource as it is written: what a person declares, before a home gave it an identity. */
+/** A resource as its author writes it, without server fields. */
 export type DeclaredResource<K extends ResourceKind = ResourceKind> = K extends ResourceKind
   ? {
       readonly kind: K
@@ -20,13 +20,13 @@ export type DeclaredResource<K extends ResourceKind = ResourceKind> = K extends 
   : never
 
 export type ParsedResource =
-  | { readonly declared: DeclaredResource; readonly faults: readonly [] }
-  | { readonly declared: undefined; readonly faults: readonly FieldError[] }
+  | { readonly declared: DeclaredResource; readonly errors: readonly [] }
+  | { readonly declared: undefined; readonly errors: readonly FieldError[] }
 
 const SPECS = { Connector: connectorSpec, Subject: subjectSpec, RegistryMode: registryModeSpec } as const
 
 const texts = z.record(z.string(), z.string())
-/** What the API server fills in may stand in an exported manifest; it says nothing here. */
+/** Fields of exported manifests that the API server sets; they are ignored. */
 const SERVER_FIELDS = [
   'uid',
   'resourceVersion',
@@ -47,7 +47,7 @@ const metadata = z.strictObject({
   ...Object.fromEntries(SERVER_FIELDS.map((name) => [name, z.unknown().optional().meta({ server: true })])),
 })
 
-/** Made once a kind: zod compiles a schema when it first reads with it, which costs more than the reading. */
+/** Created once for each kind: zod compiles a schema at its first use, which costs more than parsing. */
 const RESOURCES = new Map(
   RESOURCE_KINDS.map((kind) => [
     kind,
@@ -61,7 +61,7 @@ const RESOURCES = new Map(
   ]),
 )
 
-/** Reads one manifest's value. A wrong one gives every fault that can be told at once, each with its path. */
+/** Parses one manifest. An invalid one returns all errors with their paths. */
 export function parseResource(value: unknown): ParsedResource {
   if (!isObject(value)) return refused([{ path: [], message: `expected a resource, got ${describeValue(value)}` }])
   const { kind, apiVersion } = value
@@ -73,15 +73,15 @@ export function parseResource(value: unknown): ParsedResource {
   if (!parsed.success) return refused(parsed.error.issues.flatMap((issue) => toFieldErrors(issue, value, schema)))
   const { spec } = parsed.data
   const { name, namespace, labels, annotations } = parsed.data.metadata
-  if (known === 'Subject' && !subjectRule.holds(name, spec as SubjectSpec)) {
+  if (known === 'Subject' && !subjectRule.isValid(name, spec as SubjectSpec)) {
     const { field, message } = subjectRule
     return refused([{ path: ['spec', field], message: `spec.${field}: ${message}` }])
   }
-  return { declared: { kind: known, namespace, name, labels, annotations, spec } as DeclaredResource, faults: [] }
+  return { declared: { kind: known, namespace, name, labels, annotations, spec } as DeclaredResource, errors: [] }
 }
 
-function refused(faults: readonly FieldError[]): ParsedResource {
-  return { declared: undefined, faults }
+function refused(errors: readonly FieldError[]): ParsedResource {
+  return { declared: undefined, errors }
 }
 
 function faultOfKind(kind: unknown, apiVersion: unknown): FieldError | undefined {
@@ -89,7 +89,7 @@ function faultOfKind(kind: unknown, apiVersion: unknown): FieldError | undefined
     return { path: ['kind'], message: `kind is missing: expected one of ${RESOURCE_KINDS.join(', ')}` }
   }
   if (!RESOURCE_KINDS.includes(kind as ResourceKind)) {
-    const meant = nearest(kind, RESOURCE_KINDS)
+    const meant = didYouMean(kind, RESOURCE_KINDS)
     const hint = meant === undefined ? `expected one of ${RESOURCE_KINDS.join(', ')}` : `did you mean ${meant}?`
     return { path: ['kind'], message: `kind: '${kind}' is not a kind of Weir: ${hint}` }
   }

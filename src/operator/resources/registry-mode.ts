@@ -30,7 +30,7 @@ const scope = withRules(
     {
       cel: "self.type == 'Context' ? has(self.context) && !has(self.subject) : self.type == 'Subject' ? has(self.subject) && !has(self.context) : !has(self.context) && !has(self.subject)",
       message: 'scope.context goes with type Context, scope.subject with type Subject',
-      holds: ({ type, context, subject }) =>
+      isValid: ({ type, context, subject }) =>
         (context !== undefined) === (type === 'Context') && (subject !== undefined) === (type === 'Subject'),
     },
   ],
@@ -55,7 +55,7 @@ const modeWindow = withRules(
     {
       cel: 'has(self.duration) != has(self.until)',
       message: 'exactly one of duration and until must be set',
-      holds: (window) => (window.duration === undefined) !== (window.until === undefined),
+      isValid: (window) => (window.duration === undefined) !== (window.until === undefined),
     },
   ],
 )
@@ -91,19 +91,19 @@ export const registryModeSpec = withRules(
       cel: "!self.force || self.mode == 'IMPORT'",
       field: 'force',
       message: 'force is for mode IMPORT only',
-      holds: ({ force, mode }) => !force || mode === 'IMPORT',
+      isValid: ({ force, mode }) => !force || mode === 'IMPORT',
     },
     {
       cel: "!has(self.window) || self.mode != 'READWRITE'",
       field: 'window',
       message: 'window is for modes other than READWRITE',
-      holds: (spec) => spec.window === undefined || spec.mode !== 'READWRITE',
+      isValid: (spec) => spec.window === undefined || spec.mode !== 'READWRITE',
     },
     {
       cel: "!has(self.compatibility) || self.scope.type != 'Subject'",
       field: 'compatibility',
       message: 'compatibility of one subject belongs to its Subject',
-      holds: (spec) => spec.compatibility === undefined || spec.scope.type !== 'Subject',
+      isValid: (spec) => spec.compatibility === undefined || spec.scope.type !== 'Subject',
     },
   ],
 )
@@ -114,10 +114,10 @@ const previous = z.object({
   explicit: z.boolean().describe('false: it was inherited.'),
   value: z.string().optional().describe('What it was.'),
 })
-/** What was in force before this object first wrote; `explicit: false`: the scope inherited it. */
+/** The value before this object first wrote; `explicit: false`: the scope inherited it. */
 export type Previous = Readonly<z.output<typeof previous>>
 
-/** What was found out about one mode. */
+/** Observed state of one mode. */
 export const registryModeStatus = z.object({
   ...commonStatus,
   registry: z.string().optional().describe('Registry it is in.'),

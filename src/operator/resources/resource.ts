@@ -4,7 +4,7 @@ import type { SubjectSpec, SubjectStatus } from './subject.ts'
 
 export const API_VERSION = 'weir.dev/v1alpha1'
 
-/** In the order in which they need each other. */
+/** In order of their dependencies. */
 export const RESOURCE_KINDS = ['RegistryMode', 'Subject', 'Connector'] as const
 export type ResourceKind = (typeof RESOURCE_KINDS)[number]
 
@@ -15,17 +15,17 @@ export type ObjectMeta = {
   readonly namespace: string
   readonly name: string
   readonly uid: string
-  /** Counts changes of `spec`. */
+  /** Incremented by the server with each change of `spec`. */
   readonly generation: number
   readonly creationTimestamp: string
-  /** Set: somebody asked for its deletion, and a finalizer still holds it. */
+  /** Set when the deletion was requested and finalizers remain. */
   readonly deletionTimestamp?: string
   readonly finalizers: readonly string[]
   readonly labels: Readonly<Record<string, string>>
   readonly annotations: Readonly<Record<string, string>>
 }
 
-/** One custom resource: what somebody wants (`spec`) and what was last found out (`status`). */
+/** A custom resource with its desired state (`spec`) and its observed state (`status`). */
 export type Resource<K extends ResourceKind = ResourceKind> = K extends ResourceKind
   ? {
       readonly kind: K
@@ -35,7 +35,7 @@ export type Resource<K extends ResourceKind = ResourceKind> = K extends Resource
     }
   : never
 
-/** `Kind/namespace/name`: what the queue and the cluster call a resource. */
+/** `Kind/namespace/name`: the request of a reconcile. */
 export type ResourceKey<K extends ResourceKind = ResourceKind> = `${K}/${string}/${string}`
 
 export function resourceKey<K extends ResourceKind>(kind: K, namespace: string, name: string): ResourceKey<K> {
@@ -50,5 +50,5 @@ export function kindOfKey(key: ResourceKey): ResourceKind {
   return key.slice(0, key.indexOf('/')) as ResourceKind
 }
 
-/** What a resource has before its first pass: not observed, so nobody takes it for ready. */
+/** The status before the first reconcile: its generation matches none, so it never counts as Ready. */
 export const INITIAL_STATUS = { observedGeneration: -1, conditions: [] } as const

@@ -1,7 +1,10 @@
 import { z } from 'zod'
 import { boundedText, int32, mapList, time } from './fields.ts'
 
-/** What the status of every kind has. Kubernetes' own condition schema, so that its tools read it. */
+/**
+ * The common part of every status. The conditions have the schema of `metav1.Condition`, so that Kubernetes tools can
+ * read them.
+ */
 
 const condition = z.object({
   type: boundedText(1, 316).describe('What it is about: Ready, Reconciling, Stalled, or one of the kind.'),
@@ -23,14 +26,14 @@ export const commonStatus = {
   lastHandledReconcile: handledAnnotation('reconcile'),
 }
 
-/** A time that somebody wrote into an annotation, so that it is acted on once. */
+/** The last handled value of a request annotation, so that each request is executed once. */
 export function handledAnnotation(request: string) {
   return boundedText(0, 256)
     .optional()
     .describe(`Last value of the annotation weir.dev/${request}-requested-at that was acted on.`)
 }
 
-/** A text as a status holds it: half of a character would come back from the API server as another text. */
+/** Truncates a text without splitting a surrogate pair, which the API server would replace. */
 export const truncate = (whole: string, max: number) => whole.slice(0, max).toWellFormed()
 
 export const countField = (what: string) => int32().describe(what)

@@ -1,13 +1,13 @@
 import { z } from 'zod'
 
-/** A structural schema, as a CustomResourceDefinition holds it. */
+/** A structural schema of a CustomResourceDefinition. */
 export type Structural = { readonly [keyword: string]: unknown }
 
 type Json = Record<string, unknown>
 
 /**
- * The API server's view of what we parse. `withRules` becomes CEL validations; unknown fields are pruned there, not
- * refused, so `additionalProperties: false` goes; a map of anything keeps what it holds.
+ * Converts a zod schema to a structural schema. `withRules` becomes CEL validations. Unknown fields are pruned by the
+ * API server instead of rejected, so `additionalProperties: false` is removed; a free-form map keeps its content.
  */
 export function structuralOf(schema: z.ZodType): Structural {
   const { ...structural } = z.toJSONSchema(schema, {
@@ -29,7 +29,7 @@ function adapt(schema: Json): void {
   delete schema['readOnly']
   if (schema['type'] === 'integer') adaptInteger(schema)
   describeDefault(schema)
-  // A format of Kubernetes' own, which it checks by itself.
+  // A format that the API server validates itself.
   if (schema['format'] === 'date-time') delete schema['pattern']
   if (schema['validations'] !== undefined) {
     schema['x-kubernetes-validations'] = (schema['validations'] as readonly Rule[]).map(toValidation)
@@ -55,7 +55,7 @@ function describeDefault(schema: Json): void {
   schema['description'] = `${description} Default: ${value}.`
 }
 
-/** The bounds of a number's own kind are its format. */
+/** The bounds of an integer type are implied by its format. */
 function adaptInteger(schema: Json): void {
   schema['format'] ??= 'int32'
   for (const bound of ['minimum', 'maximum']) {

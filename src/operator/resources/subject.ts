@@ -57,12 +57,12 @@ const reference = withRules(
     {
       cel: 'has(self.subjectRef) != has(self.subject)',
       message: 'exactly one of subjectRef and subject must be set',
-      holds: ({ subjectRef, subject }) => (subjectRef === undefined) !== (subject === undefined),
+      isValid: ({ subjectRef, subject }) => (subjectRef === undefined) !== (subject === undefined),
     },
     {
       cel: '!has(self.subject) || has(self.version)',
       message: 'version is required with subject',
-      holds: (value) => value.subject === undefined || value.version !== undefined,
+      isValid: (value) => value.subject === undefined || value.version !== undefined,
     },
   ],
 )
@@ -86,7 +86,7 @@ const importedVersion = withRules(
     {
       cel: 'has(self.schema) != has(self.schemaFrom)',
       message: 'exactly one of schema and schemaFrom must be set',
-      holds: ({ schema, schemaFrom: from }) => (schema === undefined) !== (from === undefined),
+      isValid: ({ schema, schemaFrom: from }) => (schema === undefined) !== (from === undefined),
     },
   ],
 )
@@ -130,17 +130,17 @@ export const subjectSpec = withRules(
     {
       cel: '!(has(self.schema) && has(self.schemaFrom))',
       message: 'schema and schemaFrom must not both be set',
-      holds: ({ schema, schemaFrom: from }) => schema === undefined || from === undefined,
+      isValid: ({ schema, schemaFrom: from }) => schema === undefined || from === undefined,
     },
     {
       cel: 'has(self.schema) || has(self.schemaFrom) || has(self.compatibility) || has(self.imports)',
       message: 'one of schema, schemaFrom, compatibility and imports must be set',
-      holds: (spec) => [spec.schema, spec.schemaFrom, spec.compatibility, spec.imports].some((v) => v !== undefined),
+      isValid: (spec) => [spec.schema, spec.schemaFrom, spec.compatibility, spec.imports].some((v) => v !== undefined),
     },
     {
       cel: '!has(self.references) || has(self.schema) || has(self.schemaFrom)',
       message: 'references need schema or schemaFrom',
-      holds: ({ references, schema, schemaFrom: from }) =>
+      isValid: ({ references, schema, schemaFrom: from }) =>
         references === undefined || schema !== undefined || from !== undefined,
     },
   ],
@@ -148,12 +148,12 @@ export const subjectSpec = withRules(
 
 export type SubjectSpec = z.output<typeof subjectSpec>
 
-/** What needs more than `spec` to be judged. */
+/** A validation that needs more than `spec`. */
 export const subjectRule = {
   cel: '!has(self.spec.references) || self.spec.references.all(r, !has(r.subjectRef) || r.subjectRef.name != self.metadata.name)',
   field: 'references',
   message: 'a Subject must not reference itself',
-  holds: (name: string, { references = [] }: SubjectSpec) =>
+  isValid: (name: string, { references = [] }: SubjectSpec) =>
     references.every(({ subjectRef }) => subjectRef?.name !== name),
 } as const
 
@@ -163,7 +163,7 @@ const resolvedReference = z.object({
   version: countField('Version of that subject.'),
 })
 
-/** What was found out about one subject. */
+/** Observed state of one subject. */
 export const subjectStatus = z.object({
   ...commonStatus,
   subject: z.string().optional().describe('Name in the registry.'),

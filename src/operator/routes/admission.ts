@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify'
-import { Refusal } from '../../http/refusal.ts'
+import { HttpError } from '../../http/http-error.ts'
 import type { AdmissionDecision } from '../admission/admission-decision.ts'
 import {
   type DeleteRequest,
@@ -9,18 +9,18 @@ import {
 } from '../admission/admission-review.ts'
 import { ADMISSION_PATH } from '../admission/webhook-configuration.ts'
 
-/** What the webhook decides. */
+/** Decide about requests of the API server. */
 export type AdmissionHandlers = {
   readonly store: (proposed: WriteRequest) => Promise<AdmissionDecision>
   readonly delete: (deletion: DeleteRequest) => Promise<AdmissionDecision>
 }
 
-/** `POST /admission`: an AdmissionReview of the API server, answered in kind. */
+/** `POST /admission`: answers an AdmissionReview of the API server. */
 export function admissionRoutes(decisions: AdmissionHandlers) {
   return (app: FastifyInstance): void => {
     app.post(ADMISSION_PATH, async ({ body }) => {
       const question = parseAdmissionReview(body)
-      if (question === undefined) throw new Refusal(400, 'expected an AdmissionReview of admission.k8s.io/v1')
+      if (question === undefined) throw new HttpError(400, 'expected an AdmissionReview of admission.k8s.io/v1')
       const { uid, proposed, deletion } = question
       if (proposed !== undefined) return toAdmissionReview(uid, await decisions.store(proposed))
       if (deletion !== undefined) return toAdmissionReview(uid, await decisions.delete(deletion))

@@ -1,4 +1,4 @@
-import type { CompatibilityLevel, NewSchema, SchemaReference } from '../../clients/registry.ts'
+import type { CompatibilityLevel, NewSchema, RegisteredReference } from '../../clients/registry.ts'
 import type { Clock } from '../../config/clock.ts'
 import type { ClusterReader } from '../cluster/cluster.ts'
 import { DependencyNotReady, TerminalError } from '../controller/reconcile-error.ts'
@@ -7,10 +7,10 @@ import { subjectName } from '../resources/index-values.ts'
 import { type Resource, resourceKey } from '../resources/resource.ts'
 import { findReferenceCycle } from './references.ts'
 
-/** What a Subject resource asks of the registry, its references resolved to versions. */
+/** The desired state of a subject, with its references resolved to versions. */
 export type DesiredSubject = {
   readonly subject: string
-  /** Absent: only the level is managed. */
+  /** Absent: only the compatibility level is managed. */
   readonly schema?: NewSchema
   readonly normalize: boolean
   readonly compatibility?: CompatibilityLevel
@@ -19,7 +19,7 @@ export type DesiredSubject = {
 const NOT_FOUND_MS = 300_000
 const LOOK_AGAIN_MS = 30_000
 
-/** Throws `DependencyNotReady` or `TerminalError` when the text or a reference is not to be had. */
+/** Throws `DependencyNotReady` or `TerminalError` when the text or a reference cannot be resolved. */
 export async function resolveDesiredSubject(
   resource: Resource<'Subject'>,
   cluster: ClusterReader,
@@ -39,7 +39,7 @@ export async function resolveDesiredSubject(
 function schemaOf(
   spec: Resource<'Subject'>['spec'],
   schema: string,
-  references: readonly SchemaReference[],
+  references: readonly RegisteredReference[],
 ): NewSchema {
   return {
     schema,
@@ -50,7 +50,7 @@ function schemaOf(
   }
 }
 
-/** Undefined when none is declared. Throws `DependencyNotReady` when its ConfigMap is not there. */
+/** Undefined without a schema. Throws `DependencyNotReady` when its ConfigMap does not exist. */
 export async function resolveSchemaText(
   { schema, schemaFrom }: Pick<Resource<'Subject'>['spec'], 'schema' | 'schemaFrom'>,
   namespace: string,
@@ -63,7 +63,7 @@ export async function resolveSchemaText(
   return text
 }
 
-function resolve(resource: Resource<'Subject'>, cluster: ClusterReader, clock: Clock): readonly SchemaReference[] {
+function resolve(resource: Resource<'Subject'>, cluster: ClusterReader, clock: Clock): readonly RegisteredReference[] {
   assertNoCycle(resource, cluster)
   return (resource.spec.references ?? []).map(({ name, subject, subjectRef, version }) => {
     if (subjectRef === undefined) return { name, subject: subject ?? '', version: version ?? 0 }
@@ -86,16 +86,16 @@ function versionOf(referent: Resource<'Subject'>): number {
   throw new DependencyNotReady('ReferencePending', `waiting for Subject ${referent.metadata.name}`)
 }
 
-/** At first it may just not be declared yet; after a while somebody has to look. */
+/** A missing referent may be declared in a moment; after a while the resource reports `Stalled`. */
 function missing(resource: Resource<'Subject'>, name: string, clock: Clock): never {
   const waitedMs = clock.nowMs() - Date.parse(resource.metadata.creationTimestamp)
   const message = `there is no Subject ${name} in namespace ${resource.metadata.namespace}`
   if (waitedMs > NOT_FOUND_MS) throw new TerminalError('ReferenceNotFound', message)
-  throw new DependencyNotReady('ReferencePending', message, { againMs: LOOK_AGAIN_MS })
+  throw new DependencyNotReady('ReferencePending', message, { requeueAfterMs: LOOK_AGAIN_MS })
 }
 
-/** All members of a cycle say so, each with the way round. */
+/** Throws `TerminalError` for each member of a cycle, with the path of the cycle. */
 function assertNoCycle(start: Resource<'Subject'>, cluster: ClusterReader): void {
   const circle = findReferenceCycle(start, cluster)
-  if (circle !== undefined) throw new TerminalError('ReferenceCycle', `references go round: ${circle.join(' → ')}`)
+  if (circle !== undefined) throw new TerminalError('ReferenceCycle', `references form a cycle: ${circle.join(' → ')}`)
 }

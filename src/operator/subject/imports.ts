@@ -1,4 +1,4 @@
-import { orNothing } from '../../clients/http.ts'
+import { undefinedIfNotFound } from '../../clients/http.ts'
 import type { NewSchema, RegistryClient } from '../../clients/registry.ts'
 import type { ClusterReader } from '../cluster/cluster.ts'
 import { DependencyNotReady, TerminalError } from '../controller/reconcile-error.ts'
@@ -6,14 +6,15 @@ import { subjectName } from '../resources/index-values.ts'
 import type { Resource } from '../resources/resource.ts'
 import { resolveSchemaText } from './desired.ts'
 
-/** A version that is to be there under a number and an id of its own. */
+/** A version to import with its number and its id. */
 export type SchemaImport = NewSchema & { readonly id: number; readonly version: number }
 
 const LOOK_AGAIN_MS = 30_000
 
 /**
- * The declared versions that are not there yet, oldest first. Once all are there they are history, and not looked at again.
- * Throws `TerminalError` where another schema has the place, and `DependencyNotReady` or `TerminalError` while the registry takes no imports.
+ * The declared versions that are not registered yet, oldest first. Versions that were imported are not checked again.
+ * Throws `TerminalError` where another schema has the version or the id, and `DependencyNotReady` or `TerminalError`
+ * while the registry is not in mode IMPORT.
  */
 export async function pendingImports(
   resource: Resource<'Subject'>,
@@ -39,15 +40,15 @@ async function isThere(
   subject: string,
   { id, version, ...schema }: SchemaImport,
 ): Promise<boolean> {
-  const found = await orNothing(registry.version(subject, version, { deleted: true }))
+  const found = await undefinedIfNotFound(registry.version(subject, version, { deleted: true }))
   if (found === undefined) return false
-  const same = found.id === id && (await orNothing(registry.lookup(subject, schema, { deleted: true })))
+  const same = found.id === id && (await undefinedIfNotFound(registry.lookup(subject, schema, { deleted: true })))
   if (same && same.id === id) return true
   const what = found.id === id ? 'another schema' : `id ${found.id}`
-  throw new TerminalError('ImportConflict', `version ${version} of ${subject} is there already, with ${what}`)
+  throw new TerminalError('ImportConflict', `version ${version} of ${subject} already exists with ${what}`)
 }
 
-/** Somebody else changes the mode: a RegistryMode, or a person. */
+/** The mode is changed by a RegistryMode or by a user, never by the Subject. */
 async function assertImporting(
   resource: Resource<'Subject'>,
   registry: RegistryClient,
@@ -60,6 +61,6 @@ async function assertImporting(
     .list('RegistryMode')
     .some(({ spec }) => spec.registryRef.name === name && spec.mode === 'IMPORT')
   const message = `versions are imported in mode IMPORT only; the mode is ${mode}`
-  if (isPlanned) throw new DependencyNotReady('WaitingForImportMode', message, { againMs: LOOK_AGAIN_MS })
+  if (isPlanned) throw new DependencyNotReady('WaitingForImportMode', message, { requeueAfterMs: LOOK_AGAIN_MS })
   throw new TerminalError('WaitingForImportMode', `${message}, and no RegistryMode of registry ${name} changes that`)
 }

@@ -1,14 +1,14 @@
-import { orNothing } from '../../clients/http.ts'
-import type { Place, RegistryClient } from '../../clients/registry.ts'
+import { undefinedIfNotFound } from '../../clients/http.ts'
+import type { RegistryClient, SchemaVersionId } from '../../clients/registry.ts'
 
-export type ListLatestVersions = (declared: readonly string[]) => Promise<ReadonlyMap<string, Place>>
+export type ListLatestVersions = (declared: readonly string[]) => Promise<ReadonlyMap<string, SchemaVersionId>>
 
-/** One that is asked for by its name costs a registry as much as so many of a list. */
+/** Reading one subject costs a registry as much as listing this many. */
 const IN_LIST = 200
 
 /**
- * A look at the newest versions of declared subjects. A list has all that the registry has, texts included: one that has
- * far more than what is declared here is asked for that alone.
+ * Lists the latest versions of the declared subjects. A list contains every schema text of the registry, so a registry
+ * with many more subjects than are declared is asked for the declared ones only.
  */
 export function createLatestVersionsLister(
   registry: Pick<RegistryClient, 'latest' | 'latestVersions'>,
@@ -25,10 +25,10 @@ export function createLatestVersionsLister(
 async function latestOf(
   subjects: readonly string[],
   registry: Pick<RegistryClient, 'latest'>,
-): Promise<ReadonlyMap<string, Place>> {
+): Promise<ReadonlyMap<string, SchemaVersionId>> {
   const found = await Promise.all(
     subjects.map(async (subject) => {
-      const latest = await orNothing(registry.latest(subject))
+      const latest = await undefinedIfNotFound(registry.latest(subject))
       return latest === undefined ? [] : [[subject, { version: latest.version, id: latest.id }] as const]
     }),
   )

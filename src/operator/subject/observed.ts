@@ -1,56 +1,65 @@
-import { orNothing, RequestError } from '../../clients/http.ts'
+import { RequestError, undefinedIfNotFound } from '../../clients/http.ts'
 import type {
   CompatibilityLevel,
   NewSchema,
-  Place,
   Registered,
   RegisteredSchema,
   RegistryClient,
+  SchemaVersionId,
+  SubjectConfig,
 } from '../../clients/registry.ts'
 import { REGISTRY_ERROR } from '../../clients/registry.ts'
-import { SchemaError } from '../../formats/format.ts'
+import type { CompatibilityRules } from '../../formats/compatibility-level.ts'
+import { COMPATIBILITY_POLICIES, type CompatibilityPolicy } from '../../formats/format.ts'
+import { SchemaError } from '../../formats/schema-error.ts'
 import { TerminalError } from '../controller/reconcile-error.ts'
 import { isReady } from '../resources/condition.ts'
 import type { Resource } from '../resources/resource.ts'
-import { type Objections, objectionsTo } from '../verdict.ts'
 import type { DesiredSubject } from './desired.ts'
+import { findConflicts } from './schema-compatibility.ts'
 
-/** A subject as the registry has it, seen from what is wanted of it. */
+const DEFAULT_LEVEL: CompatibilityLevel = 'BACKWARD'
+
+/** The state of a subject in the registry, compared with its desired state. */
 export type ObservedSubject = {
-  /** Where the desired schema is registered already. */
-  readonly registered?: Place
-  /** Not deleted, ascending; empty: there is no such subject. */
+  /** Version and id of the desired schema, if it is registered. */
+  readonly registered?: SchemaVersionId
+  /** Versions that are not deleted, ascending; empty: the subject does not exist. */
   readonly versions: readonly number[]
-  /** The subject's own level, when it has one; asked only where it is managed. */
+  /** The level that is set on the subject itself; read only where it is managed. */
   readonly level?: CompatibilityLevel | undefined
-  /** The level in force: its own or the registry's. */
+  /** The effective level: the subject's own or the inherited one. */
   readonly effectiveLevel: CompatibilityLevel
-  /** Why the desired schema may not follow the versions that are there, under the level that is to be in force. */
-  readonly objections: Objections
+  /** Why the desired schema is incompatible with the existing versions, under the desired level; empty: it is compatible. */
+  readonly objections: readonly string[]
 }
 
-/** Whether a resource that is Ready says already what a look at everything has shown of its subject. */
-export function isSubjectStatusCurrent({ status, metadata }: Resource<'Subject'>, latest: Place | undefined): boolean {
+/** Whether the status of a Ready resource already matches what a list of the registry shows. */
+export function isSubjectStatusCurrent(
+  { status, metadata }: Resource<'Subject'>,
+  latest: SchemaVersionId | undefined,
+): boolean {
   if (latest === undefined || !isReady(status, metadata.generation)) return false
   return status.latestVersion === latest.version && (status.version !== latest.version || status.id === latest.id)
 }
 
 const NOWHERE: Awaited<ReturnType<typeof placeOf>> = { versions: [] }
 
-/** `isNew`: the registry is taken to have no such subject, and is not asked. */
+/** `isNew`: the subject is known to be absent and is not read. */
 export async function observeSubject(
   registry: RegistryClient,
   desired: DesiredSubject,
   { managesLevel, isNew = false }: { readonly managesLevel: boolean; readonly isNew?: boolean },
 ): Promise<ObservedSubject> {
   const { subject, schema, normalize } = desired
-  const [{ registered, versions }, level, effectiveLevel] = await Promise.all([
+  const [{ registered, versions }, level, effective] = await Promise.all([
     isNew ? NOWHERE : placeOf(registry, subject, schema, normalize),
-    managesLevel ? orNothing(registry.config(subject)) : undefined,
-    effectiveCompatibility(registry, subject),
+    managesLevel ? undefinedIfNotFound(registry.config(subject)) : undefined,
+    registry.config(subject, { effective: true }),
   ])
+  const effectiveLevel = effective.compatibility ?? DEFAULT_LEVEL
   const missed = schema !== undefined && registered === undefined
-  // Where nothing is written before it, the registry itself says whether it takes a first version.
+  // Where nothing else is written first, the registry itself validates a first version.
   const isJudged = missed && (managesLevel || versions.length > 0)
   return {
     ...(registered === undefined ? {} : { registered }),
@@ -58,23 +67,32 @@ export async function observeSubject(
     ...(level?.compatibility === undefined ? {} : { level: level.compatibility }),
     effectiveLevel,
     objections: isJudged
-      ? await objections(registry, subject, schema, versions, desired.compatibility ?? effectiveLevel)
+      ? await objections(registry, subject, schema, versions, {
+          level: desired.compatibility ?? effectiveLevel,
+          policy: policyOf(effective),
+          group: effective.compatibilityGroup,
+        })
       : [],
   }
 }
 
 export async function effectiveCompatibility(registry: RegistryClient, subject: string): Promise<CompatibilityLevel> {
-  return (await registry.config(subject, { effective: true })).compatibility ?? 'BACKWARD'
+  return (await registry.config(subject, { effective: true })).compatibility ?? DEFAULT_LEVEL
 }
 
-/** What a registration has made of it; nothing where the registry does not tell the version yet. */
+/** A registry that does not know policies answers none. */
+function policyOf({ compatibilityPolicy }: SubjectConfig): CompatibilityPolicy | undefined {
+  return COMPATIBILITY_POLICIES.find((policy) => policy === compatibilityPolicy)
+}
+
+/** The state after a registration; empty where the registry does not report the version yet. */
 export async function observeRegistration(
   registry: RegistryClient,
   { subject, schema, normalize }: DesiredSubject,
   { versions }: ObservedSubject,
   { id, version }: Registered,
 ): Promise<Partial<ObservedSubject>> {
-  // Older registries tell the id only.
+  // Older registries return the id only.
   const asked = version === undefined && schema !== undefined
   const place = asked ? await lookUp(registry, subject, schema, normalize).catch(() => undefined) : { id, version }
   if (typeof place !== 'object' || place.version === undefined) return {}
@@ -90,7 +108,7 @@ async function placeOf(
 ): Promise<Pick<ObservedSubject, 'registered' | 'versions'>> {
   const found = schema === undefined ? 'no such schema' : await lookUp(registry, subject, schema, normalize)
   if (found === 'no such subject') return { versions: [] }
-  const versions = (await orNothing(registry.versions(subject))) ?? []
+  const versions = (await undefinedIfNotFound(registry.versions(subject))) ?? []
   return found === 'no such schema' ? { versions } : { registered: found, versions }
 }
 
@@ -99,7 +117,7 @@ async function lookUp(
   subject: string,
   schema: NewSchema,
   normalize: boolean,
-): Promise<Place | 'no such schema' | 'no such subject'> {
+): Promise<SchemaVersionId | 'no such schema' | 'no such subject'> {
   try {
     const { id, version } = await registry.lookup(subject, schema, { normalize })
     return { id, version }
@@ -109,7 +127,7 @@ async function lookUp(
   }
 }
 
-/** The registry's word on a schema, as a condition. */
+/** Converts a registry's rejection of a schema to a `TerminalError`. */
 export function toSchemaError(error: unknown): unknown {
   if (!(error instanceof RequestError)) return error
   if (error.errorCode === REGISTRY_ERROR.invalidSchema || error.status === 400) {
@@ -124,27 +142,29 @@ async function objections(
   subject: string,
   schema: NewSchema,
   versions: readonly number[],
-  level: CompatibilityLevel,
-): Promise<Objections> {
-  const compared = level === 'NONE' ? [] : level.endsWith('_TRANSITIVE') ? versions : versions.slice(-1)
-  const earlier = await Promise.all(compared.map((version) => registry.version(subject, version)))
-  return judged(registry, schema, earlier, level)
+  rules: CompatibilityRules,
+): Promise<readonly string[]> {
+  // Which group a version belongs to is in its metadata.
+  const isLastEnough = rules.group === undefined && !rules.level.endsWith('_TRANSITIVE')
+  const fetched = rules.level === 'NONE' ? [] : isLastEnough ? versions.slice(-1) : versions
+  const earlier = await Promise.all(fetched.map((version) => registry.version(subject, version)))
+  return judged(registry, schema, earlier, rules)
 }
 
-/** Throws `TerminalError` with what is wrong with a schema by itself, and with its references. */
+/** Throws `TerminalError` for an invalid schema and for unresolved references. */
 export async function assertSchemaValid(registry: RegistryClient, schema: NewSchema): Promise<void> {
-  await judged(registry, schema, [], 'NONE')
+  await judged(registry, schema, [], { level: 'NONE' })
 }
 
 async function judged(
   registry: RegistryClient,
   schema: NewSchema,
   earlier: readonly RegisteredSchema[],
-  level: CompatibilityLevel,
-): Promise<Objections> {
+  rules: CompatibilityRules,
+): Promise<readonly string[]> {
   const lookup = (name: string, version: number) => registry.version(name, version, { deleted: true })
   try {
-    return await objectionsTo(schema, earlier, level, lookup)
+    return await findConflicts(schema, earlier, rules, lookup)
   } catch (error) {
     if (error instanceof SchemaError) throw new TerminalError('SchemaInvalid', error.message)
     if (error instanceof RequestError && error.status === 404) {

@@ -10,11 +10,12 @@ export type SubjectStep =
   | { readonly do: 'delete-level' }
   | { readonly do: 'register'; readonly schema: NewSchema; readonly normalize: boolean }
 
-export type SubjectPlan = { readonly steps: readonly SubjectStep[]; readonly verdict: ReadyCondition }
+export type SubjectPlan = { readonly steps: readonly SubjectStep[]; readonly readyCondition: ReadyCondition }
 
 /**
- * Everything between what is and what should be, in the order in which it is safe: the verdict first, then the level,
- * then the schema. Pure. No steps means that there is nothing to do. Throws `TerminalError` before anything is written.
+ * Plans the steps from the observed to the desired state in a safe order: compatibility is checked first, then the
+ * level is set, then the schema is registered. Pure. No steps mean that nothing has to be done. Throws `TerminalError`
+ * before anything is written.
  */
 export function planSubject(
   resource: Resource<'Subject'>,
@@ -31,9 +32,9 @@ export function planSubject(
   const levelSteps = planLevel(resource, desired, observed)
   const schemaSteps = planSchema(resource, desired, observed)
   const steps = [...levelSteps, ...schemaSteps]
-  if (steps.length === 0) return { steps, verdict: settled(resource, desired, observed) }
+  if (steps.length === 0) return { steps, readyCondition: settled(resource, desired, observed) }
   const message = schemaSteps.length > 0 ? `registering it in ${desired.subject}` : 'changing the compatibility level'
-  return { steps, verdict: { ready: 'False', reason: 'Registering', message, progress: 'working' } }
+  return { steps, readyCondition: { status: 'False', reason: 'Registering', message, progress: 'reconciling' } }
 }
 
 function assertAdoptable(
@@ -61,7 +62,7 @@ function planLevel(
 ): readonly SubjectStep[] {
   const { compatibility } = desired
   if (compatibility === undefined) {
-    // Taken out of the spec: reverted only while it is still what this operator wrote.
+    // The field was removed: the level is removed only while it is still the one that this operator set.
     const ours = status.appliedCompatibility !== undefined && status.appliedCompatibility === observed.level
     return ours ? [{ do: 'delete-level' }] : []
   }
@@ -82,26 +83,31 @@ function planSchema(
 }
 
 function settled(resource: Resource<'Subject'>, desired: DesiredSubject, observed: ObservedSubject): ReadyCondition {
-  const also: ObservedCondition[] = [synced(resource, desired, observed)]
+  const otherConditions: ObservedCondition[] = [synced(resource, desired, observed)]
   if (desired.schema === undefined) {
-    return { ready: 'True', reason: 'Succeeded', message: `level ${observed.effectiveLevel}`, also }
+    return { status: 'True', reason: 'Succeeded', message: `level ${observed.effectiveLevel}`, otherConditions }
   }
   if (observed.registered === undefined) {
-    const message = `its registration was deleted in the registry, and driftPolicy is Report`
-    return { ready: 'False', reason: 'Missing', message, progress: 'stuck', also }
+    const message = `the registration was deleted in the registry, and driftPolicy is Report`
+    return { status: 'False', reason: 'Missing', message, progress: 'stalled', otherConditions }
   }
   const { version, id } = observed.registered
   const latest = observed.versions.at(-1) ?? version
   const count = desired.schema.references?.length ?? 0
-  also.push({ type: 'Compatible', status: 'True', reason: 'Succeeded', message: 'registered' })
-  also.push({ type: 'ReferencesResolved', status: 'True', reason: 'Succeeded', message: `${count} of ${count}` })
-  also.push(
+  otherConditions.push({ type: 'Compatible', status: 'True', reason: 'Succeeded', message: 'registered' })
+  otherConditions.push({
+    type: 'ReferencesResolved',
+    status: 'True',
+    reason: 'Succeeded',
+    message: `${count} of ${count}`,
+  })
+  otherConditions.push(
     latest > version
       ? { type: 'Latest', status: 'False', reason: 'SupersededByVersion', message: `version ${latest} is newer` }
       : { type: 'Latest', status: 'True', reason: 'Succeeded', message: 'it is the newest version' },
   )
   const newer = latest > version ? `; version ${latest} is newer` : ''
-  return { ready: 'True', reason: 'Succeeded', message: `version ${version}, id ${id}${newer}`, also }
+  return { status: 'True', reason: 'Succeeded', message: `version ${version}, id ${id}${newer}`, otherConditions }
 }
 
 const ABOUT: ReadonlyMap<ConditionReason, string> = new Map([
@@ -112,7 +118,7 @@ const ABOUT: ReadonlyMap<ConditionReason, string> = new Map([
   ['ReferenceCycle', 'ReferencesResolved'],
 ])
 
-/** The condition that says no where a pass ends for this reason. */
+/** The condition that becomes False when a reconcile ends with this error. */
 export function conditionsForError({
   reason,
   message,
@@ -137,5 +143,5 @@ function synced({ spec }: Resource<'Subject'>, desired: DesiredSubject, observed
 }
 
 function incompatible(level: CompatibilityLevel, objections: readonly string[]): string {
-  return [`the schema may not follow the versions that are there (${level}):`, ...objections].join('\n')
+  return [`the schema is incompatible with the existing versions (${level}):`, ...objections].join('\n')
 }

@@ -3,10 +3,10 @@ import { type Resource, type ResourceKey, resourceKey, resourceKeyOf } from '../
 
 type Key = ResourceKey<'Subject'>
 
-/** The shortest way by references from a Subject back to it, both ends named; undefined when there is none. */
+/** The shortest cycle of references through a Subject, with the Subject at both ends; undefined when there is none. */
 export function findReferenceCycle(start: Resource<'Subject'>, cluster: ClusterReader): readonly string[] | undefined {
   const home = resourceKeyOf(start) as Key
-  // By each that was reached, the one that led there. Each is looked at once, however many ways lead to it.
+  // The predecessor of each Subject that was reached. Each Subject is visited once, however many paths lead to it.
   const cameFrom = new Map<Key, Key>()
   const reached: Key[] = [home]
   for (const key of reached) {
@@ -21,7 +21,7 @@ export function findReferenceCycle(start: Resource<'Subject'>, cluster: ClusterR
   return undefined
 }
 
-/** In an order in which nobody has to wait for one that comes later; who goes round in a circle comes last. */
+/** Sorts Subjects so that each comes after its referents; members of cycles come last. */
 export function sortByReferences(subjects: readonly Resource<'Subject'>[]): readonly Resource<'Subject'>[] {
   const known = new Map(subjects.map((subject) => [resourceKeyOf(subject) as Key, subject]))
   const missing = new Map<Key, number>()
@@ -43,7 +43,7 @@ export function sortByReferences(subjects: readonly Resource<'Subject'>[]): read
   return [...ordered, ...circles].flatMap((key) => known.get(key) ?? [])
 }
 
-/** Each once. */
+/** Without duplicates. */
 function referents({ spec, metadata }: Resource<'Subject'>): readonly Key[] {
   const names = (spec.references ?? []).flatMap(({ subjectRef }) => subjectRef?.name ?? [])
   return [...new Set(names)].map((name) => resourceKey('Subject', metadata.namespace, name))

@@ -1,7 +1,7 @@
-import { orNothing, RequestError } from '../../clients/http.ts'
+import { RequestError, undefinedIfNotFound } from '../../clients/http.ts'
 import { type NewSchema, REGISTRY_ERROR, type RegistryClient } from '../../clients/registry.ts'
 import type { Clock } from '../../config/clock.ts'
-import { unreachable } from '../../config/failure.ts'
+import { unreachable } from '../../config/errors.ts'
 import type { ClusterReader, EventReason, ResourceEvent } from '../cluster/cluster.ts'
 import { selectOwner } from '../controller/claims.ts'
 import { abandonedEvent } from '../controller/finalizer.ts'
@@ -33,44 +33,48 @@ export type SubjectReconcilerOptions = {
   readonly cluster: ClusterReader
   readonly runtimes: Pick<Runtimes, 'registry'>
   readonly clock: Clock
-  /** How often a resource that is fine is looked at again; absent: as often as its registry's entry says. */
-  readonly observeMs?: number
-  /** How often when there is nothing that only a pass could see; absent: as often. */
-  readonly restMs?: (entry: RegistryRuntimeConfig) => number
-  /** Whether the last look at a registry showed no such subject; absent: nobody looks. */
-  readonly lacks?: (entry: RegistryRuntimeConfig, subject: string) => boolean
+  /** How often a healthy resource is reconciled; absent: `observeInterval` of its registry. */
+  readonly observeIntervalMs?: number
+  /** How often a resource is reconciled whose changes are observed; absent: `observeIntervalMs`. */
+  readonly healthyResyncMs?: (runtimeConfig: RegistryRuntimeConfig) => number
+  /** Whether the last list of a registry did not contain the subject; absent: registries are not listed. */
+  readonly isKnownAbsent?: (runtimeConfig: RegistryRuntimeConfig, subject: string) => boolean
 }
 
-/** What is waited for is seen when it is a resource; what happens in the registry itself only by asking. */
+/** Changes of resources enqueue the resources that wait for them; changes in the registry itself have to be polled. */
 const BLOCKED: PollInterval = { firstMs: 5_000, maxMs: 300_000 }
 const READ_ONLY: PollInterval = { firstMs: 5_000, maxMs: 60_000 }
 
 export function createSubjectReconciler(options: SubjectReconcilerOptions): Reconciler<'Subject'> {
-  const { cluster, runtimes, clock, lacks = () => false } = options
+  const { cluster, runtimes, clock, isKnownAbsent = () => false } = options
   const claim = (resource: Resource<'Subject'>) => {
-    const { client: registry, entry } = runtimes.registry(resource)
-    assertNamespaceAccess(entry, resource.metadata.namespace, subjectName(resource))
+    const { client: registry, runtimeConfig } = runtimes.registry(resource)
+    assertNamespaceAccess(runtimeConfig, resource.metadata.namespace, subjectName(resource))
     assertClaim(resource, cluster)
-    return { registry, entry }
+    return { registry, runtimeConfig }
   }
-  const look = async (resource: Resource<'Subject'>, { registry, entry }: ReturnType<typeof claim>, isNew = false) => {
+  const look = async (
+    resource: Resource<'Subject'>,
+    { registry, runtimeConfig }: ReturnType<typeof claim>,
+    isNew = false,
+  ) => {
     const desired = await keepingReady(resource, resolveDesiredSubject(resource, cluster, clock))
     const observed = await observeSubject(registry, desired, { managesLevel: managesLevel(resource), isNew })
-    return { registry, entry, desired, observed, ...planSubject(resource, desired, observed) }
+    return { registry, runtimeConfig, desired, observed, ...planSubject(resource, desired, observed) }
   }
-  // Levels are nowhere listed.
-  const againMs = (resource: Resource<'Subject'>, entry: RegistryRuntimeConfig): number => {
-    const { observeMs = entry.observeMs, restMs = () => observeMs } = options
-    return managesLevel(resource) ? observeMs : restMs(entry)
+  // Compatibility levels are not part of any list.
+  const requeueAfterMs = (resource: Resource<'Subject'>, runtimeConfig: RegistryRuntimeConfig): number => {
+    const { observeIntervalMs = runtimeConfig.observeIntervalMs, healthyResyncMs = () => observeIntervalMs } = options
+    return managesLevel(resource) ? observeIntervalMs : healthyResyncMs(runtimeConfig)
   }
   const passOf = (
     resource: Resource<'Subject'>,
-    { entry, desired, observed, verdict }: Awaited<ReturnType<typeof look>>,
+    { runtimeConfig, desired, observed, readyCondition }: Awaited<ReturnType<typeof look>>,
     taken: readonly SubjectStep[],
   ): ReconcileResult<'Subject'> => ({
-    verdict,
-    facts: factsOf(resource, desired, observed, taken, clock.nowMs()),
-    again: { afterMs: taken.length > 0 ? 0 : againMs(resource, entry) },
+    readyCondition,
+    statusFields: factsOf(resource, desired, observed, taken, clock.nowMs()),
+    requeue: { afterMs: taken.length > 0 ? 0 : requeueAfterMs(resource, runtimeConfig) },
     events: taken.map((step) => eventOf(step, desired, resource)),
   })
   const settle = async (
@@ -82,9 +86,10 @@ export function createSubjectReconciler(options: SubjectReconcilerOptions): Reco
     const undo: (() => Promise<void>)[] = []
     let observed = found.observed
     for (const step of taken) observed = { ...observed, ...(await carryOut(step, found, undo)) }
-    // What it brought about is there at once: to say so now saves a status. What is not settled yet, the next pass sees.
+    // Reports the effect of the steps at once, which saves a status write. The next reconcile checks what is not
+    // settled yet.
     const pass = passOf(resource, { ...found, observed }, taken)
-    const after = { ...resource, status: { ...resource.status, ...pass.facts } }
+    const after = { ...resource, status: { ...resource.status, ...pass.statusFields } }
     const next = planSubject(after, found.desired, observed)
     return next.steps.length > 0
       ? pass
@@ -94,31 +99,31 @@ export function createSubjectReconciler(options: SubjectReconcilerOptions): Reco
     const claimed = claim(resource)
     const left = await pendingImports(resource, claimed.registry, cluster)
     if (left.length > 0) return importing(resource, left, claimed.registry)
-    if (!isToBeMade(resource) || !lacks(claimed.entry, subjectName(resource))) {
+    if (!isToBeMade(resource) || !isKnownAbsent(claimed.runtimeConfig, subjectName(resource))) {
       return settle(resource, await look(resource, claimed))
     }
-    // Nobody has to ask for it first: the registry takes nothing that may not follow what is there by now.
+    // Registers without a lookup: the registry rejects a schema that is incompatible with a version that exists by now.
     const isNew = true
     const made = await settle(resource, await look(resource, claimed, isNew)).catch((error: unknown) => {
       if (!(error instanceof TerminalError) || error.reason !== 'Incompatible') throw error
       return undefined
     })
-    if (made?.facts.version === 1) return made
-    const after = { ...resource, status: { ...resource.status, ...made?.facts } }
+    if (made?.statusFields.version === 1) return made
+    const after = { ...resource, status: { ...resource.status, ...made?.statusFields } }
     const pass = await settle(after, await look(after, claimed))
     return { ...pass, events: [...(made?.events ?? []), ...(pass.events ?? [])] }
   }
   return {
     kind: 'Subject',
     runtime: 'Registry',
-    patienceMs: (resource) => runtimes.registry(resource).entry.abandonMs,
-    graceMs: (resource) => runtimes.registry(resource).entry.graceMs,
-    holds: ({ spec }) => spec.deletionPolicy !== 'Retain',
+    deletionTimeoutMs: (resource) => runtimes.registry(resource).runtimeConfig.deletionTimeoutMs,
+    readinessGracePeriodMs: (resource) => runtimes.registry(resource).runtimeConfig.readinessGracePeriodMs,
+    needsFinalizer: ({ spec }) => spec.deletionPolicy !== 'Retain',
     wasApplied: ({ status }) => status.version !== undefined || status.appliedCompatibility !== undefined,
-    async review(resource) {
+    async dryRun(resource) {
       const claimed = claim(resource)
       const left = await pendingImports(resource, claimed.registry, cluster)
-      // What comes after them is judged when they are there.
+      // The current schema is checked when the imports are done.
       if (left.length > 0) return
       const { desired, observed } = await look(resource, claimed)
       if (desired.schema !== undefined && observed.registered === undefined) {
@@ -134,13 +139,15 @@ export function createSubjectReconciler(options: SubjectReconcilerOptions): Reco
   }
 }
 
-/** Whether it is registered at once where there is no such subject, and may be where there is one. */
+/**
+ * Whether the schema is registered as soon as the subject is found to be absent, and may be registered where it exists.
+ */
 function isToBeMade(resource: Resource<'Subject'>): boolean {
   const { spec, status } = resource
   return status.version === undefined && spec.adoptionPolicy === 'Adopt' && !spec.suspend && !managesLevel(resource)
 }
 
-/** Registers what is left of the history, oldest first; what it is followed by comes in the next pass. */
+/** Registers the remaining imports, oldest first. The current schema follows in the next reconcile. */
 async function importing(
   resource: Resource<'Subject'>,
   left: readonly SchemaImport[],
@@ -150,17 +157,17 @@ async function importing(
   const subject = subjectName(resource)
   const count = resource.spec.imports?.length ?? 0
   const message = `importing ${left.length} of ${count} versions of ${subject}`
-  const verdict: ReadyCondition = { ready: 'False', reason: 'Registering', message, progress: 'working' }
-  if (resource.spec.suspend) return { verdict, facts: known, again: 'when changed' }
+  const readyCondition: ReadyCondition = { status: 'False', reason: 'Registering', message, progress: 'reconciling' }
+  if (resource.spec.suspend) return { readyCondition, statusFields: known, requeue: 'none' }
   for (const one of left) {
     await registry.register(subject, one).catch((error: unknown) => refusedImport(error, subject, one, registry))
   }
   const note = `imported versions ${left.map(({ version }) => version).join(', ')} of ${subject}`
   const events: readonly ResourceEvent[] = [{ type: 'Normal', reason: 'Registered', note }]
-  return { verdict, facts: { ...known, imported: count }, again: { afterMs: 0 }, events }
+  return { readyCondition, statusFields: { ...known, imported: count }, requeue: { afterMs: 0 }, events }
 }
 
-/** The registry answers the same for a mode that takes no imports and for an id that it has given to another schema. */
+/** The registry returns the same error code for a mode without imports and for an id that belongs to another schema. */
 async function refusedImport(
   error: unknown,
   subject: string,
@@ -169,17 +176,17 @@ async function refusedImport(
 ): Promise<never> {
   const isNotPermitted = error instanceof RequestError && error.errorCode === REGISTRY_ERROR.operationNotPermitted
   if (!isNotPermitted) throw toSchemaError(error)
-  if ((await orNothing(registry.byId(id, subject))) === undefined) throw readOnly(error)
+  if ((await undefinedIfNotFound(registry.byId(id, subject))) === undefined) throw readOnly(error)
   const message = `id ${id}, declared for version ${version} of ${subject}, is the id of another schema in its context`
   throw new TerminalError('ImportConflict', message)
 }
 
-/** Whether a level is declared, or was and has to go. */
+/** Whether a level is declared, or was declared and has to be removed. */
 function managesLevel({ spec, status }: Resource<'Subject'>): boolean {
   return spec.compatibility !== undefined || status.appliedCompatibility !== undefined
 }
 
-/** A source that went away does not undo what was registered from it: the last registration stays, and stays Ready. */
+/** When the ConfigMap of a registered schema disappears, the registration stays and the resource stays Ready. */
 async function keepingReady(resource: Resource<'Subject'>, desired: Promise<DesiredSubject>): Promise<DesiredSubject> {
   try {
     return await desired
@@ -193,7 +200,7 @@ async function keepingReady(resource: Resource<'Subject'>, desired: Promise<Desi
 
 type Found = { readonly desired: DesiredSubject; readonly observed: ObservedSubject; readonly registry: RegistryClient }
 
-/** Gives what is different then, by the registry's own word. */
+/** Executes a step. Returns the part of the observed state that it changed. */
 async function carryOut(
   step: SubjectStep,
   { desired, observed, registry }: Found,
@@ -217,7 +224,7 @@ async function carryOut(
         const registered = await orReadOnly(registry.register(subject, step.schema, { normalize: step.normalize }))
         return await observeRegistration(registry, desired, observed, registered)
       } catch (error) {
-        // The registry has the last word: what was changed for this schema is put back.
+        // The registry rejected the schema: the level that was set for it is restored.
         if (error instanceof RequestError && !error.retriable) for (const back of undo) await back()
         throw await refusalOf(error, step.schema, registry)
       }
@@ -226,7 +233,7 @@ async function carryOut(
   }
 }
 
-/** A reference that is not there is told apart from a text that is no schema. */
+/** Distinguishes a missing reference from an invalid schema. */
 async function refusalOf(error: unknown, schema: NewSchema, registry: RegistryClient): Promise<unknown> {
   if (error instanceof RequestError && error.status === 409) return new TerminalError('Incompatible', error.message)
   const refused = toSchemaError(error)
@@ -264,8 +271,8 @@ async function orReadOnly<T>(asked: Promise<T>): Promise<T> {
 }
 
 function readOnly({ message }: RequestError): DependencyNotReady {
-  return new DependencyNotReady('RegistryReadOnly', `the registry takes no changes now: ${message}`, {
-    pauses: READ_ONLY,
+  return new DependencyNotReady('RegistryReadOnly', `the registry accepts no changes now: ${message}`, {
+    pollInterval: READ_ONLY,
   })
 }
 
@@ -275,11 +282,11 @@ function factsOf(
   observed: ObservedSubject,
   taken: readonly SubjectStep[],
   nowMs: number,
-): ReconcileResult<'Subject'>['facts'] {
+): ReconcileResult<'Subject'>['statusFields'] {
   const { observedGeneration: _, conditions: __, appliedCompatibility, ...known } = status
   const reverted = taken.some((step) => step.do === 'delete-level') || spec.compatibility === undefined
   const put = taken.find((step) => step.do === 'put-level')
-  // A level that is as declared is kept from now on, whoever set it: it may have been this operator, before it died.
+  // A level that matches the declaration counts as applied: this operator may have set it before a crash.
   const asDeclared = observed.level === spec.compatibility ? observed.level : appliedCompatibility
   const level = reverted ? undefined : (put?.level ?? asDeclared)
   const latestVersion = observed.versions.at(-1)
@@ -298,13 +305,13 @@ function factsOf(
   }
 }
 
-/** Two resources for one subject: one of them keeps it, the other says which. */
+/** Of several resources for one subject, one owns it and the others report `Conflict`. */
 function assertClaim(resource: Resource<'Subject'>, cluster: ClusterReader): void {
   const claimants = claimantsOf(resource, cluster)
   const winner = selectOwner(claimants, ({ status }) => status.version !== undefined)
   if (winner === undefined || resourceKeyOf(winner) === resourceKeyOf(resource)) return
   const { namespace, name } = winner.metadata
-  const message = `subject ${subjectName(resource)} is kept by Subject ${namespace}/${name}: give one of them another spec.subject`
+  const message = `subject ${subjectName(resource)} is managed by Subject ${namespace}/${name}: change spec.subject of one of them`
   throw new TerminalError('Conflict', message)
 }
 
@@ -312,32 +319,32 @@ function claimantsOf(resource: Resource<'Subject'>, cluster: ClusterReader): rea
   return cluster.find(externalObjectIndex(resource))
 }
 
-/** Carries out a deletion; what never was ours, or what somebody else declares too, is left alone. */
+/** Deletes the subject. One that this resource never wrote, or that another resource declares too, is left in place. */
 async function tidyUp(
   resource: Resource<'Subject'>,
   registry: RegistryClient,
   cluster: ClusterReader,
 ): Promise<ReconcileResult<'Subject'>> {
   const { spec, status, metadata } = resource
-  const { observedGeneration: _, conditions: __, ...facts } = status
+  const { observedGeneration: _, conditions: __, ...statusFields } = status
   const subject = subjectName(resource)
   const deleting = {
-    ready: 'False',
+    status: 'False',
     reason: 'Deleting',
     message: `deleting subject ${subject}`,
-    progress: 'working',
+    progress: 'reconciling',
   } as const
-  const pass: ReconcileResult<'Subject'> = { verdict: deleting, facts, again: { afterMs: 250 } }
+  const pass: ReconcileResult<'Subject'> = { readyCondition: deleting, statusFields, requeue: { afterMs: 250 } }
   const neverOurs = status.version === undefined && status.appliedCompatibility === undefined
   if (spec.suspend || neverOurs || claimantsOf(resource, cluster).length > 1) {
-    return { ...pass, released: true, events: [abandonedEvent(`subject ${subject} stays as it is`)] }
+    return { ...pass, removeFinalizer: true, events: [abandonedEvent(`subject ${subject} is left in place`)] }
   }
   const dependent = cluster
     .find(referenceIndex(metadata.namespace, metadata.name))
     .find((other) => other.kind === 'Subject' && other.metadata.deletionTimestamp === undefined)
   if (dependent !== undefined) {
-    throw new DependencyNotReady('DeletionBlocked', `Subject ${dependent.metadata.name} refers to it`, {
-      pauses: BLOCKED,
+    throw new DependencyNotReady('DeletionBlocked', `Subject ${dependent.metadata.name} references it`, {
+      pollInterval: BLOCKED,
     })
   }
   await orBlocked(registry.deleteSubject(subject))
@@ -345,7 +352,7 @@ async function tidyUp(
     await orBlocked(registry.deleteSubject(subject, { permanent: true }))
     if (status.appliedCompatibility !== undefined) await orBlocked(registry.deleteConfig(subject))
   }
-  return { ...pass, released: true }
+  return { ...pass, removeFinalizer: true }
 }
 
 async function orBlocked(asked: Promise<unknown>): Promise<void> {
@@ -357,6 +364,6 @@ async function orBlocked(asked: Promise<unknown>): Promise<void> {
     const blocked =
       error.errorCode === REGISTRY_ERROR.referenceExists || error.errorCode === REGISTRY_ERROR.operationNotPermitted
     if (!blocked) throw error
-    throw new DependencyNotReady('DeletionBlocked', error.message, { pauses: BLOCKED })
+    throw new DependencyNotReady('DeletionBlocked', error.message, { pollInterval: BLOCKED })
   }
 }

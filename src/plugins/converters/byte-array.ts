@@ -1,8 +1,8 @@
+import { javaClass } from '../../java-compat/class-name.ts'
 import { DataError, defineConverter, OPTIONAL_BYTES, z } from '../../sdk/index.ts'
-import { javaClass } from '../java-class.ts'
 import { SHIPPED_VERSION } from '../version.ts'
 
-/** Bytes as they are. */
+/** Passes bytes through unchanged. */
 export const byteArrayConverter = defineConverter({
   class: 'ByteArrayConverter',
   aliases: ['org.apache.kafka.connect.converters.ByteArrayConverter'],

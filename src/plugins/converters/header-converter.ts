@@ -1,9 +1,9 @@
 import { type Converter, defineHeaderConverter, type HeaderConverter, type z } from '../../sdk/index.ts'
 
-/** Kafka's own converters are header converters, too. They look at neither the topic nor the name of the header. */
+/** Kafka's converters are also header converters. They use neither the topic nor the name of the header. */
 const NO_TOPIC = ''
 
-/** The same converter for headers. For converters that answer at once: one with a registry can not be used. */
+/** Adapts a synchronous converter to headers. Converters that use a registry are asynchronous and cannot be adapted. */
 export function asHeaderConverter<Config extends z.ZodObject>(converter: Converter<Config>): HeaderConverter<Config> {
   const { kind: _, create, ...info } = converter
   return defineHeaderConverter({
@@ -19,6 +19,6 @@ export function asHeaderConverter<Config extends z.ZodObject>(converter: Convert
 }
 
 function atOnce<Result>(result: Result | Promise<Result>, name: string): Result {
-  if (result instanceof Promise) throw new Error(`${name} waits for something: it can not convert headers`)
+  if (result instanceof Promise) throw new Error(`${name} is asynchronous: it cannot convert headers`)
   return result
 }

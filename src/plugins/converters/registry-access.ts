@@ -1,14 +1,13 @@
 import type { Endpoint } from '../../clients/http.ts'
 import { createRegistryClient, type RegistryClient } from '../../clients/registry.ts'
-import { tlsMaterial } from '../../config/tls.ts'
+import { readTls, sslSettings } from '../../java-compat/ssl-fields.ts'
 import { DataError, type FileAccess, type HostAccess, RetriableError } from '../../sdk/index.ts'
 import { SerdeError } from '../../serde/error.ts'
 import type { SchemaIdOptions } from '../../serde/schema-id.ts'
-import { sslSettings } from '../ssl.ts'
-import type { RegistrySettings } from './registry-keys.ts'
+import type { ConverterRegistrySettings } from './registry-keys.ts'
 
-/** Asks nothing yet. Throws when certificates can't be read. */
-export function openRegistry(settings: RegistrySettings, { files, network }: HostAccess): RegistryClient {
+/** Creates a client without sending a request. Throws if a certificate cannot be read. */
+export function openRegistry(settings: ConverterRegistrySettings, { files, network }: HostAccess): RegistryClient {
   const [url, ...others] = settings['schema.registry.url'].map((text) => new URL(text))
   const auth = authOf(settings, url!)
   const tls = tlsOf(settings, files)
@@ -27,13 +26,13 @@ function bare(url: URL): string {
   return `${protocol}//${host}${pathname}`
 }
 
-function authOf(settings: RegistrySettings, url: URL): Endpoint['auth'] {
+function authOf(settings: ConverterRegistrySettings, url: URL): Endpoint['auth'] {
   const { 'bearer.auth.token': token = '' } = settings
   if (settings['bearer.auth.credentials.source'] !== undefined) return { token }
   return settings['basic.auth.credentials.source'] === 'USER_INFO' ? userInfo(settings) : urlAuth(url)
 }
 
-function userInfo(settings: RegistrySettings): Endpoint['auth'] {
+function userInfo(settings: ConverterRegistrySettings): Endpoint['auth'] {
   const info = settings['basic.auth.user.info'] ?? settings['schema.registry.basic.auth.user.info'] ?? ''
   const colon = info.indexOf(':')
   return { username: info.slice(0, Math.max(colon, 0)), password: info.slice(colon + 1) }
@@ -45,19 +44,19 @@ function urlAuth({ username, password }: URL): Endpoint['auth'] {
     : { username: decodeURIComponent(username), password: decodeURIComponent(password) }
 }
 
-/** Nothing, so that connections are shared with others, where nothing is said. */
-function tlsOf(settings: RegistrySettings, files: FileAccess): Endpoint['tls'] {
+/** Returns undefined if no TLS option is configured, so that the default connection pool is shared. */
+function tlsOf(settings: ConverterRegistrySettings, files: FileAccess): Endpoint['tls'] {
   const ssl = sslSettings('schema.registry.', settings)
   const anyHost = settings['schema.registry.ssl.endpoint.identification.algorithm'] === ''
   if (Object.keys(ssl).length === 1 && !anyHost) return undefined
   return {
-    ...tlsMaterial(ssl, (_key, path) => files.readFileSync(path)),
+    ...readTls('schema.registry.', settings, files),
     ...(anyHost && { checkServerIdentity: () => undefined }),
   }
 }
 
-/** How schemas get their ids. */
-export function schemaIdOptions(settings: RegistrySettings): SchemaIdOptions {
+/** Options that control how schema ids are obtained. */
+export function schemaIdOptions(settings: ConverterRegistrySettings): SchemaIdOptions {
   const policy = policyOf(settings)
   return {
     policy,
@@ -66,14 +65,14 @@ export function schemaIdOptions(settings: RegistrySettings): SchemaIdOptions {
   }
 }
 
-function policyOf(settings: RegistrySettings): SchemaIdOptions['policy'] {
+function policyOf(settings: ConverterRegistrySettings): SchemaIdOptions['policy'] {
   const id = settings['use.schema.id']
   if (settings['auto.register.schemas']) return 'auto-register'
   if (id >= 0) return { id }
   return settings['use.latest.version'] ? 'use-latest' : 'look-up'
 }
 
-/** What a failure means for the record: try it again, or it cannot be written or read at all. */
+/** Maps a serde error to a `RetriableError` if the registry is unavailable, otherwise to a `DataError`. */
 export function recordFailure(error: unknown): unknown {
   if (!(error instanceof SerdeError)) return error
   const options = { cause: error }

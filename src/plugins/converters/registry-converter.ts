@@ -1,33 +1,34 @@
-import { BoundedMap, shared } from '../../clients/bounded-map.ts'
+import { BoundedMap, getOrFetch } from '../../clients/bounded-map.ts'
 import { RequestError } from '../../clients/http.ts'
 import type { RegistryClient } from '../../clients/registry.ts'
-import { type ParsedSchema, SchemaError, type SchemaSource, type SchemaType } from '../../formats/format.ts'
+import type { FormatType, ParsedSchema, SchemaSource } from '../../formats/format.ts'
+import { SchemaError } from '../../formats/schema-error.ts'
 import { type ConverterInstance, DataError, type Schema, type SchemaAndValue } from '../../sdk/index.ts'
 import { asked } from '../../serde/error.ts'
-import { findWriteSchema, schemaOf, sourceOf, type WriteSchema } from '../../serde/schema-id.ts'
+import { fetchRegisteredSchema, findWriteSchema, sourceOf, type WriteSchema } from '../../serde/schema-id.ts'
 import { subjectNaming } from '../../serde/subject-name.ts'
 import { frame, type SchemaId, unframe } from '../../serde/wire-format.ts'
 import { recordFailure, schemaIdOptions } from './registry-access.ts'
-import type { RegistrySettings } from './registry-keys.ts'
+import type { ConverterRegistrySettings } from './registry-keys.ts'
 import { subjectStrategy } from './subject.ts'
 
-/** What stands behind the schema's id. */
+/** Writes or reads the bytes that follow the schema id. */
 export type WriteData = (value: unknown) => Uint8Array
 export type ReadData = (data: Buffer) => SchemaAndValue
 
-/** A schema language as a converter uses it: Connect's schemas and values on one side, its own on the other. */
+/** A schema format as used by a converter: maps Connect schemas and values to and from its own. */
 export type RegistryLanguage<Parsed extends ParsedSchema> = {
-  /** Of the converter, for messages. */
+  /** Name of the converter, for messages. */
   readonly name: string
-  readonly type: SchemaType
-  /** Whether a null with a schema is data of the format, and not a tombstone. */
+  readonly type: FormatType
+  /** Whether a null with a schema is encoded in the format instead of becoming a tombstone. */
   readonly writesNulls?: boolean
   parse(source: SchemaSource, validation: 'strict' | 'loose'): Parsed
-  /** The schema's text that a Connect schema becomes. Throws a `DataError`. */
+  /** Returns the schema text for a Connect schema. Throws a `DataError`. */
   toText(schema: Schema): string
-  /** Writes values of a Connect schema as a registered schema has them. */
+  /** Returns a writer that encodes values of a Connect schema with a registered schema. */
   writer(schema: Schema, registered: WriteSchema<Parsed>): WriteData
-  /** `version`: in the topic's subject, where it is known there. */
+  /** `version` is the schema's version in the topic's subject, or undefined if it is not registered there. */
   reader(parsed: Parsed, source: SchemaSource, version: number | undefined): ReadData
 }
 
@@ -35,10 +36,10 @@ type Write = (value: unknown) => Buffer
 
 const NOTHING: SchemaAndValue = { schema: null, value: null }
 
-/** The first record of a schema waits for the registry; from then on only the codec works. */
+/** The first record of a schema waits for the registry; later records are converted synchronously. */
 export function createRegistryConverter<Parsed extends ParsedSchema>(
   registry: RegistryClient,
-  settings: RegistrySettings,
+  settings: ConverterRegistrySettings,
   isKey: boolean,
   language: RegistryLanguage<Parsed>,
 ): ConverterInstance {
@@ -55,7 +56,7 @@ export function createRegistryConverter<Parsed extends ParsedSchema>(
     const parsed = parse({ text: attempt(() => language.toText(schema)) }, 'strict')
     const subject = subjectOf(topic, parsed.name)
     const source = { type: language.type, text: parsed.canonical }
-    const registered = await shared(written, `${subject} ${parsed.canonical}`, () =>
+    const registered = await getOrFetch(written, `${subject} ${parsed.canonical}`, () =>
       findWriteSchema(registry, subject, { parsed, source }, idOptions),
     )
     const encode = attempt(() => language.writer(schema, registered))
@@ -71,7 +72,7 @@ export function createRegistryConverter<Parsed extends ParsedSchema>(
 
   const openReader = async (topic: string, id: SchemaId): Promise<ReadData> =>
     asked(`schema ${id} of topic '${topic}'`, async () => {
-      const found = await schemaOf(registry, id)
+      const found = await fetchRegisteredSchema(registry, id)
       const source = await sourceOf(registry, found)
       if (source.type !== language.type) {
         throw new DataError(`schema ${id} of topic '${topic}' is ${source.type}, not ${language.type}`)
@@ -106,12 +107,12 @@ function isTombstone(schema: Schema | null, writesNulls = false): boolean {
   return schema.optional === true && !writesNulls
 }
 
-/** The subject or the schema in it is not there: what was asked has no answer, and none is needed. */
+/** Returns undefined if the subject, or the schema in it, does not exist. Rethrows other errors. */
 function absent(error: unknown): undefined {
   if (!(error instanceof RequestError && error.status === 404)) throw error
 }
 
-/** A schema or a value that the language refuses is wrong data, not a wrong program. */
+/** Converts a `SchemaError`, which is caused by a schema or value, to a `DataError`. */
 function attempt<Result>(run: () => Result): Result {
   try {
     return run()

@@ -2,14 +2,14 @@ import type { ParsedSchema } from '../../formats/format.ts'
 import type { ConverterInstance, ConverterUse } from '../../sdk/index.ts'
 import { openRegistry } from './registry-access.ts'
 import type { RegistryLanguage } from './registry-converter.ts'
-import type { RegistrySettings } from './registry-keys.ts'
+import type { ConverterRegistrySettings } from './registry-keys.ts'
 
 /**
- * A converter whose code comes when it is first used: a schema language is most of what a task's thread would load before
- * its first task, and few tasks have use for one.
+ * Creates a converter that loads its schema format on first use. A format is most of the code that a task's thread
+ * would otherwise load at start, and few tasks need one.
  */
 export function registryConverter<Parsed extends ParsedSchema>(
-  settings: RegistrySettings,
+  settings: ConverterRegistrySettings,
   { isKey, ...access }: ConverterUse,
   loadLanguage: () => Promise<RegistryLanguage<Parsed>>,
 ): ConverterInstance {

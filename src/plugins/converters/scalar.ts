@@ -1,3 +1,5 @@
+import { javaClass } from '../../java-compat/class-name.ts'
+import { toBuffer } from '../../sdk/bytes.ts'
 import {
   type Converter,
   DataError,
@@ -8,16 +10,14 @@ import {
   type SchemaType,
   z,
 } from '../../sdk/index.ts'
-import { toBuffer } from '../bytes.ts'
-import { javaClass } from '../java-class.ts'
 import { SHIPPED_VERSION } from '../version.ts'
 
-/** How a number stands in bytes, big-endian as Kafka's own serializers write it. */
+/** The binary form of a number, big-endian like Kafka's serializers. */
 type NumberForm = {
   readonly name: string
   readonly type: SchemaType
   readonly width: number
-  /** Throws a `RangeError` for a number that has no place in these bytes. */
+  /** Throws a `RangeError` if the number does not fit. */
   readonly write: (bytes: Buffer, value: number | bigint) => unknown
   readonly read: (bytes: Buffer) => number | bigint
 }
@@ -60,7 +60,7 @@ const FORMS: readonly NumberForm[] = [
   },
 ]
 
-/** Kafka's number and boolean serializers as converters, for topics whose keys or values are single such values. */
+/** Converters for Kafka's number and boolean serializers. */
 export const scalarConverters: readonly Converter[] = [...FORMS.map(numberConverter), booleanConverter()]
 
 function numberConverter({ name, type, width, write, read }: NumberForm): Converter {
@@ -92,7 +92,7 @@ function numberConverter({ name, type, width, write, read }: NumberForm): Conver
   })
 }
 
-/** A schema has to say this very type: Java's serializers cast, they do not convert. */
+/** The schema must have exactly this type: Java's serializers cast and do not convert. */
 function isNumber(value: unknown, schema: Schema | null, type: SchemaType): value is number | bigint {
   if (typeof value !== 'number' && typeof value !== 'bigint') return false
   return schema === null ? true : javaClass(value, schema) === javaClass(value, { type })

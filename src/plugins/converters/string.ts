@@ -1,6 +1,6 @@
+import { javaText } from '../../java-compat/text.ts'
+import { toBuffer } from '../../sdk/bytes.ts'
 import { defineConverter, field, OPTIONAL_STRING, type SchemaAndValue, z } from '../../sdk/index.ts'
-import { toBuffer } from '../bytes.ts'
-import { javaText } from '../java-text.ts'
 import { SHIPPED_VERSION } from '../version.ts'
 
 const ENCODINGS: Readonly<Record<string, BufferEncoding>> = {
@@ -24,7 +24,7 @@ const config = z.object({
     .default('UTF-8'),
 })
 
-/** Text as it is; other values as Java's `String.valueOf` writes them. */
+/** Reads text, and writes any value as Java's `String.valueOf` does. */
 export const stringConverter = defineConverter({
   class: 'StringConverter',
   aliases: ['org.apache.kafka.connect.storage.StringConverter'],

@@ -10,7 +10,7 @@ const MEANINGS: Readonly<Record<Strategy, SubjectNameStrategy>> = {
   TopicRecordNameStrategy: 'TopicRecordName',
 }
 
-/** The configuration key, with Confluent's class names and their last parts as its words. */
+/** Configuration key of the subject name strategy. Accepts Confluent's full class names and their simple names. */
 export function strategyField(of: 'key' | 'value') {
   return field
     .className({

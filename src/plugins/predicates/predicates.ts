@@ -1,5 +1,5 @@
+import { javaRegex, regexField } from '../../java-compat/regex.ts'
 import { definePredicate, field, z } from '../../sdk/index.ts'
-import { javaRegex, regexText } from '../java-regex.ts'
 import { SHIPPED_VERSION } from '../version.ts'
 
 const PACKAGE = 'org.apache.kafka.connect.transforms.predicates'
@@ -34,7 +34,7 @@ export const topicNameMatches = definePredicate({
   version: SHIPPED_VERSION,
   summary: 'Is true of records whose topic has a name that matches in whole.',
   config: z.object({
-    pattern: regexText('pattern', {
+    pattern: regexField('pattern', {
       doc: "A Java regular expression for matching against the name of a record's topic.",
       nonEmpty: true,
     }),

@@ -1,19 +1,19 @@
 import { isAbsolute, relative, sep } from 'node:path'
 import { type FileAccess, field } from '../../sdk/index.ts'
 
-/** `allowed.paths`: places outside of which nothing is read. */
+/** The `allowed.paths` key: files outside of these paths are not read. */
 export function allowedPaths() {
   return field
     .list({
-      doc: 'Folders and files that may be read, with all that is in them, as absolute paths. None: everything.',
+      doc: 'Absolute paths of files and directories that may be read, including everything in the directories. Default: all.',
     })
     .refine((paths) => paths.every((path) => isAbsolute(path)), 'expected absolute paths')
     .default([])
 }
 
 /**
- * Where a place really is, if it may be read; undefined where it is not allowed, as for Java nothing is there then. Links
- * count as what they lead to. Rejects for a file of the worker itself.
+ * Resolves symbolic links and returns the real path, or undefined if it is not allowed; then, as in Java, the result is
+ * empty and not an error. Rejects for files that belong to the worker.
  */
 export async function allowedPath(
   path: string,

@@ -18,7 +18,7 @@ export const directoryProvider = defineProvider({
   }),
 })
 
-/** A file of the folder itself; what is in folders below it is not there. */
+/** Returns the content of a file in the directory, or undefined. Subdirectories are not searched. */
 async function contentOf(
   folder: string,
   name: string,
@@ -27,7 +27,7 @@ async function contentOf(
 ): Promise<string | undefined> {
   if (name === '' || name === '.' || name === '..' || /[/\\\0]/.test(name)) return undefined
   const file = join(folder, name)
-  // The files of a mounted Secret are links into a folder beside them.
+  // The files of a mounted Secret are symbolic links into another directory.
   const real = await allowedPath(file, allowed, files)
   if (real === undefined) return undefined
   try {

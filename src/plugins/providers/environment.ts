@@ -1,5 +1,5 @@
+import { javaRegex, regexField } from '../../java-compat/regex.ts'
 import { defineProvider, z } from '../../sdk/index.ts'
-import { javaRegex, regexText } from '../java-regex.ts'
 import { SHIPPED_VERSION } from '../version.ts'
 
 export const environmentProvider = defineProvider({
@@ -8,8 +8,8 @@ export const environmentProvider = defineProvider({
   version: SHIPPED_VERSION,
   summary: "Reads variables of the worker's environment: `${NAME:VARIABLE}`.",
   config: z.object({
-    'allowlist.pattern': regexText('allowlist.pattern', {
-      doc: 'Variables whose whole name matches may be read. None: all of them, but where users have to log in none that the worker itself is configured by.',
+    'allowlist.pattern': regexField('allowlist.pattern', {
+      doc: 'Regular expression that must match the whole name of a variable. Default: all variables; with authentication enabled, except those that configure the worker itself.',
     }).optional(),
   }),
   create({ 'allowlist.pattern': pattern }, { isOwnVariable }) {

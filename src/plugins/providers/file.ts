@@ -24,7 +24,7 @@ export const fileProvider = defineProvider({
   }),
 })
 
-/** Opens the path that was judged: a link in its place is not followed. */
+/** Reads the resolved path that was checked, so that a symbolic link created since then is not followed. */
 async function textOf(path: string, real: string, files: FileAccess): Promise<string> {
   try {
     await using handle = await files.open(real)

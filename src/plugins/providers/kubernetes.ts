@@ -5,12 +5,12 @@ import { SHIPPED_VERSION } from '../version.ts'
 const config = z.object({
   kubeconfig: field
     .text({
-      doc: 'File that says which cluster, and who asks. None: as kubectl finds it, or the pod that this runs in.',
+      doc: 'Kubeconfig file with the cluster and the credentials. Default: the file that kubectl uses, or the service account of the pod.',
     })
     .optional(),
   namespace: field
     .text({
-      doc: 'Where a name without a namespace is looked up. None: the namespace of the pod, or of the kubeconfig.',
+      doc: 'Namespace for names without one. Default: the namespace of the pod, or of the kubeconfig.',
     })
     .optional(),
 })
@@ -20,7 +20,7 @@ type Held = { readonly data?: Readonly<Record<string, string>>; readonly binaryD
 type Kind = {
   readonly noun: string
   readonly plural: string
-  /** As texts. */
+  /** Returns the values as text. */
   readonly valuesIn: (held: Held) => Readonly<Record<string, string>>
 }
 
@@ -32,8 +32,8 @@ const CONFIG_MAP: Kind = {
 }
 
 const NOTES = `
-A place is \`NAMESPACE/NAME\`, or \`NAME\` in the namespace that is meant. Whoever runs the worker has to be allowed to \`get\`
-it. It is read when a connector or a task starts and, where \`worker.config.reload.ms\` asks for it, again and again.
+The path is \`NAMESPACE/NAME\`, or \`NAME\` in the default namespace. The credentials need the verb \`get\` on the object. It is read when a
+connector or task starts and, with \`worker.config.reload.ms\`, at that interval.
 `
 
 export const kubernetesSecretProvider = defineProvider({
@@ -71,7 +71,7 @@ function reading({ noun, plural, valuesIn }: Kind, settings: Settings): ConfigPr
   }
 }
 
-/** When it is needed: the client of Kubernetes takes half a second to load, and much memory. */
+/** Loads the Kubernetes client on first use: it takes half a second to load, and much memory. */
 async function openApi({ kubeconfig }: Settings): Promise<KubernetesApi> {
   const { openKubernetesApi } = await import('../../clients/kubernetes/api.ts')
   return openKubernetesApi(kubeconfig)

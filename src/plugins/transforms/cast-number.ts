@@ -1,8 +1,9 @@
 import { DataError, type Decimal, decimalToText, int64, isDecimal, type SchemaType } from '../../sdk/index.ts'
 
-// How Java makes one number of another: whole numbers lose their upper bits, fractions are cut off and stop at the limits.
+// Number conversions as in Java: integers are truncated to their low bits, floats are truncated towards zero and
+// clamped.
 
-/** To so many bits. Texts have to be whole numbers that fit. */
+/** Converts to an integer of `bits` bits. Strings must be integers in range, otherwise throws a `DataError`. */
 export function toInteger(value: unknown, type: SchemaType, bits: 8 | 16 | 32 | 64): number | bigint {
   if (typeof value === 'boolean') return value ? 1 : 0
   if (typeof value === 'string') return parseInteger(value, bits)
@@ -28,7 +29,7 @@ function wholePart(value: number | bigint | Decimal, type: SchemaType, bits: num
   const isFloat = type === 'float32' || type === 'float64'
   if (!isFloat) return BigInt(value)
   if (Number.isNaN(value)) return 0n
-  // First to a long or an int, at whose limits it stops; only then are bits cut off.
+  // As in Java, a float is first clamped to the range of int or long; then the low bits are kept.
   const limit = bits === 64 ? 2n ** 63n : 2n ** 31n
   if (value >= Number(limit)) return limit - 1n
   return value <= -Number(limit) ? -limit : BigInt(Math.trunc(value))
@@ -44,7 +45,7 @@ function exactFloat(value: unknown): number {
   throw outOfRange(value)
 }
 
-/** What Java reads as a float, but for hexadecimal ones. */
+/** Text that Java parses as a float, except hexadecimal literals. */
 const FLOAT_TEXT =
   /^[\0-\x20]*(?:([-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?)[fFdD]?|([-+]?(?:NaN|Infinity)))[\0-\x20]*$/
 

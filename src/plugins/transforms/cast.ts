@@ -1,6 +1,6 @@
+import { inferType, javaClass } from '../../java-compat/class-name.ts'
 import { DataError, type Field, field, isDecimal, LOGICAL, type Schema, type SchemaType, z } from '../../sdk/index.ts'
 import { headerText } from '../converters/simple-header/write.ts'
-import { javaClass, typeOf } from '../java-class.ts'
 import { toBoolean, toFloat, toInteger } from './cast-number.ts'
 import {
   absenceOf,
@@ -9,8 +9,8 @@ import {
   fieldsOf,
   type Members,
   membersOf,
-  nullsToDefaults,
   oncePerSchema,
+  replaceNullField,
   requireObject,
   structOf,
 } from './data.ts'
@@ -23,7 +23,7 @@ type Target = (typeof TARGETS)[number]
 
 type Casts = { readonly whole: Target | undefined; readonly fields: ReadonlyMap<string, Target> }
 
-/** Other types for fields, or for the whole key or value. */
+/** Casts fields, or the whole key or value, to other types. */
 export const cast = sideTransforms({
   name: 'Cast',
   summary: 'Casts fields, or the whole key or value, to other types.',
@@ -38,7 +38,7 @@ export const cast = sideTransforms({
       }),
       parseCasts,
     ),
-    'replace.null.with.default': nullsToDefaults(),
+    'replace.null.with.default': replaceNullField(),
   }),
   create({ spec: { whole, fields }, 'replace.null.with.default': withDefault }) {
     const changed = oncePerSchema((schema) => {
@@ -127,7 +127,7 @@ function castValue(schema: Schema | null, value: unknown, target: Target): unkno
       `Cast transformation was passed a value of type class ${javaClass(value, null)} which is not supported by Connect's data API`,
     )
   }
-  const type = schema?.type ?? typeOf(value)
+  const type = schema?.type ?? inferType(value)
   if (!SOURCES.includes(type)) {
     throw new DataError(
       `Cast transformation does not support casting from ${type.toUpperCase()}; supported types are ${listed(SOURCES)}`,
@@ -146,7 +146,7 @@ function castValue(schema: Schema | null, value: unknown, target: Target): unkno
 const BITS = { int8: 8, int16: 16, int32: 32, int64: 64 } as const
 const DAY_MS = 86_400_000
 
-/** What a logical type stands on. */
+/** Returns the value of the underlying type of a logical type. */
 function withoutLogical(schema: Schema | null, value: unknown): unknown {
   if (!(value instanceof Date)) return value
   if (schema?.name !== LOGICAL.date) return value.getTime()

@@ -1,11 +1,11 @@
+import { javaClass } from '../../java-compat/class-name.ts'
 import { DataError, type Field, field, type Schema, z } from '../../sdk/index.ts'
-import { javaClass } from '../java-class.ts'
 
-// What Kafka Connect's transforms have in common: how they look at data, and how they say that it is not as they need it.
+// Helpers shared by Kafka Connect's transforms: access to data, and the error messages for unexpected data.
 
 export type Members = Readonly<Record<string, unknown>>
 
-/** The members of a value without a schema. */
+/** Returns the members of a schemaless object. Throws a `DataError` if the value is not an object. */
 export function requireObject(value: unknown, purpose: string): Members {
   if (value instanceof Map) return Object.fromEntries(value)
   if (javaClass(value, null) === 'java.util.HashMap') return value as Members
@@ -23,12 +23,12 @@ export function requireStructOrNull(value: unknown, schema: Schema, purpose: str
   return value === null || value === undefined ? null : requireStruct(value, schema, purpose)
 }
 
-/** A field's value; where it has none, its default, if that is wanted. */
+/** Returns a field's value. If it is null and `withDefault` is set, returns the default of the field. */
 export function memberOf(struct: Members, { name, schema }: Field, withDefault = true): unknown {
   return struct[name] ?? (withDefault ? schema.default : undefined) ?? null
 }
 
-/** What a struct has in the fields of `schema`, each as `change` makes it. */
+/** Returns the fields of `schema` from a struct, each converted by `change`. */
 export function membersOf(
   { fields = [] }: Schema,
   struct: Members,
@@ -48,7 +48,7 @@ export function fieldsOf({ type, fields = [] }: Schema): readonly Field[] {
   throw new DataError('Cannot list fields on non-struct type')
 }
 
-/** What a changed schema keeps of the one it comes from. */
+/** Returns the metadata that a changed schema inherits from the original. */
 export function basicsOf({ name, version, doc, parameters }: Schema): Omit<Schema, 'type'> {
   return {
     ...(name !== undefined && { name }),
@@ -58,7 +58,7 @@ export function basicsOf({ name, version, doc, parameters }: Schema): Omit<Schem
   }
 }
 
-/** Whether a value may be missing, and what holds then. */
+/** Returns whether a value is optional, and its default. */
 export function absenceOf({ optional, default: fallback }: Schema): Omit<Schema, 'type'> {
   return { ...(optional && { optional }), ...(fallback !== undefined && fallback !== null && { default: fallback }) }
 }
@@ -72,7 +72,7 @@ export function structOf(basics: Omit<Schema, 'type'>, fields: readonly Field[])
   return { ...basics, type: 'struct', fields }
 }
 
-/** Makes something of each schema once: converters tell schemas by identity. */
+/** Caches a result per schema object, because converters compare schemas by identity. */
 export function oncePerSchema<Made extends object = Schema>(make: (schema: Schema) => Made): (schema: Schema) => Made {
   const made = new WeakMap<Schema, Made>()
   return (schema) => {
@@ -84,8 +84,8 @@ export function oncePerSchema<Made extends object = Schema>(make: (schema: Schem
   }
 }
 
-/** `replace.null.with.default`, as most transforms have it. */
-export function nullsToDefaults() {
+/** The `replace.null.with.default` key that most transforms have. */
+export function replaceNullField() {
   return field
     .boolean({
       doc:
@@ -96,20 +96,23 @@ export function nullsToDefaults() {
     .default(true)
 }
 
-/** A list that has items. */
-export function namesOf(key: string, info: field.FieldInfo) {
+/** A list that must not be empty. */
+export function nonEmptyListField(key: string, info: field.FieldInfo) {
   return field.parsed(field.list(info), (names) => {
     if (names.length > 0) return names
     throw new Error(`Configuration '${key}' must not be empty. Valid values include: any non-empty value`)
   })
 }
 
-/** One of a few words, written exactly so. */
-export function word<const Words extends readonly [string, ...string[]]>(words: Words, info: field.FieldInfo) {
+/** One of several values, case-sensitive. */
+export function exactWordField<const Words extends readonly [string, ...string[]]>(
+  words: Words,
+  info: field.FieldInfo,
+) {
   return field.text(info).pipe(z.enum(words, `String must be one of: ${words.join(', ')}`))
 }
 
-/** Pairs `a:b`; what is empty behind the last colon does not count, as with Java's split. */
+/** Splits text at colons. Trailing empty parts are omitted, as by Java's split. */
 export function colonParts(text: string): readonly string[] {
   const parts = text.split(':')
   while (parts.length > 0 && parts.at(-1) === '') parts.pop()

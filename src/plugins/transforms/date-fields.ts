@@ -33,12 +33,12 @@ const HOUR_MS = 60 * MINUTE_MS
 const ERAS = ['BC', 'AD']
 const HALVES = ['AM', 'PM']
 
-/** What a text says of a date, field by field; what it does not say is as on 1 January 1970, 00:00 UTC. */
+/** Collects the fields of a date while its text is parsed. Missing fields default to 1 January 1970, 00:00 UTC. */
 export class DateFields {
   readonly #values = new Map<string, number>()
   #offsetMs = 0
 
-  /** Answers where reading goes on; -1 when there is no such field here. */
+  /** Returns the position after the field, or -1 if the field does not match. */
   read(field: Field, text: string, start: number, isAdjacent: boolean): number {
     const at = start + (/^[ \t]*/.exec(text.slice(start))?.[0].length ?? 0)
     const { letter, count } = field
@@ -85,7 +85,7 @@ export class DateFields {
     return at + found.length
   }
 
-  /** In whole or its first three letters, in any case. */
+  /** Matches a name or its first three letters, ignoring case. */
   #name(letter: string, names: readonly string[], text: string, at: number): number {
     const rest = text.slice(at).toLowerCase()
     for (const [index, name] of names.entries()) {
@@ -108,11 +108,11 @@ export class DateFields {
   }
 }
 
-/** `+01`, `+0100`, `+01:00`, by the number of `X`. */
+/** Offsets `+01`, `+0100` and `+01:00`, by the number of `X`. */
 const ISO_ZONES = [/^(?:Z|([-+])(\d{2}))/, /^(?:Z|([-+])(\d{2})(\d{2}))/, /^(?:Z|([-+])(\d{2}):(\d{2}))/]
 const NAMED_ZONE = /^(?:(?:GMT)?([-+])(\d{1,2}):?(\d{2})|UTC|GMT|UT|Z)/i
 
-/** Two digits mean a year from 80 years ago to 20 years ahead. */
+/** A two-digit year is between 80 years ago and 20 years ahead. */
 function inThisCentury(digits: number): number {
   const from = new Date().getUTCFullYear() - 80
   const year = Math.floor(from / 100) * 100 + digits

@@ -1,15 +1,18 @@
 import { DateFields, MONTHS, shortened, WEEKDAYS } from './date-fields.ts'
 
-/** A pattern as Java's SimpleDateFormat has it, in English and UTC. */
+/** A pattern of Java's SimpleDateFormat, in English and UTC. */
 export type DatePattern = {
   format(ms: number): string
-  /** Ms since 1970; undefined when the text does not begin as the pattern says. Lenient: month 13 is next January. */
+  /**
+   * Returns ms since 1970, or undefined if the start of the text does not match. Lenient: month 13 is January of the
+   * next year.
+   */
   parse(text: string): number | undefined
 }
 
 type Part = { readonly letter: string; readonly count: number } | { readonly literal: string }
 
-/** Throws an `Error` for a letter that has no meaning, and for a quote that does not end. */
+/** Throws an `Error` for an unknown letter or an unclosed quote. */
 export function parseDatePattern(pattern: string): DatePattern {
   const parts = [...pattern.matchAll(/'((?:[^']|'')*)'|([a-zA-Z])\2*|[^a-zA-Z']+|'/g)].map(toPart)
   return {
@@ -44,7 +47,7 @@ const month = (date: Date, count: number) => {
   if (count < 3) return digits(date.getUTCMonth() + 1, count)
   return count === 3 ? shortened(name) : name
 }
-/** The years before the first are counted backwards, and there is no year 0. */
+/** Years BC count backwards, and there is no year 0. */
 const yearOfEra = (date: Date) => (date.getUTCFullYear() > 0 ? date.getUTCFullYear() : 1 - date.getUTCFullYear())
 
 const FORMATS: Readonly<Record<string, (date: Date, count: number) => string>> = {
@@ -84,7 +87,7 @@ function dayOfYear(date: Date): number {
   return Math.floor((date.getTime() - Date.UTC(date.getUTCFullYear(), 0, 1)) / DAY_MS) + 1
 }
 
-/** Weeks begin on Sundays, and the one with the first of January is the first, as in the United States. */
+/** Weeks start on Sunday, and week 1 contains 1 January, as in the US locale. */
 function weekYear(date: Date): number {
   const saturday = new Date(date.getTime() + (6 - date.getUTCDay()) * DAY_MS)
   return saturday.getUTCFullYear()
@@ -104,7 +107,7 @@ function parsePosition(parts: readonly Part[], text: string): number | undefined
       at = literalEnd(part.literal, text, at)
     } else {
       const next = parts[index + 1]
-      // Numbers without anything between them are told apart by their number of digits.
+      // Adjacent numeric fields are separated by their number of digits.
       const isAdjacent = next !== undefined && 'letter' in next && isNumeric(next)
       at = fields.read(part, text, at, isAdjacent && isNumeric(part))
     }

@@ -1,18 +1,18 @@
 import { field, z } from '../../sdk/index.ts'
-import { nullsToDefaults, requireObject, requireStructOrNull } from './data.ts'
+import { replaceNullField, requireObject, requireStructOrNull } from './data.ts'
 import { fieldAt, memberAt, parseFieldPath, valueAt } from './field-path.ts'
 import { sideTransforms } from './sides.ts'
 
 const PURPOSE = 'field extraction'
 const VERSIONS = ['V1', 'V2'] as const
 
-/** One field in place of the whole. */
+/** Replaces the whole key or value by one of its fields. */
 export const extractField = sideTransforms({
   name: 'ExtractField',
   summary: 'Puts one field in place of the whole key or value.',
   config: z.object({
     field: field.text({ doc: 'Field name to extract.' }),
-    'replace.null.with.default': nullsToDefaults(),
+    'replace.null.with.default': replaceNullField(),
     'field.syntax.version': field
       .text({
         doc:

@@ -1,14 +1,14 @@
 import { ConfigError, type Field, type Schema } from '../../sdk/index.ts'
 import { fieldOf, type Members, memberOf, requireObject, requireStruct } from './data.ts'
 
-/** Names from the outside in; never empty. */
+/** Field names from the outermost to the innermost; never empty. */
 export type FieldPath = readonly string[]
 
 const PURPOSE = 'nested field access'
 
 /**
- * Reads `a.b.c`. A name in backticks may hold dots: `` `a.b`.c ``. A backtick inside of one ends it only in front of a dot
- * or at the end, and there not behind a backslash. Throws a `ConfigError`.
+ * Parses `a.b.c`. A name in backticks may contain dots: `` `a.b`.c ``. A backtick within a name closes it only before a
+ * dot or at the end, unless a backslash precedes it. Throws a `ConfigError` if a backtick is not closed.
  */
 export function parseFieldPath(path: string): FieldPath {
   const steps: string[] = []
@@ -56,7 +56,7 @@ export function fieldAt(schema: Schema, path: FieldPath): Field | undefined {
   return found
 }
 
-/** A struct on the way may come from a default; whether the last step may is asked. */
+/** Defaults are always used for intermediate structs, and for the last field if `withDefault` is set. */
 export function valueAt(schema: Schema, struct: Members, path: FieldPath, withDefault: boolean): unknown {
   let within = schema
   let value: unknown = struct

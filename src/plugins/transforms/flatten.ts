@@ -1,5 +1,5 @@
+import { inferType, javaClass } from '../../java-compat/class-name.ts'
 import { DataError, type Field, field, isDecimal, type Schema, type SchemaType, z } from '../../sdk/index.ts'
-import { javaClass, typeOf } from '../java-class.ts'
 import {
   absenceOf,
   basicsOf,
@@ -14,7 +14,7 @@ import { sideTransforms } from './sides.ts'
 
 const PURPOSE = 'flattening'
 
-/** Members of members become members. */
+/** Flattens nested structs or objects to one level. */
 export const flatten = sideTransforms({
   name: 'Flatten',
   summary: 'Makes one level of nested structs or objects; the new names are the old ones along the way.',
@@ -50,12 +50,12 @@ export const flatten = sideTransforms({
           throw new DataError(
             `Flatten transformation was passed a value of type class ${javaClass(value, null)} which is not supported by Connect's data API`,
           )
-        } else if (typeOf(value) === 'map') yield* flatMembers(requireObject(value, PURPOSE), path)
+        } else if (inferType(value) === 'map') yield* flatMembers(requireObject(value, PURPOSE), path)
         else yield [path, value]
       }
     }
 
-    /** What may be missing above may be missing below; a default above says what holds below. */
+    /** Fields of an optional struct are optional. The default of a struct provides the defaults of its fields. */
     function* flatFields(
       schema: Schema,
       prefix: string,

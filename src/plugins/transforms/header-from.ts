@@ -1,15 +1,15 @@
 import { ConfigError, DataError, field, type RecordHeader, z } from '../../sdk/index.ts'
 import {
   basicsOf,
+  exactWordField,
   fieldOf,
   memberOf,
   membersOf,
-  nullsToDefaults,
   oncePerSchema,
+  replaceNullField,
   requireObject,
   requireStruct,
   structOf,
-  word,
 } from './data.ts'
 import { sideTransforms } from './sides.ts'
 
@@ -20,7 +20,7 @@ function names(key: string, doc: string) {
   })
 }
 
-/** Fields as headers. */
+/** Moves or copies fields to headers. */
 export const headerFrom = sideTransforms({
   name: 'HeaderFrom',
   summary: 'Moves or copies fields of the key or value into headers.',
@@ -30,13 +30,13 @@ export const headerFrom = sideTransforms({
       'headers',
       'Header names, in the same order as the field names listed in the fields configuration property.',
     ),
-    operation: word(['move', 'copy'], {
+    operation: exactWordField(['move', 'copy'], {
       doc:
         'Either <code>move</code> if the fields are to be moved to the headers (removed from the key/value), or ' +
         '<code>copy</code> if the fields are to be copied to the headers (retained in the key/value).',
       importance: 'HIGH',
     }),
-    'replace.null.with.default': nullsToDefaults(),
+    'replace.null.with.default': replaceNullField(),
   }),
   create({ fields, headers, operation, 'replace.null.with.default': withDefault }) {
     if (headers.length !== fields.length) {

@@ -1,6 +1,6 @@
 import { defineTransform, field, z } from '../../sdk/index.ts'
 import { inferValue } from '../converters/simple-header/read.ts'
-import { namesOf } from './data.ts'
+import { nonEmptyListField } from './data.ts'
 import { names } from './sides.ts'
 
 export const insertHeader = defineTransform({
@@ -23,7 +23,7 @@ export const dropHeaders = defineTransform({
   ...names('DropHeaders'),
   summary: 'Removes headers from each record.',
   config: z.object({
-    headers: namesOf('headers', { doc: 'The name of the headers to be removed.', importance: 'HIGH' }),
+    headers: nonEmptyListField('headers', { doc: 'The name of the headers to be removed.', importance: 'HIGH' }),
   }),
   create({ headers }) {
     const dropped = new Set(headers)

@@ -2,7 +2,7 @@ import { DataError, field, z } from '../../sdk/index.ts'
 import { oncePerSchema, structOf } from './data.ts'
 import { sideTransforms } from './sides.ts'
 
-/** The whole as a field. */
+/** Wraps the whole key or value in a struct or object with a single field. */
 export const hoistField = sideTransforms({
   name: 'HoistField',
   summary: 'Makes the whole key or value the one field of a struct, or of an object where there is no schema.',

@@ -18,10 +18,10 @@ const OPTIONAL_INT32: Schema = { type: 'int32', optional: true }
 type Nulls = 'ignore' | 'optional_bytes'
 
 /**
- * A JSON text as a value with the schema that its data have: everything is optional, objects are structs whose names are
- * the way to them, beginning with `name`. A null schema means that nothing says of what type it is. `nulls`: whether
- * members that are null are left out, or count as bytes. Throws a `DataError` for what is no JSON, and for lists of
- * different things.
+ * Parses JSON text and infers a schema from the data. All values are optional. Objects become structs whose names are
+ * the path to them, starting with `name`. The schema is null if no type can be inferred. `nulls` specifies whether null
+ * members are omitted or become optional bytes. Throws a `DataError` if the text is not JSON or a list has items of
+ * several types.
  */
 export function inferredJson(name: string, text: string, nulls: Nulls): SchemaAndValue {
   const json = parsed(text)
@@ -43,7 +43,7 @@ function parsed(text: string): Json {
 const SCHEMAS_MAX = 1_000
 const schemas = new BoundedMap<string, Schema>(SCHEMAS_MAX)
 
-/** The very schema that equal texts had before: converters tell schemas by identity. */
+/** Returns the same object for equal schemas, because converters compare schemas by identity. */
 function known(schema: Schema): Schema {
   const key = JSON.stringify(schema)
   return schemas.get(key) ?? schemas.set(key, schema)
@@ -74,7 +74,7 @@ function structSchema(name: string, json: JsonObject, nulls: Nulls): Schema {
   return { type: 'struct', ...(name !== '' && { name }), optional: true, fields }
 }
 
-/** One schema for all items: objects are merged, everything else has to be of one type. */
+/** Returns one schema for all items. Objects are merged; other items must have the same type. */
 function itemSchema(name: string, items: readonly Json[], nulls: Nulls): Schema {
   const present = items.filter((item) => item !== null)
   const sample = present[0] ?? null

@@ -12,7 +12,7 @@ import {
   TIMESTAMP,
   z,
 } from '../../sdk/index.ts'
-import { basicsOf, membersOf, nullsToDefaults, oncePerSchema, requireObject, requireStruct, structOf } from './data.ts'
+import { basicsOf, membersOf, oncePerSchema, replaceNullField, requireObject, requireStruct, structOf } from './data.ts'
 import { sideTransforms } from './sides.ts'
 
 const PURPOSE = 'field insertion'
@@ -21,13 +21,13 @@ const OPTIONALITY =
 
 const name = (doc: string) => field.text({ doc }).optional()
 
-/** What is put in under a name: its schema, and what it is for a record; undefined leaves it out. */
+/** A field to insert: its schema, and its value for a record. Undefined omits the field. */
 type Insertion = {
   readonly field: Field
   readonly of: (record: ConnectRecord, isTyped: boolean) => unknown
 }
 
-/** What is known of a record as fields. */
+/** Adds metadata of the record, or a static value, as fields. */
 export const insertField = sideTransforms({
   name: 'InsertField',
   summary: "Adds fields: the record's topic, partition, offset or timestamp, or a fixed text.",
@@ -38,7 +38,7 @@ export const insertField = sideTransforms({
     'timestamp.field': name(`Field name for record timestamp. ${OPTIONALITY}`),
     'static.field': name(`Field name for static data field. ${OPTIONALITY}`),
     'static.value': name('Static field value, if field name configured.'),
-    'replace.null.with.default': nullsToDefaults(),
+    'replace.null.with.default': replaceNullField(),
   }),
   create(config) {
     const text = config['static.value']

@@ -1,18 +1,18 @@
+import { parseExact, plainValue } from '../../java-compat/json/reader.ts'
+import { jsonWriter, plainJson } from '../../java-compat/json/writer.ts'
+import { toBuffer } from '../../sdk/bytes.ts'
 import { array, DataError, type Field, field, OPTIONAL_STRING, type Schema, valueLabel, z } from '../../sdk/index.ts'
-import { toBuffer } from '../bytes.ts'
-import { parseExact, plainValue } from '../converters/json/read.ts'
-import { jsonWriter, plainJson } from '../converters/json/write.ts'
 import { basicsOf, type Members, oncePerSchema, requireObject, requireStruct, structOf } from './data.ts'
 import { inferredJson } from './inferred-json.ts'
 import { type Side, sideTransforms } from './sides.ts'
 
-/** Of a list that says nothing of its items. */
+/** Schema for an empty list, whose item type is unknown. */
 const EMPTY_LIST: Schema = { ...array(OPTIONAL_STRING), optional: true }
 
 const fields = (what: string) =>
   field.list({ doc: `${what} Without it, the whole key or value.`, importance: 'HIGH' }).default([])
 
-/** Texts as the data that they write. */
+/** Parses JSON strings. */
 export const jsonParse = sideTransforms({
   name: 'JsonParse',
   isOwn: true,
@@ -52,7 +52,7 @@ everything is optional and members that are null are left out. What is no JSON i
   },
 })
 
-/** Data as the texts that write them. */
+/** Serializes values to JSON strings. */
 export const jsonStringify = sideTransforms({
   name: 'JsonStringify',
   isOwn: true,
@@ -84,7 +84,7 @@ export const jsonStringify = sideTransforms({
   },
 })
 
-/** With the wanted members, where they are there, as `change` makes them. */
+/** Applies `change` to the wanted members that are not null. */
 function changed(
   members: Members,
   wanted: ReadonlySet<string>,
@@ -104,7 +104,7 @@ function withFields(schema: Schema, change: (one: Field) => Schema): Schema {
   return schema.optional ? { ...struct, optional: true } : struct
 }
 
-/** Schemas of data are known ones, so what they make together is known by their texts. */
+/** Schemas of parsed data are cached, so their texts identify the struct schema that contains them. */
 function knownStruct(schema: Schema, inner: ReadonlyMap<string, Schema>, made: Map<string, Schema>): Schema {
   const key = JSON.stringify([...inner])
   const found = made.get(key) ?? withFields(schema, (one) => inner.get(one.name) ?? one.schema)

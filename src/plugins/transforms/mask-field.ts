@@ -1,3 +1,4 @@
+import { inferType, javaClass } from '../../java-compat/class-name.ts'
 import {
   DataError,
   decimalFromText,
@@ -10,20 +11,19 @@ import {
   type SchemaType,
   z,
 } from '../../sdk/index.ts'
-import { javaClass, typeOf } from '../java-class.ts'
 import { toInteger } from './cast-number.ts'
-import { membersOf, namesOf, nullsToDefaults, requireObject, requireStruct } from './data.ts'
+import { membersOf, nonEmptyListField, replaceNullField, requireObject, requireStruct } from './data.ts'
 import { sideTransforms } from './sides.ts'
 
 const PURPOSE = 'mask fields'
 
-/** Nothing, or something else, in place of what a field says. */
+/** Replaces the values of fields by an empty or a configured value. */
 export const maskField = sideTransforms({
   name: 'MaskField',
   summary: 'Replaces fields by the empty value of their type (0, false, an empty text), or by one of your own.',
   notes: 'Decimals keep their scale, which the original loses and then fails on.',
   config: z.object({
-    fields: namesOf('fields', { doc: 'Names of fields to mask.', importance: 'HIGH' }),
+    fields: nonEmptyListField('fields', { doc: 'Names of fields to mask.', importance: 'HIGH' }),
     replacement: field
       .text({
         doc: "Custom value replacement, that will be applied to all 'fields' values (numeric or non-empty string values only).",
@@ -31,7 +31,7 @@ export const maskField = sideTransforms({
         nonEmpty: true,
       })
       .optional(),
-    'replace.null.with.default': nullsToDefaults(),
+    'replace.null.with.default': replaceNullField(),
   }),
   create({ fields, replacement, 'replace.null.with.default': withDefault }) {
     const masked = new Set(fields)
@@ -57,7 +57,7 @@ export const maskField = sideTransforms({
 function emptyOf(value: unknown, schema: Schema | null): unknown {
   if (isDecimal(value)) return { unscaled: 0n, scale: value.scale }
   if (value instanceof Date) return new Date(0)
-  const type = schema?.type ?? typeOf(value)
+  const type = schema?.type ?? inferType(value)
   const empty = EMPTY[type]
   if (empty !== undefined) return empty
   if (type === 'array') return []
@@ -79,7 +79,7 @@ const EMPTY: Partial<Record<SchemaType, unknown>> = {
 const BITS: Partial<Record<SchemaType, 8 | 16 | 32 | 64>> = { int8: 8, int16: 16, int32: 32, int64: 64 }
 
 function replaced(value: unknown, schema: Schema | null, replacement: string): unknown {
-  const type = schema?.type ?? typeOf(value)
+  const type = schema?.type ?? inferType(value)
   const isTime = value instanceof Date || schema?.name === LOGICAL.time
   if (type === 'string') return replacement
   if (isDecimal(value)) return numberOf(replacement, (text) => rescale(decimalFromText(text), scaleOf(value, schema)))

@@ -1,17 +1,17 @@
+import { javaRegex, javaReplacement, regexField } from '../../java-compat/regex.ts'
 import { defineTransform, field, z } from '../../sdk/index.ts'
-import { javaRegex, javaReplacement, regexText } from '../java-regex.ts'
 import { names } from './sides.ts'
 
 export const regexRouter = defineTransform({
   ...names('RegexRouter'),
   summary: "Changes the record's topic where its whole name matches an expression.",
   config: z.object({
-    regex: regexText('regex', { doc: 'Regular expression to use for matching.', importance: 'HIGH' }),
+    regex: regexField('regex', { doc: 'Regular expression to use for matching.', importance: 'HIGH' }),
     replacement: field.text({ doc: 'Replacement string.', importance: 'HIGH' }),
   }),
   create({ regex, replacement }) {
     const whole = javaRegex(regex, { whole: true })
-    // Matched in whole, replaced where it matches first: `a|ab` makes `xb` of `ab`.
+    // The regex must match the whole topic, but only its first match is replaced: `a|ab` changes `ab` to `xb`.
     const first = javaRegex(regex)
     const replace = javaReplacement(replacement)
     return (record) =>

@@ -3,8 +3,8 @@ import {
   basicsOf,
   colonParts,
   memberOf,
-  nullsToDefaults,
   oncePerSchema,
+  replaceNullField,
   requireObject,
   requireStruct,
   structOf,
@@ -13,7 +13,7 @@ import { sideTransforms } from './sides.ts'
 
 const PURPOSE = 'field replacement'
 
-/** Fewer fields, or other names for them. */
+/** Removes or renames fields. */
 export const replaceField = sideTransforms({
   name: 'ReplaceField',
   summary: 'Removes or renames fields.',
@@ -21,7 +21,7 @@ export const replaceField = sideTransforms({
     exclude: field.list({ doc: 'Fields to exclude. This takes precedence over the fields to include.' }).default([]),
     include: field.list({ doc: 'Fields to include. If specified, only these fields will be used.' }).default([]),
     renames: field.parsed(field.list({ doc: 'Field rename mappings.' }), parseRenames).prefault(''),
-    'replace.null.with.default': nullsToDefaults(),
+    'replace.null.with.default': replaceNullField(),
   }),
   create({ exclude, include, renames, 'replace.null.with.default': withDefault }) {
     const excluded = new Set(exclude)

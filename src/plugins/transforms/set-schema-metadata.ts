@@ -1,15 +1,15 @@
 import { ConfigError, DataError, field, z } from '../../sdk/index.ts'
-import { type Members, membersOf, nullsToDefaults, oncePerSchema } from './data.ts'
+import { type Members, membersOf, oncePerSchema, replaceNullField } from './data.ts'
 import { sideTransforms } from './sides.ts'
 
-/** Another name or version for a schema. */
+/** Sets the name or version of a schema. */
 export const setSchemaMetadata = sideTransforms({
   name: 'SetSchemaMetadata',
   summary: "Sets the schema's name, its version, or both.",
   config: z.object({
     'schema.name': field.text({ doc: 'Schema name to set.', importance: 'HIGH' }).optional(),
     'schema.version': field.int({ doc: 'Schema version to set.', importance: 'HIGH' }).optional(),
-    'replace.null.with.default': nullsToDefaults(),
+    'replace.null.with.default': replaceNullField(),
   }),
   create({ 'schema.name': name, 'schema.version': version, 'replace.null.with.default': withDefault }) {
     if (name === undefined && version === undefined) {

@@ -10,15 +10,15 @@ import { SHIPPED_VERSION } from '../version.ts'
 
 const PACKAGE = 'org.apache.kafka.connect.transforms'
 
-/** A record's key or its value. */
+/** The key or the value of a record, with its schema. */
 export type Side = { readonly schema: Schema | null; readonly value: unknown }
 
-/** Answers what becomes of a side; the very side it was given when nothing does. */
+/** Returns the changed side, or the same object if nothing changed. */
 export type SideChange = (side: Side, record: ConnectRecord) => Side & { readonly headers?: readonly RecordHeader[] }
 
 type SideTransform<Config extends z.ZodObject> = {
   readonly name: string
-  /** One of our own: Kafka Connect has none of this name. */
+  /** Whether the transform is Weir's own, so that it has no alias in Kafka Connect's package. */
   readonly isOwn?: boolean
   readonly summary: string
   readonly notes?: string
@@ -26,7 +26,7 @@ type SideTransform<Config extends z.ZodObject> = {
   create(config: z.infer<Config>): SideChange
 }
 
-/** The two transforms that one is: `NAME$Key` and `NAME$Value`. */
+/** Defines the two variants of a transform: `NAME$Key` and `NAME$Value`. */
 export function sideTransforms<Config extends z.ZodObject>(
   transform: SideTransform<Config>,
 ): readonly [Transform<Config>, Transform<Config>] {
@@ -59,7 +59,7 @@ export function sideTransforms<Config extends z.ZodObject>(
   ]
 }
 
-/** Of transforms of the whole record. */
+/** Class name, alias and version of a transform that also exists in Kafka Connect. */
 export function names(name: string): {
   readonly class: string
   readonly aliases: readonly string[]
@@ -68,7 +68,7 @@ export function names(name: string): {
   return { class: name, aliases: [`${PACKAGE}.${name}`], version: SHIPPED_VERSION }
 }
 
-/** Of a transform that Kafka Connect does not have. */
+/** Class name and version of a transform that does not exist in Kafka Connect. */
 export function ownNames(name: string): { readonly class: string; readonly version: string } {
   return { class: name, version: SHIPPED_VERSION }
 }

@@ -1,3 +1,4 @@
+import { inferType, javaClass } from '../../java-compat/class-name.ts'
 import {
   ConfigError,
   DATE,
@@ -13,18 +14,17 @@ import {
   TIMESTAMP,
   z,
 } from '../../sdk/index.ts'
-import { javaClass, typeOf } from '../java-class.ts'
 import {
   absenceOf,
   basicsOf,
+  exactWordField,
   type Members,
   membersOf,
-  nullsToDefaults,
   oncePerSchema,
+  replaceNullField,
   requireObject,
   requireStructOrNull,
   structOf,
-  word,
 } from './data.ts'
 import { type DatePattern, parseDatePattern } from './date-pattern.ts'
 import { sideTransforms } from './sides.ts'
@@ -45,7 +45,7 @@ const SCHEMAS: Readonly<Record<Form, Schema>> = {
 }
 const OPTIONAL = Object.fromEntries(FORMS.map((form) => [form, optional(SCHEMAS[form])])) as Record<Form, Schema>
 
-/** A time in another form. */
+/** Converts timestamps between text, Unix time and the logical types. */
 export const timestampConverter = sideTransforms({
   name: 'TimestampConverter',
   summary: 'Brings times from one form into another: text, Unix time, or one of the logical types.',
@@ -60,7 +60,7 @@ count, and of time zones it knows UTC, GMT and offsets.
         importance: 'HIGH',
       })
       .default(''),
-    'target.type': word(FORMS, {
+    'target.type': exactWordField(FORMS, {
       doc: 'The desired timestamp representation: string, unix, Date, Time, or Timestamp',
       importance: 'HIGH',
     }),
@@ -71,14 +71,14 @@ count, and of time zones it knows UTC, GMT and offsets.
           'to parse the input if the input is a string.',
       })
       .default(''),
-    'unix.precision': word(PRECISIONS, {
+    'unix.precision': exactWordField(PRECISIONS, {
       doc:
         'The desired Unix precision for the timestamp: seconds, milliseconds, microseconds, or nanoseconds. Used to ' +
         'generate the output when type=unix or used to parse the input if the input is a Long.Note: This SMT will ' +
         'cause precision loss during conversions from, and to, values with sub-millisecond components.',
       importance: 'LOW',
     }).default('milliseconds'),
-    'replace.null.with.default': nullsToDefaults(),
+    'replace.null.with.default': replaceNullField(),
   }),
   create(config) {
     const { field: name, 'target.type': target, 'replace.null.with.default': withDefault } = config
@@ -197,7 +197,7 @@ function formOf({ name, type }: Schema): Form {
 
 function inferredForm(value: unknown): Form {
   if (value instanceof Date) return 'Timestamp'
-  const type = typeOf(value)
+  const type = inferType(value)
   if (type === 'int64') return 'unix'
   if (type === 'string') return 'string'
   throw new DataError(`TimestampConverter does not support class ${javaClass(value, null)} objects as timestamps`)

@@ -2,9 +2,9 @@ import { DataError, defineTransform, z } from '../../sdk/index.ts'
 import {
   fieldOf,
   membersOf,
-  namesOf,
-  nullsToDefaults,
+  nonEmptyListField,
   oncePerSchema,
+  replaceNullField,
   requireObject,
   requireStruct,
   structOf,
@@ -17,11 +17,11 @@ export const valueToKey = defineTransform({
   ...names('ValueToKey'),
   summary: 'Makes the key of fields of the value.',
   config: z.object({
-    fields: namesOf('fields', {
+    fields: nonEmptyListField('fields', {
       doc: 'Field names on the record value to extract as the record key.',
       importance: 'HIGH',
     }),
-    'replace.null.with.default': nullsToDefaults(),
+    'replace.null.with.default': replaceNullField(),
   }),
   create({ fields, 'replace.null.with.default': withDefault }) {
     const keySchemaOf = oncePerSchema((schema) =>

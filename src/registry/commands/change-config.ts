@@ -4,7 +4,7 @@ import type { Subject } from '../model/subject.ts'
 import { checkWritable } from '../queries/effective-config.ts'
 import type { Decision, DecisionContext } from './decision.ts'
 
-/** Changes the config of a subject, of a context, or of everything (null). Answers what is stored then. */
+/** Changes the config of a subject, of a context, or of the global scope (null). The answer is the new config. */
 export function decideConfig(
   { view, defaults }: DecisionContext,
   subject: Subject | null,
@@ -15,7 +15,7 @@ export function decideConfig(
   return { records: [{ kind: 'config', subject, value }], answer: value }
 }
 
-/** Answers what was stored. */
+/** Deletes the config of a scope. The answer is the deleted config, completed with the defaults. */
 export function decideDeleteConfig({ view, defaults }: DecisionContext, subject: Subject | null): Decision<Config> {
   const stored = view.config(subject)
   if (!stored && subject !== null) throw subjectNotFound(subject)

@@ -1,46 +1,49 @@
-import { MODES, type Mode } from '../../clients/registry.ts'
+import { type Mode, REGISTRY_MODES } from '../../clients/registry.ts'
 import { invalidMode, notPermitted, referenceExists, subjectNotFound } from '../model/registry-error.ts'
 import { contextOf, GLOBAL, isContext, type Subject } from '../model/subject.ts'
 import { modeInScope } from '../queries/effective-config.ts'
 import { isWithin, type RegistryView } from '../store/state.ts'
 import type { Decision, DecisionContext } from './decision.ts'
 
-/** Any case will do; null takes the mode away. Throws `invalid_mode`. */
+/** Parses a mode, in any case; null removes the mode. Throws `invalid_mode`. */
 export function parseMode(word: unknown): Mode | null {
   if (word === null) return null
-  const mode = typeof word === 'string' ? MODES.find((known) => known === word.toUpperCase()) : undefined
+  const mode = typeof word === 'string' ? REGISTRY_MODES.find((known) => known === word.toUpperCase()) : undefined
   if (!mode) throw invalidMode()
   return mode
 }
 
 /**
- * Sets the mode of a subject, of a context, or of everything. Going into IMPORT needs a scope without live versions,
- * unless it is forced; what was soft-deleted there goes for good, so that ids come in undisturbed.
+ * Sets the mode of a subject, of a context, or of the global scope. Unless `force` is set, entering IMPORT requires a
+ * scope without live versions, and hard-deletes the soft-deleted ones so that their IDs cannot conflict with imported
+ * IDs. Throws `not_permitted`, `invalid_mode` or `reference_exists`.
  */
 export function decideMode(
-  grounds: DecisionContext,
+  context: DecisionContext,
   subject: Subject | null,
   mode: Mode | null,
   options: { readonly force: boolean },
 ): Decision<Mode | null> {
-  const { view, defaults } = grounds
-  checkMutable(grounds)
+  const { view, defaults } = context
+  checkMutable(context)
   if (mode === 'FORWARD' && subject !== GLOBAL) throw invalidMode('Forward mode only supported on global level')
   const change = { kind: 'mode', subject, value: mode } as const
   const entersImport = mode === 'IMPORT' && modeInScope(view, subject, defaults) !== 'IMPORT' && !options.force
   return { records: [...(entersImport ? cleared(view, subject) : []), change], answer: mode }
 }
 
-/** Answers the mode that was set. `recursive` also takes away those of all subjects within. */
+/**
+ * Deletes the mode of a scope. `recursive` also deletes those of all subjects in the scope. The answer is the old mode.
+ */
 export function decideDeleteMode(
-  grounds: DecisionContext,
+  context: DecisionContext,
   subject: Subject | null,
   options: { readonly recursive: boolean },
 ): Decision<Mode> {
-  const { view, defaults } = grounds
+  const { view, defaults } = context
   const stored = view.mode(subject)
   if (stored === undefined && subject !== null && !options.recursive) throw subjectNotFound(subject)
-  checkMutable(grounds)
+  checkMutable(context)
   const within = options.recursive ? view.modeSubjects().filter((one) => one !== subject && isInside(one, subject)) : []
   return {
     records: [subject, ...within].map((one) => ({ kind: 'mode', subject: one, value: null }) as const),
@@ -67,7 +70,7 @@ function cleared(view: RegistryView, subject: Subject | null): Decision<unknown>
   ]
 }
 
-/** Null holds the subjects of the default context, the global level holds everything. */
+/** Whether a subject or context is inside a scope: null is the default context, `GLOBAL` contains everything. */
 function isInside(one: Subject | null, scope: Subject | null): boolean {
   if (one === null || scope === GLOBAL) return scope === GLOBAL
   if (scope === null) return contextOf(one) === '.'

@@ -3,38 +3,38 @@ import { type Metadata, VERSION_PROPERTY, withProperty } from '../model/metadata
 import { checkRuleSet, invalidRule, mergeRuleSets, type RuleSet, withoutRules } from '../model/rule-set.ts'
 import type { Subject } from '../model/subject.ts'
 import { findVersion, type VersionSelector } from '../queries/schema-lookup.ts'
-import { inAnyContext } from '../queries/schema-search.ts'
+import { findInAnyContext } from '../queries/schema-search.ts'
 import type { Decision, DecisionContext } from './decision.ts'
-import { decideRegister, type RegisterAnswer } from './register.ts'
+import { decideRegister, type RegisteredSchemaResult } from './register.ts'
 
 export type TagsUpdate = {
-  /** 0: the next one. */
+  /** The version number to register; 0 means the next one. */
   readonly newVersion: number
   readonly tags: TagChange
   readonly metadata: Metadata | undefined
-  /** Instead of that of the version before. */
+  /** Replaces the rule set of the previous version. */
   readonly ruleSet: RuleSet | undefined
-  /** Both change that of the version before. */
+  /** `rulesToMerge` and `rulesToRemove` change the rule set of the previous version. */
   readonly rulesToMerge: RuleSet | undefined
   readonly rulesToRemove: readonly string[] | undefined
 }
 
-/** Registers a version with other tags, and if asked for with other metadata and rules. Throws as registering does. */
+/** Registers a version with changed tags and, if given, other metadata and rules. Throws as `decideRegister`. */
 export function decideTags(
-  grounds: DecisionContext,
+  context: DecisionContext,
   name: Subject,
   selector: VersionSelector,
   update: TagsUpdate,
   isPermitted: (subject: Subject) => boolean,
-): Decision<RegisterAnswer> {
-  const { view } = grounds
-  const { subject, content } = inAnyContext(view, name, isPermitted, (one) =>
+): Decision<RegisteredSchemaResult> {
+  const { view } = context
+  const { subject, content } = findInAnyContext(view, name, isPermitted, (one) =>
     findVersion(view, one, selector, { deleted: false }),
   )
   const { newVersion, tags, metadata = content.metadata } = update
-  const ruleSet = changedRules(update, () => ruleSetBefore(grounds, subject, newVersion))
+  const ruleSet = changedRules(update, () => ruleSetBefore(context, subject, newVersion))
   const schema = { ...content, metadata: withProperty(metadata, VERSION_PROPERTY, String(newVersion)), ruleSet }
-  return decideRegister(grounds, { subject, schema, id: -1, version: newVersion, normalize: false, force: false, tags })
+  return decideRegister(context, { subject, schema, id: -1, version: newVersion, normalize: false, force: false, tags })
 }
 
 function changedRules(

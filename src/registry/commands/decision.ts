@@ -1,21 +1,25 @@
-import type { Facts } from '../compatibility-worker/facts.ts'
+import type { WorkerResults } from '../compatibility-worker/worker-results.ts'
 import type { Defaults } from '../queries/effective-config.ts'
 import type { ParsedSchemas } from '../queries/parsed-schemas.ts'
 import type { RegistryRecord } from '../store/record.ts'
 import type { RegistryView } from '../store/state.ts'
 
-/** What a request comes to: records to write, in order and at once, and the answer that holds when they are written. */
+/** The result of a command: the records to write, in order and in one batch, and the answer once they are written. */
 export type Decision<Answer> = {
   readonly records: readonly Exclude<RegistryRecord, { kind: 'none' }>[]
   readonly answer: Answer
 }
 
-/** What decisions are made from. They read it and change nothing; what is not allowed is a thrown `RegistryError`. */
+/**
+ * The input of a decision. A decision has no side effects; it throws a `RegistryError` if the request is not allowed.
+ */
 export type DecisionContext = {
   readonly view: RegistryView
   readonly schemas: ParsedSchemas
-  /** What is known of large schemas; a decision that needs more throws `MissingFact`, and is made anew. */
-  readonly facts: Facts
+  /**
+   * Results for large schemas. A decision that lacks one throws `MissingWorkerResult` and is repeated with the result.
+   */
+  readonly workerResults: WorkerResults
   readonly defaults: Defaults
   /** Whether modes may be changed at all. */
   readonly modesMutable: boolean

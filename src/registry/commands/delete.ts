@@ -1,4 +1,6 @@
 import {
+  associationForSubjectExists,
+  noActiveVersion,
   referenceExists,
   subjectNotFound,
   subjectNotSoftDeleted,
@@ -14,8 +16,8 @@ import type { RegistryView } from '../store/state.ts'
 import type { Decision, DecisionContext } from './decision.ts'
 
 /**
- * Deletes a subject: softly, so that its schemas stay readable by id, or for good, which needs the soft deletion first.
- * Answers the versions it deleted.
+ * Deletes a subject. After a soft delete, its schemas can still be read by ID; a hard delete (`permanent`) requires a
+ * soft delete first. The answer is the deleted version numbers.
  */
 export function decideDeleteSubject(
   { view, defaults }: DecisionContext,
@@ -28,6 +30,7 @@ export function decideDeleteSubject(
   const last = versions.at(-1)
   if (!last) throw subjectSoftDeleted(subject)
   checkWritable(view, subject, defaults)
+  if (view.associationsOfSubject(subject).length > 0) throw associationForSubjectExists(subject)
   for (const version of versions) {
     const others = referrers(view, version, permanent).filter((referrer) => referrer.subject !== subject)
     if (others.length > 0) throw referenceExists(subject, version.version)
@@ -35,12 +38,33 @@ export function decideDeleteSubject(
   }
   const answer = versions.map(({ version }) => version)
   if (!permanent) return { records: [{ kind: 'delete-subject', subject, version: last.version }], answer }
-  // The newest goes first: it may refer to older ones.
-  const tombstones = versions.toReversed().map(tombstone)
-  return { records: [...tombstones, ...settingsOf(view, subject)], answer }
+  return { records: hardDeletion(view, versions, subject), answer }
 }
 
-/** Deletes one version and answers its number. */
+/** Returns the records that soft-delete and then hard-delete a subject. Throws `reference_exists`. */
+export function subjectDeletion(view: RegistryView, subject: Subject): Decision<unknown>['records'] {
+  const versions = view.versions(subject)
+  const last = versions.findLast(({ deleted }) => !deleted)
+  for (const { version } of versions) {
+    const others = view.referrers(subject, version).filter((referrer) => referrer.subject !== subject)
+    if (others.length > 0) throw referenceExists(subject, version)
+  }
+  return [
+    ...(last ? [{ kind: 'delete-subject', subject, version: last.version } as const] : []),
+    ...hardDeletion(view, versions, subject),
+  ]
+}
+
+/** The newest version is deleted first, because it can reference older ones. */
+function hardDeletion(
+  view: RegistryView,
+  versions: readonly SchemaVersion[],
+  subject: Subject,
+): Decision<unknown>['records'] {
+  return [...versions.toReversed().map(tombstone), ...settingsOf(view, subject)]
+}
+
+/** Deletes one version; a hard delete (`permanent`) requires a soft delete first. The answer is the version number. */
 export function decideDeleteVersion(
   { view, defaults }: DecisionContext,
   subject: Subject,
@@ -50,6 +74,8 @@ export function decideDeleteVersion(
   const version = findVersion(view, subject, selector, { deleted: true })
   if (version.deleted && !permanent) throw versionSoftDeleted(subject, version.version)
   checkWritable(view, subject, defaults)
+  const isLastLive = !view.versions(subject).some((other) => !other.deleted && other.version !== version.version)
+  if (!permanent && isLastLive && view.associationsOfSubject(subject).length > 0) throw noActiveVersion(subject)
   if (referrers(view, version, permanent).length > 0) throw referenceExists(subject, version.version)
   const answer = version.version
   if (!permanent) {
@@ -60,7 +86,7 @@ export function decideDeleteVersion(
   return { records: [tombstone(version), ...(isLast ? settingsOf(view, subject) : [])], answer }
 }
 
-/** A soft deletion only minds those that are live themselves. */
+/** The versions that block a deletion: all referrers for a hard delete, only the live ones for a soft delete. */
 function referrers(view: RegistryView, version: SchemaVersion, permanent: boolean): readonly SchemaVersion[] {
   return view.referrers(version.subject, version.version).filter(({ deleted }) => permanent || !deleted)
 }
@@ -69,7 +95,7 @@ function tombstone({ subject, version }: SchemaVersion) {
   return { kind: 'schema', subject, version, value: null } as const
 }
 
-/** Mode and config go with a subject's last version. */
+/** The mode and config of a subject are deleted with its last version. */
 function settingsOf(view: RegistryView, subject: Subject): Decision<unknown>['records'] {
   return [
     ...(view.mode(subject) === undefined ? [] : [{ kind: 'mode', subject, value: null } as const]),

@@ -1,14 +1,13 @@
 import { mergeMetadata } from '../model/metadata.ts'
 import { mergeRuleSets } from '../model/rule-set.ts'
-import type { SchemaContent } from '../model/schema.ts'
+import type { SchemaContent, SentSchema } from '../model/schema.ts'
 import type { EffectiveConfig } from '../queries/effective-config.ts'
-import type { SentSchema } from '../queries/schema-lookup.ts'
 
 export type MetadataAndRules = Pick<SchemaContent, 'metadata' | 'ruleSet'>
 
 /**
- * Metadata and rules as they are registered: config's defaults, over them the schema's own or else those of the version
- * before, over all what config overrides.
+ * Returns the metadata and rules to register: the config's defaults, overridden by those of the schema (or of the
+ * previous version if it has none), overridden by the config's overrides.
  */
 export function inheritMetadata(
   sent: SentSchema,
@@ -23,7 +22,7 @@ export function inheritMetadata(
   }
 }
 
-/** Whether registering may add to what was sent, whatever that is. */
+/** Whether the config can add metadata or rules to any schema that is registered. */
 export function hasDefaults(config: EffectiveConfig): boolean {
   return (
     config.defaultMetadata !== undefined ||

@@ -3,8 +3,8 @@ import type { TagChange } from '../../formats/tags.ts'
 import { VERSION_PROPERTY, withProperty } from '../model/metadata.ts'
 import { incompatibleSchema, invalidSchema, notPermitted, RegistryError } from '../model/registry-error.ts'
 import { checkRuleSet } from '../model/rule-set.ts'
-import type { SchemaContent, SchemaVersion } from '../model/schema.ts'
-import { contextOf, DEFAULT_CONTEXT, type Subject } from '../model/subject.ts'
+import type { SchemaContent, SchemaVersion, SentSchema } from '../model/schema.ts'
+import { contextOf, DEFAULT_CONTEXT, type Subject, toSubject } from '../model/subject.ts'
 import { candidates } from '../queries/check-compatibility.ts'
 import { compatibilityMessages } from '../queries/compatibility.ts'
 import {
@@ -15,89 +15,101 @@ import {
   modeInScope,
   wrongMode,
 } from '../queries/effective-config.ts'
-import { findSchema, isSame, type ResolvedSchema, resolveSchema, type SentSchema } from '../queries/schema-lookup.ts'
+import { findSchema, isRegisteredAs, type ResolvedSchema, resolveSchema } from '../queries/schema-lookup.ts'
 import type { StoredSchema } from '../store/record.ts'
+import type { RegistryView } from '../store/state.ts'
 import { type Decision, type DecisionContext, nothingToWrite } from './decision.ts'
 import { hasDefaults, inheritMetadata } from './inherited-metadata.ts'
 
 export type Registration = {
   readonly subject: Subject
   readonly schema: SentSchema
-  /** -1: the registry chooses. */
+  /** -1: the registry assigns the ID. */
   readonly id: number
-  /** 0: the next one. -1: it has to be the latest. */
+  /** 0: the next version. -1: the latest version; an older version with the same schema is not reused. */
   readonly version: number
   readonly normalize: boolean
-  /** Leaves compatibility unchecked. */
+  /** Skips the compatibility check. */
   readonly force: boolean
-  /** What becomes of the tags in the schema. */
+  /** Changes to the inline tags of the schema. */
   readonly tags?: TagChange | undefined
-  /** Takes over the tags of the version before, as far as what carries them is still there. */
+  /** Copies the tags of the previous version to the entities that still exist. */
   readonly propagateTags?: boolean
 }
 
-/** `changed`: what is stored is not what was sent, because config or an earlier version added to it. */
-export type RegisterAnswer = { readonly schema: StoredSchema; readonly changed: boolean }
+/** `changed`: the stored schema differs from the sent one, because the config or an earlier version added to it. */
+export type RegisteredSchemaResult = { readonly schema: StoredSchema; readonly changed: boolean }
 
 const ID_MAX = 2 ** 31 - 1
 
 /**
- * The answer that needs no leader: the schema is registered under this subject already. Undefined when registering has
- * to decide.
+ * Returns the version if the schema is already registered under this subject; this needs no leader. Undefined if
+ * `decideRegister` has to decide.
  */
-export function findRegistered(grounds: DecisionContext, request: Registration): SchemaVersion | undefined {
+export function findRegistered(context: DecisionContext, request: Registration): SchemaVersion | undefined {
   const { subject, id, version } = request
-  const config = configInScope(grounds.view, subject, grounds.defaults)
+  const config = configInScope(context.view, subject, context.defaults)
   if (hasDefaults(config) || request.tags || request.propagateTags) return undefined
   if (request.schema.text.trim() === '') return undefined
-  const schema = resolveSchema(grounds, subject, request.schema, {
+  const schema = resolveSchema(context, subject, request.schema, {
     normalize: normalizing(request, config),
     validation: 'loose',
   })
-  const existing = findSchema(grounds, subject, schema, { deleted: false, latestOnly: version === -1 })
+  const existing = findSchema(context, subject, schema, { deleted: false, latestOnly: version === -1 })
   if (!existing || (id >= 0 && id !== existing.id)) return undefined
   if (version <= 0 || version === existing.version) return existing
-  // The same schema may have been imported under several versions.
-  const other = grounds.view.version(subject, version)
+  // The same schema can have been imported under several versions.
+  const other = context.view.version(subject, version)
   return other && !other.deleted && other.id === existing.id ? other : undefined
 }
 
 /**
- * Registers a schema. Throws `not_permitted` in the wrong mode or for an id that means something else, `invalid_schema`,
- * `invalid_rule_set` and `incompatible_schema`.
+ * Registers a schema. Throws `not_permitted` if the mode does not allow it or the ID belongs to another schema;
+ * `invalid_schema`, `invalid_rule_set` or `incompatible_schema`.
  */
-export function decideRegister(grounds: DecisionContext, asked: Registration): Decision<RegisterAnswer> {
+export function decideRegister(context: DecisionContext, asked: Registration): Decision<RegisteredSchemaResult> {
   checkRuleSet(asked.schema.ruleSet)
-  const request = tagged(grounds, asked)
-  const registered = findRegistered(grounds, request)
+  const request = tagged(context, asked)
+  const registered = findRegistered(context, request)
   if (registered) return nothingToWrite({ schema: registered, changed: false })
-  const { view, defaults } = grounds
+  const { view, defaults } = context
   const { subject } = request
   const mode = modeInScope(view, subject, defaults)
   checkMode(request, mode)
   const config = configInScope(view, subject, defaults)
   const next = (view.versions(subject).at(-1)?.version ?? 0) + 1
   const importing = isImporting(mode)
-  const sent = importing ? request.schema : completed(grounds, request, config, next)
-  const schema = resolveSchema(grounds, subject, sent, {
+  const sent = importing ? request.schema : completed(context, request, config, next)
+  const schema = resolveSchema(context, subject, sent, {
     normalize: !importing && normalizing(request, config),
     validation: request.id < 0 && config.validateNewSchemas !== false ? 'strict' : 'loose',
     fields: config.validateFields === true,
   })
+  checkReferable(view, subject, schema)
   const changed = sent !== request.schema
   const live = view.versions(subject).filter(({ deleted }) => !deleted)
-  const again = request.version === 0 ? alreadyThere(grounds, schema, request, live) : undefined
+  const again = request.version === 0 ? alreadyThere(context, schema, request, live) : undefined
   if (again) return nothingToWrite({ schema: again, changed })
-  if (!importing && !request.force) checkCompatible(grounds, subject, schema, live, config)
+  if (!importing && !request.force) checkCompatible(context, subject, schema, live, config)
   const stored: StoredSchema = {
     subject,
     version: newVersion(request, next, importing),
-    id: newId(grounds, subject, schema, request.id),
+    id: newId(context, subject, schema, request.id),
     content: schema.content,
     deleted: false,
     extra: {},
   }
-  return { records: recordsOf(grounds, stored), answer: { schema: stored, changed } }
+  return { records: recordsOf(context, stored), answer: { schema: stored, changed } }
+}
+
+/** Throws `not_permitted` for a reference to a subject that has a STRONG association. */
+function checkReferable(view: RegistryView, subject: Subject, { content }: ResolvedSchema): void {
+  for (const reference of content.references) {
+    const target = toSubject(reference.subject, contextOf(subject))
+    if (view.associationsOfSubject(target).some(({ lifecycle }) => lifecycle === 'STRONG')) {
+      throw notPermitted(`Subject '${reference.subject}' has a strong association and cannot be referenced`)
+    }
+  }
 }
 
 function normalizing({ normalize }: Registration, config: EffectiveConfig): boolean {
@@ -110,10 +122,13 @@ function checkMode({ subject, id }: Registration, mode: Mode): void {
   if (id < 0 && isImporting(mode)) throw wrongMode(subject, 'not in read-write mode')
 }
 
-/** What is missing comes from the version before and from config; what config overrides is overridden. */
-function completed(grounds: DecisionContext, request: Registration, config: EffectiveConfig, next: number): SentSchema {
+/**
+ * Completes a sent schema: an empty text is taken from the previous version, metadata and rules as in
+ * `inheritMetadata`. Throws `invalid_schema` for an empty text without a previous version.
+ */
+function completed(context: DecisionContext, request: Registration, config: EffectiveConfig, next: number): SentSchema {
   const { schema: sent, subject, version, propagateTags } = request
-  const previous = grounds.view.latest(subject)?.content
+  const previous = context.view.latest(subject)?.content
   const isEmpty = sent.text.trim() === ''
   if (isEmpty && !previous) throw invalidSchema('Empty schema')
   const { metadata: merged, ruleSet } = inheritMetadata(sent, previous, config)
@@ -121,52 +136,55 @@ function completed(grounds: DecisionContext, request: Registration, config: Effe
   const metadata = counted ? withProperty(merged, VERSION_PROPERTY, String(next)) : merged
   const { type, text, references } = isEmpty && previous ? previous : sent
   const inherits = propagateTags && previous?.type === type
-  const inherited = inherits ? takenOver(grounds, subject, previous, { type, text, references }) : text
+  const inherited = inherits ? takenOver(context, subject, previous, { type, text, references }) : text
   const isAsSent = !isEmpty && inherited === text
   if (isAsSent && metadata === undefined && ruleSet === undefined) return sent
   return { type, text: inherited, references, metadata, ruleSet }
 }
 
-function tagged({ view, schemas, facts }: DecisionContext, request: Registration): Registration {
+function tagged({ view, schemas, workerResults }: DecisionContext, request: Registration): Registration {
   const { subject, schema, tags } = request
   if (!tags) return request
-  const parsed = schemas.parse(view, subject, schema, { validation: 'loose', facts })
+  const parsed = schemas.parse(view, subject, schema, { validation: 'loose', workerResults })
   return { ...request, schema: { ...schema, text: parsed.tagged(tags) }, tags: undefined }
 }
 
-/** The text with the tags that the version before has at what both have. */
+/** Adds the tags of the previous version to the sent text, for the entities that both have. */
 function takenOver(
-  { view, schemas, facts }: DecisionContext,
+  { view, schemas, workerResults }: DecisionContext,
   subject: Subject,
   previous: SchemaContent,
   sent: Pick<SchemaContent, 'type' | 'text' | 'references'>,
 ): string {
-  const add = schemas.stored(view, subject, previous, facts).tags()
+  const add = schemas.stored(view, subject, previous, workerResults).tags()
   if (add.length === 0) return sent.text
-  const parsed = schemas.parse(view, subject, sent, { validation: 'loose', facts })
+  const parsed = schemas.parse(view, subject, sent, { validation: 'loose', workerResults })
   return parsed.tagged({ add, remove: [], ifThere: true })
 }
 
 function alreadyThere(
-  grounds: DecisionContext,
+  context: DecisionContext,
   schema: ResolvedSchema,
   { subject, id }: Registration,
   live: readonly SchemaVersion[],
 ): SchemaVersion | undefined {
-  const known = grounds.view.idOf(contextOf(subject), schema.content.guid)
+  const known = context.view.idOf(contextOf(subject), schema.content.guid)
   const wanted = known !== undefined && (id < 0 || id === known) ? known : id
   const same = live.findLast((version) => version.id === wanted && version.content.guid === schema.content.guid)
-  return same ?? live.findLast((version) => (wanted < 0 || wanted === version.id) && isSame(grounds, schema, version))
+  return (
+    same ??
+    live.findLast((version) => (wanted < 0 || wanted === version.id) && isRegisteredAs(context, schema, version))
+  )
 }
 
 function checkCompatible(
-  grounds: DecisionContext,
+  context: DecisionContext,
   subject: Subject,
   { parsed, content }: ResolvedSchema,
   live: readonly SchemaVersion[],
   config: EffectiveConfig,
 ): void {
-  const messages = compatibilityMessages({ parsed, metadata: content.metadata }, candidates(grounds, live), config)
+  const messages = compatibilityMessages({ parsed, metadata: content.metadata }, candidates(context, live), config)
   if (messages.length > 0) throw incompatibleSchema(subject, messages)
 }
 
@@ -176,7 +194,7 @@ function newVersion({ version }: Registration, next: number, importing: boolean)
   return version
 }
 
-/** The same content has the same id everywhere in a context; a new one gets the next number. */
+/** The ID of the content in the subject's context; a new content gets the next ID. Throws `not_permitted`. */
 function newId({ view }: DecisionContext, subject: Subject, { content }: ResolvedSchema, asked: number): number {
   const context = contextOf(subject)
   const known = view.idOf(context, content.guid)
@@ -194,7 +212,9 @@ function newId({ view }: DecisionContext, subject: Subject, { content }: Resolve
   return next
 }
 
-/** An older soft-deleted version with the same id goes for good, unless something still refers to it. */
+/**
+ * Also hard-deletes older soft-deleted versions of the subject with the same ID, unless another schema references them.
+ */
 function recordsOf({ view }: DecisionContext, stored: StoredSchema): Decision<unknown>['records'] {
   const { subject, version, id } = stored
   const context = contextOf(subject)

@@ -1,4 +1,4 @@
-/** A kind of write, by what its failures say. The texts are the original's. */
+/** The error messages of a kind of write, as in Confluent's registry. */
 export type WriteOperation = {
   readonly timedOut: string
   readonly notStored: string
@@ -53,4 +53,28 @@ export const DELETE_CONTEXT: WriteOperation = {
   notStored: 'Delete context operation failed while writing to the Kafka store',
   notForwarded: 'Error while forwarding delete context request to the leader',
   leaderless: 'Leader not known.',
+}
+export const CREATE_KEY: WriteOperation = {
+  timedOut: 'Error while creating key: the write timed out',
+  notStored: 'Error while creating key: the write to the Kafka store failed',
+  notForwarded: 'Error while creating key: forwarding the request to the leader failed',
+  leaderless: 'Error while creating key: Request failed since leader is unknown',
+}
+export const UPDATE_KEY: WriteOperation = {
+  timedOut: 'Error while updating key: the write timed out',
+  notStored: 'Error while updating key: the write to the Kafka store failed',
+  notForwarded: 'Error while updating key: forwarding the request to the leader failed',
+  leaderless: 'Error while updating key: Request failed since leader is unknown',
+}
+export const DELETE_KEY: WriteOperation = {
+  timedOut: 'Error while deleting key: the write timed out',
+  notStored: 'Error while deleting key: the write to the Kafka store failed',
+  notForwarded: 'Error while deleting key: forwarding the request to the leader failed',
+  leaderless: 'Error while deleting key: Request failed since leader is unknown',
+}
+export const UNDELETE_KEY: WriteOperation = {
+  timedOut: 'Error while undeleting key: the write timed out',
+  notStored: 'Error while undeleting key: the write to the Kafka store failed',
+  notForwarded: 'Error while undeleting key: forwarding the request to the leader failed',
+  leaderless: 'Error while undeleting key: Request failed since leader is unknown',
 }

@@ -1,27 +1,27 @@
 import { type ChildProcess, fork } from 'node:child_process'
 import { RegistryError } from '../model/registry-error.ts'
-import type { Job, JobRequest, Outcome } from './job.ts'
+import type { WorkerJob, WorkerJobOutcome, WorkerJobRequest } from './worker-job.ts'
 
 const ENTRY = new URL(
   `./compatibility-worker-process${import.meta.url.endsWith('.ts') ? '.ts' : '.js'}`,
   import.meta.url,
 )
-/** A schema that takes longer, or more memory, is refused: nobody's schema does, but an attacker's. */
+/** A job that exceeds the time or heap limit is rejected. Only a malicious schema is expected to exceed them. */
 const LIMIT_MS = 5_000
 const HEAP_MEGABYTES_MAX = 256
 const WAITING_MAX = 100
-/** For the process to start, and to say itself that a job took too long. */
+/** Added to the job's limit, for the start of the process and for its own report of a timeout. */
 const GRACE_MS = 5_000
 const IDLE_MS = 60_000
 
-export type ExaminerOptions = { readonly limitMs?: number; readonly waitingMax?: number }
+export type CompatibilityWorkerOptions = { readonly limitMs?: number; readonly waitingMax?: number }
 
-type Waiting = { readonly job: Job; readonly settle: (outcome: Outcome | Error) => void }
+type Waiting = { readonly job: WorkerJob; readonly settle: (outcome: WorkerJobOutcome | Error) => void }
 
 /**
- * Examines what would hold up everybody else: one job after the other, each within limits of time and memory. It does so
- * in a process, because a thread that is out of memory takes all of its process along. That is started by the first job
- * and ends when there is none for a while.
+ * Runs jobs that would block other requests: one at a time, each with a limit of time and memory. It uses a child
+ * process and not a thread, because a thread that runs out of memory terminates the whole process. The first job starts
+ * the process; it ends after 60 seconds without jobs.
  */
 export class CompatibilityWorker {
   readonly #limitMs: number
@@ -33,13 +33,13 @@ export class CompatibilityWorker {
   #number = 0
   #closed = false
 
-  constructor({ limitMs = LIMIT_MS, waitingMax = WAITING_MAX }: ExaminerOptions = {}) {
+  constructor({ limitMs = LIMIT_MS, waitingMax = WAITING_MAX }: CompatibilityWorkerOptions = {}) {
     this.#limitMs = limitMs
     this.#waitingMax = waitingMax
   }
 
-  /** Rejects with `too_many_checks` when too many wait. */
-  ask(job: Job): Promise<Outcome> {
+  /** Rejects with `too_many_checks` if too many jobs are waiting, or when the worker is closed. */
+  run(job: WorkerJob): Promise<WorkerJobOutcome> {
     if (this.#closed) return Promise.reject(stopping())
     if (this.#waiting.length >= this.#waitingMax) {
       return Promise.reject(
@@ -47,7 +47,8 @@ export class CompatibilityWorker {
       )
     }
     return new Promise((resolve, reject) => {
-      const settle = (outcome: Outcome | Error) => (outcome instanceof Error ? reject(outcome) : resolve(outcome))
+      const settle = (outcome: WorkerJobOutcome | Error) =>
+        outcome instanceof Error ? reject(outcome) : resolve(outcome)
       this.#waiting.push({ job, settle })
       this.#next()
     })
@@ -70,8 +71,8 @@ export class CompatibilityWorker {
     this.#current = waiting
     this.#number += 1
     this.#process ??= this.#start()
-    const errand: JobRequest = { number: this.#number, job: waiting.job, limitMs: this.#limitMs }
-    // A process that is gone answers by its exit.
+    const errand: WorkerJobRequest = { number: this.#number, job: waiting.job, limitMs: this.#limitMs }
+    // A failed `send` is ignored: the `exit` event settles the job.
     this.#process.send(errand, () => undefined)
     const tooLong = { wrong: `too complex: not examined within ${this.#limitMs} ms` }
     this.#timer = setTimeout(() => this.#end(tooLong), this.#limitMs + GRACE_MS)
@@ -83,10 +84,10 @@ export class CompatibilityWorker {
       execArgv: [`--max-old-space-size=${HEAP_MEGABYTES_MAX}`],
       stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
     })
-    // It does not keep this process alive.
+    // The child process does not keep this process alive.
     started.unref()
     started.channel?.unref()
-    started.on('message', ({ number, outcome }: { number: number; outcome: Outcome }) => {
+    started.on('message', ({ number, outcome }: { number: number; outcome: WorkerJobOutcome }) => {
       if (number === this.#number) this.#settle(outcome)
     })
     started.on('exit', () => {
@@ -98,15 +99,15 @@ export class CompatibilityWorker {
     return started
   }
 
-  /** The process goes, and its job is answered; the next job starts another one. */
-  #end(outcome: Outcome | Error = stopping()): void {
+  /** Kills the process and settles the current job. The next job starts a new process. */
+  #end(outcome: WorkerJobOutcome | Error = stopping()): void {
     const ended = this.#process
     this.#process = undefined
     ended?.kill('SIGKILL')
     this.#settle(outcome)
   }
 
-  #settle(outcome: Outcome | Error): void {
+  #settle(outcome: WorkerJobOutcome | Error): void {
     clearTimeout(this.#timer)
     const current = this.#current
     this.#current = undefined

@@ -1,20 +1,20 @@
 import { z } from 'zod'
 
-/** What an instance tells the group about itself. The members' names are those of every registry of this kind. */
+/** The group metadata of an instance, in the format of Confluent's registry. */
 export type MemberIdentity = {
   readonly version: number
   readonly host: string
   readonly port: number
   readonly master_eligibility: boolean
   readonly scheme: string
-  /** Whether it leads now; not told by every product. */
+  /** Whether the instance is the leader now. Not all implementations send it. */
   readonly leader?: boolean
 }
 
-/** What the group agreed on; every member gets the same. */
+/** The result of an election, in the format of Confluent's registry. Every member gets the same assignment. */
 export type Assignment = {
   readonly version: number
-  /** 1: two members have one address. */
+  /** 0: no error. 1: two members have the same URL. */
   readonly error: number
   readonly master: string | null
   readonly master_identity: MemberIdentity | null
@@ -52,7 +52,7 @@ export function urlOf({ scheme, host, port }: MemberIdentity): string {
   return `${scheme}://${host.includes(':') ? `[${host}]` : host}:${port}`
 }
 
-/** The eligible member with the smallest address; with `sticky`, one that leads already keeps the office. */
+/** Elects the eligible member with the smallest URL. With `sticky`, the current leader is kept. */
 export function electLeader(candidates: readonly ElectionCandidate[], sticky: boolean): Assignment {
   const urls = candidates.map(({ identity }) => urlOf(identity))
   if (new Set(urls).size < urls.length) return { version: 1, error: 1, master: null, master_identity: null }

@@ -4,20 +4,20 @@ import { text } from 'node:stream/consumers'
 import type { WriteOperation } from '../commands/write-operation.ts'
 import { RegistryError } from '../model/registry-error.ts'
 
-/** Headers that the leader needs to answer as if it had been asked itself. */
+/** Headers that are always forwarded, so that the leader responds as to a direct request. */
 const PASSED = ['content-type', 'accept', 'confluent-accept-unknown-properties', 'authorization', 'x-request-id']
 
 export type ForwardOptions = {
-  /** More headers to pass on, in lower case. */
+  /** Additional headers to forward, in lower case. */
   readonly headers: readonly string[]
   readonly connectTimeoutMs: number
-  /** For the whole answer. */
+  /** Timeout for the whole request, in milliseconds. */
   readonly readTimeoutMs: number
-  /** For leaders on https: what is trusted, and this instance's own certificate. */
+  /** For a leader with an https URL: the trusted certificates and the client certificate of this instance. */
   readonly tls?: TlsAgentOptions
 }
 
-/** A request as it came in; its body is parsed. */
+/** The incoming request, with its body parsed. */
 export type ForwardedRequest = {
   readonly method: string
   /** Path and query. */
@@ -29,7 +29,7 @@ export type ForwardedRequest = {
 
 export type LeaderAnswer = { readonly status: number; readonly type: string | undefined; readonly text: string }
 
-/** The way to the leader, over connections that are kept. */
+/** Forwards requests to the leader over keep-alive connections. */
 export class Forwarder {
   readonly #options: ForwardOptions
   readonly #http = new Agent({ keepAlive: true })
@@ -41,8 +41,8 @@ export class Forwarder {
   }
 
   /**
-   * Asks the leader what was asked here. A request that was passed on once already is not passed on again: two instances
-   * that take each other for the leader would bounce it for ever. Throws `leader_unknown` or `forward_failed`.
+   * Forwards a request to the leader. A request that was already forwarded once is rejected, because two instances that
+   * take each other for the leader would forward it in a loop. Rejects with `leader_unknown` or `forward_failed`.
    */
   async ask(
     leaderUrl: string | undefined,
@@ -64,7 +64,7 @@ export class Forwarder {
     }
   }
 
-  /** Other certificates, for new connections. The leader ends the old ones when nothing goes over them any more. */
+  /** Uses new certificates for new connections. The leader closes the old connections once they are idle. */
   trust(tls: TlsAgentOptions): void {
     this.#https = new TlsAgent({ ...tls, keepAlive: true })
   }

@@ -1,27 +1,30 @@
-import type { Broker, Generation, JoinedMember, Member, PartitionOffset } from '../../broker/broker.ts'
+import type { Broker, Generation, GroupMembership, JoinedMember, PartitionOffset } from '../../broker/broker.ts'
 import { type Clock, systemClock } from '../../config/clock.ts'
 import type { Logger } from '../../config/logger.ts'
+import type { KeyRecord } from '../dek/key.ts'
 import type { RegistryRecord } from '../store/record.ts'
 import { electLeader, type MemberIdentity, parseAssignment, parseIdentity, urlOf } from './election.ts'
 
-/** The right to write, held by one instance at a time. */
+/** Write access to the topics of the registry. Only one instance, the leader, has it at a time. */
 export type LeaderWriter = {
   /**
-   * Writes the records, in order and together, and resolves when the state has them. Rejects with a `BrokerError`; after
-   * that this pen writes no more.
+   * Writes the records in order, in one batch, and resolves when the state contains them. Rejects with a `BrokerError`;
+   * after that the writer must be replaced.
    */
   append(records: readonly Exclude<RegistryRecord, { kind: 'none' }>[]): Promise<void>
+  /** Writes records to the topic of the DEK registry, as `append` does. */
+  appendKeys(records: readonly KeyRecord[]): Promise<void>
   close(): Promise<void>
 }
 
-/** Who writes. */
+/** The current leader. */
 export type Leadership = {
-  /** Here and now; undefined when another instance leads, or none. */
-  readonly pen: () => LeaderWriter | undefined
-  /** Where the leader answers, when it is another instance. */
+  /** The writer of this instance; undefined if it is not the leader. */
+  readonly writer: () => LeaderWriter | undefined
+  /** The URL of the leader if it is another instance; undefined if this instance is the leader or there is none. */
   readonly leaderUrl: () => string | undefined
-  /** What was written with the pen failed: whoever has the right to it gets a new one. */
-  readonly dropPen: (reason: string) => void
+  /** Called after a write failed. If this instance is the leader, it opens a new writer. */
+  readonly replaceWriter: (reason: string) => void
 }
 
 export type ElectionOptions = {
@@ -30,8 +33,8 @@ export type ElectionOptions = {
   readonly groupId: string
   readonly identity: Omit<MemberIdentity, 'leader'>
   readonly sticky: boolean
-  /** Fences every pen before it, and sees all that they wrote. */
-  readonly openPen: () => Promise<LeaderWriter>
+  /** Fences all previous writers, and resolves when the state contains everything that they wrote. */
+  readonly openWriter: () => Promise<LeaderWriter>
   readonly sessionTimeoutMs?: number
   readonly heartbeatMs?: number
   readonly rebalanceTimeoutMs?: number
@@ -39,35 +42,35 @@ export type ElectionOptions = {
 }
 
 export type Election = Leadership & {
-  /** Keeps with the group how far the topic was read, when this instance leads. */
+  /** Commits the read positions to the consumer group if this instance is the leader. */
   saveProgress(positions: readonly PartitionOffset[]): Promise<void>
   close(): Promise<void>
 }
 
 const PAUSE_MS = 1_000
 
-/** Joins the instances' group and takes part in their elections. Resolves when the first one is decided. */
+/** Joins the group of the registry instances and takes part in its elections. Resolves after the first election. */
 export async function joinElection(options: ElectionOptions): Promise<Election> {
-  const office = new Office(options)
+  const office = new LeaderElection(options)
   await office.join()
   return {
-    pen: () => office.pen(),
+    writer: () => office.pen(),
     leaderUrl: () => office.leaderUrl(),
-    dropPen: (reason) => void office.renewPen(reason),
+    replaceWriter: (reason) => void office.renewPen(reason),
     saveProgress: (positions) => office.saveProgress(positions),
     close: () => office.close(),
   }
 }
 
 /**
- * One instance's part in the elections. A leader goes on writing while the group comes together anew: the next leader's
- * first act is to fence it.
+ * The membership of one instance in the group. A leader continues to write during a rebalance; a new leader fences it
+ * before its first write.
  */
-class Office {
+class LeaderElection {
   readonly #options: ElectionOptions
   readonly #clock: Clock
   readonly #stop = new AbortController()
-  #member: Member | undefined
+  #member: GroupMembership | undefined
   #pen: LeaderWriter | undefined
   #leader: MemberIdentity | undefined
 
@@ -78,7 +81,7 @@ class Office {
 
   async join(): Promise<void> {
     const { broker, groupId, sessionTimeoutMs, heartbeatMs, rebalanceTimeoutMs } = this.#options
-    this.#member = await broker.member({
+    this.#member = await broker.joinGroup({
       groupId,
       protocolType: 'sr',
       clientId: 'sr-1',
@@ -86,15 +89,15 @@ class Office {
       ...(heartbeatMs === undefined ? {} : { heartbeatMs }),
       ...(rebalanceTimeoutMs === undefined ? {} : { rebalanceTimeoutMs }),
       protocol: {
-        offer: () => [{ name: 'v0', metadata: Buffer.from(JSON.stringify(this.#identity())) }],
+        protocols: () => [{ name: 'v0', metadata: Buffer.from(JSON.stringify(this.#identity())) }],
         assign: (_, members) => this.#assign(members),
-        joined: (generation) => this.#joined(generation),
-        lost: () => this.#resign(),
+        onJoined: (generation) => this.#joined(generation),
+        onLost: () => this.#resign(),
       },
     })
   }
 
-  /** Only while the group can't have given the office to anybody else. */
+  /** The writer, if this instance is the leader and its group session cannot have expired. */
   pen(): LeaderWriter | undefined {
     const valid = this.#member === undefined || this.#clock.monotonicMs() < this.#member.validUntilMs()
     return valid ? this.#pen : undefined
@@ -104,7 +107,10 @@ class Office {
     return this.#leader && urlOf(this.#leader)
   }
 
-  /** The group still says that this instance leads, so it takes a new pen: that sees what the old one wrote. */
+  /**
+   * Closes the writer and opens a new one, because this instance is still the leader. Opening it reads what the old one
+   * wrote.
+   */
   async renewPen(reason: string): Promise<void> {
     const pen = this.pen()
     this.#pen = undefined
@@ -151,7 +157,7 @@ class Office {
   }
 
   async #takePen(reason: string): Promise<void> {
-    const { logger, openPen } = this.#options
+    const { logger, openWriter: openPen } = this.#options
     try {
       this.#pen = await openPen()
       logger.info({ reason }, 'leading')

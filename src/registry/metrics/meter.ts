@@ -1,14 +1,14 @@
-export type Reading = {
+export type OperationStatistics = {
   readonly total: number
   readonly failedTotal: number
-  /** Of the last minute: a second, and of what was done. */
+  /** Operations per second. This and the following values are those of the last minute. */
   readonly rate: number
   readonly failedRate: number
   readonly averageMs: number
   readonly maxMs: number
   readonly p95Ms: number
   readonly p99Ms: number
-  /** Bytes a second, and of what was done. */
+  /** Bytes per second, and the average number of bytes per operation. */
   readonly received: Flow
   readonly sent: Flow
 }
@@ -27,10 +27,10 @@ type Slot = {
 
 const SLOT_MS = 10_000
 const SLOTS = 6
-/** Of each slot so many latencies are kept, the later ones over the earlier. */
+/** The number of latencies kept per slot; newer ones overwrite older ones. */
 const SAMPLE_MAX = 512
 
-/** Counts how often something was done, how often it failed and how long it took, over the last minute. */
+/** Counts operations, failures, durations and bytes over the last minute, and operations and failures in total. */
 export class Meter {
   readonly #nowMs: () => number
   #slots: readonly Slot[] = []
@@ -54,7 +54,7 @@ export class Meter {
     slot.maxMs = Math.max(slot.maxMs, ms)
   }
 
-  read(): Reading {
+  read(): OperationStatistics {
     const sinceMs = this.#nowMs() - SLOTS * SLOT_MS
     const slots = this.#slots.filter((slot) => slot.sinceMs > sinceMs)
     const sum = (of: (slot: Slot) => number) => slots.reduce((all, slot) => all + of(slot), 0)

@@ -1,45 +1,45 @@
 import { Counter, Gauge, Histogram } from 'prom-client'
 import type { Metrics } from '../../config/metrics.ts'
 import type { CertificateExpiry } from '../../config/tls.ts'
-import type { SchemaType } from '../../formats/format.ts'
-import type { AnsweredRequest } from '../../http/answered.ts'
+import type { FormatType } from '../../formats/format.ts'
+import type { CompletedRequest } from '../../http/access-log.ts'
 import type { ConnectionChange } from '../../http/server.ts'
 import { SCHEMA_TYPES } from '../model/schema-types.ts'
 import type { RegistryRecord } from '../store/record.ts'
-import type { Applied } from '../store/state.ts'
-import { Meter, type Reading } from './meter.ts'
+import type { ApplyResult } from '../store/state.ts'
+import { Meter, type OperationStatistics } from './meter.ts'
 
-/** Something done with a schema by the code of its language. */
+/** A completed operation on a schema, such as parsing it. */
 export type SchemaOperation = {
-  readonly type: SchemaType
+  readonly type: FormatType
   readonly operation: 'read' | 'format' | 'tags' | 'tag' | 'equivalent' | 'compare'
   readonly ms: number
   readonly failed: boolean
 }
 export type RegistryMetrics = {
-  /** Counts what was read from the topic. */
-  readonly observe: (applied: Applied | 'unreadable', record?: RegistryRecord) => void
-  readonly answered: (request: AnsweredRequest) => void
-  readonly operated: (operation: SchemaOperation) => void
+  /** Counts a record that was read from the topic. */
+  readonly observe: (applied: ApplyResult | 'unreadable', record?: RegistryRecord) => void
+  readonly answered: (request: CompletedRequest) => void
+  readonly onSchemaOperation: (operation: SchemaOperation) => void
   readonly connected: (change: ConnectionChange) => void
   readonly certified: (expiry: CertificateExpiry) => void
-  /** How long this instance took to become the leader. */
+  /** Records the time that this instance took to become the leader. */
   readonly elected: (ms: number) => void
 }
 
-/** Of one endpoint, found once: to look a label up costs more than to count. */
+/** The metrics of one endpoint. They are cached because a label lookup is more expensive than an increment. */
 type EndpointMetrics = {
-  /** None for requests that meet no endpoint. */
+  /** Undefined for requests that match no endpoint. */
   readonly meter: Meter | undefined
   readonly duration: Histogram.Internal<'endpoint'>
   readonly total: (status: number) => Counter.Internal
 }
 
-/** The original's prefix, and that of the documents that call Kafka a broker. */
+/** Confluent's prefix, and the prefix of the interface documents in `seeds/`. */
 const PREFIXES = ['kafka_schema_registry', 'broker_schema_registry'] as const
 const [ORIGINAL] = PREFIXES
 
-const ATTRIBUTES: Readonly<Record<string, (reading: Reading) => number>> = {
+const ATTRIBUTES: Readonly<Record<string, (reading: OperationStatistics) => number>> = {
   request_rate: ({ rate }) => rate,
   request_total: ({ total }) => total,
   request_error_rate: ({ failedRate }) => failedRate,
@@ -58,7 +58,7 @@ const REQUEST_ATTRIBUTES: typeof ATTRIBUTES = {
 }
 const SECONDS = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5]
 
-/** The registry's metric families. Names of the original are kept, as its usual exporter writes them. */
+/** Registers the registry's metric families, with the names that the JMX exporter gives to Confluent's MBeans. */
 export function registryMetrics(
   metrics: Metrics,
   isLeader: () => boolean,
@@ -80,7 +80,7 @@ export function registryMetrics(
   return {
     ...recordMetrics(),
     answered: requestMetrics(),
-    operated: operationMetrics(),
+    onSchemaOperation: operationMetrics(),
     connected: connectionMetrics(),
     certified: certificateMetrics(),
     elected: (ms) => latency.set(ms),
@@ -146,7 +146,7 @@ export function registryMetrics(
       of.meter?.add(ms, isError, receivedBytes, sentBytes)
     }
 
-    /** As the original's, an endpoint's families are there from its first request on. */
+    /** As in Confluent's registry, the metric families of an endpoint exist from its first request. */
     function metricsOf(endpoint: string): EndpointMetrics {
       const known = endpoints.get(endpoint)
       if (known) return known
@@ -172,7 +172,7 @@ export function registryMetrics(
     }
   }
 
-  function operationMetrics(): RegistryMetrics['operated'] {
+  function operationMetrics(): RegistryMetrics['onSchemaOperation'] {
     const duration = new Histogram({
       name: 'weir_registry_schema_operation_duration_seconds',
       help: 'How long reading, writing and comparing schemas took.',
@@ -238,7 +238,7 @@ export function registryMetrics(
   }
 }
 
-/** A bean and its only attribute, which has the same name. */
+/** The metric name of an MBean whose only attribute has the same name as the MBean. */
 function bean(name: string): string {
   return `${ORIGINAL}_${name}_${name}`
 }

@@ -1,10 +1,11 @@
 import { z } from 'zod'
 import { COMPATIBILITY_LEVELS, type CompatibilityLevel } from '../../clients/registry.ts'
+import { optionalBooleanSpec, optionalTextSpec } from './jackson.ts'
 import { type Metadata, metadataSpec } from './metadata.ts'
 import { invalidCompatibility, RegistryError } from './registry-error.ts'
 import { checkRuleSet, type RuleSet, ruleSetSpec } from './rule-set.ts'
 
-/** What may be set for a subject, a context or everything. A member that is absent is not set. */
+/** The config of a subject, of a context or of the global scope. An absent member is not set. */
 export type Config = {
   readonly alias?: string
   readonly aliasForDeks?: string
@@ -21,7 +22,7 @@ export type Config = {
   readonly overrideRuleSet?: RuleSet
 }
 
-/** What a request changes: null takes a member away, absent leaves it. */
+/** Changes to a config: null removes a member; an absent member is unchanged. */
 export type ConfigUpdate = { readonly [Key in keyof Config]: Config[Key] | null }
 
 const level = z.string().transform((text, context): CompatibilityLevel => {
@@ -36,15 +37,15 @@ const policy = z
   .pipe(z.enum(['STRICT', 'LENIENT', 'LOGICAL']))
 
 const updateSpec = z.object({
-  alias: z.string().nullable(),
-  aliasForDeks: z.string().nullable(),
-  normalize: z.boolean().nullable(),
-  validateFields: z.boolean().nullable(),
-  validateNewSchemas: z.boolean().nullable(),
-  validateRules: z.boolean().nullable(),
+  alias: optionalTextSpec,
+  aliasForDeks: optionalTextSpec,
+  normalize: optionalBooleanSpec,
+  validateFields: optionalBooleanSpec,
+  validateNewSchemas: optionalBooleanSpec,
+  validateRules: optionalBooleanSpec,
   compatibilityLevel: level.nullable(),
   compatibilityPolicy: policy.nullable(),
-  compatibilityGroup: z.string().nullable(),
+  compatibilityGroup: optionalTextSpec,
   defaultMetadata: metadataSpec.nullable(),
   overrideMetadata: metadataSpec.nullable(),
   defaultRuleSet: ruleSetSpec.nullable(),
@@ -52,7 +53,7 @@ const updateSpec = z.object({
 })
 
 /**
- * Reads the body of a `PUT /config`, where the level is called `compatibility`. Throws `invalid_compatibility`,
+ * Parses the body of `PUT /config`, where the level is named `compatibility`. Throws `invalid_compatibility`,
  * `invalid_rule_set` or `invalid_body`.
  */
 export function parseConfigUpdate(body: Readonly<Record<string, unknown>>): ConfigUpdate {
@@ -70,22 +71,22 @@ export function parseConfigUpdate(body: Readonly<Record<string, unknown>>): Conf
   return update
 }
 
-/** Reads a stored record's members, taking what can be taken. */
+/** Parses the members of a stored record. Members that cannot be parsed are omitted. */
 export function toConfig(stored: Readonly<Record<string, unknown>>): Config {
   const members = Object.entries(updateSpec.shape).flatMap(([key, spec]) => {
     const parsed = spec.safeParse(stored[key])
-    return parsed.success && parsed.data !== null ? [[key, parsed.data]] : []
+    return parsed.success && parsed.data != null ? [[key, parsed.data]] : []
   })
   return Object.fromEntries(members) as Config
 }
 
-/** A config changed by an update; undefined when there was none and none is set. */
+/** Applies an update to a config. */
 export function updateConfig(stored: Config | undefined, update: ConfigUpdate): Config {
   const changed = Object.entries({ ...stored, ...update }).filter(([, value]) => value !== null)
   return Object.fromEntries(changed) as Config
 }
 
-/** Members that a subject's own config takes from the global one where it has none itself. */
+/** The members that a subject's config inherits from the global config if they are not set. */
 const INHERITED = [
   'normalize',
   'validateFields',

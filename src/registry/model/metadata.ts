@@ -1,23 +1,25 @@
 import { z } from 'zod'
+import { textSpec } from './jackson.ts'
 
-/** What users attach to a schema: searched and inherited, never interpreted but for `confluent:` properties. */
+/**
+ * Metadata of a schema. It is searched and inherited; only properties with the prefix `confluent:` have a meaning here.
+ */
 export type Metadata = {
   readonly tags?: Readonly<Record<string, readonly string[]>>
   readonly properties?: Readonly<Record<string, string>>
   readonly sensitive?: readonly string[]
 }
 
-/** Names fields that schemas must not use at their top. */
+/** The property with the reserved fields: a comma-separated list of names that top-level fields must not have. */
 export const RESERVED_FIELDS = 'confluent:reserved'
-/** The version of the schema it stands in. */
+/** The property with the version number of the schema. */
 export const VERSION_PROPERTY = 'confluent:version'
 
-const text = z.string()
 export const metadataSpec = z
   .object({
-    tags: z.record(text, z.array(text)).nullish(),
-    properties: z.record(text, text).nullish(),
-    sensitive: z.array(text).nullish(),
+    tags: z.record(z.string(), z.array(textSpec)).nullish(),
+    properties: z.record(z.string(), textSpec).nullish(),
+    sensitive: z.array(textSpec).nullish(),
   })
   .transform(({ tags, properties, sensitive }): Metadata => {
     const sortedTags = tags && sortedRecord(tags, (words) => [...new Set(words)].sort())
@@ -28,7 +30,7 @@ export const metadataSpec = z
     }
   })
 
-/** `over` wins over `under`, member by member. */
+/** Merges tags and properties by key, where `over` takes precedence, and unites the sensitive properties. */
 export function mergeMetadata(under: Metadata | undefined, over: Metadata | undefined): Metadata | undefined {
   if (!under || !over) return over ?? under
   return metadataSpec.parse({
@@ -38,13 +40,13 @@ export function mergeMetadata(under: Metadata | undefined, over: Metadata | unde
   })
 }
 
-/** With one property set, or taken away when the value is undefined. */
+/** Returns the metadata with one property set, or removed if the value is undefined. */
 export function withProperty(metadata: Metadata | undefined, key: string, value: string | undefined): Metadata {
   const { [key]: _, ...rest } = metadata?.properties ?? {}
   return metadataSpec.parse({ ...metadata, properties: value === undefined ? rest : { ...rest, [key]: value } })
 }
 
-/** The fields that `confluent:reserved` names. */
+/** The field names in the property `confluent:reserved`. */
 export function reservedFields(metadata: Metadata | undefined): readonly string[] {
   return (metadata?.properties?.[RESERVED_FIELDS] ?? '')
     .split(',')

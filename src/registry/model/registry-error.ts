@@ -1,6 +1,6 @@
-import { UserError } from '../../config/failure.ts'
+import { UserError } from '../../config/errors.ts'
 
-/** Everything a request to the registry can fail with on purpose. The wire's numbers stand in `routes/errors.ts`. */
+/** The codes of errors that a request can cause. `routes/errors.ts` maps them to the error codes of the REST API. */
 export type RegistryErrorCode =
   | 'subject_not_found'
   | 'version_not_found'
@@ -22,6 +22,13 @@ export type RegistryErrorCode =
   | 'schema_too_large'
   | 'invalid_rule_set'
   | 'context_not_empty'
+  | 'association_not_found'
+  | 'association_exists'
+  | 'association_for_subject_exists'
+  | 'strong_association_exists'
+  | 'no_active_version'
+  | 'association_frozen'
+  | 'invalid_association'
   | 'invalid_context'
   | 'invalid_body'
   | 'missing_body'
@@ -33,10 +40,19 @@ export type RegistryErrorCode =
   | 'store_unreadable'
   | 'forward_failed'
   | 'leader_unknown'
+  | 'key_not_found'
+  | 'key_not_soft_deleted'
+  | 'key_soft_deleted'
+  | 'key_exists'
+  | 'too_many_keys'
+  | 'invalid_key'
+  | 'key_reference_exists'
+  | 'kek_not_usable'
+  | 'dek_generation_failed'
 
 export class RegistryError extends UserError<RegistryErrorCode> {}
 
-// The texts are the original's, to the letter: clients and people search for them.
+// The messages are exactly those of Confluent's registry, because clients match them.
 
 export function subjectNotFound(subject: string): RegistryError {
   return new RegistryError('subject_not_found', `Subject '${subject}' not found.`)
@@ -46,7 +62,7 @@ export function versionNotFound(version: number): RegistryError {
   return new RegistryError('version_not_found', `Version ${version} not found.`)
 }
 
-/** By content when nothing is given, else by id or guid. */
+/** Without an argument, for a lookup by content; otherwise for a lookup by ID or GUID. */
 export function schemaNotFound(idOrGuid?: number | string): RegistryError {
   const which = idOrGuid === undefined ? 'Schema' : `Schema ${idOrGuid}`
   return new RegistryError('schema_not_found', `${which} not found`)
@@ -139,4 +155,50 @@ export function invalidSubject(subject: string): RegistryError {
 
 export function contextNotEmpty(context: string): RegistryError {
   return new RegistryError('context_not_empty', `The specified context '${context}' is not empty.`)
+}
+
+export function associationNotFound(resourceId: string): RegistryError {
+  return new RegistryError('association_not_found', `Association for '${resourceId}' not found.`)
+}
+
+export function associationExists(associationType: string, resourceName: string): RegistryError {
+  return new RegistryError(
+    'association_exists',
+    `An association of type '${associationType}' already exists for resource '${resourceName}'`,
+  )
+}
+
+export function associationForSubjectExists(subject: string): RegistryError {
+  return new RegistryError('association_for_subject_exists', `An association already exists for subject '${subject}'`)
+}
+
+export function strongAssociationExists(subject: string): RegistryError {
+  return new RegistryError('strong_association_exists', `A strong association already exists for subject '${subject}'`)
+}
+
+export function noActiveVersion(subject: string): RegistryError {
+  return new RegistryError('no_active_version', `No active (non-deleted) version exists for subject '${subject}'`)
+}
+
+export function associationFrozen(associationType: string, subject: string): RegistryError {
+  return new RegistryError(
+    'association_frozen',
+    `The association of type  '${associationType}' is frozen for subject '${subject}'`,
+  )
+}
+
+export function invalidAssociation(property: string, detail: string): RegistryError {
+  return new RegistryError(
+    'invalid_association',
+    `The association specified an invalid value for property: '${property}', detail: ${detail}`,
+  )
+}
+
+export function referenceToSubjectExists(subject: string): RegistryError {
+  return new RegistryError('reference_exists', `One or more references exist to the schema ${subject}.`)
+}
+
+/** For a schema in an association request. The message consists of the reasons only. */
+export function incompatibleAssociationSchema(messages: readonly string[]): RegistryError {
+  return new RegistryError('incompatible_schema', `[${messages.join(', ')}]`)
 }

@@ -1,7 +1,8 @@
 import { z } from 'zod'
+import { optionalBooleanSpec, optionalTextSpec, optionalWordSpec, textSpec } from './jackson.ts'
 import { RegistryError } from './registry-error.ts'
 
-/** Rules that serializers carry out; the registry keeps them, checks their form and lets them be inherited. */
+/** A rule that serializers execute. The registry only stores it, validates its members and handles inheritance. */
 export type Rule = {
   readonly name?: string
   readonly doc?: string
@@ -26,20 +27,19 @@ export type RuleSet = {
 const RULE_KINDS = ['migrationRules', 'domainRules', 'encodingRules'] as const
 type RuleKind = (typeof RULE_KINDS)[number]
 
-const optionalText = z.string().nullish()
 const ruleSpec = z
   .object({
-    name: optionalText,
-    doc: optionalText,
-    kind: z.enum(['TRANSFORM', 'CONDITION']).nullish(),
-    mode: z.enum(['UPGRADE', 'DOWNGRADE', 'UPDOWN', 'WRITE', 'READ', 'WRITEREAD']).nullish(),
-    type: optionalText,
-    tags: z.array(z.string()).nullish(),
-    params: z.record(z.string(), z.string()).nullish(),
-    expr: optionalText,
-    onSuccess: optionalText,
-    onFailure: optionalText,
-    disabled: z.boolean().nullish(),
+    name: optionalTextSpec,
+    doc: optionalTextSpec,
+    kind: optionalWordSpec(['TRANSFORM', 'CONDITION']),
+    mode: optionalWordSpec(['UPGRADE', 'DOWNGRADE', 'UPDOWN', 'WRITE', 'READ', 'WRITEREAD']),
+    type: optionalTextSpec,
+    tags: z.array(textSpec).nullish(),
+    params: z.record(z.string(), textSpec).nullish(),
+    expr: optionalTextSpec,
+    onSuccess: optionalTextSpec,
+    onFailure: optionalTextSpec,
+    disabled: optionalBooleanSpec,
   })
   .transform((rule) => withoutEmpty(rule) as Rule)
 
@@ -49,7 +49,7 @@ export const ruleSetSpec = z
     migrationRules: rulesSpec,
     domainRules: rulesSpec,
     encodingRules: rulesSpec,
-    enableAt: optionalText,
+    enableAt: optionalTextSpec,
   })
   .transform((rules) => withoutEmpty(rules) as RuleSet)
 
@@ -59,7 +59,7 @@ const RULES_OF: Readonly<Record<RuleKind, { readonly modes: readonly string[]; r
   encodingRules: { modes: ['WRITE', 'READ', 'WRITEREAD'], title: 'Encoding' },
 }
 
-/** Throws `invalid_rule_set`. */
+/** Validates the names, types and modes of rules. Throws `invalid_rule_set`. */
 export function checkRuleSet(ruleSet: RuleSet | undefined): void {
   const names = new Set<string | undefined>()
   for (const kind of RULE_KINDS) {
@@ -87,7 +87,9 @@ function checkRule({ name, type, mode, onSuccess, onFailure }: Rule): void {
   }
 }
 
-/** Rules of `over` replace those of `under` by name and are added behind them. */
+/**
+ * Merges rule sets: rules of `under` with a name that `over` also has are removed, then those of `over` are appended.
+ */
 export function mergeRuleSets(under: RuleSet | undefined, over: RuleSet | undefined): RuleSet | undefined {
   if (!under || !over) return over ?? under
   const merged = RULE_KINDS.map((kind) => {
@@ -97,7 +99,7 @@ export function mergeRuleSets(under: RuleSet | undefined, over: RuleSet | undefi
   return withoutEmpty({ ...Object.fromEntries(merged), enableAt: over.enableAt ?? under.enableAt }) as RuleSet
 }
 
-/** Without the rules of these names. */
+/** Returns the rule set without the rules that have these names. */
 export function withoutRules(rules: RuleSet | undefined, names: readonly string[]): RuleSet | undefined {
   if (!rules) return undefined
   const kept = RULE_KINDS.map((kind) => [kind, rules[kind]?.filter(({ name }) => !names.includes(name ?? ''))])
@@ -108,7 +110,7 @@ export function invalidRule(message: string): RegistryError {
   return new RegistryError('invalid_rule_set', message)
 }
 
-/** As the wire and the topic write entities: no nulls, no empty lists, maps or texts; `false` goes too. */
+/** Removes null, false, and empty lists, maps and strings, as Confluent's registry does in responses and records. */
 function withoutEmpty(entity: object): object {
   return Object.fromEntries(Object.entries(entity).filter(([, value]) => value !== false && !isEmpty(value)))
 }

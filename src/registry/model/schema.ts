@@ -1,36 +1,39 @@
 import { hash } from 'node:crypto'
-import type { SchemaType } from '../../formats/format.ts'
+import type { FormatType } from '../../formats/format.ts'
 import type { SchemaReference } from '../../formats/references.ts'
 import type { Metadata } from './metadata.ts'
 import type { RuleSet } from './rule-set.ts'
 import type { Subject } from './subject.ts'
 
-/** What an id stands for. Two contents with one `guid` are the same. */
+/** The content that a schema ID identifies. Contents with the same `guid` are identical. */
 export type SchemaContent = {
   readonly guid: string
-  readonly type: SchemaType
+  readonly type: FormatType
   readonly text: string
   readonly references: readonly SchemaReference[]
   readonly metadata: Metadata | undefined
   readonly ruleSet: RuleSet | undefined
 }
 
-/** A content at its place. */
+/** A schema as the client sent it. */
+export type SentSchema = Omit<SchemaContent, 'guid'>
+
+/** A version of a subject. */
 export type SchemaVersion = {
   readonly subject: Subject
   readonly version: number
   readonly id: number
   readonly content: SchemaContent
   readonly deleted: boolean
-  /** When its record was written. */
+  /** The timestamp of the record. */
   readonly timestampMs: number
-  /** Members of its record that we don't know, `schemaTags` among them: kept when it is written again. */
+  /** Members of the record that this registry does not interpret, such as `schemaTags`. They are kept on rewrites. */
   readonly extra: Readonly<Record<string, unknown>>
 }
 
 const MARK = Buffer.from([1])
 
-/** The identity of a content. The rule is the original's: MD5 over text, references, metadata and rules. */
+/** The GUID of a content, computed as in Confluent's registry: MD5 over text, references, metadata and rules. */
 export function guidOf({ text, references, metadata, ruleSet }: Omit<SchemaContent, 'guid' | 'type'>): string {
   const parts: (string | Buffer)[] = [text]
   for (const { name, subject, version } of references) {
@@ -40,7 +43,7 @@ export function guidOf({ text, references, metadata, ruleSet }: Omit<SchemaConte
   }
   if (metadata) parts.push(MARK, ...metadataWords(metadata))
   if (ruleSet) parts.push(MARK, ...ruleSetWords(ruleSet))
-  // Nearly all are a text alone, which needs no copy.
+  // Most contents consist of a text only, which does not need to be copied.
   return toUuid(hash('md5', parts.length === 1 ? text : Buffer.concat(parts.map((part) => Buffer.from(part)))))
 }
 
@@ -52,11 +55,11 @@ const UUID_PARTS = [
   [20, 32],
 ] as const
 
-/** 32 hexadecimal digits, with or without hyphens, as a UUID. */
+/** Formats 32 hexadecimal digits, with or without hyphens, as a UUID. */
 export function toUuid(hex: string): string {
   const digits = hex.replaceAll('-', '').toLowerCase()
   if (digits.length !== 32) return digits
-  // Joined, it is one string; put together by a template it would stay a tree of five, and there is one for each schema.
+  // `join` gives a flat string. A template would keep a rope of five strings in memory for each schema.
   return UUID_PARTS.map(([from, to]) => digits.slice(from, to)).join('-')
 }
 

@@ -1,33 +1,34 @@
-import { entity, type JsonSchema, openApi, pathParameters } from '../../http/openapi.ts'
+import { buildOpenApiDocument, type JsonSchema, pathParameters, schemaRef } from '../../http/openapi.ts'
 import { MEDIA_TYPES } from '../setting-keys.ts'
 import { ENTITIES } from './entities.ts'
+import { KEY_OPERATIONS } from './key-operations.ts'
 import { type Operation, PARAMETERS, RESOURCE_OPERATIONS, SERVER_OPERATIONS } from './operations.ts'
 
 /** Everything the registry answers, as OpenAPI 3.1. */
 export function openApiDocument(version: string): JsonSchema {
   const description = 'Every path of a resource also stands under /contexts/{context}. A path may end with a slash.'
   const operations = allOperations().map(([line, operation]) => [line, operationObject(line, operation)] as const)
-  return openApi({ title: 'Weir schema registry', version, description }, operations, ENTITIES)
+  return buildOpenApiDocument({ title: 'Weir schema registry', version, description }, operations, ENTITIES)
 }
 
 function allOperations(): readonly (readonly [line: string, operation: Operation])[] {
-  const resources = Object.entries(RESOURCE_OPERATIONS)
+  const resources = [...Object.entries(RESOURCE_OPERATIONS), ...Object.entries(KEY_OPERATIONS)]
   const within = resources.map(([line, operation]) => [line.replace(' ', ' /contexts/{context}'), operation] as const)
   return [...Object.entries(SERVER_OPERATIONS), ...resources, ...within]
 }
 
 function operationObject(line: string, operation: Operation): JsonSchema {
-  const { summary, query = [], body, answer, mediaType } = operation
+  const { summary, query = [], body, answer, mediaType, status = answer ? '200' : '204' } = operation
   const inQuery = query.map((name) => ({ name, in: 'query', ...PARAMETERS[name] }))
   const types = mediaType === undefined ? MEDIA_TYPES : [mediaType]
   const good = answer ? { description: 'Done.', content: contentOf(types, answer) } : { description: 'Done.' }
   return {
     summary,
     parameters: [...pathParameters(line), ...inQuery],
-    ...(body ? { requestBody: { required: true, content: contentOf(MEDIA_TYPES, entity(body)) } } : {}),
+    ...(body ? { requestBody: { required: true, content: contentOf(MEDIA_TYPES, schemaRef(body)) } } : {}),
     responses: {
-      [answer ? '200' : '204']: good,
-      default: { description: 'Refused, and why.', content: contentOf(MEDIA_TYPES, entity('Error')) },
+      [status]: good,
+      default: { description: 'Refused, and why.', content: contentOf(MEDIA_TYPES, schemaRef('Error')) },
     },
   }
 }

@@ -1,36 +1,39 @@
 import type { DecisionContext } from '../commands/decision.ts'
-import type { SchemaVersion } from '../model/schema.ts'
+import type { SchemaVersion, SentSchema } from '../model/schema.ts'
 import type { Subject } from '../model/subject.ts'
 import { type Candidate, compatibilityMessages } from './compatibility.ts'
 import { configInScope } from './effective-config.ts'
-import { resolveSchema, type SentSchema } from './schema-lookup.ts'
+import { resolveSchema } from './schema-lookup.ts'
 
-/** Why a schema may not follow these versions (ascending); empty when it may. Throws `invalid_schema`. */
+/**
+ * Returns the reasons why a schema is not compatible with the `previous` versions (ascending); empty if it is. Throws
+ * `invalid_schema`.
+ */
 export function checkCompatibility(
-  grounds: DecisionContext,
+  context: DecisionContext,
   subject: Subject,
   sent: SentSchema,
   previous: readonly SchemaVersion[],
   options: { readonly normalize: boolean },
 ): readonly string[] {
-  const config = configInScope(grounds.view, subject, grounds.defaults)
-  const { parsed, content } = resolveSchema(grounds, subject, sent, {
+  const config = configInScope(context.view, subject, context.defaults)
+  const { parsed, content } = resolveSchema(context, subject, sent, {
     normalize: options.normalize || config.normalize === true,
     validation: config.validateNewSchemas === false ? 'loose' : 'strict',
     fields: config.validateFields === true,
   })
-  return compatibilityMessages({ parsed, metadata: content.metadata }, candidates(grounds, previous), config)
+  return compatibilityMessages({ parsed, metadata: content.metadata }, candidates(context, previous), config)
 }
 
-/** Registered versions as the comparison takes them. */
+/** Converts registered versions to the input of `compatibilityMessages`. */
 export function candidates(
-  { view, schemas, facts }: DecisionContext,
+  { view, schemas, workerResults }: DecisionContext,
   versions: readonly SchemaVersion[],
 ): readonly Candidate[] {
   return versions.map(({ subject, version, content }) => ({
     type: content.type,
     version,
     metadata: content.metadata,
-    parsed: () => schemas.stored(view, subject, content, facts),
+    parsed: () => schemas.stored(view, subject, content, workerResults),
   }))
 }

@@ -1,97 +1,64 @@
-import type { CompatibilityLevel } from '../../clients/registry.ts'
-import type { CompareOptions, SchemaType } from '../../formats/format.ts'
-import type { ExaminedSchema } from '../compatibility-worker/facts.ts'
+import { comparedVersions, conflictsWith, type VersionConflict } from '../../formats/compatibility-level.ts'
+import type { FormatType } from '../../formats/format.ts'
+import type { OffloadableSchema } from '../compatibility-worker/worker-results.ts'
 import { type Metadata, reservedFields } from '../model/metadata.ts'
 import type { EffectiveConfig } from './effective-config.ts'
 
-/** A schema to compare: parsed only when its turn comes. */
+/** A schema to compare. `parsed` is called only if the schema is compared. */
 export type Candidate = {
-  readonly type: SchemaType
+  readonly type: FormatType
   readonly version: number
   readonly metadata: Metadata | undefined
-  readonly parsed: () => ExaminedSchema
+  readonly parsed: () => OffloadableSchema
 }
 
-const BACKWARD = { roles: { reader: 'new', writer: 'old' } } as const
-const FORWARD = { roles: { reader: 'old', writer: 'new' } } as const
+type NewSchema = Pick<Candidate, 'metadata'> & { readonly parsed: OffloadableSchema }
+
+/** In characters. Messages truncate a longer text of the earlier schema. */
 const OLD_SCHEMA_MAX = 10_240
 
 /**
- * Why a schema may not follow the `previous` versions (ascending) under this config; empty when it may. The sentences
- * are those of the original's verbose answers, in their order.
+ * Returns the reasons why a schema is not compatible with the `previous` versions (ascending) under this config; empty
+ * if it is. The messages are those of a verbose response of Confluent's registry, in its order. They cover only the
+ * first version that conflicts.
  */
 export function compatibilityMessages(
-  schema: Pick<Candidate, 'metadata'> & { readonly parsed: ExaminedSchema },
+  schema: NewSchema,
   previous: readonly Candidate[],
   config: EffectiveConfig,
 ): readonly string[] {
-  const level = config.compatibilityLevel
+  const { compatibilityLevel: level, compatibilityPolicy: policy, compatibilityGroup: group } = config
+  const rules = { level, policy, group }
+  const versions = previous.map((version) => ({ ...version, properties: version.metadata?.properties }))
+  const compared = comparedVersions(schema.metadata?.properties, versions, rules)
+  const [conflict] = conflictsWith(schema.parsed, compared, rules)
   const messages = [
     ...(config.validateFields ? fieldMessages(schema, previous.at(-1)) : []),
-    ...levelMessages(schema.parsed, comparable(schema, previous, config), level, config),
+    ...(conflict ? conflictMessages(conflict, level) : []),
   ]
   if (messages.length === 0) return []
   return [...messages, `{validateFields: '${config.validateFields === true}', compatibility: '${level}'}`]
 }
 
-/** Only versions of the same compatibility group take part; newest first, and only the newest if the level says so. */
-function comparable(
-  schema: Pick<Candidate, 'metadata'>,
-  previous: readonly Candidate[],
-  { compatibilityGroup: group, compatibilityLevel: level }: EffectiveConfig,
-): readonly Candidate[] {
-  if (level === 'NONE') return []
-  const mates =
-    group === undefined
-      ? previous
-      : previous.filter(({ metadata }) => metadata?.properties?.[group] === schema.metadata?.properties?.[group])
-  return level.endsWith('_TRANSITIVE') ? mates.toReversed() : mates.slice(-1)
-}
-
-function levelMessages(
-  schema: ExaminedSchema,
-  previous: readonly Candidate[],
-  level: CompatibilityLevel,
-  config: EffectiveConfig,
+function conflictMessages(
+  conflict: VersionConflict<Candidate, OffloadableSchema>,
+  level: EffectiveConfig['compatibilityLevel'],
 ): readonly string[] {
-  const policy = config.compatibilityPolicy ?? 'STRICT'
-  for (const old of previous) {
-    const messages = pairMessages(schema, old, level, { policy })
-    if (messages.length > 0) return messages
-  }
-  return []
-}
-
-function pairMessages(
-  schema: ExaminedSchema,
-  old: Candidate,
-  level: CompatibilityLevel,
-  options: Pick<CompareOptions, 'policy'>,
-): readonly string[] {
-  if (old.type !== schema.type) return ['Incompatible because of different schema type']
-  const before = old.parsed()
-  const forward = () => before.incompatibilities(schema, { ...FORWARD, ...options }).map(({ message }) => message)
-  const backward = () => schema.incompatibilities(before, { ...BACKWARD, ...options }).map(({ message }) => message)
-  if (level.startsWith('FORWARD')) return withOldSchema(forward(), old.version, before)
-  if (level.startsWith('BACKWARD')) return withOldSchema(backward(), old.version, before)
-  return [...forward(), ...withOldSchema(backward(), old.version, before)]
-}
-
-function withOldSchema(messages: readonly string[], version: number, old: ExaminedSchema): readonly string[] {
-  if (messages.length === 0) return messages
-  const text = old.canonical
+  if (conflict.kind === 'type') return ['Incompatible because of different schema type']
+  const { version, earlier, forward, backward } = conflict
+  const text = earlier.canonical
   const shown =
     text.length <= OLD_SCHEMA_MAX
       ? `{oldSchema: '${text}'}`
       : `{oldSchema: <truncated> '${text.slice(0, OLD_SCHEMA_MAX)}...'}`
-  return [...messages, `{oldSchemaVersion: ${version}}`, shown]
+  const messages = [...forward, ...backward].map(({ message }) => message)
+  // Under FULL, Confluent's registry shows the earlier schema only if there is a backward incompatibility.
+  if (level.startsWith('FULL') && backward.length === 0) return messages
+  return [...messages, `{oldSchemaVersion: ${version.version}}`, shown]
 }
 
-/** Reserved field names may not vanish, nor be used. */
-function fieldMessages(
-  schema: Pick<Candidate, 'metadata'> & { readonly parsed: ExaminedSchema },
-  latest: Candidate | undefined,
-): readonly string[] {
+/** A reserved field must stay reserved, and the schema must not have a field of that name. */
+function fieldMessages(schema: NewSchema, latest: Candidate | undefined): readonly string[] {
   const reserved = reservedFields(schema.metadata)
   const vanished = reservedFields(latest?.metadata).filter((field) => !reserved.includes(field))
   return [

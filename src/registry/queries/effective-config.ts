@@ -8,8 +8,9 @@ export type EffectiveConfig = Config & Required<Pick<Config, 'compatibilityLevel
 export type Defaults = { readonly config: EffectiveConfig; readonly mode: Mode }
 
 /**
- * What counts for a subject: its own config, completed by the global one; else its context's, else that of all contexts,
- * else the server's. A subject with a config of its own but no level has the server's level.
+ * The effective config of a subject: its own config, completed with the global one; otherwise that of its context, of
+ * all contexts (`GLOBAL`), or the server's defaults. A subject whose own config has no level uses the server's default
+ * level.
  */
 export function configInScope(view: RegistryView, subject: Subject | null, defaults: Defaults): EffectiveConfig {
   const own = subject === null ? undefined : view.config(subject)
@@ -31,12 +32,12 @@ export function isReadOnly(mode: Mode): boolean {
   return mode === 'READONLY' || mode === 'READONLY_OVERRIDE'
 }
 
-/** Modes in which schemas come with their ids, from another registry. */
+/** Modes in which schemas are registered with the IDs of another registry. */
 export function isImporting(mode: Mode): boolean {
   return mode === 'IMPORT' || mode === 'FORWARD'
 }
 
-/** Throws `not_permitted` where nothing may be written. */
+/** Throws `not_permitted` if the scope is in a read-only mode. */
 export function checkWritable(view: RegistryView, subject: Subject | null, defaults: Defaults): void {
   if (isReadOnly(modeInScope(view, subject, defaults))) throw wrongMode(subject, 'in read-only mode')
 }

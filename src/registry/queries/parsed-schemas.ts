@@ -1,19 +1,20 @@
-import { type ParsedSchema, SchemaError } from '../../formats/format.ts'
+import type { ParsedSchema } from '../../formats/format.ts'
 import { type Dependency, dependenciesOf, type SchemaReference } from '../../formats/references.ts'
-import { ExaminedSchema, type Facts } from '../compatibility-worker/facts.ts'
-import { reasonOf, type SchemaToRead } from '../compatibility-worker/job.ts'
-import { isReadHere } from '../compatibility-worker/size.ts'
+import { SchemaError } from '../../formats/schema-error.ts'
+import { isParsedInProcess } from '../compatibility-worker/in-process-limits.ts'
+import { schemaErrorMessage, type UnparsedSchema } from '../compatibility-worker/worker-job.ts'
+import { OffloadableSchema, type WorkerResults } from '../compatibility-worker/worker-results.ts'
 import { invalidSchema } from '../model/registry-error.ts'
 import type { SchemaContent } from '../model/schema.ts'
 import { Formats } from '../model/schema-types.ts'
 import { contextOf, type Subject, toSubject } from '../model/subject.ts'
 import type { RegistryView } from '../store/state.ts'
 
-/** What is parsed: a content, or one that has no identity yet. */
+/** The parts of a content that the parser needs. */
 export type Unparsed = Pick<SchemaContent, 'type' | 'text' | 'references'>
 
 export type ParsedSchemasOptions = {
-  /** How many schemas are held parsed, and how long after their last use. */
+  /** The maximum number of parsed schemas in the cache. They expire `expiryMs` after their last use. */
   readonly entriesMax: number
   readonly expiryMs: number
   readonly nowMs: () => number
@@ -22,8 +23,8 @@ export type ParsedSchemasOptions = {
 const DUMP_MAX = 10_240
 
 /**
- * Schemas in the form that compares and prints them. Parsing costs, so the last ones are kept; the same text asked for
- * again is a look-up. A large one is known by facts; where they are missing, asking it throws `MissingFact`.
+ * Parses schemas and caches the most recently used ones. A large schema is not parsed here but represented by its
+ * `workerResults`; an operation whose result is missing throws `MissingWorkerResult`.
  */
 export class ParsedSchemas {
   readonly formats = new Formats()
@@ -35,38 +36,46 @@ export class ParsedSchemas {
     this.#options = options
   }
 
-  /** A schema that is registered already: read as far as it can be read. Throws `invalid_schema`. */
-  stored(view: RegistryView, subject: Subject, content: SchemaContent, facts: Facts): ExaminedSchema {
-    return this.parse(view, subject, content, { validation: 'loose', facts })
+  /** Parses a registered schema, with loose validation. Throws `invalid_schema`. */
+  stored(
+    view: RegistryView,
+    subject: Subject,
+    content: SchemaContent,
+    workerResults: WorkerResults,
+  ): OffloadableSchema {
+    return this.parse(view, subject, content, { validation: 'loose', workerResults })
   }
 
-  /** Throws `invalid_schema` with the reason. References are those of a schema under `subject`. */
+  /**
+   * Parses a schema and resolves its references in the context of `subject`. Throws `invalid_schema` with the reason.
+   */
   parse(
     view: RegistryView,
     subject: Subject,
     unparsed: Unparsed,
-    { validation, facts }: { readonly validation: 'strict' | 'loose'; readonly facts: Facts },
-  ): ExaminedSchema {
+    { validation, workerResults }: { readonly validation: 'strict' | 'loose'; readonly workerResults: WorkerResults },
+  ): OffloadableSchema {
     const { type, text, references } = unparsed
     try {
       const needed = dependencies(view, subject, references)
       const schema = { type, text, references, dependencies: needed, validation, normalized: false }
-      if (isReadHere(schema)) return new ExaminedSchema(schema, this.#parse(subject, schema, facts), facts)
-      const outcome = facts.get({ op: 'read', schema })
+      if (isParsedInProcess(schema))
+        return new OffloadableSchema(schema, this.#parse(subject, schema, workerResults), workerResults)
+      const outcome = workerResults.get({ op: 'read', schema })
       if ('wrong' in outcome) throw new SchemaError(outcome.wrong)
-      return new ExaminedSchema(schema, undefined, facts)
+      return new OffloadableSchema(schema, undefined, workerResults)
     } catch (error) {
       throw invalidSchema(
-        `Invalid schema ${describe(subject, unparsed)} with refs ${listReferences(references)} of type ${type}, details: ${reasonOf(error)}`,
+        `Invalid schema ${describe(subject, unparsed)} with refs ${listReferences(references)} of type ${type}, details: ${schemaErrorMessage(error)}`,
       )
     }
   }
 
-  #parse(subject: Subject, schema: SchemaToRead, facts: Facts): ParsedSchema {
+  #parse(subject: Subject, schema: UnparsedSchema, workerResults: WorkerResults): ParsedSchema {
     const key = keyOf(subject, schema)
     const known = this.#take(key)
     if (known) return known
-    const parsed = facts.timed('read', schema.type, () => this.formats.get(schema.type).parse(schema, schema))
+    const parsed = workerResults.timed('read', schema.type, () => this.formats.get(schema.type).parse(schema, schema))
     this.#keep(key, parsed)
     return parsed
   }
@@ -88,12 +97,12 @@ export class ParsedSchemas {
   }
 }
 
-function keyOf(subject: Subject, { type, text, references = [], validation }: SchemaToRead): string {
+function keyOf(subject: Subject, { type, text, references = [], validation }: UnparsedSchema): string {
   const named = references.length === 0 ? '' : `${contextOf(subject)} ${JSON.stringify(references)}`
   return `${validation} ${type} ${named}\n${text}`
 }
 
-/** Soft-deleted versions may still be referred to. */
+/** Resolves references. An explicit version can be soft-deleted. Throws `invalid_schema` if one does not exist. */
 function dependencies(
   view: RegistryView,
   subject: Subject,

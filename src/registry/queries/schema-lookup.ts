@@ -1,31 +1,29 @@
 import { normalizedReferences, type SchemaReference } from '../../formats/references.ts'
 import type { DecisionContext } from '../commands/decision.ts'
 import { inheritMetadata } from '../commands/inherited-metadata.ts'
-import type { ExaminedSchema } from '../compatibility-worker/facts.ts'
+import type { OffloadableSchema } from '../compatibility-worker/worker-results.ts'
 import { VERSION_PROPERTY, withProperty } from '../model/metadata.ts'
 import { invalidSchema, schemaNotFound, subjectNotFound, versionNotFound } from '../model/registry-error.ts'
-import { guidOf, type SchemaContent, type SchemaVersion } from '../model/schema.ts'
+import { guidOf, type SchemaContent, type SchemaVersion, type SentSchema } from '../model/schema.ts'
 import { contextOf, type Subject, toSubject } from '../model/subject.ts'
 import type { RegistryView } from '../store/state.ts'
 import { configInScope } from './effective-config.ts'
 
-/** A schema as it was sent. */
-export type SentSchema = Omit<SchemaContent, 'guid'>
-/** A sent schema, understood: its canonical content, and the form that compares. */
-export type ResolvedSchema = { readonly content: SchemaContent; readonly parsed: ExaminedSchema }
-/** A positive number, or the last version that is not deleted. */
+/** A sent schema after parsing: its canonical content, and the parsed schema. */
+export type ResolvedSchema = { readonly content: SchemaContent; readonly parsed: OffloadableSchema }
+/** A positive version number, or the latest version that is not deleted. */
 export type VersionSelector = number | 'latest'
 
-/** Throws `invalid_schema`. */
+/** Parses a sent schema and resolves its references. Throws `invalid_schema`. */
 export function resolveSchema(
-  { view, schemas, facts }: DecisionContext,
+  { view, schemas, workerResults }: DecisionContext,
   subject: Subject,
   sent: SentSchema,
   options: { readonly normalize: boolean; readonly validation: 'strict' | 'loose'; readonly fields?: boolean },
 ): ResolvedSchema {
   if (sent.text.trim() === '') throw invalidSchema('Empty schema')
   const references = concreteReferences(view, subject, sent.references)
-  const read = schemas.parse(view, subject, { ...sent, references }, { validation: options.validation, facts })
+  const read = schemas.parse(view, subject, { ...sent, references }, { validation: options.validation, workerResults })
   const parsed = options.normalize ? read.normalized() : read
   if (options.fields && parsed.type === 'JSON' && parsed.fields.some((field) => field.startsWith('$$'))) {
     throw invalidSchema('Field names cannot start with $$ prefix')
@@ -35,10 +33,10 @@ export function resolveSchema(
     text: parsed.canonical,
     references: options.normalize ? normalizedReferences(references) : references,
   }
-  return { content: { ...content, guid: facts.guidOf(content) }, parsed }
+  return { content: { ...content, guid: workerResults.guidOf(content) }, parsed }
 }
 
-/** References to the latest version get its number. */
+/** Replaces the version -1 (latest) of references by the number of the latest version. */
 function concreteReferences(
   view: RegistryView,
   subject: Subject,
@@ -52,7 +50,7 @@ function concreteReferences(
   })
 }
 
-/** The version a selector means. Throws `subject_not_found` or `version_not_found`. */
+/** Returns the selected version. Throws `subject_not_found` or `version_not_found`. */
 export function findVersion(
   view: RegistryView,
   subject: Subject,
@@ -66,44 +64,45 @@ export function findVersion(
 }
 
 /**
- * Where a schema stands under a subject already: by identity, else the newest version that means the same although
- * references are written out in one of the two, or only one of them carries its own version number.
+ * Returns the version of the subject that has this schema: the one with the same GUID, otherwise the newest one that is
+ * equivalent as defined by `isRegisteredAs`.
  */
 export function findSchema(
-  grounds: DecisionContext,
+  context: DecisionContext,
   subject: Subject,
   schema: ResolvedSchema,
   options: { readonly deleted: boolean; readonly latestOnly?: boolean },
 ): SchemaVersion | undefined {
-  const { view } = grounds
+  const { view } = context
   const versions = options.latestOnly ? [view.latest(subject)].filter((v) => v !== undefined) : view.versions(subject)
   const id = view.idOf(contextOf(subject), schema.content.guid)
   const candidates = versions.filter(({ deleted }) => options.deleted || !deleted)
   return (
     candidates.find((version) => version.id === id && version.content.guid === schema.content.guid) ??
-    candidates.findLast((version) => isSame(grounds, schema, version))
+    candidates.findLast((version) => isRegisteredAs(context, schema, version))
   )
 }
 
 /**
- * Answers where a schema is registered. As registering would, it takes what the schema leaves open from config and from
- * the latest version. Throws `subject_not_found` or `schema_not_found`.
+ * Returns the version under which a schema is registered. If the sent schema is not found, it is completed with
+ * metadata and rules from the config and the latest version, as on registration. Throws `subject_not_found` or
+ * `schema_not_found`.
  */
-export function lookUp(
-  grounds: DecisionContext,
+export function lookUpSchema(
+  context: DecisionContext,
   subject: Subject,
   sent: SentSchema,
   options: { readonly normalize: boolean; readonly deleted: boolean },
 ): SchemaVersion {
-  const { view, defaults } = grounds
+  const { view, defaults } = context
   if (!view.versions(subject).some(({ deleted }) => options.deleted || !deleted)) throw subjectNotFound(subject)
   const config = configInScope(view, subject, defaults)
   const find = (schema: SentSchema) => {
     const normalize = options.normalize || config.normalize === true
     return findSchema(
-      grounds,
+      context,
       subject,
-      resolveSchema(grounds, subject, schema, { normalize, validation: 'loose' }),
+      resolveSchema(context, subject, schema, { normalize, validation: 'loose' }),
       options,
     )
   }
@@ -115,20 +114,24 @@ export function lookUp(
   return again
 }
 
-/** Whether a version means what a schema says. */
-export function isSame(grounds: DecisionContext, schema: ResolvedSchema, version: SchemaVersion): boolean {
+/**
+ * Whether a version is equivalent to a schema: the canonical texts are equal, also if the sent schema has inlined the
+ * references of the version (AVRO: or the schemas are equivalent), and metadata and rules are equal apart from the
+ * `confluent:version` property.
+ */
+export function isRegisteredAs(context: DecisionContext, schema: ResolvedSchema, version: SchemaVersion): boolean {
   const { content } = schema
   const old = version.content
   if (content.type !== old.type) return false
   const writtenOut = content.references.length === 0 && old.references.length > 0
   if (!writtenOut && JSON.stringify(content.references) !== JSON.stringify(old.references)) return false
   if (!sameBesideVersion(content, version)) return false
-  const parsed = grounds.schemas.stored(grounds.view, version.subject, old, grounds.facts)
+  const parsed = context.schemas.stored(context.view, version.subject, old, context.workerResults)
   const text = writtenOut ? (parsed.formatted('resolved') ?? parsed.canonical) : parsed.canonical
   return text === schema.parsed.canonical || (content.type === 'AVRO' && schema.parsed.isEquivalent(parsed))
 }
 
-/** Metadata and rules are equal, or differ only in that one side has the property that tells its version. */
+/** Whether metadata and rules are equal, or differ only in that one side has the `confluent:version` property. */
 function sameBesideVersion(content: SchemaContent, version: SchemaVersion): boolean {
   const old = version.content
   const given = content.metadata?.properties?.[VERSION_PROPERTY]

@@ -3,24 +3,24 @@ import type { SchemaVersion } from '../model/schema.ts'
 import { ALL_CONTEXTS, contextOf, DEFAULT_CONTEXT, partsOf, type Subject, toSubject } from '../model/subject.ts'
 import type { RegistryView } from '../store/state.ts'
 
-/** Whether a subject may be read; what may not is not found. */
+/** Whether the principal may read a subject. Searches skip the subjects that it may not read. */
 export type IsReadable = (subject: Subject) => boolean
 
-/** Which versions take part: live ones, also deleted ones, or only those. */
-export type Which = 'live' | 'all' | 'deleted'
+/** Which versions match: only live ones, all, or only soft-deleted ones. */
+export type VersionFilter = 'live' | 'all' | 'deleted'
 
-export function takesPart(which: Which): (version: SchemaVersion) => boolean {
+export function matchesVersionFilter(which: VersionFilter): (version: SchemaVersion) => boolean {
   if (which === 'all') return () => true
   return ({ deleted }) => deleted === (which === 'deleted')
 }
 
 /**
- * Sorted. A prefix of `:*:` searches every context; any other one searches the context it names. A subject is deleted
- * when all its versions are.
+ * Returns the subjects that match, sorted. The prefix `:*:` searches every context; any other prefix searches the
+ * context it names. A subject is deleted if all its versions are.
  */
-export function findSubjects(view: RegistryView, prefix: string, which: Which): readonly Subject[] {
+export function findSubjects(view: RegistryView, prefix: string, which: VersionFilter): readonly Subject[] {
   const matches = prefixMatcher(prefix)
-  const isLive = takesPart('live')
+  const isLive = matchesVersionFilter('live')
   const isWanted = (subject: Subject) => which === 'all' || view.versions(subject).some(isLive) === (which === 'live')
   return [...view.subjects()].filter((subject) => matches(subject) && isWanted(subject)).sort()
 }
@@ -36,8 +36,9 @@ function prefixMatcher(prefix: string): (subject: Subject) => boolean {
 }
 
 /**
- * A version that holds this id. With a subject, its own is preferred: in its context, then, for a subject without one, in
- * every other; after that any subject's of the context. Throws `schema_not_found`.
+ * Returns a version with this ID. If a subject is given, a version of that subject is preferred; an unqualified subject
+ * is searched in every context, the default one first. Otherwise any subject of the context matches. Throws
+ * `schema_not_found`.
  */
 export function findById(
   view: RegistryView,
@@ -70,13 +71,13 @@ function ownHolder(
   return undefined
 }
 
-/** Every place of an id, by subject. Throws `schema_not_found` when nothing holds it. */
-export function findPlaces(
+/** Returns all versions with this ID, sorted by subject and version. Throws `schema_not_found` if there are none. */
+export function findVersionsById(
   view: RegistryView,
   id: number,
   subject: Subject | undefined,
   isReadable: IsReadable,
-  which: Which,
+  which: VersionFilter,
 ): readonly SchemaVersion[] {
   const context = contextOf(findById(view, id, subject, isReadable).subject)
   const name = subject === undefined ? '' : partsOf(subject).name
@@ -84,11 +85,11 @@ export function findPlaces(
     .holders(context, id)
     .filter((holder) => isReadable(holder.subject))
     .filter((holder) => name === '' || partsOf(holder.subject).name === name)
-    .filter(takesPart(which))
+    .filter(matchesVersionFilter(which))
     .toSorted((a, b) => (a.subject < b.subject ? -1 : a.subject > b.subject ? 1 : a.version - b.version))
 }
 
-/** The contexts in which a guid has an id, the default one first. Throws `schema_not_found`. */
+/** Returns one version with this GUID for each context, the default context first. Throws `schema_not_found`. */
 export function findByGuid(view: RegistryView, guid: string, isReadable: IsReadable): readonly SchemaVersion[] {
   const found = view.contexts().flatMap((context) => {
     const id = view.idOf(context, guid)
@@ -100,10 +101,10 @@ export function findByGuid(view: RegistryView, guid: string, isReadable: IsReada
 }
 
 /**
- * Tries a subject without a context in every context that is permitted, the default one first; its failure is the one that
- * counts.
+ * Calls `find` with the subject. If that throws a `RegistryError` and the subject is in the default context, tries the
+ * first permitted context that has a subject of that name. If there is none, rethrows the error.
  */
-export function inAnyContext<Found>(
+export function findInAnyContext<Found>(
   view: RegistryView,
   subject: Subject,
   isPermitted: (subject: Subject) => boolean,
@@ -121,20 +122,20 @@ export function inAnyContext<Found>(
   }
 }
 
-/** The latest live version whose metadata has all these properties. */
+/** Returns the highest version that matches the filter and whose metadata has all these properties. */
 export function findByMetadata(
   view: RegistryView,
   subject: Subject,
   properties: readonly (readonly [key: string, value: string])[],
-  which: Which,
+  which: VersionFilter,
 ): SchemaVersion | undefined {
   return view
     .versions(subject)
-    .filter(takesPart(which))
+    .filter(matchesVersionFilter(which))
     .findLast(({ content }) => properties.every(([key, value]) => content.metadata?.properties?.[key] === value))
 }
 
-/** Whether a schema carries rules: of any kind, or of one type. */
+/** Whether a schema has a rule of this type, in any of its rule lists. */
 export function hasRule({ content }: SchemaVersion, type: string): boolean {
   const { migrationRules = [], domainRules = [], encodingRules = [] } = content.ruleSet ?? {}
   return [...migrationRules, ...domainRules, ...encodingRules].some((rule) => rule.type === type)

@@ -1,8 +1,9 @@
 import type { FastifyRequest } from 'fastify'
-import type { Api } from './api.ts'
-import { operationOf, resourceOf } from './operations.ts'
+import { type Api, paramsOf } from './api.ts'
+import { dekSubjectIn, kekNameIn } from './key-access.ts'
+import { operationOf, operationOnKeys, resourceOf } from './operations.ts'
 
-/** What tells nothing of any subject: for everybody who is known. */
+/** Routes whose responses contain nothing about subjects. Every authenticated principal may use them. */
 const PUBLIC: ReadonlySet<string> = new Set([
   '/',
   '/schemas/types',
@@ -13,17 +14,26 @@ const PUBLIC: ReadonlySet<string> = new Set([
 ])
 
 /**
- * Throws a 403 where the path names what the request may not reach. Each accessor of `api` checks again what it hands
- * out: an alias may have changed until a body has arrived.
+ * Throws a 403 error if the principal may not access what the path names. The accessors of `api` repeat the check when
+ * the handler calls them, because an alias can change while the body is received.
  */
 export function checkAccess(request: FastifyRequest, api: Api): void {
   const path = resourceOf(request)
-  // That there is no such place is no secret.
+  // An unknown route gets a 404, regardless of permissions.
   if (path === undefined || PUBLIC.has(path)) return
-  if (path === '/metrics') request.rights.demandAll('read')
+  if (path === '/metrics') request.rights.requireAll('read')
+  else if (path.startsWith('/dek-registry/')) checkKeyAccess(request, api)
   else if (path.includes('/subjects/:subject')) api.subject(request)
   else if (/^\/(config|mode)\b/.test(path)) api.scope(request)
   else if (path === '/contexts/:context') api.context(request)
-  // Lists and ids are narrowed to what may be read.
-  else request.rights.demandSome(operationOf(request))
+  // Lists and lookups by ID return only the subjects that the principal may read.
+  else request.rights.requireAny(operationOf(request))
+}
+
+/** Checks the KEK and the subject of the path. The route handlers check a subject in the body. */
+function checkKeyAccess(request: FastifyRequest, api: Api): void {
+  const { name, subject } = paramsOf(request)
+  if (name === undefined) request.rights.on('keks').requireAny(operationOnKeys(request))
+  else kekNameIn(request)
+  if (subject !== undefined) dekSubjectIn(request, api)
 }

@@ -5,7 +5,7 @@ import type { SchemaReference } from '../../formats/references.ts'
 import type { SchemaTags } from '../../formats/tags.ts'
 import type { Decision, DecisionContext } from '../commands/decision.ts'
 import type { WriteOperation } from '../commands/write-operation.ts'
-import type { Facts } from '../compatibility-worker/facts.ts'
+import type { WorkerResults } from '../compatibility-worker/worker-results.ts'
 import type { Forwarder } from '../leadership/forwarding.ts'
 import { RegistryError } from '../model/registry-error.ts'
 import type { SchemaVersion } from '../model/schema.ts'
@@ -23,26 +23,35 @@ import {
 import type { Registry } from '../registry.ts'
 import type { RegistryValues } from '../settings.ts'
 import type { RegistryView } from '../store/state.ts'
-import type { AnswerOptions, Profile } from './answer.ts'
 import { operationOn } from './operations.ts'
-import { flag, formatIn, type Limits, parseSchemaBody, type Query, type SchemaBody, text, texts } from './request.ts'
+import {
+  booleanParameter,
+  formatParameter,
+  type PageLimits,
+  parseSchemaBody,
+  type Query,
+  type SchemaBody,
+  stringParameter,
+  stringParameters,
+} from './request.ts'
+import type { ResponseProfile, SchemaResponseOptions } from './schema-response.ts'
 
-/** A write: what is decided, and how the answer is told. */
+/** A write request: the decision to make, and how to build the response body from its answer. */
 export type Write<Answer> = {
   readonly operation: WriteOperation
-  readonly decide: (grounds: DecisionContext) => Decision<Answer>
-  /** Default: as it is. */
+  readonly decide: (context: DecisionContext) => Decision<Answer>
+  /** Builds the response body. Default: the answer of the decision. */
   readonly answer?: (written: Answer) => unknown
-  /** What the request knows already. */
-  readonly facts?: Facts
+  /** Worker results that the request has already obtained. */
+  readonly workerResults?: WorkerResults
 }
 
-/** What the routes of every resource share. */
+/** Helpers that the routes of all resources share. */
 export class Api {
   readonly registry: Registry
   readonly settings: RegistryValues
   readonly #forwarder: Forwarder
-  /** Others count their revisions from another beginning. */
+  /** Part of the ETag, because revisions of different instances are not comparable. */
   readonly #instance = randomUUID()
 
   constructor(registry: Registry, settings: RegistryValues, forwarder: Forwarder) {
@@ -52,47 +61,54 @@ export class Api {
   }
 
   get view(): RegistryView {
-    return this.registry.grounds.view
+    return this.registry.decisionContext.view
   }
 
-  /** Says of a request that its answer tells of the state as it is now, and of nothing else. */
-  tellsState(request: FastifyRequest): void {
+  /** Marks the request as cacheable: its response depends only on the current registry state. */
+  markCacheable(request: FastifyRequest): void {
     request.revision = this.view.revision
   }
 
-  /** Marks an answer as one of the state as it is now. True: who asks has had it already. */
-  isKnown({ headers, rights }: FastifyRequest, reply: FastifyReply): boolean {
-    // What may be read changes without a change of the state.
-    if (!rights.mayAll('read')) return false
+  /** Sets the ETag of the response to the current revision. Returns true if the client already has that revision. */
+  isNotModified({ headers, rights }: FastifyRequest, reply: FastifyReply): boolean {
+    // The set of readable subjects can change without a change of the state.
+    if (!rights.allowsAll('read')) return false
     const mark = `"${this.#instance}-${this.view.revision}"`
     reply.header('etag', mark)
-    // A proxy that compresses makes it a weak one.
+    // A proxy that compresses responses makes the ETag weak.
     return headers['if-none-match']?.replace(/^W\//, '') === mark
   }
 
-  get profile(): Profile {
+  get profile(): ResponseProfile {
     return this.settings['weir.response.profile']
   }
 
-  limits(kind: 'schema' | 'subject' | 'subject.version' | 'context'): Limits {
+  limits(
+    kind: 'schema' | 'subject' | 'subject.version' | 'context' | 'kek' | 'dek.subject' | 'dek.version',
+  ): PageLimits {
     return {
       default: this.settings[`${kind}.search.default.limit`],
       max: this.settings[`${kind}.search.max.limit`],
     }
   }
 
-  /** The subject of a path: in the path's context, and what it is an alias of. Throws `invalid_subject`. */
+  /**
+   * The subject of the path, qualified with the path's context, with its alias resolved. Throws `invalid_subject`, and
+   * a 403 error if the principal lacks the permission.
+   */
   subject(request: FastifyRequest): Subject {
-    return this.#permitted(request, this.target(this.#named(request)))
+    return this.#permitted(request, this.resolveAlias(this.#named(request)))
   }
 
-  /** One step of alias, never two. */
-  target(subject: Subject): Subject {
+  /** Resolves the subject's alias, once: the alias of an alias is not resolved. */
+  resolveAlias(subject: Subject): Subject {
     const alias = this.view.config(subject)?.alias
     return alias === undefined || alias === '' ? subject : toSubject(alias, contextOf(subject))
   }
 
-  /** What `/config` and `/mode` are about: a subject, a context, or everything (null). */
+  /**
+   * The scope of a `/config` or `/mode` request: a subject, a context, or the global scope (null). Throws as `subject`.
+   */
   scope(request: FastifyRequest): Subject | null {
     const { subject } = paramsOf(request)
     const context = contextIn(request)
@@ -100,32 +116,34 @@ export class Api {
     return this.#permitted(request, scope)
   }
 
-  /** The context of a path, to do something with it as a whole. */
+  /** The context of the path. Throws `invalid_context`, and a 403 error if the principal lacks the permission on it. */
   context(request: FastifyRequest): string {
     const context = contextIn(request)
     this.#permitted(request, contextSubject(context))
     return context
   }
 
-  /** Whether a subject may be read: what lists and searches are narrowed to. */
+  /** Returns the filter that lists and searches apply: whether the principal may read a subject. */
   readable(request: FastifyRequest): (subject: Subject) => boolean {
     const { rights } = request
-    return rights.mayAll('read') ? () => true : (subject) => rights.may('read', subject)
+    return rights.allowsAll('read') ? () => true : (subject) => rights.allows('read', subject)
   }
 
-  /** Whether a request may do with another subject what it does. */
+  /** Returns a predicate: whether the principal may perform the request's operation on a given subject. */
   permits(request: FastifyRequest): (subject: Subject) => boolean {
-    return (subject) => request.rights.may(operationOn(subject, request, this.registry.grounds), subject)
+    return (subject) => request.rights.allows(operationOn(subject, request, this.registry.decisionContext), subject)
   }
 
-  /** Throws a 403 where a schema refers, by however many steps, to what may not be read. */
+  /**
+   * Throws a 403 error if the schema references, directly or transitively, a subject that the principal may not read.
+   */
   checkReferences(request: FastifyRequest, subject: Subject, references: readonly SchemaReference[]): void {
-    if (request.rights.mayAll('read')) return
+    if (request.rights.allowsAll('read')) return
     const seen = new Set<string>()
     const check = (from: Subject, names: readonly SchemaReference[]) => {
       for (const { subject: named, version } of names) {
         const referenced = toSubject(named, contextOf(from))
-        request.rights.demand('read', referenced)
+        request.rights.require('read', referenced)
         const key = JSON.stringify([referenced, version])
         if (seen.has(key)) continue
         seen.add(key)
@@ -136,50 +154,70 @@ export class Api {
     check(subject, references)
   }
 
-  /** The subject that a query names; a context in the path stands for itself. */
+  /** The subject of the `subject` query parameter, with its alias resolved; without it, the context of the path. */
   queriedSubject(request: FastifyRequest): Subject | undefined {
-    const named = text(queryOf(request), 'subject')
+    const named = stringParameter(queryOf(request), 'subject')
     const context = contextIn(request)
-    if (named !== undefined && named !== '') return this.target(toSubject(named, context))
+    if (named !== undefined && named !== '') return this.resolveAlias(toSubject(named, context))
     return contextSubject(context) ?? undefined
   }
 
-  /** The prefix that a list is narrowed to, within the path's context. */
+  /** The subject prefix of a list request, within the path's context. `otherwise` is the default outside a context. */
   prefix(request: FastifyRequest, otherwise: string): string {
     const context = contextIn(request)
-    const named = text(queryOf(request), 'subjectPrefix')
+    const named = stringParameter(queryOf(request), 'subjectPrefix')
     return context === DEFAULT_CONTEXT ? (named ?? otherwise) : toSubject(named ?? '', context)
   }
 
-  /** How a schema is written: in the form that was asked for when its format knows that form, with tags if asked for. */
-  async written(request: FastifyRequest, version: SchemaVersion, query = queryOf(request)): Promise<AnswerOptions> {
-    const format = formatIn(query)
-    // Other forms of a schema may hold what it refers to.
+  /**
+   * Reads the options of a schema response from the query: `format` (ignored if the schema type does not support it),
+   * `findTags` and `referenceFormat`. With a `format`, throws a 403 error if the principal may not read a referenced
+   * subject.
+   */
+  async responseOptions(
+    request: FastifyRequest,
+    version: SchemaVersion,
+    query = queryOf(request),
+  ): Promise<SchemaResponseOptions> {
+    const format = formatParameter(query)
+    // Other formats can include the text of referenced schemas.
     if (format) this.checkReferences(request, version.subject, version.content.references)
-    const wanted = texts(query, 'findTags').flatMap((words) => words.split(','))
+    const wanted = stringParameters(query, 'findTags').flatMap((words) => words.split(','))
     const formatted = format ? await this.#ask(version, (schema) => schema.formatted(format)) : undefined
     const tags = wanted.length > 0 ? await this.#ask(version, (schema) => schema.tags()) : undefined
     return {
       profile: this.profile,
-      qualified: text(query, 'referenceFormat')?.toLowerCase() === 'qualified',
+      qualified: stringParameter(query, 'referenceFormat')?.toLowerCase() === 'qualified',
       ...(formatted === undefined ? {} : { text: formatted }),
       ...(tags === undefined ? {} : { tags: tags.filter((one) => isWanted(one, wanted)) }),
     }
   }
 
   /**
-   * Answers a request that writes: here, when this instance leads; else with what the leader answers, once this instance
-   * has seen what the leader wrote.
+   * Handles a write request: on this instance if it is the leader, otherwise by forwarding it to the leader. A
+   * forwarded request is answered after this instance has read what the leader wrote.
    */
   async write<Answer>(
     request: FastifyRequest,
     reply: FastifyReply,
-    { operation, decide, answer = (written) => written, facts }: Write<Answer>,
+    { operation, decide, answer = (written) => written, workerResults }: Write<Answer>,
+  ): Promise<unknown> {
+    return this.onLeader(request, reply, operation, async () =>
+      answer(await this.registry.write(decide, operation, workerResults)),
+    )
+  }
+
+  /** Runs `act` if this instance is the leader, otherwise forwards the request, as `write` does. */
+  async onLeader(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    operation: WriteOperation,
+    act: () => Promise<unknown>,
   ): Promise<unknown> {
     const { registry } = this
     const { leadership } = registry
     registry.checkStore()
-    if (leadership.pen()) return answer(await registry.write(decide, operation, facts))
+    if (leadership.writer()) return act()
     const { status, type, text: body } = await this.#forwarder.ask(leadership.leaderUrl(), request, operation)
     if (status < 300) await registry.refresh()
     return reply
@@ -188,17 +226,17 @@ export class Api {
       .send(body === '' ? undefined : body)
   }
 
-  /** The schema of a body, ready to be parsed. */
-  async sent(request: FastifyRequest, subject: Subject): Promise<SchemaBody> {
+  /** Parses the body, checks access to the referenced subjects and loads the code of the schema type. */
+  async readSchemaBody(request: FastifyRequest, subject: Subject): Promise<SchemaBody> {
     const body = parseSchemaBody(request.body)
     this.checkReferences(request, subject, body.schema.references)
-    await this.registry.grounds.schemas.formats.load(body.schema.type)
+    await this.registry.decisionContext.schemas.formats.load(body.schema.type)
     return body
   }
 
-  /** Has to be awaited before a version's schema is parsed. */
+  /** Loads the code of the version's schema type. Await it before parsing the schema. */
   loadFormatOf({ content }: SchemaVersion): Promise<void> {
-    return this.registry.grounds.schemas.formats.load(content.type)
+    return this.registry.decisionContext.schemas.formats.load(content.type)
   }
 
   #named(request: FastifyRequest): Subject {
@@ -208,21 +246,21 @@ export class Api {
     })
   }
 
-  /** Throws a 403 where the request may not do what it does with this. */
+  /** Returns `scope`. Throws a 403 error if the principal lacks the permission for the request's operation on it. */
   #permitted<Scope extends Subject | null>(request: FastifyRequest, scope: Scope): Scope {
-    const operation = operationOn(scope, request, this.registry.grounds)
+    const operation = operationOn(scope, request, this.registry.decisionContext)
     const isGlobal = scope === null || scope === GLOBAL
-    if (!isGlobal) request.rights.demand(operation, scope)
-    // Everything takes over what is set here, and may know it.
-    else if (operation === 'read') request.rights.demandSome(operation)
-    else request.rights.demandAll(operation)
+    if (!isGlobal) request.rights.require(operation, scope)
+    // Every subject inherits the global settings, so reading them requires permission on any one subject.
+    else if (operation === 'read') request.rights.requireAny(operation)
+    else request.rights.requireAll(operation)
     return scope
   }
 
   async #ask<Answer>(version: SchemaVersion, question: (schema: ParsedSchema) => Answer): Promise<Answer> {
     await this.loadFormatOf(version)
-    return this.registry.think(({ schemas, view, facts }) =>
-      question(schemas.stored(view, version.subject, version.content, facts)),
+    return this.registry.withDecisionContext(({ schemas, view, workerResults }) =>
+      question(schemas.stored(view, version.subject, version.content, workerResults)),
     )
   }
 }
@@ -247,8 +285,8 @@ export function contextIn(request: FastifyRequest): string {
   return found
 }
 
-/** Which versions a list is about. `deletedOnly` wins over `deleted`. */
-export function whichIn(query: Query): 'live' | 'all' | 'deleted' {
-  if (flag(query, 'deletedOnly')) return 'deleted'
-  return flag(query, 'deleted') ? 'all' : 'live'
+/** Reads `deleted` and `deletedOnly` from the query. `deletedOnly` takes precedence. */
+export function versionFilterIn(query: Query): 'live' | 'all' | 'deleted' {
+  if (booleanParameter(query, 'deletedOnly')) return 'deleted'
+  return booleanParameter(query, 'deleted') ? 'all' : 'live'
 }

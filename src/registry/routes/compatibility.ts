@@ -3,11 +3,11 @@ import { RegistryError, versionNotFound } from '../model/registry-error.ts'
 import type { SchemaVersion } from '../model/schema.ts'
 import { checkCompatibility } from '../queries/check-compatibility.ts'
 import { type Api, paramsOf, queryOf } from './api.ts'
-import { flag, parseVersion } from './request.ts'
+import { booleanParameter, parseVersion } from './request.ts'
 
 const SUBJECT = '/compatibility/subjects/:subject/versions'
 
-/** `/compatibility`: what registering would say, without registering. */
+/** `/compatibility`: checks whether a schema is compatible with registered versions, without registering it. */
 export function compatibilityRoutes(app: FastifyInstance, api: Api): void {
   app.post(SUBJECT, { config: { metric: 'compatibility.subjects.versions.verify' } }, async (request) =>
     verdict(api, request, (subject) => api.view.versions(subject).filter(({ deleted }) => !deleted)),
@@ -18,7 +18,7 @@ export function compatibilityRoutes(app: FastifyInstance, api: Api): void {
     return verdict(api, request, (subject) => {
       const found = selector === 'latest' ? api.view.latest(subject) : api.view.version(subject, selector)
       if (found && !found.deleted) return [found]
-      // Nothing to compare with is no reason to say no.
+      // A subject without versions is compatible with every schema.
       if (selector === 'latest') return []
       throw versionNotFound(selector)
     })
@@ -30,18 +30,20 @@ type Versions = (subject: SchemaVersion['subject']) => readonly SchemaVersion[]
 async function verdict(api: Api, request: FastifyRequest, against: Versions): Promise<object> {
   const query = queryOf(request)
   const subject = api.subject(request)
-  const verbose = flag(query, 'verbose')
-  const options = { normalize: flag(query, 'normalize') }
+  const verbose = booleanParameter(query, 'verbose')
+  const options = { normalize: booleanParameter(query, 'normalize') }
   const previous = against(subject)
   const messages = await check()
   return { is_compatible: messages.length === 0, ...(verbose ? { messages } : {}) }
 
   async function check(): Promise<readonly string[]> {
     try {
-      const { schema } = await api.sent(request, subject)
-      return await api.registry.think((grounds) => checkCompatibility(grounds, subject, schema, previous, options))
+      const { schema } = await api.readSchemaBody(request, subject)
+      return await api.registry.withDecisionContext((context) =>
+        checkCompatibility(context, subject, schema, previous, options),
+      )
     } catch (error) {
-      // Who asks for reasons gets this one too.
+      // A verbose response reports an invalid schema as a message instead of an error.
       if (verbose && error instanceof RegistryError && error.code === 'invalid_schema') return [error.message]
       throw error
     }

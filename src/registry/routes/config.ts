@@ -7,40 +7,43 @@ import { parseConfigUpdate } from '../model/config.ts'
 import { configNotFound } from '../model/registry-error.ts'
 import { contextOf, GLOBAL, type Subject, toSubject } from '../model/subject.ts'
 import { configInScope } from '../queries/effective-config.ts'
-import { configUpdateAnswer } from './answer.ts'
 import { type Api, queryOf } from './api.ts'
-import { flag, parseBody } from './request.ts'
+import { booleanParameter, parseBody } from './request.ts'
+import { toConfigUpdateResponse } from './schema-response.ts'
 
 const bodySpec = z.record(z.string(), z.unknown())
 
-/** `/config`: compatibility and the other settings, of everything, of a context or of a subject. */
+/** `/config`: the compatibility level and other settings: global, of a context or of a subject. */
 export function configRoutes(app: FastifyInstance, api: Api): void {
   for (const path of ['/config', '/config/:subject']) {
     const of = path === '/config' ? 'top' : 'subject'
     app.get(path, { config: { metric: `config.get-${of}` } }, async (request) =>
-      storedConfig(api, api.scope(request), flag(queryOf(request), 'defaultToGlobal')),
+      storedConfig(api, api.scope(request), booleanParameter(queryOf(request), 'defaultToGlobal')),
     )
 
     app.put(path, { config: { metric: `config.update-${of}` } }, async (request, reply) => {
       const scope = api.scope(request)
       const update = parseConfigUpdate(parseBody(bodySpec, request.body))
-      // Else it would be a way to what may not be read.
-      if (update.alias) request.rights.demand('read', toSubject(update.alias, contextOf(scope ?? '')))
-      const decide = (grounds: DecisionContext) => decideConfig(grounds, scope, update)
-      return api.write(request, reply, { operation: UPDATE_CONFIG, decide, answer: configUpdateAnswer })
+      // Without this check, an alias would give access to a subject that the principal may not read.
+      if (update.alias) request.rights.require('read', toSubject(update.alias, contextOf(scope ?? '')))
+      const decide = (context: DecisionContext) => decideConfig(context, scope, update)
+      return api.write(request, reply, { operation: UPDATE_CONFIG, decide, answer: toConfigUpdateResponse })
     })
 
     app.delete(path, { config: { metric: `config.delete-${of}` } }, async (request, reply) => {
       const scope = api.scope(request)
-      const decide = (grounds: DecisionContext) => decideDeleteConfig(grounds, scope)
+      const decide = (context: DecisionContext) => decideDeleteConfig(context, scope)
       return api.write(request, reply, { operation: DELETE_CONFIG, decide })
     })
   }
 }
 
-/** A config without a level has the server's; everything always has a config. */
+/**
+ * The config set for a scope, completed with the server's default level. The global scope always has a config. With
+ * `orInForce`, the effective config. Throws `subject_config_not_found`.
+ */
 function storedConfig(api: Api, scope: Subject | null, orInForce: boolean): object {
-  const { view, defaults } = api.registry.grounds
+  const { view, defaults } = api.registry.decisionContext
   if (orInForce) return configInScope(view, scope, defaults)
   const stored = view.config(scope)
   if (!stored && scope !== null && scope !== GLOBAL) throw configNotFound(scope)

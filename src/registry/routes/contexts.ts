@@ -4,16 +4,16 @@ import { DELETE_CONTEXT } from '../commands/write-operation.ts'
 import { contextNotEmpty } from '../model/registry-error.ts'
 import { contextOf, contextSubject, DEFAULT_CONTEXT } from '../model/subject.ts'
 import { type Api, queryOf } from './api.ts'
-import { page, text } from './request.ts'
+import { paginate, stringParameter } from './request.ts'
 
-/** `/contexts`: which there are, and the end of an empty one. */
+/** `/contexts`: lists the contexts and deletes an empty one. */
 export function contextRoutes(app: FastifyInstance, api: Api): void {
   app.get('/contexts', { config: { metric: 'contexts.list' } }, async (request) => {
     const query = queryOf(request)
-    const prefix = text(query, 'contextPrefix') ?? ''
+    const prefix = stringParameter(query, 'contextPrefix') ?? ''
     const isKnown = readableContexts(api, request)
     const contexts = api.view.contexts().filter((context) => context.startsWith(prefix) && isKnown(context))
-    return page(contexts, query, api.limits('context'))
+    return paginate(contexts, query, api.limits('context'))
   })
 
   app.delete('/contexts/:context', { config: { metric: 'contexts.delete' } }, async (request, reply) => {
@@ -26,9 +26,9 @@ export function contextRoutes(app: FastifyInstance, api: Api): void {
   })
 }
 
-/** Contexts that may be read as a whole or hold at least one subject that may be read. */
+/** The contexts that the principal may read as a whole, or in which it may read at least one subject. */
 function readableContexts(api: Api, request: FastifyRequest): (context: string) => boolean {
-  if (request.rights.mayAll('read')) return () => true
+  if (request.rights.allowsAll('read')) return () => true
   const isReadable = api.readable(request)
   const known = new Set([...api.view.subjects()].filter(isReadable).map(contextOf))
   return (context) => {

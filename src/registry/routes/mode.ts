@@ -7,18 +7,18 @@ import { modeNotFound } from '../model/registry-error.ts'
 import { GLOBAL } from '../model/subject.ts'
 import { modeInScope } from '../queries/effective-config.ts'
 import { type Api, queryOf } from './api.ts'
-import { flag, parseBody } from './request.ts'
+import { booleanParameter, parseBody } from './request.ts'
 
 const bodySpec = z.object({ mode: z.unknown() })
 
-/** `/mode`: whether schemas may be written, of everything, of a context or of a subject. */
+/** `/mode`: the mode, such as READWRITE or IMPORT: global, of a context or of a subject. */
 export function modeRoutes(app: FastifyInstance, api: Api): void {
   for (const path of ['/mode', '/mode/:subject']) {
     const of = path === '/mode' ? 'top' : 'subject'
     app.get(path, { config: { metric: `mode.get-${of}` } }, async (request) => {
       const scope = api.scope(request)
-      const { view, defaults } = api.registry.grounds
-      if (flag(queryOf(request), 'defaultToGlobal')) return { mode: modeInScope(view, scope, defaults) }
+      const { view, defaults } = api.registry.decisionContext
+      if (booleanParameter(queryOf(request), 'defaultToGlobal')) return { mode: modeInScope(view, scope, defaults) }
       const mode = view.mode(scope) ?? (scope === null || scope === GLOBAL ? defaults.mode : undefined)
       if (mode === undefined) throw modeNotFound(scope ?? '')
       return { mode }
@@ -28,15 +28,15 @@ export function modeRoutes(app: FastifyInstance, api: Api): void {
       const scope = api.scope(request)
       const { mode: word } = parseBody(bodySpec, request.body)
       const mode = parseMode(word)
-      const force = flag(queryOf(request), 'force')
-      const decide = (grounds: DecisionContext) => decideMode(grounds, scope, mode, { force })
+      const force = booleanParameter(queryOf(request), 'force')
+      const decide = (context: DecisionContext) => decideMode(context, scope, mode, { force })
       return api.write(request, reply, { operation: UPDATE_MODE, decide, answer: () => ({ mode: word }) })
     })
 
     app.delete(path, { config: { metric: `mode.delete-${of}` } }, async (request, reply) => {
       const scope = api.scope(request)
-      const recursive = flag(queryOf(request), 'recursive')
-      const decide = (grounds: DecisionContext) => decideDeleteMode(grounds, scope, { recursive })
+      const recursive = booleanParameter(queryOf(request), 'recursive')
+      const decide = (context: DecisionContext) => decideDeleteMode(context, scope, { recursive })
       return api.write(request, reply, { operation: DELETE_MODE, decide, answer: (mode) => ({ mode }) })
     })
   }

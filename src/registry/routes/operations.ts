@@ -1,13 +1,16 @@
 import type { FastifyRequest } from 'fastify'
-import type { AuditedAction } from '../../http/audit.ts'
-import type { Operation } from '../../http/permissions.ts'
+import type { AuditedAction } from '../../http/audit-log.ts'
+import type { AclOperation } from '../../http/permissions.ts'
 import type { DecisionContext } from '../commands/decision.ts'
 import type { Subject } from '../model/subject.ts'
 import { isImporting, modeInScope } from '../queries/effective-config.ts'
-import { flag, type Query } from './request.ts'
+import { booleanParameter, type Query } from './request.ts'
 
-/** What changes nothing but is no `GET`, and everything that changes something. */
-const OPERATIONS: Readonly<Record<string, Operation>> = {
+const KEK = '/dek-registry/v1/keks/:name'
+const DEK = `${KEK}/deks/:subject`
+
+/** The ACL operation of every route with a method other than GET and HEAD, which are `read`. */
+const OPERATIONS: Readonly<Record<string, AclOperation>> = {
   'POST /': 'read',
   'POST /subjects/:subject': 'read',
   'POST /compatibility/subjects/:subject/versions': 'read',
@@ -25,33 +28,60 @@ const OPERATIONS: Readonly<Record<string, Operation>> = {
   'PUT /mode/:subject': 'mode',
   'DELETE /mode': 'mode',
   'DELETE /mode/:subject': 'mode',
+  'POST /associations': 'write',
+  'PUT /associations/resources/:resourceId': 'write',
+  'DELETE /associations/resources/:resourceId': 'delete',
+  'POST /associations::batchGet': 'read',
+  'POST /associations::batchMutate': 'write',
+  'POST /dek-registry/v1/keks': 'write',
+  [`PUT ${KEK}`]: 'write',
+  [`DELETE ${KEK}`]: 'delete',
+  [`POST ${KEK}/undelete`]: 'write',
+  [`POST ${KEK}/test`]: 'read',
+  [`POST ${KEK}/deks`]: 'write',
+  [`POST ${DEK}`]: 'write',
+  [`DELETE ${DEK}`]: 'delete',
+  [`POST ${DEK}/undelete`]: 'write',
+  [`DELETE ${DEK}/versions/:version`]: 'delete',
+  [`POST ${DEK}/versions/:version/undelete`]: 'write',
 }
 
-/** What a request does with a subject. Who imports chooses ids; what is soft-deleted can come back. */
+/**
+ * The ACL operation of a request on a subject. Importing has its own operation because it sets IDs, and permanent
+ * deletion has its own because it cannot be undone.
+ */
 export function operationOn(
   subject: Subject | null,
   request: FastifyRequest,
   { view, defaults }: Pick<DecisionContext, 'view' | 'defaults'>,
-): Operation {
+): AclOperation {
   const operation = operationOf(request)
   if (operation === 'write') return isImporting(modeInScope(view, subject, defaults)) ? 'import' : 'write'
+  return withPermanence(operation, request)
+}
+
+/** The ACL operation of a request on keys. Undeleting is `write`, because creating a key can also undelete it. */
+export function operationOnKeys(request: FastifyRequest): AclOperation {
+  return withPermanence(operationOf(request), request)
+}
+
+function withPermanence(operation: AclOperation, request: FastifyRequest): AclOperation {
   return operation === 'delete' && isPermanent(request) ? 'harddelete' : operation
 }
 
 function isPermanent({ query }: FastifyRequest): boolean {
-  return flag(query as Query, 'permanent')
+  return booleanParameter(query as Query, 'permanent')
 }
 
-/** What the audit log says of a request. */
+/** The audit log entry of a request. `operation` is undefined if no route matches. */
 export function auditedAction(request: FastifyRequest): AuditedAction {
   const objects = request.params as AuditedAction['objects']
   if (resourceOf(request) === undefined) return { operation: undefined, objects }
-  const operation = operationOf(request)
-  return { operation: operation === 'delete' && isPermanent(request) ? 'harddelete' : operation, objects }
+  return { operation: withPermanence(operationOf(request), request), objects }
 }
 
-/** What a request does, as far as its method and path tell. */
-export function operationOf(request: FastifyRequest): Operation {
+/** The ACL operation by method and route alone. Throws an `Error` for a route that is not in `OPERATIONS`. */
+export function operationOf(request: FastifyRequest): AclOperation {
   const { method } = request
   if (method === 'GET' || method === 'HEAD') return 'read'
   const operation = OPERATIONS[`${method} ${resourceOf(request)}`]
@@ -59,7 +89,7 @@ export function operationOf(request: FastifyRequest): Operation {
   return operation
 }
 
-/** The route, which is the same under `/contexts/:context`; undefined where there is none. */
+/** The route pattern without the prefix `/contexts/:context`; undefined if no route matches. */
 export function resourceOf(request: FastifyRequest): string | undefined {
   return request.routeOptions.url?.replace(/^\/contexts\/:context(?=\/)/, '')
 }

@@ -1,53 +1,54 @@
 import { z } from 'zod'
-import type { SchemaType } from '../../formats/format.ts'
+import type { FormatType } from '../../formats/format.ts'
 import type { SchemaTags, TagChange } from '../../formats/tags.ts'
 import type { TagsUpdate } from '../commands/change-tags.ts'
 import type { Registration } from '../commands/register.ts'
+import { integerSpec, optionalBooleanSpec, optionalTextSpec, textSpec } from '../model/jackson.ts'
 import { metadataSpec } from '../model/metadata.ts'
 import { invalidSchema, invalidVersion, RegistryError } from '../model/registry-error.ts'
 import { ruleSetSpec } from '../model/rule-set.ts'
 import type { VersionSelector } from '../queries/schema-lookup.ts'
 
-// What stands in paths, queries and bodies, read as the original reads it.
+// Parses paths, query parameters and bodies with the rules of Confluent's registry.
 
 export type Query = Readonly<Record<string, string | readonly string[] | undefined>>
 
-/** Java's boolean: `true` in any case; anything else is false. */
-export function flag(query: Query, name: string): boolean {
-  return text(query, name)?.toLowerCase() === 'true'
+/** As Java's `Boolean.parseBoolean`: true for `true` in any case, otherwise false. */
+export function booleanParameter(query: Query, name: string): boolean {
+  return stringParameter(query, name)?.toLowerCase() === 'true'
 }
 
 /** The first value of a parameter. */
-export function text(query: Query, name: string): string | undefined {
+export function stringParameter(query: Query, name: string): string | undefined {
   const value = query[name]
   return typeof value === 'object' ? value[0] : value
 }
 
 /** All values of a repeated parameter. */
-export function texts(query: Query, name: string): readonly string[] {
+export function stringParameters(query: Query, name: string): readonly string[] {
   const value = query[name]
   return value === undefined ? [] : typeof value === 'object' ? value : [value]
 }
 
-/** The form that a schema is asked for in, or sent in. Throws `invalid_schema` for the one that would be misread. */
-export function formatIn(query: Query): string | undefined {
-  const format = text(query, 'format')
+/** The `format` query parameter. Throws `invalid_schema` for `logical`, which is not supported. */
+export function formatParameter(query: Query): string | undefined {
+  const format = stringParameter(query, 'format')
   if (format?.toLowerCase() !== 'logical') return format
   throw invalidSchema('format=logical is not known here: schemas are sent and answered in their own language')
 }
 
-export type Limits = { readonly default: number; readonly max: number }
+export type PageLimits = { readonly default: number; readonly max: number }
 
-/** `offset` and `limit` of a list. A limit above the maximum falls back to the default one. */
-export function page<Item>(items: readonly Item[], query: Query, limits: Limits): readonly Item[] {
+/** Applies the `offset` and `limit` of the query. A limit of zero or less, or above the maximum, means the default. */
+export function paginate<Item>(items: readonly Item[], query: Query, limits: PageLimits): readonly Item[] {
   const offset = Math.max(0, integer(query, 'offset') ?? 0)
   const asked = integer(query, 'limit') ?? -1
-  const limit = asked < 0 || asked > limits.max ? limits.default : asked
+  const limit = asked <= 0 || asked > limits.max ? limits.default : asked
   return items.slice(offset, offset + limit)
 }
 
 function integer(query: Query, name: string): number | undefined {
-  const value = text(query, name)
+  const value = stringParameter(query, name)
   if (value === undefined) return undefined
   if (!/^[-+]?\d{1,10}$/.test(value)) throw new RegistryError('no_such_resource', 'HTTP 404 Not Found')
   return Number(value)
@@ -55,7 +56,7 @@ function integer(query: Query, name: string): number | undefined {
 
 const VERSION_MAX = 2 ** 31 - 1
 
-/** `latest` in any case, `-1`, or a positive number. Throws `invalid_version`. */
+/** Parses a version: `latest` in any case, `-1`, or a positive 32-bit integer. Throws `invalid_version`. */
 export function parseVersion(raw: string): VersionSelector {
   const word = raw.trim()
   if (word.toLowerCase() === 'latest' || word === '-1') return 'latest'
@@ -64,53 +65,53 @@ export function parseVersion(raw: string): VersionSelector {
   return version
 }
 
-/** An id in a path; what is no number is no resource. */
+/** Parses a schema ID in a path. Throws `no_such_resource` if it is not an integer. */
 export function parseId(raw: string): number {
   if (!/^[-+]?\d{1,10}$/.test(raw)) throw new RegistryError('no_such_resource', 'HTTP 404 Not Found')
   return Number(raw)
 }
 
 const referenceSpec = z.object({
-  name: z.string(),
-  subject: z.string(),
-  version: z.number().int().min(-1).max(VERSION_MAX).nullish(),
+  name: textSpec,
+  subject: textSpec,
+  version: integerSpec({ min: -1 }),
 })
 const tagsSpec = z.array(
   z.object({
-    schemaEntity: z.object({ entityPath: z.string(), entityType: z.enum(['sr_record', 'sr_field']) }),
-    tags: z.array(z.string()),
+    schemaEntity: z.object({ entityPath: textSpec, entityType: z.enum(['sr_record', 'sr_field']) }),
+    tags: z.array(textSpec),
   }),
 )
-const schemaSpec = z.object({
-  version: z.number().int().max(VERSION_MAX).nullish(),
-  id: z.number().int().max(VERSION_MAX).nullish(),
-  schemaType: z.string().nullish(),
+export const schemaSpec = z.object({
+  version: integerSpec(),
+  id: integerSpec(),
+  schemaType: optionalTextSpec,
   references: z.array(referenceSpec).nullish(),
   metadata: metadataSpec.nullish(),
   ruleSet: ruleSetSpec.nullish(),
-  schema: z.string().nullish(),
+  schema: optionalTextSpec,
   schemaTagsToAdd: tagsSpec.nullish(),
   schemaTagsToRemove: tagsSpec.nullish(),
-  propagateSchemaTags: z.boolean().nullish(),
+  propagateSchemaTags: optionalBooleanSpec,
 })
 
 export type SchemaBody = Pick<Registration, 'schema' | 'id' | 'version' | 'tags' | 'propagateTags'>
 
-/** The body of a registration, a lookup or a check. Throws `missing_body` or `invalid_body`. */
+/** Parses the body of a registration, a lookup or a compatibility check. Throws `missing_body` or `invalid_body`. */
 export function parseSchemaBody(body: unknown): SchemaBody {
   const { schema, schemaType, references, metadata, ruleSet, id, version, ...more } = parseBody(schemaSpec, body)
   const tags = tagChange(more.schemaTagsToAdd, more.schemaTagsToRemove)
   return {
     schema: {
-      // Whether there is such a format is for the registry to say.
-      type: (schemaType || 'AVRO') as SchemaType,
+      // `Formats.load` rejects unknown types.
+      type: (schemaType || 'AVRO') as FormatType,
       text: schema ?? '',
       references: (references ?? []).map(({ version: at, ...reference }) => ({ ...reference, version: at ?? -1 })),
       metadata: metadata ?? undefined,
       ruleSet: ruleSet ?? undefined,
     },
     id: id ?? -1,
-    // Tags make a new version, which says its number.
+    // Changing tags creates a new version, which gets the `confluent:version` property.
     version: version ?? (tags ? -1 : 0),
     tags,
     propagateTags: more.propagateSchemaTags ?? false,
@@ -118,16 +119,16 @@ export function parseSchemaBody(body: unknown): SchemaBody {
 }
 
 const tagsUpdateSpec = z.object({
-  newVersion: z.number().int().min(0).max(VERSION_MAX).nullish(),
+  newVersion: integerSpec({ min: 0 }),
   tagsToAdd: tagsSpec.nullish(),
   tagsToRemove: tagsSpec.nullish(),
   metadata: metadataSpec.nullish(),
   ruleSet: ruleSetSpec.nullish(),
   rulesToMerge: ruleSetSpec.nullish(),
-  rulesToRemove: z.array(z.string()).nullish(),
+  rulesToRemove: z.array(textSpec).nullish(),
 })
 
-/** The body of a change of tags. Throws `missing_body` or `invalid_body`. */
+/** Parses the body of a request that changes tags. Throws `missing_body` or `invalid_body`. */
 export function parseTagsUpdate(body: unknown): TagsUpdate {
   const { newVersion, tagsToAdd, tagsToRemove, ...more } = parseBody(tagsUpdateSpec, body)
   return {
@@ -146,7 +147,7 @@ function tagChange(add: Tags, remove: Tags): TagChange | undefined {
   return add?.length || remove?.length ? { add: add ?? [], remove: remove ?? [] } : undefined
 }
 
-/** Unknown members are ignored, as by the original. */
+/** Ignores unknown members, as Confluent's registry does. Throws `missing_body` or `invalid_body`. */
 export function parseBody<Spec extends z.ZodType>(spec: Spec, body: unknown): z.infer<Spec> {
   if (body === undefined || body === null) throw new RegistryError('missing_body', 'The request body may not be empty')
   const parsed = spec.safeParse(body)

@@ -5,10 +5,10 @@ import type { Api } from './api.ts'
 
 export type ServerIdentity = { readonly clusterId: string; readonly version: string }
 
-/** The root, and `/v1/metadata`: which registry this is. */
+/** `/`, `/openapi.json`, and `/v1/metadata`: the identity of this registry. */
 export function serverRoutes(app: FastifyInstance, api: Api, identity: ServerIdentity): void {
   app.get('/', async () => {
-    const { view, defaults } = api.registry.grounds
+    const { view, defaults } = api.registry.decisionContext
     return { mode: modeInScope(view, null, defaults) }
   })
   app.post('/', async () => ({}))

@@ -4,37 +4,37 @@ import { decideDeleteSubject } from '../commands/delete.ts'
 import { DELETE_SUBJECT } from '../commands/write-operation.ts'
 import { schemaNotFound, subjectNotFound } from '../model/registry-error.ts'
 import { ALL_CONTEXTS } from '../model/subject.ts'
-import { lookUp } from '../queries/schema-lookup.ts'
-import { findByMetadata, findSubjects, inAnyContext, takesPart } from '../queries/schema-search.ts'
-import { schemaAnswer } from './answer.ts'
-import { type Api, queryOf, whichIn } from './api.ts'
-import { flag, page, texts } from './request.ts'
+import { lookUpSchema } from '../queries/schema-lookup.ts'
+import { findByMetadata, findInAnyContext, findSubjects, matchesVersionFilter } from '../queries/schema-search.ts'
+import { type Api, queryOf, versionFilterIn } from './api.ts'
+import { booleanParameter, paginate, stringParameters } from './request.ts'
+import { toSchemaResponse } from './schema-response.ts'
 
-/** `/subjects`: which there are, where a schema is registered, and their end. */
+/** `/subjects`: lists and deletes subjects, and looks up a schema under a subject. */
 export function subjectRoutes(app: FastifyInstance, api: Api): void {
   app.get('/subjects', { config: { metric: 'subjects.list' } }, async (request) => {
     const query = queryOf(request)
-    const subjects = findSubjects(api.view, api.prefix(request, ALL_CONTEXTS), whichIn(query))
-    return page(subjects.filter(api.readable(request)), query, api.limits('subject'))
+    const subjects = findSubjects(api.view, api.prefix(request, ALL_CONTEXTS), versionFilterIn(query))
+    return paginate(subjects.filter(api.readable(request)), query, api.limits('subject'))
   })
 
   app.post('/subjects/:subject', { config: { metric: 'subjects.get-schema' } }, async (request) => {
-    api.tellsState(request)
+    api.markCacheable(request)
     const query = queryOf(request)
-    const { schema } = await api.sent(request, api.subject(request))
-    const options = { normalize: flag(query, 'normalize'), deleted: flag(query, 'deleted') }
-    const found = await api.registry.think((grounds) =>
-      inAnyContext(api.view, api.subject(request), api.permits(request), (subject) =>
-        lookUp(grounds, subject, schema, options),
+    const { schema } = await api.readSchemaBody(request, api.subject(request))
+    const options = { normalize: booleanParameter(query, 'normalize'), deleted: booleanParameter(query, 'deleted') }
+    const found = await api.registry.withDecisionContext((context) =>
+      findInAnyContext(api.view, api.subject(request), api.permits(request), (subject) =>
+        lookUpSchema(context, subject, schema, options),
       ),
     )
-    return schemaAnswer(found, await api.written(request, found))
+    return toSchemaResponse(found, await api.responseOptions(request, found))
   })
 
   app.delete('/subjects/:subject', { config: { metric: 'subjects.delete-subject' } }, async (request, reply) => {
     const subject = api.subject(request)
-    const permanent = flag(queryOf(request), 'permanent')
-    const decide = (grounds: DecisionContext) => decideDeleteSubject(grounds, subject, permanent)
+    const permanent = booleanParameter(queryOf(request), 'permanent')
+    const decide = (context: DecisionContext) => decideDeleteSubject(context, subject, permanent)
     return api.write(request, reply, { operation: DELETE_SUBJECT, decide })
   })
 
@@ -44,13 +44,13 @@ export function subjectRoutes(app: FastifyInstance, api: Api): void {
     async (request) => {
       const query = queryOf(request)
       const subject = api.subject(request)
-      const which = whichIn(query)
-      if (!api.view.versions(subject).some(takesPart(which))) throw subjectNotFound(subject)
-      const values = texts(query, 'value')
-      const properties = texts(query, 'key').map((key, at) => [key, values[at] ?? ''] as const)
+      const which = versionFilterIn(query)
+      if (!api.view.versions(subject).some(matchesVersionFilter(which))) throw subjectNotFound(subject)
+      const values = stringParameters(query, 'value')
+      const properties = stringParameters(query, 'key').map((key, at) => [key, values[at] ?? ''] as const)
       const found = findByMetadata(api.view, subject, properties, which)
       if (!found) throw schemaNotFound()
-      return schemaAnswer(found, await api.written(request, found))
+      return toSchemaResponse(found, await api.responseOptions(request, found))
     },
   )
 }

@@ -1,40 +1,46 @@
 import type { Broker, Producer } from '../../broker/broker.ts'
-import { BrokerError } from '../../broker/error.ts'
-import { openStateTopic, type StateProgress, type StateTopic } from '../../broker/state-topic.ts'
+import { openStateTopic, type StateTopic } from '../../broker/state-topic.ts'
+import type { StateProgress } from '../../broker/state-topic-checks.ts'
 import type { Logger } from '../../config/logger.ts'
+import type { KeyLog } from '../dek/key-log.ts'
 import type { LeaderWriter } from '../leadership/leader-election.ts'
 import type { RegistryValues } from '../settings.ts'
+import { evidenceOfLeader, rememberLeader } from './leader-evidence.ts'
 import type { RegistryRecord } from './record.ts'
 import { noopRecord, type RawRecord, RecordCodec } from './record-codec.ts'
-import type { Applied, RegistryState } from './state.ts'
+import type { ApplyResult, RegistryState } from './state.ts'
 
 export type LogOptions = {
   readonly broker: Broker
   readonly logger: Logger
   readonly settings: RegistryValues
-  /** Settings of the topic, for when it is made. */
+  /** Topic configs, used when the topic is created. */
   readonly topicConfigs: Readonly<Record<string, string>>
-  /** Hears of every record that was taken or stepped over. */
-  readonly observe?: (applied: Applied | 'unreadable', record?: RegistryRecord) => void
-  /** Called once when the topic cannot be followed any further: the registry has to stop. */
+  /** Called for every record that was applied or skipped. */
+  readonly observe?: (applied: ApplyResult | 'unreadable', record?: RegistryRecord) => void
+  /** Called once when the topic can no longer be read. The registry then has to stop. */
   readonly onFailed?: (error: Error) => void
-  /** Keeps with the group of instances how far the topic was read. */
+  /** Commits the offset up to which the topic was read to the consumer group of the registry instances. */
   readonly saveProgress?: StateProgress['save']
 }
 
 export type RegistryLog = {
-  /** Takes the right to write from whoever had it, and resolves when the state has all that they wrote. */
-  openPen(): Promise<LeaderWriter>
-  /** Resolves when the state has everything that stands in the topic now. */
+  /**
+   * Fences the previous writer, and resolves when the state contains everything that it wrote. With `keyLog`, the
+   * writer also writes to the topic of the DEK registry.
+   */
+  openWriter(keyLog?: KeyLog): Promise<LeaderWriter>
+  /** Resolves when the state contains every record that is in the topic at the time of the call. */
   refresh(): Promise<void>
-  /** Why the state no longer follows the topic. */
+  /** Why the state no longer follows the topic; undefined while it does. */
   readonly failure: Error | undefined
   close(): Promise<void>
 }
 
 /**
- * The registry's topic. Opening it fills `state`; from then on the state follows it. Rejects with a `BrokerError` when
- * the topic is not what a registry needs (one partition, compacted), or can't be read in time.
+ * Opens the registry's topic and reads it into `state`; from then on the state follows the topic. Rejects with a
+ * `BrokerError` if the topic does not meet the requirements (one partition, compacted) or cannot be read within
+ * `brokerstore.init.timeout.ms`.
  */
 export async function openRegistryLog(
   state: RegistryState,
@@ -66,15 +72,15 @@ export async function openRegistryLog(
       if (applied === 'id-conflict') logger.error({ offset }, 'a record gives an id a second meaning: it is ignored')
       observe(applied, record)
     },
-    unreadable: () => observe('unreadable'),
+    onUnreadable: () => observe('unreadable'),
     onFailed: (error) => {
-      // The broker forgets a producer in time. Whoever starts next must still see that there were records.
+      // The broker expires unused transactional IDs. The next instance that starts must still find the evidence.
       if (topic.positions().some(({ offset }) => offset > 0)) remembering = rememberLeader(broker, fencingId)
       onFailed(error)
     },
   })
   return {
-    openPen: () => openPen(topic, codec, () => broker.producer({ fencingId, deliveryTimeoutMs })),
+    openWriter: (keyLog) => openPen(topic, codec, () => broker.producer({ fencingId, deliveryTimeoutMs }), keyLog),
     refresh: () => topic.readToEnd(),
     get failure() {
       return topic.failure
@@ -86,29 +92,18 @@ export async function openRegistryLog(
   }
 }
 
-/** Every leader writes with a producer of this id, so that one that the broker knows shows that there has been a leader. */
-async function evidenceOfLeader(broker: Broker, fencingId: string): Promise<string | undefined> {
-  try {
-    const hasLed = await broker.hasHadProducer(fencingId)
-    return hasLed ? `a registry has led here: the broker knows its producer '${fencingId}'` : undefined
-  } catch (error) {
-    // An instance that may not lead need not be permitted to ask.
-    if (error instanceof BrokerError && error.code === 'not_authorized') return undefined
-    throw error
-  }
-}
-
-async function rememberLeader(broker: Broker, fencingId: string): Promise<void> {
-  try {
-    await (await broker.producer({ fencingId })).close()
-  } catch {
-    // The registry stops anyway, and its message says why.
-  }
-}
-
-/** Its first record is a marker: from there on no older pen can write, and reading up to it shows all that they wrote. */
-async function openPen(topic: StateTopic, codec: RecordCodec, open: () => Promise<Producer>): Promise<LeaderWriter> {
-  // That a producer of this name is known is evidence that the topic had records: so the first record comes before it.
+/**
+ * Opens a writer. Its first record is a marker: opening the producer fences older writers, so reading up to the marker
+ * applies everything that they wrote.
+ */
+async function openPen(
+  topic: StateTopic,
+  codec: RecordCodec,
+  open: () => Promise<Producer>,
+  keyLog: KeyLog | undefined,
+): Promise<LeaderWriter> {
+  // A known transactional ID is evidence that the topic had records. So the first record is written before the
+  // producer is opened.
   if (topic.positions()[0]?.offset === 0) await topic.append([{ ...noopRecord(), partition: 0 }])
   const producer = await open()
   const write = async (records: readonly RawRecord[]) =>
@@ -120,9 +115,14 @@ async function openPen(topic: StateTopic, codec: RecordCodec, open: () => Promis
     )
   try {
     await write([noopRecord()])
+    await keyLog?.mark(producer)
   } catch (error) {
     await producer.close()
     throw error
   }
-  return { append: (records) => write(records.map((record) => codec.encode(record))), close: () => producer.close() }
+  return {
+    append: (records) => write(records.map((record) => codec.encode(record))),
+    appendKeys: async (records) => keyLog?.append(records, producer),
+    close: () => producer.close(),
+  }
 }

@@ -1,25 +1,24 @@
-import { MODES, type Mode } from '../../clients/registry.ts'
-import type { SchemaType } from '../../formats/format.ts'
+import { type Mode, REGISTRY_MODES } from '../../clients/registry.ts'
+import type { FormatType } from '../../formats/format.ts'
 import type { SchemaReference } from '../../formats/references.ts'
 import { toConfig } from '../model/config.ts'
 import { type Metadata, metadataSpec } from '../model/metadata.ts'
 import { type RuleSet, ruleSetSpec } from '../model/rule-set.ts'
 import { guidOf, type SchemaContent, toUuid } from '../model/schema.ts'
 import { type Subject, toSubject } from '../model/subject.ts'
+import { associationKeyText, associationValue, toAssociationRecord } from './association-codec.ts'
 import type { RegistryRecord, StoredSchema } from './record.ts'
+import { type RecordMembers, TENANT, toText } from './record-members.ts'
 
-type Members = Readonly<Record<string, unknown>>
 export type RawRecord = { readonly key: Buffer; readonly value: Buffer | null }
 
-const TENANT = 'default'
-
 /**
- * Between changes and the bytes that every registry of this kind keeps in `_schemas`. Keys are JSON texts, and two texts
- * may mean one key (members that are null or left out, `magic` 0 or 1): the codec remembers the text that it read, so that
- * what it writes replaces that record when the topic is compacted.
+ * Encodes and decodes the records of `_schemas` in Confluent's format. Keys are JSON texts, and two texts can denote
+ * the same key (null or absent members, `magic` 0 or 1). The codec remembers the text that it read for each key and
+ * writes the same text, so that compaction replaces the old record.
  */
 export class RecordCodec {
-  /** Our text of a key → the one that stands in the topic. */
+  /** The key text that this codec writes → the key text in the topic, where they differ. */
   readonly #asRead = new Map<string, string>()
 
   encode(record: Exclude<RegistryRecord, { kind: 'none' }>): RawRecord {
@@ -31,7 +30,7 @@ export class RecordCodec {
     }
   }
 
-  /** Throws an `Error` that says why the record can't be read. An empty value is a tombstone, as a null one. */
+  /** An empty value is a tombstone, like a null value. Throws an `Error` that states why the record cannot be read. */
   decode(key: Buffer | null, value: Buffer | null): RegistryRecord {
     const text = key?.toString('utf8') ?? ''
     const members = membersOf(text, 'key')
@@ -48,10 +47,10 @@ export function noopRecord(): RawRecord {
   return { key: Buffer.from('{"keytype":"NOOP","magic":0}'), value: null }
 }
 
-function membersOf(text: string, what: string): Members {
+function membersOf(text: string, what: string): RecordMembers {
   const members: unknown = JSON.parse(text)
   if (typeof members !== 'object' || members === null) throw new Error(`its ${what} is no JSON object`)
-  return members as Members
+  return members as RecordMembers
 }
 
 // ── writing ─────────────────────────────────────────────────────────────────────────────────────────────────────────
@@ -60,6 +59,8 @@ function keyText(record: Exclude<RegistryRecord, { kind: 'none' }>): string {
   switch (record.kind) {
     case 'schema':
       return JSON.stringify({ keytype: 'SCHEMA', subject: record.subject, version: record.version, magic: 1 })
+    case 'association':
+      return associationKeyText(record.association)
     case 'context':
       return JSON.stringify({ keytype: 'CONTEXT', tenant: TENANT, context: record.context, magic: 0 })
     case 'config':
@@ -72,7 +73,7 @@ function keyText(record: Exclude<RegistryRecord, { kind: 'none' }>): string {
   }
 }
 
-function valueMembers(record: Exclude<RegistryRecord, { kind: 'none' }>): Members | null {
+function valueMembers(record: Exclude<RegistryRecord, { kind: 'none' }>): RecordMembers | null {
   switch (record.kind) {
     case 'schema':
       return record.value && schemaValue(record.value)
@@ -84,17 +85,19 @@ function valueMembers(record: Exclude<RegistryRecord, { kind: 'none' }>): Member
       return { subject: record.subject, version: record.version }
     case 'clear-subject':
       return subjectMember(record.subject)
+    case 'association':
+      return record.value && associationValue(record.value)
     case 'context':
       return record.known ? { tenant: TENANT, context: record.context } : null
   }
 }
 
-function subjectMember(subject: Subject | null): Members {
+function subjectMember(subject: Subject | null): RecordMembers {
   return subject === null ? {} : { subject }
 }
 
-/** Old readers take an absent type as AVRO; new ones do too. */
-function schemaValue({ subject, version, id, content, deleted, extra }: StoredSchema): Members {
+/** `schemaType` is omitted for AVRO, which all versions of Confluent's registry assume if it is absent. */
+function schemaValue({ subject, version, id, content, deleted, extra }: StoredSchema): RecordMembers {
   const { md5, ...unknown } = extra
   return {
     subject,
@@ -113,7 +116,7 @@ function schemaValue({ subject, version, id, content, deleted, extra }: StoredSc
 
 // ── reading ─────────────────────────────────────────────────────────────────────────────────────────────────────────
 
-function toRecord(key: Members, value: Members | null): RegistryRecord {
+function toRecord(key: RecordMembers, value: RecordMembers | null): RegistryRecord {
   const subject = nullableSubject(key['subject'])
   switch (key['keytype']) {
     case 'SCHEMA':
@@ -129,8 +132,9 @@ function toRecord(key: Members, value: Members | null): RegistryRecord {
       return value ? { kind: 'clear-subject', subject } : { kind: 'none' }
     case 'CONTEXT':
       return { kind: 'context', context: toText(key['context'], 'context'), known: value !== null }
-    case 'NOOP':
     case 'ASSOC':
+      return toAssociationRecord(key, value)
+    case 'NOOP':
       return { kind: 'none' }
     default:
       throw new Error(`its key type '${String(key['keytype'])}' is unknown`)
@@ -149,10 +153,10 @@ const SCHEMA_MEMBERS: ReadonlySet<string> = new Set([
   'deleted',
 ])
 
-const NONE: Members = Object.freeze({})
+const NONE: RecordMembers = Object.freeze({})
 const NO_REFERENCES: readonly SchemaReference[] = Object.freeze([])
 
-function toSchemaRecord(key: Members, value: Members | null): RegistryRecord {
+function toSchemaRecord(key: RecordMembers, value: RecordMembers | null): RegistryRecord {
   const magic = key['magic'] ?? 0
   if (magic !== 0 && magic !== 1) throw new Error(`its key has magic ${String(magic)}; known are 0 and 1`)
   const subject = toSubject(toText(key['subject'], 'subject'))
@@ -174,20 +178,20 @@ function toSchemaRecord(key: Members, value: Members | null): RegistryRecord {
   }
 }
 
-/** Most records have none, and share one object for that. */
-function unknownMembers(value: Members): Members {
+/** Most records have no unknown members; they share one empty object to save memory. */
+function unknownMembers(value: RecordMembers): RecordMembers {
   const unknown = Object.keys(value).filter((member) => !SCHEMA_MEMBERS.has(member))
   return unknown.length === 0 ? NONE : Object.fromEntries(unknown.map((member) => [member, value[member]]))
 }
 
-function toContent(value: Members, md5: unknown): SchemaContent {
+function toContent(value: RecordMembers, md5: unknown): SchemaContent {
   const text = toText(value['schema'], 'schema')
   const references = (value['references'] ?? NO_REFERENCES) as readonly SchemaReference[]
   const metadata = value['metadata'] ? (metadataSpec.safeParse(value['metadata']).data as Metadata) : undefined
   const ruleSet = value['ruleSet'] ? (ruleSetSpec.safeParse(value['ruleSet']).data as RuleSet) : undefined
   return {
     guid: typeof md5 === 'string' ? toUuid(md5) : guidOf({ text, references, metadata, ruleSet }),
-    type: (value['schemaType'] ?? 'AVRO') as SchemaType,
+    type: (value['schemaType'] ?? 'AVRO') as FormatType,
     text,
     references,
     metadata,
@@ -196,18 +200,13 @@ function toContent(value: Members, md5: unknown): SchemaContent {
 }
 
 function toMode(word: unknown): Mode {
-  const mode = MODES.find((known) => known === word)
+  const mode = REGISTRY_MODES.find((known) => known === word)
   if (!mode) throw new Error(`its mode '${String(word)}' is unknown`)
   return mode
 }
 
 function nullableSubject(value: unknown): Subject | null {
   return typeof value === 'string' ? toSubject(value) : null
-}
-
-function toText(value: unknown, member: string): string {
-  if (typeof value !== 'string') throw new Error(`its ${member} is no text`)
-  return value
 }
 
 function toInteger(value: unknown, member: string): number {

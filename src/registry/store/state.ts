@@ -1,52 +1,57 @@
 import type { Mode } from '../../clients/registry.ts'
 import type { SchemaReference } from '../../formats/references.ts'
+import type { StoredAssociation } from '../model/association.ts'
 import type { Config } from '../model/config.ts'
 import type { SchemaContent, SchemaVersion } from '../model/schema.ts'
 import { contextOf, DEFAULT_CONTEXT, isContext, type Subject, toSubject } from '../model/subject.ts'
+import { AssociationIndex } from './association-index.ts'
 import type { RegistryRecord, StoredSchema } from './record.ts'
 
-/** What applying a record came to, for the log and the metrics. */
-export type Applied = 'registered' | 'deleted' | 'id-conflict' | 'other'
+/** The result of applying a record, for the log and the metrics. An `id-conflict` record is ignored. */
+export type ApplyResult = 'registered' | 'deleted' | 'id-conflict' | 'other'
 
 type Mutable = { -readonly [Key in keyof SchemaVersion]: SchemaVersion[Key] }
 type Context = {
-  /** Versions that hold an id, oldest record first. */
+  /** The versions that have a schema ID, oldest record first. */
   readonly holders: Map<number, Mutable[]>
   readonly idByGuid: Map<string, number>
   idMax: number
 }
 
-/** What decisions and answers read. Everything it gives is read-only and as of now. */
+/** Read access to the current state, for decisions and responses. */
 export interface RegistryView {
-  /** Another one after every change. */
+  /** Changes with every applied record. */
   readonly revision: number
-  /** Ascending. Empty when there is no such subject. */
+  /** In ascending order, including soft-deleted versions. Empty if the subject does not exist. */
   versions(subject: Subject): readonly SchemaVersion[]
   version(subject: Subject, version: number): SchemaVersion | undefined
-  /** The last one that is not deleted. */
+  /** The highest version that is not deleted. */
   latest(subject: Subject): SchemaVersion | undefined
   holders(context: string, id: number): readonly SchemaVersion[]
   idOf(context: string, guid: string): number | undefined
   idMax(context: string): number
   subjects(): Iterable<Subject>
-  /** Versions whose references name this one. */
+  /** The versions whose references name this version. */
   referrers(subject: Subject, version: number): readonly SchemaVersion[]
   config(subject: Subject | null): Config | undefined
   mode(subject: Subject | null): Mode | undefined
-  /** Where a mode is set. */
+  /** The subjects and contexts for which a mode is set; null is the default context. */
   modeSubjects(): readonly (Subject | null)[]
-  /** Names whose config says that they stand for this subject. */
+  /** The names whose config has this subject as `alias`. */
   aliasesOf(subject: Subject): readonly Subject[]
-  /** Whether a context holds a version, deleted ones included. */
+  /** Whether a context contains a version, including soft-deleted versions. */
   isInUse(context: string): boolean
-  /** All that have held something, the default one first. */
+  /** The contexts that contain a version or have a context record: the default context, then the others, sorted. */
   contexts(): readonly string[]
   isKnownContext(context: string): boolean
+  associations(): Iterable<StoredAssociation>
+  associationsOfSubject(subject: Subject): readonly StoredAssociation[]
+  associationsOfResource(resourceId: string): readonly StoredAssociation[]
 }
 
 /**
- * Everything the registry knows, as its records left it. Texts that several subjects share are held once. Applying the
- * same records in the same order gives the same state, on every instance.
+ * The state of the registry, built from the records of its topic. Every instance that applies the same records in the
+ * same order has the same state. Contents that several versions share are stored once.
  */
 export class RegistryState implements RegistryView {
   #revision = 0
@@ -54,13 +59,14 @@ export class RegistryState implements RegistryView {
   readonly #contexts = new Map<string, Context>()
   readonly #known = new Set<string>()
   readonly #contents = new Map<string, SchemaContent>()
-  /** By guid, how many hold a content beside the first one; most are held once. */
+  /** GUID → the number of versions that share a content, minus one. Most contents have one version and no entry. */
   readonly #furtherUses = new Map<string, number>()
   readonly #referrers = new Map<string, Set<Mutable>>()
   readonly #configs = new Map<Subject | null, Config>()
   readonly #modes = new Map<Subject | null, Mode>()
+  readonly #associations = new AssociationIndex()
 
-  apply(record: RegistryRecord, timestampMs: number): Applied {
+  apply(record: RegistryRecord, timestampMs: number): ApplyResult {
     this.#revision += 1
     switch (record.kind) {
       case 'schema':
@@ -78,6 +84,9 @@ export class RegistryState implements RegistryView {
       case 'context':
         if (record.known) this.#known.add(record.context)
         else this.#known.delete(record.context)
+        return 'other'
+      case 'association':
+        this.#associations.put(record.association, record.value, timestampMs)
         return 'other'
       case 'none':
         return 'other'
@@ -153,14 +162,26 @@ export class RegistryState implements RegistryView {
     return this.#known.has(context)
   }
 
-  #put(stored: StoredSchema, timestampMs: number): Applied {
+  associations(): Iterable<StoredAssociation> {
+    return this.#associations.all()
+  }
+
+  associationsOfSubject(subject: Subject): readonly StoredAssociation[] {
+    return this.#associations.ofSubject(subject)
+  }
+
+  associationsOfResource(resourceId: string): readonly StoredAssociation[] {
+    return this.#associations.ofResource(resourceId)
+  }
+
+  #put(stored: StoredSchema, timestampMs: number): ApplyResult {
     const context = this.#context(contextOf(stored.subject))
     context.idMax = Math.max(context.idMax, stored.id)
     const holders = context.holders.get(stored.id) ?? []
     if (holders[0] && holders[0].content.text !== stored.content.text) return 'id-conflict'
     this.#remove(stored.subject, stored.version)
     const versions = this.#subjects.get(stored.subject)
-    // Member by member: what a spread makes takes half as much room again, and there are many.
+    // Listed member by member: an object made by a spread takes 50% more memory, and there is one for each version.
     const version: Mutable = {
       subject: versions?.[0]?.subject ?? stored.subject,
       version: stored.version,
@@ -173,7 +194,7 @@ export class RegistryState implements RegistryView {
     if (versions) versions.splice(placeOf(versions, stored.version), 0, version)
     else this.#subjects.set(stored.subject, [version])
     const left = context.holders.get(stored.id)
-    // A list that begins with its element has room for that one; an empty one that grows takes room for 17.
+    // `[version]` allocates space for one element; V8 grows an empty array to 17 elements on the first push.
     if (left) left.push(version)
     else context.holders.set(stored.id, [version])
     context.idByGuid.set(version.content.guid, stored.id)
@@ -181,7 +202,7 @@ export class RegistryState implements RegistryView {
     return stored.deleted ? 'deleted' : 'registered'
   }
 
-  #remove(subject: Subject, version: number): Applied {
+  #remove(subject: Subject, version: number): ApplyResult {
     const versions = this.#subjects.get(subject) ?? []
     const at = placeOf(versions, version)
     const found = versions[at]
@@ -205,12 +226,12 @@ export class RegistryState implements RegistryView {
     }
   }
 
-  #softDelete(subject: Subject, upTo: number): Applied {
+  #softDelete(subject: Subject, upTo: number): ApplyResult {
     for (const version of this.#subjects.get(subject) ?? []) if (version.version <= upTo) version.deleted = true
     return 'deleted'
   }
 
-  #clear(scope: Subject | null): Applied {
+  #clear(scope: Subject | null): ApplyResult {
     for (const [subject, versions] of this.#subjects) {
       if (!isWithin(subject, scope)) continue
       for (const { version, deleted } of [...versions]) if (deleted) this.#remove(subject, version)
@@ -256,12 +277,12 @@ export class RegistryState implements RegistryView {
   }
 }
 
-/** Whether a subject lies in what a config, mode or clear record stands for; null stands for everything. */
+/** Whether the scope of a config, mode or clear record includes the subject; null includes everything. */
 export function isWithin(subject: Subject, scope: Subject | null): boolean {
   return scope === null || subject === scope || (isContext(scope) && contextOf(scope) === contextOf(subject))
 }
 
-/** Where a version stands, or would: before the first one that is not smaller. */
+/** The index of the first version that is not smaller: where the version is, or would be inserted. */
 function placeOf(versions: readonly SchemaVersion[], version: number): number {
   const last = versions.at(-1)
   if (!last || last.version < version) return versions.length
@@ -279,7 +300,7 @@ function placeKey(subject: Subject, version: number): string {
   return `${version} ${subject}`
 }
 
-/** A reference without a context means the one of the schema that refers. */
+/** The subject of a reference is resolved in the context of the schema that contains the reference. */
 function referenceKey(version: SchemaVersion, reference: SchemaReference): string {
   return placeKey(toSubject(reference.subject, contextOf(version.subject)), reference.version)
 }

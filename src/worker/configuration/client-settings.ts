@@ -1,51 +1,54 @@
 import type { ConsumerOptions, ProducerOptions } from '../../broker/broker.ts'
-import { below, integer, word } from '../../config/settings.ts'
+import { enumSetting, integerSetting, settingsWithPrefix } from '../../config/settings.ts'
+import type { RawConfig } from '../../sdk/index.ts'
 import { ConfigError, type ConfigProblem, parseConfig, z } from '../../sdk/index.ts'
-import type { RawConfig } from '../stores/config-codec.ts'
 
-/** What a worker (`producer.X`) and, over it, a connector (`producer.override.X`) may say about the clients of a task. */
+/**
+ * Kinds of Kafka clients of a task. The worker configures them as `producer.X`; a connector overrides that as
+ * `producer.override.X`.
+ */
 export type ClientKind = 'producer' | 'consumer' | 'admin'
 export const CLIENT_KINDS: readonly ClientKind[] = ['producer', 'consumer', 'admin']
 
-/** Java's default of `max.request.size`. */
+/** The default of `max.request.size` in Kafka's Java client. */
 const RECORD_BYTES_MAX = 1_048_576
 const BATCH_BYTES_MAX = 1_000_000
 
-const bytes = () => integer({ min: 0 }).optional()
-const milliseconds = () => integer({ min: 1 }).optional()
+const bytes = () => integerSetting({ min: 0 }).optional()
+const milliseconds = () => integerSetting({ min: 1 }).optional()
 
 const producerSpec = z.object({
   'batch.size': bytes(),
-  'buffer.memory': integer({ min: 0, max: Number.MAX_SAFE_INTEGER }).optional(),
-  'compression.type': word(['none', 'gzip', 'snappy', 'lz4', 'zstd']).optional(),
+  'buffer.memory': integerSetting({ min: 0, max: Number.MAX_SAFE_INTEGER }).optional(),
+  'compression.type': enumSetting(['none', 'gzip', 'snappy', 'lz4', 'zstd']).optional(),
   'delivery.timeout.ms': milliseconds(),
   'max.request.size': bytes(),
   'transaction.timeout.ms': milliseconds(),
 })
 
 const consumerSpec = z.object({
-  'auto.offset.reset': word(['earliest', 'latest', 'none']).optional(),
+  'auto.offset.reset': enumSetting(['earliest', 'latest', 'none']).optional(),
   'client.id': z.string().trim().optional(),
-  'fetch.max.bytes': integer({ min: 1 }).optional(),
+  'fetch.max.bytes': integerSetting({ min: 1 }).optional(),
   'group.id': z.string().trim().min(1, 'a name is needed').optional(),
   'group.instance.id': z.string().trim().min(1, 'a name is needed').optional(),
   'heartbeat.interval.ms': milliseconds(),
-  'isolation.level': word(['read_committed', 'read_uncommitted']).optional(),
+  'isolation.level': enumSetting(['read_committed', 'read_uncommitted']).optional(),
   'max.poll.interval.ms': milliseconds(),
-  'max.poll.records': integer({ min: 1 }).optional(),
+  'max.poll.records': integerSetting({ min: 1 }).optional(),
   'session.timeout.ms': milliseconds(),
 })
 
 const SPECS = { producer: producerSpec, consumer: consumerSpec, admin: z.object({}) }
 
-/** Keys that say which brokers a client talks to, as whom, and how they are reached. */
+/** Keys that define which brokers a client connects to, and how. */
 const CONNECTION =
   /^(bootstrap\.servers|security\.protocol|sasl\..+|ssl\..+|request\.timeout\.ms|socket\.connection\.setup\.timeout\.ms)$/
 
 export type ClientSettings = {
-  /** Keys of the connection, where this client's differs from the worker's own. */
+  /** The connection keys of this client that the worker's client settings or the connector define. */
   readonly connection: (kind: ClientKind) => RawConfig
-  /** Those of them that the connector wrote. */
+  /** The connection keys that the connector overrides. */
   readonly overrides: (kind: ClientKind) => RawConfig
   readonly producer: () => Pick<
     ProducerOptions,
@@ -54,25 +57,28 @@ export type ClientSettings = {
   readonly consumer: () => Partial<Omit<ConsumerOptions, 'topics' | 'rebalance'>>
 }
 
-/** Reads what concerns the clients of one connector. Its functions throw a `ConfigError` that names the written key. */
+/**
+ * Parses the client settings of one connector. The returned functions throw a `ConfigError` that names the key as
+ * written.
+ */
 export function clientSettings(ofWorker: RawConfig, ofConnector: RawConfig): ClientSettings {
   const keysOf = (kind: ClientKind) => {
-    // One group, or one member, for the tasks of all connectors is what nobody means.
-    const { 'group.id': _, 'group.instance.id': __, ...shared } = below(`${kind}.`, ofWorker)
-    return { ...shared, ...below(`${kind}.override.`, ofConnector) }
+    // A group id or instance id set for the clients of all connectors would make them share one group or one member.
+    const { 'group.id': _, 'group.instance.id': __, ...shared } = settingsWithPrefix(`${kind}.`, ofWorker)
+    return { ...shared, ...settingsWithPrefix(`${kind}.override.`, ofConnector) }
   }
   const nameOf = (kind: ClientKind, key: string) => {
     const own = `${kind}.override.${key}`
     return Object.hasOwn(ofConnector, own) ? own : `${kind}.${key}`
   }
   const read = <Kind extends ClientKind>(kind: Kind) =>
-    named(
+    withKeyNames(
       (key) => nameOf(kind, key),
       () => parseConfig<(typeof SPECS)[Kind]>(SPECS[kind], keysOf(kind)),
     )
   return {
     connection: (kind) => connectionKeys(keysOf(kind)),
-    overrides: (kind) => connectionKeys(below(`${kind}.override.`, ofConnector)),
+    overrides: (kind) => connectionKeys(settingsWithPrefix(`${kind}.override.`, ofConnector)),
     producer: () => toProducerOptions(read('producer')),
     consumer: () => toConsumerOptions(read('consumer')),
   }
@@ -82,18 +88,18 @@ function connectionKeys(config: RawConfig): RawConfig {
   return Object.fromEntries(Object.entries(config).filter(([key]) => CONNECTION.test(key)))
 }
 
-/** What is wrong with overrides of a connector, key by key as written. */
+/** The problems of a connector's client overrides, with the keys as written. */
 export function overrideProblems(ofConnector: RawConfig, kind: ClientKind): readonly ConfigProblem[] {
   const prefix = `${kind}.override.`
   return problemsOf(() =>
-    named(
+    withKeyNames(
       (key) => `${prefix}${key}`,
-      () => parseConfig(SPECS[kind], below(prefix, ofConnector)),
+      () => parseConfig(SPECS[kind], settingsWithPrefix(prefix, ofConnector)),
     ),
   )
 }
 
-/** What a parser finds wrong. */
+/** The problems in the `ConfigError` that `parse` throws, if any. */
 export function problemsOf(parse: () => unknown): readonly ConfigProblem[] {
   try {
     parse()
@@ -104,11 +110,11 @@ export function problemsOf(parse: () => unknown): readonly ConfigProblem[] {
   }
 }
 
-/** Those of the keys below `KIND.` and `infix` that change nothing here, as written. */
-export function keysWithoutEffect(config: RawConfig, infix: '' | 'override.'): readonly string[] {
+/** Keys with the prefix `KIND.` and `infix` that have no effect here, as written. */
+export function ineffectiveKeys(config: RawConfig, infix: '' | 'override.'): readonly string[] {
   return CLIENT_KINDS.flatMap((kind) => {
     const prefix = `${kind}.${infix}`
-    return Object.keys(below(prefix, config))
+    return Object.keys(settingsWithPrefix(prefix, config))
       .filter((key) => !Object.hasOwn(SPECS[kind].shape, key) && !CONNECTION.test(key))
       .map((key) => `${prefix}${key}`)
   })
@@ -152,8 +158,8 @@ function present<T extends object>(options: T): Present<T> {
   return Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined)) as Present<T>
 }
 
-/** Problems are told under the name that a person wrote. */
-export function named<T>(nameOf: (key: string) => string, parse: () => T): T {
+/** Runs `parse` and replaces the keys in a `ConfigError` by the names that the user wrote. */
+export function withKeyNames<T>(nameOf: (key: string) => string, parse: () => T): T {
   try {
     return parse()
   } catch (error) {

@@ -1,49 +1,49 @@
-import { messageOf, UserError } from '../../config/failure.ts'
-import type { Secrets } from '../../config/secrets.ts'
-import { below, commaSeparated } from '../../config/settings.ts'
-import type { ConfigProviderInstance } from '../../sdk/index.ts'
+import { messageOf, UserError } from '../../config/errors.ts'
+import type { SecretMasker } from '../../config/secret-masker.ts'
+import { commaSeparated, settingsWithPrefix } from '../../config/settings.ts'
+import type { ConfigProviderInstance, RawConfig } from '../../sdk/index.ts'
 import type { PluginHost } from '../plugin-host.ts'
-import type { RawConfig } from '../stores/config-codec.ts'
 import { placeholdersIn, replacePlaceholders } from './placeholder.ts'
 
-/** A configuration whose placeholders are filled in, and by what: text of the placeholder → value. */
-export type Resolved = { readonly config: RawConfig; readonly filledIn: ReadonlyMap<string, string> }
+/** A configuration with resolved placeholders, and the value of each placeholder by its text. */
+export type ResolvedConfig = { readonly config: RawConfig; readonly placeholderValues: ReadonlyMap<string, string> }
 
 const NO_PLACEHOLDER = { name: '', path: '', key: '' }
 
 type Provider = ConfigProviderInstance['read']
 
-/** Who has values that were filled in: a connector, or one of its tasks, which keeps what it was started with. */
-export type Holder = { readonly connector: string; readonly task?: number }
+/** The user of resolved values: a connector, or one of its tasks, which keeps the values it was started with. */
+export type PlaceholderOwner = { readonly connector: string; readonly task?: number }
 
-/** Fills in placeholders, and keeps what it filled in from being told. */
+/** Resolves placeholders, and masks the resolved values in output. */
 export class ConfigResolver {
   readonly #providers: ReadonlyMap<string, Provider>
-  readonly #secrets: Secrets
-  /** What stood for each placeholder when it was filled in last, by whose it is. */
+  readonly #secrets: SecretMasker
+  /** The last resolved value of each placeholder, by connector. */
   readonly #known = new Map<string, Map<string, string>>()
 
-  constructor(providers: ReadonlyMap<string, Provider>, secrets: Secrets) {
+  constructor(providers: ReadonlyMap<string, Provider>, secrets: SecretMasker) {
     this.#providers = providers
     this.#secrets = secrets
   }
 
-  /** Whether a provider has to be asked to fill it in. */
+  /** Whether resolving the configuration requires a config provider. */
   hasPlaceholders(raw: RawConfig): boolean {
     return Object.values(raw).some((text) => placeholdersIn(text).some(({ name }) => this.#providers.has(name)))
   }
 
   /**
-   * An unknown provider or key leaves the placeholder as it is. Rejects when a source can't be read. What is filled in
-   * is masked from then on, as long as its holder has it; for `stale` it is remembered by connector.
+   * Resolves the placeholders of a configuration. A placeholder with an unknown provider or key is left unchanged.
+   * Rejects with a `UserError` when a provider cannot read its source. Resolved values are masked as long as `holder`
+   * uses them, and recorded for `connectorsWithChangedValues`.
    */
-  async resolve(raw: RawConfig, holder?: Holder): Promise<Resolved> {
+  async resolve(raw: RawConfig, holder?: PlaceholderOwner): Promise<ResolvedConfig> {
     const filledIn = await this.#values(
       new Set(Object.values(raw).flatMap((text) => placeholdersIn(text).map((placeholder) => placeholder.text))),
     )
     if (holder === undefined) this.#secrets.notice(filledIn.values())
     else this.#secrets.hold(nameOf(holder), filledIn.values())
-    if (filledIn.size === 0) return { config: raw, filledIn }
+    if (filledIn.size === 0) return { config: raw, placeholderValues: filledIn }
     if (holder !== undefined) {
       const { connector } = holder
       this.#known.set(connector, new Map([...(this.#known.get(connector) ?? []), ...filledIn]))
@@ -52,19 +52,22 @@ export class ConfigResolver {
       key,
       replacePlaceholders(text, (placeholder) => filledIn.get(placeholder.text) ?? placeholder.text),
     ])
-    return { config: Object.fromEntries(entries), filledIn }
+    return { config: Object.fromEntries(entries), placeholderValues: filledIn }
   }
 
-  /** The holder has ended. */
-  release(holder: Holder): void {
+  /** Stops masking the values of a holder that has ended. */
+  release(holder: PlaceholderOwner): void {
     this.#secrets.hold(nameOf(holder), [])
   }
 
   /**
-   * Those of the connectors for which other values stand now than they were given. Others are forgotten. What cannot be
-   * read now counts as unchanged.
+   * Returns those of the connectors whose placeholders now resolve to other values than they were given, and forgets
+   * all other connectors. A value that cannot be read counts as unchanged.
    */
-  async stale(connectors: readonly string[], onUnreadable: (error: unknown) => void): Promise<readonly string[]> {
+  async connectorsWithChangedValues(
+    connectors: readonly string[],
+    onUnreadable: (error: unknown) => void,
+  ): Promise<readonly string[]> {
     for (const name of this.#known.keys()) if (!connectors.includes(name)) this.#known.delete(name)
     const placeholders = new Set([...this.#known.values()].flatMap((known) => [...known.keys()]))
     const unreadable = new Set<string>()
@@ -77,12 +80,12 @@ export class ConfigResolver {
     return [...this.#known].flatMap(([name, known]) => ([...known].some(isStale) ? [name] : []))
   }
 
-  /** A text for people or topics, without what was filled in. */
-  masked(text: string): string {
+  /** Masks resolved values in a text. */
+  mask(text: string): string {
     return this.#secrets.mask(text)
   }
 
-  /** One call for each place. Rejects when one cannot be read, unless `onUnreadable` is there to be told. */
+  /** Reads each path of a provider once. Rejects when one cannot be read, unless `onUnreadable` is given. */
   async #values(
     placeholders: ReadonlySet<string>,
     onUnreadable?: (error: unknown, place: readonly string[]) => void,
@@ -112,11 +115,11 @@ export class ConfigResolver {
   }
 }
 
-function nameOf({ connector, task }: Holder): string {
+function nameOf({ connector, task }: PlaceholderOwner): string {
   return task === undefined ? `placeholders of ${connector}` : `placeholders of ${connector}-${task}`
 }
 
-/** Whether a text has a placeholder, known or not. */
+/** Whether a text has a placeholder, of a known provider or not. */
 export function hasPlaceholder(text: string): boolean {
   return placeholdersIn(text).length > 0
 }
@@ -130,7 +133,10 @@ async function readPlace(name: string, path: string, keys: readonly string[], re
   }
 }
 
-/** Reads `config.providers` and what stands below it. Rejects with a `UserError` that says what is wrong. */
+/**
+ * Creates the config providers that `config.providers` lists, with their settings. Rejects with a `UserError` when a
+ * provider is unknown or its settings are invalid.
+ */
 export async function createProviders(
   settings: RawConfig,
   plugins: PluginHost,
@@ -149,7 +155,7 @@ async function createProvider(name: string, settings: RawConfig, plugins: Plugin
     const wrong = className === undefined ? 'is not set' : `'${className}' is not here`
     throw new UserError('invalid_settings', `${prefix}.class ${wrong}: there are ${known.join(', ')}`)
   }
-  const config = below(`${prefix}.param.`, settings)
+  const config = settingsWithPrefix(`${prefix}.param.`, settings)
   try {
     await plugins.call('create-provider', plugin, { config })
   } catch (error) {

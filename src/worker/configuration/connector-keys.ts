@@ -1,12 +1,12 @@
 import { field, z } from '../../sdk/index.ts'
-import { deadLetterKeys, OF_SINKS, OF_SOURCES } from './dead-letter-keys.ts'
+import { deadLetterKeys, SINK_DEAD_LETTER_DOCS, SOURCE_DEAD_LETTER_DOCS } from './dead-letter-keys.ts'
 
-// The keys that every connector has beside its own. Names, order, defaults and texts are those of Kafka Connect 4.3.
+// The configuration keys that all connectors share. Names, order, defaults and texts are those of Kafka Connect 4.3.
 
-/** Every task is a record, a consumer and more: whoever asks for more than this does not mean it. */
+/** Limit of `tasks.max`, because each task costs a record, a consumer and more. */
 const TASKS_MAX = 10_000
 
-/** Of sources and sinks. */
+/** Keys of sources and sinks. */
 export const commonKeys = z.object({
   name: field.text({
     doc: 'Globally unique name to use for this connector.',
@@ -250,7 +250,7 @@ export const commonKeys = z.object({
     .default(false),
 })
 
-/** Of sources only, after the common ones. */
+/** Additional keys of sources, listed after the common ones. */
 export const sourceKeys = z.object({
   'topic.creation.groups': field
     .list({
@@ -329,10 +329,10 @@ export const sourceKeys = z.object({
       displayName: 'Offsets topic',
     })
     .optional(),
-  ...deadLetterKeys(OF_SOURCES),
+  ...deadLetterKeys(SOURCE_DEAD_LETTER_DOCS),
 })
 
-/** Of sinks only, after the common ones. */
+/** Additional keys of sinks, listed after the common ones. */
 export const sinkKeys = z.object({
   topics: field
     .list({
@@ -356,5 +356,5 @@ export const sinkKeys = z.object({
       displayName: 'Topics regex',
     })
     .default(''),
-  ...deadLetterKeys(OF_SINKS),
+  ...deadLetterKeys(SINK_DEAD_LETTER_DOCS),
 })

@@ -1,63 +1,22 @@
-import { UserError } from '../../config/failure.ts'
-import { listedName } from '../../plugins/catalog.ts'
+import { UserError } from '../../config/errors.ts'
 import type { PluginDescriptor } from '../../plugins/descriptor.ts'
-import { parseConfig } from '../../sdk/index.ts'
+import type { RawConfig } from '../../sdk/index.ts'
 import { notAllowed } from '../host-access/policy.ts'
-import { inJavaOrder } from '../model/java-order.ts'
-import type { MadeTasks, PluginCatalog, PluginHost } from '../plugin-host.ts'
-import type { RawConfig } from '../stores/config-codec.ts'
-import { commonKeys } from './connector-keys.ts'
+import type { PluginCatalog } from '../plugin-host.ts'
 
 export type ConnectorPlugin = PluginDescriptor & { readonly kind: 'source' | 'sink' }
 
-/** The connector that a configuration names; undefined when there is none of that name here. */
+/** The connector plugin that a configuration names; undefined when it is not installed. */
 export function findConnector(plugins: PluginCatalog, config: RawConfig): ConnectorPlugin | undefined {
   const className = config['connector.class']?.trim() ?? ''
   return (plugins.find('source', className) ?? plugins.find('sink', className)) as ConnectorPlugin | undefined
 }
 
-/** For a configuration whose connector is not found. */
+/** The error for a configuration whose connector plugin is not found or not allowed. */
 export function missingConnector(plugins: Pick<PluginCatalog, 'refusal'>, config: RawConfig): UserError {
   const className = config['connector.class']?.trim() ?? ''
   const refusal = plugins.refusal('source', className) ?? plugins.refusal('sink', className)
   if (refusal !== undefined) return notAllowed(`the connector '${className}' may not be used: ${refusal}`)
   const remedy = 'install its plugin, or correct connector.class'
   return new UserError('plugin_missing', `there is no connector '${className}' on this worker: ${remedy}`)
-}
-
-/**
- * The raw configurations of a connector's tasks, as they are stored, and when to make them again. Rejects with a
- * `ConfigError`, with a `WorkerError` of the plugin host, or when the connector makes more tasks than it may.
- */
-export async function toTaskConfigs(host: PluginHost, plugin: ConnectorPlugin, config: RawConfig): Promise<MadeTasks> {
-  const { 'tasks.max': tasksMax, 'tasks.max.enforce': enforce } = parseConfig(limits, config)
-  const { configs: made, againMs } = await host.call('make-tasks', plugin, { config, tasksMax })
-  if (enforce && made.length > tasksMax) {
-    throw new UserError(
-      'too_many_tasks',
-      `The connector ${config['name']} has generated ${made.length} tasks, which is greater than ${tasksMax}, ` +
-        `the maximum number of tasks it is configured to create.`,
-    )
-  }
-  const topics = plugin.kind === 'sink' ? topicKeys(config) : {}
-  const configs = made.map((task) => inJavaOrder({ ...task, 'task.class': taskClassOf(plugin), ...topics }))
-  return { configs, againMs }
-}
-
-export function sameConfig(a: RawConfig, b: RawConfig | undefined): boolean {
-  if (b === undefined) return false
-  const keys = Object.keys(a)
-  return keys.length === Object.keys(b).length && keys.every((key) => a[key] === b[key])
-}
-
-const limits = commonKeys.pick({ 'tasks.max': true, 'tasks.max.enforce': true })
-
-function topicKeys(config: RawConfig): RawConfig {
-  const keys = ['topics', 'topics.regex'].filter((key) => config[key] !== undefined)
-  return Object.fromEntries(keys.map((key) => [key, config[key] as string]))
-}
-
-/** What a Java worker that takes over finds its class by. */
-function taskClassOf(plugin: ConnectorPlugin): string {
-  return `${listedName(plugin).replace(/Connector$/, '')}Task`
 }

@@ -4,8 +4,8 @@ type Docs = { readonly topic: string; readonly replication: string; readonly con
 
 const REPLICATION = "Replication factor used to create the dead letter queue topic when it doesn't already exist."
 
-/** Texts of Kafka Connect 4.3. */
-export const OF_SINKS: Docs = {
+/** The documentation texts of Kafka Connect 4.3. */
+export const SINK_DEAD_LETTER_DOCS: Docs = {
   topic:
     'The name of the topic to be used as the dead letter queue (DLQ) for messages that result in an error ' +
     'when processed by this sink connector, or its transformations or converters. The topic name is blank ' +
@@ -19,7 +19,7 @@ export const OF_SINKS: Docs = {
 
 const BEYOND = 'Beyond Kafka Connect, where sources have no dead letter queue. '
 
-export const OF_SOURCES: Docs = {
+export const SOURCE_DEAD_LETTER_DOCS: Docs = {
   topic:
     `${BEYOND}The topic for records of this source that can't be transformed, converted or written; they are ` +
     'written as they would have been, or as JSON when no converter got that far, as the header ' +

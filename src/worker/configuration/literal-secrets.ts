@@ -1,25 +1,26 @@
 import { secretValuesIn } from '../../config/secret-keys.ts'
-import type { Secrets } from '../../config/secrets.ts'
+import type { SecretMasker } from '../../config/secret-masker.ts'
+import type { RawConfig } from '../../sdk/index.ts'
 import type { PluginCatalog } from '../plugin-host.ts'
-import type { ConfigRecord, RawConfig } from '../stores/config-codec.ts'
+import type { ConfigRecord } from '../stores/config-codec.ts'
 import type { ConfigState } from '../stores/config-state.ts'
 import { secretKeysOf } from './secret-keys.ts'
 
-/** Secrets that are written in configurations themselves: masked by value for as long as a configuration has them. */
+/** Masks the secrets that configurations contain literally, for as long as a configuration contains them. */
 export class LiteralSecrets {
   readonly #plugins: PluginCatalog
-  readonly #secrets: Secrets
+  readonly #secrets: SecretMasker
 
-  constructor(plugins: PluginCatalog, secrets: Secrets) {
+  constructor(plugins: PluginCatalog, secrets: SecretMasker) {
     this.#plugins = plugins
     this.#secrets = secrets
   }
 
-  of(config: RawConfig): readonly string[] {
+  secretsIn(config: RawConfig): readonly string[] {
     return secretValuesIn(config, secretKeysOf(config, this.#plugins))
   }
 
-  /** Everything that is stored already. */
+  /** Adds the secrets of all stored configurations. */
   start(configs: ConfigState): void {
     for (const { name, config, tasks } of configs.connectors()) {
       this.#hold(name, config)
@@ -33,6 +34,6 @@ export class LiteralSecrets {
   }
 
   #hold(name: string, config: RawConfig | null): void {
-    this.#secrets.hold(`configuration of ${name}`, config === null ? [] : this.of(config))
+    this.#secrets.hold(`configuration of ${name}`, config === null ? [] : this.secretsIn(config))
   }
 }

@@ -1,18 +1,20 @@
 import { isMaskedValue, isSecretKey, MASK, maskConfig, secretValuesIn } from '../../config/secret-keys.ts'
-import { Secrets } from '../../config/secrets.ts'
+import { SecretMasker } from '../../config/secret-masker.ts'
+import type { RawConfig } from '../../sdk/index.ts'
 import { WorkerError } from '../model/worker-error.ts'
 import type { PluginCatalog } from '../plugin-host.ts'
-import type { RawConfig } from '../stores/config-codec.ts'
-import type { WrittenConfig } from '../validation/validate.ts'
 import { secretKeysOf } from './secret-keys.ts'
+import type { WrittenConfig } from './written-config.ts'
 
-/** Shorter ones are not looked for in other values: `connector.class` has to stay readable. */
+/** Minimum length of a secret that is also masked in the values of other keys. */
 const ELSEWHERE_LENGTH_MIN = 8
 
-/** A configuration for those who may not see its secrets: masked by key, and wherever else their values appear. */
+/**
+ * Returns a configuration with its secrets masked, both under their keys and where they occur in the values of others.
+ */
 export function toMaskedConfig(config: RawConfig, plugins: PluginCatalog): RawConfig {
   const isSecret = secretKeysOf(config, plugins)
-  const secrets = new Secrets()
+  const secrets = new SecretMasker()
   secrets.add(secretValuesIn(config, isSecret).filter((value) => value.length >= ELSEWHERE_LENGTH_MIN))
   const masked = Object.entries(maskConfig(config, isSecret))
   return Object.fromEntries(masked.map(([key, value]) => [key, OWN.has(key) ? value : secrets.mask(value)]))
@@ -21,10 +23,11 @@ export function toMaskedConfig(config: RawConfig, plugins: PluginCatalog): RawCo
 const OWN: ReadonlySet<string> = new Set(['name', 'connector.class'])
 
 /**
- * What somebody meant who read a configuration masked and writes it back: a value that still is what was shown means the
- * stored one. The others that have a mask are `unknown`: nobody may store a mask instead of a secret.
+ * Restores the secrets in a configuration that was read masked and is written back: a value that equals the masked one
+ * is replaced by the stored one. Keys whose masks have no stored secret are returned as `unknown`; they must not be
+ * stored.
  */
-export function withStoredSecrets(
+export function restoreMaskedSecrets(
   written: WrittenConfig,
   stored: RawConfig | undefined,
   plugins: PluginCatalog,
@@ -43,13 +46,13 @@ export function withStoredSecrets(
   return { config: Object.fromEntries(entries), unknown }
 }
 
-/** Says of a key that its mask cannot be stored. */
+/** The error message for a key whose value contains a mask that must not be stored. */
 export function maskMessage(key: string): string {
   return `Invalid value ${MASK} for configuration ${key}: it stands for a secret that was masked when the configuration was read, and there is none stored that it could mean. Write the secret, or a placeholder for it.`
 }
 
-/** Throws a `WorkerError` when a mask would be stored. */
-export function requireNoMasks(unknown: readonly string[]): void {
+/** Throws a `WorkerError` (`invalid_config`) if any key is unknown. */
+export function rejectMasks(unknown: readonly string[]): void {
   if (unknown.length > 0) throw new WorkerError('invalid_config', unknown.map(maskMessage).join('\n'))
 }
 

@@ -1,21 +1,24 @@
 import type { Clock } from '../../config/clock.ts'
 import type { Logger } from '../../config/logger.ts'
-import type { RawConfig } from '../stores/config-codec.ts'
+import type { RawConfig } from '../../sdk/index.ts'
 import type { ConfigResolver } from './config-resolver.ts'
 
-export type ConfigWatchParts = {
+export type PlaceholderWatchOptions = {
   readonly resolver: ConfigResolver
   readonly clock: Clock
   readonly logger: Logger
   readonly intervalMs: number
-  /** Connectors that run here, in whole or in part. */
+  /** Connectors that run on this worker, or have tasks here. */
   readonly connectors: () => readonly string[]
   readonly configOf: (connector: string) => RawConfig | undefined
   readonly restart: (connector: string) => void
 }
 
-/** Restarts what was given other values than now stand in its place. Ends when `signal` aborts. */
-export async function watchPlaceholders(parts: ConfigWatchParts, signal: AbortSignal): Promise<void> {
+/**
+ * Restarts connectors whose placeholders resolve to new values, except with `config.action.reload=none`. Checks every
+ * `intervalMs`; resolves when `signal` aborts.
+ */
+export async function watchPlaceholders(parts: PlaceholderWatchOptions, signal: AbortSignal): Promise<void> {
   const { resolver, clock, logger, intervalMs, connectors, configOf, restart } = parts
   const isLeftAlone = (name: string) => configOf(name)?.['config.action.reload']?.trim().toLowerCase() === 'none'
   for (;;) {
@@ -24,7 +27,7 @@ export async function watchPlaceholders(parts: ConfigWatchParts, signal: AbortSi
     const followed = connectors().filter((name) => !isLeftAlone(name))
     const onUnreadable = (error: unknown) =>
       logger.warn({ err: error }, 'placeholders could not be read again: trying later')
-    for (const connector of await resolver.stale(followed, onUnreadable)) {
+    for (const connector of await resolver.connectorsWithChangedValues(followed, onUnreadable)) {
       logger.info({ connector }, 'what its placeholders stand for has changed: restarting it')
       restart(connector)
     }

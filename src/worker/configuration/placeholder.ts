@@ -1,15 +1,15 @@
-/** `${NAME:KEY}` or `${NAME:PATH:KEY}` in a text. */
+/** A placeholder `${NAME:KEY}` or `${NAME:PATH:KEY}` in a text. */
 export type Placeholder = { readonly text: string; readonly name: string; readonly path: string; readonly key: string }
 
 /**
- * All placeholders of a text, as Kafka's expression finds them: `\$\{([^}]*?):(([^}]*?):)?([^}]*?)\}`. That expression
- * takes cubic time for `${::::…`.
+ * All placeholders of a text, as Kafka's regular expression `\$\{([^}]*?):(([^}]*?):)?([^}]*?)\}` finds them. Not
+ * implemented with that expression, because it takes cubic time for `${::::…`.
  */
 export function placeholdersIn(text: string): readonly Placeholder[] {
   return partsOf(text).filter((part) => typeof part !== 'string')
 }
 
-/** A text with its placeholders replaced. */
+/** Returns a text with its placeholders replaced. */
 export function replacePlaceholders(text: string, replacement: (placeholder: Placeholder) => string): string {
   return partsOf(text)
     .map((part) => (typeof part === 'string' ? part : replacement(part)))

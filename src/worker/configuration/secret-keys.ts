@@ -1,11 +1,14 @@
 import { isSecretKey } from '../../config/secret-keys.ts'
-import { below, commaSeparated } from '../../config/settings.ts'
+import { commaSeparated, settingsWithPrefix } from '../../config/settings.ts'
 import type { PluginDescriptor } from '../../plugins/descriptor.ts'
+import type { RawConfig } from '../../sdk/index.ts'
 import type { PluginCatalog } from '../plugin-host.ts'
-import type { RawConfig } from '../stores/config-codec.ts'
 import { findConnector } from './connector-plugin.ts'
 
-/** Which keys of a connector's configuration hold secrets: those that its plugins define as passwords, and by their names. */
+/**
+ * Returns a predicate for the keys of a configuration that hold secrets: keys that plugins define as passwords, and
+ * keys with a name typical of secrets.
+ */
 export function secretKeysOf(config: RawConfig, plugins: PluginCatalog): (key: string) => boolean {
   const defined = new Set(passwordKeys(config, plugins))
   return (key) => defined.has(key) || isSecretKey(key)
@@ -15,7 +18,7 @@ function passwordKeys(config: RawConfig, plugins: PluginCatalog): readonly strin
   const steps = (['transforms', 'predicates'] as const).flatMap((kind) =>
     commaSeparated(config[kind] ?? '').flatMap((alias) => {
       const prefix = `${kind}.${alias}.`
-      const type = below(prefix, config)['type'] ?? ''
+      const type = settingsWithPrefix(prefix, config)['type'] ?? ''
       return passwordsOf(plugins.find(kind === 'transforms' ? 'transformation' : 'predicate', type), prefix)
     }),
   )

@@ -1,7 +1,7 @@
 import type { TopicFilter } from '../../broker/broker.ts'
-import { javaRegex } from '../../plugins/java-regex.ts'
+import { javaRegex } from '../../java-compat/regex.ts'
+import type { RawConfig } from '../../sdk/index.ts'
 import { ConfigError, parseConfig, z } from '../../sdk/index.ts'
-import type { RawConfig } from '../stores/config-codec.ts'
 import { commonKeys, sinkKeys, sourceKeys } from './connector-keys.ts'
 
 const spec = z.object({
@@ -16,7 +16,7 @@ const spec = z.object({
   ...sinkKeys.shape,
 })
 
-/** The keys of every connector that matter while a task runs. */
+/** The common connector keys that are used while a task runs. */
 export type TaskConfig = {
   readonly errors: ErrorConfig
   readonly deadLetters: DeadLetterConfig | undefined
@@ -24,7 +24,7 @@ export type TaskConfig = {
   readonly transactions: TransactionConfig
 }
 
-/** What ends a source's transactions. `intervalMs` undefined: as often as the worker commits. */
+/** What ends a source's transactions. `intervalMs` is undefined when the worker's commit interval applies. */
 export type TransactionConfig = {
   readonly boundary: TransactionBoundary
   readonly intervalMs: number | undefined
@@ -33,7 +33,7 @@ export type TransactionConfig = {
 export type TransactionBoundary = 'poll' | 'interval' | 'connector'
 
 export type ErrorConfig = {
-  /** How long one step may be tried again; `Infinity`: for ever. */
+  /** How long one step is retried, in ms; `Infinity` for no limit. */
   readonly retryTimeoutMs: number
   readonly retryDelayMsMax: number
   readonly tolerance: 'none' | 'all'
@@ -76,7 +76,10 @@ export function parseTaskConfig(raw: RawConfig): TaskConfig {
   }
 }
 
-/** Validation does not match every expression: one that includes the dead letters would read them for ever. */
+/**
+ * Throws a `ConfigError` when the expression matches the dead-letter topic: the task would read its dead letters
+ * endlessly. Checked here because validation cannot match all expressions.
+ */
 function topicFilter(expression: string, deadLetterTopic: string): TopicFilter {
   const pattern = javaRegex(expression, { whole: true })
   if (deadLetterTopic !== '' && pattern.test(deadLetterTopic)) {

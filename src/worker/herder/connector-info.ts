@@ -1,33 +1,48 @@
-import type { ConnectorInfo, ConnectorStatus, ConnectorType, StatusOf, TaskStatus } from '../../clients/worker.ts'
+import type {
+  ConnectorInfo,
+  ConnectorStateInfo,
+  ConnectorType,
+  InstanceState,
+  TaskStateInfo,
+} from '../../clients/worker.ts'
+import type { RawConfig } from '../../sdk/index.ts'
 import { findConnector } from '../configuration/connector-plugin.ts'
 import type { PluginCatalog } from '../plugin-host.ts'
-import type { RawConfig } from '../stores/config-codec.ts'
-import type { ConnectorConfig } from '../stores/config-state.ts'
+import type { ConnectorState } from '../stores/config-state.ts'
 import type { StoredStatus } from '../stores/status-codec.ts'
 import type { StatusState } from '../stores/status-state.ts'
 
-// What the REST interface tells of connectors, in the member order of the original.
+// Conversions to the responses of the REST API, with the member order of Kafka Connect.
 
-export function toInfo({ name, config, tasks }: ConnectorConfig, plugins: PluginCatalog): ConnectorInfo {
-  return { name, config, tasks: tasks.map((_, task) => ({ connector: name, task })), type: typeOf(config, plugins) }
+export function toConnectorInfo({ name, config, tasks }: ConnectorState, plugins: PluginCatalog): ConnectorInfo {
+  return {
+    name,
+    config,
+    tasks: tasks.map((_, task) => ({ connector: name, task })),
+    type: connectorTypeOf(config, plugins),
+  }
 }
 
-/** Undefined while nobody has said how the connector is. */
-export function toStatus(name: string, statuses: StatusState, type: ConnectorType): ConnectorStatus | undefined {
+/** Undefined while the connector has no status. */
+export function toConnectorStatus(
+  name: string,
+  statuses: StatusState,
+  type: ConnectorType,
+): ConnectorStateInfo | undefined {
   const connector = statuses.connector(name)
   if (connector === undefined) return undefined
   return { name, connector: toState(connector), tasks: statuses.tasks(name).map(toTaskStatus), type }
 }
 
-export function toTaskStatus([id, status]: readonly [task: number, status: StoredStatus]): TaskStatus {
+export function toTaskStatus([id, status]: readonly [task: number, status: StoredStatus]): TaskStateInfo {
   return { id, ...toState(status) }
 }
 
-/** `unknown` for a class that is not here. */
-export function typeOf(config: RawConfig | undefined, plugins: PluginCatalog): ConnectorType {
+/** `unknown` if the connector class is not installed. */
+export function connectorTypeOf(config: RawConfig | undefined, plugins: PluginCatalog): ConnectorType {
   return (config && findConnector(plugins, config)?.kind) ?? 'unknown'
 }
 
-function toState({ state, worker_id, version, trace }: StoredStatus): StatusOf {
+function toState({ state, worker_id, version, trace }: StoredStatus): InstanceState {
   return { state, worker_id, ...(version ? { version } : {}), ...(trace === null ? {} : { trace }) }
 }

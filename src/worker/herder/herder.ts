@@ -1,21 +1,22 @@
 import type { TaskId } from '../../clients/worker.ts'
 import type { Logger } from '../../config/logger.ts'
 import type { WorkerGroup } from '../membership/worker-group.ts'
+import { taskKey } from '../model/task-key.ts'
 import { WorkerError } from '../model/worker-error.ts'
 import type { ConfigRecord } from '../stores/config-codec.ts'
 import type { ConfigStore } from '../stores/config-store.ts'
 import type { StatusStore } from '../stores/status-store.ts'
-import type { Leader } from './leader-duties.ts'
-import type { Runner } from './runner.ts'
-import { planWork, taskKey } from './work-plan.ts'
+import type { LeaderDuties } from './leader-duties.ts'
+import { planWork } from './work-plan.ts'
+import type { WorkRunner } from './work-runner.ts'
 
-export type HerderParts = {
+export type HerderOptions = {
   readonly logger: Logger
   readonly configs: ConfigStore
   readonly statuses: StatusStore
-  readonly runner: Runner
-  readonly leader: Leader
-  readonly group: () => Pick<WorkerGroup, 'work' | 'has' | 'isLeader' | 'configuredChanged'> | undefined
+  readonly runner: WorkRunner
+  readonly leader: LeaderDuties
+  readonly group: () => Pick<WorkerGroup, 'work' | 'has' | 'isLeader' | 'rebalanceIfWorkChanged'> | undefined
 }
 
 const RETRY_MS = 1_000
@@ -23,75 +24,78 @@ const RETRY_MS = 1_000
 type Restart = Extract<ConfigRecord, { kind: 'restart' }>
 
 /**
- * Keeps what runs here equal to what the group gave this worker and what the config topic says of it. Everything that
- * starts or stops something happens one after the other; whoever notices a change says `wake`.
+ * Keeps the connectors and tasks that run on this worker equal to its assignment and to the config topic. Everything
+ * that starts or stops work runs in one queue, one job at a time.
  */
 export class Herder {
-  readonly #parts: HerderParts
-  #line: Promise<unknown> = Promise.resolve()
+  readonly #parts: HerderOptions
+  #queue: Promise<unknown> = Promise.resolve()
   #isPending = false
-  /** Connectors of which something may be different; undefined: all. */
+  /** Connectors to reconcile next; undefined: all. */
   #changed: Set<string> | undefined = new Set()
-  #isStartingAgain = false
-  #stopped = false
+  #isRestartingInterrupted = false
+  #isStopped = false
 
-  constructor(parts: HerderParts) {
+  constructor(parts: HerderOptions) {
     this.#parts = parts
   }
 
-  /** Something may be different, of this connector or of all: looks soon, once for all that happened until then. */
+  /** Schedules a reconciliation of one connector, or of all. Calls until it begins are merged into one. */
   wake(connector?: string): void {
     if (connector === undefined) this.#changed = undefined
     else this.#changed?.add(connector)
-    if (this.#isPending || this.#stopped) return
+    if (this.#isPending || this.#isStopped) return
     this.#isPending = true
-    this.#inLine(() => this.#reconcile()).catch((error: unknown) => {
-      this.#parts.logger.error({ err: error }, 'carrying out a plan failed: looking again')
+    this.#enqueue(() => this.#reconcile()).catch((error: unknown) => {
+      this.#parts.logger.error({ err: error }, 'starting or stopping work failed: reconciling again')
     })
   }
 
-  /** A round of the group is over. Resolves when what it took away has stopped. */
-  async onWork(): Promise<void> {
-    await this.#inLine(async () => {
+  /** Called after each rebalance. Resolves when the work that was revoked has stopped. */
+  async onAssigned(): Promise<void> {
+    await this.#enqueue(async () => {
       this.#changed = undefined
       await this.#reconcile()
-      if (this.#parts.group()?.isLeader) await this.#tidy()
+      if (this.#parts.group()?.isLeader) await this.#cleanUp()
     })
   }
 
-  async #tidy(): Promise<void> {
+  async #cleanUp(): Promise<void> {
     const { leader, logger } = this.#parts
-    await leader.tidy().catch((error: unknown) => {
-      logger.error({ err: error }, 'the leader could not tidy up: it will after the next round')
+    await leader.cleanUp().catch((error: unknown) => {
+      logger.error(
+        { err: error },
+        'the leader could not delete obsolete records: it tries again after the next rebalance',
+      )
     })
   }
 
-  /** Out of the group: what ran here may be started elsewhere. */
+  /** Called when this worker is no longer a member: other workers may start what ran here. */
   async onLost(): Promise<void> {
-    await this.#inLine(() => this.#parts.runner.stopAll())
+    await this.#enqueue(() => this.#parts.runner.stopAll())
   }
 
   onInterrupted(): void {
-    if (this.#isStartingAgain) return
-    this.#isStartingAgain = true
-    this.#inLine(() => {
-      this.#isStartingAgain = false
-      return this.#parts.runner.startAgain()
+    if (this.#isRestartingInterrupted) return
+    this.#isRestartingInterrupted = true
+    this.#enqueue(() => {
+      this.#isRestartingInterrupted = false
+      return this.#parts.runner.restartInterrupted()
     }).catch((error: unknown) => {
-      this.#parts.logger.error({ err: error }, 'interrupted tasks could not be started: trying again')
+      this.#parts.logger.error({ err: error }, 'interrupted tasks could not be restarted: retrying')
       setTimeout(() => this.onInterrupted(), RETRY_MS).unref()
     })
   }
 
   onRestart({ connector, includeTasks, onlyFailed }: Restart): void {
-    this.#inLine(() => this.#restart(connector, includeTasks, onlyFailed)).catch((error: unknown) => {
+    this.#enqueue(() => this.#restart(connector, includeTasks, onlyFailed)).catch((error: unknown) => {
       this.#parts.logger.error({ err: error, connector }, 'a restart failed')
     })
   }
 
   /** Restarts the connector itself, not its tasks. Rejects when it fails to start. */
   async restartConnector(name: string): Promise<void> {
-    await this.#inLine(async () => {
+    await this.#enqueue(async () => {
       const { configs, runner } = this.#parts
       const connector = configs.state.connector(name)
       if (!connector) throw new WorkerError('connector_not_found', `Unknown connector: ${name}`)
@@ -104,45 +108,45 @@ export class Herder {
   }
 
   async restartTask(id: TaskId): Promise<void> {
-    await this.#inLine(async () => {
+    await this.#enqueue(async () => {
       const { configs, runner } = this.#parts
       const connector = configs.state.connector(id.connector)
       if (!connector) throw new WorkerError('connector_not_found', `Unknown connector: ${id.connector}`)
       const config = connector.tasks[id.task]
       if (!config) throw new WorkerError('task_not_found', `Unknown task: ${taskKey(id)}`)
       await runner.stopTask(id)
-      await runner.carryOut([{ do: 'start-task', id, config, target: connector.target }])
+      await runner.execute([{ do: 'start-task', id, config, target: connector.target }])
     })
   }
 
   async stop(): Promise<void> {
-    this.#stopped = true
-    await this.#inLine(() => this.#parts.runner.stopAll())
+    this.#isStopped = true
+    await this.#enqueue(() => this.#parts.runner.stopAll())
   }
 
-  /** True when everything that had to be started or stopped until now is. */
+  /** Resolves to true when every job that was queued before this call is done. */
   isResponding(): Promise<boolean> {
-    return this.#inLine(async () => true)
+    return this.#enqueue(async () => true)
   }
 
-  /** A job that failed may have left anything half done: all is looked at again. */
-  #inLine<T>(job: () => Promise<T>): Promise<T> {
-    const done = this.#line.then(job)
-    this.#line = done.catch(() => void setTimeout(() => this.wake(), RETRY_MS).unref())
+  /** Runs jobs one at a time. After a failed job everything is reconciled, since the job may have been half done. */
+  #enqueue<T>(job: () => Promise<T>): Promise<T> {
+    const done = this.#queue.then(job)
+    this.#queue = done.catch(() => void setTimeout(() => this.wake(), RETRY_MS).unref())
     return done
   }
 
   async #reconcile(): Promise<void> {
     this.#isPending = false
     const group = this.#parts.group()
-    if (!group || this.#stopped) return
+    if (!group || this.#isStopped) return
     const { configs, runner } = this.#parts
     const changed = this.#changed
     this.#changed = new Set()
     const steps = planWork(group, configs.state, runner, changed)
-    if (steps.length > 0) await runner.carryOut(steps)
-    // A connector that is new or gone, or another number of tasks, is the whole group's business.
-    group.configuredChanged()
+    if (steps.length > 0) await runner.execute(steps)
+    // A new or deleted connector, or a changed number of tasks, needs a rebalance.
+    group.rebalanceIfWorkChanged()
   }
 
   async #restart(name: string, includeTasks: boolean, onlyFailed: boolean): Promise<void> {
@@ -154,7 +158,7 @@ export class Herder {
     await Promise.all(mine.map((task) => runner.stopTask({ connector: name, task }, 'RESTARTING')))
     const connector = configs.state.connector(name)
     if (isMine && connector) await runner.startConnector(connector)
-    await runner.carryOut(
+    await runner.execute(
       mine.flatMap((task) => {
         const config = connector?.tasks[task]
         return config ? [{ do: 'start-task', id: { connector: name, task }, config, target: connector.target }] : []
@@ -162,15 +166,15 @@ export class Herder {
     )
   }
 
-  /** What a restart means, by what is known of the connector's state. */
+  /** Which instances a restart request affects, decided by their stored statuses. */
   restartPlan(
     name: string,
     includeTasks: boolean,
     onlyFailed: boolean,
   ): { connector: boolean; tasks: readonly number[] } {
     const { state } = this.#parts.statuses
-    const isMeant = (status: { readonly state: string } | undefined) => !onlyFailed || status?.state === 'FAILED'
-    const tasks = includeTasks ? state.tasks(name).filter(([, status]) => isMeant(status)) : []
-    return { connector: isMeant(state.connector(name)), tasks: tasks.map(([task]) => task) }
+    const isAffected = (status: { readonly state: string } | undefined) => !onlyFailed || status?.state === 'FAILED'
+    const tasks = includeTasks ? state.tasks(name).filter(([, status]) => isAffected(status)) : []
+    return { connector: isAffected(state.connector(name)), tasks: tasks.map(([task]) => task) }
   }
 }

@@ -2,15 +2,15 @@ import { randomBytes } from 'node:crypto'
 import type { Broker } from '../../broker/broker.ts'
 import type { Clock } from '../../config/clock.ts'
 import type { Logger } from '../../config/logger.ts'
+import type { RawConfig } from '../../sdk/index.ts'
 import { WorkerError } from '../model/worker-error.ts'
-import type { RawConfig } from '../stores/config-codec.ts'
-import type { ConnectorConfig } from '../stores/config-state.ts'
+import type { ConnectorState } from '../stores/config-state.ts'
 import type { ConfigStore } from '../stores/config-store.ts'
 import type { StatusStore } from '../stores/status-store.ts'
 import { fenceProducer, transactionalIdOf } from './producer-fencing.ts'
-import { planForgetting } from './work-plan.ts'
+import { findObsoleteStatuses } from './work-plan.ts'
 
-export type LeaderParts = {
+export type LeaderDutiesOptions = {
   readonly broker: Broker
   readonly groupId: string
   readonly logger: Logger
@@ -20,7 +20,7 @@ export type LeaderParts = {
   readonly isLeader: () => boolean
   readonly isSource: (config: RawConfig) => boolean
   readonly sessionKey: {
-    /** 0: a key never gets too old. */
+    /** Age at which the key is replaced, in ms; 0 means never. */
     readonly ttlMs: number
     readonly algorithm: string
     readonly bytes: number
@@ -29,27 +29,30 @@ export type LeaderParts = {
 
 const KEY_CHECK_MS = 10_000
 
-/** What the leader of a group does for all of it. */
-export class Leader {
-  readonly #parts: LeaderParts
+/** The duties of the group's leader: cleaning up, storing task configurations, fencing and rotating the session key. */
+export class LeaderDuties {
+  readonly #parts: LeaderDutiesOptions
   readonly #fencing = new Map<string, Promise<void>>()
 
-  constructor(parts: LeaderParts) {
+  constructor(parts: LeaderDutiesOptions) {
     this.#parts = parts
   }
 
-  /** After each round of the group: forgets what is configured no more, and sees to the session key. */
-  async tidy(): Promise<void> {
+  /**
+   * Called after each rebalance: deletes the records of deleted connectors and tasks, and rotates an expired session
+   * key.
+   */
+  async cleanUp(): Promise<void> {
     const { configs, statuses } = this.#parts
-    await Promise.all(planForgetting(configs.state, statuses.state).map((key) => statuses.forget(key)))
-    for (const name of configs.state.remains()) await configs.clean(name)
-    await this.renewSessionKey()
+    await Promise.all(findObsoleteStatuses(configs.state, statuses.state).map((key) => statuses.delete(key)))
+    for (const name of configs.state.deletedConnectorsWithRecords()) await configs.deleteRemainingRecords(name)
+    await this.rotateSessionKey()
   }
 
-  /** Stores what a connector's owner made of its configuration. */
+  /** Stores the task configurations that the worker with the connector generated. Rejects with a `WorkerError`. */
   async putTasks(name: string, tasks: readonly RawConfig[]): Promise<void> {
     const { configs, isLeader } = this.#parts
-    if (!isLeader()) throw new WorkerError('rebalancing', 'this worker does not lead its group')
+    if (!isLeader()) throw new WorkerError('rebalancing', 'this worker is not the leader of its group')
     const connector = configs.state.connector(name)
     if (!connector) throw new WorkerError('connector_not_found', `Connector ${name} not found`)
     if (connector.target === 'STOPPED' && tasks.length > 0) {
@@ -61,8 +64,10 @@ export class Leader {
     await configs.putTasks(name, tasks)
   }
 
-  /** Makes sure that no task of an earlier set of tasks can write any more. Asked for by every task that starts. */
-  fence(name: string): Promise<void> {
+  /**
+   * Ensures that no task of an earlier task generation can still write. Every starting task of a source requests it.
+   */
+  fenceZombieSourceTasks(name: string): Promise<void> {
     const fencing = this.#fencing.get(name) ?? this.#fence(name).finally(() => this.#fencing.delete(name))
     this.#fencing.set(name, fencing)
     return fencing
@@ -73,7 +78,8 @@ export class Leader {
     await configs.readToEnd()
     const { pendingFencing, fencedTasks, tasks, taskGeneration } = this.#requireSource(name)
     if (!pendingFencing) return
-    // A task fences its own predecessor when it starts: one that stays alone needs no help.
+    // A starting task fences its own predecessor, so nothing is left to fence if the connector had one task and has one
+    // now.
     const older = fencedTasks === 1 && tasks.length === 1 ? 0 : (fencedTasks ?? 0)
     const ids = Array.from({ length: older }, (_, task) => transactionalIdOf(groupId, { connector: name, task }))
     await Promise.all(ids.map((id) => fenceProducer(broker, id)))
@@ -87,30 +93,33 @@ export class Leader {
     await configs.write([{ kind: 'fencing', connector: name, tasks: tasks.length }])
   }
 
-  #requireSource(name: string): ConnectorConfig {
+  #requireSource(name: string): ConnectorState {
     const { configs, isLeader, isSource } = this.#parts
-    if (!isLeader()) throw new WorkerError('rebalancing', 'this worker does not lead its group')
+    if (!isLeader()) throw new WorkerError('rebalancing', 'this worker is not the leader of its group')
     const connector = configs.state.connector(name)
     if (!connector) throw new WorkerError('connector_not_found', `Connector ${name} not found`)
     if (!isSource(connector.config)) {
-      throw new WorkerError('invalid_request', `Connector ${name} is not a source: only sources are fenced`)
+      throw new WorkerError(
+        'invalid_request',
+        `Connector ${name} is not a source connector: only source connectors are fenced`,
+      )
     }
     return connector
   }
 
-  /** Looks now and then whether the key has got too old, until `signal` aborts. */
-  async keepSessionKeyFresh(signal: AbortSignal): Promise<void> {
+  /** Rotates the session key when it expires, until `signal` aborts. */
+  async runSessionKeyRotation(signal: AbortSignal): Promise<void> {
     const { clock, isLeader, logger } = this.#parts
     while (!signal.aborted) {
       await clock.sleep(KEY_CHECK_MS, signal).catch(() => undefined)
       if (signal.aborted || !isLeader()) continue
-      await this.renewSessionKey().catch((error: unknown) => {
-        logger.error({ err: error }, 'the session key could not be renewed: trying again')
+      await this.rotateSessionKey().catch((error: unknown) => {
+        logger.error({ err: error }, 'the session key could not be rotated: retrying')
       })
     }
   }
 
-  async renewSessionKey(): Promise<void> {
+  async rotateSessionKey(): Promise<void> {
     const { configs, clock, sessionKey } = this.#parts
     const { ttlMs, algorithm, bytes } = sessionKey
     const known = configs.state.session

@@ -1,12 +1,15 @@
 import type { Broker } from '../../broker/broker.ts'
 import type { TaskId } from '../../clients/worker.ts'
 
-/** Of the producer of a task that writes exactly once: whoever opens another one shuts it out. */
+/**
+ * The transactional id of an exactly-once source task's producer. Opening a producer with the same id fences the
+ * others.
+ */
 export function transactionalIdOf(groupId: string, { connector, task }: TaskId): string {
   return `${groupId}-${connector}-${task}`
 }
 
-/** Shuts out every producer of this id, and ends what its transaction left open. */
+/** Fences all producers with this id and aborts their open transaction. */
 export async function fenceProducer(broker: Broker, transactionalId: string): Promise<void> {
   const producer = await broker.producer({ transactionalId })
   await producer.close()

@@ -1,30 +1,30 @@
-import { UserError } from '../../config/failure.ts'
-import { Secrets } from '../../config/secrets.ts'
-import type { Resolved } from '../configuration/config-resolver.ts'
+import { UserError } from '../../config/errors.ts'
+import { SecretMasker } from '../../config/secret-masker.ts'
+import type { RawConfig } from '../../sdk/index.ts'
+import type { ResolvedConfig } from '../configuration/config-resolver.ts'
 import { replacePlaceholders } from '../configuration/placeholder.ts'
-import type { RawConfig } from '../stores/config-codec.ts'
 
-/** A shorter value may be part of anything. */
+/** Minimum length of a value that is replaced. A shorter value can occur anywhere by chance. */
 const REPLACED_LENGTH_MIN = 4
 
 /**
- * The configuration of a task, made of a resolved one, as it may be stored: keys that held a placeholder hold it again,
- * and wherever else a value that was filled in appears, its placeholder stands for it. A value that appears in another
- * form would be stored in clear: that throws a `UserError`.
+ * Converts a generated task configuration into the form in which it is stored, without resolved values: keys that had a
+ * placeholder get it back, and resolved values in other keys are replaced by their placeholders. Throws a `UserError`
+ * when a resolved value remains in a changed form (encoded, or a part of it), which would be stored in clear text.
  */
-export function toStoredTask(
+export function toStoredTaskConfig(
   made: RawConfig,
   raw: RawConfig,
-  { filledIn }: Pick<Resolved, 'filledIn'>,
+  { placeholderValues: filledIn }: Pick<ResolvedConfig, 'placeholderValues'>,
   isSecret: (key: string) => boolean,
 ): RawConfig {
   if (filledIn.size === 0) return made
-  // The longest first: one value may be the beginning of another.
+  // Longest first, because one value may be a prefix of another.
   const values = [...filledIn]
     .flatMap(([placeholder, value]) => [[placeholder, value] as const, [placeholder, value.trim()] as const])
     .filter(([, value]) => value.length >= REPLACED_LENGTH_MIN)
     .sort(([, a], [, b]) => b.length - a.length)
-  const secrets = new Secrets()
+  const secrets = new SecretMasker()
   secrets.add(
     [...filledIn].flatMap(([placeholder, value]) => (mayBeDivided(placeholder, value, raw, isSecret) ? [] : [value])),
   )
@@ -44,13 +44,13 @@ export function toStoredTask(
   return Object.fromEntries(entries)
 }
 
-/** A list or an address under a key that holds no secret, as connectors divide between their tasks. */
+/** Whether the value is a list or an address of non-secret keys, which connectors divide between their tasks. */
 function mayBeDivided(placeholder: string, value: string, raw: RawConfig, isSecret: (key: string) => boolean): boolean {
   const keys = Object.keys(raw).filter((key) => raw[key]?.includes(placeholder))
   return !keys.some(isSecret) && /[,;\s]|:\/\//.test(value.trim())
 }
 
-function requireHidden(key: string, stored: string, secrets: Secrets): void {
+function requireHidden(key: string, stored: string, secrets: SecretMasker): void {
   const clear = replacePlaceholders(stored, () => '\n')
   if (secrets.mask(clear) === clear) return
   throw new UserError(

@@ -1,39 +1,45 @@
 import type { TaskId } from '../../clients/worker.ts'
-import type { Work } from '../membership/connect-protocol.ts'
-import type { RawConfig, TargetState } from '../stores/config-codec.ts'
-import type { ConfigState, ConnectorConfig } from '../stores/config-state.ts'
+import type { RawConfig } from '../../sdk/index.ts'
+import type { ConnectorsAndTasks } from '../membership/connect-protocol.ts'
+import { taskKey } from '../model/task-key.ts'
+import type { StoredTargetState } from '../stores/config-codec.ts'
+import type { ConfigState, ConnectorState } from '../stores/config-state.ts'
 import type { StatusKey } from '../stores/status-codec.ts'
 import type { StatusState } from '../stores/status-state.ts'
 
-/** What one worker has started, and with which configuration. Configurations are the very objects of the config state. */
-export type Started = {
-  readonly connectors: ReadonlyMap<string, { readonly config: RawConfig; readonly target: TargetState }>
-  readonly tasks: ReadonlyMap<string, { readonly id: TaskId; readonly config: RawConfig; readonly target: TargetState }>
+/** The work that this worker has started. Configurations are identical objects to those of the config state. */
+export type StartedWork = {
+  readonly connectors: ReadonlyMap<string, { readonly config: RawConfig; readonly target: StoredTargetState }>
+  readonly tasks: ReadonlyMap<
+    string,
+    { readonly id: TaskId; readonly config: RawConfig; readonly target: StoredTargetState }
+  >
 }
 
-export type Step =
+export type WorkStep =
   | { readonly do: 'stop-connector'; readonly connector: string }
   | { readonly do: 'stop-task'; readonly id: TaskId }
-  | { readonly do: 'start-connector'; readonly connector: ConnectorConfig }
-  | { readonly do: 'start-task'; readonly id: TaskId; readonly config: RawConfig; readonly target: TargetState }
-  | { readonly do: 'set-connector'; readonly connector: ConnectorConfig }
-  | { readonly do: 'set-task'; readonly id: TaskId; readonly target: TargetState }
+  | { readonly do: 'start-connector'; readonly connector: ConnectorState }
+  | { readonly do: 'start-task'; readonly id: TaskId; readonly config: RawConfig; readonly target: StoredTargetState }
+  | { readonly do: 'set-connector'; readonly connector: ConnectorState }
+  | { readonly do: 'set-task'; readonly id: TaskId; readonly target: StoredTargetState }
 
 type Configs = Pick<ConfigState, 'connector'>
 
-/** What the group gave a worker. */
-type Assigned = { readonly work: Work; has(owned: string | TaskId): boolean }
+/** The assignment of this worker. */
+type Assigned = { readonly work: ConnectorsAndTasks; has(owned: string | TaskId): boolean }
 
 /**
- * Everything between what a worker runs and what it should run, of these connectors only or of all. Stops come first; no
- * steps means done. Of a few connectors it costs by these: it is done for every record of the config topic.
+ * Returns the steps from the work that runs on a worker to the work that should run, for the connectors in `only` or
+ * for all. Stops come first; an empty list means nothing is left to do. With `only`, the cost depends on those
+ * connectors alone: each config record calls it.
  */
 export function planWork(
   assigned: Assigned,
   configs: Configs,
-  started: Started,
+  started: StartedWork,
   only?: ReadonlySet<string>,
-): readonly Step[] {
+): readonly WorkStep[] {
   const { connectors, tasks } = only === undefined ? assigned.work : workOf(only, assigned, configs)
   const wanted = new Set(connectors)
   const wantedTasks = new Set(tasks.map(taskKey))
@@ -50,8 +56,8 @@ export function planWork(
   ]
 }
 
-/** Of these connectors what is assigned, as far as it is configured: what is not is stopped. */
-function workOf(names: ReadonlySet<string>, assigned: Assigned, configs: Configs): Work {
+/** The part of these connectors that is assigned and configured. */
+function workOf(names: ReadonlySet<string>, assigned: Assigned, configs: Configs): ConnectorsAndTasks {
   const connectors = [...names].filter((name) => assigned.has(name))
   const tasks = [...names].flatMap((connector) =>
     (configs.connector(connector)?.tasks ?? []).map((_, task) => ({ connector, task })),
@@ -59,10 +65,14 @@ function workOf(names: ReadonlySet<string>, assigned: Assigned, configs: Configs
   return { connectors, tasks: tasks.filter((id) => assigned.has(id)) }
 }
 
-type StartedTask = NonNullable<ReturnType<Started['tasks']['get']>>
-type StartedConnector = NonNullable<ReturnType<Started['connectors']['get']>>
+type StartedTask = NonNullable<ReturnType<StartedWork['tasks']['get']>>
+type StartedConnector = NonNullable<ReturnType<StartedWork['connectors']['get']>>
 
-function keepTask({ id, config, target }: StartedTask, wanted: ReadonlySet<string>, configs: Configs): readonly Step[] {
+function keepTask(
+  { id, config, target }: StartedTask,
+  wanted: ReadonlySet<string>,
+  configs: Configs,
+): readonly WorkStep[] {
   const connector = configs.connector(id.connector)
   const next = connector?.tasks[id.task]
   if (!wanted.has(taskKey(id)) || connector === undefined || next === undefined || connector.target === 'STOPPED') {
@@ -81,7 +91,7 @@ function keepConnector(
   { config, target }: StartedConnector,
   wanted: ReadonlySet<string>,
   configs: Configs,
-): readonly Step[] {
+): readonly WorkStep[] {
   const next = configs.connector(name)
   if (!wanted.has(name) || next === undefined) return [{ do: 'stop-connector', connector: name }]
   if (next.config !== config) {
@@ -93,20 +103,20 @@ function keepConnector(
   return next.target === target ? [] : [{ do: 'set-connector', connector: next }]
 }
 
-function begin(name: string, configs: Configs, started: Started): readonly Step[] {
+function begin(name: string, configs: Configs, started: StartedWork): readonly WorkStep[] {
   const connector = configs.connector(name)
   return connector === undefined || started.connectors.has(name) ? [] : [{ do: 'start-connector', connector }]
 }
 
-function beginTask(id: TaskId, configs: Configs, started: Started): readonly Step[] {
+function beginTask(id: TaskId, configs: Configs, started: StartedWork): readonly WorkStep[] {
   const connector = configs.connector(id.connector)
   const config = connector?.tasks[id.task]
   if (connector === undefined || config === undefined || connector.target === 'STOPPED') return []
   return started.tasks.has(taskKey(id)) ? [] : [{ do: 'start-task', id, config, target: connector.target }]
 }
 
-/** All work there is: what the leader shares out. */
-export function configuredWork(configs: Pick<ConfigState, 'connectors'>): Work {
+/** All configured connectors and tasks, which the leader assigns to workers. */
+export function configuredWork(configs: Pick<ConfigState, 'connectors'>): ConnectorsAndTasks {
   const connectors = configs.connectors()
   return {
     connectors: connectors.map(({ name }) => name),
@@ -114,8 +124,8 @@ export function configuredWork(configs: Pick<ConfigState, 'connectors'>): Work {
   }
 }
 
-/** A leader's duty: status records of what is configured no more. */
-export function planForgetting(configs: Configs, statuses: StatusState): readonly StatusKey[] {
+/** Keys of the status records whose connector or task no longer exists. The leader deletes them. */
+export function findObsoleteStatuses(configs: Configs, statuses: StatusState): readonly StatusKey[] {
   return statuses.names().flatMap((name) => {
     const connector = configs.connector(name)
     const tasks = statuses.tasks(name).map(([task]) => task)
@@ -125,8 +135,4 @@ export function planForgetting(configs: Configs, statuses: StatusState): readonl
     const topics = statuses.topics(name).map((topic): StatusKey => ({ kind: 'topic', connector: name, topic }))
     return [...forgotten, ...topics, { kind: 'connector', connector: name }]
   })
-}
-
-export function taskKey({ connector, task }: TaskId): string {
-  return `${connector}-${task}`
 }

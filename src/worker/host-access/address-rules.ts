@@ -1,10 +1,14 @@
 import { BlockList, isIP } from 'node:net'
-import { UserError } from '../../config/failure.ts'
+import { UserError } from '../../config/errors.ts'
+import { matchesWildcard } from '../../regex/wildcard.ts'
 import { DEFAULT_PORTS } from './destinations.ts'
 import { reachedBy } from './ip-address.ts'
 import { type AddressPolicy, notAllowed } from './policy.ts'
 
-/** Where a connection is to go. `port` is 0 as long as it is not known, `address` is undefined as long as the name is not resolved. */
+/**
+ * The destination of a connection. `port` is 0 while it is unknown, `address` is undefined while the name is
+ * unresolved.
+ */
 export type Destination = { readonly host: string; readonly port: number; readonly address?: string | undefined }
 
 type Rule = {
@@ -15,12 +19,12 @@ type Rule = {
 
 const GROUPS: Readonly<Record<string, { readonly subnets: readonly string[]; readonly names: readonly string[] }>> = {
   loopback: {
-    // Linux takes 0.0.0.0 and :: as this machine.
+    // Linux connects 0.0.0.0 and :: to the local machine.
     subnets: ['127.0.0.0/8', '0.0.0.0/8', '::1/128', '::/128'],
     names: [],
   },
   'link-local': { subnets: ['169.254.0.0/16', 'fe80::/10'], names: [] },
-  // Of AWS (IMDS, ECS, EKS), Google, Azure, Alibaba and Oracle, and the API server of Kubernetes.
+  // Metadata services of AWS (IMDS, ECS, EKS), Google, Azure, Alibaba and Oracle, and the Kubernetes API server.
   metadata: {
     subnets: [
       ...['169.254.169.254', '169.254.170.2', '169.254.170.23', '168.63.129.16', '100.100.100.200', '192.0.0.192'].map(
@@ -39,13 +43,16 @@ const GROUPS: Readonly<Record<string, { readonly subnets: readonly string[]; rea
   },
 }
 
-/** What connectors may not connect to by default where users have to log in. */
+/** What connectors may not connect to by default if users have to authenticate. */
 export const DENIED_BY_DEFAULT = ['loopback', 'link-local', 'metadata'] as const
 
-/** Names of this machine that need no resolving (RFC 6761, 6.3). */
+/** Names of the local machine that are not resolved (RFC 6761, section 6.3). */
 const LOCALHOST = /^(?:.+\.)?localhost$|^localhost\.localdomain$|^ip6-(?:localhost|loopback)$/
 
-/** Decides by an administrator's lists; what is denied wins over what is allowed. Throws a `UserError` for a wrong entry. */
+/**
+ * Evaluates the lists of allowed and denied destinations; a denied one takes precedence. The constructor throws a
+ * `UserError` for an invalid entry.
+ */
 export class AddressRules {
   readonly #allowed: readonly Rule[] | undefined
   readonly #denied: readonly Rule[]
@@ -55,7 +62,10 @@ export class AddressRules {
     this.#denied = denied.map((text) => parseRule('connector.urls.denied', text))
   }
 
-  /** Why a connection is refused; undefined: it is not. A name that is not resolved yet is judged as a name. */
+  /**
+   * Returns the reason why a connection is refused, or undefined. An unresolved destination is checked by its name
+   * only.
+   */
   refusal(written: Destination): string | undefined {
     const isUnresolved = written.address === undefined
     const destination = isUnresolved && LOCALHOST.test(written.host) ? { ...written, address: '127.0.0.1' } : written
@@ -63,7 +73,7 @@ export class AddressRules {
     const denying = this.#denied.find(({ isException, matches }) => !isException && matches(destination))
     if (denying !== undefined && !excepted) return `connector.urls.denied has ${denying.text}`
     if (this.#allowed === undefined || this.#allowed.some(({ matches }) => matches(destination))) return undefined
-    // An allowed subnet can match only once the name is resolved.
+    // Subnets in the list of allowed destinations can match only after the name is resolved.
     const mayMatchLater = destination.address === undefined && isIP(destination.host) === 0
     return mayMatchLater ? undefined : 'connector.urls.allowed does not have it'
   }
@@ -79,7 +89,7 @@ export function addressRefused({ host, port, address }: Destination, reason: str
   return notAllowed(`connectors may not connect to ${shown}: ${reason} in the worker's settings`)
 }
 
-/** `host` as names are compared: lower case, no brackets, no dot at the end. */
+/** Normalizes a host for comparison: lower case, without brackets and without trailing dots. */
 export function normalHost(host: string): string {
   return host
     .trim()
@@ -88,7 +98,7 @@ export function normalHost(host: string): string {
     .replace(/\.+$/, '')
 }
 
-/** `[!][SCHEME://]HOST[:PORT]`, where HOST is a name with `*`, an address, a subnet or a group. */
+/** Parses `[!][SCHEME://]HOST[:PORT]`, where HOST is a name with wildcards (`*`), an address, a subnet or a group. */
 function parseRule(setting: string, text: string): Rule {
   const parts = /^(!)?(?:([a-z]+):\/\/)?(?:\[([^\]]+)\]|([^[\]:]*)|([0-9a-f:.]+(?:\/\d+)?))(?::(\d+))?\/?$/i.exec(text)
   const host = normalHost(parts?.[3] ?? parts?.[4] ?? parts?.[5] ?? '')
@@ -106,7 +116,7 @@ function parseRule(setting: string, text: string): Rule {
     text,
     isException: parts[1] !== undefined,
     matches: (destination) => {
-      // While the port is unknown (0), a rule with a port permits and does not deny.
+      // While the port is unknown (0), a rule with a port can allow but not deny.
       const isPort = port === undefined || port === destination.port || (destination.port === 0 && mayBeAnyPort)
       return isPort && matchesHost(destination)
     },
@@ -125,7 +135,7 @@ function hostMatcher(host: string): Rule['matches'] | undefined {
   return /^[\w.*-]+$/.test(host) ? nameMatcher(host) : undefined
 }
 
-/** Kubernetes tells every pod where its API server is. */
+/** Kubernetes passes the address of the API server to every pod. */
 function apiServerAddresses(): readonly string[] {
   const host = process.env['KUBERNETES_SERVICE_HOST'] ?? ''
   const version = isIP(host)
@@ -145,20 +155,5 @@ function subnetMatcher(subnets: readonly string[]): Rule['matches'] | undefined 
 }
 
 function nameMatcher(glob: string): Rule['matches'] {
-  const parts = glob.split('*')
-  return ({ host }) => matchesGlob(parts, host)
-}
-
-/** In linear time: what stands between the stars is found from left to right. */
-export function matchesGlob([first = '', ...others]: readonly string[], text: string): boolean {
-  const last = others.pop()
-  if (last === undefined) return text === first
-  if (!text.startsWith(first)) return false
-  let at = first.length
-  for (const part of others) {
-    const found = text.indexOf(part, at)
-    if (found < 0) return false
-    at = found + part.length
-  }
-  return text.length - last.length >= at && text.endsWith(last)
+  return ({ host }) => matchesWildcard(glob, host)
 }

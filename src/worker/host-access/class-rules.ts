@@ -1,17 +1,20 @@
-import type { Catalog, Named } from '../../plugins/catalog.ts'
-import { matchesGlob } from './address-rules.ts'
+import type { Catalog, NamedPlugin } from '../../plugins/catalog.ts'
+import { matchesWildcard } from '../../regex/wildcard.ts'
 
-/** Names of connectors, of which each may hold `*`. */
+/** Connector class names, with wildcards (`*`). */
 export type ClassPolicy = {
-  /** Undefined: all that are not denied. */
+  /** Undefined: all connectors that are not denied. */
   readonly allowed: readonly string[] | undefined
   readonly denied: readonly string[]
 }
 
-/** A catalog without the connectors that may not be used, whatever name they are asked for by. */
-export function restrictConnectors<Item extends Named>(catalog: Catalog<Item>, policy: ClassPolicy): Catalog<Item> {
+/** Returns a catalog without the connectors that are not allowed, under any of their names. */
+export function restrictConnectors<Item extends NamedPlugin>(
+  catalog: Catalog<Item>,
+  policy: ClassPolicy,
+): Catalog<Item> {
   if (policy.allowed === undefined && policy.denied.length === 0) return catalog
-  const reasons = new Map<Named, string>()
+  const reasons = new Map<NamedPlugin, string>()
   for (const kind of ['source', 'sink'] as const) {
     for (const { class: name } of catalog.list(kind)) {
       const plugin = catalog.find(kind, name)
@@ -19,7 +22,7 @@ export function restrictConnectors<Item extends Named>(catalog: Catalog<Item>, p
       if (reason !== undefined) reasons.set(plugin!, reason)
     }
   }
-  const isUsable = (plugin: Named | undefined) => plugin === undefined || !reasons.has(plugin)
+  const isUsable = (plugin: NamedPlugin | undefined) => plugin === undefined || !reasons.has(plugin)
   return {
     ...catalog,
     find: (kind, name) => {
@@ -35,8 +38,7 @@ export function restrictConnectors<Item extends Named>(catalog: Catalog<Item>, p
 }
 
 function refusalOf({ allowed, denied }: ClassPolicy, names: readonly string[]): string | undefined {
-  const isListed = (globs: readonly string[]) =>
-    globs.some((glob) => names.some((name) => matchesGlob(glob.split('*'), name)))
+  const isListed = (globs: readonly string[]) => globs.some((glob) => names.some((name) => matchesWildcard(glob, name)))
   if (isListed(denied)) return "connector.classes.denied has it in the worker's settings"
   if (allowed === undefined || isListed(allowed)) return undefined
   return "connector.classes.allowed does not have it in the worker's settings"

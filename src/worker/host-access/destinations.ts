@@ -1,7 +1,7 @@
-/** A host that a configuration names, as far as that can be told before anything is resolved. */
+/** A host and port in a configuration, before name resolution; `port` is 0 if unknown. */
 export type NamedHost = { readonly host: string; readonly port: number }
 
-/** By scheme. */
+/** By URL scheme. */
 export const DEFAULT_PORTS: Readonly<Record<string, number>> = {
   http: 80,
   https: 443,
@@ -10,9 +10,9 @@ export const DEFAULT_PORTS: Readonly<Record<string, number>> = {
 }
 
 /**
- * The hosts in the value of a key: one or several URLs, `HOST:PORT` or hosts, separated by commas; a URL may name several
- * hosts, as those of PostgreSQL do. What can't be read names none: the plugin itself refuses it, or it is judged when it is
- * connected to.
+ * Extracts the hosts from the value of a key: URLs, `HOST:PORT` or hosts, separated by commas; a URL may name several
+ * hosts, as PostgreSQL's do. Parts that cannot be parsed are skipped: the plugin rejects them, or they are checked on
+ * connection.
  */
 export function hostsIn(value: string): readonly NamedHost[] {
   const url = /^\s*(?:jdbc:)?([a-z][a-z\d+.-]*):\/\/(?:[^/?#]*@)?([^/?#@]*)/i
@@ -33,7 +33,7 @@ export function hostsIn(value: string): readonly NamedHost[] {
   })
 }
 
-/** As a URL's host is read: `0x7f.1` is 127.0.0.1. */
+/** Normalizes a host as URL parsers do: `0x7f.1` is 127.0.0.1. */
 function normalized(host: string): string {
   const bracketed = host.includes(':') ? `[${host}]` : host
   return URL.parse(`http://${bracketed}`)?.hostname ?? host

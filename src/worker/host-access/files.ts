@@ -14,21 +14,24 @@ import { basename, dirname, isAbsolute, join, relative, resolve, sep } from 'nod
 import { type FileAccess, realPathOf } from '../../sdk/index.ts'
 import { notAllowed, type PathPolicy } from './policy.ts'
 
-/** Linux's, the same on all machines that Node runs on: the directory as such, without the right to list it. */
+/**
+ * Opens a directory as a reference only, without the permission to read it. Linux's value, which is the same on all
+ * architectures that Node supports.
+ */
 const O_PATH = 0o10000000
 const { O_RDONLY, O_RDWR, O_APPEND, O_CREAT, O_DIRECTORY, O_NOFOLLOW, O_NONBLOCK } = constants
 const FLAGS = { r: O_RDONLY, 'a+': O_RDWR | O_APPEND | O_CREAT }
 const IS_LINUX = process.platform === 'linux'
 
 /**
- * Files as the policy lets connectors use them. What counts is the real path. A name is resolved and judged first; then its
- * directory is opened and compared with what was judged, and the file is opened in that very directory without following a
- * link, so that nothing is gained by changing links meanwhile. Where a system can't open a file in an open directory (not
- * Linux), the file is compared with what its path leads to after it was opened.
+ * File access of connectors, restricted by a policy to real paths. A path is resolved and checked first; then its
+ * directory is opened and compared with the checked one, and the file is opened relative to that directory without
+ * following a symbolic link. So changing links in the meantime has no effect. On systems other than Linux, which cannot
+ * open a file relative to an open directory, the opened file is compared with its resolved path instead.
  */
 export function createFileAccess(policy: PathPolicy): FileAccess {
   async function realPath(written: string): Promise<string> {
-    // What can't be resolved can't be opened either; it must not pass for something that is allowed.
+    // A path that cannot be resolved must not count as allowed, although opening it would fail as well.
     const real = await realPathOf(written).catch(() => (policy.allowed === undefined ? resolve(written) : undefined))
     const roots = await Promise.all((policy.allowed ?? []).map(rootPath))
     const own = await Promise.all(policy.own.map(rootPath))
@@ -93,7 +96,7 @@ export function createFileAccess(policy: PathPolicy): FileAccess {
   }
 }
 
-/** A directory that was judged by its real path, open: what its path leads to later has no effect. */
+/** Opens a directory by its checked real path, so that later changes of the path have no effect. */
 async function pin(real: string, written: string): Promise<AsyncDisposable & { readonly path: string }> {
   const handle = await open(real, (IS_LINUX ? O_PATH : O_RDONLY) | O_DIRECTORY | O_NOFOLLOW)
   const path = IS_LINUX ? `/proc/self/fd/${handle.fd}` : real
@@ -106,7 +109,10 @@ async function pin(real: string, written: string): Promise<AsyncDisposable & { r
 
 type Roots = { readonly allowed: readonly string[] | undefined; readonly own: readonly string[] }
 
-/** `real` undefined: it can't be found out, so it is not within what is allowed. */
+/**
+ * Returns the real path if it is allowed. `real` is undefined if the path could not be resolved; it is then not
+ * allowed.
+ */
 function judged(written: string, real: string | undefined, { allowed, own }: Roots): string {
   if (real !== undefined && own.some((root) => isInDirectory(root, real))) throw ownFile(written)
   if (real !== undefined && (allowed === undefined || allowed.some((root) => isInDirectory(root, real)))) return real
@@ -124,7 +130,10 @@ function changing(written: string): Error {
   return notAllowed(`connectors may not use '${written}': its path leads elsewhere from moment to moment`)
 }
 
-/** `ELOOP`: a link in the place of what was judged. Otherwise the system's error, of the path as it was written. */
+/**
+ * `ELOOP` means that the checked file was replaced by a symbolic link. Other errors are reported with the path as
+ * written.
+ */
 function refused(error: NodeJS.ErrnoException, opened: string, written: string): never {
   if (error.code === 'ELOOP') throw changing(written)
   error.message = error.message.replace(opened, written)

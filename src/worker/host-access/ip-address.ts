@@ -1,8 +1,9 @@
 import { isIPv4, isIPv6 } from 'node:net'
 
 /**
- * All addresses that a packet to this one may end at: itself and, of an IPv6 address that embeds an IPv4 address (mapped,
- * compatible, NAT64, 6to4, ISATAP, Teredo), that one. None when the text is no IP address.
+ * The addresses that a packet to this address can reach: the address itself and, for an IPv6 address that embeds an
+ * IPv4 address (mapped, compatible, NAT64, 6to4, ISATAP, Teredo), the embedded one. Empty when the text is not an IP
+ * address.
  */
 export function reachedBy(text: string): readonly string[] {
   if (isIPv4(text)) return [text]

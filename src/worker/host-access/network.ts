@@ -5,15 +5,15 @@ import type { NetworkAccess } from '../../sdk/index.ts'
 import { AddressRules, addressRefused, normalHost } from './address-rules.ts'
 import { type HostAccessPolicy, notAllowed } from './policy.ts'
 
-/** Resolves a name to all of its addresses. */
+/** Resolves a name to all its addresses. */
 export type Resolver = (host: string, family: number) => Promise<readonly LookupAddress[]>
 
 const lookupAll = promisify(systemLookup)
 const bySystem: Resolver = (host, family) => lookupAll(host, { all: true, family })
 
 /**
- * The network as the policy lets connectors use it. A connection is judged by the address that it is made to, so a name
- * that resolves to another address at every question gains nothing.
+ * Network access of connectors, restricted by a policy. The address that a connection is made to is checked, so a name
+ * that resolves to a different address each time cannot bypass the policy (DNS rebinding).
  */
 export function createNetworkAccess(
   policy: Pick<HostAccessPolicy, 'addresses' | 'listeners'>,

@@ -1,6 +1,6 @@
-import { UserError } from '../../config/failure.ts'
+import { UserError } from '../../config/errors.ts'
 
-/** What connectors may use of the worker's machine and network. Plain data: threads get it as it is. */
+/** The files and network destinations that connectors may use. Plain data, so that it can be posted to threads. */
 export type HostAccessPolicy = {
   readonly paths: PathPolicy
   readonly addresses: AddressPolicy
@@ -8,26 +8,26 @@ export type HostAccessPolicy = {
 }
 
 export type PathPolicy = {
-  /** Directories and files; undefined: all but the worker's own. */
+  /** Directories and files; undefined: all except the worker's own. */
   readonly allowed: readonly string[] | undefined
-  /** The worker's own files and directories, which no connector may use whatever is allowed. */
+  /** The worker's own files and directories, which connectors may never use. */
   readonly own: readonly string[]
 }
 
 export type AddressPolicy = {
-  /** Entries as `address-rules.ts` reads them; undefined: all that are not denied. */
+  /** Entries in the format of `address-rules.ts`; undefined: all that are not denied. */
   readonly allowed: readonly string[] | undefined
   readonly denied: readonly string[]
 }
 
 export type ListenerPolicy = {
-  /** `HOST:PORT`; undefined: all. */
+  /** Entries of the form `HOST:PORT`; undefined: all. */
   readonly allowed: readonly string[] | undefined
-  /** Ports that the worker itself listens at. */
+  /** Ports that the worker itself listens on. */
   readonly ownPorts: readonly number[]
 }
 
-/** What every refusal is. Plugins and clients know it by its code. */
+/** The error of every access that is not allowed. Plugins and clients recognize it by its code. */
 export function notAllowed(message: string): UserError {
   return new UserError('not_allowed', message)
 }

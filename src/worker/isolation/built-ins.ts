@@ -1,7 +1,7 @@
-// Uses nothing that it watches, but what it took aside before: a plugin may have replaced it.
+// This module uses only functions that it saved before plugins were loaded, because a plugin may replace the others.
 const { getOwnPropertyDescriptor, ownKeys, defineProperty, deleteProperty } = Reflect
 
-/** What all code in a thread uses: the language's own objects and those of Node that have no module. */
+/** Globals that any code in a thread uses: built-ins of the language, and those of Node that belong to no module. */
 const NAMES = [
   ...[
     'Object',
@@ -34,7 +34,7 @@ const NAMES = [
   ...['setTimeout', 'clearTimeout', 'setInterval', 'clearInterval', 'setImmediate', 'clearImmediate', 'queueMicrotask'],
   ...['structuredClone', 'parseInt', 'parseFloat', 'isNaN', 'isFinite', 'encodeURIComponent', 'decodeURIComponent'],
 ]
-/** Changed by the engine itself, or on each error. */
+/** Properties that V8 changes by itself, or whenever an error is created. */
 const VOLATILE = new Set<PropertyKey>(['stackTraceLimit', 'prepareStackTrace'])
 
 type Property = {
@@ -45,11 +45,12 @@ type Property = {
 }
 
 /**
- * Remembers the built-ins of its thread as they are, and puts back what a plugin replaces: whatever runs beside that
- * plugin uses them, too. New properties are no replacement, except of `Object.prototype`, where every object has them.
+ * Records the built-ins of its thread when it is created, and restores those that a plugin replaces, because other code
+ * in the same thread uses them. Added properties are ignored, except on `Object.prototype`, where every object inherits
+ * them.
  *
- * Why they are not frozen: that makes V8 give up its fast paths (spread 25 times slower, split 9 times), and keeps plugins
- * from giving objects of their own a `toString`.
+ * Built-ins are not frozen for two reasons: V8 would lose its fast paths (spread becomes 25 times slower, split 9
+ * times), and plugins could no longer define `toString` on their objects.
  */
 export class BuiltIns {
   readonly #properties: readonly Property[]
@@ -79,7 +80,7 @@ export class BuiltIns {
     this.#properties = properties
   }
 
-  /** Puts back what was replaced, and answers the names of it. */
+  /** Restores replaced built-ins and returns their names. */
   restore(): readonly string[] {
     const changed: string[] = []
     const properties = this.#properties
@@ -105,7 +106,7 @@ function isObject(value: unknown): value is object {
   return (typeof value === 'object' && value !== null) || typeof value === 'function'
 }
 
-/** One that can't be replaced is not watched. */
+/** Returns an empty list for a property that cannot be replaced. */
 function propertyOf(owner: object, key: PropertyKey, name: string): Property[] {
   const descriptor = getOwnPropertyDescriptor(owner, key)
   if (!descriptor || (!descriptor.configurable && !descriptor.writable)) return []

@@ -1,13 +1,13 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 
-/** On whose behalf this thread works right now, by task key. */
+/** The key of the task on whose behalf this thread is running. */
 const CURRENT = new AsyncLocalStorage<string>()
 
-/** Read from outside the thread, when it does not answer any more. */
+/** Read through the debugger when the thread is blocked. */
 export const CURRENT_TASK_SYMBOL = 'weir.task.current'
 Reflect.set(globalThis, Symbol.for(CURRENT_TASK_SYMBOL), CURRENT)
 
-/** Undefined: the thread works for no task. */
+/** Undefined when the current code belongs to no task. */
 export function currentTask(): string | undefined {
   return CURRENT.getStore()
 }

@@ -4,8 +4,8 @@ const FILE = '/proc/self/oom_score_adj'
 const HIGHER = 500
 const SCORE_MAX = 1_000
 
-/** Asks the kernel to end this process rather than the worker when memory runs out. */
-export function volunteerForOomKiller(): void {
+/** Makes the kernel's OOM killer choose this process before the worker. */
+export function raiseOomScore(): void {
   try {
     writeFileSync(FILE, String(Math.min(SCORE_MAX, Number(readFileSync(FILE, 'utf8')) + HIGHER)))
   } catch {

@@ -1,13 +1,13 @@
 import { syncBuiltinESMExports } from 'node:module'
 
-/** Signals to these would reach the worker, or everything: 0 and -1 are whole groups. */
+/** A signal to one of these processes would reach the worker or a whole process group (0 and -1). */
 function isOwn(pid: unknown): boolean {
   return pid === process.pid || pid === process.ppid || Number(pid) <= 1
 }
 
 /**
- * Replaces the functions of `process` that would end the process of all tasks. `refuse` fails the task that called one,
- * and throws.
+ * Replaces the functions of `process` that would end the process of all tasks. `refuse` fails the calling task and
+ * throws.
  */
 export function guardProcess(refuse: (call: string) => never): void {
   const target = process as unknown as Record<string, unknown>
@@ -19,6 +19,6 @@ export function guardProcess(refuse: (call: string) => never): void {
   target['kill'] = (pid: number, signal?: NodeJS.Signals | number) =>
     isOwn(pid) && signal !== 0 ? refuse(`process.kill(${pid}, ${signal ?? 'SIGTERM'})`) : kill(pid, signal)
   target['_kill'] = () => refuse('process._kill()')
-  // For who imports them by name.
+  // Also updates the bindings of modules that import these functions by name.
   syncBuiltinESMExports()
 }

@@ -1,10 +1,11 @@
 const MB = 1024 * 1024
-/** V8 needs it beside what plugins hold: the young generation, compiled code, garbage that is not collected yet. */
+/** Memory in MB that V8 needs beside plugin data: the young generation, compiled code and uncollected garbage. */
 const HEADROOM_MB = 96
 
 /**
- * Bounds the resident memory of a task process: whatever plugins allocate, on V8's heap or outside of it (buffers, shared
- * memory, WebAssembly, native libraries), above what the process held when its thread was ready.
+ * Limits the resident memory of a task process to `mbMax` MB and a headroom above its first measurement, taken when the
+ * thread is ready. Covers V8's heap and everything outside of it (buffers, shared memory, WebAssembly, native
+ * libraries).
  */
 export class ResidentLimit {
   readonly #bytesMax: number
@@ -15,7 +16,10 @@ export class ResidentLimit {
     this.#bytesMax = (mbMax + HEADROOM_MB) * MB
   }
 
-  /** Takes a measurement. Twice in a row above the limit is too much; far above it, once is enough. */
+  /**
+   * Evaluates one measurement. Returns true if it is the second consecutive one above the limit, or above 1.5 times the
+   * limit.
+   */
   isExceeded(residentBytes: number): boolean {
     this.#baseBytes ??= residentBytes
     const takenBytes = residentBytes - this.#baseBytes

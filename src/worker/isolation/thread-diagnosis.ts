@@ -1,8 +1,15 @@
 import { Session } from 'node:inspector'
 import { CURRENT_TASK_SYMBOL } from './current-task.ts'
-import type { Testimony } from './tasks/task-messages.ts'
 
 const ANSWER_MS_MAX = 2_000
+
+/** What a thread was executing when it was interrupted. */
+export type ThreadDiagnosis = {
+  /** The key of the task on whose behalf it runs; undefined if none. */
+  readonly task: string | undefined
+  /** The call stack, one frame per line. */
+  readonly stack: string
+}
 
 type Frame = {
   readonly callFrameId: string
@@ -12,12 +19,13 @@ type Frame = {
 type Message = { readonly id?: number; readonly method?: string; readonly params?: object; readonly result?: object }
 
 /**
- * Asks a thread that does not come back to its event loop what it is doing, through V8's debugger, which interrupts
- * running code. Undefined when it does not answer: it waits inside native code. The thread is left standing.
+ * Interrupts a thread that does not return to its event loop, through V8's debugger, and reports what it was executing.
+ * Resolves to undefined when the thread does not respond within 2 s, which means that it waits in native code. The
+ * thread stays paused.
  */
-export async function interrogate(threadName: string): Promise<Testimony | undefined> {
+export async function diagnoseThread(threadName: string): Promise<ThreadDiagnosis | undefined> {
   const session = new Session()
-  const answered = Promise.withResolvers<Testimony | undefined>()
+  const answered = Promise.withResolvers<ThreadDiagnosis | undefined>()
   const late = setTimeout(() => answered.resolve(undefined), ANSWER_MS_MAX)
   session.connect()
   try {
@@ -46,10 +54,10 @@ export async function interrogate(threadName: string): Promise<Testimony | undef
 const WHO = 3
 const WHO_IS_AT_WORK = `globalThis[Symbol.for('${CURRENT_TASK_SYMBOL}')]?.getStore()`
 
-/** First where it is, then, in that place, who it is. */
+/** Handles the debugger's messages: takes the stack first, then evaluates the current task in the top frame. */
 function hearing(
   ask: (id: number, method: string, what?: object) => void,
-  answer: (testimony: Testimony) => void,
+  answer: (testimony: ThreadDiagnosis) => void,
 ): (message: Message) => void {
   let stack = ''
   const scripts = new Map<string, string>()

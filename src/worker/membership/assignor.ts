@@ -1,60 +1,62 @@
 import type { JoinedMember } from '../../broker/broker.ts'
 import type { TaskId } from '../../clients/worker.ts'
-import { taskKey } from '../herder/work-plan.ts'
-import { NO_WORK, parseMetadata, type Work, type WorkerMetadata } from './connect-protocol.ts'
+import { taskKey } from '../model/task-key.ts'
+import { type ConnectorsAndTasks, NO_WORK, parseWorkerMetadata, type WorkerMetadata } from './connect-protocol.ts'
 
-/** A worker of the group, as its leader sees it. */
-export type GroupWorker = { readonly memberId: string; readonly metadata: WorkerMetadata }
+/** A worker of the group, as the leader receives it in a rebalance. */
+export type WorkerMember = { readonly memberId: string; readonly metadata: WorkerMetadata }
 
-/** What changes for one worker. */
-export type Share = { readonly assigned: Work; readonly revoked: Work }
+/** The connectors and tasks that a rebalance adds to and removes from one worker. */
+export type WorkChange = { readonly assigned: ConnectorsAndTasks; readonly revoked: ConnectorsAndTasks }
 
-export type Round = {
+export type RebalanceInput = {
   readonly generation: number
-  readonly configured: Work
-  readonly workers: readonly GroupWorker[]
+  readonly configured: ConnectorsAndTasks
+  readonly workers: readonly WorkerMember[]
   readonly nowMs: number
-  /** How long work of workers that are gone may wait for them to come back. */
+  /** `scheduled.rebalance.max.delay.ms`: how long work of a departed worker stays unassigned for its return. */
   readonly delayMsMax: number
 }
 
-/** What a leader keeps from one round to the next. It counts for the very next round only: others may have led since. */
-export type Memory = {
+/**
+ * The leader's state between rebalances. Valid only for the next generation, because another worker may have led since.
+ */
+export type AssignorState = {
   readonly generation: number
-  /** Everything that somebody has, or that waits for whoever had it. */
-  readonly shared: Work
-  /** How many workers there were before some were lost. */
-  readonly strength: number
-  /** When work that waits is given to others. Undefined: none waits. */
-  readonly dueMs: number | undefined
+  /** All work that is assigned, or unassigned until the delay ends. */
+  readonly assigned: ConnectorsAndTasks
+  /** The number of workers before any departed. */
+  readonly workerCount: number
+  /** When delayed work is reassigned, in ms of the monotonic clock. Undefined when no work is delayed. */
+  readonly reassignAtMs: number | undefined
 }
 
-export type Balance = {
-  readonly shares: ReadonlyMap<string, Share>
-  /** Until the round that gives out what waits; 0: nothing waits. */
+export type RebalanceResult = {
+  readonly changes: ReadonlyMap<string, WorkChange>
+  /** Time until the rebalance that reassigns delayed work, in ms; 0 when no work is delayed. */
   readonly delayMs: number
-  readonly memory: Memory
+  readonly state: AssignorState
 }
 
-export function toGroupWorkers(members: readonly JoinedMember[]): readonly GroupWorker[] {
-  return members.map(({ memberId, metadata }) => ({ memberId, metadata: parseMetadata(metadata) }))
+export function toWorkerMembers(members: readonly JoinedMember[]): readonly WorkerMember[] {
+  return members.map(({ memberId, metadata }) => ({ memberId, metadata: parseWorkerMetadata(metadata) }))
 }
 
 /**
- * Shares the configured work out, incrementally: everybody keeps what he has but for his surplus, and what nobody has goes
- * to whoever has least. What is taken from one is given to another only in the next round, when it has stopped. Work of
- * workers that are gone waits for them, and so does evening out, unless as many are back as there were.
+ * Assigns the configured work incrementally (cooperative rebalancing): workers keep their work except for a surplus,
+ * and unassigned work goes to the worker with the least. Revoked work is assigned only in the next rebalance, after it
+ * has stopped. Work of departed workers is delayed until their return or `delayMsMax`; no surplus is revoked meanwhile.
  */
-export function balance(round: Round, before: Memory | undefined): Balance {
+export function assignWork(round: RebalanceInput, before: AssignorState | undefined): RebalanceResult {
   const memory = before?.generation === round.generation - 1 ? before : undefined
-  const strength = memory?.strength ?? 0
-  const dueMs = memory?.dueMs ?? round.nowMs + round.delayMsMax
+  const strength = memory?.workerCount ?? 0
+  const dueMs = memory?.reassignAtMs ?? round.nowMs + round.delayMsMax
   const mayWait = round.workers.length < strength && round.nowMs < dueMs
   const connectors = shareOut(CONNECTORS, round, memory, mayWait)
   const tasks = shareOut(TASKS, round, memory, mayWait)
   const waits = connectors.waiting.length > 0 || tasks.waiting.length > 0
   return {
-    shares: new Map(
+    changes: new Map(
       round.workers.map(({ memberId }) => [
         memberId,
         {
@@ -64,17 +66,17 @@ export function balance(round: Round, before: Memory | undefined): Balance {
       ]),
     ),
     delayMs: waits ? dueMs - round.nowMs : 0,
-    memory: {
+    state: {
       generation: round.generation,
-      shared: { connectors: connectors.shared, tasks: tasks.shared },
-      strength: waits ? strength : round.workers.length,
-      dueMs: waits ? dueMs : undefined,
+      assigned: { connectors: connectors.shared, tasks: tasks.shared },
+      workerCount: waits ? strength : round.workers.length,
+      reassignAtMs: waits ? dueMs : undefined,
     },
   }
 }
 
-/** Connectors and tasks are shared out alike, and each for itself. */
-type Kind<Item> = { readonly of: (work: Work) => readonly Item[]; readonly keyOf: (item: Item) => string }
+/** Connectors and tasks are balanced by the same rules, independently of each other. */
+type Kind<Item> = { readonly of: (work: ConnectorsAndTasks) => readonly Item[]; readonly keyOf: (item: Item) => string }
 const CONNECTORS: Kind<string> = { of: ({ connectors }) => connectors, keyOf: (name) => name }
 const TASKS: Kind<TaskId> = { of: ({ tasks }) => tasks, keyOf: taskKey }
 
@@ -85,22 +87,27 @@ type Shares<Item> = {
   readonly shared: readonly Item[]
 }
 
-function shareOut<Item>(kind: Kind<Item>, round: Round, memory: Memory | undefined, mayWait: boolean): Shares<Item> {
+function shareOut<Item>(
+  kind: Kind<Item>,
+  round: RebalanceInput,
+  memory: AssignorState | undefined,
+  mayWait: boolean,
+): Shares<Item> {
   const { keyOf } = kind
   const configured = kind.of(round.configured)
   const holders = round.workers
-    .map(({ memberId, metadata }) => ({ memberId, items: kind.of(metadata.holds?.assigned ?? NO_WORK) }))
+    .map(({ memberId, metadata }) => ({ memberId, items: kind.of(metadata.assignment?.assigned ?? NO_WORK) }))
     .sort((a, b) => (a.memberId < b.memberId ? -1 : 1))
   const wanted = new Set(configured.map(keyOf))
   const holdings = new Map<string, number>()
   for (const key of holders.flatMap(({ items }) => items.map(keyOf))) holdings.set(key, (holdings.get(key) ?? 0) + 1)
 
-  const sharedBefore = new Set(memory ? kind.of(memory.shared).map(keyOf) : [])
+  const sharedBefore = new Set(memory ? kind.of(memory.assigned).map(keyOf) : [])
   const unheld = configured.filter((item) => !holdings.has(keyOf(item)))
   const waiting = mayWait ? unheld.filter((item) => sharedBefore.has(keyOf(item))) : []
   const given = mayWait ? unheld.filter((item) => !sharedBefore.has(keyOf(item))) : unheld
 
-  // What two workers claim is taken from both; the round that follows gives it to one.
+  // An item that two workers claim is revoked from both; the next rebalance assigns it to one of them.
   const isKept = (item: Item) => wanted.has(keyOf(item)) && holdings.get(keyOf(item)) === 1
   const kept = holders.map(({ memberId, items }) => ({ memberId, items: items.filter(isKept) }))
   const even = waiting.length > 0 ? kept : withoutSurplus(kept, configured.length)
@@ -115,7 +122,7 @@ function shareOut<Item>(kind: Kind<Item>, round: Round, memory: Memory | undefin
 
 type Holder<Item> = { readonly memberId: string; readonly items: readonly Item[] }
 
-/** As many workers as the division leaves over may have one more than the others. */
+/** Limits each worker to its fair share. As many workers as the remainder of the division keep one more item. */
 function withoutSurplus<Item>(holders: readonly Holder<Item>[], total: number): readonly Holder<Item>[] {
   const fair = Math.floor(total / Math.max(1, holders.length))
   let extras = total - fair * holders.length
@@ -152,6 +159,6 @@ function workOf(
   connectors: ReadonlyMap<string, readonly string[]>,
   tasks: ReadonlyMap<string, readonly TaskId[]>,
   memberId: string,
-): Work {
+): ConnectorsAndTasks {
   return { connectors: connectors.get(memberId) ?? [], tasks: tasks.get(memberId) ?? [] }
 }

@@ -1,56 +1,59 @@
 import type { TaskId } from '../../clients/worker.ts'
 
-// The bytes that workers of one group exchange through its coordinator: Kafka Connect's protocols `compatible` (1) and
-// `sessioned` (2). They are laid out alike; 2 says that internal requests are signed.
+// The messages that workers of a group exchange through the group coordinator: Kafka Connect's protocols `compatible`
+// (version 1) and `sessioned` (version 2). Both have the same format; `sessioned` requires signed internal requests.
 
-/** What one worker runs: connectors by name, and tasks. */
-export type Work = { readonly connectors: readonly string[]; readonly tasks: readonly TaskId[] }
+/** The work of one worker: connectors by name, and tasks. */
+export type ConnectorsAndTasks = { readonly connectors: readonly string[]; readonly tasks: readonly TaskId[] }
 
 export type WorkerMetadata = {
-  /** Where its REST interface answers, with a slash at the end. */
+  /** URL of its REST API, with a trailing slash. */
   readonly url: string
-  /** How far it has read the config topic. */
+  /** The offset up to which it has read the config topic. */
   readonly configOffset: number
-  /** Its last assignment, with all that it runs now as `assigned`; null when it runs nothing. */
-  readonly holds: Assignment | null
+  /** Its last assignment, with all its current work as `assigned`; null when it has none. */
+  readonly assignment: WorkerAssignment | null
 }
 
 export const ASSIGNMENT_ERROR = { none: 0, configMismatch: 1 } as const
 
-export type Assignment = {
+export type WorkerAssignment = {
   readonly error: number
   readonly leaderId: string
   readonly leaderUrl: string
   readonly configOffset: number
-  /** Work to begin, beside what it has. */
-  readonly assigned: Work
-  /** Work to give up. */
-  readonly revoked: Work
-  /** Until lost work is given to others; 0: nothing waits. */
+  /** Work to start, in addition to the current work. */
+  readonly assigned: ConnectorsAndTasks
+  /** Work to stop. */
+  readonly revoked: ConnectorsAndTasks
+  /** Time until lost work is reassigned, in ms; 0 when no work is delayed. */
   readonly delayMs: number
 }
 
 export const PROTOCOL_VERSION = { compatible: 1, sessioned: 2 } as const
 export type ProtocolName = keyof typeof PROTOCOL_VERSION
 
-export const NO_WORK: Work = { connectors: [], tasks: [] }
+export const NO_WORK: ConnectorsAndTasks = { connectors: [], tasks: [] }
 
-export function toMetadata(protocol: ProtocolName, { url, configOffset, holds }: WorkerMetadata): Buffer {
+export function encodeWorkerMetadata(
+  protocol: ProtocolName,
+  { url, configOffset, assignment: holds }: WorkerMetadata,
+): Buffer {
   const to = new Writer().int16(PROTOCOL_VERSION[protocol]).string(url).int64(configOffset)
-  return to.bytes(holds && toAssignment(protocol, holds)).done()
+  return to.bytes(holds && encodeWorkerAssignment(protocol, holds)).done()
 }
 
-/** Throws when the bytes are cut off or of a version below 0. */
-export function parseMetadata(bytes: Uint8Array): WorkerMetadata {
+/** Throws when the bytes are truncated or the version is negative. */
+export function parseWorkerMetadata(bytes: Uint8Array): WorkerMetadata {
   const from = new Parser(bytes)
   from.version()
   const url = from.string()
   const configOffset = from.int64()
   const allocation = from.isAtEnd() ? null : from.bytes()
-  return { url, configOffset, holds: allocation && parseAssignment(allocation) }
+  return { url, configOffset, assignment: allocation && parseWorkerAssignment(allocation) }
 }
 
-export function toAssignment(protocol: ProtocolName, assignment: Assignment): Buffer {
+export function encodeWorkerAssignment(protocol: ProtocolName, assignment: WorkerAssignment): Buffer {
   const to = new Writer()
     .int16(PROTOCOL_VERSION[protocol])
     .int16(assignment.error)
@@ -62,8 +65,8 @@ export function toAssignment(protocol: ProtocolName, assignment: Assignment): Bu
   return to.int32(assignment.delayMs).done()
 }
 
-/** Throws when the bytes are cut off or of a version below 0. */
-export function parseAssignment(bytes: Uint8Array): Assignment {
+/** Throws when the bytes are truncated or the version is negative. */
+export function parseWorkerAssignment(bytes: Uint8Array): WorkerAssignment {
   const from = new Parser(bytes)
   from.version()
   return {
@@ -77,10 +80,10 @@ export function parseAssignment(bytes: Uint8Array): Assignment {
   }
 }
 
-/** Stands for the connector itself among its tasks. */
+/** The task number that denotes the connector itself. */
 const CONNECTOR = -1
 
-function writeWork(to: Writer, { connectors, tasks }: Work): void {
+function writeWork(to: Writer, { connectors, tasks }: ConnectorsAndTasks): void {
   const groups = new Map<string, number[]>(connectors.map((connector) => [connector, [CONNECTOR]]))
   for (const { connector, task } of tasks) {
     const group = groups.get(connector)
@@ -94,7 +97,7 @@ function writeWork(to: Writer, { connectors, tasks }: Work): void {
   }
 }
 
-function readWork(from: Parser): Work {
+function readWork(from: Parser): ConnectorsAndTasks {
   const connectors: string[] = []
   const tasks: TaskId[] = []
   for (let groups = from.int32(); groups > 0; groups--) {
@@ -108,7 +111,7 @@ function readWork(from: Parser): Work {
   return { connectors, tasks }
 }
 
-/** Grows as it is written: one buffer, however much work there is. */
+/** Writes into one buffer that grows as needed. */
 class Writer {
   #bytes = Buffer.allocUnsafe(256)
   #end = 0
@@ -151,7 +154,7 @@ class Writer {
     return this.#bytes.subarray(0, this.#end)
   }
 
-  /** Where so many bytes may be written. */
+  /** Reserves `length` bytes and returns their position. */
   #take(length: number): number {
     const start = this.#end
     this.#end += length

@@ -2,13 +2,14 @@ import { type IncomingHttpHeaders, type IncomingMessage, request as overHttp } f
 import { request as overHttps, type RequestOptions } from 'node:https'
 import { text } from 'node:stream/consumers'
 import type { SecureContextOptions } from 'node:tls'
-import { messageOf } from '../../config/failure.ts'
+import { messageOf } from '../../config/errors.ts'
+import type { RawConfig } from '../../sdk/index.ts'
 import { WorkerError } from '../model/worker-error.ts'
-import type { RawConfig, SessionKey } from '../stores/config-codec.ts'
+import type { SessionKey } from '../stores/config-codec.ts'
 import { signatureHeaders } from './request-signature.ts'
 
-/** A public request as it came in; its body is parsed. */
-export type PassedRequest = {
+/** A public request as received; its body is parsed. */
+export type ForwardableRequest = {
   readonly method: string
   /** Path and query. */
   readonly url: string
@@ -16,13 +17,13 @@ export type PassedRequest = {
   readonly body: unknown
 }
 
-export type PeerAnswer = { readonly status: number; readonly location: string | null; readonly text: string }
+export type PeerResponse = { readonly status: number; readonly location: string | null; readonly text: string }
 
-export type PeersOptions = {
+export type PeerClientOptions = {
   readonly session: () => SessionKey | undefined
   readonly signatureAlgorithm: string
   readonly timeoutMs: number
-  /** For workers on https: what is trusted, and this worker's own certificate. */
+  /** For workers with https: the trusted certificates, and this worker's client certificate. */
   readonly tls?: (() => PeerTls) | undefined
 }
 
@@ -30,16 +31,19 @@ export type PeerTls = Pick<RequestOptions, keyof SecureContextOptions | 'checkSe
 
 const COMMON = { accept: 'application/json', 'user-agent': 'weir' }
 
-/** What workers of a group say to each other. */
-export class Peers {
-  readonly #options: PeersOptions
+/** Sends requests to the other workers of the group. */
+export class PeerClient {
+  readonly #options: PeerClientOptions
 
-  constructor(options: PeersOptions) {
+  constructor(options: PeerClientOptions) {
     this.#options = options
   }
 
-  /** Passes a request on. Undefined: nobody listened there, so nothing can have happened. */
-  async pass(peerUrl: string, request: PassedRequest, isLastHop: boolean): Promise<PeerAnswer | undefined> {
+  /**
+   * Forwards a request. Resolves to undefined when no connection was made, so the request had no effect. Throws a
+   * `WorkerError` (`peer_failed`) for other connection errors.
+   */
+  async forward(peerUrl: string, request: ForwardableRequest, isLastHop: boolean): Promise<PeerResponse | undefined> {
     const url = new URL(request.url, peerUrl)
     url.searchParams.set('forward', String(!isLastHop))
     const { authorization } = request.headers
@@ -54,13 +58,13 @@ export class Peers {
     }
   }
 
-  /** Has the leader store a connector's tasks. */
+  /** Makes the leader store a connector's task configurations. */
   async putTasks(leaderUrl: string, connector: string, tasks: readonly RawConfig[]): Promise<void> {
     await this.#demand('POST', new URL(`connectors/${encodeURIComponent(connector)}/tasks`, leaderUrl), tasks)
   }
 
-  /** Has the leader shut out what older tasks of a connector may still write. */
-  async fence(leaderUrl: string, connector: string): Promise<void> {
+  /** Makes the leader fence the transactional producers of a connector's older tasks. */
+  async fenceZombieSourceTasks(leaderUrl: string, connector: string): Promise<void> {
     await this.#demand('PUT', new URL(`connectors/${encodeURIComponent(connector)}/fence`, leaderUrl))
   }
 
@@ -76,7 +80,11 @@ export class Peers {
     if (answer.status >= 300) throw failed(`${method} ${url}: HTTP ${answer.status} ${answer.text}`)
   }
 
-  async #ask(url: URL, method: string, init: { headers: Record<string, string>; body?: string }): Promise<PeerAnswer> {
+  async #ask(
+    url: URL,
+    method: string,
+    init: { headers: Record<string, string>; body?: string },
+  ): Promise<PeerResponse> {
     const body = init.body === undefined ? undefined : Buffer.from(init.body)
     const described = body && { 'content-type': 'application/json', 'content-length': body.length }
     const signal = AbortSignal.timeout(this.#options.timeoutMs)
@@ -95,7 +103,7 @@ function failed(message: string, cause?: unknown): WorkerError {
 }
 
 function isUnreached(error: unknown): boolean {
-  // Of a host with several addresses all have failed, each for its own reason.
+  // For a host with several addresses, the error contains one error per address.
   const [first = error] = error instanceof AggregateError ? (error.errors as readonly unknown[]) : []
   const { code } = first as { code?: unknown }
   return code === 'ECONNREFUSED' || code === 'ENOTFOUND' || code === 'ETIMEDOUT'

@@ -2,13 +2,13 @@ import { createHmac, timingSafeEqual } from 'node:crypto'
 import { WorkerError } from '../model/worker-error.ts'
 import type { SessionKey } from '../stores/config-codec.ts'
 
-// Workers of a group sign what they ask of its leader with a key that stands in the config topic: who can read that topic
-// belongs to the group.
+// Workers of a group sign internal requests with the session key, which is stored in the config topic: read access to
+// that topic proves that a worker belongs to the group.
 
 export const SIGNATURE_HEADER = 'x-connect-authorization'
 export const ALGORITHM_HEADER = 'x-connect-request-signature-algorithm'
 
-/** Java's names of what `createHmac` calls `sha256`. */
+/** Java names of the algorithms, and the names that `createHmac` uses. */
 const ALGORITHMS: Readonly<Record<string, string>> = {
   HmacSHA1: 'sha1',
   HmacSHA224: 'sha224',
@@ -17,7 +17,7 @@ const ALGORITHMS: Readonly<Record<string, string>> = {
   HmacSHA512: 'sha512',
 }
 
-/** The headers that sign a body. Throws for an algorithm that is unknown. */
+/** Returns the headers that sign a body. Throws when the algorithm is unknown. */
 export function signatureHeaders(
   key: SessionKey,
   algorithm: string,
@@ -26,7 +26,10 @@ export function signatureHeaders(
   return { [SIGNATURE_HEADER]: digest(key, algorithm, body).toString('base64'), [ALGORITHM_HEADER]: algorithm }
 }
 
-/** Throws a `WorkerError` that says why a request is not taken: unsigned, signed otherwise, or with another key. */
+/**
+ * Throws a `WorkerError`: `unsigned` when the signature is missing or its algorithm is not accepted,
+ * `session_key_unknown` when this worker has no key yet, `signature_wrong` when the signature does not match.
+ */
 export function verifySignature(
   headers: Readonly<Record<string, unknown>>,
   body: Uint8Array,

@@ -1,24 +1,24 @@
-import type { Broker, Generation, JoinedMember, Member, PartitionOffset } from '../../broker/broker.ts'
+import type { Broker, Generation, GroupMembership, JoinedMember, PartitionOffset } from '../../broker/broker.ts'
 import { BrokerError } from '../../broker/error.ts'
 import type { TaskId } from '../../clients/worker.ts'
 import type { Clock } from '../../config/clock.ts'
-import { UserError } from '../../config/failure.ts'
+import { UserError } from '../../config/errors.ts'
 import type { Logger } from '../../config/logger.ts'
-import { taskKey } from '../herder/work-plan.ts'
-import { balance, type GroupWorker, type Memory, type Share, toGroupWorkers } from './assignor.ts'
+import { taskKey } from '../model/task-key.ts'
+import { type AssignorState, assignWork, toWorkerMembers, type WorkChange, type WorkerMember } from './assignor.ts'
 import {
   ASSIGNMENT_ERROR,
-  type Assignment,
+  type ConnectorsAndTasks,
+  encodeWorkerAssignment,
+  encodeWorkerMetadata,
   NO_WORK,
   PROTOCOL_VERSION,
   type ProtocolName,
-  parseAssignment,
-  toAssignment,
-  toMetadata,
-  type Work,
+  parseWorkerAssignment,
+  type WorkerAssignment,
 } from './connect-protocol.ts'
 
-export type GroupOptions = {
+export type WorkerGroupOptions = {
   readonly broker: Broker
   readonly logger: Logger
   readonly clock: Clock
@@ -27,25 +27,25 @@ export type GroupOptions = {
   readonly sessionTimeoutMs: number
   readonly rebalanceTimeoutMs: number
   readonly heartbeatMs: number
-  /** How long work of a worker that is gone waits for it to come back. */
+  /** How long work of a departed worker stays unassigned for its return, in ms. */
   readonly delayMsMax: number
-  /** Best first. */
+  /** In order of preference. */
   readonly protocols: readonly ProtocolName[]
-  /** Where this worker answers, with a slash at the end. */
+  /** URL of this worker's REST API, with a trailing slash. */
   readonly url: string
-  /** How far this worker has read the config topic. */
+  /** The offset up to which this worker has read the config topic. */
   readonly configOffset: () => number
   readonly readConfigs: () => Promise<void>
-  /** All work there is, as far as the config topic was read. */
-  readonly configured: () => Work
-  /** A round is over: this worker's share stands in `work`. Awaited before the next one begins. */
-  readonly onWork: () => Promise<void>
-  /** Out of the group: others may be given the work now. */
+  /** All configured work, as far as the config topic has been read. */
+  readonly configuredWork: () => ConnectorsAndTasks
+  /** Called after a rebalance, when `work` is this worker's assignment. Awaited before the next rebalance begins. */
+  readonly onAssigned: () => Promise<void>
+  /** Called when this worker was removed from the group; its work may be assigned to others. */
   readonly onLost: () => Promise<void>
 }
 
-/** Rounds of a group as one worker met them. Times are ms. */
-export type RoundsReading = {
+/** The rebalances that this worker took part in. Times are in ms. */
+export type RebalanceMetrics = {
   readonly count: number
   readonly msTotal: number
   readonly msMax: number
@@ -54,53 +54,53 @@ export type RoundsReading = {
 }
 
 /**
- * A round costs by all work there is, not by what changed. After one a leader asks for no other because of what is
- * configured for a while, and what changes meanwhile goes into one: for so many times as long as sharing out took, or for
- * so long, whichever is more, for each connector and task that the round moved. So a flood takes few rounds, and one
- * connector hardly waits.
+ * The cost of a rebalance grows with all work, not with the change. After a rebalance, the leader therefore waits up to
+ * 1 s before it requests another one for changed configurations, and handles the changes of that time together. The
+ * wait is the larger of a minimum and a multiple of the time the assignment took, multiplied by the number of
+ * connectors and tasks that were moved. So many changes cause few rebalances, and a single change is hardly delayed.
  */
 const REST_PER_ROUND = 3
 const REST_MS_MIN = 20
 const REST_MS_MAX = 1_000
 
-/** This worker's place among those of its group: who leads, and what this one has to run. */
+/** This worker's membership of its group: who is the leader, and which work is assigned to this worker. */
 export class WorkerGroup {
-  readonly #options: GroupOptions
-  #member: Member | undefined
+  readonly #options: WorkerGroupOptions
+  #member: GroupMembership | undefined
   #generation: Generation | undefined
   readonly #rounds: { count: number; msTotal: number; msMax: number; lastMs: number }
-  /** When the round began that is not over yet. */
+  /** When the current rebalance began, in ms of the monotonic clock. Undefined when none is in progress. */
   #joiningMs: number | undefined
-  /** The last assignment, with everything that this worker has by now as `assigned`. */
-  #holds: Assignment | undefined
+  /** The last assignment, with all current work of this worker as `assigned`. */
+  #holds: WorkerAssignment | undefined
   #held: ReadonlySet<string> = new Set()
-  /** A leader's: what the last round gave to whom. */
-  #memory: Memory | undefined
-  #sharedOut: Work = NO_WORK
+  /** On the leader: the result of the last rebalance. */
+  #memory: AssignorState | undefined
+  #sharedOut: ConnectorsAndTasks = NO_WORK
   #owners: ReadonlyMap<string, string> = new Map()
-  /** Ends the wait for lost work. */
+  /** Aborts the wait for the reassignment of delayed work. */
   #waiting = new AbortController()
-  /** When the leader began to share out, and how much it moves. */
+  /** On the leader: when it began the assignment, and how many connectors and tasks that moves. */
   #sharing: { readonly sinceMs: number; readonly moved: number } | undefined
   #restUntilMs = 0
   #isGathering = false
   readonly #leaving = new AbortController()
 
-  private constructor(options: GroupOptions) {
+  private constructor(options: WorkerGroupOptions) {
     this.#options = options
     this.#rounds = { count: 0, msTotal: 0, msMax: 0, lastMs: options.clock.monotonicMs() }
   }
 
-  /** Returns after the first round. */
-  static async join(options: GroupOptions): Promise<WorkerGroup> {
+  /** Resolves after the first rebalance. */
+  static async join(options: WorkerGroupOptions): Promise<WorkerGroup> {
     const group = new WorkerGroup(options)
     group.#member = await group.#becomeMember()
     return group
   }
 
-  async #becomeMember(): Promise<Member> {
+  async #becomeMember(): Promise<GroupMembership> {
     const { broker, groupId, protocols } = this.#options
-    const member = broker.member({
+    const member = broker.joinGroup({
       groupId,
       protocolType: 'connect',
       sessionTimeoutMs: this.#options.sessionTimeoutMs,
@@ -108,13 +108,13 @@ export class WorkerGroup {
       heartbeatMs: this.#options.heartbeatMs,
       clientId: this.#options.clientId,
       protocol: {
-        offer: () => {
+        protocols: () => {
           this.#joiningMs ??= this.#options.clock.monotonicMs()
           return protocols.map((name) => ({ name: OURS + name, metadata: this.#metadata(name) }))
         },
         assign: (protocol, members, self) => this.#assign(protocol, members, self),
-        joined: (generation) => this.#joined(generation),
-        lost: () => this.#lost(),
+        onJoined: (generation) => this.#joined(generation),
+        onLost: () => this.#lost(),
       },
     })
     return member.catch((error: unknown) => {
@@ -122,12 +122,12 @@ export class WorkerGroup {
     })
   }
 
-  get work(): Work {
+  get work(): ConnectorsAndTasks {
     return this.#holds?.assigned ?? NO_WORK
   }
 
-  /** The rounds that this worker has taken part in, and whether one goes on. */
-  get rounds(): RoundsReading {
+  /** The rebalances that this worker took part in, and whether one is in progress. */
+  get rebalances(): RebalanceMetrics {
     const nowMs = this.#options.clock.monotonicMs()
     const { count, msTotal, msMax, lastMs } = this.#rounds
     return { count, msTotal, msMax, sinceLastMs: nowMs - lastMs, isUnderWay: this.#joiningMs !== undefined }
@@ -137,7 +137,7 @@ export class WorkerGroup {
     return this.#generation?.generation ?? 0
   }
 
-  /** False as soon as another worker may have been made the leader. */
+  /** False as soon as another worker may have become the leader. */
   get isLeader(): boolean {
     const validUntilMs = this.#member?.validUntilMs() ?? Number.POSITIVE_INFINITY
     return this.#ledLast && this.#options.clock.monotonicMs() < validUntilMs
@@ -147,36 +147,38 @@ export class WorkerGroup {
     return this.#generation !== undefined && this.#generation.leaderId === this.#generation.memberId
   }
 
-  /** Whether workers of this group have to sign what they ask of each other. */
+  /** Whether internal requests of this group must be signed. */
   get isSigned(): boolean {
     return this.#generation?.protocol === `${OURS}sessioned`
   }
 
-  /** Undefined while nobody is known to lead. */
+  /** Undefined while the leader is unknown. */
   get leaderUrl(): string | undefined {
     return this.#holds?.leaderUrl
   }
 
-  /** Whether this worker has this connector or task. */
+  /** Whether this connector or task is assigned to this worker. */
   has(owned: string | TaskId): boolean {
     return this.#held.has(ownedKey(owned))
   }
 
-  /** Where the worker answers that has this connector or task. Known to the leader; undefined while nobody has it. */
+  /**
+   * The URL of the worker that runs this connector or task. Known to the leader only; undefined while it is unassigned.
+   */
   urlOf(owned: string | TaskId): string | undefined {
     return this.#owners.get(ownedKey(owned))
   }
 
   /**
-   * The configured work may have changed: asks for a new round if so. Only the leader knows what is shared out; one whose
-   * time is over asks too, for it may have no successor who would.
+   * Requests a rebalance if the configured work has changed. Only the leader of the last rebalance knows what was
+   * assigned. It requests one even if its leadership has expired, because no successor may exist that would.
    */
-  configuredChanged(): void {
+  rebalanceIfWorkChanged(): void {
     if (this.#isGathering || !this.#ledLast) return
     const restMs = this.#restUntilMs - this.#options.clock.monotonicMs()
-    // To compare costs by all work, too.
+    // Checked after the wait, because the comparison also costs time in proportion to all work.
     if (restMs > 0) this.#gather(restMs)
-    else if (!sameWork(this.#options.configured(), this.#sharedOut)) this.#rejoin('the configured work changed')
+    else if (!sameWork(this.#options.configuredWork(), this.#sharedOut)) this.#rejoin('the configured work changed')
   }
 
   #gather(ms: number): void {
@@ -184,13 +186,13 @@ export class WorkerGroup {
     this.#options.clock.sleep(ms, this.#leaving.signal).then(
       () => {
         this.#isGathering = false
-        this.configuredChanged()
+        this.rebalanceIfWorkChanged()
       },
       () => undefined,
     )
   }
 
-  /** Keeps with the group how far its topics were read, when this worker leads. */
+  /** Commits offsets of the worker's topics to the group, if this worker is the leader. */
   async saveProgress(positions: readonly PartitionOffset[]): Promise<void> {
     if (this.isLeader) await this.#member?.commit(positions)
   }
@@ -208,7 +210,11 @@ export class WorkerGroup {
   #metadata(protocol: ProtocolName): Buffer {
     const { url, configOffset } = this.#options
     const isIdle = this.work.connectors.length === 0 && this.work.tasks.length === 0
-    return toMetadata(protocol, { url, configOffset: configOffset(), holds: isIdle ? null : (this.#holds ?? null) })
+    return encodeWorkerMetadata(protocol, {
+      url,
+      configOffset: configOffset(),
+      assignment: isIdle ? null : (this.#holds ?? null),
+    })
   }
 
   async #assign(
@@ -218,7 +224,7 @@ export class WorkerGroup {
   ): Promise<ReadonlyMap<string, Uint8Array>> {
     const sinceMs = this.#options.clock.monotonicMs()
     const name = protocolOf(protocol)
-    const workers = toGroupWorkers(members)
+    const workers = toWorkerMembers(members)
     const newest = Math.max(...workers.map(({ metadata }) => metadata.configOffset))
     const { url, configOffset } = this.#options
     if (configOffset() < newest) await this.#catchUp()
@@ -235,20 +241,20 @@ export class WorkerGroup {
     return new Map(
       workers.map(({ memberId }) => [
         memberId,
-        toAssignment(name, { ...round, ...(shares.get(memberId) ?? NO_SHARE) }),
+        encodeWorkerAssignment(name, { ...round, ...(shares.get(memberId) ?? NO_SHARE) }),
       ]),
     )
   }
 
-  #balance(workers: readonly GroupWorker[], generation: number) {
-    const { configured, clock, delayMsMax } = this.#options
+  #balance(workers: readonly WorkerMember[], generation: number) {
+    const { configuredWork: configured, clock, delayMsMax } = this.#options
     this.#sharedOut = configured()
     const round = { generation, configured: this.#sharedOut, workers, nowMs: clock.monotonicMs(), delayMsMax }
-    const { shares, delayMs, memory } = balance(round, this.#memory)
+    const { changes: shares, delayMs, state: memory } = assignWork(round, this.#memory)
     this.#memory = memory
     this.#owners = new Map(
       workers.flatMap(({ memberId, metadata }) => {
-        const { connectors, tasks } = merge(metadata.holds?.assigned ?? NO_WORK, shares.get(memberId) ?? NO_SHARE)
+        const { connectors, tasks } = merge(metadata.assignment?.assigned ?? NO_WORK, shares.get(memberId) ?? NO_SHARE)
         return [...connectors, ...tasks].map((owned) => [ownedKey(owned), metadata.url] as const)
       }),
     )
@@ -256,7 +262,7 @@ export class WorkerGroup {
   }
 
   async #joined(generation: Generation): Promise<void> {
-    const told = parseAssignment(generation.assignment)
+    const told = parseWorkerAssignment(generation.assignment)
     this.#generation = generation
     this.#countRound()
     this.#waiting.abort()
@@ -265,14 +271,17 @@ export class WorkerGroup {
     this.#held = new Set([...this.work.connectors, ...this.work.tasks].map(ownedKey))
     const restMs = this.#restAfterRound()
     try {
-      await this.#options.onWork()
+      await this.#options.onAssigned()
     } finally {
       this.#restUntilMs = this.#options.clock.monotonicMs() + restMs
       this.#goOn(told)
     }
   }
 
-  /** By what sharing out took: how long the members let wait for each other says nothing of the next round. */
+  /**
+   * Based on the duration of the assignment only: how long members waited for each other does not affect the next
+   * rebalance.
+   */
   #restAfterRound(): number {
     const { sinceMs, moved } = this.#sharing ?? { sinceMs: 0, moved: 0 }
     const tookMs = this.#options.clock.monotonicMs() - sinceMs
@@ -290,16 +299,16 @@ export class WorkerGroup {
     this.#rounds.lastMs = nowMs
   }
 
-  /** What has to follow on a round. */
-  #goOn({ error, revoked, delayMs }: Assignment): void {
+  /** Requests the next rebalance where this one requires it. */
+  #goOn({ error, revoked, delayMs }: WorkerAssignment): void {
     if (error !== ASSIGNMENT_ERROR.none) this.#rejoin('the leader had not read all configurations')
-    // What was given up here can be given to others only in a round of its own.
+    // Revoked work can be assigned to other workers only by another rebalance.
     else if (revoked.connectors.length > 0 || revoked.tasks.length > 0) this.#rejoin('work was given up')
     else if (delayMs > 0) this.#rejoinAfter(delayMs)
-    this.configuredChanged()
+    this.rebalanceIfWorkChanged()
   }
 
-  /** Every worker does: the one that was lost may have led. */
+  /** Called on every worker, because the departed worker may have been the leader. */
   #rejoinAfter(delayMs: number): void {
     this.#waiting = new AbortController()
     this.#options.clock.sleep(delayMs, this.#waiting.signal).then(
@@ -316,7 +325,7 @@ export class WorkerGroup {
     await this.#options.onLost()
   }
 
-  /** Being behind is not fatal: the round tells who is, and another one follows. */
+  /** A failure is only logged: the assignment reports that the worker is behind, and another rebalance follows. */
   async #catchUp(): Promise<void> {
     try {
       await this.#options.readConfigs()
@@ -326,10 +335,10 @@ export class WorkerGroup {
   }
 }
 
-const NO_SHARE: Share = { assigned: NO_WORK, revoked: NO_WORK }
-const NOTHING_SHARED = { shares: new Map<string, Share>(), delayMs: 0 }
+const NO_SHARE: WorkChange = { assigned: NO_WORK, revoked: NO_WORK }
+const NOTHING_SHARED = { shares: new Map<string, WorkChange>(), delayMs: 0 }
 
-function merge(held: Work, { assigned, revoked }: Share): Work {
+function merge(held: ConnectorsAndTasks, { assigned, revoked }: WorkChange): ConnectorsAndTasks {
   const goneConnectors = new Set(revoked.connectors)
   const goneTasks = new Set(revoked.tasks.map(taskKey))
   const tasks = new Map(
@@ -341,8 +350,8 @@ function merge(held: Work, { assigned, revoked }: Share): Work {
   }
 }
 
-/** How many connectors and tasks change hands. */
-function sumOf(shares: Iterable<Share>): number {
+/** The number of connectors and tasks that are assigned or revoked. */
+function sumOf(shares: Iterable<WorkChange>): number {
   let sum = 0
   for (const { assigned, revoked } of shares) {
     for (const { connectors, tasks } of [assigned, revoked]) sum += connectors.length + tasks.length
@@ -350,7 +359,7 @@ function sumOf(shares: Iterable<Share>): number {
   return sum
 }
 
-function sameWork(a: Work, b: Work): boolean {
+function sameWork(a: ConnectorsAndTasks, b: ConnectorsAndTasks): boolean {
   if (a.connectors.length !== b.connectors.length || a.tasks.length !== b.tasks.length) return false
   const keys = new Set([...b.connectors, ...b.tasks].map(ownedKey))
   const others = [...a.connectors, ...a.tasks]
@@ -362,8 +371,8 @@ function ownedKey(owned: string | TaskId): string {
 }
 
 /**
- * Java workers and these share topics, but not connectors: neither kind would run what the other was given. Under other
- * names of protocols the coordinator lets only one kind in.
+ * Prefix of the protocol names. Java workers and these can share topics but not a group, because neither could run the
+ * connectors of the other. With different protocol names, the coordinator admits only one kind.
  */
 const OURS = 'weir-'
 

@@ -1,42 +1,43 @@
 import type { TaskId } from '../../clients/worker.ts'
 import type { Clock } from '../../config/clock.ts'
 import { WorkerError } from '../model/worker-error.ts'
-import type { PassedRequest, PeerAnswer, Peers } from './peer-client.ts'
+import type { ForwardableRequest, PeerClient, PeerResponse } from './peer-client.ts'
 import type { WorkerGroup } from './worker-group.ts'
 
-/** Who has to answer a request: the leader, or whoever has this connector or task. */
-export type Answerer = 'leader' | { readonly owner: string | TaskId }
+/** The worker that must handle a request: the leader, or the one that runs this connector or task. */
+export type RequestTarget = 'leader' | { readonly owner: string | TaskId }
 
-export type AnswererParts = {
+export type WorkerRequestHandlerOptions = {
   readonly group: () => WorkerGroup | undefined
-  readonly peers: Peers
+  readonly peers: PeerClient
   readonly clock: Clock
-  /** Whether it is configured at all: else this worker can answer, that it is not. */
+  /** Whether the connector or task is configured. If not, this worker can answer the request with an error itself. */
   readonly exists: (owned: string | TaskId) => boolean
-  /** This worker's view of the configurations, brought to where the answering worker's is. */
+  /** Reads the config topic to its end, so that this worker sees the effects of a forwarded request. */
   readonly readConfigs: () => Promise<void>
 }
 
-/** How long a request waits for the group to know who answers it, before it is refused with a 409. */
+/** How long a request waits for a responsible worker before it is rejected with status 409, in ms. */
 const WAIT_MS_MAX = 10_000
 const LOOK_MS = 50
 
 /**
- * Has a request answered by whom it concerns. Undefined: by this worker. While the group does not know, or nobody listens
- * where it thinks, it waits a little: a rebalance is short.
+ * Forwards a request to the worker that must handle it. Resolves to undefined when that is this worker. Waits up to 10
+ * s while the responsible worker is unknown or unreachable, because a rebalance is short; then throws a `WorkerError`
+ * (`rebalancing`).
  */
-export async function answerElsewhere(
-  parts: AnswererParts,
-  who: Answerer,
-  request: PassedRequest,
+export async function forwardRequest(
+  parts: WorkerRequestHandlerOptions,
+  who: RequestTarget,
+  request: ForwardableRequest,
   hop: 'first' | 'second' | 'last',
-): Promise<PeerAnswer | undefined> {
+): Promise<PeerResponse | undefined> {
   const { clock, peers } = parts
   const untilMs = clock.monotonicMs() + WAIT_MS_MAX
   for (;;) {
     const place = placeOf(parts, who)
     if (place === 'here') return undefined
-    const answer = place && hop !== 'last' ? await peers.pass(place, request, hop === 'second') : undefined
+    const answer = place && hop !== 'last' ? await peers.forward(place, request, hop === 'second') : undefined
     if (answer) {
       if (answer.status < 300 && request.method !== 'GET') await parts.readConfigs().catch(() => undefined)
       return answer
@@ -46,7 +47,7 @@ export async function answerElsewhere(
   }
 }
 
-function placeOf({ group, exists }: AnswererParts, who: Answerer): 'here' | string | undefined {
+function placeOf({ group, exists }: WorkerRequestHandlerOptions, who: RequestTarget): 'here' | string | undefined {
   const place = group()
   if (!place) return undefined
   if (who === 'leader') return place.isLeader ? 'here' : place.leaderUrl

@@ -1,4 +1,4 @@
-import { inHashOrder } from '../../plugins/java-map.ts'
+import { inHashOrder } from '../../java-compat/hash-order.ts'
 
 /**
  * Sorts names as Kafka Connect's copy of a map that was filled with them in this order would hand them out: task records

@@ -1,11 +1,11 @@
 import type { Logger, LogLevel } from '../../config/logger.ts'
 
-/** The level of one logger, and when somebody last changed it (ms since 1970; null: nobody did). */
+/** The level of a logger and when it was last changed, in ms since 1970; null if it was never changed. */
 export type LoggerLevel = { readonly level: LevelName; readonly last_modified: number | null }
 
 type LevelName = keyof typeof LEVELS
 
-/** What Kafka Connect calls the levels, and what they are here. */
+/** Kafka Connect's names of the levels, and the corresponding pino levels. */
 const LEVELS = {
   OFF: 'silent',
   FATAL: 'fatal',
@@ -21,13 +21,16 @@ const ROOT = 'root'
 
 type Named = { state: LoggerLevel; readonly logs: WeakRef<Logger>[] }
 
-/** In any case; undefined for a level that does not exist. */
+/** Case-insensitive; undefined for an unknown level. */
 export function parseLevel(written: string): LevelName | undefined {
   const name = written.toUpperCase()
   return name in LEVELS ? (name as LevelName) : undefined
 }
 
-/** The named logs of this process and how much each tells. Names are dotted, and a level holds for all below a name. */
+/**
+ * The named loggers of this process and their levels. Names are hierarchical with dots; setting a level affects all
+ * loggers below a name.
+ */
 export class LogLevels {
   readonly #root: Logger
   readonly #named = new Map<string, Named>()
@@ -37,11 +40,11 @@ export class LogLevels {
     this.#named.set(ROOT, { state: { level: levelOf(root), last_modified: null }, logs: [new WeakRef(root)] })
   }
 
-  /** A log whose level, and that of every log made from it, can be changed. */
+  /** Creates a named logger. Changing its level also changes the levels of its child loggers. */
   logger(name: string): Logger {
     const log = this.#root.child({ logger: name })
     const logs: WeakRef<Logger>[] = [new WeakRef(log)]
-    // Logs of tasks come and go with them.
+    // Child loggers of ended tasks are garbage-collected.
     log.onChild = (child) => logs.splice(0, logs.length, ...logs.filter((ref) => ref.deref()), new WeakRef(child))
     this.#named.set(name, { state: { level: levelOf(log), last_modified: null }, logs })
     return log
@@ -57,7 +60,7 @@ export class LogLevels {
     return Object.fromEntries(names.map((name) => [name, this.#named.get(name)?.state as LoggerLevel]))
   }
 
-  /** Answers the names of all loggers whose level is another now, sorted. A name that is new stays known. */
+  /** Sets a level and returns the sorted names of all loggers that it changed. An unknown name is added. */
   set(name: string, level: LevelName, nowMs: number): readonly string[] {
     const fresh: Named = { state: { level: this.#inherited(name), last_modified: null }, logs: [] }
     if (!this.#named.has(name)) this.#named.set(name, fresh)
@@ -72,7 +75,7 @@ export class LogLevels {
     return changed.map(([other]) => other).sort()
   }
 
-  /** What a record of the config topic says to every worker. A level that nobody knows changes nothing. */
+  /** Applies a record of the config topic, which every worker receives. An unknown level is ignored. */
   apply({ logger, level }: { readonly logger: string; readonly level: string }, nowMs: number): void {
     const known = parseLevel(level)
     if (known) this.set(logger, known, nowMs)

@@ -1,20 +1,20 @@
 import { Gauge } from 'prom-client'
 import type { Metrics } from '../../config/metrics.ts'
-import type { RoundsReading } from '../membership/worker-group.ts'
+import type { RebalanceMetrics } from '../membership/worker-group.ts'
 import { countersIn, type TaskCounters } from '../tasks/task-counters.ts'
 
-/** One task as metrics see it. */
-export type TaskReading = {
+/** The metrics of one task. */
+export type TaskMetrics = {
   readonly connector: string
   readonly task: number
   readonly kind: Kind
   readonly state: (typeof STATES)[number]
-  /** Undefined when it could not even be started. */
+  /** Undefined when the task could not be started. */
   readonly counters?: TaskCounters
 }
 
-/** A connector that this worker has, without its tasks. */
-export type ConnectorReading = {
+/** The metrics of a connector that runs on this worker, without its tasks. */
+export type ConnectorMetrics = {
   readonly name: string
   readonly kind: Kind
   readonly className: string
@@ -22,11 +22,11 @@ export type ConnectorReading = {
   readonly state: string
 }
 
-/** One worker as metrics see it. */
-export type WorkerReading = {
-  readonly connectors: readonly ConnectorReading[]
+/** The metrics of this worker. */
+export type WorkerMetrics = {
+  readonly connectors: readonly ConnectorMetrics[]
   readonly tasks: number
-  /** Since the worker was started. */
+  /** Counters since the start of the worker. */
   readonly starts: {
     readonly connectorAttempts: number
     readonly connectorFailures: number
@@ -35,14 +35,18 @@ export type WorkerReading = {
   }
 }
 
-/** Its place in the group. */
-export type GroupReading = { readonly rounds: RoundsReading; readonly generation: number; readonly isLeader: boolean }
+/** The metrics of this worker's group membership. */
+export type GroupMetrics = {
+  readonly rebalances: RebalanceMetrics
+  readonly generation: number
+  readonly isLeader: boolean
+}
 
-export type WorkerReadings = {
-  readonly worker: () => WorkerReading
-  /** Undefined before the first round. */
-  readonly group: () => GroupReading | undefined
-  readonly tasks: () => readonly TaskReading[]
+export type MetricsSources = {
+  readonly worker: () => WorkerMetrics
+  /** Undefined before the first rebalance. */
+  readonly group: () => GroupMetrics | undefined
+  readonly tasks: () => readonly TaskMetrics[]
 }
 
 const STATES = ['running', 'paused', 'failed', 'unassigned'] as const
@@ -51,8 +55,8 @@ type Kind = 'source' | 'sink' | 'unknown'
 type Read = (counters: TaskCounters) => number
 type TaskFamily = { readonly name: string; readonly help: string; readonly kind: Kind | undefined; readonly read: Read }
 
-// Names are those of Kafka Connect's metrics as its usual exporter writes them; what it has as rates, monitors make of the
-// totals. The longest and the mean count from the start of the task.
+// Names are those of Kafka Connect's metrics as the JMX exporter usually writes them. Rates are omitted, because
+// Prometheus computes them from the totals. Maxima and means apply to the time since the start of the task.
 
 function ofTasks(name: string, help: string, read: Read): TaskFamily {
   return { name, help, kind: undefined, read }
@@ -108,7 +112,7 @@ const TASK_FAMILIES: readonly TaskFamily[] = [
   ofTasks('task_error_metrics_last_error_timestamp', 'When a record last failed, ms since 1970.', (c) => c.lastErrorMs),
 ]
 
-type WorkerFamily = readonly [name: string, help: string, read: (worker: WorkerReading) => number]
+type WorkerFamily = readonly [name: string, help: string, read: (worker: WorkerMetrics) => number]
 
 const WORKER_FAMILIES: readonly WorkerFamily[] = [
   ['connector_count', 'Connectors that run here.', (w) => w.connectors.length],
@@ -129,20 +133,32 @@ const WORKER_FAMILIES: readonly WorkerFamily[] = [
   ['task_startup_failure_total', 'Starts of tasks that failed.', ({ starts }) => starts.taskFailures],
 ]
 
-type GroupFamily = readonly [name: string, help: string, read: (group: GroupReading) => number]
+type GroupFamily = readonly [name: string, help: string, read: (group: GroupMetrics) => number]
 
 const GROUP_FAMILIES: readonly GroupFamily[] = [
-  ['completed_rebalances_total', 'Rounds of the group that this worker took part in.', ({ rounds }) => rounds.count],
-  ['rebalancing', '1: a round goes on.', ({ rounds }) => Number(rounds.isUnderWay)],
-  ['rebalance_avg_time_ms', 'Mean time of a round, ms.', ({ rounds }) => mean(rounds.msTotal, rounds.count)],
-  ['rebalance_max_time_ms', 'Time of the longest round, ms.', ({ rounds }) => rounds.msMax],
-  ['time_since_last_rebalance_ms', 'Since the end of the last round, ms.', ({ rounds }) => rounds.sinceLastMs],
+  [
+    'completed_rebalances_total',
+    'Rounds of the group that this worker took part in.',
+    ({ rebalances: rounds }) => rounds.count,
+  ],
+  ['rebalancing', '1: a round goes on.', ({ rebalances: rounds }) => Number(rounds.isUnderWay)],
+  [
+    'rebalance_avg_time_ms',
+    'Mean time of a round, ms.',
+    ({ rebalances: rounds }) => mean(rounds.msTotal, rounds.count),
+  ],
+  ['rebalance_max_time_ms', 'Time of the longest round, ms.', ({ rebalances: rounds }) => rounds.msMax],
+  [
+    'time_since_last_rebalance_ms',
+    'Since the end of the last round, ms.',
+    ({ rebalances: rounds }) => rounds.sinceLastMs,
+  ],
   ['epoch', 'Generation of the group.', (group) => group.generation],
   ['leader', '1: this worker leads its group.', (group) => Number(group.isLeader)],
 ]
 
-/** Registers the worker's families; they are read when somebody asks. */
-export function workerMetrics(metrics: Metrics, readings: WorkerReadings): void {
+/** Registers the metrics of the worker. Values are collected on each scrape. */
+export function registerWorkerMetrics(metrics: Metrics, readings: MetricsSources): void {
   const gauge = (name: string, help: string, labelNames: readonly string[], collect: (gauge: Gauge) => void) =>
     new Gauge({
       name: `kafka_connect_${name}`,
@@ -175,8 +191,8 @@ export function workerMetrics(metrics: Metrics, readings: WorkerReadings): void 
 
 type MakeGauge = (name: string, help: string, labels: readonly string[], collect: (gauge: Gauge) => void) => unknown
 
-/** How connectors and tasks are: as labels, and counted by connector. */
-function stateMetrics(gauge: MakeGauge, { worker, tasks }: WorkerReadings): void {
+/** The states of connectors and tasks, as labels and as counts by connector. */
+function stateMetrics(gauge: MakeGauge, { worker, tasks }: MetricsSources): void {
   const about = ['connector', 'status', 'connector_type', 'connector_class', 'connector_version']
   gauge('connector_metrics_status', '1: how the connector is.', about, (one) => {
     for (const { name: connector, state: status, kind, className, version } of worker().connectors) {
@@ -199,7 +215,7 @@ function stateMetrics(gauge: MakeGauge, { worker, tasks }: WorkerReadings): void
   }
 }
 
-/** Of a task that could not be started. */
+/** The counters of a task that could not be started. */
 const NOTHING = countersIn()
 
 function mean(total: number, count: number): number {

@@ -2,35 +2,38 @@ import { isDeepStrictEqual } from 'node:util'
 import type { Broker, PartitionOffset } from '../../broker/broker.ts'
 import { BrokerError } from '../../broker/error.ts'
 import type { ConnectorOffset } from '../../clients/worker.ts'
-import { messageOf } from '../../config/failure.ts'
+import { messageOf } from '../../config/errors.ts'
 import { MASK } from '../../config/secret-keys.ts'
-import { Secrets } from '../../config/secrets.ts'
+import { SecretMasker } from '../../config/secret-masker.ts'
 import type { ConfigResolver } from '../configuration/config-resolver.ts'
 import { findConnector } from '../configuration/connector-plugin.ts'
 import { WorkerError } from '../model/worker-error.ts'
 import type { PluginHost, SourceOffsetChange } from '../plugin-host.ts'
-import type { ConnectorConfig } from '../stores/config-state.ts'
+import type { ConnectorState } from '../stores/config-state.ts'
 import type { OffsetStore } from '../stores/offset-store.ts'
 import { parseSinkOffsets } from './sink-offset-request.ts'
 
-export type OffsetEditorParts = {
+export type ConnectorOffsetsOptions = {
   readonly broker: Broker
   readonly plugins: PluginHost
   readonly offsets: OffsetStore
-  /** Makes sure that no task of a source can write offsets any more; undefined: sources write at least once. */
+  /**
+   * Fences the source tasks of a connector so that none can write offsets any more; undefined for at-least-once
+   * delivery.
+   */
   readonly fence: ((connector: string) => Promise<void>) | undefined
   readonly resolver: ConfigResolver
 }
 
-/** Shows and changes how far connectors are: sources in the offsets topic, sinks in their consumer group. */
-export class OffsetEditor {
-  readonly #parts: OffsetEditorParts
+/** Reads and alters the offsets of connectors: of sources in the offsets topic, of sinks in their consumer group. */
+export class ConnectorOffsets {
+  readonly #parts: ConnectorOffsetsOptions
 
-  constructor(parts: OffsetEditorParts) {
+  constructor(parts: ConnectorOffsetsOptions) {
     this.#parts = parts
   }
 
-  async list(connector: ConnectorConfig): Promise<readonly ConnectorOffset[]> {
+  async list(connector: ConnectorState): Promise<readonly ConnectorOffset[]> {
     if (this.#kindOf(connector) === 'sink') {
       const committed = await this.#parts.broker.groups.offsets(groupOf(connector))
       return committed.map(({ topic, partition, offset }) => ({
@@ -39,25 +42,30 @@ export class OffsetEditor {
       }))
     }
     const stored = await this.#parts.offsets.read(connector.name, connector.config)
-    const secrets = await this.#secretsOf(connector)
+    const secrets = await this.#secretMaskerOf(connector)
     return stored.map(({ partition, offset }) => ({
       partition: secrets.maskData(partition),
       offset: secrets.maskData(offset),
     }))
   }
 
-  /** What stands for its placeholders: nobody is shown it, so that a connector with one that cannot be read shows nothing. */
-  async #secretsOf(connector: ConnectorConfig): Promise<Secrets> {
-    const { filledIn } = await this.#parts.resolver.resolve(connector.config).catch((error: unknown) => {
-      throw new WorkerError('offsets_refused', messageOf(error), { cause: error })
-    })
-    const secrets = new Secrets()
+  /**
+   * Masks the values of the connector's placeholders. Throws a `WorkerError` when they cannot be resolved, because the
+   * offsets could not be masked then.
+   */
+  async #secretMaskerOf(connector: ConnectorState): Promise<SecretMasker> {
+    const { placeholderValues: filledIn } = await this.#parts.resolver
+      .resolve(connector.config)
+      .catch((error: unknown) => {
+        throw new WorkerError('offsets_refused', messageOf(error), { cause: error })
+      })
+    const secrets = new SecretMasker()
     secrets.add(filledIn.values())
     return secrets
   }
 
-  /** Answers what was done, as a sentence. The connector has to be stopped. */
-  async alter(connector: ConnectorConfig, offsets: readonly ConnectorOffset[]): Promise<string> {
+  /** Alters offsets and returns the message of the response. The connector must be stopped. */
+  async alter(connector: ConnectorState, offsets: readonly ConnectorOffset[]): Promise<string> {
     if (this.#kindOf(connector) === 'sink') await this.#alterSink(connector, offsets)
     else
       await this.#alterSource(
@@ -67,7 +75,7 @@ export class OffsetEditor {
     return 'The offsets for this connector have been altered successfully'
   }
 
-  async reset(connector: ConnectorConfig): Promise<string> {
+  async reset(connector: ConnectorState): Promise<string> {
     if (this.#kindOf(connector) === 'sink') await this.#resetSink(connector)
     else {
       const known = await this.#parts.offsets.read(connector.name, connector.config)
@@ -79,7 +87,7 @@ export class OffsetEditor {
     return 'The offsets for this connector have been reset successfully'
   }
 
-  #kindOf({ name, config }: ConnectorConfig): 'source' | 'sink' {
+  #kindOf({ name, config }: ConnectorState): 'source' | 'sink' {
     const plugin = findConnector(this.#parts.plugins.catalog, config)
     if (plugin) return plugin.kind
     throw new WorkerError(
@@ -88,13 +96,13 @@ export class OffsetEditor {
     )
   }
 
-  /** A partition that is written as it was shown means the stored one. */
+  /** Replaces partitions that were read masked and are written back by the stored ones. */
   async #withStoredPartitions(
-    connector: ConnectorConfig,
+    connector: ConnectorState,
     offsets: readonly SourceOffsetChange[],
   ): Promise<readonly SourceOffsetChange[]> {
     if (!JSON.stringify(offsets).includes(MASK)) return offsets
-    const secrets = await this.#secretsOf(connector)
+    const secrets = await this.#secretMaskerOf(connector)
     const stored = await this.#parts.offsets.read(connector.name, connector.config)
     return offsets.map((entry) => {
       const meant = stored.find(({ partition }) => isDeepStrictEqual(secrets.maskData(partition), entry.partition))
@@ -102,7 +110,7 @@ export class OffsetEditor {
     })
   }
 
-  async #alterSource(connector: ConnectorConfig, offsets: readonly SourceOffsetChange[]): Promise<void> {
+  async #alterSource(connector: ConnectorState, offsets: readonly SourceOffsetChange[]): Promise<void> {
     const { plugins, resolver } = this.#parts
     const plugin = findConnector(plugins.catalog, connector.config)
     if (!plugin?.altersOffsets) {
@@ -115,14 +123,14 @@ export class OffsetEditor {
       const { config } = await resolver.resolve(connector.config)
       await plugins.call('alter-offsets', plugin, { config, offsets })
     } catch (error) {
-      throw new WorkerError('offsets_refused', resolver.masked(messageOf(error)), { cause: error })
+      throw new WorkerError('offsets_refused', resolver.mask(messageOf(error)), { cause: error })
     }
     if (offsets.length === 0) return
     await this.#parts.fence?.(connector.name)
     await this.#parts.offsets.write(connector.name, connector.config, offsets)
   }
 
-  async #alterSink(connector: ConnectorConfig, offsets: readonly ConnectorOffset[]): Promise<void> {
+  async #alterSink(connector: ConnectorState, offsets: readonly ConnectorOffset[]): Promise<void> {
     const { set, forget } = parseSinkOffsets(connector.name, offsets)
     const { groups } = this.#parts.broker
     await this.#requirePartitions(connector, set)
@@ -132,12 +140,12 @@ export class OffsetEditor {
     })
   }
 
-  async #resetSink(connector: ConnectorConfig): Promise<void> {
+  async #resetSink(connector: ConnectorState): Promise<void> {
     await this.#changeGroup(connector, 'reset', (group) => this.#parts.broker.groups.delete(group))
   }
 
-  /** A group takes any name for a topic; a wrong one would only be noticed when nothing moves. */
-  async #requirePartitions({ name }: ConnectorConfig, offsets: readonly PartitionOffset[]): Promise<void> {
+  /** Consumer groups accept offsets of topics that do not exist, so the error would otherwise go unnoticed. */
+  async #requirePartitions({ name }: ConnectorState, offsets: readonly PartitionOffset[]): Promise<void> {
     for (const { topic, partition } of offsets) {
       const found = await this.#parts.broker.topics.describe(topic)
       if (found?.partitions.some((known) => known.partition === partition)) continue
@@ -149,7 +157,7 @@ export class OffsetEditor {
   }
 
   async #changeGroup(
-    connector: ConnectorConfig,
+    connector: ConnectorState,
     verb: 'alter' | 'reset',
     change: (group: string) => Promise<void>,
   ): Promise<void> {
@@ -173,6 +181,6 @@ export class OffsetEditor {
   }
 }
 
-function groupOf({ name, config }: ConnectorConfig): string {
+function groupOf({ name, config }: ConnectorState): string {
   return config['consumer.override.group.id'] ?? `connect-${name}`
 }

@@ -4,7 +4,10 @@ import { WorkerError } from '../model/worker-error.ts'
 
 export type SinkOffsetRequest = { readonly set: readonly PartitionOffset[]; readonly forget: readonly TopicPartition[] }
 
-/** What a person wants of a sink's group; the last word on a partition counts. Throws a `WorkerError`. */
+/**
+ * Parses a request to alter the offsets of a sink. The last entry of a partition takes precedence. Throws a
+ * `WorkerError`.
+ */
 export function parseSinkOffsets(connector: string, offsets: readonly ConnectorOffset[]): SinkOffsetRequest {
   const last = new Map<string, { readonly at: TopicPartition; readonly offset: number | null }>()
   for (const { partition, offset } of offsets) {

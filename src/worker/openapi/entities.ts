@@ -1,7 +1,15 @@
-import { entity, integer, type JsonSchema, list, mapOf, orNull, text } from '../../http/openapi.ts'
+import {
+  arrayOf,
+  integerSchema,
+  type JsonSchema,
+  mapOf,
+  nullable,
+  schemaRef,
+  stringSchema,
+} from '../../http/openapi.ts'
 
-/** These members and no others. */
-export function answer(
+/** An object schema without additional members. */
+export function workerResponse(
   members: Readonly<Record<string, JsonSchema>>,
   required: readonly string[] = Object.keys(members),
 ): JsonSchema {
@@ -17,71 +25,80 @@ const written: JsonSchema = {
 const type = { enum: ['source', 'sink', 'unknown'] }
 const status = {
   state: { enum: ['UNASSIGNED', 'RUNNING', 'PAUSED', 'FAILED', 'RESTARTING', 'STOPPED', 'DESTROYED'] },
-  worker_id: { ...text, description: 'Host and port of the worker that has it.' },
-  version: { ...text, description: 'Of the plugin.' },
-  trace: { ...text, description: 'Why it failed.' },
+  worker_id: { ...stringSchema, description: 'Host and port of the worker that has it.' },
+  version: { ...stringSchema, description: 'Of the plugin.' },
+  trace: { ...stringSchema, description: 'Why it failed.' },
 }
 const always = ['state', 'worker_id']
 const part = { type: 'object', description: 'For a sink kafka_topic and kafka_partition, or kafka_offset.' }
-const offsets = list(answer({ partition: orNull(part), offset: orNull(part) }, ['partition']))
+const offsets = arrayOf(workerResponse({ partition: nullable(part), offset: nullable(part) }, ['partition']))
 
-/** Everything that bodies consist of. */
-export const ENTITIES: Readonly<Record<string, JsonSchema>> = {
-  Error: answer({ error_code: integer, message: text }),
-  Message: answer({ message: text }),
-  Worker: answer({ version: text, commit: text, kafka_cluster_id: text }),
-  Health: answer({ status: { enum: ['healthy', 'starting', 'unhealthy'] }, message: text }),
-  Config: mapOf(text),
+/** The schemas of request and response bodies. */
+export const WORKER_ENTITIES: Readonly<Record<string, JsonSchema>> = {
+  Error: workerResponse({ error_code: integerSchema, message: stringSchema }),
+  Message: workerResponse({ message: stringSchema }),
+  Worker: workerResponse({ version: stringSchema, commit: stringSchema, kafka_cluster_id: stringSchema }),
+  Health: workerResponse({ status: { enum: ['healthy', 'starting', 'unhealthy'] }, message: stringSchema }),
+  Config: mapOf(stringSchema),
   WrittenConfig: written,
   NewConnector: {
     type: 'object',
-    properties: { name: text, config: written, initial_state: { enum: ['RUNNING', 'PAUSED', 'STOPPED', null] } },
+    properties: {
+      name: stringSchema,
+      config: written,
+      initial_state: { enum: ['RUNNING', 'PAUSED', 'STOPPED', null] },
+    },
     required: ['name', 'config'],
     additionalProperties: false,
   },
-  TaskId: answer({ connector: text, task: integer }),
-  Task: answer({ id: entity('TaskId'), config: entity('Config') }),
-  Connector: answer({ name: text, config: entity('Config'), tasks: list(entity('TaskId')), type }),
-  TaskStatus: answer({ id: integer, ...status }, ['id', ...always]),
-  ConnectorStatus: answer({
-    name: text,
-    connector: answer(status, always),
-    tasks: list(entity('TaskStatus')),
+  TaskId: workerResponse({ connector: stringSchema, task: integerSchema }),
+  Task: workerResponse({ id: schemaRef('TaskId'), config: schemaRef('Config') }),
+  Connector: workerResponse({
+    name: stringSchema,
+    config: schemaRef('Config'),
+    tasks: arrayOf(schemaRef('TaskId')),
     type,
   }),
-  ExpandedConnectors: mapOf(answer({ info: entity('Connector'), status: entity('ConnectorStatus') }, [])),
-  Topics: mapOf(answer({ topics: list(text) })),
-  Offsets: answer({ offsets }),
-  Plugin: answer({ class: text, type: text, version: text }, ['class', 'type']),
-  ConfigKey: answer({
-    name: text,
-    type: text,
-    required: { type: 'boolean' },
-    default_value: orNull(text),
-    importance: text,
-    documentation: text,
-    group: orNull(text),
-    order_in_group: integer,
-    width: text,
-    display_name: text,
-    dependents: list(text),
+  TaskStatus: workerResponse({ id: integerSchema, ...status }, ['id', ...always]),
+  ConnectorStatus: workerResponse({
+    name: stringSchema,
+    connector: workerResponse(status, always),
+    tasks: arrayOf(schemaRef('TaskStatus')),
+    type,
   }),
-  Validation: answer({
-    name: text,
-    error_count: integer,
-    groups: list(text),
-    configs: list(
-      answer({
-        definition: orNull(entity('ConfigKey')),
-        value: answer({
-          name: text,
-          value: orNull(text),
-          recommended_values: list(text),
-          errors: list(text),
+  ExpandedConnectors: mapOf(workerResponse({ info: schemaRef('Connector'), status: schemaRef('ConnectorStatus') }, [])),
+  Topics: mapOf(workerResponse({ topics: arrayOf(stringSchema) })),
+  Offsets: workerResponse({ offsets }),
+  Plugin: workerResponse({ class: stringSchema, type: stringSchema, version: stringSchema }, ['class', 'type']),
+  ConfigKey: workerResponse({
+    name: stringSchema,
+    type: stringSchema,
+    required: { type: 'boolean' },
+    default_value: nullable(stringSchema),
+    importance: stringSchema,
+    documentation: stringSchema,
+    group: nullable(stringSchema),
+    order_in_group: integerSchema,
+    width: stringSchema,
+    display_name: stringSchema,
+    dependents: arrayOf(stringSchema),
+  }),
+  Validation: workerResponse({
+    name: stringSchema,
+    error_count: integerSchema,
+    groups: arrayOf(stringSchema),
+    configs: arrayOf(
+      workerResponse({
+        definition: nullable(schemaRef('ConfigKey')),
+        value: workerResponse({
+          name: stringSchema,
+          value: nullable(stringSchema),
+          recommended_values: arrayOf(stringSchema),
+          errors: arrayOf(stringSchema),
           visible: { type: 'boolean' },
         }),
       }),
     ),
   }),
-  LoggerLevel: answer({ level: text, last_modified: orNull(integer) }),
+  LoggerLevel: workerResponse({ level: stringSchema, last_modified: nullable(integerSchema) }),
 }

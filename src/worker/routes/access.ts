@@ -1,10 +1,10 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
-import type { AuditedAction } from '../../http/audit.ts'
-import type { Operation } from '../../http/permissions.ts'
-import type { View } from '../worker.ts'
+import type { AuditedAction } from '../../http/audit-log.ts'
+import type { AclOperation } from '../../http/permissions.ts'
+import type { ConfigView } from '../worker.ts'
 import { parseCreateBody } from './bodies.ts'
 
-/** What tells nothing of any connector: for everybody who is known. */
+/** Routes that disclose nothing about connectors and need no permission, only authentication. */
 const PUBLIC: ReadonlySet<string> = new Set([
   '/',
   '/health',
@@ -13,8 +13,8 @@ const PUBLIC: ReadonlySet<string> = new Set([
   '/connector-plugins/:plugin/config',
 ])
 
-/** What changes nothing but is no `GET`, and everything that changes something. */
-const OPERATIONS: Readonly<Record<string, Operation>> = {
+/** The permission that each route other than `GET` and `HEAD` requires. */
+const OPERATIONS: Readonly<Record<string, AclOperation>> = {
   'PUT /connector-plugins/:plugin/config/validate': 'read',
   'POST /connectors': 'write',
   'PUT /connectors/:name/config': 'write',
@@ -33,60 +33,63 @@ const OPERATIONS: Readonly<Record<string, Operation>> = {
   'PUT /connectors/:name/fence': 'internal',
 }
 
-/** Workers sign these instead of logging in; an administrator may make them, too. */
+/** Internal requests between workers are signed instead of authenticated; an administrator may send them as well. */
 export function isInternal(request: FastifyRequest): boolean {
   return request.routeOptions.url !== undefined && operationOf(request) === 'internal'
 }
 
-/** What the audit log says of a request. */
-export function auditedAction(request: FastifyRequest): AuditedAction {
+/** The operation and objects of a request for the audit log. */
+export function auditedWorkerAction(request: FastifyRequest): AuditedAction {
   const { params, body, routeOptions } = request
   const operation = routeOptions.url === undefined ? undefined : operationOf(request)
   const name = routeOptions.url === '/connectors' && (body as { name?: unknown } | undefined)?.name
   return { operation, objects: typeof name === 'string' ? { name } : (params as AuditedAction['objects']) }
 }
 
-/** Throws a 403 when the path names an object that the request has no permission for. */
-export function checkAccess(request: FastifyRequest): void {
+/**
+ * Throws an error with status 403 when the request has no permission for the operation on the object that its path
+ * names.
+ */
+export function checkWorkerAccess(request: FastifyRequest): void {
   const { rights, params } = request
   const { url } = request.routeOptions
-  // That there is no such place is no secret.
+  // That a path does not exist is no secret.
   if (url === undefined || PUBLIC.has(url)) return
   const operation = operationOf(request)
-  if (url.startsWith('/connectors/:name')) rights.demand(operation, (params as { name: string }).name)
-  else if (url === '/metrics' || operation === 'loggers') rights.demandAll(operation)
-  // Lists are narrowed to what may be read, a new connector is named by its body.
-  else rights.demandSome(operation)
+  if (url.startsWith('/connectors/:name')) rights.require(operation, (params as { name: string }).name)
+  else if (url === '/metrics' || operation === 'loggers') rights.requireAll(operation)
+  // Lists are filtered to readable objects, and `checkBodies` checks the name of a new connector.
+  else rights.requireAny(operation)
 }
 
-/** Checks what only a body names, before the request is passed on to another worker. */
+/** Checks the permission for objects that only the body names, before the request is forwarded to another worker. */
 export function checkBodies(app: FastifyInstance): void {
   app.addHook('preHandler', async ({ method, routeOptions, rights, body }) => {
-    if (method !== 'POST' || routeOptions.url !== '/connectors' || rights.mayAll('write')) return
-    rights.demand('write', parseCreateBody(body).name)
+    if (method !== 'POST' || routeOptions.url !== '/connectors' || rights.allowsAll('write')) return
+    rights.require('write', parseCreateBody(body).name)
   })
 }
 
-function operationOf({ method, routeOptions }: FastifyRequest): Operation {
+function operationOf({ method, routeOptions }: FastifyRequest): AclOperation {
   if (method === 'GET' || method === 'HEAD') return 'read'
   const operation = OPERATIONS[`${method} ${routeOptions.url}`]
   if (operation === undefined) throw new Error(`${method} ${routeOptions.url} has no permission`)
   return operation
 }
 
-/** Whether somebody may create such a connector, and so use what its placeholders stand for. */
+/** Whether the request may create a connector of this name, and so use the values of its placeholders. */
 export function mayCreate({ rights }: Pick<FastifyRequest, 'rights'>, name: string | null | undefined): boolean {
-  return name ? rights.may('write', name) : rights.maySome('write')
+  return name ? rights.allows('write', name) : rights.allowsAny('write')
 }
 
-/** Before whom secrets that are written in configurations are masked: who may not write them, or everybody. */
+/** For whom literal secrets in configurations are masked: for users without write permission, or for everyone. */
 export type Masking = 'readonly' | 'always'
 
-/** How a request may see the configuration of a connector. */
-export type ViewOf = (request: Pick<FastifyRequest, 'rights'>) => (name: string) => View
+/** How a request may view the configuration of a connector. */
+export type ConfigViewOf = (request: Pick<FastifyRequest, 'rights'>) => (name: string) => ConfigView
 
-export function viewsFor(masking: Masking): ViewOf {
+export function configViewFor(masking: Masking): ConfigViewOf {
   return ({ rights }) =>
     (name) =>
-      masking === 'always' || !rights.may('write', name) ? 'masked' : 'plain'
+      masking === 'always' || !rights.allows('write', name) ? 'masked' : 'plain'
 }

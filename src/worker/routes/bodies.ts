@@ -1,18 +1,27 @@
 import type { ConnectorOffset, OffsetPart } from '../../clients/worker.ts'
+import type { WrittenConfig } from '../configuration/written-config.ts'
 import { WorkerError } from '../model/worker-error.ts'
-import type { TargetState } from '../stores/config-codec.ts'
-import type { WrittenConfig } from '../validation/validate.ts'
+import type { StoredTargetState } from '../stores/config-codec.ts'
 
-export type CreateRequest = { readonly name: string; readonly config: WrittenConfig; readonly target?: TargetState }
+export type CreateRequest = {
+  readonly name: string
+  readonly config: WrittenConfig
+  readonly target?: StoredTargetState
+}
 
-const TARGETS: Readonly<Record<string, TargetState>> = { RUNNING: 'STARTED', PAUSED: 'PAUSED', STOPPED: 'STOPPED' }
+const TARGETS: Readonly<Record<string, StoredTargetState>> = {
+  RUNNING: 'STARTED',
+  PAUSED: 'PAUSED',
+  STOPPED: 'STOPPED',
+}
 
-// Each throws a `WorkerError` that says what is wrong with the body. The original answers most of these with a 500.
+// The parsers throw a `WorkerError` that describes the error in the body. Kafka Connect returns status 500 for most of
+// them.
 
-/** Validation looks at each key several times, on the thread that serves requests. */
+/** Maximum number of keys, because validation processes each key several times in the thread that serves requests. */
 const KEYS_MAX = 2_000
 
-/** Numbers and booleans count as what they look like. */
+/** Numbers and booleans are converted to strings. */
 export function parseConfigBody(body: unknown, what = 'the request body'): WrittenConfig {
   const entries = Object.entries(parseObject(body, what))
   if (entries.length > KEYS_MAX)
@@ -38,7 +47,7 @@ export function parseOffsetsBody(body: unknown): readonly ConnectorOffset[] {
   return offsets.map((entry, index) => parseOffset(entry, `offsets[${index}]`))
 }
 
-/** Other members are of no interest, as they are to the original. */
+/** Other members are ignored, as in Kafka Connect. */
 export function parseLevelBody(body: unknown): string {
   const { level } = parseObject(body, 'the request body')
   if (typeof level === 'string') return level
@@ -57,7 +66,7 @@ function parsePart(part: unknown, what: string): OffsetPart | null {
   return part === undefined || part === null ? null : parseObject(part, what)
 }
 
-function parseTarget(state: unknown): TargetState {
+function parseTarget(state: unknown): StoredTargetState {
   const target = TARGETS[String(state).toUpperCase()]
   if (target) return target
   throw refused(`'initial_state' is '${state}': expected one of ${Object.keys(TARGETS).join(', ')}`)

@@ -1,15 +1,15 @@
 import type { FastifyInstance } from 'fastify'
 import type { Worker } from '../worker.ts'
-import type { ViewOf } from './access.ts'
+import type { ConfigViewOf } from './access.ts'
 import { parseConfigBody, parseCreateBody } from './bodies.ts'
 
 type ByName = { Params: { name: string } }
 
-/** `/connectors`: what there is and how it is configured. */
-export function connectorRoutes(app: FastifyInstance, worker: Worker, viewOf: ViewOf): void {
+/** The routes of `/connectors` for connectors, their configurations and their topics. */
+export function connectorRoutes(app: FastifyInstance, worker: Worker, viewOf: ConfigViewOf): void {
   app.get<{ Querystring: { expand?: string | string[] } }>('/connectors', async (request) => {
     const { query, rights } = request
-    const isReadable = (name: string) => rights.may('read', name)
+    const isReadable = (name: string) => rights.allows('read', name)
     if (query.expand === undefined) return worker.names().filter(isReadable)
     const expand = [query.expand].flat()
     const what = { info: expand.includes('info'), status: expand.includes('status') }

@@ -1,8 +1,8 @@
 import { BrokerError } from '../../broker/error.ts'
-import type { WireError } from '../../http/refusal.ts'
+import type { ErrorResponse } from '../../http/http-error.ts'
 import { WorkerError, type WorkerErrorCode } from '../model/worker-error.ts'
 
-/** The one place of the wire's numbers: status and `error_code` are the same here. */
+/** The HTTP status of each error code. `error_code` in the response has the same value. */
 const WIRE: Readonly<Record<WorkerErrorCode, number>> = {
   connector_not_found: 404,
   task_not_found: 404,
@@ -31,8 +31,10 @@ const WIRE: Readonly<Record<WorkerErrorCode, number>> = {
   plugins_busy: 503,
 }
 
-/** The worker's own errors and the log's on the wire; undefined leaves the error to the HTTP edge. */
-export function toWire(error: unknown): WireError | undefined {
+/**
+ * Maps the errors of the worker and the log to responses; undefined for other errors, which the HTTP server handles.
+ */
+export function workerErrorToWire(error: unknown): ErrorResponse | undefined {
   if (error instanceof BrokerError && error.code === 'record_too_large') {
     return { status: 400, body: { error_code: 400, message: error.message } }
   }

@@ -1,16 +1,20 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import type { PeerAnswer } from '../membership/peer-client.ts'
-import { type Answerer, type AnswererParts, answerElsewhere } from '../membership/worker-request-handler.ts'
+import type { PeerResponse } from '../membership/peer-client.ts'
+import {
+  forwardRequest,
+  type RequestTarget,
+  type WorkerRequestHandlerOptions,
+} from '../membership/worker-request-handler.ts'
 
 type Asked = FastifyRequest<{
   Params: { name?: string; task?: string }
   Querystring: { forward?: string; includeTasks?: string; onlyFailed?: string }
 }>
 
-const leader = (): Answerer => 'leader'
+const leader = (): RequestTarget => 'leader'
 
-/** Requests that not every worker can answer. All others are answered by whoever is asked. */
-const ANSWERERS: Readonly<Record<string, (request: Asked) => Answerer>> = {
+/** Routes that only a certain worker can handle. All other requests are handled by the worker that receives them. */
+const ANSWERERS: Readonly<Record<string, (request: Asked) => RequestTarget>> = {
   'POST /connectors': leader,
   'PUT /connectors/:name/config': leader,
   'PATCH /connectors/:name/config': leader,
@@ -29,18 +33,18 @@ const ANSWERERS: Readonly<Record<string, (request: Asked) => Answerer>> = {
 
 const HOPS: Readonly<Record<string, 'first' | 'second' | 'last'>> = { true: 'second', false: 'last' }
 
-/** Passes requests on to the worker whose they are. */
-export function forwarding(app: FastifyInstance, parts: AnswererParts): void {
+/** Forwards requests to the worker that must handle them. */
+export function addForwarding(app: FastifyInstance, parts: WorkerRequestHandlerOptions): void {
   app.addHook('preHandler', async (request, reply) => {
     const asked = request as Asked
     const who = ANSWERERS[`${request.method} ${request.routeOptions.url}`]?.(asked)
     if (who === undefined) return
-    const answer = await answerElsewhere(parts, who, request, HOPS[asked.query.forward ?? ''] ?? 'first')
+    const answer = await forwardRequest(parts, who, request, HOPS[asked.query.forward ?? ''] ?? 'first')
     if (answer) return send(request, reply, answer)
   })
 }
 
-function send(request: FastifyRequest, reply: FastifyReply, { status, location, text }: PeerAnswer): FastifyReply {
+function send(request: FastifyRequest, reply: FastifyReply, { status, location, text }: PeerResponse): FastifyReply {
   void reply.code(status)
   if (location !== null) void reply.header('location', `${request.protocol}://${request.host}${pathOf(location)}`)
   return text === '' ? reply.send() : reply.type('application/json').send(text)

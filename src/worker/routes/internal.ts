@@ -1,15 +1,16 @@
 import type { FastifyInstance } from 'fastify'
-import type { Leader } from '../herder/leader-duties.ts'
+import type { RawConfig } from '../../sdk/index.ts'
+import type { LeaderDuties } from '../herder/leader-duties.ts'
 import { verifySignature } from '../membership/request-signature.ts'
 import { WorkerError } from '../model/worker-error.ts'
-import type { RawConfig, SessionKey } from '../stores/config-codec.ts'
+import type { SessionKey } from '../stores/config-codec.ts'
 import { parseConfigBody } from './bodies.ts'
 
 export type InternalRoutes = {
-  readonly leader: Leader
-  /** Whether the group's protocol signs requests between its workers. */
+  readonly leader: LeaderDuties
+  /** Whether the group's protocol requires signed requests between workers. */
   readonly isSigned: () => boolean
-  /** Whether an unsigned request is refused in a group whose protocol does not sign. */
+  /** Whether unsigned requests are rejected even if the protocol does not require signatures. */
   readonly refusesUnsigned: boolean
   readonly session: () => SessionKey | undefined
   readonly algorithms: readonly string[]
@@ -17,15 +18,15 @@ export type InternalRoutes = {
 
 type ByName = { Params: { name: string }; Body: Buffer | undefined }
 
-/** What workers of the group ask of their leader. */
+/** The internal routes, through which workers send requests to the leader of the group. */
 export function internalRoutes(app: FastifyInstance, routes: InternalRoutes): void {
   const { leader, isSigned, refusesUnsigned, session, algorithms } = routes
   void app.register((inner, _, done) => {
-    // The signature is that of the bytes.
+    // The signature covers the raw bytes of the body.
     inner.removeAllContentTypeParsers()
     inner.addContentTypeParser('*', { parseAs: 'buffer' }, async (_: unknown, body: string | Buffer) => body)
     inner.addHook<ByName>('preHandler', async ({ headers, body, principal }) => {
-      // Who logged in was found to have the permission.
+      // The permission of an authenticated user has been checked already.
       if (principal === undefined && (isSigned() || refusesUnsigned)) {
         verifySignature(headers, body ?? Buffer.alloc(0), session(), algorithms)
       }
@@ -37,7 +38,7 @@ export function internalRoutes(app: FastifyInstance, routes: InternalRoutes): vo
     })
 
     inner.put<ByName>('/connectors/:name/fence', async ({ params }, reply) => {
-      await leader.fence(params.name)
+      await leader.fenceZombieSourceTasks(params.name)
       return reply.code(204).send()
     })
     done()

@@ -6,13 +6,13 @@ import { parseLevelBody } from './bodies.ts'
 export type LoggerRoutes = {
   readonly levels: LogLevels
   readonly nowMs: () => number
-  /** Tells every worker of the group, this one included. */
+  /** Sets the level on every worker of the group, including this one. */
   readonly setEverywhere: (logger: string, level: string) => Promise<void>
 }
 
 type ByLogger = { Params: { logger: string }; Querystring: { scope?: string } }
 
-/** `/admin/loggers`: how much this worker, or all of them, write to their logs. */
+/** The routes of `/admin/loggers`, which read and set log levels of this worker or of the whole group. */
 export function loggerRoutes(app: FastifyInstance, { levels, nowMs, setEverywhere }: LoggerRoutes): void {
   app.get('/admin/loggers', async () => levels.list())
 

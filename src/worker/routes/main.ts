@@ -1,47 +1,50 @@
 import type { FastifyInstance } from 'fastify'
-import type { WorkerInfo } from '../../clients/worker.ts'
-import type { AnswererParts } from '../membership/worker-request-handler.ts'
-import { openApiDocument } from '../openapi/document.ts'
+import type { ServerInfo } from '../../clients/worker.ts'
+import type { WorkerRequestHandlerOptions } from '../membership/worker-request-handler.ts'
+import { workerOpenApiDocument } from '../openapi/document.ts'
 import type { Worker } from '../worker.ts'
-import { checkBodies, type Masking, viewsFor } from './access.ts'
+import { checkBodies, configViewFor, type Masking } from './access.ts'
 import { connectorRoutes } from './connectors.ts'
-import { forwarding } from './forwarding.ts'
+import { addForwarding } from './forwarding.ts'
 import { type InternalRoutes, internalRoutes } from './internal.ts'
 import { lifecycleRoutes } from './lifecycle.ts'
 import { offsetRoutes } from './offsets.ts'
 import { pluginRoutes } from './plugins.ts'
-import { answerInTime, before } from './timeout.ts'
+import { addRequestTimeout, withRequestTimeout } from './timeout.ts'
 
 export type WorkerRoutes = {
   readonly worker: Worker
-  readonly info: () => WorkerInfo
+  readonly info: () => ServerInfo
   readonly isReady: () => boolean
-  /** Resolves to true when what stands before it is done: starting and stopping connectors and tasks. */
+  /**
+   * Resolves to true when the jobs that were queued before are done, such as starting and stopping connectors and
+   * tasks.
+   */
   readonly isResponding: () => Promise<boolean>
-  /** Of any request, and of `/health`. */
+  /** Timeouts of all requests, and of `/health`. */
   readonly timeouts: { readonly requestMs: number; readonly healthMs: number }
-  readonly answerers: AnswererParts
-  /** Before whom secrets that are written in configurations are masked. */
+  readonly requestHandler: WorkerRequestHandlerOptions
+  /** For whom literal secrets in configurations are masked. */
   readonly masking: Masking
   readonly internal: InternalRoutes
 }
 
-/** Everything the worker answers but for its loggers. */
+/** All routes of the worker except those of its loggers. */
 export function workerRoutes(app: FastifyInstance, routes: WorkerRoutes): void {
-  const { worker, info, isReady, isResponding, timeouts, answerers, masking, internal } = routes
-  const viewOf = viewsFor(masking)
-  answerInTime(app, timeouts.requestMs)
+  const { worker, info, isReady, isResponding, timeouts, requestHandler: answerers, masking, internal } = routes
+  const viewOf = configViewFor(masking)
+  addRequestTimeout(app, timeouts.requestMs)
   checkBodies(app)
-  forwarding(app, answerers)
+  addForwarding(app, answerers)
 
   app.get('/', async () => info())
 
-  const document = JSON.stringify(openApiDocument(info().version))
+  const document = JSON.stringify(workerOpenApiDocument(info().version))
   app.get('/openapi.json', async (_, reply) => reply.type('application/json').send(document))
 
   app.get('/health', async (_, reply) => {
     if (!isReady()) return reply.code(503).send({ status: 'starting', message: 'Worker is still starting up.' })
-    const isAlive = await before(isResponding(), timeouts.healthMs).catch(() => false)
+    const isAlive = await withRequestTimeout(isResponding(), timeouts.healthMs).catch(() => false)
     if (isAlive) return { status: 'healthy', message: 'Worker has completed startup and is ready to handle requests.' }
     const message = 'Worker was unable to handle this request and may be unable to handle other requests.'
     return reply.code(500).send({ status: 'unhealthy', message })

@@ -4,7 +4,7 @@ import { parseOffsetsBody } from './bodies.ts'
 
 type ByName = { Params: { name: string } }
 
-/** How far a connector is. */
+/** The routes for the offsets of a connector. */
 export function offsetRoutes(app: FastifyInstance, worker: Worker): void {
   app.get<ByName>('/connectors/:name/offsets', async ({ params }) => ({ offsets: await worker.offsets(params.name) }))
 

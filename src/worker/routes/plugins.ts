@@ -1,9 +1,9 @@
 import type { FastifyInstance } from 'fastify'
-import type { PluginInfo } from '../../clients/worker.ts'
+import type { ConnectorPluginInfo } from '../../clients/worker.ts'
 import type { PluginKind } from '../../plugins/catalog.ts'
 import { WorkerError } from '../model/worker-error.ts'
 import type { PluginCatalog } from '../plugin-host.ts'
-import { describePlugin } from '../validation/describe.ts'
+import { describePlugin } from '../validation/plugin-description.ts'
 import type { Worker } from '../worker.ts'
 import { mayCreate } from './access.ts'
 import { parseConfigBody } from './bodies.ts'
@@ -12,7 +12,7 @@ type ByPlugin = { Params: { plugin: string } }
 
 const KINDS: readonly PluginKind[] = ['sink', 'source', 'converter', 'header_converter', 'transformation', 'predicate']
 
-/** `/connector-plugins`: what a connector can be made of. */
+/** The routes of `/connector-plugins`. */
 export function pluginRoutes(app: FastifyInstance, worker: Worker): void {
   app.get<{ Querystring: { connectorsOnly?: string } }>('/connector-plugins', async ({ query }) => {
     const connectorsOnly = (query.connectorsOnly ?? 'true').toLowerCase() === 'true'
@@ -36,13 +36,13 @@ export function pluginRoutes(app: FastifyInstance, worker: Worker): void {
   })
 }
 
-function listPlugins(plugins: PluginCatalog, kinds: readonly PluginKind[]): readonly PluginInfo[] {
+function listPlugins(plugins: PluginCatalog, kinds: readonly PluginKind[]): readonly ConnectorPluginInfo[] {
   return kinds
     .flatMap((kind) => plugins.list(kind))
     .map(({ class: name, type, version }) => ({ class: name, type, version }))
 }
 
-/** `FileStreamSource` and `FileStreamSourceConnector` are one name. */
+/** `FileStreamSource` and `FileStreamSourceConnector` are equivalent names. */
 function bareName(className: string): string {
   return className.replace(/Connector$/, '')
 }

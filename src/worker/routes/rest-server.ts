@@ -1,28 +1,28 @@
 import type { ServerOptions } from 'node:https'
 import type { Clock } from '../../config/clock.ts'
+import { watchFiles } from '../../config/file-watcher.ts'
 import type { Logger } from '../../config/logger.ts'
 import type { Metrics } from '../../config/metrics.ts'
-import { below } from '../../config/settings.ts'
+import { settingsWithPrefix } from '../../config/settings.ts'
 import { type TlsSource, tlsSource } from '../../config/tls.ts'
 import { listenerProtocols } from '../../config/tls-protocols.ts'
-import { followFiles } from '../../config/watch.ts'
-import type { Access } from '../../http/access.ts'
-import { openAuthentication } from '../../http/access-settings.ts'
-import { openAudit } from '../../http/audit-settings.ts'
+import type { AccessControl } from '../../http/access-control.ts'
+import { openAuthentication } from '../../http/access-control-settings.ts'
+import { openAuditLog } from '../../http/audit-log-settings.ts'
 import type { Authentication } from '../../http/authentication.ts'
-import { httpLimits } from '../../http/limits.ts'
-import type { Policy } from '../../http/permissions.ts'
-import { openPolicy } from '../../http/permissions-file.ts'
-import { addHeaders, parseHeaderRules } from '../../http/response-headers.ts'
+import { toHttpLimits } from '../../http/limits.ts'
+import type { PermissionPolicy } from '../../http/permissions.ts'
+import { openPermissions } from '../../http/permissions-file.ts'
+import { addResponseHeaders, parseHeaderRules } from '../../http/response-headers.ts'
 import { type HttpServer, type HttpServerOptions, startHttpServer } from '../../http/server.ts'
 import type { PeerTls } from '../membership/peer-client.ts'
 import type { WorkerSettings } from '../settings.ts'
-import { auditedAction, checkAccess, isInternal } from './access.ts'
-import { toWire } from './errors.ts'
+import { auditedWorkerAction, checkWorkerAccess, isInternal } from './access.ts'
+import { workerErrorToWire } from './errors.ts'
 import { type LoggerRoutes, loggerRoutes } from './loggers.ts'
 import { type WorkerRoutes, workerRoutes } from './main.ts'
 
-export type ServeParts = {
+export type RestServerOptions = {
   readonly settings: WorkerSettings
   readonly logger: Logger
   readonly metrics: Metrics
@@ -31,28 +31,33 @@ export type ServeParts = {
   readonly loggers: LoggerRoutes
 }
 
-/** Puts a worker behind its listeners, and what `admin.listeners` name behind those. */
-export async function serveWorker(parts: ServeParts): Promise<HttpServer> {
+/** Starts the REST API on `listeners`, and the logger routes on `admin.listeners` if they are set. */
+export async function startRestServer(parts: RestServerOptions): Promise<HttpServer> {
   const { settings, logger, metrics, clock, routes, loggers } = parts
   const { listeners, 'admin.listeners': adminListeners } = settings.values
-  const auditing = await openAudit(settings.values, { program: 'worker', logger, metrics, describe: auditedAction })
+  const auditing = await openAuditLog(settings.values, {
+    program: 'worker',
+    logger,
+    metrics,
+    describe: auditedWorkerAction,
+  })
   const logIn = openAuthentication(settings.values, logger)
   const tls = listenerTls(settings.rest, [...listeners, ...(adminListeners ?? [])])
-  const permissions = openPolicy(settings.values, logger)
-  const common = {
+  const permissions = openPermissions(settings.values, logger)
+  const common: Omit<HttpServerOptions, 'listeners' | 'routes'> = {
     logger,
-    toWire,
+    mapError: workerErrorToWire,
     consumes: ['application/json'],
     produces: ['application/json'],
-    typedBodiesOnly: true,
-    limits: httpLimits(settings.values, settings.values['http.body.bytes.max']),
+    requiresContentType: true,
+    limits: toHttpLimits(settings.values, settings.values['http.body.bytes.max']),
     ...(tls ? { tls: tls.read() } : {}),
     ...(auditing ? { audit: auditing.audit } : {}),
     ...(logIn ? { access: access(logIn.authentication, permissions.current) } : {}),
   }
   const rules = parseHeaderRules(settings.values['response.http.headers.config'])
   const publicRoutes: HttpServerOptions['routes'] = (app) => {
-    addHeaders(app, rules, clock.nowMs)
+    addResponseHeaders(app, rules, clock.nowMs)
     workerRoutes(app, routes)
     if (adminListeners === undefined) loggerRoutes(app, loggers)
   }
@@ -68,7 +73,7 @@ export async function serveWorker(parts: ServeParts): Promise<HttpServer> {
   const serve = async (options: Pick<HttpServerOptions, 'listeners' | 'routes'> & Partial<HttpServerOptions>) => {
     const server = await startHttpServer({ ...common, ...options })
     started.push(server)
-    if (tls) followed.push(followFiles({ ...tls, use: server.secure, logger }))
+    if (tls) followed.push(watchFiles({ ...tls, use: server.setCertificates, logger }))
     return server
   }
   try {
@@ -77,7 +82,7 @@ export async function serveWorker(parts: ServeParts): Promise<HttpServer> {
       listeners,
       routes: publicRoutes,
       metrics,
-      ready: routes.isReady,
+      isReady: routes.isReady,
     })
     if (adminListeners !== undefined && adminListeners.length > 0) {
       const admin: HttpServerOptions['routes'] = (app) => loggerRoutes(app, loggers)
@@ -91,8 +96,8 @@ export async function serveWorker(parts: ServeParts): Promise<HttpServer> {
 }
 
 /**
- * How other workers are reached on https: with this worker's certificate, trusting what its truststore says. On http the
- * settings may mean something else.
+ * TLS of requests to other workers: this worker's certificate as the client certificate, and its truststore. Undefined
+ * if the worker has no https listener, because the `ssl.*` settings may then be meant for other clients.
  */
 export function peerTls({ values, rest }: WorkerSettings): TlsSource<PeerTls> | undefined {
   const own = [...values.listeners, values['rest.advertised.listener'] ?? '']
@@ -102,9 +107,9 @@ export function peerTls({ values, rest }: WorkerSettings): TlsSource<PeerTls> | 
   return tlsSource(ssl, anyHost ? { checkServerIdentity: () => undefined } : {})
 }
 
-/** Either all from `listeners.https.ssl.*`, or all from `ssl.*`, as in Kafka Connect. */
+/** The settings are taken either all from `listeners.https.ssl.*` or all from `ssl.*`, as in Kafka Connect. */
 function sslOf(rest: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
-  const own = below('listeners.https.', rest)
+  const own = settingsWithPrefix('listeners.https.', rest)
   return Object.keys(own).length > 0 ? own : rest
 }
 
@@ -123,13 +128,13 @@ function listenerTls(
   })
 }
 
-function access(authentication: Authentication, policy: () => Policy): Access {
+function access(authentication: Authentication, policy: () => PermissionPolicy): AccessControl {
   return {
     authentication,
     kind: 'connectors',
     policy,
-    takesAnonymous: isInternal,
-    check: checkAccess,
+    allowsAnonymous: isInternal,
+    check: checkWorkerAccess,
   }
 }
 

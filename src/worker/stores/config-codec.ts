@@ -1,15 +1,13 @@
+import type { RawConfig } from '../../sdk/index.ts'
 import { inJavaOrder } from '../model/java-order.ts'
 
-/** Configuration of a connector or of a task, as written: every value a string. */
-export type RawConfig = Readonly<Record<string, string>>
+/** The state of a connector that a user requested. */
+export type StoredTargetState = 'STARTED' | 'PAUSED' | 'STOPPED'
 
-/** What a person wants a connector to do. */
-export type TargetState = 'STARTED' | 'PAUSED' | 'STOPPED'
-
-/** Proves to the leader that a request comes from a worker of the group. */
+/** The key by which internal requests prove that they come from a worker of the group. */
 export type SessionKey = { readonly key: string; readonly algorithm: string; readonly createdMs: number }
 
-/** What a record of the config topic says. Null in place of content: forgotten. */
+/** A parsed record of the config topic. Null instead of content means that it was deleted. */
 export type ConfigRecord =
   | { readonly kind: 'connector'; readonly connector: string; readonly config: RawConfig | null }
   | {
@@ -19,7 +17,7 @@ export type ConfigRecord =
       readonly config: RawConfig | null
     }
   | { readonly kind: 'commit'; readonly connector: string; readonly tasks: number | null }
-  | { readonly kind: 'target'; readonly connector: string; readonly target: TargetState | null }
+  | { readonly kind: 'target'; readonly connector: string; readonly target: StoredTargetState | null }
   | { readonly kind: 'fencing'; readonly connector: string; readonly tasks: number | null }
   | {
       readonly kind: 'restart'
@@ -30,7 +28,7 @@ export type ConfigRecord =
   | { readonly kind: 'session'; readonly session: SessionKey }
   | { readonly kind: 'logger'; readonly logger: string; readonly level: string }
 
-/** Key and value of a record of the config topic, as Kafka Connect writes them. A null value is a tombstone. */
+/** Key and value of a record in the config topic, in Kafka Connect's format. A null value is a tombstone. */
 export type WrittenRecord = { readonly key: string; readonly value: string | null }
 
 const SESSION_KEY = 'session-key'
@@ -61,7 +59,7 @@ export function toConfigRecord(record: ConfigRecord): WrittenRecord {
   }
 }
 
-/** Undefined for a record of another kind or of no use. Throws when the value is not JSON. */
+/** Undefined for a record of another kind or with unusable content. Throws when the value is not JSON. */
 export function parseConfigRecord(key: string, value: string | null): ConfigRecord | undefined {
   const json = value === null ? null : asObject(JSON.parse(value))
   if (json === undefined) return undefined
@@ -72,7 +70,7 @@ export function parseConfigRecord(key: string, value: string | null): ConfigReco
 type Json = Readonly<Record<string, unknown>>
 type Parser = (rest: string, json: Json | null) => ConfigRecord | undefined
 
-/** In the order in which the original tests them; no prefix begins with an earlier one. */
+/** In the order in which Kafka Connect tests the prefixes. No prefix begins with an earlier one. */
 const PARSERS: readonly (readonly [prefix: string, parse: Parser])[] = [
   ['target-state-', parseTarget],
   ['connector-', (connector, json) => withConfig(json, (config) => ({ kind: 'connector', connector, config }))],
@@ -139,8 +137,8 @@ function withCount(
   return Number.isInteger(count) ? make(count as number) : undefined
 }
 
-/** Workers older than 3.5 know no STOPPED and read `state` only: they pause. */
-function targetValue(target: TargetState): Json {
+/** Workers before Kafka Connect 3.5 read only `state` and do not know STOPPED, so they pause the connector. */
+function targetValue(target: StoredTargetState): Json {
   return { state: target === 'STOPPED' ? 'PAUSED' : target, 'state.v2': target }
 }
 

@@ -1,35 +1,36 @@
-import type { ConfigRecord, RawConfig, SessionKey, TargetState } from './config-codec.ts'
+import type { RawConfig } from '../../sdk/index.ts'
+import type { ConfigRecord, SessionKey, StoredTargetState } from './config-codec.ts'
 
-/** What the config topic says about one connector. Replaced, never changed: holding one is a snapshot of it. */
-export type ConnectorConfig = {
+/** The state of one connector according to the config topic. Immutable: a change replaces the object. */
+export type ConnectorState = {
   readonly name: string
   readonly config: RawConfig
-  readonly target: TargetState
-  /** In the order of their numbers. Empty while their records are incomplete. */
+  readonly target: StoredTargetState
+  /** Ordered by task number. Empty while the set of task records is incomplete. */
   readonly tasks: readonly RawConfig[]
-  /** Counts the complete sets of task configurations that were read, from 0. */
+  /** Number of complete sets of task configurations read so far, starting with 0 for the first. */
   readonly taskGeneration: number
-  /** The connector's configuration when its tasks were last written. */
+  /** The connector's configuration when its task configurations were last written. */
   readonly appliedConfig: RawConfig | undefined
-  /** A set of task records lacks some: the connector's owner has to write them again. */
+  /** The committed set of task records is incomplete; the owner of the connector has to write it again. */
   readonly inconsistent: boolean
-  /** How many tasks the last fencing counted; undefined before the first. */
+  /** The number of tasks in the last fencing record; undefined if there is none. */
   readonly fencedTasks: number | undefined
-  /** Task configurations were written after the last fencing. */
+  /** Whether task configurations were written after the last fencing. */
   readonly pendingFencing: boolean
-  /** Records that a deletion leaves behind. */
+  /** The number of task records, which remain after the connector is deleted. */
   readonly taskCount: number
 }
 
-type Held = Omit<ConnectorConfig, 'config'> & { readonly config: RawConfig | undefined }
+type Held = Omit<ConnectorState, 'config'> & { readonly config: RawConfig | undefined }
 
 /**
- * The state that all records of the config topic add up to, in Kafka Connect's rules: task configurations count only
- * from their commit record on.
+ * The state that results from all records of the config topic, by Kafka Connect's rules: task configurations take
+ * effect with their commit record.
  */
 export class ConfigState {
   readonly #held = new Map<string, Held>()
-  /** Task configurations that wait for their commit record. */
+  /** Task configurations without a commit record yet. */
   readonly #deferred = new Map<string, Map<number, RawConfig>>()
   #session: SessionKey | undefined
 
@@ -37,28 +38,28 @@ export class ConfigState {
     return this.#session
   }
 
-  connector(name: string): ConnectorConfig | undefined {
+  connector(name: string): ConnectorState | undefined {
     const held = this.#held.get(name)
-    return held?.config === undefined ? undefined : (held as ConnectorConfig)
+    return held?.config === undefined ? undefined : (held as ConnectorState)
   }
 
-  connectors(): readonly ConnectorConfig[] {
-    return [...this.#held.values()].filter((held): held is ConnectorConfig => held.config !== undefined)
+  connectors(): readonly ConnectorState[] {
+    return [...this.#held.values()].filter((held): held is ConnectorState => held.config !== undefined)
   }
 
-  /** Names of connectors that are gone while task or fencing records of them still stand in the topic. */
-  remains(): readonly string[] {
+  /** Names of deleted connectors that still have task or fencing records in the topic. */
+  deletedConnectorsWithRecords(): readonly string[] {
     return [...this.#held.values()]
       .filter(({ config, taskCount }) => config === undefined && taskCount > 0)
       .map(({ name }) => name)
   }
 
-  /** How many task records of it stand in the topic, at least. */
-  left(connector: string): number {
+  /** The minimum number of task records of this connector in the topic. */
+  taskRecordCount(connector: string): number {
     return this.#held.get(connector)?.taskCount ?? 0
   }
 
-  /** Whether a fencing record of it stands in the topic. */
+  /** Whether the topic has a fencing record of this connector. */
   isFenced(connector: string): boolean {
     return this.#held.get(connector)?.fencedTasks !== undefined
   }
@@ -83,7 +84,7 @@ export class ConfigState {
       case 'session':
         this.#session = record.session
         break
-      // Events, not state: they count when they are read live.
+      // Events without state; they are handled when they are read live.
       case 'restart':
       case 'logger':
         break
@@ -122,7 +123,7 @@ export class ConfigState {
   }
 }
 
-/** What a commit record makes of the task records before it. */
+/** Applies a commit record to the task records before it. */
 function committed(held: Held, taskCount: number, deferred: ReadonlyMap<number, RawConfig>): Partial<Held> {
   if (held.config === undefined) return { taskCount }
   const tasks = Array.from({ length: taskCount }, (_, task) => deferred.get(task))

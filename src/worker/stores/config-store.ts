@@ -1,13 +1,9 @@
 import type { Broker } from '../../broker/broker.ts'
-import { openStateTopic, type StateProgress, type StateTopic } from '../../broker/state-topic.ts'
+import { openStateTopic, type StateTopic } from '../../broker/state-topic.ts'
+import type { StateProgress } from '../../broker/state-topic-checks.ts'
 import type { Logger } from '../../config/logger.ts'
-import {
-  type ConfigRecord,
-  parseConfigRecord,
-  type RawConfig,
-  type TargetState,
-  toConfigRecord,
-} from './config-codec.ts'
+import type { RawConfig } from '../../sdk/index.ts'
+import { type ConfigRecord, parseConfigRecord, type StoredTargetState, toConfigRecord } from './config-codec.ts'
 import { ConfigState } from './config-state.ts'
 import type { StoreTopic } from './store-topic.ts'
 
@@ -15,7 +11,7 @@ export type ConfigStoreOptions = {
   readonly broker: Broker
   readonly logger: Logger
   readonly topic: StoreTopic
-  /** Every record that is read after the store was opened. */
+  /** Called with every record that is read after the store was opened. */
   readonly onRecord: (record: ConfigRecord) => void
   /** See `StateTopicOptions`. */
   readonly evidenceOfRecords?: () => Promise<string | undefined>
@@ -24,7 +20,7 @@ export type ConfigStoreOptions = {
   readonly onFailed?: (error: Error) => void
 }
 
-/** The config topic: connectors, their tasks and what people want of them. Writes resolve when they are read back. */
+/** The config topic: connectors, their tasks and target states. A write resolves when it has been read back. */
 export class ConfigStore {
   readonly state = new ConfigState()
   readonly #options: ConfigStoreOptions
@@ -51,13 +47,16 @@ export class ConfigStore {
     return store
   }
 
-  /** How far this view is: one after the last record that could be read; -1 when there was none. */
+  /** The offset after the last record that was read; -1 when there was none. */
   get offset(): number {
     return this.#offset
   }
 
-  /** A new connector's target state stands before it, so that nobody starts what should be paused. */
-  async putConnector(connector: string, config: RawConfig, target?: TargetState): Promise<void> {
+  /**
+   * Writes the target state of a new connector before its configuration, so that no worker starts a connector that
+   * should be paused.
+   */
+  async putConnector(connector: string, config: RawConfig, target?: StoredTargetState): Promise<void> {
     const first: ConfigRecord[] = target === undefined ? [] : [{ kind: 'target', connector, target }]
     await this.write([...first, { kind: 'connector', connector, config }])
   }
@@ -69,20 +68,20 @@ export class ConfigStore {
     ])
   }
 
-  async putTarget(connector: string, target: TargetState): Promise<void> {
+  async putTarget(connector: string, target: StoredTargetState): Promise<void> {
     await this.write([{ kind: 'target', connector, target }])
   }
 
-  /** The whole set; it counts from its commit record on. */
+  /** Writes a complete set of task configurations, which takes effect with its commit record. */
   async putTasks(connector: string, tasks: readonly RawConfig[]): Promise<void> {
     const records = tasks.map((config, task): ConfigRecord => ({ kind: 'task', connector, task, config }))
     await this.write([...records, { kind: 'commit', connector, tasks: tasks.length }])
   }
 
-  /** Removes what the deletion of a connector leaves behind, which Kafka Connect never does. */
-  async clean(connector: string): Promise<void> {
+  /** Deletes the records that the deletion of a connector leaves behind. Kafka Connect never deletes them. */
+  async deleteRemainingRecords(connector: string): Promise<void> {
     const records = Array.from(
-      { length: this.state.left(connector) },
+      { length: this.state.taskRecordCount(connector) },
       (_, task): ConfigRecord => ({ kind: 'task', connector, task, config: null }),
     )
     const fencing: ConfigRecord[] = this.state.isFenced(connector) ? [{ kind: 'fencing', connector, tasks: null }] : []

@@ -1,17 +1,17 @@
 import type { Position } from '../../sdk/record.ts'
 
-/** A stored source offset, with the key's bytes as they stand: another writer may order the members differently. */
+/** A stored source offset with the bytes of its key, because another writer may order the members differently. */
 export type StoredOffset = {
   readonly key: Buffer
   readonly partition: Position | null
   readonly offset: Position
 }
 
-/** What the offsets topic adds up to, by connector. */
+/** The state that results from all records of the offsets topic, by connector. */
 export class OffsetState {
   readonly #connectors = new Map<string, Map<string, StoredOffset>>()
 
-  /** All that is known of a connector, in the order in which it was first written. */
+  /** All offsets of a connector, in the order in which its partitions were first written. */
   of(connector: string): readonly StoredOffset[] {
     return [...(this.#connectors.get(connector)?.values() ?? [])]
   }
@@ -26,7 +26,7 @@ export class OffsetState {
   }
 }
 
-/** What a record of the offsets topic says; without an offset it forgets the partition. */
+/** A parsed record of the offsets topic; an undefined offset deletes the partition. */
 export type OffsetRecord = {
   readonly connector: string
   readonly key: Buffer
@@ -34,7 +34,7 @@ export type OffsetRecord = {
   readonly offset: Position | undefined
 }
 
-/** A null value is a tombstone. Throws when key or value are not what Kafka Connect writes. */
+/** A null value is a tombstone. Throws when the key or value is not in Kafka Connect's format. */
 export function parseOffsetRecord(key: Buffer, value: Buffer | null): OffsetRecord {
   const [connector, partition] = parseOffsetKey(key)
   const offset = value === null ? undefined : (JSON.parse(value.toString()) as Position)
@@ -53,7 +53,7 @@ function parseOffsetKey(key: Buffer): readonly [connector: string, partition: Po
   return parsed as unknown as readonly [string, Position | null]
 }
 
-/** The same for equal partitions, whatever the order of their members. */
+/** Returns the same id for equal partitions, independent of the order of their members. */
 export function partitionId(partition: Position | null): string {
   if (partition === null) return 'null'
   return JSON.stringify(Object.entries(partition).sort(([a], [b]) => (a < b ? -1 : 1)))

@@ -1,8 +1,9 @@
 import type { Broker } from '../../broker/broker.ts'
-import { openStateTopic, type StateProgress, type StateTopic } from '../../broker/state-topic.ts'
+import { openStateTopic, type StateTopic } from '../../broker/state-topic.ts'
+import type { StateProgress } from '../../broker/state-topic-checks.ts'
 import type { Logger } from '../../config/logger.ts'
+import type { RawConfig } from '../../sdk/index.ts'
 import type { Position } from '../../sdk/record.ts'
-import type { RawConfig } from './config-codec.ts'
 import { OffsetState, parseOffsetRecord, partitionId, type StoredOffset, toOffsetKey } from './offset-state.ts'
 import type { StoreTopic } from './store-topic.ts'
 
@@ -13,15 +14,15 @@ export type OffsetStoreOptions = {
   /** See `StateTopicOptions`. */
   readonly skipValidation?: boolean
   readonly progress?: StateProgress
-  /** Of the worker's topic. One that a connector has for itself stops only what needs it. */
+  /** Called when the worker's topic fails. A failed topic of a single connector affects only that connector. */
   readonly onFailed?: (error: Error) => void
 }
 
 type Opened = { readonly state: OffsetState; readonly topic: StateTopic }
 
 /**
- * How far every source is, in the worker's offsets topic and in those that single connectors have for themselves: these win.
- * Running tasks write them; this is their view, and their editor.
+ * The source offsets in the worker's offsets topic and in separate topics of single connectors, which take precedence.
+ * Running tasks write these topics by themselves; this class reads and alters them.
  */
 export class OffsetStore {
   readonly #options: OffsetStoreOptions
@@ -41,12 +42,15 @@ export class OffsetStore {
     return this.#shared.topic.failure
   }
 
-  /** Brings what is known of the worker's topic to what stands in it now, whoever wrote it. */
+  /** Reads the worker's topic to its current end. */
   async refresh(): Promise<void> {
     await this.#shared.topic.readToEnd()
   }
 
-  /** Where a connector of this configuration goes on: from its own topic as it is now, the worker's as it was read last. */
+  /**
+   * The offsets from which a connector with this configuration resumes. Reads the connector's separate topic to its
+   * current end, but not the worker's topic.
+   */
   async of(connector: string, config: RawConfig): Promise<readonly StoredOffset[]> {
     const shared = this.#shared.state.of(connector)
     const own = await this.#ownOf(config)
@@ -57,13 +61,13 @@ export class OffsetStore {
     return [...mine, ...shared.filter(({ partition }) => !known.has(partitionId(partition)))]
   }
 
-  /** Everything known of a connector now. */
+  /** All offsets of a connector, after reading both topics to their current end. */
   async read(connector: string, config: RawConfig): Promise<readonly StoredOffset[]> {
     await this.refresh()
     return this.of(connector, config)
   }
 
-  /** A null offset forgets the partition. */
+  /** A null offset deletes the partition. */
   async write(
     connector: string,
     config: RawConfig,
@@ -77,7 +81,7 @@ export class OffsetStore {
       value: offset && Buffer.from(JSON.stringify(offset)),
     }))
     const own = await this.#ownOf(config)
-    // What was forgotten in its own topic only would come back from the worker's.
+    // Deleted in both topics: an offset that remained in the worker's topic would become effective.
     await this.#shared.topic.append(records)
     await own?.topic.append(records)
   }
@@ -88,7 +92,7 @@ export class OffsetStore {
     await Promise.all([this.#shared, ...opened].map(({ topic }) => topic.close()))
   }
 
-  /** Opened when it is first asked for, and made when it is missing. */
+  /** The connector's separate topic, which is opened at first use and created when it is missing. */
   async #ownOf(config: RawConfig): Promise<Opened | undefined> {
     const { topic } = this.#options
     const name = ownOffsetsTopic(config)
@@ -103,7 +107,7 @@ export class OffsetStore {
     })
   }
 
-  /** The next connector that needs it opens it anew, and fails with what is wrong with it. */
+  /** After a failure, the next connector that needs the topic opens it again, and fails if the cause persists. */
   #forget(name: string): void {
     const opened = this.#own.get(name)
     this.#own.delete(name)
@@ -111,7 +115,7 @@ export class OffsetStore {
   }
 }
 
-/** Undefined: it has none. */
+/** The `offsets.storage.topic` of a connector; undefined if it is not set. */
 export function ownOffsetsTopic(config: RawConfig): string | undefined {
   return config['offsets.storage.topic']?.trim() || undefined
 }

@@ -1,17 +1,17 @@
 import type { RunState } from '../../clients/worker.ts'
 
-/** What a worker says about a connector or a task that it has. Member order is the wire's. */
+/** The status of a connector or task, as its worker writes it. The member order is that of the stored JSON. */
 export type StoredStatus = {
   readonly state: RunState
   readonly trace: string | null
   /** `host:port` of the worker that wrote it. */
   readonly worker_id: string
   readonly generation: number
-  /** Of the plugin. Workers before 4.1 write none. */
+  /** Version of the plugin. Workers before Kafka Connect 4.1 do not write it. */
   readonly version?: string | null
 }
 
-/** That a connector's task used a topic. */
+/** A topic that a task of a connector has used. */
 export type ActiveTopic = {
   readonly name: string
   readonly connector: string
@@ -24,7 +24,7 @@ export type StatusKey =
   | { readonly kind: 'task'; readonly connector: string; readonly task: number }
   | { readonly kind: 'topic'; readonly connector: string; readonly topic: string }
 
-/** What a record of the status topic says. Null: a tombstone. */
+/** A parsed record of the status topic. A null status means that it was deleted. */
 export type StatusRecord =
   | { readonly kind: 'connector'; readonly connector: string; readonly status: StoredStatus | null }
   | { readonly kind: 'task'; readonly connector: string; readonly task: number; readonly status: StoredStatus | null }
@@ -51,7 +51,7 @@ export function parseStatusKey(key: string): StatusKey | undefined {
   return topic ? { kind: 'topic', topic: topic[1] as string, connector: topic[2] as string } : undefined
 }
 
-/** Undefined for a record of another kind. Throws when the value is no status. */
+/** Undefined for a record of another kind. Throws when the value is not a status. */
 export function parseStatusRecord(key: string, value: string | null): StatusRecord | undefined {
   const parsed = parseStatusKey(key)
   if (parsed === undefined) return undefined
@@ -59,12 +59,12 @@ export function parseStatusRecord(key: string, value: string | null): StatusReco
   return { ...parsed, status: value === null ? null : parseStatusValue(value) }
 }
 
-/** A state of DESTROYED is a tombstone. */
+/** The state DESTROYED is written as a tombstone. */
 export function toStatusValue({ state, trace, worker_id, generation, version = null }: StoredStatus): string | null {
   return state === 'DESTROYED' ? null : JSON.stringify({ state, trace, worker_id, generation, version })
 }
 
-/** Throws when the value is no status. */
+/** Throws when the value is not a status. */
 export function parseStatusValue(value: string): StoredStatus {
   const { state, trace, worker_id, generation, version } = JSON.parse(value) as Record<string, unknown>
   if (typeof state !== 'string' || typeof worker_id !== 'string' || !Number.isInteger(generation)) {

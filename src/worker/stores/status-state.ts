@@ -6,7 +6,7 @@ type Connector = {
   readonly topics: Set<string>
 }
 
-/** What the status topic adds up to. */
+/** The state that results from all records of the status topic. */
 export class StatusState {
   readonly #connectors = new Map<string, Connector>()
 
@@ -58,14 +58,14 @@ export class StatusState {
   }
 }
 
-/** A worker that gives a task up may say so after the next one has it running. */
+/** Ignores an UNASSIGNED status that a previous owner writes after the next owner reported RUNNING. */
 function applyTask(tasks: Map<number, StoredStatus>, task: number, next: StoredStatus): void {
   const known = tasks.get(task)
   const late = next.state === 'UNASSIGNED' && known?.state === 'RUNNING' && known.generation >= next.generation
   if (!late) tasks.set(task, next)
 }
 
-/** Whether a worker may overwrite what is known, when it can't be sure to be the owner still. */
+/** Whether a worker that may have lost the connector or task can overwrite the known status. */
 export function isSafeWrite(known: StoredStatus | undefined, next: StoredStatus): boolean {
   return known === undefined || known.worker_id === next.worker_id || known.generation <= next.generation
 }

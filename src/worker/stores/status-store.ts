@@ -1,5 +1,6 @@
 import type { Broker } from '../../broker/broker.ts'
-import { openStateTopic, type StateProgress, type StateTopic } from '../../broker/state-topic.ts'
+import { openStateTopic, type StateTopic } from '../../broker/state-topic.ts'
+import type { StateProgress } from '../../broker/state-topic-checks.ts'
 import type { Logger } from '../../config/logger.ts'
 import {
   type ActiveTopic,
@@ -17,7 +18,7 @@ export type StatusStoreOptions = {
   readonly broker: Broker
   readonly logger: Logger
   readonly topic: StoreTopic
-  /** Each connector of which a status is read, its own or that of a task. */
+  /** Called with the connector's name for each status that is read, of the connector or one of its tasks. */
   readonly onStatus?: (connector: string) => void
   /** See `StateTopicOptions`. */
   readonly skipValidation?: boolean
@@ -27,7 +28,7 @@ export type StatusStoreOptions = {
 
 type Subject = Extract<StatusKey, { kind: 'connector' | 'task' }>
 
-/** The status topic: how every connector and task is. A write resolves when it is read back. */
+/** The status topic: the status of every connector and task. A write resolves when it has been read back. */
 export class StatusStore {
   readonly state = new StatusState()
   #topic: StateTopic | undefined
@@ -57,7 +58,7 @@ export class StatusStore {
     await this.#write(subject, toStatusValue(status))
   }
 
-  /** Leaves the record of a later owner alone. */
+  /** Does not overwrite the status that a later owner wrote. */
   async putSafe(subject: Subject, status: StoredStatus): Promise<void> {
     const { state } = this
     const known =
@@ -69,7 +70,7 @@ export class StatusStore {
     await this.#write({ kind: 'topic', connector: topic.connector, topic: topic.name }, toTopicValue(topic))
   }
 
-  async forget(key: StatusKey): Promise<void> {
+  async delete(key: StatusKey): Promise<void> {
     await this.#write(key, null)
   }
 

@@ -1,8 +1,8 @@
 import type { Broker } from '../../broker/broker.ts'
 import { BrokerError } from '../../broker/error.ts'
-import type { StateProgress } from '../../broker/state-topic.ts'
+import type { StateProgress } from '../../broker/state-topic-checks.ts'
 import type { Logger } from '../../config/logger.ts'
-import { below } from '../../config/settings.ts'
+import { settingsWithPrefix } from '../../config/settings.ts'
 import type { WorkerSettings } from '../settings.ts'
 import type { ConfigRecord } from './config-codec.ts'
 import { ConfigStore } from './config-store.ts'
@@ -10,12 +10,12 @@ import { OffsetStore } from './offset-store.ts'
 import { StatusStore } from './status-store.ts'
 import type { StoreTopic } from './store-topic.ts'
 
-/** The three topics that a worker group keeps everything in. */
+/** The three topics that hold all state of a worker group. */
 export type Stores = {
   readonly configs: ConfigStore
   readonly statuses: StatusStore
   readonly offsets: OffsetStore
-  /** Why one of the topics cannot be followed any further. */
+  /** The error for which one of the topics can no longer be read. */
   failure(): Error | undefined
   close(): Promise<void>
 }
@@ -24,17 +24,17 @@ export type StoresOptions = {
   readonly broker: Broker
   readonly logger: Logger
   readonly settings: WorkerSettings
-  /** Every record of the config topic that is read after it was opened. */
+  /** Called with every record of the config topic that is read after the stores were opened. */
   readonly onConfig: (record: ConfigRecord) => void
-  /** Each connector of which a status is read, its own or that of a task. */
+  /** Called with the connector's name for each status that is read, of the connector or one of its tasks. */
   readonly onStatus: (connector: string) => void
-  /** Called when a topic cannot be followed any further: the worker has to stop. */
+  /** Called when a topic can no longer be read: the worker has to stop. */
   readonly onFailed: (error: Error) => void
-  /** Keeps with the group how far its topics were read. */
+  /** Commits the offsets up to which the topics were read to the group. */
   readonly saveProgress: StateProgress['save']
 }
 
-/** Makes the topics that are missing and reads each to its end. */
+/** Creates missing topics and reads each topic to its end. Rejects when one of them cannot be opened. */
 export async function openStores(options: StoresOptions): Promise<Stores> {
   const { broker, logger, settings, onConfig, onStatus, onFailed, saveProgress } = options
   const topic = (kind: Kind) => storeTopic(kind, settings)
@@ -60,7 +60,7 @@ export async function openStores(options: StoresOptions): Promise<Stores> {
   throw opened.find((one) => one.status === 'rejected')?.reason
 }
 
-/** Statuses are written of what is configured, so a group that has some has had configurations. */
+/** Statuses are written only for configured connectors, so a group with statuses must have had configurations. */
 async function evidenceIn(broker: Broker, statusTopic: string): Promise<string | undefined> {
   const ends = await broker.topics.offsets(statusTopic, 'latest', 'read_uncommitted').catch((error: unknown) => {
     if (error instanceof BrokerError && error.code === 'topic_not_found') return []
@@ -71,7 +71,7 @@ async function evidenceIn(broker: Broker, statusTopic: string): Promise<string |
 
 type Kind = 'config' | 'offset' | 'status'
 
-/** Other keys below the prefix are the topic's own, such as `config.storage.min.insync.replicas`. */
+/** Other keys with the prefix are topic configurations, such as `config.storage.min.insync.replicas`. */
 function storeTopic(kind: Kind, { values, rest }: WorkerSettings): StoreTopic {
   const replicationFactor = values[`${kind}.storage.replication.factor`] ?? -1
   const partitions = kind === 'config' ? 1 : values[`${kind}.storage.partitions`]
@@ -79,7 +79,7 @@ function storeTopic(kind: Kind, { values, rest }: WorkerSettings): StoreTopic {
     name: values[`${kind}.storage.topic`],
     ...(partitions > 0 ? { partitions } : {}),
     ...(replicationFactor > 0 ? { replicationFactor } : {}),
-    configs: below(`${kind}.storage.`, rest),
+    configs: settingsWithPrefix(`${kind}.storage.`, rest),
   }
 }
 

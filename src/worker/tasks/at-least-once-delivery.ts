@@ -1,43 +1,49 @@
 import type { Producer } from '../../broker/broker.ts'
 import type { Clock } from '../../config/clock.ts'
-import { inTime } from '../../config/in-time.ts'
+import { withTimeout } from '../../config/timeout.ts'
 import type { Position, SourceRecord, StoredListener, TaskLog } from '../../sdk/index.ts'
 import { partitionId } from '../stores/offset-state.ts'
-import { AcknowledgedPrefix, progressOf } from './acknowledged-prefix.ts'
+import { AcknowledgedPrefix, lastOffsets } from './acknowledged-prefix.ts'
 import { Gate } from './gate.ts'
-import { type Delivery, isLate, type OffsetWriter } from './source-delivery.ts'
-import { bytesOf, type LostRecord, type Outgoing, refusal } from './source-records.ts'
+import { failLateCommit, type OffsetEncoder, type SourceDelivery } from './source-delivery.ts'
+import { bytesOf, type ConvertedBatch, type FailedSourceRecord, producerFailure } from './source-records.ts'
 import { countCommitMs, type TaskCounters } from './task-counters.ts'
 
-/** What may be under way before the source has to wait. */
+/** Limits of unacknowledged records, beyond which the source waits. */
 const ACTIVE_RECORDS_MAX = 10_000
 const ACTIVE_BYTES_MAX = 16 * 1024 * 1024
 
-export type AtLeastOnceParts = {
+export type AtLeastOnceOptions = {
   readonly producer: Producer
-  /** Where the worker's own topics are not the task's producer's to write. Default: `producer`. */
+  /**
+   * Set when the task's producer uses another connection than the worker, and so cannot write the offsets. Default:
+   * `producer`.
+   */
   readonly offsetsProducer?: Producer | undefined
-  readonly toOffsets: OffsetWriter
-  /** Told the records of a batch that the log does not take for what they are. Resolves when they may be stepped over. */
-  readonly stepOver: (lost: readonly LostRecord[]) => Promise<void>
-  /** Who wants to be told of a batch that is in the log. */
+  readonly toOffsets: OffsetEncoder
+  /**
+   * Receives the records of a batch that the brokers rejected as invalid. Resolves when they may be skipped; else
+   * rejects.
+   */
+  readonly stepOver: (lost: readonly FailedSourceRecord[]) => Promise<void>
+  /** The listener that the source registered for batches stored in the log. */
   readonly listener?: () => StoredListener | undefined
   readonly counters: TaskCounters
   readonly clock: Clock
-  /** How long a commit may take. */
+  /** Timeout of a commit, in ms. */
   readonly commitTimeoutMs: number
   readonly log: TaskLog
   readonly signal: AbortSignal
-  /** Every failure that ends the task, as soon as it is known. */
+  /** Called when a write fails for good, so that the task stops polling and fails. */
   readonly onFailure: () => void
 }
 
 /**
- * Batches follow each other without waiting for their acknowledgement, up to a bound. Offsets are stored for the longest
- * acknowledged prefix only: after a crash, records come again but none is missing.
+ * Produces batches without waiting for the acknowledgement of earlier ones, up to a limit. Stores offsets only for the
+ * longest acknowledged prefix: after a crash, records can be repeated but none is lost.
  */
-export class AtLeastOnce implements Delivery {
-  readonly #parts: AtLeastOnceParts
+export class AtLeastOnceDelivery implements SourceDelivery {
+  readonly #parts: AtLeastOnceOptions
   readonly #prefix = new AcknowledgedPrefix<Position>(partitionId)
   readonly #room: Gate
   readonly #underWay = new Set<Promise<void>>()
@@ -45,7 +51,7 @@ export class AtLeastOnce implements Delivery {
   #failure: unknown
   #committing: Promise<void> = Promise.resolve()
 
-  constructor(parts: AtLeastOnceParts) {
+  constructor(parts: AtLeastOnceOptions) {
     this.#parts = parts
     const { counters } = parts
     this.#room = new Gate(
@@ -55,9 +61,9 @@ export class AtLeastOnce implements Delivery {
     )
   }
 
-  async deliver(outgoing: Outgoing, batch: readonly SourceRecord[]): Promise<void> {
+  async deliver(outgoing: ConvertedBatch, batch: readonly SourceRecord[]): Promise<void> {
     const listener = this.#parts.listener?.()
-    const acknowledge = this.#prefix.add(progressOf(batch))
+    const acknowledge = this.#prefix.add(lastOffsets(batch))
     const stored = () => {
       acknowledge()
       listener?.(batch)
@@ -81,13 +87,13 @@ export class AtLeastOnce implements Delivery {
     if (this.#failure !== undefined) throw this.#failure
   }
 
-  #send({ records, sources, bytes }: Outgoing, stored: () => void): void {
+  #send({ records, sources, bytes }: ConvertedBatch, stored: () => void): void {
     const { counters, producer, stepOver } = this.#parts
-    const lost: LostRecord[] = []
+    const lost: FailedSourceRecord[] = []
     counters.recordsActive += records.length
     this.#bytes += bytes
     const sent = producer
-      .send(records, (index, error) => lost.push(refusal(sources[index]!, records[index]!, error)))
+      .send(records, (index, error) => lost.push(producerFailure(sources[index]!, records[index]!, error)))
       .then(async () => {
         if (lost.length > 0) await stepOver(lost)
         counters.recordsOut += records.length - lost.length
@@ -113,8 +119,9 @@ export class AtLeastOnce implements Delivery {
     if (ready.length === 0) return
     const startMs = clock.monotonicMs()
     try {
-      // What comes late is followed by the next commit, in the same partition and behind it.
-      await inTime(offsetsProducer.send(toOffsets(ready)), commitTimeoutMs, isLate(commitTimeoutMs), clock)
+      // A send that exceeds the timeout can still succeed. The next commit writes to the same partition, and so after
+      // it.
+      await withTimeout(offsetsProducer.send(toOffsets(ready)), commitTimeoutMs, failLateCommit(commitTimeoutMs), clock)
       counters.commits += 1
     } catch (error) {
       counters.commitFailures += 1

@@ -1,14 +1,14 @@
 import type { Header, NewRecord, Producer } from '../../broker/broker.ts'
-import { Secrets } from '../../config/secrets.ts'
+import { SecretMasker } from '../../config/secret-masker.ts'
 import type { DeadLetterConfig } from '../configuration/task-config.ts'
 import type { Stage } from './error-policy.ts'
-import type { TaskClients } from './task-clients.ts'
+import { ensureTopic, type TaskClients } from './task-clients.ts'
 import type { TaskCounters } from './task-counters.ts'
 
-/** A record for the dead-letter topic: as it stood in the log, or would have, and what happened to it. */
+/** A record for the dead-letter topic: the record as stored, or as it would have been, and its failure. */
 export type DeadLetter = {
   readonly record: Omit<NewRecord, 'topic' | 'partition'>
-  /** Where it stood, as headers say it: `topic`, `partition`, `offset`. */
+  /** Where the record came from, as header names and values: for a sink `topic`, `partition` and `offset`. */
   readonly place: readonly (readonly [name: string, text: string])[]
   readonly stage: Stage
   readonly className: string
@@ -17,22 +17,22 @@ export type DeadLetter = {
 
 const PREFIX = '__connect.errors.'
 
-/** A header of the runtime's own, beside those that the record had. */
+/** A header that the runtime adds to those of the record. */
 export function errorHeader(name: string, text: string | null): Header {
   return [`${PREFIX}${name}`, text === null ? null : Buffer.from(text)]
 }
 
-/** The topic for records that a task could not take. */
-export class DeadLetters {
+/** Writes failed records to the dead-letter topic. */
+export class DeadLetterQueue {
   readonly #config: DeadLetterConfig
   readonly #task: { readonly connector: string; readonly task: number }
   readonly #producer: Producer
   readonly #counters: TaskCounters
-  readonly #secrets = new Secrets()
+  readonly #secrets = new SecretMasker()
   readonly #sending = new Set<Promise<unknown>>()
   #failure: unknown
 
-  private constructor(parts: DeadLetterParts, producer: Producer) {
+  private constructor(parts: DeadLetterQueueOptions, producer: Producer) {
     this.#config = parts.config
     this.#task = parts.task
     this.#counters = parts.counters
@@ -40,16 +40,14 @@ export class DeadLetters {
     this.#secrets.add(parts.secrets)
   }
 
-  /** Makes the topic when it is missing. */
-  static async open(parts: DeadLetterParts): Promise<DeadLetters> {
+  /** Creates the topic if it is missing. */
+  static async open(parts: DeadLetterQueueOptions): Promise<DeadLetterQueue> {
     const { topic, replicationFactor } = parts.config
-    const topics = await parts.clients.topics()
-    const known = await topics.describe(topic)
-    if (!known) await topics.create({ name: topic, partitions: 1, replicationFactor })
-    return new DeadLetters(parts, await parts.clients.producer())
+    await ensureTopic(parts.clients, { name: topic, partitions: 1, replicationFactor })
+    return new DeadLetterQueue(parts, await parts.clients.producer())
   }
 
-  /** Does not wait; `flush` does. */
+  /** Does not wait for the write; `flush` does. */
   add(letter: DeadLetter): void {
     const sending = this.#send(this.#toRecord(letter))
       .then(() => {
@@ -63,7 +61,10 @@ export class DeadLetters {
     this.#sending.add(sending)
   }
 
-  /** Before offsets are committed: what is not in the dead-letter topic may not be stepped over. */
+  /**
+   * Must resolve before offsets are committed, because a record may be skipped only once it is in the dead-letter
+   * topic. Rejects when a write failed.
+   */
   async flush(): Promise<void> {
     await Promise.all(this.#sending)
     if (this.#failure !== undefined) {
@@ -75,7 +76,7 @@ export class DeadLetters {
     await this.#producer.close()
   }
 
-  /** As much of it as the topic takes. */
+  /** Sends the record; when the topic rejects it, retries with less of its content. */
   async #send(record: NewRecord): Promise<void> {
     for (let left: NewRecord | undefined = record; ; ) {
       try {
@@ -115,8 +116,9 @@ export class DeadLetters {
 const CUT = errorHeader('content', 'none')
 
 /**
- * A letter that was refused, without what is likely to be the cause: its time, which a header tells then; or its value and,
- * when it still is too large, all but what the runtime says of it. Undefined when nothing is left to leave out.
+ * Returns a rejected dead letter without the likely cause of the rejection: first the timestamp, which is kept as a
+ * header, if it is invalid; the value and then the key and the record's own headers if it is too large. Undefined when
+ * nothing is left to remove.
  */
 function lesser({ timestampMs, ...record }: NewRecord, error: unknown): NewRecord | undefined {
   const { code } = error as { code?: unknown }
@@ -131,7 +133,7 @@ function lesser({ timestampMs, ...record }: NewRecord, error: unknown): NewRecor
   return key === null && own.length === headers.length ? undefined : { ...record, ...time, key: null, headers: own }
 }
 
-/** What the original calls it, where it has the like. */
+/** The name of the corresponding Java exception, if there is one. */
 function exceptionName(error: Error): string {
   const { code } = error as { code?: unknown }
   return (typeof code === 'string' ? JAVA_NAMES[code] : undefined) ?? error.name
@@ -145,11 +147,11 @@ const JAVA_NAMES: Readonly<Record<string, string>> = {
   invalid_record: 'org.apache.kafka.common.InvalidRecordException',
 }
 
-export type DeadLetterParts = {
+export type DeadLetterQueueOptions = {
   readonly clients: Pick<TaskClients, 'topics' | 'producer'>
   readonly config: DeadLetterConfig
   readonly task: { readonly connector: string; readonly task: number }
-  /** Masked in what headers say of an error. */
+  /** Masked in the headers that describe the error. */
   readonly secrets: readonly string[]
   readonly counters: TaskCounters
 }

@@ -1,10 +1,10 @@
 import type { Clock } from '../../config/clock.ts'
-import { messageOf } from '../../config/failure.ts'
+import { messageOf } from '../../config/errors.ts'
 import type { TaskLog } from '../../sdk/index.ts'
 import type { ErrorConfig } from '../configuration/task-config.ts'
 import type { TaskCounters } from './task-counters.ts'
 
-/** Where on its way a record failed; Kafka Connect's words. */
+/** The stage in which a record failed, named as in Kafka Connect. */
 export type Stage =
   | 'TRANSFORMATION'
   | 'KEY_CONVERTER'
@@ -15,21 +15,21 @@ export type Stage =
   | 'KAFKA_PRODUCE'
   | 'KAFKA_CONSUME'
 
-/** One record that failed for good. */
+/** A record that failed and is not retried any more. */
 export type RecordFailure = {
   readonly stage: Stage
-  /** The plugin that was at work. */
+  /** The plugin that failed. */
   readonly className: string
   readonly error: unknown
-  /** Where the record stands; every log line tells it. */
+  /** The position of the record, included in every log line. */
   readonly place: object
-  /** What the record says; asked for when log lines may tell that, too. */
+  /** The content of the record, evaluated only when `errors.log.include.messages` is set. */
   readonly content: () => object
 }
 
 const RETRY_DELAY_MS_MIN = 300
 
-/** How one task deals with records that fail: tries again, steps over them, or gives up. */
+/** How one task handles failed records: it retries, skips or fails. */
 export class ErrorPolicy {
   readonly #config: ErrorConfig
   readonly #counters: TaskCounters
@@ -54,7 +54,7 @@ export class ErrorPolicy {
     this.#random = parts.random ?? Math.random
   }
 
-  /** Runs a step that failed again, as long as it fails in a way that may heal and the time for it is not over. */
+  /** Retries a failed step while its error is retriable and `errors.retry.timeout` has not passed. */
   async retry<T>(failed: unknown, step: () => T | Promise<T>): Promise<T> {
     let error = failed
     const endMs = this.#clock.monotonicMs() + this.#config.retryTimeoutMs
@@ -71,13 +71,13 @@ export class ErrorPolicy {
     }
   }
 
-  /** What the plugin asked for with its error, else what `delayMs` says. */
+  /** The delay that the plugin's error requests, or else `delayMs`. */
   delayAfterMs(error: unknown, attempt: number): number {
     const { retryAfterMs } = error as { retryAfterMs?: unknown }
     return typeof retryAfterMs === 'number' && retryAfterMs >= 0 ? retryAfterMs : this.delayMs(attempt)
   }
 
-  /** Doubles from 300 ms up to the longest allowed, and is random from there on. */
+  /** Delay in ms. Doubles from 300 ms; once that exceeds `errors.retry.delay.max.ms`, random between both. */
   delayMs(attempt: number): number {
     const doubled = RETRY_DELAY_MS_MIN * 2 ** Math.min(attempt, 30)
     const max = this.#config.retryDelayMsMax
@@ -87,9 +87,9 @@ export class ErrorPolicy {
       : Math.round(RETRY_DELAY_MS_MIN + this.#random() * (max - RETRY_DELAY_MS_MIN))
   }
 
-  /** Counts and logs a record that is lost to the task. Throws when none may be. */
+  /** Counts and logs a failed record that is to be skipped. Throws when `errors.tolerance` is `none`. */
   tolerate(failure: RecordFailure): void {
-    // What was cut short by the end of the task has not failed: it comes again.
+    // A record that was interrupted by the end of the task did not fail: it is processed after the restart.
     this.#signal.throwIfAborted()
     this.#counters.errors += 1
     this.#counters.lastErrorMs = this.#clock.nowMs()
@@ -106,7 +106,7 @@ export class ErrorPolicy {
   }
 }
 
-/** Plugins may bring an SDK of their own, so its errors are told by their code. */
+/** Identified by the error's code, because a plugin may bundle a copy of the SDK with other classes. */
 export function isRetriable(error: unknown): boolean {
   if (!(error instanceof Error)) return false
   const { code, retriable } = error as { code?: unknown; retriable?: unknown }

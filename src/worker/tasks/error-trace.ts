@@ -1,22 +1,22 @@
-import { cutText } from '../../config/cut-text.ts'
+import { truncateText } from '../../config/truncate-text.ts'
 
-/** A status is one record of the log, which takes a million bytes at most. */
+/** A status is one record in the status topic, where brokers accept about 1 MB by default. */
 const CHARS_MAX = 65_536
 const CAUSES_MAX = 20
 
-/** What failed and everything that caused it, as people read it in a status; cut where it would not end. */
+/** Formats an error and its causes as the trace of a status: at most 20 causes and 65,536 characters. */
 export function traceOf(error: unknown): string {
   const lines: string[] = []
   for (let cause = error, depth = 0; depth <= CAUSES_MAX; depth++) {
-    lines.push(cutText(describe(cause), CHARS_MAX))
+    lines.push(truncateText(describe(cause), CHARS_MAX))
     const next = cause instanceof Error ? causeOf(cause) : undefined
     if (next === undefined) break
     cause = next
   }
-  return cutText(lines.join('\nCaused by: '), CHARS_MAX)
+  return truncateText(lines.join('\nCaused by: '), CHARS_MAX)
 }
 
-/** Plugins throw anything: what has no text of its own has a getter or a `toString` that throws. */
+/** Plugins can throw any value, including one whose getters or `toString` throw. */
 function describe(error: unknown): string {
   try {
     return error instanceof Error ? String(error.stack ?? `${error.name}: ${error.message}`) : String(error)

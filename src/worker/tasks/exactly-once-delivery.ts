@@ -3,69 +3,71 @@ import type { Clock } from '../../config/clock.ts'
 import type { Position, SourceRecord, StoredListener } from '../../sdk/index.ts'
 import type { TransactionBoundary } from '../configuration/task-config.ts'
 import { partitionId } from '../stores/offset-state.ts'
-import { progressOf } from './acknowledged-prefix.ts'
-import type { Delivery, OffsetWriter, TransactionEnd } from './source-delivery.ts'
-import type { Outgoing } from './source-records.ts'
+import { lastOffsets } from './acknowledged-prefix.ts'
+import type { OffsetEncoder, SourceDelivery, TransactionEnd } from './source-delivery.ts'
+import type { ConvertedBatch } from './source-records.ts'
 import { countCommitMs, type TaskCounters } from './task-counters.ts'
 
-export type ExactlyOnceParts = {
-  /** Transactional: it fenced every older producer of this task when it was opened. */
+export type ExactlyOnceOptions = {
+  /** A transactional producer, which fenced all older producers of this task when it was opened. */
   readonly producer: Producer
-  readonly toOffsets: OffsetWriter
+  readonly toOffsets: OffsetEncoder
   readonly counters: TaskCounters
   readonly clock: Clock
-  /** Whether every batch is a transaction, or those between two commits are one, or the source says where one ends. */
+  /**
+   * `transaction.boundary`: one transaction per batch, one per commit interval, or boundaries defined by the connector.
+   */
   readonly boundary: TransactionBoundary
-  /** Who wants to be told of a batch that is in the log. */
+  /** The listener that the source registered for batches stored in the log. */
   readonly listener?: () => StoredListener | undefined
-  /** Every failure that ends the task, as soon as it is known. */
+  /** Called when a write fails for good, so that the task stops polling and fails. */
   readonly onFailure: () => void
 }
 
 /**
- * Records and the offsets behind them get into the log in one transaction, or not at all: a batch that was read twice is
- * seen once. What fails a transaction fails the task; it begins again at the last one that was committed.
+ * Writes records and their source offsets in one transaction, so that a batch that was read twice is visible once. A
+ * failed transaction fails the task, which restarts from the last committed one.
  */
-export class ExactlyOnce implements Delivery {
-  readonly #parts: ExactlyOnceParts
+export class ExactlyOnceDelivery implements SourceDelivery {
+  readonly #parts: ExactlyOnceOptions
   readonly #progress = new Map<string, { readonly partition: Position; readonly offset: Position }>()
-  /** What is to be told when the transaction is committed. */
+  /** Notifications to send when the transaction is committed. */
   #told: (() => void)[] = []
   #line: Promise<unknown> = Promise.resolve()
   #isOpen = false
   #failure: unknown
 
-  constructor(parts: ExactlyOnceParts) {
+  constructor(parts: ExactlyOnceOptions) {
     this.#parts = parts
   }
 
-  async deliver(outgoing: Outgoing, batch: readonly SourceRecord[], end?: TransactionEnd): Promise<void> {
+  async deliver(outgoing: ConvertedBatch, batch: readonly SourceRecord[], end?: TransactionEnd): Promise<void> {
     await this.#inLine(async () => {
       await this.#send(outgoing)
       const listener = this.#parts.listener?.()
       if (listener) this.#told.push(() => listener(batch))
-      for (const progress of progressOf(batch)) this.#progress.set(partitionId(progress.partition), progress)
+      for (const progress of lastOffsets(batch)) this.#progress.set(partitionId(progress.partition), progress)
       if (end === 'abort') await this.#takeBack()
       else if (end === 'commit' || this.#parts.boundary === 'poll') await this.#commit()
     })
   }
 
   async commit(): Promise<void> {
-    // Who delivers next, or closes, is told what failed.
+    // The error is thrown by the next `deliver` or `close`.
     if (this.#parts.boundary === 'interval') await this.#inLine(() => this.#commit()).catch(() => undefined)
   }
 
   async close(): Promise<void> {
     try {
-      // What a source has not ended itself was not meant to be seen.
+      // A transaction that the connector did not end must not become visible.
       if (this.#parts.boundary !== 'connector') await this.#inLine(() => this.#commit())
     } finally {
-      // Aborts what is open still.
+      // Aborts the open transaction, if any.
       await this.#parts.producer.close()
     }
   }
 
-  async #send({ records, bytes }: Outgoing): Promise<void> {
+  async #send({ records, bytes }: ConvertedBatch): Promise<void> {
     const { producer, counters } = this.#parts
     if (!this.#isOpen) producer.begin()
     this.#isOpen = true
@@ -98,7 +100,10 @@ export class ExactlyOnce implements Delivery {
     }
   }
 
-  /** The records, but not how far the source is: they are not to come again. */
+  /**
+   * Aborts the records of the transaction but commits its offsets, so that the source does not return the records
+   * again.
+   */
   async #takeBack(): Promise<void> {
     const { producer } = this.#parts
     await producer.abort()
@@ -107,7 +112,7 @@ export class ExactlyOnce implements Delivery {
     await this.#commit()
   }
 
-  /** One after the other; after a failure nothing more. */
+  /** Runs jobs one after the other; after a failure, all further jobs reject with it. */
   #inLine(job: () => Promise<void>): Promise<void> {
     const done = this.#line.then(async () => {
       if (this.#failure !== undefined) throw this.#failure

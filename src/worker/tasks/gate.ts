@@ -1,4 +1,4 @@
-/** Something to wait for that opens and closes. Waiting ends, too, when the signal aborts. */
+/** Lets callers wait until a condition is true. Waiting also ends when the signal aborts. */
 export class Gate {
   readonly #waiting = new Set<() => void>()
   readonly #isOpen: () => boolean
@@ -8,12 +8,12 @@ export class Gate {
     signal.addEventListener('abort', () => this.#release(), { once: true })
   }
 
-  /** Whoever changed what `isOpen` looks at says so. */
+  /** Must be called after each change of the state that `isOpen` reads. */
   changed(): void {
     if (this.#isOpen()) this.#release()
   }
 
-  /** Resolves at once when it is open; its caller looks again whether to go on. */
+  /** Resolves when the gate is open or `signal` is aborted; the caller checks which. */
   async pass(signal: AbortSignal): Promise<void> {
     while (!this.#isOpen() && !signal.aborted) {
       await new Promise<void>((resolve) => this.#waiting.add(resolve))

@@ -1,6 +1,6 @@
 import type { PartitionOffset, PartitionRecords, TopicPartition } from '../../broker/broker.ts'
 
-/** How far a sink was given records, partition by partition. */
+/** The offsets up to which a sink accepted and committed records, by partition. */
 export class SinkOffsets {
   readonly #delivered = new Map<string, PartitionOffset>()
   readonly #committed = new Map<string, number>()
@@ -8,34 +8,34 @@ export class SinkOffsets {
 
   delivered(polled: readonly PartitionRecords[]): void {
     for (const { topic, partition, nextOffset, endOffset } of polled) {
-      this.#lags.set(keyOf({ topic, partition }), Math.max(0, endOffset - nextOffset))
-      this.#delivered.set(keyOf({ topic, partition }), { topic, partition, offset: nextOffset })
+      this.#lags.set(partitionKey({ topic, partition }), Math.max(0, endOffset - nextOffset))
+      this.#delivered.set(partitionKey({ topic, partition }), { topic, partition, offset: nextOffset })
     }
   }
 
   committed(offsets: readonly PartitionOffset[]): void {
-    for (const offset of offsets) this.#committed.set(keyOf(offset), offset.offset)
+    for (const offset of offsets) this.#committed.set(partitionKey(offset), offset.offset)
   }
 
   forget(partitions: readonly TopicPartition[]): void {
     for (const partition of partitions) {
-      this.#delivered.delete(keyOf(partition))
-      this.#committed.delete(keyOf(partition))
-      this.#lags.delete(keyOf(partition))
+      this.#delivered.delete(partitionKey(partition))
+      this.#committed.delete(partitionKey(partition))
+      this.#lags.delete(partitionKey(partition))
     }
   }
 
-  /** How many records of one partition wait in the log, where most do. */
+  /** The highest lag among the partitions, in records. */
   lagMax(): number {
     return Math.max(0, ...this.#lags.values())
   }
 
-  /** What was given and is not committed. */
+  /** Offsets that were delivered and are not committed. */
   pending(): readonly PartitionOffset[] {
-    return [...this.#delivered.values()].filter((at) => this.#committed.get(keyOf(at)) !== at.offset)
+    return [...this.#delivered.values()].filter((at) => this.#committed.get(partitionKey(at)) !== at.offset)
   }
 }
 
-export function keyOf({ topic, partition }: TopicPartition): string {
+export function partitionKey({ topic, partition }: TopicPartition): string {
   return `${topic}-${partition}`
 }

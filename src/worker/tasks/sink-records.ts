@@ -1,10 +1,10 @@
 import type { PartitionRecords, StoredRecord } from '../../broker/broker.ts'
 import type { RecordHeader, SinkRecord } from '../../sdk/index.ts'
 import type { ErrorPolicy, Stage } from './error-policy.ts'
-import type { Pipeline } from './transformation-chain.ts'
+import type { RecordPipeline } from './record-pipeline.ts'
 
-/** Where a sink's record stands in the log, and as what: it stays with the record through transforms. */
-export class Origin {
+/** The topic, partition and offset of a sink record and the record as stored. Transforms keep it with the record. */
+export class SinkRecordOrigin {
   readonly topic: string
   readonly partition: number
   readonly offset: number
@@ -18,12 +18,12 @@ export class Origin {
   }
 
   static storedOf(origin: object): StoredRecord | undefined {
-    return origin instanceof Origin ? origin.#stored : undefined
+    return origin instanceof SinkRecordOrigin ? origin.#stored : undefined
   }
 }
 
-/** A record of the log that could not be brought to the sink. */
-export type UndeliveredRecord = {
+/** A record of the log that could not be converted for the sink. */
+export type FailedSinkRecord = {
   readonly origin: SinkRecord['origin']
   readonly stage: Stage
   readonly className: string
@@ -31,19 +31,20 @@ export type UndeliveredRecord = {
 }
 
 /**
- * Brings what one partition gave through converters and transforms. Works without waiting as long as the plugins do. A
- * record that fails is tried again or handed to `undelivered`, which throws when it may not be stepped over.
+ * Converts and transforms the records of one partition and appends the results to `into`. Synchronous as long as the
+ * plugins are. A record that fails is retried or passed to `undelivered`, which throws when the record may not be
+ * skipped.
  */
-export async function toSinkRecords(
+export async function convertSinkRecords(
   { topic, partition, records: stored }: PartitionRecords,
-  pipeline: Pipeline,
+  pipeline: RecordPipeline,
   policy: ErrorPolicy,
-  undelivered: (record: UndeliveredRecord) => void,
+  undelivered: (record: FailedSinkRecord) => void,
   into: SinkRecord[],
 ): Promise<void> {
-  const at: Progress = { stage: 'VALUE_CONVERTER', className: '' }
+  const at: ConversionStage = { stage: 'VALUE_CONVERTER', className: '' }
   for (const record of stored) {
-    const origin = new Origin(topic, partition, record)
+    const origin = new SinkRecordOrigin(topic, partition, record)
     let made: SinkRecord | null
     try {
       const converted = convert(record, origin, pipeline, at)
@@ -54,7 +55,7 @@ export async function toSinkRecords(
     if (made !== null) into.push(made)
   }
 
-  async function again(record: StoredRecord, origin: Origin, failed: unknown): Promise<SinkRecord | null> {
+  async function again(record: StoredRecord, origin: SinkRecordOrigin, failed: unknown): Promise<SinkRecord | null> {
     try {
       return await policy.retry(failed, () => convert(record, origin, pipeline, at))
     } catch (error) {
@@ -64,15 +65,15 @@ export async function toSinkRecords(
   }
 }
 
-type Progress = { stage: Stage; className: string }
+type ConversionStage = { stage: Stage; className: string }
 
 const NO_HEADERS: readonly RecordHeader[] = []
 
 function convert(
   stored: StoredRecord,
-  origin: Origin,
-  pipeline: Pipeline,
-  at: Progress,
+  origin: SinkRecordOrigin,
+  pipeline: RecordPipeline,
+  at: ConversionStage,
 ): SinkRecord | null | Promise<SinkRecord | null> {
   const { key, value, headers, transforms } = pipeline
   enter(at, 'KEY_CONVERTER', key.className)
@@ -106,14 +107,14 @@ function convert(
 
 function toHeaders(
   stored: StoredRecord,
-  { className, run }: Pipeline['headers'],
-  at: Progress,
+  { className, run }: RecordPipeline['headers'],
+  at: ConversionStage,
 ): readonly RecordHeader[] {
   enter(at, 'HEADER_CONVERTER', className)
   return stored.headers.map(([name, bytes]) => run.toConnect(name, bytes))
 }
 
-function transform(record: SinkRecord, steps: Pipeline['transforms'], at: Progress): SinkRecord | null {
+function transform(record: SinkRecord, steps: RecordPipeline['transforms'], at: ConversionStage): SinkRecord | null {
   let current: SinkRecord | null = record
   for (const { className, run } of steps) {
     enter(at, 'TRANSFORMATION', className)
@@ -123,7 +124,7 @@ function transform(record: SinkRecord, steps: Pipeline['transforms'], at: Progre
   return current
 }
 
-function enter(at: Progress, stage: Stage, className: string): void {
+function enter(at: ConversionStage, stage: Stage, className: string): void {
   at.stage = stage
   at.className = className
 }

@@ -1,30 +1,30 @@
 import type { Position, SourceRecord } from '../../sdk/index.ts'
-import type { Outgoing } from './source-records.ts'
+import type { ConvertedBatch } from './source-records.ts'
 
 /** How a source ended its transaction. */
 export type TransactionEnd = 'commit' | 'abort'
 
-/** How a source's batches get into the log, and its offsets behind them. */
-export interface Delivery {
+/** Writes a source's batches to the log, and then its offsets. */
+export interface SourceDelivery {
   /**
-   * Takes a batch; resolves when the next one may come, which is before this one is stored. Rejects with what failed,
-   * be it of an earlier batch. `end`: what its source says of the transaction.
+   * Accepts a batch. Resolves when the next one may be delivered, which can be before this one is stored. Rejects with
+   * the first failure, including that of an earlier batch. `end` is how the connector ended the transaction, if it did.
    */
-  deliver(outgoing: Outgoing, batch: readonly SourceRecord[], end?: TransactionEnd): Promise<void>
-  /** Stores the offsets of what is safely in the log. A failure is counted and tried again with the next commit. */
+  deliver(outgoing: ConvertedBatch, batch: readonly SourceRecord[], end?: TransactionEnd): Promise<void>
+  /** Stores the offsets of acknowledged records. A failure is counted and retried with the next commit. */
   commit(): Promise<void>
-  /** Waits for what is under way, commits and lets go; then rejects with what failed, if anything did. */
+  /** Waits for pending writes, commits and releases the producers. Rejects if anything failed. */
   close(): Promise<void>
 }
 
-/** Fails a commit that takes longer than it may. */
-export function isLate(timeoutMs: number): () => never {
+/** Returns a timeout handler that fails a commit after `timeoutMs`. */
+export function failLateCommit(timeoutMs: number): () => never {
   return () => {
     throw new Error(`the log did not take them within ${timeoutMs} ms (offset.flush.timeout.ms)`)
   }
 }
 
-/** Writes source offsets with the task's own producer. */
-export type OffsetWriter = (
+/** Encodes source offsets as records of the offsets topics. */
+export type OffsetEncoder = (
   entries: readonly { readonly partition: Position; readonly offset: Position }[],
 ) => readonly { readonly topic: string; readonly key: Uint8Array; readonly value: Uint8Array }[]

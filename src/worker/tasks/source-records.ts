@@ -1,21 +1,21 @@
 import type { Header, NewRecord } from '../../broker/broker.ts'
-import { checkSize } from '../../broker/producer.ts'
+import { checkRecordSize } from '../../broker/producer.ts'
 import type { ConnectRecord, RecordHeader, SourceRecord } from '../../sdk/index.ts'
 import type { ErrorPolicy, Stage } from './error-policy.ts'
-import type { Pipeline } from './transformation-chain.ts'
+import type { RecordPipeline } from './record-pipeline.ts'
 
-/** A batch on its way to the log. */
-export type Outgoing = {
+/** A batch that is ready to be produced. */
+export type ConvertedBatch = {
   readonly records: readonly NewRecord[]
-  /** What each of them was made of. */
+  /** The source record of each entry in `records`, at the same index. */
   readonly sources: readonly SourceRecord[]
   readonly bytes: number
 }
 
-/** A record that a source gave and that could not be brought into its topic. */
-export type LostRecord = {
+/** A source record that could not be converted or produced. */
+export type FailedSourceRecord = {
   readonly record: SourceRecord
-  /** What would have been written, if it got that far. */
+  /** The converted record, if conversion succeeded. */
   readonly made: NewRecord | undefined
   readonly stage: Stage
   readonly className: string
@@ -25,19 +25,19 @@ export type LostRecord = {
 type Writable = { -readonly [Member in keyof NewRecord]: NewRecord[Member] }
 
 /**
- * Brings a source's batch through transforms and converters. Works without waiting as long as the plugins do: one record
- * is a few calls and one object. A record that fails is tried again or handed to `lost`, which throws when it may not be
- * stepped over; so is one that the producer would refuse.
+ * Transforms and converts a batch of source records. Synchronous as long as the plugins are: one record costs a few
+ * calls and one object. A record that fails is retried or passed to `lost`, which throws when the record may not be
+ * skipped. A record larger than `recordBytesMax` is passed to `lost` as well.
  */
-export async function toOutgoing(
+export async function convertSourceRecords(
   batch: readonly SourceRecord[],
-  pipeline: Pipeline,
+  pipeline: RecordPipeline,
   policy: ErrorPolicy,
-  { recordBytesMax, lost }: { readonly recordBytesMax: number; readonly lost: (record: LostRecord) => void },
-): Promise<Outgoing> {
+  { recordBytesMax, lost }: { readonly recordBytesMax: number; readonly lost: (record: FailedSourceRecord) => void },
+): Promise<ConvertedBatch> {
   const records: NewRecord[] = []
   const sources: SourceRecord[] = []
-  const at: Progress = { stage: 'TRANSFORMATION', className: '' }
+  const at: ConversionStage = { stage: 'TRANSFORMATION', className: '' }
   let bytes = 0
   for (const record of batch) {
     let made: NewRecord | null
@@ -64,20 +64,22 @@ export async function toOutgoing(
     }
   }
 
-  /** Here it is one record's failure still; in the producer it would be that of a whole batch. */
+  /** Checks the size here, where only one record fails: in the producer it would fail a whole batch. */
   function isFit(record: SourceRecord, made: NewRecord): boolean {
     try {
-      checkSize(made, recordBytesMax)
+      checkRecordSize(made, recordBytesMax)
       return true
     } catch (error) {
-      lost(refusal(record, made, error))
+      lost(producerFailure(record, made, error))
       return false
     }
   }
 }
 
-/** A record that got as far as the log, which does not take it. The original names its task as what was at work. */
-export function refusal(record: SourceRecord, made: NewRecord, error: unknown): LostRecord {
+/**
+ * The failure of a record that the brokers reject. The class name is the one that Kafka Connect reports for this stage.
+ */
+export function producerFailure(record: SourceRecord, made: NewRecord, error: unknown): FailedSourceRecord {
   return { record, made, stage: 'KAFKA_PRODUCE', className: 'org.apache.kafka.connect.runtime.WorkerSourceTask', error }
 }
 
@@ -85,13 +87,13 @@ export function bytesOf({ key, value }: NewRecord): number {
   return (key?.length ?? 0) + (value?.length ?? 0)
 }
 
-/** Which step is at work: known when it throws. */
-type Progress = { stage: Stage; className: string }
+/** The current step, which is reported if it throws. */
+type ConversionStage = { stage: Stage; className: string }
 
 function convert(
   record: SourceRecord,
-  { key, value, headers, transforms }: Pipeline,
-  at: Progress,
+  { key, value, headers, transforms }: RecordPipeline,
+  at: ConversionStage,
 ): NewRecord | null | Promise<NewRecord | null> {
   let current: SourceRecord | ConnectRecord | null = record
   if (transforms.length > 0) {
@@ -126,7 +128,11 @@ async function settled(
   return made
 }
 
-function transform(record: SourceRecord, steps: Pipeline['transforms'], at: Progress): ConnectRecord | null {
+function transform(
+  record: SourceRecord,
+  steps: RecordPipeline['transforms'],
+  at: ConversionStage,
+): ConnectRecord | null {
   let current: ConnectRecord | null = {
     topic: record.topic,
     partition: record.partition,
@@ -145,11 +151,11 @@ function transform(record: SourceRecord, steps: Pipeline['transforms'], at: Prog
   return current
 }
 
-function toHeader(header: RecordHeader, converter: Pipeline['headers']['run']): Header {
+function toHeader(header: RecordHeader, converter: RecordPipeline['headers']['run']): Header {
   return [header.key, converter.fromConnect(header)]
 }
 
-function enter(at: Progress, stage: Stage, className: string): void {
+function enter(at: ConversionStage, stage: Stage, className: string): void {
   at.stage = stage
   at.className = className
 }

@@ -1,49 +1,62 @@
 import { isDeepStrictEqual } from 'node:util'
-import type { Broker, Consumer, ConsumerOptions, Producer, ProducerOptions, Topics } from '../../broker/broker.ts'
-import { UserError } from '../../config/failure.ts'
+import type {
+  Broker,
+  Consumer,
+  ConsumerOptions,
+  NewTopic,
+  Producer,
+  ProducerOptions,
+  TopicAdmin,
+} from '../../broker/broker.ts'
+import { UserError } from '../../config/errors.ts'
 import {
   type ClientKind,
   type ClientSettings,
   clientSettings,
-  keysWithoutEffect,
+  ineffectiveKeys,
 } from '../configuration/client-settings.ts'
-import type { TaskParts } from './worker-source-task.ts'
+import type { WorkerTaskContext } from './task-context.ts'
 
 /**
- * The clients of one task, as its worker and its connector have them. They share the broker of all tasks unless they are
- * to reach another one, or the same as somebody else.
+ * The Kafka clients of one task, with the settings of its worker and connector. They use the worker's shared broker,
+ * unless their connection settings differ from it.
  */
 export class TaskClients {
-  readonly #parts: Pick<TaskParts, 'spec' | 'broker' | 'connect'>
+  readonly #parts: Pick<WorkerTaskContext, 'spec' | 'broker' | 'connect'>
   readonly #settings: ClientSettings
   readonly #own: { readonly connection: object; readonly broker: Promise<Broker | undefined> }[] = []
 
-  constructor(parts: Pick<TaskParts, 'spec' | 'broker' | 'connect' | 'log'>) {
+  constructor(parts: Pick<WorkerTaskContext, 'spec' | 'broker' | 'connect' | 'log'>) {
     const { spec, log } = parts
     this.#parts = parts
     this.#settings = clientSettings(spec.worker.clients, spec.config)
-    const keys = keysWithoutEffect(spec.config, 'override.')
+    const keys = ineffectiveKeys(spec.config, 'override.')
     if (keys.length > 0) log.warn({ keys }, 'these settings of clients have no effect here')
   }
 
-  /** Largest record that the producer takes, in bytes. */
+  /** Largest record that the producer accepts, in bytes. */
   get recordBytesMax(): number {
     return this.#settings.producer().recordBytesMax
   }
 
-  /** What is configured wins over `defaults`. */
+  /** Configured settings take precedence over `defaults`. */
   async producer(defaults: ProducerOptions = {}): Promise<Producer> {
     const broker = await this.#brokerOf('producer')
     return broker.producer({ ...defaults, ...this.#settings.producer() })
   }
 
-  /** For what the worker itself stores: undefined where the task's producer can do it as well. */
-  async workersProducer(): Promise<Producer | undefined> {
+  /**
+   * The producer of source offsets, or undefined when the task's own producer uses the worker's connection and can
+   * write them.
+   */
+  async offsetsProducer(): Promise<Producer | undefined> {
     const { broker } = this.#parts
     return (await this.#brokerOf('producer')) === broker ? undefined : broker.producer()
   }
 
-  /** Throws where records and offsets would be in two clusters, which no transaction spans. */
+  /**
+   * Throws a `UserError` when records and offsets would be in two clusters, because a transaction cannot span clusters.
+   */
   transactionalProducer(defaults: ProducerOptions): Promise<Producer> {
     if (this.#settings.connection('producer')['bootstrap.servers'] !== undefined) {
       throw new UserError(
@@ -59,8 +72,8 @@ export class TaskClients {
     const broker = await this.#brokerOf('consumer')
     return broker.consumer({
       groupId: `connect-${connector}`,
-      // A task that is started again, anywhere in its group of workers, takes its predecessor's place without waiting
-      // for the end of that one's session. Two groups that run the same connector don't get into each other's way.
+      // With a static membership, a restarted task takes over from its predecessor without waiting for the end of that
+      // session, on any worker of the group. The worker group's name keeps two groups with the same connector apart.
       instanceId: `${worker.workerGroup}-${connector}-${task}`,
       clientId: `connector-consumer-${connector}-${task}`,
       startAt: 'earliest',
@@ -69,7 +82,7 @@ export class TaskClients {
     })
   }
 
-  async topics(): Promise<Pick<Topics, 'create' | 'describe'>> {
+  async topics(): Promise<Pick<TopicAdmin, 'create' | 'describe'>> {
     return (await this.#brokerOf('admin')).topics
   }
 
@@ -86,4 +99,13 @@ export class TaskClients {
     }
     return (await own.broker) ?? this.#parts.broker
   }
+}
+
+/**
+ * Creates a topic unless it exists. It is looked up first, so that a client without permission to create topics can use an
+ * existing one.
+ */
+export async function ensureTopic(clients: Pick<TaskClients, 'topics'>, topic: NewTopic): Promise<void> {
+  const topics = await clients.topics()
+  if ((await topics.describe(topic.name)) === undefined) await topics.create(topic)
 }

@@ -1,18 +1,18 @@
-/** What a task has done since it was started. */
+/** The counters of one task since its start. */
 export type TaskCounters = {
-  /** Records that a source polled or a sink read. */
+  /** Records that a source polled or a sink read from its topics. */
   recordsIn: number
-  /** Records that a source has safely in its topics or a sink was given. */
+  /** Records of a source that were acknowledged by the brokers, or records that a sink accepted. */
   recordsOut: number
-  /** Keys and values of `recordsOut`, as stored. */
+  /** Sizes of the keys and values in `recordsOut`, as stored. */
   bytesOut: number
-  /** Records under way now. */
+  /** Records that are being processed now. */
   recordsActive: number
-  /** Records that wait for a sink in the log, in the partition where most do. */
+  /** Highest lag of a sink among its partitions, in records. */
   recordsLag: number
-  /** Partitions that a sink has now. */
+  /** Partitions that are assigned to a sink. */
   partitions: number
-  /** Polls of a source that brought records, and puts of a sink. */
+  /** Polls of a source that returned records, or puts of a sink. */
   batches: number
   batchRecordsMax: number
   batchMsTotal: number
@@ -21,18 +21,18 @@ export type TaskCounters = {
   commitFailures: number
   commitMsTotal: number
   commitMsMax: number
-  /** How old records were when a sink had them, by their own timestamps. */
+  /** Sum of the ages of records when a sink accepted them, by the records' timestamps. */
   latencyMsTotal: number
-  /** In the last batch. */
+  /** Highest age in the last batch. */
   latencyMsMax: number
-  /** Errors of single records, tolerated or not. */
+  /** Records that failed, tolerated or not. */
   errors: number
   errorsLogged: number
   retries: number
   skipped: number
   deadLetters: number
   deadLetterFailures: number
-  /** Ms since 1970; 0: never. */
+  /** Ms since 1970; 0 if there was no error. */
   lastErrorMs: number
 }
 
@@ -62,12 +62,12 @@ const NAMES = Object.keys({
   lastErrorMs: 0,
 } satisfies TaskCounters) as readonly (keyof TaskCounters)[]
 
-/** Room for one task's counters in memory that threads share. */
+/** Allocates shared memory for the counters of one task. */
 export function countersMemory(): SharedArrayBuffer {
   return new SharedArrayBuffer(NAMES.length * Float64Array.BYTES_PER_ELEMENT)
 }
 
-/** Counters in shared memory: one thread counts, others look. A number is never seen half written. */
+/** Counters in shared memory: one thread writes, others read. A reader never sees a partly written number. */
 export function countersIn(memory = countersMemory()): TaskCounters {
   const values = new Float64Array(memory)
   const counters = NAMES.map((name, at) => [
@@ -83,7 +83,7 @@ export function countersIn(memory = countersMemory()): TaskCounters {
   return Object.defineProperties({}, Object.fromEntries(counters)) as TaskCounters
 }
 
-/** One more batch that was polled or put, and how long that took. */
+/** Counts a batch that was polled or put, and its duration. */
 export function countBatch(counters: TaskCounters, records: number, ms: number): void {
   counters.batches += 1
   counters.batchRecordsMax = Math.max(counters.batchRecordsMax, records)
@@ -91,7 +91,7 @@ export function countBatch(counters: TaskCounters, records: number, ms: number):
   counters.batchMsMax = Math.max(counters.batchMsMax, ms)
 }
 
-/** How long a commit took, whatever came of it. */
+/** Counts the duration of a commit, successful or not. */
 export function countCommitMs(counters: TaskCounters, ms: number): void {
   counters.commitMsTotal += ms
   counters.commitMsMax = Math.max(counters.commitMsMax, ms)

@@ -1,29 +1,29 @@
-import type { RawConfig } from '../stores/config-codec.ts'
+import type { RawConfig } from '../../sdk/index.ts'
 import type { TaskCounters } from './task-counters.ts'
 
-/** Everything a task needs to run, as plain data: it can be posted to another thread. */
+/** Everything that a task needs to run, as plain data that can be posted to another thread. */
 export type TaskSpec = {
   readonly connector: string
   readonly task: number
   readonly kind: 'source' | 'sink'
-  /** Of the task, placeholders resolved. */
+  /** The task configuration with its placeholders resolved. */
   readonly config: RawConfig
-  /** Values that stand for placeholders, and other secrets of it. */
+  /** Values of placeholders and other secrets in `config`, to be masked in output. */
   readonly secrets: readonly string[]
   readonly worker: TaskDefaults
-  /** Whether it begins without working, until it is resumed. */
+  /** Whether the task starts paused. */
   readonly paused: boolean
-  /** Where a source goes on. */
+  /** The offsets from which a source resumes. */
   readonly offsets: readonly SourceOffset[]
-  /** A source's that writes exactly once. Undefined: at least once. */
+  /** Set for a source with exactly-once delivery; undefined for at-least-once delivery. */
   readonly transactionalId?: string
 }
 
-/** What the worker's settings say for all its tasks. */
+/** Settings of the worker that apply to all its tasks. */
 export type TaskDefaults = {
-  /** The group of workers that this one belongs to. */
+  /** The `group.id` of the worker. */
   readonly workerGroup: string
-  /** Settings of converters, under the keys that connectors use. */
+  /** The worker's converter settings, under the keys that connectors use. */
   readonly converters: RawConfig
   /** Settings of the tasks' Kafka clients: `producer.X`, `consumer.X`, `admin.X`. */
   readonly clients: RawConfig
@@ -35,35 +35,38 @@ export type TaskDefaults = {
 }
 
 export type SourceOffset = {
-  /** As it stands in the topic: rewriting it needs the same bytes. */
+  /** The key as stored in the topic: an update must have the same bytes to replace it. */
   readonly key: Uint8Array
   readonly partition: Readonly<Record<string, string | number | boolean | null>> | null
   readonly offset: Readonly<Record<string, string | number | boolean | null>>
 }
 
-/** What a task tells the worker that started it. */
+/** A message from a task to the worker that started it. */
 export type TaskMessage =
   | { readonly type: 'running' }
   | { readonly type: 'paused' }
-  /** `trace` is a text for people: what failed, and what caused it. The task has ended. */
+  /** The task failed and ended. `trace` is a readable text with the error and its causes. */
   | { readonly type: 'failed'; readonly trace: string }
-  /** It has ended through no fault of its own, as `reason` says, and has to be started again from where it is now. */
+  /**
+   * The task ended through no fault of its own, for the given `reason`, and has to be restarted from its stored
+   * offsets.
+   */
   | { readonly type: 'interrupted'; readonly reason: string }
-  /** It reads or writes this topic from now on. */
+  /** The task has begun to read or write this topic. */
   | { readonly type: 'topic'; readonly topic: string }
 
-/** A task that was started. It goes on by itself until it fails or is stopped. */
+/** A started task. It runs until it fails or is stopped. */
 export interface RunningTask {
   pause(): void
   resume(): void
-  /** Resolves when the task has let go of everything. Its caller bounds the time and may walk away. */
+  /** Resolves when the task has released all its resources. The caller applies a timeout. */
   stop(): Promise<void>
-  /** Its stop took too long: nobody waits any more, and what it still does should end as soon as it can. */
-  abandon(): void
+  /** Called when `stop` timed out. Nobody waits for the task any more; it is ended as soon as possible. */
+  cancel(): void
   counters(): TaskCounters
 }
 
-/** Where tasks run. Failures of the task come as messages, never as rejections. */
+/** Runs tasks. A failure of a task is reported as a message, never as a rejection. */
 export interface TaskHost {
   start(spec: TaskSpec, report: (message: TaskMessage) => void): RunningTask
 }

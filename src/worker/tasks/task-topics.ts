@@ -1,18 +1,18 @@
 import type { NewRecord } from '../../broker/broker.ts'
 import { BrokerError } from '../../broker/error.ts'
 import type { TaskLog } from '../../sdk/index.ts'
-import { newTopic, parseTopicRules, type TopicRule } from '../configuration/topic-creation.ts'
+import { newTopic, parseTopicCreationRules, type TopicCreationRule } from '../configuration/topic-creation-rules.ts'
 import type { TaskClients } from './task-clients.ts'
 import type { TaskMessage, TaskSpec } from './task-spec.ts'
 
-/** The topics a task meets: made when they are missing, and told to the worker once each. */
+/** The topics that a task uses. Creates missing topics and reports each topic to the worker once. */
 export class TaskTopics {
   readonly #known = new Set<string>()
   readonly #clients: TaskClients
   readonly #log: TaskLog
   readonly #spec: TaskSpec
   readonly #report: (message: TaskMessage) => void
-  readonly #rules: readonly TopicRule[]
+  readonly #rules: readonly TopicCreationRule[]
 
   constructor(parts: {
     readonly clients: TaskClients
@@ -25,10 +25,10 @@ export class TaskTopics {
     this.#spec = parts.spec
     this.#report = parts.report
     const { kind, config, worker } = parts.spec
-    this.#rules = kind === 'source' && worker.createTopics ? parseTopicRules(config) : []
+    this.#rules = kind === 'source' && worker.createTopics ? parseTopicCreationRules(config) : []
   }
 
-  /** Waits only for topics that were not seen before. */
+  /** Creates and reports the topics of these records. Waits only for topics that are new to the task. */
   async prepare(records: readonly NewRecord[]): Promise<void> {
     let last: string | undefined
     for (const { topic } of records) {
@@ -36,23 +36,25 @@ export class TaskTopics {
       last = topic
       if (this.#known.has(topic)) continue
       await this.create(topic)
-      this.saw(topic)
+      this.recordActiveTopic(topic)
     }
   }
 
-  /** As the connector says; else as brokers do by themselves where they may: with their defaults. */
+  /**
+   * Creates the topic by the connector's `topic.creation.*` rules, or with the brokers' defaults without such rules.
+   */
   async create(topic: string): Promise<void> {
     try {
       const topics = await this.#clients.topics()
       await topics.create(newTopic(topic, this.#rules))
     } catch (error) {
-      // Who may not make topics may still write to those that are there.
+      // A client without permission to create topics may still write to existing ones.
       if (!(error instanceof BrokerError) || error.code !== 'not_authorized') throw error
       this.#log.debug({ topic }, 'not allowed to make the topic')
     }
   }
 
-  saw(topic: string): void {
+  recordActiveTopic(topic: string): void {
     if (this.#known.has(topic)) return
     this.#known.add(topic)
     if (this.#spec.worker.trackTopics) this.#report({ type: 'topic', topic })

@@ -1,60 +1,61 @@
 import type { Consumer, PartitionRecords, TopicPartition } from '../../broker/broker.ts'
 import { UnreadableBatchError } from '../../broker/error.ts'
-import { UserError } from '../../config/failure.ts'
-import { inTime } from '../../config/in-time.ts'
+import { UserError } from '../../config/errors.ts'
+import { withTimeout } from '../../config/timeout.ts'
 import { listedName } from '../../plugins/catalog.ts'
 import { parseConfig, type SinkTask as SinkPlugin, type SinkPosition, type SinkRecord } from '../../sdk/index.ts'
 import { missingConnector } from '../configuration/connector-plugin.ts'
 import { parseTaskConfig, type TaskConfig } from '../configuration/task-config.ts'
-import { DeadLetters } from './dead-letter-queue.ts'
+import { DeadLetterQueue } from './dead-letter-queue.ts'
 import { ErrorPolicy, isRetriable } from './error-policy.ts'
-import { keyOf, SinkOffsets } from './sink-offsets.ts'
-import { Origin, toSinkRecords, type UndeliveredRecord } from './sink-records.ts'
-import { isLate } from './source-delivery.ts'
+import { createRecordPipeline, type RecordPipeline } from './record-pipeline.ts'
+import { partitionKey, SinkOffsets } from './sink-offsets.ts'
+import { convertSinkRecords, type FailedSinkRecord, SinkRecordOrigin } from './sink-records.ts'
+import { SinkReports } from './sink-reports.ts'
+import { failLateCommit } from './source-delivery.ts'
 import { TaskClients } from './task-clients.ts'
+import type { WorkerTaskContext } from './task-context.ts'
 import { countBatch, countCommitMs } from './task-counters.ts'
 import { TaskTopics } from './task-topics.ts'
-import { createPipeline, type Pipeline } from './transformation-chain.ts'
-import type { TaskParts } from './worker-source-task.ts'
 
-/** How long a poll waits: until something comes, but not past the next commit. */
+/** Longest wait of one poll, in ms, while no batch is being retried. A poll also ends when the next commit is due. */
 const POLL_MS_MAX = 1_000
-/** The same while a batch waits for its time: well within what the group allows between two polls. */
+/** Longest wait of one poll, in ms, while a batch waits for its retry: well below the group's max.poll.interval.ms. */
 const HELD_POLL_MS_MAX = 30_000
 
-/** What the sink was given and did not take yet. */
+/** Records that were passed to the sink and that it has not accepted yet. */
 type Batch = {
   readonly polled: readonly PartitionRecords[]
   readonly records: readonly SinkRecord[]
   readonly attempt: number
-  /** Not to be tried before, by the monotonic clock. */
+  /** Earliest time of the next attempt, in ms of the monotonic clock. */
   readonly dueMs: number
 }
 
-/** What there is while the task is at work. */
+/** The parts of a running task. */
 type Work = {
   readonly consumer: Consumer
   readonly plugin: SinkPlugin
-  readonly pipeline: Pipeline
+  readonly pipeline: RecordPipeline
   readonly policy: ErrorPolicy
   readonly topics: TaskTopics
 }
 
-/** The life of one sink task: read, convert, put, commit, until it is stopped or fails. */
-export class SinkTask {
-  readonly #parts: TaskParts
+/** Runs one sink task: reads, converts, puts and commits until the task is stopped or fails. */
+export class WorkerSinkTask {
+  readonly #parts: WorkerTaskContext
   readonly #config: TaskConfig
   readonly #offsets = new SinkOffsets()
-  #deadLetters: DeadLetters | undefined
+  #deadLetters: DeadLetterQueue | undefined
   #consumer: Consumer | undefined
   #plugin: SinkPlugin | undefined
   #batch: Batch | undefined
   #paused: boolean
   #commitAtMs = 0
-  /** A sink that failed may not commit what it did not take. */
+  /** Set when the task has failed, so that closing it does not commit records that the sink did not accept. */
   #broken = false
 
-  constructor(parts: TaskParts) {
+  constructor(parts: WorkerTaskContext) {
     this.#parts = parts
     this.#paused = parts.spec.paused
     this.#config = parseTaskConfig(parts.spec.config)
@@ -67,10 +68,10 @@ export class SinkTask {
     this.#consumer?.wake()
   }
 
-  /** Resolves when the task was stopped; rejects when it failed. */
+  /** Resolves when the task is stopped; rejects when it fails. */
   async run(): Promise<void> {
     const { spec, signal, report, access } = this.#parts
-    const pipeline = createPipeline(this.#parts.plugins, spec.config, spec.worker.converters, access)
+    const pipeline = createRecordPipeline(this.#parts.plugins, spec.config, spec.worker.converters, access)
     await using held = new AsyncDisposableStack()
     const clients = new TaskClients(this.#parts)
     held.adopt(clients, () => clients.close())
@@ -79,7 +80,7 @@ export class SinkTask {
       await Promise.all(this.#config.topics.map((name) => topics.create(name)))
     const policy = this.#policy()
     if (this.#config.deadLetters) {
-      this.#deadLetters = await DeadLetters.open({
+      this.#deadLetters = await DeadLetterQueue.open({
         ...this.#parts,
         clients,
         config: this.#config.deadLetters,
@@ -88,17 +89,19 @@ export class SinkTask {
       })
       held.adopt(this.#deadLetters, (letters) => letters.close())
     }
-    const plugin = await this.#start(policy)
+    const reports = new SinkReports(clients)
+    held.adopt(reports, () => reports.close())
+    const plugin = await this.#start(policy, reports)
     this.#plugin = plugin
     held.defer(() => plugin.stop?.())
-    // Joining can take as long as the others of the group need to hear of it.
+    // Reported before joining, because a join can wait for the other group members for a whole rebalance.
     report({ type: this.#paused ? 'paused' : 'running' })
     const consumer = await clients.consumer({
       topics: this.#config.topics,
       rebalance: {
-        assigned: (partitions) => this.#assigned(partitions),
-        revoked: (partitions) => this.#revoked(partitions),
-        lost: (partitions) => this.#lost(partitions),
+        onAssigned: (partitions) => this.#assigned(partitions),
+        onRevoked: (partitions) => this.#revoked(partitions),
+        onLost: (partitions) => this.#lost(partitions),
       },
     })
     this.#consumer = consumer
@@ -126,7 +129,9 @@ export class SinkTask {
     }
   }
 
-  /** What cannot be read is not skipped: that is for a person to decide. */
+  /**
+   * Polls the consumer. Throws a `UserError` for an unreadable batch, because skipping data is an operator's decision.
+   */
   async #poll(consumer: Consumer): Promise<readonly PartitionRecords[]> {
     try {
       return await consumer.poll(this.#waitMs())
@@ -142,7 +147,7 @@ export class SinkTask {
 
   async #turn(work: Work, polled: readonly PartitionRecords[]): Promise<void> {
     if (this.#parts.signal.aborted) return
-    // Every partition is held back while a batch waits: its poll only keeps the membership.
+    // While a batch waits for its retry, all partitions are paused and polling only keeps the group membership.
     if (this.#batch && !this.#paused && this.#parts.clock.monotonicMs() >= this.#batch.dueMs)
       await this.#put(work, this.#batch)
     if (polled.length > 0) await this.#deliver(work, polled)
@@ -159,8 +164,14 @@ export class SinkTask {
     for (const chunk of polled) {
       this.#parts.counters.recordsIn += chunk.records.length
       const before = records.length
-      await toSinkRecords(chunk, work.pipeline, work.policy, (lost) => this.#undelivered(work.policy, lost), records)
-      if (records.length > before) work.topics.saw(chunk.topic)
+      await convertSinkRecords(
+        chunk,
+        work.pipeline,
+        work.policy,
+        (lost) => this.#undelivered(work.policy, lost),
+        records,
+      )
+      if (records.length > before) work.topics.recordActiveTopic(chunk.topic)
     }
     await this.#put(work, { polled, records, attempt: 0, dueMs: 0 })
   }
@@ -218,11 +229,16 @@ export class SinkTask {
     this.#commitAtMs = startMs + spec.worker.commitIntervalMs
     const pending = this.#offsets.pending()
     if (pending.length === 0 || this.#broken) return
-    // What the sink can't make safe fails the task; what the broker does not take is tried again.
+    // A failed flush of the sink fails the task; a failed commit to the broker is retried.
     const safe = await this.#flush(pending)
     try {
       const { commitTimeoutMs } = spec.worker
-      await inTime(Promise.resolve(this.#consumer?.commit(safe)), commitTimeoutMs, isLate(commitTimeoutMs), clock)
+      await withTimeout(
+        Promise.resolve(this.#consumer?.commit(safe)),
+        commitTimeoutMs,
+        failLateCommit(commitTimeoutMs),
+        clock,
+      )
       this.#offsets.committed(safe)
       counters.commits += 1
     } catch (error) {
@@ -238,7 +254,7 @@ export class SinkTask {
   }
 
   async #assigned(partitions: readonly TopicPartition[]): Promise<void> {
-    this.#parts.log.info({ partitions: partitions.map(keyOf) }, 'partitions were assigned')
+    this.#parts.log.info({ partitions: partitions.map(partitionKey) }, 'partitions were assigned')
     const positions = partitions.length > 0 ? await this.#plugin?.open?.(partitions) : undefined
     if (positions !== undefined && positions.length > 0) this.#consumer?.seek(positions)
     if (this.#paused || this.#batch) this.#consumer?.pause(partitions)
@@ -258,18 +274,18 @@ export class SinkTask {
     await this.#plugin?.close?.(partitions)
   }
 
-  /** Others will be given these records. */
+  /** Removes the records of these partitions from the pending batch: their next owner reads them again. */
   #dropFromBatch(partitions: readonly TopicPartition[]): void {
     if (!this.#batch) return
-    const gone = new Set(partitions.map(keyOf))
-    const polled = this.#batch.polled.filter((chunk) => !gone.has(keyOf(chunk)))
-    const records = this.#batch.records.filter(({ origin }) => !gone.has(keyOf(origin)))
+    const gone = new Set(partitions.map(partitionKey))
+    const polled = this.#batch.polled.filter((chunk) => !gone.has(partitionKey(chunk)))
+    const records = this.#batch.records.filter(({ origin }) => !gone.has(partitionKey(origin)))
     this.#batch = polled.length === 0 ? undefined : { ...this.#batch, polled, records }
   }
 
-  #undelivered(policy: ErrorPolicy, { origin, ...failure }: UndeliveredRecord): void {
+  #undelivered(policy: ErrorPolicy, { origin, ...failure }: FailedSinkRecord): void {
     const { topic, partition, offset } = origin
-    const stored = Origin.storedOf(origin)
+    const stored = SinkRecordOrigin.storedOf(origin)
     policy.tolerate({
       ...failure,
       place: { topic, partition, offset },
@@ -292,7 +308,7 @@ export class SinkTask {
     return new ErrorPolicy({ ...this.#parts, config: this.#config.errors })
   }
 
-  async #start(policy: ErrorPolicy): Promise<SinkPlugin> {
+  async #start(policy: ErrorPolicy, reports: SinkReports): Promise<SinkPlugin> {
     const { spec, plugins, log, signal, access } = this.#parts
     const className = spec.config['connector.class'] ?? ''
     const sink = plugins.find('sink', className)
@@ -309,6 +325,7 @@ export class SinkTask {
         this.#undelivered(policy, { origin, stage: 'TASK_PUT', className: listedName(sink), error })
         await this.#deadLetters?.flush()
       },
+      report: (topic, records) => reports.write(topic, records),
       requestCommit: () => {
         this.#commitAtMs = 0
       },

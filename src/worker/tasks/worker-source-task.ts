@@ -1,74 +1,50 @@
-import type { Broker } from '../../broker/broker.ts'
-import type { Clock } from '../../config/clock.ts'
-import { UserError } from '../../config/failure.ts'
-import type { Catalog } from '../../plugins/catalog.ts'
-import type { HostAccess, SourceConnector, TaskLog } from '../../sdk/index.ts'
+import { UserError } from '../../config/errors.ts'
+import type { SourceConnector } from '../../sdk/index.ts'
 import { missingConnector } from '../configuration/connector-plugin.ts'
 import { parseTaskConfig } from '../configuration/task-config.ts'
-import type { RawConfig } from '../stores/config-codec.ts'
 import { partitionId, toOffsetKey } from '../stores/offset-state.ts'
 import { ownOffsetsTopic } from '../stores/offset-store.ts'
-import { AtLeastOnce, type AtLeastOnceParts } from './at-least-once-delivery.ts'
-import { DeadLetters } from './dead-letter-queue.ts'
+import { AtLeastOnceDelivery, type AtLeastOnceOptions } from './at-least-once-delivery.ts'
+import { DeadLetterQueue } from './dead-letter-queue.ts'
 import { ErrorPolicy } from './error-policy.ts'
-import { ExactlyOnce } from './exactly-once-delivery.ts'
+import { ExactlyOnceDelivery } from './exactly-once-delivery.ts'
+import { toDeadLetter, toRecordFailure } from './failed-source-record.ts'
 import { Gate } from './gate.ts'
-import { SourceBatches } from './source-batches.ts'
-import type { Delivery, OffsetWriter } from './source-delivery.ts'
-import { toDeadLetter, toFailure } from './source-failure.ts'
-import { type LostRecord, toOutgoing } from './source-records.ts'
+import { createRecordPipeline, type RecordPipeline } from './record-pipeline.ts'
+import type { OffsetEncoder, SourceDelivery } from './source-delivery.ts'
+import { SourcePoller } from './source-poller.ts'
+import { convertSourceRecords, type FailedSourceRecord } from './source-records.ts'
 import { TaskClients } from './task-clients.ts'
-import { countBatch, type TaskCounters } from './task-counters.ts'
-import type { TaskMessage, TaskSpec } from './task-spec.ts'
+import type { WorkerTaskContext } from './task-context.ts'
+import { countBatch } from './task-counters.ts'
 import { TaskTopics } from './task-topics.ts'
-import { createPipeline, type Pipeline } from './transformation-chain.ts'
 
-/** Brokers refuse more than the longer one by default. */
+/** Bounds of the transaction timeout, in ms. The maximum is the brokers' default for `transaction.max.timeout.ms`. */
 const TRANSACTION_MS_MIN = 60_000
 const TRANSACTION_MS_MAX = 900_000
 
-/** What a task works with; made anew in every thread. */
-export type TaskParts = {
-  readonly spec: TaskSpec
-  readonly broker: Broker
-  /**
-   * Opens another broker, for clients that have these keys of Kafka's clients for themselves; its caller closes it.
-   * `overrides` are those of them that the connector wrote. Undefined when it would be the same.
-   */
-  readonly connect: (connection: RawConfig, overrides: RawConfig) => Promise<Broker | undefined>
-  readonly plugins: Catalog
-  /** What the connector may use. */
-  readonly access: HostAccess
-  readonly log: TaskLog
-  readonly clock: Clock
-  readonly counters: TaskCounters
-  readonly report: (message: TaskMessage) => void
-  /** Aborts when the task has to stop. */
-  readonly signal: AbortSignal
-}
-
-/** What there is while the task is at work. */
+/** The parts of a running task. */
 type Work = {
   readonly clients: TaskClients
-  readonly batches: SourceBatches
-  readonly pipeline: Pipeline
+  readonly batches: SourcePoller
+  readonly pipeline: RecordPipeline
   readonly policy: ErrorPolicy
-  readonly delivery: Delivery
-  /** Throws when this record may not be stepped over. */
-  readonly lost: (record: LostRecord) => void
-  readonly letters: DeadLetters | undefined
+  readonly delivery: SourceDelivery
+  /** Counts a failed record and adds it to the dead-letter queue. Throws when the record may not be skipped. */
+  readonly lost: (record: FailedSourceRecord) => void
+  readonly letters: DeadLetterQueue | undefined
 }
 
-/** The life of one source task: poll, convert, produce, commit, until it is stopped or fails. */
-export class SourceTask {
-  readonly #parts: TaskParts
+/** Runs one source task: polls, converts, produces and commits until the task is stopped or fails. */
+export class WorkerSourceTask {
+  readonly #parts: WorkerTaskContext
   readonly #running: Gate
   readonly #failed = new AbortController()
-  /** Aborts when the task ends, for whatever reason. */
+  /** Aborts when the task is stopped or fails. */
   readonly #ending: AbortSignal
   #paused: boolean
 
-  constructor(parts: TaskParts) {
+  constructor(parts: WorkerTaskContext) {
     this.#parts = parts
     this.#paused = parts.spec.paused
     this.#ending = AbortSignal.any([parts.signal, this.#failed.signal])
@@ -82,25 +58,25 @@ export class SourceTask {
     this.#running.changed()
   }
 
-  /** Resolves when the task was stopped, or its source has nothing more; rejects when it failed. */
+  /** Resolves when the task is stopped, also if its source ended earlier. Rejects when the task fails. */
   async run(): Promise<void> {
     const { spec, report, signal, access } = this.#parts
     if (this.#paused) report({ type: 'paused' })
     await this.#running.pass(this.#ending)
     if (signal.aborted) return
     const source = this.#source()
-    const pipeline = createPipeline(this.#parts.plugins, spec.config, spec.worker.converters, access)
+    const pipeline = createRecordPipeline(this.#parts.plugins, spec.config, spec.worker.converters, access)
     await using held = new AsyncDisposableStack()
     const clients = new TaskClients(this.#parts)
     held.adopt(clients, () => clients.close())
     const letters = await this.#deadLetters(clients, held)
     const policy = this.#policy()
     const definesTransactions = this.#definesTransactions(source)
-    const lost = (record: LostRecord) => {
-      policy.tolerate(toFailure(record))
+    const lost = (record: FailedSourceRecord) => {
+      policy.tolerate(toRecordFailure(record))
       letters?.add(toDeadLetter(record))
     }
-    const batches = new SourceBatches({
+    const batches = new SourcePoller({
       ...this.#parts,
       source,
       policy,
@@ -109,7 +85,7 @@ export class SourceTask {
       signal: this.#ending,
     })
     held.adopt(batches, () => batches.close())
-    const stepOver = async (records: readonly LostRecord[]) => {
+    const stepOver = async (records: readonly FailedSourceRecord[]) => {
       for (const record of records) lost(record)
       await letters?.flush()
     }
@@ -125,7 +101,10 @@ export class SourceTask {
     }
   }
 
-  /** One that is asked to, but can't, would never end one: nobody would ever see its records. */
+  /**
+   * Returns whether the connector defines the transaction boundaries. Throws a `UserError` when the configuration
+   * requests this of a connector that cannot do it: its transactions would never be committed.
+   */
   #definesTransactions({ definesTransactions = false, class: name }: SourceConnector): boolean {
     const { config, transactionalId } = this.#parts.spec
     const isAsked = transactionalId !== undefined && parseTaskConfig(config).transactions.boundary === 'connector'
@@ -158,27 +137,27 @@ export class SourceTask {
       if (batch === undefined) return this.#rest()
       const { records, end } = batch
       if (records.length === 0 && end === undefined) {
-        // What the source itself rejected.
+        // Records that the source itself rejected.
         await letters?.flush()
         continue
       }
       counters.recordsIn += records.length
       countBatch(counters, records.length, clock.monotonicMs() - startMs)
-      const outgoing = await toOutgoing(records, pipeline, policy, bounds)
-      // Before the batch, whose offsets step over them.
+      const outgoing = await convertSourceRecords(records, pipeline, policy, bounds)
+      // Dead letters are flushed before the batch is delivered, because the offsets of the batch skip their records.
       await letters?.flush()
       await topics.prepare(outgoing.records)
       await delivery.deliver(outgoing, records, end)
     }
   }
 
-  /** A source that has nothing more is not a failure; its connector goes on until someone stops it. */
+  /** Waits for the stop of the task: a source without more records has not failed, and its task keeps running. */
   async #rest(): Promise<void> {
     this.#parts.log.info({}, 'the source has come to its end')
     await new Gate(() => false, this.#ending).pass(this.#ending)
   }
 
-  async #commitRegularly(delivery: Delivery): Promise<void> {
+  async #commitRegularly(delivery: SourceDelivery): Promise<void> {
     const { clock } = this.#parts
     while (!this.#ending.aborted) {
       await clock.sleep(this.#commitIntervalMs(), this.#ending).catch(() => undefined)
@@ -195,41 +174,41 @@ export class SourceTask {
 
   async #delivery(
     clients: TaskClients,
-    { stepOver, listener }: Required<Pick<AtLeastOnceParts, 'stepOver' | 'listener'>>,
-  ): Promise<Delivery> {
+    { stepOver, listener }: Required<Pick<AtLeastOnceOptions, 'stepOver' | 'listener'>>,
+  ): Promise<SourceDelivery> {
     const { counters, clock, log, spec } = this.#parts
     const { transactionalId, config } = spec
     const onFailure = () => this.#failed.abort()
     const parts = { toOffsets: this.#offsets(), counters, clock, log, signal: this.#ending, onFailure, listener }
-    // A record waits for its broker as long as it takes; the source waits with it.
+    // A record is retried without a time limit while its broker is unavailable; the source waits meanwhile.
     if (transactionalId === undefined) {
       const producer = await clients.producer({ deliveryTimeoutMs: 2 ** 31 - 1 })
       const { commitTimeoutMs } = spec.worker
-      const offsetsProducer = await clients.workersProducer()
-      return new AtLeastOnce({ ...parts, commitTimeoutMs, producer, offsetsProducer, stepOver })
+      const offsetsProducer = await clients.offsetsProducer()
+      return new AtLeastOnceDelivery({ ...parts, commitTimeoutMs, producer, offsetsProducer, stepOver })
     }
     const { boundary } = parseTaskConfig(config).transactions
     const transactionTimeoutMs = Math.min(
       TRANSACTION_MS_MAX,
       Math.max(TRANSACTION_MS_MIN, 2 * this.#commitIntervalMs()),
     )
-    return new ExactlyOnce({
+    return new ExactlyOnceDelivery({
       ...parts,
       boundary,
       producer: await clients.transactionalProducer({ transactionalId, transactionTimeoutMs }),
     })
   }
 
-  async #deadLetters(clients: TaskClients, held: AsyncDisposableStack): Promise<DeadLetters | undefined> {
+  async #deadLetters(clients: TaskClients, held: AsyncDisposableStack): Promise<DeadLetterQueue | undefined> {
     const { spec } = this.#parts
     const { deadLetters: config } = parseTaskConfig(spec.config)
     if (config === undefined) return undefined
-    const letters = await DeadLetters.open({ ...this.#parts, clients, config, task: spec, secrets: spec.secrets })
+    const letters = await DeadLetterQueue.open({ ...this.#parts, clients, config, task: spec, secrets: spec.secrets })
     held.adopt(letters, () => letters.close())
     return letters
   }
 
-  #offsets(): OffsetWriter {
+  #offsets(): OffsetEncoder {
     const { connector, offsets, worker, config } = this.#parts.spec
     const keys = new Map(offsets.map(({ key, partition }) => [partitionId(partition), key]))
     const topics = new Set([ownOffsetsTopic(config) ?? worker.offsetsTopic, worker.offsetsTopic])

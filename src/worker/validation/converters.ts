@@ -1,27 +1,30 @@
-import type { ConfigKey } from '../../clients/worker.ts'
-import { below } from '../../config/settings.ts'
+import type { ConfigKeyInfo } from '../../clients/worker.ts'
+import { settingsWithPrefix } from '../../config/settings.ts'
+import type { RawConfig } from '../../sdk/index.ts'
 import type { PluginHost } from '../plugin-host.ts'
-import type { RawConfig } from '../stores/config-codec.ts'
-import { type Entry, pluginEntries } from './entries.ts'
+import { type ConfigEntry, pluginEntries } from './config-entry.ts'
 
 const ROLES = ['header', 'key', 'value'] as const
 
-/** The keys of the converters that a connector names itself; those of the worker are the worker's to check. */
-export async function converterBlocks(config: RawConfig, plugins: PluginHost): Promise<readonly Entry[]> {
+/**
+ * The entries of the converters that the connector configures. The worker's own converters are validated with its
+ * settings.
+ */
+export async function converterEntries(config: RawConfig, plugins: PluginHost): Promise<readonly ConfigEntry[]> {
   const blocks = ROLES.map(async (role) => {
     const name = `${role}.converter`
     const className = config[name]
     if (className === undefined) return []
     const converter = plugins.catalog.find(role === 'header' ? 'header_converter' : 'converter', className)
     if (!converter) return []
-    const own = await pluginEntries(plugins, converter, below(`${name}.`, config))
+    const own = await pluginEntries(plugins, converter, settingsWithPrefix(`${name}.`, config))
     return [typeEntry(role), ...own].map((entry) => prefixed(entry, `${name}.`))
   })
   return (await Promise.all(blocks)).flat()
 }
 
-/** Java's converters are told by a setting what they are for. */
-export const converterType: ConfigKey = {
+/** Java converters have this additional key, which defines whether they convert keys, values or headers. */
+export const converterType: ConfigKeyInfo = {
   name: 'converter.type',
   type: 'STRING',
   required: true,
@@ -35,7 +38,7 @@ export const converterType: ConfigKey = {
   dependents: [],
 }
 
-function typeEntry(role: string): Entry {
+function typeEntry(role: string): ConfigEntry {
   const { name } = converterType
   return {
     definition: converterType,
@@ -43,7 +46,7 @@ function typeEntry(role: string): Entry {
   }
 }
 
-function prefixed({ definition, value }: Entry, prefix: string): Entry {
+function prefixed({ definition, value }: ConfigEntry, prefix: string): ConfigEntry {
   return {
     definition: definition && { ...definition, name: prefix + definition.name },
     value: { ...value, name: prefix + value.name },

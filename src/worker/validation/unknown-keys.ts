@@ -1,21 +1,26 @@
 import { OWNER_KEY } from '../../clients/worker.ts'
-import { nearest } from '../../config/nearest.ts'
+import { didYouMean } from '../../config/did-you-mean.ts'
+import type { RawConfig } from '../../sdk/index.ts'
 import { commonKeys, sinkKeys, sourceKeys } from '../configuration/connector-keys.ts'
 import type { ConnectorPlugin } from '../configuration/connector-plugin.ts'
-import type { RawConfig } from '../stores/config-codec.ts'
 
-/** What stands below these has keys of its own: the plugin's that is named there, Kafka's clients', topics'. */
+/**
+ * Prefixes of keys that belong to a converter, transform, predicate, Kafka client or topic, and are validated there.
+ */
 const OF_OTHERS =
   /^((key|value|header)\.converter|transforms|predicates|(producer|consumer|admin)\.override|topic\.creation)\./
 
-/** To look for what was meant compares a key with all that there are. */
+/** Maximum number of reported keys, because the search for a similar key compares each with all known keys. */
 const TOLD_MAX = 20
 
-/** A key that has no effect, and the one that was probably meant. */
-export type KeyOfNobody = { readonly key: string; readonly meant?: string }
+/** A key without effect, and the most similar known key, if there is one. */
+export type UnknownKey = { readonly key: string; readonly meant?: string }
 
-/** Keys of a configuration that nobody reads: misspelled, or of another connector. Like the original, none is refused. */
-export function keysOfNobody({ kind, definitions }: ConnectorPlugin, config: RawConfig): readonly KeyOfNobody[] {
+/**
+ * Finds keys that nothing reads, because they are misspelled or belong to another connector. They are only reported:
+ * like Kafka Connect, the worker accepts them.
+ */
+export function findUnknownKeys({ kind, definitions }: ConnectorPlugin, config: RawConfig): readonly UnknownKey[] {
   const shared = kind === 'source' ? sourceKeys : sinkKeys
   const own = definitions.map(({ name }) => name)
   const known = [...new Set([...own, ...Object.keys(shared.shape), ...Object.keys(commonKeys.shape), OWNER_KEY])]
@@ -23,7 +28,7 @@ export function keysOfNobody({ kind, definitions }: ConnectorPlugin, config: Raw
     .filter((key) => !known.includes(key) && !OF_OTHERS.test(key))
     .slice(0, TOLD_MAX)
     .map((key) => {
-      const meant = nearest(key, known)
+      const meant = didYouMean(key, known)
       return { key, ...(meant !== undefined && { meant }) }
     })
 }

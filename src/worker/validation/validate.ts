@@ -1,49 +1,50 @@
-import type { ConfigValidation } from '../../clients/worker.ts'
+import type { ConfigInfos } from '../../clients/worker.ts'
 import { listedName } from '../../plugins/catalog.ts'
-import type { HostAccess } from '../../sdk/index.ts'
+import type { HostAccess, RawConfig } from '../../sdk/index.ts'
 import { commonKeys, sinkKeys, sourceKeys } from '../configuration/connector-keys.ts'
 import { type ConnectorPlugin, findConnector } from '../configuration/connector-plugin.ts'
+import { type WrittenConfig, withoutNulls } from '../configuration/written-config.ts'
+import type { OverridePolicy } from '../model/override-policy.ts'
 import { WorkerError } from '../model/worker-error.ts'
 import type { PluginCatalog, PluginHost } from '../plugin-host.ts'
-import type { RawConfig } from '../stores/config-codec.ts'
-import { converterBlocks } from './converters.ts'
-import { type Entry, entriesOf, pluginEntries } from './entries.ts'
-import { type OverridePolicy, overrideBlocks } from './overrides.ts'
-import { checkRules, type RuleContext } from './rules.ts'
-import { stepEntries } from './steps.ts'
+import { overrideEntries } from './client-overrides.ts'
+import { type ConfigEntry, configEntries, pluginEntries } from './config-entry.ts'
+import { checkConfigRules, type RuleContext } from './config-rules.ts'
+import { converterEntries } from './converters.ts'
+import { transformationEntries } from './transformations.ts'
 
 export type ValidationContext = RuleContext & {
   readonly plugins: PluginHost
-  /** The worker's own converters, which hold where a connector names none. */
+  /** The worker's converter settings, which apply when the connector configures no converter. */
   readonly workerDefaults: RawConfig
   readonly overrides: OverridePolicy
-  /** What connectors may use. */
+  /** The hosts and files that connectors may use. */
   readonly access: HostAccess
 }
 
-/** A written configuration: null stands for a JSON null, which is never right. */
-export type WrittenConfig = Readonly<Record<string, string | null>>
-
 const NULL_VALUE = 'Null value can not be supplied as the configuration value.'
 
-/** Everything `/validate` answers. Throws a `WorkerError` when there is no such connector to ask. */
-export async function validateConnector(written: WrittenConfig, context: ValidationContext): Promise<ConfigValidation> {
+/**
+ * Returns the response of the `validate` endpoint. Throws a `WorkerError` when the connector class is missing, unknown
+ * or not allowed.
+ */
+export async function validateConnector(written: WrittenConfig, context: ValidationContext): Promise<ConfigInfos> {
   const { plugins } = context
   const config = withoutNulls(written)
   const plugin = requireConnector(written, plugins.catalog)
   const [own, steps, converters] = await Promise.all([
     pluginEntries(plugins, plugin, config),
-    stepEntries(config, plugins),
-    converterBlocks(config, plugins),
+    transformationEntries(config, plugins),
+    converterEntries(config, plugins),
   ])
   const base = [
-    ...entriesOf(commonKeys, config),
-    ...entriesOf(plugin.kind === 'source' ? sourceKeys : sinkKeys, config),
+    ...configEntries(commonKeys, config),
+    ...configEntries(plugin.kind === 'source' ? sourceKeys : sinkKeys, config),
     ...steps,
   ].map((entry) => fillIn(entry, config, plugin, context))
-  const merged = checkRules(replaceInPlace(base, own), config, plugin, context)
+  const merged = checkConfigRules(replaceInPlace(base, own), config, plugin, context)
   const configs = [...nullEntries(written, merged), ...markNulls(merged, written)]
-  const blocks = [...overrideBlocks(config, plugin.kind, context.overrides, context.access), ...converters]
+  const blocks = [...overrideEntries(config, plugin.kind, context.overrides, context.access), ...converters]
   return {
     name: written['connector.class'] ?? '',
     error_count: countErrors(configs) + blocks.filter(({ value }) => value.errors.length > 0).length,
@@ -72,18 +73,21 @@ export function requireConnector(written: WrittenConfig, plugins: PluginCatalog)
   )
 }
 
-/** All messages of a validation, for the answer to a create. */
-export function messagesOf({ configs }: ConfigValidation): readonly string[] {
+/** All error messages of a validation, for the response to the creation of a connector. */
+export function messagesOf({ configs }: ConfigInfos): readonly string[] {
   return configs.flatMap(({ value }) => value.errors)
 }
 
-/** What the original fills in from the worker and the plugin. */
+/**
+ * Fills in the defaults and recommended values that depend on the worker and the installed plugins, as Kafka Connect
+ * does.
+ */
 function fillIn(
-  entry: Entry,
+  entry: ConfigEntry,
   config: RawConfig,
   plugin: ConnectorPlugin,
   { plugins: { catalog: plugins }, workerDefaults }: ValidationContext,
-): Entry {
+): ConfigEntry {
   const { name } = entry.value
   if (name === 'connector.plugin.version') return withDefault(entry, plugin.version, [plugin.version])
   const role = /^(key|value|header)\.converter(\.plugin\.version)?$/.exec(name)
@@ -103,7 +107,7 @@ function fillIn(
   return { ...filled, value: { ...filled.value, value: null, errors: [missing] } }
 }
 
-function withDefault(entry: Entry, fallback: string | null, recommended: readonly string[]): Entry {
+function withDefault(entry: ConfigEntry, fallback: string | null, recommended: readonly string[]): ConfigEntry {
   const value = entry.value.value ?? fallback
   return {
     definition: entry.definition && { ...entry.definition, default_value: fallback },
@@ -111,20 +115,22 @@ function withDefault(entry: Entry, fallback: string | null, recommended: readonl
   }
 }
 
-/** A version of what is not there. */
-function invisible(entry: Entry): Entry {
+/** Hides the version key of a converter that is not installed. */
+function invisible(entry: ConfigEntry): ConfigEntry {
   return { ...entry, value: { ...entry.value, visible: false } }
 }
 
-/** The connector's own definition of a key wins, at the place of the common one. */
-function replaceInPlace(base: readonly Entry[], own: readonly Entry[]): readonly Entry[] {
+/**
+ * Replaces the definitions of common keys with the connector's own ones, in the same position; other own keys follow.
+ */
+function replaceInPlace(base: readonly ConfigEntry[], own: readonly ConfigEntry[]): readonly ConfigEntry[] {
   const mine = new Map(own.map((entry) => [entry.value.name, entry]))
   const placed = base.map((entry) => mine.get(entry.value.name) ?? entry)
   const names = new Set(base.map(({ value }) => value.name))
   return [...placed, ...own.filter(({ value }) => !names.has(value.name))]
 }
 
-function nullEntries(written: WrittenConfig, known: readonly Entry[]): readonly Entry[] {
+function nullEntries(written: WrittenConfig, known: readonly ConfigEntry[]): readonly ConfigEntry[] {
   const names = new Set(known.map(({ value }) => value.name))
   const nulls = Object.keys(written).filter((name) => written[name] === null && !names.has(name))
   return nulls.map((name) => ({
@@ -133,22 +139,17 @@ function nullEntries(written: WrittenConfig, known: readonly Entry[]): readonly 
   }))
 }
 
-function markNulls(entries: readonly Entry[], written: WrittenConfig): readonly Entry[] {
+function markNulls(entries: readonly ConfigEntry[], written: WrittenConfig): readonly ConfigEntry[] {
   return entries.map((entry) => {
     if (written[entry.value.name] !== null) return entry
     return { ...entry, value: { ...entry.value, errors: [...entry.value.errors, NULL_VALUE] } }
   })
 }
 
-/** What is really written. */
-export function withoutNulls(written: WrittenConfig): RawConfig {
-  return Object.fromEntries(Object.entries(written).filter((pair): pair is [string, string] => pair[1] !== null))
-}
-
-function countErrors(entries: readonly Entry[]): number {
+function countErrors(entries: readonly ConfigEntry[]): number {
   return entries.reduce((count, { value }) => count + value.errors.length, 0)
 }
 
-function groupsOf(entries: readonly Entry[]): readonly string[] {
+function groupsOf(entries: readonly ConfigEntry[]): readonly string[] {
   return [...new Set(entries.flatMap(({ definition }) => definition?.group ?? []))]
 }

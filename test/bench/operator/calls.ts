@@ -1,12 +1,12 @@
 import type { KubeApi } from '../../support/kube-api.ts'
 
-/** How often each call was made since the process that counts them started. */
+/** Number of calls by kind since the start of the counting process. */
 export type Calls = ReadonlyMap<string, number>
 
-/** Kinds that an operator asks for; the API server's leases of its own are among them, one call in ten seconds. */
+/** Resources that an operator uses. `leases` includes those of the API server itself, one call every 10 s. */
 const OURS = new Set(['connectors', 'subjects', 'registrymodes', 'events', 'configmaps', 'leases', 'secrets'])
 
-/** `APPLY subjects/status`: what an API server was asked, as far as an operator asks it. */
+/** Requests that the API server received for these resources, by name such as `APPLY subjects/status`. */
 export async function apiCalls(api: KubeApi): Promise<Calls> {
   const { body } = await api.send('GET', '/metrics')
   return sumOf(String(body['message']), 'apiserver_request_total', ({ resource = '', subresource = '', verb = '' }) =>
@@ -14,7 +14,7 @@ export async function apiCalls(api: KubeApi): Promise<Calls> {
   )
 }
 
-/** `worker GET /connectors/{}`: what an operator asked its runtimes. */
+/** Requests of an operator to its runtimes, by name such as `worker GET /connectors/{}`. */
 export async function runtimeCalls(metricsUrl: string): Promise<Calls> {
   const text = await (await fetch(metricsUrl)).text()
   return sumOf(text, 'weir_runtime_requests_total', ({ endpoint = '' }) => endpoint)
@@ -28,7 +28,7 @@ export function countOf(calls: Calls, pattern = /./): number {
   return [...calls].reduce((sum, [call, count]) => (pattern.test(call) ? sum + count : sum), 0)
 }
 
-/** The most frequent first, each for one of `objects`. */
+/** Formats the calls per object, most frequent first. */
 export function perObject(calls: Calls, objects: number): string {
   return [...calls]
     .filter(([, count]) => count > objects / 100)

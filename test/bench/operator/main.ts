@@ -11,12 +11,12 @@ import type { Place } from './place.ts'
 import { benchSlowRuntimes } from './slow-runtimes.ts'
 import { type Spent, seconds, startWorld, type World } from './world.ts'
 
-/** 120 s for 10,000 resources. */
+/** Allowed time until all resources are Ready: 120 s for 10,000 resources. */
 const READY_MS_PER_OBJECT = 12
-/** On so many cores: what the processor may do in that time, whoever else is at work. */
+/** Number of cores for which the allowed CPU time is calculated. */
 const CORES = 2
 const MEMORY_MB = 350
-/** What the last changes brought about is over by then. */
+/** Wait until the effects of the last changes are over. */
 const SETTLE_MS = 5_000
 const STEADY_MS = 30_000
 const CALLS_PER_SECOND = 2
@@ -33,7 +33,7 @@ type Start = {
 type Steady = { readonly callsPerSecond: number; readonly statusWrites: number }
 type Changes = { readonly p50Ms: number; readonly p99Ms: number }
 
-/** The operator alone in its process, beside a real API server, a registry and a worker, against what it is allowed. */
+/** Compares an operator, with a real API server, a registry and a worker, with its allowed resource usage. */
 export async function benchOperator(settings: Settings): Promise<readonly Figure[]> {
   const control = await startKubernetes()
   try {
@@ -85,7 +85,7 @@ function sumOf(cpu: Spent['cpu']): number {
   return Object.values(cpu).reduce((sum, ms) => sum + ms, 0)
 }
 
-/** What everybody does while nobody wants anything. */
+/** Measures CPU time and calls while no resource changes. */
 async function measureSteady(world: World): Promise<Steady> {
   await delay(SETTLE_MS)
   const spent = await world.spending()
@@ -98,7 +98,7 @@ async function measureSteady(world: World): Promise<Steady> {
   }
 }
 
-/** One after the other: a new version of every other Subject, and a new Connector. */
+/** Changes resources sequentially: alternately a new version of a Subject and a new Connector. */
 async function measureChanges(place: Place, objects: number): Promise<Changes> {
   const times: number[] = []
   for (let number = 0; number < CHANGES; number++) {

@@ -1,7 +1,7 @@
-/** A manifest, and where it stands. */
+/** The kind, name and spec of a resource. */
 export type Declared = { readonly kind: 'Subject' | 'Connector'; readonly name: string; readonly spec: object }
 
-/** Six Subjects for four Connectors; of each kind every other one refers to a Subject. */
+/** 60 % Subjects and 40 % Connectors. Every other resource of each kind refers to a Subject. */
 export function objectsOf(count: number): readonly Declared[] {
   const subjects = Math.round(count * 0.6)
   return [
@@ -10,7 +10,7 @@ export function objectsOf(count: number): readonly Declared[] {
   ]
 }
 
-/** `extra` gives it another version, which its readers can take. */
+/** `extra` makes it a new, compatible version. */
 export function subject(number: number, extra?: string): Declared {
   const refers = number % 2 === 1
   const other = `bench.Record${number - 1}`
@@ -24,7 +24,7 @@ export function subject(number: number, extra?: string): Declared {
   return { kind: 'Subject', name: `subject-${number}`, spec: { schema, ...(refers && { references }) } }
 }
 
-/** Its task runs and finds nothing to do: what it would cost the worker is not what is measured. */
+/** A connector whose task has no work, so that the load of the worker is not measured. */
 export function connector(number: number): Declared {
   const config = { file: '/nowhere', topic: `topic-${number}` }
   const subjectRefs = [{ name: `subject-${number}` }]

@@ -19,12 +19,12 @@ type Waiter = { readonly isDone: () => boolean; readonly resolve: () => void }
 const LANES = 8
 const TELL_MS = 5_000
 
-/** A namespace in which the bench declares resources, and hears when they are Ready for what it declared. */
+/** A namespace in which the benchmark declares resources and observes when they become Ready. */
 export class Place {
   readonly namespace: string
   readonly #api: KubernetesApi
   readonly #ending = new AbortController()
-  /** By kind and name, the generation that a resource is Ready for. */
+  /** The generation for which a resource is Ready, by `Kind/name`. */
   readonly #ready = new Map<string, number>()
   readonly #waiters = new Set<Waiter>()
 
@@ -38,7 +38,7 @@ export class Place {
     for (const kind of ['Subject', 'Connector'] as const) void this.#follow(this.#pathOf(kind))
   }
 
-  /** Gives the generation that it has now. */
+  /** Applies the resource and returns its new generation. */
   async declare({ kind, name, spec }: Declared): Promise<number> {
     const body = { apiVersion: API_VERSION, kind, metadata: { name }, spec }
     const path = `${this.#pathOf(kind)}/${name}`
@@ -55,7 +55,7 @@ export class Place {
     await Promise.all(Array.from({ length: LANES }, lane))
   }
 
-  /** `report` hears every few seconds how many are Ready. Rejects when not all are within `limitMs`. */
+  /** Calls `tell` every few seconds with the number of Ready resources. Rejects after `limitMs`. */
   async untilAllReady(count: number, limitMs: number, tell: (ready: number, ms: number) => void): Promise<void> {
     const beganMs = performance.now()
     const telling = setInterval(() => tell(this.#ready.size, performance.now() - beganMs), TELL_MS)
@@ -73,7 +73,7 @@ export class Place {
     }
   }
 
-  /** From the declaration on, ms. */
+  /** Applies the resource and returns the time until it is Ready, in ms. */
   async timeToReady(declared: Declared): Promise<number> {
     const fromMs = performance.now()
     const generation = await this.declare(declared)

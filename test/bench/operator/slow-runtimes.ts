@@ -12,22 +12,22 @@ import type { Declared } from './objects.ts'
 import { Place } from './place.ts'
 
 const WORKERS = 200
-/** Changed connectors on each of the two workers in trouble, all at once. */
+/** Number of connectors that are changed at once on each of the two faulty workers. */
 const CHANGES_IN_TROUBLE = 30
-/** On each of the other workers, so that p99 is not one unlucky moment of the machine. */
+/** Number of changes on each of the other workers. More than one, so that p99 does not depend on a single outlier. */
 const CHANGES_PER_WORKER = 2
-/** Changes under way at a time on the other workers. */
+/** Number of concurrent changes on the other workers. */
 const CONCURRENT_CHANGES = 2
 const READY_LIMIT_MS = 180_000
-/** p99 with two workers in trouble, at most so many times p99 without. */
+/** Maximum ratio of the p99 with two faulty workers to the p99 without. */
 const RATIO_MAX = 1.1
 
 type Side = 'healthy' | 'in trouble'
 
 /**
- * Time from a change to Ready on 198 of 200 workers: while the two others answer, and while one of them answers nothing
- * and one after 9 s, each with 30 changed connectors. The 200 addresses lead to one real worker, so that the operator
- * is what is measured; both sides alternate on the same operator.
+ * Measures the time from a change to Ready on 198 of 200 workers: once while the other two respond normally, and once
+ * while one of them does not respond and the other responds after 9 s, each with 30 changed connectors. All 200
+ * addresses are proxies of one real worker, so that the operator is measured. Both cases alternate on one operator.
  */
 export async function benchSlowRuntimes(settings: Settings, control: Kubernetes): Promise<readonly Figure[]> {
   const { bootstrap, nodeArgs, rounds } = settings
@@ -94,7 +94,7 @@ function operatorArgs(control: Kubernetes, place: Place, proxies: readonly Fault
   ]
 }
 
-/** In ms, ascending: the times of `CHANGES_PER_WORKER` changes on each of the workers, a worker's one after the other. */
+/** Times in ms, ascending, of `CHANGES_PER_WORKER` changes on each worker. The changes of one worker are sequential. */
 async function timesToReady(place: Place, workers: readonly number[], round: string): Promise<readonly number[]> {
   const left = Array.from({ length: CHANGES_PER_WORKER }, (_, change) =>
     workers.map((number) => connector(`other-${number}`, number, `${round}-${change}`)),

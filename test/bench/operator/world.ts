@@ -13,28 +13,28 @@ import { objectsOf } from './objects.ts'
 import { Place } from './place.ts'
 
 const STOP_MS = 30_000
-/** Ten times what is allowed: what takes longer will not end. */
+/** Timeout: ten times the allowed time. */
 const LIMIT_MS_PER_OBJECT = 120
 const LIMIT_MS_MIN = 60_000
 
-/** By part, such as `operator`, ms. */
+/** CPU time in ms by process, such as `operator`. */
 export type Cpu = Readonly<Record<string, number>>
 
-/** What was spent between two moments. */
+/** Time, CPU time and calls between two points in time. */
 export type Spent = { readonly ms: number; readonly cpu: Cpu; readonly api: Calls; readonly runtimes: Calls }
 
-/** An operator with as many resources as were declared, all Ready. */
+/** A running operator whose declared resources are all Ready. */
 export type World = {
-  /** From the start of the operator on. */
+  /** From the start of the operator until all resources are Ready. */
   readonly start: Spent
   readonly operator: Program
   readonly place: Place
-  /** What is spent from now until it is called. */
+  /** Starts a measurement. The returned function ends it. */
   spending(): Promise<() => Promise<Spent>>
   stop(): Promise<void>
 }
 
-/** Everything is declared, both runtimes run and are empty: from the start of the operator until all is Ready. */
+/** Declares all resources, then starts an operator with two empty runtimes and waits until all resources are Ready. */
 export async function startWorld(settings: Settings, control: Kubernetes, count: number, name: string): Promise<World> {
   const { nodeArgs } = settings
   const api = openKubernetesApi(control.kubeconfig)

@@ -12,7 +12,7 @@ import { progress, type Settings } from '../settings.ts'
 
 const WAIT = { everyMs: 20, timeoutMs: 300_000 }
 const WORKER_SETTINGS = { 'offset.flush.interval.ms': '250' }
-/** What COPY does, without a log in between and without a schema, is out of reach. */
+/** A target of 1 is not realistic: COPY has neither Kafka in between nor schemas. */
 const READ_AIM = 0.2
 const WRITE_AIM = 0.2
 const MEMORY_MB = 256
@@ -25,7 +25,7 @@ type Round = {
   readonly memoryMb: number
 }
 
-/** A table into a topic and the topic into a table, beside COPY of the same rows to and from a file of the server. */
+/** Copies a table to a topic and the topic to a table, compared with COPY of these rows to and from a server file. */
 export async function benchPostgres(settings: Settings): Promise<readonly Figure[]> {
   const server = await startPostgres()
   const client = new pg.Client({ connectionString: server.url })

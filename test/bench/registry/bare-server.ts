@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 
-/** What a server of nothing but `node:http` gives: by method and path, the bytes of an answer of ours. */
+/** The responses of a server that uses only `node:http`: copies of Weir's responses, by method and path. */
 export type BareAnswers = Readonly<Record<string, { readonly type: string; readonly body: string }>>
 
-/** The least that an HTTP server on Node can do: look the answer up, read the body of a POST as JSON, and answer. */
+/** A minimal HTTP server on Node: looks up the response, parses the body of a POST as JSON, and responds. */
 const [port, file] = process.argv.slice(2)
 const parsed = JSON.parse(readFileSync(file!, 'utf8')) as BareAnswers
 const answers = new Map(

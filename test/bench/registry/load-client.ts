@@ -3,17 +3,17 @@ import autocannon, { type Request } from 'autocannon'
 
 export type LoadTask = {
   readonly url: string
-  /** A file with what is asked in turn, as JSON. */
+  /** A JSON file with the requests, which are sent in turn. */
   readonly requestsFile: string
   readonly connections: number
   readonly warmUpMs: number
   readonly durationMs: number
 }
 export type Call = Required<Pick<Request, 'method' | 'path'>> & Pick<Request, 'body' | 'headers'>
-/** Answered requests a second. */
+/** Responses per second. */
 export type LoadResult = { readonly rate: number }
 
-/** Asks as fast as the server answers, each connection one request at a time. Every answer has to be a 2xx. */
+/** Sends requests as fast as the server responds, one at a time per connection. Fails on a response other than 2xx. */
 const { url, requestsFile, connections, warmUpMs, durationMs } = JSON.parse(process.argv[2]!) as LoadTask
 const requests = JSON.parse(readFileSync(requestsFile, 'utf8')) as Request[]
 const load = (ms: number) => autocannon({ url, connections, duration: ms / 1_000, requests })

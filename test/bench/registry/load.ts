@@ -5,12 +5,12 @@ import { runClient } from '../client.ts'
 import type { Settings } from '../settings.ts'
 import type { Call, LoadResult, LoadTask } from './load-client.ts'
 
-/** Enough that the server is what is waited for, also on two cores. */
+/** Enough to saturate the server, also on two cores. */
 const CONNECTIONS = 32
 const WARM_UP_MS = 1_000
 const DURATION_MS = 3_000
 
-/** Requests for `rateOf`, kept in a file. */
+/** Requests for `rateOf`, stored in a file. */
 export type Load = { readonly requestsFile: string }
 
 export function createLoad(calls: readonly Call[]): Load {
@@ -19,7 +19,7 @@ export function createLoad(calls: readonly Call[]): Load {
   return { requestsFile }
 }
 
-/** Answered requests a second, by a load generator in a process of its own. */
+/** Measures responses per second with a load generator in a separate process. */
 export async function rateOf(settings: Settings, url: string, { requestsFile }: Load): Promise<number> {
   const script = join(import.meta.dirname, 'load-client.ts')
   const task = { url, requestsFile, connections: CONNECTIONS, warmUpMs: WARM_UP_MS, durationMs: DURATION_MS }

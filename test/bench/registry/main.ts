@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { openBroker } from '../../../src/broker/open.ts'
+import { openBroker } from '../../../src/broker/open-broker.ts'
 import { silentLogger } from '../../../src/config/logger.ts'
 import { startRegistryProcess } from '../../support/registry-process.ts'
 import { runClient } from '../client.ts'
@@ -18,7 +18,7 @@ const MEMORY_MB = 300
 
 type Start = { readonly wholeMs: number; readonly tenthMs: number; readonly readMs: number; readonly memoryMb: number }
 
-/** The registry beside a bare HTTP server, beside Apicurio and beside the log it stands on. */
+/** Compares the registry with a minimal HTTP server, with Apicurio and with direct access to its topic. */
 export async function benchRegistry(settings: Settings): Promise<readonly Figure[]> {
   progress(`registry: filling topics with ${SCHEMAS} and ${TENTH} schemas`)
   await fillTopics(settings)
@@ -50,7 +50,7 @@ async function fillTopics({ bootstrap }: Settings): Promise<void> {
   await broker.close()
 }
 
-/** From the start of each process to the end of its work: loading code and joining Kafka are in all of them. */
+/** Times from the start of each process to the end of its work, including loading the code and connecting to Kafka. */
 async function measureStarts(settings: Settings, round: number): Promise<Start> {
   const timedStart = async (count: number) => {
     const startedMs = performance.now()
@@ -70,14 +70,14 @@ async function measureStarts(settings: Settings, round: number): Promise<Start> 
   return { wholeMs: whole.ms, tenthMs: tenth.ms, readMs, memoryMb: whole.memoryMb }
 }
 
-/** Each in a group of its own: one whose last member was killed keeps the next waiting until its session ends. */
+/** Each registry uses a new group, because in a group with a killed member it would wait for the session timeout. */
 function start({ bootstrap, nodeArgs }: Settings, count: number, name: string) {
   const settings = { 'brokerstore.topic': topicOf(count), 'schema.registry.group.id': `bench-${name}` }
   return startRegistryProcess(['--bootstrap', bootstrap], settings, nodeArgs)
 }
 
 function measureRegistrations(settings: Settings, url: string, round: number): Promise<RegistrationResult> {
-  // Every round gives other subjects a new version.
+  // Each round registers new versions of other subjects.
   const firstId = 1 + (round - 1) * 2 * REGISTRATIONS * VERSIONS
   const task = { url, bootstrap: settings.bootstrap, topic: `beside-${round}`, times: REGISTRATIONS, firstId }
   const script = join(import.meta.dirname, 'registration-client.ts')
@@ -103,7 +103,7 @@ function rateFigures(rates: readonly Rates[]): readonly Figure[] {
     ...figure('latest version', 'latest', 'bare node:http', 'bareLatest', 0.8),
     ...figure('latest version', 'latest', 'Apicurio', 'apicurioLatest', 10),
     ...figure('register what is there', 'register', 'bare node:http', 'bareRegister', 0.5),
-    // Each connection asks again when it is answered, so latency is their number divided by this rate.
+    // Requests per connection are sequential, so the latency is the number of connections divided by this rate.
     ...figure('schema by id, 10× the schemas', 'byId', 'a tenth', 'tenthById', 1 / 1.1),
   ]
 }

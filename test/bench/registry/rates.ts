@@ -12,7 +12,7 @@ import { createLoad, type Load, rateOf } from './load.ts'
 import type { Call } from './load-client.ts'
 import { schemaText, subjectOf, VERSIONS } from './schemas.ts'
 
-/** Answered requests a second, of one round. */
+/** Responses per second in one round. */
 export type Rates = Readonly<Record<keyof Loads | BareLoad | 'tenthById', number>> &
   Readonly<Partial<Record<ApicurioLoad, number>>>
 type BareLoad = 'bareById' | 'bareLatest' | 'bareRegister'
@@ -21,15 +21,15 @@ type Loads = { readonly byId: Load; readonly latest: Load; readonly register: Lo
 
 export type Registries = {
   readonly whole: string
-  /** Holds the first tenth of the schemas. */
+  /** URL of a registry with only the first tenth of the schemas. */
   readonly tenth: string
   readonly schemas: number
 }
 
-/** How many different schemas are asked for, spread over all of them. */
+/** Number of different schemas that are requested, evenly distributed. */
 const SAMPLE = 1_000
 
-/** Every server runs in a process of its own, all through the measurement; they are asked in turn. */
+/** Measures the servers in turn. Each runs in a separate process during the whole measurement. */
 export async function measureRates(
   settings: Settings,
   { whole, tenth, schemas }: Registries,
@@ -121,7 +121,7 @@ async function startBare(answers: BareAnswers): Promise<{ readonly url: string; 
   return { url: `http://127.0.0.1:${port}`, server }
 }
 
-/** With the sampled schemas in it; undefined where this machine can't run it. */
+/** Starts Apicurio and registers the sampled schemas; undefined if this machine cannot run it. */
 async function startFilledApicurio(ids: readonly number[]) {
   const found = await findApicurio()
   if (found.how === 'missing') {

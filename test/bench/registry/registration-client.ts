@@ -1,4 +1,4 @@
-import { openBroker } from '../../../src/broker/open.ts'
+import { openBroker } from '../../../src/broker/open-broker.ts'
 import { createRegistryClient } from '../../../src/clients/registry.ts'
 import { silentLogger } from '../../../src/config/logger.ts'
 import { schemaText, subjectOf, VERSIONS } from './schemas.ts'
@@ -8,7 +8,7 @@ export type RegistrationTask = {
   readonly bootstrap: string
   readonly topic: string
   readonly times: number
-  /** Of the first subject that gets a new version. */
+  /** An id of the first subject that gets a new version. */
   readonly firstId: number
 }
 /** 99th percentiles, in ms. */
@@ -17,8 +17,8 @@ export type RegistrationResult = { readonly registerMs: number; readonly produce
 const WARM_UP = 200
 
 /**
- * New versions through the registry and records of their size through the broker port, in turn and one at a time, so that
- * both meet the same machine. The producer fences as the registry's own does.
+ * Alternately registers a new version and produces a record of the same size, one at a time, so that conditions are the
+ * same for both. The producer uses fencing like that of the registry.
  */
 const { url, bootstrap, topic, times, firstId } = JSON.parse(process.argv[2]!) as RegistrationTask
 const registry = createRegistryClient({ url })

@@ -7,12 +7,12 @@ export const VERSIONS = 4
 const FIELDS = 8
 const BATCH = 5_000
 
-/** The subject that holds an id. */
+/** The subject of the schema with this id. */
 export function subjectOf(id: number): Subject {
   return toSubject(`team-${Math.floor((id - 1) / VERSIONS)}.orders-value`)
 }
 
-/** About 600 bytes, as an Avro record of a few fields has. Each version of a subject adds a field with a default. */
+/** An Avro record of about 600 bytes. Each version of a subject adds a field with a default. */
 export function schemaText(subject: Subject, version: number): string {
   const fields = Array.from({ length: FIELDS }, (_, at) => ({
     name: `orderField${at}`,
@@ -27,7 +27,7 @@ export function schemaText(subject: Subject, version: number): string {
   return JSON.stringify({ type: 'record', name, namespace: 'com.example.team', fields: [...fields, ...added] })
 }
 
-/** Makes a topic that holds `count` schemas, as a registry leaves it: ids from 1 on, four versions a subject. */
+/** Creates a topic with `count` schemas as a registry writes it: ids from 1, four versions per subject. */
 export async function fillTopic(broker: Broker, topic: string, count: number): Promise<void> {
   const configs = { 'cleanup.policy': 'compact' }
   await broker.topics.create({ name: topic, partitions: 1, replicationFactor: 1, configs })

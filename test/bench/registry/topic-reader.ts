@@ -1,10 +1,10 @@
-import { openBroker } from '../../../src/broker/open.ts'
+import { openBroker } from '../../../src/broker/open-broker.ts'
 import { silentLogger } from '../../../src/config/logger.ts'
 
 export type ReadTask = { readonly bootstrap: string; readonly topic: string; readonly records: number }
 export type ReadResult = { readonly bytes: number }
 
-/** Reads a topic through the broker port from its beginning to its end and does nothing with it. */
+/** Reads a complete topic through the broker port and discards the records. */
 const { bootstrap, topic, records } = JSON.parse(process.argv[2]!) as ReadTask
 const address = { kind: 'kafka' as const, config: { 'bootstrap.servers': bootstrap } }
 const broker = await openBroker(address, { logger: silentLogger() })

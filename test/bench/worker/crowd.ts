@@ -2,7 +2,8 @@ import { join } from 'node:path'
 import { createWorkerClient } from '../../../src/clients/worker.ts'
 import { silentLogger } from '../../../src/config/logger.ts'
 import { fileStreamSource } from '../../../src/plugins/connectors/file-stream/source.ts'
-import { findConnector, toTaskConfigs } from '../../../src/worker/configuration/connector-plugin.ts'
+import { findConnector } from '../../../src/worker/configuration/connector-plugin.ts'
+import { generateTaskConfigs } from '../../../src/worker/herder/task-configs.ts'
 import type { ConfigRecord } from '../../../src/worker/stores/config-codec.ts'
 import { ConfigStore } from '../../../src/worker/stores/config-store.ts'
 import { partDirectory } from '../../env/workspace.ts'
@@ -17,11 +18,11 @@ const TASKS = 500
 const CONNECTORS = 1_000
 const REQUESTS = 20
 const WAIT = { everyMs: 50, timeoutMs: 180_000 }
-/** Work of a worker that leaves is given to others at once. */
+/** The tasks of a worker that leaves are reassigned immediately. */
 const SETTINGS = { 'scheduled.rebalance.max.delay.ms': '0' }
 const STRING = 'org.apache.kafka.connect.storage.StringConverter'
 
-/** Until two workers share so many tasks evenly, once the second one answers; and until one has them again. */
+/** Measures the time until a second worker that joins has half of `TASKS` tasks, and until one has all again. */
 export async function measureRebalance(settings: Settings, side: Side) {
   const groupId = await writeConnectors(settings, side, TASKS, 'STARTED')
   const first = await side.start(SETTINGS, groupId)
@@ -42,7 +43,7 @@ export async function measureRebalance(settings: Settings, side: Side) {
   }
 }
 
-/** What the pages of user interfaces ask for, again and again. */
+/** Measures the response time of the expanded connector list, which user interfaces poll. */
 export async function measureAnswers(settings: Settings, side: Side): Promise<{ readonly answerMs: number }> {
   const groupId = await writeConnectors(settings, side, CONNECTORS, 'STOPPED')
   const worker = await side.start(SETTINGS, groupId)
@@ -64,7 +65,7 @@ export async function measureAnswers(settings: Settings, side: Side): Promise<{ 
   }
 }
 
-/** As a worker of the group would have: into its config topic. Each has one task, which waits for a file. */
+/** Writes connectors to the config topic, as a worker would. Each has one task, which waits for a file. */
 async function writeConnectors({ bootstrap }: Settings, side: Side, count: number, target: 'STARTED' | 'STOPPED') {
   await using broker = await openLog({ kind: 'kafka', config: { 'bootstrap.servers': bootstrap } })
   const groupId = `${side.name}-${count}-${Math.round(performance.now())}`
@@ -78,7 +79,8 @@ async function writeConnectors({ bootstrap }: Settings, side: Side, count: numbe
     const connector = `waits-${at}`
     const own = { name: connector, 'connector.class': 'FileStreamSource', file, topic: 'waiting' }
     const config = { ...own, 'key.converter': STRING, 'value.converter': STRING }
-    const { configs: tasks } = target === 'STOPPED' ? { configs: [] } : await toTaskConfigs(plugins, source, config)
+    const { configs: tasks } =
+      target === 'STOPPED' ? { configs: [] } : await generateTaskConfigs(plugins, source, config)
     records.push(
       { kind: 'target', connector, target },
       { kind: 'connector', connector, config },
@@ -91,7 +93,7 @@ async function writeConnectors({ bootstrap }: Settings, side: Side, count: numbe
   return groupId
 }
 
-/** Waits until running tasks are shared like this. */
+/** Waits until the numbers of running tasks per worker are `wanted`. */
 async function untilShared({ url }: BenchWorker, wanted: readonly number[]): Promise<void> {
   const client = createWorkerClient({ url, timeoutMs: 60_000 })
   await until(`${wanted} tasks to run`, WAIT, async () => {

@@ -18,8 +18,8 @@ const STRINGS = { 'key.converter': STRING, 'value.converter': STRING }
 const LINE = Buffer.from('x'.repeat(99))
 
 /**
- * How long single records take from the log through a sink into a file. Both workers read the same records in the same
- * seconds, and the time begins when the log has them: a stall of the broker or of the machine meets both, or neither.
+ * Measures the latency of single records from Kafka through a sink to a file. Both workers read the same records at the
+ * same time, and latency starts at Kafka's acknowledgement, so that a stall of the broker or the machine affects both.
  */
 export async function measureLatency(settings: Settings) {
   await using log = await openLog({ kind: 'kafka', config: { 'bootstrap.servers': settings.bootstrap } })
@@ -40,10 +40,10 @@ export async function measureLatency(settings: Settings) {
   return { java: { p99Ms: javaMs! }, ours: { p99Ms: oursMs! } }
 }
 
-/** A sink's file, and when its records were there. */
+/** The file of a sink, and the times at which its records appeared. */
 type Output = { readonly file: string; readonly atMs: number[] }
 
-/** One record after the other, at a steady pace. When the log had them. */
+/** Sends single records at a constant rate. Returns the times of their acknowledgements. */
 async function sendSingly(log: Broker, topic: string, outputs: readonly Output[]): Promise<readonly number[]> {
   const producer = await log.producer()
   const send = () => producer.send([{ topic, key: null, value: LINE }])

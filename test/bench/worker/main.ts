@@ -8,7 +8,7 @@ import { measureStart } from './start.ts'
 
 type Measured = Readonly<Record<keyof typeof AIMS, number>>
 
-/** What is measured once on each side: its unit, and the ratio to Java's that it may have. */
+/** The quantities that are measured once per side: name, unit, and maximum ratio to Java's value. */
 const AIMS = {
   firstRecordMs: { name: 'start to the first record', unit: 'ms', aim: 1 / 5 },
   idleMb: { name: 'resident memory, idle', unit: 'MB', aim: 1 / 4 },
@@ -19,7 +19,7 @@ const AIMS = {
   answerMs: { name: 'GET info and status of 1,000 connectors', unit: 'ms', aim: 0.5 },
 } as const
 
-/** The worker beside a Java Connect worker on the same Kafka. Only the pipes are measured in rounds. */
+/** Compares the worker with a Java Connect worker on the same Kafka. Only the pipes are measured in several rounds. */
 export async function benchWorker(settings: Settings): Promise<readonly Figure[]> {
   const pipes = await benchPipe(settings)
   progress('worker: latency')

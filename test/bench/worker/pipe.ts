@@ -1,6 +1,6 @@
 import { existsSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
-import { type ConnectorConfig, createWorkerClient } from '../../../src/clients/worker.ts'
+import { type ConnectorProperties, createWorkerClient } from '../../../src/clients/worker.ts'
 import { partDirectory } from '../../env/workspace.ts'
 import { digestOf, writeLines } from '../../support/lines.ts'
 import { until } from '../../support/until.ts'
@@ -12,19 +12,19 @@ import { type BenchWorker, type Side, sidesOn, weirOnItsOwnLog } from './sides.t
 type Pipe = { readonly source: number; readonly sink: number; readonly whole: number; readonly memoryMb: number }
 
 const WAIT = { everyMs: 20, timeoutMs: 180_000 }
-/** How often both workers say how far they are: also how exactly the source's time is known. */
+/** Both workers commit offsets at this interval, which is also the resolution of the source's measured time. */
 const WORKER_SETTINGS = { 'offset.flush.interval.ms': '250' }
 const STRING = 'org.apache.kafka.connect.storage.StringConverter'
 const JSON_CONVERTER = 'org.apache.kafka.connect.json.JsonConverter'
 const STRINGS = { 'key.converter': STRING, 'value.converter': STRING }
-/** Every record tells its schema. */
+/** Each record contains its schema. */
 const JSONS = {
   'key.converter': JSON_CONVERTER,
   'value.converter': JSON_CONVERTER,
   'value.converter.schemas.enable': 'true',
 }
 
-/** A file into a topic and the topic into a file, by our worker and by Java's; memory after both. */
+/** Copies a file to a topic and the topic to a file, with Weir's worker and with Java's, then measures memory. */
 export async function benchPipe(settings: Settings): Promise<readonly Figure[]> {
   const input = join(partDirectory('lines'), 'in.txt')
   writeLines(input, settings.records)
@@ -39,7 +39,7 @@ export async function benchPipe(settings: Settings): Promise<readonly Figure[]> 
   }
   for (let round = 1; round <= settings.rounds; round++) {
     progress(`worker: pipes, round ${round} of ${settings.rounds}`)
-    const pipe = (side: Side, converters: ConnectorConfig) => measure(side, input, settings.records, converters)
+    const pipe = (side: Side, converters: ConnectorProperties) => measure(side, input, settings.records, converters)
     runs.java.push(await pipe(java, STRINGS))
     runs.ours.push(await pipe(ours, STRINGS))
     runs.embedded.push(await pipe(embedded, STRINGS))
@@ -76,8 +76,8 @@ function figuresOf(runs: Readonly<Record<'java' | 'ours' | 'embedded' | 'javaJso
   ]
 }
 
-/** Both connectors on one worker, one after the other; times count from the request that makes them. */
-async function measure(side: Side, input: string, records: number, converters: ConnectorConfig): Promise<Pipe> {
+/** Runs both connectors on one worker, sequentially. Times start at the request that creates the connector. */
+async function measure(side: Side, input: string, records: number, converters: ConnectorProperties): Promise<Pipe> {
   const worker = await side.start(WORKER_SETTINGS)
   const output = `${input}.out`
   try {
@@ -94,14 +94,14 @@ async function measure(side: Side, input: string, records: number, converters: C
   }
 }
 
-async function throughOf({ url }: BenchWorker, input: string, output: string, converters: ConnectorConfig) {
+async function throughOf({ url }: BenchWorker, input: string, output: string, converters: ConnectorProperties) {
   const client = createWorkerClient({ url })
   const topic = `lines-${performance.now()}`
-  // A group of its own: one whose last member was killed keeps the next waiting until its session ends.
+  // Uses a new group, because in a group with a killed member it would wait for the session timeout.
   const [reading, writing] = [`in-${topic}`, `out-${topic}`]
   const bytes = statSync(input).size
   const fileOf = async (connector: string) => Number((await client.offsets(connector))[0]?.offset?.['position'] ?? 0)
-  const timed = async (name: string, config: ConnectorConfig, isDone: () => Promise<boolean> | boolean) => {
+  const timed = async (name: string, config: ConnectorProperties, isDone: () => Promise<boolean> | boolean) => {
     const start = performance.now()
     await client.create(name, { ...config, ...converters })
     await until(`the connector ${name} to be through`, WAIT, isDone)

@@ -5,10 +5,10 @@ import type { Settings } from '../settings.ts'
 
 export type BenchWorker = { readonly url: string; readonly pid: number | undefined; stop(): Promise<void> }
 
-/** One kind of worker. */
+/** One of the two compared workers. */
 export type Side = {
   readonly name: string
-  /** Resolves when it answers. Without `groupId` it is in a group of its own. */
+  /** Resolves when it responds. Without `groupId` it uses a new group. */
   start(settings: Readonly<Record<string, string>>, groupId?: string): Promise<BenchWorker>
 }
 
@@ -16,7 +16,7 @@ const JVM = ['-Xms256m', '-Xmx1g', '-XX:+UseSerialGC']
 
 let groups = 0
 
-/** Ours and Java's, on the Kafka of this run. */
+/** Weir's worker and Java's, on the Kafka cluster of this run. */
 export function sidesOn({ bootstrap, nodeArgs }: Settings): readonly [ours: Side, java: Side] {
   return [
     {
@@ -32,7 +32,7 @@ export function sidesOn({ bootstrap, nodeArgs }: Settings): readonly [ours: Side
   ]
 }
 
-/** Ours on an embedded broker that is new every time. */
+/** Weir's worker, on a new embedded broker each time. */
 export function weirOnItsOwnLog({ nodeArgs }: Settings): Side {
   return {
     name: 'weir',
@@ -41,7 +41,7 @@ export function weirOnItsOwnLog({ nodeArgs }: Settings): Side {
   }
 }
 
-/** Measures both, Java first, and hands out what came of each. */
+/** Measures both sides, Java first, and returns both results. */
 export async function onBoth<T>(
   settings: Settings,
   measure: (side: Side) => Promise<T>,

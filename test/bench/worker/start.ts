@@ -12,7 +12,7 @@ import type { Side } from './sides.ts'
 
 const SOURCES = 25
 const SINKS = 25
-/** What is started last is settled then. */
+/** Wait before memory is measured, so that the last started tasks have settled. */
 const SETTLED_MS = 3_000
 const WAIT = { everyMs: 100, timeoutMs: 60_000 }
 const STRINGS = {
@@ -20,7 +20,7 @@ const STRINGS = {
   'value.converter': 'org.apache.kafka.connect.storage.StringConverter',
 }
 
-/** From the start of the process over the request for a connector to its first record; memory before and with 50 tasks. */
+/** Measures the time from process start to the first record of a connector, and memory when idle and with 50 tasks. */
 export async function measureStart({ bootstrap }: Settings, side: Side) {
   await using log = await openLog({ kind: 'kafka', config: { 'bootstrap.servers': bootstrap } })
   const topic = `first-${side.name}-${performance.now()}`

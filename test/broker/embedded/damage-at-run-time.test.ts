@@ -1,10 +1,10 @@
 import { openSync, readFileSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
-import { Catalog } from '../../../src/broker/embedded/catalog.ts'
-import { openEmbeddedHome } from '../../../src/broker/embedded/home.ts'
+import { openEmbeddedBackend } from '../../../src/broker/embedded/backend.ts'
 import { Log } from '../../../src/broker/embedded/log.ts'
 import { Storage } from '../../../src/broker/embedded/storage.ts'
+import { TopicCatalog } from '../../../src/broker/embedded/topic-catalog.ts'
 import { silentLogger } from '../../../src/config/logger.ts'
 import { FakeClock } from '../../support/fake-clock.ts'
 import { memoryDirectory } from '../../support/temporary-directory.ts'
@@ -16,7 +16,7 @@ const AT = { topic: 't', partition: 0 }
 it('every call fails once the background comparison has found a damaged page, and says which', async () => {
   const directory = memoryDirectory()
   const clock = new FakeClock()
-  const open = () => openEmbeddedHome(directory, { logger: silentLogger(), clock })
+  const open = () => openEmbeddedBackend(directory, { logger: silentLogger(), clock })
   let home = await open()
   await home.createTopic({ name: 't', configs: { 'retention.ms': '-1' } })
   const produce = () => home.produce({ node: 0, timeoutMs: 1, batches: [{ ...AT, bytes: batchOf(['some value']) }] })
@@ -42,7 +42,7 @@ it('every call fails once the background comparison has found a damaged page, an
 
 it('a fetch gives what stands before a damaged batch, then fails with its topic, partition and offsets', async () => {
   const storage = new Storage(':memory:', { nowMs: 0, logger: silentLogger() })
-  const catalog = new Catalog(storage)
+  const catalog = new TopicCatalog(storage)
   await storage.write((change) => catalog.create({ name: 't' }, change))
   const log = new Log(storage)
   const topic = catalog.topic('t')

@@ -5,13 +5,13 @@ import { expect, it } from 'vitest'
 import type { BrokerError } from '../../../src/broker/error.ts'
 import { anyDamage, damageFiles } from '../../support/file-damage.ts'
 import { memoryDirectory } from '../../support/temporary-directory.ts'
-import { contentOf, open, recordedLife } from './recorded-life.ts'
+import { contentOf, open, recordSnapshots } from './recorded-snapshots.ts'
 
 /** Rounds of the property. */
 const ROUNDS = Number(process.env['WEIR_DAMAGE_ROUNDS'] ?? 500)
 
 it('has all acknowledged data after any damage of its files, or refuses and names the file', async () => {
-  const life = await recordedLife()
+  const life = await recordSnapshots()
   const directory = join(memoryDirectory(), 'data')
   const outcomes = { complete: 0, refused: 0 }
   const seen = fc.record({ moment: fc.nat(life.length - 1), damages: anyDamage })

@@ -3,21 +3,21 @@ import { hostname } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { expect, it } from 'vitest'
-import { openEmbeddedHome } from '../../../src/broker/embedded/home.ts'
-import type { Home } from '../../../src/broker/home.ts'
+import type { BrokerBackend } from '../../../src/broker/backend.ts'
+import { openEmbeddedBackend } from '../../../src/broker/embedded/backend.ts'
 import { silentLogger } from '../../../src/config/logger.ts'
 import { temporaryDirectory } from '../../support/temporary-directory.ts'
 import { batchOf, recordsOf } from './batch.ts'
 
-const open = (directory: string) => openEmbeddedHome(directory, { logger: silentLogger() })
+const open = (directory: string) => openEmbeddedBackend(directory, { logger: silentLogger() })
 
-async function read(home: Home, topic: string): Promise<(string | null)[]> {
+async function read(home: BrokerBackend, topic: string): Promise<(string | null)[]> {
   const request = { node: 0, waitMsMax: 0, bytesMin: 1, bytesMax: 1e9, isolation: 'read_committed' as const }
   const [fetched] = await home.fetch({ ...request, partitions: [{ topic, partition: 0, offset: 0 }] })
   return recordsOf(fetched!.bytes).map(({ value }) => value)
 }
 
-async function write(home: Home, topic: string, value: string) {
+async function write(home: BrokerBackend, topic: string, value: string) {
   const batches = [{ topic, partition: 0, bytes: batchOf([value]) }]
   return (await home.produce({ node: 0, timeoutMs: 1000, batches }))[0]!
 }
@@ -71,7 +71,7 @@ it('does not give an offset twice, even when the last records were aborted befor
 
 it('counts the generations of a group on after a restart', async () => {
   const directory = temporaryDirectory()
-  const join = (home: Home) =>
+  const join = (home: BrokerBackend) =>
     home.joinGroup({
       groupId: 'g',
       protocolType: 'sr',

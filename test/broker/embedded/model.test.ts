@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { openEmbeddedHome } from '../../../src/broker/embedded/home.ts'
-import type { Home, Transaction } from '../../../src/broker/home.ts'
+import type { BrokerBackend, Transaction } from '../../../src/broker/backend.ts'
+import { openEmbeddedBackend } from '../../../src/broker/embedded/backend.ts'
 import { silentLogger } from '../../../src/config/logger.ts'
 import { FakeClock } from '../../support/fake-clock.ts'
 import { temporaryDirectory } from '../../support/temporary-directory.ts'
@@ -56,7 +56,7 @@ class Subject {
   readonly model = new Model()
   readonly #directory = temporaryDirectory()
   readonly #clock = new FakeClock()
-  #home: Home | undefined
+  #home: BrokerBackend | undefined
   #transaction: (Transaction & { sequence: number }) | undefined
 
   async take(step: Step): Promise<void> {
@@ -97,8 +97,8 @@ class Subject {
     this.#home = undefined
   }
 
-  async #open(): Promise<Home> {
-    this.#home ??= await openEmbeddedHome(this.#directory, { logger: silentLogger(), clock: this.#clock })
+  async #open(): Promise<BrokerBackend> {
+    this.#home ??= await openEmbeddedBackend(this.#directory, { logger: silentLogger(), clock: this.#clock })
     await this.#home.createTopic({ name: 't', configs: { 'cleanup.policy': 'compact' } })
     return this.#home
   }
@@ -109,7 +109,7 @@ class Subject {
     this.model.settle(false)
   }
 
-  async #begin(home: Home): Promise<Transaction & { sequence: number }> {
+  async #begin(home: BrokerBackend): Promise<Transaction & { sequence: number }> {
     if (this.#transaction === undefined) {
       const identity = await home.initProducer({ transactionalId: ID, transactionTimeoutMs: 1e9 })
       this.#transaction = { ...identity, transactionalId: ID, sequence: 0 }
@@ -118,7 +118,7 @@ class Subject {
     return this.#transaction
   }
 
-  async #settle(home: Home, commit: boolean): Promise<void> {
+  async #settle(home: BrokerBackend, commit: boolean): Promise<void> {
     if (this.#transaction === undefined) return
     await home.endTransaction({ ...this.#transaction, commit })
     this.#transaction = undefined

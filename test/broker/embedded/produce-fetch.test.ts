@@ -1,13 +1,13 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { openEmbeddedHome } from '../../../src/broker/embedded/home.ts'
-import type { FetchRequest, Home } from '../../../src/broker/home.ts'
+import type { BrokerBackend, FetchRequest } from '../../../src/broker/backend.ts'
+import { openEmbeddedBackend } from '../../../src/broker/embedded/backend.ts'
 import { silentLogger } from '../../../src/config/logger.ts'
 import { batchOf, recordsOf } from './batch.ts'
 
-let home: Home
+let home: BrokerBackend
 
 beforeEach(async () => {
-  home = await openEmbeddedHome(':memory:', { logger: silentLogger() })
+  home = await openEmbeddedBackend(':memory:', { logger: silentLogger() })
   await home.createTopic({ name: 't' })
 })
 afterEach(() => home.close())

@@ -1,13 +1,13 @@
 import { afterEach, beforeEach, expect, it } from 'vitest'
-import { openEmbeddedHome } from '../../../src/broker/embedded/home.ts'
-import type { Home } from '../../../src/broker/home.ts'
+import type { BrokerBackend } from '../../../src/broker/backend.ts'
+import { openEmbeddedBackend } from '../../../src/broker/embedded/backend.ts'
 import { silentLogger } from '../../../src/config/logger.ts'
 import { batchOf } from './batch.ts'
 
-let home: Home
+let home: BrokerBackend
 
 beforeEach(async () => {
-  home = await openEmbeddedHome(':memory:', { logger: silentLogger() })
+  home = await openEmbeddedBackend(':memory:', { logger: silentLogger() })
 })
 afterEach(() => home.close())
 

@@ -1,11 +1,11 @@
 import { expect, it } from 'vitest'
 import { BrokerError } from '../../../src/broker/error.ts'
-import { BRIEFLY, KafkaCluster } from '../../../src/broker/kafka/cluster.ts'
-import type { Line } from '../../../src/broker/kafka/line.ts'
-import type { Call } from '../../../src/broker/kafka/wire.ts'
+import { KafkaCluster, SHORT_RETRY } from '../../../src/broker/kafka/cluster.ts'
+import type { KafkaConnection } from '../../../src/broker/kafka/connection.ts'
+import type { KafkaApi } from '../../../src/broker/kafka/protocol.ts'
 import { FakeClock } from '../../support/fake-clock.ts'
 
-const PING: Call<void, string> = { key: 0, name: 'Ping', version: 0, write: () => undefined, read: () => '' }
+const PING: KafkaApi<void, string> = { key: 0, name: 'Ping', version: 0, write: () => undefined, read: () => '' }
 
 it('waits for a node that is down as long as it takes to read a long log again', async () => {
   const { node, cluster, clock } = oneNode()
@@ -32,7 +32,7 @@ it('does not wait for what its caller repeats himself', async () => {
   const { node, cluster, clock } = oneNode()
   await cluster.metadata([])
   node.isDown = true
-  const asked = watched(cluster.withCoordinator(0, 'g', (id) => cluster.onNode(id, PING, undefined), BRIEFLY))
+  const asked = watched(cluster.withCoordinator(0, 'g', (id) => cluster.onNode(id, PING, undefined), SHORT_RETRY))
   await clock.advance(3_000)
   expect(asked.outcome).toMatchObject({ code: 'unavailable' })
 })
@@ -63,7 +63,7 @@ it('opens one line to a node, and another one when that is closed, for all who w
   expect(node.lines).toHaveLength(2)
 })
 
-type FakeLine = { -readonly [Key in keyof Line]: Line[Key] }
+type FakeLine = { -readonly [Key in keyof KafkaConnection]: KafkaConnection[Key] }
 
 /** Nodes 1 and 2 behind one address. */
 function oneNode() {
@@ -78,10 +78,10 @@ function oneNode() {
     }
     return { clusterId: 'c', controller: 1, nodes: [1, 2].map((id) => ({ id, host: 'kafka', port: 1 })), topics: [] }
   }
-  const open = async (): Promise<Line> => {
+  const open = async (): Promise<KafkaConnection> => {
     const line: FakeLine = {
       isOpen: true,
-      call: async <Request, Response>({ name }: Call<Request, Response>) => answer(name) as Response,
+      call: async <Request, Response>({ name }: KafkaApi<Request, Response>) => answer(name) as Response,
       close: async () => undefined,
     }
     node.lines.push(line)

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { jaasOptions, readClientConfig } from '../../../src/broker/kafka/config.ts'
+import { parseJaasOptions, readClientConfig } from '../../../src/broker/kafka/config.ts'
 
 const SERVERS = { 'bootstrap.servers': 'one:9092' }
 const LOGIN = 'org.apache.kafka.common.security.plain.PlainLoginModule required'
@@ -72,6 +72,6 @@ describe('a JAAS line', () => {
     [`${LOGIN} username=u password=p;`, { username: 'u', password: 'p' }],
     [`${LOGIN}\n  username = "u"\n  password = "";`, { username: 'u', password: '' }],
   ])('%j has the options %j', (line, options) => {
-    expect(jaasOptions(line)).toEqual(options)
+    expect(parseJaasOptions(line)).toEqual(options)
   })
 })

@@ -1,10 +1,10 @@
 import { expect, it } from 'vitest'
 import { BrokerError } from '../../../src/broker/error.ts'
 import { KafkaCluster } from '../../../src/broker/kafka/cluster.ts'
-import type { Line } from '../../../src/broker/kafka/line.ts'
-import type { ClusterMetadata } from '../../../src/broker/kafka/log-calls.ts'
+import type { KafkaConnection } from '../../../src/broker/kafka/connection.ts'
+import type { ClusterMetadata } from '../../../src/broker/kafka/log-apis.ts'
+import type { KafkaApi } from '../../../src/broker/kafka/protocol.ts'
 import { addPartitions, createTopic, deleteTopic } from '../../../src/broker/kafka/topic-changes.ts'
-import type { Call } from '../../../src/broker/kafka/wire.ts'
 import { FakeClock } from '../../support/fake-clock.ts'
 
 const UNKNOWN = 3
@@ -47,7 +47,7 @@ it('says what is missing when a node does not show the topic within 30 s', async
   await clock.advance(2_000)
   await expect(making.promise).rejects.toMatchObject({
     retriable: true,
-    message: "topic 't': not every node of the cluster knows of the change yet",
+    message: "topic 't': not every node of the cluster has applied the change",
   })
 })
 
@@ -96,9 +96,9 @@ function twoNodes() {
   const fresh = (): Node => ({ leaders: [], errorNumber: 0, isDown: false })
   const nodes = { 1: fresh(), 2: fresh() }
   const answers: Record<string, unknown> = { CreateTopics: { errorNumber: 0, message: null } }
-  const line = (id: 1 | 2): Line => ({
+  const line = (id: 1 | 2): KafkaConnection => ({
     isOpen: true,
-    call: async <Request, Response>({ name }: Call<Request, Response>, request: Request) => {
+    call: async <Request, Response>({ name }: KafkaApi<Request, Response>, request: Request) => {
       if (nodes[id].isDown) throw new BrokerError('unavailable', `node ${id} is down`)
       const answer = name === 'Metadata' ? viewOf(nodes[id], request as readonly string[]) : answers[name]
       return answer as Response

@@ -8,19 +8,19 @@ import { temporaryDirectory } from '../../support/temporary-directory.ts'
 
 const tls = (name: string) => join(import.meta.dirname, '../../support/tls', name)
 
-describe('where a registry is', () => {
+describe('the registry connection', () => {
   it.each([
-    [{}, 'which registry?'],
+    [{}, '--registry URL is missing'],
     [{ registry: 'registry:8081' }, 'expected http://HOST:PORT or https://HOST:PORT'],
     [{ registry: 'http://r', user: 'ada' }, 'expected NAME:PASSWORD, or WEIR_PASSWORD to be set'],
-    [{ registry: 'https://r', cert: 'me.pem' }, '--cert and --key belong together'],
+    [{ registry: 'https://r', cert: 'me.pem' }, '--cert and --key must be given together'],
     [{ registry: 'https://r', cert: 'none.pem', key: 'none.pem' }, '--cert none.pem: ENOENT'],
     [{ registry: 'https://r', cacert: 'none.pem' }, 'none.pem: ENOENT'],
-  ])('is refused when it can not be used: %o', (values, reason) => {
+  ])('is rejected for invalid options: %o', (values, reason) => {
     expect(() => openRegistryClient(values, {})).toThrow(reason)
   })
 
-  it('may ask for a certificate and a password', async () => {
+  it('authenticates with a certificate and a password', async () => {
     const users = join(temporaryDirectory(), 'users')
     writeFileSync(users, `ada: ${await hashPassword('s3:cret')}, readonly\n`)
     const registry = await startTestRegistry({

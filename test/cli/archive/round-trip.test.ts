@@ -34,7 +34,7 @@ beforeEach(() => {
   target = emptied(registries[1])
 })
 
-/** By a client of its own: that of before remembers what ids stood for. */
+/** With a new client, because a client caches schemas by id. */
 function emptied(registry: TestRegistry | undefined): RegistryClient {
   registry?.startOver()
   return createRegistryClient({ url: registry?.url ?? '' })
@@ -42,22 +42,25 @@ function emptied(registry: TestRegistry | undefined): RegistryClient {
 
 const everything = (client: RegistryClient): Promise<RegistryArchive> => collectArchive(client, { deleted: true })
 
-async function planFor(dump: RegistryArchive, client: RegistryClient, schemasOnly = false): Promise<ImportPlan> {
-  const target = await collectArchive(client, { deleted: true, also: dump.subjects.map(({ subject }) => subject) })
-  return planImport(dump, await withArchivedTexts(dump, target, client), { schemasOnly })
+async function planFor(archive: RegistryArchive, client: RegistryClient, schemasOnly = false): Promise<ImportPlan> {
+  const target = await collectArchive(client, {
+    deleted: true,
+    extraSubjects: archive.subjects.map(({ subject }) => subject),
+  })
+  return planImport(archive, await withArchivedTexts(archive, target, client), { schemasOnly })
 }
 
 async function importInto(
   client: RegistryClient,
-  dump: RegistryArchive,
+  archive: RegistryArchive,
   options: { readonly schemasOnly?: boolean } = {},
 ) {
-  const plan = await planFor(dump, client, options.schemasOnly)
+  const plan = await planFor(archive, client, options.schemasOnly)
   expect(plan.conflicts).toEqual([])
   await executeImport(plan, client, {})
 }
 
-/** One of each thing that an export has to carry. */
+/** One of each kind of content that an export includes. */
 async function registerOddities(client: RegistryClient): Promise<void> {
   const base = { schema: '{"type":"record","name":"Base","fields":[]}' }
   const referring = (version: number) => ({
@@ -83,7 +86,7 @@ async function registerOddities(client: RegistryClient): Promise<void> {
   await client.putMode('READONLY', ':.ctx:')
 }
 
-/** A deleted version that another one with its id follows: without care, registering that takes it away for good. */
+/** A soft-deleted version followed by one with the same id, whose registration would remove the deleted one. */
 async function registerDeletedTwin(client: RegistryClient): Promise<void> {
   await client.putMode('IMPORT', 'twin', { force: true })
   await client.register('twin', { ...LONG, id: 900, version: 2 })
@@ -92,61 +95,61 @@ async function registerDeletedTwin(client: RegistryClient): Promise<void> {
   await client.deleteMode('twin')
 }
 
-/** A registry that answers so many writes, and then none. */
-function dyingAfter(writes: number, client: RegistryClient): RegistryClient {
+/** A registry that fails after so many writes. */
+function failingAfter(writes: number, client: RegistryClient): RegistryClient {
   let left = writes
   const reads = /^(byId|latest|versions?|subjects|contexts|aliases|lookup|config|mode)$/
-  const gone = async () => {
-    throw new RequestError(422, 50_001, 'it died')
+  const fail = async () => {
+    throw new RequestError(422, 50_001, 'failed')
   }
   const calls = Object.entries(client).map(([name, call]) => [
     name,
     reads.test(name)
       ? call
-      : (...args: never[]) => (left-- > 0 ? (call as (...args: never[]) => unknown)(...args) : gone()),
+      : (...args: never[]) => (left-- > 0 ? (call as (...args: never[]) => unknown)(...args) : fail()),
   ])
   return Object.fromEntries(calls) as RegistryClient
 }
 
-describe('an export that is imported', () => {
-  it.each(['dump.json', 'dump'])('ends as it was, through %s', async (name) => {
+describe('export and import', () => {
+  it.each(['archive.json', 'archive'])('reproduce a registry through %s', async (name) => {
     await registerOddities(source)
     await registerDeletedTwin(source)
     const path = join(temporaryDirectory(), name)
-    const dump = await everything(source)
-    writeArchive(archiveLocation(path), dump)
+    const archive = await everything(source)
+    writeArchive(archiveLocation(path), archive)
     const read = readArchive(path)
-    expect(new Set(read.subjects)).toEqual(new Set(dump.subjects))
+    expect(new Set(read.subjects)).toEqual(new Set(archive.subjects))
     await importInto(target, read)
-    expect(await everything(target)).toEqual(dump)
+    expect(await everything(target)).toEqual(archive)
   })
 
-  it('keeps versions of all formats with their references', async () => {
+  it('include versions of all formats with their references', async () => {
     await registerSet(source, 150)
-    const dump = await everything(source)
-    expect(versionsOf(dump)).toHaveLength(150)
-    await importInto(target, dump)
-    expect(await everything(target)).toEqual(dump)
+    const archive = await everything(source)
+    expect(versionsOf(archive)).toHaveLength(150)
+    await importInto(target, archive)
+    expect(await everything(target)).toEqual(archive)
   })
 
-  it('leaves deleted versions out, but not those that something refers to', async () => {
+  it('leave soft-deleted versions out unless another version references them', async () => {
     await registerOddities(source)
     await source.register('old', { schema: '{"type":"record","name":"Old","fields":[]}' })
     await source.deleteSubject('old')
     const references = [{ name: 'Old', subject: 'old', version: 1 }]
     await source.register('referring', { schema: '{"type":"map","values":"Old"}', references })
-    const dump = await collectArchive(source, { deleted: false })
-    const deleted = versionsOf(dump).filter(({ version }) => version.deleted)
+    const archive = await collectArchive(source, { deleted: false })
+    const deleted = versionsOf(archive).filter(({ version }) => version.deleted)
     expect(deleted.map(({ subject }) => subject)).toEqual(['old'])
-    await importInto(target, dump)
-    expect(await collectArchive(target, { deleted: false })).toEqual(dump)
+    await importInto(target, archive)
+    expect(await collectArchive(target, { deleted: false })).toEqual(archive)
   })
 
-  it('changes nothing the second time', async () => {
+  it('plan no changes the second time', async () => {
     await registerOddities(source)
-    const dump = await everything(source)
-    await importInto(target, dump)
-    expect(await planFor(dump, target)).toEqual({
+    const archive = await everything(source)
+    await importInto(target, archive)
+    expect(await planFor(archive, target)).toEqual({
       conflicts: [],
       contextConfigs: [],
       waves: [],
@@ -156,8 +159,8 @@ describe('an export that is imported', () => {
   })
 })
 
-describe('an import that is cut off', () => {
-  it('ends the same when it is started again, wherever it was', async () => {
+describe('an interrupted import', () => {
+  it('is completed by a second one, whichever write failed', async () => {
     await registerDeletedTwin(source)
     await source.register('base', { schema: '{"type":"record","name":"Base","fields":[]}' })
     const references = [{ name: 'Base', subject: 'base', version: 1 }]
@@ -166,20 +169,20 @@ describe('an import that is cut off', () => {
     await source.putConfig({ compatibility: 'FULL' })
     await source.putMode('READONLY', 'base')
     await source.putMode('READONLY')
-    const dump = await everything(source)
+    const archive = await everything(source)
     for (let writes = 0; ; writes++) {
       const registry = emptied(registries[2])
-      const done = await executeImport(await planFor(dump, registry), dyingAfter(writes, registry), {}).then(
+      const done = await executeImport(await planFor(archive, registry), failingAfter(writes, registry), {}).then(
         () => true,
         () => false,
       )
-      await importInto(registry, dump)
-      expect(await everything(registry)).toEqual(dump)
+      await importInto(registry, archive)
+      expect(await everything(registry)).toEqual(archive)
       if (done) break
     }
   })
 
-  it('leaves modes as it found them when the registry refuses a schema', async () => {
+  it('restores modes when the registry rejects a schema', async () => {
     await target.register('kept', INT)
     await target.putMode('READONLY', 'kept')
     const subjects = [
@@ -198,19 +201,19 @@ describe('an import that is cut off', () => {
     await expect(target.mode('wrong')).rejects.toMatchObject({ status: 404 })
   })
 
-  it('stops between two versions when it is asked to, and takes its mode back', async () => {
+  it('stops between two versions when it is aborted, and restores the mode', async () => {
     const versions = [3, 4, 5].map((id) => ({ version: id, id, schema: `{"type":"fixed","name":"F","size":${id}}` }))
-    const asked = new AbortController()
+    const controller = new AbortController()
     const plan = await planFor({ contexts: [], subjects: [{ subject: 's', versions }] }, target)
-    const options = { signal: asked.signal, onVersion: () => asked.abort(new Error('enough')) }
-    await expect(executeImport(plan, target, options)).rejects.toThrow('enough')
+    const options = { signal: controller.signal, onVersion: () => controller.abort(new Error('interrupted')) }
+    await expect(executeImport(plan, target, options)).rejects.toThrow('interrupted')
     expect(await target.versions('s')).toEqual([5])
     await expect(target.mode('s')).rejects.toMatchObject({ status: 404 })
   })
 })
 
-describe('what contradicts an export', () => {
-  it('is listed in whole', async () => {
+describe('conflicts with an export', () => {
+  it('are all listed', async () => {
     await target.register('place', LONG)
     await target.register('taken', { schema: '"string"' })
     await target.register('gone', { schema: '"float"' })
@@ -219,7 +222,7 @@ describe('what contradicts an export', () => {
     await target.putConfig({ compatibility: 'NONE' }, 'set')
     await target.register('lacking', { schema: '"boolean"' })
     await target.putMode('READONLY', 'lacking')
-    const dump: RegistryArchive = {
+    const archive: RegistryArchive = {
       contexts: [{ context: '.', config: { compatibility: 'FULL' } }],
       subjects: [
         { subject: 'place', versions: [{ version: 1, id: 99, schema: '"long"' }] },
@@ -235,19 +238,19 @@ describe('what contradicts an export', () => {
         { subject: 'lacking', versions: [{ version: 2, id: 50, schema: '"float"' }] },
       ],
     }
-    expect((await planFor(dump, target)).conflicts).toEqual([
-      'place version 1 has id 1 there, not 99',
-      'id 2 of new version 1 is another schema there, that of taken version 1',
-      'gone version 1 is deleted there, but not in the export',
-      'gone version 2 is deleted in the export, but not there',
-      'subject lacking has mode READONLY there: delete that mode first',
-      'context . has another config there: {"compatibility":"BACKWARD"}, not {"compatibility":"FULL"}',
-      'subject set has another config there: {"compatibility":"NONE"}, not {"compatibility":"FULL"}',
+    expect((await planFor(archive, target)).conflicts).toEqual([
+      'place version 1 has id 1 in the registry, not 99',
+      'id 2 of new version 1 belongs to another schema in the registry, that of taken version 1',
+      'gone version 1 is deleted in the registry, but not in the export',
+      'gone version 2 is deleted in the export, but not in the registry',
+      'subject lacking has mode READONLY in the registry: delete that mode first',
+      'context . has another config in the registry: {"compatibility":"BACKWARD"}, not {"compatibility":"FULL"}',
+      'subject set has another config in the registry: {"compatibility":"NONE"}, not {"compatibility":"FULL"}',
     ])
-    expect((await planFor(dump, target, true)).conflicts).toHaveLength(5)
+    expect((await planFor(archive, target, true)).conflicts).toHaveLength(5)
   })
 
-  it('is not another spelling of the same schema', async () => {
+  it('do not include another formatting of the same schema', async () => {
     const spelled = (schema: string): RegistryArchive => ({
       contexts: [],
       subjects: [{ subject: 's', versions: [{ version: 1, id: 1, schema }] }],
@@ -258,16 +261,16 @@ describe('what contradicts an export', () => {
     expect((await planFor(spelled('{"type":"record","name":"S","fields":[]}'), target)).conflicts).toHaveLength(1)
   })
 
-  it('does not touch what an export without settings leaves open', async () => {
+  it('do not concern settings with --schemas-only', async () => {
     await registerOddities(source)
     await target.putConfig({ compatibility: 'NONE' })
-    const dump = await everything(source)
-    await importInto(target, dump, { schemasOnly: true })
-    const there = await everything(target)
-    expect(there.subjects.map(({ versions }) => versions)).toEqual(
-      dump.subjects.filter(({ versions }) => versions.length > 0).map(({ versions }) => versions),
+    const archive = await everything(source)
+    await importInto(target, archive, { schemasOnly: true })
+    const imported = await everything(target)
+    expect(imported.subjects.map(({ versions }) => versions)).toEqual(
+      archive.subjects.filter(({ versions }) => versions.length > 0).map(({ versions }) => versions),
     )
-    expect(there.contexts.map(({ mode, config }) => [mode, config?.compatibility])).toEqual([
+    expect(imported.contexts.map(({ mode, config }) => [mode, config?.compatibility])).toEqual([
       [undefined, 'NONE'],
       [undefined, undefined],
       [undefined, 'BACKWARD'],
@@ -275,13 +278,13 @@ describe('what contradicts an export', () => {
   })
 })
 
-it('counts what is left to do', async () => {
+it('counts the versions that an import still has to register', async () => {
   await source.register('s', INT)
   await source.register('t', INT)
-  const dump = await everything(source)
-  expect(countVersionsToRegister(await planFor(dump, target))).toBe(2)
-  await importInto(target, { ...dump, subjects: dump.subjects.slice(0, 1) })
-  expect(countVersionsToRegister(await planFor(dump, target))).toBe(1)
+  const archive = await everything(source)
+  expect(countVersionsToRegister(await planFor(archive, target))).toBe(2)
+  await importInto(target, { ...archive, subjects: archive.subjects.slice(0, 1) })
+  expect(countVersionsToRegister(await planFor(archive, target))).toBe(1)
 })
 
 describe('the files of an export', () => {
@@ -290,19 +293,19 @@ describe('the files of an export', () => {
     subjects: [{ subject, versions: [{ version: 1, id: 1, schema: '"int"' }] }],
   })
 
-  it('take the place of an earlier one, and of nothing else', () => {
-    const path = join(temporaryDirectory(), 'dump')
+  it('replace an earlier export, and nothing else', () => {
+    const path = join(temporaryDirectory(), 'archive')
     writeArchive(archiveLocation(path), one('first'))
     mkdirSync(join(path, '.git'))
     checkExportTarget(archiveLocation(path))
     writeArchive(archiveLocation(path), one('second'))
     expect(readArchive(path)).toEqual(one('second'))
     writeFileSync(join(path, 'notes.txt'), '')
-    expect(() => checkExportTarget(archiveLocation(path))).toThrow('holds something else than an export')
+    expect(() => checkExportTarget(archiveLocation(path))).toThrow('contains other files than an export')
   })
 
-  it('have names for all subjects, also for those that differ in their case or are very long', () => {
-    const path = join(temporaryDirectory(), 'dump')
+  it('have unique names for subjects that differ in case or are very long', () => {
+    const path = join(temporaryDirectory(), 'archive')
     const names = ['', 'a', 'A', 'a/../b', ':.ctx:a', 'é'.repeat(300), `${'é'.repeat(300)}x`]
     const subjects = names.map((subject) => ({ subject, versions: [] }))
     writeArchive(archiveLocation(path), { contexts: [], subjects })
@@ -315,13 +318,13 @@ describe('the files of an export', () => {
     expect(new Set(files).size).toBe(names.length)
   })
 
-  it('are refused when they are incomplete or wrong', () => {
-    const path = join(temporaryDirectory(), 'dump')
+  it('are rejected when they are incomplete or invalid', () => {
+    const path = join(temporaryDirectory(), 'archive')
     writeArchive(archiveLocation(path), one('s'))
     writeFileSync(join(path, 'subjects/s.json'), '{"subject":"s","versions":[{"version":0,"id":1,"schema":""}]}')
-    expect(() => readArchive(path)).toThrow(/s\.json can't be imported: versions\.0\.version/)
+    expect(() => readArchive(path)).toThrow(/s\.json cannot be imported: versions\.0\.version/)
     rmSync(join(path, 'registry.json'))
-    expect(() => readArchive(path)).toThrow('it has no registry.json')
-    expect(() => readArchive(join(path, 'none'))).toThrow('there is no such file or directory')
+    expect(() => readArchive(path)).toThrow('registry.json is missing')
+    expect(() => readArchive(join(path, 'none'))).toThrow('no such file or directory')
   })
 })

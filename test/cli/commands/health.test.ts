@@ -3,25 +3,28 @@ import type { AddressInfo } from 'node:net'
 import { expect, it, onTestFinished, vi } from 'vitest'
 import { healthCommand } from '../../../src/cli/commands/health.ts'
 
-it('says yes where all that it asks are healthy', async () => {
+it('succeeds when all programs are healthy', async () => {
   const [one, two] = [await serve(200), await serve(200)]
   expect(await call(one.url, `${two.url}/`)).toEqual({ code: 0, printed: 'healthy\n' })
   expect([...one.asked, ...two.asked]).toEqual(['/healthz', '/healthz'])
 })
 
-it('says no, and why, where one is ill', async () => {
-  const [well, ill] = [await serve(200), await serve(503, 'stuck')]
-  expect(await call(well.url, ill.url)).toEqual({ code: 1, printed: `${ill.url}/healthz answers 503: stuck\n` })
+it('fails with the reason when a program is unhealthy', async () => {
+  const [healthy, unhealthy] = [await serve(200), await serve(503, 'stuck')]
+  expect(await call(healthy.url, unhealthy.url)).toEqual({
+    code: 1,
+    printed: `${unhealthy.url}/healthz responds with 503: stuck\n`,
+  })
 })
 
-it('says no where nobody answers', async () => {
+it('fails when no program listens', async () => {
   const { url, close } = await serve(200)
   await close()
-  expect(await call(url)).toEqual({ code: 1, printed: expect.stringContaining(`${url}/healthz does not answer`) })
+  expect(await call(url)).toEqual({ code: 1, printed: expect.stringContaining(`${url}/healthz does not respond`) })
 })
 
-it.each(['8081', 'localhost:8081'])('takes %s for no URL', async (text) => {
-  await expect(healthCommand.run([text])).rejects.toThrow('is no URL')
+it.each(['8081', 'localhost:8081'])('rejects %s, which is not a URL', async (text) => {
+  await expect(healthCommand.run([text])).rejects.toThrow('is not a URL')
 })
 
 async function serve(status: number, body = 'ok') {

@@ -2,16 +2,16 @@ import { expect, it, onTestFinished, vi } from 'vitest'
 import { operatorCommand } from '../../../src/cli/commands/operator.ts'
 
 it.each([
-  [['--webhook-service', 'weir/webhook'], 'where is the webhook to listen?'],
+  [['--webhook-service', 'weir/webhook'], '--webhook is missing'],
   [['--webhook', 'http://127.0.0.1:9443'], 'expected https://HOST:PORT'],
   [['--webhook', '9443'], "'9443' is not a listener"],
-  [['--webhook', 'https://0.0.0.0:9443'], 'no host that the API server could call'],
-  [['--webhook', 'https://0.0.0.0:9443', '--webhook-service', 'webhook'], 'expected NAMESPACE/NAME'],
-])('says of %j what would be right, and starts nothing', async (args, sentence) => {
+  [['--webhook', 'https://0.0.0.0:9443'], 'the API server needs a name to call'],
+  [['--webhook', 'https://0.0.0.0:9443', '--webhook-service', 'webhook'], 'expected the NAMESPACE/NAME of a Service'],
+])('rejects %j before it starts anything', async (args, sentence) => {
   await expect(operatorCommand.run(args)).rejects.toThrow(sentence)
 })
 
-it('takes settings of Kafka’s clients from the environment, where --set wins over them', async () => {
+it('reads settings of Kafka clients from the environment; --set overrides them', async () => {
   vi.stubEnv('WEIR_SET_SECURITY_PROTOCOL', 'SASL_SSL')
   vi.stubEnv('WEIR_SET_SASL_MECHANISM', 'nonsense')
   onTestFinished(() => void vi.unstubAllEnvs())

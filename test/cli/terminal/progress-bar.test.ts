@@ -14,34 +14,34 @@ function output(isTTY: boolean) {
   return { written, stream: Object.assign(stream, { isTTY, columns: 80 }) as unknown as NodeJS.WriteStream }
 }
 
-describe('progress', () => {
-  it('is a line with a bar, what is done and how long it may still take', () => {
-    expect(renderProgressBar({ what: 'reading', done: 50, all: 200, passedMs: 2_000 })).toBe(
+describe('the progress bar', () => {
+  it('shows the phase, the finished steps and the estimated time left', () => {
+    expect(renderProgressBar({ phase: 'reading', done: 50, total: 200, elapsedMs: 2_000 })).toBe(
       `reading ${'█'.repeat(8)}${'░'.repeat(22)} 50/200, 6 s left`,
     )
-    expect(renderProgressBar({ what: 'reading', done: 0, all: 200, passedMs: 0 })).toMatch(/ 0\/200$/)
-    expect(renderProgressBar({ what: 'reading', done: 2, all: 2, passedMs: 9 })).toMatch(/█{30} 2\/2$/)
+    expect(renderProgressBar({ phase: 'reading', done: 0, total: 200, elapsedMs: 0 })).toMatch(/ 0\/200$/)
+    expect(renderProgressBar({ phase: 'reading', done: 2, total: 2, elapsedMs: 9 })).toMatch(/█{30} 2\/2$/)
   })
 
-  it('is drawn at most ten times a second, and at the end', () => {
+  it('is drawn at most ten times a second, and after the last step', () => {
     const { written, stream } = output(true)
     const clock = new FakeClock()
-    const progress = createProgressBar(stream, clock)
-    progress.begin('writing', 1_000)
-    for (let step = 0; step < 999; step++) progress.step()
+    const bar = createProgressBar(stream, clock)
+    bar.begin('writing', 1_000)
+    for (let step = 0; step < 999; step++) bar.step()
     expect(written).toHaveLength(1)
-    progress.step()
+    bar.step()
     expect(written.at(-1)).toContain('1000/1000')
-    progress.end()
+    bar.end()
     expect(written.at(-1)).toContain('\x1b[?25h')
   })
 
-  it('says nothing in a pipe', () => {
+  it('writes nothing to a pipe', () => {
     const { written, stream } = output(false)
-    const progress = createProgressBar(stream)
-    progress.begin('writing', 2)
-    progress.step()
-    progress.end()
+    const bar = createProgressBar(stream)
+    bar.begin('writing', 2)
+    bar.step()
+    bar.end()
     expect(written).toEqual([])
   })
 })

@@ -1,29 +1,60 @@
 import type { WriteStream } from 'node:tty'
 import { expect, it } from 'vitest'
+import type { Stack } from '../../../src/cli/stack.ts'
 import { LiveRegion } from '../../../src/cli/terminal/live-region.ts'
-import { TableDisplay } from '../../../src/cli/up/display.ts'
+import { JsonLinesDisplay, TableDisplay } from '../../../src/cli/up/display.ts'
 
 const ROWS = 4
 
-it('scrolls what npm printed out of view and begins at the top', () => {
+it('clears the output of npm and starts at the top of the terminal', () => {
   const terminal = new FakeTerminal(ROWS)
   terminal.write('> weir start\n')
-  const screen = new LiveRegion(terminal as unknown as WriteStream)
-  new TableDisplay(screen, { manifests: './m', log: 'embedded in ./m/.weir' }).open()
-  expect(terminal.visible).toEqual(['weir starts a registry and a worker, log embedded in ./m/.weir', '', '', ''])
+  const region = new LiveRegion(terminal as unknown as WriteStream)
+  new TableDisplay(region, { manifests: './m', broker: 'embedded in ./m/.weir' }).open()
+  expect(terminal.visible).toEqual(['weir starts a registry and a worker, broker embedded in ./m/.weir', '', '', ''])
   expect(terminal.scrolledOut).toContain('> weir start')
 })
 
-it('prints lines above the part that it redraws in place', () => {
+it('prints lines above the region that it redraws', () => {
   const terminal = new FakeTerminal(ROWS)
-  const screen = new LiveRegion(terminal as unknown as WriteStream)
-  screen.draw(['a 1', 'b 1'])
-  screen.printAbove('a warning')
-  screen.draw(['a 2', 'b 2'])
+  const region = new LiveRegion(terminal as unknown as WriteStream)
+  region.draw(['a 1', 'b 1'])
+  region.printAbove('a warning')
+  region.draw(['a 2', 'b 2'])
   expect(terminal.visible).toEqual(['a warning', 'a 2', 'b 2', ''])
 })
 
-/** As much of a terminal as these need: lines, and the sequences that the screen writes. */
+it('writes a line with the same keys for each change, for programs to read', async () => {
+  const lines: string[] = []
+  const row = {
+    ...{
+      kind: 'Connector',
+      namespace: 'default',
+      name: 'resource',
+      about: 'Datagen',
+      ready: 'False',
+      reason: 'TaskFailed',
+    },
+    ...{ message: 'task 0 failed', isStalled: true, tasks: '0/1', since: '' },
+    resource: { kind: 'Connector', spec: { name: 'orders' }, metadata: { name: 'resource' }, status: {} },
+  }
+  const values = [{ labels: { connector: 'orders' }, value: 7 }]
+  const name = 'kafka_connect_source_task_metrics_source_record_write_total'
+  const display = new JsonLinesDisplay((line) => lines.push(line))
+  display.start({
+    operator: { rows: () => [row], onChange: () => () => {} },
+    metrics: { getMetricsAsJSON: async () => [{ name, values }] },
+  } as unknown as Stack)
+  row.message = 'task 0 failed again'
+  await display.finish()
+  expect(lines.map((line) => Object.keys(JSON.parse(line)))).toEqual([
+    ['time', 'kind', 'namespace', 'name', 'about', 'ready', 'reason', 'message', 'stuck', 'tasks'],
+    ['time', 'kind', 'namespace', 'name', 'about', 'ready', 'reason', 'message', 'stuck', 'tasks', 'records'],
+  ])
+  expect(JSON.parse(lines[1]!)).toMatchObject({ name: 'resource', message: 'task 0 failed again', records: 7 })
+})
+
+/** Interprets the control sequences that `LiveRegion` writes. */
 class FakeTerminal {
   readonly isTTY = true
   readonly columns = 80
@@ -39,7 +70,7 @@ class FakeTerminal {
   }
 
   write(text: string): boolean {
-    // biome-ignore lint/suspicious/noControlCharactersInRegex: the sequences of a terminal
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: terminal control sequences
     for (const [, sequence, char] of text.matchAll(/\x1b\[([?\d]*[a-zA-Z])|([\s\S])/g)) {
       if (sequence !== undefined) this.#control(sequence)
       else if (char === '\n') this.#lineFeed()

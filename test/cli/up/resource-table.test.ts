@@ -2,7 +2,7 @@ import { expect, it } from 'vitest'
 import { renderResourceTable } from '../../../src/cli/up/resource-table.ts'
 import type { ResourceRow } from '../../../src/operator/main.ts'
 
-it('shows what a connector has moved, and no rate when it moves nothing', () => {
+it('shows the records of a connector, and its rate while records move', () => {
   const throughput = new Map([
     ['finished', { records: 99, perSecond: undefined }],
     ['slow', { records: 7, perSecond: 0.3333 }],
@@ -27,7 +27,7 @@ function row(name: string): ResourceRow {
   const resource = { kind: 'Connector', spec: {}, metadata: { name }, status: { state: 'RUNNING' } }
   return {
     ...{ kind: 'Connector', namespace: 'default', name, about: 'Datagen', ready: 'True', reason: 'Succeeded' },
-    ...{ message: 'running, 1 task', stuck: false, tasks: '1/1', since: new Date(0).toISOString() },
+    ...{ message: 'running, 1 task', isStalled: false, tasks: '1/1', since: new Date(0).toISOString() },
     resource: resource as unknown as NonNullable<ResourceRow['resource']>,
   }
 }

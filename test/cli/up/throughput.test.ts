@@ -6,14 +6,14 @@ const WRITTEN = 'kafka_connect_source_task_metrics_source_record_write_total'
 const POLLED = 'kafka_connect_source_task_metrics_source_record_poll_total'
 
 describe('the throughput of a connector', () => {
-  it('is the sum of its tasks, and has no rate at the first sample', async () => {
+  it('is the sum over its tasks, without a rate at the first sample', async () => {
     const { meter, set } = meterOf([5, 7])
     expect(await meter.read(1_000)).toEqual(new Map([['orders', { records: 12, perSecond: undefined }]]))
     set([15, 17])
     expect(await meter.read(2_000)).toEqual(new Map([['orders', { records: 32, perSecond: 20 }]]))
   })
 
-  it('has no rate when nothing was moved in the last three seconds, however fast it was before', async () => {
+  it('has no rate when no record moved in the last three seconds', async () => {
     const { meter, set } = meterOf([0])
     await meter.read(0)
     set([99])
@@ -22,7 +22,7 @@ describe('the throughput of a connector', () => {
     expect(await rate(meter, 3_250)).toBeUndefined()
   })
 
-  it('starts anew when the tasks are restarted or the clock is set back', async () => {
+  it('restarts the window when the tasks are restarted or the clock is set back', async () => {
     const { meter, set } = meterOf([100])
     await meter.read(1_000)
     set([3])
@@ -39,7 +39,7 @@ async function rate(meter: ThroughputMeter, nowMs: number): Promise<number | und
   return (await meter.read(nowMs)).get('orders')?.perSecond
 }
 
-/** A meter on a worker with one connector whose tasks have written so many records. */
+/** `written`: records by task of the connector. */
 function meterOf(written: readonly number[]) {
   let totals = written
   const metrics = {

@@ -8,7 +8,7 @@ import { startTestWorker } from '../../support/worker.ts'
  * What an operation needs, written down here apart from the code that decides: a permission on the object in its path, on
  * all objects, or on any; that somebody is known; or nothing.
  */
-type Need = `${string} on ${'it' | 'all' | 'any'}` | 'log-in' | 'nothing'
+type Need = `${string} on ${'it' | 'all' | 'any'}` | `${string} on it, read on its subject` | 'log-in' | 'nothing'
 
 const RESOURCES: Readonly<Record<string, Need>> = {
   'GET /subjects': 'read on any',
@@ -38,6 +38,31 @@ const RESOURCES: Readonly<Record<string, Need>> = {
   'GET /mode/{subject}': 'read on it',
   'PUT /mode/{subject}': 'mode on it',
   'DELETE /mode/{subject}': 'mode on it',
+  'GET /associations/subjects/{subject}': 'read on it',
+  'GET /associations/resources/{resourceId}': 'read on any',
+  'GET /associations/resources/{resourceNamespace}/{resourceName}': 'read on any',
+  'POST /associations': 'write on it',
+  'PUT /associations/resources/{resourceId}': 'write on it',
+  'DELETE /associations/resources/{resourceId}': 'delete on any',
+  'POST /associations:batchGet': 'read on any',
+  'POST /associations:batchMutate': 'write on any',
+  'GET /dek-registry/v1/keks': 'read on any',
+  'POST /dek-registry/v1/keks': 'write on it',
+  'GET /dek-registry/v1/keks/{name}': 'read on it',
+  'PUT /dek-registry/v1/keks/{name}': 'write on it',
+  'POST /dek-registry/v1/keks/{name}/undelete': 'write on it',
+  'POST /dek-registry/v1/keks/{name}/test': 'read on it',
+  'GET /dek-registry/v1/keks/{name}/deks': 'read on it',
+  'POST /dek-registry/v1/keks/{name}/deks': 'write on it, read on its subject',
+  'GET /dek-registry/v1/keks/{name}/deks/{subject}': 'read on it, read on its subject',
+  'POST /dek-registry/v1/keks/{name}/deks/{subject}': 'write on it, read on its subject',
+  'POST /dek-registry/v1/keks/{name}/deks/{subject}/undelete': 'write on it, read on its subject',
+  'GET /dek-registry/v1/keks/{name}/deks/{subject}/versions': 'read on it, read on its subject',
+  'GET /dek-registry/v1/keks/{name}/deks/{subject}/versions/{version}': 'read on it, read on its subject',
+  'POST /dek-registry/v1/keks/{name}/deks/{subject}/versions/{version}/undelete': 'write on it, read on its subject',
+  'DELETE /dek-registry/v1/keks/{name}/deks/{subject}/versions/{version}': 'delete on it, read on its subject',
+  'DELETE /dek-registry/v1/keks/{name}/deks/{subject}': 'delete on it, read on its subject',
+  'DELETE /dek-registry/v1/keks/{name}': 'delete on it',
 }
 const SCOPES: readonly (readonly [line: string, everything: Need, context: Need])[] = [
   ['GET /config', 'read on any', 'read on it'],
@@ -66,6 +91,10 @@ const REGISTRY: Readonly<Record<string, Need>> = {
   // With `permanent=true`, which is no operation of its own.
   'DELETE /subjects/{subject}?permanent=true': 'harddelete on it',
   'DELETE /subjects/{subject}/versions/{version}?permanent=true': 'harddelete on it',
+  'DELETE /dek-registry/v1/keks/{name}/deks/{subject}/versions/{version}?permanent=true':
+    'harddelete on it, read on its subject',
+  'DELETE /dek-registry/v1/keks/{name}/deks/{subject}?permanent=true': 'harddelete on it, read on its subject',
+  'DELETE /dek-registry/v1/keks/{name}?permanent=true': 'harddelete on it',
 }
 const WORKER: Readonly<Record<string, Need>> = {
   'GET /': 'log-in',
@@ -111,15 +140,17 @@ const ROLES: Readonly<Record<string, Role>> = {
   owner: 'none',
   writer: 'none',
 }
-const OWN = { subjects: ['own-*', ':.own:*'], connectors: ['own-*'] }
+const OWN = { subjects: ['own-*', ':.own:*'], keks: ['own-*'], connectors: ['own-*'] }
 const PERMISSIONS = {
   users: {
     owner: [
       { subjects: OWN.subjects, operations: ['*'] },
+      { keks: OWN.keks, operations: ['*'] },
       { connectors: OWN.connectors, operations: ['*'] },
     ],
     writer: [
       { subjects: OWN.subjects, operations: ['write'] },
+      { keks: OWN.keks, operations: ['write'] },
       { connectors: OWN.connectors, operations: ['write'] },
     ],
   },
@@ -139,10 +170,11 @@ function expected(user: string | undefined, need: Need, object: 'own' | 'other',
   if (need === 'nothing') return 'allowed'
   if (user === undefined) return 'unknown'
   if (need === 'log-in') return 'allowed'
-  const [permission = '', on] = need.split(' on ')
+  const isSubjectReadable = !need.includes('its subject') || may(user, 'read', object, program)
+  const [permission = '', on] = need.replace(', read on its subject', '').split(' on ')
   const [own, other] = (['own', 'other'] as const).map((one) => may(user, permission, one, program))
   const isAllowed = on === 'it' ? may(user, permission, object, program) : on === 'all' ? own && other : own || other
-  return isAllowed ? 'allowed' : 'denied'
+  return isAllowed && isSubjectReadable ? 'allowed' : 'denied'
 }
 
 const outcomeOf = (status: number) => (status === 401 ? 'unknown' : status === 403 ? 'denied' : 'allowed')
@@ -192,12 +224,26 @@ const VALUES = (object: string): Readonly<Record<string, string>> => ({
 })
 
 /** By what a line begins and ends with. */
-const REGISTRY_BODIES: readonly (readonly [line: RegExp, body: object])[] = [
-  [/^PUT .*\/config/, { compatibility: 'NONE' }],
-  [/^PUT .*\/mode/, { mode: 'READWRITE' }],
-  [/^POST /, { schema: '"int"' }],
+const ASSOCIATIONS = {
+  resourceName: 'topic',
+  resourceNamespace: 'lkc-1',
+  resourceId: '1',
+  requests: [{ resourceId: 'id' }],
+}
+const REGISTRY_BODIES: readonly (readonly [line: RegExp, body: (object: string) => object])[] = [
+  [/^PUT .*\/config/, () => ({ compatibility: 'NONE' })],
+  [/^PUT .*\/mode/, () => ({ mode: 'READWRITE' })],
+  [
+    /^(POST|PUT) .*\/associations/,
+    (object) => ({ ...ASSOCIATIONS, associations: [{ subject: `${object}-1`, lifecycle: 'WEAK' }] }),
+  ],
+  [/^PUT .*\/keks\//, () => ({ shared: true })],
+  [/^POST .*\/keks$/, (object) => ({ name: `${object}-1`, kmsType: 'test-kms', kmsKeyId: 'key' })],
+  [/^POST .*\/deks/, (object) => ({ subject: `${object}-1`, encryptedKeyMaterial: 'AQID' })],
+  [/^POST /, () => ({ schema: '"int"' })],
 ]
-const registryBody = (line: string) => REGISTRY_BODIES.find(([pattern]) => pattern.test(line))?.[1]
+const registryBody = (line: string, object: string) =>
+  REGISTRY_BODIES.find(([pattern]) => pattern.test(line))?.[1](object)
 
 const CONFIG = { 'connector.class': 'FileStreamSource', topic: 'lines', file: 'none.txt' }
 const WORKER_BODIES: readonly (readonly [line: RegExp, body: (object: string) => object])[] = [

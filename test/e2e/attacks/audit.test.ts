@@ -173,7 +173,7 @@ describe('an audit log that can not be written', () => {
 
   it('keeps a program from starting', async () => {
     const settings = { 'audit.log.file': join(temporaryDirectory(), 'nowhere/audit.jsonl') }
-    await expect(startTestRegistry(settings)).rejects.toThrow(/^audit.log.file=.*nowhere.*can't be written: ENOENT/)
-    await expect(startTestWorker(settings)).rejects.toThrow(/^audit.log.file=.*nowhere.*can't be written: ENOENT/)
+    await expect(startTestRegistry(settings)).rejects.toThrow(/^audit.log.file=.*nowhere.*cannot be written: ENOENT/)
+    await expect(startTestWorker(settings)).rejects.toThrow(/^audit.log.file=.*nowhere.*cannot be written: ENOENT/)
   })
 })

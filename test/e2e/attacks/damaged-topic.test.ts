@@ -2,8 +2,8 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
-import { ATTRIBUTES_AT } from '../../../src/broker/batch-layout.ts'
 import { type Batch, batchesOf } from '../../../src/broker/record-batch.ts'
+import { ATTRIBUTES_AT } from '../../../src/broker/record-batch-layout.ts'
 import { createRegistryClient } from '../../../src/clients/registry.ts'
 import { type Kafka, startKafka } from '../../env/kafka.ts'
 import { freePort } from '../../env/ports.ts'
@@ -97,7 +97,7 @@ describeOn([kafka], 'a damaged segment of Kafka', () => {
     damage(segmentOf(own, 'four-schemas-0'), (batches) => batches[5]!)
     await own.restart()
     const refused = await expectRefusal(runRegistry(log, settings), 'four-schemas-0 was read up to offset ')
-    expect(refused).toMatch(/but ends at 5 now: it was truncated/)
+    expect(refused).toMatch(/but now ends at 5: it was truncated/)
     // Who has nothing to restore says so.
     const kept = await startRegistryProcess(log, { ...settings, 'brokerstore.topic.skip.validation': 'true' })
     expect((await createRegistryClient({ url: kept.url }).subjects()).length).toBeLessThan(SUBJECTS)

@@ -28,7 +28,7 @@ describe.each(['registry', 'worker', 'up'] as const)('weir %s', { timeout: 180_0
     process.kill(program.pid!, 'SIGWINCH')
     await sleep(500)
     expect(await program.terminate(END_MS)).toMatchObject({ exitCode: 0 })
-    expect(readFileSync(program.logFile, 'utf8')).toContain('something is still open')
+    expect(readFileSync(program.logFile, 'utf8')).toContain('resources are still open')
   })
 
   it('ends though its main thread hangs, says so, and gives its data directory free', async () => {
@@ -37,7 +37,7 @@ describe.each(['registry', 'worker', 'up'] as const)('weir %s', { timeout: 180_0
     process.kill(program.pid!, 'SIGUSR2')
     await sleep(500)
     expect((await program.terminate(END_MS)).tookMs).toBeLessThan(END_MS)
-    expect(readFileSync(program.logFile, 'utf8')).toContain('the main thread hangs')
+    expect(readFileSync(program.logFile, 'utf8')).toContain('the main thread is blocked')
     await start(name, directory)
   })
 })

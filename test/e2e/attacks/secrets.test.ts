@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
-import { openBroker } from '../../../src/broker/open.ts'
+import { openBroker } from '../../../src/broker/open-broker.ts'
 import { silentLogger } from '../../../src/config/logger.ts'
 import { readAll } from '../../contract/broker-support.ts'
 import { freePort } from '../../env/ports.ts'

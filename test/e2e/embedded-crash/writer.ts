@@ -1,5 +1,5 @@
-import { openEmbeddedHome } from '../../../src/broker/embedded/home.ts'
-import type { Home } from '../../../src/broker/home.ts'
+import type { BrokerBackend } from '../../../src/broker/backend.ts'
+import { openEmbeddedBackend } from '../../../src/broker/embedded/backend.ts'
 import { silentLogger } from '../../../src/config/logger.ts'
 import { batchOf } from '../../broker/embedded/batch.ts'
 
@@ -9,12 +9,12 @@ import { batchOf } from '../../broker/embedded/batch.ts'
  * committed: record N in topics left and right, and offset N+1 of group mover).
  */
 const [directory, round] = process.argv.slice(2)
-const home = await openEmbeddedHome(directory!, { logger: silentLogger() })
+const home = await openEmbeddedBackend(directory!, { logger: silentLogger() })
 const configs = { 'retention.ms': '-1' }
 for (const name of ['plain', 'left', 'right']) await home.createTopic({ name, configs })
 await Promise.all([writePlain(home, Number(round)), move(home, Number(round))])
 
-async function writePlain(log: Home, from: number): Promise<never> {
+async function writePlain(log: BrokerBackend, from: number): Promise<never> {
   const { producerId, epoch } = await log.initProducer({})
   for (let sequence = 0; ; sequence += 3) {
     const numbers = [0, 1, 2].map((index) => `${from}.${sequence + index}`)
@@ -24,7 +24,7 @@ async function writePlain(log: Home, from: number): Promise<never> {
   }
 }
 
-async function move(log: Home, from: number): Promise<never> {
+async function move(log: BrokerBackend, from: number): Promise<never> {
   const transactionalId = 'mover'
   const producer = { ...(await log.initProducer({ transactionalId })), transactionalId }
   for (let sequence = 0; ; sequence += 1) {
@@ -43,7 +43,7 @@ async function move(log: Home, from: number): Promise<never> {
   }
 }
 
-async function produce(log: Home, topic: string, bytes: Uint8Array, transactionalId?: string): Promise<void> {
+async function produce(log: BrokerBackend, topic: string, bytes: Uint8Array, transactionalId?: string): Promise<void> {
   const transaction = transactionalId === undefined ? {} : { transactionalId }
   const batches = [{ topic, partition: 0, bytes }]
   const [result] = await log.produce({ node: 0, timeoutMs: 1000, batches, ...transaction })

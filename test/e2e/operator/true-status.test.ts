@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { beforeAll, expect, it } from 'vitest'
 import { createWorkerClient } from '../../../src/clients/worker.ts'
-import { randomAt } from '../../../src/plugins/connectors/datagen/random.ts'
+import { randomAt } from '../../../src/java-compat/avro-random-generator/random.ts'
 import { describeOn, real } from '../../env/real.ts'
 import { installDefinitions } from '../../support/definitions.ts'
 import { startFaultyProxy } from '../../support/faulty-proxy.ts'

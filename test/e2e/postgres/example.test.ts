@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
 import { parseAllDocuments } from 'yaml'
-import { type ConnectorConfig, createWorkerClient } from '../../../src/clients/worker.ts'
+import { type ConnectorProperties, createWorkerClient } from '../../../src/clients/worker.ts'
 import { describeOn, real } from '../../env/real.ts'
 import { createDatabase } from '../../support/database.ts'
 import { temporaryDirectory } from '../../support/temporary-directory.ts'
@@ -56,10 +56,10 @@ async function startWorker() {
 
 type Manifest = {
   readonly metadata: { readonly name: string }
-  readonly spec: { readonly class: string; readonly config: ConnectorConfig }
+  readonly spec: { readonly class: string; readonly config: ConnectorProperties }
 }
 
-function connectorsOf(text: string): readonly { readonly name: string; readonly config: ConnectorConfig }[] {
+function connectorsOf(text: string): readonly { readonly name: string; readonly config: ConnectorProperties }[] {
   return parseAllDocuments(text).map((document) => {
     const { metadata, spec } = document.toJS() as Manifest
     return { name: metadata.name, config: { 'connector.class': spec.class, ...spec.config, 'poll.interval.ms': '50' } }

@@ -252,7 +252,14 @@ describeOn([postgres], 'the PostgreSQL sink', () => {
     }
     const log = { debug() {}, info() {}, warn() {}, error() {} }
     const parsed = postgresSink.config.parse(config)
-    const task = await postgresSink.start({ ...context, ...UNRESTRICTED, log, config: parsed, reject: async () => {} })
+    const task = await postgresSink.start({
+      ...context,
+      ...UNRESTRICTED,
+      log,
+      config: parsed,
+      reject: async () => {},
+      report: async () => {},
+    })
     const partitions = [2, 3].map((partition) => ({ topic: 'words', partition }))
     expect(await task.open?.(partitions)).toEqual([{ topic: 'words', partition: 3, offset: 42 }])
     await task.stop?.()

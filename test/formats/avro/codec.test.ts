@@ -81,3 +81,40 @@ describe('the Avro codec', () => {
     expect(() => avroCodec(schemaOf('string'), { reader: long })).toThrow('no binary form of this schema')
   })
 })
+
+describe('names that every object inherits', () => {
+  const NAMES = ['__proto__', 'constructor', 'toString', 'hasOwnProperty', '__defineGetter__']
+  const parsed = (text: string) => (avroFormat.parse({ text }) as ParsedAvro).schema
+  const value = (text: string) => JSON.parse(text) as Record<string, unknown>
+
+  it.each(NAMES)('may be fields of a record: %s', (name) => {
+    const text = `{"type":"record","name":"R","fields":[{"name":"${name}","type":"string"},{"name":"a","type":"int"}]}`
+    const schema = parsed(text)
+    const sent = value(`{"${name}":"x","a":1}`)
+    const bytes = avroCodec(schema).encode(sent)
+    expect(JSON.stringify(avroCodec(schema).decode(bytes))).toBe(JSON.stringify(sent))
+    const reader = parsed(text.replace('"string"', '["null","string"],"default":null').replace('"int"', '"long"'))
+    expect(JSON.stringify(avroCodec(schema, { reader, unions: 'plain' }).decode(bytes))).toBe(JSON.stringify(sent))
+    const added = avroCodec(parsed('{"type":"record","name":"R","fields":[]}'), { reader: parsed(WITH_DEFAULT(name)) })
+    expect(JSON.stringify(added.decode(new Uint8Array()))).toBe(`{"${name}":"d"}`)
+    expect(() => avroCodec(schema).encode({ a: 1 })).toThrow('the value does not fit its schema')
+  })
+
+  it.each(NAMES)('may be symbols and names of types: %s', (name) => {
+    const codec = avroCodec(parsed(`{"type":"enum","name":"${name}","symbols":["A","${name}"]}`))
+    expect(codec.decode(codec.encode(name))).toBe(name)
+    const other = avroCodec(parsed('{"type":"enum","name":"E","symbols":["A","B"]}'))
+    expect(() => other.encode(name)).toThrow('the value does not fit its schema')
+  })
+
+  it.each(NAMES)('are compared and printed as any other: %s', (name) => {
+    const text = `{"type":"record","name":"R","fields":[{"name":"${name}","type":"string"}]}`
+    expect([avroFormat.parse({ text }).canonical, avroFormat.parse({ text }).fields]).toEqual([text, [name]])
+    const empty = avroFormat.parse({ text: '{"type":"record","name":"R","fields":[]}' })
+    const found = avroFormat.parse({ text }).incompatibilities(empty, { roles: { reader: 'new', writer: 'old' } })
+    expect(found.map(({ type }) => type)).toEqual(['READER_FIELD_MISSING_DEFAULT_VALUE'])
+  })
+})
+
+const WITH_DEFAULT = (name: string) =>
+  `{"type":"record","name":"R","fields":[{"name":"${name}","type":"string","default":"d"}]}`

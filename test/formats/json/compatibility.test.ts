@@ -1,24 +1,26 @@
 import { describe, expect, it } from 'vitest'
 import type { Policy } from '../../../src/formats/json/change.ts'
-import { breakingChanges } from '../../../src/formats/json/compatibility.ts'
+import { jsonSchemaChanges } from '../../../src/formats/json/compatibility.ts'
 import { loadJsonSchema } from '../../../src/formats/json/load.ts'
-import type { Json } from '../../../src/formats/json/model.ts'
+import type { PlainJson } from '../../../src/formats/json/model.ts'
 
-const between = (original: Json, update: Json, policy: Policy = 'STRICT') =>
-  breakingChanges(loadJsonSchema(original), loadJsonSchema(update), policy).map(({ type, path }) => `${type} #/${path}`)
+const between = (original: PlainJson, update: PlainJson, policy: Policy = 'STRICT') =>
+  jsonSchemaChanges(loadJsonSchema(original), loadJsonSchema(update), policy).map(
+    ({ type, path }) => `${type} #/${path}`,
+  )
 
-const closed = (properties: Json, more: object = {}): Json => ({
+const closed = (properties: PlainJson, more: object = {}): PlainJson => ({
   type: 'object',
   properties,
   additionalProperties: false,
   ...more,
 })
-const open = (properties: Json, more: object = {}): Json => ({ type: 'object', properties, ...more })
+const open = (properties: PlainJson, more: object = {}): PlainJson => ({ type: 'object', properties, ...more })
 const text = { type: 'string' }
 const number = { type: 'number' }
 
 describe('a new JSON schema reads old data when', () => {
-  it.each<[string, Json, Json]>([
+  it.each<[string, PlainJson, PlainJson]>([
     [
       'bounds widen or go',
       { type: 'string', minLength: 2, maxLength: 4, pattern: 'a' },
@@ -70,7 +72,7 @@ describe('a new JSON schema reads old data when', () => {
 })
 
 describe('a new JSON schema breaks readers when', () => {
-  it.each<[string, Json, Json, string[]]>([
+  it.each<[string, PlainJson, PlainJson, string[]]>([
     [
       'bounds tighten',
       { type: 'string', maxLength: 4 },
@@ -129,7 +131,7 @@ describe('a new JSON schema breaks readers when', () => {
   })
 
   it('finds a change that only shows when a cycle is gone round again', () => {
-    const tree = (leaf: Json): Json => ({
+    const tree = (leaf: PlainJson): PlainJson => ({
       $ref: '#/definitions/a',
       definitions: {
         a: { oneOf: [{ $ref: '#/definitions/b' }, { type: 'null' }] },
@@ -146,7 +148,7 @@ describe('a new JSON schema breaks readers when', () => {
     const definitions = Object.fromEntries(
       names.map((name, at) => [name, closed({ [name]: { const: at }, next: branch }, { required: [name] })]),
     )
-    const schema: Json = { ...branch, definitions } as Json
+    const schema: PlainJson = { ...branch, definitions } as PlainJson
     expect(between(schema, structuredClone(schema))).toEqual([])
   })
 })

@@ -6,7 +6,7 @@ import Ajv04Module from 'ajv-draft-04'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { jsonFormat } from '../../../src/formats/json/json.ts'
-import type { Json, JsonObject } from '../../../src/formats/json/model.ts'
+import type { PlainJson, PlainJsonObject } from '../../../src/formats/json/model.ts'
 import { anyValue, DRAFTS, type Draft, jsonSchemaPair, jsonValues } from '../../support/json-schemas.ts'
 
 // Every schema was read before, which holds it to its meta-schema.
@@ -45,7 +45,7 @@ describe('what a new JSON schema may read, it can', () => {
         }
         seen.compatible += 1
         const [fitted, fits] = [before, after].map((schema) => ajv.compile(schema))
-        const values = [...pool, ...fc.sample(jsonValues(before, before['definitions'] as JsonObject), 20)]
+        const values = [...pool, ...fc.sample(jsonValues(before, before['definitions'] as PlainJsonObject), 20)]
         for (const value of values.filter((one) => fitted?.(structuredClone(one)))) {
           seen.values += 1
           // Only because it fits two branches of a `oneOf`.
@@ -62,11 +62,11 @@ describe('what a new JSON schema may read, it can', () => {
   })
 })
 
-function isCompatible(before: JsonObject, after: JsonObject): boolean {
+function isCompatible(before: PlainJsonObject, after: PlainJsonObject): boolean {
   const [old, now] = [before, after].map((schema) => jsonFormat.parse({ text: JSON.stringify(schema) }))
   return old !== undefined && now?.incompatibilities(old, { roles: { reader: 'new', writer: 'old' } }).length === 0
 }
 
-function withoutOneOf(schema: Json): JsonObject {
-  return JSON.parse(JSON.stringify(schema).replaceAll('"oneOf":', '"anyOf":')) as JsonObject
+function withoutOneOf(schema: PlainJson): PlainJsonObject {
+  return JSON.parse(JSON.stringify(schema).replaceAll('"oneOf":', '"anyOf":')) as PlainJsonObject
 }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { SchemaError } from '../../../src/formats/format.ts'
 import { jsonFormat } from '../../../src/formats/json/json.ts'
 import { canonicalJson } from '../../../src/formats/json/text.ts'
+import { SchemaError } from '../../../src/formats/schema-error.ts'
 
 const parse = (text: string) => jsonFormat.parse({ text })
 
@@ -48,6 +48,7 @@ describe('a JSON schema', () => {
       {
         type: 'MIN_LENGTH_ADDED',
         path: '#/minLength',
+        description: "The keyword at path '#/minLength' in the new schema is not present in the old schema",
         message: `{errorType:"MIN_LENGTH_ADDED", description:"The keyword at path '#/minLength' in the new schema is not present in the old schema'}`,
       },
     ])

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { breakingChanges, type ProtoUnit } from '../../../src/formats/protobuf/compatibility.ts'
+import { type ProtoUnit, protobufChanges } from '../../../src/formats/protobuf/compatibility.ts'
 import { parseProto } from '../../../src/formats/protobuf/parser.ts'
 
 const unit = (body: string, imports: Record<string, number> = {}): ProtoUnit => ({
@@ -11,7 +11,7 @@ const unit = (body: string, imports: Record<string, number> = {}): ProtoUnit => 
   })),
 })
 const changes = (original: ProtoUnit, update: ProtoUnit) =>
-  breakingChanges(original, update).map(({ type, path }) => `${type} ${path}`)
+  protobufChanges(original, update).map(({ type, path }) => `${type} ${path}`)
 const between = (original: string, update: string) => changes(unit(original), unit(update))
 const message = (fields: string) => `message M { ${fields} }`
 

@@ -1,9 +1,9 @@
 import { create, createFileRegistry, fromBinary, toBinary } from '@bufbuild/protobuf'
 import { FileDescriptorProtoSchema, FileDescriptorSetSchema } from '@bufbuild/protobuf/wkt'
 import { describe, expect, it } from 'vitest'
-import { SchemaError } from '../../../src/formats/format.ts'
 import { protobufFormat } from '../../../src/formats/protobuf/protobuf.ts'
 import { wellKnownFile } from '../../../src/formats/protobuf/well-known.ts'
+import { SchemaError } from '../../../src/formats/schema-error.ts'
 
 const parse = (text: string) => protobufFormat.parse({ text })
 

@@ -16,8 +16,8 @@ beforeEach(() => {
   stage = createStage()
 })
 
-const reviewers = (cluster: ClusterReader) => {
-  const known = { ...stage, cluster, instance: 'test', observeMs: 30_000 }
+const dryRunners = (cluster: ClusterReader) => {
+  const known = { ...stage, cluster, instance: 'test', observeIntervalMs: 30_000 }
   return {
     RegistryMode: createRegistryModeReconciler(known),
     Subject: createSubjectReconciler(known),
@@ -28,7 +28,7 @@ const reviewers = (cluster: ClusterReader) => {
 /** What is said to somebody who declares this now. */
 function propose(kind: ResourceKind, name: string, spec: object) {
   const { cluster, clock } = stage
-  return decideAdmission(kind, objectOf(name, spec), { cluster, reviewers, clock, logger: silentLogger() })
+  return decideAdmission(kind, objectOf(name, spec), { cluster, dryRunners, clock, logger: silentLogger() })
 }
 
 function objectOf(name: string, spec: object): CustomObject {
@@ -47,7 +47,9 @@ describe('a proposed Subject', () => {
     expect(await propose('Subject', 'orders', { schema: record({ name: 'coupon', type: 'string' }) })).toEqual({
       allowed: false,
       reason: 'Incompatible',
-      message: expect.stringMatching(/^the schema may not .*\(BACKWARD\):\nversion 1: READER_\w+ at \/fields\/0: /),
+      message: expect.stringMatching(
+        /^the schema is incompatible .*\(BACKWARD\):\nversion 1: READER_\w+ at \/fields\/0: /,
+      ),
       causes: [{ field: 'spec.schema', message: expect.stringContaining('version 1: READER_') }],
     })
     expect(stage.registry.writes).toEqual(['register orders'])
@@ -65,7 +67,7 @@ describe('a proposed Subject', () => {
     expect(await propose('Subject', 'c', refersTo('a'))).toMatchObject({
       allowed: false,
       reason: 'ReferenceCycle',
-      message: 'references go round: c → a → b → c',
+      message: 'references form a cycle: c → a → b → c',
     })
   })
 
@@ -80,7 +82,7 @@ describe('a proposed Subject', () => {
     expect(await propose('Subject', 'second', { subject: 'orders', schema: '"int"' })).toMatchObject({
       allowed: false,
       reason: 'Conflict',
-      message: expect.stringContaining('kept by Subject default/first'),
+      message: expect.stringContaining('managed by Subject default/first'),
     })
     expect(await propose('Subject', 'first', { subject: 'orders', schema: '"long"' })).toEqual(FINE)
   })
@@ -98,14 +100,14 @@ describe('a proposed Subject', () => {
   it.each([
     ['away', new RequestError(0, 0, 'connect ECONNREFUSED'), 'connect ECONNREFUSED'],
     ['out of order', new RequestError(500, 50001, 'Internal server error'), 'Internal server error'],
-    ['closed to the operator', new RequestError(401, 40101, 'no'), 'does not let the operator in'],
-    ['not understood', new TypeError('a bug'), 'an error of its own'],
+    ['closed to the operator', new RequestError(401, 40101, 'no'), "rejected the operator's credentials"],
+    ['not understood', new TypeError('a bug'), 'internal error of the operator'],
   ])('is allowed with a warning when the registry is %s', async (_, failure, why) => {
     stage.registry.failure = failure
     const decision = await propose('Subject', 'orders', { schema: '"int"' })
     expect(decision).toEqual({
       allowed: true,
-      warnings: [expect.stringMatching(`^allowed without a verdict: .*${why}`)],
+      warnings: [expect.stringMatching(`^allowed without a check: .*${why}`)],
     })
   })
 
@@ -113,7 +115,7 @@ describe('a proposed Subject', () => {
     stage.registry.lookup = () => new Promise(() => undefined)
     const decided = propose('Subject', 'orders', { schema: '"int"' })
     await stage.clock.advance(4_000)
-    expect(await decided).toEqual({ allowed: true, warnings: ['allowed without a verdict: no answer within 4000 ms'] })
+    expect(await decided).toEqual({ allowed: true, warnings: ['allowed without a check: no answer within 4000 ms'] })
   })
 })
 

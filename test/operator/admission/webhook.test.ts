@@ -23,12 +23,20 @@ type Applied = {
 function serve(options: Partial<WebhookOptions> = {}, failure?: Error) {
   const [api, clock] = [new FakeSecrets(), new FakeClock(Date.now())]
   api.failure = failure
-  const reviewers = () => {
+  const dryRunners = () => {
     throw new Error('nobody asks')
   }
   const webhook = startWebhook(
     { listener: 'https://127.0.0.1:0', ...options },
-    { api, clock, logger: silentLogger(), cluster: new MemoryCluster(), home: 'shop', namespaces: ['shop'], reviewers },
+    {
+      api,
+      clock,
+      logger: silentLogger(),
+      cluster: new MemoryCluster(),
+      operatorNamespace: 'shop',
+      namespaces: ['shop'],
+      dryRunners,
+    },
   )
   onTestFinished(() => webhook.stop())
   /** What the API server was told, `count` times until now. */

@@ -13,34 +13,34 @@ describe('restarts', () => {
   it('restarts what failed after growing pauses, and gives up at the limit', async () => {
     const autoRestart = { maxRestarts: 2, initialBackoff: '10s', maxBackoff: '1m' }
     const key = cluster.apply('Connector', 'orders', { ...datagen, autoRestart })
-    const { pass, settle, verdict, condition } = operator()
+    const { reconcile, settle, readiness, condition } = operator()
     await settle(key)
     for (const pauseMs of [10_000, 20_000]) {
       worker.failTask('orders', 0, 'java.lang.RuntimeException: disk full')
-      await pass(key)
-      expect(verdict(key)).toBe('Reconciling/TaskFailed')
+      await reconcile(key)
+      expect(readiness(key)).toBe('Reconciling/TaskFailed')
       expect(condition(key, 'Ready')?.message).toContain('task 0 failed: disk full')
       await clock.advance(pauseMs - 1)
-      await pass(key)
+      await reconcile(key)
       expect(worker.connectors.get('orders')?.tasks[0]?.state).toBe('FAILED')
       await clock.advance(2)
-      await pass(key)
+      await reconcile(key)
       expect(worker.connectors.get('orders')?.tasks[0]?.state).toBe('RUNNING')
       await settle(key)
     }
     worker.failTask('orders', 0, 'disk full')
-    await pass(key)
-    expect(verdict(key)).toBe('Stalled/AutoRestartExhausted')
+    await reconcile(key)
+    expect(readiness(key)).toBe('Stalled/AutoRestartExhausted')
   })
 
   it('gives a changed spec all of its attempts again', async () => {
     const autoRestart = { maxRestarts: 1, initialBackoff: '10s' }
     const key = cluster.apply('Connector', 'orders', { ...datagen, autoRestart })
-    const { pass, settle, verdict } = operator()
+    const { reconcile, settle, readiness } = operator()
     await settle(key)
     const fail = async (trace: string) => {
       worker.failTask('orders', 0, trace)
-      await pass(key)
+      await reconcile(key)
     }
     await fail('java.lang.RuntimeException: disk full')
     await clock.advance(13_000)
@@ -50,23 +50,23 @@ describe('restarts', () => {
       lastRestartReason: 'task 0 failed: disk full',
     })
     await fail('disk full')
-    expect(verdict(key)).toBe('Stalled/AutoRestartExhausted')
+    expect(readiness(key)).toBe('Stalled/AutoRestartExhausted')
     cluster.apply('Connector', 'orders', { ...datagen, autoRestart, config: { ...datagen.config, topic: 'payments' } })
     await settle(key)
     await fail('disk full')
-    expect(verdict(key)).toBe('Reconciling/TaskFailed')
+    expect(readiness(key)).toBe('Reconciling/TaskFailed')
     expect(cluster.get(key)?.status.autoRestart).toMatchObject({ count: 0, nextRestartTime: expect.any(String) })
   })
 
   it.each(['connector', 'task'] as const)('says that a failed %s is failed while it is to be paused', async (what) => {
     const key = cluster.apply('Connector', 'orders', { ...datagen, state: 'Paused' })
-    const { settle, verdict } = operator()
+    const { settle, readiness } = operator()
     await settle(key)
     const connector = worker.connectors.get('orders')!
     if (what === 'connector') connector.state = 'FAILED'
     else connector.tasks[0] = { state: 'FAILED', trace: 'disk full' }
     await settle(key)
-    expect(verdict(key)).toBe(what === 'connector' ? 'Stalled/ConnectorFailed' : 'Stalled/TaskFailed')
+    expect(readiness(key)).toBe(what === 'connector' ? 'Stalled/ConnectorFailed' : 'Stalled/TaskFailed')
   })
 
   it('forgets the count after a long healthy time', async () => {
@@ -74,12 +74,12 @@ describe('restarts', () => {
       ...datagen,
       autoRestart: { initialBackoff: '1s', resetAfter: '1m' },
     })
-    const { pass, settle } = operator()
+    const { reconcile, settle } = operator()
     await settle(key)
     worker.failTask('orders', 0, 'once')
-    await pass(key)
+    await reconcile(key)
     await clock.advance(1_001)
-    await pass(key)
+    await reconcile(key)
     await settle(key)
     expect(cluster.get(key)?.status.autoRestart?.count).toBe(1)
     await clock.advance(61_000)

@@ -14,9 +14,9 @@ const datagen = { class: 'Datagen', config: { topic: 'orders' } }
 describe('a Connector', () => {
   it('is created as declared, marked as kept, and Ready when its tasks run', async () => {
     const key = cluster.apply('Connector', 'orders', { ...datagen, tasksMax: 2 })
-    const { settle, verdict } = operator()
+    const { settle, readiness } = operator()
     await settle(key)
-    expect(verdict(key)).toBe('Ready=True/Succeeded')
+    expect(readiness(key)).toBe('Ready=True/Succeeded')
     expect(worker.connectors.get('orders')?.config).toEqual({
       name: 'orders',
       'connector.class': 'Datagen',
@@ -29,46 +29,46 @@ describe('a Connector', () => {
 
   it('is looked at again soon while it is shared out for the first time, and then less and less often', async () => {
     const key = cluster.apply('Connector', 'orders', datagen)
-    const { pass, verdict } = operator()
-    expect(await pass(key)).toEqual({ afterMs: 250 })
+    const { reconcile, readiness } = operator()
+    expect(await reconcile(key)).toEqual({ afterMs: 250 })
     const made = worker.connectors.get('orders')!
     Object.assign(made, { state: 'UNASSIGNED', tasks: [] })
     const pauses: unknown[] = []
     for (let afterMs = 250, count = 0; count < 4; count++) {
       await clock.advance(afterMs)
-      const again = await pass(key)
-      pauses.push(again)
-      afterMs = typeof again === 'string' ? 0 : again.afterMs
+      const requeue = await reconcile(key)
+      pauses.push(requeue)
+      afterMs = typeof requeue === 'string' ? 0 : requeue.afterMs
     }
     expect(pauses).toEqual([250, 500, 1_000, 2_000].map((afterMs) => ({ afterMs })))
     await clock.advance(2_000)
-    await pass(key)
-    expect(verdict(key)).toBe('Reconciling/Progressing')
+    await reconcile(key)
+    expect(readiness(key)).toBe('Reconciling/Progressing')
     Object.assign(made, { state: 'RUNNING', tasks: [{ state: 'RUNNING' }] })
-    await pass(key)
-    expect(verdict(key)).toBe('Ready=True/Succeeded')
+    await reconcile(key)
+    expect(readiness(key)).toBe('Ready=True/Succeeded')
   })
 
   it('is not Ready before every task that was made has started', async () => {
     const key = cluster.apply('Connector', 'orders', { ...datagen, tasksMax: 2 })
-    const { pass, settle, verdict } = operator()
-    await pass(key)
+    const { reconcile, settle, readiness } = operator()
+    await reconcile(key)
     const status = worker.status.bind(worker)
     worker.status = async (name) => ({ ...(await status(name)), tasks: (await status(name)).tasks.slice(1) })
     await clock.advance(8_000)
-    await pass(key)
-    expect(verdict(key)).toBe('Reconciling/Progressing')
+    await reconcile(key)
+    expect(readiness(key)).toBe('Reconciling/Progressing')
     expect(cluster.get(key)?.status.tasks).toMatchObject({ total: 2, unassigned: 1 })
     worker.status = status
     await settle(key)
-    expect(verdict(key)).toBe('Ready=True/Succeeded')
+    expect(readiness(key)).toBe('Ready=True/Succeeded')
   })
 
   it('is created in its target state', async () => {
     const key = cluster.apply('Connector', 'orders', { ...datagen, state: 'Stopped' })
-    const { settle, verdict } = operator()
+    const { settle, readiness } = operator()
     await settle(key)
-    expect(verdict(key)).toBe('Ready=True/Succeeded')
+    expect(readiness(key)).toBe('Ready=True/Succeeded')
     expect(worker.writes).toEqual(['create orders'])
   })
 
@@ -81,9 +81,9 @@ describe('a Connector', () => {
       return status(name)
     }
     const key = cluster.apply('Connector', 'orders', { ...datagen, subjectRefs: [{ name: 'later' }] })
-    const { settle, verdict } = operator()
+    const { settle, readiness } = operator()
     await settle(key)
-    expect(verdict(key)).toBe('Reconciling/WaitingForSubject')
+    expect(readiness(key)).toBe('Reconciling/WaitingForSubject')
     expect(asked).toEqual([])
   })
 
@@ -111,17 +111,17 @@ describe('a Connector', () => {
       fc.asyncProperty(spec, fc.option(present), fc.option(spec), async (declared, before, changed) => {
         ;({ cluster, worker, connectors: operator } = createStage())
         if (before !== null) worker.connectors.set('orders', { ...before, tasks: [], offsets: [] })
-        const { settle, verdict, pass } = operator()
+        const { settle, readiness, reconcile } = operator()
         const key = cluster.apply('Connector', 'orders', declared)
         await settle(key)
         if (changed !== null) cluster.apply('Connector', 'orders', changed)
         await settle(key)
         const writes = worker.writes.length
         const status = cluster.get(key)?.status
-        await pass(key)
+        await reconcile(key)
         expect(worker.writes.slice(writes)).toEqual([])
         expect(cluster.get(key)?.status).toBe(status)
-        expect(verdict(key)).toBe('Ready=True/Succeeded')
+        expect(readiness(key)).toBe('Ready=True/Succeeded')
       }),
       { numRuns: 60 },
     )
@@ -130,9 +130,9 @@ describe('a Connector', () => {
   it('waits for its subjects before it is first created', async () => {
     const subject = cluster.apply('Subject', 'orders-value', { compatibility: 'FULL' })
     const key = cluster.apply('Connector', 'orders', { ...datagen, subjectRefs: [{ name: 'orders-value' }] })
-    const { settle, verdict } = operator()
+    const { settle, readiness } = operator()
     await settle(key)
-    expect(verdict(key)).toBe('Reconciling/WaitingForSubject')
+    expect(readiness(key)).toBe('Reconciling/WaitingForSubject')
     expect(worker.writes).toEqual([])
     const ready = {
       type: 'Ready',
@@ -144,15 +144,15 @@ describe('a Connector', () => {
     } as const
     await cluster.writeStatus(subject, { observedGeneration: 1, conditions: [ready] })
     await settle(key)
-    expect(verdict(key)).toBe('Ready=True/Succeeded')
+    expect(readiness(key)).toBe('Ready=True/Succeeded')
   })
 
   it('takes configuration from ConfigMaps, and keeps the last one when they are gone', async () => {
     const spec = { ...datagen, configFrom: [{ configMapRef: { name: 'base' } }] }
     const key = cluster.apply('Connector', 'orders', spec)
-    const { settle, verdict, condition } = operator()
+    const { settle, readiness, condition } = operator()
     await settle(key)
-    expect(verdict(key)).toBe('Reconciling/WaitingForInput')
+    expect(readiness(key)).toBe('Reconciling/WaitingForInput')
     cluster.configMaps.set('default/base', { rate: '5', topic: 'loses' })
     await settle(key)
     expect(worker.connectors.get('orders')?.config).toMatchObject({ rate: '5', topic: 'orders' })
@@ -176,9 +176,9 @@ describe('what a worker refuses', () => {
     ['a configuration that is wrong', { class: 'Datagen', config: { wrong: 'x' } }, 'Stalled/ConfigInvalid'],
   ])('is told when it is %s, and nothing is created', async (_, spec, expected) => {
     const key = cluster.apply('Connector', 'orders', spec)
-    const { pass, verdict, condition } = operator()
-    await pass(key)
-    expect(verdict(key)).toBe(expected)
+    const { reconcile, readiness, condition } = operator()
+    await reconcile(key)
+    expect(readiness(key)).toBe(expected)
     expect(`Stalled/${condition(key, 'Synced')?.reason}`).toBe(expected)
     expect(worker.writes).toEqual([])
   })
@@ -198,17 +198,17 @@ describe('what a worker refuses', () => {
 
   it('keeps a Ready connector Ready for a minute while the worker does not answer', async () => {
     const key = cluster.apply('Connector', 'orders', datagen)
-    const { pass, settle, verdict } = operator()
+    const { reconcile, settle, readiness } = operator()
     await settle(key)
     worker.failure = new RequestError(0, 0, 'connection refused')
-    expect(await pass(key)).toBe('after backoff')
-    expect(verdict(key)).toBe('Ready=True/Succeeded')
+    expect(await reconcile(key)).toBe('rate-limited')
+    expect(readiness(key)).toBe('Ready=True/Succeeded')
     await clock.advance(61_000)
-    await pass(key)
-    expect(verdict(key)).toBe('Ready=Unknown/WorkerUnreachable')
+    await reconcile(key)
+    expect(readiness(key)).toBe('Ready=Unknown/WorkerUnreachable')
     worker.failure = undefined
     await settle(key)
-    expect(verdict(key)).toBe('Ready=True/Succeeded')
+    expect(readiness(key)).toBe('Ready=True/Succeeded')
   })
 })
 
@@ -223,13 +223,13 @@ describe('ownership', () => {
   it('leaves a connector of another owner alone, unless it is told to take over', async () => {
     worker.connectors.set('orders', foreign('other/ns/orders'))
     const key = cluster.apply('Connector', 'orders', datagen)
-    const { settle, verdict } = operator()
+    const { settle, readiness } = operator()
     await settle(key)
-    expect(verdict(key)).toBe('Stalled/Conflict')
+    expect(readiness(key)).toBe('Stalled/Conflict')
     expect(worker.writes).toEqual([])
     cluster.apply('Connector', 'orders', datagen, { 'weir.dev/take-over': 'other/ns/orders' })
     await settle(key)
-    expect(verdict(key)).toBe('Ready=True/Succeeded')
+    expect(readiness(key)).toBe('Ready=True/Succeeded')
   })
 
   it.each([
@@ -239,22 +239,22 @@ describe('ownership', () => {
   ])('treats a connector that nobody owns as adoptionPolicy %s says', async (adoptionPolicy, expected) => {
     worker.connectors.set('orders', foreign())
     const key = cluster.apply('Connector', 'orders', { ...datagen, adoptionPolicy })
-    const { settle, verdict } = operator()
+    const { settle, readiness } = operator()
     await settle(key)
-    expect(verdict(key)).toBe(expected)
+    expect(readiness(key)).toBe(expected)
   })
 
   it('gives one connector to one of two resources, and to the other when the first is gone', async () => {
     const first = cluster.apply('Connector', 'first', { ...datagen, name: 'orders' })
     const second = cluster.apply('Connector', 'second', { ...datagen, name: 'orders' })
-    const { settle, verdict } = operator()
+    const { settle, readiness } = operator()
     await settle(second)
     await settle(first)
-    expect([verdict(first), verdict(second)]).toEqual(['Ready=True/Succeeded', 'Stalled/Conflict'])
+    expect([readiness(first), readiness(second)]).toEqual(['Ready=True/Succeeded', 'Stalled/Conflict'])
     cluster.remove(first)
     await settle(first)
     await settle(second)
-    expect(verdict(second)).toBe('Ready=True/Succeeded')
+    expect(readiness(second)).toBe('Ready=True/Succeeded')
   })
 })
 
@@ -275,18 +275,18 @@ describe('drift', () => {
 
   it('creates a connector again that was deleted on the worker', async () => {
     const key = cluster.apply('Connector', 'orders', datagen)
-    const { settle, verdict } = operator()
+    const { settle, readiness } = operator()
     await settle(key)
     worker.connectors.delete('orders')
     await settle(key)
-    expect(verdict(key)).toBe('Ready=True/Succeeded')
+    expect(readiness(key)).toBe('Ready=True/Succeeded')
     expect(worker.connectors.has('orders')).toBe(true)
   })
 
   it('writes nothing while suspended', async () => {
     const key = cluster.apply('Connector', 'orders', { ...datagen, suspend: true })
-    const { pass, condition } = operator()
-    await pass(key)
+    const { reconcile, condition } = operator()
+    await reconcile(key)
     expect(worker.writes).toEqual([])
     expect(condition(key, 'Suspended')?.status).toBe('True')
     expect(condition(key, 'Reconciling')).toBeUndefined()

@@ -21,17 +21,17 @@ describe('a worker with a template for names', () => {
     ['{namespace}{name}', 'defaultorders'],
   ])('calls connectors as %s says, makes them, sees them and deletes them', async (template, name) => {
     named(template)
-    const { settle, verdict, pass } = operator()
+    const { settle, readiness, reconcile } = operator()
     const key = cluster.apply('Connector', 'orders', datagen)
     await settle(key)
-    expect(verdict(key)).toBe('Ready=True/Succeeded')
+    expect(readiness(key)).toBe('Ready=True/Succeeded')
     expect(worker.connectors.get(name)?.config).toMatchObject({ name })
     expect(cluster.get(key)?.status.connectorName).toBe(name)
     expect(findClaimants(place.worker, name, cluster)).toEqual([cluster.get(key)])
     expect(findClaimants(place.worker, `x${name}x`, cluster)).toEqual([])
     cluster.remove(key)
-    await pass(key)
-    await pass(key)
+    await reconcile(key)
+    await reconcile(key)
     expect([worker.connectors.size, cluster.get(key)]).toEqual([0, undefined])
   })
 
@@ -45,12 +45,12 @@ describe('a worker with a template for names', () => {
 
   it('lets one of two have a name, however they come by it', async () => {
     named('{namespace}.{name}', true)
-    const { settle, verdict } = operator()
+    const { settle, readiness } = operator()
     const first = cluster.apply('Connector', 'orders', datagen)
     const second = cluster.apply('Connector', 'other', { ...datagen, name: 'default.orders' })
     const third = cluster.apply('Connector', 'third', { ...datagen, name: 'orders' })
     for (const key of [first, second, third]) await settle(key)
-    expect([first, second, third].map(verdict)).toEqual([
+    expect([first, second, third].map(readiness)).toEqual([
       'Ready=True/Succeeded',
       'Stalled/Conflict',
       'Ready=True/Succeeded',
@@ -59,17 +59,17 @@ describe('a worker with a template for names', () => {
   })
 
   it('leaves what was made under another name, and says so, when the template changes', async () => {
-    const { settle, verdict, condition, pass } = operator()
+    const { settle, readiness, condition, reconcile } = operator()
     const key = cluster.apply('Connector', 'orders', datagen)
     await settle(key)
     named('{namespace}.{name}')
     await settle(key)
-    expect(verdict(key)).toBe('Stalled/ClusterConfigInvalid')
-    expect(condition(key, 'Ready')?.message).toContain('connector orders would be called default.orders now')
+    expect(readiness(key)).toBe('Stalled/ClusterConfigInvalid')
+    expect(condition(key, 'Ready')?.message).toContain('connector orders would be renamed to default.orders')
     expect([...worker.connectors.keys()]).toEqual(['orders'])
     cluster.remove(key)
-    await pass(key)
-    await pass(key)
+    await reconcile(key)
+    await reconcile(key)
     expect([...worker.connectors.keys()]).toEqual([])
   })
 })

@@ -16,12 +16,12 @@ describe('offsets', () => {
 
   it('are altered once for each id while the connector is stopped, which then goes on', async () => {
     const key = cluster.apply('Connector', 'orders', datagen)
-    const { settle, verdict } = operator()
+    const { settle, readiness } = operator()
     await settle(key)
     cluster.apply('Connector', 'orders', { ...datagen, offsets: operation('rewind') })
     await settle(key)
     await settle(key)
-    expect(verdict(key)).toBe('Ready=True/Succeeded')
+    expect(readiness(key)).toBe('Ready=True/Succeeded')
     expect(worker.writes).toEqual(['create orders', 'stopped orders', 'alterOffsets orders', 'running orders'])
     expect(worker.connectors.get('orders')?.offsets).toEqual([{ partition: { file: 'a' }, offset: { position: 42 } }])
   })
@@ -37,8 +37,8 @@ describe('offsets', () => {
     await operator().settle(key)
     const writes = worker.writes.length
     ;({ cluster, connectors: operator } = createStage({ worker }))
-    const again = cluster.apply('Connector', 'orders', { ...datagen, offsets: operation('rewind') })
-    await operator().settle(again)
+    const requeue = cluster.apply('Connector', 'orders', { ...datagen, offsets: operation('rewind') })
+    await operator().settle(requeue)
     expect(worker.writes.slice(writes)).toEqual([])
   })
 })
@@ -53,16 +53,16 @@ describe('offsets in a ConfigMap', () => {
 
   it('are taken when they are there, and waited for until then', async () => {
     const key = cluster.apply('Connector', 'orders', { ...datagen, offsets: from() })
-    const { settle, verdict, condition } = operator()
+    const { settle, readiness, condition } = operator()
     await settle(key)
-    expect(verdict(key)).toBe('Reconciling/WaitingForInput')
+    expect(readiness(key)).toBe('Reconciling/WaitingForInput')
     expect(condition(key, 'InputsResolved')).toMatchObject({ status: 'False', reason: 'WaitingForInput' })
     expect(condition(key, 'Ready')?.message).toBe(
       'offsets operation restore: waiting for key offsets.json of ConfigMap saved',
     )
     cluster.configMaps.set('default/saved', { 'offsets.json': JSON.stringify({ offsets: OFFSETS }) })
     await settle(key)
-    expect(verdict(key)).toBe('Ready=True/Succeeded')
+    expect(readiness(key)).toBe('Ready=True/Succeeded')
     expect(worker.connectors.get('orders')?.offsets).toEqual(OFFSETS)
   })
 
@@ -71,9 +71,9 @@ describe('offsets in a ConfigMap', () => {
     async (text) => {
       cluster.configMaps.set('default/saved', { 'offsets.json': text })
       const key = cluster.apply('Connector', 'orders', { ...datagen, offsets: from() })
-      const { settle, verdict, condition } = operator()
+      const { settle, readiness, condition } = operator()
       await settle(key)
-      expect(verdict(key)).toBe('Stalled/OffsetsRejected')
+      expect(readiness(key)).toBe('Stalled/OffsetsRejected')
       expect(condition(key, 'Ready')?.message).toContain('ConfigMap saved/offsets.json is not {"offsets"')
       expect(worker.writes).toEqual(['create orders'])
     },
@@ -81,14 +81,14 @@ describe('offsets in a ConfigMap', () => {
 
   it('are written there, and again after each interval', async () => {
     const key = cluster.apply('Connector', 'orders', { ...datagen, offsets: EXPORT })
-    const { settle, pass } = operator()
+    const { settle, reconcile } = operator()
     await settle(key)
     expect(saved()).toEqual({ offsets: [] })
     worker.connectors.get('orders')!.offsets = OFFSETS
     await clock.advance(3_595_000)
-    const again = await pass(key)
+    const requeue = await reconcile(key)
     expect(saved()).toEqual({ offsets: [] })
-    await clock.advance((again as { afterMs: number }).afterMs)
+    await clock.advance((requeue as { afterMs: number }).afterMs)
     await settle(key)
     expect(saved()).toEqual({ offsets: OFFSETS })
     expect(cluster.events.filter(({ reason }) => reason === 'OffsetsExported').map(({ note }) => note)).toEqual([
@@ -114,11 +114,11 @@ describe('offsets in a ConfigMap', () => {
   it('are not written over what somebody else keeps', async () => {
     cluster.foreignConfigMaps.add('default/saved')
     const key = cluster.apply('Connector', 'orders', { ...datagen, offsets: EXPORT })
-    const { settle, verdict, condition } = operator()
+    const { settle, readiness, condition } = operator()
     await settle(key)
-    expect(verdict(key)).toBe('Stalled/Conflict')
+    expect(readiness(key)).toBe('Stalled/Conflict')
     expect(condition(key, 'Ready')?.message).toBe(
-      'offsets.json of ConfigMap saved is kept by somebody else: name another ConfigMap',
+      'offsets.json of ConfigMap saved is owned by another field manager: use another ConfigMap',
     )
   })
 

@@ -7,47 +7,47 @@ const config = () => worker.connectors.get('orders')?.config
 
 beforeEach(() => {
   ;({ cluster, worker, place, connectors: operator } = createStage())
-  place.worker = { ...place.worker, marksOwner: false }
+  place.worker = { ...place.worker, writesOwnerMarker: false }
 })
 
 describe('a worker whose connectors carry no mark', () => {
   it('gets configurations without it, and nothing is written twice', async () => {
-    const { settle, verdict } = operator()
+    const { settle, readiness } = operator()
     const key = cluster.apply('Connector', 'orders', datagen)
     await settle(key)
     await operator().settle(key)
     expect(config()).not.toHaveProperty('weir.owner')
-    expect([verdict(key), worker.writes]).toEqual(['Ready=True/Succeeded', ['create orders']])
+    expect([readiness(key), worker.writes]).toEqual(['Ready=True/Succeeded', ['create orders']])
   })
 
   it('has the mark taken off what had it', async () => {
-    place.worker = { ...place.worker, marksOwner: true }
+    place.worker = { ...place.worker, writesOwnerMarker: true }
     const key = cluster.apply('Connector', 'orders', datagen)
     await operator().settle(key)
-    place.worker = { ...place.worker, marksOwner: false }
+    place.worker = { ...place.worker, writesOwnerMarker: false }
     await operator().settle(key)
     expect(config()).not.toHaveProperty('weir.owner')
     expect(worker.writes).toEqual(['create orders', 'putConfig orders'])
   })
 
   it('loses what was applied when the resource is deleted', async () => {
-    const { settle, pass } = operator()
+    const { settle, reconcile } = operator()
     const key = cluster.apply('Connector', 'orders', datagen)
     await settle(key)
     cluster.remove(key)
-    await pass(key)
-    await pass(key)
+    await reconcile(key)
+    await reconcile(key)
     expect([worker.connectors.size, cluster.get(key)]).toEqual([0, undefined])
   })
 
   it('keeps what another installation has marked', async () => {
-    const { settle, verdict, pass } = operator()
+    const { settle, readiness, reconcile } = operator()
     await worker.create('orders', { 'connector.class': 'Datagen', 'weir.owner': 'other/shop/orders' })
     const key = cluster.apply('Connector', 'orders', datagen)
     await settle(key)
-    expect(verdict(key)).toBe('Stalled/Conflict')
+    expect(readiness(key)).toBe('Stalled/Conflict')
     cluster.remove(key)
-    await pass(key)
+    await reconcile(key)
     expect([worker.connectors.size, cluster.get(key)]).toEqual([1, undefined])
   })
 })

@@ -26,19 +26,19 @@ describe('a Secret that the worker reads', () => {
   })
 
   it('restarts the connector once when it changes, within half a minute', async () => {
-    const { settle, pass, verdict } = operator()
+    const { settle, reconcile, readiness } = operator()
     const key = cluster.apply('Connector', 'orders', taking())
     await settle(key)
     expect(config()?.['s3.key']).toBe('${secret:default/s3:secret}')
     changeTo('2')
-    expect(await pass(key)).toEqual({ afterMs: 15_000 })
-    expect([verdict(key), restarts()]).toEqual(['Ready=True/Succeeded', []])
+    expect(await reconcile(key)).toEqual({ afterMs: 15_000 })
+    expect([readiness(key), restarts()]).toEqual(['Ready=True/Succeeded', []])
     await clock.advance(15_000)
     await settle(key)
     expect(restarts()).toEqual(['restart orders'])
     await clock.advance(600_000)
     await settle(key)
-    expect([verdict(key), restarts()]).toEqual(['Ready=True/Succeeded', ['restart orders']])
+    expect([readiness(key), restarts()]).toEqual(['Ready=True/Succeeded', ['restart orders']])
     expect(cluster.events).toContainEqual(
       expect.objectContaining({ reason: 'RestartRequested', note: expect.stringContaining('Secret') }),
     )
@@ -48,10 +48,10 @@ describe('a Secret that the worker reads', () => {
     const key = cluster.apply('Connector', 'orders', taking())
     await operator().settle(key)
     changeTo('2')
-    await operator().pass(key)
+    await operator().reconcile(key)
     await clock.advance(10_000)
     clock.jump(-3_600_000)
-    await operator().pass(key)
+    await operator().reconcile(key)
     await clock.advance(30_000)
     await operator().settle(key)
     expect(restarts()).toEqual(['restart orders'])
@@ -83,32 +83,32 @@ describe('a Secret that the worker reads', () => {
 
   it('is waited for before the connector is made, and leaves it alone when it goes away', async () => {
     cluster.secretVersions = new Map()
-    const { settle, verdict, condition } = operator()
+    const { settle, readiness, condition } = operator()
     const key = cluster.apply('Connector', 'orders', taking())
     await settle(key)
     const inputs = () => {
       const { status, reason, message } = condition(key, 'InputsResolved') ?? {}
       return `${status}/${reason}: ${message}`
     }
-    expect(verdict(key)).toBe('Reconciling/WaitingForInput')
+    expect(readiness(key)).toBe('Reconciling/WaitingForInput')
     expect(inputs()).toBe('False/WaitingForInput: missing: Secret s3')
     expect(condition(key, 'Synced')).toMatchObject({ status: 'False', reason: 'WaitingForInput' })
     changeTo('1')
     await settle(key)
-    expect(inputs()).toBe('True/Succeeded: nothing that it takes is missing')
+    expect(inputs()).toBe('True/Succeeded: all inputs exist')
     cluster.secretVersions.clear()
     await settle(key)
-    expect([verdict(key), condition(key, 'Synced')?.reason]).toEqual(['Ready=True/Succeeded', 'InputMissing'])
+    expect([readiness(key), condition(key, 'Synced')?.reason]).toEqual(['Ready=True/Succeeded', 'InputMissing'])
     expect(inputs()).toBe('False/InputMissing: missing: Secret s3')
     expect(restarts()).toEqual([])
   })
 
   it('is not asked for where Secrets are not watched', async () => {
     cluster.secretVersions = undefined
-    const { settle, verdict } = operator()
+    const { settle, readiness } = operator()
     const key = cluster.apply('Connector', 'orders', taking())
     await settle(key)
-    expect(verdict(key)).toBe('Ready=True/Succeeded')
+    expect(readiness(key)).toBe('Ready=True/Succeeded')
     expect(cluster.get(key)?.status).not.toHaveProperty('inputsHash')
   })
 })
@@ -123,10 +123,10 @@ describe('a Secret that the operator reads', () => {
 
   it('is not sent unless the configuration allows it', async () => {
     place.worker = { ...place.worker, allowsInlineSecrets: false }
-    const { settle, verdict, condition } = operator()
+    const { settle, readiness, condition } = operator()
     const key = cluster.apply('Connector', 'orders', inClear)
     await settle(key)
-    expect(verdict(key)).toBe('Stalled/NotAllowed')
+    expect(readiness(key)).toBe('Stalled/NotAllowed')
     expect(condition(key, 'Ready')?.message).toMatch(/s3\.key .*worker default .*allowInlineSecrets.*resolve: Worker/)
     expect(worker.writes).toEqual([])
   })
@@ -140,7 +140,7 @@ describe('a Secret that the operator reads', () => {
     expect(cluster.events).toContainEqual({
       type: 'Warning',
       reason: 'Created',
-      note: expect.stringMatching(/in clear: s3\.key$/),
+      note: expect.stringMatching(/in clear text: s3\.key$/),
     })
     cluster.secrets.set('default/s3', { secret: 'rotated-value' })
     cluster.secretVersions.set('default/s3', '2')
@@ -150,18 +150,18 @@ describe('a Secret that the operator reads', () => {
   })
 
   it('is told nowhere, whatever the worker says of it', async () => {
-    const { settle, verdict, condition } = operator()
+    const { settle, readiness, condition } = operator()
     const key = cluster.apply('Connector', 'orders', inClear)
     worker.failure = new RequestError(400, 400, 'Invalid value hunter2hunter2 for s3.key', { retriable: false })
     await settle(key)
-    expect(verdict(key)).toBe('Stalled/ConfigInvalid')
+    expect(readiness(key)).toBe('Stalled/ConfigInvalid')
     expect(condition(key, 'Ready')?.message).toContain('Invalid value [hidden] for s3.key')
     worker.failure = undefined
     await settle(key)
     const connector = worker.connectors.get('orders')!
     const spelled = Object.values(SPELLINGS).map((spelling) => spelling('hunter2hunter2'))
     connector.tasks = [{ state: 'FAILED', trace: `Error: 403 for ${spelled.join('\n')}` }]
-    await operator().pass(key)
+    await operator().reconcile(key)
     expect(cluster.get(key)?.status.failedTasks).toHaveLength(1)
     const told = JSON.stringify([cluster.get(key)?.status, cluster.events])
     expect(spelled.filter((text) => told.includes(text))).toEqual([])

@@ -1,5 +1,5 @@
 import { beforeEach, expect, it, onTestFinished } from 'vitest'
-import { type Answer, RequestError } from '../../../src/clients/http.ts'
+import { type HttpResponse, RequestError } from '../../../src/clients/http.ts'
 import { silentLogger } from '../../../src/config/logger.ts'
 import { CircuitBreaker, CircuitOpenError } from '../../../src/operator/controller/circuit-breaker.ts'
 import { NotLeaderError } from '../../../src/operator/controller/fence.ts'
@@ -27,16 +27,16 @@ beforeEach(() => {
     logger: silentLogger(),
     signal: ended.signal,
     onChange: () => changes++,
-    probe() {
+    probe(attempt) {
       asked.probes.push(clock.monotonicMs())
-      return circuit.attempt(() => answer(said.probes))
+      return attempt(() => answer(said.probes))
     },
   })
 })
 
-async function answer(what: number | Error): Promise<Answer> {
+async function answer(what: number | Error): Promise<HttpResponse> {
   if (typeof what !== 'number') throw what
-  return { status: what } as Answer
+  return { status: what } as HttpResponse
 }
 
 /** How so many calls in a row ended: the status, or what was thrown. */
@@ -48,7 +48,7 @@ async function callOften(times: number): Promise<readonly unknown[]> {
       return answer(said.calls)
     }
     ends.push(
-      await circuit.through(send).then(
+      await circuit.execute(send).then(
         ({ status }) => status,
         (error: unknown) => error,
       ),

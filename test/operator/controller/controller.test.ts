@@ -1,11 +1,17 @@
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { silentLogger } from '../../../src/config/logger.ts'
 import { Controller, type Requeue } from '../../../src/operator/controller/controller.ts'
+import { WorkQueue } from '../../../src/operator/controller/work-queue.ts'
 import { FakeClock } from '../../support/fake-clock.ts'
 
 function start(reconcile: (key: string, signal: AbortSignal) => Promise<Requeue>, concurrency = 2) {
   const clock = new FakeClock()
-  const controller = new Controller<string>({ name: 'test', clock, logger: silentLogger(), concurrency, reconcile })
+  const controller = new Controller<string>({
+    queue: new WorkQueue({ clock, flowConcurrency: concurrency }),
+    clock,
+    logger: silentLogger(),
+    reconcile,
+  })
   controller.start()
   onTestFinished(() => controller.stop())
   return { clock, controller }
@@ -13,30 +19,30 @@ function start(reconcile: (key: string, signal: AbortSignal) => Promise<Requeue>
 
 describe('a controller', () => {
   it('looks again when a pass asks for it', async () => {
-    const passes: string[] = []
+    const loop: string[] = []
     const { clock, controller } = start(async (key) => {
-      passes.push(key)
-      return passes.length === 1 ? { afterMs: 1_000 } : 'when changed'
+      loop.push(key)
+      return loop.length === 1 ? { afterMs: 1_000 } : 'none'
     })
     controller.queue.add('a')
     await clock.advance(900)
-    expect(passes).toEqual(['a'])
+    expect(loop).toEqual(['a'])
     await clock.advance(60_000)
-    expect(passes).toEqual(['a', 'a'])
+    expect(loop).toEqual(['a', 'a'])
   })
 
   it('tries a pass that threw again, after growing pauses', async () => {
-    let passes = 0
+    let loop = 0
     const { clock, controller } = start(async () => {
-      passes += 1
-      if (passes < 3) throw new Error('a bad moment')
-      return 'when changed'
+      loop += 1
+      if (loop < 3) throw new Error('a bad moment')
+      return 'none'
     })
     controller.queue.add('a')
     await clock.advance(600)
-    expect(passes).toBe(2)
+    expect(loop).toBe(2)
     await clock.advance(60_000)
-    expect(passes).toBe(3)
+    expect(loop).toBe(3)
   })
 
   it('keeps others going while one key takes long', async () => {
@@ -44,7 +50,7 @@ describe('a controller', () => {
     const { clock, controller } = start(async (key, signal) => {
       if (key === 'slow') await new Promise((resolve) => signal.addEventListener('abort', resolve))
       else done.push(key)
-      return 'when changed'
+      return 'none'
     })
     for (const key of ['slow', 'a', 'b', 'c']) controller.queue.add(key)
     await clock.advance(0)
@@ -56,7 +62,7 @@ describe('a controller', () => {
     const { clock, controller } = start(async (key, signal) => {
       await new Promise((resolve) => signal.addEventListener('abort', resolve))
       ended.push(key)
-      return 'when changed'
+      return 'none'
     }, 1)
     controller.queue.add('a')
     controller.queue.add('b')

@@ -33,60 +33,60 @@ describe('the status of a connector that was just made', () => {
   })
 
   it('says what keeps it when it is not Ready within a moment', async () => {
-    const { pass } = stage.connectors()
+    const { reconcile } = stage.connectors()
     const key = apply()
-    await pass(key)
+    await reconcile(key)
     stage.worker.connectors.get('orders')!.tasks = []
     await stage.clock.advance(2_900)
-    await pass(key)
+    await reconcile(key)
     expect(written).toEqual([])
     await stage.clock.advance(100)
-    await pass(key)
+    await reconcile(key)
     expect(written).toEqual(['Progressing'])
   })
 
   it('says at once that it failed', async () => {
-    const { pass } = stage.connectors()
+    const { reconcile } = stage.connectors()
     const key = apply('orders', { autoRestart: { enabled: false } })
-    await pass(key)
+    await reconcile(key)
     stage.worker.failTask('orders', 0, 'boom')
-    await pass(key)
+    await reconcile(key)
     expect(written).toEqual(['TaskFailed'])
   })
 
   it('is not held back where people would go on reading that it is Ready', async () => {
-    const { settle, pass } = stage.connectors()
+    const { settle, reconcile } = stage.connectors()
     const key = apply()
     await settle(key)
     stage.worker.connectors.clear()
-    await pass(key)
+    await reconcile(key)
     expect(written).toEqual(['Succeeded', 'Creating'])
   })
 
   it('is not held back where only the status tells whose the connector is', async () => {
-    stage.place.worker = { ...stage.place.worker, marksOwner: false }
-    await stage.connectors().pass(apply())
+    stage.place.worker = { ...stage.place.worker, writesOwnerMarker: false }
+    await stage.connectors().reconcile(apply())
     expect(written).toEqual(['Creating'])
   })
 
   it('is not held back where another resource claims the connector', async () => {
     apply('other', { name: 'orders' })
     stage.place.worker = { ...stage.place.worker, allowsExplicitNames: true }
-    await stage.connectors().pass(apply())
-    await stage.connectors().pass('Connector/default/other')
+    await stage.connectors().reconcile(apply())
+    await stage.connectors().reconcile('Connector/default/other')
     expect(written).toHaveLength(2)
     expect(written).toContain('Creating')
     expect(written).toContain('Conflict')
   })
 
   it('is of that resource, and of none that takes its name later', async () => {
-    const { pass } = stage.connectors()
+    const { reconcile } = stage.connectors()
     const key = apply('orders', { deletionPolicy: 'Retain' })
-    await pass(key)
+    await reconcile(key)
     stage.cluster.remove(key)
-    const again = apply('orders', { driftPolicy: 'Report', deletionPolicy: 'Retain' })
+    const requeue = apply('orders', { driftPolicy: 'Report', deletionPolicy: 'Retain' })
     stage.worker.connectors.clear()
-    await pass(again)
+    await reconcile(requeue)
     expect(stage.worker.writes).toEqual(['create orders', 'create orders'])
   })
 })

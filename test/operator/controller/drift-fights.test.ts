@@ -39,11 +39,11 @@ describe('a fight about drift', () => {
     const isRight = () => worker.connectors.get('orders')?.config['topic'] === 'orders'
     const outcomes = await fight(key, operator, { change, isRight, times: 10 })
     expect(outcomes).toEqual([true, true, true, false, false, false, false, true, false, false])
-    expect(operator.verdict(key)).toBe('Ready=True/Succeeded')
+    expect(operator.readiness(key)).toBe('Ready=True/Succeeded')
     expect(operator.condition(key, 'Synced')).toMatchObject({
       status: 'False',
       reason: 'DriftFight',
-      message: expect.stringContaining('somebody else keeps writing it'),
+      message: expect.stringContaining('another client keeps changing it'),
     })
   })
 

@@ -36,7 +36,7 @@ function homeOver(link: Link): LeaseLock {
     return answer
   }
   return {
-    place: 'memory',
+    name: 'memory',
     read: (signal) => through(() => stored, signal),
     write: (lease: Lease, version, signal) =>
       through(() => {
@@ -53,12 +53,12 @@ function candidate(identity: string, own = clock) {
   const terms: { fence: Fence; ended: boolean }[] = []
   let ending = async () => {}
   const elector = new LeaderElector({
-    leases: homeOver(link),
+    lock: homeOver(link),
     identity,
     clock: own,
     logger: silentLogger(),
     random: () => 0.5,
-    lead(fence) {
+    onStartedLeading(fence) {
       const term = { fence, ended: false }
       terms.push(term)
       return {

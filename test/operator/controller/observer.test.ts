@@ -23,16 +23,16 @@ beforeEach(async () => {
     clock,
     logger: silentLogger(),
     intervalMs: INTERVAL_MS,
-    look: async () => {
+    list: async () => {
       if (failure !== undefined) throw failure
       return new Map(there)
     },
-    onLook(things, changed) {
+    onListed(things, changed) {
       for (const name of changed) told.push(`${name} ${things.get(name)?.state ?? 'gone'}`)
     },
-    onAnswering: () => outages.push(observer.isSeen),
+    onAvailabilityChange: () => outages.push(observer.isObserved),
   })
-  expect(observer.isSeen).toBe(false)
+  expect(observer.isObserved).toBe(false)
   observer.start()
   onTestFinished(() => observer.stop())
   await clock.advance(0)
@@ -61,10 +61,10 @@ it('takes one answer that is missing for no outage, and knows what it knew', asy
 })
 
 it('tells once of an outage, and of its end', async () => {
-  expect(observer.isSeen).toBe(true)
+  expect(observer.isObserved).toBe(true)
   failure = new Error('no answer')
   await clock.advance(INTERVAL_MS + 4_999)
-  expect(observer.isSeen).toBe(true)
+  expect(observer.isObserved).toBe(true)
   await clock.advance(60_000)
   expect(outages).toEqual([false])
   failure = undefined

@@ -25,19 +25,19 @@ describe('trouble with the API server', () => {
   it('is not blamed on the worker when it has to be granted', async () => {
     const message = 'configmaps "base" is forbidden: User "weir" cannot get resource "configmaps"'
     stage.cluster.configMap = failing(new ClusterError('forbidden', message))
-    expect(await operator.pass(key)).toBe('after backoff')
-    expect(operator.verdict(key)).toBe('Stalled/Forbidden')
+    expect(await operator.reconcile(key)).toBe('rate-limited')
+    expect(operator.readiness(key)).toBe('Stalled/Forbidden')
     expect(operator.condition(key, 'Ready')).toMatchObject({ status: 'Unknown', message })
   })
 
   it('keeps what was ready so for a minute, then says what does not answer', async () => {
     const message = 'the API server at 127.0.0.1:6443 does not answer: ECONNREFUSED'
     stage.cluster.configMap = failing(new ClusterError('unreachable', message))
-    expect(await operator.pass(key)).toBe('after backoff')
-    expect(operator.verdict(key)).toBe('Ready=True/Succeeded')
+    expect(await operator.reconcile(key)).toBe('rate-limited')
+    expect(operator.readiness(key)).toBe('Ready=True/Succeeded')
     await stage.clock.advance(61_000)
-    await operator.pass(key)
-    expect(operator.verdict(key)).toBe('Reconciling/InternalError')
+    await operator.reconcile(key)
+    expect(operator.readiness(key)).toBe('Reconciling/InternalError')
     expect(operator.condition(key, 'Ready')).toMatchObject({ status: 'Unknown', message })
   })
 })
@@ -49,10 +49,10 @@ describe('trouble with a runtime', () => {
     expect(connectors.size).toBe(1)
     for (let time = 0; time < 3; time++) {
       stage.worker.status = away
-      await operator.pass(key)
+      await operator.reconcile(key)
       await stage.clock.advance(40_000)
-      await operator.pass(key)
-      expect(operator.verdict(key)).toBe('Ready=True/Succeeded')
+      await operator.reconcile(key)
+      expect(operator.readiness(key)).toBe('Ready=True/Succeeded')
       stage.worker.status = status
       await operator.settle(key)
     }
@@ -65,30 +65,30 @@ describe('a change that a runtime does not take', () => {
   it('is never reported as in force, although the old configuration was ready', async () => {
     stage.worker.putConfig = unavailable
     stage.cluster.apply('Connector', 'orders', { class: 'Datagen', config: { topic: 'payments' } })
-    await operator.pass(key)
+    await operator.reconcile(key)
     expect(stage.cluster.get(key)?.status.observedGeneration).toBe(stage.cluster.get(key)?.metadata.generation)
-    expect(operator.verdict(key)).toBe('Reconciling/WorkerUnreachable')
+    expect(operator.readiness(key)).toBe('Reconciling/WorkerUnreachable')
     expect(operator.condition(key, 'Ready')?.status).toBe('Unknown')
-    await operator.pass(key)
-    expect(operator.verdict(key)).toBe('Reconciling/WorkerUnreachable')
+    await operator.reconcile(key)
+    expect(operator.readiness(key)).toBe('Reconciling/WorkerUnreachable')
   })
 
   it('is not reported as in force either while the worker can not even be read', async () => {
     stage.worker.get = unavailable
     stage.cluster.apply('Connector', 'orders', { class: 'Datagen', config: { topic: 'payments' } })
-    await operator.pass(key)
-    expect(operator.verdict(key)).toBe('Reconciling/WorkerUnreachable')
+    await operator.reconcile(key)
+    expect(operator.readiness(key)).toBe('Reconciling/WorkerUnreachable')
   })
 
   it('counts as one, too, when it comes from a ConfigMap and leaves the generation as it is', async () => {
     const { get } = stage.worker
     stage.worker.get = unavailable
     stage.cluster.configMaps.set('default/base', { topic: 'payments' })
-    await operator.pass(key)
-    expect(operator.verdict(key)).toBe('Reconciling/WorkerUnreachable')
+    await operator.reconcile(key)
+    expect(operator.readiness(key)).toBe('Reconciling/WorkerUnreachable')
     stage.worker.get = get
     await operator.settle(key)
-    expect(operator.verdict(key)).toBe('Ready=True/Succeeded')
+    expect(operator.readiness(key)).toBe('Ready=True/Succeeded')
     expect(stage.worker.connectors.get('orders')?.config).toMatchObject({ topic: 'payments' })
   })
 
@@ -100,8 +100,8 @@ describe('a change that a runtime does not take', () => {
     stage.registry.lookup = unavailable
     stage.registry.register = unavailable
     stage.cluster.apply('Subject', 'orders-value', { schema: '"bytes"' })
-    await subjects.pass(subject)
-    expect(subjects.verdict(subject)).toBe('Reconciling/RegistryUnreachable')
+    await subjects.reconcile(subject)
+    expect(subjects.readiness(subject)).toBe('Reconciling/RegistryUnreachable')
   })
 })
 
@@ -109,43 +109,43 @@ describe('workers that share out their work', () => {
   const rebalancing = () => Promise.reject(new RequestError(409, 409, 'rebalance in process', { retriable: true }))
 
   it('are asked again soon, and what was Ready stays so for the grace of their entry', async () => {
-    stage.place.worker = { ...stage.place.worker, graceMs: 20_000 }
+    stage.place.worker = { ...stage.place.worker, readinessGracePeriodMs: 20_000 }
     stage.worker.get = rebalancing
     const pauses: unknown[] = []
     for (let count = 0; count < 6; count++) {
-      const again = await operator.pass(key)
-      pauses.push(again)
-      if (operator.verdict(key) !== 'Ready=True/Succeeded') break
-      await stage.clock.advance(typeof again === 'string' ? 60_000 : again.afterMs)
+      const requeue = await operator.reconcile(key)
+      pauses.push(requeue)
+      if (operator.readiness(key) !== 'Ready=True/Succeeded') break
+      await stage.clock.advance(typeof requeue === 'string' ? 60_000 : requeue.afterMs)
     }
     expect(pauses).toEqual([1_000, 1_000, 2_000, 4_000, 8_000, 15_000].map((afterMs) => ({ afterMs })))
-    await operator.pass(key)
-    expect(operator.verdict(key)).toBe('Ready=Unknown/Rebalancing')
+    await operator.reconcile(key)
+    expect(operator.readiness(key)).toBe('Ready=Unknown/Rebalancing')
   })
 
   it.each(['UNASSIGNED', 'RESTARTING'] as const)('leave a task %s for a while', async (state) => {
     const { tasks } = stage.worker.connectors.get('orders')!
     tasks[0] = { state }
-    expect(await operator.pass(key)).toEqual({ afterMs: 2_000 })
-    expect(operator.verdict(key)).toBe('Ready=True/Succeeded')
+    expect(await operator.reconcile(key)).toEqual({ afterMs: 2_000 })
+    expect(operator.readiness(key)).toBe('Ready=True/Succeeded')
     expect(stage.cluster.get(key)?.status.tasks?.summary).toBe('0/1')
     await stage.clock.advance(59_000)
-    await operator.pass(key)
-    expect(operator.verdict(key)).toBe('Ready=True/Succeeded')
+    await operator.reconcile(key)
+    expect(operator.readiness(key)).toBe('Ready=True/Succeeded')
     await stage.clock.advance(1_000)
-    await operator.pass(key)
-    expect(operator.verdict(key)).toBe('Ready=Unknown/Rebalancing')
+    await operator.reconcile(key)
+    expect(operator.readiness(key)).toBe('Ready=Unknown/Rebalancing')
     tasks[0] = { state: 'RUNNING' }
     await operator.settle(key)
-    expect(operator.verdict(key)).toBe('Ready=True/Succeeded')
+    expect(operator.readiness(key)).toBe('Ready=True/Succeeded')
   })
 })
 
 describe('an error of the operator itself', () => {
   it('is no fault of a runtime, and is tried again', async () => {
     stage.cluster.configMap = failing(new TypeError('x is not a function'))
-    expect(await operator.pass(key)).toBe('after backoff')
-    expect(operator.verdict(key)).toBe('Reconciling/InternalError')
+    expect(await operator.reconcile(key)).toBe('rate-limited')
+    expect(operator.readiness(key)).toBe('Reconciling/InternalError')
     expect(operator.condition(key, 'Ready')?.message).not.toContain('x is not a function')
   })
 })

@@ -16,7 +16,7 @@ function createFlowQueue(flowConcurrency: number) {
 
 /** What a worker that is free now gets; undefined when it would wait. */
 async function takeNow(queue: WorkQueue<string>): Promise<string | undefined> {
-  return queue.length > 0 ? queue.take() : undefined
+  return queue.length > 0 ? queue.get() : undefined
 }
 
 async function takeAll(queue: WorkQueue<string>): Promise<readonly string[]> {
@@ -35,7 +35,7 @@ describe('a work queue', () => {
   it('gives out a key again when it was added while being worked on, but not before that work is done', async () => {
     const { queue } = createQueue()
     queue.add('a')
-    await queue.take()
+    await queue.get()
     queue.add('a')
     expect(queue.length).toBe(0)
     queue.done('a')
@@ -44,7 +44,7 @@ describe('a work queue', () => {
 
   it('hands a key to a worker that waits already', async () => {
     const { queue } = createQueue()
-    const taken = queue.take()
+    const taken = queue.get()
     queue.add('a')
     expect(await taken).toBe('a')
   })
@@ -68,7 +68,7 @@ describe('a work queue', () => {
     queue.add('routine', 'routine')
     for (let given = 0; given < 10; given++) {
       queue.add(`change ${given}`)
-      const key = await queue.take()
+      const key = await queue.get()
       if (key === 'routine') return
       queue.done(key!)
     }
@@ -90,32 +90,32 @@ describe('a work queue', () => {
 
   it('waits longer after each failure of a key, up to five minutes, and forgets when told to', async () => {
     const { queue } = createQueue()
-    const delays = Array.from({ length: 12 }, () => queue.addAfterFailure('a'))
+    const delays = Array.from({ length: 12 }, () => queue.addRateLimited('a'))
     expect(delays.slice(0, 4)).toEqual([500, 1_000, 2_000, 4_000])
     expect(delays.at(-1)).toBe(300_000)
-    expect(queue.addAfterFailure('b')).toBe(500)
+    expect(queue.addRateLimited('b')).toBe(500)
     queue.forget('a')
-    expect(queue.addAfterFailure('a')).toBe(500)
+    expect(queue.addRateLimited('a')).toBe(500)
   })
 
   it('does not make a changed key wait for its back-off', async () => {
     const { queue } = createQueue()
-    queue.addAfterFailure('a')
+    queue.addRateLimited('a')
     queue.add('a')
     expect(await takeNow(queue)).toBe('a')
     queue.done('a')
-    expect(queue.idle(60_000)).toBe(true)
+    expect(queue.isIdle(60_000)).toBe(true)
   })
 
   it('hands out keys of other flows while one flow has all that may be worked on at once', async () => {
     const queue = createFlowQueue(2)
     for (const key of ['slow/1', 'slow/2', 'slow/3', 'slow/4', 'fast/1']) queue.add(key)
-    expect([await queue.take(), await queue.take(), await queue.take()]).toEqual(['slow/1', 'fast/1', 'slow/2'])
-    const next = queue.take()
+    expect([await queue.get(), await queue.get(), await queue.get()]).toEqual(['slow/1', 'fast/1', 'slow/2'])
+    const next = queue.get()
     queue.add('fast/2')
     expect(await next).toBe('fast/2')
     expect(queue.length).toBe(2)
-    const freed = queue.take()
+    const freed = queue.get()
     queue.done('slow/1')
     expect(await freed).toBe('slow/3')
   })
@@ -134,9 +134,9 @@ describe('a work queue', () => {
       flowConcurrency: 1,
     })
     queue.add('first')
-    await queue.take()
+    await queue.get()
     queue.add('key')
-    const taken = queue.take()
+    const taken = queue.get()
     flows.set('key', 'free')
     queue.add('key', 'routine')
     expect(await taken).toBe('key')
@@ -144,11 +144,11 @@ describe('a work queue', () => {
 
   it('sends every worker home when it is closed', async () => {
     const { queue } = createQueue()
-    const taken = [queue.take(), queue.take()]
-    queue.close()
+    const taken = [queue.get(), queue.get()]
+    queue.shutDown()
     queue.add('a')
     expect(await Promise.all(taken)).toEqual([undefined, undefined])
-    expect(await queue.take()).toBeUndefined()
+    expect(await queue.get()).toBeUndefined()
   })
 
   it('never gives a key to two workers, and loses none', async () => {

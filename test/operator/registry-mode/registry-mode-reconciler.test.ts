@@ -12,10 +12,10 @@ const legacy = { type: 'Context', context: '.legacy' }
 
 describe('a RegistryMode', () => {
   it('sets the mode of its scope, and restores what was there when it is deleted', async () => {
-    const { settle, verdict } = operator()
+    const { settle, readiness } = operator()
     const key = cluster.apply('RegistryMode', 'freeze', { scope: legacy, mode: 'READONLY' })
     await settle(key)
-    expect(verdict(key)).toBe('Ready=True/Succeeded')
+    expect(readiness(key)).toBe('Ready=True/Succeeded')
     expect(registry.modes.get(':.legacy:')).toBe('READONLY')
     cluster.remove(key)
     await settle(key)
@@ -31,24 +31,24 @@ describe('a RegistryMode', () => {
     await registry.register('other', { schema: '"int"' })
     await registry.register(subject, { schema: '"int"' })
     const writes = registry.writes.length
-    const { settle, verdict } = operator()
+    const { settle, readiness } = operator()
     const key = cluster.apply('RegistryMode', 'import', { scope, mode: 'IMPORT' })
     await settle(key)
-    expect(verdict(key)).toBe('Stalled/ScopeNotEmpty')
+    expect(readiness(key)).toBe('Stalled/ScopeNotEmpty')
     expect(registry.writes).toHaveLength(writes)
     cluster.apply('RegistryMode', 'import', { scope, mode: 'IMPORT', force: true })
     await settle(key)
-    expect(verdict(key)).toBe('Ready=True/Succeeded')
+    expect(readiness(key)).toBe('Ready=True/Succeeded')
   })
 
   it('enters IMPORT in a scope that is empty, whatever stands beside it', async () => {
     await registry.register('orders-value', { schema: '"int"' })
-    const { settle, verdict } = operator()
+    const { settle, readiness } = operator()
     const key = cluster.apply('RegistryMode', 'import', { scope: legacy, mode: 'IMPORT' })
     await settle(key)
     await registry.register(':.legacy:orders-value', { schema: '"int"' })
     await settle(key)
-    expect(verdict(key)).toBe('Ready=True/Succeeded')
+    expect(readiness(key)).toBe('Ready=True/Succeeded')
   })
 
   it('leaves a mode alone at its deletion that somebody else set since', async () => {
@@ -62,7 +62,7 @@ describe('a RegistryMode', () => {
   })
 
   it('holds its mode for the time of its window, once for each id', async () => {
-    const { pass, settle, condition } = operator()
+    const { reconcile, settle, condition } = operator()
     const window = { duration: '1h' }
     const key = cluster.apply('RegistryMode', 'freeze', { scope: legacy, mode: 'READONLY', window })
     await settle(key)
@@ -71,7 +71,7 @@ describe('a RegistryMode', () => {
     await settle(key)
     expect(registry.modes.has(':.legacy:')).toBe(false)
     expect(condition(key, 'WindowOpen')?.status).toBe('False')
-    await pass(key)
+    await reconcile(key)
     expect(registry.modes.has(':.legacy:')).toBe(false)
     cluster.apply('RegistryMode', 'freeze', { scope: legacy, mode: 'READONLY', window: { id: '2', duration: '1h' } })
     await settle(key)
@@ -92,22 +92,22 @@ describe('a RegistryMode', () => {
   })
 
   it('gives one scope to one resource', async () => {
-    const { settle, verdict } = operator()
+    const { settle, readiness } = operator()
     const first = cluster.apply('RegistryMode', 'a', { mode: 'READONLY' })
     const second = cluster.apply('RegistryMode', 'b', { mode: 'IMPORT' })
     await settle(second)
     await settle(first)
-    expect([verdict(first), verdict(second)]).toEqual(['Ready=True/Succeeded', 'Stalled/Conflict'])
+    expect([readiness(first), readiness(second)]).toEqual(['Ready=True/Succeeded', 'Stalled/Conflict'])
   })
 
   it('closes its window in time although the clock was set back since it opened', async () => {
     const window = { id: '1', duration: '1h' }
     const key = cluster.apply('RegistryMode', 'freeze', { scope: legacy, mode: 'READONLY', window })
-    const { settle, pass, condition } = operator()
+    const { settle, reconcile, condition } = operator()
     await settle(key)
     clock.jump(-86_400_000)
     for (let minutes = 0; minutes < 50; minutes += 10) {
-      await pass(key)
+      await reconcile(key)
       await clock.advance(600_000)
     }
     expect(condition(key, 'WindowOpen')?.status).toBe('True')
@@ -138,13 +138,13 @@ describe('a RegistryMode', () => {
 
     it('waits until nothing was imported for ten seconds', async () => {
       await clock.advance(60_000)
-      expect(await mode.pass(key)).toEqual({ afterMs: 30_000 })
+      expect(await mode.reconcile(key)).toEqual({ afterMs: 30_000 })
       await imported('a', 101)
-      expect(await mode.pass(key)).toEqual({ afterMs: 10_000 })
+      expect(await mode.reconcile(key)).toEqual({ afterMs: 10_000 })
       await clock.advance(6_000)
       await imported('b', 102)
       await clock.advance(6_000)
-      expect(await mode.pass(key)).toEqual({ afterMs: 4_000 })
+      expect(await mode.reconcile(key)).toEqual({ afterMs: 4_000 })
       expect(isOpen()).toBe(true)
       await clock.advance(4_000)
       await mode.settle(key)
@@ -160,10 +160,10 @@ describe('a RegistryMode', () => {
       await clock.advance(9_000)
       cluster.apply('Subject', name, imports(...ids))
       await clock.advance(60_000)
-      await mode.pass(key)
+      await mode.reconcile(key)
       expect(isOpen()).toBe(true)
       await imported(name, ...ids)
-      expect(await mode.pass(key)).toEqual({ afterMs: 10_000 })
+      expect(await mode.reconcile(key)).toEqual({ afterMs: 10_000 })
       await clock.advance(10_000)
       await mode.settle(key)
       expect(isOpen()).toBe(false)

@@ -10,7 +10,7 @@ describe.each(RESOURCE_KINDS)('each field of a %s', (kind) => {
 
   it('is taken at its bounds', () => {
     const refused = at.flatMap(({ what, resource }) =>
-      parseResource(resource).faults.map(({ message }) => `${what}: ${message}`),
+      parseResource(resource).errors.map(({ message }) => `${what}: ${message}`),
     )
     expect(refused).toEqual([])
     expect(at.length).toBeGreaterThan(10)
@@ -18,7 +18,7 @@ describe.each(RESOURCE_KINDS)('each field of a %s', (kind) => {
 
   it('is refused past them, in a sentence that names it', () => {
     const wrong = past.flatMap(({ what, resource, field }) => {
-      const messages = parseResource(resource).faults.map(({ message }) => message)
+      const messages = parseResource(resource).errors.map(({ message }) => message)
       return messages.some((message) => message.includes(field)) ? [] : [`${what}: ${messages.join('; ')}`]
     })
     expect(wrong).toEqual([])

@@ -7,13 +7,13 @@ import { BAD, GOOD, MOVED } from '../../support/manifests.ts'
 
 describe('a manifest', () => {
   it.each(GOOD)('is taken: $what', ({ resource }) => {
-    expect(parseResource(resource)).toMatchObject({ faults: [], declared: { kind: resource.kind } })
+    expect(parseResource(resource)).toMatchObject({ errors: [], declared: { kind: resource.kind } })
   })
 
   it.each(BAD)('is refused with a sentence that names the field: $what', ({ resource, message }) => {
-    const { declared, faults } = parseResource(resource)
+    const { declared, errors } = parseResource(resource)
     expect(declared).toBeUndefined()
-    expect(faults.map((fault) => fault.message).join('\n')).toMatch(message)
+    expect(errors.map((fault) => fault.message).join('\n')).toMatch(message)
   })
 
   it.each(MOVED)('may not become something else: $field', ({ before, after, field }) => {

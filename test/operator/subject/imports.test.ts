@@ -21,18 +21,18 @@ describe('imports', () => {
   it('are registered under their numbers and ids, oldest first, and then are history', async () => {
     registry.modes.set('', 'IMPORT')
     const key = cluster.apply('Subject', 'orders-value', { imports })
-    const { settle, verdict } = operator()
+    const { settle, readiness } = operator()
     await settle(key)
     expect(registry.schemas.get('orders-value')?.map(({ version, id }) => [version, id])).toEqual([
       [1, 10],
       [3, 30],
     ])
-    expect(verdict(key)).toBe('Ready=True/Succeeded')
+    expect(readiness(key)).toBe('Ready=True/Succeeded')
     expect(cluster.get(key)?.status).toMatchObject({ imported: 2, latestVersion: 3 })
     registry.modes.set('', 'READWRITE')
     registry.schemas.set('orders-value', registry.schemas.get('orders-value')!.slice(1))
     await settle(key)
-    expect(verdict(key)).toBe('Ready=True/Succeeded')
+    expect(readiness(key)).toBe('Ready=True/Succeeded')
     cluster.apply('Subject', 'orders-value', { schema: record(ID) })
     await settle(key)
     expect(registry.schemas.get('orders-value')).toHaveLength(2)
@@ -40,12 +40,12 @@ describe('imports', () => {
 
   it('wait for the mode where a RegistryMode brings it, and need a person where none does', async () => {
     const key = cluster.apply('Subject', 'orders-value', { imports })
-    const { pass, verdict } = operator()
-    await pass(key)
-    expect(verdict(key)).toBe('Stalled/WaitingForImportMode')
+    const { reconcile, readiness } = operator()
+    await reconcile(key)
+    expect(readiness(key)).toBe('Stalled/WaitingForImportMode')
     cluster.apply('RegistryMode', 'open', { scope: { type: 'Registry' }, mode: 'IMPORT' })
-    await pass(key)
-    expect(verdict(key)).toBe('Reconciling/WaitingForImportMode')
+    await reconcile(key)
+    expect(readiness(key)).toBe('Reconciling/WaitingForImportMode')
     expect(registry.writes).toEqual([])
   })
 
@@ -53,9 +53,9 @@ describe('imports', () => {
     registry.modes.set('', 'IMPORT')
     await registry.register('orders-value', { schema: record(ID), id: 10, version: 1 })
     const same = cluster.apply('Subject', 'orders-value', { imports })
-    const { settle, verdict, condition } = operator()
+    const { settle, readiness, condition } = operator()
     await settle(same)
-    expect(verdict(same)).toBe('Ready=True/Succeeded')
+    expect(readiness(same)).toBe('Ready=True/Succeeded')
     expect(registry.writes).toEqual(['register orders-value', 'register orders-value'])
     for (const [one, why] of [
       [{ version: 1, id: 11, schema: record(ID) }, 'with id 10'],
@@ -63,7 +63,7 @@ describe('imports', () => {
     ] as const) {
       cluster.apply('Subject', 'orders-value', { imports: [one] })
       await settle(same)
-      expect(verdict(same)).toBe('Stalled/ImportConflict')
+      expect(readiness(same)).toBe('Stalled/ImportConflict')
       expect(condition(same, 'Ready')?.message).toContain(why)
     }
   })
@@ -74,9 +74,9 @@ describe('an import whose id is the id of another schema', () => {
     registry.modes.set('', 'IMPORT')
     await registry.register('payments-value', { schema: record(COUPON), id: 10, version: 1 })
     const key = cluster.apply('Subject', 'orders-value', { imports: [{ version: 1, id: 10, schema: record(ID) }] })
-    const { settle, verdict, condition } = operator()
+    const { settle, readiness, condition } = operator()
     await settle(key)
-    expect(verdict(key)).toBe('Stalled/ImportConflict')
+    expect(readiness(key)).toBe('Stalled/ImportConflict')
     expect(condition(key, 'Ready')?.message).toContain('id 10, declared for version 1 of orders-value')
   })
 })

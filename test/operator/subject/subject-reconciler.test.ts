@@ -16,18 +16,18 @@ const COUPON: Field = { name: 'coupon', type: 'string' }
 describe('a Subject', () => {
   it('sets its level first, registers its schema then, and is Ready with version and id', async () => {
     const key = cluster.apply('Subject', 'orders-value', { schema: record(ID), compatibility: 'FULL' })
-    const { settle, verdict } = operator()
+    const { settle, readiness } = operator()
     await settle(key)
-    expect(verdict(key)).toBe('Ready=True/Succeeded')
+    expect(readiness(key)).toBe('Ready=True/Succeeded')
     expect(registry.writes).toEqual(['putConfig orders-value FULL', 'register orders-value'])
     expect(cluster.get(key)?.status).toMatchObject({ version: 1, id: 1, latestVersion: 1, compatibility: 'FULL' })
   })
 
   it('is Ready in one pass when the registry shows at once what was written, and else in the next', async () => {
-    const { pass, verdict } = operator()
+    const { reconcile, readiness } = operator()
     const key = cluster.apply('Subject', 'orders-value', { schema: record(ID), compatibility: 'FULL' })
-    await pass(key)
-    expect(verdict(key)).toBe('Ready=True/Succeeded')
+    await reconcile(key)
+    expect(readiness(key)).toBe('Ready=True/Succeeded')
     expect(cluster.get(key)?.status).toMatchObject({ version: 1, appliedCompatibility: 'FULL' })
     expect(cluster.get(key)?.status.lastRegisteredTime).toBeDefined()
 
@@ -37,11 +37,11 @@ describe('a Subject', () => {
       throw new RequestError(404, 40403, 'a replica that is behind')
     }
     const slow = cluster.apply('Subject', 'slow-value', { schema: record(ID) })
-    await pass(slow)
-    expect(verdict(slow)).toBe('Reconciling/Registering')
+    await reconcile(slow)
+    expect(readiness(slow)).toBe('Reconciling/Registering')
     registry.lookup = lookup
-    await pass(slow)
-    expect(verdict(slow)).toBe('Ready=True/Succeeded')
+    await reconcile(slow)
+    expect(readiness(slow)).toBe('Ready=True/Succeeded')
   })
 
   it('asks three things for a new one: is it there, which level counts, and register it', async () => {
@@ -55,17 +55,17 @@ describe('a Subject', () => {
         },
       })
     }
-    await operator().pass(cluster.apply('Subject', 'orders-value', { schema: record(ID) }))
+    await operator().reconcile(cluster.apply('Subject', 'orders-value', { schema: record(ID) }))
     expect(asked.sort()).toEqual(['config', 'lookup', 'register'])
   })
 
   it('writes nothing the second time', async () => {
     const key = cluster.apply('Subject', 'orders-value', { schema: record(ID), compatibility: 'FULL' })
-    const { settle, pass } = operator()
+    const { settle, reconcile } = operator()
     await settle(key)
     const writes = registry.writes.length
     const status = cluster.get(key)?.status
-    await pass(key)
+    await reconcile(key)
     expect(registry.writes.slice(writes)).toEqual([])
     expect(cluster.get(key)?.status).toBe(status)
   })
@@ -99,34 +99,64 @@ describe('a Subject', () => {
   })
 
   it('writes nothing at all for a schema that breaks readers, and says why', async () => {
-    const { settle, verdict, condition } = operator()
+    const { settle, readiness, condition } = operator()
     const key = cluster.apply('Subject', 'orders-value', { schema: record(ID) })
     await settle(key)
     const writes = registry.writes.length
     cluster.apply('Subject', 'orders-value', { schema: record(ID, COUPON), compatibility: 'FULL' })
     await settle(key)
-    expect(verdict(key)).toBe('Stalled/Incompatible')
+    expect(readiness(key)).toBe('Stalled/Incompatible')
     expect(condition(key, 'Compatible')).toMatchObject({ status: 'False', reason: 'Incompatible' })
     expect(condition(key, 'Ready')?.message).toContain('\nversion 1: READER_FIELD_MISSING_DEFAULT_VALUE at /fields/1')
     expect(registry.writes.slice(writes)).toEqual([])
   })
 
+  it('compares by the policy of its subject, as the registry does', async () => {
+    const { settle, readiness } = operator()
+    const schema = (properties: object) => JSON.stringify({ type: 'object', properties })
+    const key = cluster.apply('Subject', 'orders-value', { schemaType: 'JSON', schema: schema({ id: {} }) })
+    await settle(key)
+    const added = schema({ id: {}, coupon: { type: 'string' } })
+    cluster.apply('Subject', 'orders-value', { schemaType: 'JSON', schema: added })
+    await settle(key)
+    expect(readiness(key)).toBe('Stalled/Incompatible')
+    registry.rules = { compatibilityPolicy: 'LENIENT' }
+    cluster.apply('Subject', 'orders-value', { schemaType: 'JSON', schema: added, normalize: true })
+    await settle(key)
+    expect(readiness(key)).toBe('Ready=True/Succeeded')
+    expect(cluster.get(key)?.status.version).toBe(2)
+  })
+
+  it('compares with the versions of its compatibility group only', async () => {
+    const { settle, readiness } = operator()
+    registry.rules = { compatibilityGroup: 'major' }
+    const major = (version: string) => ({ metadata: { properties: { major: version } } })
+    const key = cluster.apply('Subject', 'orders-value', { schema: record(ID), ...major('1') })
+    await settle(key)
+    cluster.apply('Subject', 'orders-value', { schema: record(ID, COUPON), ...major('2') })
+    await settle(key)
+    expect(readiness(key)).toBe('Ready=True/Succeeded')
+    cluster.apply('Subject', 'orders-value', { schema: record(ID, { name: 'other', type: 'int' }), ...major('1') })
+    await settle(key)
+    expect(readiness(key)).toBe('Stalled/Incompatible')
+  })
+
   it('judges by the level that is to be, not by the one that is', async () => {
     registry.levels.set('orders-value', 'FULL_TRANSITIVE')
-    const { settle, verdict } = operator()
+    const { settle, readiness } = operator()
     const key = cluster.apply('Subject', 'orders-value', { schema: record(ID) })
     await settle(key)
     cluster.apply('Subject', 'orders-value', { schema: record(ID, COUPON), compatibility: 'NONE' })
     await settle(key)
-    expect(verdict(key)).toBe('Ready=True/Succeeded')
+    expect(readiness(key)).toBe('Ready=True/Succeeded')
   })
 
   it('puts the level back when the registry refuses the schema after all', async () => {
-    const { settle, verdict, condition } = operator()
+    const { settle, readiness, condition } = operator()
     const key = cluster.apply('Subject', 'orders-value', { schema: record(ID), compatibility: 'FULL' })
     registry.refusal = new RequestError(409, 40901, 'incompatible with an earlier schema')
     await settle(key)
-    expect(verdict(key)).toBe('Stalled/Incompatible')
+    expect(readiness(key)).toBe('Stalled/Incompatible')
     expect(condition(key, 'Compatible')).toMatchObject({ status: 'False', reason: 'Incompatible' })
     expect(registry.levels.has('orders-value')).toBe(false)
   })
@@ -144,12 +174,12 @@ describe('a Subject', () => {
   })
 
   it('shows that a newer version was registered elsewhere, and leaves it', async () => {
-    const { settle, verdict, condition } = operator()
+    const { settle, readiness, condition } = operator()
     const key = cluster.apply('Subject', 'orders-value', { schema: record(ID) })
     await settle(key)
     await registry.register('orders-value', { schema: record(ID, { ...COUPON, default: '' }) })
     await settle(key)
-    expect(verdict(key)).toBe('Ready=True/Succeeded')
+    expect(readiness(key)).toBe('Ready=True/Succeeded')
     expect(condition(key, 'Latest')).toMatchObject({ status: 'False', reason: 'SupersededByVersion' })
   })
 
@@ -157,12 +187,12 @@ describe('a Subject', () => {
     ['Correct', 'Ready=True/Succeeded', 1],
     ['Report', 'Stalled/Missing', 0],
   ])('treats a lost registration as driftPolicy %s says', async (driftPolicy, expected, versions) => {
-    const { settle, verdict } = operator()
+    const { settle, readiness } = operator()
     const key = cluster.apply('Subject', 'orders-value', { schema: record(ID), driftPolicy })
     await settle(key)
     registry.schemas.delete('orders-value')
     await settle(key)
-    expect(verdict(key)).toBe(expected)
+    expect(readiness(key)).toBe(expected)
     expect(registry.schemas.get('orders-value')?.length ?? 0).toBe(versions)
   })
 
@@ -173,31 +203,31 @@ describe('a Subject', () => {
   ])('treats a subject that exists as adoptionPolicy %s says', async (adoptionPolicy, schema, expected) => {
     await registry.register('orders-value', { schema: record(ID) })
     const key = cluster.apply('Subject', 'orders-value', { schema, adoptionPolicy, compatibility: 'NONE' })
-    const { settle, verdict } = operator()
+    const { settle, readiness } = operator()
     await settle(key)
-    expect(verdict(key)).toBe(expected)
+    expect(readiness(key)).toBe(expected)
   })
 
   it('waits while the registry is read-only', async () => {
     registry.modes.set('', 'READONLY')
     const key = cluster.apply('Subject', 'orders-value', { schema: record(ID) })
-    const { settle, verdict } = operator()
+    const { settle, readiness } = operator()
     await settle(key)
-    expect(verdict(key)).toBe('Reconciling/RegistryReadOnly')
+    expect(readiness(key)).toBe('Reconciling/RegistryReadOnly')
     registry.modes.delete('')
     await settle(key)
-    expect(verdict(key)).toBe('Ready=True/Succeeded')
+    expect(readiness(key)).toBe('Ready=True/Succeeded')
   })
 
   it('reads its schema from a ConfigMap', async () => {
     const schemaFrom = { configMapKeyRef: { name: 'schemas', key: 'order.avsc' } }
     const key = cluster.apply('Subject', 'orders-value', { schemaFrom })
-    const { settle, verdict } = operator()
+    const { settle, readiness } = operator()
     await settle(key)
-    expect(verdict(key)).toBe('Reconciling/WaitingForInput')
+    expect(readiness(key)).toBe('Reconciling/WaitingForInput')
     cluster.configMaps.set('default/schemas', { 'order.avsc': record(ID) })
     await settle(key)
-    expect(verdict(key)).toBe('Ready=True/Succeeded')
+    expect(readiness(key)).toBe('Ready=True/Succeeded')
   })
 })
 
@@ -221,16 +251,16 @@ describe('a first version', () => {
   it('is looked into when it is refused: a reference may be missing, and nothing else be wrong', async () => {
     const key = cluster.apply('Subject', 'orders-value', spec)
     registry.refusal = new RequestError(422, 42201, 'Invalid schema')
-    const { pass, verdict } = operator()
-    await pass(key)
-    expect(verdict(key)).toBe('Stalled/ReferenceNotFound')
+    const { reconcile, readiness } = operator()
+    await reconcile(key)
+    expect(readiness(key)).toBe('Stalled/ReferenceNotFound')
   })
 
   it('is judged before its level is written', async () => {
     const key = cluster.apply('Subject', 'orders-value', { ...spec, compatibility: 'FULL' })
-    const { pass, verdict } = operator()
-    await pass(key)
-    expect([verdict(key), registry.writes]).toEqual(['Stalled/ReferenceNotFound', []])
+    const { reconcile, readiness } = operator()
+    await reconcile(key)
+    expect([readiness(key), registry.writes]).toEqual(['Stalled/ReferenceNotFound', []])
   })
 })
 
@@ -243,9 +273,9 @@ describe('what a registry refuses', () => {
   ])('%i, code %i, is told as it is: %s', async (status, code, reason) => {
     registry.refusal = new RequestError(status, code, 'no')
     const key = cluster.apply('Subject', 'orders-value', { schema: record(ID) })
-    const { settle, verdict } = operator()
+    const { settle, readiness } = operator()
     await settle(key)
-    expect(verdict(key)).toBe(`Stalled/${reason}`)
+    expect(readiness(key)).toBe(`Stalled/${reason}`)
   })
 })
 
@@ -253,19 +283,19 @@ describe('a deletion that is blocked', () => {
   it('is retried with growing pauses, up to five minutes', async () => {
     const spec = { schema: record(ID), deletionPolicy: 'SoftDelete' }
     const key = cluster.apply('Subject', 'address', spec)
-    const { pass, settle, verdict } = operator()
+    const { reconcile, settle, readiness } = operator()
     await settle(key)
     const refers = { schema: '"int"', references: [{ name: 'Address', subjectRef: { name: 'address' } }] }
     cluster.apply('Subject', 'orders', refers)
     cluster.remove(key)
     const pausesMs: number[] = []
     for (let attempt = 0; attempt < 9; attempt++) {
-      const again = await pass(key)
-      if (typeof again === 'string') throw new Error(`unexpected: ${again}`)
-      pausesMs.push(again.afterMs)
-      await clock.advance(again.afterMs)
+      const requeue = await reconcile(key)
+      if (typeof requeue === 'string') throw new Error(`unexpected: ${requeue}`)
+      pausesMs.push(requeue.afterMs)
+      await clock.advance(requeue.afterMs)
     }
-    expect(verdict(key)).toBe('Reconciling/DeletionBlocked')
+    expect(readiness(key)).toBe('Reconciling/DeletionBlocked')
     expect(pausesMs).toEqual([5, 5, 10, 20, 40, 80, 160, 300, 300].map((seconds) => seconds * 1_000))
   })
 })
@@ -275,16 +305,16 @@ describe('references', () => {
 
   it('wait for the version of the Subject they follow', async () => {
     const order = cluster.apply('Subject', 'order', { schema: record(ID), references: [follows('address')] })
-    const { settle, verdict, condition } = operator()
+    const { settle, readiness, condition } = operator()
     await settle(order)
-    expect(verdict(order)).toBe('Reconciling/ReferencePending')
+    expect(readiness(order)).toBe('Reconciling/ReferencePending')
     expect(condition(order, 'ReferencesResolved')).toMatchObject({ status: 'False', reason: 'ReferencePending' })
     const address = cluster.apply('Subject', 'address', { schema: '"string"' })
     await settle(order)
-    expect(verdict(order)).toBe('Reconciling/ReferencePending')
+    expect(readiness(order)).toBe('Reconciling/ReferencePending')
     await settle(address)
     await settle(order)
-    expect(verdict(order)).toBe('Ready=True/Succeeded')
+    expect(readiness(order)).toBe('Ready=True/Succeeded')
     expect(condition(order, 'ReferencesResolved')).toMatchObject({ status: 'True', message: '1 of 1' })
     expect(registry.schemas.get('order')?.[0]?.references).toEqual([
       { name: 'Address', subject: 'address', version: 1 },
@@ -294,20 +324,20 @@ describe('references', () => {
   it('that go round are told by each member, with the way', async () => {
     const a = cluster.apply('Subject', 'a', { schema: '"int"', references: [follows('b')] })
     const b = cluster.apply('Subject', 'b', { schema: '"int"', references: [follows('a')] })
-    const { settle, verdict, condition } = operator()
+    const { settle, readiness, condition } = operator()
     await settle(a)
     await settle(b)
-    expect([verdict(a), verdict(b)]).toEqual(['Stalled/ReferenceCycle', 'Stalled/ReferenceCycle'])
+    expect([readiness(a), readiness(b)]).toEqual(['Stalled/ReferenceCycle', 'Stalled/ReferenceCycle'])
     expect(condition(a, 'Ready')?.message).toContain('a → b → a')
     expect(condition(b, 'ReferencesResolved')).toMatchObject({ status: 'False', reason: 'ReferenceCycle' })
   })
 
   it('to nothing need a person after five minutes', async () => {
     const key = cluster.apply('Subject', 'order', { schema: record(ID), references: [follows('address')] })
-    const { settle, verdict } = operator()
+    const { settle, readiness } = operator()
     await clock.advance(302_000)
     await settle(key)
-    expect(verdict(key)).toBe('Stalled/ReferenceNotFound')
+    expect(readiness(key)).toBe('Stalled/ReferenceNotFound')
   })
 })
 
@@ -328,7 +358,7 @@ describe('deletion', () => {
   })
 
   it('waits for a Subject that refers to it', async () => {
-    const { settle, verdict } = operator()
+    const { settle, readiness } = operator()
     const address = cluster.apply('Subject', 'address', { schema: '"string"', deletionPolicy: 'SoftDelete' })
     await settle(address)
     const references = [{ name: 'Address', subjectRef: { name: 'address' } }]
@@ -336,7 +366,7 @@ describe('deletion', () => {
     await settle(order)
     cluster.remove(address)
     await settle(address)
-    expect(verdict(address)).toBe('Reconciling/DeletionBlocked')
+    expect(readiness(address)).toBe('Reconciling/DeletionBlocked')
     cluster.remove(order)
     await settle(address)
     expect(cluster.get(address)).toBeUndefined()

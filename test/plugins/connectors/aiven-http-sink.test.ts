@@ -60,7 +60,7 @@ describe("the HTTP sink by Aiven's keys", () => {
     ],
     [
       { 'http.headers.additional': 'x' },
-      'Invalid value for configuration http.headers.additional: a header is no NAME:VALUE',
+      'Invalid value for configuration http.headers.additional: a header should be NAME:VALUE',
     ],
   ])('refuses %o', (written, message) => {
     const raw = { 'http.url': 'http://h/', ...written }

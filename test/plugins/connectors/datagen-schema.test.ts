@@ -2,11 +2,11 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { inspect } from 'node:util'
 import { describe, expect, it } from 'vitest'
-import { randomAt } from '../../../src/plugins/connectors/datagen/random.ts'
-import { regexText } from '../../../src/plugins/connectors/datagen/regex-text.ts'
+import { matchingTextGenerator } from '../../../src/java-compat/avro-random-generator/matching-text.ts'
+import { randomAt } from '../../../src/java-compat/avro-random-generator/random.ts'
+import { createRecordGenerator } from '../../../src/java-compat/avro-random-generator/record-generator.ts'
+import { javaRegex } from '../../../src/java-compat/regex.ts'
 import { datagen } from '../../../src/plugins/connectors/datagen/source.ts'
-import { openStream } from '../../../src/plugins/connectors/datagen/stream.ts'
-import { javaRegex } from '../../../src/plugins/java-regex.ts'
 import { checkValue, decimalToText, runSource, validateConfig } from '../../../src/sdk/index.ts'
 import { temporaryDirectory } from '../../support/temporary-directory.ts'
 
@@ -115,7 +115,7 @@ describe('Datagen by a schema', () => {
     '^(?:x|[yz]\\.)$',
     '[\\p{Alpha}]\\Q.*\\E',
   ])('makes texts that %s matches in whole', (pattern) => {
-    const make = regexText(pattern)
+    const make = matchingTextGenerator(pattern)
     const texts = Array.from({ length: 200 }, (_, index) => make(randomAt(1, index)))
     expect(texts.filter((text) => !javaRegex(pattern, { whole: true }).test(text))).toEqual([])
   })
@@ -134,7 +134,7 @@ describe('Datagen by a schema', () => {
   })
 
   it('has no key where none is asked for', () => {
-    const { keySchema, record } = openStream(textOf('int'), '')
+    const { keySchema, record } = createRecordGenerator(textOf('int'), '')
     expect({ keySchema, key: record(0, randomAt(0, 0)).key }).toEqual({ keySchema: null, key: null })
   })
 
@@ -158,7 +158,7 @@ describe('Datagen by a schema', () => {
   it.each<[Properties, string]>([
     [
       { quickstart: 'users', 'schema.string': textOf('int') },
-      'quickstart and schema.string say both what the records are',
+      'quickstart and schema.string are set, but only one of them can define the records',
     ],
     [{ 'schema.keyfield': 'b', 'schema.string': textOf('int') }, "'b' is no field of o, which has a"],
     [
@@ -190,7 +190,7 @@ function textOf(schema: unknown): string {
 
 /** What a field of this schema has in so many records, each of which fits. */
 function valuesOf(schema: unknown, count: number): readonly unknown[] {
-  const stream = openStream(textOf(schema), '')
+  const stream = createRecordGenerator(textOf(schema), '')
   return Array.from({ length: count }, (_, index) => {
     const { value } = stream.record(index, randomAt(1, index))
     checkValue(stream.schema, value)

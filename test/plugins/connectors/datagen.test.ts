@@ -1,6 +1,6 @@
 import { inspect } from 'node:util'
 import { describe, expect, it } from 'vitest'
-import { QUICKSTART_NAMES, quickstart } from '../../../src/plugins/connectors/datagen/quickstarts/table.ts'
+import { QUICKSTART_NAMES, quickstart } from '../../../src/plugins/connectors/datagen/quickstarts/quickstarts.ts'
 import { datagen } from '../../../src/plugins/connectors/datagen/source.ts'
 import { checkValue, runSource, type SourceRecord, UNRESTRICTED } from '../../../src/sdk/index.ts'
 

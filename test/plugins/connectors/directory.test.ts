@@ -2,7 +2,10 @@ import { mkdirSync, readdirSync, rmSync, utimesSync, writeFileSync } from 'node:
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { Inbox, type InboxOptions } from '../../../src/plugins/connectors/directory/inbox.ts'
+import {
+  InputDirectory,
+  type InputDirectoryOptions,
+} from '../../../src/plugins/connectors/directory/input-directory.ts'
 import { directorySource } from '../../../src/plugins/connectors/directory/source.ts'
 import { ecmaPattern } from '../../../src/regex/pattern.ts'
 import {
@@ -102,7 +105,7 @@ describe('the directory source', () => {
   it('finds each of more files than are looked at together', async () => {
     const names = Array.from({ length: 300 }, (_, n) => `f${String(n).padStart(3, '0')}.txt`)
     const { path } = inbox(Object.fromEntries(names.map((name) => [name, ''])))
-    const found = await new Inbox({ ...LOOKING, directory: path }).list(Date.now())
+    const found = await new InputDirectory({ ...LOOKING, directory: path }).list(Date.now())
     expect(found.map(({ name }) => name)).toEqual(names)
   })
 
@@ -186,7 +189,7 @@ describe('the directory source', () => {
     const records = await box.drain(run)
     expect(records.length).toBeGreaterThan(1_000)
     expect(run.rejected.map(({ error }) => error.message)).toEqual([
-      expect.stringMatching(/a\.txt\.gz' can't be read behind byte \d+ of its content: unexpected end of file$/),
+      expect.stringMatching(/a\.txt\.gz' cannot be read after byte \d+ of its content: unexpected end of file$/),
       expect.stringMatching(/has no column none, which csv\.types names: it has id$/),
     ])
     expect(box.files()).toEqual(['a.txt.gz.failed', 'b.csv.failed'])
@@ -227,7 +230,7 @@ describe('the directory source', () => {
       writeFileSync(join(path, 'a.txt'), text)
       utimesSync(join(path, 'a.txt'), atS, atS)
     }
-    const box = new Inbox({ ...LOOKING, directory: path })
+    const box = new InputDirectory({ ...LOOKING, directory: path })
     const names = async (nowMs: number) => (await box.list(nowMs)).map(({ name }) => name)
     stamp('a\n', 500)
     expect(await names(1_000_000)).toEqual(['a.txt'])
@@ -299,7 +302,7 @@ describe('its configuration', () => {
   })
 })
 
-const LOOKING: Omit<InboxOptions, 'directory'> = {
+const LOOKING: Omit<InputDirectoryOptions, 'directory'> = {
   ...{ pattern: ecmaPattern('.'), ignoredSuffixes: [], readySuffix: '', ageMs: 5_000, orderBy: 'name' },
   ...{ isMine: () => true, afterwards: { do: 'delete', failed: '.failed' }, files: UNRESTRICTED.files, log: SILENT },
 }

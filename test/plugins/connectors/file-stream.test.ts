@@ -2,7 +2,7 @@ import { appendFileSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { PassThrough } from 'node:stream'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { openStream, pauseWithoutFile } from '../../../src/plugins/connectors/file-stream/input.ts'
+import { openStreamInput, pauseWithoutFile } from '../../../src/plugins/connectors/file-stream/input.ts'
 import { fileStreamSink } from '../../../src/plugins/connectors/file-stream/sink.ts'
 import { fileStreamSource } from '../../../src/plugins/connectors/file-stream/source.ts'
 import { array, FLOAT64, OPTIONAL_STRING, runSink, runSource, STRING, struct } from '../../../src/sdk/index.ts'
@@ -109,7 +109,7 @@ describe('FileStreamSource', () => {
 describe('a stream as input', () => {
   it('gives what came so far and keeps what there was no room for', async () => {
     const stream = new PassThrough()
-    const input = openStream(stream)
+    const input = openStreamInput(stream)
     const into = Buffer.alloc(4)
     const read = async () => into.toString('utf8', 0, await input.read(into, 0))
     expect(await read()).toBe('')

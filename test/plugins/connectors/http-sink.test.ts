@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import type { HttpAnswer, HttpCall } from '../../../src/plugins/connectors/http/transport.ts'
+import type { TransportRequest, TransportResponse } from '../../../src/plugins/connectors/http/transport.ts'
 import { HttpDelivery } from '../../../src/plugins/connectors/http-sink/delivery.ts'
 import { httpSink, toSettings } from '../../../src/plugins/connectors/http-sink/sink.ts'
 import {
@@ -225,9 +225,9 @@ describe('the HTTP sink', () => {
   })
 
   it.each<[number, Readonly<Record<string, string>>, RegExp]>([
-    [401, {}, /answered 401: it does not know us: check auth\.type/],
-    [403, {}, /answered 403: it knows us, but does not let us/],
-    [302, { location: 'https://elsewhere/x?token=1' }, /answered 302: it leads to https:\/\/elsewhere\/x, which/],
+    [401, {}, /answered 401: authentication failed: check auth\.type/],
+    [403, {}, /answered 403: permission denied: grant this client/],
+    [302, { location: 'https://elsewhere/x?token=1' }, /answered 302: it redirects to https:\/\/elsewhere\/x, and/],
   ])('fails at %i, which is about us, and refuses no record for it', async (status, headers, message) => {
     const { run } = await start(() => ({ status, headers }))
     const error = await run.put(values('a')).catch((failed: Error) => failed)
@@ -262,7 +262,7 @@ describe('the HTTP sink', () => {
   it('begins nothing more when a request says that nothing is taken from us', async () => {
     const failed = Promise.withResolvers<void>()
     const bodies: (string | undefined)[] = []
-    const send = async ({ body }: HttpCall): Promise<HttpAnswer> => {
+    const send = async ({ body }: TransportRequest): Promise<TransportResponse> => {
       bodies.push(body)
       if (body === 'b1') await failed.promise
       // Behind whatever the refusal of the other lane has set off.
@@ -304,9 +304,12 @@ describe('its configuration', () => {
     [{ 'http.api.url': 'ftp://x' }, 'Invalid value ftp://x for configuration http.api.url: expected http://'],
     [{ 'auth.type': 'BASIC', 'connection.user': 'u' }, 'auth.type=BASIC needs connection.password'],
     [{ 'auth.type': 'OAUTH2' }, 'auth.type=OAUTH2 needs oauth2.token.url'],
-    [{ headers: 'nonsense' }, 'Invalid value for configuration headers: a header is no NAME:VALUE'],
-    [{ 'retry.on.status.codes': '5xx' }, "'5xx' is no status or range of statuses"],
-    [{ 'regex.patterns': 'a~b', 'regex.replacements': 'c' }, 'regex.patterns and regex.replacements must be as many'],
+    [{ headers: 'nonsense' }, 'Invalid value for configuration headers: a header should be NAME:VALUE'],
+    [{ 'retry.on.status.codes': '5xx' }, "'5xx' is not a status or a range of statuses"],
+    [
+      { 'regex.patterns': 'a~b', 'regex.replacements': 'c' },
+      'regex.patterns and regex.replacements must have the same number of entries',
+    ],
     [{ 'http.proxy.host': 'p' }, 'http.proxy.host needs http.proxy.port'],
     [
       { 'oauth2.jwt.enabled': 'true' },
@@ -316,20 +319,16 @@ describe('its configuration', () => {
     expect(problems(config)).toContainEqual(expect.stringContaining(message))
   })
 
-  it('says that answers are not written to topics where a configuration wants that', async () => {
-    const told: (readonly [object, string | undefined])[] = []
-    const note = (fields: object, message?: string) => void told.push([fields, message])
-    const config = {
-      'http.api.url': 'http://h/',
-      'reporter.bootstrap.servers': 'k:1',
-      'reporter.result.topic.name': 'r',
-    }
-    const run = await runSink(httpSink, { config, log: { debug: note, info: note, warn: note, error: note } })
+  it('warns that the keys of a reporter with clients of its own have no effect', async () => {
+    const warnings: (readonly [object, string | undefined])[] = []
+    const log = (fields: object, message?: string) => void warnings.push([fields, message])
+    const config = { 'http.api.url': 'http://h/', 'reporter.producer.acks': '1', 'reporter.result.topic.name': 'r' }
+    const run = await runSink(httpSink, { config, log: { debug: log, info: log, warn: log, error: log } })
     await run.stop()
-    expect(told).toEqual([
+    expect(warnings).toEqual([
       [
-        { keys: ['reporter.bootstrap.servers', 'reporter.result.topic.name'] },
-        expect.stringMatching(/^answers are not written to topics: what the server refuses is where errors\.dead/),
+        { keys: ['reporter.producer.acks'] },
+        expect.stringMatching(/^these keys have no effect: reports are written by/),
       ],
     ])
   })

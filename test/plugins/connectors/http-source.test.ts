@@ -133,7 +133,11 @@ describe('the HTTP source', () => {
       'slow',
       { code: 'retriable', message: expect.stringMatching(/no whole answer within 200 ms/) },
     ],
-    ['401', { status: 401 }, { message: expect.stringMatching(/answered 401: it does not know us: check auth\.type/) }],
+    [
+      '401',
+      { status: 401 },
+      { message: expect.stringMatching(/answered 401: authentication failed: check auth\.type/) },
+    ],
     [
       '404',
       { status: 404, body: 'no such' },
@@ -177,7 +181,7 @@ describe('its configuration', () => {
     [{ 'auth.type': 'bearer' }, 'auth.type=BEARER needs bearer.token'],
     [
       { 'http.request.headers': 'x' },
-      'Invalid value for configuration http.request.headers: a header is no NAME:VALUE',
+      'Invalid value for configuration http.request.headers: a header should be NAME:VALUE',
     ],
   ])('refuses %o', (written, message) => {
     const raw = { topic: 't', url: 'http://h/', ...written }

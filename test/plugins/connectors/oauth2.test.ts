@@ -93,7 +93,7 @@ async function start(react: Parameters<typeof startHttpServer>[0], own: Partial<
     network: UNRESTRICTED.network,
     connectTimeoutMs: 5_000,
     requestTimeoutMs: 5_000,
-    answerBytesMax: 10_000,
+    responseBytesMax: 10_000,
     whenLonger: 'cut',
   })
   onTestFinished(() => transport.close())

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { type Row, RowSplitter } from '../../../src/plugins/connectors/directory/row-splitter.ts'
+import { RowSplitter, type TextRow } from '../../../src/plugins/connectors/directory/row-splitter.ts'
 
 describe('the rows of a file', () => {
   it('end in \\n and \\r\\n, and the last one may have no end', () => {
@@ -61,11 +61,11 @@ describe('the rows of a file', () => {
 
 type Own = { readonly position?: number; readonly quote?: string; readonly rowBytesMax?: number }
 
-function split(chunks: readonly (string | Buffer)[], own: Own = {}): readonly Row[] {
+function split(chunks: readonly (string | Buffer)[], own: Own = {}): readonly TextRow[] {
   const splitter = new RowSplitter({ position: 0, rowBytesMax: 1_000, ...own })
   return [...chunks.flatMap((chunk) => splitter.push(Buffer.from(chunk))), ...splitter.end()]
 }
 
-function texts(rows: readonly Row[]): readonly string[] {
+function texts(rows: readonly TextRow[]): readonly string[] {
   return rows.map(({ text }) => text)
 }

@@ -36,7 +36,7 @@ describe('the way to an HTTP server', () => {
     expect(seen).toEqual([`Basic ${btoa('ann:p@ss')}`])
   })
 
-  it('says what to do where the proxy does not know us, and where certificates are not there', async () => {
+  it('names the remedy for a proxy that requires authentication, and for missing certificates', async () => {
     const proxy = createServer((_, outgoing) => void outgoing.writeHead(407).end())
     proxy.on('connect', (_, socket) => socket.end('HTTP/1.1 407 Proxy Authentication Required\r\n\r\n'))
     const through = {
@@ -44,7 +44,7 @@ describe('the way to an HTTP server', () => {
       ...{ 'http.proxy.user': 'ann', 'http.proxy.password': 'geheim' },
     }
     await expect(put({ 'http.api.url': 'http://h.example/', ...through })).rejects.toThrow(
-      /answered 407: the proxy does not know us: check http\.proxy\.user/,
+      /answered 407: proxy authentication failed: check http\.proxy\.user/,
     )
     const error = await put({ 'http.api.url': 'https://h.example/', ...through }).catch((failed: Error) => failed)
     expect(error).toMatchObject({ code: 'retriable', message: expect.stringMatching(/407.*: check http\.proxy\.user/) })

@@ -3,7 +3,7 @@ import { getEventListeners } from 'node:events'
 import { connect } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { OPEN } from '../../../src/plugins/connectors/webhook/credentials.ts'
+import { NO_AUTHENTICATION } from '../../../src/plugins/connectors/webhook/authenticator.ts'
 import { Receiver, type ReceiverOptions } from '../../../src/plugins/connectors/webhook/receiver.ts'
 import { webhookSource } from '../../../src/plugins/connectors/webhook/source.ts'
 import {
@@ -202,7 +202,7 @@ const ANYWHERE: ReceiverOptions = {
   port: 0,
   tls: undefined,
   path: '/',
-  gate: OPEN,
+  gate: NO_AUTHENTICATION,
   bodyBytesMax: 100,
   waitingBytesMax: 100,
   waitingMax: 10,

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { avroFormat, type ParsedAvro } from '../../../src/formats/avro/avro.ts'
-import { type FromAvro, fromAvro } from '../../../src/plugins/converters/avro/from-avro.ts'
-import { toAvroText } from '../../../src/plugins/converters/avro/to-avro.ts'
+import { type FromAvro, fromAvro } from '../../../src/java-compat/avro/from-avro.ts'
+import { toAvroText } from '../../../src/java-compat/avro/to-avro.ts'
 import {
   array,
   BYTES,

@@ -1,11 +1,11 @@
 import { expect, it } from 'vitest'
-import type { Json } from '../../../src/formats/json/model.ts'
+import type { PlainJson } from '../../../src/formats/json/model.ts'
 import { fromJsonSchema } from '../../../src/plugins/converters/json-schema/from-json-schema.ts'
 import { INT64, optional, type Schema, STRING } from '../../../src/sdk/index.ts'
 
 const OPTIONS = { optionalUnlessRequired: false, flattenSingletons: true, generalized: false, version: undefined }
 
-function read(schema: Json, references: Readonly<Record<string, Json>> = {}): Schema {
+function read(schema: PlainJson, references: Readonly<Record<string, PlainJson>> = {}): Schema {
   return fromJsonSchema(schema, new Map(Object.entries(references)), OPTIONS)
 }
 

@@ -71,7 +71,7 @@ describe('InsertHeader, with the answers of Apache Kafka 4.3.1', () => {
   })
 })
 
-it('refuses a converter that waits for a registry', () => {
+it('refuses an asynchronous converter', () => {
   const plugin = asHeaderConverter(
     defineConverter({
       class: 'SlowConverter',
@@ -82,6 +82,6 @@ it('refuses a converter that waits for a registry', () => {
     }),
   )
   expect(() => plugin.create({}, UNRESTRICTED).fromConnect({ key: 'h', schema: STRING, value: 'x' })).toThrow(
-    'SlowConverter waits for something: it can not convert headers',
+    'SlowConverter is asynchronous: it cannot convert headers',
   )
 })

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
+import { javaText } from '../../../src/java-compat/text.ts'
 import { jsonConverter } from '../../../src/plugins/converters/json/converter.ts'
-import { javaText } from '../../../src/plugins/java-text.ts'
 import { shippedCatalog } from '../../../src/plugins/shipped.ts'
 import { parseConfig, type SchemaAndValue, UNRESTRICTED } from '../../../src/sdk/index.ts'
 import { type ScalarCase, scalarCases } from './scalar-cases.ts'

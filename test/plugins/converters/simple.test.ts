@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
+import { javaText } from '../../../src/java-compat/text.ts'
 import { simpleHeaderConverter } from '../../../src/plugins/converters/simple-header/converter.ts'
 import { stringConverter } from '../../../src/plugins/converters/string.ts'
-import { javaText } from '../../../src/plugins/java-text.ts'
 import {
   INT64,
   OPTIONAL_STRING,

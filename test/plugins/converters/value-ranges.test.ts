@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { cellWriter } from '../../../src/plugins/connectors/postgres/sink/cells.ts'
-import { UTC } from '../../../src/plugins/connectors/postgres/zone.ts'
+import { UTC } from '../../../src/plugins/connectors/postgres/time-zone.ts'
 import { shippedCatalog } from '../../../src/plugins/shipped.ts'
 import {
   type ConverterInstance,

@@ -176,6 +176,14 @@ const ROWS: Readonly<Record<string, Row>> = {
     when: ['POST /subjects/s/versions', ring(33)],
     ...refusal(42201, text('Invalid schema, details: ')),
   },
+  '42201 a JSON reference without a target': {
+    when: ['POST /subjects/s/versions', { schemaType: 'JSON', schema: '{"contains":{"$ref":"#/gone"}}' }],
+    ...refusal(42201, text("details: $ref '#/gone' names nothing in the schema")),
+  },
+  '42201 a JSON pattern': {
+    when: ['POST /subjects/s/versions', { schemaType: 'JSON', schema: '{"patternProperties":{"(":{}}}' }],
+    ...refusal(42201, text("details: the pattern '(' is invalid: Unclosed group near index 1")),
+  },
   '42201 references in a circle': {
     given: [S, ['POST /subjects/s/versions', { ...INT, references: [{ name: 'n', subject: 's', version: 1 }] }]],
     when: ['POST /subjects/t/versions', { ...INT, references: [{ name: 'n', subject: 's', version: 2 }] }],
@@ -306,7 +314,7 @@ const ROWS: Readonly<Record<string, Row>> = {
   '405': { when: ['PUT /subjects', {}], ...refusal(405, 'HTTP 405 Method Not Allowed', 405) },
   '400 no JSON': { when: ['POST /subjects/s/versions', '{"schema":'], ...refusal(400, expect.any(String), 400) },
   '400 a wrong member': {
-    when: ['POST /subjects/s/versions', { schema: 1 }],
+    when: ['POST /subjects/s/versions', { schema: [1] }],
     ...refusal(400, expect.any(String), 400),
   },
   '400 a context': { when: ['GET /contexts/a:b/subjects'], ...refusal(400, expect.any(String), 400) },

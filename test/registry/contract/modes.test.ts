@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { MODES, type Mode } from '../../../src/clients/registry.ts'
+import { type Mode, REGISTRY_MODES } from '../../../src/clients/registry.ts'
 import { type Request, type Row, refusal, rowPlayer } from '../../support/registry-rows.ts'
 
 const expectRow = rowPlayer()
@@ -71,7 +71,7 @@ const TABLE: Readonly<Record<Mode, Partial<Record<Operation, Outcome>>>> = {
   FORWARD: { ...IMPORT_ROW, 'goes into IMPORT': OCCUPIED },
 }
 
-describe.each(MODES)('a registry in mode %s', (mode) => {
+describe.each(REGISTRY_MODES)('a registry in mode %s', (mode) => {
   const scope = mode === 'FORWARD' ? '/mode/:.__GLOBAL:' : '/mode'
   const enter: Request = [`PUT ${scope}?force=true`, { mode }]
 

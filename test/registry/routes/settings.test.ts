@@ -320,7 +320,7 @@ describe('the edge', () => {
   })
 
   it.each([
-    [{ schema: 5 }],
+    [{ schema: [5] }],
     [{ schema: '"int"', references: 'x' }],
     [{ schema: '"int"', references: [{ name: 'n' }] }],
     [{ schema: '"int"', metadata: { tags: 1 } }],

@@ -1,9 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import {
-  clientSettings,
-  keysWithoutEffect,
-  overrideProblems,
-} from '../../../src/worker/configuration/client-settings.ts'
+import { clientSettings, ineffectiveKeys, overrideProblems } from '../../../src/worker/configuration/client-settings.ts'
 
 describe("a task's clients", () => {
   it('are set by the worker, and by the connector over it', () => {
@@ -55,7 +51,7 @@ describe("a task's clients", () => {
       pollRecordsMax: 7,
       sessionTimeoutMs: 300,
     })
-    expect(keysWithoutEffect(connector, 'override.')).toEqual([])
+    expect(ineffectiveKeys(connector, 'override.')).toEqual([])
   })
 
   it('fail where no offset is known and none is to be chosen', () => {
@@ -85,8 +81,8 @@ describe("a task's clients", () => {
       'producer.override.batch.size': '1',
       'consumer.override.x': '',
     }
-    expect(keysWithoutEffect(connector, 'override.')).toEqual(['producer.override.linger.ms', 'consumer.override.x'])
-    expect(keysWithoutEffect({ 'producer.acks': '1', 'admin.sasl.mechanism': 'PLAIN' }, '')).toEqual(['producer.acks'])
+    expect(ineffectiveKeys(connector, 'override.')).toEqual(['producer.override.linger.ms', 'consumer.override.x'])
+    expect(ineffectiveKeys({ 'producer.acks': '1', 'admin.sasl.mechanism': 'PLAIN' }, '')).toEqual(['producer.acks'])
   })
 
   it('are refused with a wrong value under the name that was written', () => {

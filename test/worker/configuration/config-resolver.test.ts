@@ -1,7 +1,7 @@
 import pino from 'pino'
 import { describe, expect, it } from 'vitest'
-import { createLogger, secretsOf } from '../../../src/config/logger.ts'
-import { Secrets } from '../../../src/config/secrets.ts'
+import { createLogger, secretMaskerOf } from '../../../src/config/logger.ts'
+import { SecretMasker } from '../../../src/config/secret-masker.ts'
 import { ConfigResolver, createProviders } from '../../../src/worker/configuration/config-resolver.ts'
 import { watchPlaceholders } from '../../../src/worker/configuration/placeholder-watch.ts'
 import { FakeClock } from '../../support/fake-clock.ts'
@@ -15,7 +15,7 @@ function vault(values: Record<string, string>) {
     if (path === 'broken') throw new Error('the vault is shut')
     return Object.fromEntries(keys.flatMap((key) => (key in values ? [[key, values[key]!]] : [])))
   }
-  return { values, asked, resolver: new ConfigResolver(new Map([['vault', read]]), new Secrets()) }
+  return { values, asked, resolver: new ConfigResolver(new Map([['vault', read]]), new SecretMasker()) }
 }
 
 describe('placeholders', () => {
@@ -47,9 +47,12 @@ describe('what was filled in', () => {
   it('is masked in texts, and in every line of the log it was made known to', async () => {
     const lines: string[] = []
     const logger = createLogger({ write: (line) => void lines.push(line) })
-    const resolver = new ConfigResolver(new Map([['vault', () => ({ p: 'se"cret' })]]), secretsOf(logger.child({})))
+    const resolver = new ConfigResolver(
+      new Map([['vault', () => ({ p: 'se"cret' })]]),
+      secretMaskerOf(logger.child({})),
+    )
     await resolver.resolve({ p: '${vault:p}' })
-    expect(resolver.masked('no entry for se"cret here')).toBe('no entry for [hidden] here')
+    expect(resolver.mask('no entry for se"cret here')).toBe('no entry for [hidden] here')
     logger.child({ task: 0 }).error({ err: new Error('bad se"cret') }, 'failed')
     expect(lines).toHaveLength(1)
     expect(lines[0]).toContain('bad [hidden]')
@@ -97,13 +100,15 @@ describe('the watch over placeholders', () => {
       ['good', () => good],
       ['bad', () => (isBroken ? Promise.reject(new Error('sealed')) : { a: 'same' })],
     ])
-    const resolver = new ConfigResolver(providers, new Secrets())
+    const resolver = new ConfigResolver(providers, new SecretMasker())
     await resolver.resolve({ x: '${good:a}' }, { connector: 'one' })
     await resolver.resolve({ x: '${bad:a}' }, { connector: 'two' })
     isBroken = true
     good.a = 'second'
     const unreadable: unknown[] = []
-    expect(await resolver.stale(['one', 'two'], (error) => unreadable.push(error))).toEqual(['one'])
+    expect(await resolver.connectorsWithChangedValues(['one', 'two'], (error) => unreadable.push(error))).toEqual([
+      'one',
+    ])
     expect(unreadable).toEqual([expect.objectContaining({ message: "can't fill in ${bad:…}: sealed" })])
   })
 
@@ -111,8 +116,8 @@ describe('the watch over placeholders', () => {
     const { resolver, values } = vault({ a: 'first' })
     await resolver.resolve({ x: '${vault:a}' }, { connector: 'one' })
     values['a'] = 'second'
-    expect(await resolver.stale([], () => expect.unreachable())).toEqual([])
-    expect(await resolver.stale(['one'], () => expect.unreachable())).toEqual([])
+    expect(await resolver.connectorsWithChangedValues([], () => expect.unreachable())).toEqual([])
+    expect(await resolver.connectorsWithChangedValues(['one'], () => expect.unreachable())).toEqual([])
   })
 })
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { MASK } from '../../../src/config/secret-keys.ts'
-import { requireNoMasks, toMaskedConfig, withStoredSecrets } from '../../../src/worker/configuration/masked-config.ts'
+import { rejectMasks, restoreMaskedSecrets, toMaskedConfig } from '../../../src/worker/configuration/masked-config.ts'
 import { localPluginHost } from '../../support/plugin-host.ts'
 
 const plugins = localPluginHost().catalog
@@ -27,24 +27,22 @@ describe('a configuration for those who may not see its secrets', () => {
 
   it('means what is stored when it is written back, but for what was changed', () => {
     const written = { ...SHOWN, topics: 'new', 'sasl.jaas.config': 'changed' }
-    expect(withStoredSecrets(written, STORED, plugins)).toEqual({
+    expect(restoreMaskedSecrets(written, STORED, plugins)).toEqual({
       config: { ...STORED, topics: 'new', 'sasl.jaas.config': 'changed' },
       unknown: [],
     })
   })
 
   it('is refused where its masks mean nothing that is stored', () => {
-    const { unknown } = withStoredSecrets(SHOWN, undefined, plugins)
+    const { unknown } = restoreMaskedSecrets(SHOWN, undefined, plugins)
     expect(unknown).toEqual(['http.api.url', 'connection.password'])
-    expect(() => requireNoMasks(unknown)).toThrow(
-      /Invalid value \[hidden\] for configuration http\.api\.url: it stands/,
-    )
+    expect(() => rejectMasks(unknown)).toThrow(/Invalid value \[hidden\] for configuration http\.api\.url: it stands/)
     const moved = { ...SHOWN, 'http.api.url': `https://me:${MASK}@elsewhere.example/?token=${MASK}` }
-    expect(withStoredSecrets(moved, STORED, plugins).unknown).toEqual(['http.api.url'])
+    expect(restoreMaskedSecrets(moved, STORED, plugins).unknown).toEqual(['http.api.url'])
   })
 
   it('may hold the text of a mask where it masks nothing', () => {
     const written = { 'transforms.mask.replacement': MASK, 'db.password': 'real' }
-    expect(withStoredSecrets(written, undefined, plugins)).toEqual({ config: written, unknown: [] })
+    expect(restoreMaskedSecrets(written, undefined, plugins)).toEqual({ config: written, unknown: [] })
   })
 })

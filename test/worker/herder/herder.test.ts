@@ -1,31 +1,31 @@
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
 import { silentLogger } from '../../../src/config/logger.ts'
 import { Herder } from '../../../src/worker/herder/herder.ts'
-import type { Leader } from '../../../src/worker/herder/leader-duties.ts'
-import type { Work } from '../../../src/worker/membership/connect-protocol.ts'
+import type { LeaderDuties } from '../../../src/worker/herder/leader-duties.ts'
+import type { ConnectorsAndTasks } from '../../../src/worker/membership/connect-protocol.ts'
 import { configure, createRunner } from '../../support/worker-parts.ts'
 
-const ALL: Work = { connectors: ['c'], tasks: [0, 1].map((task) => ({ connector: 'c', task })) }
+const ALL: ConnectorsAndTasks = { connectors: ['c'], tasks: [0, 1].map((task) => ({ connector: 'c', task })) }
 
 describe('a herder', () => {
   it('brings what runs to what the group gave, and only the leader tidies up', async () => {
     const { herder, group, runner, tidied } = createHerder()
-    await herder.onWork()
+    await herder.onAssigned()
     expect([...runner.tasks.keys()]).toEqual(['c-0', 'c-1'])
     expect(tidied()).toBe(0)
     group.isLeader = true
     group.work = { connectors: [], tasks: [{ connector: 'c', task: 1 }] }
-    await herder.onWork()
+    await herder.onAssigned()
     expect([...runner.tasks.keys()]).toEqual(['c-1'])
     expect(tidied()).toBe(1)
   })
 
   it('looks once for all changes that came together, and tells the group', async () => {
     const { herder, group, tasks } = createHerder()
-    await herder.onWork()
+    await herder.onAssigned()
     group.looks = 0
     for (let change = 0; change < 5; change++) herder.wake()
-    await herder.onWork()
+    await herder.onAssigned()
     expect(group.looks).toBe(2)
     expect(tasks).toHaveLength(2)
   })
@@ -40,13 +40,13 @@ describe('a herder', () => {
     await herder.isResponding()
     expect([...runner.tasks.keys()]).toEqual(['c-0', 'c-1'])
     await runner.stopAll()
-    await herder.onWork()
+    await herder.onAssigned()
     expect([...runner.tasks.keys()]).toEqual(['c-0', 'c-1'])
   })
 
   it('stops everything when it is out of the group', async () => {
     const { herder, runner, tasks } = createHerder()
-    await herder.onWork()
+    await herder.onAssigned()
     await herder.onLost()
     expect([runner.tasks.size, runner.connectors.size]).toEqual([0, 0])
     expect(tasks.map(({ done }) => done)).toEqual([['stop'], ['stop']])
@@ -54,14 +54,14 @@ describe('a herder', () => {
 
   it('restarts what failed, where that is asked for', async () => {
     const { herder, tasks, written } = createHerder()
-    await herder.onWork()
+    await herder.onAssigned()
     for (const { say } of tasks) say({ type: 'running' })
     tasks[1]?.say({ type: 'failed', trace: 'why' })
     await herder.restartTask({ connector: 'c', task: 0 })
     written.length = 0
     expect(herder.restartPlan('c', true, true)).toEqual({ connector: false, tasks: [1] })
     herder.onRestart({ kind: 'restart', connector: 'c', includeTasks: true, onlyFailed: true })
-    await herder.onWork()
+    await herder.onAssigned()
     expect(written).toEqual(['c-1 RESTARTING', 'offsets'])
   })
 
@@ -69,7 +69,7 @@ describe('a herder', () => {
     vi.useFakeTimers({ toFake: ['setTimeout'] })
     onTestFinished(() => void vi.useRealTimers())
     const { herder, runner, parts } = createHerder()
-    await herder.onWork()
+    await herder.onAssigned()
     const { refresh } = parts.offsets
     Object.assign(parts.offsets, { refresh: () => Promise.reject(new Error('not read to its end')) })
     await expect(herder.restartTask({ connector: 'c', task: 1 })).rejects.toThrow('not read to its end')
@@ -96,7 +96,7 @@ function createHerder() {
     has: () => true,
     isLeader: false,
     looks: 0,
-    configuredChanged() {
+    rebalanceIfWorkChanged() {
       group.looks += 1
     },
   }
@@ -104,7 +104,7 @@ function createHerder() {
     ...made.parts,
     logger: silentLogger(),
     runner: made.runner,
-    leader: { tidy: async () => void tidied++ } as unknown as Leader,
+    leader: { cleanUp: async () => void tidied++ } as unknown as LeaderDuties,
     group: () => group,
   })
   return { ...made, herder, group, tidied: () => tidied }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { Broker } from '../../../src/broker/broker.ts'
 import { silentLogger } from '../../../src/config/logger.ts'
-import { Leader } from '../../../src/worker/herder/leader-duties.ts'
+import { LeaderDuties } from '../../../src/worker/herder/leader-duties.ts'
 import type { ConfigRecord } from '../../../src/worker/stores/config-codec.ts'
 import { ConfigState } from '../../../src/worker/stores/config-state.ts'
 import type { ConfigStore } from '../../../src/worker/stores/config-store.ts'
@@ -16,12 +16,16 @@ describe('fencing', () => {
   it('shuts out the tasks of the set before, once for all that ask', async () => {
     const { leader, configs, fenced, written } = createLeader()
     configure(configs, 2)
-    await leader.fence('c')
+    await leader.fenceZombieSourceTasks('c')
     expect([fenced, written]).toEqual([[], [{ kind: 'fencing', connector: 'c', tasks: 2 }]])
     configure(configs, 3)
-    await Promise.all([leader.fence('c'), leader.fence('c'), leader.fence('c')])
+    await Promise.all([
+      leader.fenceZombieSourceTasks('c'),
+      leader.fenceZombieSourceTasks('c'),
+      leader.fenceZombieSourceTasks('c'),
+    ])
     expect(fenced).toEqual(['workers-c-0', 'workers-c-1'])
-    await leader.fence('c')
+    await leader.fenceZombieSourceTasks('c')
     expect(written).toHaveLength(2)
   })
 
@@ -29,7 +33,7 @@ describe('fencing', () => {
     const { leader, configs, fenced } = createLeader()
     for (let round = 0; round < 2; round++) {
       configure(configs, 1)
-      await leader.fence('c')
+      await leader.fenceZombieSourceTasks('c')
     }
     expect(fenced).toEqual([])
   })
@@ -37,26 +41,26 @@ describe('fencing', () => {
   it('shuts out all tasks of a connector that was stopped, so that its offsets can be changed', async () => {
     const { leader, configs, fenced } = createLeader()
     configure(configs, 2)
-    await leader.fence('c')
+    await leader.fenceZombieSourceTasks('c')
     configs.apply({ kind: 'commit', connector: 'c', tasks: 0 })
-    await leader.fence('c')
+    await leader.fenceZombieSourceTasks('c')
     expect(fenced).toEqual(['workers-c-0', 'workers-c-1'])
   })
 
   it('fails when another set of tasks came meanwhile', async () => {
     const { leader, configs, onFenced } = createLeader()
     configure(configs, 2)
-    await leader.fence('c')
+    await leader.fenceZombieSourceTasks('c')
     configure(configs, 2)
     onFenced(() => configure(configs, 4))
-    await expect(leader.fence('c')).rejects.toMatchObject({ code: 'rebalancing' })
+    await expect(leader.fenceZombieSourceTasks('c')).rejects.toMatchObject({ code: 'rebalancing' })
   })
 
   it('is the leader’s, of connectors that are there', async () => {
     const { leader, follow } = createLeader()
-    await expect(leader.fence('c')).rejects.toMatchObject({ code: 'connector_not_found' })
+    await expect(leader.fenceZombieSourceTasks('c')).rejects.toMatchObject({ code: 'connector_not_found' })
     follow()
-    await expect(leader.fence('c')).rejects.toMatchObject({ code: 'rebalancing' })
+    await expect(leader.fenceZombieSourceTasks('c')).rejects.toMatchObject({ code: 'rebalancing' })
     await expect(leader.putTasks('c', [])).rejects.toMatchObject({ code: 'rebalancing' })
   })
 })
@@ -70,11 +74,11 @@ it('takes no tasks of a stopped connector', async () => {
 
 it('makes a session key, and another one when it has got too old', async () => {
   const { leader, written, clock } = createLeader()
-  await leader.renewSessionKey()
-  await leader.renewSessionKey()
+  await leader.rotateSessionKey()
+  await leader.rotateSessionKey()
   expect(written).toHaveLength(1)
   const ending = new AbortController()
-  const keeping = leader.keepSessionKeyFresh(ending.signal)
+  const keeping = leader.runSessionKeyRotation(ending.signal)
   await clock.advance(HOUR_MS + 20_000)
   expect(written).toHaveLength(2)
   ending.abort()
@@ -88,7 +92,7 @@ function createLeader() {
   const clock = new FakeClock()
   let isLeader = true
   let afterFencing = () => {}
-  const leader = new Leader({
+  const leader = new LeaderDuties({
     broker: {
       producer: async ({ transactionalId }: { transactionalId: string }) => {
         fenced.push(transactionalId)

@@ -1,16 +1,16 @@
 import { describe, expect, it } from 'vitest'
 import { isSecretKey } from '../../../src/config/secret-keys.ts'
-import { toStoredTask } from '../../../src/worker/herder/stored-task-config.ts'
+import { toStoredTaskConfig } from '../../../src/worker/herder/stored-task-config.ts'
 
 const RAW = { password: '${vault:p}', limit: '${vault:n}', tables: '${vault:t}', host: 'h' }
 const RESOLVED = {
-  filledIn: new Map([
+  placeholderValues: new Map([
     ['${vault:p}', 'hunter/22\n'],
     ['${vault:n}', '12'],
     ['${vault:t}', 'public.orders,public.customers'],
   ]),
 }
-const store = (made: Readonly<Record<string, string>>) => toStoredTask(made, RAW, RESOLVED, isSecretKey)
+const store = (made: Readonly<Record<string, string>>) => toStoredTaskConfig(made, RAW, RESOLVED, isSecretKey)
 
 describe('the configuration of a task', () => {
   it('is stored with placeholders: under their own key, and wherever else their value appears, also trimmed', () => {

@@ -2,13 +2,13 @@ import { describe, expect, it } from 'vitest'
 import type { TaskId } from '../../../src/clients/worker.ts'
 import {
   configuredWork,
-  planForgetting,
+  findObsoleteStatuses,
   planWork,
-  type Started,
-  taskKey,
+  type StartedWork,
 } from '../../../src/worker/herder/work-plan.ts'
-import type { Work } from '../../../src/worker/membership/connect-protocol.ts'
-import type { TargetState } from '../../../src/worker/stores/config-codec.ts'
+import type { ConnectorsAndTasks } from '../../../src/worker/membership/connect-protocol.ts'
+import { taskKey } from '../../../src/worker/model/task-key.ts'
+import type { StoredTargetState } from '../../../src/worker/stores/config-codec.ts'
 import { ConfigState } from '../../../src/worker/stores/config-state.ts'
 import { parseStatusRecord } from '../../../src/worker/stores/status-codec.ts'
 import { StatusState } from '../../../src/worker/stores/status-state.ts'
@@ -58,7 +58,7 @@ describe('the plan of a worker', () => {
   it('pauses and resumes in place; a stopped connector has no tasks', () => {
     const configs = configured('STARTED')
     const started = all(configs)
-    const target = (to: TargetState) => {
+    const target = (to: StoredTargetState) => {
       configs.apply({ kind: 'target', connector: 'c', target: to })
       return planOf(WORK, configs, started).map(({ do: step }) => step)
     }
@@ -82,14 +82,14 @@ describe('the leader', () => {
     for (const key of ['status-connector-c', 'status-task-c-0', 'status-task-c-1', 'status-connector-gone']) {
       statuses.apply(parseStatusRecord(key, status)!)
     }
-    expect(planForgetting(configured('STARTED'), statuses)).toEqual([
+    expect(findObsoleteStatuses(configured('STARTED'), statuses)).toEqual([
       { kind: 'task', connector: 'c', task: 1 },
       { kind: 'connector', connector: 'gone' },
     ])
   })
 })
 
-function configured(target: TargetState): ConfigState {
+function configured(target: StoredTargetState): ConfigState {
   const configs = new ConfigState()
   configs.apply({ kind: 'connector', connector: 'c', config: { name: 'c' } })
   configs.apply({ kind: 'target', connector: 'c', target })
@@ -98,12 +98,12 @@ function configured(target: TargetState): ConfigState {
   return configs
 }
 
-function nothing(): Started {
+function nothing(): StartedWork {
   return { connectors: new Map(), tasks: new Map() }
 }
 
 /** A worker that has carried its plan out. */
-function all(configs: ConfigState): Started {
+function all(configs: ConfigState): StartedWork {
   const { config, tasks, target } = configs.connector('c')!
   return {
     connectors: new Map([['c', { config, target }]]),
@@ -112,7 +112,7 @@ function all(configs: ConfigState): Started {
 }
 
 /** Of all; what is planned for the one connector alone is the same. */
-function planOf(work: Work, configs: ConfigState, started: Started, only?: ReadonlySet<string>) {
+function planOf(work: ConnectorsAndTasks, configs: ConfigState, started: StartedWork, only?: ReadonlySet<string>) {
   const owned = new Set([...work.connectors, ...work.tasks.map(taskKey)])
   const has = (one: string | TaskId) => owned.has(typeof one === 'string' ? one : taskKey(one))
   const steps = planWork({ work, has }, configs, started, only)

@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { taskKey } from '../../../src/worker/herder/work-plan.ts'
-import { balance, type Memory } from '../../../src/worker/membership/assignor.ts'
-import { NO_WORK, type Work } from '../../../src/worker/membership/connect-protocol.ts'
+import { type AssignorState, assignWork } from '../../../src/worker/membership/assignor.ts'
+import { type ConnectorsAndTasks, NO_WORK } from '../../../src/worker/membership/connect-protocol.ts'
+import { taskKey } from '../../../src/worker/model/task-key.ts'
 
 const DELAY_MS = 300_000
 
@@ -133,7 +133,7 @@ describe('the balance of a group', () => {
   })
 })
 
-type TaskOf = Work['tasks'][number]
+type TaskOf = ConnectorsAndTasks['tasks'][number]
 
 const happening: fc.Arbitrary<(group: Group, index: number) => void> = fc.oneof(
   fc.constant((group: Group, index: number) => group.join(`j${index}`)),
@@ -149,9 +149,9 @@ const happening: fc.Arbitrary<(group: Group, index: number) => void> = fc.oneof(
 
 /** Workers that do in each round what they are told, on a clock of their own. */
 class Group {
-  readonly #workers = new Map<string, Work>()
-  #configured: Work = NO_WORK
-  #memory: Memory | undefined
+  readonly #workers = new Map<string, ConnectorsAndTasks>()
+  #configured: ConnectorsAndTasks = NO_WORK
+  #memory: AssignorState | undefined
   #generation = 0
   #nowMs = 1
   delayMs = 0
@@ -171,7 +171,7 @@ class Group {
     }
   }
 
-  join(id: string, work: Work = NO_WORK): void {
+  join(id: string, work: ConnectorsAndTasks = NO_WORK): void {
     this.#workers.set(id, work)
   }
 
@@ -195,7 +195,11 @@ class Group {
 
   round() {
     this.#generation += 1
-    const { shares, delayMs, memory } = balance(
+    const {
+      changes: shares,
+      delayMs,
+      state: memory,
+    } = assignWork(
       {
         generation: this.#generation,
         configured: this.#configured,
@@ -229,7 +233,7 @@ class Group {
     }
   }
 
-  work(id: string): Work {
+  work(id: string): ConnectorsAndTasks {
     return this.#workers.get(id) ?? NO_WORK
   }
 
@@ -257,8 +261,8 @@ class Group {
   }
 }
 
-function metadataOf(work: Work) {
-  const holds = {
+function metadataOf(work: ConnectorsAndTasks) {
+  const assignment = {
     error: 0,
     leaderId: '',
     leaderUrl: '',
@@ -267,5 +271,5 @@ function metadataOf(work: Work) {
     revoked: NO_WORK,
     delayMs: 0,
   }
-  return { url: '', configOffset: 0, holds }
+  return { url: '', configOffset: 0, assignment }
 }

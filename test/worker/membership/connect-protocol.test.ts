@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import {
-  parseAssignment,
-  parseMetadata,
-  toAssignment,
-  toMetadata,
+  encodeWorkerAssignment,
+  encodeWorkerMetadata,
+  parseWorkerAssignment,
+  parseWorkerMetadata,
 } from '../../../src/worker/membership/connect-protocol.ts'
 
 // Read from the coordinator of a real group of one Kafka Connect 4.3.1 worker.
@@ -14,10 +14,10 @@ const ASSIGNMENT =
 
 describe('the bytes of the worker group', () => {
   it('are read as a Java worker wrote them', () => {
-    expect(parseMetadata(Buffer.from(METADATA, 'hex'))).toMatchObject({
+    expect(parseWorkerMetadata(Buffer.from(METADATA, 'hex'))).toMatchObject({
       url: 'http://127.0.0.1:23483/',
       configOffset: 126,
-      holds: {
+      assignment: {
         assigned: {
           connectors: ['a', '100%', 'a/b'],
           tasks: ['a', '100%', 'a/b'].map((connector) => ({ connector, task: 0 })),
@@ -27,18 +27,18 @@ describe('the bytes of the worker group', () => {
   })
 
   it('are written as a Java worker writes them', () => {
-    const metadata = parseMetadata(Buffer.from(METADATA, 'hex'))
-    expect(toMetadata('sessioned', metadata).toString('hex')).toBe(METADATA)
-    const assignment = parseAssignment(Buffer.from(ASSIGNMENT, 'hex'))
-    expect(toAssignment('sessioned', assignment).toString('hex')).toBe(ASSIGNMENT)
+    const metadata = parseWorkerMetadata(Buffer.from(METADATA, 'hex'))
+    expect(encodeWorkerMetadata('sessioned', metadata).toString('hex')).toBe(METADATA)
+    const assignment = parseWorkerAssignment(Buffer.from(ASSIGNMENT, 'hex'))
+    expect(encodeWorkerAssignment('sessioned', assignment).toString('hex')).toBe(ASSIGNMENT)
   })
 
   it('may end before the fields that older workers do not know', () => {
     const bytes = Buffer.from(ASSIGNMENT, 'hex')
-    expect(parseAssignment(bytes.subarray(0, bytes.length - 8))).toMatchObject({ delayMs: 0 })
+    expect(parseWorkerAssignment(bytes.subarray(0, bytes.length - 8))).toMatchObject({ delayMs: 0 })
   })
 
   it('are refused when they are cut off', () => {
-    expect(() => parseAssignment(Buffer.from(ASSIGNMENT, 'hex').subarray(0, 20))).toThrow('cut off')
+    expect(() => parseWorkerAssignment(Buffer.from(ASSIGNMENT, 'hex').subarray(0, 20))).toThrow('cut off')
   })
 })

@@ -3,10 +3,10 @@ import { createServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
+import { watchContent } from '../../../src/config/file-watcher.ts'
 import { silentLogger } from '../../../src/config/logger.ts'
 import { tlsMaterial } from '../../../src/config/tls.ts'
-import { followedFiles } from '../../../src/config/watch.ts'
-import { Peers, type PeerTls } from '../../../src/worker/membership/peer-client.ts'
+import { PeerClient, type PeerTls } from '../../../src/worker/membership/peer-client.ts'
 import { peerTls } from '../../../src/worker/routes/rest-server.ts'
 import { workerSettings } from '../../../src/worker/settings.ts'
 import { temporaryDirectory } from '../../support/temporary-directory.ts'
@@ -20,18 +20,18 @@ describe('a worker on https with a certificate of a private authority', () => {
   it('is reached by one that trusts it and shows a certificate of its own', async () => {
     const url = await startPeer()
     const us = peers(tlsMaterial({ ...TRUST, 'ssl.keystore.location': pem('client.pem') }))
-    expect(await us.pass(url, REQUEST, true)).toEqual({
+    expect(await us.forward(url, REQUEST, true)).toEqual({
       status: 201,
       location: '/here',
       text: 'PUT /connectors/c/config?forward=false Basic x {"a":"ä"}',
     })
-    await expect(us.fence(url, 'c')).resolves.toBeUndefined()
+    await expect(us.fenceZombieSourceTasks(url, 'c')).resolves.toBeUndefined()
   })
 
   it('is not taken by one that does not trust it, and takes nobody without a certificate', async () => {
     const url = await startPeer()
-    await expect(peers({}).pass(url, REQUEST, true)).rejects.toMatchObject({ code: 'peer_failed' })
-    await expect(peers(tlsMaterial(TRUST)).pass(url, REQUEST, true)).rejects.toMatchObject({ code: 'peer_failed' })
+    await expect(peers({}).forward(url, REQUEST, true)).rejects.toMatchObject({ code: 'peer_failed' })
+    await expect(peers(tlsMaterial(TRUST)).forward(url, REQUEST, true)).rejects.toMatchObject({ code: 'peer_failed' })
   })
 
   it('is reached when the trust in it comes later, in a file that was there', async () => {
@@ -44,21 +44,21 @@ describe('a worker on https with a certificate of a private authority', () => {
       'ssl.keystore.location': pem('client.pem'),
     }
     const settings = workerSettings(Object.entries(written).map(([key, value]) => ({ key, value, source: 'here' })))
-    const certificates = followedFiles({ ...peerTls(settings)!, logger: silentLogger() })
+    const certificates = watchContent({ ...peerTls(settings)!, logger: silentLogger() })
     onTestFinished(() => certificates.close())
-    const us = new Peers({ ...OPTIONS, tls: certificates.current })
-    await expect(us.fence(url, 'c')).rejects.toMatchObject({ code: 'peer_failed' })
+    const us = new PeerClient({ ...OPTIONS, tls: certificates.current })
+    await expect(us.fenceZombieSourceTasks(url, 'c')).rejects.toMatchObject({ code: 'peer_failed' })
     copyFileSync(pem('ca.pem'), file)
-    await vi.waitFor(() => us.fence(url, 'c'), { timeout: 10_000 })
+    await vi.waitFor(() => us.fenceZombieSourceTasks(url, 'c'), { timeout: 10_000 })
   })
 
   it('is told from one that nobody listens for', async () => {
-    expect(await peers({}).pass('https://127.0.0.1:1', REQUEST, true)).toBeUndefined()
+    expect(await peers({}).forward('https://127.0.0.1:1', REQUEST, true)).toBeUndefined()
   })
 })
 
-function peers(tls: PeerTls): Peers {
-  return new Peers({ ...OPTIONS, tls: () => tls })
+function peers(tls: PeerTls): PeerClient {
+  return new PeerClient({ ...OPTIONS, tls: () => tls })
 }
 
 async function startPeer(): Promise<string> {

@@ -1,10 +1,15 @@
 import { describe, expect, it, onTestFinished } from 'vitest'
-import type { Broker, Generation, MemberOptions } from '../../../src/broker/broker.ts'
+import type { Broker, Generation, GroupMembershipOptions } from '../../../src/broker/broker.ts'
 import { systemClock } from '../../../src/config/clock.ts'
 import { silentLogger } from '../../../src/config/logger.ts'
-import { taskKey } from '../../../src/worker/herder/work-plan.ts'
-import { type Assignment, NO_WORK, toAssignment, type Work } from '../../../src/worker/membership/connect-protocol.ts'
-import { type GroupOptions, WorkerGroup } from '../../../src/worker/membership/worker-group.ts'
+import {
+  type ConnectorsAndTasks,
+  encodeWorkerAssignment,
+  NO_WORK,
+  type WorkerAssignment,
+} from '../../../src/worker/membership/connect-protocol.ts'
+import { WorkerGroup, type WorkerGroupOptions } from '../../../src/worker/membership/worker-group.ts'
+import { taskKey } from '../../../src/worker/model/task-key.ts'
 import { FakeClock } from '../../support/fake-clock.ts'
 import { openTestLog } from '../../support/topic.ts'
 
@@ -36,11 +41,11 @@ describe('a group of workers', () => {
     const second = await join('b')
     await expect.poll(() => [first.tasks().length, second.tasks().length], WAIT).toEqual([1, 1])
     const [leader, follower] = first.group.isLeader ? [first, second] : [second, first]
-    const rounds = follower.group.rounds.count
+    const rounds = follower.group.rebalances.count
     configure(6)
-    follower.group.configuredChanged()
-    expect(follower.group.rounds.count).toBe(rounds)
-    leader.group.configuredChanged()
+    follower.group.rebalanceIfWorkChanged()
+    expect(follower.group.rebalances.count).toBe(rounds)
+    leader.group.rebalanceIfWorkChanged()
     await expect.poll(() => [first.tasks().length, second.tasks().length], WAIT).toEqual([3, 3])
   })
 
@@ -66,9 +71,9 @@ describe('a worker, told by its coordinator,', () => {
   it('lets go of everything when it is out of the group', async () => {
     const done: string[] = []
     const { group, protocol } = await joinFake({ onLost: async () => void done.push('lost') })
-    await protocol().joined(generationOf({ assigned: workOf(2) }))
+    await protocol().onJoined(generationOf({ assigned: workOf(2) }))
     expect([group.work.tasks.length, group.has({ connector: 'c', task: 1 }), group.leaderUrl]).toEqual([2, true, URL])
-    await protocol().lost?.(new Error('the session is over'))
+    await protocol().onLost?.(new Error('the session is over'))
     expect(done).toEqual(['lost'])
     expect([group.work.tasks.length, group.has({ connector: 'c', task: 1 }), group.leaderUrl]).toEqual([
       0,
@@ -80,18 +85,18 @@ describe('a worker, told by its coordinator,', () => {
 
   it('tells how long its rounds take, and since when there was none', async () => {
     const { group, protocol, clock } = await joinFake({})
-    expect(group.rounds).toMatchObject({ count: 0, isUnderWay: false })
-    protocol().offer()
+    expect(group.rebalances).toMatchObject({ count: 0, isUnderWay: false })
+    protocol().protocols()
     await clock.advance(50)
-    expect(group.rounds.isUnderWay).toBe(true)
-    await protocol().joined(generationOf({}))
+    expect(group.rebalances.isUnderWay).toBe(true)
+    await protocol().onJoined(generationOf({}))
     await clock.advance(30)
-    expect(group.rounds).toEqual({ count: 1, msTotal: 50, msMax: 50, sinceLastMs: 30, isUnderWay: false })
+    expect(group.rebalances).toEqual({ count: 1, msTotal: 50, msMax: 50, sinceLastMs: 30, isUnderWay: false })
   })
 
   it('leads only as long as nobody else can have been made the leader', async () => {
     const { group, protocol, clock } = await joinFake({})
-    await protocol().joined(generationOf({}))
+    await protocol().onJoined(generationOf({}))
     expect(group.isLeader).toBe(true)
     await clock.advance(VALID_MS)
     expect(group.isLeader).toBe(false)
@@ -99,16 +104,16 @@ describe('a worker, told by its coordinator,', () => {
 
   it('rests after a round by what it took and moved, and asks once for all that changed meanwhile', async () => {
     let configured = NO_WORK
-    const { group, protocol, asked, clock } = await joinFake({ configured: () => configured })
+    const { group, protocol, asked, clock } = await joinFake({ configuredWork: () => configured })
     const change = (tasks: number) => {
       configured = workOf(tasks)
-      group.configuredChanged()
+      group.rebalanceIfWorkChanged()
     }
     const round = async (generation: number, tookMs: number) => {
-      const members = [{ memberId: 'm', metadata: protocol().offer()[0]!.metadata }]
+      const members = [{ memberId: 'm', metadata: protocol().protocols()[0]!.metadata }]
       const shares = await protocol().assign('weir-sessioned', members, { memberId: 'm', generation })
       await clock.advance(tookMs)
-      await protocol().joined({ ...generationOf({}), assignment: shares.get('m')! })
+      await protocol().onJoined({ ...generationOf({}), assignment: shares.get('m')! })
     }
     configured = workOf(1)
     await round(1, 50)
@@ -132,18 +137,18 @@ describe('a worker, told by its coordinator,', () => {
     expect(asked).toHaveLength(3)
     await round(4, 0)
     await clock.advance(20)
-    group.configuredChanged()
+    group.rebalanceIfWorkChanged()
     expect(asked).toHaveLength(3)
   })
 
   it('rests no longer than a second, however much is moved', async () => {
     let configured = workOf(5_000)
-    const { group, protocol, asked, clock } = await joinFake({ configured: () => configured })
-    const members = [{ memberId: 'm', metadata: protocol().offer()[0]!.metadata }]
+    const { group, protocol, asked, clock } = await joinFake({ configuredWork: () => configured })
+    const members = [{ memberId: 'm', metadata: protocol().protocols()[0]!.metadata }]
     await protocol().assign('weir-sessioned', members, { memberId: 'm', generation: 1 })
-    await protocol().joined(generationOf({ assigned: configured }))
+    await protocol().onJoined(generationOf({ assigned: configured }))
     configured = workOf(5_001)
-    group.configuredChanged()
+    group.rebalanceIfWorkChanged()
     await clock.advance(999)
     expect(asked).toEqual([])
     await clock.advance(1)
@@ -151,25 +156,25 @@ describe('a worker, told by its coordinator,', () => {
   })
 
   it('asks for a round also when its time as the leader is over, since nobody else may', async () => {
-    const { group, protocol, asked, clock } = await joinFake({ configured: () => workOf(1) })
-    await protocol().joined(generationOf({}))
+    const { group, protocol, asked, clock } = await joinFake({ configuredWork: () => workOf(1) })
+    await protocol().onJoined(generationOf({}))
     await clock.advance(VALID_MS)
     asked.length = 0
-    group.configuredChanged()
+    group.rebalanceIfWorkChanged()
     expect([group.isLeader, asked]).toEqual([false, ['the configured work changed']])
   })
 
   it('asks for another round when work was given up, when it waits long enough, and when the leader was behind', async () => {
     const { protocol, asked, clock } = await joinFake({})
-    await protocol().joined(generationOf({ revoked: workOf(1) }))
+    await protocol().onJoined(generationOf({ revoked: workOf(1) }))
     expect(asked).toEqual(['work was given up'])
-    await protocol().joined(generationOf({ delayMs: 300 }))
+    await protocol().onJoined(generationOf({ delayMs: 300 }))
     await clock.advance(299)
     expect(asked).toHaveLength(1)
     await clock.advance(1)
     expect(asked.slice(1)).toEqual(['lost work has waited long enough'])
-    await protocol().joined(generationOf({ delayMs: 300 }))
-    await protocol().joined(generationOf({ error: 1 }))
+    await protocol().onJoined(generationOf({ delayMs: 300 }))
+    await protocol().onJoined(generationOf({ error: 1 }))
     await clock.advance(300)
     expect(asked.slice(2)).toEqual(['the leader had not read all configurations'])
   })
@@ -179,14 +184,14 @@ const URL = 'http://leader/'
 const VALID_MS = 10_000
 
 /** A coordinator that does what the test says. */
-async function joinFake(changes: Partial<GroupOptions>) {
+async function joinFake(changes: Partial<WorkerGroupOptions>) {
   const clock = new FakeClock()
   const asked: string[] = []
-  let options: MemberOptions | undefined
+  let options: GroupMembershipOptions | undefined
   const validUntilMs = clock.monotonicMs() + VALID_MS
   const member = { memberId: 'm', validUntilMs: () => validUntilMs, rejoin: (reason: string) => asked.push(reason) }
   const broker = {
-    member: async (given: MemberOptions) => {
+    joinGroup: async (given: GroupMembershipOptions) => {
       options = given
       return { ...member, close: async () => undefined }
     },
@@ -195,9 +200,9 @@ async function joinFake(changes: Partial<GroupOptions>) {
   return { group, clock, asked, protocol: () => options!.protocol }
 }
 
-function generationOf(told: Partial<Assignment>): Generation {
+function generationOf(told: Partial<WorkerAssignment>): Generation {
   const nothing = { error: 0, leaderId: 'm', leaderUrl: URL, configOffset: 5, delayMs: 0 }
-  const assignment = toAssignment('sessioned', { ...nothing, assigned: NO_WORK, revoked: NO_WORK, ...told })
+  const assignment = encodeWorkerAssignment('sessioned', { ...nothing, assigned: NO_WORK, revoked: NO_WORK, ...told })
   return { generation: 1, memberId: 'm', leaderId: 'm', protocol: 'weir-sessioned', assignment }
 }
 
@@ -208,11 +213,17 @@ async function openGroup(tasks: number) {
     configure: (count: number) => {
       configured = workOf(count)
     },
-    join: (name: string, changes: Partial<GroupOptions> = {}) => joinGroup(broker, name, () => configured, changes),
+    join: (name: string, changes: Partial<WorkerGroupOptions> = {}) =>
+      joinGroup(broker, name, () => configured, changes),
   }
 }
 
-async function joinGroup(broker: Broker, name: string, configured: () => Work, changes: Partial<GroupOptions>) {
+async function joinGroup(
+  broker: Broker,
+  name: string,
+  configured: () => ConnectorsAndTasks,
+  changes: Partial<WorkerGroupOptions>,
+) {
   const url = `http://${name}/`
   const group = await WorkerGroup.join({
     broker,
@@ -228,8 +239,8 @@ async function joinGroup(broker: Broker, name: string, configured: () => Work, c
     url,
     configOffset: () => 5,
     readConfigs: async () => undefined,
-    configured,
-    onWork: async () => undefined,
+    configuredWork: configured,
+    onAssigned: async () => undefined,
     onLost: async () => undefined,
     ...changes,
   })
@@ -237,6 +248,6 @@ async function joinGroup(broker: Broker, name: string, configured: () => Work, c
   return { url, group, tasks: () => group.work.tasks.map(taskKey).sort() }
 }
 
-function workOf(tasks: number): Work {
+function workOf(tasks: number): ConnectorsAndTasks {
   return { connectors: ['c'], tasks: Array.from({ length: tasks }, (_, task) => ({ connector: 'c', task })) }
 }

@@ -1,45 +1,45 @@
 import { expect, it } from 'vitest'
-import type { PeerAnswer, Peers } from '../../../src/worker/membership/peer-client.ts'
+import type { PeerClient, PeerResponse } from '../../../src/worker/membership/peer-client.ts'
 import type { WorkerGroup } from '../../../src/worker/membership/worker-group.ts'
 import {
-  type Answerer,
-  type AnswererParts,
-  answerElsewhere,
+  forwardRequest,
+  type RequestTarget,
+  type WorkerRequestHandlerOptions,
 } from '../../../src/worker/membership/worker-request-handler.ts'
 import { FakeClock } from '../../support/fake-clock.ts'
 
 const LEADER = 'http://leader/'
 const OWNER = 'http://owner/'
 const REQUEST = { method: 'PUT', url: '/connectors/c/config', headers: {}, body: {} }
-const ANSWER: PeerAnswer = { status: 200, location: null, text: '{}' }
+const ANSWER: PeerResponse = { status: 200, location: null, text: '{}' }
 
 it('answers here what this worker leads, has, or can say is not there', async () => {
   const leads = parts({ isLeader: true })
-  expect(await answerElsewhere(leads, 'leader', REQUEST, 'first')).toBeUndefined()
+  expect(await forwardRequest(leads, 'leader', REQUEST, 'first')).toBeUndefined()
   const has = parts({ has: () => true })
-  expect(await answerElsewhere(has, { owner: 'c' }, REQUEST, 'first')).toBeUndefined()
+  expect(await forwardRequest(has, { owner: 'c' }, REQUEST, 'first')).toBeUndefined()
   const unknown = { ...parts({}), exists: () => false }
-  expect(await answerElsewhere(unknown, { owner: 'c' }, REQUEST, 'first')).toBeUndefined()
+  expect(await forwardRequest(unknown, { owner: 'c' }, REQUEST, 'first')).toBeUndefined()
 })
 
 it('passes on to the leader, and from there to the owner', async () => {
   const follower = parts({ leaderUrl: LEADER })
-  expect(await answerElsewhere(follower, 'leader', REQUEST, 'first')).toBe(ANSWER)
+  expect(await forwardRequest(follower, 'leader', REQUEST, 'first')).toBe(ANSWER)
   expect(follower.passed).toEqual([[LEADER, 'first']])
   const leader = parts({ isLeader: true, urlOf: () => OWNER })
-  expect(await answerElsewhere(leader, { owner: 'c' }, REQUEST, 'second')).toBe(ANSWER)
+  expect(await forwardRequest(leader, { owner: 'c' }, REQUEST, 'second')).toBe(ANSWER)
   expect(leader.passed).toEqual([[OWNER, 'last']])
 })
 
 it('reads the configurations before it answers what was written elsewhere', async () => {
   const follower = parts({ leaderUrl: LEADER })
-  await answerElsewhere(follower, 'leader', REQUEST, 'first')
+  await forwardRequest(follower, 'leader', REQUEST, 'first')
   expect(follower.reads).toBe(1)
 })
 
 it('waits while nobody leads or listens, and refuses after ten seconds', async () => {
   const away = parts({ leaderUrl: LEADER }, () => undefined)
-  const refused = expect(answerElsewhere(away, 'leader', REQUEST, 'first')).rejects.toMatchObject({
+  const refused = expect(forwardRequest(away, 'leader', REQUEST, 'first')).rejects.toMatchObject({
     code: 'rebalancing',
     message: expect.stringContaining('no known leader URL'),
   })
@@ -49,7 +49,7 @@ it('waits while nobody leads or listens, and refuses after ten seconds', async (
 
   const late: { leaderUrl?: string } = {}
   const waiting = parts(late)
-  const answer = answerElsewhere(waiting, 'leader', REQUEST, 'first')
+  const answer = forwardRequest(waiting, 'leader', REQUEST, 'first')
   await waiting.clock.advance(1_000)
   late.leaderUrl = LEADER
   await waiting.clock.advance(100)
@@ -58,7 +58,7 @@ it('waits while nobody leads or listens, and refuses after ten seconds', async (
 
 it('does not pass a request on that was passed on twice', async () => {
   const third = parts({ leaderUrl: LEADER })
-  const refused = expect(answerElsewhere(third, 'leader', REQUEST, 'last')).rejects.toMatchObject({
+  const refused = expect(forwardRequest(third, 'leader', REQUEST, 'last')).rejects.toMatchObject({
     code: 'rebalancing',
     message: expect.stringContaining('conflicting operation'),
   })
@@ -69,7 +69,7 @@ it('does not pass a request on that was passed on twice', async () => {
 
 type Place = Partial<Pick<WorkerGroup, 'isLeader' | 'leaderUrl' | 'urlOf' | 'has'>>
 
-function parts(place: Place, answer: () => PeerAnswer | undefined = () => ANSWER) {
+function parts(place: Place, answer: () => PeerResponse | undefined = () => ANSWER) {
   const passed: [string, string][] = []
   const fake = {
     passed,
@@ -78,15 +78,15 @@ function parts(place: Place, answer: () => PeerAnswer | undefined = () => ANSWER
     group: () =>
       ({ isLeader: false, has: () => false, ...place, leaderUrl: place.leaderUrl }) as unknown as WorkerGroup,
     peers: {
-      pass: async (url: string, _: unknown, isLastHop: boolean) => {
+      forward: async (url: string, _: unknown, isLastHop: boolean) => {
         passed.push([url, isLastHop ? 'last' : 'first'])
         return answer()
       },
-    } as unknown as Peers,
-    exists: (_: Exclude<Answerer, 'leader'>['owner']) => true,
+    } as unknown as PeerClient,
+    exists: (_: Exclude<RequestTarget, 'leader'>['owner']) => true,
     readConfigs: async () => {
       fake.reads += 1
     },
   }
-  return fake satisfies AnswererParts
+  return fake satisfies WorkerRequestHandlerOptions
 }

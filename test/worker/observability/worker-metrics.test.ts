@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { createMetrics } from '../../../src/config/metrics.ts'
-import { workerMetrics } from '../../../src/worker/observability/worker-metrics.ts'
+import { registerWorkerMetrics } from '../../../src/worker/observability/worker-metrics.ts'
 import { countersIn } from '../../../src/worker/tasks/task-counters.ts'
 
 const CONNECTOR = { name: 'out', kind: 'sink', className: 'FileStreamSink', version: '1.0', state: 'running' } as const
@@ -10,9 +10,9 @@ it('tells what the worker, its tasks and its group are, as they are when somebod
   const metrics = createMetrics()
   const [source, sink] = [countersIn(), countersIn()]
   const starts = { connectorAttempts: 3, connectorFailures: 1, taskAttempts: 4, taskFailures: 2 }
-  workerMetrics(metrics, {
+  registerWorkerMetrics(metrics, {
     worker: () => ({ connectors: [CONNECTOR, { ...CONNECTOR, name: 'in' }], tasks: 2, starts }),
-    group: () => ({ rounds: ROUNDS, generation: 7, isLeader: true }),
+    group: () => ({ rebalances: ROUNDS, generation: 7, isLeader: true }),
     tasks: () => [
       { connector: 'in', task: 0, kind: 'source', state: 'running', counters: source },
       { connector: 'out', task: 1, kind: 'sink', state: 'paused', counters: sink },

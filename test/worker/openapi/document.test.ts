@@ -1,14 +1,14 @@
 import { readFileSync } from 'node:fs'
 import Fastify from 'fastify'
 import { describe, expect, it } from 'vitest'
-import { openApiDocument } from '../../../src/worker/openapi/document.ts'
+import { workerOpenApiDocument } from '../../../src/worker/openapi/document.ts'
 import { loggerRoutes } from '../../../src/worker/routes/loggers.ts'
 import { workerRoutes } from '../../../src/worker/routes/main.ts'
 import type { Exchange } from '../../golden/worker/recording.ts'
 import { createChecks } from '../../support/openapi.ts'
 import { startTestWorker } from '../../support/worker.ts'
 
-const { operations, checkAnswer } = createChecks(openApiDocument('0.0.0'))
+const { operations, checkAnswer } = createChecks(workerOpenApiDocument('0.0.0'))
 /** The server's own, of every program. */
 const SERVERS = ['GET /metrics', 'GET /healthz', 'GET /readyz']
 /** What workers ask of each other is nobody else's. */

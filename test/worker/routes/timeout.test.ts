@@ -1,12 +1,14 @@
 import Fastify from 'fastify'
 import { expect, it } from 'vitest'
-import { toWire } from '../../../src/worker/routes/errors.ts'
-import { answerInTime } from '../../../src/worker/routes/timeout.ts'
+import { workerErrorToWire } from '../../../src/worker/routes/errors.ts'
+import { addRequestTimeout } from '../../../src/worker/routes/timeout.ts'
 
 it('answers a request that hangs, and leaves the others alone', async () => {
   const app = Fastify()
-  answerInTime(app, 20)
-  app.setErrorHandler((error, _, reply) => reply.code(toWire(error)?.status ?? 0).send(toWire(error)?.body))
+  addRequestTimeout(app, 20)
+  app.setErrorHandler((error, _, reply) =>
+    reply.code(workerErrorToWire(error)?.status ?? 0).send(workerErrorToWire(error)?.body),
+  )
   app.get('/hangs', () => new Promise(() => undefined))
   app.get('/answers', async () => ({ fine: true }))
   app.get('/sends', (_, reply) => reply.code(202).send())

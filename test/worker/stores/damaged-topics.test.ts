@@ -1,21 +1,21 @@
 import { expect, it, onTestFinished, vi } from 'vitest'
-import { ATTRIBUTES_AT } from '../../../src/broker/batch-layout.ts'
-import { createBroker } from '../../../src/broker/client.ts'
-import { openEmbeddedHome } from '../../../src/broker/embedded/home.ts'
+import { createBrokerClient } from '../../../src/broker/broker-client.ts'
+import { openEmbeddedBackend } from '../../../src/broker/embedded/backend.ts'
+import { ATTRIBUTES_AT } from '../../../src/broker/record-batch-layout.ts'
 import { silentLogger } from '../../../src/config/logger.ts'
 import { createMetrics } from '../../../src/config/metrics.ts'
 import { startWorker } from '../../../src/worker/main.ts'
 import { workerSettings } from '../../../src/worker/settings.ts'
-import { createDamagedHome, flipBit } from '../../support/damaged-home.ts'
+import { createDamagedBackend, flipBit } from '../../support/damaged-backend.ts'
 
 it('a worker whose storage topic is damaged while it runs is not ready, stores nothing and says where', async () => {
   const logger = silentLogger()
-  const home = await openEmbeddedHome(':memory:', { logger })
+  const home = await openEmbeddedBackend(':memory:', { logger })
   let isDamaged = false
-  const damaged = createDamagedHome(home, (batch) =>
+  const damaged = createDamagedBackend(home, (batch) =>
     isDamaged ? flipBit(Buffer.from(batch), ATTRIBUTES_AT * 8) : batch,
   )
-  const broker = createBroker(damaged, { logger, address: () => Promise.reject(new Error('it has none')) })
+  const broker = createBrokerClient(damaged, { logger, address: () => Promise.reject(new Error('it has none')) })
   onTestFinished(() => broker.close())
   const settings = workerSettings([{ key: 'listeners', value: 'http://127.0.0.1:0', source: 'test' }])
   const onFailed = vi.fn<(error: Error) => void>()

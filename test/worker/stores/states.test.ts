@@ -48,9 +48,9 @@ describe('the state of the config topic', () => {
     const state = stateOf({ kind: 'connector', connector, config }, task(0), commit(1))
     state.apply({ kind: 'connector', connector, config: null })
     expect(state.connectors()).toEqual([])
-    expect(state.remains()).toEqual(['c'])
+    expect(state.deletedConnectorsWithRecords()).toEqual(['c'])
     state.apply({ kind: 'commit', connector, tasks: null })
-    expect(state.remains()).toEqual([])
+    expect(state.deletedConnectorsWithRecords()).toEqual([])
   })
 
   it('says that fencing is done until new tasks come', () => {

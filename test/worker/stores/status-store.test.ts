@@ -14,6 +14,6 @@ it('tells whose status it read, of the connector and of its tasks, and not which
   await store.putTopic({ connector: 'quiet', name: 'lines', task: 0, discoverTimestamp: 1 })
   await store.put({ kind: 'connector', connector: 'a' }, status)
   await store.put({ kind: 'task', connector: 'b', task: 0 }, status)
-  await store.forget({ kind: 'connector', connector: 'a' })
+  await store.delete({ kind: 'connector', connector: 'a' })
   expect(told).toEqual(['a', 'b', 'a'])
 })

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import type { NewRecord, NewTopic } from '../../../src/broker/broker.ts'
 import { DataError } from '../../../src/sdk/index.ts'
 import { parseTaskConfig } from '../../../src/worker/configuration/task-config.ts'
-import { type DeadLetter, DeadLetters } from '../../../src/worker/tasks/dead-letter-queue.ts'
+import { type DeadLetter, DeadLetterQueue } from '../../../src/worker/tasks/dead-letter-queue.ts'
 import type { TaskClients } from '../../../src/worker/tasks/task-clients.ts'
 import { countersIn } from '../../../src/worker/tasks/task-counters.ts'
 
@@ -38,7 +38,7 @@ async function open(config: Readonly<Record<string, string>>, fake: ReturnType<t
   const task = { connector: 'sink', task: 2 }
   return {
     counters,
-    letters: await DeadLetters.open({
+    letters: await DeadLetterQueue.open({
       clients: fake.clients,
       config: deadLetters!,
       task,

@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest'
-import type { NewRecord, Producer, Sent } from '../../../src/broker/broker.ts'
+import type { NewRecord, Producer, SendResult } from '../../../src/broker/broker.ts'
 import { silentLogger } from '../../../src/config/logger.ts'
 import type { SourceRecord } from '../../../src/sdk/index.ts'
 import type { TransactionBoundary } from '../../../src/worker/configuration/task-config.ts'
-import { AtLeastOnce } from '../../../src/worker/tasks/at-least-once-delivery.ts'
-import { ExactlyOnce } from '../../../src/worker/tasks/exactly-once-delivery.ts'
-import type { Delivery, TransactionEnd } from '../../../src/worker/tasks/source-delivery.ts'
-import type { LostRecord } from '../../../src/worker/tasks/source-records.ts'
+import { AtLeastOnceDelivery } from '../../../src/worker/tasks/at-least-once-delivery.ts'
+import { ExactlyOnceDelivery } from '../../../src/worker/tasks/exactly-once-delivery.ts'
+import type { SourceDelivery, TransactionEnd } from '../../../src/worker/tasks/source-delivery.ts'
+import type { FailedSourceRecord } from '../../../src/worker/tasks/source-records.ts'
 import { countersIn } from '../../../src/worker/tasks/task-counters.ts'
 import { FakeClock } from '../../support/fake-clock.ts'
 
@@ -226,7 +226,11 @@ describe('exactly once', () => {
 
 type Given = { readonly count?: number; readonly bytes?: number; readonly end?: TransactionEnd }
 
-function deliver(delivery: Delivery, position: number, { count = 1, bytes = count, end }: Given = {}): Promise<void> {
+function deliver(
+  delivery: SourceDelivery,
+  position: number,
+  { count = 1, bytes = count, end }: Given = {},
+): Promise<void> {
   const records = Array.from({ length: count }, (): NewRecord => ({ topic: 't', key: null, value: Buffer.from('v') }))
   const record: SourceRecord = { topic: 't', value: 'v', sourcePartition: {}, sourceOffset: { position } }
   const sources = Array<SourceRecord>(count).fill(record)
@@ -239,13 +243,19 @@ function atLeastOnce() {
   const { onFailure, failures } = failureCount()
   const own = parts(producer, counters)
   const written = Promise.withResolvers<void>()
-  const lost: LostRecord[] = []
-  const stepOver = (records: readonly LostRecord[]) => {
+  const lost: FailedSourceRecord[] = []
+  const stepOver = (records: readonly FailedSourceRecord[]) => {
     lost.push(...records)
     return written.promise
   }
   const { told, listener } = listening()
-  const delivery = new AtLeastOnce({ ...own, commitTimeoutMs: COMMIT_TIMEOUT_MS, onFailure, stepOver, listener })
+  const delivery = new AtLeastOnceDelivery({
+    ...own,
+    commitTimeoutMs: COMMIT_TIMEOUT_MS,
+    onFailure,
+    stepOver,
+    listener,
+  })
   return { told, lost, written, producer, delivery, failures, counters, clock: own.clock }
 }
 
@@ -253,7 +263,7 @@ function exactlyOnce(boundary: TransactionBoundary) {
   const producer = new FakeProducer(false)
   const { onFailure, failures } = failureCount()
   const { told, listener } = listening()
-  const delivery = new ExactlyOnce({ ...parts(producer, countersIn()), boundary, onFailure, listener })
+  const delivery = new ExactlyOnceDelivery({ ...parts(producer, countersIn()), boundary, onFailure, listener })
   return { told, producer, delivery, failures }
 }
 
@@ -293,14 +303,14 @@ class FakeProducer {
   offsetsHang = false
   batchesFail = false
   readonly #isSlow: boolean
-  readonly #batches: PromiseWithResolvers<Sent>[] = []
+  readonly #batches: PromiseWithResolvers<SendResult>[] = []
   readonly #refusals: (((index: number, error: Error) => void) | undefined)[] = []
 
   constructor(isSlow: boolean) {
     this.#isSlow = isSlow
   }
 
-  async send(records: readonly NewRecord[], refused?: (index: number, error: Error) => void): Promise<Sent> {
+  async send(records: readonly NewRecord[], refused?: (index: number, error: Error) => void): Promise<SendResult> {
     const sent = { partitions: new Int32Array(), offsets: new Float64Array() }
     if (records[0]?.topic === 'offsets') {
       if (this.offsetsFail) throw new Error('refused')
@@ -311,7 +321,7 @@ class FakeProducer {
     if (this.batchesFail) throw new Error('refused')
     this.log.push('batch')
     if (!this.#isSlow) return sent
-    const batch = Promise.withResolvers<Sent>()
+    const batch = Promise.withResolvers<SendResult>()
     this.#refusals.push(refused)
     this.#batches.push(batch)
     return batch.promise

@@ -1,16 +1,17 @@
 import { describe, expect, it } from 'vitest'
+import type { Broker } from '../../../src/broker/broker.ts'
 import { httpSink } from '../../../src/plugins/connectors/http-sink/sink.ts'
-import { firstTimes, type Moody, moodyRecords, startMoodyServer } from '../../support/moody-server.ts'
 import { SEED } from '../../support/property-seed.ts'
 import { DEAD_LETTERS, startTask } from '../../support/task.ts'
 import { openTestLog, readRecords } from '../../support/topic.ts'
+import { firstTimes, startUnstableServer, type UnstableServer, unstableRecords } from '../../support/unstable-server.ts'
 
 const RECORDS = 600
 
 describe('a task of the HTTP sink', () => {
-  it('brings each record to a moody server, in order per key, and exactly the refused ones to the dead letters', async () => {
+  it('brings each record to an unstable server, in order per key, exactly the rejected ones to the dead-letter queue, and a report of each', async () => {
     const broker = await openTestLog('in')
-    const records = moodyRecords(SEED, RECORDS)
+    const records = unstableRecords(SEED, RECORDS)
     const producer = await broker.producer()
     await producer.send(
       records.map((record) => ({
@@ -20,7 +21,7 @@ describe('a task of the HTTP sink', () => {
       })),
     )
     await producer.close()
-    const server = await startMoodyServer(SEED)
+    const server = await startUnstableServer(SEED)
     const task = startTask(broker, httpSink, {
       topics: 'in',
       'http.api.url': server.url,
@@ -30,13 +31,35 @@ describe('a task of the HTTP sink', () => {
       'retry.backoff.ms': '2',
       'max.retries': '1000',
       'max.in.flight.requests': '3',
+      'reporter.result.topic.replication.factor': '1',
+      'reporter.error.topic.replication.factor': '1',
       ...DEAD_LETTERS,
     })
     await expect.poll(() => task.counters.recordsOut, { timeout: 20_000 }).toBe(RECORDS)
     await task.stop()
-    const dead = (await readRecords(broker, 'dead')).map(({ value }) => (JSON.parse(String(value)) as Moody).n)
+    const dead = (await readRecords(broker, 'dead')).map(({ value }) => (JSON.parse(String(value)) as UnstableServer).n)
     expect(firstTimes(server.taken)).toEqual(firstTimes(records.filter(({ isBad }) => !isBad)))
     expect(dead.toSorted((a, b) => a - b)).toEqual(records.filter(({ isBad }) => isBad).map(({ n }) => n))
+    expect(await reportedOffsets(broker, 'success-responses')).toEqual(offsetsOf(records, (record) => !record.isBad))
+    expect(await reportedOffsets(broker, 'error-responses')).toEqual(offsetsOf(records, (record) => record.isBad))
     expect(await broker.groups.offsets('connect-HttpSink')).toEqual([{ topic: 'in', partition: 0, offset: RECORDS }])
   })
 })
+
+type UnstableRecords = ReturnType<typeof unstableRecords>
+
+/** Ascending, each once. */
+async function reportedOffsets(broker: Broker, topic: string): Promise<readonly number[]> {
+  const offsets = (await readRecords(broker, topic)).map(({ headers }) => {
+    const [, value] = headers.find(([name]) => name === 'input_record_offset') ?? []
+    return Number(value)
+  })
+  return [...new Set(offsets)].toSorted((a, b) => a - b)
+}
+
+function offsetsOf(
+  records: UnstableRecords,
+  isWanted: (record: UnstableRecords[number]) => boolean,
+): readonly number[] {
+  return records.flatMap((record, offset) => (isWanted(record) ? [offset] : []))
+}

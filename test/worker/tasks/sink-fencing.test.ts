@@ -1,7 +1,7 @@
 import { expect, it, onTestFinished } from 'vitest'
 import type { Broker } from '../../../src/broker/broker.ts'
-import { createBroker } from '../../../src/broker/client.ts'
-import { openEmbeddedHome } from '../../../src/broker/embedded/home.ts'
+import { createBrokerClient } from '../../../src/broker/broker-client.ts'
+import { openEmbeddedBackend } from '../../../src/broker/embedded/backend.ts'
 import { type Clock, systemClock } from '../../../src/config/clock.ts'
 import { silentLogger } from '../../../src/config/logger.ts'
 import { defineSink, z } from '../../../src/sdk/index.ts'
@@ -34,11 +34,11 @@ it('ends a sink task that was started anew elsewhere, and leaves the group to it
 async function openBroker() {
   const logger = silentLogger()
   const beats = new FakeClock()
-  const home = await openEmbeddedHome(':memory:', { logger })
+  const home = await openEmbeddedBackend(':memory:', { logger })
   const address = () => Promise.reject(new Error('it has no address'))
   // Only heartbeats wait for the test.
   const sleep: Clock['sleep'] = (ms, signal) => (ms === HEARTBEAT_MS ? beats : systemClock).sleep(ms, signal)
-  const broker = createBroker(home, { logger, clock: { ...systemClock, sleep }, address })
+  const broker = createBrokerClient(home, { logger, clock: { ...systemClock, sleep }, address })
   onTestFinished(() => broker.close())
   return { broker, beats }
 }

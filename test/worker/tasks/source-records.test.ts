@@ -3,10 +3,10 @@ import { shippedCatalog } from '../../../src/plugins/shipped.ts'
 import { INT32, type SourceRecord, UNRESTRICTED } from '../../../src/sdk/index.ts'
 import { parseTaskConfig } from '../../../src/worker/configuration/task-config.ts'
 import { ErrorPolicy } from '../../../src/worker/tasks/error-policy.ts'
-import { toDeadLetter, toFailure } from '../../../src/worker/tasks/source-failure.ts'
-import { type LostRecord, toOutgoing } from '../../../src/worker/tasks/source-records.ts'
+import { toDeadLetter, toRecordFailure } from '../../../src/worker/tasks/failed-source-record.ts'
+import { createRecordPipeline } from '../../../src/worker/tasks/record-pipeline.ts'
+import { convertSourceRecords, type FailedSourceRecord } from '../../../src/worker/tasks/source-records.ts'
 import { countersIn } from '../../../src/worker/tasks/task-counters.ts'
-import { createPipeline } from '../../../src/worker/tasks/transformation-chain.ts'
 import { FakeClock } from '../../support/fake-clock.ts'
 
 const SILENT = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} }
@@ -21,7 +21,7 @@ async function run(config: Readonly<Record<string, string>>, records: readonly P
     clock: new FakeClock(),
     signal: new AbortController().signal,
   })
-  const lost: LostRecord[] = []
+  const lost: FailedSourceRecord[] = []
   const batch = records.map((record, index) => ({
     topic: 'lines',
     value: null,
@@ -29,14 +29,14 @@ async function run(config: Readonly<Record<string, string>>, records: readonly P
     sourceOffset: { line: index },
     ...record,
   }))
-  const { records: made } = await toOutgoing(
+  const { records: made } = await convertSourceRecords(
     batch,
-    createPipeline(shippedCatalog(), config, STRINGS, UNRESTRICTED),
+    createRecordPipeline(shippedCatalog(), config, STRINGS, UNRESTRICTED),
     policy,
     {
       recordBytesMax: 1_000_000,
       lost: (one) => {
-        policy.tolerate(toFailure(one))
+        policy.tolerate(toRecordFailure(one))
         lost.push(one)
       },
     },

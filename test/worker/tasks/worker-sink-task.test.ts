@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { Broker } from '../../../src/broker/broker.ts'
+import type { RawConfig } from '../../../src/sdk/index.ts'
 import { defineSink, type SinkTask, z } from '../../../src/sdk/index.ts'
-import type { RawConfig } from '../../../src/worker/stores/config-codec.ts'
 import type { TaskDefaults } from '../../../src/worker/tasks/task-spec.ts'
 import { DEAD_LETTERS, refuseRecordsFor, startTask, TASK_DEFAULTS } from '../../support/task.ts'
 import { openTestLog, write } from '../../support/topic.ts'

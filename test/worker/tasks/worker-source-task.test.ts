@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { Broker } from '../../../src/broker/broker.ts'
+import type { RawConfig } from '../../../src/sdk/index.ts'
 import { defineSource, RetriableError, type SourceConnector, type SourceRecord, z } from '../../../src/sdk/index.ts'
-import type { RawConfig } from '../../../src/worker/stores/config-codec.ts'
 import { DEAD_LETTERS, refuseRecordsFor, startTask } from '../../support/task.ts'
 import { openTestLog, readRecords } from '../../support/topic.ts'
 

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest'
 import { httpSink } from '../../../src/plugins/connectors/http-sink/sink.ts'
 import { toDescriptor } from '../../../src/plugins/descriptor.ts'
 import type { ConnectorPlugin } from '../../../src/worker/configuration/connector-plugin.ts'
-import { keysOfNobody } from '../../../src/worker/validation/unknown-keys.ts'
+import { findUnknownKeys } from '../../../src/worker/validation/unknown-keys.ts'
 
 const sink = toDescriptor(httpSink) as ConnectorPlugin
 
@@ -21,12 +21,12 @@ it('the keys that nobody reads are those that neither the connector nor what it 
     'consumer.override.max.poll.records': '10',
     'weir.owner': 'weir/default/out',
   }
-  expect(keysOfNobody(sink, known)).toEqual([])
+  expect(findUnknownKeys(sink, known)).toEqual([])
   expect(
-    keysOfNobody(sink, { ...known, 'http.api.uri': 'x', 'task.max': '2', 'reporter.bootstrap.servers': 'x' }),
+    findUnknownKeys(sink, { ...known, 'http.api.uri': 'x', 'task.max': '2', 'reporter.producer.acks': 'x' }),
   ).toEqual([
     { key: 'http.api.uri', meant: 'http.api.url' },
     { key: 'task.max', meant: 'tasks.max' },
-    { key: 'reporter.bootstrap.servers' },
+    { key: 'reporter.producer.acks' },
   ])
 })

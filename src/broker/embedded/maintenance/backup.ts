@@ -3,20 +3,23 @@ import { join } from 'node:path'
 import { BrokerError } from '../../error.ts'
 import { CheckFile, syncDirectory } from '../check-file.ts'
 import { openDataDirectory, toStorageError } from '../data-directory.ts'
-import { filesOf } from '../files.ts'
-import { inspect } from '../inspection.ts'
+import { dataFilesOf } from '../files.ts'
+import { inspectDataDirectory } from '../inspection.ts'
 import { copyOnline, type OnProgress } from './online-copy.ts'
 import { verifyDatabase } from './verify.ts'
 
 export type BackupReport = { readonly directory: string; readonly backup: string; readonly bytes: number }
 
 /**
- * Makes `backup` a data directory that holds what `directory` held at one moment of the call; a program may use
- * `directory` meanwhile. The copy is read in full before this returns. What was written of it is removed when it fails.
+ * Copies a consistent state of `directory` to the new data directory `backup`. A program may use `directory` at the
+ * same time. The copy is verified completely before this returns; an incomplete copy is removed.
+ *
+ * Throws `invalid_config` for a directory without data or of an older format, or for a `backup` that is not empty; else
+ * as `copyOnline` does.
  */
 export async function backUp(directory: string, backup: string, onProgress: OnProgress): Promise<BackupReport> {
-  const [from, to] = [filesOf(directory), filesOf(backup)]
-  const found = existsSync(from.check) ? undefined : inspect(from, { pages: 0, faults: 1 })
+  const [from, to] = [dataFilesOf(directory), dataFilesOf(backup)]
+  const found = existsSync(from.check) ? undefined : inspectDataDirectory(from, { pages: 0, faults: 1 })
   if (found !== undefined) throw uncheckedError(directory, found.kind)
   if (hasEntries(backup))
     throw new BrokerError('invalid_config', `${backup} is not empty: a backup needs a new directory`)
@@ -29,7 +32,7 @@ export async function backUp(directory: string, backup: string, onProgress: OnPr
     } finally {
       closeSync(database)
     }
-    // A start compares everything and takes the log into the database.
+    // Opening it checks its files and moves the log into the database.
     openDataDirectory(backup, { nowMs: Date.now(), fsync: 'checkpoint' }).close()
     onProgress('verifying', 0, 1)
     const [fault] = (await verifyDatabase(backup)).faults

@@ -3,18 +3,18 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { BrokerError } from '../../error.ts'
 import { CheckFile, type CheckHeader } from '../check-file.ts'
 import { damageError } from '../damage.ts'
-import { type DataFiles, sizeOf, withFile } from '../files.ts'
-import { type Fault, pageFault } from '../inspection.ts'
+import { type DataFiles, fileSize, withFile } from '../files.ts'
+import { type FileFault, pageFault } from '../inspection.ts'
 import { PAGE_BYTES } from '../schema.ts'
-import { EMPTY_WAL, pageSum, readWal, type WalContent } from '../wal.ts'
+import { EMPTY_WAL, pageChecksum, readWal, type WalContent } from '../wal.ts'
 
-/** What a long piece of work reports: how many of how many parts are done. */
+/** Reports the progress of a step: `done` of `all` parts. */
 export type OnProgress = (what: string, done: number, all: number) => void
 
-/** A state of the database that was acknowledged at one moment, while another process goes on writing. */
+/** A consistent, acknowledged state of a database that another process may continue to change. */
 export type ConsistentCopy = {
   readonly header: CheckHeader
-  /** Checksums of the pages up to the header's number of them. */
+  /** Checksums of the first `header.pages` pages. */
   readonly sums: Uint32Array
 }
 
@@ -23,14 +23,14 @@ type Range = { readonly header: CheckHeader; readonly wal: WalContent; readonly 
 const PAGES_AT_ONCE = 64
 const ATTEMPTS_MAX = 200
 const WAIT_MS = 50
-/** Without any change in between; more are damage. */
+/** More faults than this without a checkpoint in between count as damage. */
 const FAILURES_MAX = 10
 
 /**
- * Copies a database and its write-ahead log without a lock, or, without `target`, only compares them. The process that
- * has the directory changes the database at checkpoints only, which count up the generation in `broker.check`. A copy is
- * consistent when the generation at its end is that of its beginning and each page matches its checksum; what changed
- * meanwhile is copied again. Throws `data_corrupt`, and `timeout` when checkpoints follow one another too fast.
+ * Copies a database and its write-ahead log without a lock; without `target`, only verifies them. The process that uses
+ * the directory changes the database only in checkpoints, which increment the generation in `broker.check`. A copy is
+ * consistent if the generation did not change during the copy and each page matches its checksum; otherwise the changed
+ * pages are copied again. Throws `data_corrupt`, and `timeout` if checkpoints are too frequent.
  */
 export async function copyOnline(
   from: DataFiles,
@@ -61,13 +61,13 @@ export async function copyOnline(
 type CopyTarget = { readonly files: DataFiles; readonly database: number }
 type Source = { readonly files: DataFiles; readonly check: CheckFile; readonly copied: Map<number, number> }
 
-/** `fault`: what is wrong, unless it is just being changed. */
+/** One attempt. `fault` is undefined if the files changed during the copy. */
 async function copyOnce(
   { files, check, copied }: Source,
   header: CheckHeader | undefined,
   target: CopyTarget | undefined,
   onProgress: OnProgress,
-): Promise<ConsistentCopy | { readonly fault: Fault | undefined }> {
+): Promise<ConsistentCopy | { readonly fault: FileFault | undefined }> {
   const wal = header && copyWal(files, target?.files, header)
   if (header === undefined || wal === undefined) return { fault: logFault(files, header) }
   const range = { header, wal, pages: wal.databasePages ?? header.pages }
@@ -88,21 +88,21 @@ function finish(
   return { header, sums: Uint32Array.from({ length: header.pages }, (_, index) => copied.get(index + 1) ?? 0) }
 }
 
-function logFault(files: DataFiles, header: CheckHeader | undefined): Fault {
+function logFault(files: DataFiles, header: CheckHeader | undefined): FileFault {
   return header === undefined
     ? { file: files.check, message: 'is damaged' }
     : { file: files.wal, message: `is missing, cut off or damaged: ${header.walBytes} bytes were acknowledged` }
 }
 
-/** Undefined while the log is not there as the header says: a checkpoint is being made, or it is damaged. */
+/** Undefined if the log does not match the header, because of a checkpoint in progress or damage. */
 function copyWal(from: DataFiles, to: DataFiles | undefined, header: CheckHeader): WalContent | undefined {
-  const isMoved = header.state === 'checkpointing' && sizeOf(from.wal) === 0
+  const isMoved = header.state === 'checkpointing' && fileSize(from.wal) === 0
   if (header.walBytes === 0 || isMoved) {
     if (to !== undefined) withFile(to.wal, () => truncateSync(to.wal))
     return EMPTY_WAL
   }
   if (to !== undefined) {
-    if (sizeOf(from.wal) < header.walBytes) return undefined
+    if (fileSize(from.wal) < header.walBytes) return undefined
     copyFileSync(from.wal, to.wal)
     truncateSync(to.wal, header.walBytes)
   }
@@ -111,7 +111,7 @@ function copyWal(from: DataFiles, to: DataFiles | undefined, header: CheckHeader
   return isWhole ? wal : undefined
 }
 
-/** Neither a checkpoint nor the beginning of one between the two. */
+/** Whether no checkpoint was started or completed between the two headers. */
 function isSameLog(before: CheckHeader | undefined, after: CheckHeader | undefined): boolean {
   if (before === undefined || after === undefined) return before === after
   return (
@@ -136,7 +136,7 @@ async function copyPages(
     chunk.fill(0)
     withFile(from.database, (database) => readSync(database, chunk, 0, count * PAGE_BYTES, (first - 1) * PAGE_BYTES))
     for (let index = 0; index < count; index++) {
-      const sum = pageSum(chunk.subarray(index * PAGE_BYTES, (index + 1) * PAGE_BYTES))
+      const sum = pageChecksum(chunk.subarray(index * PAGE_BYTES, (index + 1) * PAGE_BYTES))
       copied.set(first + index, sums[index] === 0 ? 0 : sum)
     }
     if (target !== undefined) writeSync(target, chunk, 0, count * PAGE_BYTES, (first - 1) * PAGE_BYTES)

@@ -5,31 +5,33 @@ import { BrokerError } from '../../error.ts'
 import { CheckFile, type CheckHeader } from '../check-file.ts'
 import type { DamagedRange } from '../damage.ts'
 import { openDataDirectory } from '../data-directory.ts'
-import { type DataFiles, filesOf, withFile } from '../files.ts'
+import { type DataFiles, dataFilesOf, withFile } from '../files.ts'
 import { PAGE_BYTES } from '../schema.ts'
 import { readFrames, readSalts, type Salts } from '../wal.ts'
 import type { OnProgress } from './online-copy.ts'
 import { moveAside, moveInto } from './restore.ts'
 import { salvage } from './salvage.ts'
 import { verifyDirectory } from './verify.ts'
-import { withLock } from './with-lock.ts'
+import { withDirectoryLock } from './with-directory-lock.ts'
 
 export type RepairReport = {
   readonly directory: string
-  /** Nothing was damaged and nothing changed. */
+  /** True: no damage was found, and nothing was changed. */
   readonly isSound: boolean
-  /** Where the files as they were are now. */
+  /** Directory with the original files. */
   readonly damaged: string | undefined
   readonly batches: number
-  /** What can't be read any more. Offsets that compaction had removed may be among them. */
+  /** Offsets that could not be recovered. May include offsets that compaction had already removed. */
   readonly lost: readonly DamagedRange[]
-  /** What else could not be read, in words. */
+  /** Messages about other data that could not be read. */
   readonly notes: readonly string[]
 }
 
 /**
- * Makes a sound data directory of what can be read in a damaged one. The damaged files are kept in a folder beside. End
- * offsets stay where they were acknowledged, so that no offset is given twice.
+ * Replaces a damaged data directory by one with all data that is still readable. The damaged files are moved into a
+ * subdirectory. End offsets stay at their acknowledged values, so that no offset is assigned twice.
+ *
+ * Throws `data_locked` if a program uses the directory, and `data_corrupt` if the database file is missing.
  */
 export async function repair(directory: string, nowMs: number, onProgress: OnProgress): Promise<RepairReport> {
   const report = await verifyDirectory(directory, onProgress)
@@ -37,8 +39,8 @@ export async function repair(directory: string, nowMs: number, onProgress: OnPro
   if (report.faults.length === 0) {
     return { directory, isSound: true, damaged: undefined, batches: 0, lost: [], notes: [] }
   }
-  const files = filesOf(directory)
-  const repaired = withLock(files, () => repairLocked(files, nowMs, onProgress))
+  const files = dataFilesOf(directory)
+  const repaired = withDirectoryLock(files, () => repairLocked(files, nowMs, onProgress))
   if (repaired === 'in use') throw new BrokerError('data_locked', `a program uses ${directory}: stop it first`)
   return repaired
 }
@@ -53,7 +55,7 @@ function repairLocked(files: DataFiles, nowMs: number, onProgress: OnProgress): 
   const header = readCheckHeader(files)
   const image = join(work, 'image.db')
   const notes = makeImage(files, image, header)
-  const made = filesOf(join(work, 'data'))
+  const made = dataFilesOf(join(work, 'data'))
   const data = openDataDirectory(made.directory, { nowMs, fsync: 'checkpoint' })
   const source = new DatabaseSync(image)
   try {
@@ -80,8 +82,8 @@ function readCheckHeader(files: DataFiles): CheckHeader | undefined {
 }
 
 /**
- * The database with all frames of the log that are sound, if the log belongs to it. A frame is sound or not whatever is
- * damaged before it; SQLite would stop at the first that is not.
+ * Copies the database to `image` and applies all valid frames of the log, if the log belongs to the database. Unlike
+ * SQLite's recovery, it continues after a damaged frame. Returns messages about skipped data.
  */
 function makeImage(files: DataFiles, image: string, header: CheckHeader | undefined): readonly string[] {
   copyFileSync(files.database, image)
@@ -95,7 +97,7 @@ function makeImage(files: DataFiles, image: string, header: CheckHeader | undefi
       }
       applyFrames(wal, target, (at) => notes.push(`${files.wal}: the frame at byte ${at} is damaged`))
     })
-    // Read and written without a log: there is none beside the image.
+    // Sets the journal mode in the database header to rollback, because the image has no write-ahead log.
     writeSync(target, Buffer.from([1, 1]), 0, 2, 18)
   } finally {
     closeSync(target)
@@ -109,7 +111,7 @@ function belongs(header: CheckHeader | undefined, salts: Salts | undefined): boo
   return salts.first === header.salts.first && (header.walBytes === 0 || salts.second === header.salts.second)
 }
 
-/** Up to the end of the last commit. */
+/** Applies the valid frames up to the last commit. */
 function applyFrames(wal: number, target: number, damaged: (at: number) => void): void {
   let end = 0
   let pages = 0

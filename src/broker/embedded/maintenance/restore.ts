@@ -3,22 +3,25 @@ import { join } from 'node:path'
 import { BrokerError } from '../../error.ts'
 import { syncDirectory } from '../check-file.ts'
 import { toStorageError } from '../data-directory.ts'
-import { type DataFiles, filesOf } from '../files.ts'
+import { type DataFiles, dataFilesOf } from '../files.ts'
 import { hasEntries } from './backup.ts'
 import type { OnProgress } from './online-copy.ts'
 import { type VerifyReport, verifyDirectory } from './verify.ts'
-import { withLock } from './with-lock.ts'
+import { withDirectoryLock } from './with-directory-lock.ts'
 
 export type RestoreReport = {
   readonly directory: string
   readonly backup: string
-  /** Where the files that were there are now. */
+  /** Directory with the replaced files; undefined if there were none. */
   readonly replaced: string | undefined
 }
 
 /**
- * Makes `directory` what `backup` is. The backup is read in full before anything is changed; files that are there are
- * moved aside, never removed, and only when `replaces`.
+ * Restores `backup` to `directory`. The backup is verified completely before anything is changed. Existing data files
+ * are moved into a subdirectory, never deleted; this requires `replaces`.
+ *
+ * Throws `data_corrupt` for a damaged backup, `data_locked` if a program uses either directory, and `invalid_config` if
+ * `directory` is not empty and `replaces` is false.
  */
 export async function restore(
   backup: string,
@@ -40,14 +43,14 @@ export async function restore(
     )
   }
   mkdirSync(directory, { recursive: true })
-  const files = filesOf(directory)
-  const restored = withLock(files, () => {
+  const files = dataFilesOf(directory)
+  const restored = withDirectoryLock(files, () => {
     const made = join(directory, 'restore.tmp')
     rmSync(made, { recursive: true, force: true })
     mkdirSync(made)
-    copyFiles(filesOf(backup), filesOf(made))
+    copyFiles(dataFilesOf(backup), dataFilesOf(made))
     const replaced = isReplacing ? moveAside(files, 'replaced', nowMs) : undefined
-    moveInto(filesOf(made), files)
+    moveInto(dataFilesOf(made), files)
     rmSync(made, { recursive: true })
     return { directory, backup, replaced }
   })
@@ -66,21 +69,21 @@ function copyFiles(from: DataFiles, to: DataFiles): void {
   for (const name of ['database', 'check'] as const) copyFileSync(from[name], to[name])
 }
 
-/** Moves the data files into a folder beside them, and answers which; undefined when there are none. */
+/** Moves the data files into a new subdirectory and returns its path; undefined if there are no data files. */
 export function moveAside(files: DataFiles, name: 'replaced' | 'damaged', nowMs: number): string | undefined {
   const present = [files.database, files.wal, files.check].filter((file) => existsSync(file))
   if (present.length === 0) return undefined
   const stamp = new Date(nowMs).toISOString().replaceAll(':', '').replace(/\..*/, 'Z')
-  const aside = filesOf(join(files.directory, `${name}-${stamp}`))
+  const aside = dataFilesOf(join(files.directory, `${name}-${stamp}`))
   mkdirSync(aside.directory)
-  // The database last: while only some are moved, a start finds that something is missing.
+  // The database is moved last: if this is interrupted, the next start detects the missing files.
   for (const name of ['check', 'wal', 'database'] as const) {
     if (existsSync(files[name])) renameSync(files[name], aside[name])
   }
   return aside.directory
 }
 
-/** The check file last: without it a start refuses. */
+/** Moves the check file last: if this is interrupted, the next start fails because the check file is missing. */
 export function moveInto(from: DataFiles, to: DataFiles): void {
   try {
     renameSync(from.database, to.database)

@@ -1,11 +1,11 @@
 import type { DatabaseSync } from 'node:sqlite'
-import { messageOf } from '../../../config/failure.ts'
-import { type DamagedRange, type Names, readNames, toRange } from '../damage.ts'
+import { messageOf } from '../../../config/errors.ts'
+import { type DamagedRange, type PartitionNames, readPartitionNames, toDamagedRange } from '../damage.ts'
 import { OFFSET_MASK, PARTITION_ID_MAX, rowId } from '../schema.ts'
 import { batchFault, toStoredBatch } from '../stored-batch.ts'
 import type { OnProgress } from './online-copy.ts'
 
-/** Everything but batches: small tables, each read row by row. */
+/** All tables except `batches`: they are small, and copied row by row. */
 const TABLES: Readonly<Record<string, readonly string[]>> = {
   topics: ['id', 'name', 'configs'],
   partitions: ['id', 'topic_id', 'number', 'start_offset', 'end_floor', 'clean_offset', 'clean_bytes'],
@@ -16,9 +16,9 @@ const TABLES: Readonly<Record<string, readonly string[]>> = {
   doomed: ['partition_id'],
   settings: ['name', 'value'],
 }
-/** Producer ids that may have been given out since what is read of them. */
+/** Added to the next producer id, because the recovered value may be older than the last id that was assigned. */
 const PRODUCER_IDS_SKIPPED = 100_000
-/** How often an unreadable part of a partition is searched for readable batches. */
+/** Maximum number of searches for readable batches in one partition. */
 const SEARCHES_MAX = 2_000
 
 const COMMIT_BYTES = 16 * 1024 * 1024
@@ -32,8 +32,8 @@ export type Salvaged = {
 }
 
 /**
- * Copies what can be read of a damaged database into an empty one. `ends`: offsets that were acknowledged, by partition
- * id. Partitions whose topic is unknown get one of their own, `recovered-ID`.
+ * Copies all readable data of a damaged database into an empty one. `ends`: acknowledged end offsets by partition id.
+ * `stored` is called after commits, to checkpoint. A partition whose topic is unknown gets a new topic `recovered-ID`.
  */
 export function salvage(
   from: DatabaseSync,
@@ -78,7 +78,7 @@ function copyTable(
   const insert = to.prepare(
     `insert or replace into ${table} (${columns.join(', ')}) values (${columns.map(() => '?').join(', ')})`,
   )
-  // From both ends: what is between two unreadable pages stays unread.
+  // Reads from both ends; rows between two unreadable pages are not recovered.
   for (const order of ['', 'desc']) {
     try {
       const keys = order === '' ? '' : ` order by ${columns[0]} ${order}`
@@ -99,7 +99,7 @@ function idsIn(to: DatabaseSync): readonly number[] {
     .map((row) => Number(row['id']))
 }
 
-/** Leaps from partition to partition. */
+/** Finds the next partition with one index lookup each. */
 function idsWithBatches(from: DatabaseSync): readonly number[] {
   const ids: number[] = []
   const next = from.prepare('select id >> 43 as partition_id from batches where id >= ? order by id limit 1')
@@ -112,19 +112,19 @@ function idsWithBatches(from: DatabaseSync): readonly number[] {
   return ids
 }
 
-function withName(to: DatabaseSync, id: number): Names {
-  const names = readNames(to)
+function withName(to: DatabaseSync, id: number): PartitionNames {
+  const names = readPartitionNames(to)
   if (names.has(id)) return names
   const row = to.prepare("insert into topics (name, configs) values (?, '{}') returning id").get(`recovered-${id}`)!
   to.prepare('insert or replace into partitions (id, topic_id, number) values (?, ?, 0)').run(id, row['id'] as number)
-  return readNames(to)
+  return readPartitionNames(to)
 }
 
 function copyBatches(
   from: DatabaseSync,
   { sqlite: to, stored }: { readonly sqlite: DatabaseSync; readonly stored: () => void },
   id: number,
-  names: Names,
+  names: PartitionNames,
   end: number | undefined,
 ) {
   const insert = to.prepare(
@@ -139,7 +139,7 @@ function copyBatches(
     const batch = toStoredBatch(row)
     lastOffset = Math.max(lastOffset, batch.lastOffset)
     if (batchFault(batch) !== undefined) {
-      lost.push(toRange(names, id, batch.baseOffset, batch.lastOffset))
+      lost.push(toDamagedRange(names, id, batch.baseOffset, batch.lastOffset))
       return
     }
     batches += 1
@@ -156,12 +156,12 @@ function copyBatches(
   const endOffset = Math.max(lastOffset + 1, end ?? 0, floor)
   for (const range of unread) {
     const last = Math.min(range.to, endOffset - 1)
-    if (range.from <= last) lost.push(toRange(names, id, range.from, last))
+    if (range.from <= last) lost.push(toDamagedRange(names, id, range.from, last))
   }
   if (end !== undefined && lastOffset + 1 < end && !unread.some((range) => range.to >= end - 1)) {
-    lost.push(toRange(names, id, lastOffset + 1, end - 1))
+    lost.push(toDamagedRange(names, id, lastOffset + 1, end - 1))
   }
-  // What was clean may have lost records that superseded others: compaction begins anew.
+  // Compaction restarts: the compacted part may have lost records that superseded older ones.
   to.prepare('update partitions set end_floor = ?, clean_offset = 0, clean_bytes = 0 where id = ?').run(endOffset, id)
   to.exec('commit')
   return { batches, lost }
@@ -170,8 +170,8 @@ function copyBatches(
 type Range = { readonly from: number; readonly to: number }
 
 /**
- * Gives all batches of a partition that SQLite can reach and answers the offsets between that it can't. An unreadable
- * page stops a read in either direction, so what is between two of them is searched by halves.
+ * Passes all readable batches of a partition to `each` and returns the unreadable offset ranges. An unreadable page
+ * stops a scan in either direction, so the range between two such pages is searched by bisection.
  */
 function readRanges(from: DatabaseSync, id: number, each: (row: Row) => void): readonly Range[] {
   const columns = `id & ${OFFSET_MASK} as base_offset, last_offset, max_timestamp_ms, appended_ms, bytes`
@@ -205,7 +205,7 @@ function readRanges(from: DatabaseSync, id: number, each: (row: Row) => void): r
   }
 }
 
-/** Neighbours as one. */
+/** Sorts the ranges and merges adjacent ones. */
 function merged(ranges: readonly Range[]): readonly Range[] {
   const all: Range[] = []
   for (const range of ranges.toSorted((a, b) => a.from - b.from)) {
@@ -216,7 +216,7 @@ function merged(ranges: readonly Range[]): readonly Range[] {
   return all
 }
 
-/** Whether all rows could be read. */
+/** Returns whether all rows could be read. */
 function attemptAll(rows: Iterable<Row>, each: (row: Row) => void): boolean {
   return (
     attempt(() => {
@@ -226,7 +226,7 @@ function attemptAll(rows: Iterable<Row>, each: (row: Row) => void): boolean {
   )
 }
 
-/** Undefined when SQLite can't read it. */
+/** Undefined if SQLite fails to read. */
 function attempt<T>(read: () => T): T | undefined {
   try {
     return read()

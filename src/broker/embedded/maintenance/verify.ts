@@ -1,17 +1,17 @@
 import { DatabaseSync } from 'node:sqlite'
 import { pathToFileURL } from 'node:url'
 import { BrokerError } from '../../error.ts'
-import { type DamagedRange, damagePlaces, readNames, toRange } from '../damage.ts'
+import { type DamagedRange, findDamagedRanges, readPartitionNames, toDamagedRange } from '../damage.ts'
 import { openDataDirectory } from '../data-directory.ts'
-import { filesOf } from '../files.ts'
-import { inspect } from '../inspection.ts'
+import { dataFilesOf } from '../files.ts'
+import { inspectDataDirectory } from '../inspection.ts'
 import { findDamage } from '../verification.ts'
 import { copyOnline, type OnProgress } from './online-copy.ts'
-import { withLock } from './with-lock.ts'
+import { withDirectoryLock } from './with-directory-lock.ts'
 
 export type VerifyReport = {
   readonly directory: string
-  /** A program has the directory: each page was compared with its checksum, records were not decoded. */
+  /** True: a program uses the directory, so only the page checksums were verified, not the batches. */
   readonly isInUse: boolean
   readonly faults: readonly { readonly file: string; readonly message: string }[]
   readonly damaged: readonly DamagedRange[]
@@ -20,39 +20,42 @@ export type VerifyReport = {
 const FAULTS_MAX = 100
 
 /**
- * Compares everything in a data directory with its checksums, each batch with its own as well unless a program has the
- * directory. Nothing is changed, but a write-ahead log that a killed process left is recovered as at any start.
- * Throws `data_newer`, and `data_corrupt` for a directory in use that is damaged.
+ * Verifies all page checksums of a data directory and, unless a program uses it, all batches. Changes nothing, except
+ * that the write-ahead log of a killed process is recovered as at a start.
+ * Throws `invalid_config` for a directory without data, `data_newer`, and `data_corrupt` for damage to a directory that
+ * is in use; other damage is in the report.
  */
 export async function verifyDirectory(directory: string, onProgress: OnProgress): Promise<VerifyReport> {
-  const files = filesOf(directory)
-  const found = withLock(files, () => inspect(files, { pages: Number.POSITIVE_INFINITY, faults: FAULTS_MAX }))
+  const files = dataFilesOf(directory)
+  const found = withDirectoryLock(files, () =>
+    inspectDataDirectory(files, { pages: Number.POSITIVE_INFINITY, faults: FAULTS_MAX }),
+  )
   if (found === 'in use') {
     await copyOnline(files, undefined, onProgress)
     return { directory, isInUse: true, faults: [], damaged: [] }
   }
   const report = { directory, isInUse: false }
   if (found.kind === 'new') throw new BrokerError('invalid_config', `${directory} is no data directory: it has no data`)
-  if (found.kind === 'damaged') return { ...report, faults: found.faults, damaged: damagePlaces(files, found) }
+  if (found.kind === 'damaged') return { ...report, faults: found.faults, damaged: findDamagedRanges(files, found) }
   const needsRecovery = found.kind === 'unchecked' || found.hasLog
-  // Opening it makes the log part of the database; without one the file can be read as it is.
+  // Opening it moves the log into the database, so that the database file can be read on its own.
   if (needsRecovery) openDataDirectory(directory, { nowMs: Date.now(), fsync: 'checkpoint' }).close()
   return { ...report, ...(await verifyDatabase(directory)) }
 }
 
-/** Decodes everything in a database without a log. */
+/** Verifies all batches of a database that has no write-ahead log. Reports at most `FAULTS_MAX` faults. */
 export async function verifyDatabase(directory: string): Promise<Pick<VerifyReport, 'faults' | 'damaged'>> {
-  const files = filesOf(directory)
+  const files = dataFilesOf(directory)
   const sqlite = new DatabaseSync(new URL(`${pathToFileURL(files.database)}?immutable=1`), { readOnly: true })
   try {
-    const names = readNames(sqlite)
+    const names = readPartitionNames(sqlite)
     const faults: { file: string; message: string }[] = []
     const damaged: DamagedRange[] = []
     for (const { message, partitionId, batch } of findDamage(sqlite)) {
       if (faults.length >= FAULTS_MAX) break
       faults.push({ file: files.database, message })
       if (batch !== undefined && partitionId !== undefined) {
-        damaged.push(toRange(names, partitionId, batch.baseOffset, batch.lastOffset))
+        damaged.push(toDamagedRange(names, partitionId, batch.baseOffset, batch.lastOffset))
       }
     }
     return { faults, damaged }

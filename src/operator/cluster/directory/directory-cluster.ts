@@ -18,6 +18,7 @@ import {
   resourceKey,
   resourceKeyOf,
 } from '../../resources/resource.ts'
+import { ChangeListeners } from '../change-listeners.ts'
 import type { Cluster, ManifestError, ResourceChange, ResourceEvent } from '../cluster.ts'
 import { ResourceStore } from '../resource-store.ts'
 import { type ConfigMap, manifestOf } from './manifest.ts'
@@ -27,41 +28,40 @@ export type DirectoryOptions = {
   readonly path: string
   readonly clock: Clock
   readonly logger: Logger
-  /** How often the folder is looked through although nothing was heard of it. */
+  /** How often the folder is scanned in addition to file system events. */
   readonly rescanMs?: number
 }
 
 const RESCAN_MS = 1_000
-/** Editors write in several strokes: the folder is read when it was quiet for so long. */
+/** Editors write a file in several operations: the folder is read when it has been quiet for this long. */
 const QUIET_MS = 50
 /**
- * A manifest that is missing for so long was deleted. Less is an editor that writes by removing and renaming, or a file
- * that is just being moved.
+ * A manifest that is missing for this long counts as deleted. A shorter absence is an editor that replaces the file, or
+ * a file that is being moved.
  */
 const GONE_MS = 1_500
 
-/** Where a resource was declared. */
+/** Where a resource is declared. */
 type Origin = { readonly file: string; readonly line: number }
 type Claim = Origin & { readonly declared: DeclaredResource }
 
 /**
- * Resources that live in a folder of manifests. A manifest that is there is wanted; one that was seen and is taken away
- * was deleted by somebody; one that can't be read any more stays as it last could. Status lives in memory only: it is
- * found out anew at the next start.
+ * Resources of a folder of manifests. Removing a manifest deletes its resource; a resource whose manifest becomes
+ * unreadable stays as it was. Status is kept in memory and observed again after a restart.
  */
 export class DirectoryCluster implements Cluster {
-  readonly place: string
+  readonly description: string
   readonly #options: DirectoryOptions
   readonly #resources = new ResourceStore()
   readonly #origins = new Map<ResourceKey, Origin>()
   readonly #missingSinceMs = new Map<ResourceKey, number>()
-  readonly #listeners = new Set<(change: ResourceChange) => void>()
+  readonly #listeners: ChangeListeners
   readonly #stopping = new AbortController()
   #configMaps = new Map<string, ConfigMap>()
   #folder: ManifestFolder = EMPTY_FOLDER
-  /** Files as they were when they last held no fault: what stands in for what can't be read. */
+  /** The last valid content of each file, used while the file is invalid. */
   readonly #good = new Map<string, readonly Claim[]>()
-  #unreadable: readonly ManifestError[] = []
+  #manifestErrors: readonly ManifestError[] = []
   #watcher: FSWatcher | undefined
   #reading: Promise<void> = Promise.resolve()
   #hush: AbortController | undefined
@@ -69,7 +69,8 @@ export class DirectoryCluster implements Cluster {
 
   constructor(options: DirectoryOptions) {
     this.#options = options
-    this.place = options.path
+    this.#listeners = new ChangeListeners(options.logger)
+    this.description = options.path
   }
 
   async start(): Promise<void> {
@@ -87,8 +88,7 @@ export class DirectoryCluster implements Cluster {
   }
 
   onChange(listener: (change: ResourceChange) => void): () => void {
-    this.#listeners.add(listener)
-    return () => this.#listeners.delete(listener)
+    return this.#listeners.add(listener)
   }
 
   get<K extends ResourceKind>(key: ResourceKey<K>): Resource<K> | undefined {
@@ -107,7 +107,7 @@ export class DirectoryCluster implements Cluster {
     const resource = this.#resources.get(key)
     if (resource === undefined) return
     this.#resources.put({ ...resource, status } as Resource)
-    this.#tell({ key, what: 'status' })
+    this.#notify({ key, type: 'status' })
   }
 
   async setFinalizer(key: ResourceKey, present: boolean): Promise<void> {
@@ -127,14 +127,14 @@ export class DirectoryCluster implements Cluster {
     return this.#configMaps.get(`${namespace}/${name}`)?.data
   }
 
-  /** Nobody keeps Secrets in a folder of manifests. */
+  /** A folder of manifests has no Secrets. */
   async secret(): Promise<undefined> {
     return undefined
   }
 
-  async followNamespaces(): Promise<void> {}
+  async watchNamespaces(): Promise<void> {}
 
-  /** In a folder it is but a word. */
+  /** In a folder, a namespace is only a name. */
   namespace(): undefined {
     return undefined
   }
@@ -143,7 +143,7 @@ export class DirectoryCluster implements Cluster {
     return undefined
   }
 
-  /** In a manifest of its own; what another one declares is somebody else's. */
+  /** Written to a manifest of its own; a ConfigMap that another manifest declares is not changed. */
   async writeConfigMap(namespace: string, name: string, data: Readonly<Record<string, string>>): Promise<boolean> {
     const file = `${namespace}.${name}.exported.yaml`
     const isOthers = [...this.#folder.files.values()].some(
@@ -155,11 +155,11 @@ export class DirectoryCluster implements Cluster {
     return true
   }
 
-  unreadable(): readonly ManifestError[] {
-    return this.#unreadable.map((fault) => ({ ...fault, file: this.#shown(fault.file) }))
+  manifestErrors(): readonly ManifestError[] {
+    return this.#manifestErrors.map((fault) => ({ ...fault, file: this.#shown(fault.file) }))
   }
 
-  /** As people write it where they started this, so that editors and shells find it. */
+  /** The path relative to the working directory, as editors and shells expect it. */
   #shown(file: string): string {
     return join(this.#options.path, file)
   }
@@ -169,8 +169,8 @@ export class DirectoryCluster implements Cluster {
       this.#watcher = watch(this.#options.path, { recursive: true }, () => this.#readSoon())
       this.#watcher.on('error', (error) => this.#options.logger.debug({ err: error }, 'watching the folder failed'))
     } catch (error) {
-      // Too many watches on this machine, or a file system that has none: the rescan sees it all, a little later.
-      this.#options.logger.debug({ err: error }, 'the folder can not be watched')
+      // Too many watches on this machine, or a file system without events: the periodic scan finds the changes later.
+      this.#options.logger.debug({ err: error }, 'cannot watch the folder: relying on the periodic scan')
     }
   }
 
@@ -192,7 +192,7 @@ export class DirectoryCluster implements Cluster {
     )
   }
 
-  /** One reading at a time: they would overtake each other. */
+  /** Reads the folder once at a time, so that an older read never replaces a newer one. */
   #read(): Promise<void> {
     this.#reading = this.#reading.then(async () => {
       if (this.#stopping.signal.aborted) return
@@ -202,20 +202,20 @@ export class DirectoryCluster implements Cluster {
     return this.#reading
   }
 
-  /** Brings the resources in line with the folder as it was just read. */
+  /** Updates the resources after the folder was read. */
   #take(): void {
-    const unreadable: ManifestError[] = [...this.#folder.unreadable]
-    const claims = this.#claims(unreadable)
+    const manifestErrors: ManifestError[] = [...this.#folder.manifestErrors]
+    const claims = this.#claims(manifestErrors)
     this.#takeConfigMaps()
-    for (const [key, claim] of claims) this.#declare(key, claim, unreadable)
+    for (const [key, claim] of claims) this.#declare(key, claim, manifestErrors)
     this.#missing(claims)
-    this.#unreadable = unreadable
+    this.#manifestErrors = manifestErrors
   }
 
-  /** Which document declares which resource. Of several the one that is in force keeps it, else the first by path. */
-  #claims(unreadable: ManifestError[]): ReadonlyMap<ResourceKey, Claim> {
+  /** Which document declares which resource. Of several, the one in force wins, else the first by path. */
+  #claims(manifestErrors: ManifestError[]): ReadonlyMap<ResourceKey, Claim> {
     const claims = new Map<ResourceKey, Claim>()
-    for (const claim of this.#allClaims(unreadable)) {
+    for (const claim of this.#allClaims(manifestErrors)) {
       const key = keyOfDeclared(claim.declared)
       const other = claims.get(key)
       if (other === undefined) {
@@ -226,22 +226,22 @@ export class DirectoryCluster implements Cluster {
       const keeps = origin?.file === claim.file && origin.file !== other.file
       const [winner, loser] = keeps ? [claim, other] : [other, claim]
       claims.set(key, winner)
-      const message = `${nameOf(key)} is declared in ${this.#shown(winner.file)}:${winner.line} already; this one has no effect: give one of them another name`
-      unreadable.push({ file: loser.file, line: loser.line, message })
+      const message = `${nameOf(key)} is declared in ${this.#shown(winner.file)}:${winner.line} already; this one is ignored: rename one of them`
+      manifestErrors.push({ file: loser.file, line: loser.line, message })
     }
     for (const path of this.#good.keys()) if (!this.#folder.files.has(path)) this.#good.delete(path)
     return claims
   }
 
-  #allClaims(unreadable: ManifestError[]): readonly Claim[] {
+  #allClaims(manifestErrors: ManifestError[]): readonly Claim[] {
     return [...this.#folder.files.values()].flatMap((file) => {
       const claims = file.resources.map(({ declared, line }) => ({ declared, line, file: file.path }))
-      if (file.unreadable.length === 0) {
+      if (file.manifestErrors.length === 0) {
         this.#good.set(file.path, claims)
         return claims
       }
-      unreadable.push(...file.unreadable)
-      // While one document can't be read, one that is missing may be that one: it stays as it was.
+      manifestErrors.push(...file.manifestErrors)
+      // While a document of the file is invalid, a missing resource may be declared in it, so it is kept.
       const readable = new Set(claims.map(({ declared }) => keyOfDeclared(declared)))
       const kept = (this.#good.get(file.path) ?? []).filter(({ declared }) => !readable.has(keyOfDeclared(declared)))
       this.#good.set(file.path, [...claims, ...kept])
@@ -249,7 +249,7 @@ export class DirectoryCluster implements Cluster {
     })
   }
 
-  #declare(key: ResourceKey, { declared, file, line }: Claim, unreadable: ManifestError[]): void {
+  #declare(key: ResourceKey, { declared, file, line }: Claim, manifestErrors: ManifestError[]): void {
     this.#missingSinceMs.delete(key)
     this.#origins.set(key, { file, line })
     const known = this.#resources.get(key)
@@ -259,7 +259,7 @@ export class DirectoryCluster implements Cluster {
     }
     const changed = immutableFieldError(known.kind, known.spec, declared.spec)
     if (changed !== undefined) {
-      unreadable.push({ key, file, line, message: changed })
+      manifestErrors.push({ key, file, line, message: changed })
       return
     }
     const { labels, annotations } = declared
@@ -316,22 +316,22 @@ export class DirectoryCluster implements Cluster {
     const maps = [...this.#folder.files.values()].flatMap(({ configMaps }) => configMaps)
     this.#configMaps = new Map(maps.map((map) => [`${map.namespace}/${map.name}`, map]))
     if (isDeepStrictEqual(before, this.#configMaps)) return
-    for (const resource of this.#resources.all()) this.#tell({ key: resourceKeyOf(resource), what: 'declared' })
+    for (const resource of this.#resources.all()) this.#notify({ key: resourceKeyOf(resource), type: 'desired' })
   }
 
   #replace(resource: Resource): void {
     this.#resources.put(resource)
-    this.#tell({ key: resourceKeyOf(resource), what: 'declared' })
+    this.#notify({ key: resourceKeyOf(resource), type: 'desired' })
   }
 
   #remove(key: ResourceKey): void {
     this.#resources.drop(key)
     this.#origins.delete(key)
-    this.#tell({ key, what: 'gone' })
+    this.#notify({ key, type: 'deleted' })
   }
 
-  #tell(change: ResourceChange): void {
-    for (const listener of this.#listeners) listener(change)
+  #notify(change: ResourceChange): void {
+    this.#listeners.notify(change)
   }
 }
 
@@ -339,13 +339,13 @@ function keyOfDeclared({ kind, namespace, name }: DeclaredResource): ResourceKey
   return resourceKey(kind, namespace, name)
 }
 
-/** `Connector orders`, with its namespace unless that is the usual one. */
+/** `Connector orders`, with its namespace unless that is `default`. */
 function nameOf(key: ResourceKey): string {
   const [kind, namespace, name] = key.split('/')
   return `${kind} ${namespace === 'default' ? '' : `${namespace}/`}${name}`
 }
 
-/** The same at every start: who of two claimants wins must not change. */
+/** The same after every restart, because the uid decides between claimants. */
 function uidOf(key: ResourceKey): string {
   return createHash('sha256').update(key).digest('hex').slice(0, 32)
 }

@@ -1,16 +1,16 @@
 import { type Dirent, readFileSync, statSync } from 'node:fs'
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
-import { messageOf } from '../../../config/failure.ts'
+import { messageOf } from '../../../config/errors.ts'
 import type { ManifestError } from '../cluster.ts'
 import { type Manifests, readManifests } from './manifest.ts'
 
 const MANIFEST = /\.(ya?ml|json)$/i
 const FILE_BYTES_MAX = 8 * 1024 * 1024
 
-/** One file as it was last read. */
+/** The content of a file when it was last read. */
 export type ManifestFile = Manifests & {
-  /** Relative to the folder, with `/`. */
+  /** Relative to the folder, with `/` as separator. */
   readonly path: string
   /** Changes when the file does. */
   readonly stamp: string
@@ -19,19 +19,19 @@ export type ManifestFile = Manifests & {
 export type ManifestFolder = {
   /** By path, sorted. */
   readonly files: ReadonlyMap<string, ManifestFile>
-  /** Folders that could not be listed. What was seen in them counts as still there. */
-  readonly unreadable: readonly ManifestError[]
+  /** Folders that could not be listed. The resources that were read from them before are kept. */
+  readonly manifestErrors: readonly ManifestError[]
 }
 
-export const EMPTY_FOLDER: ManifestFolder = { files: new Map(), unreadable: [] }
+export const EMPTY_FOLDER: ManifestFolder = { files: new Map(), manifestErrors: [] }
 
 /**
- * Reads the manifests under `root`, sub-folders too; names that begin with a dot are left out. Files that did not change
- * since `before` are not read again.
+ * Reads the manifests under `root` and its sub-folders. Names that begin with a dot are ignored. Files that have not
+ * changed since `before` are not read again.
  */
 export async function readManifestFolder(root: string, before: ManifestFolder): Promise<ManifestFolder> {
   const found = await listManifests(root, '')
-  const lost = found.unreadable.map(({ file }) => (file === '.' ? '' : `${file}/`))
+  const lost = found.manifestErrors.map(({ file }) => (file === '.' ? '' : `${file}/`))
   const kept = [...before.files.keys()].filter((path) => lost.some((prefix) => path.startsWith(prefix)))
   const files = new Map<string, ManifestFile>()
   for (const path of [...new Set([...found.paths, ...kept])].sort()) {
@@ -39,34 +39,34 @@ export async function readManifestFolder(root: string, before: ManifestFolder): 
     const file = found.paths.includes(path) ? readManifestFile(root, path, known) : known
     if (file !== undefined) files.set(path, file)
   }
-  return { files, unreadable: found.unreadable }
+  return { files, manifestErrors: found.manifestErrors }
 }
 
-type Listing = { readonly paths: readonly string[]; readonly unreadable: readonly ManifestError[] }
+type Listing = { readonly paths: readonly string[]; readonly manifestErrors: readonly ManifestError[] }
 
 async function listManifests(root: string, below: string): Promise<Listing> {
   let entries: readonly Dirent[]
   try {
     entries = await readdir(join(root, below), { withFileTypes: true })
   } catch (error) {
-    const message = `can't list this folder: ${messageOf(error)}; what was declared in it stays as it is`
-    return { paths: [], unreadable: [{ file: below === '' ? '.' : below, message }] }
+    const message = `cannot list this folder: ${messageOf(error)}; its resources are kept`
+    return { paths: [], manifestErrors: [{ file: below === '' ? '.' : below, message }] }
   }
   const paths: string[] = []
-  const unreadable: ManifestError[] = []
+  const manifestErrors: ManifestError[] = []
   for (const entry of entries) {
     if (entry.name.startsWith('.') || entry.name === 'node_modules') continue
     const path = below === '' ? entry.name : `${below}/${entry.name}`
     if (entry.isDirectory()) {
       const inside = await listManifests(root, path)
       paths.push(...inside.paths)
-      unreadable.push(...inside.unreadable)
+      manifestErrors.push(...inside.manifestErrors)
     } else if (MANIFEST.test(entry.name)) paths.push(path)
   }
-  return { paths, unreadable }
+  return { paths, manifestErrors }
 }
 
-/** Undefined when the file is gone, or is no file. */
+/** Undefined when the path does not exist or is not a file. */
 function readManifestFile(root: string, path: string, known: ManifestFile | undefined): ManifestFile | undefined {
   const fullPath = join(root, path)
   let stamp = 'unknown'
@@ -86,5 +86,5 @@ function readManifestFile(root: string, path: string, known: ManifestFile | unde
 }
 
 function unreadableFile(path: string, stamp: string, message: string): ManifestFile {
-  return { path, stamp, resources: [], configMaps: [], unreadable: [{ file: path, message }] }
+  return { path, stamp, resources: [], configMaps: [], manifestErrors: [{ file: path, message }] }
 }

@@ -4,7 +4,7 @@ import { type DeclaredResource, parseResource } from '../../resources/parse.ts'
 import { RESOURCE_KINDS, type ResourceKey, type ResourceKind, resourceKey } from '../../resources/resource.ts'
 import type { ManifestError } from '../cluster.ts'
 
-/** One resource and the line where its document begins. */
+/** A resource and the first line of its document. */
 export type LocatedResource = { readonly declared: DeclaredResource; readonly line: number }
 export type ConfigMap = {
   readonly namespace: string
@@ -15,14 +15,14 @@ export type ConfigMap = {
 export type Manifests = {
   readonly resources: readonly LocatedResource[]
   readonly configMaps: readonly ConfigMap[]
-  readonly unreadable: readonly ManifestError[]
+  readonly manifestErrors: readonly ManifestError[]
 }
 
 export function manifestOf({ namespace, name, data }: ConfigMap): string {
   return stringify({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { namespace, name }, data })
 }
 
-/** Reads a file of YAML or JSON documents. What is wrong with one document leaves the others as they are. */
+/** Parses a file of YAML or JSON documents. An invalid document does not affect the others. */
 export function readManifests(text: string, file: string): Manifests {
   const lines = new LineCounter()
   const documents = parseAllDocuments(text, { lineCounter: lines, prettyErrors: false })
@@ -30,29 +30,29 @@ export function readManifests(text: string, file: string): Manifests {
   return {
     resources: found.flatMap(({ resources = [] }) => resources),
     configMaps: found.flatMap(({ configMaps = [] }) => configMaps),
-    unreadable: found.flatMap(({ unreadable = [] }) => unreadable),
+    manifestErrors: found.flatMap(({ manifestErrors = [] }) => manifestErrors),
   }
 }
 
 function readDocument(document: Document, lines: LineCounter, file: string): Partial<Manifests> {
   const { value, error } = contentOf(document)
   if (error !== undefined) {
-    return { unreadable: [{ file, ...place(lines, error.at), message: `is not YAML: ${error.message}` }] }
+    return { manifestErrors: [{ file, ...place(lines, error.at), message: `is not YAML: ${error.message}` }] }
   }
   if (value === null) return {}
   const configMap = configMapOf(value)
   if (configMap !== undefined) return { configMaps: [configMap] }
-  const { declared, faults } = parseResource(value)
+  const { declared, errors } = parseResource(value)
   if (declared !== undefined) return { resources: [{ declared, line: place(lines, startOf(document)).line }] }
   const key = keyIn(value)
   const about = key === undefined ? {} : { key }
-  const unreadable = faults.map((fault) => ({
+  const manifestErrors = errors.map((fault) => ({
     file,
     ...place(lines, offsetOf(document, fault)),
     message: fault.message,
     ...about,
   }))
-  return { unreadable: unreadable.sort((a, b) => a.line - b.line || a.column - b.column) }
+  return { manifestErrors: manifestErrors.sort((a, b) => a.line - b.line || a.column - b.column) }
 }
 
 type Content = { readonly value?: unknown; readonly error?: { readonly message: string; readonly at: number } }
@@ -63,7 +63,7 @@ function contentOf(document: Document): Content {
   try {
     return { value: document.toJS() }
   } catch (failure) {
-    // An alias that leads nowhere, or so many that the document would explode.
+    // An unresolved alias, or an excessive number of aliases.
     return { error: { message: (failure as Error).message, at: startOf(document) } }
   }
 }
@@ -72,7 +72,7 @@ function startOf(document: Document): number {
   return document.contents?.range?.[0] ?? document.range?.[0] ?? 0
 }
 
-/** Where a fault stands: its key or its value, or the nearest thing around it that is written down. */
+/** The position of an error: its key or its value, or the nearest enclosing node. */
 function offsetOf(document: Document, { path, atKey }: FieldError): number {
   for (let length = path.length; length >= 0; length--) {
     const pair = pairAt(document, path.slice(0, length))
@@ -100,7 +100,7 @@ function place(lines: LineCounter, offset: number): { line: number; column: numb
   return { line: Math.max(1, line), column: Math.max(1, col) }
 }
 
-/** A document's identity, as far as it can be read although the rest is wrong. */
+/** The key of an invalid resource, if its kind and name can be read. */
 function keyIn(value: unknown): ResourceKey | undefined {
   const { kind, metadata } = (value ?? {}) as { kind?: unknown; metadata?: { name?: unknown; namespace?: unknown } }
   if (!RESOURCE_KINDS.includes(kind as ResourceKind) || typeof metadata?.name !== 'string') return undefined
@@ -108,7 +108,7 @@ function keyIn(value: unknown): ResourceKey | undefined {
   return resourceKey(kind as ResourceKind, namespace, metadata.name)
 }
 
-/** The one foreign kind that means something here: it is where `schemaFrom` and `configFrom` read. */
+/** ConfigMaps are the only other kind that is read: `schemaFrom` and `configFrom` refer to them. */
 function configMapOf(value: unknown): ConfigMap | undefined {
   const map = value as {
     apiVersion?: unknown

@@ -7,7 +7,7 @@ const MANAGER = 'weir-operator-export'
 type ConfigMap = { readonly data?: Readonly<Record<string, string>> }
 type Secret = ConfigMap & { readonly metadata: { readonly resourceVersion: string } }
 
-/** What a ConfigMap holds; undefined when there is none. */
+/** Data of a ConfigMap; undefined when it does not exist. */
 export async function readConfigMap(
   api: KubernetesApi,
   namespace: string,
@@ -19,7 +19,7 @@ export async function readConfigMap(
   return found && (found.data ?? {})
 }
 
-/** What a Secret holds, as text; undefined when there is none. */
+/** Data of a Secret as text; undefined when it does not exist. */
 export async function readSecret(api: KubernetesApi, namespace: string, name: string): Promise<SecretData | undefined> {
   const found = await ignoreNotFound(api.send<Secret>({ method: 'GET', path: pathTo('secrets', namespace, name) }))
   if (found === undefined) return undefined
@@ -27,7 +27,7 @@ export async function readSecret(api: KubernetesApi, namespace: string, name: st
   return { version: found.metadata.resourceVersion, data: Object.fromEntries(data) }
 }
 
-/** False where another manager has one of these keys. */
+/** Returns false where another manager owns one of these keys. */
 export async function writeConfigMap(
   api: KubernetesApi,
   namespace: string,

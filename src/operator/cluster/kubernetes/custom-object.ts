@@ -8,7 +8,7 @@ import {
 } from '../../resources/resource.ts'
 import type { KubernetesObject } from './reflector.ts'
 
-/** One of our kinds as the API server gives it. */
+/** An object of one of Weir's kinds, as the API server returns it. */
 export type CustomObject = KubernetesObject & {
   readonly metadata: KubernetesObject['metadata'] & {
     readonly namespace: string
@@ -23,15 +23,20 @@ export type CustomObject = KubernetesObject & {
   readonly status?: { readonly observedGeneration?: number; readonly conditions?: readonly unknown[] }
 }
 
-/** Either the resource or why it can't be one: it was stored under an older definition that allowed more. */
+/** The resource, or why it is invalid: it may have been stored under an older definition. */
 export type ReadResult<K extends ResourceKind> = { readonly resource: Resource<K> } | { readonly fault: string }
 
-/** Reads an object; what its author left out is filled in as the definition's defaults do. */
+/** Reads an object and fills in defaults as the definition does. */
 export function readObject<K extends ResourceKind>(kind: K, object: CustomObject): ReadResult<K> {
   const { metadata, spec } = object
   const { name, namespace } = metadata
-  const { declared, faults } = parseResource({ apiVersion: API_VERSION, kind, metadata: { name, namespace }, spec })
-  if (declared === undefined) return { fault: faults.map(({ message }) => message).join('; ') }
+  const { declared, errors } = parseResource({
+    apiVersion: API_VERSION,
+    kind,
+    metadata: { name, namespace },
+    spec,
+  })
+  if (declared === undefined) return { fault: errors.map(({ message }) => message).join('; ') }
   const { uid, generation, creationTimestamp, deletionTimestamp } = metadata
   const resource = {
     kind,
@@ -52,12 +57,12 @@ export function readObject<K extends ResourceKind>(kind: K, object: CustomObject
   return { resource: resource as unknown as Resource<K> }
 }
 
-/** Others put finalizers of their own on our objects; those are theirs to take off. */
+/** Finalizers of other controllers are not ours to remove. */
 function isOurs(finalizer: string): boolean {
   return finalizer.startsWith('weir.dev/')
 }
 
-/** Whether `one` is older than `other`. Versions of one object count up (KEP-5504). */
+/** Whether `one` is older than `other`. Resource versions of an object increase (KEP-5504). */
 export function isOlder(one: KubernetesObject, other: KubernetesObject): boolean {
   if (one.metadata.uid !== other.metadata.uid) return false
   return BigInt(one.metadata.resourceVersion) < BigInt(other.metadata.resourceVersion)

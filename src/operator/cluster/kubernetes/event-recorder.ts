@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto'
 import { ApiError, type KubernetesApi } from '../../../clients/kubernetes/api.ts'
 import type { Clock } from '../../../config/clock.ts'
-import { inTime } from '../../../config/in-time.ts'
 import type { Logger } from '../../../config/logger.ts'
+import { withTimeout } from '../../../config/timeout.ts'
 import { limitConcurrency } from '../../controller/concurrency-limit.ts'
 import { API_VERSION } from '../../resources/resource.ts'
 import type { ResourceEvent } from '../cluster.ts'
@@ -24,17 +24,17 @@ export type EventRecorderOptions = {
 
 const CONTROLLER = 'weir.dev/operator'
 const NOTE_BYTES_MAX = 1_024
-/** The same again within this time counts the first one up. */
+/** An equal Event within this time increments the series of the first one. */
 const SERIES_MS = 600_000
-/** Each object may have so many at once, and one more in so long. */
+/** Rate limit of each object: a burst, and one token per refill period. */
 const BURST = 25
 const REFILL_MS = 300_000
 const OBJECTS_MAX = 10_000
-/** At the same time: what thousands of resources have to tell at once leaves the API server to their statuses. */
+/** Requests at the same time, so that status writes have priority when thousands of resources record Events. */
 const SENDING_MAX = 4
-/** Sent and waiting for that. What comes then is not told. */
+/** Events that are sent or wait to be sent; further ones are dropped. */
 const WAITING_MAX = 10_000
-/** An operator that ends waits so long for them: it has less than 25 s in all. */
+/** How long `stop` waits: the operator has less than 25 s in all to stop. */
 const STOP_MS = 5_000
 
 const WARNING_INTERVAL_MS = 600_000
@@ -42,7 +42,7 @@ const WARNING_INTERVAL_MS = 600_000
 type Series = { readonly name: string; count: number; lastMs: number }
 type Bucket = { tokens: number; atMs: number }
 
-/** Events on resources, for `kubectl describe`. They are told on the side: whether one gets through changes nothing. */
+/** Records Events on resources, for `kubectl describe`. Best effort: a lost Event changes nothing else. */
 export class EventRecorder {
   readonly #options: EventRecorderOptions
   readonly #series = new Map<string, Series>()
@@ -68,13 +68,13 @@ export class EventRecorder {
     void sending.finally(() => this.#sending.delete(sending))
   }
 
-  /** Resolves when what was recorded has been sent, or has failed; after 5 s what waits is given up. */
+  /** Resolves when the recorded Events were sent or have failed; after 5 s the remaining ones are dropped. */
   async stop(): Promise<void> {
-    await inTime(Promise.all(this.#sending), STOP_MS, () => undefined, this.#options.clock)
+    await withTimeout(Promise.all(this.#sending), STOP_MS, () => undefined, this.#options.clock)
     this.#isOver = true
   }
 
-  /** What an administrator has to grant is a warning, though not one for each event. */
+  /** Logs a missing permission as a warning, at most once per interval. */
   #report(error: unknown, reason: string): void {
     const { clock, logger } = this.#options
     logger.debug({ err: error, reason }, 'could not record an event')
@@ -83,7 +83,7 @@ export class EventRecorder {
     if (!isForbidden || nowMs - this.#warnedMs < WARNING_INTERVAL_MS) return
     this.#warnedMs = nowMs
     const remedy = 'grant create and patch on events of events.k8s.io, as weir crds --rbac prints it'
-    logger.warn({ err: error, reason }, `events can not be recorded: ${remedy}`)
+    logger.warn({ err: error, reason }, `cannot record Events: ${remedy}`)
   }
 
   #mayTell(uid: string, atMs: number): boolean {
@@ -109,7 +109,7 @@ export class EventRecorder {
       known.lastMs = nowMs
       return this.#countUp(regarding.namespace, known)
     }
-    // The time makes it another one than that of an earlier series.
+    // The time distinguishes the name from that of an earlier series.
     const stem = regarding.name.slice(0, 200).replace(/[.-]+$/, '')
     const series = { name: `${stem}.${id}${nowMs.toString(16)}`, count: 1, lastMs: nowMs }
     remember(this.#series, id, series)
@@ -137,7 +137,7 @@ export class EventRecorder {
     await this.#options.api
       .send({ method: 'PATCH', path, body, contentType: 'application/merge-patch+json' })
       .catch((error: unknown) => {
-        // Events are kept for an hour only: the first of the series may be gone.
+        // Events are kept for an hour: the first one of the series may no longer exist.
         if (!(error instanceof ApiError) || error.status !== 404) throw error
       })
   }
@@ -151,7 +151,7 @@ function microTime(ms: number): string {
   return new Date(ms).toISOString().replace('Z', '000Z')
 }
 
-/** At most so many bytes, whole characters. */
+/** Cuts a text to this number of bytes at a character boundary. */
 function cut(note: string): string {
   if (Buffer.byteLength(note) <= NOTE_BYTES_MAX) return note
   return `${Buffer.from(note)
@@ -160,7 +160,7 @@ function cut(note: string): string {
     .replace(/\uFFFD+$/, '')}…`
 }
 
-/** The oldest is forgotten when there are too many. */
+/** Adds an entry and removes the oldest one when there are too many. */
 function remember<V>(map: Map<string, V>, key: string, value: V): void {
   map.delete(key)
   map.set(key, value)

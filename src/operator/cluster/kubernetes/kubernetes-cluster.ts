@@ -13,6 +13,7 @@ import {
   type ResourceStatus,
   resourceKey,
 } from '../../resources/resource.ts'
+import { ChangeListeners } from '../change-listeners.ts'
 import {
   type Cluster,
   type ManifestError,
@@ -38,31 +39,31 @@ export type KubernetesOptions = {
   readonly api: KubernetesApi
   readonly clock: Clock
   readonly logger: Logger
-  /** Empty: all. */
+  /** Namespaces to watch; empty: all. */
   readonly namespaces: readonly string[]
-  /** Whether it may know when Secrets change. Default: no. */
+  /** Whether to watch the metadata of Secrets. Default: false. */
   readonly watchesSecrets?: boolean
   /** Name of this process in Events. */
   readonly identity: string
   readonly random?: () => number
-  /** Is told each time that a watch has to begin anew. */
+  /** Called each time a watch is restarted. */
   readonly onRestart?: OnWatchRestart
 }
 
 const STATUS_MANAGER = 'weir-operator'
-/** Another one, so that writing a status never takes the finalizer off, nor the other way round. */
+/** A field manager of its own: a status apply must not remove the finalizer, and vice versa. */
 const FINALIZER_MANAGER = 'weir-operator-finalizer'
 
-/** Not the object itself: who wrote which of its fields is longer than what they say. */
+/** Keeps the identity instead of the object: `managedFields` is larger than the rest of it. */
 type Known = { readonly identity: KubernetesObject; readonly resource?: Resource; readonly fault?: string }
 
-/** Resources that live in a Kubernetes cluster: what is read is a copy that watches keep, what is written is applied. */
+/** Resources of a Kubernetes cluster: reads use a cache that reflectors maintain, writes are server-side applies. */
 export class KubernetesCluster implements Cluster {
-  readonly place: string
+  readonly description: string
   readonly #options: KubernetesOptions
   readonly #known = new Map<ResourceKey, Known>()
   readonly #resources = new ResourceStore()
-  readonly #listeners = new Set<(change: ResourceChange) => void>()
+  readonly #listeners: ChangeListeners
   readonly #reflectors: readonly Reflector<CustomObject>[]
   readonly #configMaps: MetadataInformer<string>
   readonly #secrets: MetadataInformer<string> | undefined
@@ -73,8 +74,9 @@ export class KubernetesCluster implements Cluster {
   constructor(options: KubernetesOptions) {
     const { api, namespaces, clock, logger, identity } = options
     this.#options = options
+    this.#listeners = new ChangeListeners(options.logger)
     const scopes = namespaces.length === 0 ? [undefined] : namespaces
-    this.place = namespaces.length === 0 ? 'all namespaces' : `namespaces ${namespaces.join(', ')}`
+    this.description = namespaces.length === 0 ? 'all namespaces' : `namespaces ${namespaces.join(', ')}`
     this.#reflectors = RESOURCE_KINDS.flatMap((kind) => scopes.map((namespace) => this.#reflectorOf(kind, namespace)))
     const versions = (resource: Watched) => this.#metadataOf(resource, ({ resourceVersion }) => resourceVersion)
     this.#configMaps = versions('configmaps')
@@ -86,7 +88,7 @@ export class KubernetesCluster implements Cluster {
     await Promise.all(this.#watching().map((watch) => watch.start()))
   }
 
-  /** What it watches, and for how long nothing was heard of it. */
+  /** The watched paths, with the time since each last received something. */
   watches(): readonly { readonly path: string; readonly silentMs: number }[] {
     return [
       ...this.#reflectors.map((reflector) => reflector.reading()),
@@ -102,8 +104,7 @@ export class KubernetesCluster implements Cluster {
   }
 
   onChange(listener: (change: ResourceChange) => void): () => void {
-    this.#listeners.add(listener)
-    return () => this.#listeners.delete(listener)
+    return this.#listeners.add(listener)
   }
 
   get<K extends ResourceKind>(key: ResourceKey<K>): Resource<K> | undefined {
@@ -154,7 +155,7 @@ export class KubernetesCluster implements Cluster {
     return this.#secrets && (this.#secrets.get(namespace, name) ?? '')
   }
 
-  async followNamespaces(): Promise<void> {
+  async watchNamespaces(): Promise<void> {
     if (this.#namespaces !== undefined || this.#isStopped) return
     const watch = this.#metadataOf('namespaces', toNamespace)
     const followed = { watch, isKnown: false }
@@ -168,10 +169,10 @@ export class KubernetesCluster implements Cluster {
     }
     if (this.#isStopped) return
     followed.isKnown = true
-    for (const key of this.#known.keys()) this.#tell({ key, what: 'declared' })
+    for (const key of this.#known.keys()) this.#notify({ key, type: 'desired' })
   }
 
-  /** While not all are known none is: one that is not there may use less than one that is not known. */
+  /** Undefined until all namespaces are listed: a missing namespace grants less than an unknown one. */
   namespace(name: string): NamespaceInfo | null | undefined {
     return this.#namespaces?.isKnown ? (this.#namespaces.watch.get(name, name) ?? null) : undefined
   }
@@ -180,13 +181,16 @@ export class KubernetesCluster implements Cluster {
     return writeConfigMap(this.#options.api, namespace, name, data)
   }
 
-  unreadable(): readonly ManifestError[] {
+  manifestErrors(): readonly ManifestError[] {
     return [...this.#known].flatMap(([key, { fault }]) =>
       fault === undefined ? [] : [{ key, file: key, message: fault }],
     )
   }
 
-  /** What comes back is known at once: the watch may bring it later. Of an object that is gone, or another one: nothing. */
+  /**
+   * Server-side apply. The response updates the cache at once, because the watch may be late. Does nothing for an
+   * object that was deleted or replaced.
+   */
   async #apply(
     key: ResourceKey,
     write: { readonly manager: string; readonly subresource: string; readonly body: object },
@@ -199,7 +203,7 @@ export class KubernetesCluster implements Cluster {
       const signal = AbortSignal.timeout(WRITE_MS)
       const call = { method: 'PATCH', path, query, body: write.body, contentType: APPLY_PATCH, signal } as const
       const object = await api.send<CustomObject>(call)
-      // The watch may have been faster: the write that takes the last finalizer off answers with what is no more.
+      // The watch may have been faster: removing the last finalizer returns an object that no longer exists.
       if (this.#known.get(key)?.identity.metadata.uid === object.metadata.uid) this.#put(kind, object)
     } catch (error) {
       if (!(error instanceof ApiError && isGone(error))) throw error
@@ -235,18 +239,18 @@ export class KubernetesCluster implements Cluster {
     if (!('resource' in read)) {
       const { fault } = read
       this.#resources.drop(key)
-      this.#options.logger.error({ resource: key, fault }, 'a resource can not be read: it is left alone')
-      this.#tell({ key, what: 'gone' })
+      this.#options.logger.error({ resource: key, fault }, 'a resource cannot be read and is ignored')
+      this.#notify({ key, type: 'deleted' })
       return
     }
     this.#resources.put(read.resource)
-    this.#tell({ key, what: isWantedOtherwise(before?.resource, read.resource) ? 'declared' : 'status' })
+    this.#notify({ key, type: isWantedOtherwise(before?.resource, read.resource) ? 'desired' : 'status' })
   }
 
   #drop(key: ResourceKey): void {
     if (!this.#known.delete(key)) return
     this.#resources.drop(key)
-    this.#tell({ key, what: 'gone' })
+    this.#notify({ key, type: 'deleted' })
   }
 
   #watching(): readonly { start(): Promise<void>; stop(): Promise<void> }[] {
@@ -264,12 +268,12 @@ export class KubernetesCluster implements Cluster {
   #inputChanged(of: Watched, namespace: string, name: string): void {
     for (const [key, { resource }] of this.#known) {
       if (resource?.metadata.namespace === namespace && referencedObjectsOf(resource)[of].includes(name))
-        this.#tell({ key, what: 'declared' })
+        this.#notify({ key, type: 'desired' })
     }
   }
 
-  #tell(change: ResourceChange): void {
-    for (const listener of this.#listeners) listener(change)
+  #notify(change: ResourceChange): void {
+    this.#listeners.notify(change)
   }
 }
 
@@ -290,7 +294,7 @@ function toIdentity({ metadata: { namespace, name, uid, resourceVersion } }: Cus
   return { metadata: { namespace, name, uid, resourceVersion } }
 }
 
-/** With its uid an apply changes this very object or nothing: it never makes one that was deleted anew. */
+/** With its uid, an apply never creates an object that was deleted. */
 function identityOf(key: ResourceKey, { metadata: { uid } }: KubernetesObject) {
   const [kind, namespace, name] = key.split('/') as [ResourceKind, string, string]
   return { apiVersion: API_VERSION, kind, metadata: { namespace, name, uid } }
@@ -300,7 +304,7 @@ function isGone({ status, reason, message }: ApiError): boolean {
   return status === 404 || (reason === 'Conflict' && /uid/i.test(message))
 }
 
-/** The generation counts changes of `spec`. A finalizer that came is our own doing; one that went may not be. */
+/** The generation counts changes of `spec`. The operator adds finalizers itself, but others may remove them. */
 function isWantedOtherwise(before: Resource | undefined, after: Resource): boolean {
   if (before === undefined) return true
   const wanted = ({ metadata: { uid, generation, deletionTimestamp, annotations } }: Resource) =>

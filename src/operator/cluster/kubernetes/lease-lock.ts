@@ -15,12 +15,12 @@ type LeaseObject = {
   }
 }
 
-/** A Lease object, as the elections of Kubernetes' own programs use it. */
+/** A Lease object, as the leader elections of Kubernetes components use it. */
 export function createLeaseLock(api: KubernetesApi, namespace: string, name: string): LeaseLock {
   const leases = `/apis/${API_VERSION}/namespaces/${encodeURIComponent(namespace)}/leases`
   const path = `${leases}/${encodeURIComponent(name)}`
   return {
-    place: `${namespace}/${name}`,
+    name: `${namespace}/${name}`,
     async read(signal) {
       const asked = api.send<LeaseObject>({ method: 'GET', path, signal })
       const found = await ignoreNotFound(asked).catch((error: unknown) => {
@@ -43,7 +43,7 @@ export function createLeaseLock(api: KubernetesApi, namespace: string, name: str
   }
 }
 
-/** The name of the Lease follows from the configured instance, which whoever granted the rules may not have known. */
+/** The name of the Lease contains the configured instance, which may differ from the one in the granted rules. */
 function explained(error: unknown): unknown {
   if (!(error instanceof ApiError) || error.code !== 'forbidden') return error
   const message = `${error.message}: grant create, get and update, as weir crds --rbac --instance NAME prints it`
@@ -71,7 +71,7 @@ function toSpec({ holder, durationMs, transitions, acquiredAt, renewedAt }: Leas
   }
 }
 
-/** As the API writes it, whatever it gave. */
+/** Kubernetes' MicroTime. */
 function toMicroTime(time: string): string {
   return time.replace(/(\.\d{3})Z$/, '$1000Z')
 }

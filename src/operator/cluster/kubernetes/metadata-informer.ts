@@ -9,22 +9,24 @@ export type MetadataInformerOptions<T> = {
   readonly clock: Clock
   readonly logger: Logger
   readonly random?: () => number
-  /** Namespaces; undefined stands for all. */
+  /** Namespaces to watch; undefined stands for all. */
   readonly scopes: readonly (string | undefined)[]
-  /** What is remembered of each: when that is the same, nothing has changed. */
+  /** The part of the metadata to keep: a change is reported only when this part changes. */
   readonly toKept: (metadata: KubernetesObject['metadata']) => T
   readonly onChange: (namespace: string, name: string) => void
   readonly onRestart?: OnWatchRestart
 }
 
-/** That have values in them. */
+/** The resources with configuration data. */
 export type ConfigDataResource = 'configmaps' | 'secrets'
 export type InformerResource = ConfigDataResource | 'namespaces'
 
 const metadataOnly = (kind: string) => `application/json;as=${kind};v=v1;g=meta.k8s.io`
 const METADATA_ONLY = { list: metadataOnly('PartialObjectMetadataList'), watch: metadataOnly('PartialObjectMetadata') }
 
-/** They are many and large, and some are nobody's business: only that they change is watched, not what they hold. */
+/**
+ * Watches the metadata of objects, but not their content: the objects are many and large, and some are confidential.
+ */
 export class MetadataInformer<T> {
   readonly #kept = new Map<string, T>()
   readonly #reflectors: readonly Reflector<KubernetesObject>[]
@@ -45,7 +47,7 @@ export class MetadataInformer<T> {
     await Promise.all(this.#reflectors.map((reflector) => reflector.stop()))
   }
 
-  /** What is kept of it; undefined when there is none. */
+  /** What is kept of an object; undefined when it does not exist. */
   get(namespace: string, name: string): T | undefined {
     return this.#kept.get(`${namespace}/${name}`)
   }
@@ -87,7 +89,7 @@ export class MetadataInformer<T> {
   }
 }
 
-/** A namespace lies in itself. */
+/** A namespace is stored under its own name. */
 function keyOf({ name, namespace = name }: KubernetesObject['metadata']): string {
   return `${namespace}/${name}`
 }

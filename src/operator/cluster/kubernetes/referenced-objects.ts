@@ -1,7 +1,7 @@
 import type { Resource } from '../../resources/resource.ts'
 
 type Values = { readonly configmaps: readonly string[]; readonly secrets: readonly string[] }
-/** Names of the ConfigMaps and Secrets, in its own namespace, that a resource takes values from; and that namespace. */
+/** The ConfigMaps and Secrets of its namespace that a resource refers to, and that namespace. */
 export type ReferencedObjects = Values & { readonly namespaces: readonly string[] }
 
 export function referencedObjectsOf(resource: Resource): ReferencedObjects {

@@ -16,25 +16,25 @@ export type KubernetesObject = {
 
 export type ReflectorOptions<T extends KubernetesObject> = {
   readonly api: KubernetesApi
-  /** Of the collection: `/apis/weir.dev/v1alpha1/subjects`. */
+  /** Path of the collection, such as `/apis/weir.dev/v1alpha1/subjects`. */
   readonly path: string
-  /** Only what it selects: `metadata.name=shop`. */
+  /** Restricts the collection, such as `metadata.name=shop`. */
   readonly fieldSelector?: string
-  /** Asked for instead of whole objects: as a list, and as an object of the watch. */
+  /** Accept headers for partial objects: of lists, and of watches. */
   readonly accept?: { readonly list: string; readonly watch: string }
   readonly clock: Clock
   readonly logger: Logger
   readonly random?: () => number
   readonly store: Store<T>
-  /** Is told each time that the watch has to begin anew, and why: a word. */
+  /** Called with a reason each time the watch is restarted. */
   readonly onRestart?: OnWatchRestart
 }
 
 export type OnWatchRestart = (path: string, reason: string) => void
 
-/** Where a reflector puts what it sees. Called in order, never after `stop`. */
+/** Receives the objects. Called in order, never after `stop`. */
 export interface Store<T extends KubernetesObject> {
-  /** Everything that is there; what is missing in it is gone. */
+  /** Receives all objects; a missing one was deleted. */
   replace(objects: readonly T[]): void
   put(object: T): void
   remove(object: T): void
@@ -42,7 +42,7 @@ export interface Store<T extends KubernetesObject> {
 
 type List<T> = {
   readonly metadata: { readonly resourceVersion: string; readonly continue?: string }
-  /** Null in some lists of nothing. */
+  /** Null in some empty lists. */
   readonly items: readonly T[] | null
 }
 type Event<T> =
@@ -54,23 +54,23 @@ type Event<T> =
 
 const PAGE = 500
 const BACKOFF = { firstMs: 200, maxMs: 30_000 }
-/** The server ends a watch after a time of our choice: so long, and up to twice as long, so that not all end at once. */
+/** Timeout of a watch, up to doubled at random so that not all watches end at once. */
 const WATCH_SECONDS = 300
-/** A watch that says nothing for longer than bookmarks come is dead although nobody closed it. */
+/** A watch without any event for this long is dead: bookmarks come more often. */
 const SILENCE_MS = 150_000
 
 /**
- * Keeps a store equal to a collection of the API server: lists it in pages, then follows its changes from there, through
- * cut connections, ends of watches, an overloaded server and versions that it has forgotten (410).
+ * Keeps a store equal to a collection of the API server, as in client-go: lists it in pages, then watches it. Recovers
+ * from lost connections, watch timeouts, an overloaded server and expired versions (410).
  */
 export class Reflector<T extends KubernetesObject> {
   readonly #options: ReflectorOptions<T>
   readonly #stopping = new AbortController()
   #running: Promise<void> = Promise.resolve()
   #heardAtMs: number
-  /** Empty: everything has to be listed. */
+  /** Empty: the collection must be listed. */
   #version = ''
-  /** The server has answered that it does not know the version any more, and nothing since. */
+  /** The last response was that the version has expired. */
   #isForgotten = false
 
   constructor(options: ReflectorOptions<T>) {
@@ -78,13 +78,13 @@ export class Reflector<T extends KubernetesObject> {
     this.#heardAtMs = options.clock.monotonicMs()
   }
 
-  /** What it follows, and for how long nothing was heard of it. */
+  /** The path, and the time since something was last received. */
   reading(): { readonly path: string; readonly silentMs: number } {
     const { path, clock } = this.#options
     return { path, silentMs: clock.monotonicMs() - this.#heardAtMs }
   }
 
-  /** Resolves when the store has everything; tries for as long as it takes. Rejects when it may not read it. */
+  /** Resolves when the store is complete; retries until then. Rejects without the permission. */
   start(): Promise<void> {
     const listed = this.#listUntilDone()
     this.#running = listed.then(
@@ -105,7 +105,7 @@ export class Reflector<T extends KubernetesObject> {
         return await this.#list()
       } catch (error) {
         if (this.#stopping.signal.aborted) return
-        if (!isPassing(error)) throw error
+        if (!isTransient(error)) throw error
         await this.#pause(error, attempt)
       }
     }
@@ -131,7 +131,7 @@ export class Reflector<T extends KubernetesObject> {
     for (let attempt = 0; !this.#stopping.signal.aborted; attempt++) {
       try {
         if (this.#version === '') await this.#list()
-        if (!(await this.#watch())) throw new ApiError(0, 'Ended', 'the API server ended a watch without a word')
+        if (!(await this.#watch())) throw new ApiError(0, 'Ended', 'the API server ended a watch without any event')
         attempt = -1
         this.#isForgotten = false
       } catch (error) {
@@ -140,7 +140,7 @@ export class Reflector<T extends KubernetesObject> {
     }
   }
 
-  /** Gives the attempt that this was. */
+  /** Returns the attempt to continue with. */
   async #recover(error: unknown, attempt: number): Promise<number> {
     if (this.#stopping.signal.aborted) return attempt
     const { path, onRestart } = this.#options
@@ -148,13 +148,13 @@ export class Reflector<T extends KubernetesObject> {
     const wasForgotten = this.#isForgotten
     this.#isForgotten = isForgotten(error)
     if (this.#isForgotten) this.#version = ''
-    // A server that has forgotten a version is there: again at once, however long it was away, but not in circles.
+    // A server that answers "expired" is available: list at once, but do not loop without a pause.
     if (this.#isForgotten && !wasForgotten) return -1
     await this.#pause(error, attempt)
     return attempt
   }
 
-  /** One watch until it ends; whether it brought anything. */
+  /** Runs one watch until it ends. Returns whether it received anything. */
   async #watch(): Promise<boolean> {
     const { api, path, fieldSelector, accept, clock, random = Math.random } = this.#options
     const query = {
@@ -211,16 +211,16 @@ export class Reflector<T extends KubernetesObject> {
   async #pause(error: unknown, attempt: number): Promise<void> {
     const { path, logger, clock, random } = this.#options
     const waitMs = backoffMs(BACKOFF, attempt, random)
-    logger.warn({ err: error, path, waitMs }, 'lost the API server: trying again')
+    logger.warn({ err: error, path, waitMs }, 'lost the connection to the API server: retrying')
     await clock.sleep(waitMs, this.#stopping.signal).catch(() => undefined)
   }
 }
 
-/** The server no longer knows what happened since the version asked for. */
+/** The server no longer has the history since the requested version. */
 function isForgotten(error: unknown): boolean {
   return error instanceof ApiError && (error.status === 410 || error.reason === 'Expired')
 }
 
-function isPassing(error: unknown): boolean {
+function isTransient(error: unknown): boolean {
   return error instanceof ApiError && (error.code === 'unreachable' || isForgotten(error))
 }

@@ -1,4 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import { randomAt } from '../../../java-compat/avro-random-generator/random.ts'
+import {
+  createRecordGenerator,
+  type RecordGenerator,
+} from '../../../java-compat/avro-random-generator/record-generator.ts'
 import {
   type ConfigProblem,
   defineSource,
@@ -9,12 +14,10 @@ import {
   z,
 } from '../../../sdk/index.ts'
 import { SHIPPED_VERSION } from '../../version.ts'
-import { QUICKSTART_NAMES, quickstart } from './quickstarts/table.ts'
-import { randomAt } from './random.ts'
-import { openStream, type Stream } from './stream.ts'
+import { QUICKSTART_NAMES, quickstart } from './quickstarts/quickstarts.ts'
 
 const BATCH_MAX = 2000
-/** How often records that are due by now are looked for when a rate is given. */
+/** Interval at which due records are generated when a rate is set. */
 const TICK_MS = 50
 
 const SCHEMA_KEYS = ['quickstart', 'schema.string', 'schema.filename'] as const
@@ -24,31 +27,41 @@ const config = z
     'kafka.topic': field.text({ doc: 'Topic to write to.', importance: 'HIGH', nonEmpty: true }),
     quickstart: field
       .oneOf(QUICKSTART_NAMES, {
-        doc: 'What the records are about. Without it and without a schema: orders.',
+        doc: 'Which of the built-in schemas to use. Default when no schema is set: orders.',
         importance: 'HIGH',
       })
       .optional(),
     'schema.string': field
-      .text({ doc: 'Instead: the Avro schema of the records, with arg.properties that say what values are like.' })
+      .text({ doc: 'Avro schema of the records, instead of quickstart. Its arg.properties describe the values.' })
       .optional(),
-    'schema.filename': field.path({ doc: 'Instead: a file on the worker that holds such a schema.' }).optional(),
+    'schema.filename': field
+      .path({ doc: 'File on the worker with such a schema, instead of schema.string.' })
+      .optional(),
     'schema.keyfield': field
-      .text({ doc: 'The field that is the key. None: that of the quickstart, or no key.' })
+      .text({
+        doc: 'Field that becomes the key. Default: the key field of the quickstart; no key with a schema of your own.',
+      })
       .default(''),
     'max.interval': field
       .long({
-        doc: 'Longest pause between two records, in ms; each pause is chosen at random. 0: no pause.',
+        doc: 'Maximum pause between two records, in ms. Each pause is random. 0 disables pauses.',
         importance: 'HIGH',
         min: 0,
       })
       .default(500),
     rate: field
-      .double({ doc: 'Records a second, instead of random pauses.', importance: 'HIGH', min: 0.001 })
+      .double({ doc: 'Records per second, instead of random pauses.', importance: 'HIGH', min: 0.001 })
       .optional(),
     iterations: field
-      .long({ doc: 'How many records each task makes before it ends; -1: without end.', importance: 'HIGH', min: -1 })
+      .long({
+        doc: 'Number of records that each task generates before it ends. -1: unlimited.',
+        importance: 'HIGH',
+        min: -1,
+      })
       .default(-1),
-    'random.seed': field.long({ doc: 'The same seed gives the same records.', importance: 'LOW' }).default(0),
+    'random.seed': field
+      .long({ doc: 'Seed of the random numbers. The same seed generates the same records.', importance: 'LOW' })
+      .default(0),
   })
   .superRefine((settings, context) => {
     for (const { key, message } of problemsOf(settings)) field.addProblem(context, key, message)
@@ -56,21 +69,21 @@ const config = z
 
 type Config = z.infer<typeof config>
 
-/** Made-up records for trying things out. Goes on where it stopped, and makes the same records for the same seed. */
+/** Generates random records. Continues at the stored offset, and generates the same records for the same seed. */
 export const datagen = defineSource({
   class: 'Datagen',
   aliases: ['io.confluent.kafka.connect.datagen.DatagenConnector', 'DatagenConnector'],
   version: SHIPPED_VERSION,
-  summary: 'Makes up realistic records at a chosen rate.',
+  summary: 'Generates realistic random records at a chosen rate.',
   notes: `
-Every task makes its own stream and goes on where it stopped: the offset of \`{"task.id": N}\` counts its records. The same
-seed gives the same records. A task ends after \`iterations\` records.
+Each task generates a stream of its own and continues where it stopped: the offset of \`{"task.id": N}\` counts its records. The same
+seed generates the same records. A task ends after \`iterations\` records.
 
-A schema of your own says in the member \`arg.properties\` of a type what its values are like, as Confluent's generator reads it:
-\`options\` (a list), \`range\` (\`min\`, and \`max\`, which is left out) of numbers and decimals, \`iteration\` (\`start\`, \`step\`,
-\`restart\`, \`initial\`) of numbers, texts and booleans, \`regex\`, \`prefix\` and \`suffix\` of texts, \`length\` of texts, bytes, arrays and maps,
-\`keys\` of maps, \`odds\` of booleans. Anything else there is refused. Not as the original: an iteration counts the records, also
-where a record has several values of it, and options are not read from files.
+The member \`arg.properties\` of a type in your schema describes its values, as for Confluent's generator: \`options\` (a list); \`range\`
+(\`min\` and an exclusive \`max\`) of numbers and decimals; \`iteration\` (\`start\`, \`step\`, \`restart\`, \`initial\`) of numbers, strings and
+booleans; \`regex\`, \`prefix\` and \`suffix\` of strings; \`length\` of strings, bytes, arrays and maps; \`keys\` of maps; \`odds\` of booleans.
+Other members are refused. Differences from the original: an iteration counts records, also where a record contains several values of
+it, and options are not read from files.
 `,
   config,
   tasks: (_config, tasksMax, raw) => Array.from({ length: tasksMax }, () => raw),
@@ -97,13 +110,13 @@ where a record has several values of it, and options are not read from files.
   },
 })
 
-function streamOf(written: Config, files: FileAccess | undefined): Stream {
+function streamOf(written: Config, files: FileAccess | undefined): RecordGenerator {
   const key = written['schema.keyfield']
   const file = written['schema.filename']
   const own = file === undefined || files === undefined ? written['schema.string'] : schemaIn(file, files)
-  if (own !== undefined) return openStream(own, key)
+  if (own !== undefined) return createRecordGenerator(own, key)
   const { avroText, keyField } = quickstart(written.quickstart ?? 'orders')
-  return openStream(avroText, key || keyField)
+  return createRecordGenerator(avroText, key || keyField)
 }
 
 function schemaIn(file: string, files: FileAccess): string {
@@ -115,10 +128,11 @@ function schemaIn(file: string, files: FileAccess): string {
   }
 }
 
-/** Files are left to the task: another worker may have them. */
+/** Problems that involve several keys. A schema file is read by the task only: it may exist on another worker. */
 function problemsOf(written: Config): readonly ConfigProblem[] {
   const given = SCHEMA_KEYS.filter((key) => written[key] !== undefined)
-  if (given.length > 1) return [{ key: given[1]!, message: `${given.join(' and ')} say both what the records are` }]
+  if (given.length > 1)
+    return [{ key: given[1]!, message: `${given.join(' and ')} are set, but only one of them can define the records` }]
   if (written['schema.filename'] !== undefined) return []
   try {
     streamOf(written, undefined)
@@ -129,7 +143,7 @@ function problemsOf(written: Config): readonly ConfigProblem[] {
   }
 }
 
-/** Waits, then says how many records are due. */
+/** Waits until records are due and returns their number. */
 type Pace = (signal: AbortSignal) => Promise<number>
 
 function pace({ rate, 'max.interval': maxIntervalMs }: Config, seed: number): Pace {
@@ -143,7 +157,7 @@ function pace({ rate, 'max.interval': maxIntervalMs }: Config, seed: number): Pa
   }
 }
 
-/** The first record at once. What was not made while nobody asked is not made up for by more than one batch. */
+/** A constant rate that begins at once. After a delay, at most one batch of overdue records is generated. */
 function steadily(rate: number): Pace {
   const intervalMs = 1000 / rate
   const tickMs = Math.min(TICK_MS, (BATCH_MAX / 2) * intervalMs)

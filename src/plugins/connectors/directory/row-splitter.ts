@@ -1,10 +1,13 @@
 const LF = 10
 const CR = 13
-/** How much of a row that is too long is told. */
+/** Length of the excerpt of a row that is too long. */
 const EXCERPT_BYTES = 1_000
 
-/** A row without its end. Where it starts in the whole input, and behind which byte it ends, end included. */
-export type Row = {
+/**
+ * A row without its line end. `start` and `position` are the offsets of its first byte and after its line end in the
+ * input.
+ */
+export type TextRow = {
   readonly text: string
   readonly start: number
   readonly position: number
@@ -12,31 +15,31 @@ export type Row = {
 }
 
 export type RowSplitterOptions = {
-  /** Where the first byte is in the whole input. */
+  /** Offset of the first byte in the input. */
   readonly position: number
-  /** Line ends between two of these belong to the row. */
+  /** Line ends between two quotes belong to the row. */
   readonly quote?: string | undefined
   readonly rowBytesMax: number
 }
 
 /**
- * Cuts bytes into rows that end in `\n` or `\r\n`. What is held is at most a row and a chunk: of a longer row an excerpt is
- * given. A quote that is not closed within a row's length, or at all, costs the line that it stands in and no other one.
+ * Splits bytes into rows that end in `\n` or `\r\n`. Holds at most one row and one chunk; of a longer row, only an
+ * excerpt is returned. A quote that is not closed within the maximum row length, or at all, affects only its own line.
  */
 export class RowSplitter {
   readonly #quote: number | undefined
   readonly #rowBytesMax: number
   #buffer: Buffer = Buffer.alloc(0)
-  /** Where the buffer begins in the whole input. */
+  /** Offset of the buffer in the input. */
   #position: number
-  /** Where the row that comes next begins there. */
+  /** Offset of the next row in the input. */
   #start: number
-  /** Up to where line ends were looked for. */
+  /** Position in the buffer up to which line ends were searched. */
   #scanned = 0
   #isQuoted = false
-  /** Behind the first line of a row that has several. */
+  /** Position after the first line of a multi-line row; 0 if there is none. */
   #firstEnd = 0
-  /** The beginning of a row that is too long and not over yet. */
+  /** The beginning of a row that is too long and not complete yet. */
   #excerpt: string | undefined
 
   constructor({ position, quote, rowBytesMax }: RowSplitterOptions) {
@@ -46,8 +49,8 @@ export class RowSplitter {
     this.#rowBytesMax = rowBytesMax
   }
 
-  /** The rows that are whole with these bytes. */
-  push(chunk: Buffer): Row[] {
+  /** Adds bytes and returns the rows that are complete. */
+  push(chunk: Buffer): TextRow[] {
     this.#buffer = this.#buffer.length === 0 ? chunk : Buffer.concat([this.#buffer, chunk])
     const rows = [...this.#whole()]
     while (this.#buffer.length > this.#rowBytesMax) {
@@ -60,15 +63,15 @@ export class RowSplitter {
     return rows
   }
 
-  /** What is left when the input is over. */
-  end(): Row[] {
-    const rows: Row[] = []
+  /** Returns the remaining rows at the end of the input. */
+  end(): TextRow[] {
+    const rows: TextRow[] = []
     while (this.#isQuoted && this.#firstEnd > 0) rows.push(this.#take(this.#firstEnd), ...this.#whole())
     if (this.#buffer.length > 0 || this.#excerpt !== undefined) rows.push(this.#take(this.#buffer.length))
     return rows
   }
 
-  *#whole(): Generator<Row> {
+  *#whole(): Generator<TextRow> {
     for (let lf = this.#next(); lf >= 0; lf = this.#next()) {
       if (this.#hasOddQuotes(this.#scanned, lf)) this.#isQuoted = !this.#isQuoted
       this.#scanned = lf + 1
@@ -90,7 +93,7 @@ export class RowSplitter {
     return isOdd
   }
 
-  #take(end: number): Row {
+  #take(end: number): TextRow {
     if (end > this.#rowBytesMax) this.#leaveOut(end)
     const excerpt = this.#excerpt
     const text = excerpt ?? this.#textUpTo(end)

@@ -1,5 +1,6 @@
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { javaRegex, regexField } from '../../../java-compat/regex.ts'
 import {
   type ConfigProblem,
   DataError,
@@ -11,74 +12,91 @@ import {
   STRING,
   z,
 } from '../../../sdk/index.ts'
-import { javaRegex, regexText } from '../../java-regex.ts'
 import { SHIPPED_VERSION } from '../../version.ts'
-import { CSV_TYPES, type CsvType, csv, csvFields, NDJSON, parseRows, type RowFormat, TEXT } from './formats.ts'
-import { type Afterwards, type Found, Inbox, openFound } from './inbox.ts'
-import { Progress } from './progress.ts'
-import type { Row } from './row-splitter.ts'
-import { readRows } from './rows.ts'
+import { FileTracker } from './file-tracker.ts'
+import { type CleanupPolicy, InputDirectory, type InputFile, openInputFile } from './input-directory.ts'
+import { CSV_TYPES, type CsvType, csv, csvFields, NDJSON, parseRows, type RowFormat, TEXT } from './row-format.ts'
+import { readRows } from './row-reader.ts'
+import type { TextRow } from './row-splitter.ts'
 
-/** How many tasks share the directory: told to each by its configuration. */
+/** Key in the configuration of each task: number of tasks that share the directory. */
 const TASKS_KEY = 'directory.tasks'
 
 const config = z
   .object({
     topic: field.text({ doc: 'Topic to write to.', importance: 'HIGH', nonEmpty: true }),
-    'input.path': field.path({ doc: 'The directory that files come into.', importance: 'HIGH', nonEmpty: true }),
-    'input.file.pattern': regexText('input.file.pattern', {
-      doc: 'Java expression that a file name has to match in whole.',
+    'input.path': field.path({ doc: 'Directory to read files from.', importance: 'HIGH', nonEmpty: true }),
+    'input.file.pattern': regexField('input.file.pattern', {
+      doc: 'Java regular expression that the whole file name must match.',
       importance: 'HIGH',
     }).default('.*'),
     format: field
       .oneOf(['auto', 'csv', 'ndjson', 'text'], {
-        doc: 'What files hold; auto: CSV in .csv, JSON lines in .ndjson, .jsonl and .json, else lines of text. Each also as .gz.',
+        doc: 'Format of the files. auto: by extension, .csv is CSV; .ndjson, .jsonl and .json are JSON lines; others are text. Each may have .gz appended.',
         importance: 'HIGH',
       })
       .default('auto'),
     'finished.policy': field
-      .oneOf(['move', 'mark', 'delete'], {
-        doc: 'What becomes of a file when all of it is in the log: moved to finished.path, renamed by finished.suffix, or deleted.',
+      .oneOf(['move', 'mark', 'delete', 'keep'], {
+        doc:
+          'What is done with a file when all of it is in the log: move it to finished.path, rename it by adding ' +
+          'finished.suffix, delete it, or keep it as it is, for directories that are read-only, such as mounted ConfigMaps.',
         importance: 'HIGH',
       })
       .default('mark'),
-    'finished.path': field.path({ doc: 'With move: where files go.' }).default(''),
-    'finished.suffix': field.text({ doc: 'With mark: what is put behind the name.', nonEmpty: true }).default('.done'),
-    'error.path': field.path({ doc: "With move: where files go that can't be read to their end." }).default(''),
+    'finished.path': field.path({ doc: 'With finished.policy=move: directory for files that were read.' }).default(''),
+    'finished.suffix': field
+      .text({ doc: 'With finished.policy=mark: suffix that is added to the name.', nonEmpty: true })
+      .default('.done'),
+    'error.path': field
+      .path({
+        doc: 'With finished.policy=move: directory for files that cannot be read to the end. Default: failed in finished.path.',
+      })
+      .default(''),
     'error.suffix': field
-      .text({ doc: "Otherwise: what is put behind the name of a file that can't be read to its end.", nonEmpty: true })
+      .text({
+        doc: 'Suffix that is added to the name of a file that cannot be read to the end, with finished.policy mark and delete.',
+        nonEmpty: true,
+      })
       .default('.failed'),
     'file.minimum.age.ms': field
-      .long({ doc: 'A file is complete when it was not changed for so many ms.', min: 0 })
+      .long({ doc: 'A file is complete when it has not changed for this many ms.', min: 0 })
       .default(5000),
     'ready.suffix': field
       .text({
-        doc: 'Instead: a file is complete when a file of its name and this suffix is there, which is then removed.',
+        doc: 'If set, a file is complete when a file with its name and this suffix exists. That file is removed afterwards.',
       })
       .default(''),
     'ignored.suffixes': field
-      .list({ doc: 'Files whose names end so are not read.' })
+      .list({ doc: 'Suffixes of names of files that are not read.' })
       .prefault('.tmp,.part,.partial,.swp'),
-    'order.by': field.oneOf(['name', 'time'], { doc: 'Which file comes first.' }).default('name'),
-    'poll.interval.ms': field.int({ doc: 'How often new files are looked for, in ms.', min: 1 }).default(1000),
-    'batch.size': field.int({ doc: 'Records in one batch, at most.', importance: 'LOW', min: 1 }).default(1000),
+    'order.by': field.oneOf(['name', 'time'], { doc: 'Order in which files are read.' }).default('name'),
+    'poll.interval.ms': field.int({ doc: 'Interval at which the directory is listed, in ms.', min: 1 }).default(1000),
+    'batch.size': field.int({ doc: 'Maximum number of records in a batch.', importance: 'LOW', min: 1 }).default(1000),
     'row.max.bytes': field
-      .int({ doc: 'A longer row is malformed. So much is held in memory.', importance: 'LOW', min: 1 })
+      .int({
+        doc: 'Maximum size of a row, which is held in memory. A longer row is malformed.',
+        importance: 'LOW',
+        min: 1,
+      })
       .default(1_000_000),
     'key.field': field
-      .text({ doc: "Field of CSV and JSON values that is the record's key. None: no key." })
+      .text({ doc: 'Field of CSV and JSON values that becomes the key of the record. Empty: no key.' })
       .default(''),
-    'csv.separator': field.text({ doc: 'Stands between two fields.', isVerbatim: true }).length(1).default(','),
-    'csv.quote': field.text({ doc: 'Stands around fields that hold separators or line ends.' }).length(1).default('"'),
-    'csv.escape': field.text({ doc: 'Stands in front of a quote that belongs to the field.' }).length(1).default('"'),
+    'csv.separator': field.text({ doc: 'Character that separates fields.', isVerbatim: true }).length(1).default(','),
+    'csv.quote': field
+      .text({ doc: 'Character around fields that contain separators or line ends.' })
+      .length(1)
+      .default('"'),
+    'csv.escape': field.text({ doc: 'Character that escapes a quote within a field.' }).length(1).default('"'),
     'csv.header': field
-      .boolean({ doc: 'Whether the first row names the columns; otherwise csv.columns does.' })
+      .boolean({ doc: 'Whether the first row has the names of the columns. Otherwise set csv.columns.' })
       .default(true),
-    'csv.columns': field.list({ doc: 'Names of the columns where no header does.' }).default([]),
+    'csv.columns': field.list({ doc: 'Names of the columns when csv.header=false.' }).default([]),
     'csv.types': field
       .parsed(
         field.list({
-          doc: `Types of columns, COLUMN:TYPE, of ${Object.keys(CSV_TYPES).join(', ')}. Others are strings. Empty fields are null, but for strings.`,
+          doc: `Types of columns as COLUMN:TYPE, with TYPE one of ${Object.keys(CSV_TYPES).join(', ')}. Other columns are strings. Empty fields are null, except in string columns.`,
         }),
         parseTypes,
       )
@@ -92,35 +110,39 @@ const config = z
 type Config = z.infer<typeof config>
 type Context = SourceContext<Config>
 
-/** Files of a directory as a source of their rows. */
+/** Reads the rows of files in a directory. */
 export const directorySource = defineSource({
   class: 'DirectorySource',
   version: SHIPPED_VERSION,
-  summary: 'Writes the rows of files that come into a directory: CSV, JSON lines or text, also with gzip.',
+  summary:
+    'Reads files from a directory and writes their rows: CSV, JSON lines or text, optionally compressed with gzip.',
   notes: `
-**Each row of a complete file is written at least once, in the file's order; a file is moved, marked or deleted when all of it is
-in the log.** After a crash a file goes on behind the last row whose offset was committed: the offset of
-\`{"directory": D, "file": NAME}\` has the byte (\`position\`, of a gzip file that of what is packed in it) and, as \`bytes\` and
-\`modified\`, which file of that name it was. A file that is changed after its reading began is read again from its beginning.
+**Each row of a complete file is written at least once, in the order of the file. A file is moved, marked or deleted when all of its
+rows are in the log.** After a crash, reading continues after the last row whose offset was committed: the offset of
+\`{"directory": D, "file": NAME}\` has the byte (\`position\`; in a gzip file, of the uncompressed content) and, as \`bytes\` and \`modified\`,
+the version of the file. A file that changes after reading began is read again from the beginning.
 
-Malformed rows (no CSV or JSON, another number of fields, a field that is not of its type, longer than \`row.max.bytes\`) go where
-\`errors.tolerance\` says; so does a damaged gzip file, whose rows up to the damage are written. A quote that is never closed costs
-its own line only. Files are read as UTF-8: bytes that are no UTF-8 become U+FFFD.
+Malformed rows (invalid CSV or JSON, a different number of fields, a field that does not have its type, longer than \`row.max.bytes\`) are
+handled according to \`errors.tolerance\`. So is a damaged gzip file, whose rows before the damage are written. A quote that is never
+closed affects its own line only. Files are read as UTF-8; invalid bytes become U+FFFD.
 
-Several tasks share the directory by the names of files; the order among files holds within each. It has to be the same directory
-for all workers.
+A symbolic link is read as the file that it leads to if that file is in the directory too; other links are ignored. A mounted ConfigMap
+or Secret is read this way with \`finished.policy=keep\`: an update of the volume is a new version of its files, which are read again from
+the beginning. Entries whose names begin with \`..\` belong to the kubelet and are ignored.
+
+Several tasks divide the files of the directory by name; files are in order within a task. All workers must see the same directory.
 `,
   config,
   tasks: (_config, tasksMax, raw) =>
     Array.from({ length: tasksMax }, () => ({ ...raw, [TASKS_KEY]: String(tasksMax) })),
   async *poll(context) {
     const { config: written, signal, onStored } = context
-    const inbox = new Inbox(inboxOptions(context))
+    const inbox = new InputDirectory(inboxOptions(context))
     await inbox.open()
-    const progress = new Progress(inbox)
+    const progress = new FileTracker(inbox)
     onStored((batch) => progress.stored(batch))
     while (!signal.aborted) {
-      const files = (await inbox.list(Date.now())).filter((file) => !progress.isKnown(file))
+      const files = progress.unread(await inbox.list(Date.now()))
       for (const file of files) {
         if (signal.aborted) return
         yield* readFile(file, context, progress)
@@ -136,8 +158,15 @@ for all workers.
   },
 })
 
-/** One file, batch by batch. Its last one is empty, so that what was rejected is with the dead letters by then. */
-async function* readFile(file: Found, context: Context, progress: Progress): AsyncGenerator<readonly SourceRecord[]> {
+/**
+ * Yields the rows of a file in batches. The last batch is empty: its offset is stored after rejected rows were written
+ * to the dead letter queue.
+ */
+async function* readFile(
+  file: InputFile,
+  context: Context,
+  progress: FileTracker,
+): AsyncGenerator<readonly SourceRecord[]> {
   const { config: written, signal, resumeFrom, log } = context
   const sourcePartition = { directory: written['input.path'], file: file.name }
   const stored = resumeFrom(sourcePartition)
@@ -169,13 +198,13 @@ async function* readFile(file: Found, context: Context, progress: Progress): Asy
 }
 
 type RecordParts = {
-  readonly file: Found
+  readonly file: InputFile
   readonly format: RowFormat
   readonly sourcePartition: Position
   readonly context: Context
 }
 
-function toRecords(rows: readonly Row[], { file, format, sourcePartition, context }: RecordParts): SourceRecord[] {
+function toRecords(rows: readonly TextRow[], { file, format, sourcePartition, context }: RecordParts): SourceRecord[] {
   const { topic, 'key.field': keyField, 'row.max.bytes': rowBytesMax, 'csv.quote': quote } = context.config
   const keySchema = format.schema?.fields?.find(({ name }) => name === keyField)?.schema ?? null
   return [...parseRows(rows, format, { quote, rowBytesMax })].flatMap(({ row, parsed }) => {
@@ -207,24 +236,24 @@ function keyOf(value: unknown, name: string): unknown {
   return isObject ? ((value as Record<string, unknown>)[name] ?? null) : null
 }
 
-/** Throws when the file may not be given up: what can heal, and what is not to be tolerated. */
+/** Rejects the rest of a damaged file. Rethrows errors that are not about the content of the file. */
 function damaged(
-  file: Found,
+  file: InputFile,
   error: unknown,
   { context, sourcePartition, at }: Pick<RecordParts, 'context' | 'sourcePartition'> & { readonly at: number },
 ): void {
   const { code, message } = error as NodeJS.ErrnoException
   if (code === 'ENOENT') {
-    context.log.warn({ file: file.path }, 'a file is gone that was to be read')
+    context.log.warn({ file: file.path }, 'a file that was listed no longer exists')
     return
   }
   if (code?.startsWith('E')) {
-    throw new Error(`cannot read '${file.path}': ${message}; mend it, then restart the task`, { cause: error })
+    throw new Error(`cannot read '${file.path}': ${message}; correct this, then restart the task`, { cause: error })
   }
   if (!/^(Z_|CSV_|data$)/.test(code ?? '')) throw error
   const sourceOffset = { position: at, bytes: file.bytes, modified: file.modifiedMs }
   const value = `the rest of ${file.path}`
-  const failure = new DataError(`'${file.path}' can't be read behind byte ${at} of its content: ${message}`, {
+  const failure = new DataError(`'${file.path}' cannot be read after byte ${at} of its content: ${message}`, {
     cause: error,
   })
   context.reject({ topic: context.config.topic, value, valueSchema: STRING, sourcePartition, sourceOffset }, failure)
@@ -232,15 +261,15 @@ function damaged(
 
 type Kind = Exclude<Config['format'], 'auto'>
 
-function kindOf({ name }: Found, { format }: Config): Kind {
+function kindOf({ name }: InputFile, { format }: Config): Kind {
   if (format !== 'auto') return format
   const [, extension = ''] = /\.(\w+)$/.exec(name.replace(/\.gz$/i, '')) ?? []
   if (/^csv$/i.test(extension)) return 'csv'
   return /^(ndjson|jsonl|json)$/i.test(extension) ? 'ndjson' : 'text'
 }
 
-/** Undefined: a CSV file without even a header. */
-async function formatOf(file: Found, context: Context): Promise<RowFormat | undefined> {
+/** Returns undefined for a CSV file without a header row. */
+async function formatOf(file: InputFile, context: Context): Promise<RowFormat | undefined> {
   const { config: written } = context
   const kind = kindOf(file, written)
   if (kind !== 'csv') return kind === 'text' ? TEXT : NDJSON
@@ -263,8 +292,8 @@ async function formatOf(file: Found, context: Context): Promise<RowFormat | unde
   return undefined
 }
 
-/** The rows at a file's beginning without what is none. */
-function withoutHead([first, ...rows]: readonly Row[], written: Config, kind: Kind): readonly Row[] {
+/** The first rows of a file without the header row and the byte order mark. */
+function withoutHead([first, ...rows]: readonly TextRow[], written: Config, kind: Kind): readonly TextRow[] {
   if (kind === 'csv' && written['csv.header']) return rows
   return [{ ...first!, text: withoutMark(first!.text) }, ...rows]
 }
@@ -273,14 +302,14 @@ function withoutMark(text: string): string {
   return text.replace(/^\ufeff/, '')
 }
 
-function rowsOptions(file: Found, { config: written, files }: Context, position: number) {
+function rowsOptions(file: InputFile, { config: written, files }: Context, position: number) {
   const quote = kindOf(file, written) === 'csv' ? written['csv.quote'] : undefined
   const isGzip = /\.gz$/i.test(file.name)
-  const open = () => openFound(file, written['input.path'], files)
+  const open = () => openInputFile(file, written['input.path'], files)
   return { open, isGzip, position, quote, rowBytesMax: written['row.max.bytes'] }
 }
 
-function* toBatches(rows: readonly Row[], size: number): Generator<readonly Row[]> {
+function* toBatches(rows: readonly TextRow[], size: number): Generator<readonly TextRow[]> {
   for (let at = 0; at < rows.length; at += size) yield rows.slice(at, at + size)
 }
 
@@ -300,8 +329,9 @@ function inboxOptions({ config: written, raw, task, log, files }: Context) {
   }
 }
 
-function afterwardsOf(written: Config): Afterwards {
+function afterwardsOf(written: Config): CleanupPolicy {
   const how = written['finished.policy']
+  if (how === 'keep') return { do: how }
   if (how === 'delete') return { do: how, failed: written['error.suffix'] }
   if (how === 'mark') return { do: how, finished: written['finished.suffix'], failed: written['error.suffix'] }
   return {

@@ -2,13 +2,13 @@ import type { FileHandle } from 'node:fs/promises'
 import type { Readable } from 'node:stream'
 import type { FileAccess } from '../../../sdk/index.ts'
 
-/** Where lines come from. `read` gives 0 when there is nothing now. */
+/** The source of bytes. `read` returns the number of bytes, 0 if none are available now. */
 export type Input = AsyncDisposable & {
   read(into: Buffer, position: number): Promise<number>
 }
 
-/** Opens a file; undefined as long as there is none of that name. */
-export async function openFile(file: string, files: FileAccess): Promise<Input | undefined> {
+/** Opens a file. Resolves to undefined if the file does not exist. */
+export async function openFileInput(file: string, files: FileAccess): Promise<Input | undefined> {
   const handle = await files
     .open(file)
     .catch((error: NodeJS.ErrnoException) => (error.code === 'ENOENT' ? undefined : unreadable(file, error)))
@@ -28,7 +28,9 @@ export async function openFile(file: string, files: FileAccess): Promise<Input |
 const ABSENT_MS_MIN = 1_000
 const ABSENT_MS_MAX = 10_000
 
-/** How long nothing is asked for a file that has been missing for `absentMs`: a fifth of that, 1 to 10 s. */
+/**
+ * Returns the delay before checking again for a file that has been missing for `absentMs`: a fifth of it, 1 to 10 s.
+ */
 export function pauseWithoutFile(absentMs: number): number {
   return Math.min(ABSENT_MS_MAX, Math.max(ABSENT_MS_MIN, absentMs / 5))
 }
@@ -37,7 +39,10 @@ function unreadable(file: string, error: Error): never {
   throw new Error(`cannot read '${file}': ${error.message}`, { cause: error })
 }
 
-/** Without this, a file that was cut or replaced would silently never give a line again. */
+/**
+ * Detects a file that was truncated or replaced. Without this check, no further lines would be read and no error
+ * reported.
+ */
 async function refuseShorter(handle: FileHandle, file: string, position: number): Promise<void> {
   const stat = await handle.stat()
   if (!stat.isFile() || stat.size >= position) return
@@ -47,8 +52,8 @@ async function refuseShorter(handle: FileHandle, file: string, position: number)
   )
 }
 
-/** Bytes that came from a stream and were not asked for yet wait in it. */
-export function openStream(stream: Readable): Input {
+/** Wraps a stream. Bytes that were received but not read yet remain in the stream's buffer. */
+export function openStreamInput(stream: Readable): Input {
   return {
     async read(into) {
       const chunk = stream.read() as Buffer | null

@@ -4,29 +4,32 @@ const LF = 10
 const CR = 13
 
 /**
- * Cuts bytes into lines that end in `\n`, `\r\n` or `\r`, and knows after which byte each one ends. What follows the last
- * end is kept until its end comes. Bytes that are no UTF-8 become U+FFFD.
+ * Splits bytes into lines that end in `\n`, `\r\n` or `\r`, and reports the position after each line. An incomplete
+ * last line is kept until its end arrives. Bytes that are not UTF-8 become U+FFFD.
  */
 export class LineSplitter {
   #buffer = Buffer.allocUnsafe(CHUNK_BYTES)
-  /** The bytes of lines not taken yet stand between these two. */
+  /** The range of buffered bytes that were not returned yet. */
   #start = 0
   #end = 0
-  /** The first `\r` at or after `#start`; -1: there is none. */
+  /** Index of the first `\r` at or after `#start`; -1 if there is none. */
   #cr = -1
-  /** Where `#start` is in the whole input. */
+  /** Position of `#start` in the input. */
   #position: number
 
   constructor(position: number) {
     this.#position = position
   }
 
-  /** Where bytes read next belong in the whole input. */
+  /** Position in the input of the next bytes to read. */
   get readPosition(): number {
     return this.#position + this.#end - this.#start
   }
 
-  /** Room for the next bytes. Whoever fills it says so with `filled`. Throws when a line outgrows all bounds. */
+  /**
+   * Returns free space for the next bytes. Call `filled` after writing to it. Throws if a line exceeds the maximum
+   * length.
+   */
   room(): Buffer {
     if (this.#start > 0) {
       this.#buffer.copyWithin(0, this.#start, this.#end)
@@ -44,7 +47,7 @@ export class LineSplitter {
     this.#end += bytes
   }
 
-  /** Hands over at most `count` whole lines, each with the position after its end. */
+  /** Returns at most `count` complete lines, each with the position after its end. */
   take<Item>(count: number, toItem: (line: string, position: number) => Item): Item[] {
     const items: Item[] = []
     const bytes = this.#buffer.subarray(0, this.#end)
@@ -52,7 +55,7 @@ export class LineSplitter {
       const lf = bytes.indexOf(LF, this.#start)
       const endsInCr = this.#cr >= 0 && (lf < 0 || this.#cr < lf)
       const lineEnd = endsInCr ? this.#cr : lf
-      // A `\r` that is the last byte so far may be half of `\r\n`.
+      // A `\r` at the end of the buffer may be the first half of `\r\n`.
       if (lineEnd < 0 || (endsInCr && lineEnd + 1 === this.#end)) break
       const next = lineEnd + (endsInCr && bytes[lineEnd + 1] === LF ? 2 : 1)
       const line = bytes.toString('utf8', this.#start, lineEnd)

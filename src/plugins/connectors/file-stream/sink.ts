@@ -1,6 +1,6 @@
 import type { FileHandle } from 'node:fs/promises'
+import { javaText } from '../../../java-compat/text.ts'
 import { defineSink, field, type SinkRecord, type SinkTask, z } from '../../../sdk/index.ts'
-import { javaText } from '../../java-text.ts'
 import { SHIPPED_VERSION } from '../../version.ts'
 
 const config = z.object({
@@ -9,7 +9,7 @@ const config = z.object({
     .optional(),
 })
 
-/** A file as a sink: each record's value as one line. Offsets are committed when the lines are on disk. */
+/** Writes each record's value as a line of a file. Offsets are committed after the lines are flushed to disk. */
 export const fileStreamSink = defineSink({
   class: 'FileStreamSink',
   aliases: ['org.apache.kafka.connect.file.FileStreamSinkConnector', 'FileStreamSinkConnector'],
@@ -27,7 +27,7 @@ behind it and its record comes again as a line of its own.
       throw new Error(`cannot open '${file}': ${error.message}`, { cause: error })
     })
     if (await endsAmidLine(handle)) {
-      // What a writer that was killed left behind. Its record comes again; it must not be glued to another one.
+      // A writer that was killed left an incomplete line. Its record is delivered again and must not be appended to it.
       log.warn({ file }, 'the file ends amid a line; a line end is added before going on')
       await handle.appendFile('\n')
     }
@@ -72,7 +72,7 @@ async function endsAmidLine(handle: FileHandle): Promise<boolean> {
 
 async function sync(handle: FileHandle): Promise<void> {
   await handle.datasync().catch((error: NodeJS.ErrnoException) => {
-    // Pipes and terminals have nothing to sync.
+    // Pipes and terminals cannot be flushed.
     if (error.code !== 'EINVAL' && error.code !== 'ENOTSUP') throw error
   })
 }

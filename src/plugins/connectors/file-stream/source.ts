@@ -9,10 +9,10 @@ import {
   z,
 } from '../../../sdk/index.ts'
 import { SHIPPED_VERSION } from '../../version.ts'
-import { type Input, openFile, openStream, pauseWithoutFile } from './input.ts'
+import { type Input, openFileInput, openStreamInput, pauseWithoutFile } from './input.ts'
 import { LineSplitter } from './line-splitter.ts'
 
-/** How long nothing is asked of a file that had nothing new. */
+/** Delay before reading again when no new data was available. */
 const IDLE_MS = 100
 
 const config = z.object({
@@ -29,7 +29,7 @@ const config = z.object({
     .default(2000),
 })
 
-/** A file as a source of its lines: reads on as it grows, waits for it when it is not there yet. */
+/** Reads the lines of a file. Continues as the file grows, and waits if it does not exist yet. */
 export const fileStreamSource = defineSource({
   class: 'FileStreamSource',
   aliases: ['org.apache.kafka.connect.file.FileStreamSourceConnector', 'FileStreamSourceConnector'],
@@ -64,7 +64,7 @@ than that was cut or replaced, and the task fails with a sentence that says so.
     }
     if (!opened) return
     await using input = opened
-    // Not before: who waits for a file needs none of its memory.
+    // Allocated late: a task that waits for its file does not need the buffer.
     const lines = new LineSplitter(startsAt)
     while (!signal.aborted) {
       const batch = lines.take(batchSize, toRecord)
@@ -87,14 +87,14 @@ than that was cut or replaced, and the task fails with a sentence that says so.
       )
     }
     for (const { partition, offset } of offsets) {
-      // Anything may be forgotten, also what no file of this connector can have left.
+      // Any offset may be deleted, including one that this connector cannot have stored.
       if (offset !== null) checkOffset(partition, offset)
     }
   },
 })
 
 async function openInput(file: string | undefined, files: FileAccess): Promise<Input | undefined> {
-  return file ? openFile(file, files) : openStream(process.stdin)
+  return file ? openFileInput(file, files) : openStreamInput(process.stdin)
 }
 
 async function idle(ms: number, signal: AbortSignal): Promise<void> {

@@ -10,68 +10,66 @@ import {
   openConnection,
   parseHeaders,
 } from '../http/connection.ts'
-import { parseStatuses } from '../http/statuses.ts'
-import { ANSWER_BYTES_MAX, BACKOFF_MS_MAX, HttpDelivery } from './delivery.ts'
+import { parseStatuses } from '../http/status-class.ts'
+import { BACKOFF_MS_MAX, HttpDelivery, RESPONSE_BYTES_MAX } from './delivery.ts'
 import type { HttpSinkSettings } from './settings.ts'
 
 const config = z
   .object({
-    'http.url': httpUrl({ doc: 'Where records are sent, by POST.', importance: 'HIGH' }),
+    'http.url': httpUrl({ doc: 'URL that records are sent to, with POST.', importance: 'HIGH' }),
     'http.authorization.type': field
       .oneOf(['none', 'static', 'apikey', 'oauth2'], {
-        doc: 'How to say who we are: a fixed text in http.headers.authorization, or a token by oauth2.*.',
+        doc: 'How requests are authenticated: with the fixed header http.headers.authorization, or with a token from oauth2.access.token.url.',
         importance: 'HIGH',
       })
       .default('none'),
-    'http.headers.authorization': field
-      .password({ doc: 'With static and apikey: the header Authorization.' })
-      .optional(),
+    'http.headers.authorization': field.password({ doc: 'Header Authorization for static and apikey.' }).optional(),
     'http.headers.content.type': field.text({ doc: 'The header Content-Type.', importance: 'LOW' }).optional(),
     'http.headers.additional': field
-      .list({ doc: 'Other headers, NAME:VALUE, between commas.', importance: 'LOW' })
+      .list({ doc: 'Other headers, NAME:VALUE, separated by commas.', importance: 'LOW' })
       .default([]),
     'oauth2.access.token.url': httpUrl({
-      doc: 'With oauth2: where tokens are given for client credentials.',
+      doc: 'Token endpoint for oauth2 (client credentials grant).',
       importance: 'HIGH',
     }).optional(),
     'oauth2.client.id': connectionFields['oauth2.client.id'],
     'oauth2.client.secret': connectionFields['oauth2.client.secret'],
     'oauth2.client.authorization.mode': field
-      .oneOf(['header', 'url'], { doc: 'With oauth2: whether id and secret go in a BASIC header or in the form.' })
+      .oneOf(['header', 'url'], { doc: 'Where oauth2 sends id and secret: in a Basic header, or in the form.' })
       .default('header'),
     'oauth2.client.scope': connectionFields['oauth2.client.scope'],
     'oauth2.response.token.property': connectionFields['oauth2.token.property'],
     'batching.enabled': field
-      .boolean({ doc: 'Whether several records go in one request.', importance: 'HIGH' })
+      .boolean({ doc: 'Whether a request contains several records.', importance: 'HIGH' })
       .default(false),
     'batch.max.size': field
-      .int({ doc: 'With batching: records in one request, at most.', min: 1, max: 1_000_000 })
+      .int({ doc: 'Maximum number of records in a request, with batching.', min: 1, max: 1_000_000 })
       .default(500),
     'batch.prefix': field
-      .text({ doc: 'With batching: stands in front of the records.', importance: 'HIGH', isVerbatim: true })
+      .text({ doc: 'Text before the records, with batching.', importance: 'HIGH', isVerbatim: true })
       .default(''),
     'batch.suffix': field
       .text({
-        doc: 'With batching: stands behind the records. None: a line end.',
+        doc: 'Text after the records, with batching. Default: a line end.',
         importance: 'HIGH',
         isVerbatim: true,
       })
       .optional(),
     'batch.separator': field
-      .text({ doc: 'With batching: stands between records. None: a line end.', importance: 'HIGH', isVerbatim: true })
+      .text({ doc: 'Text between records, with batching. Default: a line end.', importance: 'HIGH', isVerbatim: true })
       .optional(),
     'max.retries': field
-      .int({ doc: 'How often in a row nothing gets through before the task fails.', min: 0 })
+      .int({ doc: 'Number of consecutive failed attempts before the task fails.', min: 0 })
       .default(1),
     'retry.backoff.ms': field
       .int({
-        doc: 'Pause before the first retry, in ms. It grows up to a minute; a longer Retry-After is kept to.',
+        doc: 'Delay before the first retry, in ms. It grows to at most one minute. A longer Retry-After takes precedence.',
         min: 1,
       })
       .default(3000),
     'http.timeout': field
       .int({
-        doc: 'How long a request may take until its whole answer is there, in seconds.',
+        doc: 'Timeout of a request, including its whole response, in seconds.',
         importance: 'LOW',
         min: 1,
       })
@@ -81,20 +79,20 @@ const config = z
 
 type Config = z.infer<typeof config>
 
-/** The HTTP sink by the keys of Aiven's. */
+/** The HTTP sink with the configuration keys of Aiven's connector. */
 export const aivenHttpSink = defineSink({
   class: 'AivenHttpSink',
   aliases: ['io.aiven.kafka.connect.http.HttpSinkConnector'],
   version: SHIPPED_VERSION,
   summary: "Sends the records of its topics to an HTTP server, configured by the keys of Aiven's HTTP sink.",
   notes: `
-**Each record is delivered at least once, in order per key; what the server refuses is in the dead-letter topic, and nothing
-else is.** It is [HttpSink](http-sink.md) under other keys, and does what is told there. Texts go as they are, other values as
-JSON. What is written in front of, behind and between records may hold \`\\n\`, \`\\r\` and \`\\t\`.
+**Each record is delivered at least once, in order per key. Rejected records, and only those, are in the dead-letter topic.** It is
+[HttpSink](http-sink.md) with other configuration keys, and behaves as described there. Strings are sent unchanged, other values as JSON.
+The texts before, after and between records may contain \`\\n\`, \`\\r\` and \`\\t\`.
 `,
   config,
   start: async ({ config: written, log, signal, reject, ...access }) => {
-    const limits = { answerBytesMax: ANSWER_BYTES_MAX, whenLonger: 'cut' } as const
+    const limits = { responseBytesMax: RESPONSE_BYTES_MAX, whenLonger: 'cut' } as const
     const connection = await openConnection(connectionOf(written), limits, access)
     return new HttpDelivery({ settings: toSettings(written), connection, log, signal, reject })
   },
@@ -133,7 +131,7 @@ function toSettings(written: Config): HttpSinkSettings {
   }
 }
 
-/** The same in the words of the other one. */
+/** Converts the configuration to the connection settings of `HttpSink`. */
 function connectionOf(written: Config): ConnectionSettings {
   return {
     ...z.object(connectionFields).parse({}),

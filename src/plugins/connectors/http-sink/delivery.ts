@@ -1,6 +1,6 @@
-import { backoffMs } from '../../../config/retry.ts'
 import {
   RetriableError,
+  retryDelayMs,
   type SinkContext,
   type SinkPartition,
   type SinkPosition,
@@ -9,76 +9,110 @@ import {
 } from '../../../sdk/index.ts'
 import type { Connection } from '../http/connection.ts'
 import { retryAfterMs } from '../http/retry-after.ts'
-import { adviceOn, judge } from '../http/statuses.ts'
-import { excerptOf, type HttpAnswer, LongAnswer, NoAnswer, placeOf } from '../http/transport.ts'
-import { type Letter, laneOf, letterWriter, toBatches, toBody } from './requests.ts'
+import { adviceOn, classifyStatus } from '../http/status-class.ts'
+import {
+  describeRequest,
+  NoResponseError,
+  ResponseTooLargeError,
+  responseExcerpt,
+  type TransportResponse,
+} from '../http/transport.ts'
+import { laneOf, type RenderedRecord, recordRenderer, toBatches, toBody } from './rendered-record.ts'
+import type { Reporter } from './reporter.ts'
 import type { HttpSinkSettings } from './settings.ts'
 
-/** Of an answer, more is not kept. */
-export const ANSWER_BYTES_MAX = 16 * 1024
-/** The longest pause between two tries that the server did not ask for. */
+/** Maximum size of a response that is kept, for error messages. */
+export const RESPONSE_BYTES_MAX = 16 * 1024
+/** Maximum delay between attempts, unless the server requests a longer one. */
 export const BACKOFF_MS_MAX = 60_000
 
-export type DeliveryParts = Pick<SinkContext<unknown>, 'log' | 'signal' | 'reject'> & {
+export type HttpDeliveryOptions = Pick<SinkContext<unknown>, 'log' | 'signal' | 'reject'> & {
   readonly settings: HttpSinkSettings
   readonly connection: Connection
+  /** Absent: what happened to records is not reported. */
+  readonly reporter?: Reporter
   readonly random?: () => number
 }
 
 /**
- * Brings records to a server. Records wait in lanes: within a lane one request follows the other, so that none of a key
- * overtakes another one. What the server takes later is left to the runtime, which puts the batch again; what was taken of
- * it by then is not sent twice.
+ * Sends records to a server. Records are distributed to lanes by key; the requests of a lane are sequential, so records with
+ * the same key stay in order. For retries the runtime puts the batch again; records of it that are settled are not sent
+ * twice.
  */
 export class HttpDelivery implements SinkTask {
-  readonly #parts: DeliveryParts
-  readonly #write: (record: SinkRecord) => Letter
-  /** Taken, refused or left out: what of a batch that comes again is done with. */
+  readonly #options: HttpDeliveryOptions
+  readonly #write: (record: SinkRecord) => RenderedRecord
+  /** Records of the current batch that are delivered, rejected or ignored. */
   readonly #settled = new Set<string>()
-  /** How often in a row nothing of a batch was taken. */
+  /** Number of consecutive attempts in which no record of the batch was settled. */
   #failures = 0
+  /** Reports of the current batch, which may not be stored yet. */
+  #reports: Promise<void>[] = []
 
-  constructor(parts: DeliveryParts) {
-    this.#parts = parts
-    this.#write = letterWriter(parts.settings)
+  constructor(options: HttpDeliveryOptions) {
+    this.#options = options
+    this.#write = recordRenderer(options.settings)
   }
 
   async put(records: readonly SinkRecord[]): Promise<void> {
     const before = this.#settled.size
-    const lanes = await this.#lanes(records.filter((record) => !this.#settled.has(placeIn(record.origin))))
+    const lanes = await this.#toLanes(records.filter((record) => !this.#settled.has(recordId(record.origin))))
     const run = { isOver: false }
-    const outcomes = await Promise.allSettled(lanes.map((letters) => this.#deliverInTurn(letters, run)))
+    const outcomes = await Promise.allSettled(lanes.map((lane) => this.#deliverInTurn(lane, run)))
+    await this.#awaitReports()
     if (this.#settled.size > before) this.#failures = 0
     const errors = outcomes.flatMap((outcome) => (outcome.status === 'rejected' ? [outcome.reason as Error] : []))
-    if (errors.length > 0) this.#giveBack(errors)
+    if (errors.length > 0) this.#throwErrors(errors)
     this.#settled.clear()
   }
 
-  /** Whoever gets these partitions next gets what was not committed of them in whole. */
+  /** The next owner of these partitions receives all of their uncommitted records. */
   close(partitions: readonly SinkPartition[]): void {
-    const gone = partitions.map(({ topic, partition }) => `${topic}/${partition}/`)
-    for (const place of this.#settled) if (gone.some((start) => place.startsWith(start))) this.#settled.delete(place)
+    const prefixes = partitions.map(({ topic, partition }) => `${topic}/${partition}/`)
+    for (const place of this.#settled)
+      if (prefixes.some((start) => place.startsWith(start))) this.#settled.delete(place)
   }
 
   stop(): void {
-    this.#parts.connection.close()
+    this.#options.connection.close()
   }
 
-  async #lanes(records: readonly SinkRecord[]): Promise<readonly (readonly Letter[])[]> {
-    const { requestsMax } = this.#parts.settings
-    const lanes = Array.from({ length: requestsMax }, (): Letter[] => [])
+  /**
+   * Awaited before offsets can be committed. A failure is permanent even if its cause could be retried: the records are
+   * settled by then, so a retry would leave them out, and their reports with them.
+   */
+  async #awaitReports(): Promise<void> {
+    const reports = this.#reports
+    this.#reports = []
+    try {
+      await Promise.all(reports)
+    } catch (error) {
+      throw new Error(`a report could not be stored: ${(error as Error).message}`, { cause: error })
+    }
+  }
+
+  #report(report: Promise<void> | undefined): void {
+    if (report === undefined) return
+    // A failure is thrown by `#awaitReports`; until then nobody handles it.
+    report.catch(() => undefined)
+    this.#reports.push(report)
+  }
+
+  async #toLanes(records: readonly SinkRecord[]): Promise<readonly (readonly RenderedRecord[])[]> {
+    const { requestsMax } = this.#options.settings
+    const lanes = Array.from({ length: requestsMax }, (): RenderedRecord[] => [])
     for (const record of records) {
-      const letter = await this.#letter(record)
-      if (letter !== undefined) lanes[laneOf(record, requestsMax)]!.push(letter)
+      const rendered = await this.#render(record)
+      if (rendered !== undefined) lanes[laneOf(record, requestsMax)]!.push(rendered)
     }
     return lanes.filter((lane) => lane.length > 0)
   }
 
-  /** Undefined for what is not sent at all. */
-  async #letter(record: SinkRecord): Promise<Letter | undefined> {
-    const { log, settings } = this.#parts
+  /** Undefined for records that are not sent. */
+  async #render(record: SinkRecord): Promise<RenderedRecord | undefined> {
+    const { log, settings } = this.#options
     if ((record.value === null || record.value === undefined) && settings.onNull !== 'delete') {
-      if (settings.onNull === 'fail') await this.#refuse(record, new Error('the record has no value'))
+      if (settings.onNull === 'fail') await this.#reject(record, new Error('the record has no value'))
       if (settings.onNull === 'log') log.warn(record.origin, 'a record without a value is left out')
       this.#settle([record])
       return undefined
@@ -86,15 +120,15 @@ export class HttpDelivery implements SinkTask {
     try {
       return this.#write(record)
     } catch (error) {
-      await this.#refuse(record, error as Error)
+      await this.#reject(record, error as Error)
       return undefined
     }
   }
 
-  /** What fails one lane for good ends the others behind the requests that are on their way. */
-  async #deliverInTurn(letters: readonly Letter[], run: { isOver: boolean }): Promise<void> {
+  /** A permanent error of one lane stops the other lanes after their current requests. */
+  async #deliverInTurn(lane: readonly RenderedRecord[], run: { isOver: boolean }): Promise<void> {
     try {
-      for (const batch of toBatches(letters, this.#parts.settings.batch.recordsMax)) {
+      for (const batch of toBatches(lane, this.#options.settings.batch.recordsMax)) {
         if (run.isOver) return
         await this.#deliver(batch)
       }
@@ -104,84 +138,97 @@ export class HttpDelivery implements SinkTask {
     }
   }
 
-  async #deliver(batch: readonly Letter[]): Promise<void> {
-    const { settings } = this.#parts
-    const answer = await this.#ask(batch).catch((error: unknown) => this.#unanswered(error))
+  async #deliver(batch: readonly RenderedRecord[]): Promise<void> {
+    const { settings } = this.#options
+    const answer = await this.#send(batch).catch((error: unknown) => this.#toRetriable(error))
     const { status, headers } = answer
-    const place = placeOf(batch[0]!)
-    switch (judge(status, settings.retry.statuses)) {
-      case 'taken':
-        return this.#settle(batch.map(({ record }) => record))
-      case 'later': {
+    const place = describeRequest(batch[0]!)
+    switch (classifyStatus(status, settings.retry.statuses)) {
+      case 'success':
+        return this.#settleDelivered(
+          batch.map(({ record }) => record),
+          answer.body,
+        )
+      case 'retriable': {
         const waitMs = retryAfterMs(headers, Date.now())
         throw new RetriableError(
-          `${place}: the server answered ${status}${excerptOf(answer)}`,
+          `${place}: the server answered ${status}${responseExcerpt(answer)}`,
           waitMs === undefined ? {} : { retryAfterMs: waitMs },
         )
       }
-      case 'refused':
-        return this.#narrow(batch, new Error(`${place}: the server refused it with ${status}${excerptOf(answer)}`))
-      case 'wrong':
+      case 'rejected':
+        return this.#bisect(
+          batch,
+          new Error(`${place}: the server refused it with ${status}${responseExcerpt(answer)}`),
+          answer.body,
+        )
+      case 'fatal':
         throw new Error(`${place}: the server answered ${status}: ${adviceOn(status, headers.location)}`)
     }
   }
 
-  #ask(batch: readonly Letter[]): Promise<HttpAnswer> {
-    const { settings, connection, signal } = this.#parts
+  #send(batch: readonly RenderedRecord[]): Promise<TransportResponse> {
+    const { settings, connection, signal } = this.#options
     const { method, url, headers } = batch[0]!
     const body = toBody(batch, settings.batch)
     return connection.send({ method, url, headers, ...(body !== undefined && { body }), signal })
   }
 
-  #unanswered(error: unknown): never {
-    // Stopped amid a request: the records come again, and what was taken before is to be committed.
-    if (this.#parts.signal.aborted) throw new RetriableError('the task is stopped', { cause: error })
-    if (error instanceof NoAnswer || error instanceof LongAnswer) {
+  #toRetriable(error: unknown): never {
+    // Stopped during a request: these records are sent again later, and the settled ones can be committed.
+    if (this.#options.signal.aborted) throw new RetriableError('the task is stopped', { cause: error })
+    if (error instanceof NoResponseError || error instanceof ResponseTooLargeError) {
       throw new RetriableError(error.message, { cause: error })
     }
     throw error
   }
 
-  /** Halves what was refused as a whole until single records are left: those were meant. */
-  async #narrow(batch: readonly Letter[], refusal: Error): Promise<void> {
+  /** Halves a rejected batch until the rejected records are found. */
+  async #bisect(batch: readonly RenderedRecord[], refusal: Error, response: Buffer): Promise<void> {
     const [first, ...others] = batch
-    if (others.length === 0) return this.#refuse(first!.record, refusal)
+    if (others.length === 0) return this.#reject(first!.record, refusal, response)
     const half = Math.ceil(batch.length / 2)
     await this.#deliver(batch.slice(0, half))
     await this.#deliver(batch.slice(half))
   }
 
-  async #refuse(record: SinkRecord, error: Error): Promise<void> {
-    const { settings, reject, log } = this.#parts
+  async #reject(record: SinkRecord, error: Error, response?: Buffer): Promise<void> {
+    const { settings, reject, log, reporter } = this.#options
+    this.#report(reporter?.rejected(record, { error, response }))
     if (settings.onRefused === 'fail') await reject(record, error)
     if (settings.onRefused === 'log') log.warn({ err: error, ...record.origin }, 'a record is left out')
     this.#settle([record])
   }
 
-  #settle(records: readonly SinkRecord[]): void {
-    for (const { origin } of records) this.#settled.add(placeIn(origin))
+  #settleDelivered(records: readonly SinkRecord[], response: Buffer): void {
+    this.#report(this.#options.reporter?.delivered(records, response))
+    this.#settle(records)
   }
 
-  /** Throws what the runtime is to do: fail, or come again. */
-  #giveBack(errors: readonly Error[]): never {
-    const { retry } = this.#parts.settings
+  #settle(records: readonly SinkRecord[]): void {
+    for (const { origin } of records) this.#settled.add(recordId(origin))
+  }
+
+  /** Throws a permanent error, or a `RetriableError` with the delay. */
+  #throwErrors(errors: readonly Error[]): never {
+    const { retry } = this.#options.settings
     const fatal = errors.find((error) => !(error instanceof RetriableError))
     if (fatal !== undefined) throw fatal
     const waits = (errors as readonly RetriableError[]).map((error) => error.retryAfterMs ?? 0)
     const first = errors[0]!
-    if (this.#failures >= retry.max && !this.#parts.signal.aborted) {
+    if (this.#failures >= retry.max && !this.#options.signal.aborted) {
       throw new Error(
         `${first.message}; gave up after ${this.#failures} retries (max.retries). No record is lost: ` +
-          'restart the task when the server is well',
+          'restart the task when the server is available',
         { cause: first },
       )
     }
-    const waitMs = Math.max(backoffMs(retry.backoff, this.#failures++, this.#parts.random), ...waits)
+    const waitMs = Math.max(retryDelayMs(retry.backoff, this.#failures++, this.#options.random), ...waits)
     throw new RetriableError(first.message, { cause: first, retryAfterMs: waitMs })
   }
 }
 
 /** No name of a topic has a slash. */
-function placeIn({ topic, partition, offset }: SinkPosition): string {
+function recordId({ topic, partition, offset }: SinkPosition): string {
   return `${topic}/${partition}/${offset}`
 }

@@ -1,29 +1,29 @@
-import type { Backoff } from '../../../config/retry.ts'
-import type { StatusSet } from '../http/statuses.ts'
+import type { RetryDelays } from '../../../sdk/index.ts'
+import type { StatusSet } from '../http/status-class.ts'
 
-/** What an HTTP sink does, whosever keys said so. */
+/** Settings of an HTTP sink, independent of the connector whose configuration keys are used. */
 export type HttpSinkSettings = {
-  /** May hold placeholders, and so may values of headers. */
+  /** May contain placeholders, as may header values. */
   readonly url: string
   readonly method: string
   readonly headers: readonly (readonly [name: string, value: string])[]
-  /** `string`: as Java's `String.valueOf`; `json`: JSON; `auto`: texts as they are and JSON of everything else. */
+  /** `string`: like Java's `String.valueOf`; `json`: JSON; `auto`: strings unchanged, all other values as JSON. */
   readonly format: 'string' | 'json' | 'auto'
-  /** Done to each record's text. */
+  /** Applied to the text of each record. */
   readonly rewrite: (text: string) => string
   readonly batch: BatchSettings
-  /** Of records without a value. */
+  /** How records without a value are handled. */
   readonly onNull: 'ignore' | 'log' | 'fail' | 'delete'
-  /** Of records that the server does not take: `fail` leaves it to `errors.tolerance`. */
+  /** How records that the server rejects are handled. `fail` applies `errors.tolerance`. */
   readonly onRefused: 'fail' | 'log' | 'ignore'
-  readonly retry: { readonly statuses: StatusSet; readonly max: number; readonly backoff: Backoff }
-  /** How many requests may be on their way at once. */
+  readonly retry: { readonly statuses: StatusSet; readonly max: number; readonly backoff: RetryDelays }
+  /** Maximum number of concurrent requests. */
   readonly requestsMax: number
 }
 
 export type BatchSettings = {
   readonly recordsMax: number
-  /** Only records for which this says the same go together. */
+  /** Template; records are batched together only if it yields the same text for them. */
   readonly keyPattern: string
   readonly prefix: string
   readonly suffix: string

@@ -1,5 +1,5 @@
+import { javaRegex, javaReplacement } from '../../../java-compat/regex.ts'
 import { defineSink, field, z } from '../../../sdk/index.ts'
-import { javaRegex, javaReplacement } from '../../java-regex.ts'
 import { SHIPPED_VERSION } from '../../version.ts'
 import {
   addProblems,
@@ -10,8 +10,9 @@ import {
   openConnection,
   parseHeaders,
 } from '../http/connection.ts'
-import { parseStatuses } from '../http/statuses.ts'
-import { ANSWER_BYTES_MAX, BACKOFF_MS_MAX, HttpDelivery } from './delivery.ts'
+import { parseStatuses } from '../http/status-class.ts'
+import { BACKOFF_MS_MAX, HttpDelivery, RESPONSE_BYTES_MAX } from './delivery.ts'
+import { Reporter, type ReporterSettings, type ReportTopicSettings } from './reporter.ts'
 import type { HttpSinkSettings } from './settings.ts'
 
 const config = z
@@ -23,76 +24,128 @@ const config = z
       importance: 'HIGH',
     }),
     'request.method': field
-      .oneOf(['POST', 'PUT', 'PATCH'], { doc: 'How records are sent.', importance: 'HIGH' })
+      .oneOf(['POST', 'PUT', 'PATCH'], { doc: 'HTTP method that sends records.', importance: 'HIGH' })
       .default('POST'),
     headers: field
       .text({
-        doc: 'Headers of every request, NAME:VALUE, between header.separator. Values may hold what the URL may.',
+        doc: 'Headers of every request, NAME:VALUE, separated by header.separator. Values may contain the placeholders of http.api.url.',
         importance: 'HIGH',
       })
       .default(''),
-    'header.separator': field.text({ doc: 'Stands between two headers.', nonEmpty: true }).default('|'),
+    'header.separator': field.text({ doc: 'Separator of headers.', nonEmpty: true }).default('|'),
     'request.body.format': field
       .oneOf(['string', 'json'], {
-        doc: 'How a value becomes a body: as Java writes it as text, or as JSON. Texts that are JSON stay as they are.',
+        doc: 'Format of values in the body: string as Java converts them, or JSON. Strings that are JSON are sent unchanged.',
       })
       .default('string'),
     'batch.max.size': field
-      .int({ doc: 'Records in one request, at most.', importance: 'HIGH', min: 1, max: 1_000_000 })
+      .int({ doc: 'Maximum number of records in a request.', importance: 'HIGH', min: 1, max: 1_000_000 })
       .default(1),
     'batch.key.pattern': field
-      .text({ doc: 'Only neighbours for which this is the same go together. May hold what the URL may.' })
+      .text({
+        doc: 'Consecutive records are in one batch only if this pattern has the same value for them. May contain the placeholders of http.api.url.',
+      })
       .default(''),
-    'batch.prefix': field.text({ doc: 'Stands in front of the records of a request.', isVerbatim: true }).default(''),
-    'batch.suffix': field.text({ doc: 'Stands behind the records of a request.', isVerbatim: true }).default(''),
-    'batch.separator': field.text({ doc: 'Stands between the records of a request.', isVerbatim: true }).default(','),
+    'batch.prefix': field.text({ doc: 'Text before the records of a request.', isVerbatim: true }).default(''),
+    'batch.suffix': field.text({ doc: 'Text after the records of a request.', isVerbatim: true }).default(''),
+    'batch.separator': field.text({ doc: 'Text between the records of a request.', isVerbatim: true }).default(','),
     'batch.json.as.array': field
-      .boolean({ doc: 'With request.body.format=json: every request is an array of records, also of one.' })
+      .boolean({
+        doc: 'With request.body.format=json: send each request as an array of records, even if it has only one.',
+      })
       .default(false),
     'regex.patterns': field
-      .text({ doc: "Java expressions for what is replaced in a record's text, between regex.separator." })
+      .text({
+        doc: 'Java regular expressions whose matches are replaced in the text of a record, separated by regex.separator.',
+      })
       .default(''),
-    'regex.replacements': field.text({ doc: 'What is put in place of each, between regex.separator.' }).default(''),
-    'regex.separator': field.text({ doc: 'Stands between two expressions.', nonEmpty: true }).default('~'),
+    'regex.replacements': field
+      .text({ doc: 'Replacement for each expression, separated by regex.separator.' })
+      .default(''),
+    'regex.separator': field.text({ doc: 'Separator of expressions.', nonEmpty: true }).default('~'),
     'behavior.on.null.values': field
       .oneOf(['ignore', 'log', 'delete', 'fail'], {
-        doc: 'Records without a value: left out, told in the log, sent as DELETE (to URL/KEY where the URL names no key), or refused.',
+        doc: 'What happens to records without a value: ignored, logged, sent as DELETE (to URL/KEY if the URL does not contain the key), or failed.',
         importance: 'LOW',
       })
       .default('ignore'),
     'behavior.on.error': field
       .oneOf(['fail', 'log', 'ignore'], {
-        doc: 'Records that the server refuses: as errors.tolerance says, told in the log, or left out.',
+        doc: 'What happens to records that the server rejects: handled according to errors.tolerance, logged, or ignored.',
         importance: 'LOW',
       })
       .default('fail'),
     'max.retries': field
-      .int({ doc: 'How often in a row nothing gets through before the task fails.', min: 0 })
+      .int({ doc: 'Number of consecutive failed attempts before the task fails.', min: 0 })
       .default(10),
     'retry.backoff.ms': field
       .int({
-        doc: 'Pause before the first retry, in ms. It grows up to a minute; a longer Retry-After is kept to.',
+        doc: 'Delay before the first retry, in ms. It grows to at most one minute. A longer Retry-After takes precedence.',
         min: 1,
       })
       .default(3000),
     'retry.backoff.policy': field
-      .oneOf(['EXPONENTIAL_WITH_JITTER', 'CONSTANT_VALUE'], { doc: 'Whether pauses grow.', importance: 'LOW' })
+      .oneOf(['EXPONENTIAL_WITH_JITTER', 'CONSTANT_VALUE'], { doc: 'Whether retry delays grow.', importance: 'LOW' })
       .default('EXPONENTIAL_WITH_JITTER'),
     'retry.on.status.codes': field
       .parsed(
-        field.text({ doc: 'Statuses and ranges of them that are worth another try; other ones refuse a record.' }),
+        field.text({
+          doc: 'Statuses and ranges of statuses that are retried. Other error statuses reject the record.',
+        }),
         parseStatuses,
       )
       .prefault('408,425,429,500-'),
     'max.in.flight.requests': field
       .int({
-        doc: 'Requests on their way at once. Those of one key, or without keys of one partition, follow each other.',
+        doc: 'Maximum number of concurrent requests. Records with the same key, or without a key from the same partition, are sent in order.',
         min: 1,
         max: 256,
       })
       .default(1),
+    'report.errors.as': field
+      .oneOf(['error_string', 'http_response'], {
+        doc: 'Value of reports of rejected records: the error message, or the body of the response.',
+        importance: 'LOW',
+      })
+      .default('error_string'),
+    'reporter.bootstrap.servers': field
+      .text({
+        doc: 'With any key reporter.* reports are written. They are written to the cluster of the task, whatever is named here.',
+        importance: 'LOW',
+      })
+      .default(''),
+    'reporter.result.topic.name': field
+      .text({ doc: 'Topic of the reports of delivered records. Empty: none are written.', importance: 'LOW' })
+      .default('success-responses'),
+    'reporter.result.topic.partitions': field
+      .int({ doc: 'Partitions of that topic when it is created.', importance: 'LOW', min: 1 })
+      .default(1),
+    'reporter.result.topic.replication.factor': field
+      .int({ doc: 'Replication factor of that topic when it is created.', importance: 'LOW', min: 1, max: 32_767 })
+      .default(3),
+    'reporter.result.topic.key.format': field
+      .oneOf(['json', 'string'], { doc: 'Format of the keys of these reports.', importance: 'LOW' })
+      .default('json'),
+    'reporter.result.topic.value.format': field
+      .oneOf(['json', 'string'], { doc: 'Format of the values of these reports.', importance: 'LOW' })
+      .default('json'),
+    'reporter.error.topic.name': field
+      .text({ doc: 'Topic of the reports of rejected records. Empty: none are written.', importance: 'LOW' })
+      .default('error-responses'),
+    'reporter.error.topic.partitions': field
+      .int({ doc: 'Partitions of that topic when it is created.', importance: 'LOW', min: 1 })
+      .default(1),
+    'reporter.error.topic.replication.factor': field
+      .int({ doc: 'Replication factor of that topic when it is created.', importance: 'LOW', min: 1, max: 32_767 })
+      .default(3),
+    'reporter.error.topic.key.format': field
+      .oneOf(['json', 'string'], { doc: 'Format of the keys of these reports.', importance: 'LOW' })
+      .default('json'),
+    'reporter.error.topic.value.format': field
+      .oneOf(['json', 'string'], { doc: 'Format of the values of these reports.', importance: 'LOW' })
+      .default('json'),
     'oauth2.jwt.enabled': field
-      .boolean({ doc: 'Tokens by a JWT of our own, which is not supported: only false.', importance: 'LOW' })
+      .boolean({ doc: 'Authentication with a client JWT is not supported: only false is accepted.', importance: 'LOW' })
       .default(false),
     ...connectionFields,
   })
@@ -102,40 +155,65 @@ const config = z
 
 type Config = z.infer<typeof config>
 
-const NO_REPORTER =
-  'answers are not written to topics: what the server refuses is where errors.deadletterqueue.topic.name says, with the reason'
+/** Keys of clients of its own, which Confluent's reporter has. */
+const REPORTER_CLIENT_KEY = /^reporter\.(?:admin|producer)\./
+const NO_REPORTER_CLIENTS =
+  'these keys have no effect: reports are written by the producer of the task, which producer.override.* configures'
 
-/** Records to an HTTP server. Answers to the keys of Confluent's HTTP sink. */
+/** Sends records to an HTTP server. Takes the configuration keys of Confluent's HTTP sink. */
 export const httpSink = defineSink({
   class: 'HttpSink',
   aliases: ['io.confluent.connect.http.HttpSinkConnector'],
   version: SHIPPED_VERSION,
   summary: 'Sends the records of its topics to an HTTP server, singly or in batches.',
   notes: `
-**Each record is delivered at least once, in order per key; what the server refuses is in the dead-letter topic, and nothing
-else is.** A record counts as delivered when the server has answered 2xx in whole. No answer, a connection that was cut, and the
-statuses of \`retry.on.status.codes\` are tried again, after a pause that grows, or that the server asked for with \`Retry-After\`
-(a date is measured by the server's clock). After \`max.retries\` in vain the task fails; nothing is skipped.
+**Each record is delivered at least once, in order per key. Rejected records, and only those, are in the dead-letter topic.** A record is
+delivered when the server has sent a complete response with a 2xx status. When there is no response, when the connection is interrupted,
+and for the statuses in \`retry.on.status.codes\`, the request is retried after a growing delay or after the \`Retry-After\` of the server (a
+date is measured by the clock of the server). After \`max.retries\` failed attempts the task fails; no record is skipped.
 
-Other statuses refuse the record: it goes where \`errors.tolerance\` and \`errors.deadletterqueue.topic.name\` say. A batch that is
-refused is halved until the refused records are found, so the server may see the others of it more than once. 401, 403, 407 and
-redirects fail the task: they are about us, not about a record. A token of OAuth2 is renewed before it ends, and once at a 401.
+Other error statuses reject the record, which is handled according to \`errors.tolerance\` and \`errors.deadletterqueue.topic.name\`. A rejected
+batch is halved until the rejected records are found, so the server may receive its other records more than once. 401, 403, 407 and
+redirects fail the task: they concern the client, not a record. An OAuth2 token is renewed before it expires, and once after a 401.
 
-Not as the original: 4xx are not tried again unless \`retry.on.status.codes\` says so, and answers are not written to topics: a
-configuration with \`reporter.*\` runs, and the log says so. What was refused, and why, is in the dead-letter topic. Tokens by a JWT
-(\`oauth2.jwt.*\`) are refused: use client credentials.
+With keys \`reporter.*\`, a report of each record is written before its offset is committed: for a delivered record the response (its first
+16 KiB) to \`reporter.result.topic.name\`, for a rejected one the reason to \`reporter.error.topic.name\`. A report has the key of the record and
+the headers \`input_record_topic\`, \`input_record_partition\`, \`input_record_offset\` and \`input_record_timestamp\`. Reports may be repeated
+when a task restarts. A report that cannot be stored fails the task.
+
+Differences from the original: 4xx statuses are retried only if \`retry.on.status.codes\` contains them. Reports are written only if a key
+\`reporter.*\` is set, to the cluster of the task; \`reporter.admin.*\` and \`reporter.producer.*\` have no effect.
+Authentication with a client JWT (\`oauth2.jwt.*\`) is refused: use client credentials.
 `,
   config,
-  start: async ({ config: written, raw, log, signal, reject, ...access }) => {
-    const reporter = Object.keys(raw).filter((key) => key.startsWith('reporter.'))
-    if (reporter.length > 0) log.warn({ keys: reporter }, NO_REPORTER)
-    const limits = { answerBytesMax: ANSWER_BYTES_MAX, whenLonger: 'cut' } as const
+  start: async ({ config: written, raw, log, signal, reject, report, ...access }) => {
+    const keys = Object.keys(raw).filter((key) => REPORTER_CLIENT_KEY.test(key))
+    if (keys.length > 0) log.warn({ keys }, NO_REPORTER_CLIENTS)
+    const isReporting = Object.keys(raw).some((key) => key.startsWith('reporter.'))
+    const reporter = isReporting ? { reporter: new Reporter(reporterSettings(written), report) } : {}
+    const limits = { responseBytesMax: RESPONSE_BYTES_MAX, whenLonger: 'cut' } as const
     const connection = await openConnection(written, limits, access)
-    return new HttpDelivery({ settings: toSettings(written), connection, log, signal, reject })
+    return new HttpDelivery({ settings: toSettings(written), connection, log, signal, reject, ...reporter })
   },
 })
 
-/** The same, whosever keys said so. */
+/** An empty name of a topic turns its reports off. */
+export function reporterSettings(written: Config): ReporterSettings {
+  const topic = (kind: 'result' | 'error'): ReportTopicSettings | undefined => {
+    const name = written[`reporter.${kind}.topic.name`]
+    if (name === '') return undefined
+    return {
+      name,
+      partitions: written[`reporter.${kind}.topic.partitions`],
+      replicationFactor: written[`reporter.${kind}.topic.replication.factor`],
+      keyFormat: written[`reporter.${kind}.topic.key.format`],
+      valueFormat: written[`reporter.${kind}.topic.value.format`],
+    }
+  }
+  return { results: topic('result'), errors: topic('error'), errorsAs: written['report.errors.as'] }
+}
+
+/** Converts the configuration to the settings that both HTTP sinks share. */
 export function toSettings(written: Config): HttpSinkSettings {
   const isArray = written['batch.json.as.array'] && written['request.body.format'] === 'json'
   const firstMs = written['retry.backoff.ms']
@@ -190,7 +268,12 @@ function ownProblems(written: Config) {
     ...headerProblems('headers', written.headers.split(written['header.separator'])),
     ...patternProblems(written),
     ...(isUneven
-      ? [{ key: 'regex.replacements', message: 'regex.patterns and regex.replacements must be as many' }]
+      ? [
+          {
+            key: 'regex.replacements',
+            message: 'regex.patterns and regex.replacements must have the same number of entries',
+          },
+        ]
       : []),
   ]
 }

@@ -11,38 +11,40 @@ import { SHIPPED_VERSION } from '../../version.ts'
 import { addProblems, connectionFields, httpUrl } from '../http/connection.ts'
 import { httpSource } from './source.ts'
 
-/** Stands where a page's place goes. */
+/** Placeholder for the offset. */
 const PLACE = '${offset}'
 
 const config = z
   .object({
-    url: httpUrl({ doc: 'The address that gives JSON.', importance: 'HIGH' }),
+    url: httpUrl({ doc: 'URL that returns JSON.', importance: 'HIGH' }),
     'topic.name.pattern': field.text({ doc: 'Topic to write to.', importance: 'HIGH', nonEmpty: true }),
-    'entity.names': field.list({ doc: 'Only none: a connector asks one address.', importance: 'HIGH' }).default([]),
-    'http.request.method': field.oneOf(['GET'], { doc: 'How to ask.', importance: 'LOW' }).default('GET'),
-    'http.request.headers': field.text({ doc: 'Headers of every request, between the separator.' }).default(''),
-    'http.request.headers.separator': field.text({ doc: 'Stands between headers.', nonEmpty: true }).default('|'),
-    'http.request.parameters': field
-      .text({ doc: `Parameters of every request, NAME=VALUE; the one that says where to go on is NAME=${PLACE}.` })
+    'entity.names': field.list({ doc: 'Must be empty: a connector polls one URL.', importance: 'HIGH' }).default([]),
+    'http.request.method': field.oneOf(['GET'], { doc: 'HTTP method of requests.', importance: 'LOW' }).default('GET'),
+    'http.request.headers': field
+      .text({ doc: 'Headers of every request, NAME:VALUE, separated by http.request.headers.separator.' })
       .default(''),
-    'http.request.parameters.separator': field.text({ doc: 'Stands between parameters.', nonEmpty: true }).default('&'),
+    'http.request.headers.separator': field.text({ doc: 'Separator of headers.', nonEmpty: true }).default('|'),
+    'http.request.parameters': field
+      .text({ doc: `Parameters of every request, NAME=VALUE. The parameter for the position is NAME=${PLACE}.` })
+      .default(''),
+    'http.request.parameters.separator': field.text({ doc: 'Separator of parameters.', nonEmpty: true }).default('&'),
     'http.offset.mode': field
       .oneOf(['SIMPLE_INCREMENTING', 'CHAINING', 'CURSOR_PAGINATION', 'SNAPSHOT_PAGINATION'], {
-        doc: 'How to go on: by counting records, behind a mark in them, or by a cursor in the answer.',
+        doc: 'How the position advances: by counting records, by a value in them, or by a cursor in the response.',
         importance: 'HIGH',
       })
       .default('SIMPLE_INCREMENTING'),
-    'http.initial.offset': field.text({ doc: 'Where to begin.' }).default(''),
+    'http.initial.offset': field.text({ doc: 'Initial position.' }).default(''),
     'http.offset.json.pointer': field
-      .text({ doc: 'With CHAINING: JSON pointer, in a record, to its mark.' })
+      .text({ doc: 'With CHAINING: JSON pointer in a record to the value that is its position.' })
       .default(''),
     'http.next.page.json.pointer': field
-      .text({ doc: 'With CURSOR_PAGINATION: JSON pointer, in the answer, to the next cursor or address.' })
+      .text({ doc: 'With CURSOR_PAGINATION: JSON pointer in the response to the next cursor or URL.' })
       .default(''),
-    'http.response.data.json.pointer': field.text({ doc: 'JSON pointer, in the answer, to the records.' }).default(''),
+    'http.response.data.json.pointer': field.text({ doc: 'JSON pointer in the response to the records.' }).default(''),
     'request.interval.ms': field.int({ doc: 'Pause between two rounds, in ms.', min: 1 }).default(15_000),
     'retry.on.status.codes': field
-      .text({ doc: 'Statuses and ranges of them that are worth another try.' })
+      .text({ doc: 'Statuses and ranges of statuses that are retried.' })
       .default('408,425,429,500-'),
     ...connectionFields,
   })
@@ -50,20 +52,20 @@ const config = z
 
 type Config = z.infer<typeof config>
 
-/** The HTTP source by the keys of Confluent's. */
+/** The HTTP source with the configuration keys of Confluent's connector. */
 export const confluentHttpSource = defineSource({
   class: 'ConfluentHttpSource',
   aliases: ['io.confluent.connect.http.HttpSourceConnector'],
   version: SHIPPED_VERSION,
-  summary: "Asks an HTTP server for JSON again and again, configured by the keys of Confluent's HTTP source.",
+  summary: "Polls an HTTP server for JSON, with the configuration keys of Confluent's HTTP source.",
   notes: `
-**Each record of a page that the server gave is written at least once, in the order of the pages.** It is [HttpSource](http-source.md)
-under other keys, and does what is told there; offsets are its own, not those of the original.
+**Each record of a page that the server returned is written at least once, in the order of the pages.** It is [HttpSource](http-source.md)
+with other configuration keys, and behaves as described there. Its offsets have their own format, not that of the original.
 
-The place to go on from is a parameter of its own: \`http.request.parameters=limit=100&from=\${offset}\`. \`CHAINING\` goes on behind the
-highest mark. Refused, because it has no counterpart here: \`SNAPSHOT_PAGINATION\`, \`entity.names\`, requests other than GET, and
-\`\${offset}\` in the URL or within a parameter. Retries do not end (\`max.retries\`, \`retry.backoff.ms\` have no effect): the runtime waits
-longer from one to the next.
+The position is a parameter of its own: \`http.request.parameters=limit=100&from=\${offset}\`. \`CHAINING\` continues after the highest
+value. The following are refused because they have no counterpart: \`SNAPSHOT_PAGINATION\`, \`entity.names\`, methods other than GET, and
+\`\${offset}\` in the URL or within a parameter. Retries are unlimited (\`max.retries\` and \`retry.backoff.ms\` have no effect) with growing
+delays.
 `,
   config,
   poll: ({ config: written, ...context }) =>
@@ -72,7 +74,7 @@ longer from one to the next.
     httpSource.alterOffsets?.(parseConfig(httpSource.config, toHttpSource(written)), offsets),
 })
 
-/** The same in the words of the other one. */
+/** Converts the configuration to that of `HttpSource`. */
 function toHttpSource(written: Config): RawConfig {
   const { fixed, place } = parametersOf(written)
   const connection = Object.keys(connectionFields).flatMap((key) => {
@@ -117,7 +119,7 @@ function addressWith(url: string, parameters: readonly (readonly [string, string
   return address.href
 }
 
-/** What every request has, and the name of what says where to go on. */
+/** Splits the request parameters into constant ones and the name of the one that contains the offset. */
 function parametersOf(written: Config) {
   const pairs = written['http.request.parameters']
     .split(written['http.request.parameters.separator'])
@@ -133,7 +135,7 @@ function nameAndValue(text: string): readonly [string, string] {
   return [name, value.join('=')]
 }
 
-/** Keys of ours, and what they are called here. */
+/** Keys of `HttpSource` that validation may report, with the corresponding keys of this connector. */
 const NAMES: Readonly<Record<string, string>> = {
   'records.pointer': 'http.response.data.json.pointer',
   'since.pointer': 'http.offset.json.pointer',

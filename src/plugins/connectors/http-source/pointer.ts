@@ -1,4 +1,7 @@
-/** A JSON pointer (RFC 6901) as its steps: `/data/items`, or nothing for the whole. Throws an `Error`. */
+/**
+ * Parses a JSON pointer (RFC 6901) such as `/data/items` into its steps. An empty text refers to the whole document.
+ * Throws an `Error` if the text is not a pointer.
+ */
 export function parsePointer(text: string): readonly string[] {
   if (text === '') return []
   if (!text.startsWith('/')) throw new Error(`'${text}' is no JSON pointer: expected /a/b`)
@@ -8,7 +11,7 @@ export function parsePointer(text: string): readonly string[] {
     .map((step) => step.replaceAll('~1', '/').replaceAll('~0', '~'))
 }
 
-/** What is there; undefined where nothing is. */
+/** Returns the value at the path, or undefined if it does not exist. */
 export function follow(value: unknown, steps: readonly string[]): unknown {
   return steps.reduce<unknown>((at, step) => {
     const isObject = typeof at === 'object' && at !== null && Object.hasOwn(at, step)

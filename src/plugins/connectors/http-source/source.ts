@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import { parseExact, plainValue } from '../../../java-compat/json/reader.ts'
 import {
   DataError,
   defineSource,
@@ -8,7 +9,6 @@ import {
   type SourceRecord,
   z,
 } from '../../../sdk/index.ts'
-import { parseExact, plainValue } from '../../converters/json/read.ts'
 import { SHIPPED_VERSION } from '../../version.ts'
 import {
   addProblems,
@@ -21,9 +21,15 @@ import {
   parseHeaders,
 } from '../http/connection.ts'
 import { retryAfterMs } from '../http/retry-after.ts'
-import { adviceOn, judge, parseStatuses } from '../http/statuses.ts'
-import { excerptOf, type HttpAnswer, LongAnswer, NoAnswer, placeOf } from '../http/transport.ts'
-import { addressOf, type PagesOptions, type Paging, type Place, parsePlace, walk } from './pages.ts'
+import { adviceOn, classifyStatus, parseStatuses } from '../http/status-class.ts'
+import {
+  describeRequest,
+  NoResponseError,
+  ResponseTooLargeError,
+  responseExcerpt,
+  type TransportResponse,
+} from '../http/transport.ts'
+import { advancePage, type PagePosition, type PagesOptions, type Paging, pageUrl, parsePagePosition } from './paging.ts'
 import { follow, parsePointer } from './pointer.ts'
 
 const HEADERS = 'http.request.headers'
@@ -40,46 +46,57 @@ const pointer = (key: string, doc: string) =>
 const config = z
   .object({
     topic: field.text({ doc: 'Topic to write to.', importance: 'HIGH', nonEmpty: true }),
-    url: httpUrl({ doc: 'The address that gives JSON, with the parameters that never change.', importance: 'HIGH' }),
-    [HEADERS]: field.text({ doc: 'Headers of every request, NAME:VALUE, between |.' }).default(''),
+    url: httpUrl({ doc: 'URL that returns JSON, with its constant parameters.', importance: 'HIGH' }),
+    [HEADERS]: field.text({ doc: 'Headers of every request, NAME:VALUE, separated by |.' }).default(''),
     'poll.interval.ms': field
-      .int({ doc: 'Pause between two rounds, in ms. A round asks for all pages.', importance: 'HIGH', min: 1 })
+      .int({ doc: 'Pause between two rounds, in ms. A round requests all pages.', importance: 'HIGH', min: 1 })
       .default(60_000),
     'records.pointer': pointer(
       'records.pointer',
-      'JSON pointer to the list of records. None: the whole answer.',
+      'JSON pointer to the list of records. Empty: the whole response.',
     ).prefault(''),
-    'key.pointer': pointer('key.pointer', 'JSON pointer, in a record, to its key. None: no key.').optional(),
+    'key.pointer': pointer('key.pointer', 'JSON pointer in a record to its key. Default: no key.').optional(),
     'timestamp.pointer': pointer(
       'timestamp.pointer',
-      'JSON pointer, in a record, to its time: ms since 1970, or an ISO text. None: the time of writing.',
+      'JSON pointer in a record to its timestamp: ms since 1970, or ISO 8601. Default: the time of writing.',
     ).optional(),
     paging: field
       .oneOf(['none', 'link', 'cursor', 'offset', 'page'], {
-        doc: 'How one page leads to the next: by the header Link, by a cursor or address in the answer, by counting records or pages.',
+        doc: 'How the next page is found: by the header Link, by a cursor or URL in the response, by counting records (offset) or pages (page).',
         importance: 'HIGH',
       })
       .default('none'),
-    'cursor.pointer': pointer('cursor.pointer', 'With cursor: JSON pointer, in the answer, to it.').prefault('/next'),
-    'cursor.parameter': field.text({ doc: 'With cursor: the parameter that takes it.' }).default('cursor'),
+    'cursor.pointer': pointer(
+      'cursor.pointer',
+      'With paging=cursor: JSON pointer in the response to the cursor.',
+    ).prefault('/next'),
+    'cursor.parameter': field.text({ doc: 'With paging=cursor: request parameter for the cursor.' }).default('cursor'),
     'offset.parameter': field
-      .text({ doc: 'With offset: the parameter that takes the number of records.' })
+      .text({ doc: 'With paging=offset: request parameter for the number of records to skip.' })
       .default('offset'),
-    'offset.first': field.int({ doc: 'With offset: the number of records to begin behind.', min: 0 }).default(0),
-    'page.parameter': field.text({ doc: "With page: the parameter that takes the page's number." }).default('page'),
-    'page.first': field.int({ doc: 'With page: the number of the first one.', min: 0 }).default(1),
+    'offset.first': field
+      .int({ doc: 'With paging=offset: number of records that the first request skips.', min: 0 })
+      .default(0),
+    'page.parameter': field
+      .text({ doc: 'With paging=page: request parameter for the number of the page.' })
+      .default('page'),
+    'page.first': field.int({ doc: 'With paging=page: number of the first page.', min: 0 }).default(1),
     'since.parameter': field
-      .text({ doc: 'A parameter that asks for what came since; rounds after the first ask so. None: for everything.' })
+      .text({
+        doc: 'Request parameter that limits a round to new records; used after the first round. Empty: every round requests all records.',
+      })
       .default(''),
-    'since.pointer': pointer('since.pointer', 'JSON pointer, in a record, to what since.parameter takes.').prefault(
+    'since.pointer': pointer('since.pointer', 'JSON pointer in a record to the value for since.parameter.').prefault(
       '/updated_at',
     ),
-    'since.initial': field.text({ doc: 'What the first round asks for. None: for everything.' }).default(''),
+    'since.initial': field
+      .text({ doc: 'Value of since.parameter in the first round. Empty: the first round requests all records.' })
+      .default(''),
     'response.max.bytes': field
-      .int({ doc: 'Longer answers fail the task: they are held in memory.', min: 1 })
+      .int({ doc: 'Maximum size of a response, which is held in memory. A larger response fails the task.', min: 1 })
       .default(16_000_000),
     'retry.on.status.codes': field
-      .parsed(field.text({ doc: 'Statuses and ranges of them that are worth another try.' }), parseStatuses)
+      .parsed(field.text({ doc: 'Statuses and ranges of statuses that are retried.' }), parseStatuses)
       .prefault('408,425,429,500-'),
     ...connectionFields,
   })
@@ -90,37 +107,37 @@ const config = z
 type Config = z.infer<typeof config>
 type Context = SourceContext<Config>
 
-/** A JSON API as a source of what it lists. */
+/** Polls a JSON API and writes the records that it returns. */
 export const httpSource = defineSource({
   class: 'HttpSource',
   version: SHIPPED_VERSION,
-  summary: 'Asks an HTTP server for JSON again and again, page by page, and writes the records in it.',
+  summary: 'Polls an HTTP server for JSON, page by page, and writes the records in it.',
   notes: `
-**Each record of a page that the server gave is written at least once, in the order of the pages.** The offset of \`{"url": URL}\`
-says on which page the source is, how much of it is written (\`taken\`), and since when the round asks: after a crash the page is
-asked for again and gone on in. A server whose pages change meanwhile may have records counted wrongly; ask such ones by
-\`since.parameter\` or a cursor.
+**Each record of a page that the server returned is written at least once, in the order of the pages.** The offset of \`{"url": URL}\` has
+the page, how many of its records are written (\`taken\`), and the value of \`since.parameter\` in this round. After a crash the page is
+requested again and reading continues in it. If the pages of the server change meanwhile, records may be counted wrongly; use
+\`since.parameter\` or a cursor for such servers.
 
-What a round gives: with \`since.parameter\` what came since the highest mark that was seen (the record that bears it may come
-again); with \`offset\` and \`page\` what is behind the last record; with a cursor what is behind it, if the last page still gave one;
-otherwise everything again. No answer and the statuses of \`retry.on.status.codes\` are tried again, after a pause that grows
-or that the server asked for with \`Retry-After\`, for as long as it takes. Other statuses, and answers that are not what
-\`records.pointer\` says, fail the task. Pages that lead to another server are not followed.
+What a round requests: with \`since.parameter\`, the records since the highest mark that was seen (the record with that mark may be read
+again); with \`offset\` and \`page\`, the records after the last one; with a cursor, the records after it, if the last page still had one;
+otherwise all records. When there is no response, and for the statuses in \`retry.on.status.codes\`, the request is retried without a limit,
+after a growing delay or after the \`Retry-After\` of the server. Other statuses, and responses without what \`records.pointer\` selects, fail
+the task. Pages on another server are not followed.
 `,
   config,
   async *poll(context) {
     const { config: written, signal, resumeFrom } = context
-    const limits = { answerBytesMax: written['response.max.bytes'], whenLonger: 'refuse' } as const
+    const limits = { responseBytesMax: written['response.max.bytes'], whenLonger: 'refuse' } as const
     const connection = await openConnection(written, limits, context)
     using closing = new DisposableStack()
     closing.defer(() => connection.close())
     const options = pagesOptions(written)
-    let place = parsePlace(resumeFrom({ url: written.url }))
-    let last: Place | undefined
+    let place = parsePagePosition(resumeFrom({ url: written.url }))
+    let last: PagePosition | undefined
     while (!signal.aborted) {
-      const answer = await ask(addressOf(options, place), connection, context)
+      const answer = await ask(pageUrl(options, place), connection, context)
       const records = recordsIn(answer.body, written)
-      const { places, after, isOver } = walk(options, place, last, { ...answer, records })
+      const { places, after, isOver } = advancePage(options, place, last, { ...answer, records })
       last = places.at(-1) ?? last
       yield records.slice(place.taken).map((record, index) => toRecord(record, places[place.taken + index]!, written))
       place = after
@@ -128,7 +145,7 @@ or that the server asked for with \`Retry-After\`, for as long as it takes. Othe
     }
   },
   alterOffsets(_config, offsets) {
-    for (const { offset } of offsets) if (offset !== null) parsePlace(offset)
+    for (const { offset } of offsets) if (offset !== null) parsePagePosition(offset)
   },
 })
 
@@ -136,37 +153,39 @@ async function ask(address: string, connection: Connection, { config: written, s
   const headers = Object.fromEntries([['accept', 'application/json'], ...parseHeaders(headerTexts(written))])
   const call = { method: 'GET', url: address, headers, signal }
   const answer = await connection.send(call).catch((error: unknown) => {
-    if (error instanceof NoAnswer) throw new RetriableError(error.message, { cause: error })
-    if (error instanceof LongAnswer) {
+    if (error instanceof NoResponseError) throw new RetriableError(error.message, { cause: error })
+    if (error instanceof ResponseTooLargeError) {
       throw new Error(`${error.message}: ask for smaller pages or raise response.max.bytes`, { cause: error })
     }
     throw error
   })
   const { status } = answer
-  switch (judge(status, written['retry.on.status.codes'])) {
-    case 'taken':
-      return { body: parse(answer, placeOf(call)), link: [answer.headers['link'] ?? []].flat().join(', ') }
-    case 'later': {
+  switch (classifyStatus(status, written['retry.on.status.codes'])) {
+    case 'success':
+      return { body: parse(answer, describeRequest(call)), link: [answer.headers['link'] ?? []].flat().join(', ') }
+    case 'retriable': {
       const waitMs = retryAfterMs(answer.headers, Date.now())
-      const message = `${placeOf(call)}: the server answered ${status}${excerptOf(answer)}`
+      const message = `${describeRequest(call)}: the server answered ${status}${responseExcerpt(answer)}`
       throw new RetriableError(message, waitMs === undefined ? {} : { retryAfterMs: waitMs })
     }
-    case 'wrong':
-      throw new Error(`${placeOf(call)}: the server answered ${status}: ${adviceOn(status, answer.headers.location)}`)
-    case 'refused':
+    case 'fatal':
       throw new Error(
-        `${placeOf(call)}: the server answered ${status}${excerptOf(answer)}: check url and its parameters`,
+        `${describeRequest(call)}: the server answered ${status}: ${adviceOn(status, answer.headers.location)}`,
+      )
+    case 'rejected':
+      throw new Error(
+        `${describeRequest(call)}: the server answered ${status}${responseExcerpt(answer)}: check url and its parameters`,
       )
   }
 }
 
-function parse(answer: HttpAnswer, place: string): unknown {
+function parse(answer: TransportResponse, place: string): unknown {
   const text = answer.body.toString()
   if (text.trim() === '') return []
   try {
     return plainValue(parseExact(text))
   } catch (error) {
-    throw new DataError(`${place}: the answer is no JSON${excerptOf(answer)}`, { cause: error })
+    throw new DataError(`${place}: the answer is no JSON${responseExcerpt(answer)}`, { cause: error })
   }
 }
 
@@ -181,7 +200,7 @@ function recordsIn(body: unknown, written: Config): readonly unknown[] {
   )
 }
 
-function toRecord(value: unknown, sourceOffset: Place, written: Config): SourceRecord {
+function toRecord(value: unknown, sourceOffset: PagePosition, written: Config): SourceRecord {
   const { topic, url, 'key.pointer': keyPointer, 'timestamp.pointer': timePointer } = written
   return {
     topic,

@@ -1,15 +1,15 @@
 import { DataError, RetriableError } from '../../../sdk/index.ts'
-import { type HttpAnswer, NoAnswer, placeOf, type Transport } from './transport.ts'
+import { describeRequest, NoResponseError, type Transport, type TransportResponse } from './transport.ts'
 
-/** Who a task says it is. */
+/** Provides the `Authorization` header of requests. */
 export type Authorization = {
-  /** The header's text; undefined: nobody in particular. */
+  /** Returns the header value, or undefined for unauthenticated requests. */
   header(signal: AbortSignal): Promise<string | undefined>
-  /** Told that a server did not take this one. True when there may be a better one now. */
+  /** Called when a server rejects this value. Returns true if a retry may use a different one. */
   refused(header: string): boolean
 }
 
-/** One that never changes. */
+/** A constant header value. */
 export function fixed(header: string | undefined): Authorization {
   return { header: async () => header, refused: () => false }
 }
@@ -23,20 +23,22 @@ export type ClientCredentials = {
   readonly clientId: string
   readonly clientSecret: string
   readonly scope?: string | undefined
-  /** Whether id and secret go as BASIC credentials or in the form. */
+  /** Whether id and secret are sent as Basic credentials or in the form. */
   readonly mode: 'header' | 'url'
-  /** The member of the answer that holds the token. */
+  /** The member of the response that contains the token. */
   readonly tokenProperty: string
 }
 
-/** A token is not used in the last part of its time: the way to the server takes some of it, and clocks differ. */
+/**
+ * A token is renewed before it expires, to allow for network delay and clock differences. This is the maximum margin.
+ */
 const EARLY_MS_MAX = 60_000
 
 type Token = { readonly header: string; readonly untilMs: number }
 
 /**
- * OAuth2 client credentials. A token is kept for as long as its server says and asked for once, whoever needs it meanwhile.
- * `header` rejects with a `RetriableError` when the token's server can't be asked now.
+ * OAuth2 client credentials grant. A token is cached until it expires, and concurrent callers share one request.
+ * `header` rejects with a `RetriableError` if the token endpoint is unavailable.
  */
 export function clientCredentials(
   credentials: ClientCredentials,
@@ -59,7 +61,7 @@ export function clientCredentials(
       return (await asking).header
     },
     refused(header) {
-      // Who comes late finds a new one there already.
+      // A later caller with an old token must not discard the new one.
       if (token?.header === header) token = undefined
       return true
     },
@@ -85,7 +87,7 @@ async function requestToken(
     headers: {
       'content-type': 'application/x-www-form-urlencoded',
       accept: 'application/json',
-      // RFC 6749, 2.3.1: each part is form-encoded first.
+      // RFC 6749, section 2.3.1: both parts are form-encoded first.
       ...(mode === 'header' && {
         authorization: basic(encodeURIComponent(clientId), encodeURIComponent(clientSecret)),
       }),
@@ -94,15 +96,15 @@ async function requestToken(
     signal,
   }
   const answer = await transport.send(call).catch((error: unknown) => {
-    if (error instanceof NoAnswer) throw new RetriableError(`no token: ${error.message}`, { cause: error })
+    if (error instanceof NoResponseError) throw new RetriableError(`no token: ${error.message}`, { cause: error })
     throw error
   })
-  const { value, type, lifeMs } = readToken(answer, tokenProperty, placeOf(call))
+  const { value, type, lifeMs } = readToken(answer, tokenProperty, describeRequest(call))
   const earlyMs = Math.min(EARLY_MS_MAX, lifeMs / 10)
   return { header: `${type} ${value}`, untilMs: askedMs + lifeMs - earlyMs }
 }
 
-function readToken({ status, body }: HttpAnswer, property: string, place: string) {
+function readToken({ status, body }: TransportResponse, property: string, place: string) {
   if (status === 429 || status >= 500) throw new RetriableError(`no token: ${place} answered ${status}`)
   if (status !== 200 && status !== 201) {
     throw new Error(
@@ -118,7 +120,7 @@ function readToken({ status, body }: HttpAnswer, property: string, place: string
   return { value, type: 'Bearer', lifeMs: seconds > 0 ? seconds * 1000 : Number.POSITIVE_INFINITY }
 }
 
-/** RFC 6749's `error`, a fixed word: a description could tell what was sent. */
+/** Returns the `error` code defined by RFC 6749. The description is omitted because it could repeat what was sent. */
 function errorIn(body: Buffer): string {
   const { error } = parse(body)
   return typeof error === 'string' ? ` (${error})` : ''

@@ -1,12 +1,16 @@
 import { isIPv6 } from 'node:net'
-import { systemClock } from '../../../config/clock.ts'
-import { tlsMaterial } from '../../../config/tls.ts'
+import { readTls, sslFields } from '../../../java-compat/ssl-fields.ts'
 import { type ConfigProblem, field, type HostAccess, type NetworkAccess, type z } from '../../../sdk/index.ts'
-import { sslFields, sslSettings } from '../../ssl.ts'
 import { type Authorization, basic, clientCredentials, fixed } from './authorization.ts'
-import { createTransport, type HttpAnswer, type HttpCall, type Transport, type TransportOptions } from './transport.ts'
+import {
+  createTransport,
+  type Transport,
+  type TransportOptions,
+  type TransportRequest,
+  type TransportResponse,
+} from './transport.ts'
 
-/** An address that can be asked: `http://…` or `https://…`. */
+/** A configuration key for a URL: `http://…` or `https://…`. */
 export function httpUrl(info: field.FieldInfo) {
   return field.text({ ...info, reaches: 'url' }).refine(isHttpUrl, 'expected http://host/path or https://host/path')
 }
@@ -17,37 +21,35 @@ function isHttpUrl(text: string): boolean {
 
 const millis = (doc: string, importance: field.Importance = 'LOW') => field.int({ doc, importance, min: 1 })
 
-/** The keys by which the HTTP connectors reach their servers, and say who they are. */
+/** Configuration keys for connection and authentication, shared by all HTTP connectors. */
 export const connectionFields = {
   'auth.type': field
     .oneOf(['NONE', 'BASIC', 'BEARER', 'OAUTH2'], {
-      doc: 'How to say who we are: connection.user and connection.password, bearer.token, or a token by oauth2.*.',
+      doc: 'How requests are authenticated: with connection.user and connection.password, with bearer.token, or with a token from oauth2.token.url.',
       importance: 'HIGH',
     })
     .default('NONE'),
-  'connection.user': field.text({ doc: 'With BASIC: the user.' }).optional(),
-  'connection.password': field.password({ doc: 'With BASIC: the password.' }).optional(),
-  'bearer.token': field.password({ doc: 'With BEARER: the token.' }).optional(),
-  'oauth2.token.url': httpUrl({ doc: 'With OAUTH2: where tokens are given for client credentials.' }).optional(),
-  'oauth2.client.id': field.text({ doc: 'With OAUTH2: the id of this client.' }).optional(),
-  'oauth2.client.secret': field.password({ doc: 'With OAUTH2: the secret of this client.' }).optional(),
-  'oauth2.client.scope': field.text({ doc: 'With OAUTH2: what the token is to allow.', importance: 'LOW' }).optional(),
+  'connection.user': field.text({ doc: 'User for auth.type=BASIC.' }).optional(),
+  'connection.password': field.password({ doc: 'Password for auth.type=BASIC.' }).optional(),
+  'bearer.token': field.password({ doc: 'Token for auth.type=BEARER.' }).optional(),
+  'oauth2.token.url': httpUrl({ doc: 'Token endpoint for auth.type=OAUTH2 (client credentials grant).' }).optional(),
+  'oauth2.client.id': field.text({ doc: 'Client id for auth.type=OAUTH2.' }).optional(),
+  'oauth2.client.secret': field.password({ doc: 'Client secret for auth.type=OAUTH2.' }).optional(),
+  'oauth2.client.scope': field
+    .text({ doc: 'Scope that is requested with auth.type=OAUTH2.', importance: 'LOW' })
+    .optional(),
   'oauth2.client.auth.mode': field
     .oneOf(['header', 'url'], {
-      doc: 'With OAUTH2: whether id and secret go in a BASIC header or in the form.',
+      doc: 'Where auth.type=OAUTH2 sends id and secret: in a Basic header, or in the form.',
       importance: 'LOW',
     })
     .default('header'),
   'oauth2.token.property': field
-    .text({ doc: 'With OAUTH2: the member of the answer that is the token.', importance: 'LOW' })
+    .text({ doc: 'Member of the token response that is the token.', importance: 'LOW' })
     .default('access_token'),
-  'http.connect.timeout.ms': millis('How long a connection may take, in ms.').default(30_000),
-  'http.request.timeout.ms': millis('How long a request may take until its whole answer is there, in ms.').default(
-    30_000,
-  ),
-  'http.proxy.host': field
-    .text({ reaches: 'url', doc: 'Host of the proxy to go through. None: no proxy.' })
-    .default(''),
+  'http.connect.timeout.ms': millis('Timeout of connecting, in ms.').default(30_000),
+  'http.request.timeout.ms': millis('Timeout of a request, including its whole response, in ms.').default(30_000),
+  'http.proxy.host': field.text({ reaches: 'url', doc: 'Host of an HTTP proxy. Empty: no proxy.' }).default(''),
   'http.proxy.port': field.int({ doc: 'Port of the proxy.', min: 0, max: 65_535 }).default(0),
   'http.proxy.user': field.text({ doc: 'User for the proxy.', importance: 'LOW' }).default(''),
   'http.proxy.password': field.password({ doc: 'Password for the proxy.', importance: 'LOW' }).default(''),
@@ -56,7 +58,7 @@ export const connectionFields = {
 
 export type ConnectionSettings = z.infer<z.ZodObject<typeof connectionFields>>
 
-/** What a kind of authorization can't do without. */
+/** Keys that each authentication type requires. */
 const NEEDS: Readonly<Record<ConnectionSettings['auth.type'], readonly (keyof ConnectionSettings)[]>> = {
   NONE: [],
   BASIC: ['connection.user', 'connection.password'],
@@ -64,7 +66,7 @@ const NEEDS: Readonly<Record<ConnectionSettings['auth.type'], readonly (keyof Co
   OAUTH2: ['oauth2.token.url', 'oauth2.client.id', 'oauth2.client.secret'],
 }
 
-/** What can't be said of one key alone. */
+/** Problems that involve several keys. */
 export function connectionProblems(settings: ConnectionSettings): readonly ConfigProblem[] {
   const type = settings['auth.type']
   const missing = NEEDS[type].filter((key) => settings[key] === undefined || settings[key] === '')
@@ -74,33 +76,38 @@ export function connectionProblems(settings: ConnectionSettings): readonly Confi
   return [...problems, { key: 'http.proxy.port', message: 'http.proxy.host needs http.proxy.port' }]
 }
 
-/** Tells each problem at its key: for `superRefine` of a whole configuration. */
+/** Reports each problem at its key. For `superRefine` of a whole configuration. */
 export function addProblems(problems: readonly ConfigProblem[], context: z.core.$RefinementCtx): void {
   for (const { key, message } of problems) field.addProblem(context, key, message)
 }
 
 export type Connection = {
-  /** As `Transport.send`, and says who we are. Rejects with a `RetriableError`, too, when no token is to be had now. */
-  send(call: HttpCall): Promise<HttpAnswer>
+  /**
+   * Like `Transport.send`, with authentication. Also rejects with a `RetriableError` while no token can be obtained.
+   */
+  send(call: TransportRequest): Promise<TransportResponse>
   close(): void
 }
 
-/** Connects to nothing yet: the first call does. Rejects when certificates can't be read or a proxy may not be used. */
+/**
+ * Prepares a connection; the first request opens it. Rejects if certificates cannot be read or the proxy is not
+ * allowed.
+ */
 export async function openConnection(
   settings: ConnectionSettings,
-  limits: Pick<TransportOptions, 'answerBytesMax' | 'whenLonger'>,
+  limits: Pick<TransportOptions, 'responseBytesMax' | 'whenLonger'>,
   { files, network }: HostAccess,
 ): Promise<Connection> {
   const transport = createTransport({
     ...limits,
     network,
-    tls: tlsMaterial(sslSettings('https.', settings), (_key, path) => files.readFileSync(path)),
+    tls: readTls('https.', settings, files),
     proxyUrl: await proxyUrl(settings, network),
     connectTimeoutMs: settings['http.connect.timeout.ms'],
     requestTimeoutMs: settings['http.request.timeout.ms'],
   })
   const authorization = authorizationOf(settings, transport)
-  const sendAs = (call: HttpCall, header: string | undefined) =>
+  const sendAs = (call: TransportRequest, header: string | undefined) =>
     transport.send(header === undefined ? call : { ...call, headers: { ...call.headers, authorization: header } })
   return {
     async send(call) {
@@ -128,14 +135,17 @@ function authorizationOf(settings: ConnectionSettings, transport: Transport): Au
         mode: settings['oauth2.client.auth.mode'],
         tokenProperty: settings['oauth2.token.property'],
       }
-      return clientCredentials(credentials, { transport, nowMs: systemClock.monotonicMs })
+      return clientCredentials(credentials, { transport, nowMs: () => performance.now() })
     }
     case 'NONE':
       return fixed(undefined)
   }
 }
 
-/** The proxy is named by its address: its connections are made where no name is judged any more. */
+/**
+ * Returns the proxy's URL with its resolved address, because the agent's connections to the proxy are not checked
+ * against the network policy.
+ */
 async function proxyUrl(settings: ConnectionSettings, network: NetworkAccess): Promise<string | undefined> {
   const { 'http.proxy.host': host, 'http.proxy.port': port, 'http.proxy.user': user } = settings
   if (host === '') return undefined
@@ -144,7 +154,7 @@ async function proxyUrl(settings: ConnectionSettings, network: NetworkAccess): P
   return `http://${who}${isIPv6(address) ? `[${address}]` : address}:${port}`
 }
 
-/** What is wrong with the texts of `parseHeaders` that stand at a key. */
+/** Returns the problems that `parseHeaders` finds in the value of a key. */
 export function headerProblems(key: string, texts: readonly string[]): readonly ConfigProblem[] {
   try {
     parseHeaders(texts)
@@ -154,14 +164,14 @@ export function headerProblems(key: string, texts: readonly string[]): readonly 
   }
 }
 
-/** The headers of every request: `Name:value` texts. Names in lower case. */
+/** Parses headers in the form `Name:value`. Names are converted to lower case. Throws an `Error`. */
 export function parseHeaders(texts: readonly string[]): readonly (readonly [name: string, value: string])[] {
   return texts.flatMap((text) => {
     if (text.trim() === '') return []
     const [, name, value] = /^\s*([!#$%&'*+.^_`|~\w-]+)\s*:\s*(.*?)\s*$/.exec(text) ?? []
-    // Not the whole of it: a value is often a secret.
+    // The value may be a secret, so the message contains only the start.
     if (name === undefined || value === undefined) {
-      throw new Error(`a header is no NAME:VALUE: '${text.slice(0, 8)}…'`)
+      throw new Error(`a header should be NAME:VALUE: '${text.slice(0, 8)}…'`)
     }
     return [[name.toLowerCase(), value] as const]
   })

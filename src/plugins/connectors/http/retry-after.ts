@@ -1,11 +1,11 @@
 import type { IncomingHttpHeaders } from 'node:http'
 
-/** Nobody means longer: it is a clock that is wrong, or another unit. */
+/** Upper limit. Longer delays indicate a wrong clock or another unit. */
 const WAIT_MS_MAX = 3_600_000
 
 /**
- * How long a server asks to be left alone (`Retry-After`, in seconds or as a date); undefined when it does not say. A date
- * is measured by the server's own clock where the answer tells it, so that ours may be wrong.
+ * Returns the delay that the server requests in `Retry-After`, as seconds or a date, in ms; undefined if it is absent.
+ * A date is compared with the response's `Date` header if present, so that the local clock does not matter.
  */
 export function retryAfterMs(headers: IncomingHttpHeaders, nowMs: number): number | undefined {
   const written = headers['retry-after']?.trim()

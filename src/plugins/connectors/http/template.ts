@@ -1,21 +1,21 @@
+import { javaText } from '../../../java-compat/text.ts'
 import { type ConnectRecord, DataError } from '../../../sdk/index.ts'
-import { javaText } from '../../java-text.ts'
 
-/** What a template is filled in with: a record of a sink. */
+/** The parts of a sink record that a template can contain. */
 export type TemplateRecord = Pick<ConnectRecord, 'topic' | 'key' | 'keySchema' | 'value' | 'valueSchema'> & {
   readonly partition: number
   readonly offset: number
   readonly timestampMs: number | null
 }
 
-/** Throws a `DataError` when the record lacks what the template names. */
+/** Throws a `DataError` if the record does not have a value for a placeholder. */
 export type Template = (record: TemplateRecord) => string
 
 const PLACEHOLDER = /\$\{([^}:]+)\}/g
 
 /**
- * A text with `${topic}`, `${key}`, `${partition}`, `${offset}`, `${timestamp}` (ms), `${key.field}`, and `${field}` or
- * `${field.inner}` of the value. `encode` is done to what is filled in.
+ * Compiles a text with the placeholders `${topic}`, `${key}`, `${partition}`, `${offset}`, `${timestamp}` (ms),
+ * `${key.field}`, and `${field}` or `${field.inner}` of the value. `encode` is applied to each inserted value.
  */
 export function template(text: string, encode: (value: string) => string = (value) => value): Template {
   if (!isTemplate(text)) return () => text

@@ -3,23 +3,23 @@ import { Agent as HttpsAgent, request as overHttps } from 'node:https'
 import type { SecureContextOptions } from 'node:tls'
 import { isNotAllowed, type NetworkAccess } from '../../../sdk/index.ts'
 
-/** How to reach servers: one of these for all calls of a task, which share its connections. */
+/** Options of a transport. A task uses one transport for all requests, so that they share connections. */
 export type TransportOptions = {
-  /** Whom to trust and who we are, where the machine's own certificates don't do. */
+  /** Trusted CAs and client certificate, if the system's defaults are not sufficient. */
   readonly tls?: (SecureContextOptions & { readonly checkServerIdentity?: () => undefined }) | undefined
-  /** How hosts are reached. */
+  /** Access to the network, subject to the network policy. */
   readonly network: NetworkAccess
-  /** `http://user:password@host:port`. */
+  /** Proxy URL: `http://user:password@host:port`. */
   readonly proxyUrl?: string | undefined
-  /** Until a connection stands, and until its answer is there in whole. */
+  /** Timeouts for establishing a connection, and for receiving the complete response. */
   readonly connectTimeoutMs: number
   readonly requestTimeoutMs: number
-  /** Of an answer that has more than this, the rest is left out, or it is refused. */
-  readonly answerBytesMax: number
+  /** Maximum size of a response body. A longer body is truncated or rejected, according to `whenLonger`. */
+  readonly responseBytesMax: number
   readonly whenLonger: 'cut' | 'refuse'
 }
 
-export type HttpCall = {
+export type TransportRequest = {
   readonly method: string
   readonly url: string
   readonly headers: Readonly<Record<string, string>>
@@ -27,26 +27,29 @@ export type HttpCall = {
   readonly signal: AbortSignal
 }
 
-export type HttpAnswer = {
+export type TransportResponse = {
   readonly status: number
   /** Names in lower case. */
   readonly headers: IncomingMessage['headers']
   readonly body: Buffer
 }
 
-/** No answer, or only a part of one. The same call may succeed later. */
-export class NoAnswer extends Error {
+/** No response, or an incomplete one. A retry may succeed. */
+export class NoResponseError extends Error {
   override readonly name = 'NoAnswer'
 }
 
-/** An answer with more bytes than were asked for. */
-export class LongAnswer extends Error {
+/** The response is larger than `responseBytesMax`. */
+export class ResponseTooLargeError extends Error {
   override readonly name = 'LongAnswer'
 }
 
 export type Transport = {
-  /** Rejects with a `NoAnswer`, a `LongAnswer`, or the reason of its signal. Whatever status an answer has, it is one. */
-  send(call: HttpCall): Promise<HttpAnswer>
+  /**
+   * Resolves for every response status. Rejects with a `NoResponseError`, a `ResponseTooLargeError`, or the signal's
+   * reason.
+   */
+  send(call: TransportRequest): Promise<TransportResponse>
   close(): void
 }
 
@@ -74,9 +77,10 @@ export function createTransport(options: TransportOptions): Transport {
       } catch (error) {
         call.signal.throwIfAborted()
         if (isNotAllowed(error)) throw error
-        if (error instanceof LongAnswer) throw new LongAnswer(`${placeOf(call)}: ${error.message}`)
+        if (error instanceof ResponseTooLargeError)
+          throw new ResponseTooLargeError(`${describeRequest(call)}: ${error.message}`)
         const reason = timeout.signal.aborted ? timeout.signal.reason : error
-        throw new NoAnswer(`${placeOf(call)}: ${reasonOf(reason)}`, { cause: error })
+        throw new NoResponseError(`${describeRequest(call)}: ${reasonOf(reason)}`, { cause: error })
       } finally {
         clearTimeout(timer)
       }
@@ -87,7 +91,7 @@ export function createTransport(options: TransportOptions): Transport {
     },
   }
 
-  function begin(call: HttpCall, signal: AbortSignal): Promise<IncomingMessage> {
+  function begin(call: TransportRequest, signal: AbortSignal): Promise<IncomingMessage> {
     const { method, url, body } = call
     const length = body === undefined ? {} : { 'content-length': String(Buffer.byteLength(body)) }
     const { protocol, hostname, port } = new URL(url)
@@ -103,7 +107,7 @@ export function createTransport(options: TransportOptions): Transport {
         const timer = setTimeout(slow, options.connectTimeoutMs)
         for (const event of ['connect', 'close'] as const) socket.once(event, () => clearTimeout(timer))
       })
-      // The server closed a kept connection just when it was used again. All callers may send twice.
+      // The server closed a kept-alive connection just as it was reused. Retrying is safe: callers tolerate duplicates.
       const isStale = (error: NodeJS.ErrnoException) => sent.reusedSocket && error.code === 'ECONNRESET'
       sent.once('response', resolve)
       sent.on('error', (error) => (isStale(error) && !signal.aborted ? resolve(begin(call, signal)) : reject(error)))
@@ -112,38 +116,38 @@ export function createTransport(options: TransportOptions): Transport {
   }
 }
 
-async function bodyOf(response: IncomingMessage, { answerBytesMax, whenLonger }: TransportOptions): Promise<Buffer> {
+async function bodyOf(response: IncomingMessage, { responseBytesMax, whenLonger }: TransportOptions): Promise<Buffer> {
   const chunks: Buffer[] = []
   let bytes = 0
   for await (const chunk of response as AsyncIterable<Buffer>) {
-    const left = answerBytesMax - bytes
+    const left = responseBytesMax - bytes
     bytes += chunk.length
     if (left < chunk.length && whenLonger === 'refuse') {
-      throw new LongAnswer(`the answer has more than ${answerBytesMax} bytes`)
+      throw new ResponseTooLargeError(`the answer has more than ${responseBytesMax} bytes`)
     }
     if (left > 0) chunks.push(chunk.subarray(0, left))
   }
   return Buffer.concat(chunks)
 }
 
-/** Without the query, which may hold a secret. */
-export function placeOf({ method, url }: Pick<HttpCall, 'method' | 'url'>): string {
+/** Returns method and URL without the query, which may contain a secret. */
+export function describeRequest({ method, url }: Pick<TransportRequest, 'method' | 'url'>): string {
   const { origin, pathname } = new URL(url)
   return `${method} ${origin}${pathname}`
 }
 
-/** How much of what a server says is told. */
+/** Length of response excerpts in messages. */
 const EXCERPT_MAX = 300
 
-/** What a server says about its answer, in one line to put behind a sentence. */
-export function excerptOf({ body }: Pick<HttpAnswer, 'body'>): string {
+/** Returns an excerpt of a response body, on one line, to append to a message. */
+export function responseExcerpt({ body }: Pick<TransportResponse, 'body'>): string {
   const text = body.toString().replace(/\s+/g, ' ').trim()
   return text === '' ? '' : `: ${text.slice(0, EXCERPT_MAX)}`
 }
 
 function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error)
-  // Of a host with several addresses all have failed, each for its own reason.
+  // If all addresses of a host failed, use the first reason.
   const [first] = error instanceof AggregateError ? (error.errors as readonly unknown[]) : []
   if (first !== undefined) return reasonOf(first)
   const { code = '' } = error as NodeJS.ErrnoException
@@ -151,7 +155,7 @@ function reasonOf(error: unknown): string {
   return advice === undefined ? error.message : `${error.message}: ${advice}`
 }
 
-/** What to do, by the codes of the system and of OpenSSL. */
+/** Explanations and remedies, by error code of the system or of OpenSSL. */
 const ADVICE: readonly (readonly [RegExp, string])[] = [
   [/^ENOTFOUND$/, 'there is no host of this name'],
   [/SELF_SIGNED|UNABLE_TO_(VERIFY|GET_ISSUER)/, 'put who signed its certificate into https.ssl.truststore.location'],

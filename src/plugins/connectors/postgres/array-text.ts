@@ -1,11 +1,11 @@
 import { DataError } from '../../../sdk/index.ts'
 
-/** What stands between quotes, with its escapes, or plainly. */
+/** One array item: a quoted string with escapes, or an unquoted word. */
 const ITEM = /"((?:[^"\\]|\\.)*)"|([^,{}"]+)/sy
 
 /**
- * Reads PostgreSQL's text of an array of one dimension. An item that is `NULL` is null. Throws a `DataError` for an array
- * of arrays, which a schema of items can't tell.
+ * Parses PostgreSQL's text form of a one-dimensional array. An unquoted `NULL` becomes null. Throws a `DataError` for a
+ * multidimensional array, which a Connect array schema cannot describe.
  */
 export function itemsFromText(text: string): readonly (string | null)[] {
   const start = text.indexOf('{') + 1
@@ -22,7 +22,7 @@ export function itemsFromText(text: string): readonly (string | null)[] {
   return items
 }
 
-/** The text of an array of these items; items that are arrays themselves have to be of one length. */
+/** Returns PostgreSQL's text form of an array. Items that are themselves arrays must all have the same length. */
 export function textFromItems(items: readonly (string | null)[]): string {
   let text = '{'
   for (const item of items) {

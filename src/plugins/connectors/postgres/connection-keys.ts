@@ -1,19 +1,31 @@
 import { field } from '../../../sdk/index.ts'
 import { parseConnectionUrl } from './connection-url.ts'
-import { QUOTE_METHODS } from './identifier.ts'
-import { zoneOf } from './zone.ts'
+import { QUOTE_METHODS, type QuoteMethod } from './identifier.ts'
+import { parseTimeZone } from './time-zone.ts'
 
 const group = 'Connection'
 
-/** The keys that source and sink share. */
+type QuoteKeys = {
+  readonly 'quote.sql.identifiers': QuoteMethod
+  readonly 'sql.quote.identifiers'?: boolean | undefined
+}
+
+/** Resolves how identifiers are quoted. The key of Aiven's connectors takes precedence over that of Confluent's. */
+export function quoteMethodOf(config: QuoteKeys): QuoteMethod {
+  const isQuoted = config['sql.quote.identifiers']
+  if (isQuoted === undefined) return config['quote.sql.identifiers']
+  return isQuoted ? 'always' : 'never'
+}
+
+/** Configuration keys shared by the source and the sink. */
 export const connectionKeys = {
   'connection.url': field.parsed(
     field.text({
       reaches: 'url',
       doc:
-        'Where the database is: `jdbc:postgresql://HOST:PORT/DATABASE?OPTION=VALUE` or `postgresql://HOST:PORT/DATABASE`. ' +
+        'Address of the database: `jdbc:postgresql://HOST:PORT/DATABASE?OPTION=VALUE` or `postgresql://HOST:PORT/DATABASE`. ' +
         'Several hosts, separated by commas, are tried in order. Options: `user`, `password`, `sslmode`, `sslrootcert`, ' +
-        '`sslcert`, `sslkey` (PEM files), `currentSchema`, `ApplicationName`, `connectTimeout` (s); others mean nothing here',
+        '`sslcert`, `sslkey` (PEM files), `currentSchema`, `ApplicationName`, `connectTimeout` (s); others have no effect',
       importance: 'HIGH',
       group,
     }),
@@ -23,18 +35,18 @@ export const connectionKeys = {
   'connection.password': field.password({ doc: 'Password of that role.', importance: 'HIGH', group }).optional(),
   'connection.attempts': field
     .int({
-      doc: 'How often a connection is tried before the task fails.',
+      doc: 'Number of connection attempts before the task fails.',
       importance: 'LOW',
       min: 1,
       group,
     })
     .default(3),
   'connection.backoff.ms': field
-    .long({ doc: 'Pause between two such attempts, in ms.', importance: 'LOW', min: 0, group })
+    .long({ doc: 'Delay between connection attempts, in ms.', importance: 'LOW', min: 0, group })
     .default(10_000),
   'dialect.name': field
     .oneOf(['', 'PostgreSqlDatabaseDialect'], {
-      doc: 'Which database this is: a PostgreSQL, whatever is written.',
+      doc: 'Has no effect: the database is always PostgreSQL.',
       importance: 'LOW',
       group,
     })
@@ -42,13 +54,19 @@ export const connectionKeys = {
   'db.timezone': field
     .parsed(
       field.text({
-        doc: 'Time zone of the clocks that `timestamp` columns (those without a zone) are read off, and written as',
+        doc: 'Time zone of values in columns of type `timestamp` (without time zone)',
         importance: 'MEDIUM',
       }),
-      zoneOf,
+      parseTimeZone,
     )
     .prefault('UTC'),
   'quote.sql.identifiers': field
     .oneOf(QUOTE_METHODS, { doc: 'Whether names of tables and columns are quoted in SQL.', importance: 'MEDIUM' })
     .default('always'),
+  'sql.quote.identifiers': field
+    .boolean({
+      doc: "Aiven's key for the same: `true` is `always`, `false` is `never`. Takes precedence when it is set.",
+      importance: 'LOW',
+    })
+    .optional(),
 }

@@ -1,25 +1,25 @@
-/** How TLS is used, in PostgreSQL's own words. */
+/** TLS modes, as PostgreSQL names them. */
 export const SSL_MODES = ['disable', 'allow', 'prefer', 'require', 'verify-ca', 'verify-full'] as const
 export type SslMode = (typeof SSL_MODES)[number]
 
-/** Where a database is and what its address says about the connection. */
+/** The parsed value of `connection.url`. */
 export type ConnectionUrl = {
-  /** Tried in this order. */
+  /** Hosts in the order in which they are tried. */
   readonly hosts: readonly { readonly host: string; readonly port: number }[]
-  /** Undefined: that of the user's name. */
+  /** Undefined selects the database with the name of the user. */
   readonly database: string | undefined
   readonly user: string | undefined
   readonly password: string | undefined
   readonly sslMode: SslMode
-  /** Files in PEM format. */
+  /** Path of a PEM file, as are the next two. */
   readonly sslRootCert: string | undefined
   readonly sslCert: string | undefined
   readonly sslKey: string | undefined
-  /** Schemas in which unqualified names are looked for. */
+  /** Schemas to search for unqualified names. */
   readonly searchPath: string | undefined
   readonly applicationName: string | undefined
   readonly connectTimeoutMs: number
-  /** Options that mean nothing here; drivers of other languages have many. */
+  /** Options without effect here. Other drivers define many. */
   readonly ignored: readonly string[]
 }
 
@@ -28,8 +28,8 @@ const CONNECT_TIMEOUT_MS = 10_000
 const FORMS = 'jdbc:postgresql://HOST:PORT/DATABASE?OPTION=VALUE or postgresql://USER@HOST:PORT/DATABASE'
 
 /**
- * Reads the JDBC driver's form and libpq's. Both take several hosts, separated by commas, and options after a `?`, under
- * the names of either. Throws a sentence that does not repeat the address, which may hold a password.
+ * Parses a URL in the JDBC driver's or in libpq's format. Both accept several hosts, separated by commas, and options
+ * after a `?` under the names of either. Throws an `Error` that does not repeat the URL, which may contain a password.
  */
 export function parseConnectionUrl(text: string): ConnectionUrl {
   const [, authority, path = '', query = ''] =

@@ -1,7 +1,7 @@
-/** A table; without a schema it is looked for in the search path. */
+/** A table name. Without a schema, the table is resolved through the search path. */
 export type TableName = { readonly schema: string | undefined; readonly name: string }
 
-/** `always` keeps names as they are written; `never` leaves their case to the server, which lowers it. */
+/** `always` preserves the case of names; `never` leaves them unquoted, so the server folds them to lower case. */
 export const QUOTE_METHODS = ['always', 'never'] as const
 export type QuoteMethod = (typeof QUOTE_METHODS)[number]
 export type Quote = (name: string) => string
@@ -18,14 +18,17 @@ export function quotedTable({ schema, name }: TableName, quote: Quote = quoted):
   return schema === undefined ? quote(name) : `${quote(schema)}.${quote(name)}`
 }
 
-/** `schema.name`, as it stands in offsets and in messages. */
+/** Returns `schema.name` unquoted, as used in offsets and in messages. */
 export function plainTable(table: TableName): string {
   return quotedTable(table, (name) => name)
 }
 
 const PART = /"((?:[^"]|"")+)"|([^.",]+)/y
 
-/** Reads `name`, `schema.name` and `database.schema.name`, each part quoted or not. Throws when it is none of them. */
+/**
+ * Parses `name`, `schema.name` or `database.schema.name`, each part quoted or unquoted. Throws if the text has another
+ * form.
+ */
 export function parseTableName(text: string): TableName {
   const parts = splitName(text.trim())
   const name = parts?.at(-1)
@@ -34,7 +37,7 @@ export function parseTableName(text: string): TableName {
   return { schema: parts.at(-2), name }
 }
 
-/** Undefined when it can't be read. */
+/** Returns undefined if the text is not a valid name. */
 function splitName(text: string): readonly string[] | undefined {
   const parts: string[] = []
   for (let at = 0; at <= text.length; at += 1) {
@@ -49,7 +52,7 @@ function splitName(text: string): readonly string[] | undefined {
   return parts
 }
 
-/** Names in quotes, separated by commas, as the `tables` of a task are written. */
+/** Parses comma-separated, optionally quoted names, the format of the `tables` key in a task configuration. */
 export function parseTableNames(text: string): readonly TableName[] {
   return (text.match(/(?:"(?:[^"]|"")*"|[^,"])+/g) ?? []).map(parseTableName)
 }

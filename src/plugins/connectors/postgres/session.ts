@@ -7,21 +7,21 @@ import type pg from 'pg'
 import type Cursor from 'pg-cursor'
 import type { FileAccess, HostAccess, TaskLog } from '../../../sdk/index.ts'
 import type { ConnectionUrl, SslMode } from './connection-url.ts'
-import { DatabaseFailure, failureOfAll, toFailure } from './failure.ts'
+import { DatabaseError, toDatabaseError, toDatabaseErrorOfAll } from './database-error.ts'
 
-// The one place that talks to the server. Values go there and come back as PostgreSQL's texts; what they mean is decided
-// elsewhere.
+// The only module that communicates with the server. Values are exchanged in PostgreSQL's text format; callers convert
+// them.
 
-export type Row = readonly (string | null)[]
+export type ResultRow = readonly (string | null)[]
 
-/** A column of a result, as the server describes it. */
+/** A column of a query result, as described by the server. */
 export type ResultField = {
   readonly name: string
-  /** Of the column's type. */
+  /** OID of the column's type. */
   readonly typeId: number
-  /** Precision, scale or length as the type packs them; -1: none. */
+  /** Type modifier (precision, scale or length, encoded as the type defines it); -1 if there is none. */
   readonly modifier: number
-  /** Of the table it comes from; 0: it is computed. */
+  /** OID of the table that the column belongs to; 0 if the column is computed. */
   readonly tableId: number
   readonly columnId: number
 }
@@ -30,51 +30,57 @@ export type SessionOptions = {
   readonly url: ConnectionUrl
   readonly user: string | undefined
   readonly password: string | undefined
-  /** Shown in the server's list of sessions when the address names none. */
+  /** Shown in `pg_stat_activity` unless the connection URL sets an application name. */
   readonly applicationName: string
-  /** SQL that it begins with. */
+  /** SQL to execute when the session is opened. */
   readonly setup?: string | undefined
   readonly log: TaskLog
   readonly access: HostAccess
-  /** Ends what it is doing, and the session. */
+  /** Cancels the running query and closes the session when aborted. */
   readonly signal: AbortSignal
 }
 
-/** What a failed connection may be tried again for. */
-export type Patience = { readonly attempts: number; readonly backoffMs: number }
+/** Retry policy for opening a connection. */
+export type ConnectRetry = { readonly attempts: number; readonly backoffMs: number }
 
-/** With the first session: most tasks have none, and each thread would load the client before its first task. */
+/**
+ * Loads modules with the first session instead of at import: most tasks do not use PostgreSQL, and each thread would
+ * otherwise load the client before its first task.
+ */
 const load = createRequire(import.meta.url)
 
 const AS_TEXT = { getTypeParser: () => (text: string) => text } as unknown as pg.CustomTypesConfig
-/** Each is memory on the server for as long as the session lasts. */
+/** Maximum number of named prepared statements. Each occupies memory on the server until the session ends. */
 const NAMES_MAX = 200
 const KEEP_ALIVE_MS = 30_000
-/** What the readers of texts stand on. */
+/** Session settings that the parsers of text values depend on. */
 const SETTINGS =
   "SET TimeZone = 'UTC'; SET DateStyle = 'ISO, YMD'; SET IntervalStyle = 'postgres'; SET bytea_output = 'hex'"
 
-/** One connection to a database. Its methods throw a `DatabaseFailure`. */
+/** One connection to a database. Methods throw a `DatabaseError`. */
 export class Session {
   readonly #client: pg.Client
   readonly #ended: Promise<void>
   readonly #abortListener: Disposable
-  /** Of statements that the server knows by now. */
+  /** Names of prepared statements, by statement text. */
   readonly #names = new Map<string, string>()
   #closed = false
 
   private constructor(client: pg.Client, signal: AbortSignal) {
     this.#client = client
     this.#ended = new Promise((resolve) => client.once('end', () => resolve()))
-    // A connection that is cut between two queries says so here; the next query fails of it.
+    // A connection that is lost between two queries is reported here. The next query then fails.
     client.on('error', () => {
       this.#closed = true
     })
     this.#abortListener = addAbortListener(signal, () => void this.close())
   }
 
-  /** Tries host after host, and all of them as often as patience says as long as that can help. */
-  static async open(options: SessionOptions, { attempts, backoffMs }: Patience): Promise<Session> {
+  /**
+   * Connects to the first host that accepts the connection. Retries up to `attempts` times while the error is
+   * transient.
+   */
+  static async open(options: SessionOptions, { attempts, backoffMs }: ConnectRetry): Promise<Session> {
     const { ignored } = options.url
     if (ignored.length > 0)
       options.log.warn({ options: ignored }, 'these options of connection.url have no effect here')
@@ -82,7 +88,7 @@ export class Session {
       try {
         return await Session.#openOnce(options)
       } catch (error) {
-        const failure = error as DatabaseFailure
+        const failure = error as DatabaseError
         if (!failure.heals || attempt >= attempts || options.signal.aborted) throw failure
         options.log.warn(
           { err: failure, attempt, waitMs: backoffMs },
@@ -95,15 +101,15 @@ export class Session {
 
   static async #openOnce(options: SessionOptions): Promise<Session> {
     const attempts = sslAttempts(options.url, options.access)
-    const failures: DatabaseFailure[] = []
+    const failures: DatabaseError[] = []
     for (const at of options.url.hosts) {
       try {
         return await Session.#openAt(at, attempts, options)
       } catch (error) {
-        failures.push(toFailure(error, `connect to the database at ${at.host}:${at.port}`))
+        failures.push(toDatabaseError(error, `connect to the database at ${at.host}:${at.port}`))
       }
     }
-    throw failureOfAll(failures)
+    throw toDatabaseErrorOfAll(failures)
   }
 
   static async #openAt(
@@ -130,31 +136,34 @@ export class Session {
     }
   }
 
-  /** Whether it can still be used. */
+  /** Whether the session can still be used. */
   get isOpen(): boolean {
     return !this.#closed
   }
 
-  /** `doing` completes «could not …» where it fails. */
-  async query(doing: string, text: string, values: readonly (string | null)[] = []): Promise<readonly Row[]> {
+  /** Runs a query and returns its rows. `doing` completes "could not …" in error messages. */
+  async query(doing: string, text: string, values: readonly (string | null)[] = []): Promise<readonly ResultRow[]> {
     try {
       const config = { text, values: [...values], rowMode: 'array' as const, types: AS_TEXT }
       return (await this.#client.query<(string | null)[]>(config)).rows
     } catch (error) {
-      throw toFailure(error, doing)
+      throw toDatabaseError(error, doing)
     }
   }
 
-  /** The columns of a query's result. */
+  /** Returns the columns of a query's result. */
   async describe(doing: string, text: string): Promise<readonly ResultField[]> {
     try {
       return (await this.#client.query({ text, rowMode: 'array' })).fields.map(toResultField)
     } catch (error) {
-      throw toFailure(error, doing)
+      throw toDatabaseError(error, doing)
     }
   }
 
-  /** Runs a statement that comes again and again: the server parses it once. How many rows it changed. */
+  /**
+   * Runs a statement as a named prepared statement, which the server parses only once. Returns the number of affected
+   * rows.
+   */
   async execute(doing: string, text: string, values: readonly (string | null)[]): Promise<number> {
     const isKnown = this.#names.has(text) || this.#names.size < NAMES_MAX
     const name = this.#names.get(text) ?? `weir_${this.#names.size}`
@@ -162,22 +171,22 @@ export class Session {
     try {
       return (await this.#client.query({ ...(isKnown && { name }), text, values: [...values] })).rowCount ?? 0
     } catch (error) {
-      throw toFailure(error, doing)
+      throw toDatabaseError(error, doing)
     }
   }
 
-  /** Rows are fetched as they are asked for: the rest waits on the server. Close it before the next query. */
-  openRows(doing: string, text: string, values: readonly string[]): Rows {
+  /** Opens a cursor, so that rows stay on the server until they are read. Close it before the next query. */
+  openRows(doing: string, text: string, values: readonly string[]): ResultCursor {
     const RowCursor = load('pg-cursor') as typeof Cursor
-    const cursor = new RowCursor<Row>(text, [...values], { rowMode: 'array', types: AS_TEXT })
-    return new Rows(
-      this.#client.query(cursor as unknown as pg.Submittable) as unknown as Cursor<Row>,
+    const cursor = new RowCursor<ResultRow>(text, [...values], { rowMode: 'array', types: AS_TEXT })
+    return new ResultCursor(
+      this.#client.query(cursor as unknown as pg.Submittable) as unknown as Cursor<ResultRow>,
       doing,
       this.#ended,
     )
   }
 
-  /** Without waiting for what runs. */
+  /** Closes the session without waiting for running queries. */
   async close(): Promise<void> {
     this.#closed = true
     this.#abortListener[Symbol.dispose]()
@@ -189,33 +198,33 @@ export class Session {
   }
 }
 
-type Fetched = { readonly rows: readonly Row[]; readonly fields: readonly ResultField[] }
+type Fetched = { readonly rows: readonly ResultRow[]; readonly fields: readonly ResultField[] }
 
-/** The rows of one query, from the first to the last. */
-export class Rows {
-  readonly #cursor: Cursor<Row>
+/** A cursor over the rows of one query. */
+export class ResultCursor {
+  readonly #cursor: Cursor<ResultRow>
   readonly #doing: string
   readonly #sessionEnd: Promise<void>
   #ahead: Promise<Fetched> | undefined
   #isOver = false
 
-  constructor(cursor: Cursor<Row>, doing: string, sessionEnd: Promise<void>) {
+  constructor(cursor: Cursor<ResultRow>, doing: string, sessionEnd: Promise<void>) {
     this.#cursor = cursor
     this.#doing = doing
     this.#sessionEnd = sessionEnd
   }
 
-  /** The next rows, at most so many; none when there are no more. Those that were fetched ahead are given first. */
+  /** Returns the next rows, at most `rowsMax`, or an empty array at the end. Rows fetched ahead are returned first. */
   read(rowsMax: number): Promise<Fetched> {
     const ahead = this.#ahead
     this.#ahead = undefined
     return ahead ?? this.#fetch(rowsMax)
   }
 
-  /** Has the next rows come while the last ones are worked on. */
+  /** Starts to fetch the next rows while the caller processes the previous ones. */
   fetchAhead(rowsMax: number): void {
     this.#ahead = this.#fetch(rowsMax)
-    // Who reads them hears of it.
+    // The error is reported to the caller of `read`.
     this.#ahead.catch(() => undefined)
   }
 
@@ -224,7 +233,7 @@ export class Rows {
       this.#cursor.read(rowsMax, (error, rows, result) => {
         if (error) {
           this.#isOver = true
-          reject(toFailure(error, this.#doing))
+          reject(toDatabaseError(error, this.#doing))
         } else {
           resolve({ rows, fields: (result?.fields ?? []).map(toResultField) })
         }
@@ -232,7 +241,7 @@ export class Rows {
     })
   }
 
-  /** After a failure there is nothing left to close, and nobody would answer. */
+  /** Closes the cursor. After a failure the session has ended and there is nothing left to close. */
   async close(): Promise<void> {
     await this.#ahead?.catch(() => undefined)
     if (this.#isOver) return
@@ -264,7 +273,10 @@ function settingsOf({ url: { searchPath }, setup }: SessionOptions): string {
   return [SETTINGS, path, setup].filter((sql) => sql).join('; ')
 }
 
-/** libpq's meaning of the modes: some try one way and then the other. */
+/**
+ * Returns the TLS options to try in order, with libpq's meaning of `sslmode`: some modes fall back from one to the
+ * other.
+ */
 function sslAttempts(url: ConnectionUrl, access: HostAccess): readonly (false | ConnectionOptions)[] {
   const attempts: Readonly<Record<SslMode, readonly (false | ConnectionOptions)[]>> = {
     disable: [false],
@@ -285,7 +297,7 @@ function certificates({ sslRootCert, sslCert, sslKey }: ConnectionUrl, { files }
   }
 }
 
-/** A socket for a client that connects it itself, by host and port. */
+/** Returns a socket that checks network access before the client connects it by port and host. */
 function guardedSocket({ network }: HostAccess): Socket {
   const socket = new Socket()
   const connect = socket.connect.bind(socket)
@@ -297,12 +309,12 @@ function guardedSocket({ network }: HostAccess): Socket {
   return Object.assign(socket, { connect: guarded })
 }
 
-/** Read anew for each connection: they are replaced when they run out. */
+/** Reads a PEM file. Called for each connection, so that renewed certificates are used. */
 function readPem(option: string, path: string, files: FileAccess): Buffer {
   try {
     return files.readFileSync(path)
   } catch (cause) {
     const said = `could not read the ${option} of connection.url: ${(cause as Error).message}; correct its path`
-    throw new DatabaseFailure(said, { cause, heals: false })
+    throw new DatabaseError(said, { cause, heals: false })
   }
 }

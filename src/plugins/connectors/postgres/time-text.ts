@@ -1,24 +1,30 @@
 import { DataError } from '../../../sdk/index.ts'
-import type { Zone } from './zone.ts'
+import type { TimeZone } from './time-zone.ts'
 
-// PostgreSQL's texts of dates and times (DateStyle ISO, TimeZone UTC) and the numbers they stand for.
-// A timestamp is in whole microseconds since 1970, which a double holds exactly for 285 years to either side.
+// Conversions between PostgreSQL's text form of dates and times (DateStyle ISO, TimeZone UTC) and numbers. A timestamp
+// is an integer of microseconds since 1970, which a double represents exactly for 285 years before and after.
 
 const TIMESTAMP =
   /^(\d{4,})-(\d\d)-(\d\d)(?: (\d\d):(\d\d):(\d\d)(?:\.(\d{1,6}))?)?(?:([+-])(\d\d)(?::?(\d\d))?(?::?(\d\d))?)?( BC)?$/
-/** What `Date` holds at most: how PostgreSQL's infinity is written. */
+/** The maximum of `Date`, in ms. Represents PostgreSQL's `infinity`. */
 const DATE_MS_MAX = 8.64e15
 const YEAR_1_MS = Date.parse('0001-01-01')
 const YEAR_10000_MS = Date.parse('9999-12-31') + 86_400_000
 
-/** Of a `timestamp`, a clock in `zone`; of a `timestamptz`, which says its offset itself; of a `date`, its midnight. */
-export function microsFromText(text: string, zone: Zone): number {
+/**
+ * Converts the text of a `timestamp` (local time in `zone`), a `timestamptz` (with its offset) or a `date` (midnight in
+ * `zone`). Throws a `DataError` for other text.
+ */
+export function microsFromText(text: string, zone: TimeZone): number {
   const micros = microsFromPlain(text, zone)
   return Number.isNaN(micros) ? microsFromAny(text, zone) : micros
 }
 
-/** `yyyy-MM-dd HH:mm:ss.SSSSSS` with `+00` or without, as nearly all are: a third of the time. NaN for any other. */
-function microsFromPlain(text: string, zone: Zone): number {
+/**
+ * Fast path for the usual form `yyyy-MM-dd HH:mm:ss.SSSSSS`, with or without `+00`; takes a third of the time. Returns
+ * NaN for any other form.
+ */
+function microsFromPlain(text: string, zone: TimeZone): number {
   if (text.length < 19 || !hasPlainMarks(text)) return Number.NaN
   const isInstant = text.endsWith('+00')
   const end = isInstant ? text.length - 3 : text.length
@@ -48,7 +54,7 @@ function hasPlainMarks(text: string): boolean {
   )
 }
 
-/** NaN where there is anything but digits. */
+/** Returns NaN if the range contains anything but digits. */
 function numberIn(text: string, start: number, end: number): number {
   let number = 0
   for (let at = start; at < end; at += 1) {
@@ -59,7 +65,7 @@ function numberIn(text: string, start: number, end: number): number {
   return number
 }
 
-function microsFromAny(text: string, zone: Zone): number {
+function microsFromAny(text: string, zone: TimeZone): number {
   if (text === 'infinity') return DATE_MS_MAX * 1000
   if (text === '-infinity') return -DATE_MS_MAX * 1000
   const match = TIMESTAMP.exec(text)
@@ -71,8 +77,11 @@ function microsFromAny(text: string, zone: Zone): number {
   return ms * 1000 + Number(fraction.padEnd(6, '0'))
 }
 
-/** With its offset: a `timestamptz` is that instant, a `timestamp` the wall time in `zone`. */
-export function textFromMicros(micros: number, zone: Zone): string {
+/**
+ * Returns the text with its offset. PostgreSQL reads it as an instant for `timestamptz` and as local time in `zone` for
+ * `timestamp`.
+ */
+export function textFromMicros(micros: number, zone: TimeZone): string {
   const ms = Math.floor(micros / 1000)
   if (Math.abs(ms) >= DATE_MS_MAX) return ms > 0 ? 'infinity' : '-infinity'
   const offset = zone.offsetMs(ms)
@@ -80,14 +89,14 @@ export function textFromMicros(micros: number, zone: Zone): string {
   return `${day} ${time}${offsetText(offset)}${era}`
 }
 
-/** `yyyy-MM-ddTHH:mm:ss.SSSSSS` on a clock in `zone`. */
-export function isoFromMicros(micros: number, zone: Zone): string {
+/** Returns `yyyy-MM-ddTHH:mm:ss.SSSSSS` as local time in `zone`. */
+export function isoFromMicros(micros: number, zone: TimeZone): string {
   const ms = Math.floor(micros / 1000)
   const { day, time, era } = wallClock(ms + zone.offsetMs(ms), micros - ms * 1000)
   return `${day}T${time}${era}`
 }
 
-/** Ms since midnight. Digits below a millisecond are cut off. */
+/** Returns ms since midnight. Truncates to milliseconds. Throws a `DataError` if the text is not a time. */
 export function timeFromText(text: string): number {
   const [, hour, minute, second, fraction = ''] = /^(\d\d):(\d\d):(\d\d)(?:\.(\d+))?/.exec(text) ?? []
   if (hour === undefined) throw new DataError(`'${text}' is not a time`)
@@ -99,8 +108,8 @@ export function textFromTime(ms: number): string {
   return new Date(ms).toISOString().slice(11, 23)
 }
 
-/** The day of an instant on a calendar in `zone`. */
-export function textFromDate(date: Date, zone: Zone): string {
+/** Returns the date of an instant in `zone`. */
+export function textFromDate(date: Date, zone: TimeZone): string {
   const ms = date.getTime()
   if (Math.abs(ms) >= DATE_MS_MAX) return ms > 0 ? 'infinity' : '-infinity'
   const { day, era } = wallClock(ms + zone.offsetMs(ms), 0)
@@ -108,7 +117,7 @@ export function textFromDate(date: Date, zone: Zone): string {
 }
 
 function utcMs(year: number, month: number, day: number): number {
-  // Date.UTC takes the years 0 to 99 for those of the last century.
+  // Date.UTC interprets the years 0 to 99 as 1900 to 1999.
   return year >= 100 ? Date.UTC(year, month - 1, day) : new Date(0).setUTCFullYear(year, month - 1, day)
 }
 
@@ -117,7 +126,7 @@ function offsetMs(sign: string, [hours = '0', minutes = '0', seconds = '0']: rea
   return sign === '-' ? -ms : ms
 }
 
-/** `micros` are those below the millisecond. */
+/** `micros` are the microseconds below the millisecond, 0 to 999. */
 function wallClock(wallMs: number, micros: number) {
   const text = new Date(wallMs).toISOString()
   const below = String(micros).padStart(3, '0')

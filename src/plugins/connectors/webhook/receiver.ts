@@ -2,46 +2,46 @@ import { createServer as createPlain, type IncomingMessage, type Server, type Se
 import { createServer as createSecure } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import type { SecureContextOptions } from 'node:tls'
-import type { Gatekeeper } from './credentials.ts'
+import type { Authenticator } from './authenticator.ts'
 
 export type ReceiverOptions = {
   readonly host: string
   readonly port: number
   readonly tls: SecureContextOptions | undefined
   readonly path: string
-  readonly gate: Gatekeeper
-  /** Of one body, and of all that wait. */
+  readonly gate: Authenticator
+  /** Maximum size of one body, and of all bodies in memory. */
   readonly bodyBytesMax: number
   readonly waitingBytesMax: number
-  /** Requests that wait, at most. */
+  /** Maximum number of concurrent requests. */
   readonly waitingMax: number
-  /** How long a request may take until it is there in whole, and how long it waits for its answer then. */
+  /** Time limit for receiving a request, and for the response after that. */
   readonly answerTimeoutMs: number
-  /** Throws an `Error` that tells the sender what is wrong with a body. */
+  /** Throws an `Error` whose message tells the sender what is wrong with a body. */
   readonly check: (body: Buffer) => void
 }
 
-/** A request that waits for its answer. */
-export type Waiting = {
+/** A request that has not been responded to yet. */
+export type PendingRequest = {
   readonly headers: IncomingMessage['headers']
   readonly body: Buffer
   readonly receivedMs: number
   readonly answer: (status: number) => void
 }
 
-/** When senders are to come again who could not be taken. */
+/** Value of `Retry-After` in seconds for requests that are rejected with 503. */
 const RETRY_AFTER_S = 1
-/** How often requests are looked for that take too long. */
+/** Maximum interval at which slow requests are checked for timeouts. */
 const LOOK_MS = 5_000
-/** How long those whose records are on their way to the log are waited for in the end. */
+/** How long closing waits for requests whose records are being written. */
 const DRAIN_MS = 5_000
 
-/** An HTTP endpoint whose requests are answered when somebody says so. What it can't hold, it turns away. */
+/** An HTTP endpoint whose requests are responded to later by the task. Rejects requests beyond its limits. */
 export class Receiver implements AsyncDisposable {
   readonly #options: ReceiverOptions
   readonly #server: Server
-  readonly #queue: Waiting[] = []
-  readonly #waiting = new Set<Waiting>()
+  readonly #queue: PendingRequest[] = []
+  readonly #waiting = new Set<PendingRequest>()
   #admitted = 0
   #bytes = 0
   #isClosing = false
@@ -52,7 +52,7 @@ export class Receiver implements AsyncDisposable {
     const onRequest = (request: IncomingMessage, response: ServerResponse) => {
       this.#receive(request, response).catch(() => response.destroy())
     }
-    // Who sends his request no faster holds a place that another one could have.
+    // A slow sender would otherwise occupy one of the limited slots.
     const inTime = {
       requestTimeout: options.answerTimeoutMs,
       headersTimeout: options.answerTimeoutMs,
@@ -61,7 +61,7 @@ export class Receiver implements AsyncDisposable {
     this.#server = options.tls ? createSecure({ ...inTime, ...options.tls }, onRequest) : createPlain(inTime, onRequest)
   }
 
-  /** Rejects with what the system says when it can't listen there. */
+  /** Rejects with the system's error if it cannot listen on the address. */
   static async open(options: ReceiverOptions): Promise<Receiver> {
     const receiver = new Receiver(options)
     await new Promise<void>((resolve, reject) => {
@@ -74,13 +74,13 @@ export class Receiver implements AsyncDisposable {
     return (this.#server.address() as AddressInfo).port
   }
 
-  /** What came since, the first of it; waits a little for it. */
-  async take(countMax: number, waitMs: number, signal: AbortSignal): Promise<readonly Waiting[]> {
+  /** Returns at most `countMax` received requests. Waits up to `waitMs` if there are none. */
+  async take(countMax: number, waitMs: number, signal: AbortSignal): Promise<readonly PendingRequest[]> {
     if (this.#queue.length === 0 && !signal.aborted) {
       const woken = Promise.withResolvers<void>()
       const timer = setTimeout(woken.resolve, waitMs)
       this.#wake = woken.resolve
-      // Taken off again: the signal lives as long as the task.
+      // The listener is removed below, because the signal lives as long as the task.
       signal.addEventListener('abort', this.#wake)
       await woken.promise
       signal.removeEventListener('abort', this.#wake)
@@ -89,7 +89,7 @@ export class Receiver implements AsyncDisposable {
     return this.#queue.splice(0, countMax)
   }
 
-  /** Turns away who comes now and who was not taken; waits a while for the answers of the others. */
+  /** Rejects new and queued requests with 503, and waits up to `DRAIN_MS` for responses to the others. */
   async [Symbol.asyncDispose](): Promise<void> {
     this.#isClosing = true
     for (const waiting of this.#queue.splice(0)) waiting.answer(503)
@@ -130,7 +130,7 @@ export class Receiver implements AsyncDisposable {
     this.#hold(request, response, body)
   }
 
-  /** What can be said before the body is there. */
+  /** Returns the reasons to reject a request that are known before its body is received. */
   #refusal({ method, url = '', headers }: IncomingMessage): [status: number, reason: string] | undefined {
     const { path, gate, bodyBytesMax, waitingMax } = this.#options
     if (url.split('?')[0] !== path) return [404, `records are taken at ${path}`]
@@ -155,7 +155,7 @@ export class Receiver implements AsyncDisposable {
     }
     const waiting = { headers: request.headers, body, receivedMs: Date.now(), answer }
     const timer = setTimeout(() => {
-      // What was not taken yet need not be.
+      // A request that is still queued is dropped.
       const index = this.#queue.indexOf(waiting)
       if (index >= 0) this.#queue.splice(index, 1)
       answer(503)
@@ -171,7 +171,7 @@ export class Receiver implements AsyncDisposable {
     if (status === 503) response.setHeader('retry-after', RETRY_AFTER_S)
     if (status === 405) response.setHeader('allow', 'POST, PUT')
     if (status === 401 && scheme !== undefined) response.setHeader('www-authenticate', scheme)
-    // A body that nobody reads can't stay on a connection that others use.
+    // An unread body would remain on a connection that is reused.
     if (!request.complete || this.#isClosing) response.setHeader('connection', 'close')
     response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify({ message: reason }))
   }

@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer'
-import { tlsMaterial } from '../../../config/tls.ts'
+import { readTls } from '../../../java-compat/ssl-fields.ts'
 import {
   type ConfigProblem,
   defineSource,
@@ -12,11 +12,17 @@ import {
   z,
 } from '../../../sdk/index.ts'
 import { SHIPPED_VERSION } from '../../version.ts'
-import { basicGate, bearerGate, type Gatekeeper, OPEN, signatureGate } from './credentials.ts'
-import { Receiver, type ReceiverOptions, type Waiting } from './receiver.ts'
+import {
+  type Authenticator,
+  basicAuthenticator,
+  bearerAuthenticator,
+  NO_AUTHENTICATION,
+  signatureAuthenticator,
+} from './authenticator.ts'
+import { type PendingRequest, Receiver, type ReceiverOptions } from './receiver.ts'
 
 const BATCH_MAX = 500
-/** How long a batch is waited for before «nothing now» is said. */
+/** Maximum wait for a batch before an empty one is yielded. */
 const IDLE_MS = 500
 
 const LISTENER = /^(https?):\/\/(\[[\da-fA-F:]+\]|[^/:[\]]+):(\d{1,5})$/
@@ -27,55 +33,59 @@ const config = z
     listener: field
       .text({
         reaches: 'listener',
-        doc: 'Where to listen: http://HOST:PORT, or https://HOST:PORT with a keystore. Port 0: any free one.',
+        doc: 'Address to listen on: http://HOST:PORT, or https://HOST:PORT with a keystore. Port 0: any free port.',
         importance: 'HIGH',
       })
       .regex(LISTENER, 'expected http://host:port or https://host:port')
       .default('http://127.0.0.1:8088'),
     path: field
-      .text({ doc: 'The path that takes records.', importance: 'HIGH' })
+      .text({ doc: 'Path that accepts records.', importance: 'HIGH' })
       .regex(/^\/[^?#\s]*$/, 'expected a path such as /events')
       .default('/'),
     'value.format': field
       .oneOf(['string', 'json', 'bytes'], {
-        doc: 'What a body is: a text, JSON (what is none is refused with 400), or bytes as they are.',
+        doc: 'Format of a body: string, JSON (invalid JSON is refused with 400), or bytes.',
         importance: 'HIGH',
       })
       .default('string'),
     'key.header': field
-      .text({ doc: "The request's header that is the record's key; requests without it have none." })
+      .text({ doc: 'Request header that becomes the key of the record. Requests without it have no key.' })
       .default('Idempotency-Key'),
-    'record.headers': field.list({ doc: 'Headers of the request that become headers of the record.' }).default([]),
+    'record.headers': field.list({ doc: 'Request headers that become headers of the record.' }).default([]),
     'auth.type': field
       .oneOf(['NONE', 'BASIC', 'BEARER', 'HMAC'], {
-        doc: 'How senders show that they may: connection.user and connection.password, bearer.token, or a signature.',
+        doc: 'How senders are authenticated: by connection.user and connection.password, by bearer.token, or by a signature of the body.',
         importance: 'HIGH',
       })
       .default('NONE'),
-    'connection.user': field.text({ doc: 'With BASIC: the user.' }).optional(),
-    'connection.password': field.password({ doc: 'With BASIC: the password.' }).optional(),
-    'bearer.token': field.password({ doc: 'With BEARER: the token.' }).optional(),
-    'signature.secret': field.password({ doc: 'With HMAC: the secret that bodies are signed with.' }).optional(),
+    'connection.user': field.text({ doc: 'User for auth.type=BASIC.' }).optional(),
+    'connection.password': field.password({ doc: 'Password for auth.type=BASIC.' }).optional(),
+    'bearer.token': field.password({ doc: 'Token for auth.type=BEARER.' }).optional(),
+    'signature.secret': field.password({ doc: 'Secret that signs bodies, for auth.type=HMAC.' }).optional(),
     'signature.header': field
-      .text({ doc: 'With HMAC: the header that holds the signature.', nonEmpty: true })
+      .text({ doc: 'Header with the signature, for auth.type=HMAC.', nonEmpty: true })
       .default('X-Hub-Signature-256'),
     'signature.algorithm': field
-      .oneOf(['sha1', 'sha256', 'sha512'], { doc: 'With HMAC: the hash.', importance: 'LOW' })
+      .oneOf(['sha1', 'sha256', 'sha512'], { doc: 'Hash algorithm for auth.type=HMAC.', importance: 'LOW' })
       .default('sha256'),
     'signature.encoding': field
-      .oneOf(['hex', 'base64'], { doc: 'With HMAC: how the signature is written.', importance: 'LOW' })
+      .oneOf(['hex', 'base64'], { doc: 'Encoding of the signature, for auth.type=HMAC.', importance: 'LOW' })
       .default('hex'),
     'signature.prefix': field
-      .text({ doc: 'With HMAC: what stands in front of the signature.', importance: 'LOW' })
+      .text({ doc: 'Prefix of the signature in the header, for auth.type=HMAC.', importance: 'LOW' })
       .default('sha256='),
-    'body.max.bytes': field.int({ doc: 'Longer bodies are refused with 413.', min: 1 }).default(1_000_000),
+    'body.max.bytes': field
+      .int({ doc: 'Maximum size of a body. Larger bodies are refused with 413.', min: 1 })
+      .default(1_000_000),
     'pending.max.requests': field
-      .int({ doc: 'Requests that wait for their answer, at most; others get 503 and a Retry-After.', min: 1 })
+      .int({ doc: 'Maximum number of pending requests. Further requests get 503 with Retry-After.', min: 1 })
       .default(1000),
-    'pending.max.bytes': field.int({ doc: 'The same for the bytes of their bodies.', min: 1 }).default(64_000_000),
+    'pending.max.bytes': field
+      .int({ doc: 'Maximum total size of the bodies of pending requests.', min: 1 })
+      .default(64_000_000),
     'answer.timeout.ms': field
       .int({
-        doc: 'After so many ms a request that is not there in whole is answered 408, and one whose record is not in the log yet 503.',
+        doc: 'Timeout in ms. A request that is incomplete by then gets 408, one whose record is not yet in the log gets 503.',
         min: 1,
       })
       .default(30_000),
@@ -88,24 +98,24 @@ const config = z
 
 type Config = z.infer<typeof config>
 
-/** An HTTP endpoint as a source: a request is answered when its record is in the log. */
+/** An HTTP endpoint that responds to a request after its record was written to the topic. */
 export const webhookSource = defineSource({
   class: 'WebhookSource',
   version: SHIPPED_VERSION,
-  summary: 'Takes records by HTTP, and answers each request when its record is in the log.',
+  summary: 'Accepts records by HTTP and responds to each request when its record is in the log.',
   notes: `
-**Who was answered 2xx has the record in the log; who got another answer, or none, may send it again, and then it can be there
-twice.** 204: it is written (or a transform dropped it, or it is with the dead letters). 400, 404, 405, 413: it never will be.
-401: the credentials or the signature are wrong. 503 with \`Retry-After\`: too much is waiting, or the log does not answer. Senders
-that may repeat themselves name each request in \`Idempotency-Key\`: it is the record's key, so that a compacted topic or a reader
-can tell repetitions.
+**After a 2xx response the record is in the log. After any other response, or none, the sender may repeat the request, and the record can
+then be in the log twice.** 204: the record is written (or a transform dropped it, or it is in the dead-letter topic). 400, 404, 405, 413:
+the request will never be accepted. 401: the credentials or the signature are wrong. 503 with \`Retry-After\`: too many requests are pending,
+or the log does not respond. Senders that may repeat themselves identify each request by \`Idempotency-Key\`: it becomes the key of the
+record, so that a compacted topic or a consumer can recognize repetitions.
 
-The endpoint is where its one task runs, on the worker's machine, and moves with it: put a Service in front of the workers, or one
-worker into the group. The source has no position: \`{"path": PATH}\` counts its requests.
+The endpoint runs in one task, on the machine of its worker, and moves with it: put a Service in front of the workers, or use a group of
+one worker. The source has no position: \`{"path": PATH}\` counts its requests.
 `,
   config,
   async *poll({ config: written, signal, resumeFrom, onStored, log, files, network }) {
-    const onItsWay = new Map<SourceRecord, Waiting>()
+    const onItsWay = new Map<SourceRecord, PendingRequest>()
     onStored((records) => {
       for (const record of records) {
         onItsWay.get(record)?.answer(204)
@@ -127,7 +137,7 @@ worker into the group. The source has no position: \`{"path": PATH}\` counts its
   },
 })
 
-function recordMaker(written: Config, before: number): (request: Waiting) => SourceRecord {
+function recordMaker(written: Config, before: number): (request: PendingRequest) => SourceRecord {
   const { topic, path, 'key.header': keyHeader, 'record.headers': names } = written
   const { read, schema } = FORMATS[written['value.format']]
   const sourcePartition = { path }
@@ -167,15 +177,11 @@ function textOf(body: Buffer): string {
 
 async function open(written: Config, { files, network }: HostAccess): Promise<Receiver> {
   const [, scheme, host = '', port] = LISTENER.exec(written.listener)!
-  const ssl = {
-    'ssl.keystore.location': written['https.ssl.keystore.location'],
-    'ssl.keystore.password': written['https.ssl.keystore.password'],
-  }
   network.checkListener(host, Number(port))
   const options: ReceiverOptions = {
     host: host.replace(/^\[|\]$/g, ''),
     port: Number(port),
-    tls: scheme === 'https' ? tlsMaterial(ssl, (_key, path) => files.readFileSync(path)) : undefined,
+    tls: scheme === 'https' ? readTls('https.', written, files) : undefined,
     path: written.path,
     gate: gateOf(written),
     bodyBytesMax: written['body.max.bytes'],
@@ -188,7 +194,7 @@ async function open(written: Config, { files, network }: HostAccess): Promise<Re
     return await Receiver.open(options)
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException
-    // The task that was here before may be about to leave.
+    // The previous instance of this task may still be shutting down.
     if (code === 'EADDRINUSE') {
       throw new RetriableError(`${written.listener} is taken by another program or task: choose another port`, {
         cause: error,
@@ -198,16 +204,16 @@ async function open(written: Config, { files, network }: HostAccess): Promise<Re
   }
 }
 
-function gateOf(written: Config): Gatekeeper {
+function gateOf(written: Config): Authenticator {
   switch (written['auth.type']) {
     case 'NONE':
-      return OPEN
+      return NO_AUTHENTICATION
     case 'BASIC':
-      return basicGate(written['connection.user']!, written['connection.password']!)
+      return basicAuthenticator(written['connection.user']!, written['connection.password']!)
     case 'BEARER':
-      return bearerGate(written['bearer.token']!)
+      return bearerAuthenticator(written['bearer.token']!)
     case 'HMAC':
-      return signatureGate({
+      return signatureAuthenticator({
         secret: written['signature.secret']!,
         header: written['signature.header'].toLowerCase(),
         algorithm: written['signature.algorithm'],

@@ -1,12 +1,12 @@
 import { avroFormat, type ParsedAvro } from '../../../formats/avro/avro.ts'
 import { avroCodec } from '../../../formats/avro/codec.ts'
+import { avroEncoder } from '../../../java-compat/avro/encoder.ts'
+import { fromAvro } from '../../../java-compat/avro/from-avro.ts'
+import { toAvroText } from '../../../java-compat/avro/to-avro.ts'
 import type { RegistryLanguage } from '../registry-converter.ts'
-import type { AvroConverterSettings } from './converter.ts'
-import { avroEncoder } from './encoder.ts'
-import { fromAvro } from './from-avro.ts'
-import { toAvroText } from './to-avro.ts'
+import type { AvroConverterSettings } from './config.ts'
 
-/** How Avro's schemas and data become Connect's. */
+/** Converts between Avro and Connect's schemas and values. */
 export function avroLanguage(settings: AvroConverterSettings): RegistryLanguage<ParsedAvro> {
   const options = {
     metadata: settings['connect.meta.data'],
@@ -25,7 +25,7 @@ export function avroLanguage(settings: AvroConverterSettings): RegistryLanguage<
     toText: (schema) => toAvroText(schema, options),
     writer(schema, { parsed }) {
       const encode = avroEncoder(schema, parsed.schema, options)
-      // Bytes that are all of a record stand for themselves, without their length.
+      // A record that is only bytes is written without the length prefix, as by Confluent's serializer.
       if (parsed.schema.type === 'bytes') return (value) => encode(value) as Buffer
       const codec = avroCodec(parsed.schema)
       return (value) => codec.encode(encode(value))

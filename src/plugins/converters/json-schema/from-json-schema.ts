@@ -1,42 +1,42 @@
-import type { Json, JsonObject } from '../../../formats/json/model.ts'
+import type { PlainJson, PlainJsonObject } from '../../../formats/json/model.ts'
 import { Documents, type Located } from '../../../formats/json/references.ts'
+import { inHashOrder } from '../../../java-compat/hash-order.ts'
+import { jsonReader, parseExact } from '../../../java-compat/json/reader.ts'
+import { SHARED } from '../../../java-compat/shared-names.ts'
 import { DataError, type Field, type Schema, type SchemaType, STRING } from '../../../sdk/index.ts'
-import { inHashOrder } from '../../java-map.ts'
-import { jsonReader, parseExact } from '../json/read.ts'
-import { SHARED } from '../shared-names.ts'
-import { ENUM, isChoice, KEY, NULL_WORD, ONE_OF, PROP, VALUE } from './names.ts'
+import { isChoice, JSON_ENUM, JSON_PROP, KEY, NULL_WORD, ONE_OF, VALUE } from './names.ts'
 
 export type FromJsonSchemaOptions = {
-  /** Whether members that are not required are optional. */
+  /** Whether properties that are not in `required` are optional. */
   readonly optionalUnlessRequired: boolean
-  /** Whether a choice of one is that one, and no struct with one field. */
+  /** Whether a `oneOf` or `anyOf` with a single branch becomes that branch instead of a struct with one field. */
   readonly flattenSingletons: boolean
-  /** Whether choices and enums are told by the parameters that all formats share. */
+  /** Whether unions and enums are marked with the parameters shared by all formats. */
   readonly generalized: boolean
-  /** Of the schema in its subject, for schemas that bring none. */
+  /** The schema's version in its subject, for schemas that do not specify one. */
   readonly version: number | undefined
 }
 
 type Context = FromJsonSchemaOptions & {
   readonly documents: Documents
-  /** Schemas that are being made, from the outside in. */
-  readonly open: readonly Json[]
+  /** Schemas that are being converted, outermost first. Used to detect recursion. */
+  readonly open: readonly PlainJson[]
   readonly choices: { count: number }
 }
 
-/** The Connect schema of a JSON schema. Throws a `DataError` for what Connect has no words for. */
+/** Converts a JSON schema to a Connect schema. Throws a `DataError` if Connect cannot represent it. */
 export function fromJsonSchema(
-  root: Json,
-  references: ReadonlyMap<string, Json>,
+  root: PlainJson,
+  references: ReadonlyMap<string, PlainJson>,
   options: FromJsonSchemaOptions,
 ): Schema {
   const documents = new Documents(root, references)
   return convert(documents.root, { ...options, documents, open: [], choices: { count: 0 } })
 }
 
-type To = (schema: Json, version?: number) => Schema
+type To = (schema: PlainJson, version?: number) => Schema
 
-/** The version is for the outermost schema alone. */
+/** `context.version` applies only to the outermost schema. */
 function convert(at: Located, context: Context): Schema {
   const { value } = at
   if (!isObject(value)) throw new DataError('a JSON schema that says nothing of its values has no Connect schema')
@@ -59,7 +59,7 @@ function convert(at: Located, context: Context): Schema {
   return described(typed(part, to, inner), value, context.version)
 }
 
-/** Throws where a schema leads back to itself. */
+/** Marks a schema as being converted. Throws a `DataError` if the schema contains itself. */
 function inside({ value }: Part, context: Context): Context {
   if (context.open.includes(value)) throw new DataError('JSON schemas that contain themselves are not supported')
   return { ...context, open: [...context.open, value] }
@@ -67,23 +67,31 @@ function inside({ value }: Part, context: Context): Context {
 
 const COMBINING = ['allOf', 'anyOf', 'oneOf', 'enum', 'const', 'not'] as const
 
-/** A schema that says things of several kinds is all of several schemas. */
-function partsOf(value: JsonObject): readonly JsonObject[] {
+/** Splits a schema with several combining keywords into one part per keyword, as if they were members of an `allOf`. */
+function partsOf(value: PlainJsonObject): readonly PlainJsonObject[] {
   const combined = COMBINING.filter((key) => value[key] !== undefined)
   const rest = Object.fromEntries(
     Object.entries(value).filter(([key]) => !(COMBINING as readonly string[]).includes(key)),
   )
   const own = typeOf(rest) === undefined ? [] : [rest]
-  const parts = [...combined.map((key) => ({ [key]: value[key] }) as JsonObject), ...own]
+  const parts = [...combined.map((key) => ({ [key]: value[key] }) as PlainJsonObject), ...own]
   return parts.length > 1 ? parts : [value]
 }
 
-function typesOf({ type, title: _, description: __, default: ___, ...rest }: JsonObject): readonly Json[] | undefined {
+function typesOf({
+  type,
+  title: _,
+  description: __,
+  default: ___,
+  ...rest
+}: PlainJsonObject): readonly PlainJson[] | undefined {
   return listOf(type)?.map((one) => ({ ...rest, type: one }))
 }
 
-/** One of null and another is optional; of several, a struct with a field for each. */
-function choice(branches: readonly Json[], about: JsonObject, to: To, context: Context): Schema {
+/**
+ * With one non-null branch beside null, returns it as optional. Otherwise returns a struct with one field per branch.
+ */
+function choice(branches: readonly PlainJson[], about: PlainJsonObject, to: To, context: Context): Schema {
   const present = branches.filter((branch) => !(isObject(branch) && branch['type'] === 'null'))
   const optional = present.length < branches.length
   const [only] = present
@@ -112,10 +120,13 @@ function choiceNames({ generalized, choices }: Context) {
   return { name, field: SHARED.fieldName, parameters: { [SHARED.union]: name } }
 }
 
-/** A part of a schema, with the place that its own references are relative to. */
-type Part = Located & { readonly value: JsonObject }
+/** A part of a schema, with the base location for its references. */
+type Part = Located & { readonly value: PlainJsonObject }
 
-/** Objects that hold at once are one, without a name; else a choice goes before, then a value of one type. */
+/**
+ * Merges parts that all apply. Objects become one struct without a name; otherwise a `oneOf`, `anyOf` or type list
+ * takes precedence over a part with a single type.
+ */
 function merged(parts: readonly Part[], context: Context, version: number | undefined): Schema {
   const all = parts.flatMap((part) => membersOf(part) ?? [part]).map((part) => resolved(part, context))
   const objects = all.flatMap((part) => objectsIn(part, context))
@@ -128,7 +139,7 @@ function merged(parts: readonly Part[], context: Context, version: number | unde
   return convert(chosen, { ...context, version })
 }
 
-/** What holds at once, where something does. */
+/** Returns the members of `allOf`, or undefined if it is absent. */
 function membersOf({ value, ...at }: Part): readonly Part[] | undefined {
   return listOf(value['allOf'])?.map((member) => ({ ...at, value: isObject(member) ? member : {} }))
 }
@@ -137,7 +148,7 @@ function isChoosing({ value }: Part): boolean {
   return value['oneOf'] !== undefined || value['anyOf'] !== undefined || Array.isArray(value['type'])
 }
 
-/** Of texts the words that they may have; of numbers never. */
+/** For strings, prefers the part with an `enum`; an `enum` of numbers is ignored. */
 function valuesOf(all: readonly Part[]): Part | undefined {
   const text = all.find(({ value }) => typeOf(value) === 'string')
   const number = all.find(({ value }) => typeOf(value) === 'number' || typeOf(value) === 'integer')
@@ -145,7 +156,7 @@ function valuesOf(all: readonly Part[]): Part | undefined {
   return text === undefined ? number : (words ?? text)
 }
 
-/** What a part refers to, wherever that is. */
+/** Follows `$ref` until the part is not a reference. */
 function resolved(part: Part, context: Context): Part {
   const { $ref: ref } = part.value
   if (typeof ref !== 'string') return part
@@ -153,7 +164,7 @@ function resolved(part: Part, context: Context): Part {
   return resolved({ ...at, value: isObject(value) ? value : {} }, inside(part, context))
 }
 
-/** With properties, here or in what holds at once. */
+/** Returns the parts with `properties`, including those nested in `allOf`. */
 function objectsIn(part: Part, context: Context): readonly Part[] {
   const inner = inside(part, context)
   const within = membersOf(part)?.flatMap((member) => objectsIn(resolved(member, inner), inner)) ?? []
@@ -164,7 +175,7 @@ function typed(part: Part, to: To, context: Context): Schema {
   const { value } = part
   const words = listOf(value['enum']) ?? (value['const'] === undefined ? undefined : [value['const']])
   if (words !== undefined) return enumOf(words, context)
-  const own = value[PROP.type]
+  const own = value[JSON_PROP.type]
   switch (typeOf(value)) {
     case 'boolean':
       return { type: 'boolean' }
@@ -183,7 +194,7 @@ function typed(part: Part, to: To, context: Context): Schema {
   }
 }
 
-/** Without a type, what else is said tells it. */
+/** Keywords from which the type is inferred if `type` is absent. */
 const TELLING: Readonly<Record<string, readonly string[]>> = {
   object: ['properties', 'required', 'additionalProperties', 'patternProperties', 'minProperties', 'maxProperties'],
   array: ['items', 'additionalItems', 'minItems', 'maxItems', 'uniqueItems', 'contains'],
@@ -191,7 +202,7 @@ const TELLING: Readonly<Record<string, readonly string[]>> = {
   string: ['minLength', 'maxLength', 'pattern', 'format'],
 }
 
-function typeOf(value: JsonObject): Json | undefined {
+function typeOf(value: PlainJsonObject): PlainJson | undefined {
   if (value['type'] !== undefined) return value['type']
   return Object.keys(TELLING).find((type) => TELLING[type]?.some((key) => value[key] !== undefined))
 }
@@ -199,18 +210,18 @@ function typeOf(value: JsonObject): Json | undefined {
 const INTEGERS = ['int8', 'int16', 'int32', 'int64'] as const
 const NUMBERS = [...INTEGERS, 'float32', 'float64', 'bytes'] as const
 
-function known<Type extends SchemaType>(word: Json | undefined, types: readonly Type[]): Type | undefined {
+function known<Type extends SchemaType>(word: PlainJson | undefined, types: readonly Type[]): Type | undefined {
   return types.find((type) => type === word)
 }
 
-function enumOf(words: readonly Json[], { generalized }: Context): Schema {
+function enumOf(words: readonly PlainJson[], { generalized }: Context): Schema {
   const texts = words.map((word) => (word === null ? NULL_WORD : String(word)))
-  const name = generalized ? SHARED.enum : ENUM
+  const name = generalized ? SHARED.enum : JSON_ENUM
   const parameters = texts.map((text, index) => [`${name}.${text}`, generalized ? String(index) : text])
   return { type: 'string', parameters: { [name]: '', ...Object.fromEntries(parameters) } }
 }
 
-function entries({ items }: JsonObject, to: To): Schema {
+function entries({ items }: PlainJsonObject, to: To): Schema {
   const { properties } = isObject(items) ? items : {}
   const { [KEY]: key, [VALUE]: item } = isObject(properties) ? properties : {}
   if (key === undefined || item === undefined) throw new DataError('a map of entries without key and value')
@@ -218,7 +229,7 @@ function entries({ items }: JsonObject, to: To): Schema {
 }
 
 function objectFrom(part: Part, to: To, context: Context): Schema {
-  const { properties = {}, required, additionalProperties: rest, [PROP.type]: type } = part.value
+  const { properties = {}, required, additionalProperties: rest, [JSON_PROP.type]: type } = part.value
   if (type === 'map' || (Object.keys(properties ?? {}).length === 0 && isObject(rest))) {
     return { type: 'map', keys: STRING, items: to(rest ?? true) }
   }
@@ -226,14 +237,17 @@ function objectFrom(part: Part, to: To, context: Context): Schema {
 }
 
 function propertiesOf({ value, ...at }: Part): Readonly<Record<string, Located>> {
-  const members = Object.entries((value['properties'] ?? {}) as JsonObject)
+  const members = Object.entries((value['properties'] ?? {}) as PlainJsonObject)
   return Object.fromEntries(members.map(([name, member]) => [name, { ...at, value: member }]))
 }
 
-/** In the order of their places; those without one, which others wrote, come as Java's maps have them. */
+/**
+ * Sorts fields by `connect.index`. Fields without an index, from schemas of other tools, take their index in the order
+ * of a Java HashMap.
+ */
 function fieldsOf(
   properties: Readonly<Record<string, Located>>,
-  required: readonly Json[],
+  required: readonly PlainJson[],
   context: Context,
 ): readonly Field[] {
   const isOptional = (name: string) => context.optionalUnlessRequired && !required.includes(name)
@@ -247,17 +261,17 @@ function fieldsOf(
     })
 }
 
-function indexOf(member: Json): number | undefined {
-  const index = isObject(member) ? member[PROP.index] : undefined
+function indexOf(member: PlainJson): number | undefined {
+  const index = isObject(member) ? member[JSON_PROP.index] : undefined
   return typeof index === 'number' ? index : undefined
 }
 
-function described(schema: Schema, value: JsonObject, registered: number | undefined): Schema {
+function described(schema: Schema, value: PlainJsonObject, registered: number | undefined): Schema {
   const {
     title,
     description,
-    [PROP.version]: version = registered,
-    [PROP.parameters]: parameters,
+    [JSON_PROP.version]: version = registered,
+    [JSON_PROP.parameters]: parameters,
     default: fallback,
   } = value
   const found = {
@@ -272,10 +286,10 @@ function described(schema: Schema, value: JsonObject, registered: number | undef
   return { ...found, default: read(parseExact(JSON.stringify(fallback))) }
 }
 
-function listOf(json: Json | undefined): readonly Json[] | undefined {
-  return Array.isArray(json) ? (json as readonly Json[]) : undefined
+function listOf(json: PlainJson | undefined): readonly PlainJson[] | undefined {
+  return Array.isArray(json) ? (json as readonly PlainJson[]) : undefined
 }
 
-function isObject(json: Json | undefined): json is JsonObject {
+function isObject(json: PlainJson | undefined): json is PlainJsonObject {
   return typeof json === 'object' && json !== null && !Array.isArray(json)
 }

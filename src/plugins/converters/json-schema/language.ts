@@ -1,25 +1,25 @@
 import type { ParsedSchema, SchemaSource } from '../../../formats/format.ts'
 import { jsonFormat } from '../../../formats/json/json.ts'
 import { compileJsonSchema } from '../../../formats/json/meta-schema.ts'
-import type { Json } from '../../../formats/json/model.ts'
+import type { PlainJson } from '../../../formats/json/model.ts'
+import { jsonReader, parseExact } from '../../../java-compat/json/reader.ts'
+import { jsonWriter } from '../../../java-compat/json/writer.ts'
+import { toBuffer } from '../../../sdk/bytes.ts'
 import { DataError } from '../../../sdk/index.ts'
-import { toBuffer } from '../../bytes.ts'
-import { jsonReader, parseExact } from '../json/read.ts'
-import { jsonWriter } from '../json/write.ts'
 import type { RegistryLanguage } from '../registry-converter.ts'
-import type { JsonSchemaConverterSettings } from './converter.ts'
+import type { JsonSchemaConverterSettings } from './config.ts'
 import { fromJsonSchema } from './from-json-schema.ts'
 import { isChoice } from './names.ts'
 import { toJsonSchemaText } from './to-json-schema.ts'
 
-/** How JSON schemas and JSON become Connect's. */
+/** Converts between JSON with JSON Schema and Connect's schemas and values. */
 export function jsonLanguage(settings: JsonSchemaConverterSettings): RegistryLanguage<ParsedSchema> {
   const decimals = settings['decimal.format']
   const generalized = settings['generalized.sum.type.support']
   const additional = settings['object.additional.properties']
   const checkOf = (source: SchemaSource) =>
     settings['json.fail.invalid.schema']
-      ? compileJsonSchema(JSON.parse(source.text) as Json, referencesOf(source))
+      ? compileJsonSchema(JSON.parse(source.text) as PlainJson, referencesOf(source))
       : () => undefined
   return {
     name: 'JsonSchemaConverter',
@@ -42,7 +42,7 @@ export function jsonLanguage(settings: JsonSchemaConverterSettings): RegistryLan
       }
     },
     reader(_parsed, source, version) {
-      const schema = fromJsonSchema(JSON.parse(source.text) as Json, referencesOf(source), {
+      const schema = fromJsonSchema(JSON.parse(source.text) as PlainJson, referencesOf(source), {
         optionalUnlessRequired: settings['use.optional.for.nonrequired'],
         flattenSingletons: settings['flatten.singleton.unions'],
         generalized,
@@ -72,6 +72,6 @@ function refuse(wrong: string | undefined): void {
   if (wrong !== undefined) throw new DataError(`the value does not fit its schema: ${wrong}`)
 }
 
-function referencesOf({ dependencies = [] }: SchemaSource): ReadonlyMap<string, Json> {
-  return new Map(dependencies.map(({ name, text }) => [name, JSON.parse(text) as Json]))
+function referencesOf({ dependencies = [] }: SchemaSource): ReadonlyMap<string, PlainJson> {
+  return new Map(dependencies.map(({ name, text }) => [name, JSON.parse(text) as PlainJson]))
 }

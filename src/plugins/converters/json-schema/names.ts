@@ -1,8 +1,8 @@
+import { SHARED } from '../../../java-compat/shared-names.ts'
 import type { Schema } from '../../../sdk/index.ts'
-import { SHARED } from '../shared-names.ts'
 
-/** The members of JSON schemas that hold what only Connect knows, as Confluent's converter has them. */
-export const PROP = {
+/** Members of a JSON schema that hold Connect metadata, as Confluent's converter writes them. */
+export const JSON_PROP = {
   type: 'connect.type',
   version: 'connect.version',
   parameters: 'connect.parameters',
@@ -10,17 +10,17 @@ export const PROP = {
 } as const
 
 export const NAMESPACE = 'io.confluent.connect.json'
-/** A struct of this name has one field for each schema of a `oneOf` or `anyOf`. */
+/** Name of a struct with one field for each schema of a `oneOf` or `anyOf`. */
 export const ONE_OF = `${NAMESPACE}.OneOf`
-/** The parameter of strings that were an enum, with one more for each of its words. */
-export const ENUM = `${NAMESPACE}.Enum`
+/** Parameter of a string schema that represents an enum. One more parameter exists for each enum value. */
+export const JSON_ENUM = `${NAMESPACE}.Enum`
 
 export const KEY = 'key'
 export const VALUE = 'value'
-/** The word of an enum that is no text but null. */
+/** Represents null as an enum value. */
 export const NULL_WORD = '<NULL>'
 
-/** Whether a struct is a choice of schemas, of which one field is there, and only its value is written. */
+/** Whether a struct represents a union: exactly one field is set, and only its value is written. */
 export function isChoice({ name, parameters }: Schema): boolean {
   return name === ONE_OF || parameters?.[SHARED.union] !== undefined
 }

@@ -1,32 +1,32 @@
 import { type Json, JsonNumber, type JsonObject, parseJson, printJson } from '../../../formats/json-text.ts'
+import { inHashOrder } from '../../../java-compat/hash-order.ts'
+import { hasTextKeys, jsonWriter } from '../../../java-compat/json/writer.ts'
+import { SHARED } from '../../../java-compat/shared-names.ts'
 import { type Field, LOGICAL, type Schema } from '../../../sdk/index.ts'
-import { inHashOrder } from '../../java-map.ts'
-import { hasTextKeys, jsonWriter } from '../json/write.ts'
-import { SHARED } from '../shared-names.ts'
-import { ENUM, isChoice, KEY, NAMESPACE, NULL_WORD, PROP, VALUE } from './names.ts'
+import { isChoice, JSON_ENUM, JSON_PROP, KEY, NAMESPACE, NULL_WORD, VALUE } from './names.ts'
 
 export type ToJsonSchemaOptions = {
-  /** Whether objects may have members that the schema does not name. */
+  /** Whether objects may have properties that the schema does not define. */
   readonly additional: boolean
   readonly decimals: 'BASE64' | 'NUMERIC'
-  /** Whether enums are told by the parameters that all formats share. */
+  /** Whether enums are marked with the parameters shared by all formats. */
   readonly generalized: boolean
 }
 
-/** Members that are undefined are not there. */
+/** Members with the value undefined are omitted. */
 type Members = Readonly<Record<string, Json | undefined>>
 
 /**
- * The JSON schema, as text, that Confluent's converter makes of a Connect schema: to the letter, with members where Java has
- * them, because a registry takes another text for another schema.
+ * Returns the JSON schema text that Confluent's converter generates for a Connect schema. The text is identical,
+ * including the order of members, because a registry treats a different text as a different schema.
  */
 export function toJsonSchemaText(schema: Schema, options: ToJsonSchemaOptions): string {
   return printJson(toJsonSchema(schema, options))
 }
 
-/** `index`: the place among the fields of a struct. An optional schema is one of null and itself. */
+/** `index` is the position of a struct field. An optional schema becomes a `oneOf` of null and the schema. */
 function toJsonSchema(schema: Schema, options: ToJsonSchemaOptions, index?: number): Json {
-  const place = { [PROP.index]: index === undefined ? undefined : numberOf(index) }
+  const place = { [JSON_PROP.index]: index === undefined ? undefined : numberOf(index) }
   if (isChoice(schema)) return members({ ...place, oneOf: branchesOf(schema, options) })
   if (schema.optional) return members({ ...place, oneOf: [NOTHING, members(presentOf(schema, {}, options))] })
   return members(presentOf(schema, place, options))
@@ -68,11 +68,11 @@ function wordOf(schema: Schema, { decimals }: ToJsonSchemaOptions): string {
 }
 
 function isEnum({ type, parameters }: Schema): boolean {
-  return type === 'string' && (parameters?.[ENUM] ?? parameters?.[SHARED.enum]) !== undefined
+  return type === 'string' && (parameters?.[JSON_ENUM] ?? parameters?.[SHARED.enum]) !== undefined
 }
 
 function wordsOf({ parameters = {} }: Schema, { generalized }: ToJsonSchemaOptions): readonly Json[] {
-  const start = `${generalized ? SHARED.enum : ENUM}.`
+  const start = `${generalized ? SHARED.enum : JSON_ENUM}.`
   const keys = Object.keys(parameters).filter((key) => key.startsWith(start))
   const words = inHashOrder(keys.map((key) => key.slice(start.length)))
   return words.map((word) => (word === NULL_WORD ? null : word))
@@ -98,12 +98,13 @@ function propertiesOf(fields: readonly Field[], options: ToJsonSchemaOptions): J
 
 function metadataOf({ type, version, parameters = {} }: Schema): Members {
   const kept = Object.keys(parameters).filter((key) => !key.startsWith(NAMESPACE))
-  // Java copies them from one map into another, which it makes for just as many.
+  // Java copies the names to a second map whose capacity is their number, which can change their order.
   const names = inHashOrder(inHashOrder(kept), { room: kept.length })
   return {
-    [PROP.version]: version === undefined ? undefined : numberOf(version),
-    [PROP.type]: ['boolean', 'string', 'array', 'struct'].includes(type) ? undefined : type,
-    [PROP.parameters]: kept.length > 0 ? new Map(names.map((name) => [name, parameters[name] as string])) : undefined,
+    [JSON_PROP.version]: version === undefined ? undefined : numberOf(version),
+    [JSON_PROP.type]: ['boolean', 'string', 'array', 'struct'].includes(type) ? undefined : type,
+    [JSON_PROP.parameters]:
+      kept.length > 0 ? new Map(names.map((name) => [name, parameters[name] as string])) : undefined,
   }
 }
 
@@ -113,7 +114,7 @@ function defaultOf(schema: Schema, { decimals }: ToJsonSchemaOptions): Json | un
   return shortened(parseJson(write(schema.default)))
 }
 
-/** Java writes the numbers of schemas without zeros at their ends. */
+/** Java writes numbers in schemas without trailing zeros. */
 function shortened(json: Json): Json {
   if (json instanceof JsonNumber) return new JsonNumber(json.literal.replace(/(\.\d*?)0+$/, '$1').replace(/\.$/, ''))
   if (Array.isArray(json)) return json.map(shortened)

@@ -1,10 +1,10 @@
+import { jsonReader, plainValue } from '../../../java-compat/json/reader.ts'
+import { type JsonWriter, jsonWriter, plainJson } from '../../../java-compat/json/writer.ts'
+import { toBuffer } from '../../../sdk/bytes.ts'
 import { defineConverter, field, type Schema, type SchemaAndValue, z } from '../../../sdk/index.ts'
-import { toBuffer } from '../../bytes.ts'
 import { SHIPPED_VERSION } from '../../version.ts'
 import { EnvelopeReader, HEAD, MIDDLE, type Plan, parse } from './envelope.ts'
-import { jsonReader, plainValue } from './read.ts'
 import { schemaFromJson, schemaToText } from './schema-text.ts'
-import { type JsonWriter, jsonWriter, plainJson } from './write.ts'
 
 const config = z.object({
   'schemas.enable': field
@@ -64,7 +64,7 @@ const config = z.object({
 
 const NOTHING: SchemaAndValue = { schema: null, value: null }
 
-/** JSON with or without the `{"schema":…,"payload":…}` envelope. */
+/** Reads and writes JSON, with or without the `{"schema":…,"payload":…}` envelope. */
 export const jsonConverter = defineConverter({
   class: 'JsonConverter',
   aliases: ['org.apache.kafka.connect.json.JsonConverter'],

@@ -1,10 +1,10 @@
 import { BoundedMap } from '../../../clients/bounded-map.ts'
+import { type Exact, type JsonReader, parseExact, plainValue } from '../../../java-compat/json/reader.ts'
+import { plainJson } from '../../../java-compat/json/writer.ts'
 import { DataError, type Schema, type SchemaAndValue } from '../../../sdk/index.ts'
-import { type Exact, type JsonReader, parseExact, plainValue } from './read.ts'
 import { schemaFromJson } from './schema-text.ts'
-import { plainJson } from './write.ts'
 
-/** A schema with the reader made for it. */
+/** A schema and the reader created for it. */
 export type Plan = { readonly schema: Schema; readonly read: JsonReader }
 
 export const HEAD = '{"schema":'
@@ -14,13 +14,13 @@ const HEADS_MAX = 16
 const CLOSING_BRACE = 0x7d
 
 /**
- * Reads `{"schema":…,"payload":…}`. The envelopes of one schema begin with the same bytes: those bytes find what was made
- * for the schema, so that only the payload has to be parsed.
+ * Reads `{"schema":…,"payload":…}`. Envelopes with the same schema begin with the same bytes, so these bytes are used
+ * as a cache key, and only the payload has to be parsed.
  */
 export class EnvelopeReader {
   readonly #toPlan: (schema: Schema) => Plan
   readonly #plans: BoundedMap<string, Plan>
-  /** How envelopes began, up to their payload; the newest first. */
+  /** The bytes that precede the payload, with their plan; the newest first. */
   #heads: readonly { readonly bytes: Buffer; readonly plan: Plan }[] = []
 
   constructor(schemasMax: number, toPlan: (schema: Schema) => Plan) {
@@ -28,7 +28,7 @@ export class EnvelopeReader {
     this.#plans = new BoundedMap(schemasMax)
   }
 
-  /** Throws a `DataError` for bytes that are no such envelope. */
+  /** Throws a `DataError` if the bytes are not such an envelope. */
   read(bytes: Buffer): SchemaAndValue {
     return this.#byHead(bytes) ?? this.#whole(bytes.toString())
   }
@@ -55,7 +55,7 @@ export class EnvelopeReader {
     return { schema: plan.schema, value: plan.read(envelope.payload) }
   }
 
-  /** Only where what stands between the two members' names is the schema and nothing else. */
+  /** Caches the head only if the text between the two member names is exactly the schema. */
   #rememberHead(text: string, plan: Plan): void {
     const middle = text.indexOf(MIDDLE)
     if (!text.startsWith(HEAD) || middle < 0 || !parsedOrNothing(text.slice(HEAD.length, middle))) return
@@ -64,7 +64,7 @@ export class EnvelopeReader {
   }
 }
 
-/** Throws a `DataError` when a text is not JSON. */
+/** Throws a `DataError` if the text is not JSON. */
 export function parse(text: string): Exact {
   try {
     return parseExact(text)

@@ -1,8 +1,8 @@
+import { type Exact, jsonReader } from '../../../java-compat/json/reader.ts'
+import { jsonWriter, quote } from '../../../java-compat/json/writer.ts'
 import { DataError, type Schema, type SchemaType } from '../../../sdk/index.ts'
-import { type Exact, jsonReader } from './read.ts'
-import { jsonWriter, quote } from './write.ts'
 
-// Connect's schemas as the "schema" member of JsonConverter's envelope has them.
+// Converts Connect schemas to and from the "schema" member of JsonConverter's envelope.
 
 const WORDS: Readonly<Record<SchemaType, string>> = {
   int8: 'int8',
@@ -20,7 +20,7 @@ const WORDS: Readonly<Record<SchemaType, string>> = {
 }
 const TYPES = new Map(Object.entries(WORDS).map(([type, word]) => [word, type as SchemaType]))
 
-/** Members stand in the order in which Java writes them. */
+/** Members are written in the same order as by Java. */
 export function schemaToText(schema: Schema, field?: string): string {
   const members = [`"type":"${WORDS[schema.type]}"`, ...partsToText(schema), `"optional":${schema.optional === true}`]
   if (schema.name !== undefined) members.push(`"name":${quote(schema.name)}`)
@@ -47,12 +47,12 @@ function partsToText(schema: Schema): readonly string[] {
   }
 }
 
-/** Arrays and maps of mixed elements, which headers can hold, have no schema for them. */
+/** Arrays and maps of mixed elements, which can occur in headers, have no element schema. */
 function partToText(schema: Schema | undefined): string {
   return schema === undefined ? 'null' : schemaToText(schema)
 }
 
-/** Throws a `DataError` for anything that is not a schema. */
+/** Throws a `DataError` if the value is not a schema. */
 export function schemaFromJson(json: unknown): Schema {
   if (!isObject(json) || typeof json['type'] !== 'string') throw new DataError("Schema must contain 'type' field")
   const type = TYPES.get(json['type'])

@@ -3,7 +3,10 @@ import type { Schema } from '../../../sdk/index.ts'
 type Fill = (value: unknown) => unknown
 export const asItIs: Fill = (value) => value
 
-/** Puts the defaults of fields where structs have nothing: Protobuf's own default is zero. */
+/**
+ * Returns a function that replaces missing struct fields by the defaults of the Connect schema. Protobuf's own default
+ * would be zero.
+ */
 export function filled(schema: Schema): Fill {
   switch (schema.type) {
     case 'struct':

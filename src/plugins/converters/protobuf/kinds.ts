@@ -16,10 +16,10 @@ import {
   TIMESTAMP,
   valueLabel,
 } from '../../../sdk/index.ts'
-import type { FieldMeta } from './meta.ts'
-import { MESSAGE, PRECISION, TYPE } from './names.ts'
+import type { ProtobufFieldMeta } from './meta.ts'
+import { MESSAGE, PROTOBUF_PRECISION, TYPE } from './names.ts'
 
-/** A kind of value: what Connect says of it, and the way in both directions. Never called with null. */
+/** A Connect schema with the conversions from and to Protobuf. The conversions are never called with null. */
 export type Kind = {
   readonly schema: Schema
   readonly read: (wire: unknown) => unknown
@@ -30,7 +30,7 @@ const asItIs = (value: unknown) => value
 const toBigint = (value: unknown) =>
   typeof value === 'bigint' || Number.isInteger(value) ? BigInt(value as number) : refuse(value, 'a whole number')
 export const kindOf = (type: Schema['type']): Kind => ({ schema: { type }, read: asItIs, write: asItIs })
-/** Java keeps the low bits of a number that is out of range; here it is an error, in both directions. */
+/** Rejects numbers out of range in both directions; Java truncates them to the low bits. */
 export function integerKind(type: IntegerType): Kind {
   const check = (value: unknown) => (isInteger(type, value) ? Number(value) : refuse(value, type))
   return { schema: { type }, read: check, write: check }
@@ -64,12 +64,12 @@ const SCALARS: Readonly<Record<ScalarType, Kind>> = {
   18: of(INT64_KIND, 'sint64'),
 }
 
-/** With the word for it, where Connect's type has another. */
+/** Adds the name of the Protobuf type as a parameter, for types that Connect does not distinguish. */
 function of(kind: Kind, word: string): Kind {
   return { ...kind, schema: { ...kind.schema, parameters: { [TYPE]: word } } }
 }
 
-/** By the numbers that descriptors have for them. */
+/** Scalar kinds by the type numbers used in descriptors. */
 export function scalarKind(scalar: ScalarType): Kind {
   return SCALARS[scalar]
 }
@@ -120,12 +120,15 @@ function dateOf(value: unknown): Date {
   return value instanceof Date ? value : refuse(value, LOGICAL.timestamp)
 }
 
-/** Each value has a scale of its own in Protobuf; in Connect the schema has it. */
-export function decimalKind({ scale: scaleText = '0', precision }: FieldMeta): Kind {
+/** In Protobuf each decimal has its own scale; in Connect the scale is part of the schema. */
+export function decimalKind({ scale: scaleText = '0', precision }: ProtobufFieldMeta): Kind {
   const scale = Number(scaleText)
   const { parameters, ...schema } = decimal(scale)
   return {
-    schema: { ...schema, parameters: { ...parameters, ...(precision !== undefined && { [PRECISION]: precision }) } },
+    schema: {
+      ...schema,
+      parameters: { ...parameters, ...(precision !== undefined && { [PROTOBUF_PRECISION]: precision }) },
+    },
     read: (wire) => {
       const { value, scale: own } = wire as { value: Uint8Array; scale: number }
       return rescale({ unscaled: bigintFromBytes(value), scale: own }, scale)

@@ -5,14 +5,14 @@ import { protobufFormat } from '../../../formats/protobuf/protobuf.ts'
 import type { Schema } from '../../../sdk/index.ts'
 import { frameIndexes, unframeIndexes } from '../../../serde/wire-format.ts'
 import type { RegistryLanguage } from '../registry-converter.ts'
-import type { ProtobufConverterSettings } from './converter.ts'
+import type { ProtobufConverterSettings } from './config.ts'
 import { asItIs, filled } from './defaults.ts'
 import type { Kind } from './kinds.ts'
 import { type FromProtoOptions, messageKind, wrappedKind } from './message.ts'
 import { metasIn } from './meta.ts'
 import { toProtoText, wrapperOf } from './to-proto.ts'
 
-/** How Protobuf's messages become structs. */
+/** Converts between Protobuf messages and Connect's schemas and values. */
 export function protobufLanguage(settings: ProtobufConverterSettings): RegistryLanguage<ParsedSchema> {
   const optionals = settings['optional.for.nullables']
   const wrappers = settings['wrapper.for.nullables']
@@ -64,13 +64,13 @@ export function protobufLanguage(settings: ProtobufConverterSettings): RegistryL
   }
 }
 
-/** The struct's own message, where the schema has several. */
+/** Returns the struct's message, for a schema with several messages. */
 function messageOf(schema: Schema, messages: ProtobufMessages): string | undefined {
   const name = schema.type === 'struct' ? schema.name : wrapperOf(schema)
   return messages.names().find((known) => known === name)
 }
 
-/** A message that holds one scalar is that scalar. */
+/** With `wrapper.for.raw.primitives`, a wrapper message at the top level becomes the scalar that it contains. */
 function outermostKind(message: DescMessage, options: FromProtoOptions): Kind {
   const wrapped = options.unwraps ? wrappedKind(message) : undefined
   if (wrapped === undefined) return messageKind(message, options)

@@ -2,31 +2,31 @@ import type { DescField, DescMessage, DescOneof, ScalarType } from '@bufbuild/pr
 import { Edition, FieldDescriptorProto_Label as Label } from '@bufbuild/protobuf/wkt'
 import { DataError, type Field, int64, type Schema } from '../../../sdk/index.ts'
 import { decimalKind, integerKind, type Kind, LOGICAL_KINDS, misfit, refuse, scalarKind } from './kinds.ts'
-import type { FieldMeta } from './meta.ts'
-import { ENUM, MESSAGE, mapName, pascalCase, TAG, UNION } from './names.ts'
+import type { ProtobufFieldMeta } from './meta.ts'
+import { MESSAGE, mapName, PROTOBUF_ENUM, PROTOBUF_UNION, pascalCase, TAG } from './names.ts'
 
-// Between messages, as @bufbuild/protobuf has them, and structs.
+// Converts between messages of @bufbuild/protobuf and structs.
 
 export type FromProtoOptions = {
-  /** Whether structs and enums have their full names. */
+  /** Whether structs and enums have fully qualified names. */
   readonly fullNames: boolean
-  /** Whether only fields that are `optional` may be null. */
+  /** Whether scalar fields are nullable only if they are `optional`. */
   readonly optionals: boolean
-  /** Whether fields that may be null are wrapped: others may not. */
+  /** Whether nullable scalar fields use wrapper messages; other scalar fields are then not nullable. */
   readonly wrappers: boolean
-  /** Whether messages of wrappers are what is in them. */
+  /** Whether wrapper messages are converted to the values that they contain. */
   readonly unwraps: boolean
-  /** Whether structs of oneofs have the number of the oneof in their names. */
+  /** Whether the field name of a oneof includes the index of the oneof. */
   readonly unionIndexes: boolean
-  /** Whether enums are their numbers instead of their words. */
+  /** Whether enums are converted to numbers instead of names. */
   readonly enumsAsNumbers: boolean
-  /** What fields say beyond their types, by their full names. */
-  readonly metas: ReadonlyMap<string, FieldMeta>
+  /** Metadata of fields, by fully qualified name. */
+  readonly metas: ReadonlyMap<string, ProtobufFieldMeta>
 }
 
 type Members = Readonly<Record<string, unknown>>
 
-/** What a message is in Connect. Throws a `DataError` for messages that contain themselves. */
+/** Returns the kind for a message. Throws a `DataError` if the message contains itself. */
 export function messageKind(
   message: DescMessage,
   options: FromProtoOptions,
@@ -53,16 +53,16 @@ export function messageKind(
   }
 }
 
-/** Oneofs stand before all else. */
+/** Oneofs come before fields. */
 function inOrder({ members }: DescMessage): readonly (DescField | DescOneof)[] {
   return [...members.filter(({ kind }) => kind === 'oneof'), ...members.filter(({ kind }) => kind === 'field')]
 }
 
 type Member = {
   readonly field: Field
-  /** Which the field may have in what is written. */
+  /** Alternative name that is accepted when the field is written. */
   readonly otherName?: string
-  /** As the library calls it. */
+  /** The field's name in @bufbuild/protobuf. */
   readonly local: string
   readonly read: (message: Members) => unknown
   readonly write: (value: unknown) => unknown
@@ -77,14 +77,14 @@ function memberKind(member: DescField | DescOneof, options: FromProtoOptions, ar
     local,
     write,
     read: (message) => {
-      // What is inherited is a default of proto2, for a field that is not there.
+      // An inherited property is the default of a proto2 field that is not set.
       const wire = Object.hasOwn(message, local) ? message[local] : null
       return wire === undefined || wire === null ? null : read(wire)
     },
   }
 }
 
-/** Scalars may be null as the settings say, anything else always. */
+/** Whether a field is nullable. For scalars this depends on the options; other fields always are. */
 function isNullable(field: DescField, { optionals, wrappers }: FromProtoOptions): boolean {
   if (field.fieldKind !== 'scalar') return true
   return optionals ? isMarkedOptional(field) : !wrappers
@@ -95,7 +95,7 @@ function isMarkedOptional({ proto, parent, oneof }: DescField): boolean {
   return proto.proto3Optional || (isProto2 && proto.label === Label.OPTIONAL && oneof === undefined)
 }
 
-/** One of several fields: a struct of them all, of which one is there. */
+/** Converts a oneof to a struct with all its fields, of which one is set. */
 function oneofMember(oneof: DescOneof, options: FromProtoOptions, around: readonly DescMessage[]): Member {
   const place = oneof.parent.oneofs.indexOf(oneof)
   const kinds = oneof.fields.map((field) => ({ field, ...fieldKind(field, options, around) }))
@@ -105,7 +105,7 @@ function oneofMember(oneof: DescOneof, options: FromProtoOptions, around: readon
       name: options.unionIndexes ? `${oneof.name}_${place}` : oneof.name,
       schema: {
         type: 'struct',
-        name: `${UNION}.${options.fullNames ? `${oneof.parent.typeName}.${oneof.name}` : oneof.name}`,
+        name: `${PROTOBUF_UNION}.${options.fullNames ? `${oneof.parent.typeName}.${oneof.name}` : oneof.name}`,
         optional: true,
         fields,
       },
@@ -151,14 +151,14 @@ function listKind(item: Kind): Kind {
     schema: { type: 'array', items: { ...item.schema, optional: true } },
     read: (wire) => (wire as unknown[]).map(item.read),
     write: (value) => {
-      // Entries whose values are lists or maps themselves are read as a list of structs.
+      // For map values that are lists or maps, entries are read as a list of structs.
       if (value instanceof Map) return [...value].map(([key, one]) => item.write({ key, value: one }))
       return Array.isArray(value) ? value.map((one) => item.write(one)) : refuse(value, 'an array')
     },
   }
 }
 
-/** The library has the keys of maps as texts. */
+/** @bufbuild/protobuf represents map keys as strings. */
 function mapKind(
   field: DescField & { readonly fieldKind: 'map' },
   key: Kind,
@@ -193,7 +193,10 @@ function mapKind(
   }
 }
 
-/** What Confluent's converter writes for a map: messages of a key and a value, by a name that says so. */
+/**
+ * Recognizes the messages that Confluent's converter writes for maps: fields `key` and `value`, and a name that ends in
+ * `Entry`.
+ */
 function isEntries(field: DescField): field is DescField & { readonly message: DescMessage } {
   const [key, value, ...others] = field.message?.fields ?? []
   if (!field.message?.name.endsWith('Entry') || others.length > 0) return false
@@ -244,7 +247,7 @@ function singleKind(
   return type === 'int8' || type === 'int16' ? integerKind(type) : scalarKind(scalar as ScalarType)
 }
 
-/** Of a message that holds one scalar: that scalar, where such fields are what may be null; else a struct like others. */
+/** Returns the scalar kind of a Google wrapper message, or undefined for other messages. */
 export function wrappedKind({ typeName, fields }: DescMessage): Kind | undefined {
   const [value] = fields
   if (!/^google\.protobuf\.\w+Value$/.test(typeName) || value?.scalar === undefined) return undefined
@@ -252,7 +255,7 @@ export function wrappedKind({ typeName, fields }: DescMessage): Kind | undefined
   return { schema: { type: schema.type }, ...ways }
 }
 
-/** The library has such fields as what is in them, and only in lists and oneofs as messages. */
+/** @bufbuild/protobuf represents wrapper fields as the value that they contain; in lists and oneofs, as messages. */
 function wrapperKind(field: DescField, message: DescMessage, options: FromProtoOptions): Kind | undefined {
   const wrapped = wrappedKind(message)
   if (wrapped === undefined) return undefined
@@ -277,8 +280,8 @@ function wrapperKind(field: DescField, message: DescMessage, options: FromProtoO
 
 function enumKind({ name, typeName, values }: NonNullable<DescField['enum']>, options: FromProtoOptions): Kind {
   const parameters = Object.fromEntries([
-    [ENUM, name],
-    ...values.map((value) => [`${ENUM}.${value.name}`, String(value.number)]),
+    [PROTOBUF_ENUM, name],
+    ...values.map((value) => [`${PROTOBUF_ENUM}.${value.name}`, String(value.number)]),
   ]) as Record<string, string>
   const about = { name: options.fullNames ? typeName : name, parameters }
   const words = new Map(values.map((value) => [value.number, value.name]))

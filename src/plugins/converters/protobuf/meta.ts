@@ -1,37 +1,40 @@
 import type { Message, Option, OptionValue, TypeElement } from '../../../formats/protobuf/file.ts'
 import { parseProto } from '../../../formats/protobuf/parser.ts'
 import { LOGICAL, type Schema } from '../../../sdk/index.ts'
-import { PRECISION } from './names.ts'
+import { PROTOBUF_PRECISION } from './names.ts'
 
-/** What Confluent's `(confluent.field_meta)` says of a field, for what Protobuf has no types for. */
-export type FieldMeta = Readonly<Record<string, string>>
+/** The contents of Confluent's `(confluent.field_meta)` option, which describes types that Protobuf does not have. */
+export type ProtobufFieldMeta = Readonly<Record<string, string>>
 
 const OPTION = 'confluent.field_meta'
 
-/** Of a field of this schema; of its items, where it is an array. */
-export function metaOf(schema: Schema): FieldMeta {
+/** Returns the metadata for a field of this schema. For arrays, the metadata describes the items. */
+export function protobufFieldMetaOf(schema: Schema): ProtobufFieldMeta {
   const { type, name, parameters = {} } = schema.type === 'array' ? schema.items! : schema
   if (name === LOGICAL.decimal) {
-    const { scale, [PRECISION]: precision } = parameters
+    const { scale, [PROTOBUF_PRECISION]: precision } = parameters
     return { ...(precision !== undefined && { precision }), ...(scale !== undefined && { scale }) }
   }
   return type === 'int8' || type === 'int16' ? { 'connect.type': type } : {}
 }
 
-/** The option's definition is imported nowhere, and decimals have their values first: so Java writes them. */
-export function metaText({ 'connect.type': type, ...decimal }: FieldMeta): string {
+/**
+ * Returns the option's text as Java writes it: decimals put `value` before `key`. The file that defines the option is
+ * not imported.
+ */
+export function metaText({ 'connect.type': type, ...decimal }: ProtobufFieldMeta): string {
   const params = Object.entries(decimal).map(([key, value]) => `{value: "${value}", key: "${key}"}`)
   if (type !== undefined) params.push(`{key: "connect.type", value: "${type}"}`)
   return params.length === 0 ? '' : ` [(${OPTION}) = {params: [${params.join(', ')}]}]`
 }
 
-/** By the full name of the field. */
-export function metasIn(text: string): ReadonlyMap<string, FieldMeta> {
+/** Returns the metadata by the fully qualified name of the field. */
+export function metasIn(text: string): ReadonlyMap<string, ProtobufFieldMeta> {
   const { types, packageName } = parseProto(text)
   return new Map(metasOf(types, packageName ?? ''))
 }
 
-function* metasOf(types: readonly TypeElement[], around: string): Generator<readonly [string, FieldMeta]> {
+function* metasOf(types: readonly TypeElement[], around: string): Generator<readonly [string, ProtobufFieldMeta]> {
   for (const type of types) {
     if (type.kind !== 'message') continue
     const name = around === '' ? type.name : `${around}.${type.name}`
@@ -47,7 +50,7 @@ function fieldsOf({ fields, oneofs }: Message) {
   return [...fields, ...oneofs.flatMap((oneof) => oneof.fields)]
 }
 
-function paramsOf({ value }: Option): FieldMeta {
+function paramsOf({ value }: Option): ProtobufFieldMeta {
   const params = value.kind === 'map' ? value.entries.get('params') : undefined
   const items = params?.kind === 'list' ? params.items : params === undefined ? [] : [params]
   return Object.fromEntries(

@@ -1,18 +1,18 @@
 const NAMESPACE = 'io.confluent.connect.protobuf'
-/** The parameter of fields: their numbers. */
+/** Parameter of a field schema: the field number. */
 export const TAG = `${NAMESPACE}.Tag`
-/** The parameter of numbers whose type Protobuf has another word for. */
+/** Parameter of an integer schema whose Protobuf type is not Connect's default. */
 export const TYPE = `${NAMESPACE}.Type`
-/** The parameter of decimals. */
-export const PRECISION = 'connect.decimal.precision'
-/** The parameter of strings that were an enum, with one more for the number of each of its words. */
-export const ENUM = `${NAMESPACE}.Enum`
-/** Structs whose names begin so are a oneof. */
-export const UNION = `${NAMESPACE}.Union`
-/** Of structs without a name, with a number behind. */
-export const DEFAULT_NAME = 'ConnectDefault'
+/** Parameter of decimals: the precision. */
+export const PROTOBUF_PRECISION = 'connect.decimal.precision'
+/** Parameter of a string schema that represents an enum. One more parameter holds the number of each enum value. */
+export const PROTOBUF_ENUM = `${NAMESPACE}.Enum`
+/** Prefix of the names of structs that represent a oneof. */
+export const PROTOBUF_UNION = `${NAMESPACE}.Union`
+/** Name of structs without a name, followed by a number. */
+export const DEFAULT_MESSAGE_NAME = 'ConnectDefault'
 
-/** Messages that stand for Connect's logical types. */
+/** Messages that represent Connect's logical types. */
 export const MESSAGE = {
   decimal: 'confluent.type.Decimal',
   date: 'google.type.Date',
@@ -20,12 +20,12 @@ export const MESSAGE = {
   timestamp: 'google.protobuf.Timestamp',
 } as const
 
-/** `some_map` as `SomeMap`, which names the messages of a map's entries. */
+/** Converts `some_map` to `SomeMap`, as used in the names of map entry messages. */
 export function pascalCase(name: string): string {
   return name.replace(/(?:^|_)([a-z0-9])/g, (_all, letter: string) => letter.toUpperCase())
 }
 
-/** Of a map, by the full or own name of its entries: `a.SomeMapEntry` is `a.some_map`. */
+/** Returns the name of a map from the name of its entry message: `a.SomeMapEntry` becomes `a.some_map`. */
 export function mapName(entry: string): string {
   const dot = entry.lastIndexOf('.') + 1
   const own = entry.slice(dot).replace(/Entry$/, '')
@@ -33,7 +33,7 @@ export function mapName(entry: string): string {
   return entry.slice(0, dot) + snake
 }
 
-/** Of a map's entries, by the map's name. */
+/** Returns the name of a map's entry message. */
 export function entryName(map: string): string {
   const own = map.slice(map.lastIndexOf('.') + 1)
   return `${own.includes('_') ? pascalCase(own) : own}Entry`

@@ -1,19 +1,21 @@
 import { DataError, type Field, LOGICAL, type Schema, type SchemaType } from '../../../sdk/index.ts'
-import { metaOf, metaText } from './meta.ts'
-import { DEFAULT_NAME, ENUM, entryName, MESSAGE, TAG, TYPE, UNION } from './names.ts'
+import { metaText, protobufFieldMetaOf } from './meta.ts'
+import { DEFAULT_MESSAGE_NAME, entryName, MESSAGE, PROTOBUF_ENUM, PROTOBUF_UNION, TAG, TYPE } from './names.ts'
 
 export type ToProtoOptions = {
-  /** Whether fields that may be null are `optional`; without it or wrappers, null scalars are read as zero or nothing. */
+  /**
+   * Whether nullable fields are `optional`. Without this or `wrappers`, null scalars are read back as zero or empty.
+   */
   readonly optionals: boolean
-  /** Whether they are messages with a value instead. */
+  /** Whether nullable fields use wrapper messages. */
   readonly wrappers: boolean
 }
 
 type Context = ToProtoOptions & {
   readonly imports: Set<string>
-  /** The messages and enums of the message that is being written, by their names. */
+  /** Nested types of the current message, by name. */
   readonly types: Map<string, { readonly text: string }>
-  /** How many structs have no name so far. */
+  /** Number of structs without a name so far. */
   readonly unnamed: { count: number }
 }
 
@@ -59,7 +61,7 @@ const WRAPPERS: Readonly<Record<string, string>> = {
 }
 
 const WRAPPED = ['double', 'float', 'int64', 'uint64', 'int32', 'uint32', 'bool', 'string', 'bytes']
-/** What Java registers for values that are no structs. */
+/** The file that Java registers for values that are not structs. */
 const WRAPPERS_FILE = `syntax = "proto3";
 package google.protobuf;
 
@@ -73,7 +75,7 @@ option csharp_namespace = "Google.Protobuf.WellKnownTypes";
 
 ${WRAPPED.map((type) => `message ${WRAPPERS[type]} {\n  ${type} value = 1 [json_name = "value"];\n}\n`).join('')}`
 
-/** The .proto file with one outermost message that a struct becomes. Throws a `DataError`. */
+/** Returns the .proto file for a struct, with one top-level message. Throws a `DataError`. */
 export function toProtoText(schema: Schema, options: ToProtoOptions): string {
   if (schema.type !== 'struct') return wrapperOf(schema) === undefined ? noMessage(schema) : WRAPPERS_FILE
   const [, packageName] = /^(.+)\.[^.]*$/.exec(schema.name ?? '') ?? []
@@ -85,7 +87,7 @@ export function toProtoText(schema: Schema, options: ToProtoOptions): string {
   return `syntax = "proto3";\n${head}${lines.join('')}${message}`
 }
 
-/** The message that stands for a value that is no struct. */
+/** Returns the wrapper message for a value that is not a struct, or undefined. */
 export function wrapperOf({ type, name = '' }: Schema): string | undefined {
   const wrapper = name in LOGICAL_MESSAGES ? undefined : WRAPPERS[SCALARS[type] ?? '']
   return wrapper === undefined ? undefined : `google.protobuf.${wrapper}`
@@ -105,7 +107,7 @@ function bodyText(name: string, fields: string, { types }: Context): string {
   return `message ${name} {\n${fields}${[...types.values()].map(({ text }) => text).join('')}}\n`
 }
 
-/** A field's number: its own, or the next of those that have none. */
+/** Returns a function that assigns field numbers: the schema's own number, otherwise the next sequence number. */
 function tagger(): (schema: Schema) => number {
   let last = 0
   return ({ parameters }) => {
@@ -117,12 +119,12 @@ function tagger(): (schema: Schema) => number {
 }
 
 function fieldText({ name, schema }: Field, tags: (schema: Schema) => number, context: Context): string {
-  if (schema.name?.startsWith(UNION)) return oneofText(name, schema, tags, context)
+  if (schema.name?.startsWith(PROTOBUF_UNION)) return oneofText(name, schema, tags, context)
   return plainFieldText(name, schema, tags(schema), context)
 }
 
 function plainFieldText(name: string, schema: Schema, tag: number, context: Context): string {
-  const end = `${name} = ${tag}${metaText(metaOf(schema))};\n`
+  const end = `${name} = ${tag}${metaText(protobufFieldMetaOf(schema))};\n`
   if (schema.type === 'array') return `repeated ${singleType(schema.items!, name, context)} ${end}`
   if (schema.type === 'map') return `repeated ${entryType(schema, context)} ${end}`
   const label = schema.optional && context.optionals ? 'optional ' : ''
@@ -134,11 +136,11 @@ function oneofText(name: string, schema: Schema, tags: (schema: Schema) => numbe
   const fields = (schema.fields ?? []).map((field) =>
     plainFieldText(field.name, field.schema, tags(field.schema), unmarked),
   )
-  const own = schema.name?.slice(UNION.length + 1) || name
+  const own = schema.name?.slice(PROTOBUF_UNION.length + 1) || name
   return `oneof ${own.slice(own.lastIndexOf('.') + 1)} {\n${fields.join('')}}\n`
 }
 
-/** Maps are lists of messages with a key and a value, as Java has them: so keys of any type may be. */
+/** As in Java, a map becomes a list of messages with a key and a value, so keys may have any type. */
 function entryType(schema: Schema, context: Context): string {
   const name = entryName(nameOf(schema, context))
   const inner: Context = { ...context, types: new Map() }
@@ -147,12 +149,12 @@ function entryType(schema: Schema, context: Context): string {
   return named(name, context, () => bodyText(name, key + value, inner))
 }
 
-/** Of a value that is not repeated. */
+/** Returns the type of a field that is not repeated. */
 function singleType(schema: Schema, field: string, context: Context): string {
   const message = LOGICAL_MESSAGES[schema.name ?? '']
   if (message !== undefined) return imported(message, IMPORTS[message] as string, context)
   if (schema.type === 'struct') return structType(schema, field, context)
-  if (schema.parameters?.[ENUM] !== undefined) return enumType(schema, context)
+  if (schema.parameters?.[PROTOBUF_ENUM] !== undefined) return enumType(schema, context)
   const scalar = scalarOf(schema)
   if (scalar === undefined) throw new DataError(`Protobuf has no ${schema.type}s within lists: put them into a struct`)
   const wrapper = context.wrappers && schema.optional ? WRAPPERS[scalar] : undefined
@@ -171,7 +173,7 @@ function scalarOf({ type, parameters }: Schema): string | undefined {
   return own ?? SCALARS[type]
 }
 
-/** A message of a field's own name would be taken for the field. */
+/** A message with the same name as its field would be ambiguous, so it gets the suffix `Message`. */
 function structType(schema: Schema, field: string, context: Context): string {
   const own = nameOf(schema, context)
   const name = own === field ? `${own}Message` : own
@@ -183,20 +185,22 @@ function structType(schema: Schema, field: string, context: Context): string {
 }
 
 function enumType({ parameters = {} }: Schema, context: Context): string {
-  const words = Object.entries(parameters).filter(([key]) => key.startsWith(`${ENUM}.`))
+  const words = Object.entries(parameters).filter(([key]) => key.startsWith(`${PROTOBUF_ENUM}.`))
   const constants = words
     .sort((a, b) => Number(a[1]) - Number(b[1]))
-    .map(([key, number]) => `${key.slice(ENUM.length + 1)} = ${number};\n`)
-  const own = parameters[ENUM] || 'Enum'
+    .map(([key, number]) => `${key.slice(PROTOBUF_ENUM.length + 1)} = ${number};\n`)
+  const own = parameters[PROTOBUF_ENUM] || 'Enum'
   return named(own.slice(own.lastIndexOf('.') + 1), context, (name) => `enum ${name} {\n${constants.join('')}}\n`)
 }
 
-/** A type within the message: a second use only names it, and others of its name get another one. */
+/**
+ * Adds a nested type to the message. An identical type is reused; a different type with the same name gets a number.
+ */
 function named(base: string, { types }: Context, write: (name: string) => string): string {
   for (let count = 1; ; count++) {
     const name = count === 1 ? base : `${base}${count}`
     const known = types.get(name)
-    // Its place is before those of what is in it.
+    // Reserve the position: a type precedes the types nested in it.
     if (known === undefined) types.set(name, { text: '' })
     const text = write(name)
     if (known === undefined) types.set(name, { text })
@@ -207,5 +211,5 @@ function named(base: string, { types }: Context, write: (name: string) => string
 function nameOf({ name }: Schema, { unnamed }: Context): string {
   if (name !== undefined && name !== '') return name.slice(name.lastIndexOf('.') + 1)
   unnamed.count += 1
-  return `${DEFAULT_NAME}${unnamed.count}`
+  return `${DEFAULT_MESSAGE_NAME}${unnamed.count}`
 }

@@ -1,10 +1,10 @@
+import { toBuffer } from '../../../sdk/bytes.ts'
 import { defineHeaderConverter, z } from '../../../sdk/index.ts'
-import { toBuffer } from '../../bytes.ts'
 import { SHIPPED_VERSION } from '../../version.ts'
 import { inferValue } from './read.ts'
 import { headerText } from './write.ts'
 
-/** Headers as text; when read, their types are guessed from how the text looks. */
+/** Writes headers as text and infers their types when reading. */
 export const simpleHeaderConverter = defineHeaderConverter({
   class: 'SimpleHeaderConverter',
   aliases: ['org.apache.kafka.connect.storage.SimpleHeaderConverter'],

@@ -18,10 +18,10 @@ import {
   TIMESTAMP,
 } from '../../../sdk/index.ts'
 
-// How Java's Values.parseString sees a text. What stands behind a whole value is not looked at: `1,2` is 1. Quotes count
-// inside arrays and maps only.
+// Parses text like Java's Values.parseString. Text after a complete value is ignored: `1,2` is 1. Quotes are recognized
+// only inside arrays and maps.
 
-/** The value that a text seems to be; the text itself when it looks like nothing else. */
+/** Returns the value inferred from the text, or the text itself as a string. */
 export function inferValue(text: string): SchemaAndValue {
   if (text.trim() === 'null') return NULL
   try {
@@ -35,10 +35,10 @@ export function inferValue(text: string): SchemaAndValue {
 const NULL: SchemaAndValue = { schema: null, value: null }
 const DEPTH_MAX = 100
 
-/** What began as an array or a map did not go on as one. */
+/** Thrown if text that begins like an array or a map does not continue as one. */
 class NoSuchValue extends Error {}
 
-// Each has to be followed by blanks and what may stand after a value.
+// Each value must be followed by optional blanks and the end of the text or a delimiter.
 const TIMESTAMP_TEXT = /\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z(?=\s*(?:$|["[\]{},:]))/y
 const DATE_TEXT = /(\d{4})-(\d{2})-(\d{2})(?=\s*(?:$|["[\]{},:]))/y
 const TIME_TEXT = /(\d{2}):(\d{2}):(\d{2})\.(\d{3})Z(?=\s*(?:$|["[\]{},:]))/y
@@ -142,7 +142,7 @@ class Inference {
   }
 }
 
-/** Dates and times are found in quotes too; escapes stay as they are written. */
+/** Dates and times are recognized in quotes too. Escapes are kept. */
 function quotedValue(text: string): SchemaAndValue {
   const inner = /^\d{4}-|^\d{2}:/.test(text) ? inferValue(text) : undefined
   return inner?.schema?.name === undefined ? { schema: STRING, value: text } : inner
@@ -152,10 +152,10 @@ function timeOfDayMs([, hours, minutes, seconds, ms]: RegExpExecArray): number {
   return ((Number(hours) * 60 + Number(minutes)) * 60 + Number(seconds)) * 1000 + Number(ms)
 }
 
-/** A whole number takes the smallest type that holds it; others are a float as long as its range suffices. */
+/** An integer becomes the smallest type that holds it; other numbers become a float if its range suffices. */
 function numberOf(text: string): SchemaAndValue {
   const exponent = Math.abs(Number(/[eE](.*)$/.exec(text)?.[1] ?? 0))
-  // Neither a long nor a double reaches that far, and its digits would only cost memory.
+  // Beyond the range of int64 and double; expanding the digits would only cost memory.
   if (exponent > 1000) throw new NoSuchValue()
   const exact = decimalFromText(text)
   const whole = wholeOf(exact)
@@ -180,16 +180,16 @@ function wholeOf(exact: ReturnType<typeof decimalFromText>): bigint | undefined 
   return rescale(exact, 0).unscaled
 }
 
-/** The type that all values have or can take; undefined when there is no such type. */
+/** Returns the type that all values can be converted to, or undefined if there is none. */
 function commonSchema(values: readonly SchemaAndValue[]): Schema | undefined {
   const schemas = values.map(({ schema }) => schema).filter((schema) => schema !== null)
-  // Nulls alone have no type; beside others Java takes the whole text for a string.
+  // A list of only nulls has no type. If nulls are mixed with other values, Java treats the whole text as a string.
   if (schemas.length > 0 && schemas.length < values.length) throw new NoSuchValue()
   const [first, ...others] = schemas
   return others.reduce<Schema | undefined>((soFar, next) => soFar && commonOf(soFar, next), first)
 }
 
-/** Only a float among whole numbers beyond 2^53 changes what they are. */
+/** Only integers beyond 2^53 change when they are converted to a float. */
 function valueAs(schema: Schema | undefined, value: unknown): unknown {
   return typeof value === 'bigint' && schema?.type.startsWith('float') ? Number(value) : value
 }

@@ -1,8 +1,8 @@
+import { javaText } from '../../../java-compat/text.ts'
+import { toBuffer } from '../../../sdk/bytes.ts'
 import { LOGICAL, type Schema } from '../../../sdk/index.ts'
-import { toBuffer } from '../../bytes.ts'
-import { javaText } from '../../java-text.ts'
 
-/** A header's value as text, as Java's Values.convertToString writes it. */
+/** Converts a header value to text like Java's Values.convertToString. */
 export function headerText(value: unknown, schema: Schema | null, inside = false): string {
   if (typeof value === 'string') return inside ? `"${value.replace(/[\\"]/g, '\\$&')}"` : value
   if (value instanceof Date) return dateText(value.getTime())
@@ -28,7 +28,7 @@ function structText(value: Readonly<Record<string, unknown>>, { fields = [] }: S
 
 const DAY_MS = 86_400_000
 
-/** Which of the three forms is told by the number alone, as Java does. */
+/** Chooses between time, date and timestamp by the number alone, as Java does. */
 function dateText(ms: number): string {
   const text = new Date(ms).toISOString()
   if (ms >= 0 && ms < DAY_MS) return text.slice(text.indexOf('T') + 1)

@@ -1,21 +1,21 @@
 import { ConfigError, type Field, type Schema } from '../../../sdk/index.ts'
 import { basicsOf, fieldOf, type Members, memberOf } from '../data.ts'
 
-/** What of an envelope is put elsewhere, and under which name: `op`, `source.ts_ms`, `ts_ms:WHEN`. */
+/** A field to copy from the envelope and its new name: `op`, `source.ts_ms`, `ts_ms:WHEN`. */
 export type AddedField = {
-  /** The envelope's struct that it is looked for in first; undefined for the envelope itself. */
+  /** The envelope's struct to search first; undefined for the envelope itself. */
   readonly struct: string | undefined
   readonly name: string
   readonly as: string
 }
 
-/** One that an envelope of some schema has: its schema there, and its value in one of them. */
+/** A field that exists in a certain envelope schema, with an accessor for its value. */
 export type FoundField = { readonly field: Field; readonly of: (envelope: Members) => unknown }
 
 const OF_TRANSACTION = ['id', 'data_collection_order', 'total_order']
 const OF_ENVELOPE = ['op', 'ts_ms', 'ts_us', 'ts_ns']
 
-/** Throws a `ConfigError`. */
+/** Throws a `ConfigError` if a name is not valid. */
 export function parseAddedFields(key: string, prefix: string, names: readonly string[]): readonly AddedField[] {
   return names.map((written) => {
     const [path = '', alias, ...more] = written.split(':')
@@ -31,7 +31,10 @@ function structOf(name: string): string | undefined {
   return OF_TRANSACTION.includes(name) ? 'transaction' : 'source'
 }
 
-/** Those that envelopes of this schema have; a struct that lacks one leaves it to the envelope. */
+/**
+ * Returns the fields that exist in this envelope schema. A field that its struct does not have is searched in the
+ * envelope.
+ */
 export function foundFields(fields: readonly AddedField[], envelope: Schema): readonly FoundField[] {
   return fields.flatMap(({ struct, name, as }): readonly FoundField[] => {
     const parent = struct === undefined ? undefined : fieldOf(envelope, struct)

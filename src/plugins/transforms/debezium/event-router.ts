@@ -1,3 +1,4 @@
+import { javaRegex, javaReplacement, regexField } from '../../../java-compat/regex.ts'
 import {
   type ConnectRecord,
   DataError,
@@ -10,14 +11,13 @@ import {
   STRING,
   z,
 } from '../../../sdk/index.ts'
-import { javaRegex, javaReplacement, regexText } from '../../java-regex.ts'
 import { SHIPPED_VERSION } from '../../version.ts'
 import { fieldOf, type Members, memberOf, oncePerSchema, requireStruct, structOf } from '../data.ts'
 import { inferredJson } from '../inferred-json.ts'
-import { type Change, changeOf, memberOfType, rowOf } from './envelope.ts'
+import { type DebeziumChange, memberOfType, rowOf, toDebeziumChange } from './envelope.ts'
 
 const PLACEMENTS = ['header', 'envelope', 'partition'] as const
-/** A column that goes somewhere beside the payload. */
+/** A column that is placed outside of the payload. */
 type Placed = { readonly name: string; readonly placement: (typeof PLACEMENTS)[number]; readonly as: string }
 
 const column = (doc: string, fallback: string) => field.text({ doc, importance: 'LOW' }).default(fallback)
@@ -25,65 +25,70 @@ const column = (doc: string, fallback: string) => field.text({ doc, importance: 
 const config = z.object({
   'table.field.event.id': column('The column with the id of the event, which becomes the header id.', 'id'),
   'table.field.event.key': column('The column with the key of the record.', 'aggregateid'),
-  'table.field.event.type': column('The column with the type of the event. Nothing is done with it.', 'type'),
+  'table.field.event.type': column('The column with the type of the event. Has no effect.', 'type'),
   'table.field.event.payload': column('The column with the payload.', 'payload'),
   'table.field.event.timestamp': field
-    .text({ doc: "The column with the record's time; without it, when the change was read." })
+    .text({ doc: 'The column with the timestamp of the record. Default: the time at which the change was read.' })
     .optional(),
   'table.fields.additional.placement': field
     .parsed(
       field.list({
-        doc: 'More columns: <code>column:header</code>, <code>column:envelope:name</code>, <code>column:partition</code>.',
+        doc: 'Additional columns and their placement: <code>column:header</code>, <code>column:envelope:name</code>, <code>column:partition</code>.',
         importance: 'HIGH',
       }),
       parsePlacements,
     )
     .prefault(''),
   'table.fields.additional.error.on.missing': field
-    .boolean({ doc: 'Whether such a column has to be there.' })
+    .boolean({ doc: 'Whether a missing additional column is an error.' })
     .default(true),
   'table.field.event.schema.version': field
-    .text({ doc: "The column with the version of the value's schema.", importance: 'LOW' })
+    .text({ doc: 'The column with the version of the value schema.', importance: 'LOW' })
     .optional(),
   'table.op.invalid.behavior': field
-    .oneOf(['warn', 'error', 'fatal'], { doc: 'What becomes of updates in the table: warn and error leave them out.' })
+    .oneOf(['warn', 'error', 'fatal'], {
+      doc: 'How updates in the table are handled: warn and error drop and log them, fatal fails the task.',
+    })
     .default('warn'),
   'table.expand.json.payload': field
-    .boolean({ doc: 'Make a value with a schema of a payload that is a JSON text; another payload stays as it is.' })
+    .boolean({ doc: 'Parse a payload that is JSON into a value with a schema. Another payload stays unchanged.' })
     .default(false),
   'table.json.payload.null.behavior': field
-    .oneOf(['ignore', 'optional_bytes'], { doc: 'Whether nulls of such a text are left out, or are null bytes.' })
+    .oneOf(['ignore', 'optional_bytes'], {
+      doc: 'Whether null members of the JSON are omitted, or are optional bytes.',
+    })
     .default('ignore'),
-  'route.by.field': field.text({ doc: 'The column that the topic is named by.' }).default('aggregatetype'),
-  'route.topic.regex': regexText('route.topic.regex', {
-    doc: 'What is matched in that column.',
+  'route.by.field': field.text({ doc: 'The column that determines the topic.' }).default('aggregatetype'),
+  'route.topic.regex': regexField('route.topic.regex', {
+    doc: 'Regular expression that matches the value of that column.',
     importance: 'LOW',
   }).default('(?<routedByValue>.*)'),
   'route.topic.replacement': field
-    .text({ doc: 'The topic.', importance: 'HIGH' })
+    .text({ doc: 'Name of the topic.', importance: 'HIGH' })
     .default('outbox.event.${routedByValue}'),
   'route.tombstone.on.empty.payload': field
-    .boolean({ doc: 'Whether an empty payload is a tombstone.', importance: 'HIGH' })
+    .boolean({ doc: 'Whether an empty payload becomes a tombstone.', importance: 'HIGH' })
     .default(false),
 })
 type Config = z.infer<typeof config>
 
-/** Rows of an outbox table as the events that they are. */
+/** Converts rows of an outbox table to events. */
 export const eventRouter = defineTransform({
   class: 'EventRouter',
   aliases: ['io.debezium.transforms.outbox.EventRouter'],
   version: SHIPPED_VERSION,
-  summary: 'Makes events of the rows that Debezium reads from an outbox table, each in the topic that the row names.',
+  summary:
+    'Converts rows that Debezium reads from an outbox table to events, each in the topic that the row determines.',
   notes: `
-Deletes in the table, tombstones and, unless \`table.op.invalid.behavior\` is \`fatal\`, updates are left out. Records that are
-no change events pass as they are. The tracing of Debezium's own transform is not there.
+Deletes in the table, tombstones and, unless \`table.op.invalid.behavior\` is \`fatal\`, updates are dropped. Records that are not change events
+pass unchanged. The tracing of Debezium's transform is not supported.
 `,
   config,
   create(settings) {
     const eventOf = eventMaker(settings)
     return (record) => {
       if (record.value === null || record.value === undefined) return null
-      const change = changeOf(record)
+      const change = toDebeziumChange(record)
       if (change === undefined) return record
       const operation = memberOfType(change.schema, change.envelope, 'op', 'string')
       if (operation === 'd') return null
@@ -102,7 +107,7 @@ function eventMaker(settings: Config) {
   const sideOf = placed.some(({ placement }) => placement === 'envelope')
     ? envelopeMaker(settings)
     : (payload: SchemaAndValue) => payload
-  return (change: Change, headers: readonly RecordHeader[]): Partial<ConnectRecord> => {
+  return (change: DebeziumChange, headers: readonly RecordHeader[]): Partial<ConnectRecord> => {
     const after = rowOf(change, 'after')
     const row: Row = { schema: after.schema, value: requireStruct(after.value, after.schema, 'Read Outbox Event') }
     const payload = payloadOf(row, settings)
@@ -141,7 +146,7 @@ function payloadOf(row: Row, settings: Config): SchemaAndValue {
   return expanded(name, payload.value, settings['table.json.payload.null.behavior']) ?? payload
 }
 
-/** Undefined for what is no object or list, or has no schema: lists of different things. */
+/** Returns undefined if the text is not an object or a list, or if no schema can be inferred. */
 function expanded(name: string, text: string, nulls: 'ignore' | 'optional_bytes'): SchemaAndValue | undefined {
   if (!/^[{[]/.test(text)) return undefined
   try {
@@ -164,7 +169,10 @@ function topicNamer(settings: Config): (routedBy: string) => string {
   return (routedBy) => (whole.test(routedBy) ? first.replaceFirst(routedBy, replace) : routedBy)
 }
 
-/** Columns that are there, and, unless that is fine, an error for those that are not. */
+/**
+ * Returns the columns to place. With `table.fields.additional.error.on.missing`, missing columns are kept, so that
+ * reading them fails.
+ */
 function present(row: Row, placed: readonly Placed[], settings: Config): readonly Placed[] {
   if (settings['table.fields.additional.error.on.missing']) return placed
   return placed.filter(({ name }) => fieldOf(row.schema, name) !== undefined)
@@ -180,7 +188,10 @@ function partitionOf({ schema, value }: Row, placed: readonly Placed[]): number 
   return name === undefined ? undefined : ((memberOfType(schema, value, name, 'int32') as number | null) ?? undefined)
 }
 
-/** Puts the payload into a struct, beside columns. A schema for each kind of row, topic and version. */
+/**
+ * Wraps the payload in a struct with additional columns. Schemas are cached by row schema, payload schema, topic and
+ * version.
+ */
 function envelopeMaker(settings: Config) {
   const placed = settings['table.fields.additional.placement'].filter(({ placement }) => placement === 'envelope')
   const versionField = settings['table.field.event.schema.version']
@@ -219,7 +230,7 @@ const DIVISORS: Readonly<Record<string, number>> = {
   'io.debezium.time.NanoTimestamp': 1_000_000,
 }
 
-function timestampOf(row: Row, change: Change, name: string | undefined): number | null {
+function timestampOf(row: Row, change: DebeziumChange, name: string | undefined): number | null {
   const read = () => {
     const ms = memberOfType(change.schema, change.envelope, 'ts_ms', 'int64')
     return ms === null ? null : Number(ms)

@@ -8,13 +8,13 @@ import {
   z,
 } from '../../../sdk/index.ts'
 import { SHIPPED_VERSION } from '../../version.ts'
-import { basicsOf, membersOf, nullsToDefaults, oncePerSchema, structOf } from '../data.ts'
+import { basicsOf, membersOf, oncePerSchema, replaceNullField, structOf } from '../data.ts'
 import { insertField } from '../insert-field.ts'
 import { replaceField } from '../replace-field.ts'
 import { foundFields, parseAddedFields } from './added-field.ts'
-import { type Change, changeOf, memberOfType, rowOf } from './envelope.ts'
+import { type DebeziumChange, memberOfType, rowOf, toDebeziumChange } from './envelope.ts'
 
-/** What becomes of a delete (`null` keeps the schema, `tombstone` does not), and of the tombstone that follows it. */
+/** How deletes are handled (`null` keeps the schema, `tombstone` does not), and the tombstones that follow them. */
 type Deletes = {
   readonly deletes: 'drop' | 'null' | 'tombstone' | 'rewrite'
   readonly tombstones: 'drop' | 'keep'
@@ -31,11 +31,11 @@ type Mode = keyof typeof MODES
 const MODE_NAMES = Object.keys(MODES) as [Mode, ...Mode[]]
 const LEGACY = { drop: 'drop', rewrite: 'rewrite', none: 'null' } as const
 
-const prefix = (what: string) => field.text({ doc: `What stands before the name of each added ${what}.` }).default('__')
+const prefix = (what: string) => field.text({ doc: `Prefix of the name of each added ${what}.` }).default('__')
 const added = (what: string) =>
   field
     .list({
-      doc: `What of the event is added as a ${what}, if it is there: <code>op</code>, <code>source.ts_ms</code>, or with another name <code>ts_ms:CHANGED</code>.`,
+      doc: `Metadata of the event that is added as a ${what}, if present: <code>op</code>, <code>source.ts_ms</code>, or with another name <code>ts_ms:CHANGED</code>.`,
     })
     .default([])
 
@@ -43,41 +43,41 @@ const config = z.object({
   'delete.tombstone.handling.mode': field
     .oneOf(MODE_NAMES, {
       doc:
-        'What becomes of deletes, and of the tombstones behind them: drop both; leave a null with its schema; rewrite to ' +
-        'the last state with __deleted, without or with the tombstone; or make the delete the tombstone.',
+        'How deletes and the tombstones after them are handled: drop both; keep a null value with its schema; rewrite to ' +
+        'the last state with __deleted, without or with the tombstone; or convert the delete to a tombstone.',
     })
     .default('tombstone'),
   'delete.handling.mode': field
     .oneOf(['drop', 'rewrite', 'none'], {
-      doc: 'Of Debezium before 2.5, with drop.tombstones: what becomes of deletes.',
+      doc: 'Key of Debezium before 2.5, with drop.tombstones: how deletes are handled.',
     })
     .optional(),
-  'drop.tombstones': field.boolean({ doc: 'Of Debezium before 2.5: whether tombstones are left out.' }).optional(),
-  'route.by.field': field.text({ doc: 'The column whose value is the topic instead.', importance: 'LOW' }).default(''),
+  'drop.tombstones': field.boolean({ doc: 'Key of Debezium before 2.5: whether tombstones are dropped.' }).optional(),
+  'route.by.field': field.text({ doc: 'The column whose value is the topic.', importance: 'LOW' }).default(''),
   'add.fields.prefix': prefix('field'),
   'add.fields': added('field'),
   'add.headers.prefix': prefix('header'),
   'add.headers': added('header'),
   'drop.fields.header.name': field
-    .text({ doc: 'The header that holds a list of fields to leave out.', importance: 'LOW' })
+    .text({ doc: 'The header with a list of fields to drop.', importance: 'LOW' })
     .optional(),
   'drop.fields.from.key': field
-    .boolean({ doc: 'Leave those fields out of the key, too.', importance: 'LOW' })
+    .boolean({ doc: 'Drop these fields from the key, too.', importance: 'LOW' })
     .default(false),
   'drop.fields.keep.schema.compatible': field
-    .boolean({ doc: 'Leave out only fields that are optional.', importance: 'LOW' })
+    .boolean({ doc: 'Drop optional fields only.', importance: 'LOW' })
     .default(true),
-  'replace.null.with.default': nullsToDefaults(),
+  'replace.null.with.default': replaceNullField(),
 })
 type Config = z.infer<typeof config>
 
-/** Debezium's change events as plain rows. */
+/** Extracts the row of Debezium's change events. */
 export const extractNewRecordState = defineTransform({
   class: 'ExtractNewRecordState',
   aliases: ['io.debezium.transforms.ExtractNewRecordState'],
   version: SHIPPED_VERSION,
-  summary: "Makes rows of Debezium's change events: the state after the change, or what a delete leaves.",
-  notes: 'Records that are no change events pass as they are; truncations are left out.',
+  summary: "Extracts the row from Debezium's change events: the state after the change, or the handling of a delete.",
+  notes: 'Records that are not change events pass unchanged; truncations are dropped.',
   config,
   create(settings) {
     const { deletes, tombstones } = deletesOf(settings)
@@ -93,7 +93,7 @@ export const extractNewRecordState = defineTransform({
       return topic === null || topic.trim() === '' ? record : { ...record, topic }
     }
 
-    const deleted = <R extends ConnectRecord>(record: R, change: Change, before: Row): R | null => {
+    const deleted = <R extends ConnectRecord>(record: R, change: DebeziumChange, before: Row): R | null => {
       if (deletes === 'drop') return null
       if (deletes === 'tombstone') return { ...routed(record, before), valueSchema: null, value: null }
       if (deletes === 'null') {
@@ -103,13 +103,13 @@ export const extractNewRecordState = defineTransform({
       return addFields(dropFields(routed(marked.true(row), before)), change)
     }
 
-    const kept = <R extends ConnectRecord>(record: R, change: Change, after: Row): R => {
+    const kept = <R extends ConnectRecord>(record: R, change: DebeziumChange, after: Row): R => {
       const row = { ...record, valueSchema: after.schema, value: after.value }
       return dropFields(addFields(routed(deletes === 'rewrite' ? marked.false(row) : row, after), change))
     }
 
     return (given) => {
-      const change = changeOf(given)
+      const change = toDebeziumChange(given)
       const isTombstone = given.value === null || given.value === undefined
       if (!isTombstone && change === undefined) return given
       const record = { ...given, headers: [...given.headers, ...headersOf(change)] }
@@ -131,7 +131,7 @@ function deletesOf(settings: Config): Deletes {
   return { deletes: LEGACY[legacy ?? 'drop'], tombstones: dropped === false ? 'keep' : 'drop' }
 }
 
-/** `__deleted`, a text. */
+/** Adds the field `__deleted` as a string. */
 function deletedMark(value: 'true' | 'false', settings: Config): Step {
   const insert = insertField[1].create({
     'static.field': '__deleted',
@@ -141,8 +141,8 @@ function deletedMark(value: 'true' | 'false', settings: Config): Step {
   return (record) => insert(record) ?? record
 }
 
-/** Of a tombstone only the operation is known. */
-function headerAdder(settings: Config): (change: Change | undefined) => readonly RecordHeader[] {
+/** Returns the headers to add. For a tombstone, only the operation is known. */
+function headerAdder(settings: Config): (change: DebeziumChange | undefined) => readonly RecordHeader[] {
   const fields = parseAddedFields('add.headers', settings['add.headers.prefix'], settings['add.headers'])
   const found = oncePerSchema((schema) => foundFields(fields, schema))
   return (change) => {
@@ -157,7 +157,7 @@ function headerAdder(settings: Config): (change: Change | undefined) => readonly
   }
 }
 
-function fieldAdder(settings: Config): <R extends ConnectRecord>(record: R, change: Change) => R {
+function fieldAdder(settings: Config): <R extends ConnectRecord>(record: R, change: DebeziumChange) => R {
   const fields = parseAddedFields('add.fields', settings['add.fields.prefix'], settings['add.fields'])
   const found = oncePerSchema((schema) => foundFields(fields, schema))
   const extended = oncePerSchema((envelope) =>

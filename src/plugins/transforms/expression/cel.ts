@@ -3,26 +3,26 @@ import type * as Cel from '@marcbachmann/cel-js'
 import type * as CelText from '@marcbachmann/cel-js/serialize'
 import { BoundedMap } from '../../../clients/bounded-map.ts'
 import { compileRe2 } from '../../../regex/linear.ts'
-import { counted, weighed } from './steps.ts'
+import { spendFor, spendForAll } from './steps.ts'
 
-/** An expression that was read. */
+/** A compiled expression. */
 export type CompiledCel = {
-  /** Whether it may look at a variable of this name. */
+  /** Whether the expression may use the variable with this name. */
   readonly uses: (name: string) => boolean
-  /** Gives its value for values of its variables, and throws what the library throws. Spends steps. */
+  /** Evaluates the expression. Throws the library's errors, and a `DataError` when the step budget is exhausted. */
   readonly evaluate: (variables: Readonly<Record<string, unknown>>) => unknown
 }
 
 const NESTING_MAX = 100
 const NODES_MAX = 2_000
 const PATTERNS_MAX = 100
-/** What is put around a part of an expression nests two deeper. */
+/** The rewriting adds up to two levels of nesting around each part of an expression, and needs more nodes. */
 const ROOM = { maxAstNodes: 3 * NODES_MAX, maxDepth: 3 * NESTING_MAX }
 
 const load = createRequire(import.meta.url)
 let environments: { readonly given: Cel.Environment; readonly roomy: Cel.Environment } | undefined
 
-/** Throws an `Error` that says what is wrong, and where. */
+/** Compiles an expression. Throws an `Error` with the reason and the position. */
 export function compileCel(text: string): CompiledCel {
   environments ??= createEnvironments()
   const { given, roomy } = environments
@@ -36,7 +36,10 @@ export function compileCel(text: string): CompiledCel {
   return { uses: (name) => names.has(name), evaluate }
 }
 
-/** Made with the first expression: most tasks have none, and each thread would load it before its first task. */
+/**
+ * Loads the library with the first expression. Most tasks use none, and each thread would otherwise load it before its
+ * first task.
+ */
 function createEnvironments() {
   const { Environment } = load('@marcbachmann/cel-js') as typeof Cel
   const patterns = new BoundedMap<string, ReturnType<typeof compileRe2>>(PATTERNS_MAX)
@@ -57,8 +60,8 @@ function createEnvironments() {
     .registerVariable('offset', 'dyn')
     .registerVariable('timestamp', 'dyn')
     .registerFunction('string.matchesLinear(string): bool', matches)
-    .registerFunction('counted(A): A', counted)
-    .registerFunction('weighed(A): A', weighed)
+    .registerFunction('counted(A): A', spendFor)
+    .registerFunction('weighed(A): A', spendForAll)
   return { given, roomy: given.clone({ limits: ROOM }) }
 }
 
@@ -67,9 +70,10 @@ const NAMESPACES: readonly unknown[] = ['cel', 'optional']
 type Part = { readonly op: string; readonly args: unknown }
 
 /**
- * The library bounds none of these, so functions of ours stand before them: `matches` backtracks, for hours if it has to,
- * where RE2, which CEL asks for, looks at a character once; and loops within loops, lists and texts that double, and looks
- * at the whole of those take what they take. Adds the names that are looked at to `names`.
+ * Rewrites an expression so that its cost is bounded, which the library does not do. `matches` is replaced by a
+ * function that uses RE2, as CEL specifies, because the library's implementation backtracks. Nested loops, growing
+ * lists and strings, and comparisons of whole values are wrapped in functions that count steps. Adds the names of used
+ * variables to `names`.
  */
 function rewritten(part: unknown, names: Set<string>): unknown {
   if (Array.isArray(part)) return part.map((one) => rewritten(one, names))
@@ -96,7 +100,7 @@ function isBinary(part: Part): part is Binary {
   return op === '+' || op === '==' || op === '!=' || op === 'in'
 }
 
-/** Neither side is a constant: with one of those it is one look. */
+/** Called only if neither operand is a constant; with a constant the cost is a single step. */
 function boundedBinary({ op, args }: Binary): Part {
   const [left, right] = args
   return op === '+' ? within('counted', { op, args }) : { op, args: [left, within('weighed', right)] }

@@ -3,21 +3,21 @@ import { compileCel } from './cel.ts'
 import { STEPS_MAX, withinSteps } from './steps.ts'
 import { fromCel, toCel } from './values.ts'
 
-/** An expression of CEL, the Common Expression Language, that looks at a record. */
+/** A compiled expression in CEL, the Common Expression Language, that is evaluated on a record. */
 export type Expression = (record: ConnectRecord) => unknown
 
-/** What `notes` of transforms with expressions say. */
+/** Notes on the reference page of all transforms that use expressions. */
 export const EXPRESSION_NOTES = `
-Expressions are [CEL](https://cel.dev), which ends in bounded time and reaches nothing but the record: \`value\`, \`key\`, \`topic\`,
-\`partition\`, \`offset\` (of sinks), \`timestamp\` and \`headers\` (by name; of several the last). Whole numbers are \`int\`, others
-\`double\`, decimals \`double\`, dates and times \`timestamp\`; the two kinds of numbers compare with each other, but to add or
-multiply them takes \`double(value.count)\`. \`has(value.note)\` asks whether a member is there, \`value.?note.orValue("")\` gives
-another one instead. A member that is not there is an error of the record, which \`errors.tolerance\` may tolerate, and so are
-more than ${STEPS_MAX.toLocaleString('en')} steps: an item that is looped over, looked at or made, and 64 characters, are a step each, enough to look at
-each pair of 700 items.
+Expressions are written in [CEL](https://cel.dev). Their evaluation always terminates and can access only the record: \`value\`, \`key\`, \`topic\`,
+\`partition\`, \`offset\` (in sinks), \`timestamp\` and \`headers\` (by name; if a name occurs several times, its last header). Integers are \`int\`,
+other numbers and decimals are \`double\`, dates and times are \`timestamp\`. Values of \`int\` and \`double\` can be compared; arithmetic needs a
+conversion: \`double(value.count)\`. \`has(value.note)\` tests whether a member exists, \`value.?note.orValue("")\` gives a default. A missing member
+is an error of the record, which is handled according to \`errors.tolerance\`; so is an evaluation of more than
+${STEPS_MAX.toLocaleString('en')} steps. Each item that is iterated over, inspected or created is one step, and so are 64 characters; the limit is
+enough to compare each pair of 700 items.
 `
 
-/** A configuration key that holds one. */
+/** Configuration key for an expression. */
 export function expressionField(key: string, info: field.FieldInfo) {
   return field.parsed(field.text({ nonEmpty: true, ...info }), (text) => {
     try {
@@ -28,7 +28,7 @@ export function expressionField(key: string, info: field.FieldInfo) {
   })
 }
 
-/** Throws an `Error` that says what is wrong, and where. The expression throws a `DataError`. */
+/** Compiles an expression. Throws an `Error` with the reason and the position. The result throws a `DataError`. */
 function parseExpression(text: string): Expression {
   const { uses, evaluate } = compileCel(text)
   const variables = Object.entries(VARIABLES).filter(([name]) => uses(name))
@@ -52,7 +52,7 @@ const VARIABLES: Readonly<Record<string, (record: ConnectRecord) => unknown>> = 
   timestamp: ({ timestampMs }) => (timestampMs === null ? null : new Date(timestampMs)),
 }
 
-/** The library shows the place under it. */
+/** Returns the message without the excerpt that the library appends on the next lines. */
 function firstLine(error: unknown): string {
   return (error instanceof Error ? error.message : String(error)).split('\n')[0] ?? ''
 }

@@ -2,15 +2,18 @@ import { DataError, defineTransform, field, valueLabel, z } from '../../../sdk/i
 import { ownNames } from '../sides.ts'
 import { EXPRESSION_NOTES, expressionField } from './expression.ts'
 
-/** Records that a condition picks. */
+/** Keeps the records for which a condition is true. */
 export const filterByExpression = defineTransform({
   ...ownNames('FilterByExpression'),
   summary: 'Keeps the records for which an expression is true: value.total > 100 && topic.startsWith("eu.").',
   notes: EXPRESSION_NOTES,
   config: z.object({
-    condition: expressionField('condition', { doc: 'True for records that are kept.', importance: 'HIGH' }),
+    condition: expressionField('condition', {
+      doc: 'Expression that is true for records to keep.',
+      importance: 'HIGH',
+    }),
     tombstones: field
-      .oneOf(['keep', 'drop', 'evaluate'], { doc: 'What becomes of records without a value.' })
+      .oneOf(['keep', 'drop', 'evaluate'], { doc: 'How records without a value are handled.' })
       .default('keep'),
   }),
   create({ condition, tombstones }) {

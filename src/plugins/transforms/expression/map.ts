@@ -2,18 +2,18 @@ import { z } from '../../../sdk/index.ts'
 import { sideTransforms } from '../sides.ts'
 import { EXPRESSION_NOTES, expressionField } from './expression.ts'
 
-/** The whole side anew. */
-export const map = sideTransforms({
+/** Replaces the whole key or value by the result of an expression. */
+export const mapTransform = sideTransforms({
   name: 'Map',
   isOwn: true,
   summary:
-    'Makes the whole key or value of an expression: {"id": value.id, "total": value.price * double(value.count)}.',
+    'Replaces the key or value with the result of an expression: {"id": value.id, "total": value.price * double(value.count)}.',
   notes: `
 The result has no schema: objects, lists, texts, numbers, as \`JsonConverter\` writes them with \`schemas.enable=false\`. A value that
 is null stays null, so that a tombstone stays one.
 ${EXPRESSION_NOTES}`,
   config: z.object({
-    expression: expressionField('expression', { doc: 'What the key or value is to be.', importance: 'HIGH' }),
+    expression: expressionField('expression', { doc: 'Expression for the new key or value.', importance: 'HIGH' }),
   }),
   create({ expression }) {
     return (side, record) => {

@@ -10,7 +10,7 @@ import {
 } from '../../../sdk/index.ts'
 import { spend } from './steps.ts'
 
-/** A record's value as expressions see it: whole numbers are bigints there, others numbers. */
+/** Converts a record's value for an expression: integers become bigints, other numbers stay numbers. */
 export function toCel(value: unknown, schema: Schema | null): unknown {
   if (value === null || value === undefined) return null
   if (typeof value === 'number') return isWhole(value, schema) ? BigInt(value) : value
@@ -40,7 +40,9 @@ function isWhole(value: number, schema: Schema | null): boolean {
   return schema === null ? Number.isSafeInteger(value) : schema.type.startsWith('int')
 }
 
-/** What an expression gives, as a value without a schema. Throws a `DataError` for what is no data, and spends steps. */
+/**
+ * Converts the result of an expression to a schemaless value. Throws a `DataError` if it is not data, and counts steps.
+ */
 export function fromCel(value: unknown): unknown {
   if (typeof value === 'bigint') return int64(value)
   if (typeof value !== 'object' || value === null || value instanceof Date || value instanceof Uint8Array) return value
@@ -55,7 +57,7 @@ export function fromCel(value: unknown): unknown {
   return Object.fromEntries(entries.map(([key, item]) => [String(key), fromCel(item)]))
 }
 
-/** Durations, types and optionals are the library's own: nothing is written of them. */
+/** Rejects durations, types and optionals, which exist only in the library. */
 function requirePlain(value: object): object {
   const prototype: unknown = Object.getPrototypeOf(value)
   if (prototype === Object.prototype || prototype === null) return value

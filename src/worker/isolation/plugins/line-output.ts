@@ -2,7 +2,7 @@ const INTERVAL_MS = 1_000
 const LINES_MAX = 100
 const LINE_LENGTH_MAX = 2_000
 
-/** Passes on what plugin code prints, line by line: at most 100 lines a second, and how many were dropped. */
+/** Forwards the output of plugin code line by line: at most 100 lines per second, and the number of dropped lines. */
 export class LineOutput {
   readonly #pass: (lines: readonly string[], dropped: number) => void
   #rest = ''
@@ -16,7 +16,7 @@ export class LineOutput {
 
   write(text: string): void {
     const lines = (this.#rest + text).split('\n')
-    // A line without an end is of bounded length, too.
+    // An unterminated line is limited in length, too.
     this.#rest = (lines.pop() ?? '').slice(0, LINE_LENGTH_MAX)
     for (const line of lines) {
       if (this.#lines.length < LINES_MAX) this.#lines.push(line.slice(0, LINE_LENGTH_MAX))

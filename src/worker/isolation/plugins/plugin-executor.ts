@@ -1,3 +1,4 @@
+import type { RawConfig } from '../../../sdk/index.ts'
 import {
   type ConfigProviderInstance,
   type ConfigValue,
@@ -9,25 +10,24 @@ import {
   validateConfig,
   type z,
 } from '../../../sdk/index.ts'
+import { accessProblem, invalidValueMessage } from '../../host-access/access-check.ts'
+import { type ConnectorAccess, providerUse } from '../../host-access/connector-access.ts'
 import { hostAccess } from '../../host-access/host-access.ts'
-import { type ConnectorAccess, providerUse } from '../../host-access/settings.ts'
-import type { MadeTasks, PluginCall, PluginInput, PluginName } from '../../plugin-host.ts'
-import type { RawConfig } from '../../stores/config-codec.ts'
-import { accessProblem, refusal } from '../../validation/access.ts'
+import type { GeneratedTaskConfigs, PluginCall, PluginInput, PluginName } from '../../plugin-host.ts'
 
-/** More tasks than a connector can ask for. */
+/** Limit of the number of tasks that a connector may return. */
 const TASKS_MAX = 10_000
-/** What is made of one configuration is sent to another process and stored in a topic. */
+/** Limit of the size of a result, which is sent to another process and stored in a topic. */
 const RESULT_CHARACTERS_MAX = 16_777_216
-/** A connector that asks for less would keep its worker busy. */
+/** Lower bound of the interval at which task configurations are generated anew, in ms. */
 const AGAIN_MS_MIN = 100
 
 type Connector = Extract<Plugin, { kind: 'source' | 'sink' }>
 
-/** Makes the calls of a `PluginHost` where the plugins are loaded. Returns plain data of bounded size. */
+/** Executes the calls of a `PluginHost` in the thread that loaded the plugins. Returns plain data of bounded size. */
 export class PluginExecutor {
   readonly #plugins: readonly Plugin[]
-  /** What connectors and converters may use, and what providers may. */
+  /** The hosts and files that connectors and converters may use; config providers use `#providerUse`. */
   readonly #access: HostAccess
   readonly #providerUse: ProviderUse
   /** By class and configuration. */
@@ -76,12 +76,15 @@ export class PluginExecutor {
   }
 }
 
-/** A source decides by itself how many tasks it has; a sink's share the partitions of its topics by their group. */
+/**
+ * Generates the task configurations of a connector. Without a `tasks()` method, a source has one task and a sink has
+ * `tasksMax` tasks, which share the partitions as one consumer group.
+ */
 async function makeTasks(
   plugin: Connector,
   { config, tasksMax }: PluginInput<'make-tasks'>,
   access: HostAccess,
-): Promise<MadeTasks> {
+): Promise<GeneratedTaskConfigs> {
   const own = parseConfig(plugin.config, config)
   const againMs = plugin.kind === 'source' ? plugin.tasksAgainMs?.(own) : undefined
   if (againMs !== undefined && !(againMs > 0)) throw new Error(`tasksAgainMs() returned ${againMs}`)
@@ -101,7 +104,7 @@ async function makeTasks(
 
 async function alterOffsets(plugin: Plugin, { config, offsets }: PluginInput<'alter-offsets'>): Promise<null> {
   if (plugin.kind !== 'source') throw new Error(`${plugin.class} is not a source`)
-  // The plugin refuses partitions that are null, too.
+  // Null partitions are passed as well; rejecting them is up to the plugin.
   await plugin.alterOffsets?.(parseConfig(plugin.config, config), offsets as never)
   return null
 }
@@ -112,7 +115,7 @@ function newBudget(): Budget {
   return { characters: RESULT_CHARACTERS_MAX }
 }
 
-/** A copy with own keys only. */
+/** Copies own enumerable keys only. Throws when a value is not a string or the budget is exceeded. */
 function toStrings(value: unknown, what: string, budget: Budget): RawConfig {
   if (typeof value !== 'object' || value === null) throw new Error(`${what} is not an object of strings`)
   const copy: Record<string, string> = {}
@@ -128,17 +131,20 @@ function toStrings(value: unknown, what: string, budget: Budget): RawConfig {
   return copy
 }
 
-/** A value that leads where the plugin may not go is an error of its key, before anything is opened. */
+/**
+ * Reports a value that refers to a host, file or class that is not allowed as an error of its key, before anything is
+ * opened.
+ */
 function withRefusal(value: ConfigValue, spec: z.ZodObject, access: HostAccess): ConfigValue {
   if (value.value === null || value.errors.length > 0) return value
   const reaches = describeConfig(spec).find(({ name }) => name === value.name)?.reaches ?? null
   const problem = reaches === null ? undefined : accessProblem(reaches, value.value, access)
-  return problem === undefined ? value : { ...value, errors: [refusal(value.name, problem)] }
+  return problem === undefined ? value : { ...value, errors: [invalidValueMessage(value.name, problem)] }
 }
 
 const MESSAGE_LENGTH_MAX = 10_000
 
-/** Messages of zod's checks come from the plugin. */
+/** The messages of zod's checks come from the plugin, so they are converted to strings and truncated. */
 function toPlainValue({ name, value, errors }: ConfigValue): ConfigValue {
   return { name, value, errors: errors.map((message) => String(message).slice(0, MESSAGE_LENGTH_MAX)) }
 }

@@ -4,8 +4,8 @@ import { traceOf } from '../../tasks/error-trace.ts'
 const MESSAGE_LENGTH_MAX = 10_000
 const TRACE_LENGTH_MAX = 50_000
 
-/** Whatever plugin code threw, as text of bounded length. Safe for values whose getters and `toString` throw. */
-export function failureOf(thrown: unknown): PluginFailure {
+/** Converts a thrown value to text of bounded length. Safe for values whose getters or `toString` throw. */
+export function toPluginFailure(thrown: unknown): PluginFailure {
   try {
     const message = thrown instanceof Error ? textOf(thrown.message) : textOf(thrown)
     return { message: cut(message, MESSAGE_LENGTH_MAX), trace: cut(textOf(traceOf(thrown)), TRACE_LENGTH_MAX) }
@@ -15,7 +15,7 @@ export function failureOf(thrown: unknown): PluginFailure {
   }
 }
 
-/** A plain string, also of an object that pretends to be one. */
+/** Returns a primitive string, even for an object whose `toString` returns something else. */
 function textOf(value: unknown): string {
   return typeof value === 'string' ? value : `${String(value)}`
 }

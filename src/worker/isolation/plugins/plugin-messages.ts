@@ -1,29 +1,29 @@
 import type { PluginDescriptor } from '../../../plugins/descriptor.ts'
-import type { ConnectorAccess } from '../../host-access/settings.ts'
+import type { ConnectorAccess } from '../../host-access/connector-access.ts'
 import type { PluginCall, PluginFailure } from '../../plugin-host.ts'
 
-// What a worker, the process that it starts for a module of plugins, and the thread in that process say to each other.
+// Messages between a worker, the process that it starts for a module of plugins, and the thread in that process.
 
 export type PluginProcessOptions = {
-  /** URL of the module; null: the plugins that ship. */
+  /** URL of the module; null for the shipped plugins. */
   readonly module: string | null
-  /** How much memory plugin code may use, on V8's heap and outside of it. */
+  /** Memory limit of plugin code in MB, on V8's heap and outside of it. */
   readonly memoryMbMax: number
-  /** How long plugin code may run without returning to the event loop. */
+  /** How long plugin code may run without returning to the event loop, in ms. */
   readonly blockedMsMax: number
   readonly loadMsMax: number
-  /** What connectors and providers may use. */
+  /** What connectors and config providers may use. */
   readonly access: ConnectorAccess
 }
 
 export type PluginThreadData = Pick<PluginProcessOptions, 'module' | 'access'> & {
-  /** One number that the thread increments while it is responsive. */
+  /** A counter that the thread increments while it is responsive. */
   readonly beat: SharedArrayBuffer
 }
 
-export type ToPlugins = { readonly id: number; readonly call: PluginCall }
+export type PluginProcessCall = { readonly id: number; readonly call: PluginCall }
 
-export type FromPlugins =
+export type PluginProcessMessage =
   | { readonly type: 'loaded'; readonly plugins: readonly PluginDescriptor[] }
   | { readonly type: 'load-failed'; readonly failure: PluginFailure }
   | { readonly type: 'begun'; readonly id: number }
@@ -36,10 +36,10 @@ export type FromPlugins =
 /** Why a process ended. */
 export type PluginProcessEnd = {
   readonly code: 'plugin_unresponsive' | 'plugin_crashed'
-  /** As the end of a sentence whose subject is the plugin. */
+  /** A predicate whose subject is the plugin. */
   readonly what: string
-  /** The call that it was at; absent: not known. */
+  /** The call that was running; absent if unknown. */
   readonly id?: number
-  /** Where it was in the code, as lines of a stack. */
+  /** The call stack at that time, one frame per line. */
   readonly stack?: string
 }

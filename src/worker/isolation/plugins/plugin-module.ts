@@ -1,13 +1,13 @@
 import type { Clock } from '../../../config/clock.ts'
 import type { PluginDescriptor } from '../../../plugins/descriptor.ts'
 import { type PluginCall, type PluginOperation, pluginError } from '../../plugin-host.ts'
-import type { FromPlugins, PluginProcessEnd } from './plugin-messages.ts'
+import type { PluginProcessEnd, PluginProcessMessage } from './plugin-messages.ts'
 import type { PluginProcess, PluginProcessHandlers } from './plugin-process.ts'
 
 export type PluginModuleOptions = {
   readonly clock: Pick<Clock, 'nowMs'>
   readonly open: (handlers: PluginProcessHandlers) => PluginProcess
-  /** How long a call may take, waiting included. */
+  /** Timeout of a call, in ms, including the time it waits. */
   readonly timeoutMs: number
   readonly onOutput: (lines: readonly string[], dropped: number) => void
 }
@@ -19,9 +19,9 @@ type Call = {
   readonly deadlineMs: number
   postedMs: number
   hasBegun: boolean
-  /** How many processes have ended while it was in them. */
+  /** How many processes have ended while they executed the call. */
   interruptions: number
-  /** Whether it may be what ended a process: it is made in a process without other calls. */
+  /** Set when the call may have ended a process. It then runs in a process without other calls. */
   isSuspect: boolean
 }
 
@@ -30,24 +30,24 @@ type Slot = {
   readonly calls: Map<number, Call>
   readonly loaded: PromiseWithResolvers<readonly PluginDescriptor[]>
   isLoaded: boolean
-  /** It does not begin calls: something in it blocks. */
+  /** Set while the process does not begin calls, because code in it blocks. */
   isStalled: boolean
-  /** A call in it has exceeded its deadline and may be running for ever: it gets no more calls. */
+  /** Set when a call has exceeded its deadline and may never return. The process gets no more calls. */
   isRetired: boolean
   idleSinceMs: number
 }
 
-/** One may be blocked until its deadline; the other one makes the calls of others meanwhile. */
+/** One process may be blocked until a deadline; the other one executes further calls meanwhile. */
 const PROCESSES_MAX = 2
 const CALLS_MAX = 1_000
 const INTERRUPTIONS_MAX = 3
-/** A process that has not begun a call after this time is blocked, or about to be started. */
+/** A process that has not begun a call within this time, in ms, counts as stalled. */
 const STALLED_MS = 500
 const IDLE_MS = 60_000
 
 /**
- * Calls to the plugins of one module, in processes of their own. When a call ends its process, that call is rejected and the
- * others are made again in another process.
+ * Executes calls to the plugins of one module in processes of its own. When a call ends its process, that call is
+ * rejected and the others are repeated in another process.
  */
 export class PluginModule {
   readonly #options: PluginModuleOptions
@@ -59,7 +59,7 @@ export class PluginModule {
     this.#options = options
   }
 
-  /** The plugins that it exports. Rejects with a `WorkerError` when it cannot be loaded. */
+  /** Resolves to the plugins that the module exports. Rejects with a `WorkerError` when it cannot be loaded. */
   load(): Promise<readonly PluginDescriptor[]> {
     return this.#open().loaded.promise
   }
@@ -83,7 +83,7 @@ export class PluginModule {
     return settled.promise
   }
 
-  /** To be called a few times a second: applies deadlines. */
+  /** Applies deadlines. To be called several times per second. */
   look(): void {
     const nowMs = this.#options.clock.nowMs()
     for (const call of this.#waiting) if (nowMs > call.deadlineMs) this.#expire(call)
@@ -121,7 +121,7 @@ export class PluginModule {
     else reject(call, 'plugins_busy', `was not called within ${timeoutMs} ms: other calls of its module took too long`)
   }
 
-  /** Gives calls that wait to processes that can begin them. */
+  /** Assigns waiting calls to processes that can begin them. */
   #assign(): void {
     while (this.#waiting[0] !== undefined) {
       const [call] = this.#waiting
@@ -157,7 +157,7 @@ export class PluginModule {
       isRetired: false,
       idleSinceMs: 0,
     }
-    // Nobody waits for it, except for the first one.
+    // Only the caller of `load` waits for this promise.
     slot.loaded.promise.catch(() => undefined)
     this.#slots.add(slot)
     return slot
@@ -198,9 +198,9 @@ export class PluginModule {
     this.#assign()
   }
 
-  #onReturn(slot: Slot, message: Extract<FromPlugins, { readonly type: 'returned' | 'threw' }>): void {
+  #onReturn(slot: Slot, message: Extract<PluginProcessMessage, { readonly type: 'returned' | 'threw' }>): void {
     const call = slot.calls.get(message.id)
-    // It may have been given to another process meanwhile.
+    // The call may have been moved to another process.
     if (!call) return
     slot.calls.delete(call.id)
     if (message.type === 'returned') call.settled.resolve(message.output)

@@ -1,20 +1,25 @@
 import { type ChildProcess, fork } from 'node:child_process'
 import { extname } from 'node:path'
-import { messageOf } from '../../../config/failure.ts'
+import { messageOf } from '../../../config/errors.ts'
 import { withCompileCache } from '../compile-cache.ts'
-import type { FromPlugins, PluginProcessEnd, PluginProcessOptions, ToPlugins } from './plugin-messages.ts'
+import type {
+  PluginProcessCall,
+  PluginProcessEnd,
+  PluginProcessMessage,
+  PluginProcessOptions,
+} from './plugin-messages.ts'
 
 const ENTRY = new URL(`./plugin-supervisor${extname(import.meta.filename)}`, import.meta.url)
 
 export type PluginProcessHandlers = {
-  readonly onMessage: (message: Exclude<FromPlugins, { readonly type: 'ended' }>) => void
-  /** Once, unless it was killed. */
+  readonly onMessage: (message: Exclude<PluginProcessMessage, { readonly type: 'ended' }>) => void
+  /** Called once, unless the process was killed through `kill`. */
   readonly onEnd: (end: PluginProcessEnd) => void
 }
 
-/** A process in which the code of one module of plugins runs. */
+/** A process that runs the code of one module of plugins. */
 export interface PluginProcess {
-  post(message: ToPlugins): void
+  post(message: PluginProcessCall): void
   kill(): void
 }
 
@@ -35,13 +40,13 @@ export function startPluginProcess(
     execArgv: [],
     stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
   })
-  started.on('message', (message: FromPlugins) => {
+  started.on('message', (message: PluginProcessMessage) => {
     if (isOver) return
     if (message.type === 'ended') end(message.end)
     else onMessage(message)
   })
   started.on('error', (error) => end({ code: 'plugin_crashed', what: `could not get a process: ${messageOf(error)}` }))
-  // V8 aborts the process when memory that it needs at once exceeds the limit of its heap.
+  // V8 aborts the process when a single allocation exceeds the heap limit.
   started.on('exit', (code, signal) => {
     const how = signal === null ? `exit code ${code}` : `signal ${signal}`
     const why =
@@ -51,7 +56,7 @@ export function startPluginProcess(
     end({ code: 'plugin_crashed', what: `ended its process with ${how}${why}` })
   })
   return {
-    // The exit of a process that is gone is reported by 'exit'.
+    // Errors are ignored: the 'exit' event reports that the process has ended.
     post: (message) => void (started.connected && started.send(message, () => undefined)),
     kill: () => {
       isOver = true

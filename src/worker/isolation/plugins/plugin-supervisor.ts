@@ -1,23 +1,24 @@
 import { extname } from 'node:path'
 import { Worker } from 'node:worker_threads'
-import { volunteerForOomKiller } from '../oom-score.ts'
+import { raiseOomScore } from '../oom-score.ts'
 import { ResidentLimit } from '../resident-limit.ts'
-import { interrogate } from '../thread-diagnosis.ts'
+import { diagnoseThread } from '../thread-diagnosis.ts'
 import { LineOutput } from './line-output.ts'
 import type {
-  FromPlugins,
+  PluginProcessCall,
   PluginProcessEnd,
+  PluginProcessMessage,
   PluginProcessOptions,
   PluginThreadData,
-  ToPlugins,
 } from './plugin-messages.ts'
 
-// The process that a worker starts for one module of plugins. Plugin code runs in a thread of it; this one passes messages,
-// and ends the process when the thread blocks, takes too much memory or ends, or when the worker is gone.
+// Entry point of the process that a worker starts for one module of plugins. Plugin code runs in a second thread; this
+// one forwards messages, and ends the process when that thread blocks, uses too much memory or ends, or when the worker
+// has exited.
 
 const LOOK_MS = 100
 const THREAD_NAME = 'plugins'
-/** Node's exit code when a module awaits a promise and nothing else is left to do. */
+/** Node's exit code for a top-level await that can never settle. */
 const UNSETTLED_AWAIT = 13
 
 process.title = 'weir plugins'
@@ -39,11 +40,11 @@ let lastBeat = 0
 let lastBeatMs = startedMs
 let isEnding = false
 
-// Ctrl-C of a terminal is for the worker, which ends this process.
+// A terminal sends Ctrl-C to all processes of the group; the worker decides when this one ends.
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => undefined)
 process.on('disconnect', die)
-process.on('message', (message: ToPlugins) => thread.postMessage(message))
-thread.on('message', (message: FromPlugins) => {
+process.on('message', (message: PluginProcessCall) => thread.postMessage(message))
+thread.on('message', (message: PluginProcessMessage) => {
   if (message.type === 'ended') return end(message.end)
   if (!isEnding) send(message)
   return undefined
@@ -62,7 +63,7 @@ thread.on('exit', (code) => {
   end({ code: 'plugin_crashed', what })
 })
 setInterval(look, LOOK_MS)
-volunteerForOomKiller()
+raiseOomScore()
 
 function look(): void {
   const { blockedMsMax, loadMsMax } = options
@@ -85,7 +86,7 @@ function look(): void {
 async function endBlocked(what: string): Promise<void> {
   if (isEnding) return
   isEnding = true
-  const found = await interrogate(THREAD_NAME)
+  const found = await diagnoseThread(THREAD_NAME)
   isEnding = false
   const id = found?.task === undefined ? {} : { id: Number(found.task) }
   end({ code: 'plugin_unresponsive', what, ...id, ...(found && { stack: found.stack }) })
@@ -98,15 +99,15 @@ function outOfMemory(): string {
 function end(why: PluginProcessEnd): void {
   if (isEnding) return
   isEnding = true
-  process.send?.({ type: 'ended', end: why } satisfies FromPlugins, undefined, undefined, die)
+  process.send?.({ type: 'ended', end: why } satisfies PluginProcessMessage, undefined, undefined, die)
 }
 
-function send(message: FromPlugins): void {
-  // A channel that is closed is followed by 'disconnect'.
+function send(message: PluginProcessMessage): void {
+  // A closed channel is reported by 'disconnect'.
   process.send?.(message, undefined, undefined, () => undefined)
 }
 
-/** A thread that waits in native code would keep the process from exiting. */
+/** By a signal, because an exit would wait for a thread that is in native code. */
 function die(): void {
   process.kill(process.pid, 'SIGKILL')
 }

@@ -1,43 +1,43 @@
 import { parentPort, workerData } from 'node:worker_threads'
 import { toDescriptor } from '../../../plugins/descriptor.ts'
-import { importPlugins } from '../../../plugins/module.ts'
+import { importPlugins } from '../../../plugins/import-plugins.ts'
 import type { Plugin } from '../../../sdk/index.ts'
 import { BuiltIns } from '../built-ins.ts'
 import { currentTask, runAsTask } from '../current-task.ts'
 import { guardProcess } from '../process-guard.ts'
 import { PluginExecutor } from './plugin-executor.ts'
-import { failureOf } from './plugin-failure.ts'
-import type { FromPlugins, PluginThreadData, ToPlugins } from './plugin-messages.ts'
+import { toPluginFailure } from './plugin-failure.ts'
+import type { PluginProcessCall, PluginProcessMessage, PluginThreadData } from './plugin-messages.ts'
 
-// The thread that loads one module of plugins and makes calls of its code. `plugin-supervisor.ts` starts and watches it.
+// The thread that loads one module of plugins and executes calls. `plugin-supervisor.ts` starts and watches it.
 
 const BEAT_MS = 50
 
 const { module, access, beat } = workerData as PluginThreadData
 const counter = new Int32Array(beat)
-const send = (message: FromPlugins) => parentPort?.postMessage(message)
+const send = (message: PluginProcessMessage) => parentPort?.postMessage(message)
 const builtIns = new BuiltIns()
 /** Calls that have not returned. */
 const open = new Set<number>()
 
 guardProcess((call) => {
   const error = new Error(`${call} was called: plugins cannot end the process that they run in`)
-  // The plugin may catch what is thrown here.
+  // The plugin may catch this error, so the call is settled here.
   settle(callAtWork(), { threw: error })
   throw error
 })
-// A rejection that nobody handles arrives here, too.
+// Also receives unhandled rejections.
 process.on('uncaughtException', (error: unknown) => settle(callAtWork(), { threw: error }))
 
 const executor = await load().catch((error: unknown) => {
-  send({ type: 'load-failed', failure: failureOf(error) })
+  send({ type: 'load-failed', failure: toPluginFailure(error) })
   return undefined
 })
 if (executor) {
   Atomics.add(counter, 0, 1)
   setInterval(() => Atomics.add(counter, 0, 1), BEAT_MS)
-  parentPort?.on('message', ({ id, call }: ToPlugins) => {
-    // Another call may have replaced them.
+  parentPort?.on('message', ({ id, call }: PluginProcessCall) => {
+    // Another call may have replaced built-ins.
     builtIns.restore()
     send({ type: 'begun', id })
     open.add(id)
@@ -58,19 +58,19 @@ async function load(): Promise<PluginExecutor> {
   return new PluginExecutor(plugins, access)
 }
 
-/** Once: code that threw out of band may return afterwards. */
+/** Settles a call once: code that threw asynchronously may still return a value. */
 function settle(id: number | undefined, outcome: { readonly output: unknown } | { readonly threw: unknown }): void {
   if (id === undefined || !open.delete(id)) return
   builtIns.restore()
   try {
-    if ('threw' in outcome) send({ type: 'threw', id, failure: failureOf(outcome.threw) })
+    if ('threw' in outcome) send({ type: 'threw', id, failure: toPluginFailure(outcome.threw) })
     else send({ type: 'returned', id, output: outcome.output })
   } catch (error) {
-    send({ type: 'threw', id, failure: failureOf(error) })
+    send({ type: 'threw', id, failure: toPluginFailure(error) })
   }
 }
 
-/** Calls are known by their numbers where tasks are by their keys. */
+/** Calls are tracked like tasks, with their ids as keys. */
 function callAtWork(): number | undefined {
   const id = currentTask()
   return id === undefined ? undefined : Number(id)

@@ -1,13 +1,13 @@
 import { availableParallelism } from 'node:os'
 import type { Clock } from '../../../config/clock.ts'
-import { messageOf } from '../../../config/failure.ts'
+import { messageOf } from '../../../config/errors.ts'
 import type { Logger } from '../../../config/logger.ts'
 import { createCatalog } from '../../../plugins/catalog.ts'
+import { type Loaded, type PluginFault, resolveConflicts } from '../../../plugins/conflict-resolution.ts'
 import type { PluginDescriptor } from '../../../plugins/descriptor.ts'
 import { discoverModules } from '../../../plugins/discovery.ts'
-import { type Loaded, type PluginFault, withoutRivals } from '../../../plugins/selection.ts'
 import { restrictConnectors } from '../../host-access/class-rules.ts'
-import type { ConnectorAccess } from '../../host-access/settings.ts'
+import type { ConnectorAccess } from '../../host-access/connector-access.ts'
 import type {
   PluginCall,
   PluginCatalog,
@@ -23,25 +23,28 @@ import { startPluginProcess } from './plugin-process.ts'
 
 export type ProcessPluginHostOptions = Omit<PluginProcessOptions, 'module'> & {
   readonly pluginPath: readonly string[]
-  /** How long a call may take, waiting included. */
+  /** Timeout of a call, in ms, including the time it waits. */
   readonly timeoutMs: number
   readonly logger: Logger
   readonly clock: Clock
 }
 
 const LOOK_MS = 100
-/** What ships is known to load: only a machine that is very busy takes long. Without it no worker starts. */
+/**
+ * Load timeout of the shipped plugins, in ms. It is long, because they fail to load in time only on an overloaded
+ * machine, and no worker starts without them.
+ */
 const SHIPPED_LOAD_MS_MAX = 120_000
-/** Modules that are loaded at the same time when a worker starts. */
+/** Number of modules that are loaded concurrently at the start of a worker. */
 const LOADING_MAX = Math.max(2, availableParallelism())
 
 /**
- * Plugins in processes of their own, one for each module of `plugin.path` and one for all that ship: what their code does
- * affects nothing but the calls of their own module. A process ends when it is not used, and starts with the next call.
+ * Runs plugins in separate processes: one per module of `plugin.path` and one for all shipped plugins. Plugin code can
+ * only affect calls to its own module. An idle process ends; the next call starts it.
  */
 export class ProcessPluginHost implements PluginHost {
   readonly catalog: PluginCatalog
-  /** URLs of the modules that plugins beside the shipped ones come from, for threads that run tasks. */
+  /** URLs of the plugin modules in addition to the shipped plugins, for threads that run tasks. */
   readonly modules: readonly string[]
   readonly faults: readonly PluginFault[]
   readonly #modules: Modules
@@ -53,7 +56,10 @@ export class ProcessPluginHost implements PluginHost {
     this.faults = loaded.faults
   }
 
-  /** Loads every module. What cannot be loaded is a fault; rejects only when the plugins that ship cannot be. */
+  /**
+   * Loads all modules. A module that cannot be loaded is reported in `faults`; rejects only when the shipped plugins
+   * cannot be loaded.
+   */
   static async open(options: ProcessPluginHostOptions): Promise<ProcessPluginHost> {
     const modules = new Modules(options)
     try {
@@ -105,9 +111,9 @@ async function loadAll(modules: Modules, pluginPath: readonly string[]): Promise
   }
   const loading = Array.from({ length: LOADING_MAX }, loadNext)
   const [shipped] = await Promise.all([modules.load(null), ...loading])
-  // In the order of `plugin.path`, however long each took.
+  // In the order of `plugin.path`, independent of the loading times.
   const urls = found.flatMap((one) => ('url' in one && loaded.has(one.url) ? [one.url] : []))
-  const chosen = withoutRivals(
+  const chosen = resolveConflicts(
     shipped,
     urls.flatMap((url) => loaded.get(url) ?? []),
   )
@@ -117,7 +123,7 @@ async function loadAll(modules: Modules, pluginPath: readonly string[]): Promise
   return { plugins: [...shipped, ...chosen.plugins], urls, faults: [...faults, ...chosen.faults] }
 }
 
-/** The modules by URL, and which of them a plugin comes from. */
+/** The modules by URL, and the module of each plugin. */
 class Modules {
   readonly #options: ProcessPluginHostOptions
   readonly #modules = new Map<string | null, PluginModule>()
@@ -148,14 +154,14 @@ class Modules {
     return module.load()
   }
 
-  /** Of several modules with the same plugin, the first is asked. */
+  /** When several modules export the same plugin, calls go to the first one. */
   register(url: string | null, plugins: readonly PluginDescriptor[]): void {
     const module = this.#modules.get(url)
-    for (const key of plugins.map(keyOf)) if (module && !this.#byPlugin.has(key)) this.#byPlugin.set(key, module)
+    for (const key of plugins.map(pluginKey)) if (module && !this.#byPlugin.has(key)) this.#byPlugin.set(key, module)
   }
 
   of(plugin: PluginName): PluginModule {
-    const module = this.#byPlugin.get(keyOf(plugin))
+    const module = this.#byPlugin.get(pluginKey(plugin))
     if (module === undefined) throw new Error(`no module has the ${plugin.kind} ${plugin.class} ${plugin.version}`)
     return module
   }
@@ -166,6 +172,6 @@ class Modules {
   }
 }
 
-function keyOf({ kind, class: name, version }: PluginName): string {
+function pluginKey({ kind, class: name, version }: PluginName): string {
   return `${kind} ${name} ${version}`
 }

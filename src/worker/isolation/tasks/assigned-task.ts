@@ -1,21 +1,21 @@
 import type { TaskCounters } from '../../tasks/task-counters.ts'
 import type { TaskMessage } from '../../tasks/task-spec.ts'
 
-/** A task in a thread, as the pool knows it. */
-export class PlacedTask {
+/** A task that the pool assigned to a thread. */
+export class AssignedTask {
   readonly key: string
   readonly stopped = Promise.withResolvers<void>()
   readonly startedMs: number
   counters: TaskCounters
-  /** What it says is of no interest any more: it was told to stop, or has failed. */
+  /** Set when the task was told to stop or has failed. Its messages are ignored. */
   isOver = false
-  /** It did not stop in time; nobody waits for it any more. */
+  /** Set when the task did not stop in time and is no longer waited for. */
   isAbandoned = false
   hasStarted = false
   hasLeft = false
-  /** When a stop that it was told has taken too long. */
+  /** When a requested stop times out, in ms of `performance.now()`. */
   stopByMs: number | undefined
-  /** Why it has to go to another thread. */
+  /** Why the task has to move to another thread. */
   moveReason: string | undefined
   readonly #report: (message: TaskMessage) => void
 
@@ -37,7 +37,7 @@ export class PlacedTask {
     this.#report(message)
   }
 
-  /** It is in its thread no more: it has stopped, or its thread has ended. */
+  /** Called when the task has stopped or its thread has ended. */
   leave(): void {
     this.hasLeft = true
     if (this.moveReason !== undefined) this.say({ type: 'interrupted', reason: this.moveReason })

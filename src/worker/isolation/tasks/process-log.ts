@@ -1,8 +1,8 @@
 import type { Readable } from 'node:stream'
 import { systemClock } from '../../../config/clock.ts'
-import { cutText } from '../../../config/cut-text.ts'
-import { LogLimiter, type LogLimits } from '../../../config/log-limiter.ts'
+import { type LogLimits, LogRateLimiter } from '../../../config/log-rate-limiter.ts'
 import type { Logger } from '../../../config/logger.ts'
+import { truncateText } from '../../../config/truncate-text.ts'
 import { LINE_CHARS_MAX } from './log-line.ts'
 
 const LEVELS: Readonly<Record<number, 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'fatal'>> = {
@@ -13,21 +13,21 @@ const LEVELS: Readonly<Record<number, 'trace' | 'debug' | 'info' | 'warn' | 'err
   50: 'error',
   60: 'fatal',
 }
-/** A process may log as much as so many tasks. */
+/** The limits of one task are multiplied by this number for a whole process. */
 const TASKS = 10
 const LAST_WORDS_CHARS = 2_000
-/** Bytes that are read of a pipe in a second; who writes more waits for it. */
+/** Bytes per second that are read from a pipe. A process that writes more is slowed down by the full pipe. */
 const PIPE_BYTES_PER_SECOND = 64 * 1024
 const DROPPED_REPORT_MS = 5_000
 
 /**
- * The log of a task process, written into the log of the worker. What its thread logs is limited there for each task;
- * here the whole process is, whatever it sends.
+ * Copies the log of a task process to the worker's log. The thread limits the log of each task; this class limits the
+ * process as a whole, whatever it sends.
  */
 export class ProcessLog {
   readonly #logger: Logger
   readonly #name: string
-  readonly #limiter: LogLimiter
+  readonly #limiter: LogRateLimiter
   #lastWords = ''
   #reportedMs = 0
 
@@ -35,23 +35,23 @@ export class ProcessLog {
     this.#name = name
     this.#logger = logger
     const limits = { linesPerSecond: TASKS * log.linesPerSecond, bytesPerSecond: TASKS * log.bytesPerSecond }
-    this.#limiter = new LogLimiter(limits, systemClock.monotonicMs)
+    this.#limiter = new LogRateLimiter(limits, systemClock.monotonicMs)
   }
 
-  /** The end of what it wrote past its log, to say why it ended. */
+  /** The end of the process's standard output and error, to explain its exit. */
   get lastWords(): string {
     const text = this.#lastWords.trim()
     return text === '' ? '' : `; its last words were:\n${text}`
   }
 
-  /** A line of its log, as JSON. */
+  /** A line of the process's log, as JSON. */
   write(line: string): void {
     if (!this.#limiter.admits(this.#name, 0, line.length)) return
     const { level, time: _, msg, ...fields } = JSON.parse(line) as { level: number; time: string; msg: string }
     this.#logger[LEVELS[level] ?? 'info'](fields, msg)
   }
 
-  /** Reads what goes past the log: crashes of the process, and native code that writes by itself. */
+  /** Reads the process's standard output and error, to which crashes and native code write. */
   follow(...pipes: readonly Readable[]): void {
     for (const pipe of pipes) {
       let leftBytes = PIPE_BYTES_PER_SECOND
@@ -60,7 +60,7 @@ export class ProcessLog {
         this.#lastWords = (this.#lastWords + text).slice(-LAST_WORDS_CHARS)
         if (this.#limiter.admits(`${this.#name} output`, 0, text.length))
           this.#logger.warn(
-            { thread: this.#name, output: cutText(text, LINE_CHARS_MAX) },
+            { thread: this.#name, output: truncateText(text, LINE_CHARS_MAX) },
             'a task process wrote past its log',
           )
         leftBytes -= text.length

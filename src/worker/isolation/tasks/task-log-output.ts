@@ -1,6 +1,6 @@
-import { cutText } from '../../../config/cut-text.ts'
-import { LogLimiter, type LogLimits } from '../../../config/log-limiter.ts'
+import { type LogLimits, LogRateLimiter } from '../../../config/log-rate-limiter.ts'
 import type { Logger } from '../../../config/logger.ts'
+import { truncateText } from '../../../config/truncate-text.ts'
 import { cutLine, LINE_CHARS_MAX, levelOf } from './log-line.ts'
 
 const REPORT_MS = 5_000
@@ -8,20 +8,20 @@ const REPORT_MS = 5_000
 export type TaskLogOptions = {
   readonly limits: LogLimits
   readonly monotonicMs: () => number
-  /** On whose behalf the thread works, by task key. */
+  /** The key of the task on whose behalf the thread runs. */
   readonly task: () => string | undefined
-  /** Sends a line out of the thread. */
+  /** Sends a line from the thread to the worker. */
   readonly send: (line: string) => void
 }
 
-/** What tasks log, limited for each task and level before it leaves their thread. */
+/** The log of the tasks in a thread, rate-limited by task and level before it leaves the thread. */
 export class TaskLogOutput {
   readonly #options: TaskLogOptions
-  readonly #limiter: LogLimiter
+  readonly #limiter: LogRateLimiter
 
   constructor(options: TaskLogOptions) {
     this.#options = options
-    this.#limiter = new LogLimiter(options.limits, options.monotonicMs)
+    this.#limiter = new LogRateLimiter(options.limits, options.monotonicMs)
   }
 
   write(line: string): void {
@@ -31,7 +31,7 @@ export class TaskLogOutput {
     send(cutLine(line, source === undefined ? {} : { source }))
   }
 
-  /** One line for each task and level of which lines were dropped since the last call. */
+  /** Logs one line per task and level with the number of lines dropped since the last call. */
   reportDropped(): void {
     const { limits, send } = this.#options
     for (const { source, level, lines, bytes } of this.#limiter.takeDropped()) {
@@ -40,18 +40,18 @@ export class TaskLogOutput {
     }
   }
 
-  /** Reports what was dropped every few seconds. */
+  /** Calls `reportDropped` every 5 s. */
   start(): void {
     setInterval(() => this.reportDropped(), REPORT_MS).unref()
   }
 }
 
-/** What plugins write to standard output, to standard error or as a warning of Node's becomes lines of the log. */
+/** Writes plugins' standard output, standard error and Node warnings to the log. */
 export function captureOutput(logger: Logger): void {
   for (const stream of ['stdout', 'stderr'] as const) {
     process[stream].write = (chunk: string | Uint8Array, ...rest: unknown[]) => {
       const written = typeof chunk === 'string' ? chunk : Buffer.from(chunk.subarray(0, 4 * LINE_CHARS_MAX)).toString()
-      const text = cutText(written, LINE_CHARS_MAX / 2).trimEnd()
+      const text = truncateText(written, LINE_CHARS_MAX / 2).trimEnd()
       if (text !== '') logger.info({ stream }, text)
       const done = rest.find((argument) => typeof argument === 'function')
       if (done) process.nextTick(done)

@@ -4,44 +4,50 @@ import { extname } from 'node:path'
 import type { Readable } from 'node:stream'
 import { fileURLToPath } from 'node:url'
 import type { MessagePort } from 'node:worker_threads'
-import type { BrokerAddress } from '../../../broker/home.ts'
-import { inTime } from '../../../config/in-time.ts'
-import type { LogLimits } from '../../../config/log-limiter.ts'
+import type { BrokerAddress } from '../../../broker/broker-address.ts'
+import type { LogLimits } from '../../../config/log-rate-limiter.ts'
 import type { Logger } from '../../../config/logger.ts'
-import type { ConnectorAccess } from '../../host-access/settings.ts'
+import { withTimeout } from '../../../config/timeout.ts'
+import type { ConnectorAccess } from '../../host-access/connector-access.ts'
 import { traceOf } from '../../tasks/error-trace.ts'
 import { withCompileCache } from '../compile-cache.ts'
 import { ProcessLog } from './process-log.ts'
-import type { FromSupervisor, SupervisorOptions, TaskCommand, ThreadEnd, ToSupervisor } from './task-messages.ts'
+import type {
+  SupervisorCommand,
+  SupervisorMessage,
+  SupervisorOptions,
+  TaskCommand,
+  ThreadEnd,
+} from './task-messages.ts'
 import { exhaustedMemory } from './task-thread.ts'
 
 export type TaskProcessOptions = {
   readonly name: string
   readonly logger: Logger
-  /** Where the log is, for one more process. */
+  /** Returns the address of the log, for one more process. */
   readonly address: () => Promise<BrokerAddress>
   readonly plugins: readonly string[]
   readonly access: ConnectorAccess
-  /** What all of its tasks together may hold. */
+  /** Memory limit of all its tasks together, in MB. */
   readonly memoryMbMax: number
-  /** How long a task may keep its thread from everything else. */
+  /** How long a task may block its thread, in ms. */
   readonly blockedMsMax: number
-  /** For each task. */
+  /** Limits of each task. */
   readonly log: LogLimits
-  readonly onMessage: (message: Extract<FromSupervisor, { type: 'said' | 'stopped' | 'pulse' }>) => void
-  /** Once, when it is gone or of no use any more. */
+  readonly onMessage: (message: Extract<SupervisorMessage, { type: 'said' | 'stopped' | 'pulse' }>) => void
+  /** Called once, when the process has ended or is unusable. */
   readonly onEnd: (end: ThreadEnd) => void
 }
 
-/** A process without a sign of life for so many looks hangs as a whole. */
+/** After this number of checks without a message, the process as a whole is considered hung. */
 const SILENT_LOOKS_MAX = 60
-/** What a process that ended has written may still be on its way. */
+/** How long to wait for the remaining output of a process that has ended, in ms. */
 const LAST_WORDS_MS = 500
 
 /**
- * A process with one thread for tasks, seen from the worker. It ends by SIGKILL, which nothing that a plugin does can
- * hold up: V8 cannot end a thread in a loop of built-in functions or in native code, and a thread that exhausts its heap
- * there takes its whole process with it.
+ * A process with one thread for tasks, as seen from the worker. It is ended by SIGKILL, which plugin code cannot delay:
+ * V8 cannot end a thread that loops in a built-in function or runs native code, and a thread that exhausts its heap
+ * there takes the whole process with it.
  */
 export class TaskProcess {
   readonly #options: TaskProcessOptions
@@ -64,7 +70,7 @@ export class TaskProcess {
     void this.#child.then((child) => child && send(child, command))
   }
 
-  /** To be called regularly: ends the process when it gives no sign of life. */
+  /** Sends a heartbeat and ends the process when it does not respond. To be called regularly. */
   look(): void {
     this.#silentLooks += 1
     void this.#child.then((child) => child && send(child, { do: 'pulse' }))
@@ -74,7 +80,7 @@ export class TaskProcess {
     void this.end()
   }
 
-  /** Resolves when the process is gone. */
+  /** Ends the process. Resolves when it has exited. */
   async end(): Promise<void> {
     this.#isOver = true
     const child = await this.#child
@@ -96,7 +102,7 @@ export class TaskProcess {
     })
     child.on('error', (error) => this.#over({ what: `could not get a process: ${traceOf(error)}` }))
     child.on('exit', (code, signal) => void this.#exited(child, code, signal))
-    child.on('message', (message: FromSupervisor) => this.#hear(message))
+    child.on('message', (message: SupervisorMessage) => this.#hear(message))
     this.#log.follow(child.stdout as Readable, child.stderr as Readable)
     const options: SupervisorOptions = {
       address: place.kind === 'thread' ? 'parent' : place,
@@ -111,19 +117,21 @@ export class TaskProcess {
     return child
   }
 
-  /** An embedded broker is open in this process: its requests and answers take the channel between the processes. */
+  /**
+   * Connects the process to the embedded broker that is open in the worker: requests and responses use the IPC channel.
+   */
   #bridge(child: ChildProcess, port: MessagePort): void {
     this.#port = port
     port.on('message', (message: unknown) => send(child, { do: 'broker', message }))
   }
 
-  #hear(message: FromSupervisor): void {
+  #hear(message: SupervisorMessage): void {
     this.#silentLooks = 0
     if (message.type === 'log') this.#log.write(message.line)
     else if (!this.#isOver) this.#act(message)
   }
 
-  #act(message: Exclude<FromSupervisor, { type: 'log' }>): void {
+  #act(message: Exclude<SupervisorMessage, { type: 'log' }>): void {
     switch (message.type) {
       case 'broker':
         this.#port?.postMessage(message.message)
@@ -144,8 +152,8 @@ export class TaskProcess {
   async #exited(child: ChildProcess, code: number | null, signal: NodeJS.Signals | null): Promise<void> {
     this.#port?.close()
     const { memoryMbMax } = this.#options
-    // Not more: a process that a plugin started may hold the pipes.
-    await inTime(once(child, 'close'), LAST_WORDS_MS, () => undefined)
+    // With a timeout, because a child process that a plugin started may keep the pipes open.
+    await withTimeout(once(child, 'close'), LAST_WORDS_MS, () => undefined)
     if (this.#log.lastWords.includes('out of memory')) this.#over({ what: exhaustedMemory(memoryMbMax) })
     else this.#over({ what: `ended its process by ${signal ?? `exit code ${code}`}${this.#log.lastWords}` })
   }
@@ -157,7 +165,7 @@ export class TaskProcess {
   }
 }
 
-/** What cannot be sent is for a process that is gone, which its exit tells. */
-function send(child: ChildProcess, message: ToSupervisor): void {
+/** Errors are ignored: sending fails only when the process has exited, which the `exit` event reports. */
+function send(child: ChildProcess, message: SupervisorCommand): void {
   if (child.connected) child.send(message, () => undefined)
 }

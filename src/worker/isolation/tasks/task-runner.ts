@@ -3,39 +3,40 @@ import type { Clock } from '../../../config/clock.ts'
 import type { Logger } from '../../../config/logger.ts'
 import type { Catalog } from '../../../plugins/catalog.ts'
 import type { HostAccess } from '../../../sdk/index.ts'
-import { taskKey } from '../../herder/work-plan.ts'
+import { taskKey } from '../../model/task-key.ts'
 import { traceOf } from '../../tasks/error-trace.ts'
+import type { WorkerTaskContext } from '../../tasks/task-context.ts'
 import type { TaskCounters } from '../../tasks/task-counters.ts'
 import type { TaskMessage, TaskSpec } from '../../tasks/task-spec.ts'
-import { SinkTask } from '../../tasks/worker-sink-task.ts'
-import { SourceTask, type TaskParts } from '../../tasks/worker-source-task.ts'
+import { WorkerSinkTask } from '../../tasks/worker-sink-task.ts'
+import { WorkerSourceTask } from '../../tasks/worker-source-task.ts'
 import { currentTask, runAsTask } from '../current-task.ts'
 
-export type TaskRunnerParts = {
+export type TaskRunnerOptions = {
   readonly broker: Broker
-  /** Absent: no client has a connection of its own. */
-  readonly connect?: TaskParts['connect']
+  /** Default: all clients use `broker`. */
+  readonly connect?: WorkerTaskContext['connect']
   readonly plugins: Catalog
-  /** What connectors may use. */
+  /** The hosts and files that connectors may use. */
   readonly access: HostAccess
   readonly logger: Logger
   readonly clock: Clock
 }
 
-/** A task that runs in this very thread. */
+/** A task that runs in this thread. */
 export type LocalTask = {
   setPaused(paused: boolean): void
-  /** Resolves when the task has let go of everything. */
+  /** Resolves when the task has released all its resources. */
   stop(): Promise<void>
 }
 
-/** Runs tasks in this very thread, and knows whose fault it is when something throws out of band. */
+/** Runs tasks in this thread, and attributes uncaught errors to the task that caused them. */
 export class TaskRunner {
-  readonly #parts: TaskRunnerParts
-  /** By task key, what ends the task at once. */
+  readonly #parts: TaskRunnerOptions
+  /** By task key: functions that fail the task immediately. */
   readonly #failing = new Map<string, (error: unknown) => void>()
 
-  constructor(parts: TaskRunnerParts) {
+  constructor(parts: TaskRunnerOptions) {
     this.#parts = parts
   }
 
@@ -45,7 +46,7 @@ export class TaskRunner {
     const log = logger.child({ connector: spec.connector, task: spec.task })
     const stopping = new AbortController()
     let isOver = false
-    // What a task says after it was told to stop is of no use: it may be running elsewhere by then.
+    // Messages after a stop request are dropped, because the task may already run elsewhere.
     const report = (message: TaskMessage) => {
       if (!stopping.signal.aborted) tell(message)
     }
@@ -60,7 +61,7 @@ export class TaskRunner {
     this.#failing.set(key, fail)
     const { ended, setPaused } = runAsTask(key, () => {
       try {
-        const task = spec.kind === 'source' ? new SourceTask(parts) : new SinkTask(parts)
+        const task = spec.kind === 'source' ? new WorkerSourceTask(parts) : new WorkerSinkTask(parts)
         return { ended: task.run().catch(fail), setPaused: (paused: boolean) => task.setPaused(paused) }
       } catch (error) {
         return { ended: Promise.resolve().then(() => fail(error)), setPaused: () => undefined }
@@ -76,8 +77,8 @@ export class TaskRunner {
     }
   }
 
-  /** Something was thrown that nobody caught. Ends the task that it belongs to; false: it is nobody's. */
-  threw(error: unknown): boolean {
+  /** Fails the task that an uncaught error belongs to. Returns false when it belongs to none. */
+  handleUncaught(error: unknown): boolean {
     const fail = this.#failing.get(currentTask() ?? '')
     fail?.(error)
     return fail !== undefined

@@ -1,17 +1,20 @@
 import { MessageChannel } from 'node:worker_threads'
-import type { BrokerAddress } from '../../../broker/home.ts'
+import type { BrokerAddress } from '../../../broker/broker-address.ts'
 import { countersIn, countersMemory, type TaskCounters } from '../../tasks/task-counters.ts'
-import { volunteerForOomKiller } from '../oom-score.ts'
+import { raiseOomScore } from '../oom-score.ts'
 import { ResidentLimit } from '../resident-limit.ts'
-import type { FromSupervisor, SupervisorOptions, TaskCommand, ToSupervisor } from './task-messages.ts'
+import type { SupervisorCommand, SupervisorMessage, SupervisorOptions, TaskCommand } from './task-messages.ts'
 import { exhaustedMemory, TaskThread } from './task-thread.ts'
 
-// A task process begins here: its main thread supervises the one thread in which the tasks run, and answers whatever that
-// thread does. No code of plugins runs in this thread.
+// Entry point of a task process. The main thread supervises the one thread that runs the tasks, and stays responsive
+// whatever that thread does. No plugin code runs in the main thread.
 
 const LOOK_MS = 250
 const MEASURE_MS = 100
-/** A worker that is silent for so long is frozen or gone: its session in the group has ended, others run its tasks. */
+/**
+ * A worker that is silent for 10 s is frozen or has exited: its group session has expired and other workers run its
+ * tasks.
+ */
 const SILENT_LOOKS_MAX = 10_000 / LOOK_MS
 
 type Counted = { readonly live: TaskCounters; sent: string }
@@ -22,25 +25,25 @@ let toBroker: ((message: unknown) => void) | undefined
 let silentLooks = 0
 
 process.title = `weir ${process.argv[2] ?? 'tasks'}`
-// Of a terminal or a service manager, which send them to all processes: the worker ends this one.
+// A terminal or a service manager sends these to all processes of the group; the worker decides when this one ends.
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => undefined)
-// By a signal: an exit would wait for the thread, which may be in native code.
+// By a signal, because an exit would wait for the thread, which may be in native code.
 process.on('disconnect', die)
-process.on('message', (message: ToSupervisor) => {
+process.on('message', (message: SupervisorCommand) => {
   silentLooks = 0
   if (message.do === 'begin') begin(message.options)
   else if (message.do === 'broker') toBroker?.(message.message)
   else if (message.do !== 'pulse') pass(message)
 })
-volunteerForOomKiller()
+raiseOomScore()
 
 function die(): never {
   process.kill(process.pid, 'SIGKILL')
   throw new Error('a killed process does not go on')
 }
 
-function tell(message: FromSupervisor): void {
-  // Who does not listen any more is gone, and so is this process in a moment.
+function tell(message: SupervisorMessage): void {
+  // A send fails only when the worker has exited; `disconnect` then ends this process.
   if (process.connected) process.send?.(message, undefined, undefined, () => undefined)
 }
 

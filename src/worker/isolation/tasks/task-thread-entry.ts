@@ -2,33 +2,33 @@ import { isDeepStrictEqual } from 'node:util'
 import { parentPort, workerData } from 'node:worker_threads'
 import type { Broker } from '../../../broker/broker.ts'
 import { BrokerError } from '../../../broker/error.ts'
-import { openBroker } from '../../../broker/open.ts'
+import { openBroker } from '../../../broker/open-broker.ts'
 import { systemClock } from '../../../config/clock.ts'
 import { createLogger } from '../../../config/logger.ts'
 import { retry } from '../../../config/retry.ts'
-import { loadModules } from '../../../plugins/load.ts'
+import { loadModules } from '../../../plugins/load-modules.ts'
+import type { RawConfig } from '../../../sdk/index.ts'
 import { restrictConnectors } from '../../host-access/class-rules.ts'
 import { clientAccess, hostAccess } from '../../host-access/host-access.ts'
-import type { RawConfig } from '../../stores/config-codec.ts'
 import { countersIn } from '../../tasks/task-counters.ts'
 import { BuiltIns } from '../built-ins.ts'
 import { currentTask } from '../current-task.ts'
 import { guardProcess } from '../process-guard.ts'
 import { captureOutput, TaskLogOutput } from './task-log-output.ts'
-import type { FromThread, ThreadData, ToThread } from './task-messages.ts'
+import type { ThreadCommand, ThreadData, ThreadMessage } from './task-messages.ts'
 import { type LocalTask, TaskRunner } from './task-runner.ts'
 
-// The thread that tasks run in: begins here, and does what the supervisor of its process says.
+// Entry point of the thread that runs tasks. It executes the commands of the supervisor of its process.
 
-/** How often a thread that is well counts. */
+/** Interval at which a responsive thread increments its counter, in ms. */
 const BEAT_MS = 100
 const OPEN = { backoff: { firstMs: 250, maxMs: 5_000 }, withinMs: 600_000, retriable: isPassing }
 
 const data = workerData as ThreadData
-// Taken aside before plugins are loaded, which may replace them.
+// Saved before plugins are loaded, because plugins may replace it.
 const { add } = Atomics
 const port = parentPort
-const tell = (message: FromThread) => port?.postMessage(message)
+const tell = (message: ThreadMessage) => port?.postMessage(message)
 const beat = new Int32Array(data.beat)
 
 const output = new TaskLogOutput({
@@ -37,13 +37,13 @@ const output = new TaskLogOutput({
   task: currentTask,
   send: (line) => tell({ type: 'log', line }),
 })
-// What of it is wanted, the worker knows: it can change at any time.
+// The worker filters by level, because the level can change at any time.
 const logger = createLogger({ level: 'debug', write: (line) => output.write(line) })
 captureOutput(logger)
 output.start()
 guardProcess((call) => {
   const error = new Error(`a plugin called ${call}, which would end the process of all tasks`)
-  runner?.threw(error)
+  runner?.handleUncaught(error)
   throw error
 })
 const builtIns = new BuiltIns()
@@ -60,33 +60,33 @@ const started = new TaskRunner({ broker, connect, plugins, access, logger, clock
 runner = started
 const tasks = new Map<number, LocalTask>()
 
-// A rejection that nobody handles arrives here too.
+// Also receives unhandled rejections.
 process.on('uncaughtException', (error: unknown) => {
-  if (!started.threw(error)) logger.error({ err: error }, 'something was thrown that belongs to no task')
+  if (!started.handleUncaught(error)) logger.error({ err: error }, 'something was thrown that belongs to no task')
 })
-// Before the first task: it may be the one that keeps the thread from ever counting again.
+// Before the first task starts, because that task may block the thread forever.
 add(beat, 0, 1)
 setInterval(() => {
   areBuiltInsIntact()
   add(beat, 0, 1)
 }, BEAT_MS)
-port?.on('message', (message: ToThread) => void carryOut(message))
+port?.on('message', (message: ThreadCommand) => void carryOut(message))
 
-/** False: a plugin had changed them, so that nothing that happened in this thread since can be relied on. */
+/** Returns false when a plugin had replaced built-ins, so that nothing the thread did since is reliable. */
 function areBuiltInsIntact(): boolean {
   const names = builtIns.restore()
   if (names.length > 0) tell({ type: 'changed-built-ins', names: names.slice(0, 10) })
   return names.length === 0
 }
 
-async function carryOut(message: ToThread): Promise<void> {
+async function carryOut(message: ThreadCommand): Promise<void> {
   const { slot } = message
   if (!areBuiltInsIntact()) return
   switch (message.do) {
     case 'start': {
       const { spec, counters } = message
       const report: Parameters<TaskRunner['start']>[2] = (said) => {
-        // A failure may be one of another task that changed what this one uses.
+        // The failure may have been caused by built-ins that another task replaced.
         if (said.type !== 'failed' || areBuiltInsIntact()) tell({ type: 'said', slot, message: said })
       }
       tasks.set(slot, started.start(spec, countersIn(counters), report))
@@ -102,7 +102,7 @@ async function carryOut(message: ToThread): Promise<void> {
   }
 }
 
-/** An embedded broker has one way in. */
+/** Resolves to undefined for an embedded broker, which has a single connection. */
 async function connect(connection: RawConfig, overrides: RawConfig): Promise<Broker | undefined> {
   const { address } = data
   if (address.kind !== 'kafka') return undefined

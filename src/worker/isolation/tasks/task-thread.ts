@@ -1,29 +1,29 @@
 import { extname } from 'node:path'
 import { type MessagePort, Worker } from 'node:worker_threads'
-import type { BrokerAddress } from '../../../broker/home.ts'
-import type { LogLimits } from '../../../config/log-limiter.ts'
-import type { ConnectorAccess } from '../../host-access/settings.ts'
+import type { BrokerAddress } from '../../../broker/broker-address.ts'
+import type { LogLimits } from '../../../config/log-rate-limiter.ts'
+import type { ConnectorAccess } from '../../host-access/connector-access.ts'
 import { traceOf } from '../../tasks/error-trace.ts'
-import { interrogate } from '../thread-diagnosis.ts'
-import type { FromThread, ThreadData, ThreadEnd, ToThread } from './task-messages.ts'
+import { diagnoseThread } from '../thread-diagnosis.ts'
+import type { ThreadCommand, ThreadData, ThreadEnd, ThreadMessage } from './task-messages.ts'
 
-export type ThreadOptions = {
+export type TaskThreadOptions = {
   readonly name: string
-  /** A port of its address is handed over to the thread. */
+  /** For an embedded broker, its port is transferred to the thread. */
   readonly address: BrokerAddress
   readonly plugins: readonly string[]
   readonly access: ConnectorAccess
-  /** What all of its tasks together may hold on V8's heap. */
+  /** Limit of V8's heap for all tasks of the thread together, in MB. */
   readonly memoryMbMax: number
   readonly log: LogLimits
-  readonly onMessage: (message: FromThread) => void
-  /** Once, when it is gone or is of no use any more. */
+  readonly onMessage: (message: ThreadMessage) => void
+  /** Called once, when the thread has ended or is unusable. */
   readonly onEnd: (end: ThreadEnd) => void
 }
 
-/** One thread for tasks, seen from the supervisor of its process. */
+/** A thread that runs tasks, as seen from the supervisor of its process. */
 export class TaskThread {
-  readonly #options: ThreadOptions
+  readonly #options: TaskThreadOptions
   readonly #beat = new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT)
   readonly #counter = new Int32Array(this.#beat)
   readonly #worker: Worker
@@ -32,33 +32,33 @@ export class TaskThread {
   #end: ThreadEnd | undefined
   #isOver = false
 
-  constructor(options: ThreadOptions) {
+  constructor(options: TaskThreadOptions) {
     this.#options = options
     this.#worker = this.#start()
   }
 
-  /** Whether it has begun to take commands. */
+  /** Whether the thread accepts commands. */
   get isReady(): boolean {
     return Atomics.load(this.#counter, 0) > 0
   }
 
-  post(message: ToThread): void {
+  post(message: ThreadCommand): void {
     this.#worker.postMessage(message)
   }
 
-  /** Counts the looks at which the thread had not moved since the last one. */
+  /** Returns for how many consecutive checks the thread has made no progress. */
   look(): number {
     const beat = Atomics.load(this.#counter, 0)
-    // Until its first beat it is still being made.
+    // A thread without a first beat is still starting.
     this.#missed = beat === this.#lastBeat && beat > 0 ? this.#missed + 1 : 0
     this.#lastBeat = beat
     return this.#missed
   }
 
-  /** Gives up a thread that does not answer, after asking it what it does. */
+  /** Reports the end of a blocked thread, with a diagnosis of what it was executing. */
   async endBlocked(forMs: number): Promise<void> {
-    const testimony = await interrogate(this.#options.name)
-    this.#over({ what: `blocked its thread for more than ${forMs} ms`, ...(testimony && { testimony }) })
+    const testimony = await diagnoseThread(this.#options.name)
+    this.#over({ what: `blocked its thread for more than ${forMs} ms`, ...(testimony && { diagnosis: testimony }) })
   }
 
   #start(): Worker {
@@ -71,7 +71,7 @@ export class TaskThread {
       resourceLimits: { maxOldGenerationSizeMb: memoryMbMax },
       transferList,
     })
-    worker.on('message', (message: FromThread) => {
+    worker.on('message', (message: ThreadMessage) => {
       if (!this.#isOver) onMessage(message)
     })
     worker.on('error', (error: unknown) => {

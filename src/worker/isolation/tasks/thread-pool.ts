@@ -1,66 +1,66 @@
-import type { BrokerAddress } from '../../../broker/home.ts'
-import type { LogLimits } from '../../../config/log-limiter.ts'
+import type { BrokerAddress } from '../../../broker/broker-address.ts'
+import type { LogLimits } from '../../../config/log-rate-limiter.ts'
 import type { Logger } from '../../../config/logger.ts'
-import { taskKey } from '../../herder/work-plan.ts'
-import type { ConnectorAccess } from '../../host-access/settings.ts'
+import type { ConnectorAccess } from '../../host-access/connector-access.ts'
+import { taskKey } from '../../model/task-key.ts'
 import { countersIn } from '../../tasks/task-counters.ts'
 import type { RunningTask, TaskHost, TaskMessage, TaskSpec } from '../../tasks/task-spec.ts'
-import { PlacedTask } from './assigned-task.ts'
-import type { FromSupervisor, ThreadEnd } from './task-messages.ts'
+import { AssignedTask } from './assigned-task.ts'
+import type { SupervisorMessage, ThreadEnd } from './task-messages.ts'
 import { TaskProcess } from './task-process.ts'
 
-export type PoolOptions = {
+export type ThreadPoolOptions = {
   readonly logger: Logger
   readonly address: () => Promise<BrokerAddress>
-  /** Modules of plugins that tasks may use beside the shipped ones, as URLs. */
+  /** URLs of plugin modules, in addition to the plugins shipped with Weir. */
   readonly plugins?: readonly string[]
-  /** What connectors may be and may use. */
+  /** The connector classes that are allowed, and the hosts and files that connectors may use. */
   readonly access: ConnectorAccess
-  /** How many threads are made before tasks share one; each is in a process of its own. */
+  /** Maximum number of threads, each in a process of its own. Further tasks share these threads. */
   readonly threads: number
-  /** For each thread and its process. */
+  /** Memory limit of each thread and its process, in MB. */
   readonly memoryMbMax: number
-  /** Whether a thread is made before there is a task for it; when it is not used it is let go again. */
+  /** Whether a thread is started before there is a task for it. It ends after 10 s if it stays unused. */
   readonly isWarm?: boolean | undefined
-  /** How long a task may keep its thread from everything else. */
+  /** How long a task may block its thread, in ms. */
   readonly blockedMsMax: number
-  /** How long a task may take until it runs. */
+  /** Timeout of a task's start, in ms. */
   readonly startMsMax: number
-  /** How long a task may take to stop. */
+  /** Timeout of a task's stop, in ms. */
   readonly stopMsMax: number
-  /** Of each task. */
+  /** Limits of each task. */
   readonly log: LogLimits
 }
 
-/** Tasks one of which ended a thread, and nobody knows which. They stay among themselves. */
-type Suspects = { readonly keys: readonly string[] }
+/** Tasks of which one ended a thread, without a diagnosis of which one. They share no thread with other tasks. */
+type Quarantine = { readonly keys: readonly string[] }
 
-type Room = {
+type TaskThreadSlot = {
   readonly process: TaskProcess
-  readonly tasks: Map<number, PlacedTask>
-  readonly suspects: Suspects | undefined
-  /** Takes no tasks any more: those in it are to go elsewhere. */
+  readonly tasks: Map<number, AssignedTask>
+  readonly suspects: Quarantine | undefined
+  /** Set when the thread is to end: it gets no new tasks, and its tasks move to other threads. */
   isClosing: boolean
 }
 
 const LOOK_MS = 250
-/** How long a thread without tasks is kept: a task that is started again finds it warm. */
+/** How long a thread without tasks is kept, in ms, so that a restarted task needs no new thread. */
 const IDLE_MS = 10_000
 
 /**
- * Runs tasks in threads, each in a process of its own. A thread that a task ruins is replaced: the guilty task fails with
- * a trace that says so, the others are interrupted and come back in another thread.
+ * Runs tasks in threads, each in a process of its own. A thread that a task breaks is replaced: that task fails with a
+ * trace that states the reason, and the other tasks are interrupted and restarted in another thread.
  */
 export class ThreadPool implements TaskHost {
-  readonly #options: PoolOptions
-  readonly #rooms = new Set<Room>()
-  readonly #suspects = new Map<string, Suspects>()
+  readonly #options: ThreadPoolOptions
+  readonly #rooms = new Set<TaskThreadSlot>()
+  readonly #suspects = new Map<string, Quarantine>()
   readonly #ending = new Set<Promise<void>>()
   readonly #looking: NodeJS.Timeout
   #slots = 0
   #names = 0
 
-  constructor(options: PoolOptions) {
+  constructor(options: ThreadPoolOptions) {
     this.#options = options
     this.#looking = setInterval(() => this.#look(), LOOK_MS).unref()
     if (options.isWarm) this.#clear(this.#open(undefined))
@@ -70,7 +70,7 @@ export class ThreadPool implements TaskHost {
     const key = taskKey(spec)
     const room = this.#roomFor(key)
     const slot = this.#slots++
-    const task = new PlacedTask(key, report, { counters: { ...countersIn() }, startedMs: performance.now() })
+    const task = new AssignedTask(key, report, { counters: { ...countersIn() }, startedMs: performance.now() })
     room.tasks.set(slot, task)
     room.process.post({ do: 'start', slot, spec })
     return {
@@ -83,7 +83,7 @@ export class ThreadPool implements TaskHost {
         this.#stop(room, slot, task)
         return task.stopped.promise
       },
-      abandon: () => this.#abandon(room, task),
+      cancel: () => this.#abandon(room, task),
     }
   }
 
@@ -93,10 +93,10 @@ export class ThreadPool implements TaskHost {
     await Promise.all(this.#ending)
   }
 
-  #roomFor(key: string): Room {
+  #roomFor(key: string): TaskThreadSlot {
     const suspects = this.#suspects.get(key)
     const rooms = [...this.#rooms].filter((room) => room.suspects === suspects && !room.isClosing)
-    const smallest = rooms.reduce<Room | undefined>(
+    const smallest = rooms.reduce<TaskThreadSlot | undefined>(
       (best, room) => (best === undefined || room.tasks.size < best.tasks.size ? room : best),
       undefined,
     )
@@ -104,7 +104,7 @@ export class ThreadPool implements TaskHost {
     return smallest && (smallest.tasks.size === 0 || !mayGrow) ? smallest : this.#open(suspects)
   }
 
-  #open(suspects: Suspects | undefined): Room {
+  #open(suspects: Quarantine | undefined): TaskThreadSlot {
     const { logger, address, plugins = [], access, memoryMbMax, blockedMsMax, log } = this.#options
     const process = new TaskProcess({
       name: `tasks-${this.#names++}`,
@@ -118,12 +118,12 @@ export class ThreadPool implements TaskHost {
       onMessage: (message) => this.#hear(room, message),
       onEnd: (end) => this.#ended(room, end),
     })
-    const room: Room = { process, tasks: new Map(), suspects, isClosing: false }
+    const room: TaskThreadSlot = { process, tasks: new Map(), suspects, isClosing: false }
     this.#rooms.add(room)
     return room
   }
 
-  #hear(room: Room, message: Extract<FromSupervisor, { type: 'said' | 'stopped' | 'pulse' }>): void {
+  #hear(room: TaskThreadSlot, message: Extract<SupervisorMessage, { type: 'said' | 'stopped' | 'pulse' }>): void {
     if (message.type === 'pulse') {
       for (const [slot, counters] of message.counters) {
         const task = room.tasks.get(slot)
@@ -140,17 +140,17 @@ export class ThreadPool implements TaskHost {
       return
     }
     task.say(message.message)
-    // What has failed may go on all the same.
+    // A failed task may still be running code.
     if (message.message.type === 'failed') this.#stop(room, message.slot, task)
   }
 
-  #stop(room: Room, slot: number, task: PlacedTask): void {
+  #stop(room: TaskThreadSlot, slot: number, task: AssignedTask): void {
     task.stopByMs ??= performance.now() + this.#options.stopMsMax
     room.process.post({ do: 'stop', slot })
   }
 
-  /** A room without tasks is given up after a while. */
-  #clear(room: Room): void {
+  /** Ends a thread without tasks: after 10 s, or immediately when it is closing or quarantined. */
+  #clear(room: TaskThreadSlot): void {
     if (room.tasks.size > 0) return
     const close = () => {
       if (this.#rooms.has(room) && room.tasks.size === 0) this.#end(room)
@@ -159,8 +159,10 @@ export class ThreadPool implements TaskHost {
     else setTimeout(close, IDLE_MS).unref()
   }
 
-  /** Nobody waits for this task any more. Its thread goes with it, as soon as its neighbours have left. */
-  #abandon(room: Room, task: PlacedTask): void {
+  /**
+   * Gives up a task that did not stop in time. Its thread ends as soon as the other tasks have moved to other threads.
+   */
+  #abandon(room: TaskThreadSlot, task: AssignedTask): void {
     if (!this.#rooms.has(room) || task.hasLeft || task.isAbandoned) return
     task.isAbandoned = true
     room.isClosing = true
@@ -172,8 +174,8 @@ export class ThreadPool implements TaskHost {
     this.#endAbandoned(room)
   }
 
-  /** Ends a thread in which nobody is left but tasks that do not stop. */
-  #endAbandoned(room: Room): void {
+  /** Ends a closing thread when only tasks that do not stop are left in it. */
+  #endAbandoned(room: TaskThreadSlot): void {
     const tasks = [...room.tasks.values()]
     if (room.isClosing && tasks.every((task) => task.isAbandoned)) this.#end(room)
   }
@@ -187,7 +189,7 @@ export class ThreadPool implements TaskHost {
     }
   }
 
-  #lookAt(room: Room, slot: number, task: PlacedTask, nowMs: number): void {
+  #lookAt(room: TaskThreadSlot, slot: number, task: AssignedTask, nowMs: number): void {
     const { startMsMax } = this.#options
     if (task.stopByMs !== undefined && nowMs > task.stopByMs) this.#abandon(room, task)
     if (task.hasStarted || task.isOver || nowMs - task.startedMs < startMsMax) return
@@ -196,18 +198,18 @@ export class ThreadPool implements TaskHost {
     this.#stop(room, slot, task)
   }
 
-  #end(room: Room): void {
+  #end(room: TaskThreadSlot): void {
     this.#rooms.delete(room)
     for (const task of room.tasks.values()) task.leave()
     const ended = room.process.end().finally(() => this.#ending.delete(ended))
     this.#ending.add(ended)
   }
 
-  #ended(room: Room, { what, testimony }: ThreadEnd): void {
+  #ended(room: TaskThreadSlot, { what, diagnosis: testimony }: ThreadEnd): void {
     this.#rooms.delete(room)
     const tasks = [...room.tasks.values()]
     const victims = tasks.filter(({ isOver }) => !isOver)
-    // One that should have stopped is as likely to have done it, and is gone now.
+    // A task that should have stopped may have ended the thread as well, and is not restarted.
     const isCertain = victims.length === tasks.length
     const guilty = testimony?.task ?? (isCertain && victims.length === 1 ? victims[0]?.key : undefined)
     if (guilty === undefined && isCertain) this.#suspect(victims.map(({ key }) => key))
@@ -219,11 +221,11 @@ export class ThreadPool implements TaskHost {
     }
   }
 
-  /** Half and half, so that the guilty one is alone in the end. */
+  /** Splits the suspects into two quarantines; repeated failures isolate the task that causes them. */
   #suspect(keys: readonly string[]): void {
     const half = Math.ceil(keys.length / 2)
     for (const part of [keys.slice(0, half), keys.slice(half)]) {
-      const suspects: Suspects = { keys: part }
+      const suspects: Quarantine = { keys: part }
       for (const key of part) this.#suspects.set(key, suspects)
     }
   }

@@ -7,7 +7,7 @@ import { restore } from '../../../../src/broker/embedded/maintenance/restore.ts'
 import { verifyDirectory } from '../../../../src/broker/embedded/maintenance/verify.ts'
 import { memoryDirectory } from '../../../support/temporary-directory.ts'
 import { batchOf } from '../batch.ts'
-import { contentOf, open, write } from '../recorded-life.ts'
+import { contentOf, open, write } from '../recorded-snapshots.ts'
 
 const NOW_MS = Date.UTC(2026, 0, 2, 3, 4, 5)
 const quiet = () => {}

@@ -20,7 +20,7 @@ beforeEach(async () => {
   clock = new FakeClock()
   cluster = new DirectoryCluster({ path: folder, clock, logger: silentLogger() })
   heard.length = 0
-  cluster.onChange(({ key, what }) => heard.push(`${key} ${what}`))
+  cluster.onChange(({ key, type }) => heard.push(`${key} ${type}`))
 })
 afterEach(async () => {
   await cluster.stop()
@@ -50,7 +50,7 @@ describe('what is in the folder', () => {
   it('has namespaces of which nobody knows what they are like', async () => {
     write('a.yaml', CONNECTOR('a'))
     await cluster.start()
-    await cluster.followNamespaces()
+    await cluster.watchNamespaces()
     expect(cluster.namespace()).toBeUndefined()
   })
 
@@ -63,7 +63,7 @@ describe('what is in the folder', () => {
     write('notes.txt', 'none of these')
     await cluster.start()
     expect(cluster.list('Connector').map(({ metadata }) => metadata.name)).toEqual(['a', 'b'])
-    expect(cluster.unreadable()).toEqual([])
+    expect(cluster.manifestErrors()).toEqual([])
   })
 
   it('keeps its identity and its generation while nothing of it changes', async () => {
@@ -82,8 +82,8 @@ describe('what is in the folder', () => {
     write('a.yaml', CONNECTOR('a'))
     await cluster.start()
     write('a.yaml', CONNECTOR('a', 'clas: A'))
-    await eventually(() => cluster.unreadable().length > 0)
-    expect(cluster.unreadable()[0]).toMatchObject({ key: A, file: join(folder, 'a.yaml'), line: 4 })
+    await eventually(() => cluster.manifestErrors().length > 0)
+    expect(cluster.manifestErrors()[0]).toMatchObject({ key: A, file: join(folder, 'a.yaml'), line: 4 })
     await looks(3)
     expect(cluster.get(A)).toMatchObject({ spec: { class: 'A' } })
     expect(cluster.get(A)!.metadata.deletionTimestamp).toBeUndefined()
@@ -95,9 +95,9 @@ describe('what is in the folder', () => {
     rmSync(join(folder, 'a.yaml'))
     // Leads to itself: nobody can open it, root neither.
     symlinkSync('a.yaml', join(folder, 'a.yaml'))
-    await eventually(() => cluster.unreadable().length > 0)
-    expect(cluster.unreadable()[0]).toMatchObject({ file: join(folder, 'a.yaml') })
-    expect(cluster.unreadable()[0]?.message).toMatch(/^can't be read: ELOOP/)
+    await eventually(() => cluster.manifestErrors().length > 0)
+    expect(cluster.manifestErrors()[0]).toMatchObject({ file: join(folder, 'a.yaml') })
+    expect(cluster.manifestErrors()[0]?.message).toMatch(/^can't be read: ELOOP/)
     await looks(3)
     expect(cluster.get(A)).toMatchObject({ spec: { class: 'A' } })
     expect(cluster.get(A)!.metadata.deletionTimestamp).toBeUndefined()
@@ -107,8 +107,8 @@ describe('what is in the folder', () => {
     write('a.yaml', CONNECTOR('a', 'class: A, name: one'))
     await cluster.start()
     write('a.yaml', CONNECTOR('a', 'class: A, name: two'))
-    await eventually(() => cluster.unreadable().length > 0)
-    expect(cluster.unreadable()[0]?.message).toMatch(/^spec\.name is immutable: it was "one"/)
+    await eventually(() => cluster.manifestErrors().length > 0)
+    expect(cluster.manifestErrors()[0]?.message).toMatch(/^spec\.name is immutable: it was "one"/)
     expect(cluster.get(A)).toMatchObject({ spec: { name: 'one' } })
   })
 
@@ -116,13 +116,13 @@ describe('what is in the folder', () => {
     write('m.yaml', CONNECTOR('a', 'class: First'))
     await cluster.start()
     write('b.yaml', CONNECTOR('a', 'class: Second'))
-    await eventually(() => cluster.unreadable().length > 0)
+    await eventually(() => cluster.manifestErrors().length > 0)
     expect(cluster.get(A)).toMatchObject({ spec: { class: 'First' } })
-    expect(cluster.unreadable()[0]).toMatchObject({ file: join(folder, 'b.yaml'), line: 1 })
+    expect(cluster.manifestErrors()[0]).toMatchObject({ file: join(folder, 'b.yaml'), line: 1 })
     rmSync(join(folder, 'm.yaml'))
-    await eventually(() => cluster.unreadable().length === 0)
+    await eventually(() => cluster.manifestErrors().length === 0)
     expect(cluster.get(A)).toMatchObject({ spec: { class: 'Second' } })
-    expect(heard).not.toContain(`${A} gone`)
+    expect(heard).not.toContain(`${A} deleted`)
   })
 })
 
@@ -132,7 +132,7 @@ describe('what is taken out of the folder', () => {
     await cluster.start()
     rmSync(join(folder, 'a.yaml'))
     await eventually(() => cluster.get(A) === undefined)
-    expect(heard.at(-1)).toBe(`${A} gone`)
+    expect(heard.at(-1)).toBe(`${A} deleted`)
   })
 
   it('waits for its finalizer, and may come back until then', async () => {
@@ -163,8 +163,8 @@ describe('what is taken out of the folder', () => {
     await cluster.start()
     rmSync(folder, { recursive: true })
     writeFileSync(folder, 'a file in its place')
-    await eventually(() => cluster.unreadable().length > 0)
-    expect(cluster.unreadable()[0]?.message).toMatch(/^can't list this folder: /)
+    await eventually(() => cluster.manifestErrors().length > 0)
+    expect(cluster.manifestErrors()[0]?.message).toMatch(/^cannot list this folder: /)
     await clock.advance(10_000)
     expect(cluster.get(A)?.metadata.deletionTimestamp).toBeUndefined()
   })
@@ -200,7 +200,7 @@ describe('what is found out about it', () => {
     expect(await cluster.configMap('default', 'm')).toEqual({ k: 'one' })
     heard.length = 0
     write('m.yaml', 'apiVersion: v1\nkind: ConfigMap\nmetadata: {name: m}\ndata: {k: two}\n')
-    await eventually(() => heard.includes(`${A} declared`))
+    await eventually(() => heard.includes(`${A} desired`))
     expect(await cluster.configMap('default', 'm')).toEqual({ k: 'two' })
   })
 })

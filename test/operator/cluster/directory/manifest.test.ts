@@ -7,11 +7,11 @@ const SUBJECT = `${HEAD}kind: Subject\nmetadata: {name: s}\nspec:\n`
 
 describe('a file of manifests', () => {
   it('gives each document its line', () => {
-    const { resources, unreadable } = readManifests(
+    const { resources, manifestErrors } = readManifests(
       `# two of them\n${CONNECTOR}  class: A\n---\n\n${SUBJECT}  schema: '"int"'\n`,
       'f.yaml',
     )
-    expect(unreadable).toEqual([])
+    expect(manifestErrors).toEqual([])
     expect(resources.map(({ declared, line }) => [declared.kind, declared.name, line])).toEqual([
       ['Connector', 'c', 2],
       ['Subject', 's', 9],
@@ -27,7 +27,7 @@ describe('a file of manifests', () => {
       spec: { class: 'A', tasksMax: 1, deletionPolicy: 'Delete' },
     })
     for (const text of ['', '\n', '# nothing\n', '---\n---\n']) {
-      expect(readManifests(text, 'f.yaml')).toEqual({ resources: [], configMaps: [], unreadable: [] })
+      expect(readManifests(text, 'f.yaml')).toEqual({ resources: [], configMaps: [], manifestErrors: [] })
     }
   })
 
@@ -42,14 +42,17 @@ metadata: {name: c, uid: u, resourceVersion: "7", generation: 3, managedFields: 
 spec: {class: A}
 status: {conditions: []}
 `
-    expect(readManifests(text, 'f.yaml')).toMatchObject({ resources: [{ declared: { name: 'c' } }], unreadable: [] })
+    expect(readManifests(text, 'f.yaml')).toMatchObject({
+      resources: [{ declared: { name: 'c' } }],
+      manifestErrors: [],
+    })
   })
 
   it('leaves its good documents alone when one is wrong, and names the wrong one when it can', () => {
     const text = `${CONNECTOR}  clas: A\n---\n${HEAD}kind: Connector\nmetadata: {name: good}\nspec: {class: A}\n`
-    const { resources, unreadable } = readManifests(text, 'f.yaml')
+    const { resources, manifestErrors } = readManifests(text, 'f.yaml')
     expect(resources.map(({ declared }) => declared.name)).toEqual(['good'])
-    expect(unreadable.map(({ key }) => key)).toEqual(['Connector/default/c', 'Connector/default/c'])
+    expect(manifestErrors.map(({ key }) => key)).toEqual(['Connector/default/c', 'Connector/default/c'])
   })
 })
 
@@ -114,9 +117,9 @@ describe('what is wrong is told by line, column and field:', () => {
     ],
   ]
   it.each(cases)('%s', (_, text, sentences) => {
-    const { resources, unreadable } = readManifests(text, 'f.yaml')
+    const { resources, manifestErrors } = readManifests(text, 'f.yaml')
     expect(resources).toEqual([])
-    const told = unreadable.map(({ line, column, message }) => `${line}:${column} ${message}`)
+    const told = manifestErrors.map(({ line, column, message }) => `${line}:${column} ${message}`)
     expect(told.map((sentence, at) => sentence.slice(0, sentences[at]?.length))).toEqual(sentences)
   })
 
@@ -128,7 +131,7 @@ describe('what is wrong is told by line, column and field:', () => {
             .fill(`*a${at - 1}`)
             .join(', ')}]`,
     )
-    const [fault] = readManifests(levels.join('\n'), 'f.yaml').unreadable
+    const [fault] = readManifests(levels.join('\n'), 'f.yaml').manifestErrors
     expect(fault?.message).toMatch(/alias/)
   })
 })

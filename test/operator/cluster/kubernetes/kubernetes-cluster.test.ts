@@ -74,26 +74,26 @@ describe('a Kubernetes cluster', () => {
     await started([subject(5)])
     expect(cluster.list('Subject')).toHaveLength(1)
     expect(cluster.get(KEY)).toMatchObject({ spec: { schema: '"int"', schemaType: 'AVRO' }, status: INITIAL_STATUS })
-    expect(changes).toEqual([{ key: KEY, what: 'declared' }])
+    expect(changes).toEqual([{ key: KEY, type: 'desired' }])
   })
 
   it('tells what somebody wants from what it wrote itself', async () => {
     await started([subject(5)])
     expect(await happens('MODIFIED', subject(11, { status: { observedGeneration: 1 } }))).toEqual({
       key: KEY,
-      what: 'status',
+      type: 'status',
     })
     const annotated = subject(12, { metadata: { annotations: { 'weir.dev/reconcile-requested-at': '1' } } })
-    expect(await happens('MODIFIED', annotated)).toEqual({ key: KEY, what: 'declared' })
-    expect(await happens('DELETED', subject(13))).toEqual({ key: KEY, what: 'gone' })
+    expect(await happens('MODIFIED', annotated)).toEqual({ key: KEY, type: 'desired' })
+    expect(await happens('DELETED', subject(13))).toEqual({ key: KEY, type: 'deleted' })
     expect(cluster.get(KEY)).toBeUndefined()
   })
 
   it('takes its finalizer for its own doing when it comes, and for somebody else’s when it goes', async () => {
     await started([subject(5)])
     const held = { finalizers: ['weir.dev/subject'] }
-    expect(await happens('MODIFIED', subject(11, { metadata: held }))).toEqual({ key: KEY, what: 'status' })
-    expect(await happens('MODIFIED', subject(12))).toEqual({ key: KEY, what: 'declared' })
+    expect(await happens('MODIFIED', subject(11, { metadata: held }))).toEqual({ key: KEY, type: 'status' })
+    expect(await happens('MODIFIED', subject(12))).toEqual({ key: KEY, type: 'desired' })
   })
 
   it('lets go of what is no more in a list that it has to make again', async () => {
@@ -104,8 +104,8 @@ describe('a Kubernetes cluster', () => {
     await expect
       .poll(() => changes.slice(1))
       .toEqual([
-        { key: KEY, what: 'gone' },
-        { key: 'Subject/shop/other', what: 'declared' },
+        { key: KEY, type: 'deleted' },
+        { key: 'Subject/shop/other', type: 'desired' },
       ])
     expect([cluster.get(KEY), cluster.list('Subject').length]).toEqual([undefined, 1])
   })
@@ -143,9 +143,9 @@ describe('a Kubernetes cluster', () => {
     expect(asked.body).toMatchObject({ kind: 'ConfigMap', data: { 'offsets.json': '{}' } })
     json(response, {})
     expect(await writing).toBe(true)
-    const again = cluster.writeConfigMap('shop', 'saved', { 'offsets.json': '{}' })
+    const requeue = cluster.writeConfigMap('shop', 'saved', { 'offsets.json': '{}' })
     json((await script.next()).response, { code: 409, reason: 'Conflict', message: 'conflict with "kubectl"' }, 409)
-    expect(await again).toBe(false)
+    expect(await requeue).toBe(false)
   })
 
   it('puts its finalizer on and takes it off beside those of others', async () => {
@@ -170,7 +170,7 @@ describe('a Kubernetes cluster', () => {
     await started([subject(5, { metadata: { finalizers: ['weir.dev/subject'] } })])
     const off = cluster.setFinalizer(KEY, false)
     const { response } = await script.next()
-    expect(await happens('DELETED', subject(21))).toEqual({ key: KEY, what: 'gone' })
+    expect(await happens('DELETED', subject(21))).toEqual({ key: KEY, type: 'deleted' })
     json(response, subject(20))
     await off
     expect([cluster.get(KEY), cluster.list('Subject')]).toEqual([undefined, []])
@@ -181,7 +181,7 @@ describe('a Kubernetes cluster', () => {
     watches
       .get('subjects')!
       .write(`${JSON.stringify({ type: 'DELETED', object: subject(31, { metadata: { uid: 'u-2' } }) })}\n`)
-    expect(await happens('ADDED', subject(32, { metadata: { uid: 'u-3' } }))).toEqual({ key: KEY, what: 'declared' })
+    expect(await happens('ADDED', subject(32, { metadata: { uid: 'u-3' } }))).toEqual({ key: KEY, type: 'desired' })
     json(late.response, subject(33, { metadata: { uid: 'u-2' } }))
     await writing
     expect(cluster.get(KEY)?.metadata.uid).toBe('u-3')
@@ -207,11 +207,11 @@ describe('a Kubernetes cluster', () => {
 
   it('leaves alone what it can not read, and says why', async () => {
     await started([subject(5)])
-    expect(await happens('MODIFIED', subject(11, { spec: { schema: 3 } }))).toEqual({ key: KEY, what: 'gone' })
+    expect(await happens('MODIFIED', subject(11, { spec: { schema: 3 } }))).toEqual({ key: KEY, type: 'deleted' })
     expect(cluster.list('Subject')).toEqual([])
-    expect(cluster.unreadable()).toEqual([{ key: KEY, file: KEY, message: expect.stringContaining('spec.schema') }])
+    expect(cluster.manifestErrors()).toEqual([{ key: KEY, file: KEY, message: expect.stringContaining('spec.schema') }])
     await happens('MODIFIED', subject(12))
-    expect(cluster.unreadable()).toEqual([])
+    expect(cluster.manifestErrors()).toEqual([])
     expect(cluster.list('Subject')).toHaveLength(1)
   })
 
@@ -226,7 +226,7 @@ describe('a Kubernetes cluster', () => {
       ['MODIFIED', 12],
       ['DELETED', 13],
     ] as const) {
-      expect(await happens(type, map(version), 'configmaps')).toEqual({ key: KEY, what: 'declared' })
+      expect(await happens(type, map(version), 'configmaps')).toEqual({ key: KEY, type: 'desired' })
     }
     const count = changes.length
     const others = [map(14, 'other'), { metadata: { ...map(15).metadata, namespace: 'elsewhere' } }]
@@ -241,7 +241,7 @@ describe('a Kubernetes cluster', () => {
     const space = (version: number, metadata: object = {}) => ({
       metadata: { name: 'shop', uid: 's', resourceVersion: String(version), labels: { team: 'a' }, ...metadata },
     })
-    const following = cluster.followNamespaces()
+    const following = cluster.watchNamespaces()
     const list = await script.next()
     expect([list.asked.path, list.asked.accept]).toEqual([
       '/api/v1/namespaces',
@@ -252,7 +252,7 @@ describe('a Kubernetes cluster', () => {
     await following
     expect(cluster.namespace('shop')).toEqual({ labels: { team: 'a' }, isTerminating: false })
     expect(cluster.namespace('elsewhere')).toBeNull()
-    expect(changes.at(-1)).toEqual({ key: KEY, what: 'declared' })
+    expect(changes.at(-1)).toEqual({ key: KEY, type: 'desired' })
     const { response } = await script.next()
     response.writeHead(200).flushHeaders()
     watches.set('namespaces', response)
@@ -260,7 +260,7 @@ describe('a Kubernetes cluster', () => {
     const same = space(11, { annotations: { note: 'new' } })
     const elsewhere = { metadata: { ...space(12).metadata, name: 'elsewhere' } }
     for (const object of [same, elsewhere]) response.write(`${JSON.stringify({ type: 'MODIFIED', object })}\n`)
-    const declared = { key: KEY, what: 'declared' }
+    const declared = { key: KEY, type: 'desired' }
     expect(await happens('MODIFIED', space(13, { labels: { team: 'b' } }), 'namespaces')).toEqual(declared)
     expect(changes).toHaveLength(count + 1)
     const going = space(14, { labels: { team: 'b' }, deletionTimestamp: '2026-01-02T00:00:00Z' })
@@ -274,27 +274,27 @@ describe('a Kubernetes cluster', () => {
     const parts = { api: script.api, clock: new FakeClock(), logger: silentLogger(), identity: 'pod-7' }
     const scoped = new KubernetesCluster({ ...parts, namespaces: ['shop'] })
     onTestFinished(() => scoped.stop())
-    const refused = scoped.followNamespaces()
+    const refused = scoped.watchNamespaces()
     const first = await script.next()
     expect(first.asked.query.get('fieldSelector')).toBe('metadata.name=shop')
     json(first.response, { kind: 'Status', reason: 'Forbidden', message: 'cannot list resource "namespaces"' }, 403)
     await expect(refused).rejects.toMatchObject({ code: 'forbidden' })
     expect(scoped.namespace('shop')).toBeUndefined()
-    const again = scoped.followNamespaces()
+    const requeue = scoped.watchNamespaces()
     json((await script.next()).response, { metadata: { resourceVersion: '10' }, items: [] })
-    await again
+    await requeue
     expect(scoped.namespace('shop')).toBeNull()
     expect((await script.next()).asked.query.get('fieldSelector')).toBe('metadata.name=shop')
   })
 
   it('knows of no namespace when it is stopped before they were all there, and asks for none after that', async () => {
     await started([subject(5)])
-    const following = cluster.followNamespaces()
+    const following = cluster.watchNamespaces()
     await script.next()
     const count = changes.length
     await cluster.stop()
     await following
-    await cluster.followNamespaces()
+    await cluster.watchNamespaces()
     expect([cluster.namespace('shop'), changes.length]).toEqual([undefined, count])
     expect(script.asked.filter(({ path }) => path === '/api/v1/namespaces')).toHaveLength(1)
   })
@@ -312,7 +312,7 @@ describe('a Kubernetes cluster', () => {
     expect(watching.secretVersion('shop', 's3')).toBe('')
     const secret = { metadata: { namespace: 'shop', name: 's3', uid: 's3', resourceVersion: '11' } }
     watches.get('secrets')!.write(`${JSON.stringify({ type: 'ADDED', object: secret })}\n`)
-    const declared = { key: 'Connector/shop/user', what: 'declared' }
+    const declared = { key: 'Connector/shop/user', type: 'desired' }
     await expect.poll(() => told).toEqual([declared, declared])
     expect(watching.secretVersion('shop', 's3')).toBe('11')
     expect(script.asked.filter(({ path }) => path.endsWith('/secrets')).map(({ accept }) => accept)).toEqual([

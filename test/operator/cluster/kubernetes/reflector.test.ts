@@ -120,9 +120,9 @@ describe('a reflector', () => {
   ])('lists again when its version is forgotten: 410 %s', async (_, answer) => {
     await started()
     answer((await script.next()).response)
-    const again = await script.next()
-    expect(again.asked.query.get('watch')).toBeNull()
-    json(again.response, list(20, ['b']))
+    const requeue = await script.next()
+    expect(requeue.asked.query.get('watch')).toBeNull()
+    json(requeue.response, list(20, ['b']))
     expect((await watch()).asked.query.get('resourceVersion')).toBe('20')
     expect(seen).toEqual(['all a', 'all b'])
     expect(restarts).toEqual([`${PATH} Expired`])

@@ -1,15 +1,15 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { quoted } from '../../../../src/plugins/connectors/postgres/identifier.ts'
-import { type Change, fold } from '../../../../src/plugins/connectors/postgres/sink/changes.ts'
-import { postgresSink } from '../../../../src/plugins/connectors/postgres/sink/sink.ts'
+import { compactChanges, type RowChange } from '../../../../src/plugins/connectors/postgres/sink/row-changes.ts'
+import { postgresSink, tableNaming } from '../../../../src/plugins/connectors/postgres/sink/sink.ts'
 import {
   deleteSql,
   insertSql,
   updateSql,
   upsertSql,
 } from '../../../../src/plugins/connectors/postgres/sink/statements.ts'
-import { type SinkRecord, validateConfig } from '../../../../src/sdk/index.ts'
+import { parseConfig, type SinkRecord, validateConfig } from '../../../../src/sdk/index.ts'
 
 const target = {
   table: '"public"."T"',
@@ -45,7 +45,7 @@ describe('changes', () => {
     notNull: false,
     textOf: () => null,
   }))
-  const toChange = ([key, word]: readonly [string, string | null]): Change => ({
+  const toChange = ([key, word]: readonly [string, string | null]): RowChange => ({
     record: {} as SinkRecord,
     isDelete: word === null,
     cells: word === null ? [key] : [key, word],
@@ -58,13 +58,13 @@ describe('changes', () => {
       fc.assert(
         fc.property(steps, fc.subarray(['a', 'b', 'c']), (made, there) => {
           const rows = () => new Map(there.map((key) => [key, 'old']))
-          const apply = (table: Map<string, string>, { isDelete, cells: [key, word] }: Change) => {
+          const apply = (table: Map<string, string>, { isDelete, cells: [key, word] }: RowChange) => {
             if (isDelete) table.delete(key!)
             else if (insertMode === 'upsert' || table.has(key!)) table.set(key!, word!)
             return table
           }
           const changes = made.map(toChange)
-          const folded = fold({ table: 't', columns, changes }, insertMode)
+          const folded = compactChanges({ table: 't', columns, changes }, insertMode)
           const inTurn = changes.reduce(apply, rows())
           expect(new Map([...[...folded.deletes, ...folded.writes].reduce(apply, rows())].sort())).toEqual(
             new Map([...inTurn].sort()),
@@ -77,7 +77,7 @@ describe('changes', () => {
 
   it('never hide an insert behind another one', () => {
     const changes = [toChange(['a', '1']), toChange(['a', '2'])]
-    expect(fold({ table: 't', columns, changes }, 'insert').writes).toEqual(changes)
+    expect(compactChanges({ table: 't', columns, changes }, 'insert').writes).toEqual(changes)
   })
 })
 
@@ -86,9 +86,34 @@ describe('keys', () => {
     [{ 'insert.mode': 'upsert' }, 'pk.mode', 'insert.mode=upsert needs a key'],
     [{ 'delete.enabled': 'true', 'pk.mode': 'record_value' }, 'delete.enabled', 'needs pk.mode=record_key'],
     [{ 'pk.mode': 'kafka', 'pk.fields': 'a' }, 'pk.fields', 'needs three names'],
+    [{ 'topics.to.tables.mapping': 'orders' }, 'topics.to.tables.mapping', "'orders' should be TOPIC:TABLE"],
   ])('%j is refused at %s', (written, key, message) => {
     const config = { 'connection.url': 'jdbc:postgresql://db/shop', ...written }
     const found = validateConfig(postgresSink.config, config).find(({ name }) => name === key)
     expect(found?.errors).toEqual([expect.stringContaining(message)])
+  })
+})
+
+describe('the table of a topic', () => {
+  const GIVEN = { 'connection.url': 'jdbc:postgresql://db/shop' }
+  const tableOf = (written: Record<string, string>) =>
+    tableNaming(parseConfig(postgresSink.config, { ...GIVEN, ...written }))
+
+  it.each([
+    [{}, 'shop.orders', 'shop.orders'],
+    [{ 'table.name.format': 'in_${topic}' }, 'orders', 'in_orders'],
+    [{ 'table.name.normalize': 'true' }, 'shop.orders-é', 'shop_orders__'],
+    [{ 'topics.to.tables.mapping': 'a:public.b,c:d', 'table.name.normalize': 'true' }, 'a', 'public.b'],
+  ])('with %j is that of %s: %s', (written, topic, table) => {
+    expect(tableOf(written)(topic)).toBe(table)
+  })
+
+  it('is missing where a mapping does not name the topic', () => {
+    expect(() => tableOf({ 'topics.to.tables.mapping': 'a:b' })('c')).toThrow("names no table for the topic 'c'")
+  })
+
+  it('takes multi, which needs no key, for insert', () => {
+    const found = validateConfig(postgresSink.config, { ...GIVEN, 'insert.mode': 'multi' })
+    expect(found.flatMap(({ errors }) => errors)).toEqual([])
   })
 })

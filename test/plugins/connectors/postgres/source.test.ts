@@ -1,13 +1,21 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { toFailure } from '../../../../src/plugins/connectors/postgres/failure.ts'
+import { quoteMethodOf } from '../../../../src/plugins/connectors/postgres/connection-keys.ts'
+import { toDatabaseError } from '../../../../src/plugins/connectors/postgres/database-error.ts'
 import { quoted } from '../../../../src/plugins/connectors/postgres/identifier.ts'
 import { columnsFor } from '../../../../src/plugins/connectors/postgres/source/columns-mapping.ts'
-import { fromOffset, safePlaces, toOffset } from '../../../../src/plugins/connectors/postgres/source/place.ts'
-import { type Origin, toStatement } from '../../../../src/plugins/connectors/postgres/source/query.ts'
 import { postgresSource } from '../../../../src/plugins/connectors/postgres/source/source.ts'
+import { type TableQuery, toStatement } from '../../../../src/plugins/connectors/postgres/source/statement.ts'
+import {
+  earlierPartitions,
+  initialOffset,
+  parseOffset,
+  resumableOffsets,
+  toSourceOffset,
+} from '../../../../src/plugins/connectors/postgres/source/table-offset.ts'
 import { shareOut } from '../../../../src/plugins/connectors/postgres/source/tables.ts'
-import { UTC, zoneOf } from '../../../../src/plugins/connectors/postgres/zone.ts'
+import { parseTimeZone, UTC } from '../../../../src/plugins/connectors/postgres/time-zone.ts'
+import { shippedCatalog } from '../../../../src/plugins/shipped.ts'
 import { parseConfig, validateConfig } from '../../../../src/sdk/index.ts'
 
 const GIVEN = { 'connection.url': 'jdbc:postgresql://db/shop', 'topic.prefix': '' }
@@ -18,27 +26,27 @@ describe('offsets', () => {
     const id = fc.option(fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n }), { nil: undefined })
     fc.assert(
       fc.property(micros, id, (at, last) => {
-        const stored = fromOffset(JSON.parse(JSON.stringify(toOffset({ micros: at, id: last }))))
+        const stored = parseOffset(JSON.parse(JSON.stringify(toSourceOffset({ micros: at, id: last }))))
         expect([stored.micros, stored.id === undefined ? undefined : BigInt(stored.id)]).toEqual([at, last])
       }),
     )
   })
 
   it('are those of the JDBC connector', () => {
-    expect(fromOffset({ incrementing: 7, timestamp: 1_767_225_600_123, timestamp_nanos: 123_456_000 })).toEqual({
+    expect(parseOffset({ incrementing: 7, timestamp: 1_767_225_600_123, timestamp_nanos: 123_456_000 })).toEqual({
       id: 7,
       micros: 1_767_225_600_123_456,
     })
-    expect(fromOffset({ timestamp: 1_767_225_600_123 })).toEqual({ micros: 1_767_225_600_123_000 })
+    expect(parseOffset({ timestamp: 1_767_225_600_123 })).toEqual({ micros: 1_767_225_600_123_000 })
     for (const wrong of [{ incrementing: 'x' }, { timestamp: '1' }, { timestamp: 1, timestamp_nanos: -1 }]) {
-      expect(() => fromOffset(wrong)).toThrow('of an offset should be')
+      expect(() => parseOffset(wrong)).toThrow('of an offset should be')
     }
   })
 
   it('by timestamp stay before a time of which more rows may come', () => {
     const [a, b, c] = [1, 2, 3].map((micros) => ({ micros }))
-    expect(safePlaces({}, [1, 1, 2, 3, 3], true)).toEqual([{}, a, b, b, c])
-    expect(safePlaces({}, [1, 1, 2, 3, 3], false)).toEqual([{}, a, b, b, b])
+    expect(resumableOffsets({}, [1, 1, 2, 3, 3], true)).toEqual([{}, a, b, b, c])
+    expect(resumableOffsets({}, [1, 1, 2, 3, 3], false)).toEqual([{}, a, b, b, b])
   })
 
   it('that nobody could go on from are refused', () => {
@@ -51,16 +59,64 @@ describe('offsets', () => {
   })
 })
 
+describe('the place to begin at', () => {
+  it.each([
+    [{ mode: 'incrementing' }, {}],
+    [{ mode: 'incrementing', 'incrementing.initial': '41' }, { id: 41 }],
+    [{ mode: 'timestamp', 'timestamp.column.name': 'at', 'timestamp.initial': '5' }, { micros: 5000 }],
+    [{ mode: 'timestamp', 'timestamp.column.name': 'at', 'timestamp.initial': '-1' }, { micros: 777 }],
+    [{ mode: 'timestamp', 'timestamp.column.name': 'at', 'timestamp.initial.ms': '-1' }, { micros: -1000 }],
+    [
+      {
+        mode: 'timestamp+incrementing',
+        'timestamp.column.name': 'at',
+        'timestamp.initial.ms': '5',
+        'incrementing.initial': '41',
+      },
+      { micros: 5000, id: 41 },
+    ],
+    [{ mode: 'bulk', 'incrementing.initial': '41', 'timestamp.initial.ms': '5' }, {}],
+  ])('of %j is %j', async (written, place) => {
+    const config = parseConfig(postgresSource.config, { ...GIVEN, ...written })
+    expect(await initialOffset(config, async () => 777)).toEqual(place)
+  })
+})
+
+describe('the keys of Aiven’s connectors', () => {
+  it('quote names as those of Confluent’s do', () => {
+    const quoting = (written: Record<string, string>) =>
+      quoteMethodOf(parseConfig(postgresSource.config, { ...GIVEN, mode: 'bulk', ...written }))
+    expect(quoting({})).toBe('always')
+    expect(quoting({ 'sql.quote.identifiers': 'false' })).toBe('never')
+    expect(quoting({ 'sql.quote.identifiers': 'true', 'quote.sql.identifiers': 'never' })).toBe('always')
+  })
+
+  it('are read under Aiven’s class names', () => {
+    const catalog = shippedCatalog()
+    expect(catalog.find('source', 'io.aiven.connect.jdbc.JdbcSourceConnector')?.class).toBe('PostgresSource')
+    expect(catalog.find('sink', 'io.aiven.connect.jdbc.JdbcSinkConnector')?.class).toBe('PostgresSink')
+  })
+
+  it('find the offset of a table whose name was not qualified', () => {
+    expect(earlierPartitions({ schema: 'public', name: 'T' }, 'shop')).toEqual([
+      { protocol: '1', table: 'public.T' },
+      { protocol: '1', table: 'shop.public.T' },
+      { protocol: '1', table: 'T' },
+      { table: 'T' },
+    ])
+  })
+})
+
 describe('queries', () => {
   const table = { table: { schema: 'public', name: 'T' } }
-  const origin = (own: Partial<Origin>): Origin => ({
+  const origin = (own: Partial<TableQuery>): TableQuery => ({
     from: table,
     timestampColumns: [],
     incrementingColumn: undefined,
     suffix: '',
     ...own,
   })
-  const berlin = zoneOf('Europe/Berlin')
+  const berlin = parseTimeZone('Europe/Berlin')
 
   it('ask for what is behind the last row', () => {
     const both = origin({ timestampColumns: ['at'], incrementingColumn: 'id' })
@@ -142,6 +198,6 @@ describe('failures', () => {
     [{ code: 'SELF_SIGNED_CERT_IN_CHAIN', message: 'self-signed certificate' }, false],
     [new TypeError('x is undefined'), false],
   ])('%j heals: %s', (error, heals) => {
-    expect(toFailure(error, 'work')).toMatchObject({ heals, message: expect.stringMatching(/^could not work: /) })
+    expect(toDatabaseError(error, 'work')).toMatchObject({ heals, message: expect.stringMatching(/^could not work: /) })
   })
 })

@@ -10,15 +10,15 @@ import {
   textFromTime,
   timeFromText,
 } from '../../../../src/plugins/connectors/postgres/time-text.ts'
-import { UTC, zoneOf } from '../../../../src/plugins/connectors/postgres/zone.ts'
+import { parseTimeZone, UTC } from '../../../../src/plugins/connectors/postgres/time-zone.ts'
 
-const berlin = zoneOf('Europe/Berlin')
+const berlin = parseTimeZone('Europe/Berlin')
 
 describe('timestamps', () => {
   it('come back as they were written, whatever the zone', () => {
     const micros = fc.integer({ min: -9 * 10 ** 15, max: 9 * 10 ** 15 })
     fc.assert(
-      fc.property(micros, fc.constantFrom(UTC, berlin, zoneOf('-03:30')), (at, zone) => {
+      fc.property(micros, fc.constantFrom(UTC, berlin, parseTimeZone('-03:30')), (at, zone) => {
         expect(microsFromText(textFromMicros(at, zone), UTC)).toBe(at)
       }),
     )
@@ -78,7 +78,7 @@ describe('timestamps', () => {
 
 describe('zones', () => {
   it('that nobody knows are refused', () => {
-    expect(() => zoneOf('Middle/Earth')).toThrow("'Middle/Earth' is no time zone")
+    expect(() => parseTimeZone('Middle/Earth')).toThrow("'Middle/Earth' is no time zone")
   })
 })
 

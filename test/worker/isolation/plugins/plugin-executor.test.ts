@@ -1,21 +1,21 @@
 import { describe, expect, it } from 'vitest'
 import { defineSource, type SourceConnector, z } from '../../../../src/sdk/index.ts'
-import { ALL_ACCESS } from '../../../../src/worker/host-access/settings.ts'
+import { ALL_ACCESS } from '../../../../src/worker/host-access/connector-access.ts'
 import { PluginExecutor } from '../../../../src/worker/isolation/plugins/plugin-executor.ts'
-import { failureOf } from '../../../../src/worker/isolation/plugins/plugin-failure.ts'
-import type { MadeTasks } from '../../../../src/worker/plugin-host.ts'
+import { toPluginFailure } from '../../../../src/worker/isolation/plugins/plugin-failure.ts'
+import type { GeneratedTaskConfigs } from '../../../../src/worker/plugin-host.ts'
 
 const INFO = { class: 'Own', version: '1', summary: 'Does what a test says.', config: z.object({}) }
 const PLUGIN = { kind: 'source', class: 'Own', version: '1' } as const
 
-function makeTasks(own: Partial<SourceConnector>): Promise<MadeTasks> {
+function makeTasks(own: Partial<SourceConnector>): Promise<GeneratedTaskConfigs> {
   const source = defineSource({ ...INFO, async *poll() {}, ...own } as SourceConnector)
   const input = { config: { a: 'b' }, tasksMax: 2 }
   return new PluginExecutor([source], ALL_ACCESS).execute({
     operation: 'make-tasks',
     plugin: PLUGIN,
     input,
-  }) as Promise<MadeTasks>
+  }) as Promise<GeneratedTaskConfigs>
 }
 
 describe('what tasks() returns', () => {
@@ -88,13 +88,13 @@ describe('what plugins throw', () => {
     ],
     ['an error whose message is no text', Object.assign(new Error(''), { message: { a: 1 } }), '[object Object]'],
   ])('becomes text: %s', (_, thrown, message) => {
-    expect(failureOf(thrown).message).toContain(message)
+    expect(toPluginFailure(thrown).message).toContain(message)
   })
 
   it('is cut, and its causes are counted', () => {
     const own: Error & { cause?: unknown } = new Error('x'.repeat(100_000))
     own.cause = own
-    const { message, trace } = failureOf(own)
+    const { message, trace } = toPluginFailure(own)
     expect(message.length).toBeLessThan(11_000)
     expect(trace.length).toBeLessThan(51_000)
   })

@@ -1,79 +1,79 @@
 import {
   clientIp,
-  counted,
-  day,
-  double,
+  days,
+  doubleRange,
   email,
   type Fields,
-  int,
-  like,
-  long,
-  moment,
+  intRange,
+  iteration,
+  longRange,
   NAMES,
   nicknames,
   numbered,
-  oneOf,
   type Quickstarts,
-  record,
+  recordOf,
+  recordOption,
+  regexString,
   START_MS,
-  text,
-  word,
+  stringOption,
+  timestamps,
+  typeWithArguments,
   YEAR_MS,
-} from './notation.ts'
+} from './schema-builder.ts'
 
 const user: Fields = {
-  registertime: long(START_MS, START_MS + YEAR_MS),
-  userid: text('User_[1-9]'),
-  regionid: text('Region_[1-9]'),
-  gender: word('MALE', 'FEMALE', 'OTHER'),
+  registertime: longRange(START_MS, START_MS + YEAR_MS),
+  userid: regexString('User_[1-9]'),
+  regionid: regexString('Region_[1-9]'),
+  gender: stringOption('MALE', 'FEMALE', 'OTHER'),
 }
 
 export const PEOPLE = {
-  users: ['userid', record('users', user)],
+  users: ['userid', recordOf('users', user)],
   users_: [
     'userid',
-    record('users', {
+    recordOf('users', {
       ...user,
       interests: {
         type: 'array',
-        items: word('Chess', 'Cooking', 'Film', 'Hiking', 'Music', 'News', 'Travel'),
+        items: stringOption('Chess', 'Cooking', 'Film', 'Hiking', 'Music', 'News', 'Travel'),
         'arg.properties': { length: { min: 1, max: 4 } },
       },
       contactinfo: {
         type: 'map',
-        values: text('[A-Z][a-z]{5,9} [1-9]\\d'),
+        values: regexString('[A-Z][a-z]{5,9} [1-9]\\d'),
         'arg.properties': { length: { min: 1, max: 4 }, keys: { options: ['street', 'city', 'phone'] } },
       },
     }),
   ],
   pageviews: [
     'viewtime',
-    record('pageviews', {
-      viewtime: counted('long', 1, 10),
-      userid: text('User_[1-9]'),
-      pageid: text('Page_[1-9]\\d'),
+    recordOf('pageviews', {
+      viewtime: iteration('long', 1, 10),
+      userid: regexString('User_[1-9]'),
+      pageid: regexString('Page_[1-9]\\d'),
     }),
   ],
   campaign_finance: [
     'time',
-    record('campaign_finance', {
-      time: long(START_MS, START_MS + YEAR_MS),
-      candidate_id: text('[HPS][0-9][A-Z]{2}[0-9]{5}'),
-      party_affiliation: word('DEM', 'REP', 'IND', 'GRE', 'LIB'),
-      contribution: int(10, 10_000),
+    recordOf('campaign_finance', {
+      time: longRange(START_MS, START_MS + YEAR_MS),
+      candidate_id: regexString('[HPS][0-9][A-Z]{2}[0-9]{5}'),
+      party_affiliation: stringOption('DEM', 'REP', 'IND', 'GRE', 'LIB'),
+      contribution: intRange(10, 10_000),
     }),
   ],
   gaming_games: [
     'id',
-    record('gaming_games', {
-      id: int(1, 100),
-      room_name: word('Atrium', 'Boiler', 'Cellar', 'Docks', 'Engine', 'Foundry'),
-      created_date: moment,
+    recordOf('gaming_games', {
+      id: intRange(1, 100),
+      room_name: stringOption('Atrium', 'Boiler', 'Cellar', 'Docks', 'Engine', 'Foundry'),
+      created_date: timestamps,
     }),
   ],
   gaming_players: [
     'player_id',
-    oneOf(
+    recordOption(
       'gaming_players',
       'player_id:int player_name ip',
       numbered(
@@ -84,16 +84,16 @@ export const PEOPLE = {
   ],
   gaming_player_activity: [
     'player_id',
-    record('gaming_player_activity', {
-      player_id: int(1_000, 1_000 + NAMES.length),
-      game_room_id: int(1, 100),
-      points: int(10, 500),
-      coordinates: text('\\[[1-9]\\d,[1-9]\\d\\]'),
+    recordOf('gaming_player_activity', {
+      player_id: intRange(1_000, 1_000 + NAMES.length),
+      game_room_id: intRange(1, 100),
+      points: intRange(10, 500),
+      coordinates: regexString('\\[[1-9]\\d,[1-9]\\d\\]'),
     }),
   ],
   insurance_offers: [
     'offer_id',
-    oneOf(
+    recordOption(
       'insurance_offers',
       'offer_id:int offer_name offer_url',
       numbered(
@@ -103,7 +103,7 @@ export const PEOPLE = {
   ],
   insurance_customers: [
     'customer_id',
-    oneOf(
+    recordOption(
       'insurance_customers',
       'customer_id:int first_name last_name email gender income:int fico:int years_active:int',
       numbered(
@@ -116,22 +116,22 @@ export const PEOPLE = {
   ],
   insurance_customer_activity: [
     'activity_id',
-    record('insurance_customer_activity', {
-      activity_id: counted('int', 1),
-      customer_id: int(1, NAMES.length + 1),
-      activity_type: word('web_open', 'mobile_open', 'new_account', 'claim', 'call'),
-      propensity_to_churn: double(0, 1),
+    recordOf('insurance_customer_activity', {
+      activity_id: iteration('int', 1),
+      customer_id: intRange(1, NAMES.length + 1),
+      activity_type: stringOption('web_open', 'mobile_open', 'new_account', 'claim', 'call'),
+      propensity_to_churn: doubleRange(0, 1),
       ip_address: clientIp,
     }),
   ],
   payroll_employee: [
     'employee_id',
-    oneOf(
+    recordOption(
       'payroll_employee',
       'employee_id:int first_name last_name age:int ssn hourly_rate:int gender email',
       numbered(
         NAMES.map(([first, last, gender], at) => [
-          // Never given to anybody: 000 is no area.
+          // Not valid social security numbers: the area number 000 is never assigned.
           ...[first, last, 22 + at * 3, `000-12-${1_000 + at}`, 18 + at * 2],
           ...[gender, email(first, last)],
         ]),
@@ -141,19 +141,19 @@ export const PEOPLE = {
   ],
   payroll_employee_location: [
     'employee_id',
-    record('payroll_employee_location', {
-      employee_id: int(1_000, 1_000 + NAMES.length),
-      lab: text('Lab_[1-9]'),
-      department_id: int(100, 200),
-      arrival_date: day,
+    recordOf('payroll_employee_location', {
+      employee_id: intRange(1_000, 1_000 + NAMES.length),
+      lab: regexString('Lab_[1-9]'),
+      department_id: intRange(100, 200),
+      arrival_date: days,
     }),
   ],
   payroll_bonus: [
     'employee_id',
-    record('payroll_bonus', {
-      employee_id: int(1_000, 1_000 + NAMES.length),
-      bonus: int(1_000, 10_000),
-      ts: like('long', { range: { min: START_MS, max: START_MS + YEAR_MS } }, 'timestamp-millis'),
+    recordOf('payroll_bonus', {
+      employee_id: intRange(1_000, 1_000 + NAMES.length),
+      bonus: intRange(1_000, 10_000),
+      ts: typeWithArguments('long', { range: { min: START_MS, max: START_MS + YEAR_MS } }, 'timestamp-millis'),
     }),
   ],
 } as const satisfies Quickstarts

@@ -1,24 +1,24 @@
 import {
   CITIES,
   clientIp,
-  counted,
-  day,
-  double,
+  days,
+  doubleRange,
   email,
   type Fields,
-  int,
-  like,
-  long,
-  moment,
+  intRange,
+  iteration,
+  longRange,
   NAMES,
   numbered,
-  oneOf,
   type Quickstarts,
-  record,
+  recordOf,
+  recordOption,
+  regexString,
   START_MS,
-  text,
-  word,
-} from './notation.ts'
+  stringOption,
+  timestamps,
+  typeWithArguments,
+} from './schema-builder.ts'
 
 const SHOES = [
   ['Northpeak', 'Ridge Runner', 8_995, 4.6],
@@ -31,70 +31,76 @@ const SHOES = [
   ['Marrow & Sons', 'Brogue', 20_995, 4.0],
 ] as const
 const shoeId = (at: number) => `shoe-${at + 1}`
-const shoeIds = word(...SHOES.map((_, at) => shoeId(at)))
+const shoeIds = stringOption(...SHOES.map((_, at) => shoeId(at)))
 const customerId = (at: number) => `customer-${at + 1}`
-const customerIds = word(...NAMES.map((_, at) => customerId(at)))
-const pizza: Fields = { store_id: int(1, 100), store_order_id: counted('int', 1_000), date: day }
+const customerIds = stringOption(...NAMES.map((_, at) => customerId(at)))
+const pizza: Fields = { store_id: intRange(1, 100), store_order_id: iteration('int', 1_000), date: days }
 
 export const TRADE = {
   orders: [
     'orderid',
-    record('orders', {
-      ordertime: counted('long', START_MS, 1_000),
-      orderid: counted('int', 0),
-      itemid: text('Item_[1-9]\\d{0,2}'),
-      orderunits: double(0.1, 10),
-      address: oneOf('address', 'city state zipcode:long', CITIES),
+    recordOf('orders', {
+      ordertime: iteration('long', START_MS, 1_000),
+      orderid: iteration('int', 0),
+      itemid: regexString('Item_[1-9]\\d{0,2}'),
+      orderunits: doubleRange(0.1, 10),
+      address: recordOption('address', 'city state zipcode:long', CITIES),
     }),
   ],
   ratings: [
     'rating_id',
-    record('ratings', {
-      rating_id: counted('long', 1),
-      user_id: int(1, 20),
-      stars: int(1, 6),
-      route_id: int(1, 10_000),
-      rating_time: counted('long', 1, 10),
-      channel: word('web', 'ios', 'ios-test', 'android', 'phone'),
-      message: word('on time, again', 'no room for my knees', 'the crew was kind', 'lost my bag', 'would fly again'),
+    recordOf('ratings', {
+      rating_id: iteration('long', 1),
+      user_id: intRange(1, 20),
+      stars: intRange(1, 6),
+      route_id: intRange(1, 10_000),
+      rating_time: iteration('long', 1, 10),
+      channel: stringOption('web', 'ios', 'ios-test', 'android', 'phone'),
+      message: stringOption(
+        'on time, again',
+        'no room for my knees',
+        'the crew was kind',
+        'lost my bag',
+        'would fly again',
+      ),
     }),
   ],
   stock_trades: [
     'symbol',
-    record('StockTrade', {
-      side: word('BUY', 'SELL'),
-      quantity: int(1, 5_000),
-      symbol: text('Z(BZX|JZZT|TEST|VV|VZZT|WZZT|XZZT)'),
-      price: int(5, 1_000),
-      account: text('(ABC|LMN|XYZ)\\d{3}'),
-      userid: text('User_[1-9]'),
+    recordOf('StockTrade', {
+      side: stringOption('BUY', 'SELL'),
+      quantity: intRange(1, 5_000),
+      symbol: regexString('Z(BZX|JZZT|TEST|VV|VZZT|WZZT|XZZT)'),
+      price: intRange(5, 1_000),
+      account: regexString('(ABC|LMN|XYZ)\\d{3}'),
+      userid: regexString('User_[1-9]'),
     }),
   ],
   credit_cards: [
     'card_id',
-    oneOf(
+    recordOption(
       'credit_cards',
       'card_id:int card_number:long cvv:int expiration_date',
-      // No issuer gives numbers that begin so.
+      // Not valid card numbers: no issuer uses this prefix.
       numbered(NAMES.map((_, at) => [9_999_000_000_000_000 - at * 7_919, 100 + at * 37, `0${1 + (at % 9)}/29`])),
     ),
   ],
   transactions: [
     'transaction_id',
-    record('transactions', {
-      transaction_id: counted('long', 1),
-      card_id: long(1, NAMES.length + 1),
-      user_id: text('User_[1-9]'),
-      purchase_id: counted('long', 0),
-      store_id: int(1, CITIES.length + 1),
+    recordOf('transactions', {
+      transaction_id: iteration('long', 1),
+      card_id: longRange(1, NAMES.length + 1),
+      user_id: regexString('User_[1-9]'),
+      purchase_id: iteration('long', 0),
+      store_id: intRange(1, CITIES.length + 1),
     }),
   ],
   purchases: [
     'id',
-    record('purchase', {
-      id: counted('long', 0),
-      item_type: word('bread', 'coffee', 'cheese', 'soap', 'paper', 'apples'),
-      quantity: long(1, 10),
+    recordOf('purchase', {
+      id: iteration('long', 0),
+      item_type: stringOption('bread', 'coffee', 'cheese', 'soap', 'paper', 'apples'),
+      quantity: longRange(1, 10),
       price_per_unit: {
         type: 'bytes',
         logicalType: 'decimal',
@@ -106,37 +112,41 @@ export const TRADE = {
   ],
   stores: [
     'store_id',
-    oneOf('stores', 'store_id:int city state', numbered(CITIES.map(([city, state]) => [city, state]))),
+    recordOption('stores', 'store_id:int city state', numbered(CITIES.map(([city, state]) => [city, state]))),
   ],
   inventory: [
     'id',
-    record('inventory', { id: counted('long', 1), quantity: counted('long', 1), productid: counted('long', 1) }),
+    recordOf('inventory', {
+      id: iteration('long', 1),
+      quantity: iteration('long', 1),
+      productid: iteration('long', 1),
+    }),
   ],
   product: [
     'id',
-    record('product', {
-      id: counted('long', 1),
-      name: like('string', { iteration: { start: 1 }, prefix: 'Product_' }),
-      description: like('string', { iteration: { start: 1 }, prefix: 'What is told of product ' }),
-      price: double(1, 100),
+    recordOf('product', {
+      id: iteration('long', 1),
+      name: typeWithArguments('string', { iteration: { start: 1 }, prefix: 'Product_' }),
+      description: typeWithArguments('string', { iteration: { start: 1 }, prefix: 'What is told of product ' }),
+      price: doubleRange(1, 100),
     }),
   ],
   pizza_orders: [
     'store_id',
-    record('pizza_orders', {
+    recordOf('pizza_orders', {
       store_id: pizza['store_id']!,
       store_order_id: pizza['store_order_id']!,
-      coupon_code: int(1_000, 2_000),
+      coupon_code: intRange(1_000, 2_000),
       date: pizza['date']!,
-      status: word('accepted'),
+      status: stringOption('accepted'),
       order_lines: {
         type: 'array',
-        items: record('order_line', {
-          product_id: int(1, 100),
-          category: word('pizza', 'calzone', 'salad', 'wings', 'dessert'),
-          quantity: int(1, 6),
-          unit_price: double(3, 22),
-          net_price: double(3, 100),
+        items: recordOf('order_line', {
+          product_id: intRange(1, 100),
+          category: stringOption('pizza', 'calzone', 'salad', 'wings', 'dessert'),
+          quantity: intRange(1, 6),
+          unit_price: doubleRange(3, 22),
+          net_price: doubleRange(3, 100),
         }),
         'arg.properties': { length: { min: 1, max: 6 } },
       },
@@ -144,17 +154,20 @@ export const TRADE = {
   ],
   pizza_orders_completed: [
     'store_id',
-    record('pizza_orders_completed', {
+    recordOf('pizza_orders_completed', {
       ...pizza,
-      status: word('completed'),
-      rack_time_secs: int(10, 120),
-      order_delivery_time_secs: int(300, 3_000),
+      status: stringOption('completed'),
+      rack_time_secs: intRange(10, 120),
+      order_delivery_time_secs: intRange(300, 3_000),
     }),
   ],
-  pizza_orders_cancelled: ['store_id', record('pizza_orders_cancelled', { ...pizza, status: word('cancelled') })],
+  pizza_orders_cancelled: [
+    'store_id',
+    recordOf('pizza_orders_cancelled', { ...pizza, status: stringOption('cancelled') }),
+  ],
   shoes: [
     'id',
-    oneOf(
+    recordOption(
       'shoe_product',
       'id brand name sale_price:int rating:double',
       SHOES.map((shoe, at) => [shoeId(at), ...shoe]),
@@ -162,7 +175,7 @@ export const TRADE = {
   ],
   shoe_customers: [
     'id',
-    oneOf(
+    recordOption(
       'shoe_customers',
       'id first_name last_name email phone street_address state zip_code country country_code',
       NAMES.map(([first, last], at) => {
@@ -177,22 +190,22 @@ export const TRADE = {
   ],
   shoe_orders: [
     'order_id',
-    record('shoe_orders', {
-      order_id: counted('int', 1_000),
+    recordOf('shoe_orders', {
+      order_id: iteration('int', 1_000),
       product_id: shoeIds,
       customer_id: customerIds,
-      ts: moment,
+      ts: timestamps,
     }),
   ],
   shoe_clickstream: [
     'product_id',
-    record('shoe_clickstream', {
+    recordOf('shoe_clickstream', {
       product_id: shoeIds,
       user_id: customerIds,
-      view_time: int(10, 120),
-      page_url: text('https://shop\\.example\\.org/shoes/[a-z]{5}'),
+      view_time: intRange(10, 120),
+      page_url: regexString('https://shop\\.example\\.org/shoes/[a-z]{5}'),
       ip: clientIp,
-      ts: moment,
+      ts: timestamps,
     }),
   ],
 } as const satisfies Quickstarts

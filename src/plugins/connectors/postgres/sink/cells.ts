@@ -1,3 +1,4 @@
+import { jsonWriter } from '../../../../java-compat/json/writer.ts'
 import {
   DataError,
   decimalToText,
@@ -8,19 +9,21 @@ import {
   type Schema,
   valueLabel,
 } from '../../../../sdk/index.ts'
-import { jsonWriter } from '../../../converters/json/write.ts'
 import { textFromItems } from '../array-text.ts'
 import { textFromDate, textFromMicros, textFromTime } from '../time-text.ts'
-import { UTC, type Zone } from '../zone.ts'
+import { type TimeZone, UTC } from '../time-zone.ts'
 
 const AS_JSON = { decimals: 'NUMERIC', nullsToDefaults: false } as const
 
-/** Makes PostgreSQL's text of a value; null stays null. Throws a `DataError` for what has none. */
+/**
+ * Converts a value to PostgreSQL's text format; null stays null. Throws a `DataError` for values that cannot be
+ * converted.
+ */
 export type CellWriter = (value: unknown) => string | null
 
 export type CellOptions = {
-  readonly zone: Zone
-  readonly dateZone: Zone
+  readonly zone: TimeZone
+  readonly dateZone: TimeZone
   readonly nullIsDefault: boolean
 }
 
@@ -33,8 +36,8 @@ export function cellWriter(schema: Schema, options: CellOptions): CellWriter {
   }
 }
 
-/** Microseconds or nanoseconds since 1970 as a number or as digits. */
-export function epochWriter(unit: 'microseconds' | 'nanoseconds', zone: Zone): CellWriter {
+/** Returns a writer for microseconds or nanoseconds since 1970, given as a number or as decimal digits. */
+export function epochWriter(unit: 'microseconds' | 'nanoseconds', zone: TimeZone): CellWriter {
   return (value) => {
     if (value === null || value === undefined) return null
     const text = String(value)
@@ -86,7 +89,7 @@ function integerWriter(type: IntegerType): (value: unknown) => string {
   return (value) => (isInteger(type, value) ? String(value) : refuse(value, type))
 }
 
-/** The server ends a text at such a byte, and refuses it. */
+/** PostgreSQL does not accept NUL characters in text. */
 function textOf(value: unknown): string {
   const text = String(value)
   if (text.includes('\0')) throw new DataError('a text with a zero byte can not be stored in PostgreSQL')
@@ -101,7 +104,7 @@ function arrayWriter(schema: Schema, options: CellOptions): (value: unknown) => 
   return (value) => textFromItems(listOf(value).map(write))
 }
 
-/** What only JSON can tell. */
+/** Whether values of this schema can only be stored as JSON. */
 export function isJson(schema: Schema): boolean {
   return schema.type === 'struct' || schema.type === 'map' || (schema.type === 'array' && isJson(schema.items!))
 }
@@ -118,7 +121,7 @@ function refuse(value: unknown, wanted: string): never {
   throw new DataError(`expected ${wanted}, got ${valueLabel(value)}`)
 }
 
-/** The type of a column that is made for such values, as the JDBC connector chooses it. */
+/** Returns the type of a column created for this schema, as the JDBC connector chooses it. */
 export function columnType(schema: Schema): string {
   if (isJson(schema)) return 'jsonb'
   const logical = schema.name === undefined ? undefined : LOGICAL_TYPES[schema.name]
@@ -145,7 +148,7 @@ const TYPES: Readonly<Record<string, string>> = {
   bytes: 'bytea',
 }
 
-/** The literal of a default. */
+/** Returns the schema's default as an SQL literal, or undefined if it has none. */
 export function defaultLiteral(schema: Schema): string | undefined {
   if (schema.default === undefined || schema.default === null) return undefined
   const text = cellWriter(schema, { zone: UTC, dateZone: UTC, nullIsDefault: false })(schema.default)

@@ -7,7 +7,7 @@ import {
   type SinkRecord,
   STRING,
 } from '../../../../sdk/index.ts'
-import type { Zone } from '../zone.ts'
+import type { TimeZone } from '../time-zone.ts'
 import { type CellWriter, cellWriter, columnType, defaultLiteral, epochWriter } from './cells.ts'
 import type { SinkConfig } from './config.ts'
 
@@ -15,15 +15,15 @@ import type { SinkConfig } from './config.ts'
 export type SinkColumn = {
   readonly name: string
   readonly isKey: boolean
-  /** For when it has to be made: its type, its default as a literal, and whether it is never null. */
+  /** Used when the column is created: its type, its default as an SQL literal, and whether it is NOT NULL. */
   readonly type: string
   readonly fallback: string | undefined
   readonly notNull: boolean
-  /** Its text in a row; throws a `DataError`. */
+  /** Returns the column's text for a record. Throws a `DataError`. */
   readonly textOf: (record: SinkRecord) => string | null
 }
 
-/** What of a configuration decides how records become rows. */
+/** The configuration keys that control how records are converted to rows. */
 export type RowOptions = Pick<
   SinkConfig,
   | 'pk.mode'
@@ -33,11 +33,11 @@ export type RowOptions = Pick<
   | 'timestamp.fields.list'
   | 'timestamp.precision.mode'
   | 'delete.enabled'
-> & { readonly zone: Zone; readonly dateZone: Zone; readonly nullIsDefault: boolean }
+> & { readonly zone: TimeZone; readonly dateZone: TimeZone; readonly nullIsDefault: boolean }
 
 const KAFKA_COLUMNS = ['__connect_topic', '__connect_partition', '__connect_offset']
 
-/** Why a record can't be a row at all, whatever the table; undefined when it can. */
+/** Returns why a record cannot be converted to a row of any table, or undefined if it can. */
 export function refusalOf(record: SinkRecord, options: RowOptions): DataError | undefined {
   const { value, valueSchema, key, keySchema } = record
   const needsKey = options['pk.mode'] === 'record_key'
@@ -56,7 +56,7 @@ export function refusalOf(record: SinkRecord, options: RowOptions): DataError | 
   )
 }
 
-/** The columns of records with these schemas, those of the key first. Throws a `DataError` when they make none. */
+/** Returns the columns for records with these schemas, key columns first. Throws a `DataError` if there are none. */
 export function toColumns(
   keySchema: Schema | null,
   valueSchema: Schema | null,

@@ -10,18 +10,20 @@ export const sinkConfig = z
   .object({
     ...connectionKeys,
     'insert.mode': field
-      .oneOf(['insert', 'upsert', 'update'], {
-        doc: 'What a record does: adds a row, adds it or takes the place of the row with its key, changes that row.',
+      .oneOf(['insert', 'upsert', 'update', 'multi'], {
+        doc:
+          'What a record does: inserts a row, inserts it or replaces the row with its key, updates that row. ' +
+          '`multi` is `insert`: the word of Aiven’s connector for what always happens here.',
         importance: 'HIGH',
         group: writes,
       })
       .default('insert'),
     'batch.size': field
-      .int({ doc: 'Most records in one statement.', importance: 'MEDIUM', min: 1, group: writes })
+      .int({ doc: 'Maximum number of records in a statement.', importance: 'MEDIUM', min: 1, group: writes })
       .default(3000),
     'delete.enabled': field
       .boolean({
-        doc: 'Whether a record without a value deletes the row of its key. Needs `pk.mode=record_key`.',
+        doc: 'Whether a record without a value deletes the row with its key. Requires `pk.mode=record_key`.',
         importance: 'MEDIUM',
         group: writes,
       })
@@ -29,26 +31,47 @@ export const sinkConfig = z
     'offsets.table': field
       .text({
         doc:
-          'Table for the offsets of what was written, in the same transaction: then nothing is written twice, whatever ' +
-          'happens. It is made when it is not there. Not a key of the JDBC connector. Empty: at least once.',
+          'Table that stores the offsets of written records in the same transaction, for exactly-once delivery. It is created ' +
+          'if it does not exist. Not a key of the JDBC connectors. Empty: at least once.',
         importance: 'MEDIUM',
         group: writes,
       })
       .default(''),
     'table.types': field
-      .list({ doc: 'Means nothing here: what can be written to is written to.', importance: 'LOW', group: writes })
+      .list({
+        doc: 'Has no effect: every kind of table that accepts writes is used.',
+        importance: 'LOW',
+        group: writes,
+      })
       .default([]),
     'table.name.format': field
       .text({
-        doc: 'The table of a topic, with or without its schema; `${topic}` is the name of the topic.',
+        doc: 'Name of the table for a topic, optionally with the schema. `${topic}` is the name of the topic.',
         importance: 'MEDIUM',
         group: mapping,
         nonEmpty: true,
       })
       .default('${topic}'),
+    'table.name.normalize': field
+      .boolean({
+        doc: "Aiven's key: characters of that name other than letters, digits and `_` become `_`.",
+        importance: 'MEDIUM',
+        group: mapping,
+      })
+      .default(false),
+    'topics.to.tables.mapping': field
+      .parsed(
+        field.list({
+          doc: "Aiven's key: `TOPIC:TABLE,…`, instead of `table.name.format`. A topic that it does not name fails the task.",
+          importance: 'MEDIUM',
+          group: mapping,
+        }),
+        parseTopicMapping,
+      )
+      .prefault(''),
     'pk.mode': field
       .oneOf(['none', 'kafka', 'record_key', 'record_value'], {
-        doc: 'Where the key of a row comes from: nowhere, topic and partition and offset, the key or the value of the record.',
+        doc: 'Origin of the primary key: none; topic, partition and offset; the key of the record; or its value.',
         importance: 'HIGH',
         group: mapping,
       })
@@ -56,67 +79,67 @@ export const sinkConfig = z
     'pk.fields': field
       .list({
         doc:
-          'Columns of the key. Of `kafka`: names for topic, partition and offset instead of `__connect_topic`, ' +
-          '`__connect_partition`, `__connect_offset`; of a record: some of its fields, empty: all; the name for a key that is ' +
-          'a single value.',
+          'Columns of the primary key. With `kafka`: names for topic, partition and offset, by default `__connect_topic`, ' +
+          '`__connect_partition`, `__connect_offset`. With `record_key` and `record_value`: fields of the record, by default all; ' +
+          'or the name of the column for a key that is a primitive.',
         importance: 'MEDIUM',
         group: mapping,
       })
       .default([]),
     'fields.whitelist': field
-      .list({ doc: 'Fields of the value to write. Empty: all.', importance: 'MEDIUM', group: mapping })
+      .list({ doc: 'Fields of the value to write. Default: all.', importance: 'MEDIUM', group: mapping })
       .default([]),
     'string.output.value.column.name': field
-      .text({ doc: 'Column for values that are texts.', importance: 'LOW', group: mapping })
+      .text({ doc: 'Column for values that are strings.', importance: 'LOW', group: mapping })
       .default('record_value'),
     'replace.null.with.default': field
-      .boolean({ doc: 'Whether a null is written as the default of its field.', importance: 'MEDIUM', group: mapping })
+      .boolean({ doc: 'Whether null is replaced by the default of the field.', importance: 'MEDIUM', group: mapping })
       .default(true),
     'date.timezone': field
       .oneOf(['DB_TIMEZONE', 'UTC'], {
-        doc: 'Time zone of the calendar of dates.',
+        doc: 'Time zone in which dates are written.',
         importance: 'MEDIUM',
         group: mapping,
       })
       .default('DB_TIMEZONE'),
     'timestamp.fields.list': field
-      .list({ doc: 'Fields of int64 or text that are timestamps.', importance: 'LOW', group: mapping })
+      .list({ doc: 'Fields of type int64 or string that contain timestamps.', importance: 'LOW', group: mapping })
       .default([]),
     'timestamp.precision.mode': field
-      .oneOf(['microseconds', 'nanoseconds'], { doc: 'What those fields count.', importance: 'LOW', group: mapping })
+      .oneOf(['microseconds', 'nanoseconds'], { doc: 'Unit of these fields.', importance: 'LOW', group: mapping })
       .default('microseconds'),
     'date.calendar.system': field
       .oneOf(['LEGACY', 'PROLEPTIC_GREGORIAN'], {
-        doc: 'Means nothing here: dates are written by the Gregorian calendar, by which PostgreSQL counts.',
+        doc: 'Has no effect: dates are written in the proleptic Gregorian calendar, which PostgreSQL uses.',
         importance: 'LOW',
         group: mapping,
       })
       .default('LEGACY'),
     'auto.create': field
-      .boolean({ doc: 'Whether a table that is missing is made.', importance: 'MEDIUM', group: ddl })
+      .boolean({ doc: 'Whether missing tables are created.', importance: 'MEDIUM', group: ddl })
       .default(false),
     'auto.evolve': field
-      .boolean({ doc: 'Whether columns that are missing are added.', importance: 'MEDIUM', group: ddl })
+      .boolean({ doc: 'Whether missing columns are added.', importance: 'MEDIUM', group: ddl })
       .default(false),
     'max.retries': field
       .int({
-        doc: 'How often in a row a batch is tried again before the task fails.',
+        doc: 'Number of consecutive retries of a batch before the task fails.',
         importance: 'MEDIUM',
         min: 0,
         group: retries,
       })
       .default(10),
     'retry.backoff.ms': field
-      .int({ doc: 'Pause before that, in ms.', importance: 'MEDIUM', min: 0, group: retries })
+      .int({ doc: 'Delay before a retry, in ms.', importance: 'MEDIUM', min: 0, group: retries })
       .default(3000),
     'trim.sensitive.log': field
       .boolean({
-        doc: 'Means nothing here: of a record that is refused, what the server says of it is told.',
+        doc: 'Has no effect: errors contain the message of the server.',
         importance: 'LOW',
       })
       .default(false),
     'mssql.use.merge.holdlock': field
-      .boolean({ doc: 'Means nothing here: this is not that server.', importance: 'LOW' })
+      .boolean({ doc: 'Has no effect: a key for SQL Server.', importance: 'LOW' })
       .default(true),
   })
   .superRefine((config, context) => {
@@ -125,6 +148,16 @@ export const sinkConfig = z
 
 export type SinkConfig = z.infer<typeof sinkConfig>
 
+function parseTopicMapping(entries: readonly string[]): ReadonlyMap<string, string> {
+  return new Map(
+    entries.map((entry) => {
+      const [, topic, table] = /^([^:]+):([^:]+)$/.exec(entry) ?? []
+      if (topic !== undefined && table !== undefined) return [topic, table]
+      throw new Error(`topics.to.tables.mapping: '${entry}' should be TOPIC:TABLE`)
+    }),
+  )
+}
+
 type Checked = Readonly<Record<'insert.mode' | 'pk.mode', string>> & {
   readonly 'pk.fields': readonly string[]
   readonly 'delete.enabled': boolean
@@ -132,7 +165,7 @@ type Checked = Readonly<Record<'insert.mode' | 'pk.mode', string>> & {
 
 function* problemsOf(config: Checked): Generator<readonly [key: string, message: string]> {
   const { 'insert.mode': insertMode, 'pk.mode': pkMode, 'pk.fields': pkFields } = config
-  if (insertMode !== 'insert' && pkMode === 'none') {
+  if ((insertMode === 'upsert' || insertMode === 'update') && pkMode === 'none') {
     yield ['pk.mode', `insert.mode=${insertMode} needs a key: set pk.mode to kafka, record_key or record_value`]
   }
   if (config['delete.enabled'] && pkMode !== 'record_key') {

@@ -1,20 +1,25 @@
-import { defineSink, RetriableError, type SinkContext, type SinkRecord } from '../../../../sdk/index.ts'
+import { defineSink, RetriableError, type SinkContext } from '../../../../sdk/index.ts'
 import { SHIPPED_VERSION } from '../../../version.ts'
-import { DatabaseFailure } from '../failure.ts'
+import { quoteMethodOf } from '../connection-keys.ts'
+import { DatabaseError } from '../database-error.ts'
 import { quoting } from '../identifier.ts'
 import { Session } from '../session.ts'
-import { UTC } from '../zone.ts'
+import { UTC } from '../time-zone.ts'
 import { type SinkConfig, sinkConfig } from './config.ts'
-import { NOTES } from './notes.ts'
+import { SINK_DOCUMENTATION } from './documentation.ts'
 import { Writer } from './writer.ts'
 
-/** Topics as tables of a PostgreSQL database, under the keys of the JDBC connector. */
+/** Writes topics to tables of a PostgreSQL database, with the configuration keys of the JDBC connectors. */
 export const postgresSink = defineSink({
   class: 'PostgresSink',
-  aliases: ['io.confluent.connect.jdbc.JdbcSinkConnector', 'JdbcSinkConnector'],
+  aliases: [
+    'io.confluent.connect.jdbc.JdbcSinkConnector',
+    'JdbcSinkConnector',
+    'io.aiven.connect.jdbc.JdbcSinkConnector',
+  ],
   version: SHIPPED_VERSION,
   summary: 'Writes the records of its topics to PostgreSQL tables: inserts, upserts, updates and deletes.',
-  notes: NOTES,
+  notes: SINK_DOCUMENTATION,
   config: sinkConfig,
   async start(context) {
     const writer = createWriter(context)
@@ -34,9 +39,9 @@ export const postgresSink = defineSink({
   },
 })
 
-/** Healing is given as much time as the configuration says. */
+/** Makes transient errors retriable until `max.retries` is reached. */
 function asRetriable(error: unknown, failures: number, config: SinkConfig): unknown {
-  if (!(error instanceof DatabaseFailure) || !error.heals || failures > config['max.retries']) return error
+  if (!(error instanceof DatabaseError) || !error.heals || failures > config['max.retries']) return error
   return new RetriableError(error.message, { cause: error, retryAfterMs: config['retry.backoff.ms'] })
 }
 
@@ -58,19 +63,31 @@ function createWriter({ connector, config, log, signal, reject, files, network }
     zone,
     dateZone: config['date.timezone'] === 'UTC' ? UTC : zone,
     nullIsDefault: config['replace.null.with.default'],
-    insertMode: config['insert.mode'],
+    insertMode: config['insert.mode'] === 'multi' ? 'insert' : config['insert.mode'],
     rowsMax: config['batch.size'],
-    tableOf: tableNaming(config['table.name.format']),
+    tableOf: tableNaming(config),
     offsetsTable: config['offsets.table'] === '' ? undefined : config['offsets.table'],
     autoCreate: config['auto.create'],
     autoEvolve: config['auto.evolve'],
-    quote: quoting(config['quote.sql.identifiers']),
+    quote: quoting(quoteMethodOf(config)),
     log,
     refuse: reject,
     openSession: () => Session.open(session, patience),
   })
 }
 
-function tableNaming(format: string): (topic: SinkRecord['topic']) => string {
-  return (topic) => format.replaceAll('${topic}', topic)
+type NamingKeys = Pick<SinkConfig, 'table.name.format' | 'table.name.normalize' | 'topics.to.tables.mapping'>
+
+/** Returns the table for a topic. If a mapping is configured, topics that are missing from it have no table. */
+export function tableNaming(config: NamingKeys): (topic: string) => string {
+  const { 'table.name.format': format, 'topics.to.tables.mapping': mapping } = config
+  return (topic) => {
+    if (mapping.size > 0) {
+      const table = mapping.get(topic)
+      if (table !== undefined) return table
+      throw new Error(`topics.to.tables.mapping names no table for the topic '${topic}': add ${topic}:TABLE to it`)
+    }
+    const name = format.replaceAll('${topic}', topic)
+    return config['table.name.normalize'] ? name.replace(/[^A-Za-z0-9_]/g, '_') : name
+  }
 }

@@ -1,25 +1,25 @@
 import type { Quote } from '../identifier.ts'
 import type { SinkColumn } from './columns.ts'
 
-/** A column as it stands in the table. */
-export type TableColumn = {
+/** A column of the target table. */
+export type TargetColumn = {
   readonly name: string
-  /** As SQL has it, without length or precision: those are for the server to check. */
+  /** The SQL type without length or precision, which the server checks itself. */
   readonly type: string
 }
 
-/** A table, its name as SQL has it, and its columns. */
-export type Target = { readonly table: string; readonly columns: readonly TableColumn[] }
+/** A target table: its quoted name and its columns. */
+export type Target = { readonly table: string; readonly columns: readonly TargetColumn[] }
 
-// Values go as one array of texts for each column: a statement has the same text whatever the number of its rows, and the
-// server makes each text a value of the column's own type.
+// Values are passed as one text array per column: the statement text does not depend on the number of rows, and the
+// server converts each text to the column's type.
 
 export function insertSql({ table, columns }: Target, quote: Quote): string {
   const names = columns.map(({ name }) => quote(name)).join(', ')
   return `INSERT INTO ${table} (${names}) SELECT ${columns.map(cast).join(', ')} FROM ${rows(columns)}`
 }
 
-/** The first `keys` columns are those of the key. */
+/** The first `keys` columns are the key columns. */
 export function upsertSql({ table, columns }: Target, keys: number, quote: Quote): string {
   const key = columns.slice(0, keys).map(({ name }) => quote(name))
   const changed = columns.slice(keys).map(({ name }) => `${quote(name)} = EXCLUDED.${quote(name)}`)
@@ -27,7 +27,7 @@ export function upsertSql({ table, columns }: Target, keys: number, quote: Quote
   return `${insertSql({ table, columns }, quote)} ON CONFLICT (${key.join(', ')}) DO ${action}`
 }
 
-/** Undefined when there is nothing but the key. */
+/** Returns undefined if all columns are key columns. */
 export function updateSql({ table, columns }: Target, keys: number, quote: Quote): string | undefined {
   const changed = columns.slice(keys).map((column, index) => `${quote(column.name)} = ${cast(column, keys + index)}`)
   if (changed.length === 0) return undefined
@@ -39,7 +39,7 @@ export function deleteSql({ table, columns }: Target, keys: number, quote: Quote
   return `DELETE FROM ${table} AS t USING ${rows(key)} WHERE ${isRow(key, quote)}`
 }
 
-/** Keys only when there are any. */
+/** Adds a primary key only if there are key columns. */
 export function createTableSql(table: string, columns: readonly SinkColumn[], quote: Quote): string {
   const keys = columns.filter(({ isKey }) => isKey).map(({ name }) => quote(name))
   const key = keys.length === 0 ? [] : [`PRIMARY KEY (${keys.join(', ')})`]
@@ -56,15 +56,15 @@ function definition({ name, type, fallback, notNull }: SinkColumn, quote: Quote)
   return `${quote(name)} ${type}${notNull ? ' NOT NULL' : ''}${end}`
 }
 
-function rows(columns: readonly TableColumn[]): string {
+function rows(columns: readonly TargetColumn[]): string {
   const arrays = columns.map((_, index) => `$${index + 1}::text[]`)
   return `unnest(${arrays.join(', ')}) AS r (${columns.map((_, index) => `c${index}`).join(', ')})`
 }
 
-function cast({ type }: TableColumn, index: number): string {
+function cast({ type }: TargetColumn, index: number): string {
   return type === 'text' ? `r.c${index}` : `r.c${index}::${type}`
 }
 
-function isRow(key: readonly TableColumn[], quote: Quote): string {
+function isRow(key: readonly TargetColumn[], quote: Quote): string {
   return key.map((column, index) => `t.${quote(column.name)} = ${cast(column, index)}`).join(' AND ')
 }

@@ -2,12 +2,12 @@ import type { SinkPartition, SinkPosition, SinkRecord } from '../../../../sdk/in
 import { textFromItems } from '../array-text.ts'
 import { parseTableName, type Quote, quotedTable } from '../identifier.ts'
 import type { Session } from '../session.ts'
-import { makeShared } from './shared-making.ts'
+import { makeShared } from './concurrent-ddl.ts'
 
 /**
- * The next offset of each partition, kept in a table of the same database. It changes in the transaction that writes the
- * records, and only what is not behind it is written: so a record is written once, even by a task that does not know yet
- * that another one has taken its place, or whose commit went through unseen.
+ * Stores the next offset of each partition in a table of the same database. The offset is updated in the transaction
+ * that writes the records, and only records at or after it are written. A record is therefore written once, even by a
+ * task that was replaced without noticing, or after a commit whose result was lost.
  */
 export class StoredOffsets {
   readonly #connector: string
@@ -19,7 +19,7 @@ export class StoredOffsets {
     this.#table = quotedTable(parseTableName(table), quote)
   }
 
-  /** Where to go on; partitions that were never written to are left out. */
+  /** Returns the stored offsets. Partitions that were never written to are omitted. */
   async open(session: Session, partitions: readonly SinkPartition[]): Promise<readonly SinkPosition[]> {
     await this.#create(session)
     const sql = `INSERT INTO ${this.#table} SELECT $1, r.topic, r.partition, 0
@@ -28,14 +28,14 @@ export class StoredOffsets {
     return (await this.#read(session, partitions, '')).filter(({ offset }) => offset > 0)
   }
 
-  /** In a transaction: the records that were not written yet. Others wait until it ends. */
+  /** Returns the records that are not written yet. Locks the offsets until the transaction ends. */
   async remaining(session: Session, records: readonly SinkRecord[]): Promise<readonly SinkRecord[]> {
     const stored = await this.#read(session, partitionsOf(records), 'ORDER BY o.topic, o.partition FOR UPDATE OF o')
     const next = new Map(stored.map(({ topic, partition, offset }) => [`${topic}/${partition}`, offset]))
     return records.filter(({ origin }) => origin.offset >= (next.get(`${origin.topic}/${origin.partition}`) ?? 0))
   }
 
-  /** In the same transaction: they are written. */
+  /** Stores the offsets after these records. Must run in the same transaction as the writes. */
   async advance(session: Session, records: readonly SinkRecord[]): Promise<void> {
     const next = new Map<string, SinkPosition>()
     for (const { origin } of records)

@@ -1,12 +1,15 @@
 import { DataError, type TaskLog } from '../../../../sdk/index.ts'
-import { DatabaseFailure } from '../failure.ts'
+import { DatabaseError } from '../database-error.ts'
 import { parseTableName, plainTable, type Quote, quotedTable, type TableName } from '../identifier.ts'
 import type { Session } from '../session.ts'
 import type { SinkColumn } from './columns.ts'
-import { makeShared } from './shared-making.ts'
-import { addColumnsSql, createTableSql, type TableColumn, type Target } from './statements.ts'
+import { makeShared } from './concurrent-ddl.ts'
+import { addColumnsSql, createTableSql, type Target, type TargetColumn } from './statements.ts'
 
-/** A type without its length or precision, so that the server refuses what does not fit instead of cutting it. */
+/**
+ * The type is selected without length or precision, so that the server rejects values that do not fit instead of
+ * truncating them.
+ */
 const COLUMNS_SQL = `
   SELECT a.attname, format_type(a.atttypid, -1) FROM pg_attribute a
   WHERE a.attrelid = to_regclass($1) AND a.attnum > 0 AND NOT a.attisdropped ORDER BY a.attnum`
@@ -18,23 +21,23 @@ export type TablesOptions = {
   readonly log: TaskLog
 }
 
-/** The tables that are written to, as they were when they were looked at last; makes and amends them where it may. */
+/** Caches the columns of target tables. Creates and alters tables where the configuration permits it. */
 export class Tables {
   readonly #options: TablesOptions
-  readonly #known = new Map<string, readonly TableColumn[]>()
+  readonly #known = new Map<string, readonly TargetColumn[]>()
 
   constructor(options: TablesOptions) {
     this.#options = options
   }
 
-  /** After a failure they may be others. */
+  /** Clears the cache. Called after a failure, because tables may have changed. */
   forget(): void {
     this.#known.clear()
   }
 
   /**
-   * The table with those of its columns that these go to, in their order. Throws a `DatabaseFailure` when the table is
-   * missing and may not be made, a `DataError` when columns are missing and may not be added.
+   * Returns the table with the columns that match `columns`, in their order. Throws a `DatabaseError` if the table does
+   * not exist and may not be created, and a `DataError` if columns are missing and may not be added.
    */
   async target(session: Session, name: string, columns: readonly SinkColumn[]): Promise<Target> {
     const { autoCreate, quote } = this.#options
@@ -75,28 +78,28 @@ export class Tables {
   }
 }
 
-async function look(session: Session, table: TableName, quote: Quote): Promise<readonly TableColumn[]> {
+async function look(session: Session, table: TableName, quote: Quote): Promise<readonly TargetColumn[]> {
   const rows = await session.query(`look at the table ${plainTable(table)}`, COLUMNS_SQL, [quotedTable(table, quote)])
   return rows.map(([name, type]) => ({ name: name!, type: type! }))
 }
 
-/** Case counts only where names differ in nothing else. */
-function findColumn(columns: readonly TableColumn[], name: string): TableColumn | undefined {
+/** Matches names exactly or, if only one column matches, regardless of case. */
+function findColumn(columns: readonly TargetColumn[], name: string): TargetColumn | undefined {
   const exact = columns.find((column) => column.name === name)
   if (exact !== undefined) return exact
   const similar = columns.filter((column) => column.name.toLowerCase() === name.toLowerCase())
   return similar.length === 1 ? similar[0] : undefined
 }
 
-function requireColumn(columns: readonly TableColumn[], name: string, table: TableName): TableColumn {
+function requireColumn(columns: readonly TargetColumn[], name: string, table: TableName): TargetColumn {
   const found = findColumn(columns, name)
   if (found !== undefined) return found
-  throw new DatabaseFailure(`could not write to the table ${plainTable(table)}: its column ${name} is gone`, {
+  throw new DatabaseError(`could not write to the table ${plainTable(table)}: its column ${name} is gone`, {
     heals: true,
   })
 }
 
-function isMissing(table: TableName): DatabaseFailure {
+function isMissing(table: TableName): DatabaseError {
   const message = `could not write to the table ${plainTable(table)}: there is none; create it, or set auto.create=true`
-  return new DatabaseFailure(message, { heals: false })
+  return new DatabaseError(message, { heals: false })
 }

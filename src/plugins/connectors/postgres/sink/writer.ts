@@ -6,11 +6,11 @@ import {
   type TaskLog,
 } from '../../../../sdk/index.ts'
 import { textFromItems } from '../array-text.ts'
-import { DatabaseFailure } from '../failure.ts'
+import { DatabaseError } from '../database-error.ts'
 import type { Quote } from '../identifier.ts'
 import type { Session } from '../session.ts'
-import { type Change, cellsOf, fold, isSameSchema, type Run } from './changes.ts'
 import { type RowOptions, refusalOf, type SinkColumn, toColumns } from './columns.ts'
+import { type ChangeGroup, cellsOf, compactChanges, hasSameSchema, type RowChange } from './row-changes.ts'
 import { deleteSql, insertSql, type Target, updateSql, upsertSql } from './statements.ts'
 import { StoredOffsets } from './stored-offsets.ts'
 import { Tables } from './tables.ts'
@@ -20,26 +20,28 @@ export type WriterOptions = RowOptions & {
   readonly insertMode: 'insert' | 'upsert' | 'update'
   readonly rowsMax: number
   readonly tableOf: (topic: string) => string
-  /** Keeps the offsets in this table. */
+  /** The table that stores offsets; undefined if offsets are stored in Kafka only. */
   readonly offsetsTable: string | undefined
   readonly autoCreate: boolean
   readonly autoEvolve: boolean
   readonly quote: Quote
   readonly log: TaskLog
   readonly openSession: () => Promise<Session>
-  /** Takes a record that the server, or a table, refuses; resolves when it may be stepped over. */
+  /**
+   * Called for a record that the server rejects or that does not fit the table. Resolves if the record may be skipped.
+   */
   readonly refuse: (record: SinkRecord, error: Error) => Promise<void>
 }
 
-/** A statement, with the changes whose first `columns` cells are its values. */
+/** A statement with its changes. Its parameters are the first `columns` cells of each change. */
 type Write = {
   readonly doing: string
   readonly sql: string
-  readonly changes: readonly Change[]
+  readonly changes: readonly RowChange[]
   readonly columns: number
 }
 
-/** Writes records, a transaction for as many as it is given. */
+/** Writes batches of records, each batch in one transaction. */
 export class Writer {
   readonly #options: WriterOptions
   readonly #tables: Tables
@@ -53,17 +55,20 @@ export class Writer {
     this.#offsets = offsetsTable === undefined ? undefined : new StoredOffsets(connector, offsetsTable, quote)
   }
 
-  /** Connects, so that what is wrong with that is said at the start. */
+  /** Connects, so that connection errors are reported when the task starts. */
   async start(): Promise<void> {
     await this.#connected()
   }
 
-  /** Where the stored offsets say to go on; undefined when none are stored. */
+  /** Returns the offsets to resume from, or undefined if no offsets table is used. */
   async positions(partitions: readonly SinkPartition[]): Promise<readonly SinkPosition[] | undefined> {
     return this.#offsets?.open(await this.#connected(), partitions)
   }
 
-  /** Throws a `DatabaseFailure` that is about no single record; then nothing, or some first part, is written. */
+  /**
+   * Throws a `DatabaseError` for failures that no single record causes. Then none of the records, or only the first
+   * part of them, has been written.
+   */
   async write(records: readonly SinkRecord[]): Promise<void> {
     try {
       await this.#writeParts(records)
@@ -77,7 +82,7 @@ export class Writer {
     await this.#session?.close()
   }
 
-  /** What holds a record that is refused is halved until that one is alone. */
+  /** Splits a batch that contains a rejected record in halves until the record is alone. */
   async #writeParts(records: readonly SinkRecord[]): Promise<void> {
     try {
       await this.#writeAll(records)
@@ -97,9 +102,10 @@ export class Writer {
 
   async #writeAll(records: readonly SinkRecord[]): Promise<void> {
     const session = await this.#connected()
-    // Tables are made before the transaction: one that waits for another task's must not hold rows meanwhile.
+    // Tables are created before the transaction: a transaction that waits for another task's DDL must not hold row
+    // locks.
     const writes = await this.#writesOf(session, records)
-    // One alone is a transaction of its own.
+    // A single statement is a transaction of its own.
     if (this.#offsets === undefined && writes.length <= 1) return this.#execute(session, writes)
     await session.query('begin a transaction', 'BEGIN')
     const remaining = (await this.#offsets?.remaining(session, records)) ?? records
@@ -123,10 +129,13 @@ export class Writer {
     return writes
   }
 
-  /** Neighbours that go to the same columns of the same table. A delete goes with whom it stands beside. */
-  #runs(records: readonly SinkRecord[]): readonly Run[] {
-    const open = new Map<string, { shape: SinkRecord; columns: readonly SinkColumn[]; changes: Change[] }>()
-    const done: Run[] = []
+  /**
+   * Splits the records of each table into groups of consecutive records that are written to the same columns. A delete
+   * joins the group that precedes it if its key schema matches.
+   */
+  #runs(records: readonly SinkRecord[]): readonly ChangeGroup[] {
+    const open = new Map<string, { shape: SinkRecord; columns: readonly SinkColumn[]; changes: RowChange[] }>()
+    const done: ChangeGroup[] = []
     const end = (table: string) => {
       const ended = open.get(table)
       if (ended !== undefined) done.push({ table, columns: ended.columns, changes: ended.changes })
@@ -149,17 +158,17 @@ export class Writer {
   #begin(
     record: SinkRecord,
     table: string,
-    open: Map<string, { shape: SinkRecord; columns: readonly SinkColumn[]; changes: Change[] }>,
+    open: Map<string, { shape: SinkRecord; columns: readonly SinkColumn[]; changes: RowChange[] }>,
   ) {
     const columns = toColumns(record.keySchema, isDelete(record) ? null : record.valueSchema, this.#options)
-    const begun = { shape: record, columns, changes: [] as Change[] }
+    const begun = { shape: record, columns, changes: [] as RowChange[] }
     open.set(table, begun)
     return begun
   }
 
-  #toWrites(run: Run, target: Target): readonly Write[] {
+  #toWrites(run: ChangeGroup, target: Target): readonly Write[] {
     const { insertMode, quote } = this.#options
-    const { deletes, writes } = fold(run, insertMode)
+    const { deletes, writes } = compactChanges(run, insertMode)
     const keys = run.columns.filter(({ isKey }) => isKey).length
     const doing = `write ${run.changes.length} records to the table ${run.table}`
     const sql = this.#writeSql(target, keys)
@@ -189,7 +198,7 @@ export class Writer {
     return this.#session
   }
 
-  /** Whatever was under way is over with the session. */
+  /** Closes the session. The server then rolls back the transaction in progress. */
   async #reset(): Promise<void> {
     this.#tables.forget()
     await this.#session?.close()
@@ -197,7 +206,7 @@ export class Writer {
 }
 
 function isAboutRecords(error: unknown): boolean {
-  return error instanceof DataError || (error instanceof DatabaseFailure && error.isAboutData)
+  return error instanceof DataError || (error instanceof DatabaseError && error.isAboutData)
 }
 
 function isDelete({ value }: SinkRecord): boolean {
@@ -205,12 +214,12 @@ function isDelete({ value }: SinkRecord): boolean {
 }
 
 function fits(record: SinkRecord, shape: SinkRecord): boolean {
-  if (!isSameSchema(record.keySchema, shape.keySchema)) return false
+  if (!hasSameSchema(record.keySchema, shape.keySchema)) return false
   if (isDelete(record)) return true
-  return !isDelete(shape) && isSameSchema(record.valueSchema, shape.valueSchema)
+  return !isDelete(shape) && hasSameSchema(record.valueSchema, shape.valueSchema)
 }
 
-function toChange(record: SinkRecord, columns: readonly SinkColumn[]): Change {
+function toChange(record: SinkRecord, columns: readonly SinkColumn[]): RowChange {
   const deletes = isDelete(record)
   const used = deletes ? columns.filter(({ isKey }) => isKey) : columns
   return { record, isDelete: deletes, cells: used.map(({ textOf }) => textOf(record)) }

@@ -1,11 +1,11 @@
-import type { Pattern } from '../../../../regex/pattern.ts'
+import type { JavaPattern } from '../../../../java-compat/regex.ts'
+import { javaRegex } from '../../../../java-compat/regex.ts'
 import { field } from '../../../../sdk/index.ts'
-import { javaRegex } from '../../../java-regex.ts'
 import { plainTable, type TableName } from '../identifier.ts'
 
-export type ColumnsOfTables = readonly { readonly tables: Pattern; readonly columns: readonly string[] }[]
+export type ColumnsOfTables = readonly { readonly tables: JavaPattern; readonly columns: readonly string[] }[]
 
-/** A key that says columns by table: `REGEX:COLUMN` or `REGEX:[COLUMN|COLUMN]`, separated by commas. */
+/** Defines a key that assigns columns to tables: `REGEX:COLUMN` or `REGEX:[COLUMN|COLUMN]`, separated by commas. */
 export function columnsMapping(key: string, doc: string) {
   return field
     .parsed(
@@ -20,7 +20,7 @@ export function columnsMapping(key: string, doc: string) {
     .prefault('')
 }
 
-/** The columns of a table; undefined without any mapping. Throws when not exactly one is for it. */
+/** Returns the columns of a table, or undefined if the mapping is empty. Throws unless exactly one entry matches. */
 export function columnsFor(mapping: ColumnsOfTables, table: TableName, key: string): readonly string[] | undefined {
   if (mapping.length === 0) return undefined
   const matching = mapping.filter(({ tables }) => tables.test(plainTable(table)))

@@ -21,34 +21,34 @@ import {
 import { itemsFromText } from '../array-text.ts'
 import type { ResultField } from '../session.ts'
 import { microsFromText, timeFromText } from '../time-text.ts'
-import { UTC, type Zone } from '../zone.ts'
+import { type TimeZone, UTC } from '../time-zone.ts'
 import { type TimestampGranularity, timestampKind } from './granularity.ts'
 
 export const NUMERIC_MAPPINGS = ['none', 'precision_only', 'best_fit', 'best_fit_eager_double'] as const
 export type NumericMapping = (typeof NUMERIC_MAPPINGS)[number]
 
-/** How values become those of a record. */
+/** How column values are converted to record values. */
 export type Mapping = {
   readonly numeric: NumericMapping
   readonly granularity: TimestampGranularity
-  /** Of `timestamp` columns. */
-  readonly zone: Zone
+  /** Time zone of `timestamp` columns. */
+  readonly zone: TimeZone
 }
 
-/** What the server's catalog says of a column's type. */
+/** The type of a column, from the server's catalog. */
 export type ColumnType = {
-  /** The name of a built-in type; undefined: one that was made in this database, such as an enum. */
+  /** Name of a built-in type; undefined for a type defined in this database, such as an enum. */
   readonly name: string | undefined
-  /** Of an array: the name of its items' type, undefined for one that was made here. */
+  /** For an array: the name of its element type, undefined if that is not built-in. */
   readonly items?: { readonly name: string | undefined }
   readonly notNull: boolean
 }
 
-/** A column of a result, as a field of the records. */
+/** A result column with the schema and conversion of its record field. */
 export type Column = {
   readonly name: string
   readonly schema: Schema
-  /** Throws a `DataError` for what the schema can't hold. */
+  /** Converts PostgreSQL's text. Throws a `DataError` for values that the schema cannot represent. */
   readonly read: (text: string) => unknown
 }
 
@@ -68,7 +68,10 @@ function arrayOf({ name }: { readonly name: string | undefined }, modifier: numb
   }
 }
 
-/** What has no case of its own is the text that PostgreSQL shows: json, uuid, enums, intervals, addresses, ranges… */
+/**
+ * Types without a case here, such as json, uuid, enums, intervals, network addresses and ranges, become strings in
+ * PostgreSQL's text format.
+ */
 function kindOf(name: string | undefined, modifier: number, mapping: Mapping): Kind {
   switch (name) {
     case 'numeric':
@@ -102,7 +105,7 @@ const KINDS: Readonly<Record<string, Kind>> = {
   bytea: { schema: BYTES, read: (text) => Buffer.from(text.slice(2), 'hex') },
 }
 
-/** A number as long as it is exact, else a bigint. */
+/** Returns a number if it is exact, otherwise a bigint. */
 export function readLong(text: string): number | bigint {
   return text.length < 16 ? Number(text) : int64(BigInt(text))
 }
@@ -112,14 +115,14 @@ function readMoney(text: string): number {
   return /^\(|-/.test(text) ? -amount : amount
 }
 
-/** What fits a long for sure. */
+/** Number of decimal digits that always fit in an int64. */
 const LONG_DIGITS = 18
-/** What the JDBC connector says where the column says nothing. */
+/** The scale that the JDBC connector uses for columns without a declared scale. */
 const SCALE_UNKNOWN = 127
 
 /**
- * The JDBC connector's choice of a type for a `numeric(precision, scale)`. One without a precision can hold anything: it is
- * never an integer here, but a double where doubles are asked for.
+ * Chooses the type for a `numeric(precision, scale)` as the JDBC connector does. A `numeric` without a precision never
+ * becomes an integer; with a `best_fit` mapping it becomes a double, otherwise a decimal.
  */
 function numericKind(modifier: number, mapping: NumericMapping): Kind {
   if (modifier < 0) return mapping.startsWith('best_fit') ? floatKind : decimalKind(SCALE_UNKNOWN)
@@ -142,7 +145,7 @@ function numericKind(modifier: number, mapping: NumericMapping): Kind {
 
 const floatKind: Kind = { schema: FLOAT64, read: Number }
 
-/** Throws for NaN and infinities. */
+/** `read` throws a `DataError` for NaN and infinities. */
 function decimalKind(scale: number): Kind {
   return {
     schema: decimal(scale),

@@ -1,11 +1,11 @@
-import type { Pattern } from '../../../../regex/pattern.ts'
+import type { JavaPattern } from '../../../../java-compat/regex.ts'
+import { javaRegex } from '../../../../java-compat/regex.ts'
 import { field, z } from '../../../../sdk/index.ts'
-import { javaRegex } from '../../../java-regex.ts'
 import { connectionKeys } from '../connection-keys.ts'
 import { NUMERIC_MAPPINGS } from './columns.ts'
 import { columnsMapping } from './columns-mapping.ts'
 import { TIMESTAMP_GRANULARITIES } from './granularity.ts'
-import { MODES } from './query.ts'
+import { MODES } from './statement.ts'
 import { TABLE_TYPES, type TableType } from './tables.ts'
 
 const tables = 'Tables'
@@ -25,47 +25,61 @@ export const sourceConfig = z
   .object({
     ...connectionKeys,
     mode: field.oneOf(MODES, {
-      doc: 'How new rows are found: everything every time, or by columns that say what is new.',
+      doc: 'How new rows are found: by reading all rows every time (bulk), or by columns that grow with new or changed rows.',
       importance: 'HIGH',
       group: reading,
     }),
     'incrementing.column.name': field
       .text({
-        doc: 'Column that grows with every new row. Empty: the first identity or serial column of the table.',
+        doc: 'Strictly increasing column. Default: the first identity or serial column of the table.',
         importance: 'MEDIUM',
         group: reading,
       })
       .default(''),
     'timestamp.column.name': field
       .list({
-        doc: 'Columns that say when a row was written or changed; of several, the first that is not null counts.',
+        doc: 'Columns with the time of the last change of a row. Of several columns, the first that is not null is used.',
         importance: 'MEDIUM',
         group: reading,
       })
       .default([]),
     'incrementing.column.mapping': columnsMapping(
       'incrementing.column.mapping',
-      'Such a column for each table: `REGEX:COLUMN,…`. Each table has to match exactly one.',
+      'Incrementing column by table: `REGEX:COLUMN,…`. Each table must match exactly one entry.',
     ),
     'timestamp.columns.mapping': columnsMapping(
       'timestamp.columns.mapping',
-      'Such columns for each table: `REGEX:[COLUMN|COLUMN],…`. Each table has to match exactly one.',
+      'Timestamp columns by table: `REGEX:[COLUMN|COLUMN],…`. Each table must match exactly one entry.',
     ),
     'timestamp.initial': field
       .long({
-        doc: 'Rows from before this time are not read the first time, in ms since 1970; -1: from before the start.',
+        doc: 'Rows before this time, in ms since 1970, are not read initially. -1: the time at which the connector starts.',
+        importance: 'LOW',
+        group: reading,
+      })
+      .optional(),
+    'timestamp.initial.ms': field
+      .long({
+        doc: "Aiven's key for `timestamp.initial`, which it overrides. -1 is one millisecond before 1970.",
+        importance: 'LOW',
+        group: reading,
+      })
+      .optional(),
+    'incrementing.initial': field
+      .long({
+        doc: "Aiven's key: rows whose incrementing column is not greater than this are not read the first time.",
         importance: 'LOW',
         group: reading,
       })
       .optional(),
     'timestamp.delay.interval.ms': field
-      .long({ doc: 'How old a row has to be before it is read, in ms.', importance: 'HIGH', min: 0, group: reading })
+      .long({ doc: 'Minimum age of a row before it is read, in ms.', importance: 'HIGH', min: 0, group: reading })
       .default(0),
     'transactions.wait.ms': field
       .long({
         doc:
-          'How long reading waits for each transaction that may still add a row before those that are there, in ms. ' +
-          '0: not at all, as the JDBC connector.',
+          'Maximum wait for each open transaction that may still add a row before the rows that are visible, in ms. ' +
+          '0: do not wait, as the JDBC connectors.',
         importance: 'MEDIUM',
         min: 0,
         group: reading,
@@ -73,17 +87,17 @@ export const sourceConfig = z
       .default(10_000),
     'validate.non.null': field
       .boolean({
-        doc: 'Whether tables are refused whose incrementing column, or all of whose timestamp columns, may be null: such rows are never read.',
+        doc: 'Whether to refuse tables whose incrementing column, or all of whose timestamp columns, are nullable. Rows with null there are never read.',
         importance: 'LOW',
         group: reading,
       })
       .default(true),
     'poll.interval.ms': field
-      .long({ doc: 'Pause between two readings of a table, in ms.', importance: 'HIGH', min: 0, group: reading })
+      .long({ doc: 'Interval between two queries of a table, in ms.', importance: 'HIGH', min: 0, group: reading })
       .default(5000),
     'batch.max.rows': field
       .int({
-        doc: 'Most rows that are held at once; fewer when they are large.',
+        doc: 'Maximum number of rows in memory. Fewer if the rows are large.',
         importance: 'LOW',
         min: 1,
         group: reading,
@@ -91,20 +105,24 @@ export const sourceConfig = z
       .default(1000),
     query: field
       .text({
-        doc: 'Read instead of tables. It may have no WHERE of its own, except with `mode=bulk` or in a subquery.',
+        doc: 'Query to read instead of tables. It may have a WHERE clause only with `mode=bulk` or in a subquery.',
         importance: 'MEDIUM',
         group: reading,
       })
       .default(''),
     'query.masked': field
-      .password({ doc: 'The same, not shown again once it is written.', importance: 'MEDIUM', group: reading })
+      .password({
+        doc: 'The same as `query`, as a password: its value is masked.',
+        importance: 'MEDIUM',
+        group: reading,
+      })
       .optional(),
     'query.suffix': field
-      .text({ doc: 'SQL to put behind every query, such as LIMIT.', importance: 'LOW', group: reading })
+      .text({ doc: 'SQL that is appended to every query, such as LIMIT.', importance: 'LOW', group: reading })
       .default(''),
     'query.retry.attempts': field
       .int({
-        doc: 'How often in a row reading is tried again when the server was away. -1: until it is back.',
+        doc: 'Number of consecutive retries while the server is unavailable. -1: unlimited.',
         importance: 'LOW',
         min: -1,
         group: reading,
@@ -112,22 +130,24 @@ export const sourceConfig = z
       .default(-1),
     'transaction.isolation.mode': field
       .oneOf(['DEFAULT', 'READ_UNCOMMITTED', 'READ_COMMITTED', 'REPEATABLE_READ', 'SERIALIZABLE'], {
-        doc: 'Of the transactions that read.',
+        doc: 'Isolation level of the transactions that read.',
         importance: 'LOW',
         group: reading,
       })
       .default('DEFAULT'),
-    'table.whitelist': names('Tables to read, with or without their schema. Empty: all.'),
-    'table.blacklist': names('Tables not to read.'),
-    'table.include.list': patterns('Regular expressions on `schema.table`: tables to read.'),
-    'table.exclude.list': patterns('Regular expressions on `schema.table`: tables of the include list not to read.'),
+    'table.whitelist': names('Tables to read, with or without their schema. Default: all.'),
+    'table.blacklist': names('Tables to exclude.'),
+    'table.include.list': patterns('Regular expressions that match `schema.table` of the tables to read.'),
+    'table.exclude.list': patterns(
+      'Regular expressions that match `schema.table` of tables to exclude from the include list.',
+    ),
     'schema.pattern': field
-      .text({ doc: 'Schemas whose tables count, as SQL’s LIKE has it.', importance: 'MEDIUM', group: tables })
+      .text({ doc: 'Schemas of the tables to read, as a pattern of SQL LIKE.', importance: 'MEDIUM', group: tables })
       .default('%'),
     'table.types': field
       .parsed(
         field.list({
-          doc: 'Kinds of what is read.',
+          doc: 'Types of tables to read.',
           importance: 'LOW',
           group: tables,
           recommended: Object.keys(TABLE_TYPES),
@@ -137,51 +157,58 @@ export const sourceConfig = z
       .prefault('TABLE'),
     'table.poll.interval.ms': field
       .long({
-        doc: 'How often new and dropped tables are looked for, in ms; tasks are then made anew.',
+        doc: 'Interval at which new and dropped tables are detected, in ms. The tasks are then reconfigured.',
         importance: 'LOW',
         min: 1,
         group: tables,
       })
       .default(60_000),
     'topic.prefix': field.text({
-      doc: 'Stands before the name of the table; with `query` it is the whole name of the topic.',
+      doc: 'Prefix of the topic, before the name of the table. With `query` it is the name of the topic.',
       importance: 'HIGH',
     }),
     'numeric.mapping': field
       .oneOf(NUMERIC_MAPPINGS, {
-        doc: 'What becomes of `numeric`: always a decimal; an integer where it has no scale and fits; a double where it has a scale; a double even where it is larger.',
+        doc: 'Mapping of `numeric`: always a decimal; an integer where it has no scale and fits; a double where it has a scale; a double even where it is larger.',
         importance: 'LOW',
         group: mapping,
       })
       .optional(),
     'numeric.precision.mapping': field
-      .boolean({ doc: 'Earlier name for `numeric.mapping=precision_only`.', importance: 'LOW', group: mapping })
+      .boolean({ doc: 'Deprecated name for `numeric.mapping=precision_only`.', importance: 'LOW', group: mapping })
       .default(false),
     'timestamp.granularity': field
       .oneOf(TIMESTAMP_GRANULARITIES, {
-        doc: 'What becomes of timestamps. The first cuts off what is below a millisecond.',
+        doc: 'Mapping of timestamps. `connect_logical` truncates to milliseconds.',
         importance: 'LOW',
         group: mapping,
       })
       .default('connect_logical'),
+    'table.names.qualify': field
+      .boolean({
+        doc: "Aiven's key. Has no effect: tables are always queried with their schema.",
+        importance: 'LOW',
+        group: tables,
+      })
+      .default(true),
     'catalog.pattern': field
-      .text({ doc: 'Means nothing here: a connection sees one database.', importance: 'LOW', group: tables })
+      .text({ doc: 'Has no effect: a connection sees one database.', importance: 'LOW', group: tables })
       .optional(),
     'max.buffer.size': field
-      .int({ doc: 'Means nothing here: rows wait on the server.', importance: 'LOW', group: reading })
+      .int({ doc: 'Has no effect: rows are buffered on the server.', importance: 'LOW', group: reading })
       .default(0),
     'poll.linger.ms': field
-      .long({ doc: 'Means nothing here: rows are given as soon as they are there.', importance: 'LOW', group: reading })
+      .long({ doc: 'Has no effect: rows are delivered as soon as they are read.', importance: 'LOW', group: reading })
       .default(5000),
     'date.calendar.system': field
       .oneOf(['LEGACY', 'PROLEPTIC_GREGORIAN'], {
-        doc: 'Means nothing here: dates are those of PostgreSQL, which counts by the Gregorian calendar.',
+        doc: 'Has no effect: dates are in the proleptic Gregorian calendar, which PostgreSQL uses.',
         importance: 'LOW',
         group: mapping,
       })
       .default('LEGACY'),
     'table.monitoring.startup.polling.limit.ms': field
-      .long({ doc: 'Means nothing here: tasks are made when the tables are known.', importance: 'LOW', group: tables })
+      .long({ doc: 'Has no effect: tasks are created when the tables are known.', importance: 'LOW', group: tables })
       .default(10_000),
   })
   .superRefine((config, context) => {
@@ -190,8 +217,8 @@ export const sourceConfig = z
 
 export type SourceConfig = z.infer<typeof sourceConfig>
 
-/** The user's own query; undefined: tables are read. */
-export function queryOf(config: SourceConfig): string | undefined {
+/** Returns the configured query, or undefined if tables are read. */
+export function userQuery(config: SourceConfig): string | undefined {
   const query = config['query.masked'] || config.query
   return query === '' ? undefined : query.replace(/;\s*$/, '')
 }
@@ -204,12 +231,12 @@ function parseTableType(text: string): TableType {
 
 type Checked = Readonly<Record<'mode' | 'query' | 'incrementing.column.name', string>> &
   Readonly<Record<'timestamp.column.name' | 'table.whitelist' | 'table.blacklist', readonly string[]>> &
-  Readonly<Record<'table.include.list' | 'table.exclude.list', readonly Pattern[]>> &
+  Readonly<Record<'table.include.list' | 'table.exclude.list', readonly JavaPattern[]>> &
   Readonly<Record<'timestamp.columns.mapping' | 'incrementing.column.mapping', readonly unknown[]>> & {
     readonly 'query.masked'?: string | undefined
   }
 
-/** What is wrong with keys that are right by themselves. */
+/** Problems that involve several keys. */
 function* problemsOf(config: Checked): Generator<readonly [key: string, message: string]> {
   const { mode, 'table.whitelist': white, 'table.blacklist': black } = config
   const { 'table.include.list': include, 'table.exclude.list': exclude } = config

@@ -1,6 +1,6 @@
 import { INT64, int64, type Schema, STRING, TIMESTAMP } from '../../../../sdk/index.ts'
 import { isoFromMicros, microsFromText } from '../time-text.ts'
-import type { Zone } from '../zone.ts'
+import type { TimeZone } from '../time-zone.ts'
 
 export const TIMESTAMP_GRANULARITIES = [
   'connect_logical',
@@ -13,9 +13,9 @@ export const TIMESTAMP_GRANULARITIES = [
 ] as const
 export type TimestampGranularity = (typeof TIMESTAMP_GRANULARITIES)[number]
 
-type Written = { readonly schema: Schema; readonly write: (micros: number, zone: Zone) => unknown }
+type Written = { readonly schema: Schema; readonly write: (micros: number, zone: TimeZone) => unknown }
 
-/** What each makes of microseconds since 1970. PostgreSQL has no nanoseconds: they are thousands. */
+/** Conversion from microseconds since 1970. PostgreSQL has no nanoseconds, so the nanosecond forms multiply by 1000. */
 const WRITTEN: Readonly<Record<TimestampGranularity, Written>> = {
   connect_logical: { schema: TIMESTAMP, write: (micros) => new Date(Math.floor(micros / 1000)) },
   micros_long: { schema: INT64, write: (micros) => micros },
@@ -26,8 +26,8 @@ const WRITTEN: Readonly<Record<TimestampGranularity, Written>> = {
   nanos_iso_datetime_string: { schema: STRING, write: (micros, zone) => `${isoFromMicros(micros, zone)}000` },
 }
 
-/** `own`: the zone of the column's clock; `shown`: that of ISO texts. */
-export function timestampKind(granularity: TimestampGranularity, own: Zone, shown: Zone) {
+/** `own` is the zone of the column's values; `shown` is the zone of ISO strings in records. */
+export function timestampKind(granularity: TimestampGranularity, own: TimeZone, shown: TimeZone) {
   const { schema, write } = WRITTEN[granularity]
   return { schema, read: (text: string) => write(microsFromText(text, own), shown) }
 }

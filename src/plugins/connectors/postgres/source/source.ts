@@ -1,31 +1,37 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { defineSource, type SourceContext, type SourceRecord, type TaskLog } from '../../../../sdk/index.ts'
 import { SHIPPED_VERSION } from '../../../version.ts'
-import { DatabaseFailure } from '../failure.ts'
+import { quoteMethodOf } from '../connection-keys.ts'
+import { DatabaseError } from '../database-error.ts'
 import { parseTableNames, plainTable, quotedTable, quoting, type TableName } from '../identifier.ts'
-import { type Patience, Session } from '../session.ts'
-import { queryOf, type SourceConfig, sourceConfig } from './config.ts'
-import { DECLARE_READER_SQL, readClock } from './horizon.ts'
-import { NOTES } from './notes.ts'
-import { COLUMNS_SQL, originOfQuery, originOfTable } from './origin.ts'
-import { earlierPartitions, fromOffset, type Place, partitionOf } from './place.ts'
-import type { Origin } from './query.ts'
-import { Reader } from './reader.ts'
+import { type ConnectRetry, Session } from '../session.ts'
+import { type SourceConfig, sourceConfig, userQuery } from './config.ts'
+import { SOURCE_DOCUMENTATION } from './documentation.ts'
+import type { TableQuery } from './statement.ts'
+import { earlierPartitions, initialOffset, parseOffset, partitionOf } from './table-offset.ts'
+import { TableQuerier } from './table-querier.ts'
+import { COLUMNS_SQL, queryOfTable, queryOfUser } from './table-query.ts'
 import { chooseTables, sameNames, shareOut, TABLE_TYPES, TABLES_SQL } from './tables.ts'
+import { DECLARE_READER_SQL, readClock } from './upper-bound.ts'
 
 const SILENT: TaskLog = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} }
-/** Growing pauses while a server that was there is away. */
+/** Growing delays between attempts while the server is unavailable. */
 const HEAL_MS = { first: 250, max: 10_000 }
 
 type Context = SourceContext<SourceConfig>
 
-/** Tables of a PostgreSQL database as topics, under the keys and offsets of the JDBC connector. */
+/** Reads tables of a PostgreSQL database, with the configuration keys and offsets of the JDBC connectors. */
 export const postgresSource = defineSource({
   class: 'PostgresSource',
-  aliases: ['io.confluent.connect.jdbc.JdbcSourceConnector', 'JdbcSourceConnector'],
+  aliases: [
+    'io.confluent.connect.jdbc.JdbcSourceConnector',
+    'JdbcSourceConnector',
+    'io.aiven.connect.jdbc.JdbcSourceConnector',
+  ],
   version: SHIPPED_VERSION,
-  summary: 'Writes the rows of PostgreSQL tables, or of a query, to topics, and goes on as rows are added and changed.',
-  notes: NOTES,
+  summary:
+    'Writes the rows of PostgreSQL tables, or of a query, to topics, and continues with rows that are added and changed.',
+  notes: SOURCE_DOCUMENTATION,
   config: sourceConfig,
   async tasks(config, tasksMax, raw, access) {
     const toTask = (tables: readonly TableName[]) => ({
@@ -33,23 +39,23 @@ export const postgresSource = defineSource({
       tables: tables.map((table) => quotedTable(table)).join(','),
       'tables.fetched': 'true',
     })
-    if (queryOf(config) !== undefined) return [toTask([])]
+    if (userQuery(config) !== undefined) return [toTask([])]
     const stopping = new AbortController()
     const context = { connector: raw['name'] ?? 'weir', log: SILENT, signal: stopping.signal, config, ...access }
     await using session = await openSession(context, patienceOf(config))
     const tables = await findTables(session, config)
     return tables.length === 0 ? [toTask([])] : shareOut(tables, tasksMax).map(toTask)
   },
-  tasksAgainMs: (config) => (queryOf(config) === undefined ? config['table.poll.interval.ms'] : undefined),
+  tasksAgainMs: (config) => (userQuery(config) === undefined ? config['table.poll.interval.ms'] : undefined),
   async *poll(context) {
     const { config, signal } = context
     let session: Session | undefined
-    let readers: readonly Reader[] | undefined
+    let readers: readonly TableQuerier[] | undefined
     let failures = 0
     try {
       while (!signal.aborted) {
         try {
-          // Who was there once is waited for; who never was may be somewhere else.
+          // After the first connection the attempts are unlimited; before it the address may be wrong.
           session = session?.isOpen
             ? session
             : await openSession(context, readers ? { attempts: 1, backoffMs: 0 } : patienceOf(config))
@@ -63,7 +69,7 @@ export const postgresSource = defineSource({
           failures += 1
           await session?.close()
           const waitMs = healingMs(error, failures, config, readers !== undefined)
-          context.log.warn({ err: error, waitMs }, 'the database could not be read: trying again')
+          context.log.warn({ err: error, waitMs }, 'the database could not be read: retrying')
           yield []
           await pause(waitMs, signal)
         }
@@ -79,15 +85,15 @@ export const postgresSource = defineSource({
           `an offset's partition should be {"protocol":"1","table":"SCHEMA.TABLE"} or {"query":"query"}, not ${JSON.stringify(partition)}`,
         )
       }
-      if (offset !== null) fromOffset(offset)
+      if (offset !== null) parseOffset(offset)
     }
   },
 })
 
-/** Waits for the table that is due next, and reads it. */
+/** Waits until the next table is due, and reads it. */
 async function* readOnce(
   session: Session,
-  readers: readonly Reader[],
+  readers: readonly TableQuerier[],
   { config, signal }: Context,
 ): AsyncGenerator<readonly SourceRecord[]> {
   const next = readers.reduce((first, reader) => (reader.dueMs < first.dueMs ? reader : first))
@@ -101,15 +107,17 @@ async function* readOnce(
   next.dueMs = performance.now() + config['poll.interval.ms']
 }
 
-/** How long to wait before trying again. Throws what does not heal, or has not for as often as was asked for. */
+/**
+ * Returns the delay before the next attempt, in ms. Rethrows permanent errors, and errors after `query.retry.attempts`.
+ */
 function healingMs(error: unknown, failures: number, config: SourceConfig, wasThere: boolean): number {
   const attempts = config['query.retry.attempts']
   const isGivenUp = attempts >= 0 && failures > attempts
-  if (!(error instanceof DatabaseFailure) || !error.heals || !wasThere || isGivenUp) throw error
+  if (!(error instanceof DatabaseError) || !error.heals || !wasThere || isGivenUp) throw error
   return Math.min(HEAL_MS.max, HEAL_MS.first * 2 ** (failures - 1))
 }
 
-function patienceOf(config: SourceConfig): Patience {
+function patienceOf(config: SourceConfig): ConnectRetry {
   return { attempts: config['connection.attempts'], backoffMs: config['connection.backoff.ms'] }
 }
 
@@ -117,7 +125,7 @@ type OpeningContext = Pick<Context, 'connector' | 'config' | 'log' | 'signal' | 
 
 function openSession(
   { connector, config, log, signal, files, network }: OpeningContext,
-  patience: Patience,
+  patience: ConnectRetry,
 ): Promise<Session> {
   const isolation = config['transaction.isolation.mode'].toLowerCase().replaceAll('_', ' ')
   const isolationSql = `SET default_transaction_isolation = '${isolation}'; `
@@ -154,10 +162,10 @@ async function findTables(session: Session, config: SourceConfig): Promise<reado
   )
 }
 
-async function createReaders(session: Session, context: Context): Promise<readonly Reader[]> {
+async function createReaders(session: Session, context: Context): Promise<readonly TableQuerier[]> {
   const { config, raw } = context
-  const toReader = (origin: Origin, table: TableName | undefined) => createReader(origin, table, session, context)
-  if (queryOf(config) !== undefined) return [await toReader(originOfQuery(config), undefined)]
+  const toReader = (origin: TableQuery, table: TableName | undefined) => createReader(origin, table, session, context)
+  if (userQuery(config) !== undefined) return [await toReader(queryOfUser(config), undefined)]
   const given = raw['tables']
   const tables = given === undefined ? await findTables(session, config) : parseTableNames(given)
   if (tables.length === 0) {
@@ -166,7 +174,7 @@ async function createReaders(session: Session, context: Context): Promise<readon
         'Names are case-sensitive; a new table is found by itself',
     )
   }
-  const readers: Reader[] = []
+  const readers: TableQuerier[] = []
   for (const table of tables) readers.push(await toReader(await originIn(session, table, config), table))
   return readers
 }
@@ -183,11 +191,11 @@ function describeChoice(config: SourceConfig): string {
   return [...said, `schema.pattern=${config['schema.pattern']}`].join(', ')
 }
 
-async function originIn(session: Session, table: TableName, config: SourceConfig): Promise<Origin> {
+async function originIn(session: Session, table: TableName, config: SourceConfig): Promise<TableQuery> {
   const doing = `look at the table ${plainTable(table)}`
   const rows = await session.query(doing, COLUMNS_SQL, [quotedTable(table)])
   if (rows.length === 0) {
-    throw new DatabaseFailure(
+    throw new DatabaseError(
       `could not ${doing}: there is none; create it, or correct its name (names are case-sensitive)`,
       { heals: false },
     )
@@ -197,44 +205,42 @@ async function originIn(session: Session, table: TableName, config: SourceConfig
     notNull: notNull === 't',
     isGenerated: isGenerated === 't',
   }))
-  return originOfTable(table, columns, config)
+  return queryOfTable(table, columns, config)
 }
 
 async function createReader(
-  origin: Origin,
+  origin: TableQuery,
   table: TableName | undefined,
   session: Session,
   { config, resumeFrom, log, signal, reject }: Context,
-): Promise<Reader> {
-  const quote = quoting(config['quote.sql.identifiers'])
+): Promise<TableQuerier> {
+  const quote = quoting(quoteMethodOf(config))
   const numeric = config['numeric.mapping'] ?? (config['numeric.precision.mapping'] ? 'precision_only' : 'none')
   const zone = config['db.timezone']
   const stored = earlierPartitions(table, config['connection.url'].database)
     .map(resumeFrom)
     .find((offset) => offset !== undefined)
-  return new Reader(origin, stored ? fromOffset(stored) : await initialPlace(session, config), stored !== undefined, {
-    topic: `${config['topic.prefix']}${table?.name ?? ''}`,
-    sourcePartition: config.mode === 'bulk' && table !== undefined ? { table: table.name } : partitionOf(table),
-    rowsMax: config['batch.max.rows'],
-    quote,
-    zone,
-    mapping: { numeric, granularity: config['timestamp.granularity'], zone },
-    caution: {
-      delayMs: config['timestamp.delay.interval.ms'],
-      transactionsWaitMs: config['transactions.wait.ms'],
+  return new TableQuerier(
+    origin,
+    stored ? parseOffset(stored) : await initialOffset(config, () => readClock(session)),
+    stored !== undefined,
+    {
+      topic: `${config['topic.prefix']}${table?.name ?? ''}`,
+      sourcePartition: config.mode === 'bulk' && table !== undefined ? { table: table.name } : partitionOf(table),
+      rowsMax: config['batch.max.rows'],
       quote,
+      zone,
+      mapping: { numeric, granularity: config['timestamp.granularity'], zone },
+      caution: {
+        delayMs: config['timestamp.delay.interval.ms'],
+        transactionsWaitMs: config['transactions.wait.ms'],
+        quote,
+      },
+      reject,
+      log,
+      signal,
     },
-    reject,
-    log,
-    signal,
-  })
-}
-
-async function initialPlace(session: Session, config: SourceConfig): Promise<Place> {
-  const initialMs = config['timestamp.initial']
-  if (initialMs === undefined || !config.mode.startsWith('timestamp')) return {}
-  if (initialMs !== -1) return { micros: initialMs * 1000 }
-  return { micros: await readClock(session) }
+  )
 }
 
 async function pause(ms: number, signal: AbortSignal): Promise<void> {

@@ -1,17 +1,17 @@
-import type { Pattern } from '../../../../regex/pattern.ts'
+import type { JavaPattern } from '../../../../java-compat/regex.ts'
 import { plainTable, quotedTable, type TableName } from '../identifier.ts'
 
-/** Which of a database's tables a connector reads, as its configuration says it. */
+/** Which tables of the database the connector reads. */
 export type Choice = {
-  /** Names with or without schema, quoted or not; empty: all. */
+  /** Names with or without a schema, quoted or unquoted. Empty selects all tables. */
   readonly whitelist: readonly string[]
   readonly blacklist: readonly string[]
-  /** Regular expressions on `schema.name`, which they match in whole. */
-  readonly include: readonly Pattern[]
-  readonly exclude: readonly Pattern[]
+  /** Regular expressions that must match the whole of `schema.name`. */
+  readonly include: readonly JavaPattern[]
+  readonly exclude: readonly JavaPattern[]
 }
 
-/** The kinds of what can be read like a table, and their letters in the catalog. */
+/** The supported kinds of relation, with their `relkind` in the catalog. */
 export const TABLE_TYPES = {
   TABLE: 'r',
   'PARTITIONED TABLE': 'p',
@@ -21,7 +21,10 @@ export const TABLE_TYPES = {
 } as const
 export type TableType = keyof typeof TABLE_TYPES
 
-/** Asks for schema and name of all tables of some kinds (`$1`) in schemas like a pattern (`$2`), in the order of their names. */
+/**
+ * Selects schema and name of the relations of certain kinds (`$1`) in schemas that match a LIKE pattern (`$2`), sorted
+ * by name.
+ */
 export const TABLES_SQL = `
   SELECT n.nspname, c.relname FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
   WHERE c.relkind::text = ANY ($1) AND NOT c.relispartition
@@ -32,7 +35,7 @@ export function chooseTables(tables: readonly TableName[], choice: Choice): read
   const { whitelist, blacklist, include, exclude } = choice
   const isListed = (list: readonly string[], table: TableName) =>
     [table.name, plainTable(table), quotedTable(table)].some((spelling) => list.includes(spelling))
-  const matches = (patterns: readonly Pattern[], table: TableName) =>
+  const matches = (patterns: readonly JavaPattern[], table: TableName) =>
     patterns.some((pattern) => pattern.test(plainTable(table)))
   return tables.filter((table) => {
     if (include.length > 0) return matches(include, table) && !matches(exclude, table)
@@ -40,12 +43,12 @@ export function chooseTables(tables: readonly TableName[], choice: Choice): read
   })
 }
 
-/** Names that more than one table has, in different schemas: their rows would meet in one topic. */
+/** Returns table names that occur in several schemas. Their rows would be written to the same topic. */
 export function sameNames(tables: readonly TableName[]): readonly string[] {
   return [...Map.groupBy(tables, ({ name }) => name)].filter(([, same]) => same.length > 1).map(([name]) => name)
 }
 
-/** As evenly as can be, each share of neighbours, none of them empty. */
+/** Splits the items into contiguous shares of nearly equal size, none of them empty. */
 export function shareOut<Item>(items: readonly Item[], shares: number): readonly (readonly Item[])[] {
   const count = Math.min(items.length, shares)
   return Array.from({ length: count }, (_, share) => {

@@ -1,0 +1,52 @@
+import { BrokerError } from '../error.ts'
+import type { BatchHeader } from './batch-header.ts'
+
+/** The state of a producer in a partition, which detects duplicate batches. */
+export type ProducerState = {
+  readonly epoch: number
+  /** The latest batches, oldest first. */
+  readonly recent: readonly { readonly first: number; readonly last: number; readonly baseOffset: number }[]
+  readonly usedMs: number
+}
+
+/** As in Kafka: a producer has at most five batches in flight. */
+const RECENT_MAX = 5
+const SEQUENCES = 2 ** 31
+
+/**
+ * The offset of the batch that this one duplicates, or undefined if it is the next one. Throws `fenced` for an older
+ * epoch and `sequence_lost` for a gap. An unknown producer may start with any sequence number.
+ */
+export function findDuplicate(trail: ProducerState | undefined, batch: BatchHeader): number | undefined {
+  if (trail === undefined) return undefined
+  if (batch.producerEpoch < trail.epoch) {
+    throw new BrokerError(
+      'fenced',
+      `producer ${batch.producerId} has epoch ${batch.producerEpoch}, a newer one has ${trail.epoch}`,
+    )
+  }
+  const sameEpoch = batch.producerEpoch === trail.epoch
+  const last = lastSequence(batch)
+  const duplicate = trail.recent.find((old) => sameEpoch && old.first === batch.baseSequence && old.last === last)
+  if (duplicate !== undefined) return duplicate.baseOffset
+  const expected = sameEpoch ? (trail.recent.at(-1)!.last + 1) % SEQUENCES : 0
+  if (batch.baseSequence === expected) return undefined
+  throw new BrokerError(
+    'sequence_lost',
+    `producer ${batch.producerId}: sequence ${batch.baseSequence} came where ${expected} was expected`,
+  )
+}
+
+export function appendToProducerState(
+  trail: ProducerState | undefined,
+  batch: BatchHeader,
+  at: { readonly baseOffset: number; readonly nowMs: number },
+): ProducerState {
+  const before = trail?.epoch === batch.producerEpoch ? trail.recent : []
+  const entry = { first: batch.baseSequence, last: lastSequence(batch), baseOffset: at.baseOffset }
+  return { epoch: batch.producerEpoch, recent: [...before, entry].slice(-RECENT_MAX), usedMs: at.nowMs }
+}
+
+function lastSequence(batch: BatchHeader): number {
+  return (batch.baseSequence + batch.lastOffsetDelta) % SEQUENCES
+}

@@ -1,0 +1,311 @@
+import type { Clock } from '../config/clock.ts'
+import type { Logger } from '../config/logger.ts'
+import { backoffMs } from '../config/retry.ts'
+import type { BrokerBackend } from './backend.ts'
+import type { CommittedOffset, Generation, GroupMembership, GroupMembershipOptions, InstanceId } from './broker.ts'
+import { BrokerError } from './error.ts'
+
+const SESSION_TIMEOUT_MS = 10_000
+const REBALANCE_TIMEOUT_MS = 60_000
+const HEARTBEAT_MS = 3_000
+const BACKOFF = { firstMs: 100, maxMs: 2_000 }
+const NOTHING = new Uint8Array(0)
+
+export type GroupMembershipDependencies = {
+  readonly home: BrokerBackend
+  readonly clock: Clock
+  readonly logger: Logger
+  readonly onClose: () => void
+}
+
+/** Joins the group and resolves after the first rebalance. Rejects on an error that is not transient. */
+export async function openGroupMembership(
+  parts: GroupMembershipDependencies,
+  options: GroupMembershipOptions,
+): Promise<GroupMembership> {
+  const member = new ClassicGroupMembership(parts, options)
+  await member.start()
+  return member
+}
+
+/**
+ * The client side of Kafka's classic group protocol, for any protocol type. One loop joins, syncs and waits for the
+ * next rebalance. Heartbeats run in parallel, also while callbacks of the program run.
+ */
+class ClassicGroupMembership implements GroupMembership {
+  readonly #parts: GroupMembershipDependencies
+  readonly #options: GroupMembershipOptions
+  readonly #stop = new AbortController()
+  #current: Generation | undefined
+  #memberId = ''
+  #validUntilMs = 0
+  #isRejoinRequested = false
+  /** Another member has this instance id. Rejoining would fence that one in turn. */
+  #isFenced = false
+  #wake: (() => void) | undefined
+  #running: Promise<void> | undefined
+
+  constructor(parts: GroupMembershipDependencies, options: GroupMembershipOptions) {
+    this.#parts = parts
+    this.#options = options
+  }
+
+  get memberId(): string {
+    return this.#memberId
+  }
+
+  validUntilMs(): number {
+    return this.#validUntilMs
+  }
+
+  async start(): Promise<void> {
+    await this.#rejoinUntilJoined(true)
+    if (this.#options.instanceId !== undefined) await this.#checkAssignment()
+    this.#running = this.#run()
+  }
+
+  async commit(offsets: readonly CommittedOffset[]): Promise<void> {
+    const { groupId, instanceId } = this.#options
+    if (!this.#current) throw new BrokerError('unknown_member', `this is currently not a member of group '${groupId}'`)
+    const { memberId, generation } = this.#current
+    const member = { memberId, generation, ...(instanceId === undefined ? {} : { instanceId }) }
+    await this.#parts.home.commitOffsets({ groupId, offsets, member })
+  }
+
+  rejoin(reason: string): void {
+    this.#parts.logger.debug({ groupId: this.#options.groupId, reason }, 'requesting a rebalance of the group')
+    this.#requestRejoin()
+  }
+
+  async close(): Promise<void> {
+    if (this.#stop.signal.aborted) return this.#running
+    this.#stop.abort(new BrokerError('closed', 'the member left its group'))
+    this.#wake?.()
+    await this.#running
+    await this.#revoke()
+    this.#validUntilMs = 0
+    if (this.#memberId !== '' && !this.#isFenced) {
+      // If this fails, the session expires on its own.
+      await this.#parts.home.leaveGroup({ ...this.#identity(), memberId: this.#memberId }).catch(() => undefined)
+    }
+    this.#parts.onClose()
+  }
+
+  #requestRejoin(): void {
+    this.#isRejoinRequested = true
+    this.#wake?.()
+  }
+
+  async #run(): Promise<void> {
+    while (!this.#isClosed()) {
+      if (!this.#isRejoinRequested) await this.#waitUntilWoken()
+      if (this.#isClosed()) return
+      await this.#revoke()
+      await this.#rejoinUntilJoined(false)
+    }
+  }
+
+  #isClosed(): boolean {
+    return this.#stop.signal.aborted || this.#isFenced
+  }
+
+  #waitUntilWoken(): Promise<void> {
+    return new Promise((resolve) => {
+      this.#wake = () => {
+        this.#wake = undefined
+        resolve()
+      }
+      if (this.#isRejoinRequested || this.#isClosed()) this.#wake()
+    })
+  }
+
+  async #revoke(): Promise<void> {
+    if (!this.#current) return
+    await this.#runCallback('revoked', () => this.#options.protocol.onRevoked?.())
+    this.#current = undefined
+  }
+
+  async #rejoinUntilJoined(isFirst: boolean): Promise<void> {
+    for (let attempt = 0; !this.#isClosed(); attempt++) {
+      try {
+        this.#isRejoinRequested = false
+        return await this.#rejoin()
+      } catch (error) {
+        if (isFirst && !isTransient(error)) throw error
+        await this.#handleJoinError(error, attempt)
+      }
+    }
+  }
+
+  async #handleJoinError(error: unknown, attempt: number): Promise<void> {
+    if (isFenced(error)) return this.#endFenced(error as Error)
+    this.#resetIfUnknown(error)
+    if (isRebalance(error)) return
+    const { clock, logger } = this.#parts
+    const waitMs = backoffMs(BACKOFF, attempt)
+    logger.warn({ err: error, groupId: this.#options.groupId, waitMs }, 'cannot join the group, retrying')
+    await clock.sleep(waitMs, this.#stop.signal).catch(() => undefined)
+  }
+
+  async #rejoin(): Promise<void> {
+    const { home } = this.#parts
+    const { protocol, protocolType } = this.#options
+    const joined = await home.joinGroup({
+      ...this.#identity(),
+      protocolType,
+      protocols: protocol.protocols(),
+      sessionTimeoutMs: this.#options.sessionTimeoutMs ?? SESSION_TIMEOUT_MS,
+      rebalanceTimeoutMs: this.#options.rebalanceTimeoutMs ?? REBALANCE_TIMEOUT_MS,
+      memberId: this.#memberId,
+      ...(this.#options.clientId === undefined ? {} : { clientId: this.#options.clientId }),
+    })
+    this.#memberId = joined.memberId
+    const { generation, memberId, leaderId } = joined
+    const shares =
+      leaderId === memberId
+        ? await protocol.assign(joined.protocol, joined.members, { memberId, generation })
+        : new Map()
+    const sentMs = this.#parts.clock.monotonicMs()
+    const assignments = [...shares].map(([id, assignment]) => ({
+      memberId: id as string,
+      assignment: assignment as Uint8Array,
+    }))
+    const assignment = await home.syncGroup({ ...this.#identity(), generation, memberId, assignments })
+    this.#extend(sentMs)
+    const current: Generation = { generation, memberId, leaderId, protocol: joined.protocol, assignment }
+    this.#current = current
+    void this.#sendHeartbeats(current)
+    await this.#runCallback('joined', () => protocol.onJoined(current))
+  }
+
+  /**
+   * A static member that restarts gets its previous assignment without a rebalance. If it was the leader, nobody has
+   * checked since then whether the assignment is still current.
+   */
+  async #checkAssignment(): Promise<void> {
+    const current = this.#current
+    if (!current || current.leaderId === current.memberId) return
+    const { groupId, protocol } = this.#options
+    try {
+      const { members } = await this.#parts.home.describeGroup({ groupId })
+      if (members.some(({ memberId }) => memberId === current.leaderId)) return
+      const shares = await protocol.assign(current.protocol, members, current)
+      const isSame = members.every(
+        ({ memberId, assignment }) => Buffer.compare(assignment, shares.get(memberId) ?? NOTHING) === 0,
+      )
+      if (!isSame) this.rejoin('the assignment is out of date')
+    } catch (error) {
+      this.#parts.logger.debug({ err: error, groupId }, 'cannot check the assignment of the group')
+      this.rejoin('the assignment could not be checked')
+    }
+  }
+
+  /** Sends heartbeats until the generation ends. */
+  async #sendHeartbeats(generation: Generation): Promise<void> {
+    const { home, clock } = this.#parts
+    const { heartbeatMs = HEARTBEAT_MS } = this.#options
+    while (this.#current === generation && !this.#stop.signal.aborted) {
+      await clock.sleep(heartbeatMs, this.#stop.signal).catch(() => undefined)
+      if (this.#current !== generation || this.#stop.signal.aborted) return
+      const sentMs = clock.monotonicMs()
+      try {
+        const beat = { ...this.#identity(), generation: generation.generation, memberId: generation.memberId }
+        await this.#within(Math.max(this.#validUntilMs, sentMs + heartbeatMs), home.heartbeat(beat))
+        this.#extend(sentMs)
+      } catch (error) {
+        await this.#handleHeartbeatError(error, sentMs)
+      }
+    }
+  }
+
+  /** Rejects at the end of the session, even if the broker does not respond at all. */
+  async #within(endMs: number, answer: Promise<void>): Promise<void> {
+    const { clock } = this.#parts
+    const answered = new AbortController()
+    const sessionEnd = async () => {
+      for (let leftMs = endMs - clock.monotonicMs(); leftMs > 0; leftMs = endMs - clock.monotonicMs())
+        await clock.sleep(Math.ceil(leftMs), answered.signal)
+      throw new BrokerError('timeout', 'the session timed out: the broker did not respond')
+    }
+    try {
+      await Promise.race([answer, sessionEnd()])
+    } finally {
+      answered.abort()
+    }
+  }
+
+  async #handleHeartbeatError(error: unknown, sentMs: number): Promise<void> {
+    if (isRebalance(error)) {
+      this.#extend(sentMs)
+      this.#requestRejoin()
+    } else if (isFenced(error)) await this.#endFenced(error as Error)
+    else if (isExpelled(error)) await this.#lose(error as Error)
+    else if (this.#parts.clock.monotonicMs() >= this.#validUntilMs) await this.#lose(error as Error)
+  }
+
+  /** The coordinator may have removed this member. */
+  async #lose(error: Error): Promise<void> {
+    if (!this.#current) return
+    this.#current = undefined
+    this.#validUntilMs = 0
+    this.#resetIfUnknown(error)
+    this.#parts.logger.warn({ err: error, groupId: this.#options.groupId }, 'the group membership was lost, rejoining')
+    await this.#runCallback('lost', () => this.#options.protocol.onLost?.(error))
+    this.#requestRejoin()
+  }
+
+  async #endFenced(error: Error): Promise<void> {
+    if (this.#isFenced) return
+    this.#isFenced = true
+    this.#current = undefined
+    this.#validUntilMs = 0
+    this.#wake?.()
+    const { groupId, instanceId } = this.#options
+    this.#parts.logger.warn(
+      { err: error, groupId, instanceId },
+      'fenced: another member joined the group with the same instance id',
+    )
+    await this.#runCallback('lost', () => this.#options.protocol.onLost?.(error))
+  }
+
+  #identity(): { readonly groupId: string; readonly instanceId?: InstanceId } {
+    const { groupId, instanceId } = this.#options
+    return instanceId === undefined ? { groupId } : { groupId, instanceId }
+  }
+
+  #resetIfUnknown(error: unknown): void {
+    if (error instanceof BrokerError && error.code === 'unknown_member') this.#memberId = ''
+  }
+
+  /** The coordinator starts the session timeout when it receives the heartbeat, which is after it was sent. */
+  #extend(sentMs: number): void {
+    this.#validUntilMs = sentMs + (this.#options.sessionTimeoutMs ?? SESSION_TIMEOUT_MS)
+  }
+
+  async #runCallback(callback: string, call: () => Promise<void> | void): Promise<void> {
+    try {
+      await call()
+    } catch (error) {
+      this.#parts.logger.error(
+        { err: error, groupId: this.#options.groupId, callback },
+        'a callback of a group member failed',
+      )
+    }
+  }
+}
+
+function isRebalance(error: unknown): boolean {
+  return error instanceof BrokerError && error.code === 'rebalance_in_progress'
+}
+
+function isExpelled(error: unknown): boolean {
+  return error instanceof BrokerError && (error.code === 'unknown_member' || error.code === 'illegal_generation')
+}
+
+function isFenced(error: unknown): boolean {
+  return error instanceof BrokerError && error.code === 'fenced'
+}
+
+function isTransient(error: unknown): boolean {
+  return error instanceof BrokerError && (error.retriable || isExpelled(error))
+}

@@ -1,0 +1,251 @@
+import type { BackendRequest, JoinResult } from '../backend.ts'
+import type { CommittedOffset, GroupDescription } from '../broker.ts'
+import { throwOnError } from './error.ts'
+import { byTopic, type KafkaApi, type ProtocolReader, readTopics, writeTopics } from './protocol.ts'
+
+/** APIs of groups and their committed offsets. */
+
+export const GROUP_COORDINATOR = 0
+export const TRANSACTION_COORDINATOR = 1
+
+export type Coordinator = { readonly errorNumber: number; readonly message: string | null; readonly node: number }
+
+export const findCoordinatorApi: KafkaApi<{ readonly key: string; readonly type: number }, Coordinator> = {
+  key: 10,
+  name: 'FindCoordinator',
+  version: 2,
+  write: (writer, { key, type }) => writer.string(key).int8(type),
+  read: (reader) => {
+    reader.int32()
+    return { errorNumber: reader.int16(), message: reader.nullableString(), node: reader.int32() }
+  },
+}
+
+export const joinGroupApi: KafkaApi<BackendRequest<'joinGroup'>, JoinResult & { readonly errorNumber: number }> = {
+  key: 11,
+  name: 'JoinGroup',
+  version: 5,
+  write: (writer, request) =>
+    writer
+      .string(request.groupId)
+      .int32(request.sessionTimeoutMs)
+      .int32(request.rebalanceTimeoutMs)
+      .string(request.memberId)
+      .string(request.instanceId ?? null)
+      .string(request.protocolType)
+      .array(request.protocols, ({ name, metadata }) => writer.string(name).bytes(metadata)),
+  read: (reader) => {
+    reader.int32()
+    const errorNumber = reader.int16()
+    const generation = reader.int32()
+    const protocol = reader.string()
+    const leaderId = reader.string()
+    const memberId = reader.string()
+    const members = reader.array(() => ({
+      memberId: reader.string(),
+      ...readInstance(reader),
+      metadata: reader.bytes(),
+    }))
+    return { errorNumber, generation, protocol, leaderId, memberId, members }
+  },
+}
+
+export const syncGroupApi: KafkaApi<BackendRequest<'syncGroup'>, Uint8Array> = {
+  key: 14,
+  name: 'SyncGroup',
+  version: 3,
+  write: (writer, { groupId, generation, memberId, instanceId, assignments }) =>
+    writer
+      .string(groupId)
+      .int32(generation)
+      .string(memberId)
+      .string(instanceId ?? null)
+      .array(assignments, (share) => writer.string(share.memberId).bytes(share.assignment)),
+  read: (reader) => {
+    reader.int32()
+    throwOnError(reader.int16(), 'synchronising with the group')
+    return reader.bytes()
+  },
+}
+
+export const heartbeatApi: KafkaApi<BackendRequest<'heartbeat'>, void> = {
+  key: 12,
+  name: 'Heartbeat',
+  version: 3,
+  write: (writer, { groupId, generation, memberId, instanceId }) =>
+    writer
+      .string(groupId)
+      .int32(generation)
+      .string(memberId)
+      .string(instanceId ?? null),
+  read: (reader) => {
+    reader.int32()
+    throwOnError(reader.int16(), 'heartbeat')
+  },
+}
+
+export const leaveGroupApi: KafkaApi<BackendRequest<'leaveGroup'>, void> = {
+  key: 13,
+  name: 'LeaveGroup',
+  version: 3,
+  write: (writer, { groupId, ...member }) =>
+    writer
+      .string(groupId)
+      .array([member], ({ memberId, instanceId }) => writer.string(memberId).string(instanceId ?? null)),
+  read: (reader) => {
+    reader.int32()
+    throwOnError(reader.int16(), 'leaving the group')
+    reader.array(() => {
+      const memberId = reader.string()
+      reader.nullableString()
+      throwOnError(reader.int16(), `leaving the group as ${memberId}`)
+    })
+  },
+}
+
+export const offsetCommitApi: KafkaApi<BackendRequest<'commitOffsets'>, void> = {
+  key: 8,
+  name: 'OffsetCommit',
+  version: 7,
+  write: (writer, { groupId, offsets, member }) => {
+    writer
+      .string(groupId)
+      .int32(member?.generation ?? -1)
+      .string(member?.memberId ?? '')
+      .string(member?.instanceId ?? null)
+    writeTopics(writer, byTopic(offsets), ({ partition, offset, metadata }) =>
+      writer
+        .int32(partition)
+        .int64(offset)
+        .int32(-1)
+        .string(metadata ?? ''),
+    )
+  },
+  read: (reader) => {
+    reader.int32()
+    readTopics(reader, (topic) => {
+      const partition = reader.int32()
+      throwOnError(reader.int16(), `committing ${topic}-${partition}`)
+    })
+  },
+}
+
+/** The flexible version, because only it reports that an open transaction may change the offsets. */
+export const offsetFetchApi: KafkaApi<BackendRequest<'groupOffsets'>, readonly CommittedOffset[]> = {
+  key: 9,
+  name: 'OffsetFetch',
+  version: 7,
+  isFlexible: true,
+  write: (writer, { groupId, partitions, settled = false }) => {
+    writer.compactString(groupId).compactArray(partitions && byTopic(partitions), (of) =>
+      writer
+        .compactString(of.topic)
+        .compactArray(of.partitions, ({ partition }) => writer.int32(partition))
+        .noTags(),
+    )
+    writer.bool(settled).noTags()
+  },
+  read: (reader) => {
+    reader.int32()
+    const offsets = reader.compactArray(() => {
+      const topic = reader.compactString()
+      const found = reader.compactArray(() => {
+        const partition = reader.int32()
+        const offset = reader.int64()
+        reader.int32()
+        const metadata = reader.compactString()
+        throwOnError(reader.int16(), `committed offset of ${topic}-${partition}`)
+        reader.skipTags()
+        return { topic, partition, offset, ...(metadata === '' ? {} : { metadata }) }
+      })
+      reader.skipTags()
+      return found
+    })
+    throwOnError(reader.int16(), 'committed offsets')
+    return offsets.flat().filter(({ offset }) => offset >= 0)
+  },
+}
+
+export const listGroupsApi: KafkaApi<void, readonly { readonly groupId: string; readonly protocolType: string }[]> = {
+  key: 16,
+  name: 'ListGroups',
+  version: 2,
+  write: () => undefined,
+  read: (reader) => {
+    reader.int32()
+    throwOnError(reader.int16(), 'listing groups')
+    return reader.array(() => ({ groupId: reader.string(), protocolType: reader.string() }))
+  },
+}
+
+const STATES: Readonly<Record<string, GroupDescription['state']>> = {
+  Empty: 'empty',
+  Stable: 'stable',
+  PreparingRebalance: 'rebalancing',
+  CompletingRebalance: 'rebalancing',
+}
+
+export const describeGroupsApi: KafkaApi<string, GroupDescription> = {
+  key: 15,
+  name: 'DescribeGroups',
+  version: 4,
+  write: (writer, groupId) => writer.array([groupId], (id) => writer.string(id)).bool(false),
+  read: (reader) => {
+    reader.int32()
+    const [group] = reader.array(() => {
+      throwOnError(reader.int16(), 'describing the group')
+      return {
+        groupId: reader.string(),
+        state: STATES[reader.string()] ?? ('dead' as const),
+        protocolType: reader.string(),
+        protocol: reader.string(),
+        members: reader.array(() => ({
+          memberId: reader.string(),
+          ...readInstance(reader),
+          clientId: reader.string(),
+          clientHost: reader.string(),
+          metadata: reader.bytes(),
+          assignment: reader.bytes(),
+        })),
+      }
+    })
+    return group ?? { groupId: '', state: 'dead', protocolType: '', protocol: '', members: [] }
+  },
+}
+
+export const offsetDeleteApi: KafkaApi<BackendRequest<'deleteGroupOffsets'>, void> = {
+  key: 47,
+  name: 'OffsetDelete',
+  version: 0,
+  write: (writer, { groupId, partitions }) => {
+    writer.string(groupId)
+    writeTopics(writer, byTopic(partitions), ({ partition }) => writer.int32(partition))
+  },
+  read: (reader) => {
+    throwOnError(reader.int16(), 'deleting committed offsets')
+    reader.int32()
+    readTopics(reader, (topic) => {
+      const partition = reader.int32()
+      throwOnError(reader.int16(), `deleting the committed offset of ${topic}-${partition}`)
+    })
+  },
+}
+
+export const deleteGroupsApi: KafkaApi<string, void> = {
+  key: 42,
+  name: 'DeleteGroups',
+  version: 1,
+  write: (writer, groupId) => writer.array([groupId], (id) => writer.string(id)),
+  read: (reader) => {
+    reader.int32()
+    reader.array(() => {
+      const groupId = reader.string()
+      throwOnError(reader.int16(), `deleting group '${groupId}'`)
+    })
+  },
+}
+
+function readInstance(reader: ProtocolReader): { instanceId?: string } {
+  const instanceId = reader.nullableString()
+  return instanceId === null ? {} : { instanceId }
+}

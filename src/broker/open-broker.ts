@@ -1,0 +1,48 @@
+import { MessageChannel } from 'node:worker_threads'
+import type { Logger } from '../config/logger.ts'
+import type { BrokerBackend } from './backend.ts'
+import type { Broker } from './broker.ts'
+import type { BrokerAddress } from './broker-address.ts'
+import { createBrokerClient } from './broker-client.ts'
+import type { ClientAccess } from './client-access.ts'
+
+export type OpenBrokerOptions = {
+  readonly logger: Logger
+  /** Access of a Kafka client to files and hosts. Default: unrestricted. */
+  readonly access?: ClientAccess
+}
+
+/** Opens the broker at `address`. The code of a backend is loaded on demand. */
+export async function openBroker(address: BrokerAddress, options: OpenBrokerOptions): Promise<Broker> {
+  switch (address.kind) {
+    case 'kafka': {
+      const { openKafkaBackend } = await import('./kafka/backend.ts')
+      return createBrokerClient(await openKafkaBackend(address.config, options), {
+        ...options,
+        address: async () => address,
+      })
+    }
+    case 'embedded': {
+      const { openEmbeddedBackend } = await import('./embedded/backend.ts')
+      const { directory, fsync = 'checkpoint' } = address
+      return openShared(await openEmbeddedBackend(directory, { ...options, fsync }), options)
+    }
+    case 'thread': {
+      const { connectThreadBackend } = await import('./embedded/thread-backend.ts')
+      return openShared(connectThreadBackend(address.port), options)
+    }
+  }
+}
+
+/** A backend in this process; other threads get a port to it. */
+function openShared(home: BrokerBackend, options: { readonly logger: Logger }): Broker {
+  return createBrokerClient(home, {
+    ...options,
+    address: async () => {
+      const { serveBackend } = await import('./embedded/thread-backend.ts')
+      const { port1, port2 } = new MessageChannel()
+      serveBackend(home, port1)
+      return { kind: 'thread', port: port2 }
+    },
+  })
+}

@@ -1,5 +1,0 @@
-/** The beginning of a text, with the count of what is missing. */
-export function cutText(text: string, charsMax: number): string {
-  if (text.length <= charsMax) return text
-  return `${text.slice(0, charsMax)}… (${text.length - charsMax} more characters)`
-}

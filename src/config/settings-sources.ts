@@ -1,0 +1,43 @@
+import { readFileSync } from 'node:fs'
+import { messageOf, UserError } from './errors.ts'
+import { parseProperties } from './properties.ts'
+import type { Setting } from './settings.ts'
+
+/** Reads settings from a `.properties` file. Throws a `UserError` if the file cannot be read. */
+export function settingsFromFile(path: string): readonly Setting[] {
+  let text: string
+  try {
+    text = readFileSync(path, 'utf8')
+  } catch (error) {
+    throw new UserError('unreadable_settings', `cannot read the settings file ${path}: ${messageOf(error)}`)
+  }
+  return [...parseProperties(text)].map(([key, { value, line }]) => ({ key, value, source: `${path}:${line}` }))
+}
+
+/** Parses `KEY=VALUE` settings of the command line. */
+export function settingsFromFlags(flags: readonly string[]): readonly Setting[] {
+  return flags.map((flag) => {
+    const at = flag.indexOf('=')
+    if (at < 1) throw new UserError('invalid_settings', `--set ${flag}: expected KEY=VALUE`)
+    return { key: flag.slice(0, at).trim(), value: flag.slice(at + 1), source: '--set' }
+  })
+}
+
+/**
+ * Reads settings from environment variables as the container images of the originals name them: `PREFIX_` and the key
+ * in upper case, with `_` for `.`, `__` for `_` and `___` for `-`.
+ */
+export function settingsFromEnvironment(
+  prefix: string,
+  environment: Readonly<Record<string, string | undefined>>,
+): readonly Setting[] {
+  return Object.entries(environment).flatMap(([name, value]) =>
+    name.startsWith(`${prefix}_`) && value !== undefined
+      ? [{ key: keyOf(name.slice(prefix.length + 1)), value, source: `environment ${name}` }]
+      : [],
+  )
+}
+
+function keyOf(name: string): string {
+  return name.toLowerCase().replace(/_{1,3}/g, (run) => (run.length === 1 ? '.' : run.length === 2 ? '_' : '-'))
+}

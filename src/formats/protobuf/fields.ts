@@ -1,0 +1,103 @@
+import { clone, create, type DescField, type DescMessage, type Message, ScalarType } from '@bufbuild/protobuf'
+import { defineMember } from '../define-member.ts'
+import type { FieldContext, FieldTransform, FieldType } from '../field-transform.ts'
+import { SchemaError } from '../schema-error.ts'
+
+/** A message with its fields by their JavaScript names. */
+type Members = Message & Record<string, unknown>
+type OneofValue = { readonly case?: string; readonly value?: unknown } | undefined
+
+/**
+ * Returns a copy of a message with its fields transformed. `tags` are the tags by full field name. Throws a
+ * `SchemaError` if the value does not match the schema.
+ */
+export function transformProtobufFields(
+  descriptor: DescMessage,
+  value: unknown,
+  tags: ReadonlyMap<string, readonly string[]>,
+  transform: FieldTransform,
+): unknown {
+  const copy = clone(descriptor, messageOf(descriptor, value)) as Members
+  transformMessage(descriptor, copy, tags, transform)
+  return copy
+}
+
+function messageOf(descriptor: DescMessage, value: unknown): Message {
+  try {
+    return create(descriptor, value as Message)
+  } catch (error) {
+    throw new SchemaError(`the value does not fit its schema: ${(error as Error).message}`, { cause: error })
+  }
+}
+
+function transformMessage(
+  descriptor: DescMessage,
+  message: Members,
+  tags: ReadonlyMap<string, readonly string[]>,
+  transform: FieldTransform,
+): void {
+  for (const field of descriptor.fields) {
+    const fullName = `${descriptor.typeName}.${field.name}`
+    const context = { fullName, tags: tags.get(fullName) ?? [] }
+    const change = (value: unknown) => transformValue(field, context, value, tags, transform)
+    if (field.oneof === undefined) {
+      const value = message[field.localName]
+      if (value !== undefined) defineMember(message, field.localName, change(value))
+    } else {
+      const oneof = message[field.oneof.localName] as OneofValue
+      if (oneof?.case === field.localName) {
+        defineMember(message, field.oneof.localName, { case: field.localName, value: change(oneof.value) })
+      }
+    }
+  }
+}
+
+function transformValue(
+  field: DescField,
+  context: FieldContext,
+  value: unknown,
+  tags: ReadonlyMap<string, readonly string[]>,
+  transform: FieldTransform,
+): unknown {
+  const change = (item: unknown) => {
+    if (!field.message || !isMessage(item)) return transform(context, typeOf(field), item)
+    transformMessage(field.message, item, tags, transform)
+    return item
+  }
+  if (field.fieldKind === 'list') return (value as readonly unknown[]).map(change)
+  if (field.fieldKind === 'map') {
+    const entries = Object.entries(value as object)
+    if (field.mapKind === 'message') return Object.fromEntries(entries.map(([key, item]) => [key, change(item)]))
+    return entries.length === 0 ? value : transform(context, 'MAP', value)
+  }
+  return change(value)
+}
+
+/** False for `Struct` and wrappers such as `StringValue`, which are plain values in JavaScript and not messages. */
+function isMessage(value: unknown): value is Members {
+  return typeof value === 'object' && value !== null && '$typeName' in value
+}
+
+function typeOf(field: DescField): FieldType {
+  if (field.message) return 'RECORD'
+  if (field.enum) return 'ENUM'
+  return field.scalar === undefined ? 'NULL' : SCALARS[field.scalar]
+}
+
+const SCALARS: Readonly<Record<ScalarType, FieldType>> = {
+  [ScalarType.STRING]: 'STRING',
+  [ScalarType.BYTES]: 'BYTES',
+  [ScalarType.BOOL]: 'BOOLEAN',
+  [ScalarType.DOUBLE]: 'DOUBLE',
+  [ScalarType.FLOAT]: 'FLOAT',
+  [ScalarType.INT32]: 'INT',
+  [ScalarType.SINT32]: 'INT',
+  [ScalarType.UINT32]: 'INT',
+  [ScalarType.FIXED32]: 'INT',
+  [ScalarType.SFIXED32]: 'INT',
+  [ScalarType.INT64]: 'LONG',
+  [ScalarType.SINT64]: 'LONG',
+  [ScalarType.UINT64]: 'LONG',
+  [ScalarType.FIXED64]: 'LONG',
+  [ScalarType.SFIXED64]: 'LONG',
+}

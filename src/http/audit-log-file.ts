@@ -1,0 +1,96 @@
+import { type FileHandle, open, stat } from 'node:fs/promises'
+import type { Logger } from '../config/logger.ts'
+
+/** Maximum number of buffered lines while the file cannot be written; further lines are dropped. */
+const WAITING_MAX = 10_000
+const RETRY_MS = 1_000
+
+export type AuditLogFileOptions = {
+  readonly path: string
+  readonly logger: Logger
+  /** Called for each dropped line. */
+  readonly onDropped: () => void
+}
+
+/**
+ * Appends lines to a file in order and asynchronously. A file that was renamed or removed, for example by logrotate, is
+ * recreated. Lines that cannot be written are buffered and retried every second.
+ */
+export class AuditLogFile {
+  readonly #options: AuditLogFileOptions
+  readonly #waiting: string[] = []
+  #handle: FileHandle | undefined
+  #writing: Promise<void> | undefined
+  #retry: NodeJS.Timeout | undefined
+  #isFailing = false
+
+  private constructor(options: AuditLogFileOptions) {
+    this.#options = options
+  }
+
+  /** Rejects if the file cannot be written now. */
+  static async open(options: AuditLogFileOptions): Promise<AuditLogFile> {
+    const file = new AuditLogFile(options)
+    await file.#current()
+    return file
+  }
+
+  /** Whether the last write failed. */
+  get isFailing(): boolean {
+    return this.#isFailing
+  }
+
+  add(line: string): void {
+    if (this.#waiting.length < WAITING_MAX) this.#waiting.push(`${line}\n`)
+    else this.#options.onDropped()
+    if (!this.#isFailing) this.#write()
+  }
+
+  /** Writes the buffered lines if possible. */
+  async close(): Promise<void> {
+    clearTimeout(this.#retry)
+    this.#write()
+    await this.#writing
+    clearTimeout(this.#retry)
+    for (const _ of this.#waiting) this.#options.onDropped()
+    await this.#handle?.close()
+  }
+
+  #write(): void {
+    this.#writing ??= this.#drain().finally(() => {
+      this.#writing = undefined
+    })
+  }
+
+  async #drain(): Promise<void> {
+    try {
+      while (this.#waiting.length > 0) {
+        const lines = [...this.#waiting]
+        const handle = await this.#current()
+        // A failed write may have left a partial line, which must not run into the next one.
+        await handle.appendFile(`${this.#isFailing ? '\n' : ''}${lines.join('')}`)
+        this.#waiting.splice(0, lines.length)
+        if (this.#isFailing)
+          this.#options.logger.info({ file: this.#options.path }, 'the audit log can be written again')
+        this.#isFailing = false
+      }
+    } catch (error) {
+      const { path, logger } = this.#options
+      if (!this.#isFailing) logger.error({ err: error, file: path }, 'cannot write the audit log')
+      this.#isFailing = true
+      this.#retry = setTimeout(() => this.#write(), RETRY_MS).unref()
+    }
+  }
+
+  async #current(): Promise<FileHandle> {
+    const { path } = this.#options
+    if (this.#handle) {
+      const [own, there] = await Promise.all([this.#handle.stat(), stat(path).catch(() => undefined)])
+      if (there?.ino === own.ino && there.dev === own.dev) return this.#handle
+      await this.#handle.close()
+      this.#handle = undefined
+    }
+    this.#handle = await open(path, 'a', 0o640)
+    return this.#handle
+  }
+}

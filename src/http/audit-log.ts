@@ -1,0 +1,86 @@
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { HttpError } from './http-error.ts'
+import { REQUEST_ID } from './request-id.ts'
+
+/** The operation of a request in terms of permissions, and the objects it concerns. */
+export type AuditedAction = {
+  /** Undefined if no route matched. */
+  readonly operation: string | undefined
+  readonly objects: Readonly<Record<string, unknown>>
+}
+
+export type AuditLog = {
+  readonly program: string
+  /** `changes`: all requests except permitted reads. */
+  readonly requests: 'changes' | 'all'
+  readonly describe: (request: FastifyRequest) => AuditedAction
+  readonly add: (line: string) => void
+  /** Whether requests have to be rejected because they cannot be recorded. */
+  readonly isRefusing: () => boolean
+  readonly nowMs: () => number
+}
+
+/** Status codes of requests rejected by authentication or authorization. */
+const REFUSED: ReadonlySet<number> = new Set([401, 403, 429])
+const TEXT_MAX = 256
+
+/**
+ * Records who did what with which status, never request or response bodies. A request is recorded when its connection
+ * closes or the response ends, so requests aborted by the client are included.
+ */
+export function auditRequests(app: FastifyInstance, audit: AuditLog): void {
+  app.addHook('onRequest', (request, reply, done) => {
+    const { url } = request.routeOptions
+    if (url === '/healthz' || url === '/readyz') return done()
+    const startMs = audit.nowMs()
+    reply.raw.once('close', () => {
+      const action = audit.describe(request)
+      if (isRecorded(audit, action, reply)) audit.add(JSON.stringify(entryOf(audit, action, request, reply, startMs)))
+    })
+    const isWanted = audit.requests === 'all' || isChange(audit.describe(request))
+    const isRefused = isWanted && audit.isRefusing()
+    done(
+      isRefused
+        ? new HttpError(503, 'the audit log cannot be written, and requests are not processed without it')
+        : undefined,
+    )
+  })
+}
+
+function isRecorded({ requests }: AuditLog, action: AuditedAction, { statusCode }: FastifyReply): boolean {
+  return requests === 'all' || isChange(action) || REFUSED.has(statusCode)
+}
+
+function isChange({ operation }: AuditedAction): boolean {
+  return operation !== undefined && operation !== 'read'
+}
+
+function entryOf(
+  { program, nowMs }: AuditLog,
+  { operation, objects }: AuditedAction,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  startMs: number,
+): object {
+  const { principal, claimedName, routeOptions, ip, method } = request
+  const isAnswered = reply.raw.writableFinished
+  return {
+    time: new Date(startMs).toISOString(),
+    program,
+    user: principal ? bounded(principal.name) : null,
+    ...(principal ? { role: principal.role, login: principal.method } : {}),
+    ...(principal === undefined && claimedName !== undefined ? { claimedUser: bounded(claimedName) } : {}),
+    address: ip,
+    method,
+    path: routeOptions.url ?? null,
+    operation: operation ?? null,
+    objects: Object.fromEntries(Object.entries(objects).map(([name, value]) => [name, bounded(String(value))])),
+    status: isAnswered ? reply.statusCode : null,
+    requestId: bounded(String(reply.getHeader(REQUEST_ID) ?? '')),
+    ms: Math.round(nowMs() - startMs),
+  }
+}
+
+function bounded(text: string): string {
+  return text.slice(0, TEXT_MAX)
+}

@@ -1,0 +1,54 @@
+import { FairQueue } from './fair-queue.ts'
+import { LoginRateLimiter } from './login-rate-limiter.ts'
+import type { Role, Users } from './users.ts'
+
+/** Maximum concurrent password hashes. libuv has four threads for hashing and files; two stay free. */
+const HASHING_MAX = 2
+
+/** `unavailable`: too many logins are being checked. */
+export type PasswordOutcome =
+  | { readonly kind: 'known'; readonly role: Role }
+  | { readonly kind: 'wrong' }
+  | { readonly kind: 'limited'; readonly waitSeconds: number }
+  | { readonly kind: 'unavailable' }
+
+/** Verifies user names and passwords, with limits on guessing and on concurrent hashing. */
+export class PasswordAuthenticator {
+  readonly #users: Users
+  readonly #limits: LoginRateLimiter
+  readonly #hashing = new FairQueue(HASHING_MAX)
+  /** Checks in progress: concurrent requests with the same password count as one attempt. */
+  readonly #pending = new Map<string, Promise<PasswordOutcome>>()
+
+  constructor(users: Users, limits = new LoginRateLimiter()) {
+    this.#users = users
+    this.#limits = limits
+  }
+
+  async check(name: string, password: string, address: string): Promise<PasswordOutcome> {
+    const pendingKey = JSON.stringify([address, name, password])
+    const pending = this.#pending.get(pendingKey)
+    if (pending !== undefined) return pending
+    // Checked before the cache: otherwise a cached password could be guessed without limit.
+    const waitSeconds = this.#limits.waitSeconds(address, name)
+    if (waitSeconds > 0) return { kind: 'limited', waitSeconds }
+    const remembered = this.#users.recall(name, password)
+    if (remembered) return { kind: 'known', role: remembered }
+    const checking = this.#verify(name, password, address).finally(() => this.#pending.delete(pendingKey))
+    this.#pending.set(pendingKey, checking)
+    return checking
+  }
+
+  async #verify(name: string, password: string, address: string): Promise<PasswordOutcome> {
+    const undoAttempt = this.#limits.begin(address, name)
+    try {
+      const checked = await this.#hashing.run(address, async () => ({ role: await this.#users.verify(name, password) }))
+      if (checked && !checked.role) return { kind: 'wrong' }
+      undoAttempt()
+      return checked?.role ? { kind: 'known', role: checked.role } : { kind: 'unavailable' }
+    } catch (error) {
+      undoAttempt()
+      throw error
+    }
+  }
+}

@@ -1,0 +1,31 @@
+import type { FastifyInstance } from 'fastify'
+import { ByteBudget } from './byte-budget.ts'
+import type { ErrorResponse } from './http-error.ts'
+import type { CountLimit } from './limit-metrics.ts'
+
+/** Smaller responses fit into the buffers of the connection. */
+const LARGE_BYTES_MIN = 64 * 1024
+const RETRY_AFTER_S = '5'
+
+/** Limits the total size of large responses that clients have not read yet. */
+export function limitResponseBytes(app: FastifyInstance, bytesMax: number, limited: CountLimit): void {
+  const budget = new ByteBudget(bytesMax)
+  app.addHook('onSend', (_request, reply, payload: unknown, done) => {
+    const isWhole = typeof payload === 'string' || Buffer.isBuffer(payload)
+    if (!isWhole || payload.length < LARGE_BYTES_MIN) return done(null, payload)
+    const release = budget.tryAcquire(Buffer.byteLength(payload))
+    if (release) {
+      reply.raw.once('close', release)
+      return done(null, payload)
+    }
+    limited('responses_bytes')
+    const body: ErrorResponse['body'] = {
+      error_code: 503,
+      message: `too many large responses wait to be read: try again in ${RETRY_AFTER_S} s`,
+    }
+    const text = JSON.stringify(body)
+    reply.removeHeader('content-encoding')
+    void reply.code(503).header('retry-after', RETRY_AFTER_S).header('content-length', Buffer.byteLength(text))
+    return done(null, text)
+  })
+}

@@ -1,0 +1,243 @@
+import { defaultFits } from '../../formats/avro/default-value.ts'
+import {
+  type AvroFixed,
+  type AvroPrimitive,
+  type AvroSchema,
+  type AvroUnion,
+  branchName,
+} from '../../formats/avro/schema.ts'
+import { defineMember } from '../../formats/define-member.ts'
+import { type Json, JsonNumber, printJson } from '../../formats/json-text.ts'
+import { bigintToBytes, int64 } from '../../sdk/index.ts'
+import { wireDefault } from '../avro/wire-default.ts'
+import { type Arguments, argumentsOf, type Iteration, type TextArguments } from './arg-properties.ts'
+import { matchingTextGenerator } from './matching-text.ts'
+import type { Random } from './random.ts'
+
+/** Generates the value of the record with this number, counted from 0, in the form that the Avro codec uses. */
+export type Generate = (random: Random, index: number) => unknown
+
+/**
+ * Creates a generator for a schema and its `arg.properties`. Iterations depend on the record number, so any record can
+ * be generated without the records before it. Throws an `Error` that names the schema location if arguments are not
+ * valid.
+ */
+export function avroGenerator(avro: AvroSchema, place: string): Generate {
+  if (avro.type === 'union') return anyOf(avro, place)
+  const { options, ...others } = within(place, () => argumentsOf(avro))
+  if (options !== undefined) {
+    const values = options.map((option) => within(place, () => optionOf(avro, option)))
+    return (random) => random.pick(values)
+  }
+  return within(place, () => ofType(avro, others, place))
+}
+
+function anyOf({ branches }: AvroUnion, place: string): Generate {
+  const each = branches.map((branch): Generate => {
+    if (branch.type === 'null') return () => null
+    const [name, generate] = [branchName(branch), avroGenerator(branch, place)]
+    return (random, index) => ({ [name]: generate(random, index) })
+  })
+  return (random, index) => random.pick(each)(random, index)
+}
+
+function ofType(avro: Exclude<AvroSchema, AvroUnion>, own: Arguments, place: string): Generate {
+  switch (avro.type) {
+    case 'record': {
+      const fields = avro.fields.map(({ name, schema }) => [name, avroGenerator(schema, `${place}.${name}`)] as const)
+      return (random, index) => {
+        const record: Record<string, unknown> = {}
+        for (const [name, generate] of fields) defineMember(record, name, generate(random, index))
+        return record
+      }
+    }
+    case 'enum':
+      return (random) => random.pick(avro.symbols)
+    case 'array': {
+      const [item, count] = [avroGenerator(avro.items, `${place}[]`), lengthOf(own)]
+      return (random, index) => Array.from({ length: count(random) }, () => item(random, index))
+    }
+    case 'map': {
+      const [key, value, count] = [texts(own.keys ?? {}), avroGenerator(avro.values, `${place}{}`), lengthOf(own)]
+      return (random, index) =>
+        Object.fromEntries(Array.from({ length: count(random) }, () => [key(random, index), value(random, index)]))
+    }
+    case 'null':
+      return () => null
+    case 'boolean':
+      return booleans(own)
+    case 'string':
+      return texts(own as TextArguments)
+    case 'bytes':
+    case 'fixed':
+      return avro.props.get('logicalType') === 'decimal' ? decimals(avro, own) : bytes(avro, own)
+    default:
+      return numbers(avro.type, own, avro.props.get('logicalType'))
+  }
+}
+
+function booleans({ iteration, odds = 0.5 }: Arguments): Generate {
+  if (iteration === undefined) return (random) => fraction(random) < odds
+  const { start } = iteration
+  if (typeof start !== 'boolean') throw new Error('the iteration of a boolean starts with true or false')
+  return (_random, index) => (index % 2 === 0) === start
+}
+
+/** Default upper limits for logical types, so that values are valid dates and times. */
+const TIMES: Readonly<Record<string, number>> = {
+  date: 25_000,
+  'time-millis': 86_400_000,
+  'timestamp-millis': 2 ** 41,
+}
+
+type NumberType = 'int' | 'long' | 'float' | 'double'
+
+function numbers(type: NumberType, { range, iteration }: Arguments, logical: Json | undefined): Generate {
+  const finish = FINISH[type]
+  if (iteration !== undefined) {
+    const at = counter(iteration)
+    return (_random, index) => finish(at(index))
+  }
+  const isWhole = type === 'int' || type === 'long'
+  const { min, max } = range ?? timeRange(logical) ?? (isWhole ? {} : { min: 0, max: 1 })
+  if (type === 'long' && min === undefined && max === undefined) {
+    return (random) => int64(BigInt.asIntN(64, (BigInt(random.below(2 ** 32)) << 32n) | BigInt(random.below(2 ** 32))))
+  }
+  const { min: least, max: most } = BOUNDS[type]
+  const draw = between(Math.max(min ?? least, least), Math.min(max ?? most, most), isWhole)
+  return (random) => finish(draw(random))
+}
+
+function timeRange(logical: Json | undefined): Arguments['range'] {
+  const max = typeof logical === 'string' ? TIMES[logical] : undefined
+  return max === undefined ? undefined : { min: 0, max }
+}
+
+const BOUNDS = {
+  int: { min: -(2 ** 31), max: 2 ** 31 },
+  long: { min: -(2 ** 63), max: 2 ** 63 },
+  float: { min: -3e38, max: 3e38 },
+  // The difference between the limits must not overflow a double.
+  double: { min: -8e307, max: 8e307 },
+} as const
+
+const FINISH: Readonly<Record<NumberType, (value: number) => unknown>> = {
+  int: Math.floor,
+  long: (value) => (Number.isSafeInteger(Math.floor(value)) ? Math.floor(value) : int64(BigInt(Math.floor(value)))),
+  float: Math.fround,
+  double: (value) => value,
+}
+
+function between(min: number, max: number, isWhole: boolean): (random: Random) => number {
+  if (min >= max) throw new Error(`a range goes from ${min} up to ${max}, which is left out: there is nothing in it`)
+  const isSmall = Number.isInteger(min) && max - min <= 2 ** 32
+  return isSmall && isWhole
+    ? (random) => min + random.below(max - min)
+    : (random) => min + fraction(random) * (max - min)
+}
+
+/** Returns a number from 0 (inclusive) to 1 (exclusive). */
+function fraction(random: Random): number {
+  return (random.below(2 ** 21) * 2 ** 32 + random.below(2 ** 32)) / 2 ** 53
+}
+
+function counter({ start, restart, step, initial }: Iteration): (index: number) => number {
+  if (typeof start !== 'number') throw new Error('the iteration of a number starts with one')
+  const first = initial ?? start
+  const by = step ?? (restart !== undefined && restart < start ? -1 : 1)
+  if (restart === undefined) return (index) => first + index * by
+  const length = restart - start
+  if (length === 0 || by === 0 || Math.sign(length) !== Math.sign(by)) {
+    throw new Error(`an iteration from ${start} by ${by} never comes to ${restart}, where it begins anew`)
+  }
+  return (index) => start + ((first - start + index * by) % length)
+}
+
+type Packed = AvroPrimitive | AvroFixed
+
+function decimals(avro: Packed, { range }: Arguments): Generate {
+  const member = (name: string) => {
+    const json = avro.props.get(name)
+    return json instanceof JsonNumber ? json.value : undefined
+  }
+  const unit = 10 ** (member('scale') ?? 0)
+  const bound = Math.min(10 ** (member('precision') ?? 9), 2 ** 53)
+  const draw = between(
+    Math.ceil((range?.min ?? 0) * unit),
+    range?.max === undefined ? bound : Math.ceil(range.max * unit),
+    true,
+  )
+  return (random) => {
+    const unscaled = BigInt(Math.floor(draw(random)))
+    const packed = bigintToBytes(unscaled)
+    if (avro.type !== 'fixed') return packed
+    return Buffer.concat([Buffer.alloc(Math.max(0, avro.size - packed.length), unscaled < 0n ? 0xff : 0), packed])
+  }
+}
+
+function bytes(avro: Packed, own: Arguments): Generate {
+  if (own.range !== undefined) throw new Error('only decimals have a range')
+  const count = avro.type === 'fixed' ? () => avro.size : lengthOf(own)
+  return (random) => Buffer.from(Array.from({ length: count(random) }, () => random.below(256)))
+}
+
+const LETTERS = matchingTextGenerator('[a-z]')
+/** Maximum number of attempts to generate text of the required length. */
+const TRIES = 1_000
+
+function texts(own: TextArguments): Generate {
+  const { prefix = '', suffix = '' } = own
+  const inner = innerTexts(own)
+  return (random, index) => `${prefix}${inner(random, index)}${suffix}`
+}
+
+function innerTexts(own: TextArguments): (random: Random, index: number) => string {
+  const { options, iteration, regex, length } = own
+  if (options !== undefined) return (random) => random.pick(options)
+  if (iteration !== undefined) {
+    const at = counter(iteration)
+    return (_random, index) => String(at(index))
+  }
+  if (regex === undefined) {
+    const count = lengthOf(own)
+    return (random) => Array.from({ length: count(random) }, () => LETTERS(random)).join('')
+  }
+  const make = matchingTextGenerator(regex)
+  if (length === undefined) return make
+  // A single number is the minimum length.
+  const { min = 0, max = Number.POSITIVE_INFINITY } = typeof length === 'number' ? { min: length } : length
+  return (random) => {
+    for (let turn = 0; turn < TRIES; turn++) {
+      const text = make(random)
+      if (text.length >= min && text.length < max) return text
+    }
+    throw new Error(`of ${TRIES} texts of the expression ${regex} none was as long as 'length' wants it`)
+  }
+}
+
+function lengthOf({ length = {} }: Pick<TextArguments, 'length'>): (random: Random) => number {
+  if (typeof length === 'number') return () => length
+  const { min = length.max === undefined ? 8 : 0, max = min + 8 } = length
+  if (min >= max) throw new Error(`a length goes from ${min} up to ${max}, which is left out: there is none`)
+  return (random) => min + random.below(max - min)
+}
+
+function optionOf(avro: Exclude<AvroSchema, AvroUnion>, option: Json): unknown {
+  const isSymbol = avro.type !== 'enum' || (avro.symbols as readonly unknown[]).includes(option)
+  if (!defaultFits(avro, option, new Set()) || !isSymbol)
+    throw new Error(`the option ${printJson(option)} is no ${avro.type}`)
+  // As in the original, bytes are written in base64.
+  return avro.type === 'bytes' ? Buffer.from(option as string, 'base64') : wireDefault(avro, option)
+}
+
+/** Adds the schema location to an error. */
+function within<Value>(place: string, make: () => Value): Value {
+  try {
+    return make()
+  } catch (error) {
+    if (error instanceof Misplaced) throw error
+    throw new Misplaced(`${place}: ${(error as Error).message}`, { cause: error })
+  }
+}
+
+class Misplaced extends Error {}

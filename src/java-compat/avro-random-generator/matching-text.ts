@@ -1,0 +1,87 @@
+import { type Token, types } from 'ret'
+// The main module is CommonJS and exports `tokenizer` only as its default.
+import { tokenizer } from 'ret/dist/tokenizer.js'
+import { javaRegex } from '../regex.ts'
+import type { Random } from './random.ts'
+
+type Make = (random: Random) => string
+
+/** Maximum number of repetitions beyond the minimum, for unbounded quantifiers. */
+const MORE_MAX = 10
+/** Characters generated where the expression permits any: printable ASCII. */
+const PRINTABLE = { from: 0x20, to: 0x7e }
+
+/**
+ * Creates a generator of texts that a Java regular expression matches completely. Throws an `Error` if the expression
+ * is invalid or contains lookarounds.
+ */
+export function matchingTextGenerator(pattern: string): Make {
+  try {
+    return alternatives(tokenizer(javaRegex(pattern).source))
+  } catch (error) {
+    throw new Error(`the expression ${pattern}: ${(error as Error).message}`, { cause: error })
+  }
+}
+
+function alternatives({ stack, options }: { readonly stack?: Token[]; readonly options?: Token[][] }): Make {
+  const sequences = (options ?? [stack ?? []]).map((tokens) => inTurn(tokens.map(made)))
+  const [first] = sequences
+  return sequences.length === 1 ? first! : (random) => random.pick(sequences)(random)
+}
+
+function inTurn(parts: readonly Make[]): Make {
+  return (random) => {
+    let text = ''
+    for (const part of parts) text += part(random)
+    return text
+  }
+}
+
+function made(token: Token): Make {
+  switch (token.type) {
+    case types.CHAR:
+      return always(String.fromCodePoint(token.value))
+    case types.SET:
+      return oneOf(characters(token))
+    case types.REPETITION: {
+      const make = made(token.value)
+      const most = Math.min(token.max, token.min + MORE_MAX)
+      return (random) =>
+        Array.from({ length: token.min + random.below(most - token.min + 1) }, () => make(random)).join('')
+    }
+    case types.GROUP:
+      if (token.followedBy || token.notFollowedBy || token.lookBehind) throw new Error('it looks around')
+      return alternatives(token)
+    case types.POSITION:
+      if (token.value === '^' || token.value === '$') return always('')
+      throw new Error(`'\\${token.value}' is not supported here`)
+    default:
+      throw new Error('it refers to a group')
+  }
+}
+
+type SetToken = Extract<Token, { type: types.SET }>
+
+function characters({ set, not }: SetToken): readonly number[] {
+  const named = set.flatMap((member) => {
+    if (member.type === types.CHAR) return [member.value]
+    return member.type === types.SET ? characters(member) : range(member)
+  })
+  if (!not) return named
+  const left = new Set(range(PRINTABLE)).difference(new Set(named))
+  return [...left]
+}
+
+function range({ from, to }: { readonly from: number; readonly to: number }): readonly number[] {
+  return Array.from({ length: to - from + 1 }, (_, index) => from + index)
+}
+
+function oneOf(codes: readonly number[]): Make {
+  if (codes.length === 0) throw new Error('nothing is in one of its classes')
+  const texts = codes.map((code) => String.fromCodePoint(code))
+  return (random) => random.pick(texts)
+}
+
+function always(text: string): Make {
+  return () => text
+}

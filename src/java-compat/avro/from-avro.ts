@@ -1,0 +1,338 @@
+import {
+  type AvroArray,
+  type AvroEnum,
+  type AvroFixed,
+  type AvroRecord,
+  type AvroSchema,
+  type AvroUnion,
+  branchName,
+  type Props,
+} from '../../formats/avro/schema.ts'
+import { defineMember } from '../../formats/define-member.ts'
+import { isObject, type Json, JsonNumber } from '../../formats/json-text.ts'
+import {
+  bigintFromBytes,
+  DataError,
+  decimal,
+  isInteger,
+  LOGICAL,
+  type Schema,
+  STRING,
+  valueLabel,
+} from '../../sdk/index.ts'
+import { SHARED } from '../shared-names.ts'
+import {
+  AVRO_ENUM,
+  AVRO_PRECISION,
+  AVRO_PROP,
+  AVRO_UNION,
+  DEFAULT_RECORD_NAME,
+  ENUM_DEFAULT,
+  ENUM_DOC,
+  ENUM_DOC_KEPT,
+  FIELD_DEFAULT,
+  FIELD_DOC,
+  FIXED_SIZE,
+  isMapEntry,
+  PRECISION_DEFAULT,
+  RECORD_DOC,
+  RECORD_DOC_KEPT,
+  unionFieldName,
+} from './names.ts'
+import { wireDefault } from './wire-default.ts'
+
+/** Converts the output of the Avro codec to a Connect value. */
+export type Decode = (wire: unknown) => unknown
+
+/** A Connect schema with the conversion of values from Avro. */
+export type FromAvro = { readonly schema: Schema; readonly decode: Decode }
+
+export type FromAvroOptions = {
+  /** Whether to use `connect.*` members and the documentation in the Avro schema. */
+  readonly metadata: boolean
+  /** Whether the fields of unions have the full names of their types. */
+  readonly enums?: boolean
+  /** Whether unions and enums use the names shared by all formats. */
+  readonly shared?: boolean
+  /** Whether a union of one schema becomes a struct like other unions, instead of that schema. */
+  readonly keepSingletons?: boolean
+  /** Whether the documentation of fields takes precedence over that of types, and defaults of enums are ignored. */
+  readonly discardTypeDocs?: boolean
+  /** Version of the outermost schema if the schema itself does not specify one. */
+  readonly version?: number | undefined
+}
+
+/** Converts an Avro schema as Confluent's converter does. Throws a `DataError`. */
+export function fromAvro(avro: AvroSchema, options: FromAvroOptions): FromAvro {
+  const context: Context = { ...options, open: new Set(), unions: { count: 0 } }
+  return convert(avro, context, { version: options.version })
+}
+
+type Context = FromAvroOptions & {
+  readonly open: Set<AvroSchema>
+  /** Number of unions so far. */
+  readonly unions: { count: number }
+}
+type Place = {
+  readonly optional?: boolean | undefined
+  /** Default of the Avro field that has this schema. */
+  readonly fallback?: Json | undefined
+  readonly version?: number | undefined
+  /** Documentation of that field. */
+  readonly doc?: string | undefined
+}
+
+const marked = { [FIELD_DEFAULT]: 'true' }
+const asItIs: Decode = (wire) => wire
+
+function convert(avro: AvroSchema, context: Context, place: Place): FromAvro {
+  if (avro.type === 'union') return unionFrom(avro, context, place)
+  if (context.open.has(avro)) throw new DataError(`'${branchName(avro)}' contains itself: Connect has no such schemas`)
+  context.open.add(avro)
+  const base = baseFrom(avro, context)
+  context.open.delete(avro)
+  const schema = withMetadata(base, avro, context, place)
+  return { schema: place.optional ? { ...schema, optional: true } : schema, decode: base.decode }
+}
+
+function unionFrom(avro: AvroUnion, context: Context, place: Place): FromAvro {
+  const branches = avro.branches.filter((branch) => branch.type !== 'null')
+  const nullable = branches.length < avro.branches.length
+  const [only] = branches
+  if (only !== undefined && branches.length === 1 && (nullable || !context.keepSingletons)) {
+    const { schema, decode } = convert(only, context, { doc: place.doc, optional: nullable })
+    const name = branchName(only)
+    return { schema, decode: (wire) => (wire === null ? null : decode((wire as Record<string, unknown>)[name])) }
+  }
+  const unionName = context.shared ? `${SHARED.unionName}${context.unions.count++}` : AVRO_UNION
+  const parts = branches.map((branch) => ({
+    name: context.shared
+      ? `${SHARED.fieldName}${avro.branches.indexOf(branch)}`
+      : unionFieldName(branch, context.enums),
+    branch: branchName(branch),
+    ...convert(branch, context, { optional: true }),
+  }))
+  const fields = parts.map(({ name, schema }) => ({ name, schema }))
+  if (new Set(fields.map(({ name }) => name)).size < fields.length) {
+    throw new DataError('Multiple union schemas map to the Connect union field name')
+  }
+  const isMarked = context.metadata && place.fallback !== undefined && !context.discardTypeDocs
+  const parameters = { ...(context.shared && { [SHARED.union]: unionName }), ...(isMarked && marked) }
+  const byBranch = new Map(parts.map((part) => [part.branch, part]))
+  return {
+    schema: {
+      type: 'struct',
+      name: unionName,
+      ...(Object.keys(parameters).length > 0 && { parameters }),
+      ...(place.version !== undefined && { version: place.version }),
+      ...(context.discardTypeDocs && place.doc !== undefined && { doc: place.doc }),
+      fields,
+      ...(nullable && { optional: true }),
+    },
+    decode: (wire) => {
+      if (wire === null) return null
+      const [[branch, held]] = Object.entries(wire as object) as [[string, unknown]]
+      const { name, decode } = byBranch.get(branch)!
+      return { [name]: decode(held) }
+    },
+  }
+}
+
+function baseFrom(avro: Exclude<AvroSchema, AvroUnion>, context: Context): FromAvro {
+  switch (avro.type) {
+    case 'record':
+      return recordFrom(avro, context)
+    case 'enum':
+      return { schema: { ...STRING, parameters: enumParameters(avro, context) }, decode: asItIs }
+    case 'array':
+      return isMapEntry(avro.items) ? entriesFrom(avro, context) : arrayFrom(avro, context)
+    case 'map': {
+      const { schema, decode } = convert(avro.values, context, {})
+      return {
+        schema: { type: 'map', keys: STRING, items: schema },
+        decode: (wire) => new Map(Object.entries(wire as object).map(([key, held]) => [key, decode(held)])),
+      }
+    }
+    case 'fixed':
+      return fixedFrom(avro)
+    case 'null':
+      throw new DataError('Standalone null schemas are not supported by this converter')
+    default:
+      return scalarFrom(avro.type, avro.props)
+  }
+}
+
+const DAY_MS = 86_400_000
+const toDay: Decode = (wire) => new Date((wire as number) * DAY_MS)
+const toInstant: Decode = (wire) => new Date(Number(wire))
+
+function scalarFrom(type: string, props: Props): FromAvro {
+  const logical = props.get('logicalType')
+  switch (type) {
+    case 'int':
+      return intFrom(logical, props.get(AVRO_PROP.type))
+    case 'long':
+      if (logical !== 'timestamp-millis') return { schema: { type: 'int64' }, decode: asItIs }
+      return { schema: { type: 'int64', name: LOGICAL.timestamp, version: 1 }, decode: toInstant }
+    case 'bytes':
+      return logical === 'decimal' ? decimalFrom(props) : { schema: { type: 'bytes' }, decode: asItIs }
+    case 'float':
+      return { schema: { type: 'float32' }, decode: asItIs }
+    case 'double':
+      return { schema: { type: 'float64' }, decode: asItIs }
+    default:
+      return { schema: { type: type as 'string' | 'boolean' }, decode: asItIs }
+  }
+}
+
+function intFrom(logical: Json | undefined, connectType: Json | undefined): FromAvro {
+  if (logical === 'date') return { schema: { type: 'int32', name: LOGICAL.date, version: 1 }, decode: toDay }
+  if (logical === 'time-millis') return { schema: { type: 'int32', name: LOGICAL.time, version: 1 }, decode: asItIs }
+  if (connectType !== 'int8' && connectType !== 'int16') return { schema: { type: 'int32' }, decode: asItIs }
+  const decode: Decode = (wire) => {
+    if (isInteger(connectType, wire)) return wire
+    // Java truncates to the low bits.
+    throw new DataError(`${valueLabel(wire)} where the schema says ${connectType}`)
+  }
+  return { schema: { type: connectType }, decode }
+}
+
+function fixedFrom({ props, size }: AvroFixed): FromAvro {
+  const { schema, decode } = scalarFrom('bytes', props)
+  return { schema: { ...schema, parameters: { ...schema.parameters, [FIXED_SIZE]: String(size) } }, decode }
+}
+
+function decimalFrom(props: Props): FromAvro {
+  const scale = props.has('scale') ? numberProp(props, 'scale') : 0
+  if (scale === undefined) throw new DataError('scale must be specified and must be a number.')
+  const schema = decimal(scale)
+  const precision = numberProp(props, 'precision') ?? PRECISION_DEFAULT
+  const parameters =
+    precision === PRECISION_DEFAULT ? schema.parameters! : { ...schema.parameters, [AVRO_PRECISION]: String(precision) }
+  return {
+    schema: { ...schema, parameters },
+    decode: (wire) => ({ unscaled: bigintFromBytes(wire as Uint8Array), scale }),
+  }
+}
+
+function recordFrom(avro: AvroRecord, context: Context): FromAvro {
+  const parts = avro.fields.map((field) => ({
+    name: field.name,
+    doc: field.doc,
+    ...convert(field.schema, context, { fallback: field.default, doc: field.doc }),
+  }))
+  const docs: Record<string, string> = {}
+  if (context.metadata && !context.discardTypeDocs) {
+    if (avro.doc !== undefined) docs[RECORD_DOC] = avro.doc
+    for (const { name, doc } of parts) if (doc !== undefined) docs[FIELD_DOC + name] = doc
+  }
+  return {
+    schema: {
+      type: 'struct',
+      fields: parts.map(({ name, schema }) => ({ name, schema })),
+      ...(Object.keys(docs).length > 0 && { parameters: docs }),
+    },
+    decode: (wire) => {
+      const value: Record<string, unknown> = {}
+      for (const { name, decode } of parts) defineMember(value, name, decode((wire as Record<string, unknown>)[name]))
+      return value
+    },
+  }
+}
+
+function arrayFrom(avro: AvroArray, context: Context): FromAvro {
+  const { schema, decode } = convert(avro.items, context, {})
+  return {
+    schema: { type: 'array', items: schema },
+    decode: decode === asItIs ? asItIs : (wire) => (wire as unknown[]).map(decode),
+  }
+}
+
+function entriesFrom(avro: AvroArray, context: Context): FromAvro {
+  const { fields } = avro.items as AvroRecord
+  const keyField = fields.find(({ name }) => name === 'key')
+  const valueField = fields.find(({ name }) => name === 'value')
+  if (keyField === undefined || valueField === undefined || fields.length !== 2) {
+    throw new DataError(
+      'Found map encoded as array of key-value pairs, but array elements do not match the expected format.',
+    )
+  }
+  const key = convert(keyField.schema, context, {})
+  const value = convert(valueField.schema, context, {})
+  return {
+    schema: { type: 'map', keys: key.schema, items: value.schema },
+    decode: (wire) =>
+      new Map(
+        (wire as { key: unknown; value: unknown }[]).map((one) => [key.decode(one.key), value.decode(one.value)]),
+      ),
+  }
+}
+
+function enumParameters(avro: AvroEnum, { metadata, shared, discardTypeDocs }: Context): Record<string, string> {
+  const { simple, full } = avro.name
+  const parameter = shared ? SHARED.enum : AVRO_ENUM
+  const words = avro.symbols.map((symbol, at) => [`${parameter}.${symbol}`, shared ? String(at) : symbol])
+  return {
+    ...(metadata && avro.doc !== undefined && { [discardTypeDocs ? ENUM_DOC_KEPT : ENUM_DOC + simple]: avro.doc }),
+    ...(metadata && !discardTypeDocs && avro.default !== undefined && { [ENUM_DEFAULT + simple]: avro.default }),
+    [parameter]: full,
+    ...Object.fromEntries(words),
+  }
+}
+
+function withMetadata(
+  { schema, decode }: FromAvro,
+  avro: Exclude<AvroSchema, AvroUnion>,
+  context: Context,
+  { fallback, version, doc: fieldDoc }: Place,
+): Schema {
+  const { metadata, discardTypeDocs } = context
+  const { props } = avro
+  const typeDoc = 'doc' in avro ? avro.doc : undefined
+  const doc = docOf(avro, context, fieldDoc)
+  const ownVersion = numberProp(props, AVRO_PROP.version) ?? schema.version ?? version
+  // For decimals, the name of the logical type takes precedence.
+  const name =
+    textProp(props, AVRO_PROP.name) ?? ('name' in avro && schema.name === undefined ? avro.name.full : undefined)
+  const connectDefault = props.get(AVRO_PROP.default)
+  const parameters = {
+    ...schema.parameters,
+    ...(metadata && texts(props.get(AVRO_PROP.parameters))),
+    ...(metadata && fallback !== undefined && connectDefault === undefined && !discardTypeDocs && marked),
+    ...(metadata && discardTypeDocs && typeDoc !== undefined && { [RECORD_DOC_KEPT]: typeDoc }),
+  }
+  const written = fallback ?? connectDefault
+  return {
+    ...schema,
+    ...(doc !== undefined && { doc }),
+    ...(ownVersion !== undefined && { version: ownVersion }),
+    ...(name !== undefined && !name.startsWith(DEFAULT_RECORD_NAME) && { name }),
+    ...(Object.keys(parameters).length > 0 && { parameters }),
+    ...(written !== undefined && written !== null && { default: decode(wireDefault(avro, written)) }),
+  }
+}
+
+function docOf(
+  avro: Exclude<AvroSchema, AvroUnion>,
+  context: Context,
+  fieldDoc: string | undefined,
+): string | undefined {
+  const connectDoc = textProp(avro.props, AVRO_PROP.doc)
+  if (!context.discardTypeDocs) return context.metadata ? connectDoc : undefined
+  return fieldDoc ?? ('doc' in avro ? avro.doc : undefined) ?? connectDoc
+}
+
+function texts(json: Json | undefined): Record<string, string> {
+  if (!isObject(json)) return {}
+  return Object.fromEntries([...json].flatMap(([key, value]) => (typeof value === 'string' ? [[key, value]] : [])))
+}
+
+function textProp(props: Props, key: string): string | undefined {
+  const value = props.get(key)
+  return typeof value === 'string' ? value : undefined
+}
+
+function numberProp(props: Props, key: string): number | undefined {
+  const value = props.get(key)
+  return value instanceof JsonNumber ? value.value : undefined
+}

@@ -1,0 +1,219 @@
+import { javaDouble } from '../../formats/json-text.ts'
+import { toBuffer } from '../../sdk/bytes.ts'
+import {
+  bigintToBytes,
+  DataError,
+  decimalScale,
+  type IntegerType,
+  isDecimal,
+  isInteger,
+  LOGICAL,
+  type Schema,
+  type SchemaType,
+  unscaledAt,
+  valueLabel,
+} from '../../sdk/index.ts'
+import { javaDecimal, shortestFloat } from '../text.ts'
+
+export type WriteOptions = {
+  readonly decimals: 'BASE64' | 'NUMERIC'
+  /** Whether to write the default of the schema where the value is null. */
+  readonly nullsToDefaults: boolean
+  /** The form of maps whose keys are not strings: `[key, value]` pairs (default) or `{key, value}` objects. */
+  readonly entries?: 'pairs' | 'objects'
+  /** Whether only the non-null field of a struct is written, without its name. Default: of none. */
+  readonly isChoice?: (schema: Schema) => boolean
+}
+
+/** Serializes a value to JSON. Throws a `DataError` if the value does not match the schema of the writer. */
+export type JsonWriter = (value: unknown) => string
+
+/** Creates a writer for a schema. Decisions that do not depend on a value are made once, here. */
+export function jsonWriter(schema: Schema, options: WriteOptions): JsonWriter {
+  const write = presentWriter(schema, options)
+  const absent = absentText(schema, write, options)
+  return (value) => {
+    if (value !== null && value !== undefined) return write(value)
+    if (absent === undefined) throw new DataError(`null where ${schema.name ?? schema.type} is not optional`)
+    return absent
+  }
+}
+
+/** Serializes a value without a schema: JSON values, bytes, maps and bigints. */
+export function plainJson(value: unknown): string {
+  if (typeof value === 'string') return quote(value)
+  if (value === null || value === undefined) return 'null'
+  if (typeof value === 'number') return Number.isInteger(value) ? String(value) : floatText(value)
+  if (typeof value === 'bigint' || typeof value === 'boolean') return String(value)
+  if (value instanceof Uint8Array) return base64(value)
+  if (value instanceof Date) return String(value.getTime())
+  if (isDecimal(value))
+    throw new DataError('a decimal without a schema cannot be written as JSON: its scale would be lost')
+  if (Array.isArray(value)) return `[${value.map(plainJson).join(',')}]`
+  if (value instanceof Map) return plainMap(value)
+  return `{${Object.entries(value)
+    .map(([key, item]) => `${quote(key)}:${plainJson(item)}`)
+    .join(',')}}`
+}
+
+/**
+ * Quotes text like Jackson, because the bytes of a key determine its partition: surrogate pairs and control characters
+ * are written as `\uXXXX`.
+ */
+export function quote(text: string): string {
+  const quoted = JSON.stringify(text)
+  if (!ESCAPED.test(quoted)) return quoted
+  return quoted
+    .replace(/\\u[0-9a-f]{4}/g, (code) => `\\u${code.slice(2).toUpperCase()}`)
+    .replace(/[\ud800-\udfff]/g, (half) => `\\u${half.charCodeAt(0).toString(16).toUpperCase()}`)
+}
+
+const ESCAPED = /\\u|[\ud800-\udfff]/
+
+function absentText(schema: Schema, write: JsonWriter, { nullsToDefaults }: WriteOptions): string | undefined {
+  if (nullsToDefaults && schema.default !== undefined && schema.default !== null) return write(schema.default)
+  return schema.optional ? 'null' : undefined
+}
+
+function presentWriter(schema: Schema, options: WriteOptions): JsonWriter {
+  switch (schema.name) {
+    case LOGICAL.decimal:
+      return decimalWriter(schema, options)
+    case LOGICAL.date:
+      return checked(schema, isDate, (value) => String(Math.floor(value.getTime() / 86_400_000)))
+    case LOGICAL.timestamp:
+      return checked(schema, isDate, (value) => String(value.getTime()))
+    default:
+      return PRESENT[schema.type](schema, options)
+  }
+}
+
+function integerWriter(schema: Schema): JsonWriter {
+  const type = schema.type as IntegerType
+  return checked(schema, (value) => isInteger(type, value), String)
+}
+
+/** A JSON number keeps the scale of the value; bytes have the scale of the schema. */
+function decimalWriter(schema: Schema, { decimals }: WriteOptions): JsonWriter {
+  if (decimals === 'NUMERIC') return checked(schema, isDecimal, javaDecimal)
+  const scale = decimalScale(schema)
+  return checked(schema, isDecimal, (value) => base64(bigintToBytes(unscaledAt(scale, value))))
+}
+
+const PRESENT: Readonly<Record<SchemaType, (schema: Schema, options: WriteOptions) => JsonWriter>> = {
+  int8: integerWriter,
+  int16: integerWriter,
+  int32: integerWriter,
+  int64: integerWriter,
+  float32: (schema) => checked(schema, isNumber, (value) => floatText(shortestFloat(value))),
+  float64: (schema) => checked(schema, isNumber, floatText),
+  boolean: (schema) => checked(schema, (value) => typeof value === 'boolean', String),
+  string: (schema) => checked(schema, (value) => typeof value === 'string', quote),
+  bytes: (schema) => checked(schema, (value) => value instanceof Uint8Array, base64),
+  array: (schema, options) => {
+    const item = partWriter(schema.items, options)
+    return checked(
+      schema,
+      (value): value is unknown[] => Array.isArray(value),
+      (value) => `[${value.map(item).join(',')}]`,
+    )
+  },
+  map: (schema, options) => mapWriter(schema, options),
+  struct: (schema, options) => structWriter(schema, options),
+}
+
+/** Whether a map is written as a JSON object: its keys must be strings that are not optional. */
+export function hasTextKeys({ keys }: Schema): boolean {
+  return keys!.type === 'string' && !keys!.optional
+}
+
+/** Arrays and maps of mixed elements, which can occur in headers, have no element schema. */
+function partWriter(schema: Schema | undefined, options: WriteOptions): JsonWriter {
+  return schema === undefined ? plainJson : jsonWriter(schema, options)
+}
+
+function mapWriter(schema: Schema, options: WriteOptions): JsonWriter {
+  if (schema.keys === undefined) throw new DataError('a map without a schema for its keys cannot be written as JSON')
+  const item = partWriter(schema.items, options)
+  if (options.entries === 'objects' ? hasTextKeys(schema) : schema.keys!.type === 'string') {
+    return checked(
+      schema,
+      isMap,
+      (map) => `{${[...map].map(([key, value]) => `${quote(key as string)}:${item(value)}`).join(',')}}`,
+    )
+  }
+  const key = jsonWriter(schema.keys!, options)
+  const entry =
+    options.entries === 'objects'
+      ? (one: unknown, value: unknown) => `{"key":${key(one)},"value":${item(value)}}`
+      : (one: unknown, value: unknown) => `[${key(one)},${item(value)}]`
+  return checked(schema, isMap, (map) => `[${[...map].map(([one, value]) => entry(one, value)).join(',')}]`)
+}
+
+function structWriter(schema: Schema, options: WriteOptions): JsonWriter {
+  if (options.isChoice?.(schema)) return choiceWriter(schema, options)
+  const fields = (schema.fields ?? []).map((field, index) => ({
+    name: field.name,
+    start: `${index === 0 ? '{' : ','}${quote(field.name)}:`,
+    write: jsonWriter(field.schema, options),
+  }))
+  return (value) => {
+    if (!isStruct(value)) throw misfit(schema, value)
+    let text = ''
+    for (const { name, start, write } of fields) text += start + write(value[name])
+    return text === '' ? '{}' : `${text}}`
+  }
+}
+
+function choiceWriter(schema: Schema, options: WriteOptions): JsonWriter {
+  const fields = (schema.fields ?? []).map(({ name, schema: one }) => ({ name, write: jsonWriter(one, options) }))
+  return (value) => {
+    if (!isStruct(value)) throw misfit(schema, value)
+    const chosen = fields.find(({ name }) => value[name] !== null && value[name] !== undefined)
+    if (chosen === undefined) throw new DataError(`${schema.name}: none of its fields is there`)
+    return chosen.write(value[chosen.name])
+  }
+}
+
+function checked<T>(schema: Schema, fits: (value: unknown) => value is T, write: (value: T) => string): JsonWriter {
+  return (value) => {
+    if (!fits(value)) throw misfit(schema, value)
+    return write(value)
+  }
+}
+
+function misfit(schema: Schema, value: unknown): DataError {
+  return new DataError(`${valueLabel(value)} where the schema says ${schema.name ?? schema.type}`)
+}
+
+function isNumber(value: unknown): value is number {
+  return typeof value === 'number'
+}
+
+function isDate(value: unknown): value is Date {
+  return value instanceof Date
+}
+
+function isMap(value: unknown): value is ReadonlyMap<unknown, unknown> {
+  return value instanceof Map
+}
+
+function isStruct(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+function base64(bytes: Uint8Array): string {
+  return `"${toBuffer(bytes).toString('base64')}"`
+}
+
+function floatText(value: number): string {
+  return Number.isInteger(value) && value < 1e7 && value > -1e7 && value !== 0 ? `${value}.0` : javaDouble(value)
+}
+
+function plainMap(map: ReadonlyMap<unknown, unknown>): string {
+  const entries = [...map]
+  if (entries.every(([key]) => typeof key === 'string')) {
+    return `{${entries.map(([key, item]) => `${quote(key as string)}:${plainJson(item)}`).join(',')}}`
+  }
+  return `[${entries.map(([key, item]) => `[${plainJson(key)},${plainJson(item)}]`).join(',')}]`
+}

@@ -1,0 +1,228 @@
+import { isDeepStrictEqual } from 'node:util'
+import type { Clock } from '../../config/clock.ts'
+import type { Logger } from '../../config/logger.ts'
+import type { Cluster, EventReason, ResourceEvent } from '../cluster/cluster.ts'
+import { buildConditions, type ObservedCondition, type ReadyCondition } from '../resources/condition.ts'
+import { externalObjectIndex } from '../resources/index-values.ts'
+import {
+  type Resource,
+  type ResourceKey,
+  type ResourceKind,
+  type ResourceStatus,
+  resourceKeyOf,
+} from '../resources/resource.ts'
+import type { Condition } from '../resources/status.ts'
+import { abandonDeletion, deletionTimeLeftMs } from './abandon-deletion.ts'
+import { CircuitOpenError } from './circuit-breaker.ts'
+import { conditionEvents } from './condition-events.ts'
+import type { Requeue } from './controller.ts'
+import { type ControllerMetrics, NO_METRICS } from './controller-metrics.ts'
+import { DeferredStatuses } from './deferred-statuses.ts'
+import { DriftFights, toDriftFight, withDriftReported } from './drift-fights.ts'
+import { outcomeOfError, outcomeOfTransientState } from './error-outcome.ts'
+import { FailureTimes } from './failure-times.ts'
+import { type Fence, NotLeaderError } from './fence.ts'
+import { type FencedCluster, fenceWrites } from './fenced-cluster.ts'
+import { causeOf, TerminalError } from './reconcile-error.ts'
+import type { ReconcileResult, Reconciler } from './reconciler.ts'
+
+export type ReconcileLoopOptions = {
+  readonly cluster: Cluster
+  readonly clock: Clock
+  readonly logger: Logger
+  readonly fence: Fence
+  readonly metrics?: ControllerMetrics
+  readonly onEvent?: (reason: EventReason) => void
+}
+
+/**
+ * Reconciles single resources of one kind: sets the finalizer, calls the reconciler, and writes the status if it differs.
+ * This is the only place that turns errors into conditions.
+ */
+export class ReconcileLoop<K extends ResourceKind> {
+  readonly #reconciler: Reconciler<K>
+  readonly #cluster: FencedCluster
+  readonly #clock: Clock
+  readonly #logger: Logger
+  readonly #metrics: ControllerMetrics
+  readonly #recordEvent: (resource: Resource<K>, event: ResourceEvent) => void
+  readonly #failureTimes: FailureTimes
+  readonly #driftFights: DriftFights<ResourceKey>
+  readonly #deferredStatuses: DeferredStatuses
+
+  constructor(reconciler: Reconciler<K>, options: ReconcileLoopOptions) {
+    const { cluster, clock, logger, fence, metrics = NO_METRICS, onEvent } = options
+    this.#reconciler = reconciler
+    this.#cluster = fenceWrites(cluster, fence)
+    this.#clock = clock
+    this.#logger = logger
+    this.#metrics = metrics
+    this.#recordEvent = (resource, event) => {
+      cluster.recordEvent(resource, event)
+      onEvent?.(event.reason)
+    }
+    this.#failureTimes = new FailureTimes(clock)
+    this.#driftFights = new DriftFights(clock)
+    this.#deferredStatuses = new DeferredStatuses(clock)
+  }
+
+  /** Rejects with the error of a write to the cluster, or with `NotLeaderError`. */
+  async reconcile(key: ResourceKey<K>): Promise<Requeue> {
+    const stored = await this.#withFinalizer(key)
+    if (stored === undefined) {
+      this.#failureTimes.forget(key)
+      this.#driftFights.forget(key)
+      this.#deferredStatuses.forget(key)
+      return 'none'
+    }
+    const resource = this.#deferredStatuses.withDeferredStatus(stored)
+    const result = await this.#resultFor(resource)
+    if (result.readyCondition.progress === 'stalled') this.#metrics.failedTerminally()
+    const conditions = conditionsAfter(resource, result.readyCondition, this.#clock.nowMs())
+    if (result.removeFinalizer) await this.#cluster.setFinalizer(key, false)
+    else await this.#writeStatus(key, stored, result, statusOf(resource, result, conditions))
+    // Recorded after the write: an event is reported once, and only for what has happened.
+    const events = [...(result.events ?? []), ...conditionEvents(resource.status.conditions, conditions)]
+    for (const event of events) this.#recordEvent(stored, event)
+    return result.removeFinalizer ? 'none' : result.requeue
+  }
+
+  /** The resource with its finalizer set or removed; undefined when nothing is left to do for it. */
+  async #withFinalizer(key: ResourceKey<K>): Promise<Resource<K> | undefined> {
+    const resource = this.#cluster.get(key)
+    if (resource === undefined) return undefined
+    const { deletionTimestamp, finalizers } = resource.metadata
+    const hasFinalizer = finalizers.length > 0
+    if (deletionTimestamp !== undefined) return hasFinalizer ? resource : undefined
+    const needsFinalizer = this.#reconciler.needsFinalizer(resource)
+    if (needsFinalizer !== hasFinalizer) await this.#cluster.setFinalizer(key, needsFinalizer)
+    return this.#cluster.get(key)
+  }
+
+  async #resultFor(resource: Resource<K>): Promise<ReconcileResult<K>> {
+    const key = resourceKeyOf(resource)
+    try {
+      const result = await this.#reconcileWithoutFight(resource)
+      if (result.exportedConfigMap !== undefined) await this.#export(resource, result.exportedConfigMap)
+      if (result.isTransient) return { ...result, ...this.#outcomeOfTransientState(resource, result) }
+      this.#failureTimes.forget(key)
+      return result
+    } catch (error) {
+      if (error instanceof NotLeaderError) throw error
+      const abandoned = abandonDeletion(resource, error, this.#reconciler, this.#clock.nowMs())
+      if (abandoned === undefined) return this.#resultForError(resource, error)
+      // Logged, because a namespace that is being deleted accepts no new Events.
+      const left = externalObjectIndex(resource)
+      this.#logger.warn({ err: error, resource: key, left }, 'deletion abandoned: the external object is left in place')
+      return abandoned
+    }
+  }
+
+  /** Corrects drift, unless another writer keeps reverting the correction. */
+  async #reconcileWithoutFight(resource: Resource<K>): Promise<ReconcileResult<K>> {
+    const key = resourceKeyOf(resource)
+    const suppressedForMs = this.#driftFights.suppressedForMs(key)
+    if (suppressedForMs === 0) {
+      const result = await this.#reconciler.reconcile(resource)
+      if (result.events?.some(({ reason }) => reason === 'DriftCorrected')) this.#driftFights.recordCorrection(key)
+      return result
+    }
+    const result = await this.#reconciler.reconcile(withDriftReported(resource))
+    const { readyCondition, requeue } = result
+    const otherConditions = readyCondition.otherConditions?.map(toDriftFight) ?? []
+    const afterMs = typeof requeue === 'string' ? suppressedForMs : Math.min(suppressedForMs, requeue.afterMs)
+    return { ...result, readyCondition: { ...readyCondition, otherConditions }, requeue: { afterMs } }
+  }
+
+  #outcomeOfTransientState(resource: Resource<K>, { readyCondition }: ReconcileResult<K>) {
+    return outcomeOfTransientState(readyCondition, {
+      previous: resource.status.conditions,
+      generation: resource.metadata.generation,
+      sinceMs: this.#failureTimes.record(resourceKeyOf(resource)),
+      readinessGracePeriodMs: this.#reconciler.readinessGracePeriodMs(resource),
+    })
+  }
+
+  #resultForError(resource: Resource<K>, error: unknown): ReconcileResult<K> {
+    const key = resourceKeyOf(resource)
+    const { observedGeneration: _, conditions, ...statusFields } = resource.status as ResourceStatus[K]
+    const sinceMs = this.#failureTimes.record(key)
+    // Without access to the runtime there is no grace period.
+    const graceMs = error instanceof TerminalError ? 0 : this.#reconciler.readinessGracePeriodMs(resource)
+    const outcome = outcomeOfError(error, {
+      runtime: this.#reconciler.runtime,
+      previous: conditions,
+      generation: resource.metadata.generation,
+      sinceMs,
+      readinessGracePeriodMs: graceMs,
+    })
+    if (outcome === undefined) {
+      this.#logger.error({ err: error, resource: key }, 'reconcile failed')
+      return { readyCondition: INTERNAL_ERROR, statusFields, requeue: 'rate-limited' }
+    }
+    if (!(causeOf(error) instanceof CircuitOpenError)) return { ...outcome, statusFields }
+    // The circuit breaker requeues every resource when the runtime answers: until then only the deadlines matter.
+    const deletionMs = deletionTimeLeftMs(resource, this.#reconciler, this.#clock.nowMs())
+    return { ...outcome, statusFields, requeue: earliestOf([graceMs - sinceMs, deletionMs]) }
+  }
+
+  async #writeStatus(
+    key: ResourceKey<K>,
+    stored: Resource<K>,
+    { mayDeferStatus }: ReconcileResult<K>,
+    status: ResourceStatus[K],
+  ): Promise<void> {
+    if (mayDeferStatus && this.#deferredStatuses.defer(stored, status)) return
+    if (!isDeepStrictEqual(stored.status, status)) await this.#cluster.writeStatus(key, status)
+    this.#deferredStatuses.forget(key)
+  }
+
+  async #export(
+    { metadata: { namespace } }: Resource,
+    { configMap, data }: NonNullable<ReconcileResult<K>['exportedConfigMap']>,
+  ): Promise<void> {
+    if (await this.#cluster.writeConfigMap(namespace, configMap, data)) return
+    const keys = Object.keys(data).join(', ')
+    const message = `${keys} of ConfigMap ${configMap} is owned by another field manager: use another ConfigMap`
+    throw new TerminalError('Conflict', message)
+  }
+}
+
+const INTERNAL_ERROR: ReadyCondition = {
+  status: 'Unknown',
+  reason: 'InternalError',
+  message: 'internal error of the operator: see its log',
+  progress: 'reconciling',
+}
+
+/** Requeues at the earliest of these times that is in the future. */
+function earliestOf(timesMs: readonly number[]): Requeue {
+  const future = timesMs.filter((ms) => ms > 0 && Number.isFinite(ms))
+  return future.length === 0 ? 'none' : { afterMs: Math.min(...future) }
+}
+
+function statusOf<K extends ResourceKind>(
+  { metadata: { generation } }: Resource<K>,
+  { statusFields }: ReconcileResult<K>,
+  conditions: readonly Condition[],
+): ResourceStatus[K] {
+  return { ...statusFields, observedGeneration: generation, conditions } as ResourceStatus[K]
+}
+
+function conditionsAfter(resource: Resource, readyCondition: ReadyCondition, nowMs: number): readonly Condition[] {
+  const { status, metadata } = resource
+  return buildConditions(withSuspension(resource, readyCondition), status.conditions, metadata.generation, nowMs)
+}
+
+/** A suspended resource is still observed, but it is neither Reconciling nor Stalled. */
+function withSuspension(resource: Resource, readyCondition: ReadyCondition): ReadyCondition {
+  if (!resource.spec.suspend) return readyCondition
+  const { progress: _, otherConditions = [], ...rest } = readyCondition
+  const suspended: ObservedCondition = {
+    type: 'Suspended',
+    status: 'True',
+    reason: 'Suspended',
+    message: 'spec.suspend is true: the operator observes the resource and writes nothing',
+  }
+  return { ...rest, otherConditions: [...otherConditions, suspended] }
+}

@@ -1,0 +1,91 @@
+import type { NewSchema, RegisteredReference, RegisteredSchema, RegistrySchemaType } from '../../clients/registry.ts'
+import { unreachable } from '../../config/errors.ts'
+import { type CompatibilityRules, comparedVersions, conflictsWith } from '../../formats/compatibility-level.ts'
+import type { Format, Incompatibility, ParsedSchema } from '../../formats/format.ts'
+import { type Dependency, dependenciesOf, type Referenced } from '../../formats/references.ts'
+import { SchemaError } from '../../formats/schema-error.ts'
+
+/** Reads a referenced schema. */
+export type SchemaLookup = (subject: string, version: number) => Promise<RegisteredSchema>
+
+/**
+ * Why `schema` may not be registered after `earlier` (ascending) under these rules, one sentence each; empty when it may.
+ * It is the registry's decision, made before anything is written. An earlier version that cannot be parsed is left out:
+ * the registry decides when the schema is registered. Throws a `SchemaError` for a text that is not a schema.
+ */
+export async function findConflicts(
+  schema: NewSchema,
+  earlier: readonly RegisteredSchema[],
+  rules: CompatibilityRules,
+  lookup: SchemaLookup,
+): Promise<readonly string[]> {
+  const candidate = await parseSchema(schema, lookup)
+  const versions = earlier.map((version) => ({ ...version, properties: version.metadata?.properties }))
+  const compared = await Promise.all(
+    comparedVersions(schema.metadata?.properties, versions, rules).map(async (version) => {
+      const type = version.schemaType ?? 'AVRO'
+      const parsed = type === candidate.type ? await parseSchema(version, lookup).catch(() => undefined) : undefined
+      return { version: version.version, type, parsed: () => parsed }
+    }),
+  )
+  return [...conflictsWith<ParsedSchema, (typeof compared)[number]>(candidate, compared, rules)].flatMap((conflict) => {
+    const { version, type } = conflict.version
+    if (conflict.kind === 'type') {
+      return [`the schema type changes from ${type} in version ${version} to ${candidate.type}`]
+    }
+    return [...conflict.backward, ...conflict.forward].map((found) => `version ${version}: ${sentenceOf(found)}`)
+  })
+}
+
+function sentenceOf({ type, path, description }: Incompatibility): string {
+  return `${type} at ${path === '' ? '/' : path}: ${description}`
+}
+
+async function parseSchema(schema: NewSchema, lookup: SchemaLookup): Promise<ParsedSchema> {
+  const references = schema.references ?? []
+  const format = await formatOf(schema.schemaType ?? 'AVRO')
+  const dependencies = await fetchDependencies(references, lookup)
+  return format.parse({ text: schema.schema, references, dependencies })
+}
+
+/** Only the languages that are used are loaded. */
+async function formatOf(type: RegistrySchemaType): Promise<Format> {
+  switch (type) {
+    case 'AVRO':
+      return (await import('../../formats/avro/avro.ts')).avroFormat
+    case 'JSON':
+      return (await import('../../formats/json/json.ts')).jsonFormat
+    case 'PROTOBUF':
+      return (await import('../../formats/protobuf/protobuf.ts')).protobufFormat
+    default:
+      return unreachable(type)
+  }
+}
+
+async function fetchDependencies(
+  references: readonly RegisteredReference[],
+  lookup: SchemaLookup,
+): Promise<readonly Dependency[]> {
+  const texts = new Map<string, Referenced>()
+  const fetch = async (list: readonly RegisteredReference[]): Promise<void> => {
+    for (const reference of list) {
+      const place = placeOf(reference)
+      if (texts.has(place)) continue
+      const found = await lookup(reference.subject, reference.version)
+      texts.set(place, { text: found.schema, references: found.references ?? [] })
+      await fetch(found.references ?? [])
+    }
+  }
+  await fetch(references)
+  return dependenciesOf(
+    references,
+    (reference) => texts.get(placeOf(reference)),
+    (reference) => {
+      throw new SchemaError(`the reference ${reference.name} has no target`)
+    },
+  )
+}
+
+function placeOf({ subject, version }: RegisteredReference): string {
+  return `${version} ${subject}`
+}

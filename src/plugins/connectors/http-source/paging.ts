@@ -1,0 +1,157 @@
+import type { Position } from '../../../sdk/index.ts'
+import { follow } from './pointer.ts'
+
+/** How the next page is determined. */
+export type Paging =
+  | { readonly by: 'none' }
+  | { readonly by: 'link' }
+  | { readonly by: 'cursor'; readonly parameter: string; readonly pointer: readonly string[] }
+  | { readonly by: 'offset' | 'page'; readonly parameter: string; readonly first: number }
+
+export type PagesOptions = {
+  readonly url: string
+  readonly paging: Paging
+  readonly since:
+    | { readonly parameter: string; readonly pointer: readonly string[]; readonly initial: string }
+    | undefined
+}
+
+/**
+ * Position of a source: the current page, and how many of its records were written. A round requests all pages. With
+ * `since`, later rounds request only what is new.
+ */
+export type PagePosition = {
+  /** URL, cursor or number of the page; null for the first page. */
+  readonly page: string | number | null
+  /** Number of records of the page that were written. */
+  readonly taken: number
+  /**
+   * `since` is the lower bound that this round requests. `high` is the highest value found so far, which becomes the
+   * lower bound of the next round.
+   */
+  readonly since: string | number | null
+  readonly high: string | number | null
+}
+
+/** Parses a stored offset. Throws an `Error` if it was not written by this source. */
+export function parsePagePosition(offset: Position | undefined): PagePosition {
+  const { page = null, taken = 0, since = null, high = null } = offset ?? {}
+  const isMark = (value: unknown) => value === null || typeof value === 'string' || typeof value === 'number'
+  if (isMark(page) && isMark(since) && isMark(high) && Number.isSafeInteger(taken) && (taken as number) >= 0) {
+    return { page, taken, since, high } as PagePosition
+  }
+  throw new Error(`an offset is {page, taken, since, high}, and 'taken' a whole number, not ${JSON.stringify(offset)}`)
+}
+
+/** Returns the URL of a page. */
+export function pageUrl({ url, paging, since }: PagesOptions, place: PagePosition): string {
+  const isAddress = paging.by === 'link' || (paging.by === 'cursor' && isLink(place.page))
+  if (isAddress && place.page !== null) return String(place.page)
+  const address = new URL(url)
+  const mark = place.since ?? since?.initial ?? ''
+  if (since !== undefined && mark !== '') address.searchParams.set(since.parameter, String(mark))
+  if (paging.by === 'cursor' && place.page !== null) address.searchParams.set(paging.parameter, String(place.page))
+  if (paging.by === 'offset' || paging.by === 'page') {
+    address.searchParams.set(paging.parameter, String(place.page ?? paging.first))
+  }
+  return address.href
+}
+
+/** The parts of a response that determine the next position. */
+export type PageResponse = {
+  readonly body: unknown
+  readonly link: string | undefined
+  readonly records: readonly unknown[]
+}
+
+/**
+ * Returns the position after each record of a page, and after the page. `last` is the position after the last record of
+ * the previous page. `isOver` means that no further page is available now. Throws an `Error` if a page links to another
+ * server.
+ */
+export function advancePage(
+  options: PagesOptions,
+  place: PagePosition,
+  last: PagePosition | undefined,
+  answer: PageResponse,
+) {
+  const { records } = answer
+  const isNumbered = options.paging.by === 'page' && options.since === undefined
+  let { high } = place
+  const places = records.map((record, index): PagePosition => {
+    high = higher(high, options.since && follow(record, options.since.pointer))
+    return { ...place, taken: index + 1, high }
+  })
+  const next = nextPage(options, place, answer)
+  const isOver = next === undefined || next === place.page || (records.length === 0 && options.paging.by !== 'link')
+  if (!isOver) {
+    const after = { ...place, page: next, taken: 0, high }
+    // With page numbers, the offset stays on this page: more records may be added to it if it was the last one.
+    return { places: isNumbered ? places : [...places.slice(0, -1), after].slice(0, records.length), after, isOver }
+  }
+  const after = isNumbered ? (last ?? place) : nextRound(options, place, high, next)
+  return { places: [...places.slice(0, -1), after].slice(0, records.length), after, isOver }
+}
+
+/** Returns the next page, or undefined if there is none. */
+function nextPage(
+  { url, paging }: PagesOptions,
+  place: PagePosition,
+  { body, link, records }: PageResponse,
+): PagePosition['page'] | undefined {
+  switch (paging.by) {
+    case 'none':
+      return undefined
+    case 'link':
+      return linked(link, url)
+    case 'cursor': {
+      const cursor = follow(body, paging.pointer)
+      if (typeof cursor === 'number') return cursor
+      if (typeof cursor !== 'string' || cursor === '') return undefined
+      return isLink(cursor) ? sameServer(cursor, url) : cursor
+    }
+    case 'offset':
+      return Number(place.page ?? paging.first) + records.length
+    case 'page':
+      return records.length === 0 ? undefined : Number(place.page ?? paging.first) + 1
+  }
+}
+
+/**
+ * Returns the first position of the next round. An offset or a cursor that still advances is continued; otherwise the
+ * round starts at the first page, with the new lower bound if `since` is configured.
+ */
+function nextRound(
+  { paging, since }: PagesOptions,
+  place: PagePosition,
+  high: PagePosition['high'],
+  next: PagePosition['page'] | undefined,
+): PagePosition {
+  if (paging.by === 'offset' && since === undefined) return { ...place, page: next ?? place.page, taken: 0 }
+  if (paging.by === 'cursor' && next !== undefined) return { ...place, page: next, taken: 0, high }
+  return { page: null, taken: 0, since: high, high }
+}
+
+/** Returns the target of `<https://…>; rel="next"` in a Link header (RFC 8288). */
+function linked(header: string | undefined, url: string): string | undefined {
+  for (const [, target, parameters] of header?.matchAll(/<([^>]*)>([^<]*)/g) ?? []) {
+    if (/;\s*rel\s*=\s*"?(?:[^";]*\s)?next[\s",;]?/i.test(`${parameters};`)) return sameServer(target!, url)
+  }
+  return undefined
+}
+
+function isLink(page: unknown): boolean {
+  return typeof page === 'string' && /^(https?:\/\/|\/)/.test(page)
+}
+
+/** Resolves a link and rejects other origins, so that credentials are sent only to the configured server. */
+function sameServer(link: string, url: string): string {
+  const next = new URL(link, url)
+  if (next.origin === new URL(url).origin) return next.href
+  throw new Error(`a page of ${new URL(url).origin} leads to ${next.origin}, where these credentials don't belong`)
+}
+
+function higher(high: PagePosition['high'], found: unknown): PagePosition['high'] {
+  if (typeof found !== 'string' && typeof found !== 'number') return high
+  return high === null || found > high ? found : high
+}

@@ -1,0 +1,39 @@
+/** Whether a response status is in a set of statuses. */
+export type StatusSet = (status: number) => boolean
+
+/** Parses `408,429,500-599`, or `500-` for 500 to 599. Throws an `Error` for anything else. */
+export function parseStatuses(text: string): StatusSet {
+  const ranges = text.split(',').flatMap((part) => {
+    if (part.trim() === '') return []
+    const [, from, dash, to] = /^\s*(\d{3})\s*(?:(-)\s*(\d{3})?)?\s*$/.exec(part) ?? []
+    if (from === undefined)
+      throw new Error(`'${part.trim()}' is not a status or a range of statuses, such as 429 or 500-599`)
+    const first = Number(from)
+    return [{ first, last: to === undefined ? (dash === undefined ? first : 599) : Number(to) }]
+  })
+  return (status) => ranges.some(({ first, last }) => status >= first && status <= last)
+}
+
+/**
+ * The class of a response status. `retriable`: the request may succeed later. `rejected`: the server does not accept this
+ * content. `fatal`: the server does not accept any request of this client.
+ */
+export type StatusClass = 'success' | 'retriable' | 'rejected' | 'fatal'
+
+export function classifyStatus(status: number, isRetriable: StatusSet): StatusClass {
+  if (status >= 200 && status < 300) return 'success'
+  if (isRetriable(status)) return 'retriable'
+  return status < 400 || ADVICE[status] !== undefined ? 'fatal' : 'rejected'
+}
+
+const ADVICE: Readonly<Record<number, string>> = {
+  401: 'authentication failed: check auth.type and its keys',
+  403: 'permission denied: grant this client the permission, or check its credentials',
+  407: 'proxy authentication failed: check http.proxy.user and http.proxy.password',
+}
+
+/** The remedy for a status of class `fatal`. */
+export function adviceOn(status: number, location: string | undefined): string {
+  const elsewhere = location === undefined ? 'elsewhere' : `to ${location.split(/[?#]/)[0]}`
+  return ADVICE[status] ?? `it redirects ${elsewhere}, and redirects are not followed: configure the target URL`
+}

@@ -1,0 +1,101 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { TaskLog } from '../../../../sdk/index.ts'
+import { type Quote, quotedTable } from '../identifier.ts'
+import type { Session } from '../session.ts'
+import { microsFromText } from '../time-text.ts'
+import { UTC } from '../time-zone.ts'
+import type { TableQuery, UpperBound } from './statement.ts'
+
+const LOOK_AGAIN_MS = 20
+
+/**
+ * Delay after which a transaction is certainly visible in `pg_locks`. The start time of a transaction precedes its
+ * visibility to other sessions; this is a margin for a server under load.
+ */
+const SEEN_AFTER_MS = 100
+
+/** Advisory lock held by every read-only session of a source. Other sources need not wait for such a session. */
+const READER_LOCK = [0x77656972, 1] as const
+
+/** Executed when a session is opened. Marks the session as read-only for all sources. */
+export const DECLARE_READER_SQL = `SELECT pg_advisory_lock_shared(${READER_LOCK.join(', ')})`
+
+/** Selects the open transactions of other sessions of this database, by ids that are never reused. */
+const OPEN_SQL = `
+  SELECT l.virtualxid || '@' || l.pid FROM pg_locks l JOIN pg_stat_activity a ON a.pid = l.pid
+  WHERE l.locktype = 'virtualxid' AND l.mode = 'ExclusiveLock' AND l.granted
+    AND a.datname = current_database() AND a.usesysid IS NOT NULL AND a.pid NOT IN (
+      SELECT r.pid FROM pg_locks r WHERE r.locktype = 'advisory' AND r.classid = ${READER_LOCK[0]} AND r.objid = ${READER_LOCK[1]}
+    )`
+
+type Parts = {
+  readonly session: Session
+  readonly log: TaskLog
+  readonly signal: AbortSignal
+}
+
+/** How long to wait before reading rows that earlier rows may still precede. */
+export type VisibilityOptions = { readonly delayMs: number; readonly transactionsWaitMs: number; readonly quote: Quote }
+
+/**
+ * Returns the upper bound up to which a table can be read without missing rows, and waits until it is safe.
+ *
+ * Timestamps and ids are assigned before a transaction commits, so rows do not become visible in the order of these
+ * columns. Every row below the bound was written by a transaction that began before the bound was taken: after all
+ * transactions that were open then have ended, every row below the bound is visible. `patience` holds the transactions
+ * whose wait has timed out; they are not waited for again.
+ */
+export async function findUpperBound(
+  parts: Parts,
+  origin: TableQuery,
+  caution: VisibilityOptions,
+  patience: Set<string>,
+): Promise<UpperBound | 'nothing'> {
+  const horizon = await readUpperBound(parts.session, origin, caution)
+  if (horizon !== 'nothing' && caution.transactionsWaitMs > 0)
+    await waitForOpen(parts, caution.transactionsWaitMs, patience)
+  return horizon
+}
+
+async function readUpperBound(
+  session: Session,
+  origin: TableQuery,
+  caution: VisibilityOptions,
+): Promise<UpperBound | 'nothing'> {
+  const { delayMs, transactionsWaitMs, quote } = caution
+  if (origin.timestampColumns.length > 0) {
+    const backMs = delayMs + (transactionsWaitMs > 0 ? SEEN_AFTER_MS : 0)
+    return { beforeMicros: (await readClock(session)) - backMs * 1000 }
+  }
+  const { incrementingColumn, from } = origin
+  if (incrementingColumn === undefined || transactionsWaitMs === 0 || !('table' in from)) return {}
+  const sql = `SELECT max(${quote(incrementingColumn)}) FROM ${quotedTable(from.table, quote)}`
+  const upToId = (await session.query('ask for the last id', sql))[0]?.[0]
+  return upToId === null || upToId === undefined ? 'nothing' : { upToId }
+}
+
+/** Returns the server's clock, in microseconds since 1970. The clock of this process is not used. */
+export async function readClock(session: Session): Promise<number> {
+  const [row] = await session.query('ask the database for its time', 'SELECT clock_timestamp()')
+  return microsFromText(row?.[0] ?? '', UTC)
+}
+
+async function waitForOpen({ session, log, signal }: Parts, waitMs: number, patience: Set<string>): Promise<void> {
+  const open = async () => new Set((await session.query('ask for open transactions', OPEN_SQL)).map(([id]) => id ?? ''))
+  const first = await open()
+  for (const id of patience) if (!first.has(id)) patience.delete(id)
+  let waiting = first.difference(patience)
+  const deadline = performance.now() + waitMs
+  while (waiting.size > 0 && !signal.aborted) {
+    if (performance.now() > deadline) {
+      for (const id of waiting) patience.add(id)
+      log.warn(
+        { transactions: [...waiting], waitMs },
+        'transactions are open for long: rows that they add with an older timestamp or id will not be read',
+      )
+      return
+    }
+    await sleep(LOOK_AGAIN_MS, undefined, { signal }).catch(() => undefined)
+    waiting = waiting.intersection(await open())
+  }
+}

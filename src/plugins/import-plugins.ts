@@ -1,0 +1,59 @@
+import { registerHooks } from 'node:module'
+import type { Plugin } from '../sdk/index.ts'
+
+/** The SDK of this installation. All plugins in a process use it, wherever they are installed. */
+const SDK = new URL(import.meta.url.endsWith('.ts') ? '../sdk/index.ts' : '../sdk/index.js', import.meta.url).href
+
+let isHooked = false
+
+/** Imports a module and returns the plugins that it exports. Rejects with an `Error` that describes the problem. */
+export async function importPlugins(url: string): Promise<readonly Plugin[]> {
+  hookSdk()
+  const module = (await import(url)) as Readonly<Record<string, unknown>>
+  const exported = Object.values(module).flat()
+  const plugins = new Set(exported.filter(isLikePlugin))
+  for (const plugin of plugins) checkPlugin(plugin)
+  if (plugins.size > 0) return [...plugins] as unknown as readonly Plugin[]
+  throw new Error(
+    "exports no plugin: export what the SDK's defineSource, defineSink, defineTransform and the like give",
+  )
+}
+
+/** Resolves `weir/sdk` for plugins that do not have it installed. Must run once in each thread. */
+function hookSdk(): void {
+  if (isHooked) return
+  isHooked = true
+  registerHooks({
+    resolve: (specifier, context, next) =>
+      specifier === 'weir/sdk' ? { url: SDK, shortCircuit: true } : next(specifier, context),
+  })
+}
+
+type LikePlugin = { readonly kind: unknown; readonly class: string } & Readonly<Record<string, unknown>>
+
+function isLikePlugin(value: unknown): value is LikePlugin {
+  return typeof value === 'object' && value !== null && 'kind' in value && 'class' in value
+}
+
+/** The function that a plugin of each kind must define. */
+const WORK: Readonly<Record<Plugin['kind'], string>> = {
+  source: 'poll',
+  sink: 'start',
+  converter: 'create',
+  header_converter: 'create',
+  transformation: 'create',
+  predicate: 'create',
+  provider: 'create',
+}
+
+function checkPlugin(plugin: LikePlugin): void {
+  const name = String(plugin.class)
+  const work = Object.hasOwn(WORK, String(plugin.kind)) ? WORK[plugin.kind as Plugin['kind']] : undefined
+  if (work === undefined) throw new Error(`${name} is of no known kind: '${plugin.kind}'`)
+  for (const member of ['class', 'version', 'summary']) {
+    if (typeof plugin[member] !== 'string' || plugin[member] === '') throw new Error(`${name} has no ${member}`)
+  }
+  if (typeof plugin[work] !== 'function') throw new Error(`${name} has no function ${work}`)
+  const { config } = plugin as { config?: { shape?: unknown } }
+  if (typeof config?.shape !== 'object') throw new Error(`${name} has no config: z.object({}) says that it has no keys`)
+}

@@ -1,0 +1,115 @@
+import type { CompareOptions, FormatType, Incompatibility, ParsedSchema, SchemaSource } from '../../formats/format.ts'
+import { SchemaError } from '../../formats/schema-error.ts'
+import type { SchemaTags, TagChange } from '../../formats/tags.ts'
+import type { Formats } from '../model/schema-types.ts'
+
+/** The input for parsing a schema. It is plain data that can be sent to another process. */
+export type UnparsedSchema = SchemaSource & {
+  readonly type: FormatType
+  readonly validation: 'strict' | 'loose'
+  readonly normalized: boolean
+}
+
+/** The message that sends a job to the worker process. */
+export type WorkerJobRequest = { readonly number: number; readonly job: WorkerJob; readonly limitMs: number }
+
+/** Work whose duration depends on the input of a client. */
+export type WorkerJob =
+  | { readonly op: 'body'; readonly bytes: Uint8Array }
+  | { readonly op: 'read'; readonly schema: UnparsedSchema }
+  | { readonly op: 'format'; readonly schema: UnparsedSchema; readonly format: string }
+  | { readonly op: 'tags'; readonly schema: UnparsedSchema }
+  | { readonly op: 'tag'; readonly schema: UnparsedSchema; readonly change: TagChange }
+  | { readonly op: 'equivalent'; readonly schema: UnparsedSchema; readonly other: UnparsedSchema }
+  | {
+      readonly op: 'compare'
+      readonly reader: UnparsedSchema
+      readonly writer: UnparsedSchema
+      readonly options: CompareOptions
+    }
+
+export type SchemaSummary = Pick<ParsedSchema, 'canonical' | 'name' | 'fields'>
+
+type Results = {
+  readonly body: unknown
+  readonly read: SchemaSummary
+  readonly format: string | undefined
+  readonly tags: readonly SchemaTags[]
+  readonly tag: string
+  readonly equivalent: boolean
+  readonly compare: readonly Incompatibility[]
+}
+export type ResultOf<Op extends WorkerJob['op']> = Results[Op]
+/** The result of a job. `wrong` is the reason why the input is invalid. */
+export type WorkerJobOutcome<Op extends WorkerJob['op'] = WorkerJob['op']> =
+  | { readonly result: ResultOf<Op> }
+  | { readonly wrong: string }
+
+/**
+ * Limit for a large body without the text of its schema, in characters. The text is passed between processes as one
+ * string.
+ */
+const REST_CHARACTERS_MAX = 256 * 1024
+
+/** The schema types whose code has to be loaded for a job. */
+export function formatsOf(job: WorkerJob): readonly FormatType[] {
+  if (job.op === 'body') return []
+  if (job.op === 'compare') return [job.reader.type, job.writer.type]
+  return job.op === 'equivalent' ? [job.schema.type, job.other.type] : [job.schema.type]
+}
+
+/** Runs a job. Invalid input gives `wrong`; errors that no input can cause are thrown. */
+export function runWorkerJob(job: WorkerJob, formats: Formats): WorkerJobOutcome {
+  try {
+    return { result: resultOf(job, formats) }
+  } catch (error) {
+    return { wrong: schemaErrorMessage(error) }
+  }
+}
+
+function resultOf(job: WorkerJob, formats: Formats): Results[WorkerJob['op']] {
+  switch (job.op) {
+    case 'body':
+      return bodyOf(job.bytes)
+    case 'read': {
+      const { canonical, name, fields } = read(job.schema, formats)
+      return { canonical, name, fields }
+    }
+    case 'format':
+      return read(job.schema, formats).formatted(job.format)
+    case 'tags':
+      return read(job.schema, formats).tags()
+    case 'tag':
+      return read(job.schema, formats).tagged(job.change)
+    case 'equivalent':
+      return read(job.schema, formats).isEquivalent(read(job.other, formats))
+    case 'compare':
+      return read(job.reader, formats).incompatibilities(read(job.writer, formats), job.options)
+  }
+}
+
+function read(schema: UnparsedSchema, formats: Formats): ParsedSchema {
+  const parsed = formats.get(schema.type).parse(schema, { validation: schema.validation })
+  return schema.normalized ? parsed.normalized() : parsed
+}
+
+/**
+ * Parses a large request body. Throws a `SchemaError` if it is too large without the schema's text, because objects
+ * with many members are expensive to pass between processes.
+ */
+function bodyOf(bytes: Uint8Array): unknown {
+  const body: unknown = JSON.parse(Buffer.from(bytes).toString('utf8'))
+  const { schema, ...rest } = Object(body) as { schema?: unknown }
+  const text = typeof schema === 'string'
+  if (JSON.stringify(text ? rest : body).length > REST_CHARACTERS_MAX) {
+    throw new SchemaError(`all but the schema may be at most ${REST_CHARACTERS_MAX} characters`)
+  }
+  return body
+}
+
+/** The message of an error that invalid input can cause; a stack overflow means deep nesting. Rethrows other errors. */
+export function schemaErrorMessage(error: unknown): string {
+  if (error instanceof SchemaError || error instanceof SyntaxError) return error.message
+  if (error instanceof RangeError) return 'nested too deeply'
+  throw error
+}

@@ -1,0 +1,35 @@
+import { RegistryError } from '../model/registry-error.ts'
+
+// The texts are the original's, to the letter: clients and people search for them.
+
+/** `key` is the name of a KEK or the subject of a DEK. */
+export function keyNotFound(key: string): RegistryError {
+  return new RegistryError('key_not_found', `Key '${key}' not found`)
+}
+
+export function keyNotSoftDeleted(key: string): RegistryError {
+  return new RegistryError(
+    'key_not_soft_deleted',
+    `Key '${key}' was not deleted first before being permanently deleted`,
+  )
+}
+
+export function keySoftDeleted(key: string): RegistryError {
+  return new RegistryError('key_soft_deleted', `Key '${key}' must be undeleted first`)
+}
+
+export function keyExists(key: string): RegistryError {
+  return new RegistryError('key_exists', `Key '${key}' already exists; use a different value`)
+}
+
+export function tooManyKeys(keysMax: number): RegistryError {
+  return new RegistryError('too_many_keys', `A maximum of ${keysMax} keys already exist`)
+}
+
+export function invalidKey(field: string): RegistryError {
+  return new RegistryError('invalid_key', `Invalid or missing value for field '${field}' of key`)
+}
+
+export function keyReferenceExists(kekName: string): RegistryError {
+  return new RegistryError('key_reference_exists', `One or more references exist to the key '${kekName}'`)
+}

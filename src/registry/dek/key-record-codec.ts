@@ -1,0 +1,133 @@
+import { z } from 'zod'
+import { DEK_ALGORITHMS } from '../../encryption/dek-cipher.ts'
+import { toSubject } from '../model/subject.ts'
+import type { RawRecord } from '../store/record-codec.ts'
+import { type DekId, type KeyRecord, type StoredDek, type StoredKek, sortedEntries } from './key.ts'
+
+const TENANT = 'default'
+
+const text = z.string()
+const idSpec = z.discriminatedUnion('type', [
+  z.object({ type: z.literal('KEK'), tenant: text, name: text }),
+  z.object({
+    type: z.literal('DEK'),
+    tenant: text,
+    kekName: text,
+    subject: text,
+    algorithm: z.enum(DEK_ALGORITHMS),
+    version: z.int(),
+  }),
+])
+const kekSpec = z.object({
+  type: z.literal('KEK'),
+  kmsType: text,
+  kmsKeyId: text,
+  kmsProps: z.record(text, text).nullish(),
+  doc: text.nullish(),
+  shared: z.boolean().default(false),
+  deleted: z.boolean().default(false),
+})
+const dekSpec = z.object({
+  type: z.literal('DEK'),
+  encryptedKeyMaterial: text.nullish(),
+  deleted: z.boolean().default(false),
+})
+
+/**
+ * Between changes of keys and the bytes that Confluent's registry keeps in `_dek_registry_keys`, whose members stand in
+ * the order in which its serializer writes them. A key that was read in another spelling is written in that spelling
+ * again, so that compaction replaces the old record.
+ */
+export class KeyRecordCodec {
+  /** Our text of a record key → the text in the topic. */
+  readonly #asRead = new Map<string, string>()
+
+  encode(record: KeyRecord): RawRecord {
+    const key = keyText(record)
+    return {
+      key: Buffer.from(this.#asRead.get(key) ?? key),
+      value: record.value === null ? null : Buffer.from(JSON.stringify(valueMembers(record))),
+    }
+  }
+
+  /**
+   * Undefined: a record of another tenant, or one that stands for no key. Throws an `Error` that says why the record
+   * cannot be read and quotes nothing of it: key material and secrets of a KMS must not reach the log.
+   */
+  decode(key: Buffer | null, value: Buffer | null): KeyRecord | undefined {
+    const text = key?.toString('utf8') ?? ''
+    const id = parse(idSpec, text, 'key')
+    if (id.tenant !== TENANT || (id.type === 'KEK' && id.name === '')) return undefined
+    const valueText = value === null || value.length === 0 ? null : value.toString('utf8')
+    const record = id.type === 'KEK' ? kekRecord(id.name, valueText) : dekRecord(id, valueText)
+    const ours = keyText(record)
+    if (ours !== text) this.#asRead.set(ours, text)
+    return record
+  }
+}
+
+/**
+ * What a new leader writes first: it removes a KEK that cannot exist, because its name is empty. Confluent's registry
+ * applies such a record without an effect, and compaction removes it.
+ */
+export function markerRecord(): RawRecord {
+  return { key: Buffer.from(kekKeyText('')), value: null }
+}
+
+function keyText(record: KeyRecord): string {
+  if (record.kind === 'kek') return kekKeyText(record.name)
+  const { kekName, subject, algorithm, version } = record.id
+  return JSON.stringify({ tenant: TENANT, kekName, subject, algorithm, version, type: 'DEK' })
+}
+
+function kekKeyText(name: string): string {
+  return JSON.stringify({ tenant: TENANT, name, type: 'KEK' })
+}
+
+function valueMembers(record: KeyRecord): object | null {
+  if (record.kind === 'kek') return record.value && kekMembers(record.value)
+  return record.value && dekMembers(record.value)
+}
+
+function kekMembers({ name, kmsType, kmsKeyId, kmsProps, doc, shared, deleted }: StoredKek): object {
+  return { name, kmsType, kmsKeyId, kmsProps: sortedEntries(kmsProps), doc, shared, deleted, type: 'KEK' }
+}
+
+function dekMembers({ kekName, subject, algorithm, version, encryptedKeyMaterial, deleted }: StoredDek): object {
+  return { kekName, subject, algorithm, version, encryptedKeyMaterial, deleted, type: 'DEK' }
+}
+
+function kekRecord(name: string, valueText: string | null): KeyRecord {
+  if (valueText === null) return { kind: 'kek', name, value: null }
+  const { kmsType, kmsKeyId, kmsProps, doc, shared, deleted } = parse(kekSpec, valueText, 'value')
+  const value = { name, kmsType, kmsKeyId, kmsProps: kmsProps ?? {}, doc: doc ?? undefined, shared, deleted }
+  return { kind: 'kek', name, value }
+}
+
+function dekRecord(key: Omit<DekId, 'subject'> & { readonly subject: string }, valueText: string | null): KeyRecord {
+  const { kekName, algorithm, version } = key
+  const id = { kekName, subject: toSubject(key.subject), algorithm, version }
+  if (valueText === null) return { kind: 'dek', id, value: null }
+  const { encryptedKeyMaterial, deleted } = parse(dekSpec, valueText, 'value')
+  return { kind: 'dek', id, value: { ...id, encryptedKeyMaterial: encryptedKeyMaterial ?? undefined, deleted } }
+}
+
+function parse<Spec extends z.ZodType>(spec: Spec, text: string, what: 'key' | 'value'): z.infer<Spec> {
+  const parsed = spec.safeParse(membersOf(text))
+  if (parsed.success) return parsed.data
+  // What is below a member is not named: it may be a secret.
+  const [member] = parsed.error.issues[0]?.path ?? []
+  const isObject = member !== undefined
+  throw new Error(
+    isObject ? `the member '${String(member)}' of its ${what} is missing or wrong` : `its ${what} is no JSON object`,
+  )
+}
+
+function membersOf(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    // The parser's message quotes the text.
+    return undefined
+  }
+}

@@ -1,0 +1,25 @@
+import { Gauge } from 'prom-client'
+import type { Metrics } from '../../config/metrics.ts'
+import type { KeyView } from '../dek/key-state.ts'
+
+const TENANT = 'default'
+
+/** Registers gauges for the number of keys in the DEK registry, including soft-deleted keys, with Confluent's names. */
+export function keyMetrics(metrics: Metrics, view: KeyView): void {
+  const gauges: readonly (readonly [name: string, help: string, read: () => number])[] = [
+    ['num_keks', 'KEKs.', () => view.kekCount],
+    ['num_keks_shared', 'KEKs that the registry itself may use.', () => view.sharedKekCount],
+    ['num_deks', 'DEKs.', () => view.dekCount],
+  ]
+  for (const [name, help, read] of gauges) {
+    new Gauge({
+      name: `kafka_schema_registry_dek_registry_${name}`,
+      help,
+      labelNames: ['tenant'] as const,
+      registers: [metrics],
+      collect() {
+        this.set({ tenant: TENANT }, read())
+      },
+    })
+  }
+}

@@ -1,0 +1,83 @@
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { CREATE_KEY, DELETE_KEY, UNDELETE_KEY, UPDATE_KEY } from '../commands/write-operation.ts'
+import type { DekRegistry } from '../dek/dek-registry.ts'
+import { existingKek, liveKek } from '../dek/kek-commands.ts'
+import type { Kek } from '../dek/key.ts'
+import { toSubject } from '../model/subject.ts'
+import { type Api, contextIn, queryOf } from './api.ts'
+import { kekNameIn } from './key-access.ts'
+import { parseKek, parseKekUpdate } from './key-request.ts'
+import { kekResponse, testedKekResponse } from './key-response.ts'
+import { booleanParameter, paginate, stringParameters } from './request.ts'
+
+const KEKS = '/dek-registry/v1/keks'
+const KEK = `${KEKS}/:name`
+
+/** `/dek-registry/v1/keks`: key encryption keys. KEK names are not qualified with a context. */
+export function kekRoutes(app: FastifyInstance, api: Api, registry: DekRegistry): void {
+  app.get(KEKS, { config: { metric: 'keks.list' } }, async (request) => {
+    const rights = request.rights.on('keks')
+    const names = kekNames(registry, request).filter((name) => rights.allows('read', name))
+    return paginate(names, queryOf(request), api.limits('kek'))
+  })
+
+  app.get(KEK, { config: { metric: 'keks.get' } }, async (request) => {
+    const deleted = booleanParameter(queryOf(request), 'deleted')
+    const name = kekNameIn(request)
+    return kekResponse(deleted ? existingKek(registry.view, name) : liveKek(registry.view, name))
+  })
+
+  app.post(KEKS, { config: { metric: 'keks.create' } }, async (request, reply) => {
+    const kek = parseKek(request.body)
+    request.rights.on('keks').require('write', kek.name)
+    const test = booleanParameter(queryOf(request), 'testSharing')
+    return api.onLeader(request, reply, CREATE_KEY, async () => kekResponse(await registry.createKek(kek, { test })))
+  })
+
+  app.post(`${KEK}/test`, { config: { metric: 'keks.test' } }, async (request) => {
+    const kek = liveKek(registry.view, kekNameIn(request))
+    await registry.testKek(kek)
+    return testedKekResponse(kek)
+  })
+
+  app.put(KEK, { config: { metric: 'keks.put' } }, async (request, reply) => {
+    const name = kekNameIn(request)
+    const update = parseKekUpdate(request.body)
+    const test = booleanParameter(queryOf(request), 'testSharing')
+    const act = async () => kekResponse(await registry.updateKek(name, update, { test }))
+    return api.onLeader(request, reply, UPDATE_KEY, act)
+  })
+
+  app.delete(KEK, { config: { metric: 'keks.delete' } }, async (request, reply) => {
+    const name = kekNameIn(request)
+    const permanent = booleanParameter(queryOf(request), 'permanent')
+    return api.onLeader(request, reply, DELETE_KEY, async () => {
+      await registry.deleteKek(name, permanent)
+      return reply.code(204).send()
+    })
+  })
+
+  app.post(`${KEK}/undelete`, { config: { metric: 'keks.undelete' } }, async (request, reply) => {
+    const name = kekNameIn(request)
+    return api.onLeader(request, reply, UNDELETE_KEY, async () => {
+      await registry.undeleteKek(name)
+      return reply.code(204).send()
+    })
+  })
+}
+
+/** The names of all KEKs; with `subjectPrefix`, of those with a DEK for a subject with one of the prefixes. */
+function kekNames({ view }: DekRegistry, request: FastifyRequest): readonly string[] {
+  const query = queryOf(request)
+  const prefixes = stringParameters(query, 'subjectPrefix').map((prefix) => toSubject(prefix, contextIn(request)))
+  const counts = ({ deleted }: Pick<Kek, 'deleted'>) => !deleted || booleanParameter(query, 'deleted')
+  if (prefixes.length === 0)
+    return view
+      .keks()
+      .filter(counts)
+      .map(({ name }) => name)
+  const deks = [...view.deks()].filter(
+    (dek) => counts(dek) && prefixes.some((prefix) => dek.subject.startsWith(prefix)),
+  )
+  return [...new Set(deks.map(({ kekName }) => kekName))].sort()
+}

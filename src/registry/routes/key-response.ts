@@ -1,0 +1,38 @@
+import type { OpenedDek } from '../dek/dek-registry.ts'
+import { type Kek, sortedEntries } from '../dek/key.ts'
+
+/** A KEK (Confluent's entity `Kek`). Members without a value are omitted. */
+export function kekResponse({ timestampMs, deleted, ...kek }: Kek): object {
+  return { ...kekMembers(kek), ts: timestampMs, ...(deleted ? { deleted: true } : {}) }
+}
+
+/** The response of `POST …/keks/{name}/test`: the stored record of the KEK. */
+export function testedKekResponse({ timestampMs, offset, deleted, ...kek }: Kek): object {
+  return { ...kekMembers(kek), type: 'KEK', deleted, offset, ts: timestampMs }
+}
+
+/** A DEK (Confluent's entity `Dek`). It includes the raw key if the registry could decrypt it. */
+export function dekResponse({ dek, keyMaterial }: OpenedDek): object {
+  const { kekName, subject, version, algorithm, encryptedKeyMaterial, timestampMs, deleted } = dek
+  return {
+    kekName,
+    subject,
+    version,
+    algorithm,
+    ...(encryptedKeyMaterial === undefined ? {} : { encryptedKeyMaterial }),
+    ...(keyMaterial === undefined ? {} : { keyMaterial }),
+    ts: timestampMs,
+    ...(deleted ? { deleted: true } : {}),
+  }
+}
+
+function kekMembers({
+  name,
+  kmsType,
+  kmsKeyId,
+  kmsProps,
+  doc,
+  shared,
+}: Omit<Kek, 'timestampMs' | 'offset' | 'deleted'>): object {
+  return { name, kmsType, kmsKeyId, kmsProps: sortedEntries(kmsProps), ...(doc === undefined ? {} : { doc }), shared }
+}

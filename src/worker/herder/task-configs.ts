@@ -1,0 +1,49 @@
+import { UserError } from '../../config/errors.ts'
+import { listedName } from '../../plugins/catalog.ts'
+import { parseConfig, type RawConfig } from '../../sdk/index.ts'
+import { commonKeys } from '../configuration/connector-keys.ts'
+import type { ConnectorPlugin } from '../configuration/connector-plugin.ts'
+import { inJavaOrder } from '../model/java-order.ts'
+import type { GeneratedTaskConfigs, PluginHost } from '../plugin-host.ts'
+
+/**
+ * Generates the task configurations of a connector as they are stored, and the time until the next generation. Rejects
+ * with a `ConfigError`, with a `WorkerError` of the plugin host, or with a `UserError` when the connector generates
+ * more tasks than `tasks.max` and `tasks.max.enforce` is set.
+ */
+export async function generateTaskConfigs(
+  host: PluginHost,
+  plugin: ConnectorPlugin,
+  config: RawConfig,
+): Promise<GeneratedTaskConfigs> {
+  const { 'tasks.max': tasksMax, 'tasks.max.enforce': enforce } = parseConfig(limits, config)
+  const { configs: made, againMs } = await host.call('make-tasks', plugin, { config, tasksMax })
+  if (enforce && made.length > tasksMax) {
+    throw new UserError(
+      'too_many_tasks',
+      `The connector ${config['name']} has generated ${made.length} tasks, which is greater than ${tasksMax}, ` +
+        `the maximum number of tasks it is configured to create.`,
+    )
+  }
+  const topics = plugin.kind === 'sink' ? topicKeys(config) : {}
+  const configs = made.map((task) => inJavaOrder({ ...task, 'task.class': taskClassOf(plugin), ...topics }))
+  return { configs, againMs }
+}
+
+export function sameConfig(a: RawConfig, b: RawConfig | undefined): boolean {
+  if (b === undefined) return false
+  const keys = Object.keys(a)
+  return keys.length === Object.keys(b).length && keys.every((key) => a[key] === b[key])
+}
+
+const limits = commonKeys.pick({ 'tasks.max': true, 'tasks.max.enforce': true })
+
+function topicKeys(config: RawConfig): RawConfig {
+  const keys = ['topics', 'topics.regex'].filter((key) => config[key] !== undefined)
+  return Object.fromEntries(keys.map((key) => [key, config[key] as string]))
+}
+
+/** The class name in `task.class`, by which a Java worker that takes over the connector finds its task. */
+function taskClassOf(plugin: ConnectorPlugin): string {
+  return `${listedName(plugin).replace(/Connector$/, '')}Task`
+}

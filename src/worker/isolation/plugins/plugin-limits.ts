@@ -1,0 +1,13 @@
+import type { PluginSettings } from '../../settings.ts'
+import type { ProcessPluginHostOptions } from './process-plugin-host.ts'
+
+/** The limits on plugin processes that the worker's settings define. */
+export function pluginLimits(values: PluginSettings): Omit<ProcessPluginHostOptions, 'logger' | 'clock' | 'access'> {
+  return {
+    pluginPath: values['plugin.path'],
+    timeoutMs: values['worker.plugin.timeout.ms'],
+    loadMsMax: values['worker.plugin.load.timeout.ms'],
+    memoryMbMax: values['worker.plugin.memory.mb'],
+    blockedMsMax: values['worker.thread.blocked.max.ms'],
+  }
+}

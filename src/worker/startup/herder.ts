@@ -1,0 +1,95 @@
+import type { Broker } from '../../broker/broker.ts'
+import { systemClock } from '../../config/clock.ts'
+import type { Logger } from '../../config/logger.ts'
+import type { ConfigResolver } from '../configuration/config-resolver.ts'
+import { findConnector } from '../configuration/connector-plugin.ts'
+import type { LiteralSecrets } from '../configuration/literal-secrets.ts'
+import { Herder } from '../herder/herder.ts'
+import { LeaderDuties } from '../herder/leader-duties.ts'
+import { fenceProducer, transactionalIdOf } from '../herder/producer-fencing.ts'
+import { WorkRunner } from '../herder/work-runner.ts'
+import type { PeerClient } from '../membership/peer-client.ts'
+import type { PluginHost } from '../plugin-host.ts'
+import type { WorkerSettings } from '../settings.ts'
+import type { Stores } from '../stores/stores.ts'
+import type { TaskHost } from '../tasks/task-spec.ts'
+import { sessionKeyOptions, taskDefaults } from './derived-settings.ts'
+import type { GroupReference } from './group-reference.ts'
+import type { WorkerEvents } from './worker-events.ts'
+
+export type CreateHerderOptions = {
+  readonly settings: WorkerSettings
+  readonly broker: Broker
+  readonly logger: Logger
+  readonly events: WorkerEvents
+  readonly stores: Stores
+  readonly plugins: PluginHost
+  readonly resolver: ConfigResolver
+  readonly literals: LiteralSecrets
+  readonly threads: TaskHost
+  readonly peers: PeerClient
+  readonly group: GroupReference
+}
+
+/** Creates the herder with what it directs, and subscribes it to the events of the worker. */
+export function createHerder(options: CreateHerderOptions) {
+  const { settings, broker, logger, events, stores, plugins, resolver, literals, threads, peers, group } = options
+  const { values } = settings
+  const groupId = values['group.id']
+  const { configs, statuses, offsets } = stores
+  const leader = new LeaderDuties({
+    broker,
+    groupId,
+    logger,
+    clock: systemClock,
+    configs,
+    statuses,
+    isLeader: group.isLeader,
+    isSource: (config) => findConnector(plugins.catalog, config)?.kind === 'source',
+    sessionKey: sessionKeyOptions(settings),
+  })
+  /** Undefined: this worker leads, or no leader is known and its own refusal is the right answer. */
+  const otherLeaderUrl = () => (group.isLeader() ? undefined : group.current()?.leaderUrl)
+  const runner = new WorkRunner({
+    plugins,
+    resolver,
+    literals,
+    logger,
+    clock: systemClock,
+    host: threads,
+    configs,
+    statuses,
+    offsets,
+    defaults: taskDefaults(settings),
+    workerId: () => group.workerId,
+    generation: () => group.current()?.generation ?? 0,
+    putTasks: async (connector, tasks) => {
+      const leaderUrl = otherLeaderUrl()
+      if (leaderUrl === undefined) return leader.putTasks(connector, tasks)
+      await peers.putTasks(leaderUrl, connector, tasks)
+      // The next comparison with the stored tasks must include these.
+      await configs.readToEnd()
+    },
+    fence: isExactlyOnce(settings)
+      ? async (id) => {
+          const leaderUrl = otherLeaderUrl()
+          if (leaderUrl === undefined) await leader.fenceZombieSourceTasks(id.connector)
+          else await peers.fenceZombieSourceTasks(leaderUrl, id.connector)
+          await fenceProducer(broker, transactionalIdOf(groupId, id))
+        }
+      : undefined,
+    onInterrupted: () => events.emit('taskInterrupted'),
+    stopTimeoutMs: values['task.shutdown.graceful.timeout.ms'],
+  })
+  const herder = new Herder({ logger, configs, statuses, runner, leader, group: group.current })
+  events.on('taskInterrupted', () => herder.onInterrupted())
+  events.on('configRecord', (record) => {
+    if (record.kind === 'restart') herder.onRestart(record)
+    else if (record.kind !== 'logger') herder.wake('connector' in record ? record.connector : undefined)
+  })
+  return { herder, runner, leader }
+}
+
+export function isExactlyOnce({ values }: WorkerSettings): boolean {
+  return values['exactly.once.source.support'] === 'enabled'
+}

@@ -1,0 +1,59 @@
+import { availableParallelism } from 'node:os'
+import type { Broker } from '../../broker/broker.ts'
+import { systemClock } from '../../config/clock.ts'
+import type { Lifecycle } from '../../config/lifecycle.ts'
+import { connectorAccess } from '../host-access/access-settings.ts'
+import type { ConnectorAccess } from '../host-access/connector-access.ts'
+import { pluginLimits } from '../isolation/plugins/plugin-limits.ts'
+import { ProcessPluginHost, type ProcessPluginHostOptions } from '../isolation/plugins/process-plugin-host.ts'
+import { ThreadPool } from '../isolation/tasks/thread-pool.ts'
+import type { LogLevels } from '../observability/log-levels.ts'
+import type { PluginHost } from '../plugin-host.ts'
+import type { WorkerSettings } from '../settings.ts'
+
+export type LoadedPluginHost = PluginHost & Pick<ProcessPluginHost, 'modules' | 'faults' | 'close'>
+
+export type IsolationOptions = {
+  readonly settings: WorkerSettings
+  readonly broker: Broker
+  readonly levels: LogLevels
+  readonly life: Lifecycle
+  /** Opens the plugins. Default: in processes of their own. */
+  readonly openPlugins?: ((options: ProcessPluginHostOptions) => Promise<LoadedPluginHost>) | undefined
+  readonly ownFiles?: readonly string[] | undefined
+  readonly isWarm?: boolean | undefined
+}
+
+export type WorkerIsolation = {
+  readonly access: ConnectorAccess
+  readonly plugins: LoadedPluginHost
+  readonly threads: ThreadPool
+}
+
+/** Opens the processes in which the code of plugins and tasks runs. */
+export async function openIsolation(options: IsolationOptions): Promise<WorkerIsolation> {
+  const { settings, broker, levels, life, openPlugins = ProcessPluginHost.open, ownFiles, isWarm } = options
+  const { values } = settings
+  const access = connectorAccess(settings, ownFiles)
+  const logger = levels.logger('weir.worker.plugins')
+  const plugins = await openPlugins({ ...pluginLimits(values), access, logger, clock: systemClock })
+  life.onStop('plugins', () => plugins.close())
+  const threads = new ThreadPool({
+    plugins: plugins.modules,
+    access,
+    logger: levels.logger('weir.worker.tasks'),
+    address: () => broker.address(),
+    threads: values['worker.threads'] ?? availableParallelism(),
+    memoryMbMax: values['worker.thread.memory.mb'],
+    blockedMsMax: values['worker.thread.blocked.max.ms'],
+    startMsMax: values['worker.task.start.timeout.ms'],
+    stopMsMax: values['task.shutdown.graceful.timeout.ms'],
+    log: {
+      linesPerSecond: values['worker.task.log.lines.per.second'],
+      bytesPerSecond: values['worker.task.log.bytes.per.second'],
+    },
+    isWarm,
+  })
+  life.onStop('threads', () => threads.close())
+  return { access, plugins, threads }
+}

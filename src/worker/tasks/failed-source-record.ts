@@ -1,0 +1,60 @@
+import { plainJson } from '../../java-compat/json/writer.ts'
+import type { SourceRecord } from '../../sdk/index.ts'
+import { type DeadLetter, errorHeader } from './dead-letter-queue.ts'
+import type { RecordFailure } from './error-policy.ts'
+import type { FailedSourceRecord } from './source-records.ts'
+
+/** The failure of a source record, as passed to the error policy. */
+export function toRecordFailure({ record, stage, className, error }: FailedSourceRecord): RecordFailure {
+  const { topic, sourcePartition, sourceOffset } = record
+  return { stage, className, error, place: { topic, sourcePartition, sourceOffset }, content: () => contentOf(record) }
+}
+
+/**
+ * The dead letter of a source record: the converted bytes, or key and value as JSON if conversion failed. The header
+ * `content` says which: `bytes`, `json`, or `none` when the value was dropped because the dead-letter topic rejected it
+ * as too large.
+ */
+export function toDeadLetter({ record, made, stage, className, error }: FailedSourceRecord): DeadLetter {
+  const { topic, sourcePartition, sourceOffset, timestampMs } = record
+  const content = made === undefined ? 'json' : 'bytes'
+  const [key, value] = made === undefined ? [asJson(record.key), asJson(record.value)] : [made.key, made.value]
+  return {
+    record: {
+      key,
+      value,
+      headers: [...(made?.headers ?? []), errorHeader('content', content)],
+      ...(typeof timestampMs === 'number' && { timestampMs }),
+    },
+    place: [
+      ['topic', topic],
+      ['source.partition', JSON.stringify(sourcePartition)],
+      ['source.offset', JSON.stringify(sourceOffset)],
+    ],
+    stage,
+    className,
+    error,
+  }
+}
+
+/** Null for a value that cannot be represented as JSON: the dead letter then has only headers. */
+function asJson(value: unknown): Buffer | null {
+  if (value === null || value === undefined) return null
+  try {
+    return Buffer.from(plainJson(value))
+  } catch {
+    return null
+  }
+}
+
+function contentOf({ key, keySchema, value, valueSchema, headers, timestampMs, partition }: SourceRecord): object {
+  return {
+    key: asJson(key)?.toString(),
+    keySchema,
+    value: asJson(value)?.toString(),
+    valueSchema,
+    headers: headers?.map((header) => ({ key: header.key, value: asJson(header.value)?.toString() })),
+    timestampMs,
+    partition,
+  }
+}

@@ -1,0 +1,116 @@
+import { listedName } from '../../plugins/catalog.ts'
+import {
+  type Position,
+  parseConfig,
+  type SourceConnector,
+  type SourceRecord,
+  type SourceTransaction,
+  type StoredListener,
+} from '../../sdk/index.ts'
+import { partitionId } from '../stores/offset-state.ts'
+import { lastOffsets } from './acknowledged-prefix.ts'
+import { type ErrorPolicy, isRetriable } from './error-policy.ts'
+import type { TransactionEnd } from './source-delivery.ts'
+import type { FailedSourceRecord } from './source-records.ts'
+import type { WorkerTaskContext } from './task-context.ts'
+
+export type SourcePollerOptions = Pick<WorkerTaskContext, 'spec' | 'log' | 'clock' | 'counters' | 'access'> & {
+  readonly source: SourceConnector
+  readonly policy: ErrorPolicy
+  /** Receives a record that the source rejected. Throws when the record may not be skipped. */
+  readonly lost: (record: FailedSourceRecord) => void
+  /** Whether the connector defines the transaction boundaries. */
+  readonly definesTransactions: boolean
+  /** Aborts when the task ends. */
+  readonly signal: AbortSignal
+}
+
+/** The records of one poll, and how the transaction ends after them, if it does. */
+export type SourceBatch = { readonly records: readonly SourceRecord[]; readonly end: TransactionEnd | undefined }
+
+/**
+ * Polls a source batch by batch. After a retriable error the source is started anew behind its last batch, without a
+ * limit on the number of attempts.
+ */
+export class SourcePoller {
+  readonly #parts: SourcePollerOptions
+  readonly #config: Record<string, unknown>
+  readonly #reached: Map<string, Position>
+  #current: AsyncIterator<readonly SourceRecord[]>
+  #failures = 0
+  #listener: StoredListener | undefined
+  /** How the source ended the transaction with the batch that it returns next. */
+  #end: TransactionEnd | undefined
+
+  /** Throws a `ConfigError` when the configuration is invalid. */
+  constructor(parts: SourcePollerOptions) {
+    const { source, spec } = parts
+    this.#parts = parts
+    this.#config = parseConfig(source.config, spec.config)
+    this.#reached = new Map(spec.offsets.map(({ partition, offset }) => [partitionId(partition), offset]))
+    this.#current = this.#begin()
+  }
+
+  /**
+   * Resolves to undefined when the source has ended. An empty batch means no records for now, as after a retriable
+   * error.
+   */
+  async next(): Promise<SourceBatch | undefined> {
+    this.#end = undefined
+    try {
+      const { done, value } = await this.#current.next()
+      if (done) return undefined
+      this.#failures = 0
+      for (const { partition, offset } of lastOffsets(value)) this.#reached.set(partitionId(partition), offset)
+      return { records: value, end: this.#end }
+    } catch (error) {
+      if (!isRetriable(error) || this.#parts.signal.aborted) throw error
+      await this.#wait(error)
+      this.#current = this.#begin()
+      return { records: [], end: undefined }
+    }
+  }
+
+  /** The listener for stored batches that the current run of the source registered. */
+  get listener(): StoredListener | undefined {
+    return this.#listener
+  }
+
+  async close(): Promise<void> {
+    await this.#current.return?.()
+  }
+
+  #begin(): AsyncIterator<readonly SourceRecord[]> {
+    const { source, spec, signal, log, access } = this.#parts
+    const { connector, task, config: raw } = spec
+    // A copy from the start of the source: positions that it reaches later do not change what it resumes from.
+    const reached = new Map(this.#reached)
+    const resumeFrom = (partition: Position) => reached.get(partitionId(partition))
+    const transaction: SourceTransaction = {
+      commit: () => {
+        this.#end = 'commit'
+      },
+      abort: () => {
+        this.#end = 'abort'
+      },
+    }
+    this.#listener = undefined
+    const onStored = (listener: StoredListener) => {
+      this.#listener = listener
+    }
+    const reject = (record: SourceRecord, error: Error) =>
+      this.#parts.lost({ record, made: undefined, stage: 'TASK_POLL', className: listedName(source), error })
+    const own = this.#parts.definesTransactions ? { transaction } : {}
+    const about = { connector, task, config: this.#config, raw }
+    const context = { ...about, ...access, signal, log, resumeFrom, onStored, reject, ...own }
+    return source.poll(context)[Symbol.asyncIterator]()
+  }
+
+  async #wait(error: unknown): Promise<void> {
+    const { policy, clock, counters, log, signal } = this.#parts
+    const waitMs = policy.delayAfterMs(error, this.#failures++)
+    log.warn({ err: error, waitMs }, 'the source could not be polled: trying again')
+    counters.retries += 1
+    await clock.sleep(waitMs, signal).catch(() => undefined)
+  }
+}

@@ -1,0 +1,156 @@
+import { commaSeparated } from '../../config/settings.ts'
+import { javaRegex } from '../../java-compat/regex.ts'
+import type { Pattern } from '../../regex/pattern.ts'
+import type { RawConfig } from '../../sdk/index.ts'
+import { problemsOf } from '../configuration/client-settings.ts'
+import type { ConnectorPlugin } from '../configuration/connector-plugin.ts'
+import { includesDeadLetters } from '../configuration/task-config.ts'
+import { parseTopicCreationRules } from '../configuration/topic-creation-rules.ts'
+import type { ConfigEntry } from './config-entry.ts'
+import { ALIASES_MAX } from './transformations.ts'
+
+export type RuleContext = {
+  /** The `group.id` of the workers. */
+  readonly groupId: string
+  readonly exactlyOnceSources: boolean
+}
+
+type Problem = { readonly key: string; readonly message: string }
+
+/** Adds the errors of rules that depend on more than one key, or on the worker. */
+export function checkConfigRules(
+  entries: readonly ConfigEntry[],
+  config: RawConfig,
+  plugin: ConnectorPlugin,
+  context: RuleContext,
+): readonly ConfigEntry[] {
+  const problems = [
+    ...nameProblems(config),
+    ...aliasProblems(config),
+    ...(plugin.kind === 'sink' ? sinkProblems(config, context) : sourceProblems(config, context, plugin)),
+  ]
+  return entries.map((entry) => {
+    const errors = problems.filter(({ key }) => key === entry.value.name).map(({ message }) => message)
+    return errors.length === 0 ? nonNull(entry) : withErrors(entry, errors)
+  })
+}
+
+function withErrors(entry: ConfigEntry, errors: readonly string[]): ConfigEntry {
+  return { ...entry, value: { ...entry.value, errors: [...entry.value.errors, ...errors] } }
+}
+
+/** For an unparsable `tasks.max`, Kafka Connect reports a second error. No other key has this check. */
+function nonNull(entry: ConfigEntry): ConfigEntry {
+  const isUnreadable = entry.value.name === 'tasks.max' && entry.value.value === null && entry.value.errors.length > 0
+  return isUnreadable
+    ? withErrors(entry, ['Invalid value null for configuration tasks.max: Value must be non-null'])
+    : entry
+}
+
+function nameProblems({ name }: RawConfig): readonly Problem[] {
+  if (name === undefined) return []
+  const refuse = (reason: string) => [
+    { key: 'name', message: `Invalid value ${name} for configuration name: ${reason}` },
+  ]
+  if (name.trim() === '') return refuse('String may not be empty')
+  const controls = [...name]
+    .map((char) => char.charCodeAt(0))
+    .filter((code) => code < 32 || (code >= 127 && code < 160))
+  if (controls.length === 0) return []
+  return refuse(`String may not contain control sequences but had the following ASCII chars: ${controls.join(', ')}`)
+}
+
+function aliasProblems(config: RawConfig): readonly Problem[] {
+  return ['transforms', 'predicates'].flatMap((key) => {
+    const names = commaSeparated(config[key] ?? '')
+    if (names.length > ALIASES_MAX) {
+      const message = `Invalid value for configuration ${key}: ${names.length} aliases are too many, ${ALIASES_MAX} are the most.`
+      return [{ key, message }]
+    }
+    if (new Set(names).size === names.length) return []
+    return [{ key, message: `Invalid value ${config[key]} for configuration ${key}: Duplicate alias provided.` }]
+  })
+}
+
+function sinkProblems(config: RawConfig, { groupId }: RuleContext): readonly Problem[] {
+  const topics = commaSeparated(config['topics'] ?? '')
+  const regex = config['topics.regex'] ?? ''
+  return [
+    ...topicProblems(topics, regex),
+    ...deadLetterProblems(config, topics, regex),
+    ...groupProblems(config, groupId),
+  ]
+}
+
+function topicProblems(topics: readonly string[], regex: string): readonly Problem[] {
+  const both = (message: string) => ['topics', 'topics.regex'].map((key) => ({ key, message }))
+  if (topics.length > 0 && regex !== '') {
+    return both('topics and topics.regex are mutually exclusive options, but both are set.')
+  }
+  if (topics.length === 0 && regex === '') return both('Must configure one of topics or topics.regex')
+  if (regex === '' || toRegex(regex)) return []
+  return [{ key: 'topics.regex', message: `Invalid value ${regex} for configuration topics.regex: Invalid regex` }]
+}
+
+function deadLetterProblems(config: RawConfig, topics: readonly string[], regex: string): readonly Problem[] {
+  const deadLetters = config['errors.deadletterqueue.topic.name'] ?? ''
+  if (deadLetters === '') return []
+  if (topics.includes(deadLetters))
+    return [{ key: 'topics', message: includesDeadLetters(deadLetters, topics.join(', ')) }]
+  if (!isIncluded(deadLetters, toRegex(regex))) return []
+  return [{ key: 'topics.regex', message: includesDeadLetters(deadLetters, regex) }]
+}
+
+/** The maximum length of a topic name. */
+const TOPIC_CHARACTERS_MAX = 249
+
+/**
+ * This thread serves requests, so an expression that may backtrack is not evaluated here. The sink task checks it when
+ * it starts.
+ */
+function isIncluded(topic: string, pattern: Pattern | undefined): boolean {
+  return pattern !== undefined && topic.length <= TOPIC_CHARACTERS_MAX && pattern.isLinear && pattern.test(topic)
+}
+
+function groupProblems(config: RawConfig, groupId: string): readonly Problem[] {
+  const key = 'consumer.override.group.id'
+  const own = config[key]
+  if ((own ?? `connect-${config['name']}`) !== groupId) return []
+  const message = `Consumer group ${groupId} conflicts with Connect worker group ${groupId}`
+  return [{ key: own === undefined ? 'name' : key, message }]
+}
+
+function toRegex(regex: string): Pattern | undefined {
+  if (regex === '') return undefined
+  try {
+    return javaRegex(regex, { whole: true })
+  } catch {
+    return undefined
+  }
+}
+
+function sourceProblems(
+  config: RawConfig,
+  { exactlyOnceSources }: RuleContext,
+  { definesTransactions }: ConnectorPlugin,
+): readonly Problem[] {
+  const problems: Problem[] = []
+  if (!exactlyOnceSources && isWord(config['exactly.once.support'], 'required')) {
+    const message = 'This worker does not have exactly-once source support enabled.'
+    problems.push({ key: 'exactly.once.support', message })
+  }
+  // Keys of topic creation groups have no entries here, as in Kafka Connect, so their errors are reported for this key.
+  const key = 'topic.creation.groups'
+  problems.push(...problemsOf(() => parseTopicCreationRules(config)).map(({ message }) => ({ key, message })))
+  if (isWord(config['transaction.boundary'], 'connector') && !definesTransactions) {
+    const message =
+      'The connector does not support connector-defined transaction boundaries with the given configuration. ' +
+      'Please reconfigure it to use a different transaction boundary definition.'
+    problems.push({ key: 'transaction.boundary', message })
+  }
+  return problems
+}
+
+function isWord(written: string | undefined, word: string): boolean {
+  return written?.trim().toLowerCase() === word
+}

@@ -1,0 +1,55 @@
+import type { ConfigKeyInfo } from '../../clients/worker.ts'
+import { listedName, type PluginKind } from '../../plugins/catalog.ts'
+import type { PluginDescriptor } from '../../plugins/descriptor.ts'
+import { describeConfig, type z } from '../../sdk/index.ts'
+import { commonKeys, sinkKeys, sourceKeys } from '../configuration/connector-keys.ts'
+import { WorkerError } from '../model/worker-error.ts'
+import type { PluginCatalog } from '../plugin-host.ts'
+import { toConfigKey } from './config-entry.ts'
+import { converterType } from './converters.ts'
+
+const KINDS: readonly PluginKind[] = ['sink', 'source', 'converter', 'header_converter', 'transformation', 'predicate']
+
+/**
+ * All keys of a plugin: its own, and then those that all plugins of its kind have. Throws a `WorkerError` when the
+ * plugin is unknown or has another version.
+ */
+export function describePlugin(name: string, plugins: PluginCatalog, version?: string): readonly ConfigKeyInfo[] {
+  const plugin = KINDS.map((kind) => plugins.find(kind, name)).find((found) => found !== undefined)
+  if (!plugin) throw new WorkerError('plugin_not_found', `Unknown plugin ${name}.`)
+  if (version !== undefined && version !== plugin.version) {
+    throw new WorkerError(
+      'invalid_request',
+      `Plugin ${listedName(plugin)} not found that matches the version range [${version},${version}], ` +
+        `available versions: [${plugin.version}]`,
+    )
+  }
+  const defined = plugin.definitions.map(toConfigKey)
+  const own = plugin.kind === 'converter' ? [converterType, ...defined] : defined
+  const names = new Set(own.map((key) => key.name))
+  const common = commonOf(plugin).filter((key) => !names.has(key.name))
+  return [...own, ...common]
+}
+
+function commonOf(plugin: PluginDescriptor): readonly ConfigKeyInfo[] {
+  switch (plugin.kind) {
+    case 'source':
+      return withVersion(plugin, [...keysOf(commonKeys), ...keysOf(sourceKeys)])
+    case 'sink':
+      return withVersion(plugin, [...keysOf(commonKeys), ...keysOf(sinkKeys)])
+    case 'converter':
+    case 'header_converter':
+    case 'transformation':
+    case 'predicate':
+    case 'provider':
+      return []
+  }
+}
+
+function withVersion({ version }: PluginDescriptor, keys: readonly ConfigKeyInfo[]): readonly ConfigKeyInfo[] {
+  return keys.map((key) => (key.name === 'connector.plugin.version' ? { ...key, default_value: version } : key))
+}
+
+function keysOf(spec: z.ZodObject): readonly ConfigKeyInfo[] {
+  return describeConfig(spec).map(toConfigKey)
+}

@@ -1,0 +1,179 @@
+import type { ConfigKeyInfo } from '../../clients/worker.ts'
+import { commaSeparated, settingsWithPrefix } from '../../config/settings.ts'
+import type { RawConfig } from '../../sdk/index.ts'
+import type { PluginHost } from '../plugin-host.ts'
+import { type ConfigEntry, pluginEntries } from './config-entry.ts'
+
+/** Maximum number of aliases in a list, because each alias adds entries to the response. */
+export const ALIASES_MAX = 200
+
+/** The entries of all transforms and predicates, in the order of their aliases. */
+export async function transformationEntries(config: RawConfig, plugins: PluginHost): Promise<readonly ConfigEntry[]> {
+  const aliases = (key: string) => commaSeparated(config[key] ?? '').slice(0, ALIASES_MAX)
+  const transforms = aliases('transforms').map((alias) => transformEntries(alias, config, plugins))
+  const predicates = aliases('predicates').map((alias) => stepKeys(PREDICATES, alias, config, plugins))
+  return (await Promise.all([...transforms, ...predicates])).flat()
+}
+
+type Kind = {
+  readonly prefix: 'transforms' | 'predicates'
+  readonly plugin: 'transformation' | 'predicate'
+  readonly word: string
+  readonly group: string
+}
+
+const TRANSFORMS: Kind = { prefix: 'transforms', plugin: 'transformation', word: 'Transformation', group: 'Transforms' }
+const PREDICATES: Kind = { prefix: 'predicates', plugin: 'predicate', word: 'Predicate', group: 'Predicates' }
+
+async function transformEntries(
+  alias: string,
+  config: RawConfig,
+  plugins: PluginHost,
+): Promise<readonly ConfigEntry[]> {
+  const keys = await stepKeys(TRANSFORMS, alias, config, plugins)
+  const settings = settingsWithPrefix(`transforms.${alias}.`, config)
+  if (plugins.catalog.find(TRANSFORMS.plugin, settings['type'] ?? '') === undefined) return keys
+  const common = (name: string, definition: Partial<ConfigKeyInfo>, value: string | null, errors: string[] = []) =>
+    stepEntry(TRANSFORMS, alias, keys.length, name, definition, value, errors)
+  const [type, ...others] = keys
+  const negated = settings['negate'] !== undefined && settings['predicate'] === undefined
+  return [
+    ...(negated && type
+      ? [withError(type, `there is no predicate to negate: set transforms.${alias}.predicate`)]
+      : keys.slice(0, 1)),
+    ...others,
+    common(
+      'negate',
+      {
+        type: 'BOOLEAN',
+        default_value: 'false',
+        documentation: 'Whether the configured predicate should be negated.',
+      },
+      settings['negate'] ?? 'false',
+    ),
+    common(
+      'predicate',
+      {
+        order_in_group: keys.length + 1,
+        documentation: 'The alias of a predicate used to determine whether to apply this transformation.',
+      },
+      settings['predicate'] ?? null,
+    ),
+  ]
+}
+
+function withError(entry: ConfigEntry, message: string): ConfigEntry {
+  return { ...entry, value: { ...entry.value, errors: [...entry.value.errors, message] } }
+}
+
+/** The entries of one alias: its type, its version and the keys of the plugin that the type names. */
+async function stepKeys(
+  kind: Kind,
+  alias: string,
+  config: RawConfig,
+  plugins: PluginHost,
+): Promise<readonly ConfigEntry[]> {
+  const settings = settingsWithPrefix(`${kind.prefix}.${alias}.`, config)
+  const className = settings['type']
+  const plugin = className === undefined ? undefined : plugins.catalog.find(kind.plugin, className)
+  const type = typeEntry(kind, alias, className, plugin !== undefined, plugins)
+  const version = stepEntry(
+    kind,
+    alias,
+    1,
+    'plugin.version',
+    {
+      default_value: plugin?.version ?? null,
+      importance: 'HIGH',
+      width: 'LONG',
+      documentation: `Version of the '${alias}' ${kind.word.toLowerCase()}.`,
+      display_name: `${kind.word} version for ${alias}`,
+    },
+    settings['plugin.version'] ?? plugin?.version ?? null,
+  )
+  if (!plugin) return [type, version]
+  const entries = await pluginEntries(plugins, plugin, settings)
+  const own = entries.map((entry, index) => ownEntry(kind, alias, index + 2, entry))
+  const versioned = { ...version, value: { ...version.value, recommended_values: [plugin.version] } }
+  return [type, versioned, ...own]
+}
+
+function typeEntry(
+  kind: Kind,
+  alias: string,
+  className: string | undefined,
+  isKnown: boolean,
+  plugins: PluginHost,
+): ConfigEntry {
+  const name = `${kind.prefix}.${alias}.type`
+  const missing =
+    className === undefined
+      ? `Missing required configuration "${name}" which has no default value.`
+      : `Invalid value ${className} for configuration ${name}: Class ${className} could not be found.`
+  const entry = stepEntry(
+    kind,
+    alias,
+    0,
+    'type',
+    {
+      type: 'CLASS',
+      required: true,
+      importance: 'HIGH',
+      width: 'LONG',
+      documentation: `Class for the '${alias}' ${kind.word.toLowerCase()}.`,
+      display_name: `${kind.word} type for ${alias}`,
+    },
+    isKnown ? (className ?? null) : null,
+    isKnown ? [] : [missing],
+  )
+  return {
+    ...entry,
+    value: { ...entry.value, recommended_values: plugins.catalog.list(kind.plugin).map((known) => known.class) },
+  }
+}
+
+function ownEntry(kind: Kind, alias: string, order: number, { definition, value }: ConfigEntry): ConfigEntry {
+  const prefix = `${kind.prefix}.${alias}.`
+  const rename = (message: string) =>
+    message
+      .replace(`configuration "${value.name}"`, `configuration "${prefix}${value.name}"`)
+      .replace(`configuration ${value.name}:`, `configuration ${prefix}${value.name}:`)
+  return {
+    definition: definition && {
+      ...definition,
+      name: prefix + definition.name,
+      group: `${kind.group}: ${alias}`,
+      order_in_group: order,
+    },
+    value: { ...value, name: prefix + value.name, errors: value.errors.map(rename) },
+  }
+}
+
+function stepEntry(
+  kind: Kind,
+  alias: string,
+  order: number,
+  key: string,
+  definition: Partial<ConfigKeyInfo>,
+  value: string | null,
+  errors: readonly string[] = [],
+): ConfigEntry {
+  const name = `${kind.prefix}.${alias}.${key}`
+  return {
+    definition: {
+      name,
+      type: 'STRING',
+      required: false,
+      default_value: null,
+      importance: 'MEDIUM',
+      documentation: '',
+      group: `${kind.group}: ${alias}`,
+      order_in_group: order,
+      width: 'NONE',
+      display_name: key,
+      dependents: [],
+      ...definition,
+    },
+    value: { name, value, recommended_values: [], errors, visible: true },
+  }
+}

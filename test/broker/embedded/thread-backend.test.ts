@@ -1,0 +1,63 @@
+import { MessageChannel } from 'node:worker_threads'
+import { afterEach, beforeEach, expect, it } from 'vitest'
+import type { BrokerBackend } from '../../../src/broker/backend.ts'
+import { openEmbeddedBackend } from '../../../src/broker/embedded/backend.ts'
+import { connectThreadBackend, serveBackend } from '../../../src/broker/embedded/thread-backend.ts'
+import { BrokerError } from '../../../src/broker/error.ts'
+import { silentLogger } from '../../../src/config/logger.ts'
+import { batchOf, recordsOf } from './batch.ts'
+
+let owner: BrokerBackend
+let linked: BrokerBackend
+
+beforeEach(async () => {
+  owner = await openEmbeddedBackend(':memory:', { logger: silentLogger() })
+  const { port1, port2 } = new MessageChannel()
+  serveBackend(owner, port1)
+  linked = connectThreadBackend(port2)
+})
+afterEach(async () => {
+  await linked.close()
+  await owner.close()
+})
+
+it('answers as the home itself does', async () => {
+  expect(await linked.clusterId()).toBe(await owner.clusterId())
+  expect(await linked.createTopic({ name: 't' })).toBe(true)
+  expect(await linked.createTopic({ name: 't' })).toBe(false)
+})
+
+it('carries bytes both ways and leaves the sender its own', async () => {
+  await linked.createTopic({ name: 't' })
+  const bytes = batchOf(['a', 'b'])
+  await linked.produce({ node: 0, batches: [{ topic: 't', partition: 0, bytes }], timeoutMs: 1000 })
+  expect(bytes.length).toBeGreaterThan(61)
+  const request = { node: 0, waitMsMax: 0, bytesMin: 1, bytesMax: 1e6, isolation: 'read_committed' as const }
+  const [fetched] = await linked.fetch({ ...request, partitions: [{ topic: 't', partition: 0, offset: 0 }] })
+  expect(recordsOf(fetched!.bytes).map(({ value }) => value)).toEqual(['a', 'b'])
+})
+
+it('keeps code and message of an error', async () => {
+  const here = await owner.deleteTopic({ topic: 'nope' }).catch((error: unknown) => error)
+  const there = await linked.deleteTopic({ topic: 'nope' }).catch((error: unknown) => error)
+  expect(there).toBeInstanceOf(BrokerError)
+  expect(there).toMatchObject({ code: 'topic_not_found', message: (here as Error).message })
+})
+
+it('rejects with closed what waits when the other end goes away, and every later call', async () => {
+  const { port1, port2 } = new MessageChannel()
+  const alone = connectThreadBackend(port2)
+  const waiting = alone.clusterId()
+  port1.close()
+  await expect(waiting).rejects.toMatchObject({ code: 'closed' })
+  await expect(alone.clusterId()).rejects.toMatchObject({ code: 'closed' })
+})
+
+it('does not queue without end', async () => {
+  const { port1, port2 } = new MessageChannel()
+  const alone = connectThreadBackend(port2)
+  const waiting = Array.from({ length: 1000 }, () => alone.clusterId().catch(() => undefined))
+  await expect(alone.clusterId()).rejects.toMatchObject({ code: 'unavailable', retriable: true })
+  port1.close()
+  await Promise.all(waiting)
+})

@@ -1,0 +1,234 @@
+import { crc32c } from '@node-rs/crc32'
+import fc from 'fast-check'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import type { BrokerBackend } from '../../src/broker/backend.ts'
+import type { PartitionReader, PartitionReaderOptions, PartitionRecords } from '../../src/broker/broker.ts'
+import { createBrokerClient } from '../../src/broker/broker-client.ts'
+import { openEmbeddedBackend } from '../../src/broker/embedded/backend.ts'
+import { BrokerError, UnreadableBatchError } from '../../src/broker/error.ts'
+import {
+  ATTRIBUTES_AT,
+  BASE_OFFSET_AT,
+  CONTROL,
+  COUNT_AT,
+  CRC_AT,
+  HEADER_BYTES,
+  LAST_OFFSET_DELTA_AT,
+  LENGTH_AT,
+  MAGIC_AT,
+} from '../../src/broker/record-batch-layout.ts'
+import { silentLogger } from '../../src/config/logger.ts'
+import { createDamagedBackend, type Damage, damagedAt, flipBit } from '../support/damaged-backend.ts'
+
+const RECORDS_OF_BATCH = 5
+const BATCHES = 6
+const RECORDS = RECORDS_OF_BATCH * BATCHES
+/** The batch that is damaged where a test names no other. */
+const DAMAGED = 15
+
+const numbers = (from: number, to: number) =>
+  Array.from({ length: to - from }, (_, at) => String(from + at).padStart(2, '0'))
+
+describe('a reader of a damaged partition', () => {
+  const changed = (change: (batch: Buffer) => void) => (batch: Buffer) => {
+    change(batch)
+    return batch
+  }
+  const crcFitting = (change: (batch: Buffer) => void) => (batch: Buffer) => {
+    change(batch)
+    batch.writeUInt32BE(crc32c(batch.subarray(ATTRIBUTES_AT)), CRC_AT)
+    return batch
+  }
+  const kinds: readonly [kind: string, change: (batch: Buffer) => Uint8Array, reason: RegExp][] = [
+    ['a flipped bit in its last record', (batch) => flipBit(batch, batch.length * 8 - 1), /checksum/],
+    ['a flipped bit that hides it', (batch) => flipBit(batch, (ATTRIBUTES_AT + 1) * 8 + 5), /checksum/],
+    ['a format of before Kafka 0.11', (batch) => batch.fill(1, MAGIC_AT, MAGIC_AT + 1), /record format v1 is older/],
+    ['a format that does not exist', (batch) => batch.fill(77, MAGIC_AT, MAGIC_AT + 1), /v77, which does not exist/],
+    ['a negative length', changed((batch) => batch.writeInt32BE(-1, LENGTH_AT)), /a length of 11 bytes/],
+    ['a length beyond the answer', changed((batch) => batch.writeInt32BE(2 ** 30, LENGTH_AT)), /ends inside the batch/],
+    ['a count of more records than it holds', crcFitting((b) => b.writeInt32BE(4, COUNT_AT)), /bytes follow the last/],
+    [
+      'a count of more records than offsets',
+      crcFitting((b) => b.writeInt32BE(99, COUNT_AT)),
+      /99 records for 5 offsets/,
+    ],
+    ['a negative count', crcFitting((b) => b.writeInt32BE(-1, COUNT_AT)), /-1 records for 5 offsets/],
+    ['no offsets', crcFitting((b) => b.writeInt32BE(-1, LAST_OFFSET_DELTA_AT)), /5 records for 0 offsets/],
+    ['an offset of before it', changed((b) => b.writeBigInt64BE(3n, BASE_OFFSET_AT)), /offset 3 follows offset 14/],
+    ['an offset far behind it', changed((b) => b.writeBigInt64BE(17n, BASE_OFFSET_AT)), /offset 20 follows offset 21/],
+    ['a negative offset', changed((batch) => batch.writeBigInt64BE(-9n, BASE_OFFSET_AT)), /first offset is -9/],
+    ['an unknown codec', crcFitting((b) => b.writeInt16BE(7, ATTRIBUTES_AT)), /codec 7/],
+    ['a codec that it was not written with', crcFitting((b) => b.writeInt16BE(1, ATTRIBUTES_AT)), /gzip/],
+    [
+      'a record of negative length',
+      crcFitting((b) => b.writeUInt8(0x01, HEADER_BYTES)),
+      /does not have the declared length of -1 bytes/,
+    ],
+    ['records without an end', crcFitting((b) => b.fill(0xff, HEADER_BYTES)), /more than 10 bytes/],
+    ['records of nothing', crcFitting((b) => b.fill(0, HEADER_BYTES)), /does not have the declared length of 0 bytes/],
+  ]
+
+  it.each(kinds)(
+    'gives all before %s, then the place and the reason, and never what is behind',
+    async (_, change, reason) => {
+      const { reader } = await open(damagedAt(DAMAGED, change))
+      const { values, error } = await readOn(reader)
+      expect(values).toEqual(numbers(0, DAMAGED))
+      expect(error).toBeInstanceOf(UnreadableBatchError)
+      expect(error).toMatchObject({ topic: 't', partition: 0, offset: DAMAGED, retriable: false })
+      expect(error.message).toMatch(/^the record batch at offset 15 of t-0 cannot be read: /)
+      expect(error.message).toMatch(reason)
+    },
+  )
+
+  it('says so again with every poll, until it is moved', async () => {
+    const { reader } = await open(damagedAt(DAMAGED, (batch) => flipBit(batch, batch.length * 8 - 1)))
+    const { error } = await readOn(reader)
+    for (let poll = 0; poll < 3; poll++) await expect(reader.poll(0)).rejects.toBe(error)
+    reader.pause([{ topic: 't', partition: 0 }])
+    expect(await reader.poll(0)).toEqual([])
+    reader.resume([{ topic: 't', partition: 0 }])
+    await expect(reader.poll(0)).rejects.toBe(error)
+    reader.seek([{ topic: 't', partition: 0, offset: DAMAGED + RECORDS_OF_BATCH }])
+    expect(await valuesOf(reader, 10)).toEqual(numbers(20, RECORDS))
+    reader.seek([{ topic: 't', partition: 0, offset: 0 }])
+    expect((await readOn(reader)).error).toMatchObject({ offset: DAMAGED })
+  })
+
+  it('is not tried again behind a damage that a poll of few records has not come to', async () => {
+    const damage = damagedAt(DAMAGED, (batch) => flipBit(batch, batch.length * 8 - 1))
+    const { reader } = await open(damage, { pollRecordsMax: 2 })
+    expect(await readOn(reader)).toMatchObject({ values: numbers(0, DAMAGED), error: { offset: DAMAGED } })
+  })
+
+  it('says so of an answer that the broker could not read itself', async () => {
+    const home = await filledHome()
+    const fetch: BrokerBackend['fetch'] = async (request) =>
+      (await home.fetch(request)).map((one) => ({
+        ...one,
+        bytes: new Uint8Array(0),
+        error: { code: 'corrupt_batch', message: 'reading t-0: CORRUPT_MESSAGE' },
+      }))
+    const reader = readerOf(
+      new Proxy(home, { get: (_, name: keyof BrokerBackend) => (name === 'fetch' ? fetch : home[name].bind(home)) }),
+    )
+    for (let poll = 0; poll < 2; poll++) await expect(readOn(reader)).resolves.toMatchObject({ error: { offset: 0 } })
+  })
+
+  it('never waits for the rest of a first batch that is cut off, and never skips it', async () => {
+    const { reader } = await open((batch, offset) => (offset === 0 ? batch.subarray(0, 40) : Buffer.alloc(0)))
+    expect(await readOn(reader)).toMatchObject({ values: [], error: { offset: 0, code: 'corrupt_batch' } })
+  })
+
+  it('gives a prefix of what was written, whatever is damaged, and says where it ends', async () => {
+    const home = await filledHome()
+    const size = (await home.fetch(FETCH))[0]!.bytes.length / BATCHES
+    const damages = fc.oneof(
+      fc.integer({ min: 0, max: size * 8 - 1 }).map((bit) => (batch: Buffer) => flipBit(batch, bit)),
+      fc.integer({ min: 0, max: size - 1 }).map((length) => (batch: Buffer) => batch.subarray(0, length)),
+      fc
+        .uint8Array({ minLength: 1, maxLength: 200 })
+        .map((garbage) => (batch: Buffer) => Buffer.concat([garbage, batch])),
+      fc
+        .uint8Array({ minLength: 1, maxLength: 200 })
+        .map((garbage) => (batch: Buffer) => Buffer.concat([batch, garbage])),
+    )
+    let found = 0
+    await fc.assert(
+      fc.asyncProperty(fc.integer({ min: 0, max: BATCHES - 1 }), damages, async (at, change) => {
+        const reader = readerOf(createDamagedBackend(home, damagedAt(at * RECORDS_OF_BATCH, change)))
+        const { values, error } = await readOn(reader)
+        expect(values).toEqual(numbers(0, values.length))
+        // Nobody reads the leader's epoch, which is outside of the checksum.
+        if (error.code === 'timeout') expect(values.length).toBe(RECORDS)
+        else {
+          found += 1
+          expect(error).toBeInstanceOf(UnreadableBatchError)
+          expect(values.length).toBe((error as UnreadableBatchError).offset)
+          expect(values.length - at * RECORDS_OF_BATCH).toSatisfy((more) => more === 0 || more === RECORDS_OF_BATCH)
+        }
+        await reader.close()
+      }),
+      { numRuns: 300 },
+    )
+    expect(found).toBeGreaterThan(150)
+  })
+
+  it('does not deliver control batches or hidden ones that are damaged as if they were nothing', async () => {
+    const hide = (batch: Buffer) => {
+      batch.writeInt16BE(CONTROL, ATTRIBUTES_AT)
+      return batch
+    }
+    const { reader } = await open(damagedAt(DAMAGED, hide))
+    expect(await readOn(reader)).toMatchObject({ values: numbers(0, DAMAGED), error: { offset: DAMAGED } })
+  })
+})
+
+const FETCH = {
+  node: 0,
+  partitions: [{ topic: 't', partition: 0, offset: 0 }],
+  waitMsMax: 0,
+  bytesMin: 1,
+  bytesMax: 1e6,
+  isolation: 'read_committed',
+} as const
+
+async function open(
+  damage: Damage,
+  options: PartitionReaderOptions = {},
+): Promise<{ readonly reader: PartitionReader }> {
+  return { reader: readerOf(createDamagedBackend(await filledHome(), damage), options) }
+}
+
+/** A topic `t` with as many batches of as many records. */
+async function filledHome(): Promise<BrokerBackend> {
+  const home = await openEmbeddedBackend(':memory:', { logger: silentLogger() })
+  onTestFinished(() => home.close())
+  await home.createTopic({ name: 't', partitions: 1 })
+  const producer = await brokerOf(home).producer()
+  for (let from = 0; from < RECORDS; from += RECORDS_OF_BATCH)
+    await producer.send(
+      numbers(from, from + RECORDS_OF_BATCH).map((value) => ({
+        topic: 't',
+        key: null,
+        value: Buffer.from(value),
+        timestampMs: 0,
+      })),
+    )
+  return home
+}
+
+function brokerOf(home: BrokerBackend) {
+  const address = () => Promise.reject(new Error('it has no address'))
+  return createBrokerClient(home, { logger: silentLogger(), address })
+}
+
+function readerOf(home: BrokerBackend, options: PartitionReaderOptions = {}): PartitionReader {
+  const reader = brokerOf(home).reader(options)
+  reader.seek([{ topic: 't', partition: 0, offset: 0 }])
+  return reader
+}
+
+const textsOf = (polled: readonly PartitionRecords[]) =>
+  polled.flatMap(({ records }) => records.map(({ value }) => String(value)))
+
+/** What it gives until it fails or has given everything; then the error is a `timeout`. */
+async function readOn(
+  reader: PartitionReader,
+): Promise<{ readonly values: readonly string[]; readonly error: BrokerError }> {
+  const values: string[] = []
+  while (values.length < RECORDS) {
+    try {
+      values.push(...textsOf(await reader.poll(1_000)))
+    } catch (error) {
+      return { values, error: error as BrokerError }
+    }
+  }
+  return { values, error: new BrokerError('timeout', 'it did not fail') }
+}
+
+async function valuesOf(reader: PartitionReader, count: number): Promise<readonly string[]> {
+  const values: string[] = []
+  while (values.length < count) values.push(...textsOf(await reader.poll(1_000)))
+  return values
+}

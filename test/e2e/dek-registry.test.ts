@@ -1,0 +1,191 @@
+import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
+import type { Broker } from '../../src/broker/broker.ts'
+import { BrokerError } from '../../src/broker/error.ts'
+import { createLogger, type Logger, silentLogger } from '../../src/config/logger.ts'
+import { createMetrics } from '../../src/config/metrics.ts'
+import type { KmsDriver } from '../../src/encryption/kms.ts'
+import { localKmsDriver } from '../../src/encryption/local-kms.ts'
+import { startRegistry } from '../../src/registry/main.ts'
+import { registrySettings } from '../../src/registry/settings.ts'
+import { callAs } from '../support/access.ts'
+import { openTestLog, readRecords } from '../support/topic.ts'
+
+const TOPIC = '_dek_registry_keys'
+const KEKS = '/dek-registry/v1/keks'
+const SECRET = 'a-secret-of-the-local-kms'
+const KEK = { name: 'k', kmsType: 'local-kms', kmsKeyId: 'id', kmsProps: { secret: SECRET }, shared: true }
+const WAIT = { timeout: 20_000, interval: 20 }
+
+type Options = { readonly logger?: Logger; readonly settings?: object; readonly kmsDrivers?: readonly KmsDriver[] }
+
+let broker: Broker
+beforeEach(async () => {
+  broker = await openTestLog()
+})
+
+async function start({ logger = silentLogger(), settings = {}, kmsDrivers }: Options = {}) {
+  const pairs = Object.entries({ listeners: 'http://127.0.0.1:0', 'host.name': '127.0.0.1', ...settings })
+  const values = registrySettings(pairs.map(([key, value]) => ({ key, value: String(value), source: 'test' })))
+  const onFailed = vi.fn<(error: Error) => void>()
+  const running = await startRegistry(values, {
+    broker,
+    logger,
+    metrics: createMetrics(),
+    kmsDrivers: kmsDrivers ?? [localKmsDriver({})],
+    onFailed,
+  })
+  onTestFinished(() => running.stop())
+  return {
+    onFailed,
+    stop: () => running.stop(),
+    call: (line: string, body?: unknown) => callAs(undefined, running.url, line, body),
+    metrics: async () => String((await callAs(undefined, running.url, 'GET /metrics')).body),
+  }
+}
+
+async function writeRaw(key: string, value: string | null): Promise<void> {
+  const producer = await broker.producer()
+  await producer.send([
+    { topic: TOPIC, partition: 0, key: Buffer.from(key), value: value === null ? null : Buffer.from(value) },
+  ])
+  await producer.close()
+}
+
+describe('a DEK registry on a log', () => {
+  it('has the same keys after a restart', async () => {
+    const first = await start()
+    await first.call(`POST ${KEKS}`, KEK)
+    const { body: dek } = await first.call(`POST ${KEKS}/k/deks/s`, {})
+    await first.call(`POST ${KEKS}`, { ...KEK, name: 'deleted' })
+    await first.call(`DELETE ${KEKS}/deleted`)
+    await first.stop()
+    const second = await start()
+    expect(await second.call(`GET ${KEKS}/k/deks/s`)).toEqual({ status: 200, body: dek })
+    expect((await second.call(`GET ${KEKS}?deleted=true`)).body).toEqual(['deleted', 'k'])
+    expect(await second.metrics()).toMatch(/^kafka_schema_registry_dek_registry_num_keks\{tenant="default"\} 2$/m)
+    expect(await second.metrics()).toMatch(/^kafka_schema_registry_dek_registry_num_deks\{tenant="default"\} 1$/m)
+  })
+
+  it('is the same on every instance, and after the leader changes', async () => {
+    const leader = await start()
+    const follower = await start()
+    expect((await follower.call(`POST ${KEKS}`, KEK)).status).toBe(200)
+    const { body: dek } = await follower.call(`POST ${KEKS}/k/deks/s`, {})
+    expect(await follower.call(`GET ${KEKS}/k/deks/s`)).toEqual({ status: 200, body: dek })
+    expect(await follower.call(`DELETE ${KEKS}/k`)).toMatchObject({ status: 422, body: { error_code: 42272 } })
+    await leader.stop()
+    await expect.poll(async () => (await follower.call(`POST ${KEKS}/k/deks/t`, {})).status, WAIT).toBe(200)
+    expect((await follower.call(`GET ${KEKS}/k/deks`)).body).toEqual(['s', 't'])
+  })
+
+  it('creates one DEK when many ask for it at once, at whichever instance', async () => {
+    const instances = [await start(), await start()]
+    await instances[0]!.call(`POST ${KEKS}`, KEK)
+    const asked = Array.from({ length: 24 }, (_, at) => instances[at % 2]!.call(`POST ${KEKS}/k/deks/s`, {}))
+    const statuses = (await Promise.all(asked)).map(({ status }) => status)
+    expect(statuses.filter((status) => status === 200)).toHaveLength(1)
+    expect(statuses.filter((status) => status === 409)).toHaveLength(23)
+    const [one, other] = await Promise.all(instances.map(({ call }) => call(`GET ${KEKS}/k/deks/s`)))
+    expect(one).toEqual(other)
+    expect(one).toMatchObject({ status: 200, body: { keyMaterial: expect.any(String) } })
+  })
+
+  it('does not delay other writes while a KMS is slow, and plans anew what they changed', async () => {
+    const asked = Promise.withResolvers<void>()
+    const answered = Promise.withResolvers<void>()
+    const local = localKmsDriver({})
+    const slow: KmsDriver = {
+      type: 'local-kms',
+      open(key, params) {
+        const kms = local.open(key, params)
+        const wrap = async (dek: Uint8Array) => {
+          asked.resolve()
+          await answered.promise
+          return kms.wrap(dek)
+        }
+        return { ...kms, wrap }
+      },
+    }
+    const { call } = await start({ kmsDrivers: [slow] })
+    await call(`POST ${KEKS}`, KEK)
+    const created = call(`POST ${KEKS}/k/deks/s`, {})
+    await asked.promise
+    expect((await call('POST /subjects/s/versions', { schema: '"int"' })).status).toBe(200)
+    expect((await call(`DELETE ${KEKS}/k`)).status).toBe(204)
+    answered.resolve()
+    expect(await created).toMatchObject({ status: 404, body: { error_code: 40470 } })
+    expect((await call(`GET ${KEKS}/k/deks?deleted=true`)).body).toEqual([])
+  })
+
+  it('takes over what the original wrote, steps over what cannot be read, and hands it back', async () => {
+    await broker.topics.create({ name: TOPIC, partitions: 1, configs: { 'cleanup.policy': 'compact' } })
+    const key = '{"tenant":"default","name":"k","type":"KEK"}'
+    const value = '{"name":"k","kmsType":"x","kmsKeyId":"y","kmsProps":{},"shared":false,"deleted":false,"type":"KEK"}'
+    await writeRaw(key, value)
+    await writeRaw('not a record', 'at all')
+    const { call, metrics } = await start()
+    expect((await call(`GET ${KEKS}/k`)).body).toMatchObject({ name: 'k', kmsType: 'x', kmsKeyId: 'y' })
+    expect(await metrics()).toMatch(/^weir_registry_unreadable_records_total 1$/m)
+    await call(`PUT ${KEKS}/k`, { doc: 'why' })
+    const last = (await readRecords(broker, TOPIC)).at(-1)
+    expect([String(last?.key), String(last?.value)]).toEqual([key, value.replace('"shared"', '"doc":"why","shared"')])
+  })
+
+  it('stops when its topic is deleted, and does not start as an empty one', async () => {
+    const first = await start()
+    await first.call(`POST ${KEKS}`, KEK)
+    await broker.topics.delete(TOPIC)
+    await expect.poll(() => first.onFailed.mock.calls, WAIT).toMatchObject([[{ code: 'topic_not_found' }]])
+    expect(await first.call(`GET ${KEKS}/k`)).toMatchObject({ status: 503, body: { error_code: 50001 } })
+    expect(await first.call(`DELETE ${KEKS}/k`)).toMatchObject({ status: 503, body: { error_code: 50001 } })
+    await first.stop()
+    await expect(start()).rejects.toMatchObject({ code: 'log_truncated', message: expect.stringContaining(TOPIC) })
+  })
+
+  it('is unavailable where the broker does not permit its topic, while schemas are served', async () => {
+    const create = broker.topics.create.bind(broker.topics)
+    vi.spyOn(broker.topics, 'create').mockImplementation(async (topic) => {
+      if (topic.name === TOPIC) throw new BrokerError('not_authorized', `CREATE of topic '${TOPIC}' is not permitted`)
+      return create(topic)
+    })
+    const { call } = await start()
+    expect((await call('POST /subjects/s/versions', { schema: '"int"' })).status).toBe(200)
+    const refused = {
+      error_code: 50001,
+      message: expect.stringContaining(`CREATE of topic '${TOPIC}' is not permitted`),
+    }
+    expect(await call(`GET ${KEKS}`)).toEqual({ status: 503, body: refused })
+    expect(await call(`POST ${KEKS}`, KEK)).toEqual({ status: 503, body: refused })
+  })
+
+  it('is not there, and has no topic, where it is turned off', async () => {
+    const { call } = await start({ settings: { 'weir.dek.registry.enable': 'false' } })
+    expect((await call(`GET ${KEKS}`)).status).toBe(404)
+    expect(await broker.topics.list()).not.toContain(TOPIC)
+  })
+
+  it('writes no secret of a KMS and no key to the log, whatever happens', async () => {
+    const lines: string[] = []
+    const logger = createLogger({ level: 'trace', write: (line) => void lines.push(line) })
+    await broker.topics.create({ name: TOPIC, partitions: 1, configs: { 'cleanup.policy': 'compact' } })
+    await writeRaw('{"tenant":"default","name":"x","type":"KEK"}', `{"kmsProps":{"secret":"${SECRET}"}`)
+    await writeRaw('{"tenant":"default","name":"y","type":"KEK"}', `{"type":"KEK","kmsProps":{"secret":"${SECRET}"}}`)
+    await writeRaw(`{"tenant":"default","name":"${SECRET}"`, null)
+    const { call } = await start({ logger, settings: { debug: 'true' } })
+    await call(`POST ${KEKS}?testSharing=true`, KEK)
+    const { body } = await call(`POST ${KEKS}/k/deks/s`, {})
+    const dek = body as { readonly keyMaterial: string; readonly encryptedKeyMaterial: string }
+    await call(`GET ${KEKS}/k`)
+    await call(`GET ${KEKS}/k/deks/s`)
+    await call(`POST ${KEKS}/k/deks/s?rewrap=true`, {})
+    await call(`POST ${KEKS}/k/deks/s`, { encryptedKeyMaterial: dek.encryptedKeyMaterial })
+    await call(`POST ${KEKS}/k/deks/other`, { encryptedKeyMaterial: dek.keyMaterial })
+    await call(`POST ${KEKS}/k/deks/other`, { version: dek.keyMaterial, algorithm: SECRET, deleted: {} })
+    await call(`PUT ${KEKS}/k`, { kmsProps: { secret: `other-${SECRET}` } })
+    expect((await call(`GET ${KEKS}/k/deks/s`)).status).toBe(500)
+    expect((await call(`POST ${KEKS}`, `{"kmsProps":{"secret":"${SECRET}"}`)).status).toBe(400)
+    expect(lines.join('\n')).toContain('its value is no JSON object')
+    for (const secret of [SECRET, dek.keyMaterial, dek.encryptedKeyMaterial])
+      expect(lines.join('\n')).not.toContain(secret)
+  })
+})

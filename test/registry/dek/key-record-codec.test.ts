@@ -1,0 +1,162 @@
+import { describe, expect, it } from 'vitest'
+import type { KeyRecord, StoredDek, StoredKek } from '../../../src/registry/dek/key.ts'
+import { KeyRecordCodec, markerRecord } from '../../../src/registry/dek/key-record-codec.ts'
+import type { Subject } from '../../../src/registry/model/subject.ts'
+
+const KEK: StoredKek = {
+  name: 'kek1',
+  kmsType: 'test-kms',
+  kmsKeyId: 'myid',
+  kmsProps: {},
+  doc: undefined,
+  shared: false,
+  deleted: false,
+}
+const DEK: StoredDek = {
+  kekName: 'kek1',
+  subject: 'orders' as Subject,
+  algorithm: 'AES256_GCM',
+  version: 1,
+  encryptedKeyMaterial: 'AQID',
+  deleted: false,
+}
+const kek = (changes: Partial<StoredKek> = {}): KeyRecord => {
+  const value = { ...KEK, ...changes }
+  return { kind: 'kek', name: value.name, value }
+}
+const dek = (changes: Partial<StoredDek> = {}): KeyRecord => {
+  const value = { ...DEK, ...changes }
+  const { encryptedKeyMaterial: _, deleted: __, ...id } = value
+  return { kind: 'dek', id, value }
+}
+
+// What Confluent's own classes of the DEK registry (8.5) wrote, with Jackson 2.20, for the same keys.
+const WRITTEN: readonly (readonly [what: string, record: KeyRecord, key: string, value: string])[] = [
+  [
+    'a KEK',
+    kek(),
+    '{"tenant":"default","name":"kek1","type":"KEK"}',
+    '{"name":"kek1","kmsType":"test-kms","kmsKeyId":"myid","kmsProps":{},"shared":false,"deleted":false,"type":"KEK"}',
+  ],
+  [
+    'a KEK with everything',
+    kek({
+      name: 'kek2',
+      kmsType: 'aws-kms',
+      kmsKeyId: 'arn:aws:kms:1',
+      kmsProps: { region: 'eu', Zone: '1', 'a"ä': '\n' },
+      doc: 'why ä',
+      shared: true,
+      deleted: true,
+    }),
+    '{"tenant":"default","name":"kek2","type":"KEK"}',
+    '{"name":"kek2","kmsType":"aws-kms","kmsKeyId":"arn:aws:kms:1","kmsProps":{"Zone":"1","a\\"ä":"\\n","region":"eu"},"doc":"why ä","shared":true,"deleted":true,"type":"KEK"}',
+  ],
+  [
+    'a DEK',
+    dek(),
+    '{"tenant":"default","kekName":"kek1","subject":"orders","algorithm":"AES256_GCM","version":1,"type":"DEK"}',
+    '{"kekName":"kek1","subject":"orders","algorithm":"AES256_GCM","version":1,"encryptedKeyMaterial":"AQID","deleted":false,"type":"DEK"}',
+  ],
+  [
+    'a DEK of a context, without material',
+    dek({
+      subject: ':.c:orders/1' as Subject,
+      algorithm: 'AES256_SIV',
+      version: 2,
+      encryptedKeyMaterial: undefined,
+      deleted: true,
+    }),
+    '{"tenant":"default","kekName":"kek1","subject":":.c:orders/1","algorithm":"AES256_SIV","version":2,"type":"DEK"}',
+    '{"kekName":"kek1","subject":":.c:orders/1","algorithm":"AES256_SIV","version":2,"deleted":true,"type":"DEK"}',
+  ],
+]
+
+describe('records of keys', () => {
+  it.each(WRITTEN)('are written as by the original: %s', (_, record, key, value) => {
+    const written = new KeyRecordCodec().encode(record)
+    expect([String(written.key), String(written.value)]).toEqual([key, value])
+  })
+
+  it.each(WRITTEN)('are read as the original wrote them: %s', (_, record, key, value) => {
+    expect(new KeyRecordCodec().decode(Buffer.from(key), Buffer.from(value))).toEqual(record)
+  })
+
+  it.each([kek(), dek()])('remove a key where they have no value', (record) => {
+    const codec = new KeyRecordCodec()
+    const written = codec.encode({ ...record, value: null } as KeyRecord)
+    expect(written.value).toBeNull()
+    expect(codec.decode(written.key, null)).toEqual({ ...record, value: null })
+    expect(codec.decode(written.key, Buffer.alloc(0))).toEqual({ ...record, value: null })
+  })
+
+  it('may leave out what has a default, and hold more', () => {
+    const key = Buffer.from('{"type":"KEK","tenant":"default","name":"kek1","more":1}')
+    const value = Buffer.from('{"type":"KEK","kmsType":"test-kms","kmsKeyId":"myid","ts":5,"more":1}')
+    expect(new KeyRecordCodec().decode(key, value)).toEqual(kek())
+  })
+
+  it('are replaced in the spelling in which they were read', () => {
+    const codec = new KeyRecordCodec()
+    const key =
+      '{"type":"DEK","tenant":"default","kekName":"kek1","subject":":.:orders","algorithm":"AES256_GCM","version":1}'
+    expect(codec.decode(Buffer.from(key), null)).toMatchObject({ id: { subject: 'orders' } })
+    expect(String(codec.encode(dek()).key)).toBe(key)
+  })
+
+  it.each([
+    ['of another tenant', { key: Buffer.from('{"tenant":"t1","name":"kek1","type":"KEK"}'), value: null }],
+    ['that new leaders write', markerRecord()],
+  ])('stand for nothing: %s', (_, { key, value }) => {
+    expect(new KeyRecordCodec().decode(key, value)).toBeUndefined()
+  })
+
+  const SECRET = 'AQIDBAUGBwgJ'
+  it.each([
+    ['a key that is no JSON', SECRET, null, 'its key is no JSON object'],
+    ['no key', null, null, 'its key is no JSON object'],
+    ['a key that is no object', '[]', null, 'its key is no JSON object'],
+    [
+      'a key of an unknown type',
+      '{"tenant":"default","type":"NEW"}',
+      null,
+      "the member 'type' of its key is missing or wrong",
+    ],
+    [
+      'a KEK without a name',
+      '{"tenant":"default","type":"KEK"}',
+      null,
+      "the member 'name' of its key is missing or wrong",
+    ],
+    [
+      'a DEK of an unknown algorithm',
+      WRITTEN[2]![2].replace('AES256_GCM', SECRET),
+      null,
+      "the member 'algorithm' of its key",
+    ],
+    ['a value that is no JSON', WRITTEN[2]![2], `{"encryptedKeyMaterial":"${SECRET}"`, 'its value is no JSON object'],
+    [
+      'a value of another type',
+      WRITTEN[2]![2],
+      `{"type":"KEK","encryptedKeyMaterial":"${SECRET}"}`,
+      "the member 'type' of its value",
+    ],
+    [
+      'a KEK without a KMS',
+      WRITTEN[0]![2],
+      `{"type":"KEK","kmsProps":{"secret":"${SECRET}"}}`,
+      "the member 'kmsType' of its value",
+    ],
+    [
+      'a KEK with wrong properties',
+      WRITTEN[0]![2],
+      `{"type":"KEK","kmsType":"a","kmsKeyId":"b","kmsProps":{"${SECRET}":{"secret":"${SECRET}"}}}`,
+      "the member 'kmsProps' of its value",
+    ],
+  ])('cannot be read, and are not quoted: %s', (_, key, value, message) => {
+    const decode = () =>
+      new KeyRecordCodec().decode(key === null ? null : Buffer.from(key), value === null ? null : Buffer.from(value))
+    expect(decode).toThrow(message)
+    expect(decode).not.toThrow(SECRET)
+  })
+})

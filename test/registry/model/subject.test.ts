@@ -1,0 +1,36 @@
+import { describe, expect, it } from 'vitest'
+import { checkSubject, contextOf, toContext, toSubject } from '../../../src/registry/model/subject.ts'
+
+describe('a subject’s name', () => {
+  it.each([
+    ['orders', '.', 'orders', '.'],
+    [':.:orders', '.c', 'orders', '.'],
+    ['orders', '.c', ':.c:orders', '.c'],
+    [':.d:orders', '.c', ':.d:orders', '.d'],
+    [':.c:', '.', ':.c:', '.c'],
+    ['a:b/c', '.', 'a:b/c', '.'],
+    [':x', '.', ':x', '.'],
+    ['a\nb', '.c', ':.c:a\nb', '.c'],
+  ])('%j in %s is %j', (raw, context, subject, own) => {
+    expect([toSubject(raw, context), contextOf(toSubject(raw, context))]).toEqual([subject, own])
+  })
+
+  it.each([
+    ['c', '.c'],
+    ['.c', '.c'],
+    [':.c:', '.c'],
+    ['.', '.'],
+    ['a:b', undefined],
+  ])('%j names the context %j', (raw, context) => {
+    expect(toContext(raw)).toBe(context)
+  })
+
+  it.each(['__GLOBAL', '__EMPTY', 'a\u0000', ':.__GLOBAL:x'])('may not be %j', (name) => {
+    expect(() => checkSubject(toSubject(name), { rejectEmpty: false })).toThrow(`The specified subject '${name}'`)
+  })
+
+  it('may be empty unless that is refused', () => {
+    expect(checkSubject(toSubject(''), { rejectEmpty: false })).toBe('')
+    expect(() => checkSubject(toSubject(''), { rejectEmpty: true })).toThrow('is not a valid')
+  })
+})

@@ -1,0 +1,31 @@
+import { expect, it } from 'vitest'
+import { matchesTagPattern } from '../../../src/serde/rules/tag-pattern.ts'
+
+// The examples in the documentation of Confluent's clients, and their edges.
+it.each([
+  ['eve', 'eve*', true],
+  ['alice.bob.eve', 'a*.bob.eve', true],
+  ['alice.bob.eve', 'a*.bob.e*', true],
+  ['alice.bob.eve', 'a*', false],
+  ['alice.bob.eve', 'a**', true],
+  ['alice.bob.eve', 'alice.bob*', false],
+  ['alice.bob.eve', 'alice.bob**', true],
+  ['alice.bob.eve', '**.eve', true],
+  ['eve', '**.eve', false],
+  ['alice.bob.eve', '**.*', true],
+  ['alice.bob', 'alice.bo?', true],
+  ['alice.bob', 'alice?bob', false],
+  ['$.a.b', '$.a.b', true],
+  ['a+b', 'a+b', true],
+  ['a*b', 'a\\*b', true],
+  ['axb', 'a\\*b', false],
+  ['alice', 'lic', false],
+])('of the name %s the pattern %s: %s', (name, pattern, isMatch) => {
+  expect(matchesTagPattern(pattern, name)).toBe(isMatch)
+})
+
+it('takes no longer for a pattern that is made to take long', () => {
+  const started = performance.now()
+  expect(matchesTagPattern(`${'**a'.repeat(200)}b`, 'a'.repeat(2_000))).toBe(false)
+  expect(performance.now() - started).toBeLessThan(2_000)
+})

@@ -1,0 +1,107 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import type { BackendRequest, BrokerBackend, FetchedPartition } from '../../src/broker/backend.ts'
+import { BrokerError } from '../../src/broker/error.ts'
+import { batchesOf, recordsOf } from '../../src/broker/record-batch.ts'
+import type { Clock } from '../../src/config/clock.ts'
+
+/**
+ * The fault of one call: the connection breaks before or after the call was executed (the caller cannot know which),
+ * the node is not the leader, or the response is truncated within a batch, but never within the first one (KIP-74).
+ */
+export type Fault = 'none' | 'broken before' | 'broken after' | 'not leader' | 'cut short'
+
+/** Calls that wait for other members or for records, and so are not serialized with other calls. */
+const HELD_BACK: ReadonlySet<keyof BrokerBackend> = new Set(['joinGroup', 'syncGroup', 'fetch', 'close'])
+
+/** A backend whose calls fail as `next` decides. Calls are executed in order, as on one connection. */
+export function createFaultyBackend(home: BrokerBackend, next: (call: keyof BrokerBackend) => Fault): BrokerBackend {
+  let turn: Promise<unknown> = Promise.resolve()
+  const carryOut = async (name: keyof BrokerBackend, request: unknown): Promise<unknown> => {
+    const call = home[name].bind(home) as (request: unknown) => Promise<unknown>
+    const fault = next(name)
+    if (fault === 'broken before') throw broken()
+    if (fault === 'not leader') return refusal(name, request)
+    const answer = await call(request)
+    if (fault === 'broken after') throw broken()
+    return fault === 'cut short' && name === 'fetch' ? cutShort(answer as readonly FetchedPartition[]) : answer
+  }
+  return new Proxy(home, {
+    get: (_, name: keyof BrokerBackend) => (request: unknown) => {
+      if (HELD_BACK.has(name)) return carryOut(name, request)
+      const answer = turn.then(() => carryOut(name, request))
+      turn = answer.catch(() => undefined)
+      return answer
+    },
+  })
+}
+
+/** A backend that rejects each batch with a record whose value `isRefused`, and reports these records. */
+export function createStrictBackend(home: BrokerBackend, isRefused: (value: string) => boolean): BrokerBackend {
+  const produce: BrokerBackend['produce'] = async (request) => {
+    const looked = await Promise.all(
+      request.batches.map(async (batch) => {
+        const records = (await Promise.all([...batchesOf(batch.bytes)].map((one) => recordsOf(one)))).flat()
+        return {
+          batch,
+          rejectedRecords: records.flatMap(({ value }, place) => (isRefused(String(value)) ? [place] : [])),
+        }
+      }),
+    )
+    const batches = looked.filter(({ rejectedRecords }) => rejectedRecords.length === 0).map(({ batch }) => batch)
+    const stored = batches.length === 0 ? [] : await home.produce({ ...request, batches })
+    const error = { code: 'invalid_record', message: 'INVALID_RECORD' } as const
+    const refusals = looked
+      .filter(({ rejectedRecords }) => rejectedRecords.length > 0)
+      .map(({ batch: { topic, partition }, rejectedRecords }) => ({
+        topic,
+        partition,
+        baseOffset: -1,
+        error,
+        rejectedRecords,
+      }))
+    return [...stored, ...refusals]
+  }
+  return new Proxy(home, {
+    get: (_, name: keyof BrokerBackend) => (name === 'produce' ? produce : home[name].bind(home)),
+  })
+}
+
+/** A clock whose sleeps take about 1 ms of real time, but advance the clock by the requested time. */
+export function fastClock(): Clock {
+  let nowMs = 0
+  return {
+    nowMs: () => nowMs,
+    monotonicMs: () => nowMs,
+    sleep: async (ms, signal) => {
+      await delay(1)
+      signal?.throwIfAborted()
+      nowMs += ms
+    },
+  }
+}
+
+function refusal(name: keyof BrokerBackend, request: unknown): unknown {
+  const error = { code: 'not_leader', message: 'NOT_LEADER_OR_FOLLOWER' } as const
+  if (name === 'produce') {
+    const { batches } = request as BackendRequest<'produce'>
+    return batches.map(({ topic, partition }) => ({ topic, partition, baseOffset: -1, error }))
+  }
+  if (name === 'fetch') {
+    const { partitions } = request as BackendRequest<'fetch'>
+    const nothing = { bytes: Buffer.alloc(0), endOffset: -1, startOffset: -1, aborted: [] }
+    return partitions.map(({ topic, partition }) => ({ topic, partition, ...nothing, error }))
+  }
+  throw new BrokerError(error.code, error.message)
+}
+
+function cutShort(answer: readonly FetchedPartition[]): readonly FetchedPartition[] {
+  return answer.map((one) => {
+    const [first] = batchesOf(one.bytes)
+    const length = Math.max(first?.bytes.length ?? 0, Math.floor(one.bytes.length * 0.7))
+    return { ...one, bytes: one.bytes.subarray(0, length) }
+  })
+}
+
+function broken(): BrokerError {
+  return new BrokerError('unavailable', 'the connection broke off')
+}

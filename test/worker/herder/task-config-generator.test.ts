@@ -1,0 +1,38 @@
+import { expect, it } from 'vitest'
+import { systemClock } from '../../../src/config/clock.ts'
+import { createLogger, secretMaskerOf } from '../../../src/config/logger.ts'
+import { httpSink } from '../../../src/plugins/connectors/http-sink/sink.ts'
+import { ConfigResolver } from '../../../src/worker/configuration/config-resolver.ts'
+import { findConnector } from '../../../src/worker/configuration/connector-plugin.ts'
+import { TaskConfigGenerator } from '../../../src/worker/herder/task-config-generator.ts'
+import type { ConfigStore } from '../../../src/worker/stores/config-store.ts'
+import { localPluginHost } from '../../support/plugin-host.ts'
+
+it('keys that nobody reads are told once, when the tasks are made, with what was meant', async () => {
+  const lines: string[] = []
+  const logger = createLogger({ write: (line) => void lines.push(line) })
+  const config = { 'connector.class': 'HttpSink', topics: 't', 'http.api.url': 'http://h/', 'task.max': '2' }
+  const stored = { config, tasks: [] as object[], appliedConfig: undefined as object | undefined }
+  const plugins = localPluginHost([httpSink])
+  const sink = findConnector(plugins.catalog, config)!
+  const making = new TaskConfigGenerator({
+    plugins,
+    configs: { state: { connector: () => stored } } as unknown as ConfigStore,
+    resolver: new ConfigResolver(new Map(), secretMaskerOf(logger)),
+    clock: systemClock,
+    logger,
+    async putTasks(_, tasks) {
+      Object.assign(stored, { tasks, appliedConfig: config })
+    },
+  })
+  const { signal } = new AbortController()
+  await making.run('out', sink, signal)
+  await making.run('out', sink, signal)
+  expect(lines.map((line) => JSON.parse(line))).toEqual([
+    expect.objectContaining({
+      connector: 'out',
+      keys: [{ key: 'task.max', meant: 'tasks.max' }],
+      msg: 'the configuration has keys that no plugin reads',
+    }),
+  ])
+})

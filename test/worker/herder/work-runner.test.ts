@@ -1,0 +1,219 @@
+import { describe, expect, it } from 'vitest'
+import { BrokerError } from '../../../src/broker/error.ts'
+import type { RawConfig } from '../../../src/sdk/index.ts'
+import type { WorkRunnerOptions } from '../../../src/worker/herder/work-runner.ts'
+import { configure, createRunner, SOURCE } from '../../support/worker-parts.ts'
+
+const ID = { connector: 'c', task: 0 }
+const START = { do: 'start-task', id: ID, config: SOURCE, target: 'STARTED' } as const
+
+describe('a runner', () => {
+  it('reads offsets, then starts tasks, and writes what they say of themselves', async () => {
+    const { runner, written, tasks } = createRunner()
+    await runner.execute([START])
+    tasks[0]?.say({ type: 'running' })
+    tasks[0]?.say({ type: 'failed', trace: 'why' })
+    await runner.stopTask(ID)
+    expect(written).toEqual(['offsets', 'c-0 RUNNING', 'c-0 FAILED', 'c-0 UNASSIGNED'])
+    expect(tasks[0]?.spec).toMatchObject({ ...ID, kind: 'source', config: SOURCE, paused: false })
+    expect(runner.workerMetrics().starts).toMatchObject({ taskAttempts: 1, taskFailures: 0 })
+  })
+
+  it('tells what its connectors and tasks are doing', async () => {
+    const { runner, tasks, configs } = createRunner()
+    configure(configs, 1)
+    await runner.startConnector(configs.connector('c')!)
+    await runner.execute([START])
+    const states = () => [...runner.workerMetrics().connectors, ...runner.taskMetrics()].map(({ state }) => state)
+    expect(states()).toEqual(['running', 'unassigned'])
+    tasks[0]?.say({ type: 'running' })
+    expect(states()).toEqual(['running', 'running'])
+    configs.apply({ kind: 'target', connector: 'c', target: 'PAUSED' })
+    await runner.execute([
+      { do: 'set-connector', connector: configs.connector('c')! },
+      { do: 'set-task', id: ID, target: 'PAUSED' },
+    ])
+    expect(states()).toEqual(['paused', 'paused'])
+    tasks[0]?.say({ type: 'failed', trace: 'why' })
+    expect(states()).toEqual(['paused', 'failed'])
+    expect(runner.workerMetrics().connectors).toMatchObject([{ name: 'c', kind: 'source', className: 'Datagen' }])
+  })
+
+  it('fails a task whose class is not here, and says what to do', async () => {
+    const { runner, statuses, tasks } = createRunner()
+    await runner.execute([{ ...START, config: { 'connector.class': 'Gone' } }])
+    expect(tasks).toEqual([])
+    expect(statuses.task('c', 0)?.trace).toContain("there is no connector 'Gone' on this worker")
+    expect(runner.workerMetrics().starts.taskFailures).toBe(1)
+  })
+
+  it('starts an interrupted task again, from the offsets of now', async () => {
+    let asked = 0
+    const { runner, written, tasks } = createRunner({ onInterrupted: () => void asked++ })
+    await runner.execute([START])
+    tasks[0]?.say({ type: 'interrupted', reason: 'a neighbour' })
+    expect(asked).toBe(1)
+    await runner.restartInterrupted()
+    expect(tasks).toHaveLength(2)
+    expect(written).toEqual(['offsets', 'offsets'])
+    await runner.restartInterrupted()
+    expect(tasks).toHaveLength(2)
+  })
+
+  it('starts a fenced task only when nothing older can write, however often it has to ask', async () => {
+    let refusals = 2
+    const fence = async () => {
+      if (refusals-- > 0) throw new Error('nobody leads')
+    }
+    const { runner, written, tasks, clock } = createRunner({ fence })
+    await runner.execute([START])
+    expect(tasks).toEqual([])
+    await clock.advance(2_000)
+    expect(written).toEqual(['offsets'])
+    expect(tasks[0]?.spec.transactionalId).toBe('workers-c-0')
+  })
+
+  it('fails a fenced task whose offsets wait for a transaction, says how that is ended, and starts it afterwards', async () => {
+    const held = new BrokerError('transaction_open', 'end it with: kafka-transactions.sh abort')
+    let isHeld = true
+    const fence = async () => {
+      if (isHeld) throw held
+    }
+    const { runner, statuses, tasks, clock } = createRunner({ fence })
+    await runner.execute([START])
+    await clock.advance(100)
+    expect(statuses.task('c', 0)).toMatchObject({ state: 'FAILED', trace: expect.stringContaining(held.message) })
+    await clock.advance(5_000)
+    expect(runner.workerMetrics().starts.taskFailures).toBe(1)
+    isHeld = false
+    await clock.advance(60_000)
+    tasks[0]?.say({ type: 'running' })
+    await clock.advance(0)
+    expect(statuses.task('c', 0)).toMatchObject({ state: 'RUNNING', trace: null })
+    expect(runner.taskMetrics().map(({ state }) => state)).toEqual(['running'])
+  })
+
+  it('starts other tasks while a config provider takes long for one', async () => {
+    const reading = Promise.withResolvers<void>()
+    const { runner, parts, tasks, clock } = createRunner()
+    const isSlow = (config: RawConfig) => config['secret'] !== undefined
+    Object.assign(parts.resolver, {
+      hasPlaceholders: isSlow,
+      resolve: async (config: RawConfig) => {
+        if (isSlow(config)) await reading.promise
+        return { config, placeholderValues: new Map() }
+      },
+    })
+    const slow = { ...START, config: { ...SOURCE, secret: '${vault:a}' } }
+    await runner.execute([slow, { ...START, id: { connector: 'd', task: 0 } }])
+    expect(tasks.map(({ spec }) => spec.connector)).toEqual(['d'])
+    reading.resolve()
+    await clock.advance(0)
+    expect(tasks.map(({ spec }) => spec.connector)).toEqual(['d', 'c'])
+  })
+
+  it('reports no failure of a task that was stopped while a config provider read for it', async () => {
+    const reading = Promise.withResolvers<never>()
+    const { runner, parts, written, clock } = createRunner()
+    Object.assign(parts.resolver, { hasPlaceholders: () => true, resolve: () => reading.promise })
+    await runner.execute([START])
+    await runner.stopTask(ID)
+    reading.reject(new Error('sealed'))
+    await clock.advance(0)
+    expect(written.at(-1)).toBe('c-0 UNASSIGNED')
+  })
+
+  it('does not start a fenced task that was taken away meanwhile', async () => {
+    const fencing = Promise.withResolvers<void>()
+    const { runner, tasks, clock } = createRunner({ fence: () => fencing.promise })
+    await runner.execute([START])
+    await runner.stopTask(ID)
+    fencing.resolve()
+    await clock.advance(1_000)
+    expect(tasks).toEqual([])
+  })
+
+  it('walks away from a task that does not stop in time', async () => {
+    const done: string[] = []
+    const host: WorkRunnerOptions['host'] = {
+      start: () => ({
+        ...{ pause: () => undefined, resume: () => undefined },
+        counters: () => expect.unreachable(),
+        stop: () => new Promise<never>(() => undefined),
+        cancel: () => void done.push('cancel'),
+      }),
+    }
+    const { runner, written } = createRunner({ host })
+    await runner.execute([START])
+    await runner.stopTask(ID)
+    expect(done).toEqual(['cancel'])
+    expect(written.at(-1)).toBe('c-0 UNASSIGNED')
+  })
+
+  it('stores a connector’s tasks until the leader has them, and not when they are as they were', async () => {
+    const stored: number[] = []
+    let refusals = 1
+    const putTasks = async (_: string, made: readonly unknown[]) => {
+      if (refusals-- > 0) throw new Error('nobody leads')
+      stored.push(made.length)
+    }
+    const { runner, configs, clock, written } = createRunner({ putTasks })
+    configs.apply({ kind: 'connector', connector: 'c', config: { ...SOURCE, 'tasks.max': '3' } })
+    await runner.startConnector(configs.connector('c')!)
+    expect(written).toEqual(['c RUNNING'])
+    await clock.advance(1_000)
+    expect(stored).toEqual([3])
+  })
+
+  it('stores the tasks of a connector in the order of its configurations, however long one takes', async () => {
+    const stored: number[] = []
+    const first = Promise.withResolvers<void>()
+    const putTasks = async (_: string, made: readonly unknown[]) => {
+      if (made.length === 2) await first.promise
+      stored.push(made.length)
+    }
+    const { runner, configs, clock } = createRunner({ putTasks })
+    for (const tasksMax of ['2', '3']) {
+      configs.apply({ kind: 'connector', connector: 'c', config: { ...SOURCE, 'tasks.max': tasksMax } })
+      await runner.startConnector(configs.connector('c')!)
+      await clock.advance(0)
+    }
+    first.resolve()
+    await clock.advance(0)
+    expect(stored).toEqual([2, 3])
+  })
+
+  it('stores no tasks of a connector that was taken away meanwhile', async () => {
+    const { runner, configs, clock, stored } = createRunner()
+    configs.apply({ kind: 'connector', connector: 'c', config: SOURCE })
+    await Promise.all([runner.startConnector(configs.connector('c')!), runner.stopConnector('c')])
+    await clock.advance(0)
+    expect(stored).toEqual([])
+  })
+
+  it('leaves a task that failed as it is, whatever its connector should do', async () => {
+    const { runner, tasks } = createRunner()
+    await runner.execute([START])
+    tasks[0]?.say({ type: 'failed', trace: 'why' })
+    await runner.execute([{ do: 'set-task', id: ID, target: 'PAUSED' }])
+    expect(tasks[0]?.done).toEqual([])
+  })
+
+  it('writes no secret into a status', async () => {
+    const { runner, tasks, statuses, parts } = createRunner()
+    Object.assign(parts.resolver, { mask: (text: string) => text.replace('s3cret', '[hidden]') })
+    await runner.execute([START])
+    tasks[0]?.say({ type: 'failed', trace: 'can not log in with s3cret' })
+    expect(statuses.task('c', 0)?.trace).toBe('can not log in with [hidden]')
+  })
+
+  it('fails a connector that makes no tasks, and leaves it so until it is restarted or stopped', async () => {
+    const { runner, configs, clock, statuses } = createRunner()
+    configure(configs, 0, { ...SOURCE, 'tasks.max': 'many' })
+    await runner.startConnector(configs.connector('c')!)
+    await clock.advance(0)
+    expect(statuses.connector('c')).toMatchObject({ state: 'FAILED', trace: expect.stringContaining('tasks.max') })
+    await runner.execute([{ do: 'set-connector', connector: configs.connector('c')! }])
+    expect(statuses.connector('c')?.state).toBe('FAILED')
+  })
+})

@@ -1,0 +1,35 @@
+import { expect, it } from 'vitest'
+import type { Broker } from '../../../src/broker/broker.ts'
+import type { PeerClient } from '../../../src/worker/membership/peer-client.ts'
+import { workerSettings } from '../../../src/worker/settings.ts'
+import type { GroupReference } from '../../../src/worker/startup/group-reference.ts'
+import { createHerder } from '../../../src/worker/startup/herder.ts'
+import { WorkerEvents } from '../../../src/worker/startup/worker-events.ts'
+import type { Stores } from '../../../src/worker/stores/stores.ts'
+import { configure, createRunner } from '../../support/worker-parts.ts'
+
+it('a config record that is read before the herder exists starts its connector with the next one', async () => {
+  const { parts, configs, tasks } = createRunner()
+  const events = new WorkerEvents()
+  const work = { connectors: [], tasks: [0, 1].map((task) => ({ connector: 'c', task })) }
+  const group = { work, has: () => true, isLeader: false, rebalanceIfWorkChanged: () => undefined }
+  configure(configs, 2)
+  expect(events.emit('configRecord', { kind: 'commit', connector: 'c', tasks: 2 })).toBe(false)
+  const { configs: configStore, statuses, offsets, plugins, resolver, literals, logger, host: threads } = parts
+  const { herder } = createHerder({
+    settings: workerSettings([]),
+    broker: {} as Broker,
+    logger,
+    events,
+    stores: { configs: configStore, statuses, offsets } as Stores,
+    plugins,
+    resolver,
+    literals,
+    threads,
+    peers: {} as PeerClient,
+    group: { current: () => group, isLeader: () => false, workerId: 'me:1' } as unknown as GroupReference,
+  })
+  events.emit('configRecord', { kind: 'target', connector: 'c', target: 'STARTED' })
+  await herder.isResponding()
+  expect(tasks.map(({ spec }) => spec.task)).toEqual([0, 1])
+})

@@ -1,0 +1,39 @@
+import { describe, expect, it } from 'vitest'
+import type { Producer } from '../../../src/broker/broker.ts'
+import { SinkReports } from '../../../src/worker/tasks/sink-reports.ts'
+import { openTestLog } from '../../support/topic.ts'
+
+const TOPIC = { name: 'reports', partitions: 3, replicationFactor: 1 }
+const RECORD = { key: null, value: Buffer.from('v'), headers: [] }
+
+describe('the reports of a sink', () => {
+  it('are in a topic with the partitions of the configuration, which is created once', async () => {
+    const broker = await openTestLog('in')
+    const reports = new SinkReports({ topics: async () => broker.topics, producer: () => broker.producer() })
+    await Promise.all([reports.write(TOPIC, [RECORD]), reports.write(TOPIC, [RECORD])])
+    await reports.close()
+    expect((await broker.topics.describe('reports'))?.partitions).toHaveLength(3)
+    const ends = await broker.topics.offsets('reports', 'latest')
+    expect(ends.reduce((sum, { offset }) => sum + offset, 0)).toBe(2)
+  })
+
+  it('are written once a topic or a producer that failed to open is available', async () => {
+    const broker = await openTestLog('in')
+    const failures = [new Error('no topics'), new Error('no producer')]
+    const open = async <Client>(client: Client | Promise<Client>, message: string): Promise<Client> => {
+      const [next] = failures
+      if (next?.message === message) throw failures.shift()
+      return client
+    }
+    const reports = new SinkReports({
+      topics: () => open(broker.topics, 'no topics'),
+      producer: () => open<Producer>(broker.producer(), 'no producer'),
+    })
+    await expect(reports.write(TOPIC, [RECORD])).rejects.toThrow('no topics')
+    await expect(reports.write(TOPIC, [RECORD])).rejects.toThrow('no producer')
+    await reports.write(TOPIC, [RECORD])
+    await reports.close()
+    const ends = await broker.topics.offsets('reports', 'latest')
+    expect(ends.reduce((sum, { offset }) => sum + offset, 0)).toBe(1)
+  })
+})

@@ -1,0 +1,50 @@
+import { expect, it } from 'vitest'
+import { UNRESTRICTED } from '../../../src/sdk/index.ts'
+import { parseOverridePolicy } from '../../../src/worker/model/override-policy.ts'
+import { overrideEntries } from '../../../src/worker/validation/client-overrides.ts'
+
+const config = {
+  'producer.override.linger.ms': '5',
+  'consumer.override.sasl.mechanism': 'PLAIN',
+  'admin.override.client.id': 'x',
+}
+
+function block(policy: string, kind: 'source' | 'sink', more: Record<string, string> = {}, allowed: string[] = []) {
+  const found = parseOverridePolicy(policy, allowed)
+  if (!found) throw new Error(`no policy ${policy}`)
+  return overrideEntries({ ...config, ...more }, kind, found, UNRESTRICTED).map(({ value }) => [
+    value.name,
+    ...value.errors,
+  ])
+}
+
+it('are those of the clients that a connector will have', () => {
+  const deadLetters = { 'errors.deadletterqueue.topic.name': 'd' }
+  expect(block('All', 'source')).toEqual([['producer.override.linger.ms']])
+  expect(block('All', 'source', { 'topic.creation.groups': 'g' })).toHaveLength(2)
+  expect(block('All', 'source', deadLetters)).toHaveLength(2)
+  expect(block('All', 'sink')).toEqual([['consumer.override.sasl.mechanism']])
+  expect(block('All', 'sink', deadLetters).map(([name]) => name)).toEqual(Object.keys(config))
+})
+
+it('are refused by the policy, with its name', () => {
+  const message = `The 'None' policy does not allow 'producer.override.linger.ms' to be overridden in the connector configuration.`
+  expect(block('None', 'source')).toEqual([['producer.override.linger.ms', message]])
+  expect(block('Principal', 'source')[0]).toHaveLength(2)
+  expect(block('Principal', 'sink')[0]).toHaveLength(1)
+  expect(block('Allowlist', 'source', {}, ['linger.ms'])[0]).toHaveLength(1)
+})
+
+it('are refused with a value that their client could not have', () => {
+  const [, [name, ...errors] = []] = block('All', 'source', { 'producer.override.batch.size': 'big' })
+  expect(name).toBe('producer.override.batch.size')
+  expect(errors).toEqual([
+    expect.stringMatching(/^Invalid value big for configuration producer\.override\.batch\.size: /),
+  ])
+})
+
+it('know the policies by their short names and their classes', () => {
+  const java = 'org.apache.kafka.connect.connector.policy.PrincipalConnectorClientConfigOverridePolicy'
+  expect(parseOverridePolicy(java, [])?.name).toBe('Principal')
+  expect(parseOverridePolicy('Anything', [])).toBeUndefined()
+})

@@ -1,0 +1,84 @@
+import { expect, it } from 'vitest'
+import { defineSource, UNRESTRICTED, z } from '../../../src/sdk/index.ts'
+import { parseTaskConfig } from '../../../src/worker/configuration/task-config.ts'
+import { parseOverridePolicy } from '../../../src/worker/model/override-policy.ts'
+import { validateConnector } from '../../../src/worker/validation/validate.ts'
+import { localPluginHost } from '../../support/plugin-host.ts'
+
+const SINK = { 'connector.class': 'FileStreamSink', name: 'out', file: '/tmp/out' }
+
+async function errorsOf(config: Readonly<Record<string, string>>, key: string, plugins = localPluginHost()) {
+  const { configs } = await validateConnector(
+    { ...SINK, ...config },
+    {
+      plugins,
+      groupId: 'workers',
+      exactlyOnceSources: false,
+      workerDefaults: {},
+      overrides: parseOverridePolicy('All', [])!,
+      access: UNRESTRICTED,
+    },
+  )
+  return configs.find(({ value }) => value.name === key)?.value.errors
+}
+
+it('take expressions for topics as Java reads them', async () => {
+  expect(await errorsOf({ 'topics.regex': '(?i)orders-\\Q.\\E\\p{Alpha}+' }, 'topics.regex')).toEqual([])
+  expect(await errorsOf({ 'topics.regex': 'orders-(' }, 'topics.regex')).toEqual([
+    'Invalid value orders-( for configuration topics.regex: Invalid regex',
+  ])
+})
+
+it('tell what is wrong with the topics that a source wants', async () => {
+  const source = { 'connector.class': 'Datagen', 'kafka.topic': 't' }
+  const wrong = (keys: Readonly<Record<string, string>>) => errorsOf({ ...source, ...keys }, 'topic.creation.groups')
+  const fine = { 'topic.creation.default.partitions': '-1', 'topic.creation.default.replication.factor': '1' }
+  expect(await wrong(fine)).toEqual([])
+  expect(await wrong({ 'topic.creation.default.partitions': '3' })).toEqual([
+    'Missing required configuration "topic.creation.default.replication.factor" which has no default value.',
+  ])
+  const group = { 'topic.creation.groups': 'g', 'topic.creation.g.include': '(', 'topic.creation.g.partitions': '0' }
+  expect(await wrong({ ...fine, ...group })).toEqual([
+    expect.stringMatching(/configuration topic\.creation\.g\.include: .*Invalid regex/),
+    expect.stringMatching(/configuration topic\.creation\.g\.partitions: .*expected at least 1, or -1/),
+  ])
+})
+
+it('let a source end its transactions itself only if it can', async () => {
+  const plugins = (definesTransactions: boolean) => {
+    const poll = async function* () {}
+    const plugin = { class: 'Own', version: '1', summary: '', config: z.object({}), definesTransactions, poll }
+    return localPluginHost([defineSource(plugin)])
+  }
+  const config = { 'connector.class': 'Own', 'transaction.boundary': 'Connector' }
+  expect(await errorsOf(config, 'transaction.boundary', plugins(true))).toEqual([])
+  expect(await errorsOf(config, 'transaction.boundary', plugins(false))).toEqual([
+    'The connector does not support connector-defined transaction boundaries with the given configuration. ' +
+      'Please reconfigure it to use a different transaction boundary definition.',
+  ])
+})
+
+it('keep a sink from reading its own dead letters', async () => {
+  const letters = { 'errors.deadletterqueue.topic.name': 'Orders-dead' }
+  expect(await errorsOf({ ...letters, 'topics.regex': '(?i)orders-.*' }, 'topics.regex')).toHaveLength(1)
+  expect(await errorsOf({ ...letters, 'topics.regex': 'orders-.*' }, 'topics.regex')).toEqual([])
+})
+
+it('match no expression that may backtrack: the task does', async () => {
+  const hostile = { 'errors.deadletterqueue.topic.name': `${'a'.repeat(40)}!` }
+  const startMs = performance.now()
+  expect(await errorsOf({ ...hostile, 'topics.regex': '(a+)+' }, 'topics.regex')).toEqual([])
+  expect(await errorsOf({ ...hostile, 'topics.regex': '(a+)+(?=b)b' }, 'topics.regex')).toEqual([])
+  expect(performance.now() - startMs).toBeLessThan(5_000)
+  const own = { 'errors.deadletterqueue.topic.name': 'ab', 'topics.regex': 'a(?=b).' }
+  expect(await errorsOf(own, 'topics.regex')).toEqual([])
+  expect(() => parseTaskConfig({ 'connector.class': 'x', ...own })).toThrow(
+    "The DLQ topic 'ab' may not be included in the list of topics (a(?=b).) consumed by the connector",
+  )
+})
+
+it('take look-ahead at the beginning of an expression for topics', async () => {
+  const letters = { 'errors.deadletterqueue.topic.name': 'orders-dead' }
+  expect(await errorsOf({ ...letters, 'topics.regex': '^(?!internal-).*' }, 'topics.regex')).toHaveLength(1)
+  expect(await errorsOf({ ...letters, 'topics.regex': '(?!orders-).*' }, 'topics.regex')).toEqual([])
+})

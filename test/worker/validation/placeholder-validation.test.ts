@@ -1,0 +1,124 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import type { ConfigInfos } from '../../../src/clients/worker.ts'
+import { SecretMasker } from '../../../src/config/secret-masker.ts'
+import { UNRESTRICTED } from '../../../src/sdk/index.ts'
+import { ConfigResolver } from '../../../src/worker/configuration/config-resolver.ts'
+import type { WrittenConfig } from '../../../src/worker/configuration/written-config.ts'
+import { parseOverridePolicy } from '../../../src/worker/model/override-policy.ts'
+import { validateResolved, validateUnresolved } from '../../../src/worker/validation/placeholder-validation.ts'
+import { type ValidationContext, validateConnector } from '../../../src/worker/validation/validate.ts'
+import { localPluginHost } from '../../support/plugin-host.ts'
+
+const context: ValidationContext = {
+  plugins: localPluginHost(),
+  groupId: 'workers',
+  exactlyOnceSources: false,
+  workerDefaults: { 'value.converter': 'org.apache.kafka.connect.json.JsonConverter' },
+  overrides: parseOverridePolicy('All', [])!,
+  access: UNRESTRICTED,
+}
+const validate = (config: WrittenConfig) => validateConnector(config, context)
+const SINK = { 'connector.class': 'FileStreamSink', name: 'sink', topics: 'orders', file: '/tmp/x' }
+const of = (name: string, { configs }: ConfigInfos) => configs.find(({ value }) => value.name === name)?.value
+
+async function resolved(written: Readonly<Record<string, string>>, values: Readonly<Record<string, string>>) {
+  const resolver = new ConfigResolver(new Map([['env', () => values]]), new SecretMasker())
+  return validateResolved(written, await resolver.resolve(written), validate)
+}
+
+describe('who may not create connectors', () => {
+  it('has placeholders accepted wherever they are', async () => {
+    const written = { ...SINK, 'tasks.max': '${env:N}', transforms: 'a,${env:X}', 'transforms.a.type': '${env:T}' }
+    const validation = await validateUnresolved(written, validate)
+    expect(validation).toMatchObject({ error_count: 0 })
+    expect(of('tasks.max', validation)).toMatchObject({ value: '${env:N}', errors: [] })
+    expect(of('transforms', validation)).toMatchObject({ value: 'a,${env:X}', errors: [] })
+  })
+
+  it('hears of other mistakes', async () => {
+    const validation = await validateUnresolved({ ...SINK, 'tasks.max': 'many', file: '${env:F}' }, validate)
+    expect(validation.error_count).toBeGreaterThan(0)
+    expect(of('tasks.max', validation)?.errors[0]).toMatch(/^Invalid value many/)
+  })
+})
+
+describe('who may create connectors', () => {
+  it('has what stands for placeholders judged, and not shown', async () => {
+    const validation = await resolved({ ...SINK, 'tasks.max': '${env:N}' }, { N: 'hideaway' })
+    expect(of('tasks.max', validation)).toMatchObject({
+      value: '${env:N}',
+      errors: expect.arrayContaining(['Invalid value [hidden] for configuration tasks.max: Not a number of type INT']),
+    })
+  })
+
+  it('hears of keys that follow from one at the key that has it', async () => {
+    const validation = await resolved(
+      { ...SINK, transforms: '${env:X}', predicates: '${env:X}' },
+      { X: 'first, hideaway' },
+    )
+    expect(JSON.stringify(validation)).not.toMatch(/hideaway|first/)
+    expect(of('transforms', validation)?.errors).toContain(
+      'Missing required configuration "transforms.[hidden].type" which has no default value.',
+    )
+    expect(validation.groups.join()).not.toContain('hideaway')
+  })
+
+  it('is answered without the values when there is no class to judge', async () => {
+    const asked = resolved({ topics: 'orders', file: '${env:F}' }, { F: 'hideaway' })
+    await expect(asked).rejects.toThrow('Connector config {topics=orders, file=${env:F}} contains no connector type')
+    const unknown = resolved({ ...SINK, 'connector.class': '${env:C}' }, { C: 'hideaway' })
+    await expect(unknown).rejects.toThrow('Failed to find any class that implements Connector')
+    await expect(unknown).rejects.not.toThrow(/hideaway/)
+  })
+})
+
+describe('what stands for a placeholder', () => {
+  const KEYS = [
+    ...['topics', 'topics.regex', 'file', 'tasks.max', 'name', 'transforms', 'predicates', 'transforms.a.type'],
+    ...['transforms.a.field', 'transforms.a.predicate', 'predicates.p.type', 'value.converter', 'key.converter'],
+    ...['errors.deadletterqueue.topic.name', 'errors.tolerance', 'consumer.override.group.id', 'tasks.max.enforce'],
+    ...['value.converter.schemas.enable', 'connector.class', 'config.action.reload', 'unknown.key'],
+  ]
+  const secret = fc
+    .string({ unit: fc.constantFrom(...'XYZ789,;:/ \n%"\'[(*é'), minLength: 1, maxLength: 24 })
+    .filter((text) => text.trim() !== '')
+
+  it('is in no member of an answer, whatever key it stands for, alone or inside other text', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.dictionary(fc.constantFrom(...KEYS), fc.constantFrom('${env:A}', 'x,${env:A}', '${env:A}${env:B}'), {
+          minKeys: 1,
+        }),
+        secret,
+        secret,
+        async (open, a, b) => {
+          const written = { ...SINK, transforms: 'a', predicates: 'p', ...open }
+          const answers = [
+            await resolved(written, { A: a, B: b }).catch((error: Error) => error.message),
+            await validateUnresolved(written, validate).catch((error: Error) => error.message),
+          ]
+          // Members that differ from those of an answer that knows no values.
+          const innocent = JSON.stringify([
+            await resolved(written, { A: 'Q#1Q', B: 'Q#2Q' }).catch(({ message }: Error) => message),
+            answers[1],
+          ])
+          const texts = textsIn(answers).filter((text) => !innocent.includes(JSON.stringify(text).slice(1, -1)))
+          for (const value of [a, b, ...a.split(/[,;\n]/), ...b.split(/[,;\n]/)].map((text) => text.trim())) {
+            if (value !== '' && /[XYZ789é]/.test(value))
+              expect(texts.filter((text) => text.includes(value))).toEqual([])
+          }
+        },
+      ),
+      { numRuns: 300 },
+    )
+  })
+})
+
+function textsIn(data: unknown): readonly string[] {
+  if (typeof data === 'string') return [data]
+  if (Array.isArray(data)) return data.flatMap(textsIn)
+  return typeof data === 'object' && data !== null
+    ? Object.entries(data).flatMap((entry) => entry.flatMap(textsIn))
+    : []
+}
