@@ -345,9 +345,7 @@ export class FrameReader {
   #readStruct(expected: Schema | null): unknown {
     const schema = this.readSchema()
     if (schema === null) throw new ProtocolError('a struct has no schema')
-    const struct = Object.fromEntries(
-      (schema.fields ?? []).map((field) => [field.name, this.readValue(field.schema)]),
-    )
+    const struct = Object.fromEntries((schema.fields ?? []).map((field) => [field.name, this.readValue(field.schema)]))
     if (expected === null) structSchemas.set(struct, schema)
     return struct
   }
