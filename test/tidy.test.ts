@@ -339,7 +339,7 @@ describe('the language of the source', () => {
 
   it('exports no name from several modules', () => {
     const shared = [...Map.groupBy(exported, ({ name }) => name)].filter(
-      ([name, found]) => new Set(found.map(({ file }) => file)).size > 1,
+      ([, found]) => new Set(found.map(({ file }) => file)).size > 1,
     )
     expect(shared.map(([name, found]) => `${name}: ${found.map(({ file }) => file).join(', ')}`)).toEqual([])
   })

@@ -1,4 +1,5 @@
-import type { Broker } from '../broker/broker.ts'
+import type { Broker, PartitionOffset } from '../broker/broker.ts'
+import { type Clock, systemClock } from '../config/clock.ts'
 import { type RunningProgram, startAll } from '../config/lifecycle.ts'
 import { type Logger, secretMaskerOf } from '../config/logger.ts'
 import type { Metrics } from '../config/metrics.ts'
@@ -10,10 +11,11 @@ import { CompatibilityWorker } from './compatibility-worker/compatibility-worker
 import { DekRegistry } from './dek/dek-registry.ts'
 import { type KeyLog, type KeyLogOptions, openKeyLog } from './dek/key-log.ts'
 import { KeyState } from './dek/key-state.ts'
-import type { MemberIdentity } from './leadership/election.ts'
-import { type Election, joinElection, type Leadership } from './leadership/leader-election.ts'
+import type { MemberIdentity } from './leadership/group-protocol.ts'
+import { LeaderElection } from './leadership/leader-election.ts'
+import { openLeaderWriter } from './leadership/leader-writer.ts'
 import { keyMetrics } from './metrics/key-metrics.ts'
-import { registryMetrics } from './metrics/metrics.ts'
+import { registryMetrics } from './metrics/registry-metrics.ts'
 import { modeInScope } from './queries/effective-config.ts'
 import { ParsedSchemas } from './queries/parsed-schemas.ts'
 import { Registry } from './registry.ts'
@@ -38,6 +40,7 @@ export type RegistryDependencies = {
    * caller has to stop it.
    */
   readonly onFailed?: (error: Error) => void
+  readonly clock?: Clock
 }
 
 /**
@@ -45,27 +48,38 @@ export type RegistryDependencies = {
  * the broker.
  */
 export function startRegistry(settings: RegistrySettings, dependencies: RegistryDependencies): Promise<RunningProgram> {
-  const { broker, metrics, onChange = () => {}, onFailed = () => {} } = dependencies
+  const { broker, metrics, onChange = () => {}, onFailed = () => {}, clock = systemClock } = dependencies
   const logger = dependencies.logger.child({ program: 'registry' })
   secretMaskerOf(dependencies.logger).add([...settings.secrets, ...localKmsSecrets(process.env)])
   for (const warning of settings.warnings) logger.warn(warning)
   const { values } = settings
+  const nowMs = () => clock.monotonicMs()
   return startAll(logger, async (life) => {
+    const election = new LeaderElection({
+      broker,
+      logger,
+      clock,
+      groupId: values['schema.registry.group.id'],
+      sticky: values['leader.election.sticky'],
+      sessionTimeoutMs: values['brokergroup.session.timeout.ms'],
+      heartbeatMs: values['brokergroup.heartbeat.interval.ms'],
+      rebalanceTimeoutMs: values['brokergroup.rebalance.timeout.ms'],
+    })
+    const measurements = registryMetrics(metrics, () => election.writer() !== undefined, nowMs)
     const state = new RegistryState()
-    const office: { election?: Election } = {}
-    const { observe, elected, ...counted } = registryMetrics(metrics, () => office.election?.writer() !== undefined)
     const topicConfigs = topicSettings(settings)
+    const saveProgress = (positions: readonly PartitionOffset[]) => election.saveProgress(positions)
     const log = await openRegistryLog(state, {
       broker,
       logger,
       settings: values,
       topicConfigs,
-      observe(applied, record) {
-        observe(applied, record)
+      onRecord(applied, record) {
+        measurements.onRecord(applied, record)
         if (record !== undefined && 'subject' in record) onChange(record.subject)
       },
       onFailed,
-      saveProgress: async (positions) => office.election?.saveProgress(positions),
+      saveProgress,
     })
     life.onStop('topic', () => log.close())
     const keys = values['weir.dek.registry.enable']
@@ -74,9 +88,9 @@ export function startRegistry(settings: RegistrySettings, dependencies: Registry
           logger,
           settings: values,
           topicConfigs,
-          onUnreadable: () => observe('unreadable'),
+          onUnreadable: () => measurements.onRecord('unreadable'),
           onFailed,
-          saveProgress: async (positions) => office.election?.saveProgress(positions),
+          saveProgress,
         })
       : undefined
     life.onStop('topic of keys', async () => keys?.log.close())
@@ -84,26 +98,21 @@ export function startRegistry(settings: RegistrySettings, dependencies: Registry
     const schemas = new ParsedSchemas({
       entriesMax: values['schema.cache.size'],
       expiryMs: values['schema.cache.expiry.ms'],
-      nowMs: () => performance.now(),
+      nowMs,
     })
-    // Reads are served before a leader is elected.
-    const leadership: Leadership = {
-      writer: () => office.election?.writer(),
-      leaderUrl: () => office.election?.leaderUrl(),
-      replaceWriter: (reason) => office.election?.replaceWriter(reason),
-    }
     const decisionContext = { view: state, schemas, ...registryDefaults(values) }
-    const examiner = new CompatibilityWorker()
-    life.onStop('examiner', () => examiner.close())
+    const compatibilityWorker = new CompatibilityWorker()
+    life.onStop('compatibility worker', () => compatibilityWorker.close())
     const registry = new Registry({
       decisionContext,
-      leadership,
-      compatibilityWorker: examiner,
+      leadership: election,
+      compatibilityWorker,
       refresh: async () => {
         await Promise.all([log.refresh(), keys?.log.refresh()])
       },
       storeFailure: () => log.failure,
-      ...counted,
+      onSchemaOperation: measurements.onSchemaOperation,
+      nowMs,
     })
     const dekRegistry =
       keys &&
@@ -115,34 +124,29 @@ export function startRegistry(settings: RegistrySettings, dependencies: Registry
         isImporting: (subject) => modeInScope(state, subject, decisionContext.defaults) === 'IMPORT',
         storeFailure: () => keys.log.failure,
       })
+    // The server starts before the election, because the identity of the instance contains its port. Reads are served
+    // before a leader is elected.
     const server = await serveRegistry(registry, {
       settings: values,
       identity: { clusterId: await broker.clusterId(), version: packageVersion() },
       logger,
       metrics,
-      ...counted,
+      measurements,
       dekRegistry,
-      ready: () =>
-        log.failure === undefined && (leadership.writer() !== undefined || leadership.leaderUrl() !== undefined),
+      isReady: () =>
+        log.failure === undefined && (election.writer() !== undefined || election.leaderUrl() !== undefined),
     })
     life.onStop('http server', () => server.stop())
-    office.election = await joinElection({
-      broker,
-      logger,
-      groupId: values['schema.registry.group.id'],
+    life.onStop('election', () => election.close())
+    await election.join({
       identity: identityOf(server.urls, values),
-      sticky: values['leader.election.sticky'],
       openWriter: async () => {
-        const startMs = performance.now()
-        const pen = await log.openWriter(keys?.log)
-        elected(performance.now() - startMs)
-        return pen
+        const startMs = nowMs()
+        const writer = await openLeaderWriter(log, keys?.log)
+        measurements.onElected(nowMs() - startMs)
+        return writer
       },
-      sessionTimeoutMs: values['brokergroup.session.timeout.ms'],
-      heartbeatMs: values['brokergroup.heartbeat.interval.ms'],
-      rebalanceTimeoutMs: values['brokergroup.rebalance.timeout.ms'],
     })
-    life.onStop('election', () => office.election?.close())
     for (const url of server.urls) logger.info({ url }, 'listening')
     return { url: server.urls[0] ?? '', stop: () => life.stop() }
   })

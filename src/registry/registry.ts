@@ -2,8 +2,9 @@ import type { Decision, DecisionContext } from './commands/decision.ts'
 import type { WriteOperation } from './commands/write-operation.ts'
 import type { CompatibilityWorker } from './compatibility-worker/compatibility-worker.ts'
 import { MissingWorkerResult, WorkerResults } from './compatibility-worker/worker-results.ts'
-import type { Leadership, LeaderWriter } from './leadership/leader-election.ts'
-import type { SchemaOperation } from './metrics/metrics.ts'
+import type { Leadership } from './leadership/leader-election.ts'
+import type { LeaderWriter } from './leadership/leader-writer.ts'
+import type { SchemaOperation } from './metrics/schema-operation-metrics.ts'
 import { RegistryError } from './model/registry-error.ts'
 import { WriteQueue } from './write-queue.ts'
 
@@ -17,6 +18,8 @@ export type RegistryOptions = {
   readonly storeFailure: () => Error | undefined
   /** Called after each operation on a schema. */
   readonly onSchemaOperation: (operation: SchemaOperation) => void
+  /** A monotonic time in milliseconds, which measures operations on schemas. */
+  readonly nowMs: () => number
 }
 
 /**
@@ -56,7 +59,7 @@ export class Registry {
 
   /** Creates the worker results of a request. A request that makes several decisions passes them to each. */
   newWorkerResults(): WorkerResults {
-    return new WorkerResults(this.#options.onSchemaOperation)
+    return new WorkerResults(this.#options.onSchemaOperation, this.#options.nowMs)
   }
 
   /**

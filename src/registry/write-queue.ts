@@ -1,7 +1,8 @@
 import { BrokerError } from '../broker/error.ts'
 import { messageOf } from '../config/errors.ts'
 import type { WriteOperation } from './commands/write-operation.ts'
-import type { Leadership, LeaderWriter } from './leadership/leader-election.ts'
+import type { Leadership } from './leadership/leader-election.ts'
+import type { LeaderWriter } from './leadership/leader-writer.ts'
 import { RegistryError } from './model/registry-error.ts'
 
 /** The maximum number of waiting writes. Further writes are rejected. */

@@ -96,7 +96,7 @@ export function startWorker(settings: WorkerSettings, dependencies: WorkerDepend
   return startAll(logger, async (life) => {
     const { openPlugins, ownFiles, isWarm } = dependencies
     const isolation = await openIsolation({ settings, broker, levels, life, openPlugins, ownFiles, isWarm })
-    const { plugins, threads } = isolation
+    const { plugins, taskProcesses: threads } = isolation
     for (const fault of plugins.faults) logger.error(fault, 'a plugin could not be loaded')
     const resolver = new ConfigResolver(await createProviders(settings.rest, plugins), secrets)
     const literals = new LiteralSecrets(plugins.catalog, secrets)
@@ -142,7 +142,7 @@ export function startWorker(settings: WorkerSettings, dependencies: WorkerDepend
       plugins,
       resolver,
       literals,
-      threads,
+      taskHost: threads,
       peers,
       group,
     })

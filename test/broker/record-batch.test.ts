@@ -10,14 +10,14 @@ import {
   recordsOf,
 } from '../../src/broker/record-batch.ts'
 import { CRC_AT, HEADER_BYTES, LENGTH_AT, MAGIC_AT } from '../../src/broker/record-batch-layout.ts'
-import { anyText } from '../support/any-text.ts'
+import { arbitraryText } from '../support/arbitrary-text.ts'
 
 const CODECS: readonly Compression[] = ['none', 'gzip', 'snappy', 'lz4', 'zstd']
 const producer = { producerId: 5n, epoch: 2, baseSequence: 7 }
 
 const bytes: fc.Arbitrary<Uint8Array> = fc.uint8Array({ maxLength: 300 })
 const nullable = fc.option(bytes, { nil: null })
-const header: fc.Arbitrary<Header> = fc.tuple(anyText({ maxLength: 20 }), nullable)
+const header: fc.Arbitrary<Header> = fc.tuple(arbitraryText({ maxLength: 20 }), nullable)
 const record: fc.Arbitrary<BatchRecord> = fc.record({
   key: nullable,
   value: nullable,

@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest'
 import { parse } from 'yaml'
 import { createMetrics } from '../../src/config/metrics.ts'
 import { observeOperator, registerOperatorMetrics } from '../../src/operator/metrics.ts'
-import { registryMetrics } from '../../src/registry/metrics/metrics.ts'
+import { registryMetrics } from '../../src/registry/metrics/registry-metrics.ts'
 import { registerWorkerMetrics } from '../../src/worker/observability/worker-metrics.ts'
 import { CHARTS, chartFile } from '../support/charts.ts'
 
@@ -19,7 +19,11 @@ const exposed = new Map(
       ...{ isLeader: () => true, concurrency: 1, queue: () => undefined },
       ...{ resources: () => [], watches: () => [], observers: () => [] },
     })
-    registryMetrics(metrics, () => true)
+    registryMetrics(
+      metrics,
+      () => true,
+      () => 0,
+    )
     const starts = { connectorAttempts: 0, connectorFailures: 0, taskAttempts: 0, taskFailures: 0 }
     registerWorkerMetrics(metrics, {
       worker: () => ({ connectors: [], tasks: 0, starts }),

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { SecretMasker } from '../../src/config/secret-masker.ts'
-import { SPELLINGS } from '../support/spellings.ts'
+import { SECRET_ENCODINGS } from '../support/secret-encodings.ts'
 
 const AWKWARD = 'pä$s/w"ör\'d+&=?%41\\n!'
 const PEM = `-----BEGIN PRIVATE KEY-----\n${'MIIEvQIBADANBgkqhkiG9w0BAQEFAASC\n'.repeat(3)}Qz9xLm4TtR2vYb8c\n-----END PRIVATE KEY-----\n`
@@ -13,9 +13,9 @@ function known(...values: readonly string[]): SecretMasker {
 }
 
 describe('a secret', () => {
-  it.each(Object.keys(SPELLINGS))('is masked as %s', (name) => {
+  it.each(Object.keys(SECRET_ENCODINGS))('is masked as %s', (name) => {
     for (const secret of ['hunter22', 'correct horse battery staple', 'C:\\new\\dir', AWKWARD, 'Zm9v+YmFy/8=']) {
-      const text = `login with ${SPELLINGS[name]!(secret)} failed`
+      const text = `login with ${SECRET_ENCODINGS[name]!(secret)} failed`
       const masked = known(`${secret}\n`).mask(text)
       expect(known(secret).mask(JSON.stringify({ text }))).toContain('[hidden]')
       expect(masked).toContain('[hidden]')
@@ -32,11 +32,11 @@ describe('a secret', () => {
     fc.assert(
       fc.property(
         secret,
-        fc.constantFrom(...Object.keys(SPELLINGS)),
+        fc.constantFrom(...Object.keys(SECRET_ENCODINGS)),
         fc.constantFrom(...outer),
         (value, one, other) => {
-          const inner = SPELLINGS[one]!(value)
-          const masked = known(value).mask(`failed: ${SPELLINGS[other]!(`at ${inner} in`)}`)
+          const inner = SECRET_ENCODINGS[one]!(value)
+          const masked = known(value).mask(`failed: ${SECRET_ENCODINGS[other]!(`at ${inner} in`)}`)
           expect(masked).toContain('[hidden]')
           expect(known(value).mask(masked)).toBe(masked)
         },

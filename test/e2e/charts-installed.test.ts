@@ -2,11 +2,11 @@ import { beforeAll, expect, it } from 'vitest'
 import { parse } from 'yaml'
 import { type KubernetesAddress, startKubernetes } from '../env/kubernetes.ts'
 import { describeOn, real } from '../env/real.ts'
+import { helmIn, type Release, runRelease } from '../support/chart-release.ts'
 import { type KubeApi, kubeApi } from '../support/kube-api.ts'
-import { WAIT, world } from '../support/kube-world.ts'
 import { runLua } from '../support/lua.ts'
-import { helmIn, keepRelease, type Release } from '../support/release.ts'
 import { type Sandbox, startSandbox } from '../support/sandbox.ts'
+import { createTestNamespace, WAIT } from '../support/test-namespace.ts'
 import { until } from '../support/until.ts'
 
 const [helm, kubernetes, sandboxes] = [await real('helm'), await real('kubernetes'), await real('sandbox')]
@@ -23,7 +23,7 @@ describeOn([helm, kubernetes, sandboxes], 'the chart, installed', () => {
   let sandbox: Sandbox
   let release: Release
   let weir: ReturnType<typeof helmIn>
-  let place: Awaited<ReturnType<typeof world>>
+  let place: Awaited<ReturnType<typeof createTestNamespace>>
   let customizations: Customizations
 
   beforeAll(async () => {
@@ -32,7 +32,7 @@ describeOn([helm, kubernetes, sandboxes], 'the chart, installed', () => {
     api = kubeApi(address)
     sandbox = await startSandbox(sandboxes.address)
     await sandbox.offer(Number(new URL(address.url).port))
-    release = keepRelease({ name: 'weir', namespace: NAMESPACE, address }, sandbox)
+    release = runRelease({ name: 'weir', namespace: NAMESPACE, address }, sandbox)
     weir = helmIn(NAMESPACE, helm.address.file, address)
     return async () => {
       await release.stop()
@@ -74,7 +74,7 @@ describeOn([helm, kubernetes, sandboxes], 'the chart, installed', () => {
       metadata,
     })
     customizations = found!.data
-    place = await world(api, NAMESPACE)
+    place = await createTestNamespace(api, NAMESPACE)
     await place.apply('Subject', 'orders-value', { schema: '{"type": "string"}' })
     await place.apply('Subject', 'bad-value', { schema: '{"type": "strong"}' })
     await place.apply('Connector', 'orders', {

@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest'
 import { describeOn, real } from '../env/real.ts'
-import { KAFKA, MATRIX } from '../support/chart-values.ts'
+import { KAFKA, VALID_VALUES } from '../support/chart-values.ts'
 import { helmAt, type Rendered } from '../support/helm.ts'
-import { type End, letThrough } from '../support/network-policies.ts'
+import { allowedConnections, type Endpoint } from '../support/network-policies.ts'
 
 const helm = await real('helm')
 
@@ -14,14 +14,14 @@ type Template = {
 }
 
 /** What is there beside the release, by what a policy can know of it. */
-const NEIGHBOUR: End = { name: 'neighbour', namespace: 'weir', labels: { app: 'shop' }, ports: {} }
-const STRANGER: End = { name: 'stranger', namespace: 'elsewhere', labels: { app: 'shop' }, ports: {} }
+const NEIGHBOUR: Endpoint = { name: 'neighbour', namespace: 'weir', labels: { app: 'shop' }, ports: {} }
+const STRANGER: Endpoint = { name: 'stranger', namespace: 'elsewhere', labels: { app: 'shop' }, ports: {} }
 const DNS = { name: 'dns', namespace: 'kube-system', labels: { app: 'dns' }, ports: { dns: 53 } }
-const OUTSIDE: End = { name: 'outside', ports: { https: 443, postgres: 5432, kafka: 9092 } }
+const OUTSIDE: Endpoint = { name: 'outside', ports: { https: 443, postgres: 5432, kafka: 9092 } }
 
 describeOn([helm], 'the network policies', () => {
   const charts = helmAt(helm.address.file)
-  const podsIn = (objects: readonly Rendered[]): readonly End[] =>
+  const podsIn = (objects: readonly Rendered[]): readonly Endpoint[] =>
     objects
       .filter(({ kind }) => kind === 'Deployment' || kind === 'StatefulSet')
       .map(({ spec, metadata }) => {
@@ -29,13 +29,13 @@ describeOn([helm], 'the network policies', () => {
         const ports = own.containers[0]!.ports.map(({ name, containerPort }) => [name, containerPort])
         return { name: metadata.name, namespace: 'weir', labels: pod.labels, ports: Object.fromEntries(ports) }
       })
-  const allowed = async (values: object, more: readonly End[] = []) => {
+  const allowed = async (values: object, more: readonly Endpoint[] = []) => {
     const objects = await charts.render(values)
     const policies = objects.filter(({ kind }) => kind === 'NetworkPolicy')
     const ends = [...podsIn(objects), NEIGHBOUR, STRANGER, DNS, OUTSIDE, ...more]
     const outer = new Set([NEIGHBOUR, STRANGER, DNS, OUTSIDE, ...more].map(({ name }) => name))
     // Between others there is nothing to say.
-    return letThrough(policies, ends).filter(
+    return allowedConnections(policies, ends).filter(
       (way) =>
         !way
           .split(/ > |:/)
@@ -75,12 +75,12 @@ describeOn([helm], 'the network policies', () => {
   })
 
   it('let in whom the values name, in the place of the neighbours', async () => {
-    const reader: End = { ...STRANGER, name: 'reader', namespaceLabels: { streams: 'allowed' } }
-    const monitor: End = {
+    const reader: Endpoint = { ...STRANGER, name: 'reader', namespaceLabels: { streams: 'allowed' } }
+    const monitor: Endpoint = {
       ...{ ...STRANGER, name: 'monitor' },
       namespaceLabels: { 'kubernetes.io/metadata.name': 'monitoring' },
     }
-    const ways = await allowed(MATRIX['everything']!, [reader, monitor])
+    const ways = await allowed(VALID_VALUES['everything']!, [reader, monitor])
     expect(ways.filter((way) => / > streams-\w+:80\d\d$/.test(way)).toSorted()).toEqual([
       'monitor > streams-operator:8080',
       'monitor > streams-registry:8081',

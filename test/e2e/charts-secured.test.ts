@@ -10,14 +10,14 @@ import { startKafka } from '../env/kafka.ts'
 import { startKubernetes } from '../env/kubernetes.ts'
 import { describeOn, real } from '../env/real.ts'
 import { partDirectory } from '../env/workspace.ts'
-import { foreignDefinitions } from '../support/foreign-definitions.ts'
+import { helmIn, type Release, runRelease } from '../support/chart-release.ts'
 import { brokerTls, keyPair, pem, saslListener, scramUser } from '../support/kafka-security.ts'
 import { kubeApi } from '../support/kube-api.ts'
 import { type Declared, kubeResources } from '../support/kube-resources.ts'
-import { WAIT, world } from '../support/kube-world.ts'
 import { startNpmRegistry } from '../support/npm-registry.ts'
-import { helmIn, keepRelease, type Release } from '../support/release.ts'
 import { type Sandbox, startSandbox } from '../support/sandbox.ts'
+import { createTestNamespace, WAIT } from '../support/test-namespace.ts'
+import { thirdPartyCrds } from '../support/third-party-crds.ts'
 import { until } from '../support/until.ts'
 
 const [helm, kubernetes, sandboxes] = [await real('helm'), await real('kubernetes'), await real('sandbox')]
@@ -33,7 +33,7 @@ type Listed = readonly { readonly class: string; readonly version: string }[]
 /** One release through its life, on a Kafka that lets in only whom it knows by certificate and password. */
 describeOn([helm, kubernetes, sandboxes, kafkaJars], 'the chart, on a Kafka with security and with plugins', () => {
   let broker: Broker
-  let place: Awaited<ReturnType<typeof world>>
+  let place: Awaited<ReturnType<typeof createTestNamespace>>
   let release: Release
   let sandbox: Sandbox
   let weir: ReturnType<typeof helmIn>
@@ -61,8 +61,8 @@ describeOn([helm, kubernetes, sandboxes, kafkaJars], 'the chart, on a Kafka with
     const api = kubeApi(control)
     const resources = kubeResources(api)
     // KEDA's kinds and those of Prometheus, as clusters have them.
-    for (const one of foreignDefinitions()) await resources.define(one as Declared)
-    place = await world(api, NAMESPACE)
+    for (const one of thirdPartyCrds()) await resources.define(one as Declared)
+    place = await createTestNamespace(api, NAMESPACE)
     const { key, certificate } = keyPair('client.pem')
     for (const [name, stringData] of Object.entries({
       'kafka-ca': { 'ca.crt': pem('ca.pem') },
@@ -89,7 +89,7 @@ describeOn([helm, kubernetes, sandboxes, kafkaJars], 'the chart, on a Kafka with
         autoscaling: { kind: 'KEDA', lag: [{ connector: 'lines', topic: 'seen-files', records: 100 }] },
       },
     }
-    release = keepRelease({ name: 'weir', namespace: NAMESPACE, address: control }, sandbox)
+    release = runRelease({ name: 'weir', namespace: NAMESPACE, address: control }, sandbox)
     weir = helmIn(NAMESPACE, helm.address.file, control)
     await weir.call('install', 'weir', 'weir', ...weir.values({ ...values, runtimes: 'Separate' }))
     await release.settled('operator', 'registry', 'worker')

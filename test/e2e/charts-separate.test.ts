@@ -3,11 +3,11 @@ import { hashPassword } from '../../src/http/users.ts'
 import { issueCertificate } from '../../src/operator/admission/certificates.ts'
 import { startKubernetes } from '../env/kubernetes.ts'
 import { describeOn, real } from '../env/real.ts'
+import { helmIn, type Release, runRelease } from '../support/chart-release.ts'
 import { kubeApi } from '../support/kube-api.ts'
 import { kubeResources } from '../support/kube-resources.ts'
-import { world } from '../support/kube-world.ts'
-import { helmIn, keepRelease, type Release } from '../support/release.ts'
 import { type Sandbox, startSandbox } from '../support/sandbox.ts'
+import { createTestNamespace } from '../support/test-namespace.ts'
 
 const [helm, kubernetes, sandboxes] = [await real('helm'), await real('kubernetes'), await real('sandbox')]
 const kafka = await real('kafka')
@@ -15,7 +15,7 @@ const kafka = await real('kafka')
 describeOn([helm, kubernetes, sandboxes, kafka], 'the chart with runtimes of their own, TLS and log-in', () => {
   // Their topics and groups on the Kafka that all tests share.
   const namespace = `chart-${Math.random().toString(36).slice(2, 8)}`
-  let place: Awaited<ReturnType<typeof world>>
+  let place: Awaited<ReturnType<typeof createTestNamespace>>
   let release: Release
   let sandbox: Sandbox
 
@@ -37,7 +37,7 @@ describeOn([helm, kubernetes, sandboxes, kafka], 'the chart with runtimes of the
       const users = `operator: ${await hashPassword('open sesame')}, admin\n`
       await secret(`${program}-users`, { users, username: 'operator', password: 'open sesame' })
     }
-    release = keepRelease({ name: 'weir', namespace, address: control }, sandbox)
+    release = runRelease({ name: 'weir', namespace, address: control }, sandbox)
     const secured = (program: string, more: object) => ({
       ...{ replicas: 1, tls: { secretName: `${program}-tls` }, users: { secretName: `${program}-users` } },
       ...more,
@@ -56,7 +56,7 @@ describeOn([helm, kubernetes, sandboxes, kafka], 'the chart with runtimes of the
     }
     await weir.call('install', 'weir', 'weir', ...weir.values(values))
     await release.settled('operator', 'registry', 'worker')
-    place = await world(kubeApi(control), namespace)
+    place = await createTestNamespace(kubeApi(control), namespace)
     return async () => {
       await release.stop()
       await sandbox.stop()

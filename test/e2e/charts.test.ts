@@ -1,11 +1,11 @@
 import { beforeAll, expect, it } from 'vitest'
 import { startKubernetes } from '../env/kubernetes.ts'
 import { describeOn, real } from '../env/real.ts'
-import { KAFKA, MATRIX, REFUSED } from '../support/chart-values.ts'
-import { foreignDefinitions } from '../support/foreign-definitions.ts'
+import { INVALID_VALUES, KAFKA, VALID_VALUES } from '../support/chart-values.ts'
 import { type Helm, helmAt, type Rendered } from '../support/helm.ts'
 import { kubeApi } from '../support/kube-api.ts'
 import { type KubeResources, kubeResources } from '../support/kube-resources.ts'
+import { thirdPartyCrds } from '../support/third-party-crds.ts'
 
 const helm = await real('helm')
 const kubernetes = await real('kubernetes')
@@ -15,7 +15,7 @@ type Rule = { readonly resources?: readonly string[] }
 describeOn([helm], 'the charts', () => {
   const charts = helmAt(helm.address.file)
 
-  it.each(Object.entries(MATRIX))('have nothing that Helm finds fault with: %s', async (_, values) => {
+  it.each(Object.entries(VALID_VALUES))('have nothing that Helm finds fault with: %s', async (_, values) => {
     const { code, stdout } = await charts.call(['lint', 'weir', '--strict', '--values', charts.valuesFile(values)])
     expect(code, stdout).toBe(0)
   })
@@ -25,7 +25,7 @@ describeOn([helm], 'the charts', () => {
     expect(code, stdout).toBe(0)
   })
 
-  it.each(REFUSED)('refuse %j', async (values, reason) => {
+  it.each(INVALID_VALUES)('refuse %j', async (values, reason) => {
     await expect(charts.render(values)).rejects.toThrow(reason)
   })
 
@@ -72,7 +72,7 @@ describeOn([helm], 'the charts', () => {
 
   it('scale pods that are there, whose number nobody else says, by what they ask for', async () => {
     const seen: string[] = []
-    for (const values of Object.values(MATRIX)) {
+    for (const values of Object.values(VALID_VALUES)) {
       const objects = await charts.render(values)
       for (const { kind, spec } of objects) {
         if (kind !== 'HorizontalPodAutoscaler' && kind !== 'ScaledObject') continue
@@ -90,7 +90,7 @@ describeOn([helm], 'the charts', () => {
   })
 
   it('keep no password in what everybody may read', async () => {
-    const objects = await charts.render(MATRIX['everything']!)
+    const objects = await charts.render(VALID_VALUES['everything']!)
     const readable = objects.filter(({ kind }) => kind === 'ConfigMap')
     expect(JSON.stringify(readable)).not.toMatch(/sasl\.(?:password|jaas)|ssl\.\w+\.password|keystore\.key/)
     const variables = objects
@@ -116,29 +116,32 @@ describeOn([helm, kubernetes], 'a real API server', () => {
     for (const name of ['weir', 'shop']) {
       await resources.apply({ apiVersion: 'v1', kind: 'Namespace', metadata: { name, labels } })
     }
-    for (const one of foreignDefinitions()) await resources.define(one as Rendered)
+    for (const one of thirdPartyCrds()) await resources.define(one as Rendered)
     for (const one of await charts.render(KAFKA)) {
       if (one.kind === 'CustomResourceDefinition') await resources.define(one)
     }
     return () => control.stop()
   })
 
-  it.each(Object.entries(MATRIX))('takes every object, and no pod is less than restricted: %s', async (_, values) => {
-    const objects = await charts.render(values)
-    const pods = objects.flatMap(podTemplates).map(({ metadata, spec }) => ({
-      ...{ apiVersion: 'v1', kind: 'Pod', spec },
-      metadata: { ...metadata, name: 'of-template', namespace: 'weir' },
-    }))
-    expect(pods.length).toBeGreaterThan(0)
-    const complaints: string[] = []
-    for (const object of [...objects, ...pods]) {
-      const { status, body, warnings } = await resources.tryApply(object)
-      const what = `${object.kind} ${object.metadata.name}`
-      if (status >= 300) complaints.push(`${what}: ${JSON.stringify(body['message'])}`)
-      for (const warning of warnings) complaints.push(`${what}: ${warning}`)
-    }
-    expect(complaints).toEqual([])
-  })
+  it.each(Object.entries(VALID_VALUES))(
+    'takes every object, and no pod is less than restricted: %s',
+    async (_, values) => {
+      const objects = await charts.render(values)
+      const pods = objects.flatMap(podTemplates).map(({ metadata, spec }) => ({
+        ...{ apiVersion: 'v1', kind: 'Pod', spec },
+        metadata: { ...metadata, name: 'of-template', namespace: 'weir' },
+      }))
+      expect(pods.length).toBeGreaterThan(0)
+      const complaints: string[] = []
+      for (const object of [...objects, ...pods]) {
+        const { status, body, warnings } = await resources.tryApply(object)
+        const what = `${object.kind} ${object.metadata.name}`
+        if (status >= 300) complaints.push(`${what}: ${JSON.stringify(body['message'])}`)
+        for (const warning of warnings) complaints.push(`${what}: ${warning}`)
+      }
+      expect(complaints).toEqual([])
+    },
+  )
 
   it('would refuse a pod that asks for more', async () => {
     const [operator] = (await charts.render(KAFKA)).filter(({ kind }) => kind === 'Deployment').flatMap(podTemplates)

@@ -5,9 +5,9 @@ import { parseResource } from '../../src/operator/resources/parse.ts'
 import { RESOURCE_KINDS } from '../../src/operator/resources/resource.ts'
 import { startKubernetes } from '../env/kubernetes.ts'
 import { describeOn, real } from '../env/real.ts'
-import { trialsOf } from '../support/bounds.ts'
+import { boundaryCasesOf } from '../support/crd-bounds.ts'
 import { type KubeApi, kubeApi } from '../support/kube-api.ts'
-import { BAD, GOOD, type Manifest, MOVED } from '../support/manifests.ts'
+import { IMMUTABLE_FIELD_CHANGES, INVALID_MANIFESTS, type Manifest, VALID_MANIFESTS } from '../support/manifests.ts'
 import { until } from '../support/until.ts'
 
 const GROUP = '/apis/weir.dev/v1alpha1/namespaces/default'
@@ -38,7 +38,7 @@ describeOn([kubernetes], 'the definitions on a real API server', () => {
   const create = (resource: Manifest) =>
     api.send('POST', `${GROUP}/${resource.kind.toLowerCase()}s?dryRun=All&fieldValidation=Strict`, resource)
 
-  it.each(GOOD)('take what we take: $what', async ({ resource }) => {
+  it.each(VALID_MANIFESTS)('take what we take: $what', async ({ resource }) => {
     expect(parseResource(resource).errors).toEqual([])
     const { status, body } = await create(resource)
     expect(status, JSON.stringify(body)).toBe(201)
@@ -48,7 +48,7 @@ describeOn([kubernetes], 'the definitions on a real API server', () => {
     expect(body['status']).toEqual({ observedGeneration: -1 })
   })
 
-  it.each(BAD)('refuse what we refuse: $what', async ({ resource, message }) => {
+  it.each(INVALID_MANIFESTS)('refuse what we refuse: $what', async ({ resource, message }) => {
     const ours = parseResource(resource).errors.map((fault) => fault.message)
     expect(ours.join('\n')).toMatch(message)
     const { status, body } = await create(resource)
@@ -60,7 +60,7 @@ describeOn([kubernetes], 'the definitions on a real API server', () => {
     'judge each field of a %s at its bounds and past them as we do',
     { timeout: 120_000 },
     async (kind) => {
-      const { at, past } = trialsOf(kind)
+      const { at, past } = boundaryCasesOf(kind)
       const otherwise: string[] = []
       for (const { what, resource } of at) {
         const { status, body } = await create(resource)
@@ -76,7 +76,7 @@ describeOn([kubernetes], 'the definitions on a real API server', () => {
     },
   )
 
-  it.each(MOVED)('keep what an object stands for: $field', async ({ before, after, field }) => {
+  it.each(IMMUTABLE_FIELD_CHANGES)('keep what an object stands for: $field', async ({ before, after, field }) => {
     const name = `moved-${field.toLowerCase()}`
     const first = { ...before, metadata: { name } }
     const plural = `${first.kind.toLowerCase()}s`

@@ -7,8 +7,8 @@ import type { KmsDriver } from '../../src/encryption/kms.ts'
 import { localKmsDriver } from '../../src/encryption/local-kms.ts'
 import { startRegistry } from '../../src/registry/main.ts'
 import { registrySettings } from '../../src/registry/settings.ts'
-import { callAs } from '../support/access.ts'
-import { openTestLog, readRecords } from '../support/topic.ts'
+import { callAs } from '../support/basic-auth.ts'
+import { openTestBroker, readRecords } from '../support/topic.ts'
 
 const TOPIC = '_dek_registry_keys'
 const KEKS = '/dek-registry/v1/keks'
@@ -20,7 +20,7 @@ type Options = { readonly logger?: Logger; readonly settings?: object; readonly 
 
 let broker: Broker
 beforeEach(async () => {
-  broker = await openTestLog()
+  broker = await openTestBroker()
 })
 
 async function start({ logger = silentLogger(), settings = {}, kmsDrivers }: Options = {}) {

@@ -5,11 +5,11 @@ import { startKubernetes } from '../env/kubernetes.ts'
 import { run } from '../env/process.ts'
 import { itOn, real } from '../env/real.ts'
 import { partDirectory } from '../env/workspace.ts'
+import { helmIn, runRelease } from '../support/chart-release.ts'
 import { type DocBlock, docBlocks, ROOT } from '../support/doc-commands.ts'
 import { kubeApi } from '../support/kube-api.ts'
-import { WAIT, world } from '../support/kube-world.ts'
-import { helmIn, keepRelease } from '../support/release.ts'
 import { startSandbox } from '../support/sandbox.ts'
+import { createTestNamespace, WAIT } from '../support/test-namespace.ts'
 import { until } from '../support/until.ts'
 
 const [helm, kubectl] = [await real('helm'), await real('kubectl')]
@@ -44,7 +44,7 @@ async function follow(page: string): Promise<void> {
   const sandbox = await startSandbox(sandboxes.address)
   onTestFinished(() => sandbox.stop())
   await sandbox.offer(Number(new URL(control.url).port))
-  const release = keepRelease({ name: 'weir', namespace: NAMESPACE, address: control }, sandbox)
+  const release = runRelease({ name: 'weir', namespace: NAMESPACE, address: control }, sandbox)
   onTestFinished(() => release.stop())
   const isNeeded = (needs: string) => blocks.some((block) => block.kind === 'run' && block.needs === needs)
   if (isNeeded('operator')) {
@@ -52,7 +52,7 @@ async function follow(page: string): Promise<void> {
     const values = weir.values({ kafka: { embedded: { enabled: true } } })
     await weir.call('install', 'weir', 'weir', '--create-namespace', ...values)
     await release.settled('operator')
-    const place = await world(kubeApi(control), NAMESPACE)
+    const place = await createTestNamespace(kubeApi(control), NAMESPACE)
     const config = { 'kafka.topic': 'made-up', quickstart: 'orders', 'value.converter': 'StringConverter' }
     await place.apply('Connector', 'orders', { class: 'Datagen', config })
     await place.condition('connectors', 'orders', 'Ready', 'True/Succeeded')

@@ -3,10 +3,10 @@ import { describe, expect, onTestFinished } from 'vitest'
 import type { BrokerAddress } from '../../src/broker/broker-address.ts'
 import { createWorkerClient } from '../../src/clients/worker.ts'
 import { itOn, real } from '../env/real.ts'
-import { Growth } from '../support/growth.ts'
-import { digestOf, LINE_BYTES, lastLine, readNumbers, sizeOf, writeLines } from '../support/lines.ts'
+import { LineCountSampler } from '../support/line-count-sampler.ts'
+import { digestOf, LINE_BYTES, lastLine, readNumbers, sizeOf, writeLines } from '../support/numbered-lines.ts'
 import { temporaryDirectory } from '../support/temporary-directory.ts'
-import { openLog, readRecords } from '../support/topic.ts'
+import { openDisposableBroker, readRecords } from '../support/topic.ts'
 import { until } from '../support/until.ts'
 import { startWorkerProcess, type WeirWorker } from '../support/worker-process.ts'
 
@@ -42,7 +42,7 @@ describe.each(homes)('a file through a topic of $name into a file', ({ needs, ho
     let worker = await pipe.start()
     await pipe.createConnectors(worker)
     const killedAtMs: number[] = []
-    const growth = new Growth(pipe.output)
+    const growth = new LineCountSampler(pipe.output)
     onTestFinished(() => growth.stop())
     let sinkInDanger = 0
     for (const part of [0.2, 0.45, 0.7]) {
@@ -50,7 +50,7 @@ describe.each(homes)('a file through a topic of $name into a file', ({ needs, ho
       const killMs = Date.now()
       killedAtMs.push(killMs)
       await worker.kill()
-      sinkInDanger += growth.since(killMs - DANGER_MS)
+      sinkInDanger += growth.linesSince(killMs - DANGER_MS)
       worker = await pipe.start()
     }
     await until('the last line', WAIT, () => lastLine(pipe.output) === LINES - 1)
@@ -58,7 +58,7 @@ describe.each(homes)('a file through a topic of $name into a file', ({ needs, ho
 
     const written = readNumbers(pipe.output)
     expect(new Set(written).size).toBe(LINES)
-    await using broker = await openLog(pipe.home.address)
+    await using broker = await openDisposableBroker(pipe.home.address)
     const stored = (await readRecords(broker, pipe.topic)).map(({ timestampMs }) => timestampMs)
     const inDanger = stored.filter((timestampMs) =>
       killedAtMs.some((killMs) => timestampMs <= killMs && timestampMs > killMs - DANGER_MS),

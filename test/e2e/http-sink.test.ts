@@ -5,7 +5,7 @@ import { silentLogger } from '../../src/config/logger.ts'
 import { readAll } from '../contract/broker-support.ts'
 import { describeOn, real } from '../env/real.ts'
 import { SEED } from '../support/property-seed.ts'
-import { firstTimes, startUnstableServer, type UnstableServer, unstableRecords } from '../support/unstable-server.ts'
+import { firstArrivals, startUnstableServer, type UnstableRecord, unstableRecords } from '../support/unstable-server.ts'
 import { until } from '../support/until.ts'
 import { startWorkerProcess } from '../support/worker-process.ts'
 
@@ -14,13 +14,13 @@ const RECORDS = 3_000
 const kafka = await real('kafka')
 
 describeOn([kafka], 'the HTTP sink on Kafka', () => {
-  it('brings each record to a moody server, in order per key, whatever happens to its worker; refused ones are dead', {
+  it('delivers all records of a key in order to a server that fails at random, across a kill of its worker; rejected records become dead letters', {
     timeout: 300_000,
   }, async () => {
     const address = { kind: 'kafka', config: { 'bootstrap.servers': kafka.address.bootstrap } } as const
     const broker = await openBroker(address, { logger: silentLogger() })
     onTestFinished(() => broker.close())
-    const topic = `moody-${crypto.randomUUID()}`
+    const topic = `unstable-${crypto.randomUUID()}`
     await broker.topics.create({ name: topic, partitions: 4, replicationFactor: 1 })
     const records = unstableRecords(SEED, RECORDS)
     const producer = await broker.producer()
@@ -53,22 +53,22 @@ describeOn([kafka], 'the HTTP sink on Kafka', () => {
       'errors.deadletterqueue.topic.name': `${topic}-dead`,
       'errors.deadletterqueue.topic.replication.factor': '1',
     })
-    await until('a third of them', WAIT, () => server.taken.length > RECORDS / 3)
+    await until('a third of the records', WAIT, () => server.accepted.length > RECORDS / 3)
     await killed.kill()
     const worker = await startWorkerProcess(options)
     onTestFinished(() => worker.kill())
 
     const good = records.filter(({ isBad }) => !isBad)
     const bad = records.filter(({ isBad }) => isBad).map(({ n }) => n)
-    const arrived = () => new Set(server.taken.map(({ n }) => n)).size
+    const arrived = () => new Set(server.accepted.map(({ n }) => n)).size
     const dead = async () => {
       const letters = await readAll(broker, `${topic}-dead`).catch(() => [])
-      return [...new Set(letters.map(({ value }) => (JSON.parse(String(value)) as UnstableServer).n))].toSorted(
+      return [...new Set(letters.map(({ value }) => (JSON.parse(String(value)) as UnstableRecord).n))].toSorted(
         (a, b) => a - b,
       )
     }
     await until('all of them', WAIT, async () => arrived() >= good.length && (await dead()).length >= bad.length)
-    expect(firstTimes(server.taken)).toEqual(firstTimes(good))
+    expect(firstArrivals(server.accepted)).toEqual(firstArrivals(good))
     expect(await dead()).toEqual(bad)
   })
 })

@@ -4,7 +4,7 @@ import { createWorkerClient } from '../../src/clients/worker.ts'
 import { silentLogger } from '../../src/config/logger.ts'
 import { readAll } from '../contract/broker-support.ts'
 import { describeOn, real } from '../env/real.ts'
-import { type Seen, startHttpServer } from '../support/http-server.ts'
+import { type ReceivedRequest, startHttpServer } from '../support/http-server.ts'
 import { until } from '../support/until.ts'
 import { startWorkerProcess } from '../support/worker-process.ts'
 
@@ -71,6 +71,6 @@ describeOn([kafka], 'the HTTP source on Kafka', () => {
   })
 })
 
-function offsetOf({ path }: Seen): number {
+function offsetOf({ path }: ReceivedRequest): number {
   return Number(/offset=(\d+)/.exec(path)?.[1] ?? 0)
 }

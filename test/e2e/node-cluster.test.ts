@@ -8,12 +8,12 @@ import { type NodeCluster, startNodeCluster } from '../env/node-cluster.ts'
 import { NODE_IP } from '../env/node-machine.ts'
 import { describeOn, real, realWhereAMachineCan } from '../env/real.ts'
 import { partDirectory } from '../env/workspace.ts'
-import { Ledger } from '../support/datagen-ledger.ts'
+import { DatagenVerifier } from '../support/datagen-verifier.ts'
 import { type Helm, helmAt } from '../support/helm.ts'
 import { type KubeApi, kubeApi } from '../support/kube-api.ts'
-import { world } from '../support/kube-world.ts'
 import { podsOf } from '../support/pods.ts'
-import { checkIds, Load } from '../support/registry-load.ts'
+import { expectUniqueIds, RegistrationLoad } from '../support/registry-load.ts'
+import { createTestNamespace } from '../support/test-namespace.ts'
 import { until } from '../support/until.ts'
 
 const tools = await realWhereAMachineCan('nodeTools')
@@ -36,9 +36,9 @@ describeOn([tools, image, helm, kafkaJars], 'on a node of its own, the chart and
   let charts: Helm
   let api: KubeApi
   let registry: RegistryClient
-  let resources: Awaited<ReturnType<typeof world>>
-  let ledger: Ledger
-  const loads = new Set<Load>()
+  let resources: Awaited<ReturnType<typeof createTestNamespace>>
+  let verifier: DatagenVerifier
+  const loads = new Set<RegistrationLoad>()
 
   beforeAll(async () => {
     kafka = await startKafka({ listeners: { PODS: 'PLAINTEXT' }, hosts: { PODS: NODE_IP } })
@@ -55,7 +55,7 @@ describeOn([tools, image, helm, kafkaJars], 'on a node of its own, the chart and
     await api.send('POST', '/api/v1/namespaces', { metadata: { name: NAMESPACE, labels: restricted } })
     await callHelm('install', 'weir', 'weir', '--wait', '--timeout', '10m', '--values', await valuesOf('test'))
     registry = createRegistryClient({ url: await urlOf('weir-registry', 8081), timeoutMs: 4_000 })
-    resources = await world(api, NAMESPACE)
+    resources = await createTestNamespace(api, NAMESPACE)
   }, SET_UP_MS)
   afterEach(async () => {
     for (const load of loads) await load.stop()
@@ -88,14 +88,14 @@ describeOn([tools, image, helm, kafkaJars], 'on a node of its own, the chart and
   it(
     'make a Subject, a RegistryMode and a Connector Ready',
     async () => {
-      ledger = new Ledger(kafka.bootstrap, { topic: 'orders', tasks: 2, iterations: 4_000 })
+      verifier = new DatagenVerifier(kafka.bootstrap, { topic: 'orders', tasks: 2, iterations: 4_000 })
       await resources.apply('Subject', 'orders-value', { schema: '"int"', compatibility: 'BACKWARD' })
       const scope = { type: 'Subject', subject: 'orders-value' }
       await resources.apply('RegistryMode', 'orders', { scope, mode: 'READWRITE' })
       await resources.apply('Connector', 'orders', {
         class: 'Datagen',
         tasksMax: 2,
-        config: { ...ledger.config, rate: '25' },
+        config: { ...verifier.config, rate: '25' },
       })
       await untilAllReady()
     },
@@ -152,22 +152,22 @@ describeOn([tools, image, helm, kafkaJars], 'on a node of its own, the chart and
   it(
     'have brought every record that the connector was to bring',
     async () => {
-      await ledger.untilComplete(WAIT.timeoutMs)
+      await verifier.untilComplete(WAIT.timeoutMs)
     },
     TEST_MS,
   )
 
   /** Writes that go on until the test has seen what it waits for. */
-  async function startLoad(prefix: string): Promise<Load> {
-    const load = new Load([registry], prefix)
+  async function startLoad(prefix: string): Promise<RegistrationLoad> {
+    const load = new RegistrationLoad([registry], prefix)
     loads.add(load)
     await until('some writes', WAIT, () => load.acknowledged.size > 20)
     return load
   }
 
-  async function finish(load: Load): Promise<void> {
+  async function finish(load: RegistrationLoad): Promise<void> {
     await load.stop()
-    await checkIds(load, [registry])
+    await expectUniqueIds(load, [registry])
   }
 
   async function callHelm(command: string, ...args: readonly string[]): Promise<void> {

@@ -6,10 +6,11 @@ import { createRegistryClient } from '../../src/clients/registry.ts'
 import { type Kubernetes, startKubernetes } from '../env/kubernetes.ts'
 import { freePort } from '../env/ports.ts'
 import { describeOn, real } from '../env/real.ts'
-import { API, installDefinitions } from '../support/definitions.ts'
+import { API, installCrds } from '../support/crds.ts'
 import { type KubeApi, kubeApi } from '../support/kube-api.ts'
-import { startOperator, startOperatorWith, WAIT, world } from '../support/kube-world.ts'
+import { startOperator, startOperatorWith } from '../support/operator-process.ts'
 import { temporaryDirectory } from '../support/temporary-directory.ts'
+import { createTestNamespace, WAIT } from '../support/test-namespace.ts'
 import { until } from '../support/until.ts'
 
 const kubernetes = await real('kubernetes')
@@ -21,7 +22,7 @@ describeOn([kubernetes], 'admission by a real API server', () => {
   beforeAll(async () => {
     control = await startKubernetes()
     api = kubeApi(control)
-    await installDefinitions(api)
+    await installCrds(api)
     return () => control.stop()
   })
 
@@ -33,7 +34,7 @@ describeOn([kubernetes], 'admission by a real API server', () => {
     readonly more?: readonly string[]
     readonly namespace?: string
   } = {}) {
-    const stage = await world(api, namespace)
+    const stage = await createTestNamespace(api, namespace)
     const listener = `https://127.0.0.1:${await freePort()}`
     const operator = await startOperator(control, stage.namespace, ['--webhook', listener, ...more])
     // An API server looks at configurations when it hears of them: until then nobody is asked.
@@ -185,7 +186,7 @@ describeOn([kubernetes], 'admission by a real API server', () => {
   })
 
   it('allows with a warning what it can not judge because a runtime is away', async () => {
-    const { namespace, tryApply } = await world(api)
+    const { namespace, tryApply } = await createTestNamespace(api)
     const [listener, nowhere] = [`https://127.0.0.1:${await freePort()}`, `http://127.0.0.1:${await freePort()}`]
     await startOperatorWith(['--webhook', listener, '--registry', nowhere, '--worker', nowhere], control, namespace)
     const of = { Subject: { schema: 'no schema' }, Connector: { class: 'Nothing', config: {} } }

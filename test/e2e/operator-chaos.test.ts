@@ -3,11 +3,12 @@ import { expect } from 'vitest'
 import { createRegistryClient } from '../../src/clients/registry.ts'
 import { createWorkerClient } from '../../src/clients/worker.ts'
 import { itOn, real } from '../env/real.ts'
-import { API, installDefinitions } from '../support/definitions.ts'
-import { randomOf } from '../support/fuzz.ts'
+import { API, installCrds } from '../support/crds.ts'
+import { randomOf } from '../support/hostile-requests.ts'
 import { type KubeApi, kubeApi } from '../support/kube-api.ts'
-import { startOperatorFor, world } from '../support/kube-world.ts'
+import { startOperatorFor } from '../support/operator-process.ts'
 import { temporaryDirectory } from '../support/temporary-directory.ts'
+import { createTestNamespace } from '../support/test-namespace.ts'
 import { until } from '../support/until.ts'
 import { startUp } from '../support/up.ts'
 
@@ -36,9 +37,9 @@ itOn(
   'what is declared is there once, and nothing else, however often the operator is killed',
   async () => {
     const api = kubeApi(kubernetes.address)
-    await installDefinitions(api)
+    await installCrds(api)
     const runtimes = await startRuntimes()
-    const space = new Estate(await world(api))
+    const space = new Estate(await createTestNamespace(api))
     const random = randomOf(SEED)
     const killed = async (change: () => Promise<void>) => {
       const operator = await startOperatorFor(runtimes, kubernetes.address, space.namespace)
@@ -94,9 +95,9 @@ class Estate {
   /** By connector. */
   readonly rates = new Map<string, string>()
   connectorChanges = 0
-  readonly #world: Awaited<ReturnType<typeof world>>
+  readonly #world: Awaited<ReturnType<typeof createTestNamespace>>
 
-  constructor(place: Awaited<ReturnType<typeof world>>) {
+  constructor(place: Awaited<ReturnType<typeof createTestNamespace>>) {
     this.#world = place
     this.namespace = place.namespace
   }

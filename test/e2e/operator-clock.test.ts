@@ -3,10 +3,11 @@ import { createRegistryClient } from '../../src/clients/registry.ts'
 import { createWorkerClient } from '../../src/clients/worker.ts'
 import { itOn, real } from '../env/real.ts'
 import type { Program } from '../support/cli.ts'
-import { installDefinitions } from '../support/definitions.ts'
+import { installCrds } from '../support/crds.ts'
 import { kubeApi } from '../support/kube-api.ts'
-import { logOf, startOperatorFor, WAIT, world } from '../support/kube-world.ts'
+import { logOf, startOperatorFor } from '../support/operator-process.ts'
 import { temporaryDirectory } from '../support/temporary-directory.ts'
+import { createTestNamespace, WAIT } from '../support/test-namespace.ts'
 import { until } from '../support/until.ts'
 import { startUp } from '../support/up.ts'
 
@@ -24,7 +25,7 @@ const DATAGEN = { 'kafka.topic': 'generated', quickstart: 'orders', 'value.conve
 
 itOn([kubernetes], 'the operator goes on when the clock is set back by a day, and forward again', async () => {
   const api = kubeApi(kubernetes.address)
-  await installDefinitions(api)
+  await installCrds(api)
   const directory = temporaryDirectory()
   const runtimes = await startUp({
     manifests: temporaryDirectory(),
@@ -35,7 +36,7 @@ itOn([kubernetes], 'the operator goes on when the clock is set back by a day, an
     createRegistryClient({ url: runtimes.registryUrl }),
     createWorkerClient({ url: runtimes.workerUrl }),
   ]
-  const { namespace, apply, condition, remove } = await world(api)
+  const { namespace, apply, condition, remove } = await createTestNamespace(api)
   const imported = ['--import', `data:text/javascript,${encodeURIComponent(SET_CLOCK)}`]
   const operator = await startOperatorFor(runtimes, kubernetes.address, namespace, imported)
   const scope = { type: 'Subject', subject: 'held' }

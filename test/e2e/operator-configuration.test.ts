@@ -4,20 +4,21 @@ import { beforeAll, expect, it, onTestFinished } from 'vitest'
 import { stringify } from 'yaml'
 import { createRegistryClient } from '../../src/clients/registry.ts'
 import { describeOn, real } from '../env/real.ts'
-import { installDefinitions } from '../support/definitions.ts'
+import { installCrds } from '../support/crds.ts'
 import { kubeApi } from '../support/kube-api.ts'
-import { logOf, monitoringOf, operatorAccount, startOperatorWith, WAIT, world } from '../support/kube-world.ts'
+import { logOf, monitoringOf, operatorAccount, startOperatorWith } from '../support/operator-process.ts'
 import { startRegistryProcess } from '../support/registry-process.ts'
 import { temporaryDirectory } from '../support/temporary-directory.ts'
+import { createTestNamespace, WAIT } from '../support/test-namespace.ts'
 import { until } from '../support/until.ts'
 
 const kubernetes = await real('kubernetes')
 
 describeOn([kubernetes], 'an operator of several registries', () => {
-  beforeAll(() => installDefinitions(kubeApi(kubernetes.address)))
+  beforeAll(() => installCrds(kubeApi(kubernetes.address)))
 
   it('keeps each Subject in the one that it names, as its configuration file says, and follows that file', async () => {
-    const { namespace, apply, condition } = await world(kubeApi(kubernetes.address))
+    const { namespace, apply, condition } = await createTestNamespace(kubeApi(kubernetes.address))
     const [first, second] = [await startRegistry(), await startRegistry()]
     const path = join(temporaryDirectory(), 'operator.yaml')
     const write = (registries: readonly object[], more: object = {}) =>
@@ -54,7 +55,7 @@ describeOn([kubernetes], 'an operator of several registries', () => {
 
 describeOn([kubernetes], 'an entry that is granted by labels of namespaces', () => {
   const api = kubeApi(kubernetes.address)
-  beforeAll(() => installDefinitions(api))
+  beforeAll(() => installCrds(api))
 
   const selector = { matchLabels: { team: 'shop' } }
   const granting = (url: string, allowedNamespaces: object) => {
@@ -78,7 +79,7 @@ describeOn([kubernetes], 'an entry that is granted by labels of namespaces', () 
   }
 
   it('is whose labels are such now, also when the configuration comes to say so while the operator runs', async () => {
-    const { namespace, apply, condition, object } = await world(api)
+    const { namespace, apply, condition, object } = await createTestNamespace(api)
     const { url } = await startRegistry()
     const { path, write } = granting(url, { from: 'List', names: ['elsewhere'] })
     await startOperatorWith(['--config', path], kubernetes.address, namespace)
@@ -101,7 +102,7 @@ describeOn([kubernetes], 'an entry that is granted by labels of namespaces', () 
   })
 
   it('is nobody’s while the operator may not see namespaces, which it says', async () => {
-    const { namespace, apply, condition } = await world(api)
+    const { namespace, apply, condition } = await createTestNamespace(api)
     const { url } = await startRegistry()
     const { path } = granting(url, { from: 'Selector', selector })
     const withheld = { verb: 'list', resource: 'namespaces' }

@@ -2,10 +2,11 @@ import { join } from 'node:path'
 import { beforeAll, expect, it, onTestFinished } from 'vitest'
 import { describeOn, real } from '../env/real.ts'
 import { partDirectory } from '../env/workspace.ts'
-import { installDefinitions } from '../support/definitions.ts'
+import { installCrds } from '../support/crds.ts'
 import { type KubeApi, kubeApi } from '../support/kube-api.ts'
-import { logOf, startOperatorWith, type Verb, WAIT, world } from '../support/kube-world.ts'
+import { logOf, startOperatorWith, type Verb } from '../support/operator-process.ts'
 import { startRegistryProcess } from '../support/registry-process.ts'
+import { createTestNamespace, WAIT } from '../support/test-namespace.ts'
 import { until } from '../support/until.ts'
 
 const kubernetes = await real('kubernetes')
@@ -17,7 +18,7 @@ describeOn([kubernetes], 'an operator that is not granted', () => {
 
   beforeAll(async () => {
     api = kubeApi(kubernetes.address)
-    await installDefinitions(api)
+    await installCrds(api)
     const registry = await startRegistryProcess(['--data', join(partDirectory('registry'), 'data')], {})
     runtimes = ['--registry', registry.url, '--worker', 'http://127.0.0.1:1']
     return () => registry.kill()
@@ -25,7 +26,7 @@ describeOn([kubernetes], 'an operator that is not granted', () => {
 
   /** A Subject that takes its schema from a ConfigMap, and has something to tidy up after. */
   async function declared() {
-    const place = await world(api)
+    const place = await createTestNamespace(api)
     const configMaps = `/api/v1/namespaces/${place.namespace}/configmaps`
     await api.send('POST', configMaps, { metadata: { name: 'schemas' }, data: { user: '"int"' } })
     const schemaFrom = { configMapKeyRef: { name: 'schemas', key: 'user' } }

@@ -5,12 +5,13 @@ import { beforeAll, expect, it } from 'vitest'
 import { createRegistryClient } from '../../src/clients/registry.ts'
 import { createWorkerClient } from '../../src/clients/worker.ts'
 import { describeOn, real } from '../env/real.ts'
-import { installDefinitions } from '../support/definitions.ts'
+import { installCrds } from '../support/crds.ts'
 import { startFaultyProxy } from '../support/faulty-proxy.ts'
-import type { Behaviour } from '../support/faulty-proxy-server.ts'
+import type { ProxyBehavior } from '../support/faulty-proxy-server.ts'
 import { type KubeApi, kubeApi } from '../support/kube-api.ts'
-import { logOf, startOperatorFor, WAIT, world } from '../support/kube-world.ts'
+import { logOf, startOperatorFor } from '../support/operator-process.ts'
 import { temporaryDirectory } from '../support/temporary-directory.ts'
+import { createTestNamespace, WAIT } from '../support/test-namespace.ts'
 import { until } from '../support/until.ts'
 import { startUp } from '../support/up.ts'
 
@@ -30,10 +31,10 @@ describeOn([kubernetes], 'the operator, of runtimes in trouble,', () => {
 
   beforeAll(async () => {
     api = kubeApi(kubernetes.address)
-    await installDefinitions(api)
+    await installCrds(api)
   })
 
-  const TROUBLES: readonly Behaviour[] = ['breaks off', 'fails', 'takes 30 s', 'answers a page', 'answers nonsense']
+  const TROUBLES: readonly ProxyBehavior[] = ['breaks off', 'fails', 'takes 30 s', 'answers a page', 'answers nonsense']
 
   it.each(TROUBLES)('says of one that %s that it is not to be had, and goes on when it is', async (how) => {
     const { registry, worker, place, subjects, connectors } = await begin()
@@ -79,7 +80,7 @@ describeOn([kubernetes], 'the operator, of runtimes in trouble,', () => {
     expect(Object.keys(await connectors.list()).toSorted()).toEqual(all)
   })
 
-  it.each<Behaviour>(['fails', 'answers a page', 'answers nonsense'])(
+  it.each<ProxyBehavior>(['fails', 'answers a page', 'answers nonsense'])(
     'loses the lead to an API server that cuts its watches and %s, and goes on when it is well',
     async (how) => {
       const { kube, operator, place, subjects } = await begin()
@@ -152,7 +153,7 @@ describeOn([kubernetes], 'the operator, of runtimes in trouble,', () => {
     const known = JSON.parse(readFileSync(kubeconfig, 'utf8')) as { clusters: readonly object[] }
     const clusters = known.clusters.map((one) => ({ ...one, cluster }))
     writeFileSync(address.kubeconfig, JSON.stringify({ ...known, clusters }), { mode: 0o600 })
-    const place = await world(api)
+    const place = await createTestNamespace(api)
     const runtimes = { registryUrl: registry.url, workerUrl: worker.url }
     const operator = await startOperatorFor(runtimes, address, place.namespace)
     const subjects = createRegistryClient({ url: registryUrl })

@@ -8,11 +8,12 @@ import { createWorkerClient } from '../../src/clients/worker.ts'
 import { type Kubernetes, startKubernetes } from '../env/kubernetes.ts'
 import { describeOn, real } from '../env/real.ts'
 import type { Program } from '../support/cli.ts'
-import { API, installDefinitions } from '../support/definitions.ts'
+import { API, installCrds } from '../support/crds.ts'
 import { type KubeApi, kubeApi } from '../support/kube-api.ts'
-import { logOf, monitoringOf, startOperator, startOperatorFor, WAIT, world } from '../support/kube-world.ts'
+import { logOf, monitoringOf, startOperator, startOperatorFor } from '../support/operator-process.ts'
 import { startRegistryProcess } from '../support/registry-process.ts'
 import { temporaryDirectory } from '../support/temporary-directory.ts'
+import { createTestNamespace, WAIT } from '../support/test-namespace.ts'
 import { until } from '../support/until.ts'
 
 const kubernetes = await real('kubernetes')
@@ -28,12 +29,12 @@ describeOn([kubernetes], 'the operator on a real Kubernetes API', () => {
   beforeAll(async () => {
     control = await startKubernetes()
     api = kubeApi(control)
-    await installDefinitions(api)
+    await installCrds(api)
     return () => control.stop()
   })
 
   it('registers a Subject, runs a Connector that waits for it, and says so where kubectl looks', async () => {
-    const { namespace, apply, condition, object } = await world(api)
+    const { namespace, apply, condition, object } = await createTestNamespace(api)
     const { registryUrl, workerUrl } = await startOperator(control, namespace)
     await apply('Connector', 'orders', {
       class: 'Datagen',
@@ -62,7 +63,7 @@ describeOn([kubernetes], 'the operator on a real Kubernetes API', () => {
   })
 
   it('says of an incompatible schema why, and registers nothing', async () => {
-    const { namespace, apply, condition, object } = await world(api)
+    const { namespace, apply, condition, object } = await createTestNamespace(api)
     const { registryUrl } = await startOperator(control, namespace)
     await apply('Subject', 'user', { schema: record([]), compatibility: 'BACKWARD' })
     await condition('subjects', 'user', 'Ready', 'True/Succeeded')
@@ -74,7 +75,7 @@ describeOn([kubernetes], 'the operator on a real Kubernetes API', () => {
   })
 
   it('takes a schema from a ConfigMap, and follows it', async () => {
-    const { namespace, apply, condition, object } = await world(api)
+    const { namespace, apply, condition, object } = await createTestNamespace(api)
     await startOperator(control, namespace)
     const configMaps = `/api/v1/namespaces/${namespace}/configmaps`
     const data = (schema: string) => ({
@@ -92,7 +93,7 @@ describeOn([kubernetes], 'the operator on a real Kubernetes API', () => {
   })
 
   it('keeps a copy of offsets in a ConfigMap, from which a new connector begins', async () => {
-    const { namespace, apply, condition, remove } = await world(api)
+    const { namespace, apply, condition, remove } = await createTestNamespace(api)
     const { workerUrl } = await startOperator(control, namespace)
     const worker = createWorkerClient({ url: workerUrl })
     const lines = join(temporaryDirectory(), 'lines.txt')
@@ -120,7 +121,7 @@ describeOn([kubernetes], 'the operator on a real Kubernetes API', () => {
   it('goes on when the API server was killed and away for long, and its watches are told to list again', {
     timeout: 300_000,
   }, async () => {
-    const { namespace, apply, condition, object } = await world(api)
+    const { namespace, apply, condition, object } = await createTestNamespace(api)
     await startOperator(control, namespace)
     await apply('Subject', 'before', { schema: '"int"' })
     await condition('subjects', 'before', 'Ready', 'True/Succeeded')
@@ -138,7 +139,7 @@ describeOn([kubernetes], 'the operator on a real Kubernetes API', () => {
   })
 
   it('leads one at a time: who stands by goes on at once when the leader ends, and soon when it is killed', async () => {
-    const { namespace, apply, condition, events } = await world(api)
+    const { namespace, apply, condition, events } = await createTestNamespace(api)
     const registry = await startRegistryProcess(['--data', join(temporaryDirectory(), 'data')], {})
     onTestFinished(() => registry.kill())
     const runtimes = { registryUrl: registry.url, workerUrl: 'http://127.0.0.1:1' }
@@ -179,7 +180,7 @@ describeOn([kubernetes], 'the operator on a real Kubernetes API', () => {
   })
 
   it('writes nothing while nothing changes', async () => {
-    const { namespace, apply, condition, object } = await world(api)
+    const { namespace, apply, condition, object } = await createTestNamespace(api)
     await startOperator(control, namespace)
     await apply('Connector', 'quiet', {
       class: 'Datagen',

@@ -6,8 +6,8 @@ import { createRegistryClient, type RegistryClient } from '../../src/clients/reg
 import { run, startServer } from '../env/process.ts'
 import { itOn, real } from '../env/real.ts'
 import { runWeir, weirCommand } from '../support/cli.ts'
+import { registerSchemas } from '../support/register-schemas.ts'
 import { startRegistryProcess } from '../support/registry-process.ts'
-import { registerSet } from '../support/schema-set.ts'
 import { temporaryDirectory } from '../support/temporary-directory.ts'
 import { until } from '../support/until.ts'
 
@@ -21,7 +21,7 @@ it('10,000 schemas of all formats come through weir export and weir import, stop
   const directory = temporaryDirectory()
   const registryOn = (name: string) => startRegistryProcess(['--data', join(directory, name)], {})
   const [source, target] = await Promise.all([registryOn('source'), registryOn('target')])
-  await registerSet(createRegistryClient({ url: source.url }), VERSIONS)
+  await registerSchemas(createRegistryClient({ url: source.url }), VERSIONS)
   const weir = (...args: string[]) => weirCommand(directory, args)
 
   const exported = await run(weir('export', 'first', '--registry', source.url))

@@ -7,8 +7,8 @@ import { silentLogger } from '../../src/config/logger.ts'
 import { hashPassword } from '../../src/http/users.ts'
 import { freePort } from '../env/ports.ts'
 import { describeOn, real } from '../env/real.ts'
-import { checkIds, Load, schemaOf } from '../support/registry-load.ts'
-import { describePen } from '../support/registry-pen.ts'
+import { testLeaderWriter } from '../support/leader-writer-contract.ts'
+import { expectUniqueIds, RegistrationLoad, schemaOf } from '../support/registry-load.ts'
 import { type RegistryProcess, startRegistryProcess } from '../support/registry-process.ts'
 import { until } from '../support/until.ts'
 
@@ -43,7 +43,7 @@ describeOn([kafka], 'several registries on one Kafka', () => {
     const instances = await start(3)
     const { leader, followers } = await roles(instances)
     const clients = followers.map(({ url }) => createRegistryClient({ url, timeoutMs: 20_000 }))
-    const load = new Load(clients)
+    const load = new RegistrationLoad(clients)
     await until('some writes', WAIT, () => load.acknowledged.size > 50)
     const killedMs = performance.now()
     await leader.kill()
@@ -52,7 +52,7 @@ describeOn([kafka], 'several registries on one Kafka', () => {
     await until('more writes', WAIT, () => load.acknowledged.size > 150)
     await load.stop()
     expect(outageMs).toBeLessThan(SESSION_MS + 2_000)
-    await checkIds(load, clients)
+    await expectUniqueIds(load, clients)
   })
 
   it('fence a leader that was paused: it can not write when it wakes up', async () => {
@@ -117,7 +117,7 @@ describeOn([kafka], 'the pen on Kafka', () => {
       { logger: silentLogger() },
     )
     onTestFinished(() => broker.close())
-    await describePen(broker, `_schemas-${randomUUID()}`)
+    await testLeaderWriter(broker, `_schemas-${randomUUID()}`)
   })
 })
 

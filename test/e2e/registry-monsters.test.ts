@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
-import { monsters } from '../support/fuzz.ts'
+import { expensiveRequests } from '../support/hostile-requests.ts'
 import { type RegistryProcess, startRegistryProcess } from '../support/registry-process.ts'
 import { temporaryDirectory } from '../support/temporary-directory.ts'
 import { until } from '../support/until.ts'
@@ -12,14 +12,14 @@ const TURN_MS_MAX = 100
 /** The wait itself, which this process has its share in: it sends bodies of 10 MB, beside other suites. */
 const WAIT_MS_MAX = 3_000
 const GROWTH_MEGABYTES_MAX = 400
-const LONGEST_TURN = new URL('../support/longest-turn.ts', import.meta.url).href
+const LONGEST_TURN = new URL('../support/event-loop-turns.ts', import.meta.url).href
 
 it('answers others while it reads the largest and the worst, in bounded memory', { timeout: 180_000 }, async () => {
   const registry = await startRegistryProcess(['--data', temporaryDirectory()], {}, ['--import', LONGEST_TURN])
   onTestFinished(() => registry.kill())
   await loadFormats(registry)
   // Made before, so that making them holds nobody up.
-  const requests = monsters().map(([line, body]) => ({
+  const requests = expensiveRequests().map(([line, body]) => ({
     line,
     body: Buffer.from(typeof body === 'string' ? body : JSON.stringify(body)),
   }))

@@ -8,11 +8,12 @@ import { must } from '../env/debian.ts'
 import { type Kubernetes, startKubernetes } from '../env/kubernetes.ts'
 import { freePort } from '../env/ports.ts'
 import { describeOn, real } from '../env/real.ts'
-import { answers, startWeir } from '../support/cli.ts'
-import { API, installDefinitions } from '../support/definitions.ts'
+import { responds, startWeir } from '../support/cli.ts'
+import { API, installCrds } from '../support/crds.ts'
 import { type KubeApi, kubeApi } from '../support/kube-api.ts'
-import { startOperator, world } from '../support/kube-world.ts'
+import { startOperator } from '../support/operator-process.ts'
 import { temporaryDirectory } from '../support/temporary-directory.ts'
+import { createTestNamespace } from '../support/test-namespace.ts'
 import { until } from '../support/until.ts'
 
 const kubernetes = await real('kubernetes')
@@ -28,7 +29,7 @@ it('goes on from the data directory of the first Weir: ids, versions, modes and 
   const [registryPort, workerPort] = [await freePort(), await freePort()]
   const ports = ['--registry-port', String(registryPort), '--worker-port', String(workerPort)]
   const url = `http://127.0.0.1:${workerPort}`
-  const weir = await startWeir(['up', 'manifests', '--data', 'data', ...ports], () => answers(`${url}/connectors`), {
+  const weir = await startWeir(['up', 'manifests', '--data', 'data', ...ports], () => responds(`${url}/connectors`), {
     directory,
   })
   onTestFinished(() => weir.stop())
@@ -70,13 +71,13 @@ describeOn([kubernetes], 'statuses that an earlier operator wrote', () => {
   beforeAll(async () => {
     control = await startKubernetes()
     api = kubeApi(control)
-    await installDefinitions(api)
+    await installCrds(api)
     for (const { name } of crdFiles()) await keepUnknown(name.replace('.yaml', ''))
     return () => control.stop()
   })
 
   it('are read and brought up to date, and what this operator does not know stays', async () => {
-    const { namespace, apply, condition, object } = await world(api)
+    const { namespace, apply, condition, object } = await createTestNamespace(api)
     const declared = [
       ['subjects', 'Subject', { schema: '"int"' }, { id: 7, version: 7 }],
       ['registrymodes', 'RegistryMode', { scope: { type: 'Subject', subject: 's' }, mode: 'READWRITE' }, {}],

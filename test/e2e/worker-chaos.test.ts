@@ -3,7 +3,7 @@ import { expect, onTestFinished } from 'vitest'
 import { residentMb } from '../bench/process.ts'
 import { type Kafka, startKafka } from '../env/kafka.ts'
 import { itOn, real } from '../env/real.ts'
-import { Ledger } from '../support/datagen-ledger.ts'
+import { DatagenVerifier } from '../support/datagen-verifier.ts'
 import { until } from '../support/until.ts'
 import { clientOf, WAIT, WorkerGroup } from '../support/worker-group.ts'
 import type { WeirWorker } from '../support/worker-process.ts'
@@ -38,18 +38,18 @@ itOn(
     onTestFinished(() => broker.stop())
     const group = new WorkerGroup(broker.bootstrap, SETTINGS)
     await group.start(WORKERS)
-    const ledgers = openLedgers(broker.bootstrap)
-    await putConnectors(group, ledgers, RATE)
+    const verifiers = openLedgers(broker.bootstrap)
+    await putConnectors(group, verifiers, RATE)
     await untilAllRun(group)
     const levelMb = Math.max(...(await residentMbOf(group)))
     const chaos = new Chaos(group, broker)
     await chaos.rage()
     await untilAllRun(group)
     // What is left to do, at once: how long it was out of order is not to be waited for again.
-    await putConnectors(group, ledgers, RATE_AFTER)
+    await putConnectors(group, verifiers, RATE_AFTER)
     const repeated = await Promise.all(
-      ledgers.map((ledger, at) =>
-        ledger.untilComplete(PATIENCE.timeoutMs).catch(async (error: Error) => {
+      verifiers.map((verifier, at) =>
+        verifier.untilComplete(PATIENCE.timeoutMs).catch(async (error: Error) => {
           const { tasks } = await clientOf(group.workers[0]!).status(`gen-${at}`)
           throw new Error(`${error.message}; after ${chaos.done.join(', ')} they are ${JSON.stringify(tasks)}`)
         }),
@@ -65,18 +65,19 @@ function residentMbOf({ workers }: WorkerGroup): Promise<readonly number[]> {
   return Promise.all(workers.map(({ pid }) => residentMb(pid)))
 }
 
-function openLedgers(bootstrap: string): readonly Ledger[] {
+function openLedgers(bootstrap: string): readonly DatagenVerifier[] {
   const iterations = RATE * (SECONDS + 20)
   return Array.from(
     { length: CONNECTORS },
-    (_, at) => new Ledger(bootstrap, { topic: `records-${at}`, tasks: TASKS_EACH, iterations }),
+    (_, at) => new DatagenVerifier(bootstrap, { topic: `records-${at}`, tasks: TASKS_EACH, iterations }),
   )
 }
 
-async function putConnectors(group: WorkerGroup, ledgers: readonly Ledger[], rate: number): Promise<void> {
+async function putConnectors(group: WorkerGroup, verifiers: readonly DatagenVerifier[], rate: number): Promise<void> {
   const client = clientOf(group.workers[0]!)
   const config = { 'connector.class': 'Datagen', rate: String(rate), 'tasks.max': String(TASKS_EACH) }
-  for (const [at, ledger] of ledgers.entries()) await client.putConfig(`gen-${at}`, { ...ledger.config, ...config })
+  for (const [at, verifier] of verifiers.entries())
+    await client.putConfig(`gen-${at}`, { ...verifier.config, ...config })
 }
 
 /** All tasks of all connectors, on workers that live. */

@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest'
 import { describeOn, real } from '../env/real.ts'
-import { Ledger } from '../support/datagen-ledger.ts'
+import { DatagenVerifier } from '../support/datagen-verifier.ts'
 import { until } from '../support/until.ts'
-import { clientOf, placesOf, WAIT, WorkerGroup } from '../support/worker-group.ts'
+import { clientOf, runningTasksByWorker, WAIT, WorkerGroup } from '../support/worker-group.ts'
 
 const kafka = await real('kafka')
 const SETTINGS = {
@@ -20,14 +20,14 @@ describeOn([kafka], 'a source that writes exactly once', () => {
     async (boundary) => {
       const group = new WorkerGroup(kafka.address.bootstrap, SETTINGS)
       const [first, second, third] = await group.start(3)
-      const ledger = new Ledger(kafka.address.bootstrap, {
+      const verifier = new DatagenVerifier(kafka.address.bootstrap, {
         topic: `${group.id}-records`,
         tasks: TASKS,
         iterations: 5_000,
       })
       const config = {
         'connector.class': 'Datagen',
-        ...ledger.config,
+        ...verifier.config,
         rate: '250',
         'tasks.max': String(TASKS),
         'exactly.once.support': 'required',
@@ -37,7 +37,7 @@ describeOn([kafka], 'a source that writes exactly once', () => {
       await clientOf(second!).create('gen', config)
       const untilAllRun = (hosts: number) =>
         until('all tasks to run', WAIT, async () => {
-          const places = await placesOf(first!, 'gen').catch(() => ({}))
+          const places = await runningTasksByWorker(first!, 'gen').catch(() => ({}))
           return sum(places) === TASKS && Object.keys(places).length === hosts
         })
       await untilAllRun(3)
@@ -50,7 +50,7 @@ describeOn([kafka], 'a source that writes exactly once', () => {
       await untilAllRun(2)
       // Another set of tasks shuts out the one before it.
       await clientOf(first!).putConfig('gen', { ...config, rate: '1000' })
-      expect(await ledger.untilComplete(WAIT.timeoutMs)).toBe(0)
+      expect(await verifier.untilComplete(WAIT.timeoutMs)).toBe(0)
     },
   )
 

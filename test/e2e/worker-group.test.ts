@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { describeOn, real } from '../env/real.ts'
-import { Ledger } from '../support/datagen-ledger.ts'
+import { DatagenVerifier } from '../support/datagen-verifier.ts'
 import { until } from '../support/until.ts'
 import { clientOf, polledOn, untilRunning, WAIT, WorkerGroup } from '../support/worker-group.ts'
 
@@ -107,8 +107,12 @@ describeOn([kafka], 'several workers in a group', () => {
   it('lose nothing while one after the other is restarted under load', async () => {
     const group = new WorkerGroup(kafka.address.bootstrap, SETTINGS)
     await group.start(3)
-    const ledger = new Ledger(kafka.address.bootstrap, { topic: `${group.id}-records`, tasks: 6, iterations: 6_000 })
-    const config = { ...datagen(group.id), ...ledger.config, rate: '400', 'tasks.max': '6' }
+    const verifier = new DatagenVerifier(kafka.address.bootstrap, {
+      topic: `${group.id}-records`,
+      tasks: 6,
+      iterations: 6_000,
+    })
+    const config = { ...datagen(group.id), ...verifier.config, rate: '400', 'tasks.max': '6' }
     await clientOf(group.workers[0]!).create('gen', config)
     for (let at = 0; at < 3; at++) {
       const [oldest] = group.workers
@@ -118,7 +122,7 @@ describeOn([kafka], 'several workers in a group', () => {
       // Whoever is asked while the group changes answers all the same.
       for (const worker of group.workers) expect(Object.keys(await clientOf(worker).list())).toEqual(['gen'])
     }
-    await ledger.untilComplete(WAIT.timeoutMs)
+    await verifier.untilComplete(WAIT.timeoutMs)
   })
 })
 

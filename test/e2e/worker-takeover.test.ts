@@ -4,10 +4,10 @@ import { expect, it, onTestFinished } from 'vitest'
 import { createWorkerClient, type ExpandedConnector } from '../../src/clients/worker.ts'
 import { type JavaConnect, startJavaConnect } from '../env/java-connect.ts'
 import { describeOn, real } from '../env/real.ts'
-import { Growth } from '../support/growth.ts'
-import { LineWriter, lastLine, lineNumber, readNumbers } from '../support/lines.ts'
+import { LineCountSampler } from '../support/line-count-sampler.ts'
+import { LineWriter, lastLine, lineNumber, readNumbers } from '../support/numbered-lines.ts'
 import { temporaryDirectory } from '../support/temporary-directory.ts'
-import { openLog, readRecords } from '../support/topic.ts'
+import { openDisposableBroker, readRecords } from '../support/topic.ts'
 import { until } from '../support/until.ts'
 import { runWorkerProcess, startWorkerProcess, type WeirWorker } from '../support/worker-process.ts'
 
@@ -32,16 +32,16 @@ describeOn([kafka, java], 'a group of workers on the topics of Kafka Connect', (
     const { group, input, output, topic } = createPlace()
     const writer = new LineWriter(input)
     onTestFinished(() => writer.stop())
-    const growth = new Growth(output)
+    const growth = new LineCountSampler(output)
     onTestFinished(() => growth.stop())
     const kills: Kill[] = []
     const killInFlow = async (worker: JavaConnect | WeirWorker) => {
       const fromMs = Date.now()
-      const isEven = () => growth.since(fromMs) > LINES_IN_FLOW && lastLine(output) > writer.count - LAG_MAX
+      const isEven = () => growth.linesSince(fromMs) > LINES_IN_FLOW && lastLine(output) > writer.count - LAG_MAX
       await until('an even flow', WAIT, isEven)
       const atMs = Date.now()
       await worker.kill()
-      kills.push({ atMs, linesInDanger: growth.since(atMs - DANGER_MS) })
+      kills.push({ atMs, linesInDanger: growth.linesSince(atMs - DANGER_MS) })
       await untilEmpty(group)
     }
 
@@ -69,7 +69,7 @@ describeOn([kafka, java], 'a group of workers on the topics of Kafka Connect', (
     await until('the last line', WAIT, () => lastLine(output) === writer.count - 1)
     await last.kill()
 
-    await using broker = await openLog(address())
+    await using broker = await openDisposableBroker(address())
     const stored = await readRecords(broker, topic)
     expect(new Set(stored.map(({ value }) => lineNumber(String(value)))).size).toBe(writer.count)
     const delivered = readNumbers(output)
@@ -127,13 +127,13 @@ async function startOurs(group: string): Promise<WeirWorker> {
 
 /** The coordinator has noticed that the workers are gone. */
 async function untilEmpty(group: string): Promise<void> {
-  await using broker = await openLog(address())
+  await using broker = await openDisposableBroker(address())
   await until('an empty group', WAIT, async () => (await broker.groups.describe(group)).members.length === 0)
 }
 
 /** As a worker would that has more plugins. */
 async function writeConnector(group: string, name: string, className: string): Promise<void> {
-  await using broker = await openLog(address())
+  await using broker = await openDisposableBroker(address())
   const producer = await broker.producer()
   const value = JSON.stringify({ properties: { 'connector.class': className, name } })
   await producer.send([{ topic: `${group}-configs`, key: Buffer.from(`connector-${name}`), value: Buffer.from(value) }])
@@ -141,7 +141,7 @@ async function writeConnector(group: string, name: string, className: string): P
 
 /** A Java worker that is refused ends without haste; this is how it asks. */
 async function joinAsJava(group: string): Promise<void> {
-  await using broker = await openLog(address())
+  await using broker = await openDisposableBroker(address())
   await broker.joinGroup({
     groupId: group,
     protocolType: 'connect',

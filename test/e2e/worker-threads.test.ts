@@ -1,10 +1,10 @@
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { silentLogger } from '../../src/config/logger.ts'
 import { ALL_ACCESS } from '../../src/worker/host-access/connector-access.ts'
-import { ThreadPool } from '../../src/worker/isolation/tasks/thread-pool.ts'
+import { TaskProcessPool } from '../../src/worker/isolation/tasks/task-process-pool.ts'
 import type { RunningTask } from '../../src/worker/tasks/task-spec.ts'
 import { taskSpec } from '../support/task.ts'
-import { openTestLog } from '../support/topic.ts'
+import { openTestBroker } from '../support/topic.ts'
 import { until } from '../support/until.ts'
 
 const BLOCKED_MS = 2_000
@@ -26,13 +26,17 @@ describe('tasks in threads', { timeout: 180_000 }, () => {
   })
 
   it.each([
-    ['spins', 'Spinner', /task Spinner-\d blocked its thread for more than 2000 ms; it was here:\n +at spinForEver /],
+    [
+      'spins',
+      'Spinner',
+      /task Spinner-\d blocked its thread for more than 2000 ms; stack of its thread:\n +at spinForEver /,
+    ],
     ['waits in native code', 'Sleeper', /task Sleeper-\d blocked its thread/],
     ['exits', 'Exiter', /a plugin called process\.exit\(3\).*misbehaving-plugins/s],
     [
       'hoards memory',
       'Hoarder',
-      /task Hoarder-\d exhausted the memory of its thread, which is 48 MB \(worker\.thread\.memory\.mb\)/,
+      /task Hoarder-\d exceeded the memory limit of its thread, 48 MB \(worker\.thread\.memory\.mb\)/,
     ],
     ['throws out of band', 'Thrower', /Error: out of band/],
   ])('fail alone when one %s, and by name; its neighbours go on', async (_, name, trace) => {
@@ -87,9 +91,9 @@ describe('tasks in threads', { timeout: 180_000 }, () => {
 
 async function openPool(threads: number, isWarm = false, startMsMax = 60_000) {
   const logger = silentLogger()
-  const broker = await openTestLog()
+  const broker = await openTestBroker()
   let made = 0
-  const pool = new ThreadPool({
+  const pool = new TaskProcessPool({
     logger,
     address: () => {
       made += 1
@@ -125,7 +129,7 @@ async function openPool(threads: number, isWarm = false, startMsMax = 60_000) {
 }
 
 /** Starts again what was interrupted, as the runner does. */
-function startTask(pool: ThreadPool, name: string, kind: 'source' | 'sink', task: number) {
+function startTask(pool: TaskProcessPool, name: string, kind: 'source' | 'sink', task: number) {
   const states: string[] = []
   let trace: string | undefined
   const start = (): RunningTask =>

@@ -9,13 +9,13 @@ import { type OperatorMetrics, registerOperatorMetrics } from '../../src/operato
 import type { ResourceKey } from '../../src/operator/resources/resource.ts'
 import { type RuntimesConfig, runtimesConfigFor, type WorkerRuntimeConfig } from '../../src/operator/runtimes.ts'
 import { FakeClock } from '../support/fake-clock.ts'
-import { MemoryCluster } from '../support/memory-cluster.ts'
+import { FakeCluster } from '../support/fake-cluster.ts'
 import { until } from '../support/until.ts'
 
 // The leader's way to the runtimes: a registry that answers when the test says so stands for them.
 
 let clock: FakeClock
-let cluster: MemoryCluster
+let cluster: FakeCluster
 let registry: Awaited<ReturnType<typeof registryOnCall>>
 let mayAct: boolean
 let asserted: number[]
@@ -25,7 +25,7 @@ let operatorMetrics: OperatorMetrics
 
 beforeEach(async () => {
   clock = new FakeClock()
-  cluster = new MemoryCluster()
+  cluster = new FakeCluster()
   registry = await registryOnCall()
   mayAct = true
   asserted = []

@@ -5,13 +5,13 @@ import { WorkQueue } from '../../src/operator/controller/work-queue.ts'
 import { buildConditions } from '../../src/operator/resources/condition.ts'
 import type { ResourceKey } from '../../src/operator/resources/resource.ts'
 import type { Condition } from '../../src/operator/resources/status.ts'
-import { createStage } from '../support/stage.ts'
+import { createReconcilerFixture } from '../support/reconciler-fixture.ts'
 import { until } from '../support/until.ts'
 
 it('passes over what is edited every 10 ms as often as it gets done, and ends where the last edit says', async () => {
   // What is loaded when it is first needed takes time that no clock here counts.
   await import('../../src/formats/avro/avro.ts')
-  const { cluster, clock, registry, subjects } = createStage()
+  const { cluster, clock, registry, subjects } = createReconcilerFixture()
   const lookup = registry.lookup.bind(registry)
   // Each look takes a tenth of a second.
   registry.lookup = async (...call) => {

@@ -1,15 +1,15 @@
 import { describe, expect, it } from 'vitest'
 import { kindOfKey, RESOURCE_KINDS, type ResourceKey, resourceKeyOf } from '../../src/operator/resources/resource.ts'
-import { createStage, type Mortal } from '../support/stage.ts'
+import { createReconcilerFixture, type FaultInjector } from '../support/reconciler-fixture.ts'
 
 // The operator is killed after each of its effects in turn: the effect has happened, and nobody has heard of it. A new
 // one, which knows nothing, goes on. The world has to end up as if nothing had happened.
 
-type Stage = ReturnType<typeof createStage>
+type Fixture = ReturnType<typeof createReconcilerFixture>
 type Scenario = {
   readonly what: string
   /** What people do, one after the other; what it comes to is waited for each time. */
-  readonly acts: readonly ((stage: Stage) => unknown)[]
+  readonly acts: readonly ((fixture: Fixture) => unknown)[]
   /** What may be asked of a runtime once more than without a crash, because asking twice changes nothing. */
   readonly repeats?: RegExp
 }
@@ -31,7 +31,7 @@ class Process {
     this.#effectsMax = effectsMax
   }
 
-  readonly mortal: Mortal = (thing) =>
+  readonly injectFaults: FaultInjector = (thing) =>
     new Proxy(thing, {
       get: (target, name: string) => {
         const value = Reflect.get(target, name, target) as unknown
@@ -57,34 +57,38 @@ class Process {
 const NEVER = new Promise<never>(() => undefined)
 
 /** Plays a scenario; the first process dies after so many effects. Gives what was done and what came of it. */
-async function play({ acts }: Scenario, effectsMax: number, isBlind = false) {
-  const stage = createStage()
+async function play({ acts }: Scenario, effectsMax: number, listsAreEmpty = false) {
+  const fixture = createReconcilerFixture()
   let process = new Process(effectsMax)
-  let operators = stage.operators({ mortal: process.mortal, isBlind })
+  let reconcilers = fixture.startReconcilers({ injectFaults: process.injectFaults, listsAreEmpty })
   for (const act of acts) {
-    await act(stage)
+    await act(fixture)
     while (
-      (await Promise.race([settle(stage, operators, () => process.effects), process.death.then(() => 'died')])) ===
+      (await Promise.race([settle(fixture, reconcilers, () => process.effects), process.death.then(() => 'died')])) ===
       'died'
     ) {
       process = new Process(Number.POSITIVE_INFINITY)
-      operators = stage.operators({ mortal: process.mortal, isBlind })
+      reconcilers = fixture.startReconcilers({ injectFaults: process.injectFaults, listsAreEmpty })
     }
   }
-  return { effects: process.effects, asked: [...stage.worker.writes, ...stage.registry.writes], world: worldOf(stage) }
+  return {
+    effects: process.effects,
+    asked: [...fixture.worker.writes, ...fixture.registry.writes],
+    world: worldOf(fixture),
+  }
 }
 
 /** Passes over all resources until none asks for another soon. */
 async function settle(
-  { cluster, clock }: Stage,
-  operators: ReturnType<Stage['operators']>,
+  { cluster, clock }: Fixture,
+  reconcilers: ReturnType<Fixture['startReconcilers']>,
   effects: () => number,
 ): Promise<'settled'> {
   for (let round = 0; round < 60; round++) {
     let isQuiet = true
     const before = effects()
     for (const key of [...cluster.resources.keys()]) {
-      const requeue = await operators[kindOfKey(key)].reconcile(key as ResourceKey<never>)
+      const requeue = await reconcilers[kindOfKey(key)].reconcile(key as ResourceKey<never>)
       if (typeof requeue !== 'string' && requeue.afterMs <= 1_000) isQuiet = false
     }
     // What one wrote may be what another waits for.
@@ -95,7 +99,7 @@ async function settle(
 }
 
 /** All that matters of the end, without times; a restart that nobody heard of is not counted. */
-function worldOf({ cluster, worker, registry }: Stage) {
+function worldOf({ cluster, worker, registry }: Fixture) {
   const resources = RESOURCE_KINDS.flatMap((kind) => cluster.list(kind)).map((resource) => {
     const { conditions, observedGeneration, ...statusFields } = resource.status
     return {
@@ -126,15 +130,15 @@ function worldOf({ cluster, worker, registry }: Stage) {
 
 const connector =
   (spec: object = {}, annotations = {}) =>
-  (stage: Stage) =>
-    stage.cluster.apply('Connector', 'c', { class: 'Datagen', config: { topic: 'x' }, ...spec }, annotations)
+  (fixture: Fixture) =>
+    fixture.cluster.apply('Connector', 'c', { class: 'Datagen', config: { topic: 'x' }, ...spec }, annotations)
 const subject =
   (spec: object, name = 's') =>
-  (stage: Stage) =>
-    stage.cluster.apply('Subject', name, spec)
-const mode = (spec: object) => (stage: Stage) =>
-  stage.cluster.apply('RegistryMode', 'm', { scope: { type: 'Context', context: '.x' }, ...spec })
-const remove = (key: ResourceKey) => (stage: Stage) => stage.cluster.remove(key)
+  (fixture: Fixture) =>
+    fixture.cluster.apply('Subject', name, spec)
+const mode = (spec: object) => (fixture: Fixture) =>
+  fixture.cluster.apply('RegistryMode', 'm', { scope: { type: 'Context', context: '.x' }, ...spec })
+const remove = (key: ResourceKey) => (fixture: Fixture) => fixture.cluster.remove(key)
 const operation = (id: string, type = 'Reset') => ({ offsets: { operation: { id, type } } })
 const record = (...fields: string[]) =>
   JSON.stringify({ type: 'record', name: 'R', fields: fields.map((name) => ({ name, type: 'int', default: 0 })) })
@@ -153,8 +157,8 @@ const SCENARIOS: readonly Scenario[] = [
   {
     what: 'a connector is taken over',
     acts: [
-      (stage) =>
-        stage.worker.connectors.set('c', { config: { topic: 'old' }, state: 'RUNNING', tasks: [], offsets: [] }),
+      (fixture) =>
+        fixture.worker.connectors.set('c', { config: { topic: 'old' }, state: 'RUNNING', tasks: [], offsets: [] }),
       connector(),
     ],
   },
@@ -162,7 +166,8 @@ const SCENARIOS: readonly Scenario[] = [
     what: 'a connector that somebody changed is put right',
     acts: [
       connector(),
-      (stage) => stage.worker.connectors.set('c', { ...stage.worker.connectors.get('c')!, config: { topic: 'other' } }),
+      (fixture) =>
+        fixture.worker.connectors.set('c', { ...fixture.worker.connectors.get('c')!, config: { topic: 'other' } }),
     ],
   },
   {
@@ -174,8 +179,8 @@ const SCENARIOS: readonly Scenario[] = [
     what: 'a task that failed is restarted',
     acts: [
       connector({ autoRestart: { initialBackoff: '1s' } }),
-      (stage) => stage.worker.failTask('c', 0, 'boom'),
-      (stage) => stage.clock.advance(2_000),
+      (fixture) => fixture.worker.failTask('c', 0, 'boom'),
+      (fixture) => fixture.clock.advance(2_000),
     ],
   },
   {
@@ -197,8 +202,8 @@ const SCENARIOS: readonly Scenario[] = [
   {
     what: 'offsets are exported, and set from the copy',
     acts: [
-      (stage) =>
-        stage.worker.connectors.set('c', {
+      (fixture) =>
+        fixture.worker.connectors.set('c', {
           config: { topic: 'x' },
           state: 'RUNNING',
           tasks: [],
@@ -241,7 +246,7 @@ const SCENARIOS: readonly Scenario[] = [
           { version: 2, id: 20, schema: record('a') },
         ],
       }),
-      (stage) => stage.clock.advance(3_600_000),
+      (fixture) => fixture.clock.advance(3_600_000),
       subject({
         imports: [
           { version: 4, id: 40, schema: record('a', 'b') },
@@ -275,8 +280,8 @@ const SCENARIOS: readonly Scenario[] = [
   {
     what: 'a mode and a level are set where there was one, and restored',
     acts: [
-      (stage) => stage.registry.modes.set(':.x:', 'FORWARD'),
-      (stage) => stage.registry.levels.set(':.x:', 'NONE'),
+      (fixture) => fixture.registry.modes.set(':.x:', 'FORWARD'),
+      (fixture) => fixture.registry.levels.set(':.x:', 'NONE'),
       mode({ mode: 'READONLY', compatibility: 'FULL' }),
       remove('RegistryMode/default/m'),
     ],
@@ -287,7 +292,7 @@ const SCENARIOS: readonly Scenario[] = [
   },
   {
     what: 'a window opens and closes',
-    acts: [mode({ mode: 'READONLY', window: { duration: '1h' } }), (stage) => stage.clock.advance(3_600_000)],
+    acts: [mode({ mode: 'READONLY', window: { duration: '1h' } }), (fixture) => fixture.clock.advance(3_600_000)],
   },
 ]
 

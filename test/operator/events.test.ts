@@ -1,18 +1,18 @@
 import { beforeEach, describe, expect, it } from 'vitest'
 import type { ResourceKey } from '../../src/operator/resources/resource.ts'
-import { createStage } from '../support/stage.ts'
+import { createReconcilerFixture } from '../support/reconciler-fixture.ts'
 
 // What people are told of, once, when it happens.
 
-let stage = createStage()
+let fixture = createReconcilerFixture()
 
 beforeEach(() => {
-  stage = createStage()
+  fixture = createReconcilerFixture()
 })
 
 /** The reasons told since this was last asked. */
 function told(): readonly string[] {
-  return stage.cluster.events.splice(0).map(({ reason }) => reason)
+  return fixture.cluster.events.splice(0).map(({ reason }) => reason)
 }
 
 const datagen = { class: 'Datagen', config: { topic: 'orders' } }
@@ -20,10 +20,10 @@ const datagen = { class: 'Datagen', config: { topic: 'orders' } }
 describe('of a Connector people are told', () => {
   let settle: (key: ResourceKey<'Connector'>) => Promise<unknown>
   const apply = (spec: object = {}, annotations = {}) =>
-    stage.cluster.apply('Connector', 'orders', { ...datagen, ...spec }, annotations)
+    fixture.cluster.apply('Connector', 'orders', { ...datagen, ...spec }, annotations)
 
   beforeEach(() => {
-    settle = stage.connectors().settle
+    settle = fixture.connectors().settle
   })
 
   it('that it was made, changed, paused, restarted as asked and set to other offsets; nothing while nothing happens', async () => {
@@ -43,9 +43,9 @@ describe('of a Connector people are told', () => {
   })
 
   it('that it was taken over, with the names of the keys that change', async () => {
-    stage.worker.connectors.set('orders', { config: { topic: 'old' }, state: 'RUNNING', tasks: [], offsets: [] })
+    fixture.worker.connectors.set('orders', { config: { topic: 'old' }, state: 'RUNNING', tasks: [], offsets: [] })
     await settle(apply())
-    expect(stage.cluster.events).toEqual([
+    expect(fixture.cluster.events).toEqual([
       { type: 'Normal', reason: 'Adopted', note: expect.stringMatching(/^changing connector.class, name, .*topic$/) },
     ])
   })
@@ -57,7 +57,7 @@ describe('of a Connector people are told', () => {
     const key = apply({ driftPolicy })
     await settle(key)
     told()
-    await stage.worker.putConfig('orders', { ...stage.worker.connectors.get('orders')!.config, topic: 'other' })
+    await fixture.worker.putConfig('orders', { ...fixture.worker.connectors.get('orders')!.config, topic: 'other' })
     await settle(key)
     expect(told()).toEqual(first)
     await settle(key)
@@ -68,14 +68,14 @@ describe('of a Connector people are told', () => {
     const key = apply()
     await settle(key)
     await settle(apply({ suspend: true }))
-    stage.cluster.remove(key)
+    fixture.cluster.remove(key)
     await settle(key)
     expect(told()).toEqual(['Created', 'Suspended', 'Abandoned'])
   })
 
   it('that another one has its name', async () => {
     await settle(apply())
-    const loser = stage.cluster.apply('Connector', 'second', { ...datagen, name: 'orders' })
+    const loser = fixture.cluster.apply('Connector', 'second', { ...datagen, name: 'orders' })
     for (let reconcile = 0; reconcile < 2; reconcile++) await settle(loser)
     expect(told()).toEqual(['Created', 'Conflict'])
   })
@@ -83,8 +83,8 @@ describe('of a Connector people are told', () => {
 
 describe('of a Subject people are told', () => {
   it('what was registered, which level was set and taken back, and why a schema is not taken', async () => {
-    const { settle } = stage.subjects()
-    const apply = (spec: object) => stage.cluster.apply('Subject', 'user', spec)
+    const { settle } = fixture.subjects()
+    const apply = (spec: object) => fixture.cluster.apply('Subject', 'user', spec)
     await settle(apply({ schema: '"int"', compatibility: 'BACKWARD' }))
     expect(told()).toEqual(['CompatibilityChanged', 'Registered'])
     await settle(apply({ schema: '"string"', compatibility: 'BACKWARD' }))
@@ -94,10 +94,10 @@ describe('of a Subject people are told', () => {
   })
 
   it('that a level which somebody changed was put back', async () => {
-    const { settle } = stage.subjects()
-    const key = stage.cluster.apply('Subject', 'user', { compatibility: 'FULL' })
+    const { settle } = fixture.subjects()
+    const key = fixture.cluster.apply('Subject', 'user', { compatibility: 'FULL' })
     await settle(key)
-    await stage.registry.putConfig({ compatibility: 'NONE' }, 'user')
+    await fixture.registry.putConfig({ compatibility: 'NONE' }, 'user')
     told()
     await settle(key)
     expect(told()).toEqual(['DriftCorrected'])
@@ -108,35 +108,35 @@ describe('of a RegistryMode people are told', () => {
   const scope = { type: 'Context', context: '.legacy' }
 
   it('that it was set, put back after somebody changed it, and restored', async () => {
-    const { settle } = stage.modes()
-    const key = stage.cluster.apply('RegistryMode', 'freeze', { scope, mode: 'READONLY' })
+    const { settle } = fixture.modes()
+    const key = fixture.cluster.apply('RegistryMode', 'freeze', { scope, mode: 'READONLY' })
     await settle(key)
     expect(told()).toEqual(['ModeChanged'])
-    stage.registry.modes.set(':.legacy:', 'FORWARD')
+    fixture.registry.modes.set(':.legacy:', 'FORWARD')
     await settle(key)
     expect(told()).toEqual(['DriftCorrected'])
-    stage.cluster.remove(key)
+    fixture.cluster.remove(key)
     await settle(key)
     expect(told()).toEqual(['ModeRestored'])
   })
 
   it('when its window opens and closes', async () => {
-    const { settle } = stage.modes()
+    const { settle } = fixture.modes()
     const window = { duration: '1h' }
-    const key = stage.cluster.apply('RegistryMode', 'freeze', { scope, mode: 'READONLY', window })
+    const key = fixture.cluster.apply('RegistryMode', 'freeze', { scope, mode: 'READONLY', window })
     await settle(key)
-    await stage.clock.advance(3_600_000)
+    await fixture.clock.advance(3_600_000)
     await settle(key)
     expect(told()).toEqual(['WindowOpened', 'WindowClosed'])
   })
 
   it('that its window closed late, when nobody could close it in time', async () => {
-    const { settle } = stage.modes()
+    const { settle } = fixture.modes()
     const window = { duration: '1h' }
-    const key = stage.cluster.apply('RegistryMode', 'freeze', { scope, mode: 'READONLY', window })
+    const key = fixture.cluster.apply('RegistryMode', 'freeze', { scope, mode: 'READONLY', window })
     await settle(key)
     expect(told()).toEqual(['WindowOpened'])
-    await stage.clock.advance(7_200_000)
+    await fixture.clock.advance(7_200_000)
     await settle(key)
     expect(told()).toEqual(['WindowClosed', 'WindowOverdue'])
     await settle(key)

@@ -1,13 +1,13 @@
 import { beforeEach, describe, expect, it } from 'vitest'
 import { RequestError } from '../../src/clients/http.ts'
-import { createStage } from '../support/stage.ts'
+import { createReconcilerFixture } from '../support/reconciler-fixture.ts'
 
 // What the last look at everything in a runtime did not show is made without asking for it. It may be there since.
 
-let { cluster, worker, registry, operators } = createStage()
+let { cluster, worker, registry, startReconcilers } = createReconcilerFixture()
 
 beforeEach(() => {
-  ;({ cluster, worker, registry, operators } = createStage())
+  ;({ cluster, worker, registry, startReconcilers } = createReconcilerFixture())
 })
 
 const datagen = { class: 'Datagen', config: { topic: 'orders' } }
@@ -35,7 +35,7 @@ describe('a Connector that the last look did not show', () => {
   it('is made without a question', async () => {
     const asked = callsOf(worker, ['get', 'status', 'create'])
     const key = cluster.apply('Connector', 'orders', datagen)
-    const { reconcile, settle, readiness } = operators({ isBlind: true }).Connector
+    const { reconcile, settle, readiness } = startReconcilers({ listsAreEmpty: true }).Connector
     await reconcile(key)
     expect(asked).toEqual(['create'])
     await settle(key)
@@ -50,7 +50,7 @@ describe('a Connector that the last look did not show', () => {
   ])('is treated as adoptionPolicy %s says where somebody made it since', async (adoptionPolicy, expected) => {
     await worker.create('orders', { 'connector.class': 'Datagen', topic: 'others' })
     const key = cluster.apply('Connector', 'orders', { ...datagen, adoptionPolicy })
-    const { settle, readiness } = operators({ isBlind: true }).Connector
+    const { settle, readiness } = startReconcilers({ listsAreEmpty: true }).Connector
     await settle(key)
     expect(readiness(key)).toBe(expected)
   })
@@ -58,7 +58,7 @@ describe('a Connector that the last look did not show', () => {
   it('is asked for where something is to be done before it runs', async () => {
     const asked = callsOf(worker, ['get', 'create'])
     const offsets = { operation: { id: 'a', type: 'Reset' } }
-    const { reconcile } = operators({ isBlind: true }).Connector
+    const { reconcile } = startReconcilers({ listsAreEmpty: true }).Connector
     await reconcile(cluster.apply('Connector', 'orders', { ...datagen, offsets }))
     expect(asked).toEqual(['get'])
   })
@@ -67,7 +67,7 @@ describe('a Connector that the last look did not show', () => {
 describe('a Subject that the last look did not show', () => {
   it('is registered without asking for it', async () => {
     const asked = callsOf(registry, ['lookup', 'versions', 'version', 'config', 'register'])
-    const { reconcile, readiness } = operators({ isBlind: true }).Subject
+    const { reconcile, readiness } = startReconcilers({ listsAreEmpty: true }).Subject
     const key = cluster.apply('Subject', 'orders-value', { schema: record(ID) })
     await reconcile(key)
     expect(asked.sort()).toEqual(['config', 'register'])
@@ -80,18 +80,18 @@ describe('a Subject that the last look did not show', () => {
     ['one that it may follow', [record(ID)], record(ID, NOTE)],
     ['one that it may not follow', [record(ID)], record(ID, COUPON)],
   ])('comes to the same where somebody registered %s since', async (_, there, schema) => {
-    const seen = async (isBlind: boolean) => {
-      const stage = createStage()
-      for (const earlier of there) await stage.registry.register('orders-value', { schema: earlier })
-      const { register } = stage.registry
-      stage.registry.register = async (...asked) => {
+    const seen = async (listsAreEmpty: boolean) => {
+      const fixture = createReconcilerFixture()
+      for (const earlier of there) await fixture.registry.register('orders-value', { schema: earlier })
+      const { register } = fixture.registry
+      fixture.registry.register = async (...asked) => {
         if (asked[1].schema === record(ID, COUPON)) throw new RequestError(409, 409, 'it may not follow')
-        return register.apply(stage.registry, asked)
+        return register.apply(fixture.registry, asked)
       }
-      const key = stage.cluster.apply('Subject', 'orders-value', { schema })
-      const { reconcile, readiness } = stage.operators({ isBlind }).Subject
+      const key = fixture.cluster.apply('Subject', 'orders-value', { schema })
+      const { reconcile, readiness } = fixture.startReconcilers({ listsAreEmpty }).Subject
       await reconcile(key)
-      const { lastRegisteredTime: _, ...status } = stage.cluster.get(key)!.status
+      const { lastRegisteredTime: _, ...status } = fixture.cluster.get(key)!.status
       return { readiness: readiness(key), status }
     }
     expect(await seen(true)).toEqual(await seen(false))
@@ -103,7 +103,7 @@ describe('a Subject that the last look did not show', () => {
   ])('is asked for where adoptionPolicy is %s', async (adoptionPolicy, schema, expected) => {
     await registry.register('orders-value', { schema: record(ID) })
     const key = cluster.apply('Subject', 'orders-value', { schema, adoptionPolicy })
-    const { settle, readiness } = operators({ isBlind: true }).Subject
+    const { settle, readiness } = startReconcilers({ listsAreEmpty: true }).Subject
     await settle(key)
     expect(readiness(key)).toBe(expected)
   })

@@ -1,15 +1,15 @@
 import { beforeEach, describe, expect, it } from 'vitest'
 import { createMetrics, type Metrics } from '../../src/config/metrics.ts'
 import { type OperatorMetrics, observeOperator, registerOperatorMetrics } from '../../src/operator/metrics.ts'
-import { MemoryCluster } from '../support/memory-cluster.ts'
+import { FakeCluster } from '../support/fake-cluster.ts'
 
-let cluster: MemoryCluster
+let cluster: FakeCluster
 let metrics: Metrics
 let operatorMetrics: OperatorMetrics
 let isLeader: boolean
 
 beforeEach(() => {
-  cluster = new MemoryCluster()
+  cluster = new FakeCluster()
   metrics = createMetrics()
   isLeader = true
   operatorMetrics = registerOperatorMetrics(metrics)

@@ -4,19 +4,22 @@ import { createReconcilers } from '../../src/operator/controllers.ts'
 import { createRuntimeObservers, type RuntimeObservers } from '../../src/operator/runtime-observers.ts'
 import type { RuntimeKind } from '../../src/operator/runtimes.ts'
 import { requestsForRuntime } from '../../src/operator/watch-mapping.ts'
-import { createStage } from '../support/stage.ts'
+import { createReconcilerFixture } from '../support/reconciler-fixture.ts'
 
 const INTERVAL_MS = 30_000
 
-let stage: ReturnType<typeof createStage>
+let fixture: ReturnType<typeof createReconcilerFixture>
 let observers: RuntimeObservers
 let woken: string[]
 
 beforeEach(async () => {
-  stage = createStage()
+  fixture = createReconcilerFixture()
   woken = []
-  const { clock, cluster, worker, registry, place } = stage
-  const runtimesConfig = { workers: [place.worker], registries: [place.registry, { name: 'torn', error: 'no url' }] }
+  const { clock, cluster, worker, registry, runtimeConfigs } = fixture
+  const runtimesConfig = {
+    workers: [runtimeConfigs.worker],
+    registries: [runtimeConfigs.registry, { name: 'torn', error: 'no url' }],
+  }
   const connect = { worker: () => worker, registry: () => registry }
   const enqueue = (key: string, urgency: string) => woken.push(`${key} ${urgency}`)
   const onAvailabilityChange = (runtime: RuntimeKind, name: string) => {
@@ -31,7 +34,7 @@ beforeEach(async () => {
     enqueue,
     onAvailabilityChange,
   })
-  const [connectors, subjects] = [stage.connectors(), stage.subjects()]
+  const [connectors, subjects] = [fixture.connectors(), fixture.subjects()]
   const orders = cluster.apply('Connector', 'orders', { class: 'Datagen', config: { topic: 'orders' } })
   const user = cluster.apply('Subject', 'user', { schema: '"int"' })
   await connectors.settle(orders)
@@ -43,7 +46,7 @@ beforeEach(async () => {
 
 async function wokenWithin(ms: number): Promise<readonly string[]> {
   woken.length = 0
-  await stage.clock.advance(ms)
+  await fixture.clock.advance(ms)
   return [...woken].sort()
 }
 
@@ -54,33 +57,33 @@ describe('the observers of a leader', () => {
   })
 
   it('wake whoever stands for a connector or subject that changed behind their back', async () => {
-    await stage.worker.pause('orders')
-    await stage.registry.register('user', { schema: '"long"' })
-    await stage.registry.register('nobodys', { schema: '"long"' })
+    await fixture.worker.pause('orders')
+    await fixture.registry.register('user', { schema: '"long"' })
+    await fixture.registry.register('nobodys', { schema: '"long"' })
     expect(await wokenWithin(INTERVAL_MS)).toEqual(['Connector/default/orders user', 'Subject/default/user user'])
-    await stage.worker.putConfig('orders', { 'connector.class': 'Datagen', topic: 'other' })
-    await stage.registry.deleteSubject('user')
+    await fixture.worker.putConfig('orders', { 'connector.class': 'Datagen', topic: 'other' })
+    await fixture.registry.deleteSubject('user')
     expect(await wokenWithin(INTERVAL_MS)).toEqual(['Connector/default/orders user', 'Subject/default/user user'])
   })
 
   it('find what came and went between two looks', async () => {
-    const { cluster, registry } = stage
+    const { cluster, registry } = fixture
     const brief = cluster.apply('Subject', 'brief', { schema: '"int"' })
-    await stage.subjects().settle(brief)
+    await fixture.subjects().settle(brief)
     await registry.deleteSubject('brief')
     expect(await wokenWithin(INTERVAL_MS)).toEqual(['Subject/default/brief user'])
   })
 
   it('wake all that a runtime holds when it goes away, and when it is back', async () => {
-    stage.worker.failure = new Error('no answer')
+    fixture.worker.failure = new Error('no answer')
     expect(await wokenWithin(INTERVAL_MS + 5_000)).toEqual(['Connector/default/orders routine'])
     expect(await wokenWithin(INTERVAL_MS)).toEqual([])
-    stage.worker.failure = undefined
+    fixture.worker.failure = undefined
     expect(await wokenWithin(5_000)).toEqual(['Connector/default/orders routine'])
   })
 
   it('ask a registry that has far more than is declared for that alone', async () => {
-    const { registry } = stage
+    const { registry } = fixture
     for (let at = 0; at < 200; at++) await registry.register(`nobodys-${at}`, { schema: '"int"' })
     expect(await wokenWithin(INTERVAL_MS)).toEqual([])
     registry.latestVersions = () => Promise.reject(new Error('the whole list was asked for'))
@@ -94,7 +97,7 @@ describe('the observers of a leader', () => {
   })
 
   it('wake first what others wait for', () => {
-    const { cluster } = stage
+    const { cluster } = fixture
     const referring = (name: string) => ({ schema: '"int"', references: [{ name, subjectRef: { name } }] })
     cluster.apply('Subject', 'a', referring('b'))
     cluster.apply('Subject', 'b', referring('c'))
@@ -106,7 +109,7 @@ describe('the observers of a leader', () => {
   })
 
   it('let a resource rest while its runtime is seen as a whole', async () => {
-    const { cluster, clock, runtimes } = stage
+    const { cluster, clock, runtimes } = fixture
     const { isObserved } = observers
     const { Connector, Subject } = createReconcilers({ cluster, clock, runtimes, instance: 'test', isObserved })
     const pause = async () => [
@@ -114,14 +117,14 @@ describe('the observers of a leader', () => {
       (await Subject.reconcile(cluster.get('Subject/default/user')!)).requeue,
     ]
     expect(await pause()).toEqual([{ afterMs: 600_000 }, { afterMs: 600_000 }])
-    stage.registry.failure = new Error('no answer')
+    fixture.registry.failure = new Error('no answer')
     await clock.advance(INTERVAL_MS + 5_000)
-    stage.registry.failure = undefined
+    fixture.registry.failure = undefined
     expect(await pause()).toEqual([{ afterMs: 600_000 }, { afterMs: INTERVAL_MS }])
   })
 
   it('know what the last look at a runtime did not show of what was declared, while it is seen', async () => {
-    const { cluster, clock, worker } = stage
+    const { cluster, clock, worker } = fixture
     cluster.apply('Connector', 'payments', { class: 'Datagen', config: {} })
     for (const name of ['other', 'another']) cluster.apply('Subject', name, { schema: '"int"', subject: `:.:${name}` })
     const lacking = (runtime: 'worker' | 'registry', ...names: readonly string[]) =>
@@ -138,10 +141,10 @@ describe('the observers of a leader', () => {
   })
 
   it('do not see the level of a subject: whoever declares one looks for itself', async () => {
-    const { cluster, clock, runtimes } = stage
+    const { cluster, clock, runtimes } = fixture
     const { Subject } = createReconcilers({ cluster, clock, runtimes, isObserved: () => true })
     const levelled = cluster.apply('Subject', 'levelled', { schema: '"int"', compatibility: 'FULL' })
-    await stage.subjects().settle(levelled)
+    await fixture.subjects().settle(levelled)
     expect((await Subject.reconcile(cluster.get(levelled)!)).requeue).toEqual({ afterMs: INTERVAL_MS })
   })
 })

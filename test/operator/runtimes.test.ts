@@ -15,14 +15,14 @@ import {
   runtimesConfigFor,
 } from '../../src/operator/runtimes.ts'
 import { FakeClock } from '../support/fake-clock.ts'
-import { createStage } from '../support/stage.ts'
+import { createReconcilerFixture } from '../support/reconciler-fixture.ts'
 
 const runtimeConfig = { ...RUNTIME_DEFAULTS, name: 'default', endpoint: { url: 'http://w' } }
 
 describe('the runtimes that a resource may name', () => {
-  let { cluster } = createStage()
+  let { cluster } = createReconcilerFixture()
   beforeEach(() => {
-    cluster = createStage().cluster
+    cluster = createReconcilerFixture().cluster
   })
   const connector = (workerRef: string): Resource<'Connector'> =>
     cluster.get(cluster.apply('Connector', 'a', { class: 'Datagen', workerRef: { name: workerRef } }))!
@@ -102,84 +102,88 @@ describe('the runtimes that a resource may name', () => {
 })
 
 describe('what an entry says', () => {
-  let stage = createStage()
+  let fixture = createReconcilerFixture()
   const datagen = { class: 'Datagen', config: { topic: 'orders' } }
 
   beforeEach(() => {
-    stage = createStage()
+    fixture = createReconcilerFixture()
   })
 
   it('keeps resources from connectors with protected names', async () => {
-    stage.place.worker = { ...runtimeConfig, protectedNames: ['mirror-*', 'x.y'] }
-    const { settle, readiness } = stage.connectors()
+    fixture.runtimeConfigs.worker = { ...runtimeConfig, protectedNames: ['mirror-*', 'x.y'] }
+    const { settle, readiness } = fixture.connectors()
     for (const [name, wanted] of [
       ['mirror-a', 'Stalled/ProtectedName'],
       ['x.y', 'Stalled/ProtectedName'],
       ['xzy', 'Ready=True/Succeeded'],
       ['a-mirror-', 'Ready=True/Succeeded'],
     ] as const) {
-      const key = stage.cluster.apply('Connector', name.replace('.', '-').replace(/-$/, ''), { ...datagen, name })
+      const key = fixture.cluster.apply('Connector', name.replace('.', '-').replace(/-$/, ''), { ...datagen, name })
       await settle(key)
       expect(readiness(key), name).toBe(wanted)
     }
   })
 
   it('is the text that stands for a secret, and the selector for autoscalers', async () => {
-    stage.place.worker = { ...runtimeConfig, secretPlaceholder: '%{namespace}:{name}#{key}', podSelector: 'app=worker' }
+    fixture.runtimeConfigs.worker = {
+      ...runtimeConfig,
+      secretPlaceholder: '%{namespace}:{name}#{key}',
+      podSelector: 'app=worker',
+    }
     const valuesFrom = [{ key: 'password', secretKeyRef: { name: 's3', key: 'secret' } }]
-    const key = stage.cluster.apply('Connector', 'a', { ...datagen, valuesFrom })
-    await stage.connectors().settle(key)
-    expect(stage.worker.connectors.get('a')?.config).toMatchObject({ password: '%default:s3#secret' })
-    expect(stage.cluster.get(key)?.status.selector).toBe('app=worker')
+    const key = fixture.cluster.apply('Connector', 'a', { ...datagen, valuesFrom })
+    await fixture.connectors().settle(key)
+    expect(fixture.worker.connectors.get('a')?.config).toMatchObject({ password: '%default:s3#secret' })
+    expect(fixture.cluster.get(key)?.status.selector).toBe('app=worker')
   })
 
   it('is how the subjects of a namespace begin', async () => {
-    stage.place.registry = { ...runtimeConfig, subjectPrefixes: { default: ['shop-', 'orders-'] } }
-    const { settle, readiness, condition } = stage.subjects()
-    const [bad, good] = ['user', 'shop-user'].map((name) => stage.cluster.apply('Subject', name, { schema: '"int"' }))
+    fixture.runtimeConfigs.registry = { ...runtimeConfig, subjectPrefixes: { default: ['shop-', 'orders-'] } }
+    const { settle, readiness, condition } = fixture.subjects()
+    const [bad, good] = ['user', 'shop-user'].map((name) => fixture.cluster.apply('Subject', name, { schema: '"int"' }))
     for (const key of [bad!, good!]) await settle(key)
     expect([readiness(bad!), readiness(good!)]).toEqual(['Stalled/NotAllowed', 'Ready=True/Succeeded'])
     expect(condition(bad!, 'Ready')?.message).toContain('begin with shop- or orders-')
-    expect(stage.registry.writes).toEqual(['register shop-user'])
+    expect(fixture.registry.writes).toEqual(['register shop-user'])
   })
 })
 
 describe('a deletion', () => {
-  let stage = createStage()
+  let fixture = createReconcilerFixture()
   const away = new RequestError(0, 0, 'ECONNREFUSED')
 
   async function deleted(annotations = {}) {
-    const key = stage.cluster.apply('Connector', 'a', { class: 'Datagen', config: {} }, annotations)
-    const operator = stage.connectors()
+    const key = fixture.cluster.apply('Connector', 'a', { class: 'Datagen', config: {} }, annotations)
+    const operator = fixture.connectors()
     await operator.settle(key)
-    stage.cluster.remove(key)
-    stage.worker.failure = away
-    const since = Date.parse(stage.cluster.get(key)!.metadata.deletionTimestamp!)
-    await stage.clock.advance(Math.max(0, since - stage.clock.nowMs()))
+    fixture.cluster.remove(key)
+    fixture.worker.failure = away
+    const since = Date.parse(fixture.cluster.get(key)!.metadata.deletionTimestamp!)
+    await fixture.clock.advance(Math.max(0, since - fixture.clock.nowMs()))
     return { key, ...operator }
   }
 
   beforeEach(() => {
-    stage = createStage()
+    fixture = createReconcilerFixture()
   })
 
   it('waits for a worker that does not answer', async () => {
     const { key, reconcile } = await deleted()
-    await stage.clock.advance(86_400_000)
+    await fixture.clock.advance(86_400_000)
     expect(await reconcile(key)).toBe('rate-limited')
-    expect(stage.cluster.get(key)).toBeDefined()
+    expect(fixture.cluster.get(key)).toBeDefined()
   })
 
   it('gives up after the time that the entry allows, and says what is left behind', async () => {
-    stage.place.worker = { ...runtimeConfig, deletionTimeoutMs: 3_600_000 }
+    fixture.runtimeConfigs.worker = { ...runtimeConfig, deletionTimeoutMs: 3_600_000 }
     const { key, reconcile } = await deleted()
-    await stage.clock.advance(3_500_000)
+    await fixture.clock.advance(3_500_000)
     await reconcile(key)
-    expect(stage.cluster.get(key)).toBeDefined()
-    await stage.clock.advance(200_000)
+    expect(fixture.cluster.get(key)).toBeDefined()
+    await fixture.clock.advance(200_000)
     await reconcile(key)
-    expect(stage.cluster.get(key)).toBeUndefined()
-    expect(stage.cluster.events.at(-1)).toEqual({
+    expect(fixture.cluster.get(key)).toBeUndefined()
+    expect(fixture.cluster.events.at(-1)).toEqual({
       type: 'Warning',
       reason: 'Abandoned',
       note: 'the deletion was abandoned, and the external object is left in place: ECONNREFUSED',
@@ -187,47 +191,55 @@ describe('a deletion', () => {
   })
 
   it('gives up sooner in a namespace that is being deleted', async () => {
-    stage.place.worker = { ...runtimeConfig, deletionTimeoutMs: 3_600_000, terminatingDeletionTimeoutMs: 600_000 }
+    fixture.runtimeConfigs.worker = {
+      ...runtimeConfig,
+      deletionTimeoutMs: 3_600_000,
+      terminatingDeletionTimeoutMs: 600_000,
+    }
     const { key, reconcile } = await deleted()
     const go = (isTerminating: boolean) => {
-      stage.cluster.namespaces = new Map([['default', { labels: {}, isTerminating }]])
+      fixture.cluster.namespaces = new Map([['default', { labels: {}, isTerminating }]])
     }
     go(false)
-    await stage.clock.advance(599_000)
+    await fixture.clock.advance(599_000)
     await reconcile(key)
-    await stage.clock.advance(2_000)
+    await fixture.clock.advance(2_000)
     await reconcile(key)
-    expect(stage.cluster.get(key)).toBeDefined()
+    expect(fixture.cluster.get(key)).toBeDefined()
     go(true)
     await reconcile(key)
-    expect(stage.cluster.get(key)).toBeUndefined()
-    expect(stage.cluster.events.at(-1)).toMatchObject({ reason: 'Abandoned' })
-    expect(stage.worker.connectors.has('a')).toBe(true)
+    expect(fixture.cluster.get(key)).toBeUndefined()
+    expect(fixture.cluster.events.at(-1)).toMatchObject({ reason: 'Abandoned' })
+    expect(fixture.worker.connectors.has('a')).toBe(true)
   })
 
   it('waits out its time in a namespace that is being deleted, and for ever where the entry lets nothing behind', async () => {
-    stage.place.worker = { ...runtimeConfig, deletionTimeoutMs: 3_600_000, terminatingDeletionTimeoutMs: 600_000 }
+    fixture.runtimeConfigs.worker = {
+      ...runtimeConfig,
+      deletionTimeoutMs: 3_600_000,
+      terminatingDeletionTimeoutMs: 600_000,
+    }
     const { key, reconcile } = await deleted()
-    stage.cluster.namespaces = new Map([['default', { labels: {}, isTerminating: true }]])
-    await stage.clock.advance(599_000)
+    fixture.cluster.namespaces = new Map([['default', { labels: {}, isTerminating: true }]])
+    await fixture.clock.advance(599_000)
     await reconcile(key)
-    expect(stage.cluster.get(key)).toBeDefined()
-    stage.place.worker = runtimeConfig
-    await stage.clock.advance(86_400_000)
+    expect(fixture.cluster.get(key)).toBeDefined()
+    fixture.runtimeConfigs.worker = runtimeConfig
+    await fixture.clock.advance(86_400_000)
     await reconcile(key)
-    expect(stage.cluster.get(key)).toBeDefined()
+    expect(fixture.cluster.get(key)).toBeDefined()
   })
 
   it('gives up at once when somebody forces it', async () => {
     const { key, reconcile } = await deleted({ 'weir.dev/force-delete': 'true' })
     await reconcile(key)
-    expect(stage.cluster.get(key)).toBeUndefined()
+    expect(fixture.cluster.get(key)).toBeUndefined()
   })
 
   it('says in the log what is left behind: a namespace that is being deleted takes no Event', async () => {
     const { key } = await deleted({ 'weir.dev/force-delete': 'true' })
     const lines: string[] = []
-    const { cluster, clock, runtimes } = stage
+    const { cluster, clock, runtimes } = fixture
     const reconciler = createConnectorReconciler({ cluster, clock, runtimes, instance: 'test' })
     const logger = createLogger({ write: (line) => lines.push(line) })
     await new ReconcileLoop(reconciler, { cluster, clock, logger, fence: UNFENCED }).reconcile(key)
@@ -242,12 +254,12 @@ describe('a deletion', () => {
 
   it.each(['UnknownCluster', 'NotAllowed'] as const)('gives up when its worker is %s by now', async (reason) => {
     const { key, reconcile } = await deleted()
-    stage.runtimes.worker = () => {
+    fixture.runtimes.worker = () => {
       throw new TerminalError(reason, 'not ours')
     }
     await reconcile(key)
-    expect(stage.cluster.get(key)).toBeUndefined()
-    expect(stage.worker.connectors.has('a')).toBe(true)
+    expect(fixture.cluster.get(key)).toBeUndefined()
+    expect(fixture.worker.connectors.has('a')).toBe(true)
   })
 
   it('gives up what was never applied when its worker has an entry that can not be used', async () => {
@@ -255,10 +267,10 @@ describe('a deletion', () => {
       throw new TerminalError('ClusterConfigInvalid', 'worker default: url is missing')
     }
     const { key, reconcile } = await deleted()
-    stage.runtimes.worker = invalid
+    fixture.runtimes.worker = invalid
     await reconcile(key)
-    expect(stage.cluster.get(key)).toBeDefined()
-    const fresh = createStage()
+    expect(fixture.cluster.get(key)).toBeDefined()
+    const fresh = createReconcilerFixture()
     fresh.runtimes.worker = invalid
     const never = fresh.cluster.apply('Connector', 'never', { class: 'Datagen' })
     const operator = fresh.connectors()

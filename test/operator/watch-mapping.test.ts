@@ -4,12 +4,12 @@ import type { ConditionReason } from '../../src/operator/resources/condition.ts'
 import { INITIAL_STATUS, type ResourceKey, type ResourceKind } from '../../src/operator/resources/resource.ts'
 import type { RuntimeEvent } from '../../src/operator/runtime-events.ts'
 import { requestsForChange, requestsForRuntimeEvent } from '../../src/operator/watch-mapping.ts'
-import { MemoryCluster } from '../support/memory-cluster.ts'
+import { FakeCluster } from '../support/fake-cluster.ts'
 
-let cluster: MemoryCluster
+let cluster: FakeCluster
 
 beforeEach(() => {
-  cluster = new MemoryCluster()
+  cluster = new FakeCluster()
 })
 
 const woken = (key: ResourceKey, what: ResourceChange['type']) =>

@@ -1,14 +1,14 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { nonsense, randomOf } from '../support/fuzz.ts'
+import { malformedRequest, randomOf } from '../support/hostile-requests.ts'
 import { SEED } from '../support/property-seed.ts'
 import { startTestRegistry, type TestRegistry } from '../support/registry.ts'
-import { send } from '../support/registry-rows.ts'
+import { send } from '../support/registry-cases.ts'
 
 /** `FUZZ_CASES=10000` for a long run; a failure names the case, which `PROPERTY_SEED` brings back. */
 const CASES = Number(process.env['FUZZ_CASES'] ?? 500)
 let registry: TestRegistry
 beforeAll(async () => {
-  registry = await startTestRegistry({}, { examiner: { limitMs: 1_000 } })
+  registry = await startTestRegistry({}, { compatibilityWorker: { limitMs: 1_000 } })
 })
 afterAll(() => registry.stop())
 
@@ -18,7 +18,7 @@ describe('a registry that is sent nonsense', () => {
   }, async () => {
     const statuses = new Map<number, number>()
     for (let at = 0; at < CASES; at++) {
-      const request = nonsense(randomOf(SEED + at))
+      const request = malformedRequest(randomOf(SEED + at))
       const { status, body } = await send(registry, request)
       const shown = JSON.stringify(request).slice(0, 500)
       expect(status, `seed ${SEED + at}: ${shown} was answered ${JSON.stringify(body)}`).toBeLessThan(500)
@@ -30,7 +30,7 @@ describe('a registry that is sent nonsense', () => {
   })
 
   it('refuses more large requests than it can take, and takes them again later', async () => {
-    const small = await startTestRegistry({}, { examiner: { waitingMax: 1 } })
+    const small = await startTestRegistry({}, { compatibilityWorker: { waitingMax: 1 } })
     const post = () => small.call('POST', '/subjects/l', { schema: `"${'x'.repeat(70_000)}"` })
     const statuses = (await Promise.all(Array.from({ length: 5 }, post))).map(({ status }) => status)
     expect(statuses).toContain(429)

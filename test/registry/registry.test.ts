@@ -6,7 +6,7 @@ import { until } from '../support/until.ts'
 describe('writes', () => {
   it('wait for one another up to a bound, past which they are refused at once', async () => {
     const held = Promise.withResolvers<void>()
-    const test = await startTestRegistry({}, { storing: held.promise })
+    const test = await startTestRegistry({}, { writeGate: held.promise })
     const write = (value: 'READONLY' | 'READWRITE') =>
       test.registry.write(() => ({ records: [{ kind: 'mode', subject: null, value }], answer: undefined }), MODE)
     const waiting = Array.from({ length: 10_000 }, () => write('READWRITE'))
@@ -19,9 +19,9 @@ describe('writes', () => {
   })
 
   it('give up the pen that failed, because nobody knows what it wrote', async () => {
-    const test = await startTestRegistry({}, { store: new BrokerError('timeout', 'on purpose') })
+    const test = await startTestRegistry({}, { writeError: new BrokerError('timeout', 'on purpose') })
     await test.call('PUT', '/mode', { mode: 'READONLY' })
-    expect(test.dropped).toEqual(['on purpose'])
+    expect(test.writerReplacements).toEqual(['on purpose'])
     await test.stop()
   })
 

@@ -8,7 +8,7 @@ import { connect, type TLSSocket } from 'node:tls'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest'
 import { tlsMaterial } from '../../src/config/tls.ts'
 import { hashPassword, ROLES, type Role } from '../../src/http/users.ts'
-import { startTestRegistry, type TestRegistry, type Trouble } from '../support/registry.ts'
+import { startTestRegistry, type TestFaults, type TestRegistry } from '../support/registry.ts'
 import { temporaryDirectory } from '../support/temporary-directory.ts'
 
 const store = (name: string) => join(import.meta.dirname, '../support/tls', name)
@@ -28,8 +28,8 @@ const as = (role: Role) => ({
   authorization: `Basic ${Buffer.from(`${role}-person:${role}-word`).toString('base64')}`,
 })
 
-async function start(settings: Readonly<Record<string, string>>, trouble: Trouble = {}): Promise<TestRegistry> {
-  const registry = await startTestRegistry(settings, trouble)
+async function start(settings: Readonly<Record<string, string>>, faults: TestFaults = {}): Promise<TestRegistry> {
+  const registry = await startTestRegistry(settings, faults)
   onTestFinished(() => registry.stop())
   return registry
 }
@@ -96,7 +96,7 @@ describe('who may do what', () => {
     ['DELETE /contexts/.c', undefined, ADMINS],
   ])('%s is for %j %j', async (line, body, allowed) => {
     const { url } = guarded
-    guarded.startOver()
+    guarded.reset()
     await call(url, 'PUT /mode/importing', as('admin'), { mode: 'IMPORT' })
     await call(url, 'POST /subjects/s/versions', as('admin'), INT)
     for (const role of ROLES) {

@@ -110,7 +110,7 @@ const EVERYTHING = {
   argocd: { enabled: true },
 }
 
-export const MATRIX: Readonly<Record<string, object>> = {
+export const VALID_VALUES: Readonly<Record<string, object>> = {
   'the least': KAFKA,
   'no Kafka at all': { kafka: { embedded: { enabled: true } } },
   'no Kafka, on a volume': {
@@ -158,7 +158,7 @@ export const MATRIX: Readonly<Record<string, object>> = {
 }
 
 /** Values that the chart rejects, and a part of the error message. */
-export const REFUSED: readonly (readonly [object, RegExp])[] = [
+export const INVALID_VALUES: readonly (readonly [object, RegExp])[] = [
   [{}, /where is Kafka\? kafka.bootstrapServers/],
   [{ ...KAFKA, replicas: 3 }, /additional properties 'replicas' not allowed/],
   [{ ...KAFKA, operator: { replica: 3 } }, /additional properties 'replica' not allowed/],

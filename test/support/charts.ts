@@ -99,15 +99,20 @@ export type Schema = {
 }
 
 /** One value of the chart `weir`. `path` has the syntax of `--set`. */
-export type Value = { readonly path: string; readonly takes: string; readonly preset: string; readonly about: string }
+export type ChartValue = {
+  readonly path: string
+  readonly takes: string
+  readonly preset: string
+  readonly about: string
+}
 
 /** All values in the order of `values.yaml`; `about` is the comment above each. */
-export function chartValues(): readonly Value[] {
+export function chartValues(): readonly ChartValue[] {
   const schema: Schema = JSON.parse(chartFile('weir/values.schema.json'))
   return valuesIn(parseDocument(chartFile('weir/values.yaml')).contents as YAMLMap, schema, schema, '')
 }
 
-function valuesIn(map: YAMLMap, schema: Schema, whole: Schema, prefix: string): readonly Value[] {
+function valuesIn(map: YAMLMap, schema: Schema, whole: Schema, prefix: string): readonly ChartValue[] {
   return (map.items as readonly Pair[]).flatMap(({ key, value }, at) => {
     if (!isScalar(key)) return []
     const path = `${prefix}${key.value}`

@@ -68,7 +68,7 @@ export async function startWeir(
 }
 
 /** Whether a request to the URL succeeds within 2 s. */
-export async function answers(url: string): Promise<boolean> {
+export async function responds(url: string): Promise<boolean> {
   try {
     return (await fetch(url, { signal: AbortSignal.timeout(2_000) })).ok
   } catch {

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import pg from 'pg'
 import { onTestFinished } from 'vitest'
 
-type AtTheEnd = (clean: () => Promise<void>) => void
+type RegisterCleanup = (clean: () => Promise<void>) => void
 
 export type Database = {
   /** Connection settings of a connector. */
@@ -15,7 +15,7 @@ export type Database = {
 }
 
 /** Creates a database that is dropped when the running test ends, or when `atTheEnd` calls back. */
-export async function createDatabase(serverUrl: string, atTheEnd: AtTheEnd = onTestFinished): Promise<Database> {
+export async function createDatabase(serverUrl: string, atTheEnd: RegisterCleanup = onTestFinished): Promise<Database> {
   const name = `test_${randomUUID().replaceAll('-', '')}`
   await once(serverUrl, `CREATE DATABASE ${name}`)
   const url = new URL(serverUrl)

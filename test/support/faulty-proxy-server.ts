@@ -3,7 +3,7 @@ import { request as overHttps } from 'node:https'
 import type { AddressInfo } from 'node:net'
 
 /** How the proxied server appears to behave: normally (`well`), or with a fault. */
-export type Behaviour =
+export type ProxyBehavior =
   | 'well'
   | 'breaks off'
   | 'says nothing'
@@ -15,14 +15,14 @@ export type Behaviour =
   | 'answers nonsense'
 
 /** The request is forwarded immediately, the response is delayed by this time. */
-const LATE_MS: Readonly<Partial<Record<Behaviour, number>>> = { 'takes 9 s': 9_000, 'takes 30 s': 30_000 }
+const LATE_MS: Readonly<Partial<Record<ProxyBehavior, number>>> = { 'takes 9 s': 9_000, 'takes 30 s': 30_000 }
 
 export type FaultyProxy = {
   readonly url: string
   /** Number of requests since the last call of `behave`. */
   readonly asked: () => number
   /** Changes the behaviour. Requests that are waiting for a response are then forwarded. */
-  behave(how: Behaviour): void
+  behave(how: ProxyBehavior): void
   /** Closes all connections. */
   cut(): void
   stop(): void
@@ -33,7 +33,7 @@ export type Target = { readonly url: string; readonly ca?: string }
 
 /** Starts a proxy in front of `target`. It runs until `stop` is called. */
 export async function openFaultyProxy(target: Target): Promise<FaultyProxy> {
-  let behaviour: Behaviour = 'well'
+  let behaviour: ProxyBehavior = 'well'
   let asked = 0
   let waiting: (() => void)[] = []
   const server = createServer((incoming, answer) => {
@@ -78,7 +78,7 @@ function pass({ url: base, ca }: Target, incoming: IncomingMessage, answer: Serv
   incoming.pipe(onward)
 }
 
-function misbehave(how: Behaviour, incoming: IncomingMessage, answer: ServerResponse): unknown {
+function misbehave(how: ProxyBehavior, incoming: IncomingMessage, answer: ServerResponse): unknown {
   incoming.resume()
   switch (how) {
     case 'breaks off':

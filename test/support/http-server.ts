@@ -4,7 +4,7 @@ import { text } from 'node:stream/consumers'
 import { onTestFinished } from 'vitest'
 
 /** A received request with its complete body. */
-export type Seen = {
+export type ReceivedRequest = {
   readonly method: string
   readonly path: string
   readonly headers: IncomingHttpHeaders
@@ -18,13 +18,13 @@ export type Reply =
   | 'half'
   | 'slow'
 
-export type Reacts = (seen: Seen) => Reply | Promise<Reply>
+export type Responder = (seen: ReceivedRequest) => Reply | Promise<Reply>
 
 export const OK: Reply = { status: 200 }
 
 /** Starts a server for the running test. It answers as `react` decides and records all requests in `seen`. */
-export async function startHttpServer(react: Reacts) {
-  const seen: Seen[] = []
+export async function startHttpServer(react: Responder) {
+  const seen: ReceivedRequest[] = []
   let connections = 0
   const server = createServer((request, response) => {
     void answer(request, response).catch(() => response.destroy())
@@ -59,7 +59,7 @@ export async function startHttpServer(react: Reacts) {
 }
 
 /** Returns the replies in order, then the last one for all further requests. */
-export function inTurn(...replies: readonly Reply[]): Reacts {
+export function repliesInOrder(...replies: readonly Reply[]): Responder {
   let turn = 0
   return () => replies[Math.min(turn++, replies.length - 1)]!
 }

@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { freePort } from '../env/ports.ts'
 import { startServer } from '../env/process.ts'
 import { partDirectory } from '../env/workspace.ts'
-import { answers } from './cli.ts'
+import { responds } from './cli.ts'
 import { until } from './until.ts'
 
 /**
@@ -30,7 +30,7 @@ export async function startControlServer(): Promise<{
   const directory = partDirectory('control')
   const server = startServer({ file: process.execPath, args: ['--eval', code], directory }, join(directory, 'log'))
   const url = `http://127.0.0.1:${port}/`
-  await until('the control server', { everyMs: 25, timeoutMs: 60_000 }, () => answers(url))
+  await until('the control server', { everyMs: 25, timeoutMs: 60_000 }, () => responds(url))
   return { url, kill: () => server.kill() }
 }
 

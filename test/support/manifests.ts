@@ -17,7 +17,7 @@ const SCHEMA = '"string"'
 const secret = (key: string) => ({ key, secretKeyRef: { name: 's', key: 'k' } })
 const import1 = { version: 1, id: 7, schema: SCHEMA }
 
-export const GOOD: readonly { readonly what: string; readonly resource: Manifest }[] = [
+export const VALID_MANIFESTS: readonly { readonly what: string; readonly resource: Manifest }[] = [
   { what: 'a connector and its defaults', resource: connector({}) },
   {
     what: 'a connector with all it may have',
@@ -119,7 +119,11 @@ export const GOOD: readonly { readonly what: string; readonly resource: Manifest
   },
 ]
 
-export const BAD: readonly { readonly what: string; readonly resource: Manifest; readonly message: RegExp }[] = [
+export const INVALID_MANIFESTS: readonly {
+  readonly what: string
+  readonly resource: Manifest
+  readonly message: RegExp
+}[] = [
   { what: 'no class', resource: manifest('Connector', {}), message: /spec\.class/ },
   { what: 'an empty class', resource: connector({ class: '' }), message: /spec\.class/ },
   { what: 'an unknown field', resource: connector({ taskMax: 1 }), message: /spec\.taskMax/ },
@@ -230,7 +234,11 @@ export const BAD: readonly { readonly what: string; readonly resource: Manifest;
 ]
 
 /** Changes of immutable fields, which identify the external object. */
-export const MOVED: readonly { readonly field: string; readonly before: Manifest; readonly after: object }[] = [
+export const IMMUTABLE_FIELD_CHANGES: readonly {
+  readonly field: string
+  readonly before: Manifest
+  readonly after: object
+}[] = [
   { field: 'workerRef', before: connector({}), after: { workerRef: { name: 'other' } } },
   { field: 'name', before: connector({}), after: { name: 'other' } },
   { field: 'registryRef', before: subject({ schema: SCHEMA }), after: { registryRef: { name: 'other' } } },

@@ -16,7 +16,7 @@ type Policy = {
 }
 
 /** A pod, or an external endpoint, which has no labels and no namespace. */
-export type End = {
+export type Endpoint = {
   readonly name: string
   readonly namespace?: string
   readonly namespaceLabels?: Labels
@@ -26,10 +26,10 @@ export type End = {
 }
 
 /** The connections that the policies of one namespace allow, as `from > to:port`. An `ipBlock` matches no endpoint. */
-export function letThrough(policies: readonly Rendered[], ends: readonly End[]): readonly string[] {
+export function allowedConnections(policies: readonly Rendered[], ends: readonly Endpoint[]): readonly string[] {
   const namespace = policies[0]?.metadata.namespace
   const specs = policies.map(({ spec }) => spec as Policy)
-  const rulesFor = (end: End, direction: 'Ingress' | 'Egress'): readonly Rule[] | undefined => {
+  const rulesFor = (end: Endpoint, direction: 'Ingress' | 'Egress'): readonly Rule[] | undefined => {
     const own = specs.filter(
       ({ podSelector, policyTypes }) =>
         end.namespace === namespace && policyTypes.includes(direction) && chooses(podSelector, end.labels),
@@ -37,13 +37,13 @@ export function letThrough(policies: readonly Rendered[], ends: readonly End[]):
     if (own.length === 0) return undefined
     return own.flatMap(({ ingress = [], egress = [] }) => (direction === 'Ingress' ? ingress : egress))
   }
-  const isPeer = (end: End, { podSelector, namespaceSelector, ipBlock }: Peer) => {
+  const isPeer = (end: Endpoint, { podSelector, namespaceSelector, ipBlock }: Peer) => {
     if (ipBlock !== undefined || end.namespace === undefined) return false
     const isPlace =
       namespaceSelector === undefined ? end.namespace === namespace : chooses(namespaceSelector, end.namespaceLabels)
     return isPlace && chooses(podSelector ?? {}, end.labels)
   }
-  const lets = (rules: readonly Rule[] | undefined, other: End, to: End, name: string) =>
+  const lets = (rules: readonly Rule[] | undefined, other: Endpoint, to: Endpoint, name: string) =>
     rules?.some(({ from, to: targets, ports }) => {
       const peers = from ?? targets
       const isPort = ports?.some(({ port }) => port === name || port === to.ports[name]) ?? true

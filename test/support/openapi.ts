@@ -13,7 +13,7 @@ export type ApiChecks = {
   checkAnswer(method: string, url: string, status: number, body: unknown): void
 }
 
-export function createChecks(written: object): ApiChecks {
+export function createResponseChecks(written: object): ApiChecks {
   const document = written as Document
   const ajv = new Ajv2020({ strict: false, allErrors: true }).addSchema(document as object, 'openapi')
   const validators = new Map<string, ValidateFunction>()

@@ -2,11 +2,11 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
 /** How workers respond for a connector during a rebalance. */
-type Answers = 'conflict' | 'unassigned'
+type RebalanceResponse = 'conflict' | 'unassigned'
 
 /** Starts a proxy in front of a worker that responds for the connectors in `connectors` as during a rebalance. */
 export async function startRebalancingWorker(workerUrl: string) {
-  const connectors = new Map<string, Answers>()
+  const connectors = new Map<string, RebalanceResponse>()
   const server = createServer(async (request, response) => {
     const chunks: Buffer[] = []
     for await (const chunk of request) chunks.push(chunk as Buffer)

@@ -7,11 +7,11 @@ import { findCondition } from '../../src/operator/resources/condition.ts'
 import type { ResourceKey, ResourceKind } from '../../src/operator/resources/resource.ts'
 import type { Condition } from '../../src/operator/resources/status.ts'
 import type { FakeClock } from './fake-clock.ts'
-import type { MemoryCluster } from './memory-cluster.ts'
+import type { FakeCluster } from './fake-cluster.ts'
 
 /** Runs a reconciler step by step, as a test requires. */
 export function reconcileLoopIn<K extends ResourceKind>(
-  cluster: MemoryCluster,
+  cluster: FakeCluster,
   clock: FakeClock,
   reconciler: Reconciler<K>,
   fence: Fence = UNFENCED,

@@ -8,7 +8,7 @@ export function schemaOf(name: string): { schema: string } {
 }
 
 /** Clients that continuously register new schemas, one request at a time each, and retry retriable errors. */
-export class Load {
+export class RegistrationLoad {
   readonly acknowledged = new Map<string, Registered>()
   lastMs = performance.now()
   longestPauseMs = 0
@@ -53,7 +53,7 @@ export class Load {
 }
 
 /** Asserts that each acknowledged registration is visible to all clients and that no id was assigned twice. */
-export async function checkIds(load: Load, clients: readonly RegistryClient[]): Promise<void> {
+export async function expectUniqueIds(load: RegistrationLoad, clients: readonly RegistryClient[]): Promise<void> {
   const ids = [...load.acknowledged.values()].map(({ id }) => id)
   expect(new Set(ids).size).toBe(ids.length)
   for (const [subject, { id }] of load.acknowledged) {

@@ -1,5 +1,5 @@
 import { openApiDocument } from '../../src/registry/openapi/document.ts'
-import { createChecks } from './openapi.ts'
+import { createResponseChecks } from './openapi.ts'
 
 /** Checks against the registry's OpenAPI document. */
-export const { operations, checkAnswer } = createChecks(openApiDocument('0.0.0'))
+export const { operations, checkAnswer } = createResponseChecks(openApiDocument('0.0.0'))

@@ -1,5 +1,5 @@
 import { freePort } from '../env/ports.ts'
-import { answers, type Program, setArgs, startWeir } from './cli.ts'
+import { type Program, responds, setArgs, startWeir } from './cli.ts'
 
 export type RegistryProcess = Program & { readonly url: string }
 
@@ -11,6 +11,6 @@ export async function startRegistryProcess(
 ): Promise<RegistryProcess> {
   const url = settings['listeners']?.split(',')[0] ?? `http://127.0.0.1:${await freePort()}`
   const all = { listeners: url, 'brokerstore.topic.replication.factor': '1', ...settings }
-  const program = await startWeir(['registry', ...log, ...setArgs(all)], () => answers(`${url}/readyz`), { nodeArgs })
+  const program = await startWeir(['registry', ...log, ...setArgs(all)], () => responds(`${url}/readyz`), { nodeArgs })
   return { ...program, url }
 }

@@ -10,9 +10,9 @@ import {
 import { DekRegistry } from '../../src/registry/dek/dek-registry.ts'
 import { KeyRecordCodec } from '../../src/registry/dek/key-record-codec.ts'
 import { KeyState } from '../../src/registry/dek/key-state.ts'
-import { Forwarder } from '../../src/registry/leadership/forwarding.ts'
-import type { LeaderWriter } from '../../src/registry/leadership/leader-election.ts'
-import { registryMetrics } from '../../src/registry/metrics/metrics.ts'
+import { Forwarder } from '../../src/registry/leadership/forwarder.ts'
+import type { LeaderWriter } from '../../src/registry/leadership/leader-writer.ts'
+import { registryMetrics } from '../../src/registry/metrics/registry-metrics.ts'
 import { modeInScope } from '../../src/registry/queries/effective-config.ts'
 import { ParsedSchemas } from '../../src/registry/queries/parsed-schemas.ts'
 import { Registry } from '../../src/registry/registry.ts'
@@ -34,32 +34,32 @@ export type TestRegistry = {
   /** The same for the topic of the DEK registry. */
   readonly writtenKeys: readonly { readonly key: string; readonly value: string | null }[]
   /** The reasons for which the leader's writer was discarded. */
-  readonly dropped: readonly string[]
+  readonly writerReplacements: readonly string[]
   /** Registers its routes in another app. */
   routes(app: FastifyInstance): Promise<void>
   /** Sends a request and checks the response against the OpenAPI document. */
   call(method: string, path: string, body?: unknown): Promise<{ status: number; body: unknown }>
   /** Resets the registry to empty, because starting another one takes as long as most tests. */
-  startOver(): void
+  reset(): void
   stop(): Promise<void>
 }
 
 /** Simulated faults and other conditions. */
-export type Trouble = {
+export type TestFaults = {
   /** The error of each write. */
-  readonly store?: Error
+  readonly writeError?: Error
   /** The error that stops reading of the log. */
-  readonly unreadable?: Error
+  readonly readError?: Error
   /** The error that stops reading of the DEK registry's topic. */
-  readonly unreadableKeys?: Error
+  readonly keyReadError?: Error
   /** Each write waits for this promise. */
-  readonly storing?: Promise<void>
+  readonly writeGate?: Promise<void>
   /** Called when a follower must catch up with the leader. By default it is always up to date. */
   readonly refresh?: () => Promise<void>
   /** URL of another instance that is the leader; if the key is set to undefined, there is no leader. */
   readonly leaderUrl?: string | undefined
   /** Options of the compatibility worker. */
-  readonly examiner?: CompatibilityWorkerOptions
+  readonly compatibilityWorker?: CompatibilityWorkerOptions
   /** KMS drivers in addition to `local-kms` and `test-kms`. */
   readonly kmsDrivers?: readonly KmsDriver[]
 }
@@ -89,7 +89,7 @@ class NextState extends RegistryState {
 /** Starts a registry on an in-memory log, whose records are encoded and decoded as in a topic. */
 export async function startTestRegistry(
   pairs: Readonly<Record<string, string>> = {},
-  trouble: Trouble = {},
+  faults: TestFaults = {},
 ): Promise<TestRegistry> {
   const written = Object.entries({ listeners: 'http://127.0.0.1:0', ...pairs })
   const settings = registrySettings(written.map(([key, value]) => ({ key, value, source: 'test' }))).values
@@ -100,22 +100,23 @@ export async function startTestRegistry(
   const keyRecords: { key: string; value: string | null }[] = []
   let keys = new KeyState()
   const metrics = createMetrics()
-  const { observe, elected: _, ...counted } = registryMetrics(metrics, () => leads)
-  const leads = !('leaderUrl' in trouble)
+  const nowMs = () => performance.now()
+  const measurements = registryMetrics(metrics, () => isLeader, nowMs)
+  const isLeader = !('leaderUrl' in faults)
   const writer: LeaderWriter = {
     append: async (batch) => {
-      if (trouble.store) throw trouble.store
-      await trouble.storing
+      if (faults.writeError) throw faults.writeError
+      await faults.writeGate
       for (const record of batch) {
         const { key, value } = codec.encode(record)
         records.push({ key: String(key), value: value && String(value) })
         const decoded = codec.decode(key, value)
-        observe(state.apply(decoded, 1_000 + records.length), decoded)
+        measurements.onRecord(state.apply(decoded, 1_000 + records.length), decoded)
       }
     },
     appendKeys: async (batch) => {
-      if (trouble.store) throw trouble.store
-      await trouble.storing
+      if (faults.writeError) throw faults.writeError
+      await faults.writeGate
       for (const record of batch) {
         const { key, value } = keyCodec.encode(record)
         keyRecords.push({ key: String(key), value: value && String(value) })
@@ -127,30 +128,31 @@ export async function startTestRegistry(
   }
   const emptySchemas = () => new ParsedSchemas({ entriesMax: 100, expiryMs: 60_000, nowMs: () => 0 })
   const decisionContext = { view: state, schemas: emptySchemas(), ...registryDefaults(settings) }
-  const dropped: string[] = []
+  const writerReplacements: string[] = []
   const leadership = {
-    writer: () => (leads ? writer : undefined),
-    leaderUrl: () => trouble.leaderUrl,
-    replaceWriter: (reason: string) => void dropped.push(reason),
+    writer: () => (isLeader ? writer : undefined),
+    leaderUrl: () => faults.leaderUrl,
+    replaceWriter: (reason: string) => void writerReplacements.push(reason),
   }
-  const examiner = new CompatibilityWorker(trouble.examiner)
+  const compatibilityWorker = new CompatibilityWorker(faults.compatibilityWorker)
   const registry = new Registry({
     decisionContext,
     leadership,
-    compatibilityWorker: examiner,
-    refresh: trouble.refresh ?? (async () => {}),
-    storeFailure: () => trouble.unreadable,
-    ...counted,
+    compatibilityWorker,
+    refresh: faults.refresh ?? (async () => {}),
+    storeFailure: () => faults.readError,
+    onSchemaOperation: measurements.onSchemaOperation,
+    nowMs,
   })
   const dekRegistry = new DekRegistry({
     get view() {
       return keys
     },
     writes: registry.writes,
-    kmsDrivers: [localKmsDriver({}), testKmsDriver, ...(trouble.kmsDrivers ?? [])],
+    kmsDrivers: [localKmsDriver({}), testKmsDriver, ...(faults.kmsDrivers ?? [])],
     keysMax: settings['dek.registry.max.keys'],
     isImporting: (subject) => modeInScope(state, subject, decisionContext.defaults) === 'IMPORT',
-    storeFailure: () => trouble.unreadableKeys,
+    storeFailure: () => faults.keyReadError,
   })
   const identity = { clusterId: 'test-cluster', version: '0.0.0' }
   const server = await serveRegistry(registry, {
@@ -158,9 +160,9 @@ export async function startTestRegistry(
     identity,
     logger: silentLogger(),
     metrics,
-    ...counted,
+    measurements,
     dekRegistry,
-    ready: () => true,
+    isReady: () => true,
   })
   const url = server.urls[0] ?? ''
   return {
@@ -169,7 +171,7 @@ export async function startTestRegistry(
     registry,
     written: records,
     writtenKeys: keyRecords,
-    dropped,
+    writerReplacements,
     routes: (app) =>
       registryRoutes(app, new Api(registry, settings, new Forwarder(NO_FORWARDING)), identity, dekRegistry),
     call: async (method, path, body) => {
@@ -177,17 +179,17 @@ export async function startTestRegistry(
       checkAnswer(method, path, answer.status, answer.body)
       return answer
     },
-    startOver: () => {
+    reset: () => {
       state = new NextState(state.revision + 1)
       Object.assign(decisionContext, { view: state, schemas: emptySchemas() })
       records.length = 0
       keys = new KeyState()
       keyRecords.length = 0
-      dropped.length = 0
+      writerReplacements.length = 0
     },
     stop: async () => {
       await server.stop(0)
-      examiner.close()
+      compatibilityWorker.close()
     },
   }
 }

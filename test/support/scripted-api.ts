@@ -4,7 +4,7 @@ import { KubeConfig } from '@kubernetes/client-node'
 import { onTestFinished } from 'vitest'
 import { KubernetesApi } from '../../src/clients/kubernetes/api.ts'
 
-export type Asked = {
+export type ApiRequest = {
   readonly method: string
   readonly path: string
   readonly query: URLSearchParams
@@ -16,14 +16,14 @@ export type Asked = {
 export type ScriptedApi = {
   readonly url: string
   readonly api: KubernetesApi
-  readonly asked: Asked[]
+  readonly asked: ApiRequest[]
   /** Resolves with the next request that the test has not taken yet. */
-  next(): Promise<{ readonly asked: Asked; readonly response: ServerResponse }>
+  next(): Promise<{ readonly asked: ApiRequest; readonly response: ServerResponse }>
 }
 
 export async function scriptedApi(): Promise<ScriptedApi> {
-  const asked: Asked[] = []
-  const waiting: { readonly asked: Asked; readonly response: ServerResponse }[] = []
+  const asked: ApiRequest[] = []
+  const waiting: { readonly asked: ApiRequest; readonly response: ServerResponse }[] = []
   const wanted: ((one: (typeof waiting)[number]) => void)[] = []
   const server = createServer((request, response) => {
     void read(request).then((one) => {
@@ -61,7 +61,7 @@ function apiAt(server: string): KubernetesApi {
   return new KubernetesApi(config)
 }
 
-async function read(request: IncomingMessage): Promise<Asked> {
+async function read(request: IncomingMessage): Promise<ApiRequest> {
   const chunks: Buffer[] = []
   for await (const chunk of request) chunks.push(chunk as Buffer)
   const { pathname, searchParams } = new URL(request.url!, 'http://localhost')

@@ -51,7 +51,7 @@ export const DEAD_LETTERS: RawConfig = {
 }
 
 /** Makes all producers of this broker that are created from now on fail to send to this topic. */
-export function refuseRecordsFor(broker: Broker, topic: string): void {
+export function rejectRecordsFor(broker: Broker, topic: string): void {
   const open = broker.producer.bind(broker)
   broker.producer = async (options) => {
     const producer = await open(options)

@@ -21,13 +21,13 @@ export async function readRecords(broker: Broker, topic: string): Promise<readon
 }
 
 /** Opens a broker that an `await using` declaration closes at the end of its block. */
-export async function openLog(address: BrokerAddress): Promise<Broker & AsyncDisposable> {
+export async function openDisposableBroker(address: BrokerAddress): Promise<Broker & AsyncDisposable> {
   const broker = await openBroker(address, { logger: silentLogger() })
   return Object.assign(broker, { [Symbol.asyncDispose]: () => broker.close() })
 }
 
 /** Opens an embedded broker with these topics of one partition. It is closed at the end of the test. */
-export async function openTestLog(...topics: readonly string[]): Promise<Broker> {
+export async function openTestBroker(...topics: readonly string[]): Promise<Broker> {
   const broker = await openBroker({ kind: 'embedded', directory: temporaryDirectory() }, { logger: silentLogger() })
   onTestFinished(() => broker.close())
   for (const name of topics) await broker.topics.create({ name, partitions: 1 })
@@ -35,7 +35,7 @@ export async function openTestLog(...topics: readonly string[]): Promise<Broker>
 }
 
 /** Produces text records without keys. */
-export async function write(broker: Broker, topic: string, ...values: readonly string[]): Promise<void> {
+export async function produceTexts(broker: Broker, topic: string, ...values: readonly string[]): Promise<void> {
   const producer = await broker.producer()
   await producer.send(values.map((value) => ({ topic, key: null, value: Buffer.from(value) })))
   await producer.close()

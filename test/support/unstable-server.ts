@@ -1,10 +1,10 @@
 import { randomAt } from '../../src/java-compat/avro-random-generator/random.ts'
-import { type Reply, type Seen, startHttpServer } from './http-server.ts'
+import { type ReceivedRequest, type Reply, startHttpServer } from './http-server.ts'
 
 /** The value of a record of `unstableRecords`. */
-export type UnstableServer = { readonly key: string; readonly n: number; readonly isBad: boolean }
+export type UnstableRecord = { readonly key: string; readonly n: number; readonly isBad: boolean }
 
-const MOODS: readonly ((seen: Seen) => Reply | Promise<Reply>)[] = [
+const MOODS: readonly ((seen: ReceivedRequest) => Reply | Promise<Reply>)[] = [
   () => ({ status: 200 }),
   () => ({ status: 200 }),
   () => ({ status: 200 }),
@@ -18,24 +18,24 @@ const MOODS: readonly ((seen: Seen) => Reply | Promise<Reply>)[] = [
 
 /**
  * Starts a server that accepts arrays of records. It responds with 200, 429, 503, a closed connection, a truncated or a
- * slow response, chosen by the seed, and rejects each array with a bad record. `taken`: all accepted records, including
+ * slow response, chosen by the seed, and rejects each array with a bad record. `accepted`: all accepted records, including
  * those whose response was lost.
  */
 export async function startUnstableServer(seed: number) {
-  const taken: UnstableServer[] = []
+  const accepted: UnstableRecord[] = []
   let turn = 0
   const server = await startHttpServer(async (seen) => {
-    const records = JSON.parse(seen.body) as readonly UnstableServer[]
+    const records = JSON.parse(seen.body) as readonly UnstableRecord[]
     if (records.some(({ isBad }) => isBad)) return { status: 422, body: 'a record is bad' }
     const reply = await MOODS[randomAt(seed, turn++).below(MOODS.length)]!(seen)
-    if (reply === 'half' || (typeof reply === 'object' && reply.status === 200)) taken.push(...records)
+    if (reply === 'half' || (typeof reply === 'object' && reply.status === 200)) accepted.push(...records)
     return reply
   })
-  return { ...server, taken }
+  return { ...server, accepted }
 }
 
 /** Records with a few different keys, ordered by `n`. A few of them are bad. */
-export function unstableRecords(seed: number, count: number): readonly UnstableServer[] {
+export function unstableRecords(seed: number, count: number): readonly UnstableRecord[] {
   return Array.from({ length: count }, (_, n) => {
     const random = randomAt(seed, n)
     return { key: `k${random.below(13)}`, n, isBad: random.below(50) === 0 }
@@ -43,7 +43,7 @@ export function unstableRecords(seed: number, count: number): readonly UnstableS
 }
 
 /** The numbers `n` by key, without duplicates, in order of first arrival. */
-export function firstTimes(taken: readonly UnstableServer[]): ReadonlyMap<string, readonly number[]> {
-  const byKey = Map.groupBy(taken, ({ key }) => key)
+export function firstArrivals(accepted: readonly UnstableRecord[]): ReadonlyMap<string, readonly number[]> {
+  const byKey = Map.groupBy(accepted, ({ key }) => key)
   return new Map([...byKey].map(([key, records]) => [key, [...new Set(records.map(({ n }) => n))]]))
 }

@@ -48,7 +48,10 @@ export function clientOf({ url }: WeirWorker): WorkerClient {
 }
 
 /** Number of running tasks of a connector by worker (`host:port`). */
-export async function placesOf(worker: WeirWorker, connector: string): Promise<Readonly<Record<string, number>>> {
+export async function runningTasksByWorker(
+  worker: WeirWorker,
+  connector: string,
+): Promise<Readonly<Record<string, number>>> {
   const { tasks } = await clientOf(worker).status(connector)
   const places: Record<string, number> = {}
   for (const { state, worker_id: place } of tasks) if (state === 'RUNNING') places[place] = (places[place] ?? 0) + 1
@@ -63,7 +66,7 @@ export async function untilRunning(
 ): Promise<void> {
   const wanted = expected.map(([{ url }, tasks]) => [new URL(url).host, tasks] as const)
   await until(`${connector} to run as ${JSON.stringify(wanted)}`, WAIT, async () => {
-    const places = await placesOf(asked, connector).catch(() => ({}) as Record<string, number>)
+    const places = await runningTasksByWorker(asked, connector).catch(() => ({}) as Record<string, number>)
     return Object.keys(places).length === wanted.length && wanted.every(([host, tasks]) => places[host] === tasks)
   })
 }

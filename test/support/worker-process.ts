@@ -1,7 +1,7 @@
 import { freePort } from '../env/ports.ts'
 import { type Output, run } from '../env/process.ts'
 import { partDirectory } from '../env/workspace.ts'
-import { answers, type Program, setArgs, startWeir, weirCommand } from './cli.ts'
+import { type Program, responds, setArgs, startWeir, weirCommand } from './cli.ts'
 
 export type WorkerOptions = {
   /** `['--bootstrap', 'host:port']` or `['--data', directory]`. */
@@ -16,7 +16,7 @@ export type WeirWorker = Program & { readonly url: string }
 export async function startWorkerProcess(options: WorkerOptions): Promise<WeirWorker> {
   const { url, args } = await workerArgs(options)
   const { nodeArgs = [] } = options
-  return { ...(await startWeir(args, () => answers(`${url}/readyz`), { nodeArgs })), url }
+  return { ...(await startWeir(args, () => responds(`${url}/readyz`), { nodeArgs })), url }
 }
 
 /** Runs a worker that is expected to exit without a signal. */

@@ -4,35 +4,44 @@ import { expect, it } from 'vitest'
 
 const SRC = join(import.meta.dirname, '../../src')
 
-it('a worker loads the code of no plugin: that runs in processes and threads of its own', () => {
+it('the main process of a worker loads no plugin code, which runs in processes of its own', () => {
   const { files } = loadedBy(join(SRC, 'worker/main.ts'))
   const plugins = [...files].map((file) => relative(SRC, file)).filter((file) => /^plugins\/.*\//.test(file))
   expect(plugins).toEqual([])
 })
 
-/** What most tasks have no use for: it comes with the first plugin that has. */
-const HEAVY = ['@marcbachmann/cel-js', 're2js', '@bufbuild/protobuf', 'avsc', 'ajv', 'pg', 'csv-parse', 'kafkajs']
+/** Large libraries that most tasks do not use: they are imported when the first plugin needs them. */
+const LAZY_LIBRARIES = [
+  '@marcbachmann/cel-js',
+  're2js',
+  '@bufbuild/protobuf',
+  'avsc',
+  'ajv',
+  'pg',
+  'csv-parse',
+  'kafkajs',
+]
 
 it.each([
-  ['a thread of tasks', 'worker/isolation/tasks/task-thread-entry.ts'],
-  ['the plugins that ship', 'plugins/shipped.ts'],
-])('%s loads no library that only some plugins use when it starts', (_what, entry) => {
+  ['a task thread', 'worker/isolation/tasks/task-thread-main.ts'],
+  ['the catalog of shipped plugins', 'plugins/shipped.ts'],
+])('%s does not load libraries at its start that only some plugins use', (_name, entry) => {
   const { files, packages } = loadedBy(join(SRC, entry))
-  // All that ships was looked at.
+  // A shipped plugin is among the loaded files, so they were all followed.
   expect([...files].map((file) => relative(SRC, file))).toContain('plugins/converters/protobuf/converter.ts')
-  expect([...packages].filter((name) => HEAVY.includes(name))).toEqual([])
+  expect([...packages].filter((name) => LAZY_LIBRARIES.includes(name))).toEqual([])
 })
 
-/** Everything that a module's import statements lead to; not what it imports when it is called. */
+/** The files and packages that a module's import statements load, directly or not. Excludes dynamic imports. */
 function loadedBy(entry: string) {
   const files = new Set<string>()
   const packages = new Set<string>()
-  const waiting = [entry]
-  for (let file = waiting.pop(); file !== undefined; file = waiting.pop()) {
+  const queue = [entry]
+  for (let file = queue.pop(); file !== undefined; file = queue.pop()) {
     if (files.has(file)) continue
     files.add(file)
     for (const specifier of statementsOf(file)) {
-      if (specifier.startsWith('.')) waiting.push(join(dirname(file), specifier))
+      if (specifier.startsWith('.')) queue.push(join(dirname(file), specifier))
       else packages.add(/^(?:@[^/]+\/)?[^/]+/.exec(specifier)?.[0] ?? specifier)
     }
   }

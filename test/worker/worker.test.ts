@@ -5,7 +5,7 @@ import { UNRESTRICTED } from '../../src/sdk/index.ts'
 import { parseOverridePolicy } from '../../src/worker/model/override-policy.ts'
 import { Worker, type WorkerServices } from '../../src/worker/worker.ts'
 import { localPluginHost } from '../support/plugin-host.ts'
-import { createRunner, SOURCE } from '../support/worker-parts.ts'
+import { createTestWorkRunner, SOURCE } from '../support/work-runner.ts'
 
 it('makes the changes of one connector one after the other, however long the log takes', async () => {
   const { worker } = slowWorker()
@@ -23,7 +23,7 @@ it('and those of others meanwhile', async () => {
 
 /** One whose config topic takes its time. */
 function slowWorker() {
-  const { parts, configs } = createRunner()
+  const { parts, configs } = createTestWorkRunner()
   const begun: string[] = []
   const putConnector = async (connector: string, config: RawConfig) => {
     begun.push(`${connector} begins`)

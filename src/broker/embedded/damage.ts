@@ -91,7 +91,7 @@ function damagedRanges(sqlite: DatabaseSync, names: PartitionNames): readonly Da
 }
 
 export function toDamagedRange(names: PartitionNames, id: number, from: number, to: number): DamagedRange {
-  return { ...(names.get(id) ?? { topic: `of partition id ${id}`, partition: 0 }), from, to }
+  return { ...(names.get(id) ?? { topic: `unknown (partition id ${id})`, partition: 0 }), from, to }
 }
 
 /** Searches the database file read-only and without its log. Returns nothing if the file is unreadable. */

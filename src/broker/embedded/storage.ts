@@ -17,9 +17,10 @@ export interface WriteTransaction {
   /** Records the new end offset of a partition in the check file after the commit. */
   moveEnd(partitionId: number, endOffset: number): void
   /**
-   * Schedules a checkpoint after changes of topics, so that records keep their topic if the write-ahead log is lost.
+   * Schedules a checkpoint after a change of topics: at the latest with the next commit of records, before they are
+   * acknowledged. So if the write-ahead log is lost, the database still names the topics of the missing records.
    */
-  checkpointSoon(): void
+  checkpointTopics(): void
 }
 
 type Job = {
@@ -55,7 +56,8 @@ export class Storage {
   #damage: BrokerError | undefined
   /** Pages up to this one were verified in the current pass. */
   #pagesChecked: number
-  #wantsCheckpoint = false
+  /** Whether topics were changed since the last checkpoint. */
+  #hasTopicChanges = false
 
   constructor(
     directory: string,
@@ -129,7 +131,7 @@ export class Storage {
 
   /** Periodic maintenance. */
   runMaintenance(): void {
-    if (this.#wantsCheckpoint && this.#open) this.#checkpoint()
+    if (this.#hasTopicChanges && this.#open) this.#checkpoint()
     try {
       this.#checkSomePages()
     } catch (error) {
@@ -174,8 +176,8 @@ export class Storage {
       onCommit: (effect) => effects.push(effect),
       onRollback: (undo) => undos.push(undo),
       moveEnd: (partitionId, endOffset) => ends.set(partitionId, endOffset),
-      checkpointSoon: () => {
-        this.#wantsCheckpoint = true
+      checkpointTopics: () => {
+        this.#hasTopicChanges = true
       },
     }
     const { sqlite, check } = this.#data
@@ -198,11 +200,11 @@ export class Storage {
     this.#first = undefined
     this.#logDiskSpace(false)
     const unnoted = this.#note(ends)
+    if (check?.wantsCheckpoint || (this.#hasTopicChanges && ends.size > 0)) this.#checkpoint()
     for (const effect of effects) effect()
     jobs.forEach((job, index) => {
       settle(job, unnoted === undefined ? outcomes[index]! : { error: unnoted })
     })
-    if (check?.wantsCheckpoint) this.#checkpoint()
     return true
   }
 
@@ -220,7 +222,7 @@ export class Storage {
   }
 
   #checkpoint(): void {
-    this.#wantsCheckpoint = false
+    this.#hasTopicChanges = false
     try {
       this.#data.check?.checkpoint()
     } catch (error) {

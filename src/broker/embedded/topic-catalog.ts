@@ -62,7 +62,7 @@ export class TopicCatalog {
     checkPartitions(name, partitions)
     checkConfigs(name, configs)
     if (this.#topics.has(name)) return false
-    change.checkpointSoon()
+    change.checkpointTopics()
     const row = this.#storage
       .prepare('insert into topics (name, configs) values (?, ?) returning id')
       .get(name, JSON.stringify(configs))!
@@ -75,7 +75,7 @@ export class TopicCatalog {
   /** The records are deleted later in steps: see `LogCleaner`. */
   delete(name: string, change: WriteTransaction): Topic {
     const topic = this.topic(name)
-    change.checkpointSoon()
+    change.checkpointTopics()
     this.#storage
       .prepare('insert into doomed (partition_id) select id from partitions where topic_id = ?')
       .run(topic.id)
@@ -97,7 +97,7 @@ export class TopicCatalog {
       const message = `topic '${name}' has ${topic.partitions.length} partitions already: the total can only grow`
       throw new BrokerError('invalid_request', message)
     }
-    change.checkpointSoon()
+    change.checkpointTopics()
     const added = this.#add(topic.id, name, { from: topic.partitions.length, total })
     change.onRollback(() => this.#topics.set(name, topic))
     this.#set(topic, [...topic.partitions, ...added])

@@ -6,7 +6,7 @@ import { checkRuleSet } from '../model/rule-set.ts'
 import type { SchemaContent, SchemaVersion, SentSchema } from '../model/schema.ts'
 import { contextOf, DEFAULT_CONTEXT, type Subject, toSubject } from '../model/subject.ts'
 import { candidates } from '../queries/check-compatibility.ts'
-import { compatibilityMessages } from '../queries/compatibility.ts'
+import { compatibilityMessages } from '../queries/compatibility-messages.ts'
 import {
   configInScope,
   type EffectiveConfig,
@@ -156,7 +156,7 @@ function takenOver(
   previous: SchemaContent,
   sent: Pick<SchemaContent, 'type' | 'text' | 'references'>,
 ): string {
-  const add = schemas.stored(view, subject, previous, workerResults).tags()
+  const add = schemas.parseStored(view, subject, previous, workerResults).tags()
   if (add.length === 0) return sent.text
   const parsed = schemas.parse(view, subject, sent, { validation: 'loose', workerResults })
   return parsed.tagged({ add, remove: [], ifThere: true })

@@ -1,6 +1,6 @@
 import type { CompareOptions, FormatType, Incompatibility, ParsedSchema } from '../../formats/format.ts'
 import type { SchemaTags, TagChange } from '../../formats/tags.ts'
-import type { SchemaOperation } from '../metrics/metrics.ts'
+import type { SchemaOperation } from '../metrics/schema-operation-metrics.ts'
 import { invalidSchema } from '../model/registry-error.ts'
 import { guidOf, type SchemaContent } from '../model/schema.ts'
 import type { CompatibilityWorker } from './compatibility-worker.ts'
@@ -26,7 +26,7 @@ export class MissingWorkerResult extends Error {
   readonly workerJob: SchemaJob
 
   constructor(job: SchemaJob) {
-    super('a schema has to be examined first')
+    super('the compatibility worker has not run this job yet')
     this.workerJob = job
   }
 }
@@ -34,14 +34,16 @@ export class MissingWorkerResult extends Error {
 /** The results of the compatibility worker for one request. */
 export class WorkerResults {
   readonly #onSchemaOperation: (operation: SchemaOperation) => void
+  readonly #nowMs: () => number
   readonly #outcomes = new Map<string, WorkerJobOutcome>()
   readonly #guids = new Map<string, string>()
   /** Numbers that replace texts in keys, because texts can be long. */
   readonly #texts = new Map<string, number>()
 
-  /** `onSchemaOperation` is called for every operation, in the worker or in this process. */
-  constructor(onSchemaOperation: (operation: SchemaOperation) => void) {
+  /** `onSchemaOperation` is called for every operation, in the worker or in this process. `nowMs` measures them. */
+  constructor(onSchemaOperation: (operation: SchemaOperation) => void, nowMs: () => number) {
     this.#onSchemaOperation = onSchemaOperation
+    this.#nowMs = nowMs
   }
 
   /** The GUID of a content, computed once for large texts. */
@@ -55,23 +57,23 @@ export class WorkerResults {
   }
 
   /** Runs a job in the compatibility worker and stores its outcome. Rejects as `CompatibilityWorker.run`. */
-  async find(job: SchemaJob, examiner: Pick<CompatibilityWorker, 'run'>): Promise<void> {
-    const startMs = performance.now()
-    const outcome = await examiner.run(job)
+  async find(job: SchemaJob, worker: Pick<CompatibilityWorker, 'run'>): Promise<void> {
+    const startMs = this.#nowMs()
+    const outcome = await worker.run(job)
     this.#outcomes.set(this.#keyOf(job), outcome)
-    this.#tell(job.op, typeOf(job), startMs, 'wrong' in outcome)
+    this.#report(job.op, typeOf(job), startMs, 'wrong' in outcome)
   }
 
   /** Runs a small operation in this process and reports its duration. */
   timed<Result>(operation: SchemaJob['op'], type: FormatType, act: () => Result): Result {
-    const startMs = performance.now()
+    const startMs = this.#nowMs()
     let failed = true
     try {
       const result = act()
       failed = false
       return result
     } finally {
-      this.#tell(operation, type, startMs, failed)
+      this.#report(operation, type, startMs, failed)
     }
   }
 
@@ -82,8 +84,8 @@ export class WorkerResults {
     return outcome as WorkerJobOutcome<Op>
   }
 
-  #tell(operation: SchemaJob['op'], type: FormatType, startMs: number, failed: boolean): void {
-    this.#onSchemaOperation({ type, operation, ms: performance.now() - startMs, failed })
+  #report(operation: SchemaJob['op'], type: FormatType, startMs: number, failed: boolean): void {
+    this.#onSchemaOperation({ type, operation, ms: this.#nowMs() - startMs, failed })
   }
 
   #keyOf(job: SchemaJob): string {

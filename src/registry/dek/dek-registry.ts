@@ -1,6 +1,6 @@
 import type { KmsDriver } from '../../encryption/kms.ts'
 import { CREATE_KEY, DELETE_KEY, UNDELETE_KEY, UPDATE_KEY, type WriteOperation } from '../commands/write-operation.ts'
-import type { LeaderWriter } from '../leadership/leader-election.ts'
+import type { LeaderWriter } from '../leadership/leader-writer.ts'
 import { RegistryError } from '../model/registry-error.ts'
 import type { Subject } from '../model/subject.ts'
 import type { WriteQueue } from '../write-queue.ts'
@@ -45,7 +45,7 @@ export type DekRegistryOptions = {
 }
 
 /** A DEK, and its raw key in base64 where the registry may decrypt it for its clients. */
-export type OpenedDek = { readonly dek: Dek; readonly keyMaterial: string | undefined }
+export type DekWithMaterial = { readonly dek: Dek; readonly keyMaterial: string | undefined }
 
 /**
  * The DEK registry: keys that encrypt data (DEK), each encrypted by a key of a KMS (KEK). The KMS is asked before a write
@@ -96,7 +96,7 @@ export class DekRegistry {
   }
 
   /** Of several who create the same DEK at once, one succeeds; the others get `key_exists`. */
-  async createDek(request: DekRequest): Promise<OpenedDek> {
+  async createDek(request: DekRequest): Promise<DekWithMaterial> {
     for (;;) {
       const plan = planDek(this.view, request, this.#options.keysMax)
       const encryptedKeyMaterial = await this.#encryptedMaterial(plan, request)
@@ -112,7 +112,7 @@ export class DekRegistry {
   }
 
   /** Decrypts a DEK where its KEK is shared. */
-  async open(dek: Dek): Promise<OpenedDek> {
+  async withMaterial(dek: Dek): Promise<DekWithMaterial> {
     const kek = this.view.kek(dek.kekName)
     return { dek, keyMaterial: kek?.shared ? await this.#material.decrypt(kek, dek) : undefined }
   }

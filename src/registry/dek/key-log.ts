@@ -25,7 +25,7 @@ export type KeyLogOptions = {
 
 export type KeyLog = {
   /** Ensures that the state has everything that earlier leaders wrote. `producer` fences them off. */
-  mark(producer: Producer): Promise<void>
+  appendMarker(producer: Producer): Promise<void>
   /** Resolves when the state has the records. */
   append(records: readonly KeyRecord[], producer: Producer): Promise<void>
   /** Resolves when the state has everything that is in the topic now. */
@@ -66,7 +66,7 @@ export async function openKeyLog(state: KeyState, options: KeyLogOptions): Promi
       ),
     )
   return {
-    mark: async (producer) => {
+    appendMarker: async (producer) => {
       await write([markerRecord()], producer)
       await rememberLeader(broker, fencingId)
     },
@@ -116,7 +116,7 @@ function fencingIdOf(settings: RegistryValues): string {
 
 function unavailable(failure: BrokerError): KeyLog {
   return {
-    mark: async () => {},
+    appendMarker: async () => {},
     append: () => Promise.reject(failure),
     refresh: async () => {},
     failure,

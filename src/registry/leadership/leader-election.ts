@@ -1,87 +1,64 @@
 import type { Broker, Generation, GroupMembership, JoinedMember, PartitionOffset } from '../../broker/broker.ts'
 import { type Clock, systemClock } from '../../config/clock.ts'
 import type { Logger } from '../../config/logger.ts'
-import type { KeyRecord } from '../dek/key.ts'
-import type { RegistryRecord } from '../store/record.ts'
-import { electLeader, type MemberIdentity, parseAssignment, parseIdentity, urlOf } from './election.ts'
-
-/** Write access to the topics of the registry. Only one instance, the leader, has it at a time. */
-export type LeaderWriter = {
-  /**
-   * Writes the records in order, in one batch, and resolves when the state contains them. Rejects with a `BrokerError`;
-   * after that the writer must be replaced.
-   */
-  append(records: readonly Exclude<RegistryRecord, { kind: 'none' }>[]): Promise<void>
-  /** Writes records to the topic of the DEK registry, as `append` does. */
-  appendKeys(records: readonly KeyRecord[]): Promise<void>
-  close(): Promise<void>
-}
+import { electLeader, type MemberIdentity, parseAssignment, parseIdentity, urlOf } from './group-protocol.ts'
+import type { LeaderWriter } from './leader-writer.ts'
 
 /** The current leader. */
-export type Leadership = {
+export interface Leadership {
   /** The writer of this instance; undefined if it is not the leader. */
-  readonly writer: () => LeaderWriter | undefined
+  writer(): LeaderWriter | undefined
   /** The URL of the leader if it is another instance; undefined if this instance is the leader or there is none. */
-  readonly leaderUrl: () => string | undefined
+  leaderUrl(): string | undefined
   /** Called after a write failed. If this instance is the leader, it opens a new writer. */
-  readonly replaceWriter: (reason: string) => void
+  replaceWriter(reason: string): void
 }
 
-export type ElectionOptions = {
+export type LeaderElectionOptions = {
   readonly broker: Broker
   readonly logger: Logger
   readonly groupId: string
-  readonly identity: Omit<MemberIdentity, 'leader'>
+  /** Whether the current leader stays the leader when other instances join. */
   readonly sticky: boolean
-  /** Fences all previous writers, and resolves when the state contains everything that they wrote. */
-  readonly openWriter: () => Promise<LeaderWriter>
   readonly sessionTimeoutMs?: number
   readonly heartbeatMs?: number
   readonly rebalanceTimeoutMs?: number
   readonly clock?: Clock
 }
 
-export type Election = Leadership & {
-  /** Commits the read positions to the consumer group if this instance is the leader. */
-  saveProgress(positions: readonly PartitionOffset[]): Promise<void>
-  close(): Promise<void>
+/** What this instance brings to an election. */
+export type LeaderCandidate = {
+  readonly identity: Omit<MemberIdentity, 'leader'>
+  /** Fences all previous writers, and resolves when the state contains everything that they wrote. */
+  readonly openWriter: () => Promise<LeaderWriter>
 }
 
-const PAUSE_MS = 1_000
-
-/** Joins the group of the registry instances and takes part in its elections. Resolves after the first election. */
-export async function joinElection(options: ElectionOptions): Promise<Election> {
-  const office = new LeaderElection(options)
-  await office.join()
-  return {
-    writer: () => office.pen(),
-    leaderUrl: () => office.leaderUrl(),
-    replaceWriter: (reason) => void office.renewPen(reason),
-    saveProgress: (positions) => office.saveProgress(positions),
-    close: () => office.close(),
-  }
-}
+const REJOIN_PAUSE_MS = 1_000
 
 /**
- * The membership of one instance in the group. A leader continues to write during a rebalance; a new leader fences it
+ * The membership of one instance in the group of the registry instances, which elects their leader. Before `join`, the
+ * instance is not the leader and knows none. A leader continues to write during a rebalance; a new leader fences it
  * before its first write.
  */
-class LeaderElection {
-  readonly #options: ElectionOptions
+export class LeaderElection implements Leadership {
+  readonly #options: LeaderElectionOptions
   readonly #clock: Clock
   readonly #stop = new AbortController()
-  #member: GroupMembership | undefined
-  #pen: LeaderWriter | undefined
+  #candidate: LeaderCandidate | undefined
+  #membership: GroupMembership | undefined
+  #writer: LeaderWriter | undefined
   #leader: MemberIdentity | undefined
 
-  constructor(options: ElectionOptions) {
+  constructor(options: LeaderElectionOptions) {
     this.#options = options
     this.#clock = options.clock ?? systemClock
   }
 
-  async join(): Promise<void> {
+  /** Joins the group and takes part in its elections. Resolves after the first election. */
+  async join(candidate: LeaderCandidate): Promise<void> {
+    this.#candidate = candidate
     const { broker, groupId, sessionTimeoutMs, heartbeatMs, rebalanceTimeoutMs } = this.#options
-    this.#member = await broker.joinGroup({
+    this.#membership = await broker.joinGroup({
       groupId,
       protocolType: 'sr',
       clientId: 'sr-1',
@@ -89,7 +66,7 @@ class LeaderElection {
       ...(heartbeatMs === undefined ? {} : { heartbeatMs }),
       ...(rebalanceTimeoutMs === undefined ? {} : { rebalanceTimeoutMs }),
       protocol: {
-        protocols: () => [{ name: 'v0', metadata: Buffer.from(JSON.stringify(this.#identity())) }],
+        protocols: () => [{ name: 'v0', metadata: this.#metadata(candidate) }],
         assign: (_, members) => this.#assign(members),
         onJoined: (generation) => this.#joined(generation),
         onLost: () => this.#resign(),
@@ -98,38 +75,33 @@ class LeaderElection {
   }
 
   /** The writer, if this instance is the leader and its group session cannot have expired. */
-  pen(): LeaderWriter | undefined {
-    const valid = this.#member === undefined || this.#clock.monotonicMs() < this.#member.validUntilMs()
-    return valid ? this.#pen : undefined
+  writer(): LeaderWriter | undefined {
+    const isValid = this.#membership === undefined || this.#clock.monotonicMs() < this.#membership.validUntilMs()
+    return isValid ? this.#writer : undefined
   }
 
   leaderUrl(): string | undefined {
     return this.#leader && urlOf(this.#leader)
   }
 
-  /**
-   * Closes the writer and opens a new one, because this instance is still the leader. Opening it reads what the old one
-   * wrote.
-   */
-  async renewPen(reason: string): Promise<void> {
-    const pen = this.pen()
-    this.#pen = undefined
-    await pen?.close().catch(() => undefined)
-    if (pen && !this.#stop.signal.aborted) await this.#takePen(reason)
+  replaceWriter(reason: string): void {
+    void this.#replaceWriter(reason)
   }
 
+  /** Commits the read positions to the consumer group if this instance is the leader. */
   async saveProgress(positions: readonly PartitionOffset[]): Promise<void> {
-    if (this.pen()) await this.#member?.commit(positions)
+    if (this.writer()) await this.#membership?.commit(positions)
   }
 
   async close(): Promise<void> {
     this.#stop.abort()
     await this.#resign()
-    await this.#member?.close()
+    await this.#membership?.close()
   }
 
-  #identity(): MemberIdentity {
-    return { ...this.#options.identity, leader: this.#pen !== undefined }
+  #metadata({ identity }: LeaderCandidate): Buffer {
+    const member: MemberIdentity = { ...identity, leader: this.#writer !== undefined }
+    return Buffer.from(JSON.stringify(member))
   }
 
   #assign(members: readonly JoinedMember[]): ReadonlyMap<string, Uint8Array> {
@@ -142,9 +114,9 @@ class LeaderElection {
     const { error, master, master_identity: leader } = parseAssignment(assignment)
     const { logger } = this.#options
     if (error !== 0) {
-      logger.error('two instances say that they answer at one address: set host.name so that they differ')
+      logger.error('two instances have the same URL: set host.name so that each instance has a URL of its own')
       await this.#resign()
-      return this.#rejoinLater('two instances had one address')
+      return this.#rejoinLater('two instances had the same URL')
     }
     if (master !== memberId) {
       await this.#resign()
@@ -153,30 +125,38 @@ class LeaderElection {
       return
     }
     this.#leader = undefined
-    if (!this.#pen) await this.#takePen('elected')
+    if (!this.#writer) await this.#openWriter('elected')
   }
 
-  async #takePen(reason: string): Promise<void> {
-    const { logger, openWriter: openPen } = this.#options
+  async #openWriter(reason: string): Promise<void> {
+    const { logger } = this.#options
     try {
-      this.#pen = await openPen()
+      this.#writer = await this.#candidate?.openWriter()
       logger.info({ reason }, 'leading')
-    } catch (failure) {
-      logger.error({ err: failure, reason }, 'this instance has to lead, but can not write: trying again')
+    } catch (error) {
+      logger.error({ err: error, reason }, 'this instance is elected, but cannot write to the topic: retrying')
       this.#rejoinLater('the topic could not be written')
     }
   }
 
+  /** The new writer reads what the old one wrote. */
+  async #replaceWriter(reason: string): Promise<void> {
+    const old = this.writer()
+    this.#writer = undefined
+    await old?.close().catch(() => undefined)
+    if (old && !this.#stop.signal.aborted) await this.#openWriter(reason)
+  }
+
   async #resign(): Promise<void> {
-    const pen = this.#pen
-    this.#pen = undefined
+    const writer = this.#writer
+    this.#writer = undefined
     this.#leader = undefined
-    await pen?.close().catch(() => undefined)
+    await writer?.close().catch(() => undefined)
   }
 
   #rejoinLater(reason: string): void {
-    void this.#clock.sleep(PAUSE_MS, this.#stop.signal).then(
-      () => this.#member?.rejoin(reason),
+    void this.#clock.sleep(REJOIN_PAUSE_MS, this.#stop.signal).then(
+      () => this.#membership?.rejoin(reason),
       () => undefined,
     )
   }

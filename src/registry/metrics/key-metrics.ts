@@ -7,9 +7,9 @@ const TENANT = 'default'
 /** Registers gauges for the number of keys in the DEK registry, including soft-deleted keys, with Confluent's names. */
 export function keyMetrics(metrics: Metrics, view: KeyView): void {
   const gauges: readonly (readonly [name: string, help: string, read: () => number])[] = [
-    ['num_keks', 'KEKs.', () => view.kekCount],
-    ['num_keks_shared', 'KEKs that the registry itself may use.', () => view.sharedKekCount],
-    ['num_deks', 'DEKs.', () => view.dekCount],
+    ['num_keks', 'KEKs in the DEK registry.', () => view.kekCount],
+    ['num_keks_shared', 'Shared KEKs: the registry itself may use their KMS.', () => view.sharedKekCount],
+    ['num_deks', 'DEKs in the DEK registry.', () => view.dekCount],
   ]
   for (const [name, help, read] of gauges) {
     new Gauge({

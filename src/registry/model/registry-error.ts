@@ -1,6 +1,6 @@
 import { UserError } from '../../config/errors.ts'
 
-/** The codes of errors that a request can cause. `routes/errors.ts` maps them to the error codes of the REST API. */
+/** The codes of errors that a request can cause. `routes/error-response.ts` maps them to the error codes of the REST API. */
 export type RegistryErrorCode =
   | 'subject_not_found'
   | 'version_not_found'

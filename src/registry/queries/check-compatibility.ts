@@ -1,7 +1,7 @@
 import type { DecisionContext } from '../commands/decision.ts'
 import type { SchemaVersion, SentSchema } from '../model/schema.ts'
 import type { Subject } from '../model/subject.ts'
-import { type Candidate, compatibilityMessages } from './compatibility.ts'
+import { type Candidate, compatibilityMessages } from './compatibility-messages.ts'
 import { configInScope } from './effective-config.ts'
 import { resolveSchema } from './schema-lookup.ts'
 
@@ -34,6 +34,6 @@ export function candidates(
     type: content.type,
     version,
     metadata: content.metadata,
-    parsed: () => schemas.stored(view, subject, content, workerResults),
+    parsed: () => schemas.parseStored(view, subject, content, workerResults),
   }))
 }

@@ -11,7 +11,7 @@ import { contextOf, type Subject, toSubject } from '../model/subject.ts'
 import type { RegistryView } from '../store/state.ts'
 
 /** The parts of a content that the parser needs. */
-export type Unparsed = Pick<SchemaContent, 'type' | 'text' | 'references'>
+export type SchemaInput = Pick<SchemaContent, 'type' | 'text' | 'references'>
 
 export type ParsedSchemasOptions = {
   /** The maximum number of parsed schemas in the cache. They expire `expiryMs` after their last use. */
@@ -37,7 +37,7 @@ export class ParsedSchemas {
   }
 
   /** Parses a registered schema, with loose validation. Throws `invalid_schema`. */
-  stored(
+  parseStored(
     view: RegistryView,
     subject: Subject,
     content: SchemaContent,
@@ -52,7 +52,7 @@ export class ParsedSchemas {
   parse(
     view: RegistryView,
     subject: Subject,
-    unparsed: Unparsed,
+    unparsed: SchemaInput,
     { validation, workerResults }: { readonly validation: 'strict' | 'loose'; readonly workerResults: WorkerResults },
   ): OffloadableSchema {
     const { type, text, references } = unparsed
@@ -123,7 +123,7 @@ function dependencies(
   )
 }
 
-function describe(subject: Subject, { type, text, references }: Unparsed): string {
+function describe(subject: Subject, { type, text, references }: SchemaInput): string {
   return `{subject=${subject},version=0,id=-1,schemaType=${type},references=${listReferences(references)},metadata=null,ruleSet=null,schema=${dumpOf(text)}}`
 }
 

@@ -126,7 +126,7 @@ export function isRegisteredAs(context: DecisionContext, schema: ResolvedSchema,
   const writtenOut = content.references.length === 0 && old.references.length > 0
   if (!writtenOut && JSON.stringify(content.references) !== JSON.stringify(old.references)) return false
   if (!sameBesideVersion(content, version)) return false
-  const parsed = context.schemas.stored(context.view, version.subject, old, context.workerResults)
+  const parsed = context.schemas.parseStored(context.view, version.subject, old, context.workerResults)
   const text = writtenOut ? (parsed.formatted('resolved') ?? parsed.canonical) : parsed.canonical
   return text === schema.parsed.canonical || (content.type === 'AVRO' && schema.parsed.isEquivalent(parsed))
 }

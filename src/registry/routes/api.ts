@@ -6,7 +6,7 @@ import type { SchemaTags } from '../../formats/tags.ts'
 import type { Decision, DecisionContext } from '../commands/decision.ts'
 import type { WriteOperation } from '../commands/write-operation.ts'
 import type { WorkerResults } from '../compatibility-worker/worker-results.ts'
-import type { Forwarder } from '../leadership/forwarding.ts'
+import type { Forwarder } from '../leadership/forwarder.ts'
 import { RegistryError } from '../model/registry-error.ts'
 import type { SchemaVersion } from '../model/schema.ts'
 import {
@@ -218,7 +218,7 @@ export class Api {
     const { leadership } = registry
     registry.checkStore()
     if (leadership.writer()) return act()
-    const { status, type, text: body } = await this.#forwarder.ask(leadership.leaderUrl(), request, operation)
+    const { status, type, text: body } = await this.#forwarder.forward(leadership.leaderUrl(), request, operation)
     if (status < 300) await registry.refresh()
     return reply
       .code(status)
@@ -260,7 +260,7 @@ export class Api {
   async #ask<Answer>(version: SchemaVersion, question: (schema: ParsedSchema) => Answer): Promise<Answer> {
     await this.loadFormatOf(version)
     return this.registry.withDecisionContext(({ schemas, view, workerResults }) =>
-      question(schemas.stored(view, version.subject, version.content, workerResults)),
+      question(schemas.parseStored(view, version.subject, version.content, workerResults)),
     )
   }
 }

@@ -33,7 +33,7 @@ import {
   type SearchRequest,
   toAssociationRequest,
 } from './association-body.ts'
-import { toWire } from './errors.ts'
+import { registryErrorResponse } from './error-response.ts'
 import { operationOn } from './operations.ts'
 import { booleanParameter, paginate, stringParameter, stringParameters } from './request.ts'
 import { toRegisterResponse, toSchemaResponse } from './schema-response.ts'
@@ -303,7 +303,10 @@ function wrongSearch(property: string, detail: string): Error {
  */
 function errorOf(api: Api, error: unknown, prefix: string): object {
   if (error instanceof RegistryError && KEPT_IN_BATCHES.has(error.code)) {
-    const body = toWire(error, api.profile)?.body as { readonly error_code: number; readonly message: string }
+    const body = registryErrorResponse(error, api.profile)?.body as {
+      readonly error_code: number
+      readonly message: string
+    }
     return error.code === 'invalid_schema' ? { ...body, error_code: 42212 } : body
   }
   if (error instanceof HttpError && error.status === 403) return { error_code: 403, message: error.message }

@@ -82,7 +82,7 @@ export function dekRoutes(app: FastifyInstance, api: Api, registry: DekRegistry)
     const deleted = booleanParameter(queryOf(request), 'deleted')
     const dek = findDek(registry.view, which, version, { deleted })
     forbidCaching(reply)
-    return dekResponse(await registry.open(dek))
+    return dekResponse(await registry.withMaterial(dek))
   }
 
   function createDek(

@@ -1,4 +1,4 @@
-import type { OpenedDek } from '../dek/dek-registry.ts'
+import type { DekWithMaterial } from '../dek/dek-registry.ts'
 import { type Kek, sortedEntries } from '../dek/key.ts'
 
 /** A KEK (Confluent's entity `Kek`). Members without a value are omitted. */
@@ -12,7 +12,7 @@ export function testedKekResponse({ timestampMs, offset, deleted, ...kek }: Kek)
 }
 
 /** A DEK (Confluent's entity `Dek`). It includes the raw key if the registry could decrypt it. */
-export function dekResponse({ dek, keyMaterial }: OpenedDek): object {
+export function dekResponse({ dek, keyMaterial }: DekWithMaterial): object {
   const { kekName, subject, version, algorithm, encryptedKeyMaterial, timestampMs, deleted } = dek
   return {
     kekName,

@@ -2,8 +2,6 @@ import type { Broker, Producer } from '../../broker/broker.ts'
 import { openStateTopic, type StateTopic } from '../../broker/state-topic.ts'
 import type { StateProgress } from '../../broker/state-topic-checks.ts'
 import type { Logger } from '../../config/logger.ts'
-import type { KeyLog } from '../dek/key-log.ts'
-import type { LeaderWriter } from '../leadership/leader-election.ts'
 import type { RegistryValues } from '../settings.ts'
 import { evidenceOfLeader, rememberLeader } from './leader-evidence.ts'
 import type { RegistryRecord } from './record.ts'
@@ -17,19 +15,28 @@ export type LogOptions = {
   /** Topic configs, used when the topic is created. */
   readonly topicConfigs: Readonly<Record<string, string>>
   /** Called for every record that was applied or skipped. */
-  readonly observe?: (applied: ApplyResult | 'unreadable', record?: RegistryRecord) => void
+  readonly onRecord?: (applied: ApplyResult | 'unreadable', record?: RegistryRecord) => void
   /** Called once when the topic can no longer be read. The registry then has to stop. */
   readonly onFailed?: (error: Error) => void
   /** Commits the offset up to which the topic was read to the consumer group of the registry instances. */
   readonly saveProgress?: StateProgress['save']
 }
 
-export type RegistryLog = {
+/** Exclusive write access to the registry's topic. */
+export type RegistryLogWriter = {
+  /** The fencing producer. Records that it writes to other topics are covered by the same fencing. */
+  readonly producer: Producer
   /**
-   * Fences the previous writer, and resolves when the state contains everything that it wrote. With `keyLog`, the
-   * writer also writes to the topic of the DEK registry.
+   * Writes the records in order, in one batch, and resolves when the state contains them. Rejects with a `BrokerError`;
+   * after that the writer must be replaced.
    */
-  openWriter(keyLog?: KeyLog): Promise<LeaderWriter>
+  append(records: readonly Exclude<RegistryRecord, { kind: 'none' }>[]): Promise<void>
+  close(): Promise<void>
+}
+
+export type RegistryLog = {
+  /** Fences the previous writer, and resolves when the state contains everything that it wrote. */
+  openWriter(): Promise<RegistryLogWriter>
   /** Resolves when the state contains every record that is in the topic at the time of the call. */
   refresh(): Promise<void>
   /** Why the state no longer follows the topic; undefined while it does. */
@@ -44,11 +51,12 @@ export type RegistryLog = {
  */
 export async function openRegistryLog(
   state: RegistryState,
-  { broker, logger, settings, topicConfigs, observe = () => {}, onFailed = () => {}, saveProgress }: LogOptions,
+  { broker, logger, settings, topicConfigs, onRecord = () => {}, onFailed = () => {}, saveProgress }: LogOptions,
 ): Promise<RegistryLog> {
   const codec = new RecordCodec()
   const fencingId = `${settings['schema.registry.group.id']}-${settings['brokerstore.topic']}-leader`
   const deliveryTimeoutMs = settings['brokerstore.timeout.ms']
+  let hasRecords = false
   let remembering: Promise<void> | undefined
   const topic = await openStateTopic({
     broker,
@@ -68,19 +76,25 @@ export async function openRegistryLog(
     evidenceOfRecords: () => evidenceOfLeader(broker, fencingId),
     decode: ({ key, value }) => codec.decode(key, value),
     apply: (record, { timestampMs, offset }) => {
+      hasRecords = true
       const applied = state.apply(record, timestampMs)
-      if (applied === 'id-conflict') logger.error({ offset }, 'a record gives an id a second meaning: it is ignored')
-      observe(applied, record)
+      if (applied === 'id-conflict') {
+        logger.error({ offset }, 'a record assigns another schema to an existing ID: it is skipped')
+      }
+      onRecord(applied, record)
     },
-    onUnreadable: () => observe('unreadable'),
+    onUnreadable: () => {
+      hasRecords = true
+      onRecord('unreadable')
+    },
     onFailed: (error) => {
       // The broker expires unused transactional IDs. The next instance that starts must still find the evidence.
-      if (topic.positions().some(({ offset }) => offset > 0)) remembering = rememberLeader(broker, fencingId)
+      if (hasRecords) remembering = rememberLeader(broker, fencingId)
       onFailed(error)
     },
   })
   return {
-    openWriter: (keyLog) => openPen(topic, codec, () => broker.producer({ fencingId, deliveryTimeoutMs }), keyLog),
+    openWriter: () => openWriter(topic, codec, () => broker.producer({ fencingId, deliveryTimeoutMs })),
     refresh: () => topic.readToEnd(),
     get failure() {
       return topic.failure
@@ -96,16 +110,15 @@ export async function openRegistryLog(
  * Opens a writer. Its first record is a marker: opening the producer fences older writers, so reading up to the marker
  * applies everything that they wrote.
  */
-async function openPen(
+async function openWriter(
   topic: StateTopic,
   codec: RecordCodec,
-  open: () => Promise<Producer>,
-  keyLog: KeyLog | undefined,
-): Promise<LeaderWriter> {
+  openProducer: () => Promise<Producer>,
+): Promise<RegistryLogWriter> {
   // A known transactional ID is evidence that the topic had records. So the first record is written before the
   // producer is opened.
   if (topic.positions()[0]?.offset === 0) await topic.append([{ ...noopRecord(), partition: 0 }])
-  const producer = await open()
+  const producer = await openProducer()
   const write = async (records: readonly RawRecord[]) =>
     topic.applied(
       await topic.append(
@@ -115,14 +128,13 @@ async function openPen(
     )
   try {
     await write([noopRecord()])
-    await keyLog?.mark(producer)
   } catch (error) {
     await producer.close()
     throw error
   }
   return {
+    producer,
     append: (records) => write(records.map((record) => codec.encode(record))),
-    appendKeys: async (records) => keyLog?.append(records, producer),
     close: () => producer.close(),
   }
 }

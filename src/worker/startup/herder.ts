@@ -26,14 +26,26 @@ export type CreateHerderOptions = {
   readonly plugins: PluginHost
   readonly resolver: ConfigResolver
   readonly literals: LiteralSecrets
-  readonly threads: TaskHost
+  readonly taskHost: TaskHost
   readonly peers: PeerClient
   readonly group: GroupReference
 }
 
 /** Creates the herder with what it directs, and subscribes it to the events of the worker. */
 export function createHerder(options: CreateHerderOptions) {
-  const { settings, broker, logger, events, stores, plugins, resolver, literals, threads, peers, group } = options
+  const {
+    settings,
+    broker,
+    logger,
+    events,
+    stores,
+    plugins,
+    resolver,
+    literals,
+    taskHost: threads,
+    peers,
+    group,
+  } = options
   const { values } = settings
   const groupId = values['group.id']
   const { configs, statuses, offsets } = stores

@@ -6,7 +6,7 @@ import { connectorAccess } from '../host-access/access-settings.ts'
 import type { ConnectorAccess } from '../host-access/connector-access.ts'
 import { pluginLimits } from '../isolation/plugins/plugin-limits.ts'
 import { ProcessPluginHost, type ProcessPluginHostOptions } from '../isolation/plugins/process-plugin-host.ts'
-import { ThreadPool } from '../isolation/tasks/thread-pool.ts'
+import { TaskProcessPool } from '../isolation/tasks/task-process-pool.ts'
 import type { LogLevels } from '../observability/log-levels.ts'
 import type { PluginHost } from '../plugin-host.ts'
 import type { WorkerSettings } from '../settings.ts'
@@ -27,7 +27,7 @@ export type IsolationOptions = {
 export type WorkerIsolation = {
   readonly access: ConnectorAccess
   readonly plugins: LoadedPluginHost
-  readonly threads: ThreadPool
+  readonly taskProcesses: TaskProcessPool
 }
 
 /** Opens the processes in which the code of plugins and tasks runs. */
@@ -38,7 +38,7 @@ export async function openIsolation(options: IsolationOptions): Promise<WorkerIs
   const logger = levels.logger('weir.worker.plugins')
   const plugins = await openPlugins({ ...pluginLimits(values), access, logger, clock: systemClock })
   life.onStop('plugins', () => plugins.close())
-  const threads = new ThreadPool({
+  const threads = new TaskProcessPool({
     plugins: plugins.modules,
     access,
     logger: levels.logger('weir.worker.tasks'),
@@ -55,5 +55,5 @@ export async function openIsolation(options: IsolationOptions): Promise<WorkerIs
     isWarm,
   })
   life.onStop('threads', () => threads.close())
-  return { access, plugins, threads }
+  return { access, plugins, taskProcesses: threads }
 }

@@ -4,9 +4,9 @@ import { withTimeout } from '../../config/timeout.ts'
 import type { Position, SourceRecord, StoredListener, TaskLog } from '../../sdk/index.ts'
 import { partitionId } from '../stores/offset-state.ts'
 import { AcknowledgedPrefix, lastOffsets } from './acknowledged-prefix.ts'
+import { bytesOf, type ConvertedBatch, type FailedSourceRecord, producerFailure } from './convert-source-records.ts'
 import { Gate } from './gate.ts'
 import { failLateCommit, type OffsetEncoder, type SourceDelivery } from './source-delivery.ts'
-import { bytesOf, type ConvertedBatch, type FailedSourceRecord, producerFailure } from './source-records.ts'
 import { countCommitMs, type TaskCounters } from './task-counters.ts'
 
 /** Limits of unacknowledged records, beyond which the source waits. */
@@ -25,7 +25,7 @@ export type AtLeastOnceOptions = {
    * Receives the records of a batch that the brokers rejected as invalid. Resolves when they may be skipped; else
    * rejects.
    */
-  readonly stepOver: (lost: readonly FailedSourceRecord[]) => Promise<void>
+  readonly skipRejected: (rejected: readonly FailedSourceRecord[]) => Promise<void>
   /** The listener that the source registered for batches stored in the log. */
   readonly listener?: () => StoredListener | undefined
   readonly counters: TaskCounters
@@ -43,34 +43,34 @@ export type AtLeastOnceOptions = {
  * longest acknowledged prefix: after a crash, records can be repeated but none is lost.
  */
 export class AtLeastOnceDelivery implements SourceDelivery {
-  readonly #parts: AtLeastOnceOptions
+  readonly #options: AtLeastOnceOptions
   readonly #prefix = new AcknowledgedPrefix<Position>(partitionId)
-  readonly #room: Gate
-  readonly #underWay = new Set<Promise<void>>()
+  readonly #capacity: Gate
+  readonly #sending = new Set<Promise<void>>()
   #bytes = 0
   #failure: unknown
   #committing: Promise<void> = Promise.resolve()
 
-  constructor(parts: AtLeastOnceOptions) {
-    this.#parts = parts
-    const { counters } = parts
-    this.#room = new Gate(
+  constructor(options: AtLeastOnceOptions) {
+    this.#options = options
+    const { counters } = options
+    this.#capacity = new Gate(
       () =>
         this.#failure !== undefined || (counters.recordsActive < ACTIVE_RECORDS_MAX && this.#bytes < ACTIVE_BYTES_MAX),
-      parts.signal,
+      options.signal,
     )
   }
 
   async deliver(outgoing: ConvertedBatch, batch: readonly SourceRecord[]): Promise<void> {
-    const listener = this.#parts.listener?.()
+    const listener = this.#options.listener?.()
     const acknowledge = this.#prefix.add(lastOffsets(batch))
-    const stored = () => {
+    const onStored = () => {
       acknowledge()
       listener?.(batch)
     }
-    if (outgoing.records.length === 0) stored()
-    else this.#send(outgoing, stored)
-    await this.#room.pass(this.#parts.signal)
+    if (outgoing.records.length === 0) onStored()
+    else this.#send(outgoing, onStored)
+    await this.#capacity.pass(this.#options.signal)
     if (this.#failure !== undefined) throw this.#failure
   }
 
@@ -80,41 +80,45 @@ export class AtLeastOnceDelivery implements SourceDelivery {
   }
 
   async close(): Promise<void> {
-    await Promise.all(this.#underWay)
+    await Promise.all(this.#sending)
     await this.commit()
-    await this.#parts.producer.close()
-    await this.#parts.offsetsProducer?.close()
+    await this.#options.producer.close()
+    await this.#options.offsetsProducer?.close()
     if (this.#failure !== undefined) throw this.#failure
   }
 
-  #send({ records, sources, bytes }: ConvertedBatch, stored: () => void): void {
-    const { counters, producer, stepOver } = this.#parts
-    const lost: FailedSourceRecord[] = []
+  #send({ records, sources, bytes }: ConvertedBatch, onStored: () => void): void {
+    const { counters, producer, skipRejected } = this.#options
+    const rejected: FailedSourceRecord[] = []
+    let rejectedBytes = 0
     counters.recordsActive += records.length
     this.#bytes += bytes
     const sent = producer
-      .send(records, (index, error) => lost.push(producerFailure(sources[index]!, records[index]!, error)))
+      .send(records, (index, error) => {
+        rejected.push(producerFailure(sources[index]!, records[index]!, error))
+        rejectedBytes += bytesOf(records[index]!)
+      })
       .then(async () => {
-        if (lost.length > 0) await stepOver(lost)
-        counters.recordsOut += records.length - lost.length
-        counters.bytesOut += lost.reduce((left, { made }) => left - bytesOf(made!), bytes)
-        stored()
+        if (rejected.length > 0) await skipRejected(rejected)
+        counters.recordsOut += records.length - rejected.length
+        counters.bytesOut += bytes - rejectedBytes
+        onStored()
       })
       .catch((error: unknown) => {
         this.#failure ??= error
-        this.#parts.onFailure()
+        this.#options.onFailure()
       })
       .finally(() => {
         counters.recordsActive -= records.length
         this.#bytes -= bytes
-        this.#underWay.delete(sent)
-        this.#room.changed()
+        this.#sending.delete(sent)
+        this.#capacity.changed()
       })
-    this.#underWay.add(sent)
+    this.#sending.add(sent)
   }
 
   async #commit(): Promise<void> {
-    const { producer, offsetsProducer = producer, toOffsets, counters, clock, commitTimeoutMs, log } = this.#parts
+    const { producer, offsetsProducer = producer, toOffsets, counters, clock, commitTimeoutMs, log } = this.#options
     const ready = this.#prefix.take()
     if (ready.length === 0) return
     const startMs = clock.monotonicMs()
@@ -126,7 +130,7 @@ export class AtLeastOnceDelivery implements SourceDelivery {
     } catch (error) {
       counters.commitFailures += 1
       this.#prefix.restore(ready)
-      log.warn({ err: error }, 'offsets could not be committed: trying again with the next commit')
+      log.warn({ err: error }, 'offsets could not be committed; the next commit retries')
     }
     countCommitMs(counters, clock.monotonicMs() - startMs)
   }

@@ -1,15 +1,15 @@
 import type { Header, NewRecord, Producer } from '../../broker/broker.ts'
 import { SecretMasker } from '../../config/secret-masker.ts'
 import type { DeadLetterConfig } from '../configuration/task-config.ts'
-import type { Stage } from './error-policy.ts'
+import type { Stage } from './processing-context.ts'
 import { ensureTopic, type TaskClients } from './task-clients.ts'
 import type { TaskCounters } from './task-counters.ts'
 
 /** A record for the dead-letter topic: the record as stored, or as it would have been, and its failure. */
 export type DeadLetter = {
   readonly record: Omit<NewRecord, 'topic' | 'partition'>
-  /** Where the record came from, as header names and values: for a sink `topic`, `partition` and `offset`. */
-  readonly place: readonly (readonly [name: string, text: string])[]
+  /** The position of the record, as header names and values: for a sink `topic`, `partition` and `offset`. */
+  readonly position: readonly (readonly [name: string, text: string])[]
   readonly stage: Stage
   readonly className: string
   readonly error: unknown
@@ -22,6 +22,15 @@ export function errorHeader(name: string, text: string | null): Header {
   return [`${PREFIX}${name}`, text === null ? null : Buffer.from(text)]
 }
 
+export type DeadLetterQueueOptions = {
+  readonly clients: Pick<TaskClients, 'topics' | 'producer'>
+  readonly config: DeadLetterConfig
+  readonly task: { readonly connector: string; readonly task: number }
+  /** Masked in the headers that describe the error. */
+  readonly secrets: readonly string[]
+  readonly counters: TaskCounters
+}
+
 /** Writes failed records to the dead-letter topic. */
 export class DeadLetterQueue {
   readonly #config: DeadLetterConfig
@@ -32,24 +41,24 @@ export class DeadLetterQueue {
   readonly #sending = new Set<Promise<unknown>>()
   #failure: unknown
 
-  private constructor(parts: DeadLetterQueueOptions, producer: Producer) {
-    this.#config = parts.config
-    this.#task = parts.task
-    this.#counters = parts.counters
+  private constructor(options: DeadLetterQueueOptions, producer: Producer) {
+    this.#config = options.config
+    this.#task = options.task
+    this.#counters = options.counters
     this.#producer = producer
-    this.#secrets.add(parts.secrets)
+    this.#secrets.add(options.secrets)
   }
 
   /** Creates the topic if it is missing. */
-  static async open(parts: DeadLetterQueueOptions): Promise<DeadLetterQueue> {
-    const { topic, replicationFactor } = parts.config
-    await ensureTopic(parts.clients, { name: topic, partitions: 1, replicationFactor })
-    return new DeadLetterQueue(parts, await parts.clients.producer())
+  static async open(options: DeadLetterQueueOptions): Promise<DeadLetterQueue> {
+    const { topic, replicationFactor } = options.config
+    await ensureTopic(options.clients, { name: topic, partitions: 1, replicationFactor })
+    return new DeadLetterQueue(options, await options.clients.producer())
   }
 
   /** Does not wait for the write; `flush` does. */
-  add(letter: DeadLetter): void {
-    const sending = this.#send(this.#toRecord(letter))
+  add(deadLetter: DeadLetter): void {
+    const sending = this.#send(this.#toRecord(deadLetter))
       .then(() => {
         this.#counters.deadLetters += 1
       })
@@ -78,49 +87,49 @@ export class DeadLetterQueue {
 
   /** Sends the record; when the topic rejects it, retries with less of its content. */
   async #send(record: NewRecord): Promise<void> {
-    for (let left: NewRecord | undefined = record; ; ) {
+    for (let attempt: NewRecord | undefined = record; ; ) {
       try {
-        await this.#producer.send([left])
+        await this.#producer.send([attempt])
         return
       } catch (error) {
-        left = lesser(left, error)
-        if (left === undefined) throw error
+        attempt = reduceContent(attempt, error)
+        if (attempt === undefined) throw error
       }
     }
   }
 
-  #toRecord(letter: DeadLetter): NewRecord {
-    const { record } = letter
-    const context = this.#config.contextHeaders ? this.#context(letter) : []
+  #toRecord(deadLetter: DeadLetter): NewRecord {
+    const { record } = deadLetter
+    const context = this.#config.contextHeaders ? this.#contextHeaders(deadLetter) : []
     return { ...record, topic: this.#config.topic, headers: [...(record.headers ?? []), ...context] }
   }
 
-  #context({ place, stage, className, error }: DeadLetter): readonly Header[] {
+  #contextHeaders({ position, stage, className, error }: DeadLetter): readonly Header[] {
     const { connector, task } = this.#task
-    const known: (readonly [string, string])[] = [
-      ...place,
+    const described: (readonly [string, string])[] = [
+      ...position,
       ['connector.name', connector],
       ['task.id', String(task)],
       ['stage', stage],
       ['class.name', className],
     ]
     if (error instanceof Error) {
-      known.push(['exception.class.name', exceptionName(error)])
-      known.push(['exception.message', this.#secrets.mask(error.message)])
-      known.push(['exception.stacktrace', this.#secrets.mask(error.stack ?? '')])
+      described.push(['exception.class.name', exceptionName(error)])
+      described.push(['exception.message', this.#secrets.mask(error.message)])
+      described.push(['exception.stacktrace', this.#secrets.mask(error.stack ?? '')])
     }
-    return known.map(([name, text]) => errorHeader(name, text))
+    return described.map(([name, text]) => errorHeader(name, text))
   }
 }
 
-const CUT = errorHeader('content', 'none')
+const NO_CONTENT = errorHeader('content', 'none')
 
 /**
  * Returns a rejected dead letter without the likely cause of the rejection: first the timestamp, which is kept as a
  * header, if it is invalid; the value and then the key and the record's own headers if it is too large. Undefined when
  * nothing is left to remove.
  */
-function lesser({ timestampMs, ...record }: NewRecord, error: unknown): NewRecord | undefined {
+function reduceContent({ timestampMs, ...record }: NewRecord, error: unknown): NewRecord | undefined {
   const { code } = error as { code?: unknown }
   const { headers = [], key } = record
   if (code === 'invalid_record' && timestampMs !== undefined) {
@@ -129,7 +138,7 @@ function lesser({ timestampMs, ...record }: NewRecord, error: unknown): NewRecor
   if (code !== 'record_too_large') return undefined
   const time = timestampMs === undefined ? {} : { timestampMs }
   const own = headers.filter(([name]) => name.startsWith(PREFIX))
-  if (!headers.includes(CUT)) return { ...record, ...time, value: null, headers: [...headers, CUT] }
+  if (!headers.includes(NO_CONTENT)) return { ...record, ...time, value: null, headers: [...headers, NO_CONTENT] }
   return key === null && own.length === headers.length ? undefined : { ...record, ...time, key: null, headers: own }
 }
 
@@ -145,13 +154,4 @@ const JAVA_NAMES: Readonly<Record<string, string>> = {
   config: 'org.apache.kafka.common.config.ConfigException',
   record_too_large: 'org.apache.kafka.common.errors.RecordTooLargeException',
   invalid_record: 'org.apache.kafka.common.InvalidRecordException',
-}
-
-export type DeadLetterQueueOptions = {
-  readonly clients: Pick<TaskClients, 'topics' | 'producer'>
-  readonly config: DeadLetterConfig
-  readonly task: { readonly connector: string; readonly task: number }
-  /** Masked in the headers that describe the error. */
-  readonly secrets: readonly string[]
-  readonly counters: TaskCounters
 }

@@ -2,18 +2,8 @@ import type { Clock } from '../../config/clock.ts'
 import { messageOf } from '../../config/errors.ts'
 import type { TaskLog } from '../../sdk/index.ts'
 import type { ErrorConfig } from '../configuration/task-config.ts'
+import type { Stage } from './processing-context.ts'
 import type { TaskCounters } from './task-counters.ts'
-
-/** The stage in which a record failed, named as in Kafka Connect. */
-export type Stage =
-  | 'TRANSFORMATION'
-  | 'KEY_CONVERTER'
-  | 'VALUE_CONVERTER'
-  | 'HEADER_CONVERTER'
-  | 'TASK_PUT'
-  | 'TASK_POLL'
-  | 'KAFKA_PRODUCE'
-  | 'KAFKA_CONSUME'
 
 /** A record that failed and is not retried any more. */
 export type RecordFailure = {
@@ -22,9 +12,19 @@ export type RecordFailure = {
   readonly className: string
   readonly error: unknown
   /** The position of the record, included in every log line. */
-  readonly place: object
+  readonly position: object
   /** The content of the record, evaluated only when `errors.log.include.messages` is set. */
   readonly content: () => object
+}
+
+export type ErrorPolicyOptions = {
+  readonly config: ErrorConfig
+  readonly counters: TaskCounters
+  readonly log: TaskLog
+  readonly clock: Clock
+  /** Aborts when the task ends. */
+  readonly signal: AbortSignal
+  readonly random?: () => number
 }
 
 const RETRY_DELAY_MS_MIN = 300
@@ -38,20 +38,13 @@ export class ErrorPolicy {
   readonly #signal: AbortSignal
   readonly #random: () => number
 
-  constructor(parts: {
-    readonly config: ErrorConfig
-    readonly counters: TaskCounters
-    readonly log: TaskLog
-    readonly clock: Clock
-    readonly signal: AbortSignal
-    readonly random?: () => number
-  }) {
-    this.#config = parts.config
-    this.#counters = parts.counters
-    this.#log = parts.log
-    this.#clock = parts.clock
-    this.#signal = parts.signal
-    this.#random = parts.random ?? Math.random
+  constructor(options: ErrorPolicyOptions) {
+    this.#config = options.config
+    this.#counters = options.counters
+    this.#log = options.log
+    this.#clock = options.clock
+    this.#signal = options.signal
+    this.#random = options.random ?? Math.random
   }
 
   /** Retries a failed step while its error is retriable and `errors.retry.timeout` has not passed. */
@@ -65,8 +58,8 @@ export class ErrorPolicy {
       await this.#clock.sleep(waitMs, this.#signal)
       try {
         return await step()
-      } catch (again) {
-        error = again
+      } catch (repeated) {
+        error = repeated
       }
     }
   }
@@ -94,7 +87,7 @@ export class ErrorPolicy {
     this.#counters.errors += 1
     this.#counters.lastErrorMs = this.#clock.nowMs()
     if (this.#config.log) {
-      const { stage, className, error, place, content } = failure
+      const { stage, className, error, position: place, content } = failure
       this.#counters.errorsLogged += 1
       const record = this.#config.logRecords ? { record: content() } : {}
       this.#log.error({ err: error, stage, className, ...place, ...record }, 'a record failed')

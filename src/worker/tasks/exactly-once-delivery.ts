@@ -4,8 +4,8 @@ import type { Position, SourceRecord, StoredListener } from '../../sdk/index.ts'
 import type { TransactionBoundary } from '../configuration/task-config.ts'
 import { partitionId } from '../stores/offset-state.ts'
 import { lastOffsets } from './acknowledged-prefix.ts'
+import type { ConvertedBatch } from './convert-source-records.ts'
 import type { OffsetEncoder, SourceDelivery, TransactionEnd } from './source-delivery.ts'
-import type { ConvertedBatch } from './source-records.ts'
 import { countCommitMs, type TaskCounters } from './task-counters.ts'
 
 export type ExactlyOnceOptions = {
@@ -29,46 +29,46 @@ export type ExactlyOnceOptions = {
  * failed transaction fails the task, which restarts from the last committed one.
  */
 export class ExactlyOnceDelivery implements SourceDelivery {
-  readonly #parts: ExactlyOnceOptions
+  readonly #options: ExactlyOnceOptions
   readonly #progress = new Map<string, { readonly partition: Position; readonly offset: Position }>()
   /** Notifications to send when the transaction is committed. */
-  #told: (() => void)[] = []
-  #line: Promise<unknown> = Promise.resolve()
+  #pendingNotifications: (() => void)[] = []
+  #queue: Promise<unknown> = Promise.resolve()
   #isOpen = false
   #failure: unknown
 
-  constructor(parts: ExactlyOnceOptions) {
-    this.#parts = parts
+  constructor(options: ExactlyOnceOptions) {
+    this.#options = options
   }
 
   async deliver(outgoing: ConvertedBatch, batch: readonly SourceRecord[], end?: TransactionEnd): Promise<void> {
-    await this.#inLine(async () => {
+    await this.#enqueue(async () => {
       await this.#send(outgoing)
-      const listener = this.#parts.listener?.()
-      if (listener) this.#told.push(() => listener(batch))
+      const listener = this.#options.listener?.()
+      if (listener) this.#pendingNotifications.push(() => listener(batch))
       for (const progress of lastOffsets(batch)) this.#progress.set(partitionId(progress.partition), progress)
-      if (end === 'abort') await this.#takeBack()
-      else if (end === 'commit' || this.#parts.boundary === 'poll') await this.#commit()
+      if (end === 'abort') await this.#abort()
+      else if (end === 'commit' || this.#options.boundary === 'poll') await this.#commit()
     })
   }
 
   async commit(): Promise<void> {
     // The error is thrown by the next `deliver` or `close`.
-    if (this.#parts.boundary === 'interval') await this.#inLine(() => this.#commit()).catch(() => undefined)
+    if (this.#options.boundary === 'interval') await this.#enqueue(() => this.#commit()).catch(() => undefined)
   }
 
   async close(): Promise<void> {
     try {
       // A transaction that the connector did not end must not become visible.
-      if (this.#parts.boundary !== 'connector') await this.#inLine(() => this.#commit())
+      if (this.#options.boundary !== 'connector') await this.#enqueue(() => this.#commit())
     } finally {
       // Aborts the open transaction, if any.
-      await this.#parts.producer.close()
+      await this.#options.producer.close()
     }
   }
 
   async #send({ records, bytes }: ConvertedBatch): Promise<void> {
-    const { producer, counters } = this.#parts
+    const { producer, counters } = this.#options
     if (!this.#isOpen) producer.begin()
     this.#isOpen = true
     counters.recordsActive += records.length
@@ -82,7 +82,7 @@ export class ExactlyOnceDelivery implements SourceDelivery {
   }
 
   async #commit(): Promise<void> {
-    const { producer, toOffsets, counters, clock } = this.#parts
+    const { producer, toOffsets, counters, clock } = this.#options
     if (!this.#isOpen) return
     const startMs = clock.monotonicMs()
     try {
@@ -91,7 +91,7 @@ export class ExactlyOnceDelivery implements SourceDelivery {
       this.#isOpen = false
       this.#progress.clear()
       counters.commits += 1
-      for (const tell of this.#told.splice(0)) tell()
+      for (const notify of this.#pendingNotifications.splice(0)) notify()
     } catch (error) {
       counters.commitFailures += 1
       throw error
@@ -104,27 +104,27 @@ export class ExactlyOnceDelivery implements SourceDelivery {
    * Aborts the records of the transaction but commits its offsets, so that the source does not return the records
    * again.
    */
-  async #takeBack(): Promise<void> {
-    const { producer } = this.#parts
+  async #abort(): Promise<void> {
+    const { producer } = this.#options
     await producer.abort()
-    this.#told = []
+    this.#pendingNotifications = []
     producer.begin()
     await this.#commit()
   }
 
   /** Runs jobs one after the other; after a failure, all further jobs reject with it. */
-  #inLine(job: () => Promise<void>): Promise<void> {
-    const done = this.#line.then(async () => {
+  #enqueue(job: () => Promise<void>): Promise<void> {
+    const done = this.#queue.then(async () => {
       if (this.#failure !== undefined) throw this.#failure
       try {
         await job()
       } catch (error) {
         this.#failure = error
-        this.#parts.onFailure()
+        this.#options.onFailure()
         throw error
       }
     })
-    this.#line = done.catch(() => undefined)
+    this.#queue = done.catch(() => undefined)
     return done
   }
 }

@@ -1,13 +1,19 @@
 import { plainJson } from '../../java-compat/json/writer.ts'
 import type { SourceRecord } from '../../sdk/index.ts'
+import type { FailedSourceRecord } from './convert-source-records.ts'
 import { type DeadLetter, errorHeader } from './dead-letter-queue.ts'
 import type { RecordFailure } from './error-policy.ts'
-import type { FailedSourceRecord } from './source-records.ts'
 
 /** The failure of a source record, as passed to the error policy. */
 export function toRecordFailure({ record, stage, className, error }: FailedSourceRecord): RecordFailure {
   const { topic, sourcePartition, sourceOffset } = record
-  return { stage, className, error, place: { topic, sourcePartition, sourceOffset }, content: () => contentOf(record) }
+  return {
+    stage,
+    className,
+    error,
+    position: { topic, sourcePartition, sourceOffset },
+    content: () => contentOf(record),
+  }
 }
 
 /**
@@ -15,18 +21,19 @@ export function toRecordFailure({ record, stage, className, error }: FailedSourc
  * `content` says which: `bytes`, `json`, or `none` when the value was dropped because the dead-letter topic rejected it
  * as too large.
  */
-export function toDeadLetter({ record, made, stage, className, error }: FailedSourceRecord): DeadLetter {
+export function toDeadLetter({ record, converted, stage, className, error }: FailedSourceRecord): DeadLetter {
   const { topic, sourcePartition, sourceOffset, timestampMs } = record
-  const content = made === undefined ? 'json' : 'bytes'
-  const [key, value] = made === undefined ? [asJson(record.key), asJson(record.value)] : [made.key, made.value]
+  const content = converted === undefined ? 'json' : 'bytes'
+  const [key, value] =
+    converted === undefined ? [asJson(record.key), asJson(record.value)] : [converted.key, converted.value]
   return {
     record: {
       key,
       value,
-      headers: [...(made?.headers ?? []), errorHeader('content', content)],
+      headers: [...(converted?.headers ?? []), errorHeader('content', content)],
       ...(typeof timestampMs === 'number' && { timestampMs }),
     },
-    place: [
+    position: [
       ['topic', topic],
       ['source.partition', JSON.stringify(sourcePartition)],
       ['source.offset', JSON.stringify(sourceOffset)],

@@ -1,29 +1,27 @@
 import { UserError } from '../../config/errors.ts'
-import { commaSeparated, settingsWithPrefix } from '../../config/settings.ts'
-import { type Catalog, listedName, type OfKind, type PluginKind } from '../../plugins/catalog.ts'
-import type { RawConfig } from '../../sdk/index.ts'
+import { settingsWithPrefix } from '../../config/settings.ts'
+import { type Catalog, listedName } from '../../plugins/catalog.ts'
 import {
-  type ConnectRecord,
   type ConverterInstance,
   type HeaderConverterInstance,
   type HostAccess,
-  type Plugin,
   parseConfig,
+  type RawConfig,
   UNRESTRICTED,
 } from '../../sdk/index.ts'
+import { findPlugin } from './find-plugin.ts'
+import { createTransformationChain, type TransformationChain } from './transformation-chain.ts'
 
-/** The converters and transforms of one task, which each record passes between the connector and its topics. */
+/** The converters and transformations of one task, which each record passes between the connector and its topics. */
 export type RecordPipeline = {
-  readonly key: PipelineStep<ConverterInstance>
-  readonly value: PipelineStep<ConverterInstance>
-  readonly headers: PipelineStep<HeaderConverterInstance>
-  /** In the order of `transforms`. */
-  readonly transforms: readonly PipelineStep<TransformRecord>[]
+  readonly key: NamedConverter<ConverterInstance>
+  readonly value: NamedConverter<ConverterInstance>
+  readonly headers: NamedConverter<HeaderConverterInstance>
+  readonly transformations: TransformationChain
 }
 
-/** A plugin instance and the full class name that is reported for it. */
-export type PipelineStep<Part> = { readonly className: string; readonly run: Part }
-export type TransformRecord = <R extends ConnectRecord>(record: R) => R | null
+/** A converter and the class name that is reported for it. */
+type NamedConverter<Converter> = { readonly className: string; readonly converter: Converter }
 
 const HEADER_CONVERTER = 'org.apache.kafka.connect.storage.SimpleHeaderConverter'
 
@@ -38,25 +36,25 @@ export function createRecordPipeline(
   workerDefaults: RawConfig,
   access: HostAccess,
 ): RecordPipeline {
-  const converter = (role: 'key' | 'value'): PipelineStep<ConverterInstance> => {
+  const createConverter = (role: 'key' | 'value'): NamedConverter<ConverterInstance> => {
     const name = `${role}.converter`
-    const { className, settings } = roleConfig(name, config, workerDefaults)
+    const { className, settings } = converterConfig(name, config, workerDefaults)
     const plugin = findPlugin(catalog, 'converter', className)
-    const own = config[name] === undefined ? UNRESTRICTED : access
-    const run = plugin.create(parseConfig(plugin.config, settings), { ...own, isKey: role === 'key' })
-    return { className: listedName(plugin), run }
+    const { files, network } = config[name] === undefined ? UNRESTRICTED : access
+    const converter = plugin.create(parseConfig(plugin.config, settings), { files, network, isKey: role === 'key' })
+    return { className: listedName(plugin), converter }
   }
-  return { key: converter('key'), value: converter('value'), headers: headerConverter(), transforms: transforms() }
-
-  function headerConverter(): PipelineStep<HeaderConverterInstance> {
+  const createHeaderConverter = (): NamedConverter<HeaderConverterInstance> => {
     const defaults = { 'header.converter': HEADER_CONVERTER, ...workerDefaults }
-    const { className, settings } = roleConfig('header.converter', config, defaults)
+    const { className, settings } = converterConfig('header.converter', config, defaults)
     const plugin = findPlugin(catalog, 'header_converter', className)
-    return { className: listedName(plugin), run: plugin.create(parseConfig(plugin.config, settings), access) }
+    return { className: listedName(plugin), converter: plugin.create(parseConfig(plugin.config, settings), access) }
   }
-
-  function transforms(): readonly PipelineStep<TransformRecord>[] {
-    return commaSeparated(config['transforms'] ?? '').map((alias) => createTransform(catalog, config, alias))
+  return {
+    key: createConverter('key'),
+    value: createConverter('value'),
+    headers: createHeaderConverter(),
+    transformations: createTransformationChain(catalog, config),
   }
 }
 
@@ -64,37 +62,14 @@ export function createRecordPipeline(
  * Selects the settings of a converter. A connector that names a converter must provide all of its settings: the
  * worker's settings apply to the worker's converter only.
  */
-function roleConfig(role: string, config: RawConfig, defaults: RawConfig): { className: string; settings: RawConfig } {
-  const from = config[role] === undefined ? defaults : config
-  const className = from[role]
-  if (className === undefined) throw new UserError('plugin_missing', `'${role}' is set neither here nor for the worker`)
-  return { className, settings: settingsWithPrefix(`${role}.`, from) }
-}
-
-function createTransform(catalog: Catalog, config: RawConfig, alias: string): PipelineStep<TransformRecord> {
-  const settings = settingsWithPrefix(`transforms.${alias}.`, config)
-  const plugin = findPlugin(catalog, 'transformation', settings['type'] ?? '')
-  const className = listedName(plugin)
-  const run = plugin.create(parseConfig(plugin.config, settings))
-  const predicateAlias = settings['predicate']
-  if (predicateAlias === undefined) return { className, run }
-  const applies = createPredicate(catalog, config, predicateAlias)
-  const wanted = settings['negate']?.trim().toLowerCase() !== 'true'
-  return { className, run: (record) => (applies(record) === wanted ? run(record) : record) }
-}
-
-function createPredicate(catalog: Catalog, config: RawConfig, alias: string): (record: ConnectRecord) => boolean {
-  const settings = settingsWithPrefix(`predicates.${alias}.`, config)
-  const plugin = findPlugin(catalog, 'predicate', settings['type'] ?? '')
-  return plugin.create(parseConfig(plugin.config, settings))
-}
-
-function findPlugin<Kind extends PluginKind>(catalog: Catalog, kind: Kind, className: string): OfKind<Plugin, Kind> {
-  const plugin = catalog.find(kind, className)
-  if (plugin) return plugin
-  const known = catalog.list(kind).map((entry) => entry.class)
-  throw new UserError(
-    'plugin_missing',
-    `there is no ${kind} '${className}' here; there are ${known.join(', ') || 'none'}`,
-  )
+function converterConfig(
+  name: string,
+  config: RawConfig,
+  defaults: RawConfig,
+): { readonly className: string; readonly settings: RawConfig } {
+  const from = config[name] === undefined ? defaults : config
+  const className = from[name]
+  if (className === undefined)
+    throw new UserError('plugin_missing', `'${name}' is set neither by the connector nor by the worker`)
+  return { className, settings: settingsWithPrefix(`${name}.`, from) }
 }

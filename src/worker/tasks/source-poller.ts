@@ -9,16 +9,16 @@ import {
 } from '../../sdk/index.ts'
 import { partitionId } from '../stores/offset-state.ts'
 import { lastOffsets } from './acknowledged-prefix.ts'
+import type { FailedSourceRecord } from './convert-source-records.ts'
 import { type ErrorPolicy, isRetriable } from './error-policy.ts'
 import type { TransactionEnd } from './source-delivery.ts'
-import type { FailedSourceRecord } from './source-records.ts'
 import type { WorkerTaskContext } from './task-context.ts'
 
 export type SourcePollerOptions = Pick<WorkerTaskContext, 'spec' | 'log' | 'clock' | 'counters' | 'access'> & {
   readonly source: SourceConnector
   readonly policy: ErrorPolicy
   /** Receives a record that the source rejected. Throws when the record may not be skipped. */
-  readonly lost: (record: FailedSourceRecord) => void
+  readonly onFailedRecord: (record: FailedSourceRecord) => void
   /** Whether the connector defines the transaction boundaries. */
   readonly definesTransactions: boolean
   /** Aborts when the task ends. */
@@ -33,7 +33,7 @@ export type SourceBatch = { readonly records: readonly SourceRecord[]; readonly 
  * limit on the number of attempts.
  */
 export class SourcePoller {
-  readonly #parts: SourcePollerOptions
+  readonly #options: SourcePollerOptions
   readonly #config: Record<string, unknown>
   readonly #reached: Map<string, Position>
   #current: AsyncIterator<readonly SourceRecord[]>
@@ -43,12 +43,12 @@ export class SourcePoller {
   #end: TransactionEnd | undefined
 
   /** Throws a `ConfigError` when the configuration is invalid. */
-  constructor(parts: SourcePollerOptions) {
-    const { source, spec } = parts
-    this.#parts = parts
+  constructor(options: SourcePollerOptions) {
+    const { source, spec } = options
+    this.#options = options
     this.#config = parseConfig(source.config, spec.config)
     this.#reached = new Map(spec.offsets.map(({ partition, offset }) => [partitionId(partition), offset]))
-    this.#current = this.#begin()
+    this.#current = this.#start()
   }
 
   /**
@@ -64,9 +64,9 @@ export class SourcePoller {
       for (const { partition, offset } of lastOffsets(value)) this.#reached.set(partitionId(partition), offset)
       return { records: value, end: this.#end }
     } catch (error) {
-      if (!isRetriable(error) || this.#parts.signal.aborted) throw error
-      await this.#wait(error)
-      this.#current = this.#begin()
+      if (!isRetriable(error) || this.#options.signal.aborted) throw error
+      await this.#waitAfter(error)
+      this.#current = this.#start()
       return { records: [], end: undefined }
     }
   }
@@ -80,10 +80,10 @@ export class SourcePoller {
     await this.#current.return?.()
   }
 
-  #begin(): AsyncIterator<readonly SourceRecord[]> {
-    const { source, spec, signal, log, access } = this.#parts
+  #start(): AsyncIterator<readonly SourceRecord[]> {
+    const { source, spec, signal, log, access, definesTransactions, onFailedRecord } = this.#options
     const { connector, task, config: raw } = spec
-    // A copy from the start of the source: positions that it reaches later do not change what it resumes from.
+    // A copy, because the positions that the source reaches after its start do not change where it resumes.
     const reached = new Map(this.#reached)
     const resumeFrom = (partition: Position) => reached.get(partitionId(partition))
     const transaction: SourceTransaction = {
@@ -99,17 +99,28 @@ export class SourcePoller {
       this.#listener = listener
     }
     const reject = (record: SourceRecord, error: Error) =>
-      this.#parts.lost({ record, made: undefined, stage: 'TASK_POLL', className: listedName(source), error })
-    const own = this.#parts.definesTransactions ? { transaction } : {}
-    const about = { connector, task, config: this.#config, raw }
-    const context = { ...about, ...access, signal, log, resumeFrom, onStored, reject, ...own }
+      onFailedRecord({ record, converted: undefined, stage: 'TASK_POLL', className: listedName(source), error })
+    const context = {
+      connector,
+      task,
+      config: this.#config,
+      raw,
+      files: access.files,
+      network: access.network,
+      signal,
+      log,
+      resumeFrom,
+      onStored,
+      reject,
+      ...(definesTransactions && { transaction }),
+    }
     return source.poll(context)[Symbol.asyncIterator]()
   }
 
-  async #wait(error: unknown): Promise<void> {
-    const { policy, clock, counters, log, signal } = this.#parts
+  async #waitAfter(error: unknown): Promise<void> {
+    const { policy, clock, counters, log, signal } = this.#options
     const waitMs = policy.delayAfterMs(error, this.#failures++)
-    log.warn({ err: error, waitMs }, 'the source could not be polled: trying again')
+    log.warn({ err: error, waitMs }, 'polling the source failed; it is restarted after a delay')
     counters.retries += 1
     await clock.sleep(waitMs, signal).catch(() => undefined)
   }

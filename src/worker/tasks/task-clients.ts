@@ -16,22 +16,28 @@ import {
   ineffectiveKeys,
 } from '../configuration/client-settings.ts'
 import type { WorkerTaskContext } from './task-context.ts'
+import type { TaskSpec } from './task-spec.ts'
+
+export type TaskClientsOptions = Pick<WorkerTaskContext, 'spec' | 'broker' | 'connect' | 'log'>
 
 /**
  * The Kafka clients of one task, with the settings of its worker and connector. They use the worker's shared broker,
  * unless their connection settings differ from it.
  */
 export class TaskClients {
-  readonly #parts: Pick<WorkerTaskContext, 'spec' | 'broker' | 'connect'>
+  readonly #spec: TaskSpec
+  readonly #broker: Broker
+  readonly #connect: WorkerTaskContext['connect']
   readonly #settings: ClientSettings
-  readonly #own: { readonly connection: object; readonly broker: Promise<Broker | undefined> }[] = []
+  readonly #brokers: { readonly connection: object; readonly broker: Promise<Broker | undefined> }[] = []
 
-  constructor(parts: Pick<WorkerTaskContext, 'spec' | 'broker' | 'connect' | 'log'>) {
-    const { spec, log } = parts
-    this.#parts = parts
+  constructor({ spec, broker, connect, log }: TaskClientsOptions) {
+    this.#spec = spec
+    this.#broker = broker
+    this.#connect = connect
     this.#settings = clientSettings(spec.worker.clients, spec.config)
     const keys = ineffectiveKeys(spec.config, 'override.')
-    if (keys.length > 0) log.warn({ keys }, 'these settings of clients have no effect here')
+    if (keys.length > 0) log.warn({ keys }, 'these client settings have no effect in Weir')
   }
 
   /** Largest record that the producer accepts, in bytes. */
@@ -50,8 +56,7 @@ export class TaskClients {
    * write them.
    */
   async offsetsProducer(): Promise<Producer | undefined> {
-    const { broker } = this.#parts
-    return (await this.#brokerOf('producer')) === broker ? undefined : broker.producer()
+    return (await this.#brokerOf('producer')) === this.#broker ? undefined : this.#broker.producer()
   }
 
   /**
@@ -61,14 +66,14 @@ export class TaskClients {
     if (this.#settings.connection('producer')['bootstrap.servers'] !== undefined) {
       throw new UserError(
         'invalid_config',
-        "exactly once needs the worker's own cluster: take bootstrap.servers out of the producer's settings",
+        "exactly-once delivery writes to the worker's own cluster only: remove bootstrap.servers from the producer's settings",
       )
     }
     return this.producer(defaults)
   }
 
   async consumer(options: Pick<ConsumerOptions, 'topics' | 'rebalance'>): Promise<Consumer> {
-    const { connector, task, worker } = this.#parts.spec
+    const { connector, task, worker } = this.#spec
     const broker = await this.#brokerOf('consumer')
     return broker.consumer({
       groupId: `connect-${connector}`,
@@ -87,17 +92,17 @@ export class TaskClients {
   }
 
   async close(): Promise<void> {
-    await Promise.allSettled(this.#own.map(async ({ broker }) => (await broker)?.close()))
+    await Promise.allSettled(this.#brokers.map(async ({ broker }) => (await broker)?.close()))
   }
 
   async #brokerOf(kind: ClientKind): Promise<Broker> {
     const connection = this.#settings.connection(kind)
-    let own = this.#own.find((known) => isDeepStrictEqual(known.connection, connection))
-    if (!own) {
-      own = { connection, broker: this.#parts.connect(connection, this.#settings.overrides(kind)) }
-      this.#own.push(own)
+    let opened = this.#brokers.find((known) => isDeepStrictEqual(known.connection, connection))
+    if (!opened) {
+      opened = { connection, broker: this.#connect(connection, this.#settings.overrides(kind)) }
+      this.#brokers.push(opened)
     }
-    return (await own.broker) ?? this.#parts.broker
+    return (await opened.broker) ?? this.#broker
   }
 }
 

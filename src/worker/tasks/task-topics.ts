@@ -5,6 +5,13 @@ import { newTopic, parseTopicCreationRules, type TopicCreationRule } from '../co
 import type { TaskClients } from './task-clients.ts'
 import type { TaskMessage, TaskSpec } from './task-spec.ts'
 
+export type TaskTopicsOptions = {
+  readonly clients: TaskClients
+  readonly log: TaskLog
+  readonly spec: TaskSpec
+  readonly report: (message: TaskMessage) => void
+}
+
 /** The topics that a task uses. Creates missing topics and reports each topic to the worker once. */
 export class TaskTopics {
   readonly #known = new Set<string>()
@@ -14,22 +21,17 @@ export class TaskTopics {
   readonly #report: (message: TaskMessage) => void
   readonly #rules: readonly TopicCreationRule[]
 
-  constructor(parts: {
-    readonly clients: TaskClients
-    readonly log: TaskLog
-    readonly spec: TaskSpec
-    readonly report: (message: TaskMessage) => void
-  }) {
-    this.#clients = parts.clients
-    this.#log = parts.log
-    this.#spec = parts.spec
-    this.#report = parts.report
-    const { kind, config, worker } = parts.spec
+  constructor({ clients, log, spec, report }: TaskTopicsOptions) {
+    this.#clients = clients
+    this.#log = log
+    this.#spec = spec
+    this.#report = report
+    const { kind, config, worker } = spec
     this.#rules = kind === 'source' && worker.createTopics ? parseTopicCreationRules(config) : []
   }
 
   /** Creates and reports the topics of these records. Waits only for topics that are new to the task. */
-  async prepare(records: readonly NewRecord[]): Promise<void> {
+  async ensureTopicsOf(records: readonly NewRecord[]): Promise<void> {
     let last: string | undefined
     for (const { topic } of records) {
       if (topic === last) continue
@@ -50,7 +52,7 @@ export class TaskTopics {
     } catch (error) {
       // A client without permission to create topics may still write to existing ones.
       if (!(error instanceof BrokerError) || error.code !== 'not_authorized') throw error
-      this.#log.debug({ topic }, 'not allowed to make the topic')
+      this.#log.debug({ topic }, 'no permission to create the topic; it is expected to exist')
     }
   }
 

@@ -6,11 +6,11 @@ import { listedName } from '../../plugins/catalog.ts'
 import { parseConfig, type SinkTask as SinkPlugin, type SinkPosition, type SinkRecord } from '../../sdk/index.ts'
 import { missingConnector } from '../configuration/connector-plugin.ts'
 import { parseTaskConfig, type TaskConfig } from '../configuration/task-config.ts'
+import { convertSinkRecords, type FailedSinkRecord, SinkRecordOrigin } from './convert-sink-records.ts'
 import { DeadLetterQueue } from './dead-letter-queue.ts'
 import { ErrorPolicy, isRetriable } from './error-policy.ts'
 import { createRecordPipeline, type RecordPipeline } from './record-pipeline.ts'
 import { partitionKey, SinkOffsets } from './sink-offsets.ts'
-import { convertSinkRecords, type FailedSinkRecord, SinkRecordOrigin } from './sink-records.ts'
 import { SinkReports } from './sink-reports.ts'
 import { failLateCommit } from './source-delivery.ts'
 import { TaskClients } from './task-clients.ts'
@@ -21,7 +21,7 @@ import { TaskTopics } from './task-topics.ts'
 /** Longest wait of one poll, in ms, while no batch is being retried. A poll also ends when the next commit is due. */
 const POLL_MS_MAX = 1_000
 /** Longest wait of one poll, in ms, while a batch waits for its retry: well below the group's max.poll.interval.ms. */
-const HELD_POLL_MS_MAX = 30_000
+const RETRY_POLL_MS_MAX = 30_000
 
 /** Records that were passed to the sink and that it has not accepted yet. */
 type Batch = {
@@ -32,8 +32,8 @@ type Batch = {
   readonly dueMs: number
 }
 
-/** The parts of a running task. */
-type Work = {
+/** The collaborators of a running task. */
+type RunningSink = {
   readonly consumer: Consumer
   readonly plugin: SinkPlugin
   readonly pipeline: RecordPipeline
@@ -43,7 +43,7 @@ type Work = {
 
 /** Runs one sink task: reads, converts, puts and commits until the task is stopped or fails. */
 export class WorkerSinkTask {
-  readonly #parts: WorkerTaskContext
+  readonly #context: WorkerTaskContext
   readonly #config: TaskConfig
   readonly #offsets = new SinkOffsets()
   #deadLetters: DeadLetterQueue | undefined
@@ -53,47 +53,42 @@ export class WorkerSinkTask {
   #paused: boolean
   #commitAtMs = 0
   /** Set when the task has failed, so that closing it does not commit records that the sink did not accept. */
-  #broken = false
+  #hasFailed = false
 
-  constructor(parts: WorkerTaskContext) {
-    this.#parts = parts
-    this.#paused = parts.spec.paused
-    this.#config = parseTaskConfig(parts.spec.config)
+  constructor(context: WorkerTaskContext) {
+    this.#context = context
+    this.#paused = context.spec.paused
+    this.#config = parseTaskConfig(context.spec.config)
   }
 
   setPaused(paused: boolean): void {
     if (this.#paused === paused) return
     this.#paused = paused
-    this.#parts.report({ type: paused ? 'paused' : 'running' })
+    this.#context.report({ type: paused ? 'paused' : 'running' })
     this.#consumer?.wake()
   }
 
   /** Resolves when the task is stopped; rejects when it fails. */
   async run(): Promise<void> {
-    const { spec, signal, report, access } = this.#parts
-    const pipeline = createRecordPipeline(this.#parts.plugins, spec.config, spec.worker.converters, access)
-    await using held = new AsyncDisposableStack()
-    const clients = new TaskClients(this.#parts)
-    held.adopt(clients, () => clients.close())
-    const topics = new TaskTopics({ ...this.#parts, clients })
+    const { spec, broker, connect, plugins, access, log, clock, counters, report, signal } = this.#context
+    const pipeline = createRecordPipeline(plugins, spec.config, spec.worker.converters, access)
+    await using resources = new AsyncDisposableStack()
+    const clients = new TaskClients({ spec, broker, connect, log })
+    resources.adopt(clients, () => clients.close())
+    const topics = new TaskTopics({ clients, log, spec, report })
     if (typeof this.#config.topics !== 'function')
       await Promise.all(this.#config.topics.map((name) => topics.create(name)))
-    const policy = this.#policy()
-    if (this.#config.deadLetters) {
-      this.#deadLetters = await DeadLetterQueue.open({
-        ...this.#parts,
-        clients,
-        config: this.#config.deadLetters,
-        task: spec,
-        secrets: spec.secrets,
-      })
-      held.adopt(this.#deadLetters, (letters) => letters.close())
+    const policy = new ErrorPolicy({ config: this.#config.errors, counters, log, clock, signal })
+    const { deadLetters: config } = this.#config
+    if (config) {
+      this.#deadLetters = await DeadLetterQueue.open({ clients, config, task: spec, secrets: spec.secrets, counters })
+      resources.adopt(this.#deadLetters, (deadLetters) => deadLetters.close())
     }
     const reports = new SinkReports(clients)
-    held.adopt(reports, () => reports.close())
-    const plugin = await this.#start(policy, reports)
+    resources.adopt(reports, () => reports.close())
+    const plugin = await this.#startSink(policy, reports)
     this.#plugin = plugin
-    held.defer(() => plugin.stop?.())
+    resources.defer(() => plugin.stop?.())
     // Reported before joining, because a join can wait for the other group members for a whole rebalance.
     report({ type: this.#paused ? 'paused' : 'running' })
     const consumer = await clients.consumer({
@@ -105,26 +100,26 @@ export class WorkerSinkTask {
       },
     })
     this.#consumer = consumer
-    held.adopt(consumer, (open) => open.close())
+    resources.adopt(consumer, (open) => open.close())
     signal.addEventListener('abort', () => consumer.wake(), { once: true })
     try {
-      await this.#pump({ consumer, plugin, pipeline, policy, topics })
+      await this.#putBatches({ consumer, plugin, pipeline, policy, topics })
     } catch (error) {
-      this.#broken = true
+      this.#hasFailed = true
       throw error
     }
   }
 
-  async #pump(work: Work): Promise<void> {
-    const { clock, signal, spec } = this.#parts
+  async #putBatches(running: RunningSink): Promise<void> {
+    const { clock, signal, spec } = this.#context
     this.#commitAtMs = clock.monotonicMs() + spec.worker.commitIntervalMs
-    let isHeld = false
+    let isConsumerPaused = false
     while (!signal.aborted) {
-      if (isHeld !== this.#paused) {
-        isHeld = this.#paused
-        if (isHeld || !this.#batch) this.#holdPartitions(work.consumer, isHeld)
+      if (isConsumerPaused !== this.#paused) {
+        isConsumerPaused = this.#paused
+        if (isConsumerPaused || !this.#batch) this.#setConsumerPaused(running.consumer, isConsumerPaused)
       }
-      await this.#turn(work, await this.#poll(work.consumer))
+      await this.#process(running, await this.#poll(running.consumer))
       if (clock.monotonicMs() >= this.#commitAtMs) await this.#commit()
     }
   }
@@ -137,7 +132,7 @@ export class WorkerSinkTask {
       return await consumer.poll(this.#waitMs())
     } catch (error) {
       if (!(error instanceof UnreadableBatchError)) throw error
-      const { connector } = this.#parts.spec
+      const { connector } = this.#context.spec
       const remedy =
         `Nothing behind it is read. Restore it from a replica or a backup and restart the task; or give it up: stop the ` +
         `connector, move its offset past the batch with PATCH /connectors/${connector}/offsets, and resume it`
@@ -145,39 +140,35 @@ export class WorkerSinkTask {
     }
   }
 
-  async #turn(work: Work, polled: readonly PartitionRecords[]): Promise<void> {
-    if (this.#parts.signal.aborted) return
+  async #process(running: RunningSink, polled: readonly PartitionRecords[]): Promise<void> {
+    if (this.#context.signal.aborted) return
     // While a batch waits for its retry, all partitions are paused and polling only keeps the group membership.
-    if (this.#batch && !this.#paused && this.#parts.clock.monotonicMs() >= this.#batch.dueMs)
-      await this.#put(work, this.#batch)
-    if (polled.length > 0) await this.#deliver(work, polled)
+    if (this.#batch && !this.#paused && this.#context.clock.monotonicMs() >= this.#batch.dueMs)
+      await this.#put(running, this.#batch)
+    if (polled.length > 0) await this.#deliver(running, polled)
   }
 
   #waitMs(): number {
-    const nowMs = this.#parts.clock.monotonicMs()
-    if (this.#batch && !this.#paused) return Math.max(0, Math.min(HELD_POLL_MS_MAX, this.#batch.dueMs - nowMs))
+    const nowMs = this.#context.clock.monotonicMs()
+    if (this.#batch && !this.#paused) return Math.max(0, Math.min(RETRY_POLL_MS_MAX, this.#batch.dueMs - nowMs))
     return Math.max(0, Math.min(POLL_MS_MAX, this.#commitAtMs - nowMs))
   }
 
-  async #deliver(work: Work, polled: readonly PartitionRecords[]): Promise<void> {
+  async #deliver(running: RunningSink, polled: readonly PartitionRecords[]): Promise<void> {
+    const { pipeline, policy } = running
+    const onFailedRecord = (failed: FailedSinkRecord) => this.#skip(policy, failed)
     const records: SinkRecord[] = []
     for (const chunk of polled) {
-      this.#parts.counters.recordsIn += chunk.records.length
+      this.#context.counters.recordsIn += chunk.records.length
       const before = records.length
-      await convertSinkRecords(
-        chunk,
-        work.pipeline,
-        work.policy,
-        (lost) => this.#undelivered(work.policy, lost),
-        records,
-      )
-      if (records.length > before) work.topics.recordActiveTopic(chunk.topic)
+      await convertSinkRecords(chunk, { pipeline, policy, onFailedRecord }, records)
+      if (records.length > before) running.topics.recordActiveTopic(chunk.topic)
     }
-    await this.#put(work, { polled, records, attempt: 0, dueMs: 0 })
+    await this.#put(running, { polled, records, attempt: 0, dueMs: 0 })
   }
 
-  async #put({ plugin, consumer, policy }: Work, batch: Batch): Promise<void> {
-    const { counters, log, clock } = this.#parts
+  async #put({ plugin, consumer, policy }: RunningSink, batch: Batch): Promise<void> {
+    const { counters, log, clock } = this.#context
     const startMs = clock.monotonicMs()
     try {
       if (batch.records.length > 0) {
@@ -186,9 +177,9 @@ export class WorkerSinkTask {
       }
     } catch (error) {
       if (!isRetriable(error)) throw error
-      if (batch.attempt === 0) this.#holdPartitions(consumer, true)
+      if (batch.attempt === 0) this.#setConsumerPaused(consumer, true)
       const waitMs = policy.delayAfterMs(error, batch.attempt)
-      log.warn({ err: error, waitMs }, 'the sink could not take a batch: trying again')
+      log.warn({ err: error, waitMs }, 'the sink did not accept a batch; it is put again after a delay')
       counters.retries += 1
       this.#batch = { ...batch, attempt: batch.attempt + 1, dueMs: clock.monotonicMs() + waitMs }
       return
@@ -199,12 +190,12 @@ export class WorkerSinkTask {
     counters.recordsActive = 0
     this.#offsets.delivered(batch.polled)
     counters.recordsLag = this.#offsets.lagMax()
-    if (this.#batch && !this.#paused) this.#holdPartitions(consumer, false)
+    if (this.#batch && !this.#paused) this.#setConsumerPaused(consumer, false)
     this.#batch = undefined
   }
 
   #countLatency(records: readonly SinkRecord[]): void {
-    const { counters, clock } = this.#parts
+    const { counters, clock } = this.#context
     const nowMs = clock.nowMs()
     let totalMs = 0
     let maxMs = 0
@@ -217,18 +208,18 @@ export class WorkerSinkTask {
     counters.latencyMsMax = maxMs
   }
 
-  #holdPartitions(consumer: Consumer, hold: boolean): void {
+  #setConsumerPaused(consumer: Consumer, paused: boolean): void {
     const partitions = consumer.assignment()
-    if (hold) consumer.pause(partitions)
+    if (paused) consumer.pause(partitions)
     else consumer.resume(partitions)
   }
 
   async #commit(): Promise<void> {
-    const { clock, counters, spec, log } = this.#parts
+    const { clock, counters, spec, log } = this.#context
     const startMs = clock.monotonicMs()
     this.#commitAtMs = startMs + spec.worker.commitIntervalMs
     const pending = this.#offsets.pending()
-    if (pending.length === 0 || this.#broken) return
+    if (pending.length === 0 || this.#hasFailed) return
     // A failed flush of the sink fails the task; a failed commit to the broker is retried.
     const safe = await this.#flush(pending)
     try {
@@ -243,7 +234,7 @@ export class WorkerSinkTask {
       counters.commits += 1
     } catch (error) {
       counters.commitFailures += 1
-      log.warn({ err: error }, 'offsets could not be committed: trying again with the next commit')
+      log.warn({ err: error }, 'offsets could not be committed; the next commit retries')
     }
     countCommitMs(counters, clock.monotonicMs() - startMs)
   }
@@ -254,22 +245,22 @@ export class WorkerSinkTask {
   }
 
   async #assigned(partitions: readonly TopicPartition[]): Promise<void> {
-    this.#parts.log.info({ partitions: partitions.map(partitionKey) }, 'partitions were assigned')
+    this.#context.log.info({ partitions: partitions.map(partitionKey) }, 'partitions were assigned')
     const positions = partitions.length > 0 ? await this.#plugin?.open?.(partitions) : undefined
     if (positions !== undefined && positions.length > 0) this.#consumer?.seek(positions)
     if (this.#paused || this.#batch) this.#consumer?.pause(partitions)
-    this.#parts.counters.partitions += partitions.length
+    this.#context.counters.partitions += partitions.length
   }
 
   async #revoked(partitions: readonly TopicPartition[]): Promise<void> {
-    if (!this.#broken) await this.#commit()
+    if (!this.#hasFailed) await this.#commit()
     await this.#lost(partitions)
   }
 
   async #lost(partitions: readonly TopicPartition[]): Promise<void> {
     this.#offsets.forget(partitions)
-    this.#parts.counters.partitions -= partitions.length
-    this.#parts.counters.recordsLag = this.#offsets.lagMax()
+    this.#context.counters.partitions -= partitions.length
+    this.#context.counters.recordsLag = this.#offsets.lagMax()
     this.#dropFromBatch(partitions)
     await this.#plugin?.close?.(partitions)
   }
@@ -283,12 +274,12 @@ export class WorkerSinkTask {
     this.#batch = polled.length === 0 ? undefined : { ...this.#batch, polled, records }
   }
 
-  #undelivered(policy: ErrorPolicy, { origin, ...failure }: FailedSinkRecord): void {
+  #skip(policy: ErrorPolicy, { origin, ...failure }: FailedSinkRecord): void {
     const { topic, partition, offset } = origin
     const stored = SinkRecordOrigin.storedOf(origin)
     policy.tolerate({
       ...failure,
-      place: { topic, partition, offset },
+      position: { topic, partition, offset },
       content: () => ({ timestampMs: stored?.timestampMs }),
     })
     if (!stored) return
@@ -296,7 +287,7 @@ export class WorkerSinkTask {
     this.#deadLetters?.add({
       ...failure,
       record: { key, value, headers, timestampMs },
-      place: [
+      position: [
         ['topic', topic],
         ['partition', String(partition)],
         ['offset', String(offset)],
@@ -304,12 +295,8 @@ export class WorkerSinkTask {
     })
   }
 
-  #policy(): ErrorPolicy {
-    return new ErrorPolicy({ ...this.#parts, config: this.#config.errors })
-  }
-
-  async #start(policy: ErrorPolicy, reports: SinkReports): Promise<SinkPlugin> {
-    const { spec, plugins, log, signal, access } = this.#parts
+  async #startSink(policy: ErrorPolicy, reports: SinkReports): Promise<SinkPlugin> {
+    const { spec, plugins, log, signal, access } = this.#context
     const className = spec.config['connector.class'] ?? ''
     const sink = plugins.find('sink', className)
     if (!sink) throw missingConnector(plugins, spec.config)
@@ -318,11 +305,12 @@ export class WorkerSinkTask {
       task: spec.task,
       config: parseConfig(sink.config, spec.config),
       raw: spec.config,
-      ...access,
+      files: access.files,
+      network: access.network,
       signal,
       log,
       reject: async ({ origin }, error) => {
-        this.#undelivered(policy, { origin, stage: 'TASK_PUT', className: listedName(sink), error })
+        this.#skip(policy, { origin, stage: 'TASK_PUT', className: listedName(sink), error })
         await this.#deadLetters?.flush()
       },
       report: (topic, records) => reports.write(topic, records),

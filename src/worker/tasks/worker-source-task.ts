@@ -5,6 +5,7 @@ import { parseTaskConfig } from '../configuration/task-config.ts'
 import { partitionId, toOffsetKey } from '../stores/offset-state.ts'
 import { ownOffsetsTopic } from '../stores/offset-store.ts'
 import { AtLeastOnceDelivery, type AtLeastOnceOptions } from './at-least-once-delivery.ts'
+import { convertSourceRecords, type FailedSourceRecord } from './convert-source-records.ts'
 import { DeadLetterQueue } from './dead-letter-queue.ts'
 import { ErrorPolicy } from './error-policy.ts'
 import { ExactlyOnceDelivery } from './exactly-once-delivery.ts'
@@ -13,7 +14,6 @@ import { Gate } from './gate.ts'
 import { createRecordPipeline, type RecordPipeline } from './record-pipeline.ts'
 import type { OffsetEncoder, SourceDelivery } from './source-delivery.ts'
 import { SourcePoller } from './source-poller.ts'
-import { convertSourceRecords, type FailedSourceRecord } from './source-records.ts'
 import { TaskClients } from './task-clients.ts'
 import type { WorkerTaskContext } from './task-context.ts'
 import { countBatch } from './task-counters.ts'
@@ -23,77 +23,81 @@ import { TaskTopics } from './task-topics.ts'
 const TRANSACTION_MS_MIN = 60_000
 const TRANSACTION_MS_MAX = 900_000
 
-/** The parts of a running task. */
-type Work = {
+/** The collaborators of a running task. */
+type RunningSource = {
   readonly clients: TaskClients
-  readonly batches: SourcePoller
+  readonly poller: SourcePoller
   readonly pipeline: RecordPipeline
   readonly policy: ErrorPolicy
   readonly delivery: SourceDelivery
   /** Counts a failed record and adds it to the dead-letter queue. Throws when the record may not be skipped. */
-  readonly lost: (record: FailedSourceRecord) => void
-  readonly letters: DeadLetterQueue | undefined
+  readonly onFailedRecord: (failed: FailedSourceRecord) => void
+  readonly deadLetters: DeadLetterQueue | undefined
 }
 
 /** Runs one source task: polls, converts, produces and commits until the task is stopped or fails. */
 export class WorkerSourceTask {
-  readonly #parts: WorkerTaskContext
-  readonly #running: Gate
+  readonly #context: WorkerTaskContext
+  readonly #resumed: Gate
   readonly #failed = new AbortController()
   /** Aborts when the task is stopped or fails. */
   readonly #ending: AbortSignal
   #paused: boolean
 
-  constructor(parts: WorkerTaskContext) {
-    this.#parts = parts
-    this.#paused = parts.spec.paused
-    this.#ending = AbortSignal.any([parts.signal, this.#failed.signal])
-    this.#running = new Gate(() => !this.#paused, this.#ending)
+  constructor(context: WorkerTaskContext) {
+    this.#context = context
+    this.#paused = context.spec.paused
+    this.#ending = AbortSignal.any([context.signal, this.#failed.signal])
+    this.#resumed = new Gate(() => !this.#paused, this.#ending)
   }
 
   setPaused(paused: boolean): void {
     if (this.#paused === paused) return
     this.#paused = paused
-    this.#parts.report({ type: paused ? 'paused' : 'running' })
-    this.#running.changed()
+    this.#context.report({ type: paused ? 'paused' : 'running' })
+    this.#resumed.changed()
   }
 
   /** Resolves when the task is stopped, also if its source ended earlier. Rejects when the task fails. */
   async run(): Promise<void> {
-    const { spec, report, signal, access } = this.#parts
+    const { spec, broker, connect, plugins, access, log, clock, counters, report, signal } = this.#context
     if (this.#paused) report({ type: 'paused' })
-    await this.#running.pass(this.#ending)
+    await this.#resumed.pass(this.#ending)
     if (signal.aborted) return
-    const source = this.#source()
-    const pipeline = createRecordPipeline(this.#parts.plugins, spec.config, spec.worker.converters, access)
-    await using held = new AsyncDisposableStack()
-    const clients = new TaskClients(this.#parts)
-    held.adopt(clients, () => clients.close())
-    const letters = await this.#deadLetters(clients, held)
-    const policy = this.#policy()
-    const definesTransactions = this.#definesTransactions(source)
-    const lost = (record: FailedSourceRecord) => {
-      policy.tolerate(toRecordFailure(record))
-      letters?.add(toDeadLetter(record))
+    const source = this.#findSource()
+    const pipeline = createRecordPipeline(plugins, spec.config, spec.worker.converters, access)
+    await using resources = new AsyncDisposableStack()
+    const clients = new TaskClients({ spec, broker, connect, log })
+    resources.adopt(clients, () => clients.close())
+    const deadLetters = await this.#openDeadLetters(clients, resources)
+    const { errors: config } = parseTaskConfig(spec.config)
+    const policy = new ErrorPolicy({ config, counters, log, clock, signal: this.#ending })
+    const onFailedRecord = (failed: FailedSourceRecord) => {
+      policy.tolerate(toRecordFailure(failed))
+      deadLetters?.add(toDeadLetter(failed))
     }
-    const batches = new SourcePoller({
-      ...this.#parts,
+    const poller = new SourcePoller({
+      spec,
+      log,
+      clock,
+      counters,
+      access,
       source,
       policy,
-      lost,
-      definesTransactions,
+      onFailedRecord,
+      definesTransactions: this.#definesTransactions(source),
       signal: this.#ending,
     })
-    held.adopt(batches, () => batches.close())
-    const stepOver = async (records: readonly FailedSourceRecord[]) => {
-      for (const record of records) lost(record)
-      await letters?.flush()
+    resources.adopt(poller, () => poller.close())
+    const skipRejected = async (records: readonly FailedSourceRecord[]) => {
+      for (const record of records) onFailedRecord(record)
+      await deadLetters?.flush()
     }
-    const delivery = await this.#delivery(clients, { stepOver, listener: () => batches.listener })
+    const delivery = await this.#openDelivery(clients, { skipRejected, listener: () => poller.listener })
     const committing = this.#commitRegularly(delivery)
     try {
       report({ type: 'running' })
-      await this.#pump({ clients, batches, pipeline, policy, delivery, lost, letters })
+      await this.#deliverBatches({ clients, poller, pipeline, policy, delivery, onFailedRecord, deadLetters })
     } finally {
       this.#failed.abort()
       await committing
@@ -106,59 +110,52 @@ export class WorkerSourceTask {
    * requests this of a connector that cannot do it: its transactions would never be committed.
    */
   #definesTransactions({ definesTransactions = false, class: name }: SourceConnector): boolean {
-    const { config, transactionalId } = this.#parts.spec
-    const isAsked = transactionalId !== undefined && parseTaskConfig(config).transactions.boundary === 'connector'
-    if (isAsked && !definesTransactions) {
+    const { config, transactionalId } = this.#context.spec
+    const isRequested = transactionalId !== undefined && parseTaskConfig(config).transactions.boundary === 'connector'
+    if (isRequested && !definesTransactions) {
       throw new UserError(
         'invalid_config',
         `${name} defines no transactions: set transaction.boundary to poll or interval`,
       )
     }
-    return isAsked
+    return isRequested
   }
 
-  #policy(): ErrorPolicy {
-    return new ErrorPolicy({
-      ...this.#parts,
-      config: parseTaskConfig(this.#parts.spec.config).errors,
-      signal: this.#ending,
-    })
-  }
-
-  async #pump({ clients, batches, pipeline, policy, delivery, lost, letters }: Work): Promise<void> {
-    const { counters, clock } = this.#parts
-    const topics = new TaskTopics({ ...this.#parts, clients })
-    const bounds = { recordBytesMax: clients.recordBytesMax, lost }
+  async #deliverBatches(running: RunningSource): Promise<void> {
+    const { clients, poller, pipeline, policy, delivery, onFailedRecord, deadLetters } = running
+    const { counters, clock, log, spec, report } = this.#context
+    const topics = new TaskTopics({ clients, log, spec, report })
+    const conversion = { pipeline, policy, recordBytesMax: clients.recordBytesMax, onFailedRecord }
     for (;;) {
-      await this.#running.pass(this.#ending)
+      await this.#resumed.pass(this.#ending)
       if (this.#ending.aborted) break
       const startMs = clock.monotonicMs()
-      const batch = await batches.next()
-      if (batch === undefined) return this.#rest()
+      const batch = await poller.next()
+      if (batch === undefined) return this.#waitForStop()
       const { records, end } = batch
       if (records.length === 0 && end === undefined) {
-        // Records that the source itself rejected.
-        await letters?.flush()
+        // The poll may have rejected records.
+        await deadLetters?.flush()
         continue
       }
       counters.recordsIn += records.length
       countBatch(counters, records.length, clock.monotonicMs() - startMs)
-      const outgoing = await convertSourceRecords(records, pipeline, policy, bounds)
+      const converted = await convertSourceRecords(records, conversion)
       // Dead letters are flushed before the batch is delivered, because the offsets of the batch skip their records.
-      await letters?.flush()
-      await topics.prepare(outgoing.records)
-      await delivery.deliver(outgoing, records, end)
+      await deadLetters?.flush()
+      await topics.ensureTopicsOf(converted.records)
+      await delivery.deliver(converted, records, end)
     }
   }
 
-  /** Waits for the stop of the task: a source without more records has not failed, and its task keeps running. */
-  async #rest(): Promise<void> {
-    this.#parts.log.info({}, 'the source has come to its end')
+  /** A source without more records has not failed: its task keeps running until it is stopped. */
+  async #waitForStop(): Promise<void> {
+    this.#context.log.info({}, 'the source has no more records')
     await new Gate(() => false, this.#ending).pass(this.#ending)
   }
 
   async #commitRegularly(delivery: SourceDelivery): Promise<void> {
-    const { clock } = this.#parts
+    const { clock } = this.#context
     while (!this.#ending.aborted) {
       await clock.sleep(this.#commitIntervalMs(), this.#ending).catch(() => undefined)
       if (!this.#ending.aborted) await delivery.commit()
@@ -166,50 +163,56 @@ export class WorkerSourceTask {
   }
 
   #commitIntervalMs(): number {
-    const { config, worker, transactionalId } = this.#parts.spec
+    const { config, worker, transactionalId } = this.#context.spec
     const { boundary, intervalMs } = parseTaskConfig(config).transactions
-    const isOwn = transactionalId !== undefined && boundary === 'interval' && intervalMs !== undefined
-    return isOwn ? intervalMs : worker.commitIntervalMs
+    const hasOwnInterval = transactionalId !== undefined && boundary === 'interval' && intervalMs !== undefined
+    return hasOwnInterval ? intervalMs : worker.commitIntervalMs
   }
 
-  async #delivery(
+  async #openDelivery(
     clients: TaskClients,
-    { stepOver, listener }: Required<Pick<AtLeastOnceOptions, 'stepOver' | 'listener'>>,
+    { skipRejected, listener }: Required<Pick<AtLeastOnceOptions, 'skipRejected' | 'listener'>>,
   ): Promise<SourceDelivery> {
-    const { counters, clock, log, spec } = this.#parts
+    const { counters, clock, log, spec } = this.#context
     const { transactionalId, config } = spec
+    const toOffsets = this.#offsetEncoder()
     const onFailure = () => this.#failed.abort()
-    const parts = { toOffsets: this.#offsets(), counters, clock, log, signal: this.#ending, onFailure, listener }
-    // A record is retried without a time limit while its broker is unavailable; the source waits meanwhile.
     if (transactionalId === undefined) {
-      const producer = await clients.producer({ deliveryTimeoutMs: 2 ** 31 - 1 })
-      const { commitTimeoutMs } = spec.worker
-      const offsetsProducer = await clients.offsetsProducer()
-      return new AtLeastOnceDelivery({ ...parts, commitTimeoutMs, producer, offsetsProducer, stepOver })
+      return new AtLeastOnceDelivery({
+        // A record is retried without a time limit while its broker is unavailable; the source waits meanwhile.
+        producer: await clients.producer({ deliveryTimeoutMs: 2 ** 31 - 1 }),
+        offsetsProducer: await clients.offsetsProducer(),
+        toOffsets,
+        skipRejected,
+        listener,
+        counters,
+        clock,
+        commitTimeoutMs: spec.worker.commitTimeoutMs,
+        log,
+        signal: this.#ending,
+        onFailure,
+      })
     }
     const { boundary } = parseTaskConfig(config).transactions
     const transactionTimeoutMs = Math.min(
       TRANSACTION_MS_MAX,
       Math.max(TRANSACTION_MS_MIN, 2 * this.#commitIntervalMs()),
     )
-    return new ExactlyOnceDelivery({
-      ...parts,
-      boundary,
-      producer: await clients.transactionalProducer({ transactionalId, transactionTimeoutMs }),
-    })
+    const producer = await clients.transactionalProducer({ transactionalId, transactionTimeoutMs })
+    return new ExactlyOnceDelivery({ producer, toOffsets, counters, clock, boundary, listener, onFailure })
   }
 
-  async #deadLetters(clients: TaskClients, held: AsyncDisposableStack): Promise<DeadLetterQueue | undefined> {
-    const { spec } = this.#parts
+  async #openDeadLetters(clients: TaskClients, resources: AsyncDisposableStack): Promise<DeadLetterQueue | undefined> {
+    const { spec, counters } = this.#context
     const { deadLetters: config } = parseTaskConfig(spec.config)
     if (config === undefined) return undefined
-    const letters = await DeadLetterQueue.open({ ...this.#parts, clients, config, task: spec, secrets: spec.secrets })
-    held.adopt(letters, () => letters.close())
-    return letters
+    const deadLetters = await DeadLetterQueue.open({ clients, config, task: spec, secrets: spec.secrets, counters })
+    resources.adopt(deadLetters, () => deadLetters.close())
+    return deadLetters
   }
 
-  #offsets(): OffsetEncoder {
-    const { connector, offsets, worker, config } = this.#parts.spec
+  #offsetEncoder(): OffsetEncoder {
+    const { connector, offsets, worker, config } = this.#context.spec
     const keys = new Map(offsets.map(({ key, partition }) => [partitionId(partition), key]))
     const topics = new Set([ownOffsetsTopic(config) ?? worker.offsetsTopic, worker.offsetsTopic])
     return (entries) =>
@@ -220,10 +223,10 @@ export class WorkerSourceTask {
       })
   }
 
-  #source(): SourceConnector {
-    const className = this.#parts.spec.config['connector.class'] ?? ''
-    const source = this.#parts.plugins.find('source', className)
-    if (!source) throw missingConnector(this.#parts.plugins, this.#parts.spec.config)
+  #findSource(): SourceConnector {
+    const { plugins, spec } = this.#context
+    const source = plugins.find('source', spec.config['connector.class'] ?? '')
+    if (!source) throw missingConnector(plugins, spec.config)
     return source
   }
 }

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { type Kubernetes, startKubernetes } from '../../env/kubernetes.ts'
-import { installDefinitions } from '../../support/definitions.ts'
+import { installCrds } from '../../support/crds.ts'
 import { kubeApi } from '../../support/kube-api.ts'
 import type { Figure } from '../figures.ts'
 import { residentMb } from '../process.ts'
@@ -37,7 +37,7 @@ type Changes = { readonly p50Ms: number; readonly p99Ms: number }
 export async function benchOperator(settings: Settings): Promise<readonly Figure[]> {
   const control = await startKubernetes()
   try {
-    await installDefinitions(kubeApi(control))
+    await installCrds(kubeApi(control))
     const starts: Start[] = []
     const rests: Steady[] = []
     const changes: Changes[] = []

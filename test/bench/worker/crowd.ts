@@ -8,7 +8,7 @@ import type { ConfigRecord } from '../../../src/worker/stores/config-codec.ts'
 import { ConfigStore } from '../../../src/worker/stores/config-store.ts'
 import { partDirectory } from '../../env/workspace.ts'
 import { localPluginHost } from '../../support/plugin-host.ts'
-import { openLog } from '../../support/topic.ts'
+import { openDisposableBroker } from '../../support/topic.ts'
 import { until } from '../../support/until.ts'
 import { median } from '../figures.ts'
 import type { Settings } from '../settings.ts'
@@ -67,7 +67,7 @@ export async function measureAnswers(settings: Settings, side: Side): Promise<{ 
 
 /** Writes connectors to the config topic, as a worker would. Each has one task, which waits for a file. */
 async function writeConnectors({ bootstrap }: Settings, side: Side, count: number, target: 'STARTED' | 'STOPPED') {
-  await using broker = await openLog({ kind: 'kafka', config: { 'bootstrap.servers': bootstrap } })
+  await using broker = await openDisposableBroker({ kind: 'kafka', config: { 'bootstrap.servers': bootstrap } })
   const groupId = `${side.name}-${count}-${Math.round(performance.now())}`
   const topic = { name: `${groupId}-configs`, replicationFactor: 1 }
   const store = await ConfigStore.open({ broker, logger: silentLogger(), topic, onRecord: () => undefined })

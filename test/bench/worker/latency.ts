@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Broker } from '../../../src/broker/broker.ts'
 import { createWorkerClient } from '../../../src/clients/worker.ts'
 import { partDirectory } from '../../env/workspace.ts'
-import { openLog } from '../../support/topic.ts'
+import { openDisposableBroker } from '../../support/topic.ts'
 import { until } from '../../support/until.ts'
 import type { Settings } from '../settings.ts'
 import { type Side, sidesOn } from './sides.ts'
@@ -22,7 +22,7 @@ const LINE = Buffer.from('x'.repeat(99))
  * same time, and latency starts at Kafka's acknowledgement, so that a stall of the broker or the machine affects both.
  */
 export async function measureLatency(settings: Settings) {
-  await using log = await openLog({ kind: 'kafka', config: { 'bootstrap.servers': settings.bootstrap } })
+  await using log = await openDisposableBroker({ kind: 'kafka', config: { 'bootstrap.servers': settings.bootstrap } })
   await using workers = new AsyncDisposableStack()
   const topic = `single-${performance.now()}`
   await log.topics.create({ name: topic, partitions: 1, replicationFactor: 1 })

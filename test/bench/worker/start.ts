@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Broker } from '../../../src/broker/broker.ts'
 import { createWorkerClient, type WorkerClient } from '../../../src/clients/worker.ts'
 import { partDirectory } from '../../env/workspace.ts'
-import { openLog } from '../../support/topic.ts'
+import { openDisposableBroker } from '../../support/topic.ts'
 import { until } from '../../support/until.ts'
 import { residentMb } from '../process.ts'
 import type { Settings } from '../settings.ts'
@@ -22,7 +22,7 @@ const STRINGS = {
 
 /** Measures the time from process start to the first record of a connector, and memory when idle and with 50 tasks. */
 export async function measureStart({ bootstrap }: Settings, side: Side) {
-  await using log = await openLog({ kind: 'kafka', config: { 'bootstrap.servers': bootstrap } })
+  await using log = await openDisposableBroker({ kind: 'kafka', config: { 'bootstrap.servers': bootstrap } })
   const topic = `first-${side.name}-${performance.now()}`
   await log.topics.create({ name: topic, partitions: SINKS, replicationFactor: 1 })
   const file = join(partDirectory('first'), 'in.txt')

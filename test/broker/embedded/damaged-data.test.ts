@@ -5,6 +5,7 @@ import { expect, it } from 'vitest'
 import type { BrokerError } from '../../../src/broker/error.ts'
 import { anyDamage, damageFiles } from '../../support/file-damage.ts'
 import { memoryDirectory } from '../../support/temporary-directory.ts'
+import { batchOf } from './batch.ts'
 import { contentOf, open, recordSnapshots } from './recorded-snapshots.ts'
 
 /** Rounds of the property. */
@@ -42,3 +43,22 @@ it('has all acknowledged data after any damage of its files, or refuses and name
   expect(outcomes.refused).toBeGreaterThan(ROUNDS / 3)
   expect(outcomes.complete).toBeGreaterThan(ROUNDS / 20)
 }, 300_000)
+
+it('names the topic and the offsets of records that are missing because the write-ahead log is missing', async () => {
+  const directory = join(memoryDirectory(), 'data')
+  const copy = join(memoryDirectory(), 'copy')
+  const backend = await open(directory)
+  await backend.createTopic({ name: 'orders', partitions: 3 })
+  for (const value of ['a', 'b', 'c']) {
+    const batches = [{ topic: 'orders', partition: 2, bytes: batchOf([value]) }]
+    await backend.produce({ node: 0, timeoutMs: 1_000, batches })
+  }
+  cpSync(directory, copy, { recursive: true })
+  await backend.close()
+
+  rmSync(join(copy, 'broker.db-wal'))
+  await expect(open(copy)).rejects.toMatchObject({
+    code: 'data_corrupt',
+    message: expect.stringContaining("topic 'orders', partition 2, offsets 1 to 2"),
+  })
+})

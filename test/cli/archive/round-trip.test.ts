@@ -14,8 +14,8 @@ import { executeImport } from '../../../src/cli/archive/execute-import.ts'
 import { countVersionsToRegister, type ImportPlan, planImport } from '../../../src/cli/archive/import-plan.ts'
 import { RequestError } from '../../../src/clients/http.ts'
 import { createRegistryClient, type RegistryClient } from '../../../src/clients/registry.ts'
+import { registerSchemas } from '../../support/register-schemas.ts'
 import { startTestRegistry, type TestRegistry } from '../../support/registry.ts'
-import { registerSet } from '../../support/schema-set.ts'
 import { temporaryDirectory } from '../../support/temporary-directory.ts'
 
 const INT = { schema: '"int"' }
@@ -36,7 +36,7 @@ beforeEach(() => {
 
 /** With a new client, because a client caches schemas by id. */
 function emptied(registry: TestRegistry | undefined): RegistryClient {
-  registry?.startOver()
+  registry?.reset()
   return createRegistryClient({ url: registry?.url ?? '' })
 }
 
@@ -125,7 +125,7 @@ describe('export and import', () => {
   })
 
   it('include versions of all formats with their references', async () => {
-    await registerSet(source, 150)
+    await registerSchemas(source, 150)
     const archive = await everything(source)
     expect(versionsOf(archive)).toHaveLength(150)
     await importInto(target, archive)

@@ -1,6 +1,6 @@
 import { describe, expect, it, onTestFinished } from 'vitest'
 import type { Role } from '../../../src/http/users.ts'
-import { callAs, logInSettings } from '../../support/access.ts'
+import { basicAuthSettings, callAs } from '../../support/basic-auth.ts'
 import { startTestRegistry } from '../../support/registry.ts'
 import { startTestWorker } from '../../support/worker.ts'
 
@@ -256,7 +256,7 @@ const workerBody = (line: string, object: string) => WORKER_BODIES.find(([patter
 
 describe('every operation, as every role, on own and other objects', () => {
   it('of the registry is allowed or denied as it is written down', async () => {
-    const registry = await startTestRegistry(await logInSettings(ROLES, PERMISSIONS))
+    const registry = await startTestRegistry(await basicAuthSettings(ROLES, PERMISSIONS))
     onTestFinished(() => registry.stop())
     const { url } = registry
     const written = Object.keys(REGISTRY).filter((line) => !line.includes('?'))
@@ -271,7 +271,7 @@ describe('every operation, as every role, on own and other objects', () => {
 
   it('of the worker is allowed or denied as it is written down', async () => {
     const { url } = await startTestWorker({
-      ...(await logInSettings(ROLES, PERMISSIONS)),
+      ...(await basicAuthSettings(ROLES, PERMISSIONS)),
       'connector.paths.allowed': '/',
     })
     expect(Object.keys(WORKER).toSorted()).toEqual([...(await operationsOf(url))].toSorted())

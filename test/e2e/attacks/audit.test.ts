@@ -2,7 +2,7 @@ import { readFileSync, renameSync, rmSync, statSync, symlinkSync } from 'node:fs
 import { connect } from 'node:net'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { callAs, logInSettings } from '../../support/access.ts'
+import { basicAuthSettings, callAs } from '../../support/basic-auth.ts'
 import { startTestRegistry } from '../../support/registry.ts'
 import { temporaryDirectory } from '../../support/temporary-directory.ts'
 import { startTestWorker } from '../../support/worker.ts'
@@ -17,7 +17,7 @@ const entriesOf = (file: string): readonly Entry[] =>
 
 async function registry(more: Readonly<Record<string, string>> = {}): Promise<{ url: string; file: string }> {
   const file = join(temporaryDirectory(), 'audit.jsonl')
-  const logIn = await logInSettings({ ada: 'admin', rea: 'readonly' })
+  const logIn = await basicAuthSettings({ ada: 'admin', rea: 'readonly' })
   const started = await startTestRegistry({ ...logIn, 'audit.log.file': file, ...more })
   onTestFinished(() => started.stop())
   return { url: started.url, file }
@@ -53,7 +53,7 @@ describe('the audit log', () => {
 
   it('says the same of a worker, with the name that a body gives a connector', async () => {
     const file = join(temporaryDirectory(), 'audit.jsonl')
-    const logIn = await logInSettings({ ada: 'admin' })
+    const logIn = await basicAuthSettings({ ada: 'admin' })
     const { url } = await startTestWorker({ ...logIn, 'audit.log.file': file, 'connector.paths.allowed': '/' })
     const config = { 'connector.class': 'FileStreamSource', topic: 'lines', file: 'none.txt', 'a.password': 'hunter2' }
     await callAs('ada', url, 'POST /connectors', { name: 'c', config, initial_state: 'STOPPED' })

@@ -141,13 +141,13 @@ async function whileOthersAreServed(work: () => Promise<void>): Promise<void> {
 
 describe("a connector's own code", { timeout: 200_000 }, () => {
   const stopped = {
-    loop: /^Hostile blocked its thread for more than 1500 ms .*it was here:\n +at spinForEver .*hostile\.ts/,
+    loop: /^Hostile blocked its thread for more than 1500 ms .*stack of its thread:\n +at spinForEver .*hostile\.ts/,
   }
   const cases: readonly (readonly [string, RegExp])[] = [
     ['loop', stopped.loop],
     ['exit', /process\.exit\(3\) was called: plugins cannot end the process/],
     ['throwOutOfBand', /^Error: out of band/],
-    ['hoard', /^Hostile (exhausted the memory of its process, which is 128 MB|blocked its thread)/],
+    ['hoard', /^Hostile (exceeded the memory limit of its process, 128 MB|blocked its thread)/],
     ['million', /tasks\(\) returned 1000000 tasks, at most 10000 are possible/],
   ]
 
@@ -213,7 +213,7 @@ describe("a connector's own code", { timeout: 200_000 }, () => {
     expect(reasons).toEqual({
       'loops.ts': expect.stringMatching(/was not loaded within 10000 ms.*loops\.ts/),
       'exits.ts': expect.stringContaining('process.exit(1) was called'),
-      'never.ts': expect.stringContaining('waits at its top level for a promise that nothing settles'),
+      'never.ts': expect.stringContaining('waits at its top level for a promise that never settles'),
     })
   })
 

@@ -8,10 +8,10 @@ import { createRegistryClient } from '../../../src/clients/registry.ts'
 import { type Kafka, startKafka } from '../../env/kafka.ts'
 import { freePort } from '../../env/ports.ts'
 import { describeOn, real } from '../../env/real.ts'
-import { answers, runWeir, setArgs } from '../../support/cli.ts'
+import { responds, runWeir, setArgs } from '../../support/cli.ts'
 import { type RegistryProcess, startRegistryProcess } from '../../support/registry-process.ts'
 import { temporaryDirectory } from '../../support/temporary-directory.ts'
-import { openLog } from '../../support/topic.ts'
+import { openDisposableBroker } from '../../support/topic.ts'
 import { until } from '../../support/until.ts'
 import { runWorkerProcess, startWorkerProcess, type WorkerOptions } from '../../support/worker-process.ts'
 
@@ -71,7 +71,7 @@ describeOn([kafka], 'a damaged segment of Kafka', () => {
     const { offset, restore } = damage(segmentOf(own, 'two-schemas-0'), (batches) => batches.at(-1)!)
     process.kill(registry.pid!, 'SIGCONT')
     await until('the registry to end', WAIT, () => hasEnded(registry.pid!))
-    expect(await answers(`${registry.url}/readyz`)).toBe(false)
+    expect(await responds(`${registry.url}/readyz`)).toBe(false)
     expect(await registry.interrupt()).toMatchObject({ exitCode: 1 })
     const place = `the record batch at offset ${offset} of two-schemas-0 cannot be read`
     expect(readFileSync(registry.logFile, 'utf8')).toContain(`weir: ${place}`)
@@ -82,7 +82,7 @@ describeOn([kafka], 'a damaged segment of Kafka', () => {
   it('or a deleted topic does not make a running registry an empty one, nor the next that starts', async () => {
     const settings = namedRegistry('three')
     const registry = await filledRegistry(log, settings)
-    await using broker = await openLog({ kind: 'kafka', config: { 'bootstrap.servers': own.bootstrap } })
+    await using broker = await openDisposableBroker({ kind: 'kafka', config: { 'bootstrap.servers': own.bootstrap } })
     await broker.topics.delete('three-schemas')
     await until('the registry to end', WAIT, () => hasEnded(registry.pid!))
     expect(await registry.interrupt()).toMatchObject({ exitCode: 1 })
@@ -241,7 +241,7 @@ function damageRow(file: string, nth: number): () => void {
 
 /** A record that a registry takes for a marker. */
 async function appendTo(bootstrap: string, topic: string): Promise<void> {
-  await using broker = await openLog({ kind: 'kafka', config: { 'bootstrap.servers': bootstrap } })
+  await using broker = await openDisposableBroker({ kind: 'kafka', config: { 'bootstrap.servers': bootstrap } })
   const producer = await broker.producer()
   await producer.send([{ topic, partition: 0, key: Buffer.from('{"keytype":"NOOP","magic":0}'), value: null }])
 }

@@ -4,7 +4,7 @@ import { createRegistryClient } from '../../../src/clients/registry.ts'
 import { freePort } from '../../env/ports.ts'
 import { type Output, run, type Server, startServer, untilReady } from '../../env/process.ts'
 import { itOn, real } from '../../env/real.ts'
-import { answers, weirCommand } from '../../support/cli.ts'
+import { responds, weirCommand } from '../../support/cli.ts'
 import { temporaryDirectory } from '../../support/temporary-directory.ts'
 import { until } from '../../support/until.ts'
 
@@ -55,7 +55,7 @@ itOn(
       const server = startServer(disk.inside(command.file, command.args), log)
       onTestFinished(() => server.kill())
       const what = { what: 'the registry', logFiles: [log], timeoutMs: 60_000 }
-      await untilReady(server, what, () => answers(`${url}/subjects`))
+      await untilReady(server, what, () => responds(`${url}/subjects`))
       return server
     }
     const fill = () => disk.shell(`cat /dev/zero > ${directory}/filler-$$; cat /dev/zero > ${directory}/filler; true`)
@@ -65,7 +65,7 @@ itOn(
     }
 
     const first = await start()
-    await until('a leader', { everyMs: 50, timeoutMs: 30_000 }, () => answers(`${url}/readyz`))
+    await until('a leader', { everyMs: 50, timeoutMs: 30_000 }, () => responds(`${url}/readyz`))
     for (let index = 0; index < SCHEMAS; index++) await registry.register(`s${index}`, { schema: schemaOf(index) })
     await fill()
     await expect(registry.register('refused', { schema: schemaOf(1_000) })).rejects.toThrow()

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { defineSink, defineSource, type Plugin, STRING, z } from '../../../src/sdk/index.ts'
-import { SPELLINGS } from '../../support/spellings.ts'
+import { SECRET_ENCODINGS } from '../../support/secret-encodings.ts'
 
 // Connectors that put their secrets wherever plugins can put text.
 
@@ -17,7 +17,7 @@ const LEAKED = [
 ] as const
 
 export function spellingsOf(secret: string): readonly string[] {
-  return LEAKED.map((name) => SPELLINGS[name]?.(secret) ?? '')
+  return LEAKED.map((name) => SECRET_ENCODINGS[name]?.(secret) ?? '')
 }
 
 /** No key is named like a secret, and the connector splits the value that has all secrets. */

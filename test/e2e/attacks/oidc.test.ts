@@ -1,6 +1,6 @@
 import { base64url, decodeJwt, importJWK, type JWTPayload, SignJWT } from 'jose'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
-import { callAs, logInSettings } from '../../support/access.ts'
+import { basicAuthSettings, callAs } from '../../support/basic-auth.ts'
 import { AUDIENCE, type Issuer, startIssuer } from '../../support/issuer.ts'
 import { startTestRegistry, type TestRegistry } from '../../support/registry.ts'
 import { startTestWorker } from '../../support/worker.ts'
@@ -76,7 +76,7 @@ describe('a token of the issuer', () => {
   })
 
   it('gives its groups what permissions say, in the registry and in a worker', async () => {
-    const log = await logInSettings({ ada: 'admin' }, PERMISSIONS)
+    const log = await basicAuthSettings({ ada: 'admin' }, PERMISSIONS)
     const settings = { ...log, ...bearer({ 'authentication.method': 'BASIC,BEARER' }) }
     const team = await issuer.token('team')
     const url = await start(settings)
@@ -100,7 +100,7 @@ describe('a token of the issuer', () => {
   })
 
   it('works beside passwords on one listener', async () => {
-    const log = await logInSettings({ ada: 'admin' })
+    const log = await basicAuthSettings({ ada: 'admin' })
     const url = await start({ ...log, ...bearer({ 'authentication.method': 'BASIC,BEARER' }) })
     expect((await callAs('ada', url, 'GET /subjects')).status).toBe(200)
     expect(await statusOf(await issuer.token('reader'), url)).toBe(200)
@@ -201,7 +201,7 @@ describe('the keys of the issuer', () => {
 
   it('that can not be fetched let nobody in by a token, and others in by a password', async () => {
     const away = await otherIssuer()
-    const log = await logInSettings({ ada: 'admin' })
+    const log = await basicAuthSettings({ ada: 'admin' })
     const settings = { 'authentication.method': 'BASIC,BEARER', 'oauthbearer.expected.issuer': away.url }
     const url = await start({ ...log, ...bearer(settings) })
     const token = await away.token('reader')

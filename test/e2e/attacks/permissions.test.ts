@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest'
-import { callAs, logInSettings } from '../../support/access.ts'
+import { basicAuthSettings, callAs } from '../../support/basic-auth.ts'
 import { startTestRegistry, type TestRegistry } from '../../support/registry.ts'
 import { startTestWorker } from '../../support/worker.ts'
 
@@ -27,7 +27,7 @@ const directory = mkdtempSync(join(tmpdir(), 'weir-'))
 
 beforeAll(async () => {
   const roles = { root: 'admin', ann: 'none', rob: 'none', wim: 'none' } as const
-  settings = await logInSettings(roles, PERMISSIONS, () => directory)
+  settings = await basicAuthSettings(roles, PERMISSIONS, () => directory)
   registry = await startTestRegistry(settings)
 })
 afterAll(async () => {
@@ -43,7 +43,7 @@ const DENIED = (permission: string, subject: string) => ({
 
 describe('who may not read a subject', () => {
   beforeEach(async () => {
-    registry.startOver()
+    registry.reset()
     await as('root', 'POST /subjects/secret/versions', SECRET)
     await as('root', 'POST /subjects/:.hidden:own-2/versions', SECRET)
     await as('root', 'POST /subjects/own-1/versions', { schema: '"int"' })

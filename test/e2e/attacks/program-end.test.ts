@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { freePort } from '../../env/ports.ts'
-import { answers, type Program, startWeir } from '../../support/cli.ts'
+import { type Program, responds, startWeir } from '../../support/cli.ts'
 import { temporaryDirectory } from '../../support/temporary-directory.ts'
 import { until } from '../../support/until.ts'
 
@@ -72,8 +72,8 @@ async function start(
     name === 'up'
       ? (['up', directory, '--registry-port', String(port), '--worker-port', '0', ...data] as const)
       : ([name, '--set', `listeners=${url}`, ...data] as const)
-  const program = await startWeir(args, () => answers(`${url}/`), { nodeArgs: ['--import', HANG] })
+  const program = await startWeir(args, () => responds(`${url}/`), { nodeArgs: ['--import', HANG] })
   onTestFinished(() => program.kill())
-  await until('it to be up', WAIT, () => answers(`${url}/`))
+  await until('it to be up', WAIT, () => responds(`${url}/`))
   return { program }
 }

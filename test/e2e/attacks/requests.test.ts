@@ -17,7 +17,7 @@ import { startWorkerProcess } from '../../support/worker-process.ts'
  * thread, so that neighbours on a busy machine count for nothing.
  */
 const TURN_MS_MAX = 100
-const LONGEST_TURN = ['--import', new URL('../../support/longest-turn.ts', import.meta.url).href]
+const LONGEST_TURN = ['--import', new URL('../../support/event-loop-turns.ts', import.meta.url).href]
 const MEGABYTE = 1_000_000
 const WITHIN = (timeoutMs: number) => ({ everyMs: 50, timeoutMs })
 

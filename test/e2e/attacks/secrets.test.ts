@@ -5,7 +5,7 @@ import { openBroker } from '../../../src/broker/open-broker.ts'
 import { silentLogger } from '../../../src/config/logger.ts'
 import { readAll } from '../../contract/broker-support.ts'
 import { freePort } from '../../env/ports.ts'
-import { callAs, logInSettings } from '../../support/access.ts'
+import { basicAuthSettings, callAs } from '../../support/basic-auth.ts'
 import { temporaryDirectory } from '../../support/temporary-directory.ts'
 import { until } from '../../support/until.ts'
 import { startWorkerProcess } from '../../support/worker-process.ts'
@@ -32,7 +32,7 @@ it('shows none of 50 secrets in eight spellings, through ten connectors, to any 
     log: ['--data', data],
     groupId: 'leaks',
     settings: {
-      ...(await logInSettings({ readonly: 'readonly', developer: 'developer', admin: 'admin' })),
+      ...(await basicAuthSettings({ readonly: 'readonly', developer: 'developer', admin: 'admin' })),
       'plugin.path': join(import.meta.dirname, 'leaking-plugins.ts'),
       'connector.urls.denied': 'metadata',
       'connector.paths.allowed': '/',

@@ -66,7 +66,7 @@ describe('a hostile task', { timeout: 300_000 }, () => {
     expect(Math.max(...lines.map((line) => line.length))).toBeLessThan(64 * 1024)
   })
 
-  const ofMemory = `exhausted the memory .* ${MEMORY_MB} MB \\(worker.thread.memory.mb\\)`
+  const ofMemory = `exceeded the memory limit .* ${MEMORY_MB} MB \\(worker.thread.memory.mb\\)`
   it.each([
     ['buffers', 'Buffers', ofMemory],
     ['shared memory', 'SharedBuffers', ofMemory],

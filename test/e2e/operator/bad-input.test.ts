@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { beforeAll, expect, it } from 'vitest'
 import { describeOn, real } from '../../env/real.ts'
-import { WAIT } from '../../support/kube-world.ts'
-import { type Scene, startScene } from '../../support/scene.ts'
+import { type OperatorEnvironment, startOperatorEnvironment } from '../../support/operator-environment.ts'
+import { WAIT } from '../../support/test-namespace.ts'
 import { until } from '../../support/until.ts'
 
 /** 60,000 for a minute. */
@@ -26,44 +26,44 @@ type Told = {
 const kubernetes = await real('kubernetes')
 
 describeOn([kubernetes], 'an operator that is given', () => {
-  let scene: Scene
+  let env: OperatorEnvironment
 
   beforeAll(async () => {
-    scene = await startScene(kubernetes.address)
-    return () => scene.stop()
+    env = await startOperatorEnvironment(kubernetes.address)
+    return () => env.stop()
   })
 
   it('names that need escaping keeps each by its own name', async () => {
     const connector = '50%&a=b?c#d"é'
     const spec = { name: connector, class: 'FileStreamSource', config: { file: 'none', topic: 'lines' } }
-    await scene.apply('Connector', 'odd', spec)
+    await env.apply('Connector', 'odd', spec)
     const subject = ':.odd:a/b c?d#e%2F"é'
-    await scene.apply('Subject', 'odd', { subject, schema: '"int"', deletionPolicy: 'HardDelete' })
-    await scene.condition('connectors', 'odd', 'Ready', 'True/Succeeded')
-    await scene.condition('subjects', 'odd', 'Ready', 'True/Succeeded')
-    expect(Object.keys(await scene.worker.list())).toContain(connector)
-    expect(await scene.registry.versions(subject)).toEqual([1])
-    await scene.remove('connectors', 'odd')
-    await scene.remove('subjects', 'odd')
+    await env.apply('Subject', 'odd', { subject, schema: '"int"', deletionPolicy: 'HardDelete' })
+    await env.condition('connectors', 'odd', 'Ready', 'True/Succeeded')
+    await env.condition('subjects', 'odd', 'Ready', 'True/Succeeded')
+    expect(Object.keys(await env.worker.list())).toContain(connector)
+    expect(await env.registry.versions(subject)).toEqual([1])
+    await env.remove('connectors', 'odd')
+    await env.remove('subjects', 'odd')
     await until('both to be gone', WAIT, async () => {
-      const names = Object.keys(await scene.worker.list())
-      return !names.includes(connector) && (await scene.registry.subjects({ prefix: ':.odd:' })).length === 0
+      const names = Object.keys(await env.worker.list())
+      return !names.includes(connector) && (await env.registry.subjects({ prefix: ':.odd:' })).length === 0
     })
   })
 
   it('a schema of 1 MiB has it refused, by the API server or by the registry', async () => {
     const schema = JSON.stringify({ type: 'enum', name: 'E', symbols: ['A'], doc: 'x'.repeat(1_048_576) })
-    const refused = await scene.tryApply('Subject', 'large', { schema })
+    const refused = await env.tryApply('Subject', 'large', { schema })
     expect([refused.status, refused.body['reason']]).toEqual([422, 'Invalid'])
     // A ConfigMap holds 1 MiB: there the registry has the last word.
     const data = { schema: JSON.stringify({ type: 'enum', name: 'E', symbols: ['A'], doc: 'x'.repeat(1_000_000) }) }
-    await scene.api.send('POST', `/api/v1/namespaces/${scene.namespace}/configmaps`, {
+    await env.api.send('POST', `/api/v1/namespaces/${env.namespace}/configmaps`, {
       metadata: { name: 'large' },
       data,
     })
-    await scene.apply('Subject', 'large', { schemaFrom: { configMapKeyRef: { name: 'large', key: 'schema' } } })
-    await scene.condition('subjects', 'large', 'Stalled', 'True/SchemaTooLarge')
-    expect(await scene.registry.subjects({ prefix: 'large' })).toEqual([])
+    await env.apply('Subject', 'large', { schemaFrom: { configMapKeyRef: { name: 'large', key: 'schema' } } })
+    await env.condition('subjects', 'large', 'Stalled', 'True/SchemaTooLarge')
+    expect(await env.registry.subjects({ prefix: 'large' })).toEqual([])
   })
 
   it('an edit every 10 ms, again and again, ends where the last one says, with few writes', LONG, async () => {
@@ -73,16 +73,16 @@ describeOn([kubernetes], 'an operator that is given', () => {
     while (performance.now() < endMs) {
       edits += 1
       const config = { file: 'none', topic: 'lines', 'batch.size': String(edits) }
-      await Promise.all([sleep(EDIT_MS), scene.apply('Connector', 'busy', { class: 'FileStreamSource', config })])
+      await Promise.all([sleep(EDIT_MS), env.apply('Connector', 'busy', { class: 'FileStreamSource', config })])
     }
     await until('the last edit to be told of', WAIT, () => isTold('connectors', 'busy', 'Ready'))
-    expect((await scene.worker.get('busy')).config['batch.size']).toBe(String(edits))
+    expect((await env.worker.get('busy')).config['batch.size']).toBe(String(edits))
     const done = await work()
     // Each edit is one pass at most, and one more when that changed something; each of them writes a status at most.
     expect(done.passes - before.passes).toBeLessThan(2 * edits + 50)
     expect(done.writes - before.writes).toBeLessThan(2 * edits + 50)
     // At most one event a reason is kept each ten minutes, however often it happened.
-    expect((await scene.events('busy')).filter((one) => one.startsWith('Updated')).length).toBeLessThan(30)
+    expect((await env.events('busy')).filter((one) => one.startsWith('Updated')).length).toBeLessThan(30)
     await atRest(['connectors/busy'])
   })
 
@@ -97,19 +97,19 @@ describeOn([kubernetes], 'an operator that is given', () => {
       const last = (name: string) => (name < 'flip-5' ? good : bad)
       await Promise.all(
         names.map(async (name) => {
-          for (let edit = 0; edit < edits; edit++) await scene.apply('Subject', name, { schema: edit % 2 ? bad : good })
-          await scene.apply('Subject', name, { schema: last(name) })
+          for (let edit = 0; edit < edits; edit++) await env.apply('Subject', name, { schema: edit % 2 ? bad : good })
+          await env.apply('Subject', name, { schema: last(name) })
         }),
       )
       for (const name of names) {
         const wanted = last(name) === good ? 'Ready' : 'Stalled'
         await until(`${name} to be told of`, WAIT, () => isTold('subjects', name, wanted))
-        const object = await scene.object('subjects', name)
+        const object = await env.object('subjects', name)
         const types = object.status!.conditions.map(({ type }) => type)
         expect(new Set(types).size).toBe(types.length)
         expect(JSON.stringify(object).length).toBeLessThan(8_192)
-        expect((await scene.events(name)).length).toBeLessThan(30)
-        expect(await scene.registry.versions(name)).toEqual([1])
+        expect((await env.events(name)).length).toBeLessThan(30)
+        expect(await env.registry.versions(name)).toEqual([1])
       }
       await atRest(names.map((name) => `subjects/${name}`))
     },
@@ -118,14 +118,14 @@ describeOn([kubernetes], 'an operator that is given', () => {
   /** What the operator has done so far: passes, and calls that change objects. */
   async function work() {
     return {
-      passes: await scene.sumOf('controller_runtime_reconcile_total', 'controller="connector"'),
-      writes: await scene.sumOf('rest_client_requests_total', 'method="PATCH"'),
+      passes: await env.sumOfMetric('controller_runtime_reconcile_total', 'controller="connector"'),
+      writes: await env.sumOfMetric('rest_client_requests_total', 'method="PATCH"'),
     }
   }
 
   /** Whether its status is of what is declared now, and this is True in it. */
   async function isTold(plural: string, name: string, type: string): Promise<boolean> {
-    const { status, metadata } = (await scene.object(plural, name)) as unknown as Told
+    const { status, metadata } = (await env.object(plural, name)) as unknown as Told
     const isSo = status?.conditions?.some((one) => one.type === type && one.status === 'True') ?? false
     return isSo && status?.observedGeneration === metadata.generation
   }
@@ -136,11 +136,11 @@ describeOn([kubernetes], 'an operator that is given', () => {
       Promise.all(
         paths.map(async (path) => {
           const [plural = '', name = ''] = path.split('/')
-          return (await scene.object(plural, name)).metadata.resourceVersion
+          return (await env.object(plural, name)).metadata.resourceVersion
         }),
       )
     const before = await versions()
-    await scene.apply('Subject', 'after', {
+    await env.apply('Subject', 'after', {
       schema: JSON.stringify({ type: 'enum', name: 'E', symbols: [`V${before[0]}`] }),
       compatibility: 'NONE',
     })

@@ -2,8 +2,8 @@ import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeAll, expect, it } from 'vitest'
 import { describeOn, real } from '../../env/real.ts'
-import { WAIT } from '../../support/kube-world.ts'
-import { type Scene, startScene } from '../../support/scene.ts'
+import { type OperatorEnvironment, startOperatorEnvironment } from '../../support/operator-environment.ts'
+import { WAIT } from '../../support/test-namespace.ts'
 import { until } from '../../support/until.ts'
 
 // Every row of the Connector's table, by its name, on a real API server and a real worker.
@@ -19,30 +19,30 @@ const sorted = (_: string, value: unknown) =>
 type Spec = { readonly [key: string]: unknown }
 
 describeOn([kubernetes], 'a Connector', () => {
-  let scene: Scene
+  let env: OperatorEnvironment
   let count = 0
 
   beforeAll(async () => {
-    scene = await startScene(kubernetes.address)
-    return () => scene.stop()
+    env = await startOperatorEnvironment(kubernetes.address)
+    return () => env.stop()
   })
 
   /** One connector of the test's own, and what can be done to it and asked of it. */
   function connector() {
     count += 1
     const name = `c-${count}`
-    const { worker } = scene
-    const ready = (wanted: string) => scene.condition('connectors', name, 'Ready', wanted)
-    const stalled = (reason: string) => scene.condition('connectors', name, 'Stalled', `True/${reason}`)
+    const { worker } = env
+    const ready = (wanted: string) => env.condition('connectors', name, 'Ready', wanted)
+    const stalled = (reason: string) => env.condition('connectors', name, 'Stalled', `True/${reason}`)
     const state = async () => (await worker.status(name)).connector.state
     return {
       name,
       ready,
       stalled,
-      apply: (spec: Spec = {}, annotations = {}) => scene.apply('Connector', name, { ...LINES, ...spec }, annotations),
-      status: async () => (await scene.object('connectors', name)).status as Record<string, unknown> | undefined,
+      apply: (spec: Spec = {}, annotations = {}) => env.apply('Connector', name, { ...LINES, ...spec }, annotations),
+      status: async () => (await env.object('connectors', name)).status as Record<string, unknown> | undefined,
       message: async () => {
-        const { status } = await scene.object('connectors', name)
+        const { status } = await env.object('connectors', name)
         return status?.conditions.find(({ type }) => type === 'Ready')?.message
       },
       is: (wanted: string) => until(`${name} to be ${wanted}`, WAIT, async () => (await state()) === wanted),
@@ -55,7 +55,7 @@ describeOn([kubernetes], 'a Connector', () => {
     const { name, apply, ready } = connector()
     await apply({ subjectRefs: [{ name: 'never' }] })
     await ready('False/WaitingForSubject')
-    expect((await scene.object('connectors', name)).metadata.finalizers).toEqual(['weir.dev/connector'])
+    expect((await env.object('connectors', name)).metadata.finalizers).toEqual(['weir.dev/connector'])
   })
 
   it.each([
@@ -74,9 +74,9 @@ describeOn([kubernetes], 'a Connector', () => {
     await winner.ready('True/Succeeded')
     await loser.apply({ name: winner.name })
     await loser.stalled('Conflict')
-    await scene.remove('connectors', winner.name)
+    await env.remove('connectors', winner.name)
     await loser.ready('True/Succeeded')
-    expect((await scene.worker.get(winner.name)).config['weir.owner']).toBe(`weir/${scene.namespace}/${loser.name}`)
+    expect((await env.worker.get(winner.name)).config['weir.owner']).toBe(`weir/${env.namespace}/${loser.name}`)
   })
 
   it('a protected name: ProtectedName', async () => {
@@ -90,8 +90,8 @@ describeOn([kubernetes], 'a Connector', () => {
     await apply({ configFrom: [{ configMapRef: { name } }] })
     await ready('False/WaitingForInput')
     expect(await absent()).toBe(true)
-    const configMaps = `/api/v1/namespaces/${scene.namespace}/configmaps`
-    await scene.api.send('POST', configMaps, { metadata: { name }, data: { 'batch.size': '7' } })
+    const configMaps = `/api/v1/namespaces/${env.namespace}/configmaps`
+    await env.api.send('POST', configMaps, { metadata: { name }, data: { 'batch.size': '7' } })
     await ready('True/Succeeded')
     expect(await config()).toMatchObject({ 'batch.size': '7' })
   })
@@ -101,7 +101,7 @@ describeOn([kubernetes], 'a Connector', () => {
     await apply({ subjectRefs: [{ name }] })
     await ready('False/WaitingForSubject')
     expect(await absent()).toBe(true)
-    await scene.apply('Subject', name, { schema: '"int"' })
+    await env.apply('Subject', name, { schema: '"int"' })
     await ready('True/Succeeded')
   })
 
@@ -114,7 +114,7 @@ describeOn([kubernetes], 'a Connector', () => {
       name,
       'connector.class': 'FileStreamSource',
       'tasks.max': '1',
-      'weir.owner': `weir/${scene.namespace}/${name}`,
+      'weir.owner': `weir/${env.namespace}/${name}`,
     })
   })
 
@@ -136,12 +136,12 @@ describeOn([kubernetes], 'a Connector', () => {
     const { name, apply, ready } = connector()
     await apply()
     await ready('True/Succeeded')
-    const { resourceVersion } = (await scene.object('connectors', name)).metadata
+    const { resourceVersion } = (await env.object('connectors', name)).metadata
     // Others come and go through the same controller, and it is looked at each second.
     const other = connector()
     await other.apply()
     await other.ready('True/Succeeded')
-    expect((await scene.object('connectors', name)).metadata.resourceVersion).toBe(resourceVersion)
+    expect((await env.object('connectors', name)).metadata.resourceVersion).toBe(resourceVersion)
   })
 
   it('Running · config differs, ours, generation new: is changed', async () => {
@@ -157,11 +157,9 @@ describeOn([kubernetes], 'a Connector', () => {
     const { name, apply, ready, config } = connector()
     await apply()
     await ready('True/Succeeded')
-    await scene.worker.putConfig(name, { ...(await config()), topic: 'elsewhere' })
+    await env.worker.putConfig(name, { ...(await config()), topic: 'elsewhere' })
     await until('the correction', WAIT, async () => (await config())['topic'] === 'lines')
-    await until('the event', WAIT, async () =>
-      (await scene.events(name)).some((one) => one.startsWith('DriftCorrected')),
-    )
+    await until('the event', WAIT, async () => (await env.events(name)).some((one) => one.startsWith('DriftCorrected')))
   })
 
   it('the same again and again: is told to be a fight, and left for a while', async () => {
@@ -170,11 +168,11 @@ describeOn([kubernetes], 'a Connector', () => {
     await ready('True/Succeeded')
     const declared = await config()
     for (let time = 0; time < 3; time++) {
-      await scene.worker.putConfig(name, { ...declared, topic: 'elsewhere' })
+      await env.worker.putConfig(name, { ...declared, topic: 'elsewhere' })
       await until(`correction ${time + 1}`, WAIT, async () => (await config())['topic'] === 'lines')
     }
-    await scene.worker.putConfig(name, { ...declared, topic: 'elsewhere' })
-    await scene.condition('connectors', name, 'Synced', 'False/DriftFight')
+    await env.worker.putConfig(name, { ...declared, topic: 'elsewhere' })
+    await env.condition('connectors', name, 'Synced', 'False/DriftFight')
     expect(await config()).toMatchObject({ topic: 'elsewhere' })
   })
 
@@ -182,11 +180,11 @@ describeOn([kubernetes], 'a Connector', () => {
     const { name, apply, ready, config } = connector()
     await apply({ driftPolicy: 'Report' })
     await ready('True/Succeeded')
-    await scene.worker.putConfig(name, { ...(await config()), topic: 'elsewhere' })
-    await scene.condition('connectors', name, 'Synced', 'False/Drifted')
+    await env.worker.putConfig(name, { ...(await config()), topic: 'elsewhere' })
+    await env.condition('connectors', name, 'Synced', 'False/Drifted')
     expect(await config()).toMatchObject({ topic: 'elsewhere' })
-    await scene.worker.delete(name)
-    await scene.condition('connectors', name, 'Stalled', 'True/Missing')
+    await env.worker.delete(name)
+    await env.condition('connectors', name, 'Stalled', 'True/Missing')
   })
 
   it.each([
@@ -196,8 +194,8 @@ describeOn([kubernetes], 'a Connector', () => {
     const { name, apply, ready, is } = connector()
     await apply()
     await ready('True/Succeeded')
-    await scene.worker[how](name)
-    await until('the event', WAIT, async () => (await scene.events(name)).some((one) => one.startsWith('StateChanged')))
+    await env.worker[how](name)
+    await until('the event', WAIT, async () => (await env.events(name)).some((one) => one.startsWith('StateChanged')))
     await is('RUNNING')
     await ready('True/Succeeded')
   })
@@ -214,7 +212,7 @@ describeOn([kubernetes], 'a Connector', () => {
   /** Fails as long as its folder is missing; a record has to reach it. */
   const sink = (name: string) => ({
     class: 'FileStreamSink',
-    config: { topics: name, file: join(scene.files, name, 'out.txt') },
+    config: { topics: name, file: join(env.files, name, 'out.txt') },
   })
 
   it.each([
@@ -225,11 +223,11 @@ describeOn([kubernetes], 'a Connector', () => {
     const { name, apply, ready, is } = connector()
     const spec = specOf(name)
     await apply(spec)
-    await scene.condition('connectors', name, type, before)
+    await env.condition('connectors', name, type, before)
     await apply({ ...spec, state: 'Stopped' })
     await is('STOPPED')
     await ready('True/Succeeded')
-    expect((await scene.worker.status(name)).tasks).toEqual([])
+    expect((await env.worker.status(name)).tasks).toEqual([])
   })
 
   it('Running · task FAILED: says when it is restarted, and is when that is due', async () => {
@@ -237,10 +235,10 @@ describeOn([kubernetes], 'a Connector', () => {
     await apply({ ...sink(name), autoRestart: { initialBackoff: '4s' } })
     await ready('False/TaskFailed')
     expect(await message()).toMatch(/restart 1 at \d\d:\d\d:\d\d UTC/)
-    mkdirSync(join(scene.files, name))
+    mkdirSync(join(env.files, name))
     await ready('True/Succeeded')
     expect(await status()).toMatchObject({ autoRestart: { count: expect.any(Number) } })
-    expect(await scene.events(name)).toContainEqual(expect.stringMatching(/^AutoRestarted/))
+    expect(await env.events(name)).toContainEqual(expect.stringMatching(/^AutoRestarted/))
   })
 
   it('Running · FAILED, exhausted: AutoRestartExhausted', async () => {
@@ -263,18 +261,18 @@ describeOn([kubernetes], 'a Connector', () => {
     await apply({ workerRef: { name: 'shaky' } })
     await ready('True/Succeeded')
     const asked = new Date().toISOString()
-    scene.rebalancing.set(name, how)
+    env.rebalancing.set(name, how)
     await apply({ workerRef: { name: 'shaky' } }, { 'weir.dev/reconcile-requested-at': asked })
     const seen = new Set<string>()
     await until('the grace to be over', WAIT, async () => {
-      const { status } = await scene.object('connectors', name)
+      const { status } = await env.object('connectors', name)
       const { status: is, reason } = status?.conditions.find(({ type }) => type === 'Ready') ?? {}
       seen.add(`${is}/${reason}`)
       return is === 'Unknown'
     })
     expect([...seen]).toEqual(['True/Succeeded', 'Unknown/Rebalancing'])
-    expect(JSON.stringify((await scene.object('connectors', name)).status, sorted)).toContain(shown)
-    scene.rebalancing.delete(name)
+    expect(JSON.stringify((await env.object('connectors', name)).status, sorted)).toContain(shown)
+    env.rebalancing.delete(name)
     await ready('True/Succeeded')
   })
 
@@ -288,7 +286,7 @@ describeOn([kubernetes], 'a Connector', () => {
     const { name, apply, ready } = connector()
     await apply({ workerRef: { name: 'away' } })
     await ready('Unknown/WorkerUnreachable')
-    const { status } = await scene.object('connectors', name)
+    const { status } = await env.object('connectors', name)
     expect(status?.conditions.map(({ type }) => type)).not.toContain('Reconciling')
   })
 
@@ -300,7 +298,7 @@ describeOn([kubernetes], 'a Connector', () => {
     await apply({ offsets: { operation: { id: 'rewind', type: 'Alter', offsets } } })
     await until('the operation', WAIT, async () => (await status())?.['offsets'] !== undefined)
     await ready('True/Succeeded')
-    expect(await scene.worker.offsets(name)).toEqual(offsets)
+    expect(await env.worker.offsets(name)).toEqual(offsets)
     expect(await status()).toMatchObject({
       offsets: { lastOperationId: 'rewind', lastOperationResult: 'Succeeded' },
       state: 'RUNNING',
@@ -314,26 +312,26 @@ describeOn([kubernetes], 'a Connector', () => {
     await apply({}, { 'weir.dev/restart-requested-at': '2026-11-20T10:00:00Z' })
     await until('the token', WAIT, async () => (await status())?.['lastHandledRestart'] === '2026-11-20T10:00:00Z')
     await ready('True/Succeeded')
-    expect(await scene.events(name)).toContainEqual(expect.stringMatching(/^RestartRequested/))
+    expect(await env.events(name)).toContainEqual(expect.stringMatching(/^RestartRequested/))
   })
 
   it('a Secret of valuesFrom changed: is restarted, once', async () => {
     const { name, apply, ready, config } = connector()
-    const path = `/api/v1/namespaces/${scene.namespace}/secrets`
-    await scene.api.send('POST', path, { metadata: { name }, data: { secret: 'YQ==' } })
+    const path = `/api/v1/namespaces/${env.namespace}/secrets`
+    await env.api.send('POST', path, { metadata: { name }, data: { secret: 'YQ==' } })
     const valuesFrom = [{ key: 'file', secretKeyRef: { name, key: 'secret' } }]
     await apply({ config: { topic: 'lines' }, valuesFrom })
     await ready('True/Succeeded')
-    expect(await config()).toMatchObject({ file: `\${secret:${scene.namespace}/${name}:secret}` })
-    const { inputsHash } = (await scene.object('connectors', name)).status as { inputsHash?: string }
+    expect(await config()).toMatchObject({ file: `\${secret:${env.namespace}/${name}:secret}` })
+    const { inputsHash } = (await env.object('connectors', name)).status as { inputsHash?: string }
     expect(inputsHash).toMatch(/^[0-9a-f]{64}$/)
     const change = { data: { secret: 'Yg==' } }
-    await scene.api.send('PATCH', `${path}/${name}`, change, 'application/merge-patch+json')
+    await env.api.send('PATCH', `${path}/${name}`, change, 'application/merge-patch+json')
     await until('the restart', WAIT, async () =>
-      (await scene.events(name)).some((one) => one.startsWith('RestartRequested')),
+      (await env.events(name)).some((one) => one.startsWith('RestartRequested')),
     )
     await until('the new state to be remembered', WAIT, async () => {
-      const { status } = await scene.object('connectors', name)
+      const { status } = await env.object('connectors', name)
       return (status as { inputsHash?: string } | undefined)?.inputsHash !== inputsHash
     })
     await ready('True/Succeeded')
@@ -344,11 +342,11 @@ describeOn([kubernetes], 'a Connector', () => {
     await apply()
     await ready('True/Succeeded')
     await apply({ suspend: true, tasksMax: 2 })
-    await scene.condition('connectors', name, 'Suspended', 'True/Suspended')
-    await scene.worker.pause(name)
+    await env.condition('connectors', name, 'Suspended', 'True/Suspended')
+    await env.worker.pause(name)
     await is('PAUSED')
     await until('the look', WAIT, async () => {
-      const { status } = await scene.object('connectors', name)
+      const { status } = await env.object('connectors', name)
       return (status as { state?: string } | undefined)?.state === 'PAUSED'
     })
     expect(await config()).toMatchObject({ 'tasks.max': '1' })
@@ -362,11 +360,11 @@ describeOn([kubernetes], 'a Connector', () => {
     const { name, apply, ready, absent } = connector()
     await apply({ deletionPolicy })
     await ready('True/Succeeded')
-    await scene.remove('connectors', name)
+    await env.remove('connectors', name)
     await until(
       'the deletion',
       WAIT,
-      async () => (await scene.object('connectors', name)).metadata.resourceVersion === undefined,
+      async () => (await env.object('connectors', name)).metadata.resourceVersion === undefined,
     )
     expect(await absent()).toBe(goes)
   })

@@ -1,8 +1,8 @@
 import { beforeAll, expect, it } from 'vitest'
 import type { Mode } from '../../../src/clients/registry.ts'
 import { describeOn, real } from '../../env/real.ts'
-import { WAIT } from '../../support/kube-world.ts'
-import { type Scene, startScene } from '../../support/scene.ts'
+import { type OperatorEnvironment, startOperatorEnvironment } from '../../support/operator-environment.ts'
+import { WAIT } from '../../support/test-namespace.ts'
 import { until } from '../../support/until.ts'
 
 // Every row of the RegistryMode's table, by its name, on a real API server and a real registry.
@@ -10,12 +10,12 @@ import { until } from '../../support/until.ts'
 const kubernetes = await real('kubernetes')
 
 describeOn([kubernetes], 'a RegistryMode', () => {
-  let scene: Scene
+  let env: OperatorEnvironment
   let count = 0
 
   beforeAll(async () => {
-    scene = await startScene(kubernetes.address)
-    return () => scene.stop()
+    env = await startOperatorEnvironment(kubernetes.address)
+    return () => env.stop()
   })
 
   /** One mode of a subject of the test's own, and what can be done to it and asked of it. */
@@ -25,28 +25,28 @@ describeOn([kubernetes], 'a RegistryMode', () => {
     const scope = { type: 'Subject', subject: name }
     return {
       name,
-      apply: (spec: object, called = name) => scene.apply('RegistryMode', called, { scope, ...spec }),
-      ready: (wanted: string) => scene.condition('registrymodes', name, 'Ready', wanted),
-      stalled: (reason: string, called = name) => scene.condition('registrymodes', called, 'Stalled', `True/${reason}`),
-      is: (type: string, wanted: string) => scene.condition('registrymodes', name, type, wanted),
+      apply: (spec: object, called = name) => env.apply('RegistryMode', called, { scope, ...spec }),
+      ready: (wanted: string) => env.condition('registrymodes', name, 'Ready', wanted),
+      stalled: (reason: string, called = name) => env.condition('registrymodes', called, 'Stalled', `True/${reason}`),
+      is: (type: string, wanted: string) => env.condition('registrymodes', name, type, wanted),
       /** Its own; undefined while it is inherited. */
-      own: () => scene.registry.mode(name).catch(() => undefined),
+      own: () => env.registry.mode(name).catch(() => undefined),
       becomes: (wanted: Mode | undefined) =>
         until(
           `the mode ${wanted}`,
           WAIT,
-          async () => (await scene.registry.mode(name).catch(() => undefined)) === wanted,
+          async () => (await env.registry.mode(name).catch(() => undefined)) === wanted,
         ),
-      remove: () => scene.remove('registrymodes', name),
+      remove: () => env.remove('registrymodes', name),
     }
   }
 
   it('mode m · m already: is taken as it is', async () => {
     const { name, apply, ready } = mode()
-    await scene.registry.putMode('READONLY', name)
+    await env.registry.putMode('READONLY', name)
     await apply({ mode: 'READONLY' })
     await ready('True/Succeeded')
-    expect((await scene.object('registrymodes', name)).status).toMatchObject({
+    expect((await env.object('registrymodes', name)).status).toMatchObject({
       previousMode: { explicit: true, value: 'READONLY' },
     })
   })
@@ -56,12 +56,12 @@ describeOn([kubernetes], 'a RegistryMode', () => {
     await apply({ mode: 'READONLY' })
     await ready('True/Succeeded')
     expect(await own()).toBe('READONLY')
-    expect((await scene.object('registrymodes', name)).status).toMatchObject({ previousMode: { explicit: false } })
+    expect((await env.object('registrymodes', name)).status).toMatchObject({ previousMode: { explicit: false } })
   })
 
   it('IMPORT · scope not empty, not forced: ScopeNotEmpty; forced: is set', async () => {
     const { name, apply, stalled, ready, own } = mode()
-    await scene.registry.register(name, { schema: '"int"' })
+    await env.registry.register(name, { schema: '"int"' })
     await apply({ mode: 'IMPORT' })
     await stalled('ScopeNotEmpty')
     expect(await own()).toBeUndefined()
@@ -78,7 +78,7 @@ describeOn([kubernetes], 'a RegistryMode', () => {
     await is('WindowOpen', 'False/Closed')
     await becomes(undefined)
     // Window closed, same id · anything but `then`: is put back to it.
-    await scene.registry.putMode('READONLY', name)
+    await env.registry.putMode('READONLY', name)
     await becomes(undefined)
   })
 
@@ -86,25 +86,23 @@ describeOn([kubernetes], 'a RegistryMode', () => {
     const { name, apply, ready, becomes } = mode()
     await apply({ mode: 'READONLY' })
     await ready('True/Succeeded')
-    await scene.registry.putMode('READWRITE', name)
+    await env.registry.putMode('READWRITE', name)
     await becomes('READONLY')
-    await until('the event', WAIT, async () =>
-      (await scene.events(name)).some((one) => one.startsWith('DriftCorrected')),
-    )
+    await until('the event', WAIT, async () => (await env.events(name)).some((one) => one.startsWith('DriftCorrected')))
   })
 
   it('m, changed by hand, Report: is told', async () => {
     const { name, apply, ready, is, own } = mode()
     await apply({ mode: 'READONLY', driftPolicy: 'Report' })
     await ready('True/Succeeded')
-    await scene.registry.putMode('READWRITE', name)
+    await env.registry.putMode('READWRITE', name)
     await is('Synced', 'False/Drifted')
     expect(await own()).toBe('READWRITE')
   })
 
   it('Never · another one is set: AlreadySet', async () => {
     const { name, apply, stalled, own } = mode()
-    await scene.registry.putMode('READWRITE', name)
+    await env.registry.putMode('READWRITE', name)
     await apply({ mode: 'READONLY', adoptionPolicy: 'Never' })
     await stalled('AlreadySet')
     expect(await own()).toBe('READWRITE')
@@ -123,7 +121,7 @@ describeOn([kubernetes], 'a RegistryMode', () => {
     ['nothing', undefined],
   ] as const)('deleting, Restore · %s was there: is there again', async (_, before) => {
     const { name, apply, ready, becomes, remove } = mode()
-    if (before !== undefined) await scene.registry.putMode(before, name)
+    if (before !== undefined) await env.registry.putMode(before, name)
     await apply({ mode: 'READONLY' })
     await ready('True/Succeeded')
     await becomes('READONLY')
@@ -135,12 +133,12 @@ describeOn([kubernetes], 'a RegistryMode', () => {
     const { name, apply, ready, own, remove } = mode()
     await apply({ mode: 'READONLY', driftPolicy: 'Report' })
     await ready('True/Succeeded')
-    await scene.registry.putMode('READWRITE', name)
+    await env.registry.putMode('READWRITE', name)
     await remove()
     await until(
       'it to go',
       WAIT,
-      async () => (await scene.object('registrymodes', name)).metadata.resourceVersion === undefined,
+      async () => (await env.object('registrymodes', name)).metadata.resourceVersion === undefined,
     )
     expect(await own()).toBe('READWRITE')
   })

@@ -3,11 +3,12 @@ import { join } from 'node:path'
 import { beforeAll, expect, it } from 'vitest'
 import { stringify } from 'yaml'
 import { describeOn, real } from '../../env/real.ts'
-import { installDefinitions } from '../../support/definitions.ts'
+import { installCrds } from '../../support/crds.ts'
 import { startFaultyProxy } from '../../support/faulty-proxy.ts'
 import { kubeApi } from '../../support/kube-api.ts'
-import { startOperatorWith, world } from '../../support/kube-world.ts'
+import { startOperatorWith } from '../../support/operator-process.ts'
 import { temporaryDirectory } from '../../support/temporary-directory.ts'
+import { createTestNamespace } from '../../support/test-namespace.ts'
 import { startUp } from '../../support/up.ts'
 
 const kubernetes = await real('kubernetes')
@@ -19,7 +20,7 @@ const READY_MS_MAX = 9_000
 const DATAGEN = { 'kafka.topic': 'generated', quickstart: 'orders', 'value.converter': 'StringConverter', rate: '1' }
 
 describeOn([kubernetes], 'an operator of many workers, one of which answers nothing and one after 9 s,', () => {
-  beforeAll(() => installDefinitions(kubeApi(kubernetes.address)))
+  beforeAll(() => installCrds(kubeApi(kubernetes.address)))
 
   it('brings changes on the others to Ready as if those two were not there', async () => {
     const directory = temporaryDirectory()
@@ -40,7 +41,7 @@ describeOn([kubernetes], 'an operator of many workers, one of which answers noth
     ]
     const path = join(directory, 'operator.yaml')
     writeFileSync(path, stringify({ apiVersion: 'config.weir.dev/v1alpha1', kind: 'OperatorConfig', workers }))
-    const { namespace, apply, condition } = await world(kubeApi(kubernetes.address))
+    const { namespace, apply, condition } = await createTestNamespace(kubeApi(kubernetes.address))
     await startOperatorWith(['--config', path], kubernetes.address, namespace)
     const declare = (name: string, worker: string) =>
       apply('Connector', name, { class: 'Datagen', config: DATAGEN, workerRef: { name: worker } })

@@ -1,7 +1,7 @@
 import { beforeAll, expect, it } from 'vitest'
 import { describeOn, real } from '../../env/real.ts'
-import { WAIT } from '../../support/kube-world.ts'
-import { type Scene, startScene } from '../../support/scene.ts'
+import { type OperatorEnvironment, startOperatorEnvironment } from '../../support/operator-environment.ts'
+import { WAIT } from '../../support/test-namespace.ts'
 import { until } from '../../support/until.ts'
 
 // Every row of the Subject's table, by its name, on a real API server and a real registry.
@@ -14,12 +14,12 @@ const NOTE: Field = { name: 'note', type: 'string' }
 const record = (...fields: readonly Field[]) => JSON.stringify({ type: 'record', name: 'Order', fields })
 
 describeOn([kubernetes], 'a Subject', () => {
-  let scene: Scene
+  let env: OperatorEnvironment
   let count = 0
 
   beforeAll(async () => {
-    scene = await startScene(kubernetes.address)
-    return () => scene.stop()
+    env = await startOperatorEnvironment(kubernetes.address)
+    return () => env.stop()
   })
 
   /** One subject of the test's own, and what can be done to it and asked of it. */
@@ -28,16 +28,16 @@ describeOn([kubernetes], 'a Subject', () => {
     const name = `s-${count}`
     return {
       name,
-      apply: (spec: object) => scene.apply('Subject', name, spec),
-      ready: (wanted: string) => scene.condition('subjects', name, 'Ready', wanted),
-      stalled: (reason: string) => scene.condition('subjects', name, 'Stalled', `True/${reason}`),
-      is: (type: string, wanted: string) => scene.condition('subjects', name, type, wanted),
+      apply: (spec: object) => env.apply('Subject', name, spec),
+      ready: (wanted: string) => env.condition('subjects', name, 'Ready', wanted),
+      stalled: (reason: string) => env.condition('subjects', name, 'Stalled', `True/${reason}`),
+      is: (type: string, wanted: string) => env.condition('subjects', name, type, wanted),
       message: async () => {
-        const { status } = await scene.object('subjects', name)
+        const { status } = await env.object('subjects', name)
         return status?.conditions.find(({ type }) => type === 'Ready')?.message
       },
-      versions: (): Promise<readonly number[]> => scene.registry.versions(name).catch(() => []),
-      level: async () => (await scene.registry.config(name).catch(() => undefined))?.compatibility,
+      versions: (): Promise<readonly number[]> => env.registry.versions(name).catch(() => []),
+      level: async () => (await env.registry.config(name).catch(() => undefined))?.compatibility,
     }
   }
 
@@ -53,12 +53,12 @@ describeOn([kubernetes], 'a Subject', () => {
     await apply({ schema: record(ID), compatibility: 'FULL' })
     await ready('True/Succeeded')
     expect([await versions(), await level()]).toEqual([[1], 'FULL'])
-    expect((await scene.object('subjects', name)).status).toMatchObject({ version: 1, appliedCompatibility: 'FULL' })
+    expect((await env.object('subjects', name)).status).toMatchObject({ version: 1, appliedCompatibility: 'FULL' })
   })
 
   it('schema · registered and the latest: Latest=True', async () => {
     const { apply, ready, is, name, versions } = subject()
-    await scene.registry.register(name, { schema: record(ID) })
+    await env.registry.register(name, { schema: record(ID) })
     await apply({ schema: record(ID) })
     await ready('True/Succeeded')
     await is('Latest', 'True/Succeeded')
@@ -68,7 +68,7 @@ describeOn([kubernetes], 'a Subject', () => {
   it('schema · registered, not the latest: Latest=False, and nothing is done', async () => {
     const { apply, ready, is, name, versions } = subject()
     for (const schema of [record(ID), record(ID, { ...NOTE, default: '' })])
-      await scene.registry.register(name, { schema })
+      await env.registry.register(name, { schema })
     await apply({ schema: record(ID) })
     await ready('True/Succeeded')
     await is('Latest', 'False/SupersededByVersion')
@@ -80,7 +80,7 @@ describeOn([kubernetes], 'a Subject', () => {
     await apply({ schema: record(ID) })
     await ready('True/Succeeded')
     await apply({ schema: record(ID, { ...NOTE, default: '' }) })
-    await until('version 2', WAIT, async () => (await scene.object('subjects', name)).status?.version === 2)
+    await until('version 2', WAIT, async () => (await env.object('subjects', name)).status?.version === 2)
     expect(await versions()).toEqual([1, 2])
   })
 
@@ -99,7 +99,7 @@ describeOn([kubernetes], 'a Subject', () => {
     await apply({ schema: record(ID), compatibility: 'FULL' })
     await ready('True/Succeeded')
     await apply({ schema: record(ID, NOTE), compatibility: 'NONE' })
-    await until('version 2', WAIT, async () => (await scene.object('subjects', name)).status?.version === 2)
+    await until('version 2', WAIT, async () => (await env.object('subjects', name)).status?.version === 2)
     expect([await versions(), await level()]).toEqual([[1, 2], 'NONE'])
   })
 
@@ -117,29 +117,27 @@ describeOn([kubernetes], 'a Subject', () => {
     const { apply, ready, name, versions } = subject()
     await apply({ schema: record(ID) })
     await ready('True/Succeeded')
-    await scene.registry.deleteSubject(name)
+    await env.registry.deleteSubject(name)
     await until('the correction', WAIT, async () => (await versions()).length === 1)
-    await until('the event', WAIT, async () =>
-      (await scene.events(name)).some((one) => one.startsWith('DriftCorrected')),
-    )
+    await until('the event', WAIT, async () => (await env.events(name)).some((one) => one.startsWith('DriftCorrected')))
   })
 
   it('any · its version was deleted elsewhere, Report: is told', async () => {
     const { apply, ready, is, name, versions } = subject()
     await apply({ schema: record(ID), driftPolicy: 'Report' })
     await ready('True/Succeeded')
-    await scene.registry.deleteSubject(name)
+    await env.registry.deleteSubject(name)
     await is('Synced', 'False/Drifted')
     expect(await versions()).toEqual([])
   })
 
   it('any · the registry is read-only: RegistryReadOnly, until it is not', async () => {
     const { apply, ready, name, versions } = subject()
-    await scene.registry.putMode('READONLY', name)
+    await env.registry.putMode('READONLY', name)
     await apply({ schema: record(ID) })
     await ready('False/RegistryReadOnly')
     expect(await versions()).toEqual([])
-    await scene.registry.deleteMode(name)
+    await env.registry.deleteMode(name)
     await ready('True/Succeeded')
   })
 
@@ -153,11 +151,11 @@ describeOn([kubernetes], 'a Subject', () => {
     await stalled('WaitingForImportMode')
     const window = { duration: '1h', closeWhenImported: true }
     const scope = { type: 'Subject', subject: name }
-    await scene.apply('RegistryMode', name, { scope, mode: 'IMPORT', window })
+    await env.apply('RegistryMode', name, { scope, mode: 'IMPORT', window })
     await ready('True/Succeeded')
     expect(await versions()).toEqual([2, 5])
-    expect((await scene.registry.version(name, 2)).id).toBe(9_002)
-    await scene.condition('registrymodes', name, 'WindowOpen', 'False/Closed')
+    expect((await env.registry.version(name, 2)).id).toBe(9_002)
+    await env.condition('registrymodes', name, 'WindowOpen', 'False/Closed')
     // From there it goes on as any other.
     await apply({ imports, schema: record(ID, { ...NOTE, default: '' }, { name: 'more', type: 'int', default: 0 }) })
     await until('version 6', WAIT, async () => (await versions()).includes(6))
@@ -165,7 +163,7 @@ describeOn([kubernetes], 'a Subject', () => {
 
   it('imports, another schema has the place: ImportConflict', async () => {
     const { apply, stalled, name } = subject()
-    await scene.registry.register(name, { schema: record(ID) })
+    await env.registry.register(name, { schema: record(ID) })
     await apply({ imports: [{ version: 1, id: 9_101, schema: record(ID) }] })
     await stalled('ImportConflict')
   })
@@ -210,7 +208,7 @@ describeOn([kubernetes], 'a Subject', () => {
     ['AdoptionRefused', 'AdoptIfIdentical'],
   ])('exists at first apply · %s with adoptionPolicy %s', async (reason, adoptionPolicy) => {
     const { apply, stalled, name, versions } = subject()
-    await scene.registry.register(name, { schema: record(ID) })
+    await env.registry.register(name, { schema: record(ID) })
     await apply({ schema: record(ID, { ...NOTE, default: '' }), adoptionPolicy })
     await stalled(reason)
     expect(await versions()).toEqual([1])
@@ -230,10 +228,10 @@ describeOn([kubernetes], 'a Subject', () => {
     const references = [{ name: 'Order', subjectRef: { name: referred.name } }]
     await referring.apply({ schema: '{"type":"array","items":"Order"}', references, deletionPolicy: 'HardDelete' })
     await referring.ready('True/Succeeded')
-    await scene.remove('subjects', referred.name)
+    await env.remove('subjects', referred.name)
     await referred.ready('False/DeletionBlocked')
     expect(await referred.versions()).toEqual([1])
-    await scene.remove('subjects', referring.name)
+    await env.remove('subjects', referring.name)
     await until(
       'both to go',
       WAIT,

@@ -3,12 +3,13 @@ import { beforeAll, expect, it } from 'vitest'
 import { createWorkerClient } from '../../../src/clients/worker.ts'
 import { randomAt } from '../../../src/java-compat/avro-random-generator/random.ts'
 import { describeOn, real } from '../../env/real.ts'
-import { installDefinitions } from '../../support/definitions.ts'
+import { installCrds } from '../../support/crds.ts'
 import { startFaultyProxy } from '../../support/faulty-proxy.ts'
-import type { Behaviour } from '../../support/faulty-proxy-server.ts'
+import type { ProxyBehavior } from '../../support/faulty-proxy-server.ts'
 import { kubeApi } from '../../support/kube-api.ts'
-import { startOperatorFor, world } from '../../support/kube-world.ts'
+import { startOperatorFor } from '../../support/operator-process.ts'
 import { temporaryDirectory } from '../../support/temporary-directory.ts'
+import { createTestNamespace } from '../../support/test-namespace.ts'
 import { startUp } from '../../support/up.ts'
 
 const kubernetes = await real('kubernetes')
@@ -16,7 +17,7 @@ const kubernetes = await real('kubernetes')
 const EDITS = Number(process.env['WEIR_STATUS_EDITS'] ?? 150)
 const SEED = Number(process.env['PROPERTY_SEED'] ?? 20_261_122) || 1
 const NAMES = ['a', 'b', 'c', 'd']
-const FAULTS: readonly Behaviour[] = ['well', 'well', 'fails', 'breaks off', 'rebalances', 'answers a page']
+const FAULTS: readonly ProxyBehavior[] = ['well', 'well', 'fails', 'breaks off', 'rebalances', 'answers a page']
 const DATAGEN = { 'kafka.topic': 'generated', quickstart: 'orders', 'value.converter': 'StringConverter' }
 
 type Declared = {
@@ -29,13 +30,13 @@ type Declared = {
 }
 
 describeOn([kubernetes], 'the status of a Connector', () => {
-  beforeAll(() => installDefinitions(kubeApi(kubernetes.address)))
+  beforeAll(() => installCrds(kubeApi(kubernetes.address)))
 
   it('is Ready for its generation only while the worker holds that configuration, whatever fails', async () => {
     const directory = temporaryDirectory()
     const runtimes = await startUp({ manifests: temporaryDirectory(), log: ['--data', `${directory}/data`], directory })
     const proxy = await startFaultyProxy({ url: runtimes.workerUrl })
-    const place = await world(kubeApi(kubernetes.address))
+    const place = await createTestNamespace(kubeApi(kubernetes.address))
     await startOperatorFor({ ...runtimes, workerUrl: proxy.url }, kubernetes.address, place.namespace)
     const connectors = createWorkerClient({ url: runtimes.workerUrl })
     const declare = (name: string, rate: number) =>

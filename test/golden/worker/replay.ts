@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { packageVersion } from '../../../src/config/version.ts'
 import { workerOpenApiDocument } from '../../../src/worker/openapi/document.ts'
-import { createChecks } from '../../support/openapi.ts'
+import { createResponseChecks } from '../../support/openapi.ts'
 import { type Allowance, ANSWERS, RECORDS } from './allowances.ts'
 import { type Answer, ask } from './asking.ts'
 import { type Exchange, exchanges, type TopicRecord, type TopicStep, topicSteps } from './recording.ts'
@@ -13,7 +13,7 @@ const VERSION = '4.3.1'
 const WAIT = { everyMs: 50, timeoutMs: 30_000 }
 /** Methods that OpenAPI can't describe, or that answer for the server. */
 const BEYOND_THE_DOCUMENT: ReadonlySet<string> = new Set(['HEAD', 'OPTIONS', 'TRACE', 'PROPFIND'])
-const { checkAnswer } = createChecks(workerOpenApiDocument('0.0.0'))
+const { checkAnswer } = createResponseChecks(workerOpenApiDocument('0.0.0'))
 /** Enough to see what is wrong. */
 const DIFFERENCES_MAX = 10
 

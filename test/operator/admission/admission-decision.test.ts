@@ -8,16 +8,16 @@ import { createConnectorReconciler } from '../../../src/operator/connector/conne
 import { createRegistryModeReconciler } from '../../../src/operator/registry-mode/registry-mode-reconciler.ts'
 import type { ResourceKind } from '../../../src/operator/resources/resource.ts'
 import { createSubjectReconciler } from '../../../src/operator/subject/subject-reconciler.ts'
-import { createStage } from '../../support/stage.ts'
+import { createReconcilerFixture } from '../../support/reconciler-fixture.ts'
 
-let stage: ReturnType<typeof createStage>
+let fixture: ReturnType<typeof createReconcilerFixture>
 
 beforeEach(() => {
-  stage = createStage()
+  fixture = createReconcilerFixture()
 })
 
 const dryRunners = (cluster: ClusterReader) => {
-  const known = { ...stage, cluster, instance: 'test', observeIntervalMs: 30_000 }
+  const known = { ...fixture, cluster, instance: 'test', observeIntervalMs: 30_000 }
   return {
     RegistryMode: createRegistryModeReconciler(known),
     Subject: createSubjectReconciler(known),
@@ -27,12 +27,12 @@ const dryRunners = (cluster: ClusterReader) => {
 
 /** What is said to somebody who declares this now. */
 function propose(kind: ResourceKind, name: string, spec: object) {
-  const { cluster, clock } = stage
+  const { cluster, clock } = fixture
   return decideAdmission(kind, objectOf(name, spec), { cluster, dryRunners, clock, logger: silentLogger() })
 }
 
 function objectOf(name: string, spec: object): CustomObject {
-  const creationTimestamp = new Date(stage.clock.nowMs() + 60_000).toISOString()
+  const creationTimestamp = new Date(fixture.clock.nowMs() + 60_000).toISOString()
   const metadata = { name, namespace: 'default', uid: 'new', resourceVersion: '', generation: 1, creationTimestamp }
   return { metadata, spec }
 }
@@ -43,7 +43,7 @@ const refersTo = (name: string) => ({ schema: '"int"', references: [{ name: 'r',
 
 describe('a proposed Subject', () => {
   it('is refused when its readers would break, with the verdict, the version and the path', async () => {
-    await stage.registry.register('orders', { schema: record() })
+    await fixture.registry.register('orders', { schema: record() })
     expect(await propose('Subject', 'orders', { schema: record({ name: 'coupon', type: 'string' }) })).toEqual({
       allowed: false,
       reason: 'Incompatible',
@@ -52,18 +52,18 @@ describe('a proposed Subject', () => {
       ),
       causes: [{ field: 'spec.schema', message: expect.stringContaining('version 1: READER_') }],
     })
-    expect(stage.registry.writes).toEqual(['register orders'])
+    expect(fixture.registry.writes).toEqual(['register orders'])
   })
 
   it('is judged by the level that it asks for itself', async () => {
-    await stage.registry.register('orders', { schema: record() })
+    await fixture.registry.register('orders', { schema: record() })
     const schema = record({ name: 'coupon', type: 'string' })
     expect(await propose('Subject', 'orders', { schema, compatibility: 'NONE' })).toEqual(FINE)
   })
 
   it('is refused when its references go round through it', async () => {
-    stage.cluster.apply('Subject', 'a', refersTo('b'))
-    stage.cluster.apply('Subject', 'b', refersTo('c'))
+    fixture.cluster.apply('Subject', 'a', refersTo('b'))
+    fixture.cluster.apply('Subject', 'b', refersTo('c'))
     expect(await propose('Subject', 'c', refersTo('a'))).toMatchObject({
       allowed: false,
       reason: 'ReferenceCycle',
@@ -72,13 +72,13 @@ describe('a proposed Subject', () => {
   })
 
   it('may leave a circle that is there', async () => {
-    stage.cluster.apply('Subject', 'a', refersTo('b'))
-    stage.cluster.apply('Subject', 'b', refersTo('a'))
+    fixture.cluster.apply('Subject', 'a', refersTo('b'))
+    fixture.cluster.apply('Subject', 'b', refersTo('a'))
     expect(await propose('Subject', 'b', { schema: '"int"' })).toEqual(FINE)
   })
 
   it('is refused when another one keeps its subject', async () => {
-    stage.cluster.apply('Subject', 'first', { subject: 'orders', schema: '"int"' })
+    fixture.cluster.apply('Subject', 'first', { subject: 'orders', schema: '"int"' })
     expect(await propose('Subject', 'second', { subject: 'orders', schema: '"int"' })).toMatchObject({
       allowed: false,
       reason: 'Conflict',
@@ -103,7 +103,7 @@ describe('a proposed Subject', () => {
     ['closed to the operator', new RequestError(401, 40101, 'no'), "rejected the operator's credentials"],
     ['not understood', new TypeError('a bug'), 'internal error of the operator'],
   ])('is allowed with a warning when the registry is %s', async (_, failure, why) => {
-    stage.registry.failure = failure
+    fixture.registry.failure = failure
     const decision = await propose('Subject', 'orders', { schema: '"int"' })
     expect(decision).toEqual({
       allowed: true,
@@ -112,9 +112,9 @@ describe('a proposed Subject', () => {
   })
 
   it('is allowed with a warning when the registry takes its time', async () => {
-    stage.registry.lookup = () => new Promise(() => undefined)
+    fixture.registry.lookup = () => new Promise(() => undefined)
     const decided = propose('Subject', 'orders', { schema: '"int"' })
-    await stage.clock.advance(4_000)
+    await fixture.clock.advance(4_000)
     expect(await decided).toEqual({ allowed: true, warnings: ['allowed without a check: no answer within 4000 ms'] })
   })
 })
@@ -132,7 +132,7 @@ describe('a proposed Connector', () => {
       allowed: true,
       warnings: [expect.stringMatching(/^WaitingForSubject: /)],
     })
-    expect(stage.worker.writes).toEqual([])
+    expect(fixture.worker.writes).toEqual([])
   })
 
   it('is refused when its class is nowhere', async () => {
@@ -144,7 +144,7 @@ describe('a proposed Connector', () => {
   })
 
   it('is refused when its connector is kept by somebody else', async () => {
-    await stage.worker.create('orders', { 'connector.class': 'Datagen', 'weir.owner': 'other/ns/orders' })
+    await fixture.worker.create('orders', { 'connector.class': 'Datagen', 'weir.owner': 'other/ns/orders' })
     const decision = await propose('Connector', 'orders', { class: 'Datagen', config: {} })
     expect(decision).toMatchObject({ allowed: false, reason: 'Conflict' })
   })
@@ -154,13 +154,13 @@ describe('a proposed RegistryMode', () => {
   const scope = { type: 'Subject', subject: 'orders' }
 
   it('is refused when its mode can not be entered', async () => {
-    await stage.registry.register('orders', { schema: '"int"' })
+    await fixture.registry.register('orders', { schema: '"int"' })
     expect(await propose('RegistryMode', 'm', { scope, mode: 'IMPORT' })).toMatchObject({
       allowed: false,
       reason: 'ScopeNotEmpty',
     })
     expect(await propose('RegistryMode', 'm', { scope, mode: 'IMPORT', force: true })).toEqual(FINE)
-    expect(stage.registry.writes).toEqual(['register orders'])
+    expect(fixture.registry.writes).toEqual(['register orders'])
   })
 
   it('comes with advice', async () => {

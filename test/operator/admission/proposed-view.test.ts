@@ -2,10 +2,10 @@ import { expect, it } from 'vitest'
 import { withProposed } from '../../../src/operator/admission/proposed-view.ts'
 import { externalObjectIndex } from '../../../src/operator/resources/index-values.ts'
 import { type Resource, resourceKeyOf } from '../../../src/operator/resources/resource.ts'
-import { MemoryCluster } from '../../support/memory-cluster.ts'
+import { FakeCluster } from '../../support/fake-cluster.ts'
 
 it('is what would be declared: the proposed resource in place of the one that has its name', () => {
-  const cluster = new MemoryCluster()
+  const cluster = new FakeCluster()
   const key = cluster.apply('Subject', 'a', { subject: 'old', schema: '"int"' })
   const other = cluster.apply('Subject', 'b', { subject: 'new', schema: '"int"' })
   const mode = cluster.apply('RegistryMode', 'm', { scope: { type: 'Registry' }, mode: 'READONLY' })

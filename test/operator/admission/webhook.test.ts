@@ -3,8 +3,8 @@ import { ApiError } from '../../../src/clients/kubernetes/api.ts'
 import { silentLogger } from '../../../src/config/logger.ts'
 import { startWebhook, type WebhookOptions } from '../../../src/operator/admission/webhook.ts'
 import { FakeClock } from '../../support/fake-clock.ts'
+import { FakeCluster } from '../../support/fake-cluster.ts'
 import { FakeSecrets } from '../../support/fake-secrets.ts'
-import { MemoryCluster } from '../../support/memory-cluster.ts'
 import { tlsOutcome } from '../../support/tls-outcome.ts'
 import { until } from '../../support/until.ts'
 
@@ -32,7 +32,7 @@ function serve(options: Partial<WebhookOptions> = {}, failure?: Error) {
       api,
       clock,
       logger: silentLogger(),
-      cluster: new MemoryCluster(),
+      cluster: new FakeCluster(),
       operatorNamespace: 'shop',
       namespaces: ['shop'],
       dryRunners,

@@ -1,10 +1,10 @@
 import { beforeEach, describe, expect, it } from 'vitest'
-import { createStage } from '../../support/stage.ts'
+import { createReconcilerFixture } from '../../support/reconciler-fixture.ts'
 
-let { clock, cluster, worker, connectors: operator } = createStage()
+let { clock, cluster, worker, connectors: operator } = createReconcilerFixture()
 
 beforeEach(() => {
-  ;({ clock, cluster, worker, connectors: operator } = createStage())
+  ;({ clock, cluster, worker, connectors: operator } = createReconcilerFixture())
 })
 
 const datagen = { class: 'Datagen', config: { topic: 'orders' } }

@@ -1,12 +1,12 @@
 import fc from 'fast-check'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { RequestError } from '../../../src/clients/http.ts'
-import { createStage } from '../../support/stage.ts'
+import { createReconcilerFixture } from '../../support/reconciler-fixture.ts'
 
-let { clock, cluster, worker, connectors: operator } = createStage()
+let { clock, cluster, worker, connectors: operator } = createReconcilerFixture()
 
 beforeEach(() => {
-  ;({ clock, cluster, worker, connectors: operator } = createStage())
+  ;({ clock, cluster, worker, connectors: operator } = createReconcilerFixture())
 })
 
 const datagen = { class: 'Datagen', config: { topic: 'orders' } }
@@ -109,7 +109,7 @@ describe('a Connector', () => {
     })
     await fc.assert(
       fc.asyncProperty(spec, fc.option(present), fc.option(spec), async (declared, before, changed) => {
-        ;({ cluster, worker, connectors: operator } = createStage())
+        ;({ cluster, worker, connectors: operator } = createReconcilerFixture())
         if (before !== null) worker.connectors.set('orders', { ...before, tasks: [], offsets: [] })
         const { settle, readiness, reconcile } = operator()
         const key = cluster.apply('Connector', 'orders', declared)

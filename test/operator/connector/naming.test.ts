@@ -1,15 +1,15 @@
 import { beforeEach, describe, expect, it } from 'vitest'
 import { findClaimants, resolveConnectorName } from '../../../src/operator/connector/naming.ts'
-import { createStage } from '../../support/stage.ts'
+import { createReconcilerFixture } from '../../support/reconciler-fixture.ts'
 
-let { cluster, worker, place, connectors: operator } = createStage()
+let { cluster, worker, runtimeConfigs, connectors: operator } = createReconcilerFixture()
 const datagen = { class: 'Datagen', config: { topic: 'orders' } }
 const named = (nameTemplate: string, allowsExplicitNames = false) => {
-  place.worker = { ...place.worker, nameTemplate, allowsExplicitNames }
+  runtimeConfigs.worker = { ...runtimeConfigs.worker, nameTemplate, allowsExplicitNames }
 }
 
 beforeEach(() => {
-  ;({ cluster, worker, place, connectors: operator } = createStage())
+  ;({ cluster, worker, runtimeConfigs, connectors: operator } = createReconcilerFixture())
 })
 
 describe('a worker with a template for names', () => {
@@ -27,8 +27,8 @@ describe('a worker with a template for names', () => {
     expect(readiness(key)).toBe('Ready=True/Succeeded')
     expect(worker.connectors.get(name)?.config).toMatchObject({ name })
     expect(cluster.get(key)?.status.connectorName).toBe(name)
-    expect(findClaimants(place.worker, name, cluster)).toEqual([cluster.get(key)])
-    expect(findClaimants(place.worker, `x${name}x`, cluster)).toEqual([])
+    expect(findClaimants(runtimeConfigs.worker, name, cluster)).toEqual([cluster.get(key)])
+    expect(findClaimants(runtimeConfigs.worker, `x${name}x`, cluster)).toEqual([])
     cluster.remove(key)
     await reconcile(key)
     await reconcile(key)
@@ -38,9 +38,9 @@ describe('a worker with a template for names', () => {
   it('takes spec.name as it is only where that is allowed', () => {
     const resource = cluster.get(cluster.apply('Connector', 'a', { ...datagen, name: 'Orders' }))!
     named('{namespace}.{name}')
-    expect(resolveConnectorName(place.worker, resource)).toBe('default.Orders')
+    expect(resolveConnectorName(runtimeConfigs.worker, resource)).toBe('default.Orders')
     named('{namespace}.{name}', true)
-    expect(resolveConnectorName(place.worker, resource)).toBe('Orders')
+    expect(resolveConnectorName(runtimeConfigs.worker, resource)).toBe('Orders')
   })
 
   it('lets one of two have a name, however they come by it', async () => {

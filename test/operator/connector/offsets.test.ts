@@ -1,10 +1,10 @@
 import { beforeEach, describe, expect, it } from 'vitest'
-import { createStage } from '../../support/stage.ts'
+import { createReconcilerFixture } from '../../support/reconciler-fixture.ts'
 
-let { clock, cluster, worker, connectors: operator } = createStage()
+let { clock, cluster, worker, connectors: operator } = createReconcilerFixture()
 
 beforeEach(() => {
-  ;({ clock, cluster, worker, connectors: operator } = createStage())
+  ;({ clock, cluster, worker, connectors: operator } = createReconcilerFixture())
 })
 
 const datagen = { class: 'Datagen', config: { topic: 'orders' } }
@@ -36,7 +36,7 @@ describe('offsets', () => {
     const key = cluster.apply('Connector', 'orders', { ...datagen, offsets: operation('rewind') })
     await operator().settle(key)
     const writes = worker.writes.length
-    ;({ cluster, connectors: operator } = createStage({ worker }))
+    ;({ cluster, connectors: operator } = createReconcilerFixture({ worker }))
     const requeue = cluster.apply('Connector', 'orders', { ...datagen, offsets: operation('rewind') })
     await operator().settle(requeue)
     expect(worker.writes.slice(writes)).toEqual([])

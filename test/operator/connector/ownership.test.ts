@@ -1,13 +1,13 @@
 import { beforeEach, describe, expect, it } from 'vitest'
-import { createStage } from '../../support/stage.ts'
+import { createReconcilerFixture } from '../../support/reconciler-fixture.ts'
 
-let { cluster, worker, place, connectors: operator } = createStage()
+let { cluster, worker, runtimeConfigs, connectors: operator } = createReconcilerFixture()
 const datagen = { class: 'Datagen', config: { topic: 'orders' } }
 const config = () => worker.connectors.get('orders')?.config
 
 beforeEach(() => {
-  ;({ cluster, worker, place, connectors: operator } = createStage())
-  place.worker = { ...place.worker, writesOwnerMarker: false }
+  ;({ cluster, worker, runtimeConfigs, connectors: operator } = createReconcilerFixture())
+  runtimeConfigs.worker = { ...runtimeConfigs.worker, writesOwnerMarker: false }
 })
 
 describe('a worker whose connectors carry no mark', () => {
@@ -21,10 +21,10 @@ describe('a worker whose connectors carry no mark', () => {
   })
 
   it('has the mark taken off what had it', async () => {
-    place.worker = { ...place.worker, writesOwnerMarker: true }
+    runtimeConfigs.worker = { ...runtimeConfigs.worker, writesOwnerMarker: true }
     const key = cluster.apply('Connector', 'orders', datagen)
     await operator().settle(key)
-    place.worker = { ...place.worker, writesOwnerMarker: false }
+    runtimeConfigs.worker = { ...runtimeConfigs.worker, writesOwnerMarker: false }
     await operator().settle(key)
     expect(config()).not.toHaveProperty('weir.owner')
     expect(worker.writes).toEqual(['create orders', 'putConfig orders'])

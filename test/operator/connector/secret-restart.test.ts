@@ -1,12 +1,12 @@
 import { beforeEach, describe, expect, it } from 'vitest'
 import { RequestError } from '../../../src/clients/http.ts'
-import { SPELLINGS } from '../../support/spellings.ts'
-import { createStage } from '../../support/stage.ts'
+import { createReconcilerFixture } from '../../support/reconciler-fixture.ts'
+import { SECRET_ENCODINGS } from '../../support/secret-encodings.ts'
 
-let { clock, cluster, worker, place, connectors: operator } = createStage()
+let { clock, cluster, worker, runtimeConfigs, connectors: operator } = createReconcilerFixture()
 
 beforeEach(() => {
-  ;({ clock, cluster, worker, place, connectors: operator } = createStage())
+  ;({ clock, cluster, worker, runtimeConfigs, connectors: operator } = createReconcilerFixture())
 })
 
 const secretKeyRef = { name: 's3', key: 'secret' }
@@ -117,12 +117,12 @@ describe('a Secret that the operator reads', () => {
   const inClear = taking({ resolve: 'Operator' })
 
   beforeEach(() => {
-    place.worker = { ...place.worker, allowsInlineSecrets: true }
+    runtimeConfigs.worker = { ...runtimeConfigs.worker, allowsInlineSecrets: true }
     cluster.secrets.set('default/s3', { secret: 'hunter2hunter2' })
   })
 
   it('is not sent unless the configuration allows it', async () => {
-    place.worker = { ...place.worker, allowsInlineSecrets: false }
+    runtimeConfigs.worker = { ...runtimeConfigs.worker, allowsInlineSecrets: false }
     const { settle, readiness, condition } = operator()
     const key = cluster.apply('Connector', 'orders', inClear)
     await settle(key)
@@ -159,7 +159,7 @@ describe('a Secret that the operator reads', () => {
     worker.failure = undefined
     await settle(key)
     const connector = worker.connectors.get('orders')!
-    const spelled = Object.values(SPELLINGS).map((spelling) => spelling('hunter2hunter2'))
+    const spelled = Object.values(SECRET_ENCODINGS).map((spelling) => spelling('hunter2hunter2'))
     connector.tasks = [{ state: 'FAILED', trace: `Error: 403 for ${spelled.join('\n')}` }]
     await operator().reconcile(key)
     expect(cluster.get(key)?.status.failedTasks).toHaveLength(1)

@@ -1,11 +1,11 @@
 import { beforeEach, describe, expect, it } from 'vitest'
 import type { ResourceKey, ResourceKind } from '../../../src/operator/resources/resource.ts'
-import { createStage } from '../../support/stage.ts'
+import { createReconcilerFixture } from '../../support/reconciler-fixture.ts'
 
-let stage = createStage()
+let fixture = createReconcilerFixture()
 
 beforeEach(() => {
-  stage = createStage()
+  fixture = createReconcilerFixture()
 })
 
 const MINUTE_MS = 60_000
@@ -18,7 +18,7 @@ async function fight<K extends ResourceKind>(
 ): Promise<readonly boolean[]> {
   const outcomes: boolean[] = []
   for (let time = 0; time < times; time++) {
-    await stage.clock.advance(MINUTE_MS)
+    await fixture.clock.advance(MINUTE_MS)
     change()
     await operator.settle(key)
     outcomes.push(isRight())
@@ -28,9 +28,9 @@ async function fight<K extends ResourceKind>(
 
 describe('a fight about drift', () => {
   it('of a Connector is given up after three corrections, and tried again each five minutes', async () => {
-    const { cluster, worker } = stage
+    const { cluster, worker } = fixture
     const key = cluster.apply('Connector', 'orders', { class: 'Datagen', config: { topic: 'orders' } })
-    const operator = stage.connectors()
+    const operator = fixture.connectors()
     await operator.settle(key)
     const change = () => {
       const there = worker.connectors.get('orders')!
@@ -48,9 +48,9 @@ describe('a fight about drift', () => {
   })
 
   it('of a RegistryMode is given up as well', async () => {
-    const { cluster, registry } = stage
+    const { cluster, registry } = fixture
     const key = cluster.apply('RegistryMode', 'freeze', { mode: 'READONLY' })
-    const operator = stage.modes()
+    const operator = fixture.modes()
     await operator.settle(key)
     const change = () => void registry.putMode('READWRITE')
     const outcomes: string[] = []
@@ -63,9 +63,9 @@ describe('a fight about drift', () => {
   })
 
   it('is none when changes are rare', async () => {
-    const { cluster, worker, clock } = stage
+    const { cluster, worker, clock } = fixture
     const key = cluster.apply('Connector', 'orders', { class: 'Datagen', config: { topic: 'orders' } })
-    const operator = stage.connectors()
+    const operator = fixture.connectors()
     await operator.settle(key)
     for (let time = 0; time < 6; time++) {
       await clock.advance(4 * MINUTE_MS)
@@ -77,9 +77,9 @@ describe('a fight about drift', () => {
   })
 
   it('is not about what the resource itself asks for', async () => {
-    const { cluster, worker } = stage
+    const { cluster, worker } = fixture
     const key = cluster.apply('Connector', 'orders', { class: 'Datagen', config: { topic: '0' } })
-    const operator = stage.connectors()
+    const operator = fixture.connectors()
     for (let time = 1; time <= 6; time++) {
       cluster.apply('Connector', 'orders', { class: 'Datagen', config: { topic: String(time) } })
       await operator.settle(key)

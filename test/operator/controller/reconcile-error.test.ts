@@ -2,20 +2,20 @@ import { beforeEach, describe, expect, it } from 'vitest'
 import { RequestError } from '../../../src/clients/http.ts'
 import { ClusterError } from '../../../src/clients/kubernetes/cluster-error.ts'
 import type { ResourceKey } from '../../../src/operator/resources/resource.ts'
-import { createStage } from '../../support/stage.ts'
+import { createReconcilerFixture } from '../../support/reconciler-fixture.ts'
 
 // A Connector that reads a ConfigMap: trouble may be the worker's or that of the place where resources live.
 
-let stage = createStage()
+let fixture = createReconcilerFixture()
 let key: ResourceKey<'Connector'>
-let operator: ReturnType<typeof stage.connectors>
+let operator: ReturnType<typeof fixture.connectors>
 
 beforeEach(async () => {
-  stage = createStage()
-  stage.cluster.configMaps.set('default/base', { topic: 'orders' })
+  fixture = createReconcilerFixture()
+  fixture.cluster.configMaps.set('default/base', { topic: 'orders' })
   const spec = { class: 'Datagen', configFrom: [{ configMapRef: { name: 'base' } }] }
-  key = stage.cluster.apply('Connector', 'orders', spec)
-  operator = stage.connectors()
+  key = fixture.cluster.apply('Connector', 'orders', spec)
+  operator = fixture.connectors()
   await operator.settle(key)
 })
 
@@ -24,7 +24,7 @@ const failing = (error: Error) => () => Promise.reject(error)
 describe('trouble with the API server', () => {
   it('is not blamed on the worker when it has to be granted', async () => {
     const message = 'configmaps "base" is forbidden: User "weir" cannot get resource "configmaps"'
-    stage.cluster.configMap = failing(new ClusterError('forbidden', message))
+    fixture.cluster.configMap = failing(new ClusterError('forbidden', message))
     expect(await operator.reconcile(key)).toBe('rate-limited')
     expect(operator.readiness(key)).toBe('Stalled/Forbidden')
     expect(operator.condition(key, 'Ready')).toMatchObject({ status: 'Unknown', message })
@@ -32,10 +32,10 @@ describe('trouble with the API server', () => {
 
   it('keeps what was ready so for a minute, then says what does not answer', async () => {
     const message = 'the API server at 127.0.0.1:6443 does not answer: ECONNREFUSED'
-    stage.cluster.configMap = failing(new ClusterError('unreachable', message))
+    fixture.cluster.configMap = failing(new ClusterError('unreachable', message))
     expect(await operator.reconcile(key)).toBe('rate-limited')
     expect(operator.readiness(key)).toBe('Ready=True/Succeeded')
-    await stage.clock.advance(61_000)
+    await fixture.clock.advance(61_000)
     await operator.reconcile(key)
     expect(operator.readiness(key)).toBe('Reconciling/InternalError')
     expect(operator.condition(key, 'Ready')).toMatchObject({ status: 'Unknown', message })
@@ -44,16 +44,16 @@ describe('trouble with the API server', () => {
 
 describe('trouble with a runtime', () => {
   it('gets a minute of grace each time that it begins', async () => {
-    const { status, connectors } = stage.worker
+    const { status, connectors } = fixture.worker
     const away = () => Promise.reject(new RequestError(0, 0, 'ECONNREFUSED'))
     expect(connectors.size).toBe(1)
     for (let time = 0; time < 3; time++) {
-      stage.worker.status = away
+      fixture.worker.status = away
       await operator.reconcile(key)
-      await stage.clock.advance(40_000)
+      await fixture.clock.advance(40_000)
       await operator.reconcile(key)
       expect(operator.readiness(key)).toBe('Ready=True/Succeeded')
-      stage.worker.status = status
+      fixture.worker.status = status
       await operator.settle(key)
     }
   })
@@ -63,10 +63,10 @@ describe('a change that a runtime does not take', () => {
   const unavailable = () => Promise.reject(new RequestError(503, 503, 'unavailable'))
 
   it('is never reported as in force, although the old configuration was ready', async () => {
-    stage.worker.putConfig = unavailable
-    stage.cluster.apply('Connector', 'orders', { class: 'Datagen', config: { topic: 'payments' } })
+    fixture.worker.putConfig = unavailable
+    fixture.cluster.apply('Connector', 'orders', { class: 'Datagen', config: { topic: 'payments' } })
     await operator.reconcile(key)
-    expect(stage.cluster.get(key)?.status.observedGeneration).toBe(stage.cluster.get(key)?.metadata.generation)
+    expect(fixture.cluster.get(key)?.status.observedGeneration).toBe(fixture.cluster.get(key)?.metadata.generation)
     expect(operator.readiness(key)).toBe('Reconciling/WorkerUnreachable')
     expect(operator.condition(key, 'Ready')?.status).toBe('Unknown')
     await operator.reconcile(key)
@@ -74,32 +74,32 @@ describe('a change that a runtime does not take', () => {
   })
 
   it('is not reported as in force either while the worker can not even be read', async () => {
-    stage.worker.get = unavailable
-    stage.cluster.apply('Connector', 'orders', { class: 'Datagen', config: { topic: 'payments' } })
+    fixture.worker.get = unavailable
+    fixture.cluster.apply('Connector', 'orders', { class: 'Datagen', config: { topic: 'payments' } })
     await operator.reconcile(key)
     expect(operator.readiness(key)).toBe('Reconciling/WorkerUnreachable')
   })
 
   it('counts as one, too, when it comes from a ConfigMap and leaves the generation as it is', async () => {
-    const { get } = stage.worker
-    stage.worker.get = unavailable
-    stage.cluster.configMaps.set('default/base', { topic: 'payments' })
+    const { get } = fixture.worker
+    fixture.worker.get = unavailable
+    fixture.cluster.configMaps.set('default/base', { topic: 'payments' })
     await operator.reconcile(key)
     expect(operator.readiness(key)).toBe('Reconciling/WorkerUnreachable')
-    stage.worker.get = get
+    fixture.worker.get = get
     await operator.settle(key)
     expect(operator.readiness(key)).toBe('Ready=True/Succeeded')
-    expect(stage.worker.connectors.get('orders')?.config).toMatchObject({ topic: 'payments' })
+    expect(fixture.worker.connectors.get('orders')?.config).toMatchObject({ topic: 'payments' })
   })
 
   it('is not reported as in force in a registry that does not answer', async () => {
-    const subject = stage.cluster.apply('Subject', 'orders-value', { schema: '"string"' })
-    const subjects = stage.subjects()
+    const subject = fixture.cluster.apply('Subject', 'orders-value', { schema: '"string"' })
+    const subjects = fixture.subjects()
     await subjects.settle(subject)
-    stage.registry.versions = unavailable
-    stage.registry.lookup = unavailable
-    stage.registry.register = unavailable
-    stage.cluster.apply('Subject', 'orders-value', { schema: '"bytes"' })
+    fixture.registry.versions = unavailable
+    fixture.registry.lookup = unavailable
+    fixture.registry.register = unavailable
+    fixture.cluster.apply('Subject', 'orders-value', { schema: '"bytes"' })
     await subjects.reconcile(subject)
     expect(subjects.readiness(subject)).toBe('Reconciling/RegistryUnreachable')
   })
@@ -109,14 +109,14 @@ describe('workers that share out their work', () => {
   const rebalancing = () => Promise.reject(new RequestError(409, 409, 'rebalance in process', { retriable: true }))
 
   it('are asked again soon, and what was Ready stays so for the grace of their entry', async () => {
-    stage.place.worker = { ...stage.place.worker, readinessGracePeriodMs: 20_000 }
-    stage.worker.get = rebalancing
+    fixture.runtimeConfigs.worker = { ...fixture.runtimeConfigs.worker, readinessGracePeriodMs: 20_000 }
+    fixture.worker.get = rebalancing
     const pauses: unknown[] = []
     for (let count = 0; count < 6; count++) {
       const requeue = await operator.reconcile(key)
       pauses.push(requeue)
       if (operator.readiness(key) !== 'Ready=True/Succeeded') break
-      await stage.clock.advance(typeof requeue === 'string' ? 60_000 : requeue.afterMs)
+      await fixture.clock.advance(typeof requeue === 'string' ? 60_000 : requeue.afterMs)
     }
     expect(pauses).toEqual([1_000, 1_000, 2_000, 4_000, 8_000, 15_000].map((afterMs) => ({ afterMs })))
     await operator.reconcile(key)
@@ -124,15 +124,15 @@ describe('workers that share out their work', () => {
   })
 
   it.each(['UNASSIGNED', 'RESTARTING'] as const)('leave a task %s for a while', async (state) => {
-    const { tasks } = stage.worker.connectors.get('orders')!
+    const { tasks } = fixture.worker.connectors.get('orders')!
     tasks[0] = { state }
     expect(await operator.reconcile(key)).toEqual({ afterMs: 2_000 })
     expect(operator.readiness(key)).toBe('Ready=True/Succeeded')
-    expect(stage.cluster.get(key)?.status.tasks?.summary).toBe('0/1')
-    await stage.clock.advance(59_000)
+    expect(fixture.cluster.get(key)?.status.tasks?.summary).toBe('0/1')
+    await fixture.clock.advance(59_000)
     await operator.reconcile(key)
     expect(operator.readiness(key)).toBe('Ready=True/Succeeded')
-    await stage.clock.advance(1_000)
+    await fixture.clock.advance(1_000)
     await operator.reconcile(key)
     expect(operator.readiness(key)).toBe('Ready=Unknown/Rebalancing')
     tasks[0] = { state: 'RUNNING' }
@@ -143,7 +143,7 @@ describe('workers that share out their work', () => {
 
 describe('an error of the operator itself', () => {
   it('is no fault of a runtime, and is tried again', async () => {
-    stage.cluster.configMap = failing(new TypeError('x is not a function'))
+    fixture.cluster.configMap = failing(new TypeError('x is not a function'))
     expect(await operator.reconcile(key)).toBe('rate-limited')
     expect(operator.readiness(key)).toBe('Reconciling/InternalError')
     expect(operator.condition(key, 'Ready')?.message).not.toContain('x is not a function')

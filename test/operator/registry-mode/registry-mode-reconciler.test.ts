@@ -1,11 +1,11 @@
 import { beforeEach, describe, expect, it } from 'vitest'
 import type { ResourceKey } from '../../../src/operator/resources/resource.ts'
-import { createStage } from '../../support/stage.ts'
+import { createReconcilerFixture } from '../../support/reconciler-fixture.ts'
 
-let { clock, cluster, registry, subjects, modes: operator } = createStage()
+let { clock, cluster, registry, subjects, modes: operator } = createReconcilerFixture()
 
 beforeEach(() => {
-  ;({ clock, cluster, registry, subjects, modes: operator } = createStage())
+  ;({ clock, cluster, registry, subjects, modes: operator } = createReconcilerFixture())
 })
 
 const legacy = { type: 'Context', context: '.legacy' }

@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest'
 import { parseResource } from '../../../src/operator/resources/parse.ts'
 import { RESOURCE_KINDS } from '../../../src/operator/resources/resource.ts'
-import { trialsOf } from '../../support/bounds.ts'
+import { boundaryCasesOf } from '../../support/crd-bounds.ts'
 
 // A real API server judges the same manifests in test/e2e/crds.test.ts.
 
 describe.each(RESOURCE_KINDS)('each field of a %s', (kind) => {
-  const { at, past } = trialsOf(kind)
+  const { at, past } = boundaryCasesOf(kind)
 
   it('is taken at its bounds', () => {
     const refused = at.flatMap(({ what, resource }) =>

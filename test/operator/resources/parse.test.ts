@@ -1,22 +1,22 @@
 import { describe, expect, it } from 'vitest'
 import { immutableFieldError } from '../../../src/operator/resources/immutable-fields.ts'
 import { parseResource } from '../../../src/operator/resources/parse.ts'
-import { BAD, GOOD, MOVED } from '../../support/manifests.ts'
+import { IMMUTABLE_FIELD_CHANGES, INVALID_MANIFESTS, VALID_MANIFESTS } from '../../support/manifests.ts'
 
 // A real API server judges the same manifests in test/e2e/crds.test.ts.
 
 describe('a manifest', () => {
-  it.each(GOOD)('is taken: $what', ({ resource }) => {
+  it.each(VALID_MANIFESTS)('is taken: $what', ({ resource }) => {
     expect(parseResource(resource)).toMatchObject({ errors: [], declared: { kind: resource.kind } })
   })
 
-  it.each(BAD)('is refused with a sentence that names the field: $what', ({ resource, message }) => {
+  it.each(INVALID_MANIFESTS)('is refused with a sentence that names the field: $what', ({ resource, message }) => {
     const { declared, errors } = parseResource(resource)
     expect(declared).toBeUndefined()
     expect(errors.map((fault) => fault.message).join('\n')).toMatch(message)
   })
 
-  it.each(MOVED)('may not become something else: $field', ({ before, after, field }) => {
+  it.each(IMMUTABLE_FIELD_CHANGES)('may not become something else: $field', ({ before, after, field }) => {
     const was = parseResource(before).declared!
     const is = parseResource({ ...before, spec: { ...before.spec, ...after } }).declared!
     expect(immutableFieldError(was.kind, was.spec, was.spec)).toBeUndefined()

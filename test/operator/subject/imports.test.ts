@@ -1,10 +1,10 @@
 import { beforeEach, describe, expect, it } from 'vitest'
-import { createStage } from '../../support/stage.ts'
+import { createReconcilerFixture } from '../../support/reconciler-fixture.ts'
 
-let { cluster, registry, subjects: operator } = createStage()
+let { cluster, registry, subjects: operator } = createReconcilerFixture()
 
 beforeEach(() => {
-  ;({ cluster, registry, subjects: operator } = createStage())
+  ;({ cluster, registry, subjects: operator } = createReconcilerFixture())
 })
 
 type Field = { readonly name: string; readonly type: string; readonly default?: unknown }

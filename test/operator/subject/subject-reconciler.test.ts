@@ -1,11 +1,11 @@
 import { beforeEach, describe, expect, it } from 'vitest'
 import { RequestError } from '../../../src/clients/http.ts'
-import { createStage } from '../../support/stage.ts'
+import { createReconcilerFixture } from '../../support/reconciler-fixture.ts'
 
-let { clock, cluster, registry, subjects: operator } = createStage()
+let { clock, cluster, registry, subjects: operator } = createReconcilerFixture()
 
 beforeEach(() => {
-  ;({ clock, cluster, registry, subjects: operator } = createStage())
+  ;({ clock, cluster, registry, subjects: operator } = createReconcilerFixture())
 })
 
 type Field = { readonly name: string; readonly type: string; readonly default?: unknown }

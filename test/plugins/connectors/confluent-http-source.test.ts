@@ -1,12 +1,12 @@
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { confluentHttpSource } from '../../../src/plugins/connectors/http-source/confluent.ts'
 import { type RawConfig, runSource, validateConfig } from '../../../src/sdk/index.ts'
-import { type Reacts, startHttpServer } from '../../support/http-server.ts'
+import { type Responder, startHttpServer } from '../../support/http-server.ts'
 
 const ITEMS = Array.from({ length: 7 }, (_, id) => ({ id, meta: { at: `2026-01-0${id + 1}` } }))
 
 describe("the HTTP source by Confluent's keys", () => {
-  it.each<[string, RawConfig, Reacts, readonly string[]]>([
+  it.each<[string, RawConfig, Responder, readonly string[]]>([
     [
       'SIMPLE_INCREMENTING',
       { 'http.request.parameters': 'limit=3&from=${offset}', 'http.initial.offset': '1' },

@@ -1,7 +1,7 @@
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { httpSink } from '../../../src/plugins/connectors/http-sink/sink.ts'
 import { defineSink, type HarnessRecord, type ReportRecord, RetriableError, runSink } from '../../../src/sdk/index.ts'
-import { inTurn, OK, type Reacts, startHttpServer } from '../../support/http-server.ts'
+import { OK, type Responder, repliesInOrder, startHttpServer } from '../../support/http-server.ts'
 
 describe('the reports of the HTTP sink', () => {
   const REPORTS = { 'reporter.bootstrap.servers': 'ignored:9092' }
@@ -61,7 +61,7 @@ describe('the reports of the HTTP sink', () => {
   })
 
   it('are written once, although other records of the batch are retried', async () => {
-    const { run } = await start(inTurn(OK, { status: 503 }, OK), { ...REPORTS, 'retry.backoff.ms': '1' })
+    const { run } = await start(repliesInOrder(OK, { status: 503 }, OK), { ...REPORTS, 'retry.backoff.ms': '1' })
     await expect(run.put(values('a', 'b'))).rejects.toThrow(/503/)
     expect(run.reported).toHaveLength(1)
   })
@@ -86,7 +86,7 @@ describe('the reports of the HTTP sink', () => {
   })
 })
 
-async function start(react: Reacts, config: Readonly<Record<string, string>> = {}) {
+async function start(react: Responder, config: Readonly<Record<string, string>> = {}) {
   const server = await startHttpServer(react)
   const run = await runSink(httpSink, { config: { 'http.api.url': server.url, ...config } })
   onTestFinished(() => run.stop())

@@ -12,7 +12,7 @@ import {
   struct,
   validateConfig,
 } from '../../../src/sdk/index.ts'
-import { inTurn, OK, type Reacts, type Reply, startHttpServer } from '../../support/http-server.ts'
+import { OK, type Reply, type Responder, repliesInOrder, startHttpServer } from '../../support/http-server.ts'
 
 describe('the HTTP sink', () => {
   it('sends each value as a body of its own, one after the other, over one connection', async () => {
@@ -98,7 +98,7 @@ describe('the HTTP sink', () => {
     ['503', { status: 503, body: 'over  load' }, /answered 503: over load/],
     ['an answer that is cut', 'half', /: aborted/],
   ])('comes again after %s, with what was not taken yet only', async (_, failure, reason) => {
-    const { run, server } = await start(inTurn(OK, failure, OK))
+    const { run, server } = await start(repliesInOrder(OK, failure, OK))
     const records = values('a', 'b', 'c')
     await expect(run.put(records)).rejects.toMatchObject({ code: 'retriable', message: expect.stringMatching(reason) })
     await run.put(records)
@@ -107,7 +107,7 @@ describe('the HTTP sink', () => {
   })
 
   it('sends again what it had of a partition that was taken from it meanwhile', async () => {
-    const { run, server } = await start(inTurn(OK, OK, { status: 503 }, OK))
+    const { run, server } = await start(repliesInOrder(OK, OK, { status: 503 }, OK))
     const records = [
       { topic: 't', offset: 1, value: 'a' },
       { topic: 't-0', offset: 2, value: 'b' },
@@ -139,7 +139,7 @@ describe('the HTTP sink', () => {
   })
 
   it('comes again after a connection that is cut, at once on a new one when it was an old one', async () => {
-    const { run, server } = await start(inTurn('cut', OK, 'cut', OK))
+    const { run, server } = await start(repliesInOrder('cut', OK, 'cut', OK))
     await expect(run.put(values('a', 'b'))).rejects.toMatchObject({
       code: 'retriable',
       message: expect.stringMatching(/^POST http:\/\/127\.0\.0\.1:\d+\/in: socket hang up$/),
@@ -165,7 +165,9 @@ describe('the HTTP sink', () => {
   })
 
   it('gives up when nothing gets through for max.retries, and not before', async () => {
-    const { run } = await start(inTurn({ status: 503 }, { status: 503 }, OK, { status: 503 }), { 'max.retries': '2' })
+    const { run } = await start(repliesInOrder({ status: 503 }, { status: 503 }, OK, { status: 503 }), {
+      'max.retries': '2',
+    })
     const records = values('a', 'b')
     const outcome = () => run.put(records).catch((error: Error) => error)
     const outcomes = [await outcome(), await outcome(), await outcome(), await outcome(), await outcome()]
@@ -338,7 +340,7 @@ describe('its configuration', () => {
   })
 })
 
-async function start(react: Reacts, config: Readonly<Record<string, string>> = {}, path = '/in') {
+async function start(react: Responder, config: Readonly<Record<string, string>> = {}, path = '/in') {
   const server = await startHttpServer(react)
   const run = await runSink(httpSink, { config: { 'http.api.url': `${server.url}${path}`, ...config } })
   onTestFinished(() => run.stop())

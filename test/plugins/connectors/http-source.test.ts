@@ -1,7 +1,7 @@
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { httpSource } from '../../../src/plugins/connectors/http-source/source.ts'
 import { runSource, type SourceRecord, validateConfig } from '../../../src/sdk/index.ts'
-import { inTurn, OK, type Reacts, type Reply, startHttpServer } from '../../support/http-server.ts'
+import { OK, type Reply, type Responder, repliesInOrder, startHttpServer } from '../../support/http-server.ts'
 
 const ITEMS = Array.from({ length: 7 }, (_, n) => ({ id: n, at: `2026-01-0${n + 1}` }))
 
@@ -26,7 +26,7 @@ describe('the HTTP source', () => {
     expect(server.seen[0]).toMatchObject({ method: 'GET', path: '/items?a=1', headers: { 'x-who': 'me' } })
   })
 
-  it.each<[string, Readonly<Record<string, string>>, Reacts, readonly string[]]>([
+  it.each<[string, Readonly<Record<string, string>>, Responder, readonly string[]]>([
     [
       'the header Link',
       { paging: 'link' },
@@ -190,7 +190,7 @@ describe('its configuration', () => {
   })
 
   it('leaves out keys and times where nothing points to them', async () => {
-    const { run } = await start(inTurn({ status: 200, body: '{"id":1}' }, OK))
+    const { run } = await start(repliesInOrder({ status: 200, body: '{"id":1}' }, OK))
     expect(await run.take(1)).toMatchObject([{ key: null, timestampMs: null, value: { id: 1 } }])
   })
 })
@@ -199,21 +199,26 @@ function json(value: unknown): string {
   return JSON.stringify(value)
 }
 
-function byOffset(size: number, list: readonly unknown[] = ITEMS): Reacts {
+function byOffset(size: number, list: readonly unknown[] = ITEMS): Responder {
   return ({ path }) => {
     const from = Number(/offset=(\d+)/.exec(path)?.[1])
     return { status: 200, body: json(list.slice(from, from + size)) }
   }
 }
 
-function byPage(size: number, list: readonly unknown[] = ITEMS): Reacts {
+function byPage(size: number, list: readonly unknown[] = ITEMS): Responder {
   return ({ path }) => {
     const from = (Number(/page=(\d+)/.exec(path)?.[1]) - 1) * size
     return { status: 200, body: json(list.slice(from, from + size)) }
   }
 }
 
-async function start(react: Reacts, config: Readonly<Record<string, string>> = {}, from?: SourceRecord, url?: string) {
+async function start(
+  react: Responder,
+  config: Readonly<Record<string, string>> = {},
+  from?: SourceRecord,
+  url?: string,
+) {
   const server = await startHttpServer(react)
   const run = runSource(httpSource, {
     config: { topic: 'items', url: `${url ?? server.url}/items?a=1`, 'poll.interval.ms': '1', ...config },

@@ -3,13 +3,13 @@ import { type ClientCredentials, clientCredentials } from '../../../src/plugins/
 import { createTransport } from '../../../src/plugins/connectors/http/transport.ts'
 import { httpSink } from '../../../src/plugins/connectors/http-sink/sink.ts'
 import { runSink, UNRESTRICTED } from '../../../src/sdk/index.ts'
-import { inTurn, OK, type Reply, startHttpServer } from '../../support/http-server.ts'
+import { OK, type Reply, repliesInOrder, startHttpServer } from '../../support/http-server.ts'
 
 const { signal } = new AbortController()
 
 describe('client credentials of OAuth2', () => {
   it('ask for a token once, whoever needs it meanwhile, and again shortly before it ends', async () => {
-    const { authorization, server, clock } = await start(inTurn(token('one', 600), token('two', 600)))
+    const { authorization, server, clock } = await start(repliesInOrder(token('one', 600), token('two', 600)))
     expect(await Promise.all([authorization.header(signal), authorization.header(signal)])).toEqual([
       'Bearer one',
       'Bearer one',
@@ -22,7 +22,7 @@ describe('client credentials of OAuth2', () => {
   })
 
   it('ask for a new one after a refusal, but not twice for one that was replaced already', async () => {
-    const { authorization, server } = await start(inTurn(token('one', 600), token('two', 600)))
+    const { authorization, server } = await start(repliesInOrder(token('one', 600), token('two', 600)))
     const old = (await authorization.header(signal))!
     expect(authorization.refused(old)).toBe(true)
     expect(await authorization.header(signal)).toBe('Bearer two')
@@ -64,7 +64,7 @@ describe('client credentials of OAuth2', () => {
   })
 
   it('send what a sink has with a new token when the old one is not taken any more', async () => {
-    const tokens = await startHttpServer(inTurn(token('old', 600), token('new', 600)))
+    const tokens = await startHttpServer(repliesInOrder(token('old', 600), token('new', 600)))
     const server = await startHttpServer(({ headers }) =>
       headers.authorization === 'Bearer new' ? OK : { status: 401 },
     )

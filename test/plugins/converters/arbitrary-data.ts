@@ -19,7 +19,7 @@ import {
   TIME,
   TIMESTAMP,
 } from '../../../src/sdk/index.ts'
-import { anyText } from '../../support/any-text.ts'
+import { arbitraryText } from '../../support/arbitrary-text.ts'
 
 /** A schema and values of it. */
 export type Typed = { readonly schema: Schema; readonly value: fc.Arbitrary<unknown> }
@@ -37,7 +37,7 @@ const scalars: readonly Typed[] = [
   { schema: FLOAT32, value: fc.float({ noNaN: true, noDefaultInfinity: true }).map((value) => value + 0) },
   { schema: FLOAT64, value: anyFloat64 },
   { schema: BOOLEAN, value: fc.boolean() },
-  { schema: STRING, value: anyText() },
+  { schema: STRING, value: arbitraryText() },
   { schema: BYTES, value: fc.uint8Array({ maxLength: 40 }).map((bytes) => Buffer.from(bytes)) },
   {
     schema: decimal(3),

@@ -17,7 +17,7 @@ let registry: TestRegistry
 beforeAll(async () => {
   registry = await startTestRegistry()
 })
-beforeEach(() => registry.startOver())
+beforeEach(() => registry.reset())
 afterAll(() => registry.stop())
 
 type Options = Readonly<Record<string, string>>
@@ -94,7 +94,7 @@ describe('allow.optional.map.keys', () => {
 
   it('writes a map as one whose keys may be null', async () => {
     expect((await throughAvro(counts, value, {})).avro).toMatchObject({ type: 'array' })
-    registry.startOver()
+    registry.reset()
     const { avro, read } = await throughAvro(counts, value, { 'allow.optional.map.keys': 'true' })
     expect(avro).toEqual({ type: 'map', values: 'int' })
     expect(read.value).toEqual(value)
@@ -154,7 +154,7 @@ describe('discard.type.doc.default', () => {
 
   it('writes that documentation to the fields again', async () => {
     const { schema, value } = await fromAvro(avro, '060000', on)
-    registry.startOver()
+    registry.reset()
     const written = await throughAvro(schema!, value, on)
     expect(written.avro).toMatchObject({
       doc: 'of the record',
@@ -172,7 +172,7 @@ it('tells a default that came from Avro to Connect, too, where that of types is 
   const schema = struct('S', { n: { ...INT32, default: 1, parameters } })
   const on = await throughAvro(schema, { n: 1 }, { 'discard.type.doc.default': 'true' })
   expect(on.avro).toMatchObject({ fields: [{ type: { 'connect.default': 1, 'connect.parameters': parameters } }] })
-  registry.startOver()
+  registry.reset()
   const off = await throughAvro(schema, { n: 1 }, {})
   expect(off.avro).toMatchObject({ fields: [{ type: 'int', default: 1 }] })
 })
@@ -207,7 +207,7 @@ describe('generalized.sum.type.support', () => {
 
   it('writes them as unions and enums again', async () => {
     const { schema, value } = await fromAvro(avro, '0402780202', on)
-    registry.startOver()
+    registry.reset()
     const { avro: written, read } = await throughAvro(schema!, value, on)
     expect(written['fields']).toMatchObject([
       { type: ['null', 'int', 'string'] },
@@ -245,7 +245,7 @@ describe('a fixed', () => {
       name: 'x.Two',
       parameters: { 'connect.fixed.size': '2' },
     })
-    registry.startOver()
+    registry.reset()
     const { avro: written, bytes } = await throughAvro(read.schema!, read.value, {})
     expect(bytes.subarray(5).toString('hex')).toBe('0102020304ffff85')
     expect(written['fields']).toMatchObject([

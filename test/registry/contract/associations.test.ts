@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { type Request, type Row, refusal, rowPlayer } from '../../support/registry-rows.ts'
+import { createCaseRunner, errorResponse, type RegistryCase, type Request } from '../../support/registry-cases.ts'
 
-const expectRow = rowPlayer()
+const expectRow = createCaseRunner()
 
 // Rules and texts are those of Confluent's AssociationsResource and AbstractSchemaRegistry, 8.4.
 
@@ -28,10 +28,10 @@ const listed = (members: object) => ({
 const WEAK_LISTED = listed({ subject: 's', lifecycle: 'WEAK' })
 const STRONG_LISTED = listed({ subject: OWNED, lifecycle: 'STRONG' })
 const invalid = (property: string, detail: string) =>
-  refusal(42212, `The association specified an invalid value for property: '${property}', detail: ${detail}`)
+  errorResponse(42212, `The association specified an invalid value for property: '${property}', detail: ${detail}`)
 const MIXED = 'all associations for a resource must have the same lifecycle, but got '
 
-const ROWS: Readonly<Record<string, Row>> = {
+const ROWS: Readonly<Record<string, RegistryCase>> = {
   'creates a weak one': {
     given: [register('s')],
     when: create(WEAK),
@@ -77,7 +77,7 @@ const ROWS: Readonly<Record<string, Row>> = {
   },
   'refuses a lifecycle that there is not': {
     when: ['GET /associations/resources/id-1?lifecycle=weak'],
-    ...refusal(404, 'HTTP 404 Not Found', 404),
+    ...errorResponse(404, 'HTTP 404 Not Found', 404),
   },
   'upserts into a context': {
     given: [['POST /contexts/.c/subjects/s/versions', { schema: RECORD }]],
@@ -114,21 +114,21 @@ const ROWS: Readonly<Record<string, Row>> = {
     when: ['GET /associations/resources/id-1'],
     answer: [STRONG_LISTED],
   },
-  '40410': { when: ['DELETE /associations/resources/x'], ...refusal(40410, "Association for 'x' not found.") },
+  '40410': { when: ['DELETE /associations/resources/x'], ...errorResponse(40410, "Association for 'x' not found.") },
   '40903': {
     given: [register('s'), register('x'), create(WEAK)],
     when: create({ ...WEAK, subject: 'x' }),
-    ...refusal(40903, "An association of type 'value' already exists for resource 't'"),
+    ...errorResponse(40903, "An association of type 'value' already exists for resource 't'"),
   },
   '40904 of a second resource': {
     given: [create(STRONG)],
     when: ['POST /associations', { ...body(STRONG), resourceId: 'id-2' }],
-    ...refusal(40904, `An association already exists for subject '${OWNED}'`),
+    ...errorResponse(40904, `An association already exists for subject '${OWNED}'`),
   },
   '40904 of a deletion': {
     given: [register('s'), create(WEAK)],
     when: ['DELETE /subjects/s'],
-    ...refusal(40904, "An association already exists for subject 's'"),
+    ...errorResponse(40904, "An association already exists for subject 's'"),
   },
   '40905': {
     given: [create(STRONG)],
@@ -141,18 +141,18 @@ const ROWS: Readonly<Record<string, Row>> = {
         associations: [{ subject: OWNED, lifecycle: 'WEAK' }],
       },
     ],
-    ...refusal(40905, `A strong association already exists for subject '${OWNED}'`),
+    ...errorResponse(40905, `A strong association already exists for subject '${OWNED}'`),
   },
-  '40907': { when: create(WEAK), ...refusal(40907, "No active (non-deleted) version exists for subject 's'") },
+  '40907': { when: create(WEAK), ...errorResponse(40907, "No active (non-deleted) version exists for subject 's'") },
   '40907 of a deletion': {
     given: [register('s'), create(WEAK)],
     when: ['DELETE /subjects/s/versions/1'],
-    ...refusal(40907, "No active (non-deleted) version exists for subject 's'"),
+    ...errorResponse(40907, "No active (non-deleted) version exists for subject 's'"),
   },
   '40908': {
     given: [create(STRONG)],
     when: ['DELETE /associations/resources/id-1'],
-    ...refusal(40908, `The association of type  'value' is frozen for subject '${OWNED}'`),
+    ...errorResponse(40908, `The association of type  'value' is frozen for subject '${OWNED}'`),
   },
   '42206': {
     given: [
@@ -166,7 +166,7 @@ const ROWS: Readonly<Record<string, Row>> = {
       ],
     ],
     when: create(STRONG),
-    ...refusal(42206, `One or more references exist to the schema ${OWNED}.`),
+    ...errorResponse(42206, `One or more references exist to the schema ${OWNED}.`),
   },
   '42205 of a reference': {
     given: [create(STRONG)],
@@ -177,12 +177,12 @@ const ROWS: Readonly<Record<string, Row>> = {
         references: [{ name: 'R', subject: OWNED, version: 1 }],
       },
     ],
-    ...refusal(42205, `Subject '${OWNED}' has a strong association and cannot be referenced`),
+    ...errorResponse(42205, `Subject '${OWNED}' has a strong association and cannot be referenced`),
   },
   '42205': {
     given: [register('s'), ['PUT /mode', { mode: 'READONLY' }]],
     when: create(WEAK),
-    ...refusal(42205, 'Subject s in context . is in read-only mode'),
+    ...errorResponse(42205, 'Subject s in context . is in read-only mode'),
   },
   '42212 name': {
     when: ['POST /associations', { ...body(WEAK), resourceName: 'a.b' }],
@@ -311,7 +311,7 @@ const ROWS: Readonly<Record<string, Row>> = {
   'is off when it is switched off': {
     settings: { 'associations.enable': 'false' },
     when: ['GET /associations/subjects/s'],
-    ...refusal(404, expect.any(String), 404),
+    ...errorResponse(404, expect.any(String), 404),
   },
 }
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { type Request, type Row, rowPlayer } from '../../support/registry-rows.ts'
+import { createCaseRunner, type RegistryCase, type Request } from '../../support/registry-cases.ts'
 
-const expectRow = rowPlayer()
+const expectRow = createCaseRunner()
 
 // What Jackson converts in a request body, and what it refuses: recorded with Jackson 2.20 and its defaults.
 
@@ -28,7 +28,7 @@ const property = (value: unknown) => sent({ metadata: { properties: { p: value }
 const rule = (members: object) =>
   sent({ ruleSet: { domainRules: [{ name: 'r', type: 'CEL', mode: 'WRITE', ...members }] } })
 
-const ROWS: Readonly<Record<string, Row>> = {
+const ROWS: Readonly<Record<string, RegistryCase>> = {
   'a number as text': { when: sent({ version: '1' }), ...registered() },
   'a number as text with blanks and a sign': { when: sent({ version: ' +1 ' }), ...registered() },
   'a number with a fraction, which is cut off': { when: sent({ version: 1.9 }), ...registered() },

@@ -2,39 +2,39 @@ import { describe, expect, it } from 'vitest'
 import { localKmsDriver } from '../../../src/encryption/local-kms.ts'
 import {
   BAD_VERSION,
+  CREATED_DEK,
   DEK,
   DEKS,
   DELETE_DEK,
   DELETE_KEK,
   dekVersion,
   GENERATED_DEK,
+  GENERATED_DEK_RESPONSE,
   invalidKey,
   KEK,
   KEKS,
   MATERIAL,
   NEW_KEK,
   NO_KEK,
-  OPENED_DEK,
   SHARED_KEK,
-  THE_DEK,
-} from '../../support/key-rows.ts'
-import { type Request, type Row, refusal, rowPlayer } from '../../support/registry-rows.ts'
+} from '../../support/dek-requests.ts'
+import { createCaseRunner, errorResponse, type RegistryCase, type Request } from '../../support/registry-cases.ts'
 
-const expectRow = rowPlayer()
+const expectRow = createCaseRunner()
 
 const UNKNOWN: Request = [`POST ${KEKS}`, { ...NEW_KEK, kmsType: 'unknown-kms', shared: true }]
-const EXISTS = refusal(40971, "Key 's' already exists; use a different value")
+const EXISTS = errorResponse(40971, "Key 's' already exists; use a different value")
 const BAD_BODY = { status: 400, answer: { error_code: 400, message: expect.any(String) } }
 
 describe('creating a DEK with its material', () => {
-  it.each<readonly [string, Row]>([
-    ['responds with it', { given: [KEK], when: DEK, answer: THE_DEK }],
+  it.each<readonly [string, RegistryCase]>([
+    ['responds with it', { given: [KEK], when: DEK, answer: CREATED_DEK }],
     [
       'takes version and algorithm',
       {
         given: [KEK],
         when: [`POST ${DEKS}/s`, { ...MATERIAL, version: 7, algorithm: 'AES256_SIV' }],
-        answer: { ...THE_DEK, version: 7, algorithm: 'AES256_SIV' },
+        answer: { ...CREATED_DEK, version: 7, algorithm: 'AES256_SIV' },
       },
     ],
     [
@@ -42,19 +42,19 @@ describe('creating a DEK with its material', () => {
       {
         given: [KEK],
         when: [`POST ${DEKS}/s`, { ...MATERIAL, version: '7' }],
-        answer: { ...THE_DEK, version: 7 },
+        answer: { ...CREATED_DEK, version: 7 },
       },
     ],
     [
       'takes the subject of the path',
-      { given: [KEK], when: [`POST ${DEKS}/s`, { ...MATERIAL, subject: 'x' }], answer: THE_DEK },
+      { given: [KEK], when: [`POST ${DEKS}/s`, { ...MATERIAL, subject: 'x' }], answer: CREATED_DEK },
     ],
     [
       'takes the subject of the body where the path has none',
       {
         given: [KEK],
         when: [`POST ${DEKS}`, { ...MATERIAL, subject: 's' }],
-        answer: THE_DEK,
+        answer: CREATED_DEK,
       },
     ],
     ['needs a subject there', { given: [KEK], when: [`POST ${DEKS}`, MATERIAL], ...invalidKey('subject') }],
@@ -67,7 +67,7 @@ describe('creating a DEK with its material', () => {
       {
         given: [KEK],
         when: [`POST /contexts/.c${DEKS}/s`, MATERIAL],
-        answer: { ...THE_DEK, subject: ':.c:s' },
+        answer: { ...CREATED_DEK, subject: ':.c:s' },
       },
     ],
     [
@@ -79,7 +79,7 @@ describe('creating a DEK with its material', () => {
       {
         given: [KEK, ['PUT /config/s', { alias: 't' }]],
         when: DEK,
-        answer: { ...THE_DEK, subject: 't' },
+        answer: { ...CREATED_DEK, subject: 't' },
       },
     ],
     [
@@ -87,7 +87,7 @@ describe('creating a DEK with its material', () => {
       {
         given: [KEK, ['PUT /config/s', { alias: 't', aliasForDeks: 'u' }]],
         when: DEK,
-        answer: { ...THE_DEK, subject: 'u' },
+        answer: { ...CREATED_DEK, subject: 'u' },
       },
     ],
     [
@@ -95,7 +95,7 @@ describe('creating a DEK with its material', () => {
       {
         given: [KEK, ['PUT /config/:.c:s', { aliasForDeks: 'u' }]],
         when: [`POST ${DEKS}/:.c:s`, MATERIAL],
-        answer: { ...THE_DEK, subject: ':.c:u' },
+        answer: { ...CREATED_DEK, subject: ':.c:u' },
       },
     ],
     [
@@ -103,7 +103,7 @@ describe('creating a DEK with its material', () => {
       {
         given: [KEK, ['PUT /mode', { mode: 'READONLY' }]],
         when: DEK,
-        answer: THE_DEK,
+        answer: CREATED_DEK,
       },
     ],
     ['needs the KEK', { when: DEK, ...NO_KEK }],
@@ -113,7 +113,7 @@ describe('creating a DEK with its material', () => {
       {
         given: [KEK, DELETE_KEK],
         when: [`POST ${DEKS}/s`, { ...MATERIAL, deleted: true }],
-        answer: { ...THE_DEK, deleted: true },
+        answer: { ...CREATED_DEK, deleted: true },
       },
     ],
     ['needs the material', { given: [KEK], when: GENERATED_DEK, ...invalidKey('encryptedKeyMaterial') }],
@@ -138,7 +138,7 @@ describe('creating a DEK with its material', () => {
       },
     ],
     ['refuses one that exists', { given: [KEK, DEK], when: DEK, ...EXISTS }],
-    ['undeletes the same DEK', { given: [KEK, DEK, DELETE_DEK], when: DEK, answer: THE_DEK }],
+    ['undeletes the same DEK', { given: [KEK, DEK, DELETE_DEK], when: DEK, answer: CREATED_DEK }],
     [
       'does not undelete another one',
       {
@@ -152,7 +152,7 @@ describe('creating a DEK with its material', () => {
       {
         given: [KEK, DEK],
         when: [`POST ${DEKS}/s?rewrap=true`, { encryptedKeyMaterial: 'AQIE' }],
-        answer: { ...THE_DEK, encryptedKeyMaterial: 'AQIE' },
+        answer: { ...CREATED_DEK, encryptedKeyMaterial: 'AQIE' },
       },
     ],
     [
@@ -161,22 +161,25 @@ describe('creating a DEK with its material', () => {
         settings: { 'dek.registry.max.keys': '1' },
         given: [KEK, DEK, dekVersion(2)],
         when: dekVersion(3),
-        ...refusal(40972, 'A maximum of 1 keys already exist'),
+        ...errorResponse(40972, 'A maximum of 1 keys already exist'),
       },
     ],
   ])('%s', (_, row) => expectRow(row))
 })
 
 describe('creating a DEK whose KEK is shared', () => {
-  it.each<readonly [string, Row]>([
-    ['generates the key and responds with it', { given: [SHARED_KEK], when: GENERATED_DEK, answer: OPENED_DEK }],
+  it.each<readonly [string, RegistryCase]>([
+    [
+      'generates the key and responds with it',
+      { given: [SHARED_KEK], when: GENERATED_DEK, answer: GENERATED_DEK_RESPONSE },
+    ],
     ['refuses one that exists', { given: [SHARED_KEK, GENERATED_DEK], when: GENERATED_DEK, ...EXISTS }],
     [
       'generates further versions',
       {
         given: [SHARED_KEK, GENERATED_DEK],
         when: [`POST ${DEKS}/s`, { version: 2 }],
-        answer: { ...OPENED_DEK, version: 2 },
+        answer: { ...GENERATED_DEK_RESPONSE, version: 2 },
       },
     ],
     [
@@ -184,7 +187,7 @@ describe('creating a DEK whose KEK is shared', () => {
       {
         given: [SHARED_KEK, GENERATED_DEK],
         when: [`POST ${DEKS}/s?rewrap=true`, {}],
-        answer: OPENED_DEK,
+        answer: GENERATED_DEK_RESPONSE,
       },
     ],
     [
@@ -200,7 +203,7 @@ describe('creating a DEK whose KEK is shared', () => {
       {
         given: [SHARED_KEK],
         when: DEK,
-        ...refusal(50070, expect.stringMatching(/^Could not generate raw dek for s: /)),
+        ...errorResponse(50070, expect.stringMatching(/^Could not generate raw dek for s: /)),
       },
     ],
     [
@@ -208,7 +211,7 @@ describe('creating a DEK whose KEK is shared', () => {
       {
         given: [SHARED_KEK, ['PUT /mode/s', { mode: 'IMPORT' }]],
         when: DEK,
-        answer: THE_DEK,
+        answer: CREATED_DEK,
       },
     ],
     [
@@ -216,7 +219,7 @@ describe('creating a DEK whose KEK is shared', () => {
       {
         given: [UNKNOWN],
         when: GENERATED_DEK,
-        ...refusal(
+        ...errorResponse(
           50070,
           expect.stringMatching(/^Could not generate encrypted dek for s: no driver for KMS type 'unknown-kms'/),
         ),
@@ -226,10 +229,10 @@ describe('creating a DEK whose KEK is shared', () => {
 
   it('stores nothing that the KMS cannot decrypt again', () =>
     expectRow({
-      trouble: { kmsDrivers: [{ type: 'write-only', open: writeOnly }] },
+      faults: { kmsDrivers: [{ type: 'write-only', open: writeOnly }] },
       given: [[`POST ${KEKS}`, { ...NEW_KEK, kmsType: 'write-only', shared: true }]],
       when: GENERATED_DEK,
-      ...refusal(50070, expect.stringMatching(/^Could not generate raw dek for s: .*it is write-only/)),
+      ...errorResponse(50070, expect.stringMatching(/^Could not generate raw dek for s: .*it is write-only/)),
       after: { when: [`GET ${DEKS}?deleted=true`], answer: [] },
     }))
 })

@@ -2,46 +2,49 @@ import { describe, expect, it } from 'vitest'
 import {
   ANY_KEY,
   BAD_VERSION,
+  CREATED_DEK,
   DEK,
   DEKS,
   DELETE_DEK,
   DELETE_KEK,
   dekVersion,
   GENERATED_DEK,
+  GENERATED_DEK_RESPONSE,
   KEK,
   KEKS,
   MATERIAL,
   NEW_KEK,
   NO_DEK,
   NO_KEK,
-  OPENED_DEK,
   SHARED_KEK,
-  THE_DEK,
-} from '../../support/key-rows.ts'
-import { type Request, type Row, refusal, rowPlayer } from '../../support/registry-rows.ts'
+} from '../../support/dek-requests.ts'
+import { createCaseRunner, errorResponse, type RegistryCase, type Request } from '../../support/registry-cases.ts'
 
-const expectRow = rowPlayer()
+const expectRow = createCaseRunner()
 
 const deleteVersion = (which: number | string): Request => [`DELETE ${DEKS}/s/versions/${which}`]
-const KMS_UNKNOWN = refusal(50070, expect.stringMatching(/^Could not generate raw dek for s: no driver for KMS type/))
-const NO_SUCH = refusal(404, 'HTTP 404 Not Found', 404)
+const KMS_UNKNOWN = errorResponse(
+  50070,
+  expect.stringMatching(/^Could not generate raw dek for s: no driver for KMS type/),
+)
+const NO_SUCH = errorResponse(404, 'HTTP 404 Not Found', 404)
 const DONE = { status: 204, answer: undefined }
 
 describe('reading DEKs', () => {
   const SIV: Request = [`POST ${DEKS}/s`, { ...MATERIAL, algorithm: 'AES256_SIV', version: 3 }]
   const OTHER: Request = [`POST ${DEKS}/a`, MATERIAL]
   const IN_CONTEXT: Request = [`POST ${DEKS}/:.c:s`, MATERIAL]
-  it.each<readonly [string, Row]>([
+  it.each<readonly [string, RegistryCase]>([
     [
       'finds the first version, not the latest',
-      { given: [KEK, DEK, dekVersion(2)], when: [`GET ${DEKS}/s`], answer: THE_DEK },
+      { given: [KEK, DEK, dekVersion(2)], when: [`GET ${DEKS}/s`], answer: CREATED_DEK },
     ],
     [
       'finds it in the context of the path',
       {
         given: [KEK, IN_CONTEXT],
         when: [`GET /contexts/.c${DEKS}/s`],
-        answer: { ...THE_DEK, subject: ':.c:s' },
+        answer: { ...CREATED_DEK, subject: ':.c:s' },
       },
     ],
     [
@@ -49,7 +52,7 @@ describe('reading DEKs', () => {
       {
         given: [KEK, DEK, ['PUT /config/x', { aliasForDeks: 's' }]],
         when: [`GET ${DEKS}/x`],
-        answer: THE_DEK,
+        answer: CREATED_DEK,
       },
     ],
     ['needs the KEK', { when: [`GET ${DEKS}/s`], ...NO_KEK }],
@@ -60,21 +63,21 @@ describe('reading DEKs', () => {
       {
         given: [KEK, SIV],
         when: [`GET ${DEKS}/s/versions/3?algorithm=AES256_SIV`],
-        answer: { ...THE_DEK, version: 3, algorithm: 'AES256_SIV' },
+        answer: { ...CREATED_DEK, version: 3, algorithm: 'AES256_SIV' },
       },
     ],
     ['knows no other algorithm', { given: [KEK, DEK], when: [`GET ${DEKS}/s?algorithm=DES`], ...NO_SUCH }],
     [
       'finds a version',
-      { given: [KEK, DEK, dekVersion(2)], when: [`GET ${DEKS}/s/versions/2`], answer: { ...THE_DEK, version: 2 } },
+      { given: [KEK, DEK, dekVersion(2)], when: [`GET ${DEKS}/s/versions/2`], answer: { ...CREATED_DEK, version: 2 } },
     ],
     ['finds no other version', { given: [KEK, DEK], when: [`GET ${DEKS}/s/versions/2`], ...NO_DEK }],
-    ...['latest', '-1'].map((which): readonly [string, Row] => [
+    ...['latest', '-1'].map((which): readonly [string, RegistryCase] => [
       `finds the last version as ${which}`,
       {
         given: [KEK, dekVersion(10), dekVersion(9)],
         when: [`GET ${DEKS}/s/versions/${which}`],
-        answer: { ...THE_DEK, version: 10 },
+        answer: { ...CREATED_DEK, version: 10 },
       },
     ]),
     [
@@ -82,7 +85,7 @@ describe('reading DEKs', () => {
       {
         given: [KEK, DEK, dekVersion(2), deleteVersion(2)],
         when: [`GET ${DEKS}/s/versions/latest`],
-        answer: THE_DEK,
+        answer: CREATED_DEK,
       },
     ],
     [
@@ -90,7 +93,7 @@ describe('reading DEKs', () => {
       {
         given: [KEK, DEK, dekVersion(2), deleteVersion(2)],
         when: [`GET ${DEKS}/s/versions/latest?deleted=true`],
-        answer: { ...THE_DEK, version: 2, deleted: true },
+        answer: { ...CREATED_DEK, version: 2, deleted: true },
       },
     ],
     ['refuses what is no version', { given: [KEK], when: [`GET ${DEKS}/s/versions/0`], ...BAD_VERSION }],
@@ -99,7 +102,7 @@ describe('reading DEKs', () => {
       {
         given: [SHARED_KEK, GENERATED_DEK],
         when: [`GET ${DEKS}/s`],
-        answer: OPENED_DEK,
+        answer: GENERATED_DEK_RESPONSE,
       },
     ],
     [
@@ -107,7 +110,7 @@ describe('reading DEKs', () => {
       {
         given: [SHARED_KEK, GENERATED_DEK, [`PUT ${KEKS}/kek1`, { shared: false }]],
         when: [`GET ${DEKS}/s`],
-        answer: { ...THE_DEK, encryptedKeyMaterial: ANY_KEY },
+        answer: { ...CREATED_DEK, encryptedKeyMaterial: ANY_KEY },
       },
     ],
     [
@@ -168,8 +171,8 @@ describe('deleting DEKs', () => {
   const undeleteVersion = (which: number | string): Request => [`POST ${DEKS}/s/versions/${which}/undelete`]
   const goneVersion = (which: number | string): Request => [`DELETE ${DEKS}/s/versions/${which}?permanent=true`]
   const VERSIONS = (deleted = false): Request => [`GET ${DEKS}/s/versions?deleted=${deleted}`]
-  const NOT_SOFT = refusal(40471, "Key 's' was not deleted first before being permanently deleted")
-  it.each<readonly [string, Row]>([
+  const NOT_SOFT = errorResponse(40471, "Key 's' was not deleted first before being permanently deleted")
+  it.each<readonly [string, RegistryCase]>([
     [
       'deletes all versions softly',
       { given: [KEK, DEK, dekVersion(2)], when: DELETE_DEK, ...DONE, after: { when: VERSIONS(), answer: [] } },
@@ -253,9 +256,13 @@ describe('deleting DEKs', () => {
     ['cannot be undone without a version', { given: [KEK], when: UNDELETE, ...NO_DEK }],
     ['cannot be undone without that version', { given: [KEK, DEK], when: undeleteVersion(2), ...NO_DEK }],
     ['cannot be undone without the KEK', { when: UNDELETE, ...NO_KEK }],
-    ...([UNDELETE, undeleteVersion(1)] as const).map((when, at): readonly [string, Row] => [
+    ...([UNDELETE, undeleteVersion(1)] as const).map((when, at): readonly [string, RegistryCase] => [
       `cannot be undone before the KEK, ${at === 0 ? 'for all versions' : 'for one'}`,
-      { given: [KEK, DEK, DELETE_DEK, DELETE_KEK], when, ...refusal(40472, "Key 'kek1' must be undeleted first") },
+      {
+        given: [KEK, DEK, DELETE_DEK, DELETE_KEK],
+        when,
+        ...errorResponse(40472, "Key 'kek1' must be undeleted first"),
+      },
     ]),
     [
       'is recorded under the subject of an alias',

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { type Request, type Row, refusal, rowPlayer } from '../../support/registry-rows.ts'
+import { createCaseRunner, errorResponse, type RegistryCase, type Request } from '../../support/registry-cases.ts'
 
-const expectRow = rowPlayer()
+const expectRow = createCaseRunner()
 
 // One row for each sentence that the contract says about deleting.
 
@@ -21,7 +21,7 @@ const HARD: Request = ['DELETE /subjects/s?permanent=true']
 const V1: Request = ['DELETE /subjects/s/versions/1']
 const V1_HARD: Request = ['DELETE /subjects/s/versions/1?permanent=true']
 
-const ROWS: Readonly<Record<string, Row>> = {
+const ROWS: Readonly<Record<string, RegistryCase>> = {
   'a soft deletion answers the live versions': { given: S2, when: SOFT, answer: [1, 2] },
   'a soft deletion leaves out what was deleted before': { given: [...S2, V1], when: SOFT, answer: [2] },
   'a subject is gone then': { given: [...S2, SOFT], when: ['GET /subjects'], answer: [] },
@@ -44,28 +44,28 @@ const ROWS: Readonly<Record<string, Row>> = {
   'a hard deletion needs all of them soft-deleted': {
     given: [...S2, V1],
     when: HARD,
-    ...refusal(40405, expect.any(String)),
+    ...errorResponse(40405, expect.any(String)),
   },
   'nothing is left of a subject then': { given: [...S2, SOFT, HARD], when: ['GET /subjects?deleted=true'], answer: [] },
   'nor by id': {
     given: [...S2, SOFT, HARD],
     when: ['GET /schemas/ids/1'],
-    ...refusal(40403, 'Schema 1 not found'),
+    ...errorResponse(40403, 'Schema 1 not found'),
   },
   'nor can it be deleted again': {
     given: [...S2, SOFT, HARD],
     when: HARD,
-    ...refusal(40401, "Subject 's' not found."),
+    ...errorResponse(40401, "Subject 's' not found."),
   },
   'its mode goes with it': {
     given: [...S2, ['PUT /mode/s', { mode: 'READWRITE' }], SOFT, HARD],
     when: ['GET /mode/s'],
-    ...refusal(40409, expect.any(String)),
+    ...errorResponse(40409, expect.any(String)),
   },
   'its config goes with it': {
     given: [...S2, ['PUT /config/s', { compatibility: 'NONE' }], SOFT, HARD],
     when: ['GET /config/s'],
-    ...refusal(40408, expect.any(String)),
+    ...errorResponse(40408, expect.any(String)),
   },
   'a version’s deletion answers its number': { given: S2, when: V1, answer: 1 },
   'latest is the last live version': { given: S2, when: ['DELETE /subjects/s/versions/latest'], answer: 2 },
@@ -88,7 +88,7 @@ const ROWS: Readonly<Record<string, Row>> = {
   'a version’s soft deletion is refused while a live schema refers to it': {
     given: [A, B],
     when: ['DELETE /subjects/a/versions/1'],
-    ...refusal(42206, expect.any(String)),
+    ...errorResponse(42206, expect.any(String)),
   },
   'and goes when that is soft-deleted': {
     given: [A, B, ['DELETE /subjects/b']],
@@ -98,12 +98,12 @@ const ROWS: Readonly<Record<string, Row>> = {
   'its hard deletion is refused even then': {
     given: [A, B, ['DELETE /subjects/b'], ['DELETE /subjects/a']],
     when: ['DELETE /subjects/a/versions/1?permanent=true'],
-    ...refusal(42206, expect.any(String)),
+    ...errorResponse(42206, expect.any(String)),
   },
   'a subject’s too': {
     given: [A, B, ['DELETE /subjects/b'], ['DELETE /subjects/a']],
     when: ['DELETE /subjects/a?permanent=true'],
-    ...refusal(42206, expect.any(String)),
+    ...errorResponse(42206, expect.any(String)),
   },
   'references from within a subject do not count': {
     given: [A, ['POST /subjects/a/versions?force=true', { ...record('C', 'A'), ...to('a') }]],

@@ -9,19 +9,19 @@ import {
   NEW_KEK,
   NO_KEK,
   SHARED_KEK,
-} from '../../support/key-rows.ts'
-import { type Request, type Row, refusal, rowPlayer } from '../../support/registry-rows.ts'
+} from '../../support/dek-requests.ts'
+import { createCaseRunner, errorResponse, type RegistryCase, type Request } from '../../support/registry-cases.ts'
 
-const expectRow = rowPlayer()
+const expectRow = createCaseRunner()
 
 const THE_KEK = { ...NEW_KEK, kmsProps: {}, shared: false, ts: expect.any(Number) }
 
-const EXISTS = refusal(40971, "Key 'kek1' already exists; use a different value")
-const REFERENCES = refusal(42272, "One or more references exist to the key 'kek1'")
+const EXISTS = errorResponse(40971, "Key 'kek1' already exists; use a different value")
+const REFERENCES = errorResponse(42272, "One or more references exist to the key 'kek1'")
 const DONE = { status: 204, answer: undefined }
 
 describe('creating a KEK', () => {
-  it.each<readonly [string, Row]>([
+  it.each<readonly [string, RegistryCase]>([
     ['responds with it', { when: KEK, answer: THE_KEK }],
     [
       'keeps properties, sorted, and the description',
@@ -74,7 +74,7 @@ describe('creating a KEK', () => {
         answer: { ...THE_KEK, name: `_${'ä1-'.repeat(85)}` },
       },
     ],
-    ...['1a', '-a', 'a.b', 'a b', 'a/b', '𝒳', 'a𝒳', 'a'.repeat(257)].map((name): readonly [string, Row] => [
+    ...['1a', '-a', 'a.b', 'a b', 'a/b', '𝒳', 'a𝒳', 'a'.repeat(257)].map((name): readonly [string, RegistryCase] => [
       `refuses the name ${name.slice(0, 9)}`,
       { when: [`POST ${KEKS}`, { ...NEW_KEK, name }], ...invalidKey('name') },
     ]),
@@ -85,7 +85,7 @@ describe('creating a KEK', () => {
         ['gcp-kms', 'projects/p/1', 'p/1'],
         ['hcvault', 'http://vault/transit/keys/1', 'vault/transit/keys/1'],
       ] as const
-    ).flatMap(([kmsType, good, bad]): (readonly [string, Row])[] => [
+    ).flatMap(([kmsType, good, bad]): (readonly [string, RegistryCase])[] => [
       [
         `takes the key id of ${kmsType}`,
         {
@@ -104,7 +104,7 @@ describe('creating a KEK', () => {
         settings: { 'dek.registry.max.keys': '1' },
         given: [KEK, DELETE_KEK, [`POST ${KEKS}`, { ...NEW_KEK, name: 'kek2' }]],
         when: [`POST ${KEKS}`, { ...NEW_KEK, name: 'kek3' }],
-        ...refusal(40972, 'A maximum of 1 keys already exist'),
+        ...errorResponse(40972, 'A maximum of 1 keys already exist'),
       },
     ],
   ])('%s', (_, row) => expectRow(row))
@@ -115,7 +115,7 @@ describe('testing a KEK', () => {
   const failure = expect.stringMatching(
     /^Error while creating key: Could not generate encrypted dek for __TEST: no driver for KMS type 'unknown-kms'/,
   )
-  it.each<readonly [string, Row]>([
+  it.each<readonly [string, RegistryCase]>([
     [
       'responds with its record',
       {
@@ -135,7 +135,7 @@ describe('testing a KEK', () => {
       {
         given: [[`POST ${KEKS}`, unknown('kek1')]],
         when: [`POST ${KEKS}/kek1/test`],
-        ...refusal(
+        ...errorResponse(
           50070,
           expect.stringContaining("Could not generate encrypted dek for __TEST: no driver for KMS type 'unknown-kms'"),
         ),
@@ -171,7 +171,7 @@ describe('testing a KEK', () => {
 describe('reading KEKs', () => {
   const OTHER: Request = [`POST ${KEKS}`, { ...NEW_KEK, name: 'a' }]
   const DEK_OF_A: Request = [`POST ${KEKS}/a/deks/foo`, { encryptedKeyMaterial: 'AQID' }]
-  it.each<readonly [string, Row]>([
+  it.each<readonly [string, RegistryCase]>([
     ['finds one', { given: [KEK], when: [`GET ${KEKS}/kek1`], answer: THE_KEK }],
     ['finds none', { when: [`GET ${KEKS}/kek1`], ...NO_KEK }],
     ['refuses what is no name', { when: [`GET ${KEKS}/1a`], ...invalidKey('name') }],
@@ -219,7 +219,7 @@ describe('reading KEKs', () => {
 describe('changing a KEK', () => {
   const FULL: Request = [`POST ${KEKS}`, { ...NEW_KEK, kmsProps: { a: '1' }, doc: 'why' }]
   const PUT = `PUT ${KEKS}/kek1`
-  it.each<readonly [string, Row]>([
+  it.each<readonly [string, RegistryCase]>([
     [
       'changes what is named',
       {
@@ -250,7 +250,7 @@ describe('changing a KEK', () => {
 describe('deleting a KEK', () => {
   const GONE: Request = [`DELETE ${KEKS}/kek1?permanent=true`]
   const UNDELETE: Request = [`POST ${KEKS}/kek1/undelete`]
-  it.each<readonly [string, Row]>([
+  it.each<readonly [string, RegistryCase]>([
     ['deletes it softly', { given: [KEK], when: DELETE_KEK, ...DONE }],
     ['may be repeated', { given: [KEK, DELETE_KEK], when: DELETE_KEK, ...DONE }],
     ['does not find one that is not there', { when: DELETE_KEK, ...NO_KEK }],
@@ -261,7 +261,7 @@ describe('deleting a KEK', () => {
       {
         given: [KEK],
         when: GONE,
-        ...refusal(40471, "Key 'kek1' was not deleted first before being permanently deleted"),
+        ...errorResponse(40471, "Key 'kek1' was not deleted first before being permanently deleted"),
       },
     ],
     ['needs it to have no DEK', { given: [KEK, DEK], when: DELETE_KEK, ...REFERENCES }],
@@ -299,7 +299,7 @@ describe('registering a schema whose rule names only a key of a KMS', () => {
     'encrypt.kek.name': 'aws-kms-1',
     'encrypt.kms.type': 'aws-kms',
   })
-  it.each<readonly [string, Row]>([
+  it.each<readonly [string, RegistryCase]>([
     ['completes the rule', { when: REGISTER, answer: expect.objectContaining({ id: 1, ruleSet: completed }) }],
     [
       'is the same schema each time',

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { type Mode, REGISTRY_MODES } from '../../../src/clients/registry.ts'
-import { type Request, type Row, refusal, rowPlayer } from '../../support/registry-rows.ts'
+import { createCaseRunner, errorResponse, type RegistryCase, type Request } from '../../support/registry-cases.ts'
 
-const expectRow = rowPlayer()
+const expectRow = createCaseRunner()
 
 // The contract's modes, a row each, and in the columns all that can be asked of a subject while one of them counts.
 
@@ -11,15 +11,15 @@ const LONG = { schema: '"long"' }
 const S: Request = ['POST /subjects/s/versions', INT]
 
 const OK = { status: 200, answer: expect.anything() }
-const refused = (where: string) => refusal(42205, `Subject s in context . is ${where} mode`)
+const refused = (where: string) => errorResponse(42205, `Subject s in context . is ${where} mode`)
 const READONLY = refused('in read-only')
 const NO_IMPORT = refused('not in import')
 const NO_READWRITE = refused('not in read-write')
-const GONE = refusal(40409, expect.any(String))
+const GONE = errorResponse(40409, expect.any(String))
 const ENTERED = { status: 200, answer: { mode: 'IMPORT' } }
-const OCCUPIED = refusal(42205, 'Cannot import since found existing subjects')
+const OCCUPIED = errorResponse(42205, 'Cannot import since found existing subjects')
 
-type Outcome = Pick<Row, 'status' | 'answer'>
+type Outcome = Pick<RegistryCase, 'status' | 'answer'>
 
 /** Asked of a subject with one version, and of one whose versions are soft-deleted where `soft` says so. */
 const OPERATIONS = {
@@ -84,7 +84,7 @@ describe.each(REGISTRY_MODES)('a registry in mode %s', (mode) => {
 })
 
 describe('the mode that counts', () => {
-  it.each<readonly [string, Row]>([
+  it.each<readonly [string, RegistryCase]>([
     ['is the subject’s before that of its context', row('PUT /mode/s', 'READWRITE', 'PUT /mode', 'READONLY', OK)],
     [
       'is the context’s before that of all contexts',
@@ -111,7 +111,7 @@ describe('taking a mode away with those within', () => {
   ] as const)('%s', (_, taken, when, outcome) => expectRow({ given: [...MODES, [taken]], when: [when], ...outcome }))
 })
 
-function row(inner: string, mode: Mode, outer: string, outerMode: Mode, outcome: Outcome): Row {
+function row(inner: string, mode: Mode, outer: string, outerMode: Mode, outcome: Outcome): RegistryCase {
   return {
     given: [
       [inner, { mode }],

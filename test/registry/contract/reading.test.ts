@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { startTestRegistry, type TestRegistry } from '../../support/registry.ts'
-import { prepare, type Request, rowPlayer, send } from '../../support/registry-rows.ts'
+import { createCaseRunner, type Request, send, sendAll } from '../../support/registry-cases.ts'
 
-const expectRow = rowPlayer()
+const expectRow = createCaseRunner()
 
 // One row for each thing that a GET of the contract's table of endpoints can be asked for, on one registry.
 
@@ -39,7 +39,7 @@ const WORLD: readonly Request[] = [
 let registry: TestRegistry
 beforeAll(async () => {
   registry = await startTestRegistry()
-  await prepare(registry, WORLD)
+  await sendAll(registry, WORLD)
 })
 afterAll(() => registry.stop())
 
@@ -200,7 +200,7 @@ describe('the contract’s GETs', () => {
 
   it('writes the context of references where that is asked for', async () => {
     const own = await startTestRegistry()
-    await prepare(own, [
+    await sendAll(own, [
       ['POST /contexts/ctx/subjects/orders/versions', { schema: R1 }],
       ['POST /contexts/ctx/subjects/basket/versions', { schema: BASKET, references: [reference] }],
     ])

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { type Request, type Row, refusal, rowPlayer } from '../../support/registry-rows.ts'
+import { createCaseRunner, errorResponse, type RegistryCase, type Request } from '../../support/registry-cases.ts'
 
-const expectRow = rowPlayer()
+const expectRow = createCaseRunner()
 
 // One row for each thing that can be done with the tags of a schema.
 
@@ -36,7 +36,7 @@ const RULED: Request = [
   { schema: RECORD, ruleSet: { domainRules: [rule('one'), rule('two')] } },
 ]
 
-const ROWS: Readonly<Record<string, Row>> = {
+const ROWS: Readonly<Record<string, RegistryCase>> = {
   'registering adds them, and the version says its number': {
     given: [S],
     when: TAG,
@@ -77,11 +77,11 @@ const ROWS: Readonly<Record<string, Row>> = {
   },
   'a path that leads nowhere is an invalid schema': {
     when: ['POST /subjects/s/versions', { schema: RECORD, schemaTagsToAdd: [at('no.where', 'sr_field', 'A')] }],
-    ...refusal(42201, expect.stringContaining("No matching path 'no.where' found in the schema")),
+    ...errorResponse(42201, expect.stringContaining("No matching path 'no.where' found in the schema")),
   },
   'an entity of another kind is no body': {
     when: ['POST /subjects/s/versions', { schema: RECORD, schemaTagsToAdd: [at('R', 'sr_table', 'A')] }],
-    ...refusal(400, expect.stringContaining('schemaTagsToAdd.0.schemaEntity.entityType'), 400),
+    ...errorResponse(400, expect.stringContaining('schemaTagsToAdd.0.schemaEntity.entityType'), 400),
   },
   'a version registers itself with other tags': {
     given: [S],
@@ -96,7 +96,7 @@ const ROWS: Readonly<Record<string, Row>> = {
   'with a number that is not the next one it is refused': {
     given: [S],
     when: [LATEST, { newVersion: 1, tagsToAdd: [R('A')] }],
-    ...refusal(42201, 'Version is not one more than previous version'),
+    ...errorResponse(42201, 'Version is not one more than previous version'),
   },
   'with other metadata': {
     given: [S],
@@ -127,20 +127,20 @@ const ROWS: Readonly<Record<string, Row>> = {
   'but not with both': {
     given: [RULED],
     when: [LATEST, { ruleSet: { domainRules: [rule('three')] }, rulesToRemove: ['one'] }],
-    ...refusal(42210, 'ruleSet should be omitted if specifying rulesToMerge or rulesToRemove'),
+    ...errorResponse(42210, 'ruleSet should be omitted if specifying rulesToMerge or rulesToRemove'),
   },
   'an unknown subject has none': {
     when: [LATEST, { tagsToAdd: [R('A')] }],
-    ...refusal(40401, "Subject 's' not found."),
+    ...errorResponse(40401, "Subject 's' not found."),
   },
   'nor has an unknown version': {
     given: [S],
     when: ['POST /subjects/s/versions/2/tags', { tagsToAdd: [R('A')] }],
-    ...refusal(40402, 'Version 2 not found.'),
+    ...errorResponse(40402, 'Version 2 not found.'),
   },
   'nor one that is none': {
     when: ['POST /subjects/s/versions/0/tags', {}],
-    ...refusal(42202, expect.stringContaining("'0' is not a valid version id")),
+    ...errorResponse(42202, expect.stringContaining("'0' is not a valid version id")),
   },
   'all are found in a version': {
     given: [S, TAG],

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { type Request, type Row, refusal, rowPlayer } from '../../support/registry-rows.ts'
+import { createCaseRunner, errorResponse, type RegistryCase, type Request } from '../../support/registry-cases.ts'
 
-const expectRow = rowPlayer()
+const expectRow = createCaseRunner()
 
 // One row for each thing that a write or a check of the contract's table of endpoints can be asked for.
 
@@ -31,7 +31,7 @@ const PROTO = { schemaType: 'PROTOBUF', schema: 'syntax = "proto3"; message M { 
 const JSONS = { schemaType: 'JSON', schema: '{ "type": "object" }' }
 
 const S: Request = ['POST /subjects/s/versions', INT]
-const rows = (table: Readonly<Record<string, Row>>) => Object.entries(table)
+const rows = (table: Readonly<Record<string, RegistryCase>>) => Object.entries(table)
 
 describe('registering and looking up', () => {
   it.each(
@@ -154,10 +154,10 @@ describe('checking compatibility', () => {
         answer: { is_compatible: true },
       },
       'nor against all its versions': { when: [against(''), INT], answer: { is_compatible: true } },
-      'misses a numbered version': { when: [against('/1'), INT], ...refusal(40402, 'Version 1 not found.') },
+      'misses a numbered version': { when: [against('/1'), INT], ...errorResponse(40402, 'Version 1 not found.') },
       'refuses what is no version': {
         when: [against('/0'), INT],
-        ...refusal(42202, expect.stringContaining("'0' is not a valid version id")),
+        ...errorResponse(42202, expect.stringContaining("'0' is not a valid version id")),
       },
       'says yes': { given: [R], when: [against('/1'), record()], answer: { is_compatible: true } },
       'says no': { given: [R], when: [against('/latest'), record(a, b)], answer: { is_compatible: false } },
@@ -196,7 +196,7 @@ describe('checking compatibility', () => {
       },
       'refuses what is no schema': {
         when: [against('/latest'), { schema: '{' }],
-        ...refusal(42201, expect.stringContaining('Invalid schema')),
+        ...errorResponse(42201, expect.stringContaining('Invalid schema')),
       },
       'says why it is no schema': {
         when: [`${against('/latest')}?verbose=true`, { schema: '{' }],
@@ -315,12 +315,12 @@ describe('mode', () => {
       'is unset by null': {
         given: [READONLY, ['PUT /mode/s', { mode: null }]],
         when: ['GET /mode/s'],
-        ...refusal(40409, "Subject 's' does not have subject-level mode configured"),
+        ...errorResponse(40409, "Subject 's' does not have subject-level mode configured"),
       },
       'is deleted with those within': {
         given: [READONLY, ['DELETE /mode?recursive=true']],
         when: ['GET /mode/s'],
-        ...refusal(40409, expect.any(String)),
+        ...errorResponse(40409, expect.any(String)),
       },
       'is FORWARD above all contexts': {
         when: ['PUT /mode/:.__GLOBAL:', { mode: 'FORWARD' }],

@@ -5,50 +5,53 @@ import { toSubject } from '../../../src/registry/model/subject.ts'
 import { ParsedSchemas } from '../../../src/registry/queries/parsed-schemas.ts'
 import { RegistryState } from '../../../src/registry/store/state.ts'
 
-const schemas = (options: { entriesMax?: number; expiryMs?: number } = {}) => {
+const createCache = (options: { entriesMax?: number; expiryMs?: number } = {}) => {
   const clock = { nowMs: 0 }
-  const held = new ParsedSchemas({ entriesMax: 100, expiryMs: 1_000, nowMs: () => clock.nowMs, ...options })
-  const done: string[] = []
-  const workerResults = new WorkerResults(({ operation }) => done.push(operation))
+  const schemas = new ParsedSchemas({ entriesMax: 100, expiryMs: 1_000, nowMs: () => clock.nowMs, ...options })
+  const operations: string[] = []
+  const workerResults = new WorkerResults(
+    ({ operation }) => operations.push(operation),
+    () => clock.nowMs,
+  )
   const parse = (text: string) =>
-    held.parse(
+    schemas.parse(
       new RegistryState(),
       toSubject('s'),
       { type: 'AVRO', text, references: [] },
       { validation: 'loose', workerResults },
     )
-  return { held, clock, done, parse }
+  return { schemas, clock, operations, parse }
 }
 
-describe('schemas that are held parsed', () => {
-  it('are parsed once, and again when they were not used for long', async () => {
-    const { held, clock, done, parse } = schemas()
-    await held.formats.load('AVRO')
+describe('the cache of parsed schemas', () => {
+  it('parses a schema again only if it was unused for longer than expiryMs', async () => {
+    const { schemas, clock, operations, parse } = createCache()
+    await schemas.formats.load('AVRO')
     for (const nowMs of [0, 1_000, 2_000]) {
       clock.nowMs = nowMs
       parse('"int"')
     }
-    expect(done).toEqual(['read'])
+    expect(operations).toEqual(['read'])
     clock.nowMs = 3_001
     parse('"int"')
-    expect(done).toEqual(['read', 'read'])
+    expect(operations).toEqual(['read', 'read'])
   })
 
-  it('are at most so many: those that were not used for longest go', async () => {
-    const { held, done, parse } = schemas({ entriesMax: 2 })
-    await held.formats.load('AVRO')
+  it('evicts the least recently used schema when it has entriesMax entries', async () => {
+    const { schemas, operations, parse } = createCache({ entriesMax: 2 })
+    await schemas.formats.load('AVRO')
     for (const text of ['"int"', '"long"', '"int"', '"string"']) parse(text)
-    expect(done).toHaveLength(3)
+    expect(operations).toHaveLength(3)
     parse('"int"')
-    expect(done).toHaveLength(3)
+    expect(operations).toHaveLength(3)
     parse('"long"')
-    expect(done).toHaveLength(4)
+    expect(operations).toHaveLength(4)
   })
 })
 
-describe('schemas of which one is too large to be compared here', () => {
-  const { held, done, parse } = schemas()
-  beforeAll(() => held.formats.load('AVRO'))
+describe('the comparison of two schemas', () => {
+  const { schemas, operations, parse } = createCache()
+  beforeAll(() => schemas.formats.load('AVRO'))
   const record = (fields: number) =>
     JSON.stringify({
       type: 'record',
@@ -57,21 +60,24 @@ describe('schemas of which one is too large to be compared here', () => {
     })
 
   it.each([
-    ['two small ones', 1, 2, true],
-    ['a small and a large one', 1, 300, false],
-    ['a large and a small one', 300, 1, false],
-  ])('are left to the examiner: %s', (_, reader, writer, isHere) => {
+    ['runs in this process if both are small', 1, 2, true],
+    ['requires the compatibility worker if the writer schema is large', 1, 300, false],
+    ['requires the compatibility worker if the reader schema is large', 300, 1, false],
+  ])('%s', (_, reader, writer, isInProcess) => {
     const compare = () =>
       parse(record(reader)).incompatibilities(parse(record(writer)), { roles: { reader: 'new', writer: 'old' } })
-    if (isHere) expect(compare()).toEqual([])
+    if (isInProcess) expect(compare()).toEqual([])
     else expect(compare).toThrow(MissingWorkerResult)
-    // Each was read here all the same.
-    expect(done).toContain('read')
+    // Both are small enough to be parsed in this process.
+    expect(operations).toContain('read')
   })
 })
 
-it('gives the content of a large schema the identity that it has, also where only what stands beside its text differs', () => {
-  const workerResults = new WorkerResults(() => {})
+it('computes the same GUID for a large schema as without the cache, also when only the metadata differs', () => {
+  const workerResults = new WorkerResults(
+    () => {},
+    () => 0,
+  )
   const content = { type: 'AVRO', text: `"${'x'.repeat(200_000)}"`, references: [], ruleSet: undefined } as const
   for (const metadata of [undefined, { properties: { owner: 'me' } }, undefined]) {
     expect(workerResults.guidOf({ ...content, metadata })).toBe(guidOf({ ...content, metadata }))

@@ -5,7 +5,7 @@ let registry: TestRegistry
 beforeAll(async () => {
   registry = await startTestRegistry()
 })
-beforeEach(() => registry.startOver())
+beforeEach(() => registry.reset())
 afterAll(() => registry.stop())
 
 const post = async (path: string, body: object) => (await registry.call('POST', path, body)).body

@@ -5,7 +5,7 @@ let registry: TestRegistry
 beforeAll(async () => {
   registry = await startTestRegistry()
 })
-beforeEach(() => registry.startOver())
+beforeEach(() => registry.reset())
 afterAll(() => registry.stop())
 
 const INT = { schema: '{"type":"int"}' }

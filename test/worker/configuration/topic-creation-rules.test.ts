@@ -2,7 +2,7 @@ import { expect, it } from 'vitest'
 import { defineSource, z } from '../../../src/sdk/index.ts'
 import { newTopic, parseTopicCreationRules } from '../../../src/worker/configuration/topic-creation-rules.ts'
 import { startTask, TASK_DEFAULTS } from '../../support/task.ts'
-import { openTestLog } from '../../support/topic.ts'
+import { openTestBroker } from '../../support/topic.ts'
 
 const WAIT = { timeout: 20_000 }
 const CONFIG = {
@@ -34,7 +34,7 @@ it.each([
   [true, 3],
   [false, 1],
 ])('makes the topics of a source so, if the worker lets it: %s', async (createTopics, partitions) => {
-  const log = await openTestLog('offsets')
+  const log = await openTestBroker('offsets')
   const source = defineSource({
     class: 'Own',
     version: '1',

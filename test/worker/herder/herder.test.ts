@@ -3,7 +3,7 @@ import { silentLogger } from '../../../src/config/logger.ts'
 import { Herder } from '../../../src/worker/herder/herder.ts'
 import type { LeaderDuties } from '../../../src/worker/herder/leader-duties.ts'
 import type { ConnectorsAndTasks } from '../../../src/worker/membership/connect-protocol.ts'
-import { configure, createRunner } from '../../support/worker-parts.ts'
+import { addConnector, createTestWorkRunner } from '../../support/work-runner.ts'
 
 const ALL: ConnectorsAndTasks = { connectors: ['c'], tasks: [0, 1].map((task) => ({ connector: 'c', task })) }
 
@@ -55,8 +55,8 @@ describe('a herder', () => {
   it('restarts what failed, where that is asked for', async () => {
     const { herder, tasks, written } = createHerder()
     await herder.onAssigned()
-    for (const { say } of tasks) say({ type: 'running' })
-    tasks[1]?.say({ type: 'failed', trace: 'why' })
+    for (const { report: say } of tasks) say({ type: 'running' })
+    tasks[1]?.report({ type: 'failed', trace: 'why' })
     await herder.restartTask({ connector: 'c', task: 0 })
     written.length = 0
     expect(herder.restartPlan('c', true, true)).toEqual({ connector: false, tasks: [1] })
@@ -88,8 +88,8 @@ describe('a herder', () => {
 })
 
 function createHerder() {
-  const made = createRunner()
-  configure(made.configs, 2)
+  const made = createTestWorkRunner()
+  addConnector(made.configs, 2)
   let tidied = 0
   const group = {
     work: ALL,

@@ -8,17 +8,17 @@ import type { ConfigStore } from '../../../src/worker/stores/config-store.ts'
 import { StatusState } from '../../../src/worker/stores/status-state.ts'
 import type { StatusStore } from '../../../src/worker/stores/status-store.ts'
 import { FakeClock } from '../../support/fake-clock.ts'
-import { configure } from '../../support/worker-parts.ts'
+import { addConnector } from '../../support/work-runner.ts'
 
 const HOUR_MS = 3_600_000
 
 describe('fencing', () => {
   it('shuts out the tasks of the set before, once for all that ask', async () => {
     const { leader, configs, fenced, written } = createLeader()
-    configure(configs, 2)
+    addConnector(configs, 2)
     await leader.fenceZombieSourceTasks('c')
     expect([fenced, written]).toEqual([[], [{ kind: 'fencing', connector: 'c', tasks: 2 }]])
-    configure(configs, 3)
+    addConnector(configs, 3)
     await Promise.all([
       leader.fenceZombieSourceTasks('c'),
       leader.fenceZombieSourceTasks('c'),
@@ -32,7 +32,7 @@ describe('fencing', () => {
   it('leaves a task that stays alone to fence its predecessor itself', async () => {
     const { leader, configs, fenced } = createLeader()
     for (let round = 0; round < 2; round++) {
-      configure(configs, 1)
+      addConnector(configs, 1)
       await leader.fenceZombieSourceTasks('c')
     }
     expect(fenced).toEqual([])
@@ -40,7 +40,7 @@ describe('fencing', () => {
 
   it('shuts out all tasks of a connector that was stopped, so that its offsets can be changed', async () => {
     const { leader, configs, fenced } = createLeader()
-    configure(configs, 2)
+    addConnector(configs, 2)
     await leader.fenceZombieSourceTasks('c')
     configs.apply({ kind: 'commit', connector: 'c', tasks: 0 })
     await leader.fenceZombieSourceTasks('c')
@@ -49,10 +49,10 @@ describe('fencing', () => {
 
   it('fails when another set of tasks came meanwhile', async () => {
     const { leader, configs, onFenced } = createLeader()
-    configure(configs, 2)
+    addConnector(configs, 2)
     await leader.fenceZombieSourceTasks('c')
-    configure(configs, 2)
-    onFenced(() => configure(configs, 4))
+    addConnector(configs, 2)
+    onFenced(() => addConnector(configs, 4))
     await expect(leader.fenceZombieSourceTasks('c')).rejects.toMatchObject({ code: 'rebalancing' })
   })
 
@@ -67,7 +67,7 @@ describe('fencing', () => {
 
 it('takes no tasks of a stopped connector', async () => {
   const { leader, configs } = createLeader()
-  configure(configs, 0)
+  addConnector(configs, 0)
   configs.apply({ kind: 'target', connector: 'c', target: 'STOPPED' })
   await expect(leader.putTasks('c', [{}])).rejects.toMatchObject({ code: 'invalid_request' })
 })

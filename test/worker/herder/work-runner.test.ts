@@ -2,17 +2,17 @@ import { describe, expect, it } from 'vitest'
 import { BrokerError } from '../../../src/broker/error.ts'
 import type { RawConfig } from '../../../src/sdk/index.ts'
 import type { WorkRunnerOptions } from '../../../src/worker/herder/work-runner.ts'
-import { configure, createRunner, SOURCE } from '../../support/worker-parts.ts'
+import { addConnector, createTestWorkRunner, SOURCE } from '../../support/work-runner.ts'
 
 const ID = { connector: 'c', task: 0 }
 const START = { do: 'start-task', id: ID, config: SOURCE, target: 'STARTED' } as const
 
 describe('a runner', () => {
   it('reads offsets, then starts tasks, and writes what they say of themselves', async () => {
-    const { runner, written, tasks } = createRunner()
+    const { runner, written, tasks } = createTestWorkRunner()
     await runner.execute([START])
-    tasks[0]?.say({ type: 'running' })
-    tasks[0]?.say({ type: 'failed', trace: 'why' })
+    tasks[0]?.report({ type: 'running' })
+    tasks[0]?.report({ type: 'failed', trace: 'why' })
     await runner.stopTask(ID)
     expect(written).toEqual(['offsets', 'c-0 RUNNING', 'c-0 FAILED', 'c-0 UNASSIGNED'])
     expect(tasks[0]?.spec).toMatchObject({ ...ID, kind: 'source', config: SOURCE, paused: false })
@@ -20,13 +20,13 @@ describe('a runner', () => {
   })
 
   it('tells what its connectors and tasks are doing', async () => {
-    const { runner, tasks, configs } = createRunner()
-    configure(configs, 1)
+    const { runner, tasks, configs } = createTestWorkRunner()
+    addConnector(configs, 1)
     await runner.startConnector(configs.connector('c')!)
     await runner.execute([START])
     const states = () => [...runner.workerMetrics().connectors, ...runner.taskMetrics()].map(({ state }) => state)
     expect(states()).toEqual(['running', 'unassigned'])
-    tasks[0]?.say({ type: 'running' })
+    tasks[0]?.report({ type: 'running' })
     expect(states()).toEqual(['running', 'running'])
     configs.apply({ kind: 'target', connector: 'c', target: 'PAUSED' })
     await runner.execute([
@@ -34,13 +34,13 @@ describe('a runner', () => {
       { do: 'set-task', id: ID, target: 'PAUSED' },
     ])
     expect(states()).toEqual(['paused', 'paused'])
-    tasks[0]?.say({ type: 'failed', trace: 'why' })
+    tasks[0]?.report({ type: 'failed', trace: 'why' })
     expect(states()).toEqual(['paused', 'failed'])
     expect(runner.workerMetrics().connectors).toMatchObject([{ name: 'c', kind: 'source', className: 'Datagen' }])
   })
 
   it('fails a task whose class is not here, and says what to do', async () => {
-    const { runner, statuses, tasks } = createRunner()
+    const { runner, statuses, tasks } = createTestWorkRunner()
     await runner.execute([{ ...START, config: { 'connector.class': 'Gone' } }])
     expect(tasks).toEqual([])
     expect(statuses.task('c', 0)?.trace).toContain("there is no connector 'Gone' on this worker")
@@ -49,9 +49,9 @@ describe('a runner', () => {
 
   it('starts an interrupted task again, from the offsets of now', async () => {
     let asked = 0
-    const { runner, written, tasks } = createRunner({ onInterrupted: () => void asked++ })
+    const { runner, written, tasks } = createTestWorkRunner({ onInterrupted: () => void asked++ })
     await runner.execute([START])
-    tasks[0]?.say({ type: 'interrupted', reason: 'a neighbour' })
+    tasks[0]?.report({ type: 'interrupted', reason: 'a neighbour' })
     expect(asked).toBe(1)
     await runner.restartInterrupted()
     expect(tasks).toHaveLength(2)
@@ -65,7 +65,7 @@ describe('a runner', () => {
     const fence = async () => {
       if (refusals-- > 0) throw new Error('nobody leads')
     }
-    const { runner, written, tasks, clock } = createRunner({ fence })
+    const { runner, written, tasks, clock } = createTestWorkRunner({ fence })
     await runner.execute([START])
     expect(tasks).toEqual([])
     await clock.advance(2_000)
@@ -79,7 +79,7 @@ describe('a runner', () => {
     const fence = async () => {
       if (isHeld) throw held
     }
-    const { runner, statuses, tasks, clock } = createRunner({ fence })
+    const { runner, statuses, tasks, clock } = createTestWorkRunner({ fence })
     await runner.execute([START])
     await clock.advance(100)
     expect(statuses.task('c', 0)).toMatchObject({ state: 'FAILED', trace: expect.stringContaining(held.message) })
@@ -87,7 +87,7 @@ describe('a runner', () => {
     expect(runner.workerMetrics().starts.taskFailures).toBe(1)
     isHeld = false
     await clock.advance(60_000)
-    tasks[0]?.say({ type: 'running' })
+    tasks[0]?.report({ type: 'running' })
     await clock.advance(0)
     expect(statuses.task('c', 0)).toMatchObject({ state: 'RUNNING', trace: null })
     expect(runner.taskMetrics().map(({ state }) => state)).toEqual(['running'])
@@ -95,7 +95,7 @@ describe('a runner', () => {
 
   it('starts other tasks while a config provider takes long for one', async () => {
     const reading = Promise.withResolvers<void>()
-    const { runner, parts, tasks, clock } = createRunner()
+    const { runner, parts, tasks, clock } = createTestWorkRunner()
     const isSlow = (config: RawConfig) => config['secret'] !== undefined
     Object.assign(parts.resolver, {
       hasPlaceholders: isSlow,
@@ -114,7 +114,7 @@ describe('a runner', () => {
 
   it('reports no failure of a task that was stopped while a config provider read for it', async () => {
     const reading = Promise.withResolvers<never>()
-    const { runner, parts, written, clock } = createRunner()
+    const { runner, parts, written, clock } = createTestWorkRunner()
     Object.assign(parts.resolver, { hasPlaceholders: () => true, resolve: () => reading.promise })
     await runner.execute([START])
     await runner.stopTask(ID)
@@ -125,7 +125,7 @@ describe('a runner', () => {
 
   it('does not start a fenced task that was taken away meanwhile', async () => {
     const fencing = Promise.withResolvers<void>()
-    const { runner, tasks, clock } = createRunner({ fence: () => fencing.promise })
+    const { runner, tasks, clock } = createTestWorkRunner({ fence: () => fencing.promise })
     await runner.execute([START])
     await runner.stopTask(ID)
     fencing.resolve()
@@ -143,7 +143,7 @@ describe('a runner', () => {
         cancel: () => void done.push('cancel'),
       }),
     }
-    const { runner, written } = createRunner({ host })
+    const { runner, written } = createTestWorkRunner({ host })
     await runner.execute([START])
     await runner.stopTask(ID)
     expect(done).toEqual(['cancel'])
@@ -157,7 +157,7 @@ describe('a runner', () => {
       if (refusals-- > 0) throw new Error('nobody leads')
       stored.push(made.length)
     }
-    const { runner, configs, clock, written } = createRunner({ putTasks })
+    const { runner, configs, clock, written } = createTestWorkRunner({ putTasks })
     configs.apply({ kind: 'connector', connector: 'c', config: { ...SOURCE, 'tasks.max': '3' } })
     await runner.startConnector(configs.connector('c')!)
     expect(written).toEqual(['c RUNNING'])
@@ -172,7 +172,7 @@ describe('a runner', () => {
       if (made.length === 2) await first.promise
       stored.push(made.length)
     }
-    const { runner, configs, clock } = createRunner({ putTasks })
+    const { runner, configs, clock } = createTestWorkRunner({ putTasks })
     for (const tasksMax of ['2', '3']) {
       configs.apply({ kind: 'connector', connector: 'c', config: { ...SOURCE, 'tasks.max': tasksMax } })
       await runner.startConnector(configs.connector('c')!)
@@ -184,7 +184,7 @@ describe('a runner', () => {
   })
 
   it('stores no tasks of a connector that was taken away meanwhile', async () => {
-    const { runner, configs, clock, stored } = createRunner()
+    const { runner, configs, clock, stored } = createTestWorkRunner()
     configs.apply({ kind: 'connector', connector: 'c', config: SOURCE })
     await Promise.all([runner.startConnector(configs.connector('c')!), runner.stopConnector('c')])
     await clock.advance(0)
@@ -192,24 +192,24 @@ describe('a runner', () => {
   })
 
   it('leaves a task that failed as it is, whatever its connector should do', async () => {
-    const { runner, tasks } = createRunner()
+    const { runner, tasks } = createTestWorkRunner()
     await runner.execute([START])
-    tasks[0]?.say({ type: 'failed', trace: 'why' })
+    tasks[0]?.report({ type: 'failed', trace: 'why' })
     await runner.execute([{ do: 'set-task', id: ID, target: 'PAUSED' }])
     expect(tasks[0]?.done).toEqual([])
   })
 
   it('writes no secret into a status', async () => {
-    const { runner, tasks, statuses, parts } = createRunner()
+    const { runner, tasks, statuses, parts } = createTestWorkRunner()
     Object.assign(parts.resolver, { mask: (text: string) => text.replace('s3cret', '[hidden]') })
     await runner.execute([START])
-    tasks[0]?.say({ type: 'failed', trace: 'can not log in with s3cret' })
+    tasks[0]?.report({ type: 'failed', trace: 'can not log in with s3cret' })
     expect(statuses.task('c', 0)?.trace).toBe('can not log in with [hidden]')
   })
 
   it('fails a connector that makes no tasks, and leaves it so until it is restarted or stopped', async () => {
-    const { runner, configs, clock, statuses } = createRunner()
-    configure(configs, 0, { ...SOURCE, 'tasks.max': 'many' })
+    const { runner, configs, clock, statuses } = createTestWorkRunner()
+    addConnector(configs, 0, { ...SOURCE, 'tasks.max': 'many' })
     await runner.startConnector(configs.connector('c')!)
     await clock.advance(0)
     expect(statuses.connector('c')).toMatchObject({ state: 'FAILED', trace: expect.stringContaining('tasks.max') })

@@ -11,7 +11,7 @@ import {
 import { WorkerGroup, type WorkerGroupOptions } from '../../../src/worker/membership/worker-group.ts'
 import { taskKey } from '../../../src/worker/model/task-key.ts'
 import { FakeClock } from '../../support/fake-clock.ts'
-import { openTestLog } from '../../support/topic.ts'
+import { openTestBroker } from '../../support/topic.ts'
 
 const WAIT = { timeout: 20_000, interval: 10 }
 
@@ -207,7 +207,7 @@ function generationOf(told: Partial<WorkerAssignment>): Generation {
 }
 
 async function openGroup(tasks: number) {
-  const broker = await openTestLog()
+  const broker = await openTestBroker()
   let configured = workOf(tasks)
   return {
     configure: (count: number) => {

@@ -5,10 +5,10 @@ import { workerOpenApiDocument } from '../../../src/worker/openapi/document.ts'
 import { loggerRoutes } from '../../../src/worker/routes/loggers.ts'
 import { workerRoutes } from '../../../src/worker/routes/main.ts'
 import type { Exchange } from '../../golden/worker/recording.ts'
-import { createChecks } from '../../support/openapi.ts'
+import { createResponseChecks } from '../../support/openapi.ts'
 import { startTestWorker } from '../../support/worker.ts'
 
-const { operations, checkAnswer } = createChecks(workerOpenApiDocument('0.0.0'))
+const { operations, checkAnswer } = createResponseChecks(workerOpenApiDocument('0.0.0'))
 /** The server's own, of every program. */
 const SERVERS = ['GET /metrics', 'GET /healthz', 'GET /readyz']
 /** What workers ask of each other is nobody else's. */

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { callAs, logInSettings } from '../../support/access.ts'
+import { basicAuthSettings, callAs } from '../../support/basic-auth.ts'
 import { startTestWorker } from '../../support/worker.ts'
 
 const SECRET = 'open-sesame-9'
@@ -16,7 +16,7 @@ const PATHS = ['/connectors?expand=info', '/connectors/sink', '/connectors/sink/
 async function startWorker(settings: Readonly<Record<string, string>> = {}) {
   const roles = { readonly: 'readonly', developer: 'developer', admin: 'admin' } as const
   const { url } = await startTestWorker({
-    ...(await logInSettings(roles)),
+    ...(await basicAuthSettings(roles)),
     'connector.paths.allowed': '/tmp',
     ...settings,
   })

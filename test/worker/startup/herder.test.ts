@@ -6,14 +6,14 @@ import type { GroupReference } from '../../../src/worker/startup/group-reference
 import { createHerder } from '../../../src/worker/startup/herder.ts'
 import { WorkerEvents } from '../../../src/worker/startup/worker-events.ts'
 import type { Stores } from '../../../src/worker/stores/stores.ts'
-import { configure, createRunner } from '../../support/worker-parts.ts'
+import { addConnector, createTestWorkRunner } from '../../support/work-runner.ts'
 
 it('a config record that is read before the herder exists starts its connector with the next one', async () => {
-  const { parts, configs, tasks } = createRunner()
+  const { parts, configs, tasks } = createTestWorkRunner()
   const events = new WorkerEvents()
   const work = { connectors: [], tasks: [0, 1].map((task) => ({ connector: 'c', task })) }
   const group = { work, has: () => true, isLeader: false, rebalanceIfWorkChanged: () => undefined }
-  configure(configs, 2)
+  addConnector(configs, 2)
   expect(events.emit('configRecord', { kind: 'commit', connector: 'c', tasks: 2 })).toBe(false)
   const { configs: configStore, statuses, offsets, plugins, resolver, literals, logger, host: threads } = parts
   const { herder } = createHerder({
@@ -25,7 +25,7 @@ it('a config record that is read before the herder exists starts its connector w
     plugins,
     resolver,
     literals,
-    threads,
+    taskHost: threads,
     peers: {} as PeerClient,
     group: { current: () => group, isLeader: () => false, workerId: 'me:1' } as unknown as GroupReference,
   })

@@ -4,7 +4,7 @@ import type { Broker } from '../../../src/broker/broker.ts'
 import { createWorkerClient } from '../../../src/clients/worker.ts'
 import { silentLogger } from '../../../src/config/logger.ts'
 import { OffsetStore } from '../../../src/worker/stores/offset-store.ts'
-import { openTestLog, readRecords } from '../../support/topic.ts'
+import { openTestBroker, readRecords } from '../../support/topic.ts'
 import { startTestWorker } from '../../support/worker.ts'
 
 const OWN = { 'offsets.storage.topic': 'own-offsets' }
@@ -20,7 +20,7 @@ const toPairs = (offsets: Awaited<ReturnType<OffsetStore['read']>>) =>
   offsets.map(({ partition, offset }) => [partition, offset])
 
 it('keep what a connector wants to have in a topic of its own there, and in the one of all', async () => {
-  const broker = await openTestLog()
+  const broker = await openTestBroker()
   const store = await openStore(broker)
   await store.write('c', OWN, [{ partition: A, offset: { at: 1 } }])
   for (const topic of ['offsets', 'own-offsets']) {
@@ -30,7 +30,7 @@ it('keep what a connector wants to have in a topic of its own there, and in the 
 })
 
 it('go by its own topic first, and by the one of all for what is only there', async () => {
-  const broker = await openTestLog()
+  const broker = await openTestBroker()
   const store = await openStore(broker)
   await store.write('c', {}, [
     { partition: A, offset: { at: 1 } },
@@ -55,7 +55,7 @@ it('go by its own topic first, and by the one of all for what is only there', as
 })
 
 it('are known as they are now, however long reading them takes', async () => {
-  const broker = await openTestLog()
+  const broker = await openTestBroker()
   const writer = await openStore(broker)
   await writer.write('c', OWN, [{ partition: A, offset: { at: 1 } }])
   const open = broker.reader.bind(broker)

@@ -1,12 +1,12 @@
 import { expect, it, onTestFinished } from 'vitest'
 import { silentLogger } from '../../../src/config/logger.ts'
 import { StatusStore } from '../../../src/worker/stores/status-store.ts'
-import { openTestLog } from '../../support/topic.ts'
+import { openTestBroker } from '../../support/topic.ts'
 
 it('tells whose status it read, of the connector and of its tasks, and not which topics they use', async () => {
   const told: string[] = []
   const store = await StatusStore.open({
-    ...{ broker: await openTestLog(), logger: silentLogger(), topic: { name: 'statuses', partitions: 1 } },
+    ...{ broker: await openTestBroker(), logger: silentLogger(), topic: { name: 'statuses', partitions: 1 } },
     onStatus: (connector) => told.push(connector),
   })
   onTestFinished(() => store.close())

@@ -50,7 +50,7 @@ async function open(config: Readonly<Record<string, string>>, fake: ReturnType<t
 
 const LETTER: DeadLetter = {
   record: { key: Buffer.from('k'), value: Buffer.from('v'), headers: [['mine', Buffer.from('1')]], timestampMs: 5 },
-  place: [
+  position: [
     ['topic', 'orders'],
     ['partition', '3'],
     ['offset', '42'],

@@ -4,9 +4,9 @@ import { silentLogger } from '../../../src/config/logger.ts'
 import type { SourceRecord } from '../../../src/sdk/index.ts'
 import type { TransactionBoundary } from '../../../src/worker/configuration/task-config.ts'
 import { AtLeastOnceDelivery } from '../../../src/worker/tasks/at-least-once-delivery.ts'
+import type { FailedSourceRecord } from '../../../src/worker/tasks/convert-source-records.ts'
 import { ExactlyOnceDelivery } from '../../../src/worker/tasks/exactly-once-delivery.ts'
 import type { SourceDelivery, TransactionEnd } from '../../../src/worker/tasks/source-delivery.ts'
-import type { FailedSourceRecord } from '../../../src/worker/tasks/source-records.ts'
 import { countersIn } from '../../../src/worker/tasks/task-counters.ts'
 import { FakeClock } from '../../support/fake-clock.ts'
 
@@ -253,7 +253,7 @@ function atLeastOnce() {
     ...own,
     commitTimeoutMs: COMMIT_TIMEOUT_MS,
     onFailure,
-    stepOver,
+    skipRejected: stepOver,
     listener,
   })
   return { told, lost, written, producer, delivery, failures, counters, clock: own.clock }

@@ -4,13 +4,13 @@ import { describe, expect, it } from 'vitest'
 import { directorySource } from '../../../src/plugins/connectors/directory/source.ts'
 import { DEAD_LETTERS, startTask } from '../../support/task.ts'
 import { temporaryDirectory } from '../../support/temporary-directory.ts'
-import { openTestLog, readRecords } from '../../support/topic.ts'
+import { openTestBroker, readRecords } from '../../support/topic.ts'
 
 const WAIT = { timeout: 20_000 }
 
 describe('a task of the directory source', () => {
   it('brings good rows to the topic, malformed ones to the dead letters, and then puts the file away', async () => {
-    const broker = await openTestLog('rows')
+    const broker = await openTestBroker('rows')
     const directory = inbox('{"n":1}\n{"n":\n{"n":2}\n{')
     const task = startTask(broker, directorySource, { ...config(directory), ...DEAD_LETTERS, ...CONTEXT })
     await expect.poll(() => readdirSync(directory), WAIT).toEqual(['a.ndjson.done'])
@@ -26,7 +26,7 @@ describe('a task of the directory source', () => {
   })
 
   it('fails at the first malformed row where none is to be tolerated, and leaves the file', async () => {
-    const broker = await openTestLog('rows')
+    const broker = await openTestBroker('rows')
     const directory = inbox('{"n":1}\nnothing\n')
     const task = startTask(broker, directorySource, config(directory))
     await expect.poll(() => task.said.at(-1)?.type, WAIT).toBe('failed')

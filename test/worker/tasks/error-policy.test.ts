@@ -21,7 +21,7 @@ const FAILURE: RecordFailure = {
   stage: 'VALUE_CONVERTER',
   className: 'com.example.Converter',
   error: new DataError('not a number'),
-  place: { topic: 'orders', partition: 0, offset: 7 },
+  position: { topic: 'orders', partition: 0, offset: 7 },
   content: () => ({ value: 'abc' }),
 }
 

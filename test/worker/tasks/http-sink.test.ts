@@ -3,14 +3,19 @@ import type { Broker } from '../../../src/broker/broker.ts'
 import { httpSink } from '../../../src/plugins/connectors/http-sink/sink.ts'
 import { SEED } from '../../support/property-seed.ts'
 import { DEAD_LETTERS, startTask } from '../../support/task.ts'
-import { openTestLog, readRecords } from '../../support/topic.ts'
-import { firstTimes, startUnstableServer, type UnstableServer, unstableRecords } from '../../support/unstable-server.ts'
+import { openTestBroker, readRecords } from '../../support/topic.ts'
+import {
+  firstArrivals,
+  startUnstableServer,
+  type UnstableRecord,
+  unstableRecords,
+} from '../../support/unstable-server.ts'
 
 const RECORDS = 600
 
 describe('a task of the HTTP sink', () => {
   it('brings each record to an unstable server, in order per key, exactly the rejected ones to the dead-letter queue, and a report of each', async () => {
-    const broker = await openTestLog('in')
+    const broker = await openTestBroker('in')
     const records = unstableRecords(SEED, RECORDS)
     const producer = await broker.producer()
     await producer.send(
@@ -37,8 +42,8 @@ describe('a task of the HTTP sink', () => {
     })
     await expect.poll(() => task.counters.recordsOut, { timeout: 20_000 }).toBe(RECORDS)
     await task.stop()
-    const dead = (await readRecords(broker, 'dead')).map(({ value }) => (JSON.parse(String(value)) as UnstableServer).n)
-    expect(firstTimes(server.taken)).toEqual(firstTimes(records.filter(({ isBad }) => !isBad)))
+    const dead = (await readRecords(broker, 'dead')).map(({ value }) => (JSON.parse(String(value)) as UnstableRecord).n)
+    expect(firstArrivals(server.accepted)).toEqual(firstArrivals(records.filter(({ isBad }) => !isBad)))
     expect(dead.toSorted((a, b) => a - b)).toEqual(records.filter(({ isBad }) => isBad).map(({ n }) => n))
     expect(await reportedOffsets(broker, 'success-responses')).toEqual(offsetsOf(records, (record) => !record.isBad))
     expect(await reportedOffsets(broker, 'error-responses')).toEqual(offsetsOf(records, (record) => record.isBad))

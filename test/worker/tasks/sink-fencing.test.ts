@@ -7,7 +7,7 @@ import { silentLogger } from '../../../src/config/logger.ts'
 import { defineSink, z } from '../../../src/sdk/index.ts'
 import { FakeClock } from '../../support/fake-clock.ts'
 import { startTask } from '../../support/task.ts'
-import { write } from '../../support/topic.ts'
+import { produceTexts } from '../../support/topic.ts'
 
 const HEARTBEAT_MS = 3_000
 const WAIT = { timeout: 10_000 }
@@ -16,13 +16,13 @@ it('ends a sink task that was started anew elsewhere, and leaves the group to it
   const { broker, beats } = await openBroker()
   const older = startSink(broker)
   await broker.topics.create({ name: 'lines', partitions: 1 })
-  await write(broker, 'lines', 'a')
+  await produceTexts(broker, 'lines', 'a')
   await expect.poll(() => older.seen, WAIT).toEqual(['a'])
   const newer = startSink(broker)
   await expect.poll(() => newer.seen, WAIT).toEqual(['a']) // Nothing was committed yet.
   await beats.advance(HEARTBEAT_MS)
   await expect.poll(() => older.said.at(-1), WAIT).toMatchObject({ type: 'failed' })
-  await write(broker, 'lines', 'b')
+  await produceTexts(broker, 'lines', 'b')
   await expect.poll(() => newer.seen, WAIT).toEqual(['a', 'b'])
   expect(older.seen).toEqual(['a'])
   expect((await broker.groups.describe('connect-out')).members).toMatchObject([{ instanceId: 'workers-out-0' }])

@@ -1,14 +1,14 @@
 import { describe, expect, it } from 'vitest'
 import type { Producer } from '../../../src/broker/broker.ts'
 import { SinkReports } from '../../../src/worker/tasks/sink-reports.ts'
-import { openTestLog } from '../../support/topic.ts'
+import { openTestBroker } from '../../support/topic.ts'
 
 const TOPIC = { name: 'reports', partitions: 3, replicationFactor: 1 }
 const RECORD = { key: null, value: Buffer.from('v'), headers: [] }
 
 describe('the reports of a sink', () => {
   it('are in a topic with the partitions of the configuration, which is created once', async () => {
-    const broker = await openTestLog('in')
+    const broker = await openTestBroker('in')
     const reports = new SinkReports({ topics: async () => broker.topics, producer: () => broker.producer() })
     await Promise.all([reports.write(TOPIC, [RECORD]), reports.write(TOPIC, [RECORD])])
     await reports.close()
@@ -18,7 +18,7 @@ describe('the reports of a sink', () => {
   })
 
   it('are written once a topic or a producer that failed to open is available', async () => {
-    const broker = await openTestLog('in')
+    const broker = await openTestBroker('in')
     const failures = [new Error('no topics'), new Error('no producer')]
     const open = async <Client>(client: Client | Promise<Client>, message: string): Promise<Client> => {
       const [next] = failures

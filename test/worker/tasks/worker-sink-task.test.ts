@@ -3,8 +3,8 @@ import type { Broker } from '../../../src/broker/broker.ts'
 import type { RawConfig } from '../../../src/sdk/index.ts'
 import { defineSink, type SinkTask, z } from '../../../src/sdk/index.ts'
 import type { TaskDefaults } from '../../../src/worker/tasks/task-spec.ts'
-import { DEAD_LETTERS, refuseRecordsFor, startTask, TASK_DEFAULTS } from '../../support/task.ts'
-import { openTestLog, write } from '../../support/topic.ts'
+import { DEAD_LETTERS, rejectRecordsFor, startTask, TASK_DEFAULTS } from '../../support/task.ts'
+import { openTestBroker, produceTexts } from '../../support/topic.ts'
 
 const WAIT = { timeout: 20_000 }
 
@@ -74,7 +74,7 @@ describe('a sink task', () => {
     }
     startSink(broker, sink, {}, { topics: 'lines', 'errors.retry.delay.max.ms': '5' })
     await expect.poll(() => asked.length, WAIT).toBeGreaterThan(0)
-    await write(broker, 'lines', 'b')
+    await produceTexts(broker, 'lines', 'b')
     const { length } = asked
     await expect.poll(() => asked.length, WAIT).toBeGreaterThan(length + 5)
     expect(new Set(asked)).toEqual(new Set(['a']))
@@ -104,7 +104,7 @@ describe('a sink task', () => {
     const sink: SinkTask = { put: (records) => void seen.push(...records.map(({ value }) => value)) }
     const task = startSink(broker, sink, { commitIntervalMs: 1, commitTimeoutMs: 1 })
     await expect.poll(() => task.counters.commitFailures, WAIT).toBeGreaterThan(1)
-    await write(broker, 'lines', 'b')
+    await produceTexts(broker, 'lines', 'b')
     await expect.poll(() => seen, WAIT).toEqual(['a', 'b'])
     await task.stop()
   })
@@ -132,7 +132,7 @@ describe('a sink task', () => {
       },
     })
     await expect.poll(() => done, WAIT).toEqual(['put a'])
-    await write(broker, 'lines', 'b')
+    await produceTexts(broker, 'lines', 'b')
     await expect.poll(() => task.said.at(-1)?.type, WAIT).toBe('failed')
     await task.stop()
     expect(done).toEqual(['put a', 'put b'])
@@ -140,7 +140,7 @@ describe('a sink task', () => {
   })
 
   it('does not put again what others are given meanwhile', async () => {
-    const broker = await openTestLog()
+    const broker = await openTestBroker()
     await broker.topics.create({ name: 'lines', partitions: 2 })
     const producer = await broker.producer()
     await producer.send([0, 1].map((partition) => ({ topic: 'lines', partition, key: null, value: Buffer.from('a') })))
@@ -161,7 +161,7 @@ describe('a sink task', () => {
 
   it('steps over no record that its dead letters could not take', async () => {
     const broker = await openLog('not json')
-    refuseRecordsFor(broker, 'dead')
+    rejectRecordsFor(broker, 'dead')
     const task = startSink(broker, { put: () => undefined }, {}, { topics: 'lines', ...JSON_VALUES, ...DEAD_LETTERS })
     await expect.poll(() => task.counters.deadLetterFailures, WAIT).toBe(1)
     await task.stop()
@@ -184,7 +184,7 @@ describe('a sink task', () => {
     await expect.poll(() => database.rows, WAIT).toEqual(['a', 'b'])
     await first.stop()
     expect(await broker.groups.offsets('connect-out')).toEqual([])
-    await write(broker, 'lines', 'c')
+    await produceTexts(broker, 'lines', 'c')
     const second = startSink(broker, sink)
     await expect.poll(() => database.rows, WAIT).toEqual(['a', 'b', 'c'])
     await second.stop()
@@ -192,8 +192,8 @@ describe('a sink task', () => {
 })
 
 async function openLog(...values: readonly string[]): Promise<Broker> {
-  const broker = await openTestLog('lines')
-  await write(broker, 'lines', ...values)
+  const broker = await openTestBroker('lines')
+  await produceTexts(broker, 'lines', ...values)
   return broker
 }
 

@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest'
 import type { Broker } from '../../../src/broker/broker.ts'
 import type { RawConfig } from '../../../src/sdk/index.ts'
 import { defineSource, RetriableError, type SourceConnector, type SourceRecord, z } from '../../../src/sdk/index.ts'
-import { DEAD_LETTERS, refuseRecordsFor, startTask } from '../../support/task.ts'
-import { openTestLog, readRecords } from '../../support/topic.ts'
+import { DEAD_LETTERS, rejectRecordsFor, startTask } from '../../support/task.ts'
+import { openTestBroker, readRecords } from '../../support/topic.ts'
 
 const WAIT = { timeout: 20_000 }
 const CAST = 'org.apache.kafka.connect.transforms.Cast$Value'
@@ -42,7 +42,7 @@ describe('a source task', () => {
 
   it('steps over no record that its dead letters could not take', async () => {
     const broker = await openLog()
-    refuseRecordsFor(broker, 'dead')
+    rejectRecordsFor(broker, 'dead')
     const task = startSource(
       broker,
       async function* () {
@@ -150,7 +150,7 @@ function record(at: number): SourceRecord {
   return { topic: 'lines', value: String(at), sourcePartition: CLOCK, sourceOffset: { at: at + 1 } }
 }
 
-const openLog = () => openTestLog('lines', 'offsets')
+const openLog = () => openTestBroker('lines', 'offsets')
 
 async function valuesOf(broker: Broker): Promise<readonly string[]> {
   return (await readRecords(broker, 'lines')).map(({ value }) => String(value))

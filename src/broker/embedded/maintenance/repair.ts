@@ -95,7 +95,11 @@ function makeImage(files: DataFiles, image: string, header: CheckHeader | undefi
         notes.push(`${files.wal} is of another time or damaged at its beginning: nothing was taken of it`)
         return
       }
-      applyFrames(wal, target, (at) => notes.push(`${files.wal}: the frame at byte ${at} is damaged`))
+      applyFrames(wal, target, (at) =>
+        notes.push(
+          `${files.wal}: the frame at byte ${at} is damaged; changes of topics, transactions and offsets may be missing`,
+        ),
+      )
     })
     // Sets the journal mode in the database header to rollback, because the image has no write-ahead log.
     writeSync(target, Buffer.from([1, 1]), 0, 2, 18)

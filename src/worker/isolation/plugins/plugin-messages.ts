@@ -18,7 +18,7 @@ export type PluginProcessOptions = {
 
 export type PluginThreadData = Pick<PluginProcessOptions, 'module' | 'access'> & {
   /** A counter that the thread increments while it is responsive. */
-  readonly beat: SharedArrayBuffer
+  readonly heartbeat: SharedArrayBuffer
 }
 
 export type PluginProcessCall = { readonly id: number; readonly call: PluginCall }

@@ -262,5 +262,5 @@ function reject({ call, settled }: Call, code: Parameters<typeof pluginError>[0]
 function failure(sentence: string, stack?: string) {
   if (stack === undefined) return { message: sentence, trace: sentence }
   const [where = ''] = stack.split('\n')
-  return { message: `${sentence} ${where.trim()}`, trace: `${sentence}; it was here:\n${stack}` }
+  return { message: `${sentence} ${where.trim()}`, trace: `${sentence}; stack of its thread:\n${stack}` }
 }

@@ -9,7 +9,7 @@ import type {
   PluginProcessOptions,
 } from './plugin-messages.ts'
 
-const ENTRY = new URL(`./plugin-supervisor${extname(import.meta.filename)}`, import.meta.url)
+const ENTRY = new URL(`./plugin-process-main${extname(import.meta.filename)}`, import.meta.url)
 
 export type PluginProcessHandlers = {
   readonly onMessage: (message: Exclude<PluginProcessMessage, { readonly type: 'ended' }>) => void
@@ -45,7 +45,9 @@ export function startPluginProcess(
     if (message.type === 'ended') end(message.end)
     else onMessage(message)
   })
-  started.on('error', (error) => end({ code: 'plugin_crashed', what: `could not get a process: ${messageOf(error)}` }))
+  started.on('error', (error) =>
+    end({ code: 'plugin_crashed', what: `could not be started in a process: ${messageOf(error)}` }),
+  )
   // V8 aborts the process when a single allocation exceeds the heap limit.
   started.on('exit', (code, signal) => {
     const how = signal === null ? `exit code ${code}` : `signal ${signal}`

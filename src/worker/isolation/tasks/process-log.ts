@@ -39,7 +39,7 @@ export class ProcessLog {
   }
 
   /** The end of the process's standard output and error, to explain its exit. */
-  get lastWords(): string {
+  get outputTail(): string {
     const text = this.#lastWords.trim()
     return text === '' ? '' : `; its last words were:\n${text}`
   }

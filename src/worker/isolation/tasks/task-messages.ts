@@ -5,16 +5,16 @@ import type { TaskCounters } from '../../tasks/task-counters.ts'
 import type { TaskMessage, TaskSpec } from '../../tasks/task-spec.ts'
 import type { ThreadDiagnosis } from '../thread-diagnosis.ts'
 
-// Messages between the worker, the supervisor of a task process and the thread in it: the worker communicates with the
-// supervisor, the supervisor with the thread that runs the tasks. A slot identifies one start of one task.
+// Messages between the worker and the main thread of a task process (TaskProcess…), and between that thread and the
+// thread that runs the tasks (TaskThread…). A `runId` identifies one start of one task.
 
 /** Why a task process or its thread ended. `what` is a predicate whose subject is the task. */
-export type ThreadEnd = { readonly what: string; readonly diagnosis?: ThreadDiagnosis }
+export type TaskProcessEnd = { readonly what: string; readonly diagnosis?: ThreadDiagnosis }
 
-export type ThreadData = {
+export type TaskThreadData = {
   readonly address: BrokerAddress
-  /** A counter that the thread increments while it is responsive. */
-  readonly beat: SharedArrayBuffer
+  /** A counter that the thread increments regularly while it is responsive. */
+  readonly heartbeat: SharedArrayBuffer
   /** URLs of plugin modules, in addition to the plugins shipped with Weir. */
   readonly plugins: readonly string[]
   readonly log: LogLimits
@@ -22,23 +22,23 @@ export type ThreadData = {
   readonly access: ConnectorAccess
 }
 
-/** Commands that the supervisor forwards to its thread. */
+/** A command that the main thread forwards to the task thread. */
 export type TaskCommand =
-  | { readonly do: 'start'; readonly slot: number; readonly spec: TaskSpec }
-  | { readonly do: 'set-paused'; readonly slot: number; readonly paused: boolean }
-  | { readonly do: 'stop'; readonly slot: number }
+  | { readonly do: 'start'; readonly runId: number; readonly spec: TaskSpec }
+  | { readonly do: 'set-paused'; readonly runId: number; readonly paused: boolean }
+  | { readonly do: 'stop'; readonly runId: number }
 
-export type ThreadCommand = TaskCommand & { readonly counters?: SharedArrayBuffer }
+export type TaskThreadCommand = TaskCommand & { readonly counters?: SharedArrayBuffer }
 
-export type ThreadMessage =
-  | { readonly type: 'said'; readonly slot: number; readonly message: TaskMessage }
-  | { readonly type: 'stopped'; readonly slot: number }
+export type TaskThreadMessage =
+  | { readonly type: 'task-message'; readonly runId: number; readonly message: TaskMessage }
+  | { readonly type: 'stopped'; readonly runId: number }
   /** A line of the thread's log, as JSON. */
   | { readonly type: 'log'; readonly line: string }
   /** A plugin replaced these built-ins, which have been restored. */
   | { readonly type: 'changed-built-ins'; readonly names: readonly string[] }
 
-export type SupervisorOptions = {
+export type TaskProcessStart = {
   /** `'parent'`: the embedded broker is open in the worker, and is reached through the channel to it. */
   readonly address: BrokerAddress | 'parent'
   readonly plugins: readonly string[]
@@ -49,19 +49,19 @@ export type SupervisorOptions = {
   readonly access: ConnectorAccess
 }
 
-export type SupervisorCommand =
+export type TaskProcessCommand =
   | TaskCommand
-  | { readonly do: 'begin'; readonly options: SupervisorOptions }
+  | { readonly do: 'initialize'; readonly options: TaskProcessStart }
   /** Heartbeat of the worker. */
-  | { readonly do: 'pulse' }
+  | { readonly do: 'heartbeat' }
   /** A response of the embedded broker in the worker. */
   | { readonly do: 'broker'; readonly message: unknown }
 
-export type SupervisorMessage =
-  | ThreadMessage
-  /** Heartbeat of the supervisor, with the counters of the tasks that changed since the last one. */
-  | { readonly type: 'pulse'; readonly counters: readonly (readonly [slot: number, counters: TaskCounters])[] }
+export type TaskProcessMessage =
+  | TaskThreadMessage
+  /** Heartbeat of the task process, with the counters of the tasks that changed since the last one. */
+  | { readonly type: 'heartbeat'; readonly counters: readonly (readonly [runId: number, counters: TaskCounters])[] }
   /** A request to the embedded broker in the worker. */
   | { readonly type: 'broker'; readonly message: unknown }
   /** The thread is unusable; the worker ends the process. */
-  | { readonly type: 'ended'; readonly end: ThreadEnd }
+  | { readonly type: 'ended'; readonly end: TaskProcessEnd }

@@ -13,11 +13,11 @@ import { traceOf } from '../../tasks/error-trace.ts'
 import { withCompileCache } from '../compile-cache.ts'
 import { ProcessLog } from './process-log.ts'
 import type {
-  SupervisorCommand,
-  SupervisorMessage,
-  SupervisorOptions,
   TaskCommand,
-  ThreadEnd,
+  TaskProcessCommand,
+  TaskProcessEnd,
+  TaskProcessMessage,
+  TaskProcessStart,
 } from './task-messages.ts'
 import { exhaustedMemory } from './task-thread.ts'
 
@@ -34,15 +34,15 @@ export type TaskProcessOptions = {
   readonly blockedMsMax: number
   /** Limits of each task. */
   readonly log: LogLimits
-  readonly onMessage: (message: Extract<SupervisorMessage, { type: 'said' | 'stopped' | 'pulse' }>) => void
+  readonly onMessage: (message: Extract<TaskProcessMessage, { type: 'task-message' | 'stopped' | 'heartbeat' }>) => void
   /** Called once, when the process has ended or is unusable. */
-  readonly onEnd: (end: ThreadEnd) => void
+  readonly onEnd: (end: TaskProcessEnd) => void
 }
 
 /** After this number of checks without a message, the process as a whole is considered hung. */
-const SILENT_LOOKS_MAX = 60
+const SILENT_CHECKS_MAX = 60
 /** How long to wait for the remaining output of a process that has ended, in ms. */
-const LAST_WORDS_MS = 500
+const OUTPUT_TIMEOUT_MS = 500
 
 /**
  * A process with one thread for tasks, as seen from the worker. It is ended by SIGKILL, which plugin code cannot delay:
@@ -54,14 +54,14 @@ export class TaskProcess {
   readonly #log: ProcessLog
   readonly #child: Promise<ChildProcess | undefined>
   #port: MessagePort | undefined
-  #silentLooks = 0
-  #isOver = false
+  #silentChecks = 0
+  #hasEnded = false
 
   constructor(options: TaskProcessOptions) {
     this.#options = options
     this.#log = new ProcessLog(options)
     this.#child = this.#start().catch((error: unknown) => {
-      this.#over({ what: `could not get a process: ${traceOf(error)}` })
+      this.#reportEnd({ what: `could not be started in a process: ${traceOf(error)}` })
       return undefined
     })
   }
@@ -71,77 +71,77 @@ export class TaskProcess {
   }
 
   /** Sends a heartbeat and ends the process when it does not respond. To be called regularly. */
-  look(): void {
-    this.#silentLooks += 1
-    void this.#child.then((child) => child && send(child, { do: 'pulse' }))
+  checkHeartbeat(): void {
+    this.#silentChecks += 1
+    void this.#child.then((child) => child && send(child, { do: 'heartbeat' }))
     this.#log.reportDropped()
-    if (this.#silentLooks < SILENT_LOOKS_MAX) return
-    this.#over({ what: 'ended with its process, which did not answer any more' })
+    if (this.#silentChecks < SILENT_CHECKS_MAX) return
+    this.#reportEnd({ what: 'ended with its process, which stopped responding' })
     void this.end()
   }
 
   /** Ends the process. Resolves when it has exited. */
   async end(): Promise<void> {
-    this.#isOver = true
+    this.#hasEnded = true
     const child = await this.#child
     if (child === undefined || child.exitCode !== null || child.signalCode !== null) return
-    const gone = once(child, 'exit')
+    const exited = once(child, 'exit')
     child.kill('SIGKILL')
-    await gone
+    await exited
   }
 
   async #start(): Promise<ChildProcess> {
     const { name, address, plugins, access, memoryMbMax, blockedMsMax, log } = this.#options
-    const place = await address()
-    const file = fileURLToPath(new URL(`./task-supervisor${extname(import.meta.filename)}`, import.meta.url))
+    const brokerAddress = await address()
+    const file = fileURLToPath(new URL(`./task-process-main${extname(import.meta.filename)}`, import.meta.url))
     const child = fork(file, [name], {
       execArgv: ['--max-semi-space-size=8'],
       env: withCompileCache(process.env),
       serialization: 'advanced',
       stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
     })
-    child.on('error', (error) => this.#over({ what: `could not get a process: ${traceOf(error)}` }))
+    child.on('error', (error) => this.#reportEnd({ what: `could not be started in a process: ${traceOf(error)}` }))
     child.on('exit', (code, signal) => void this.#exited(child, code, signal))
-    child.on('message', (message: SupervisorMessage) => this.#hear(message))
+    child.on('message', (message: TaskProcessMessage) => this.#handle(message))
     this.#log.follow(child.stdout as Readable, child.stderr as Readable)
-    const options: SupervisorOptions = {
-      address: place.kind === 'thread' ? 'parent' : place,
+    const options: TaskProcessStart = {
+      address: brokerAddress.kind === 'thread' ? 'parent' : brokerAddress,
       plugins,
       access,
       memoryMbMax,
       blockedMsMax,
       log,
     }
-    if (place.kind === 'thread') this.#bridge(child, place.port)
-    send(child, { do: 'begin', options })
+    if (brokerAddress.kind === 'thread') this.#connectBroker(child, brokerAddress.port)
+    send(child, { do: 'initialize', options })
     return child
   }
 
   /**
    * Connects the process to the embedded broker that is open in the worker: requests and responses use the IPC channel.
    */
-  #bridge(child: ChildProcess, port: MessagePort): void {
+  #connectBroker(child: ChildProcess, port: MessagePort): void {
     this.#port = port
     port.on('message', (message: unknown) => send(child, { do: 'broker', message }))
   }
 
-  #hear(message: SupervisorMessage): void {
-    this.#silentLooks = 0
+  #handle(message: TaskProcessMessage): void {
+    this.#silentChecks = 0
     if (message.type === 'log') this.#log.write(message.line)
-    else if (!this.#isOver) this.#act(message)
+    else if (!this.#hasEnded) this.#handleTaskMessage(message)
   }
 
-  #act(message: Exclude<SupervisorMessage, { type: 'log' }>): void {
+  #handleTaskMessage(message: Exclude<TaskProcessMessage, { type: 'log' }>): void {
     switch (message.type) {
       case 'broker':
         this.#port?.postMessage(message.message)
         break
       case 'changed-built-ins':
-        this.#over({ what: `changed what all code in its thread uses: ${message.names.join(', ')}` })
+        this.#reportEnd({ what: `changed what all code in its thread uses: ${message.names.join(', ')}` })
         void this.end()
         break
       case 'ended':
-        this.#over(message.end)
+        this.#reportEnd(message.end)
         void this.end()
         break
       default:
@@ -153,19 +153,19 @@ export class TaskProcess {
     this.#port?.close()
     const { memoryMbMax } = this.#options
     // With a timeout, because a child process that a plugin started may keep the pipes open.
-    await withTimeout(once(child, 'close'), LAST_WORDS_MS, () => undefined)
-    if (this.#log.lastWords.includes('out of memory')) this.#over({ what: exhaustedMemory(memoryMbMax) })
-    else this.#over({ what: `ended its process by ${signal ?? `exit code ${code}`}${this.#log.lastWords}` })
+    await withTimeout(once(child, 'close'), OUTPUT_TIMEOUT_MS, () => undefined)
+    if (this.#log.outputTail.includes('out of memory')) this.#reportEnd({ what: exhaustedMemory(memoryMbMax) })
+    else this.#reportEnd({ what: `ended its process by ${signal ?? `exit code ${code}`}${this.#log.outputTail}` })
   }
 
-  #over(end: ThreadEnd): void {
-    if (this.#isOver) return
-    this.#isOver = true
+  #reportEnd(end: TaskProcessEnd): void {
+    if (this.#hasEnded) return
+    this.#hasEnded = true
     this.#options.onEnd(end)
   }
 }
 
 /** Errors are ignored: sending fails only when the process has exited, which the `exit` event reports. */
-function send(child: ChildProcess, message: SupervisorCommand): void {
+function send(child: ChildProcess, message: TaskProcessCommand): void {
   if (child.connected) child.send(message, () => undefined)
 }

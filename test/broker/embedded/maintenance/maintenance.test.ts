@@ -19,10 +19,11 @@ async function directories() {
   let home = await open(closed)
   await home.createTopic({ name: 'a', partitions: 2, configs: { 'retention.ms': '-1' } })
   await home.createTopic({ name: 'b', configs: { 'retention.ms': '-1' } })
-  for (let round = 1; round <= 5; round++) await write(home, round)
+  for (let round = 1; round <= 4; round++) await write(home, round)
   await home.close()
   home = await open(closed)
-  for (let round = 6; round <= 8; round++) await write(home, round)
+  // No round that creates a topic: its checkpoint would empty the write-ahead log.
+  for (let round = 5; round <= 7; round++) await write(home, round)
   const content = await contentOf(home)
   cpSync(closed, killed, { recursive: true })
   await home.close()
@@ -91,7 +92,7 @@ it('repair takes out a damaged batch, says which, keeps the rest and the damaged
     records: { topic: string; records: { records: { value: string }[] } }[]
   }
   const values = records.find(({ topic }) => topic === 'b')!.records.records.map(({ value }) => value.slice(0, 3))
-  expect(values).toEqual(['1/1', '2/1', '3/1', '4/1', '6/1', '7/1', '8/1'])
+  expect(values).toEqual(['1/1', '2/1', '3/1', '4/1', '6/1', '7/1'])
   expect(await repair(closed, NOW_MS, quiet)).toMatchObject({ isSound: true, damaged: undefined })
 })
 
@@ -99,10 +100,10 @@ it('repair says what a missing log has cost, and gives none of its offsets again
   const { killed } = await directories()
   rmSync(join(killed, 'broker.db-wal'))
   const { lost } = await repair(killed, NOW_MS, quiet)
-  expect(lost).toContainEqual({ topic: 'b', partition: 0, from: 5, to: 7 })
+  expect(lost).toContainEqual({ topic: 'b', partition: 0, from: 4, to: 6 })
   const home = await open(killed)
   const batches = [{ topic: 'b', partition: 0, bytes: batchOf(['next']) }]
-  expect(await home.produce({ node: 0, timeoutMs: 1, batches })).toMatchObject([{ baseOffset: 8 }])
+  expect(await home.produce({ node: 0, timeoutMs: 1, batches })).toMatchObject([{ baseOffset: 7 }])
   await home.close()
 })
 

@@ -5,7 +5,7 @@ import type { ResourceChange } from '../../../../src/operator/cluster/cluster.ts
 import { KubernetesCluster } from '../../../../src/operator/cluster/kubernetes/kubernetes-cluster.ts'
 import { INITIAL_STATUS } from '../../../../src/operator/resources/resource.ts'
 import { FakeClock } from '../../../support/fake-clock.ts'
-import { type Asked, json, type ScriptedApi, scriptedApi } from '../../../support/scripted-api.ts'
+import { type ApiRequest, json, type ScriptedApi, scriptedApi } from '../../../support/scripted-api.ts'
 
 const KEY = 'Subject/shop/user'
 
@@ -33,7 +33,7 @@ function subject(version: number, more: { metadata?: object; spec?: object; stat
   }
 }
 
-const pluralOf = ({ path }: Asked) => path.slice(path.lastIndexOf('/') + 1)
+const pluralOf = ({ path }: ApiRequest) => path.slice(path.lastIndexOf('/') + 1)
 
 /** Answers lists with those of `objects` and keeps watches open, until all are. */
 async function started(objects: readonly { readonly kind: string }[] = [], { of = cluster, count = 4 } = {}) {

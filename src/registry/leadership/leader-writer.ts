@@ -1,0 +1,29 @@
+import type { KeyRecord } from '../dek/key.ts'
+import type { KeyLog } from '../dek/key-log.ts'
+import type { RegistryLog, RegistryLogWriter } from '../store/log.ts'
+
+/** Write access to the topics of the registry. Only one instance, the leader, has it at a time. */
+export type LeaderWriter = Pick<RegistryLogWriter, 'append' | 'close'> & {
+  /** Writes records to the topic of the DEK registry, as `append` does. */
+  appendKeys(records: readonly KeyRecord[]): Promise<void>
+}
+
+/**
+ * Fences the writers of previous leaders, and resolves when the states contain everything that they wrote. Without
+ * `keyLog`, the DEK registry is not served.
+ */
+export async function openLeaderWriter(log: RegistryLog, keyLog: KeyLog | undefined): Promise<LeaderWriter> {
+  const writer = await log.openWriter()
+  const { producer } = writer
+  try {
+    await keyLog?.appendMarker(producer)
+  } catch (error) {
+    await writer.close()
+    throw error
+  }
+  return {
+    append: writer.append,
+    appendKeys: async (records) => keyLog?.append(records, producer),
+    close: writer.close,
+  }
+}

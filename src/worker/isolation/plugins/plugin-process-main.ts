@@ -1,0 +1,111 @@
+import { extname } from 'node:path'
+import { Worker } from 'node:worker_threads'
+import { raiseOomScore } from '../oom-score.ts'
+import { ResidentLimit } from '../resident-limit.ts'
+import { diagnoseThread } from '../thread-diagnosis.ts'
+import { LineOutput } from './line-output.ts'
+import type {
+  PluginProcessCall,
+  PluginProcessEnd,
+  PluginProcessMessage,
+  PluginProcessOptions,
+  PluginThreadData,
+} from './plugin-messages.ts'
+
+// Entry point of the process that `plugin-process.ts` starts for one module of plugins. Plugin code runs in a second thread; this
+// one forwards messages, and ends the process when that thread blocks, uses too much memory or ends, or when the worker
+// has exited.
+
+const CHECK_INTERVAL_MS = 100
+const THREAD_NAME = 'plugins'
+/** Node's exit code for a top-level await that can never settle. */
+const UNSETTLED_AWAIT = 13
+
+process.title = 'weir plugins'
+const options = JSON.parse(process.argv[2] ?? '') as PluginProcessOptions
+const heartbeat = new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT)
+const counter = new Int32Array(heartbeat)
+const data: PluginThreadData = { module: options.module, access: options.access, heartbeat }
+const thread = new Worker(new URL(`./plugin-thread-main${extname(import.meta.filename)}`, import.meta.url), {
+  name: THREAD_NAME,
+  workerData: data,
+  resourceLimits: { maxOldGenerationSizeMb: options.memoryMbMax },
+  stdout: true,
+  stderr: true,
+})
+const output = new LineOutput((lines, dropped) => send({ type: 'output', lines, dropped }))
+const limit = new ResidentLimit(options.memoryMbMax)
+const startedMs = performance.now()
+let lastHeartbeat = 0
+let lastHeartbeatMs = startedMs
+let isEnding = false
+
+// A terminal sends Ctrl-C to all processes of the group; the worker decides when this one ends.
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => undefined)
+process.on('disconnect', die)
+process.on('message', (message: PluginProcessCall) => thread.postMessage(message))
+thread.on('message', (message: PluginProcessMessage) => {
+  if (message.type === 'ended') return end(message.end)
+  if (!isEnding) send(message)
+  return undefined
+})
+for (const stream of [thread.stdout, thread.stderr])
+  stream.setEncoding('utf8').on('data', (text: string) => output.write(text))
+thread.on('error', (error: unknown) => {
+  const isMemory = (error as { code?: unknown } | null)?.code === 'ERR_WORKER_OUT_OF_MEMORY'
+  end({ code: 'plugin_crashed', what: isMemory ? outOfMemory() : 'ended its thread with an error' })
+})
+thread.on('exit', (code) => {
+  const isUnsettled = code === UNSETTLED_AWAIT
+  const what = isUnsettled ? 'waits at its top level for a promise that never settles' : `ended with exit code ${code}`
+  end({ code: 'plugin_crashed', what })
+})
+setInterval(check, CHECK_INTERVAL_MS)
+raiseOomScore()
+
+function check(): void {
+  const { blockedMsMax, loadMsMax } = options
+  if (limit.isExceeded(process.memoryUsage.rss())) {
+    end({ code: 'plugin_crashed', what: outOfMemory() })
+    return
+  }
+  const nowMs = performance.now()
+  const heartbeats = Atomics.load(counter, 0)
+  if (heartbeats !== lastHeartbeat) {
+    lastHeartbeat = heartbeats
+    lastHeartbeatMs = nowMs
+  }
+  const isLoading = heartbeats === 0
+  if (isLoading && nowMs - startedMs > loadMsMax) void endBlocked(`was not loaded within ${loadMsMax} ms`)
+  if (!isLoading && nowMs - lastHeartbeatMs > blockedMsMax)
+    void endBlocked(`blocked its thread for more than ${blockedMsMax} ms`)
+}
+
+async function endBlocked(what: string): Promise<void> {
+  if (isEnding) return
+  isEnding = true
+  const diagnosis = await diagnoseThread(THREAD_NAME)
+  isEnding = false
+  const id = diagnosis?.task === undefined ? {} : { id: Number(diagnosis.task) }
+  end({ code: 'plugin_unresponsive', what, ...id, ...(diagnosis && { stack: diagnosis.stack }) })
+}
+
+function outOfMemory(): string {
+  return `exceeded the memory limit of its process, ${options.memoryMbMax} MB (worker.plugin.memory.mb)`
+}
+
+function end(why: PluginProcessEnd): void {
+  if (isEnding) return
+  isEnding = true
+  process.send?.({ type: 'ended', end: why } satisfies PluginProcessMessage, undefined, undefined, die)
+}
+
+function send(message: PluginProcessMessage): void {
+  // A closed channel is reported by 'disconnect'.
+  process.send?.(message, undefined, undefined, () => undefined)
+}
+
+/** By a signal, because an exit would wait for a thread that is in native code. */
+function die(): void {
+  process.kill(process.pid, 'SIGKILL')
+}

@@ -1,0 +1,123 @@
+import type { PartitionRecords, StoredRecord } from '../../broker/broker.ts'
+import type { RecordHeader, SinkRecord } from '../../sdk/index.ts'
+import type { ErrorPolicy } from './error-policy.ts'
+import { enterStage, type ProcessingContext, type Stage } from './processing-context.ts'
+import type { RecordPipeline } from './record-pipeline.ts'
+import { applyTransformations } from './transformation-chain.ts'
+
+/** The topic, partition and offset of a sink record and the record as stored. Transforms keep it with the record. */
+export class SinkRecordOrigin {
+  readonly topic: string
+  readonly partition: number
+  readonly offset: number
+  readonly #stored: StoredRecord
+
+  constructor(topic: string, partition: number, stored: StoredRecord) {
+    this.topic = topic
+    this.partition = partition
+    this.offset = stored.offset
+    this.#stored = stored
+  }
+
+  static storedOf(origin: object): StoredRecord | undefined {
+    return origin instanceof SinkRecordOrigin ? origin.#stored : undefined
+  }
+}
+
+/** A record of the log that could not be converted for the sink. */
+export type FailedSinkRecord = {
+  readonly origin: SinkRecord['origin']
+  readonly stage: Stage
+  readonly className: string
+  readonly error: unknown
+}
+
+export type SinkConversionOptions = {
+  readonly pipeline: RecordPipeline
+  readonly policy: ErrorPolicy
+  /** Receives a record that failed and was retried in vain. Throws when the record may not be skipped. */
+  readonly onFailedRecord: (failed: FailedSinkRecord) => void
+}
+
+/**
+ * Converts and transforms the records of one partition and appends the results to `into`. Synchronous as long as the
+ * plugins are. Failed records are not appended.
+ */
+export async function convertSinkRecords(
+  { topic, partition, records }: PartitionRecords,
+  { pipeline, policy, onFailedRecord }: SinkConversionOptions,
+  into: SinkRecord[],
+): Promise<void> {
+  const context: ProcessingContext = { stage: 'VALUE_CONVERTER', className: '' }
+  for (const stored of records) {
+    const origin = new SinkRecordOrigin(topic, partition, stored)
+    let converted: SinkRecord | null
+    try {
+      const converting = convert(stored, origin, pipeline, context)
+      converted = converting instanceof Promise ? await converting : converting
+    } catch (error) {
+      converted = await retryConversion(stored, origin, error)
+    }
+    if (converted !== null) into.push(converted)
+  }
+
+  async function retryConversion(
+    stored: StoredRecord,
+    origin: SinkRecordOrigin,
+    failed: unknown,
+  ): Promise<SinkRecord | null> {
+    try {
+      return await policy.retry(failed, () => convert(stored, origin, pipeline, context))
+    } catch (error) {
+      onFailedRecord({ origin, stage: context.stage, className: context.className, error })
+      return null
+    }
+  }
+}
+
+const NO_HEADERS: readonly RecordHeader[] = []
+
+function convert(
+  stored: StoredRecord,
+  origin: SinkRecordOrigin,
+  pipeline: RecordPipeline,
+  context: ProcessingContext,
+): SinkRecord | null | Promise<SinkRecord | null> {
+  const { key, value, headers, transformations } = pipeline
+  enterStage(context, 'KEY_CONVERTER', key.className)
+  const keyResult = key.converter.toConnect(origin.topic, stored.key)
+  enterStage(context, 'VALUE_CONVERTER', value.className)
+  const valueResult = value.converter.toConnect(origin.topic, stored.value)
+  if (keyResult instanceof Promise || valueResult instanceof Promise) {
+    return Promise.all([keyResult, valueResult]).then((results) => finish(...results))
+  }
+  return finish(keyResult, valueResult)
+
+  function finish(
+    convertedKey: Awaited<typeof keyResult>,
+    convertedValue: Awaited<typeof valueResult>,
+  ): SinkRecord | null {
+    const record: SinkRecord = {
+      topic: origin.topic,
+      partition: origin.partition,
+      offset: origin.offset,
+      key: convertedKey.value,
+      keySchema: convertedKey.schema,
+      value: convertedValue.value,
+      valueSchema: convertedValue.schema,
+      headers: stored.headers.length === 0 ? NO_HEADERS : toHeaders(stored, headers, context),
+      timestampMs: stored.timestampMs,
+      origin,
+    }
+    return transformations.length === 0 ? record : applyTransformations(transformations, record, context)
+  }
+}
+
+function toHeaders(
+  stored: StoredRecord,
+  { className, converter }: RecordPipeline['headers'],
+  context: ProcessingContext,
+): readonly RecordHeader[] {
+  enterStage(context, 'HEADER_CONVERTER', className)
+  return stored.headers.map(([name, bytes]) => converter.toConnect(name, bytes))
+}

@@ -1,0 +1,48 @@
+import { describe, expect, it } from 'vitest'
+import { electLeader, parseAssignment, parseIdentity, urlOf } from '../../../src/registry/leadership/group-protocol.ts'
+
+const bytes = (value: unknown) => Buffer.from(JSON.stringify(value))
+const member = (memberId: string, host: string, more: object = {}) => ({
+  memberId,
+  identity: { version: 1, host, port: 8081, master_eligibility: true, scheme: 'http', leader: false, ...more },
+})
+
+describe('the election of a leader', () => {
+  it('takes the smallest address, whatever the order of joining', () => {
+    for (const members of [
+      [member('1', 'b'), member('2', 'a')],
+      [member('2', 'a'), member('1', 'b')],
+    ]) {
+      expect(electLeader(members, false)).toMatchObject({ error: 0, master: '2', master_identity: { host: 'a' } })
+    }
+  })
+
+  it('leaves a leader in its office when it is sticky, and only then', () => {
+    const members = [member('1', 'a'), member('2', 'b', { leader: true })]
+    expect(electLeader(members, true).master).toBe('2')
+    expect(electLeader(members, false).master).toBe('1')
+    expect(electLeader([...members, member('3', 'c', { leader: true })], true).master).toBe('1')
+  })
+
+  it('passes over those who may not lead, and may have no result', () => {
+    const reader = member('1', 'a', { master_eligibility: false, leader: true })
+    expect(electLeader([reader, member('2', 'b')], true).master).toBe('2')
+    expect(electLeader([reader], true)).toEqual({ version: 1, error: 0, master: null, master_identity: null })
+  })
+
+  it('fails when two members have one address', () => {
+    expect(electLeader([member('1', 'a'), member('2', 'a')], true)).toEqual({
+      version: 1,
+      error: 1,
+      master: null,
+      master_identity: null,
+    })
+  })
+
+  it('understands members of other products', () => {
+    const karapace = { version: 1, host: 'h', port: 8081, scheme: 'https', master_eligibility: true, more: 1 }
+    expect(urlOf(parseIdentity(bytes(karapace)))).toBe('https://h:8081')
+    expect(urlOf(parseIdentity(bytes({ host: '::1', port: 1 })))).toBe('http://[::1]:1')
+    expect(parseAssignment(bytes({ error: 0, master: 'm' }))).toMatchObject({ master: 'm', master_identity: null })
+  })
+})

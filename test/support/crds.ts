@@ -1,0 +1,17 @@
+import { parse } from 'yaml'
+import { crdFiles } from '../../src/operator/crds.ts'
+import type { KubeApi } from './kube-api.ts'
+import { until } from './until.ts'
+
+export const API = '/apis/weir.dev/v1alpha1'
+const WAIT = { everyMs: 25, timeoutMs: 60_000 }
+
+/** Creates the CRDs. Resolves when the API server serves all kinds. */
+export async function installCrds(api: KubeApi): Promise<void> {
+  for (const { text } of crdFiles()) {
+    const definition = parse(text)
+    await api.send('POST', '/apis/apiextensions.k8s.io/v1/customresourcedefinitions', definition)
+    const path = `${API}/${definition.spec.names.plural}`
+    await until(path, WAIT, async () => (await api.send('GET', path)).status === 200)
+  }
+}
