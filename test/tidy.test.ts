@@ -10,7 +10,7 @@ const HOUSE: Readonly<Record<string, readonly string[]>> = {
   registry: ['formats', 'broker', 'clients', 'encryption', 'http', 'config'],
   worker: ['plugins', 'java', 'sdk', 'java-compat', 'broker', 'clients', 'http', 'regex', 'config'],
   plugins: ['sdk', 'java-compat', 'serde', 'formats', 'clients', 'regex', 'config'],
-  java: ['sdk', 'config'],
+  java: ['sdk', 'formats', 'config'],
   'java-compat': ['sdk', 'formats', 'regex', 'config'],
   serde: ['formats', 'clients', 'encryption', 'config'],
   clients: ['config'],
@@ -112,7 +112,7 @@ describe('expressions', () => {
 
 describe('members that data names', () => {
   it('are set by defineMember: an assignment to __proto__ would be lost', () => {
-    const sources = files('src/{formats,serde,java-compat}/**/*.ts', 'src/plugins/converters/**/*.ts')
+    const sources = files('src/{formats,serde,java,java-compat}/**/*.ts', 'src/plugins/converters/**/*.ts')
     const assignments = sources
       .filter((file) => file !== 'src/formats/define-member.ts')
       .flatMap((file) =>

@@ -33,17 +33,23 @@ final class ConfigDefinitions {
         return described;
     }
 
-    static List<Map<String, Object>> describe(Config config) {
+    /** @param definition gives the types of the values */
+    static List<Map<String, Object>> describe(Config config, ConfigDef definition) {
         List<Map<String, Object>> described = new ArrayList<>();
         for (ConfigValue value : config.configValues()) {
             Map<String, Object> one = new LinkedHashMap<>();
             one.put("name", value.name());
-            one.put("value", value.value() == null ? null : String.valueOf(value.value()));
+            one.put("value", textOf(value, definition));
             one.put("recommendedValues", value.recommendedValues().stream().map(String::valueOf).toList());
             one.put("errors", value.errorMessages());
             one.put("visible", value.visible());
             described.add(one);
         }
         return described;
+    }
+
+    private static String textOf(ConfigValue value, ConfigDef definition) {
+        ConfigDef.ConfigKey key = definition.configKeys().get(value.name());
+        return ConfigDef.convertToString(value.value(), key == null ? null : key.type);
     }
 }

@@ -8,6 +8,8 @@ import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.nio.channels.Channels;
 import java.nio.channels.SocketChannel;
+import java.nio.charset.StandardCharsets;
+import java.security.MessageDigest;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
@@ -48,14 +50,18 @@ final class Connection implements Closeable {
     }
 
     private final SocketChannel channel;
+    /** What the first frame of the other side must contain. */
+    private final String token;
+    private boolean isGreeted;
     private final DataInputStream input;
     private final SchemaIds sentSchemas;
     private final SchemaDefinitions receivedSchemas = new SchemaDefinitions();
     private final Map<Integer, CompletableFuture<Object>> pending = new ConcurrentHashMap<>();
     private final AtomicInteger lastRequest = new AtomicInteger();
 
-    Connection(SocketChannel channel) {
+    Connection(SocketChannel channel, String token) {
         this.channel = channel;
+        this.token = token;
         this.input = new DataInputStream(new BufferedInputStream(Channels.newInputStream(channel), 1 << 16));
         this.sentSchemas = new SchemaIds(new SchemaIds.Sender() {
             @Override
@@ -128,9 +134,10 @@ final class Connection implements Closeable {
         int id = input.readInt();
         byte[] body = input.readNBytes(length - 5);
         if (body.length < length - 5) throw new EOFException();
-        FrameReader reader = new FrameReader(body, receivedSchemas::get);
+        FrameReader reader = new FrameReader(body, receivedSchemas.current());
+        if (!isGreeted && type != HELLO) throw new ProtocolException("the other side did not greet");
         switch (type) {
-            case HELLO -> checkVersion(reader.readVarint());
+            case HELLO -> greet(reader);
             case REQUEST -> handler.request(id, reader.readString(), reader);
             case RESPONSE -> settle(id, (future) -> future.complete(reader.readValue()));
             case FAILURE -> settle(id, (future) -> future.completeExceptionally(Failures.toException(reader.readObject())));
@@ -141,9 +148,16 @@ final class Connection implements Closeable {
         }
     }
 
-    private static void checkVersion(int version) {
-        if (version == VERSION) return;
-        throw new ProtocolException("the worker speaks version " + version + " of the protocol, this host " + VERSION);
+    private void greet(FrameReader reader) {
+        int version = reader.readVarint();
+        if (version != VERSION) {
+            throw new ProtocolException("the worker speaks version " + version + " of the protocol, this host " + VERSION);
+        }
+        byte[] presented = reader.readString().getBytes(StandardCharsets.UTF_8);
+        if (!MessageDigest.isEqual(presented, token.getBytes(StandardCharsets.UTF_8))) {
+            throw new ProtocolException("a connection presented another token");
+        }
+        isGreeted = true;
     }
 
     private void settle(int id, Consumer<CompletableFuture<Object>> outcome) {

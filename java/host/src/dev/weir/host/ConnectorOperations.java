@@ -51,13 +51,14 @@ final class ConnectorOperations {
             ? connector.validate(config)
             : new Config(Plugins.configOf(plugin).validate(config)));
         if (validated == null) throw new IllegalStateException("validate() returned null");
-        return ConfigDefinitions.describe(validated);
+        return ConfigDefinitions.describe(validated, plugins.call(() -> Plugins.configOf(plugin)));
     }
 
     private Object start(Argument argument) throws Exception {
         int id = argument.number("id");
         Map<String, String> config = argument.strings("config");
         Connector connector = plugins.create(argument.text("class"), Connector.class);
+        HostLog.enter(argument.text("name"));
         plugins.call(() -> {
             connector.initialize(connector instanceof SinkConnector ? new SinkContext(id) : new SourceContext(id));
             started.put(id, connector);

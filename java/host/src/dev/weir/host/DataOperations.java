@@ -26,6 +26,7 @@ final class DataOperations {
         operations.put("data.from-connect", this::fromConnect);
         operations.put("data.to-connect", this::toConnect);
         operations.put("data.transform", this::transform);
+        operations.put("data.echo", DataOperations::echo);
     }
 
     private Object create(Argument argument) throws Exception {
@@ -43,6 +44,14 @@ final class DataOperations {
         });
         created.put(argument.number("id"), plugin);
         return null;
+    }
+
+    /** Values and their schemas as Java has them after the crossing, for tests of the boundary. */
+    private static Object echo(FrameReader body) {
+        int count = body.readCount();
+        List<Object> answers = new ArrayList<>(count);
+        for (int at = 0; at < count; at++) answers.add(new SchemaAndValue(body.readSchema(), body.readValue()));
+        return toBody(answers);
     }
 
     /** Bytes for each value. A value that cannot be converted is a failure of its own. */

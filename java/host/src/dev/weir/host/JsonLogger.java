@@ -5,7 +5,7 @@ import org.slf4j.helpers.FormattingTuple;
 import org.slf4j.helpers.MarkerIgnoringBase;
 import org.slf4j.helpers.MessageFormatter;
 
-/** Writes each event as one line of JSON to standard output, with the name of the thread, which names the task. */
+/** Writes each event as one line of JSON to standard output, with the task or connector that it belongs to. */
 final class JsonLogger extends MarkerIgnoringBase {
     private static final long serialVersionUID = 1L;
     private static final int CHARACTERS_MAX = 50_000;
@@ -32,8 +32,11 @@ final class JsonLogger extends MarkerIgnoringBase {
         StringBuilder line = new StringBuilder(200);
         line.append("{\"level\":\"").append(level.name().toLowerCase()).append("\",\"logger\":");
         quote(line, name);
-        line.append(",\"thread\":");
-        quote(line, Thread.currentThread().getName());
+        String context = HostLog.context();
+        if (context != null) {
+            line.append(",\"context\":");
+            quote(line, context);
+        }
         line.append(",\"message\":");
         quote(line, String.valueOf(message));
         if (thrown != null) {

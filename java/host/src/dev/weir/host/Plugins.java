@@ -47,6 +47,8 @@ final class Plugins {
             try {
                 Class<?> found = Class.forName(className, true, location.loader());
                 return type.cast(found.getDeclaredConstructor().newInstance());
+            } catch (ClassCastException other) {
+                throw new ConnectException(className + " is not a " + type.getName(), other);
             } catch (InvocationTargetException | ExceptionInInitializerError error) {
                 throw new ConnectException("Failed to create " + className + ": " + error.getCause(), error.getCause());
             } catch (UnsupportedClassVersionError error) {
@@ -58,6 +60,15 @@ final class Plugins {
         });
     }
 
+    /** The task of a connector. Adds its class to the configuration, as Connect does. */
+    <T> T createTask(String connectorClass, Map<String, String> config, Class<T> type) throws Exception {
+        Connector connector = create(connectorClass, Connector.class);
+        Class<?> taskClass = call(connector::taskClass);
+        if (taskClass == null) throw new ConnectException(connectorClass + ": taskClass() returned null");
+        config.put("task.class", taskClass.getName());
+        return create(taskClass.getName(), type);
+    }
+
     /** One object for each plugin that can be created, and a sentence for each one that cannot. */
     Map<String, Object> describe(boolean scan) throws Exception {
         List<String> faults = new ArrayList<>();
@@ -66,7 +77,7 @@ final class Plugins {
             for (String name : entry.getValue()) {
                 try {
                     plugins.add(describe(entry.getKey(), name));
-                } catch (Exception | LinkageError error) {
+                } catch (Exception | LinkageError | AssertionError | StackOverflowError error) {
                     faults.add(name + ": " + Failures.describe(error).get("message"));
                 }
             }

@@ -1,9 +1,10 @@
 package dev.weir.host;
 
 import java.util.ArrayList;
-import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.IntFunction;
 import org.apache.kafka.connect.data.ConnectSchema;
 import org.apache.kafka.connect.data.Field;
 import org.apache.kafka.connect.data.Schema;
@@ -11,21 +12,26 @@ import org.apache.kafka.connect.data.Schema;
 /** The schemas that the other side of a connection has sent, by id. */
 final class SchemaDefinitions {
     private static final Schema.Type[] TYPES = Schema.Type.values();
-    private final Map<Integer, Schema> byId = new HashMap<>();
+    /** Replaced, not cleared: frames received before may still be waiting to be decoded on another thread. */
+    private Map<Integer, Schema> byId = new ConcurrentHashMap<>();
 
-    Schema get(int id) {
-        Schema schema = byId.get(id);
-        if (schema == null) throw new ProtocolException("schema " + id + " was used before it was sent");
-        return schema;
+    /** The definitions for a frame received now. */
+    IntFunction<Schema> current() {
+        Map<Integer, Schema> known = byId;
+        return (id) -> {
+            Schema schema = known.get(id);
+            if (schema == null) throw new ProtocolException("schema " + id + " was used before it was sent");
+            return schema;
+        };
     }
 
     void forgetAll() {
-        byId.clear();
+        byId = new ConcurrentHashMap<>();
     }
 
     @SuppressWarnings("unchecked")
     void define(int id, byte[] definition) {
-        FrameReader reader = new FrameReader(definition, this::get);
+        FrameReader reader = new FrameReader(definition, current());
         int ordinal = reader.readByte();
         if (ordinal >= TYPES.length) throw new ProtocolException("no schema type has number " + ordinal);
         Schema.Type type = TYPES[ordinal];

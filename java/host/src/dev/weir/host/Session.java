@@ -39,7 +39,9 @@ final class Session implements Connection.Handler {
         SourceTaskOperations source = new SourceTaskOperations(plugins, connection);
         source.addTo(operations);
         source.listenOn(listeners);
-        new SinkTaskOperations(plugins, connection).addTo(operations);
+        SinkTaskOperations sink = new SinkTaskOperations(plugins, connection);
+        sink.addTo(operations);
+        sink.listenOn(listeners);
     }
 
     /** Returns when the worker has closed the connection, with everything stopped that it had started. */

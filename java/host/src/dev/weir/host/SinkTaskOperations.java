@@ -13,6 +13,7 @@ import org.apache.kafka.connect.sink.SinkTask;
 final class SinkTaskOperations {
     private final Plugins plugins;
     private final Connection connection;
+    private final List<SinkRecord> received = new ArrayList<>();
     private SinkTask task;
     private HostSinkContext context;
 
@@ -30,11 +31,23 @@ final class SinkTaskOperations {
         operations.put("sink.stop", (argument) -> stop());
     }
 
+    /** A batch arrives in parts, the last one with the request to put it. */
+    void listenOn(Map<String, Session.Listener> listeners) {
+        listeners.put("sink.records", this::receive);
+    }
+
+    private void receive(FrameReader body) {
+        synchronized (received) {
+            received.addAll(recordsOf(body));
+        }
+    }
+
     private Object start(Argument argument) throws Exception {
         if (task != null) throw new ProtocolException("the connection has a task already");
         Map<String, String> config = argument.strings("config");
-        SinkTask created = plugins.create(argument.text("class"), SinkTask.class);
+        SinkTask created = plugins.createTask(argument.text("class"), config, SinkTask.class);
         task = created;
+        HostLog.enter(argument.text("name"));
         context = new HostSinkContext(connection, config, argument.text("name"), argument.flag("reportsErrantRecords"));
         return run(() -> {
             created.initialize(context);
@@ -53,7 +66,13 @@ final class SinkTaskOperations {
         return asked;
     }
 
-    private Object put(List<SinkRecord> records) throws Exception {
+    private Object put(List<SinkRecord> last) throws Exception {
+        List<SinkRecord> records;
+        synchronized (received) {
+            records = new ArrayList<>(received);
+            received.clear();
+        }
+        records.addAll(last);
         return run(() -> task.put(records));
     }
 

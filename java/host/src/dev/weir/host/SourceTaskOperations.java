@@ -14,7 +14,9 @@ import org.apache.kafka.connect.source.SourceTask;
  * bytes; the worker reports what of a batch is stored.
  */
 final class SourceTaskOperations {
-    private static final int STOP_MS = 5_000;
+    /** How long `poll` may take to return by itself before `stop` is called while it runs. */
+    private static final int POLL_END_MS = 1_000;
+    private static final int STOP_MS = 3_000;
     private static final int RETRY_MS = 100;
 
     private final Plugins plugins;
@@ -51,7 +53,8 @@ final class SourceTaskOperations {
         if (task != null) throw new ProtocolException("the connection has a task already");
         Map<String, String> config = argument.strings("config");
         String name = argument.text("name");
-        SourceTask created = plugins.create(argument.text("class"), SourceTask.class);
+        SourceTask created = plugins.createTask(argument.text("class"), config, SourceTask.class);
+        HostLog.enter(name);
         SourceTransactions transactions = argument.flag("definesTransactions") ? new SourceTransactions() : null;
         task = created;
         commits = new SourceCommits(plugins, created, name);
@@ -70,14 +73,16 @@ final class SourceTaskOperations {
     private Object stop() throws Exception {
         if (task == null) return null;
         change(() -> isStopping = true);
-        if (polling != null) polling.join(STOP_MS);
+        if (polling != null) polling.join(POLL_END_MS);
         SourceTask stopping = task;
         task = null;
         if (commits != null) commits.close();
-        return plugins.call(() -> {
+        plugins.call(() -> {
             stopping.stop();
             return null;
         });
+        if (polling != null) polling.join(STOP_MS);
+        return null;
     }
 
     private void poll(SourceTransactions transactions) {
