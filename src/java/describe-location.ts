@@ -12,8 +12,8 @@ import type { JavaLocationDescription, JavaPluginDescription, JavaPluginLocation
 
 export type DescribeOptions = {
   readonly runtime: JavaRuntime
-  /** Whether classes that no service loader manifest names are searched, too (`plugin.discovery`). */
-  readonly scan: boolean
+  /** The classes to describe, as discovery found them. */
+  readonly classes: readonly Pick<JavaPluginDescription, 'kind' | 'class'>[]
   readonly timeoutMs: number
   readonly onLog: (line: HostLogLine) => void
 }
@@ -26,7 +26,7 @@ const FRAME_BYTES_MAX = 32 * 1024 * 1024
  */
 export async function describeLocation(
   location: JavaPluginLocation,
-  { runtime, scan, timeoutMs, onLog }: DescribeOptions,
+  { runtime, classes, timeoutMs, onLog }: DescribeOptions,
 ): Promise<JavaLocationDescription> {
   const directory = mkdtempSync(join(tmpdir(), 'weir-java-'))
   try {
@@ -34,7 +34,7 @@ export async function describeLocation(
     const host = await JavaHost.start({ runtime, location, address, startMsMax: timeoutMs, onLog })
     try {
       const connection = await HostConnection.open(address, { timeoutMs, frameBytesMax: FRAME_BYTES_MAX })
-      const described = connection.call('describe', { scan })
+      const described = connection.call('describe', { classes: classes.map((one) => [one.kind, one.class]) })
       const ended = host.ended.then((what) => failure(location, what))
       const late = () => failure(location, `did not describe its plugins within ${timeoutMs} ms`)
       // The connection ends together with the host, whose exit says more.

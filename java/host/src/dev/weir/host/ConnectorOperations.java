@@ -31,7 +31,7 @@ final class ConnectorOperations {
     }
 
     void addTo(Map<String, Session.Operation> operations) {
-        operations.put("describe", (argument) -> plugins.describe(new Argument(argument).flag("scan")));
+        operations.put("describe", (argument) -> plugins.describe(new Argument(argument).list("classes")));
         operations.put("validate", (argument) -> validate(new Argument(argument)));
         operations.put("connector.start", (argument) -> start(new Argument(argument)));
         operations.put("connector.tasks", (argument) -> taskConfigs(new Argument(argument)));

@@ -5,7 +5,6 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
 import java.util.concurrent.Callable;
 import org.apache.kafka.common.config.ConfigDef;
 import org.apache.kafka.connect.components.Versioned;
@@ -69,17 +68,21 @@ final class Plugins {
         return create(taskClass.getName(), type);
     }
 
-    /** One object for each plugin that can be created, and a sentence for each one that cannot. */
-    Map<String, Object> describe(boolean scan) throws Exception {
+    /**
+     * One object for each plugin that can be created, and a sentence for each one that cannot.
+     *
+     * @param classes pairs of a kind and a class name, as the worker found them in the jars
+     */
+    Map<String, Object> describe(List<Object> classes) {
         List<String> faults = new ArrayList<>();
         List<Map<String, Object>> plugins = new ArrayList<>();
-        for (Map.Entry<PluginKind, Set<String>> entry : location.plugins(scan, faults).entrySet()) {
-            for (String name : entry.getValue()) {
-                try {
-                    plugins.add(describe(entry.getKey(), name));
-                } catch (Exception | LinkageError | AssertionError | StackOverflowError error) {
-                    faults.add(name + ": " + Failures.describe(error).get("message"));
-                }
+        for (Object one : classes) {
+            List<?> pair = (List<?>) one;
+            String name = (String) pair.get(1);
+            try {
+                plugins.add(describe(PluginKind.of((String) pair.get(0)), name));
+            } catch (Exception | LinkageError | AssertionError | StackOverflowError error) {
+                faults.add(name + ": " + Failures.describe(error).get("message"));
             }
         }
         Map<String, Object> described = new LinkedHashMap<>();
