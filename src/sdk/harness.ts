@@ -49,6 +49,7 @@ export function runSource<Config extends z.ZodObject>(
       ...context(source.config, options, stopping.signal),
       resumeFrom: (at) => offsets.get(positionKey(at)),
       onStored: (listener) => void listeners.push(listener),
+      onCommitted: () => undefined,
       reject: (record, error) => void rejected.push({ record, error }),
     })
     [Symbol.asyncIterator]()
@@ -62,7 +63,7 @@ export function runSource<Config extends z.ZodObject>(
     rejected,
     nextBatch,
     stored(records) {
-      for (const listener of listeners) listener(records)
+      for (const listener of listeners) listener(records, () => records.map(() => null))
     },
     async take(count) {
       while (held.length < count) held.push(...(await nextBatch()))

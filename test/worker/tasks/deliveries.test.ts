@@ -248,13 +248,13 @@ function atLeastOnce() {
     lost.push(...records)
     return written.promise
   }
-  const { told, listener } = listening()
+  const { told, listeners } = listening()
   const delivery = new AtLeastOnceDelivery({
     ...own,
     commitTimeoutMs: COMMIT_TIMEOUT_MS,
     onFailure,
     skipRejected: stepOver,
-    listener,
+    listeners,
   })
   return { told, lost, written, producer, delivery, failures, counters, clock: own.clock }
 }
@@ -262,8 +262,8 @@ function atLeastOnce() {
 function exactlyOnce(boundary: TransactionBoundary) {
   const producer = new FakeProducer(false)
   const { onFailure, failures } = failureCount()
-  const { told, listener } = listening()
-  const delivery = new ExactlyOnceDelivery({ ...parts(producer, countersIn()), boundary, onFailure, listener })
+  const { told, listeners } = listening()
+  const delivery = new ExactlyOnceDelivery({ ...parts(producer, countersIn()), boundary, onFailure, listeners })
   return { told, producer, delivery, failures }
 }
 
@@ -286,8 +286,8 @@ function parts(producer: FakeProducer, counters: ReturnType<typeof countersIn>) 
 /** Keeps the offset of each batch that its source is told of. */
 function listening() {
   const told: unknown[] = []
-  const listener = () => (batch: readonly SourceRecord[]) => void told.push(batch.at(-1)?.sourceOffset['position'])
-  return { told, listener }
+  const onStored = (batch: readonly SourceRecord[]) => void told.push(batch.at(-1)?.sourceOffset['position'])
+  return { told, listeners: () => ({ onStored }) }
 }
 
 function failureCount() {
