@@ -8,5 +8,5 @@ export async function loadModules(urls: readonly string[]): Promise<Catalog> {
   const loaded = await Promise.all(
     urls.map(async (url) => (await importPlugins(url)).map((plugin) => ({ file: url, plugin }))),
   )
-  return createCatalog([...SHIPPED, ...resolveConflicts(SHIPPED, loaded.flat()).plugins])
+  return createCatalog(resolveConflicts(SHIPPED, loaded.flat()).plugins)
 }

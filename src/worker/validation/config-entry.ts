@@ -31,6 +31,10 @@ export async function pluginEntries(
   return toEntries(plugin.definitions, await host.call('validate-config', plugin, { config: Object.fromEntries(own) }))
 }
 
+export function withError(entry: ConfigEntry, message: string): ConfigEntry {
+  return { ...entry, value: { ...entry.value, errors: [...entry.value.errors, message] } }
+}
+
 function toEntries(definitions: readonly ConfigDefinition[], values: readonly ParsedValue[]): readonly ConfigEntry[] {
   return definitions.map((definition, index) => {
     const { value, errors } = values[index] ?? { value: null, errors: [] }

@@ -120,7 +120,7 @@ async function loadAll(modules: Modules, pluginPath: readonly string[]): Promise
   modules.register(null, shipped)
   for (const url of urls) modules.register(url, loaded.get(url)?.map(({ plugin }) => plugin) ?? [])
   const faults = found.flatMap((one) => ('reason' in one ? [one] : (failed.get(one.file) ?? [])))
-  return { plugins: [...shipped, ...chosen.plugins], urls, faults: [...faults, ...chosen.faults] }
+  return { plugins: chosen.plugins, urls, faults: [...faults, ...chosen.faults] }
 }
 
 /** The modules by URL, and the module of each plugin. */
