@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { UserError } from '../config/errors.ts'
 
 /** Oldest version of Java that the host runs on. */
@@ -15,6 +16,11 @@ export type JavaRuntime = {
   readonly heapMax: string
   /** Further options of each JVM. */
   readonly options: readonly string[]
+}
+
+/** Where the host is in the package of this release, and in a checkout when it is built. */
+export function packagedHostDirectory(): string {
+  return fileURLToPath(new URL('../../java/host/lib', import.meta.url))
 }
 
 /** The path of `java`. Throws a `UserError` when there is none. */

@@ -4,8 +4,8 @@ import type { FrameReader } from './frame-reader.ts'
 import type { FrameWriter } from './frame-writer.ts'
 import { HostConnection, readFailure } from './host-connection.ts'
 import { CONNECT_TIMEOUT_MS, type JavaModule } from './java-module.ts'
-import type { JavaPluginDescription } from './plugin-location.ts'
 import { pluginInfo } from './plugin-info.ts'
+import type { JavaPluginDescription } from './plugin-location.ts'
 import { readSourceRecord } from './record-codec.ts'
 
 /** Bytes of batches that the host may send ahead of the task. One batch may exceed it. */
@@ -18,7 +18,9 @@ type Batch = {
   readonly records: readonly SourceRecord[]
   readonly end: 'commit' | 'abort' | undefined
   /** Set in the last part: what the host is told when all parts are stored. */
-  readonly whole: { readonly number: number | bigint; readonly parts: readonly Batch[]; readonly bytes: number } | undefined
+  readonly whole:
+    | { readonly number: number | bigint; readonly parts: readonly Batch[]; readonly bytes: number }
+    | undefined
 }
 
 /** A source connector in a Java host. */
@@ -89,7 +91,7 @@ class JavaSourceTask {
 
   /** The offsets of these partitions, null for those without one. */
   #readOffsets(body: FrameReader): readonly (Position | null)[] {
-    const [, partitions] = body.readValue() as [owner: number, partitions: readonly Position[]]
+    const partitions = body.readValue() as readonly Position[]
     return partitions.map((partition) => this.#context.resumeFrom(partition) ?? null)
   }
 

@@ -1,9 +1,6 @@
 import { z } from '../sdk/index.ts'
 import type { JavaPluginDescription } from './plugin-location.ts'
 
-/** Java plugins read their whole configuration, with keys that they do not define. */
-export type SettingsRecord = Readonly<Record<string, string>>
-
 const settings = z.object({}).catchall(z.string())
 
 /** The common part of a Java plugin as a plugin of the SDK. Its configuration is validated in the host. */

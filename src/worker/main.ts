@@ -96,7 +96,7 @@ export function startWorker(settings: WorkerSettings, dependencies: WorkerDepend
   return startAll(logger, async (life) => {
     const { openPlugins, ownFiles, isWarm } = dependencies
     const isolation = await openIsolation({ settings, broker, levels, life, openPlugins, ownFiles, isWarm })
-    const { plugins, taskProcesses: threads } = isolation
+    const { plugins, tasks } = isolation
     for (const fault of plugins.faults) logger.error(fault, 'a plugin could not be loaded')
     const resolver = new ConfigResolver(await createProviders(settings.rest, plugins), secrets)
     const literals = new LiteralSecrets(plugins.catalog, secrets)
@@ -142,7 +142,7 @@ export function startWorker(settings: WorkerSettings, dependencies: WorkerDepend
       plugins,
       resolver,
       literals,
-      taskHost: threads,
+      taskHost: tasks,
       peers,
       group,
     })
@@ -318,7 +318,7 @@ export async function loadPlugins(pluginPath: readonly string[]): Promise<Loaded
   const limits = pluginLimits(workerSettings([]).values)
   const options = { ...limits, pluginPath, access: ALL_ACCESS, logger: silentLogger(), clock: systemClock }
   const host = await ProcessPluginHost.open(options)
-  host.close()
+  await host.close()
   return host
 }
 

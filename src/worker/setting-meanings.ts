@@ -45,6 +45,13 @@ export const WORKER_SETTING_MEANINGS: Readonly<Record<keyof WorkerSettings['valu
     'Which settings of its Kafka clients a connector may choose: `All`, `None`, `Principal` or `Allowlist`.',
   'connector.client.config.override.allowlist': 'Those that `Allowlist` allows.',
   'plugin.path': 'Plugins beside the shipped ones: modules, npm packages and folders of them.',
+  'plugin.discovery':
+    'How Java plugins are found on `plugin.path`: `hybrid_warn`, `hybrid_fail`, `only_scan` or `service_load`, as in Kafka Connect.',
+  'java.home': 'Directory of the Java (17 or newer) that runs Java plugins. None: `JAVA_HOME`, else `java` on `PATH`.',
+  'java.host.directory': 'Directory with the jars of the Java host. None: the one of this release.',
+  'java.host.heap.max': 'Heap limit of each JVM, one per location of Java plugins, as `-Xmx` takes it.',
+  'java.host.options': 'Further options of each JVM, separated by spaces.',
+  'java.host.idle.ms': 'How long the JVM of a location is kept when no task or connector uses it.',
   'connector.classes.allowed':
     'Connectors that may be used, by any of their names; `*` stands for any text. None: all of them.',
   'connector.classes.denied': 'Connectors that may not be used, though they are allowed.',

@@ -43,7 +43,7 @@ async function loadPlugins(pluginPath: readonly string[]) {
     }
   }
   const chosen = resolveConflicts(SHIPPED, loaded)
-  return { catalog: createCatalog([...SHIPPED, ...chosen.plugins]), modules, faults: [...faults, ...chosen.faults] }
+  return { catalog: createCatalog(chosen.plugins), modules, faults: [...faults, ...chosen.faults] }
 }
 
 const namesIn = ({ catalog }: Awaited<ReturnType<typeof loadPlugins>>) =>
@@ -113,7 +113,7 @@ describe('plugin.path', () => {
       'e-kind.js': "Gadget is of no known kind: 'gadget'",
       'f-member.js': 'Source has no function poll',
       'g-config.js': 'Sink has no config: z.object({}) says that it has no keys',
-      'h/package.json': 'expected .ts, .js or .mjs',
+      'h/package.json': 'expected .ts, .js, .mjs, .jar or .zip',
       '/no/such/place': 'there is nothing here',
     })
   })
@@ -130,7 +130,7 @@ export const plugins = [defineSink({
     expect(names.map((name) => catalog.find('sink', name)?.class)).toEqual(names.map(() => names[0]))
   })
 
-  it('takes the newest of several versions, and lets nobody take a name that is taken', async () => {
+  it('finds the newest of several versions, or the one that is required, and lets nobody take a name that is taken', async () => {
     const versioned = (version: string) => plugin('Again').replace('1.2.0', version)
     const folder = folderOf({
       'again-9.js': versioned('1.9.0'),
@@ -140,8 +140,9 @@ export const plugins = [defineSink({
     const { catalog, faults } = await loadPlugins([folder])
     expect(catalog.find('predicate', 'Again')?.version).toBe('1.10.0')
     expect(catalog.find('predicate', 'Thief')).toBeUndefined()
+    expect(catalog.find('predicate', 'Again', '[1.0,1.10)')?.version).toBe('1.9.0')
+    expect(catalog.versionsOf('predicate', 'Again')).toEqual(['1.9.0', '1.10.0'])
     expect(faults.map(({ reason }) => reason)).toEqual([
-      'Again 1.9.0: version 1.10.0 is here, too, and is taken',
       'Thief answers to a name of RecordIsTombstone, which was here before',
     ])
   })

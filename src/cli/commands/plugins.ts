@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { commaSeparated } from '../../config/settings.ts'
 import { settingsFromFile } from '../../config/settings-sources.ts'
 import { packageVersion } from '../../config/version.ts'
-import { listedName, pluginNames } from '../../plugins/catalog.ts'
+import { type CatalogEntry, listedName, pluginNames } from '../../plugins/catalog.ts'
 import type { PluginDescriptor } from '../../plugins/descriptor.ts'
 import { renderReference } from '../../sdk/index.ts'
 import { type LoadedPlugins, loadPlugins } from '../../worker/main.ts'
@@ -54,9 +54,15 @@ function pluginPath({ 'plugin-path': paths = [], config }: Values): readonly str
 function list({ catalog, faults }: LoadedPlugins, isJson: boolean): ExitCode {
   const entries = catalog.list()
   if (isJson) print(JSON.stringify({ plugins: entries, faults }, null, 2))
-  else print(formatColumns(entries.map((entry) => [entry.type, entry.class, entry.version])))
+  else print(formatColumns(entries.map((entry) => [entry.type, entry.class, entry.version, originOf(entry)])))
   for (const { file, reason } of faults) process.stderr.write(`${file}: ${reason}\n`)
   return faults.length === 0 ? 0 : 1
+}
+
+/** Where a plugin was installed, and which shipped one it replaces. */
+function originOf({ location, replaces }: CatalogEntry): string {
+  if (location === undefined) return ''
+  return replaces === undefined ? location : `${location} (instead of the shipped ${replaces})`
 }
 
 function describe(name: string, { catalog }: LoadedPlugins): ExitCode {

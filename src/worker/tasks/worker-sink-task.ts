@@ -298,7 +298,7 @@ export class WorkerSinkTask {
   async #startSink(policy: ErrorPolicy, reports: SinkReports): Promise<SinkPlugin> {
     const { spec, plugins, log, signal, access } = this.#context
     const className = spec.config['connector.class'] ?? ''
-    const sink = plugins.find('sink', className)
+    const sink = plugins.find('sink', className, spec.config['connector.plugin.version'])
     if (!sink) throw missingConnector(plugins, spec.config)
     return sink.start({
       connector: spec.connector,

@@ -225,7 +225,7 @@ export class WorkerSourceTask {
 
   #findSource(): SourceConnector {
     const { plugins, spec } = this.#context
-    const source = plugins.find('source', spec.config['connector.class'] ?? '')
+    const source = plugins.find('source', spec.config['connector.class'] ?? '', spec.config['connector.plugin.version'])
     if (!source) throw missingConnector(plugins, spec.config)
     return source
   }

@@ -32,6 +32,10 @@ export async function pluginEntries(
   return toEntries(plugin.definitions, await host.call('validate-config', plugin, { config: own }))
 }
 
+export function withError(entry: ConfigEntry, message: string): ConfigEntry {
+  return { ...entry, value: { ...entry.value, errors: [...entry.value.errors, message] } }
+}
+
 /** An entry for each definition, and for other keys that have errors. */
 function toEntries(definitions: readonly ConfigDefinition[], values: readonly ParsedValue[]): readonly ConfigEntry[] {
   const byName = new Map(values.map((value) => [value.name, value]))

@@ -107,8 +107,7 @@ export class JavaConnectors {
   async #make(running: Running, plugin: PluginName, tasksMax: number): Promise<GeneratedTaskConfigs> {
     const { connection } = running.opened
     const made = await this.#calls.run(running.opened, plugin, () => connection.call('connector.tasks', { tasksMax }))
-    const { taskClass, configs } = made as ConnectorTasks
-    return { configs: configs.map((config) => ({ ...config, 'task.class': taskClass })), againMs: AGAIN_MS }
+    return { ...(made as ConnectorTasks), againMs: AGAIN_MS }
   }
 
   /** The host calls `stop` of a connector whose connection ends. */

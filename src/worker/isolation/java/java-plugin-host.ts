@@ -4,17 +4,17 @@ import type { Clock } from '../../../config/clock.ts'
 import { messageOf } from '../../../config/errors.ts'
 import type { Logger } from '../../../config/logger.ts'
 import { describeLocation } from '../../../java/describe-location.ts'
-import { DiscoveryCache } from '../../../java/discovery/discovery-cache.ts'
 import {
   type DiscoveredLocation,
   type DiscoveryMode,
   discoverJavaPlugins,
   manifestWarning,
 } from '../../../java/discovery/discovery.ts'
+import { DiscoveryCache } from '../../../java/discovery/discovery-cache.ts'
 import type { HostConnection } from '../../../java/host-connection.ts'
 import type { HostLogLine } from '../../../java/host-log.ts'
-import type { JavaModule } from '../../../java/java-module.ts'
 import { type HostLease, JavaHosts } from '../../../java/java-hosts.ts'
+import type { JavaModule } from '../../../java/java-module.ts'
 import type { JavaRuntime } from '../../../java/java-runtime.ts'
 import type {
   JavaLocationDescription,
@@ -185,7 +185,13 @@ async function describe(
   return described
 }
 
-function toDescriptor({ kind, class: name, version, definitions, altersOffsets }: JavaPluginDescription): PluginDescriptor {
+function toDescriptor({
+  kind,
+  class: name,
+  version,
+  definitions,
+  altersOffsets,
+}: JavaPluginDescription): PluginDescriptor {
   return {
     kind,
     class: name,

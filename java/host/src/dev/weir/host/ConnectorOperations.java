@@ -11,6 +11,7 @@ import org.apache.kafka.common.config.ConfigData;
 import org.apache.kafka.common.config.provider.ConfigProvider;
 import org.apache.kafka.common.metrics.PluginMetrics;
 import org.apache.kafka.connect.connector.Connector;
+import org.apache.kafka.connect.errors.ConnectException;
 import org.apache.kafka.connect.sink.SinkConnector;
 import org.apache.kafka.connect.sink.SinkConnectorContext;
 import org.apache.kafka.connect.source.SourceConnector;
@@ -21,8 +22,8 @@ import org.apache.kafka.connect.storage.OffsetStorageReader;
 final class ConnectorOperations {
     private final Plugins plugins;
     private final Connection connection;
-    /** Started connectors by the ids that the worker gave them. */
-    private final Map<Integer, Connector> started = new HashMap<>();
+    /** Null unless a connector was started on this connection. */
+    private Connector started;
     private final Map<List<Object>, ConfigProvider> providers = new HashMap<>();
 
     ConnectorOperations(Plugins plugins, Connection connection) {
@@ -35,8 +36,7 @@ final class ConnectorOperations {
         operations.put("validate", (argument) -> validate(new Argument(argument)));
         operations.put("connector.start", (argument) -> start(new Argument(argument)));
         operations.put("connector.tasks", (argument) -> taskConfigs(new Argument(argument)));
-        operations.put("connector.stop", (argument) -> stop(new Argument(argument).number("id")));
-        operations.put("connector.stop-all", (argument) -> stopAll());
+        operations.put("connector.stop", (argument) -> stop());
         operations.put("connector.support", (argument) -> support(new Argument(argument)));
         operations.put("connector.alter-offsets", (argument) -> alterOffsets(new Argument(argument)));
         operations.put("provider.create", (argument) -> provider(new Argument(argument)) == null);
@@ -55,42 +55,44 @@ final class ConnectorOperations {
     }
 
     private Object start(Argument argument) throws Exception {
-        int id = argument.number("id");
+        if (started != null) throw new ProtocolException("the connection has a connector already");
+        String name = argument.text("name");
         Map<String, String> config = argument.strings("config");
+        HostLog.enter(name);
         Connector connector = plugins.create(argument.text("class"), Connector.class);
-        HostLog.enter(argument.text("name"));
-        plugins.call(() -> {
-            connector.initialize(connector instanceof SinkConnector ? new SinkContext(id) : new SourceContext(id));
-            started.put(id, connector);
+        started = connector;
+        return plugins.call(() -> {
+            connector.initialize(connector instanceof SinkConnector ? new SinkContext(name) : new SourceContext(name));
             connector.start(config);
             return null;
         });
-        return connector.taskClass().getName();
     }
 
     private Object taskConfigs(Argument argument) throws Exception {
-        Connector connector = find(argument.number("id"));
+        if (started == null) throw new ProtocolException("no connector is started on this connection");
+        Connector connector = started;
         int tasksMax = argument.number("tasksMax");
-        return plugins.call(() -> connector.taskConfigs(tasksMax));
-    }
-
-    private Object stop(int id) throws Exception {
-        Connector connector = started.remove(id);
-        if (connector == null) return null;
         return plugins.call(() -> {
-            connector.stop();
-            return null;
+            List<Map<String, String>> configs = connector.taskConfigs(tasksMax);
+            if (configs == null) throw new ConnectException("taskConfigs() returned null");
+            return Map.of("taskClass", connector.taskClass().getName(), "configs", configs);
         });
     }
 
-    private Object stopAll() throws Exception {
-        for (int id : Set.copyOf(started.keySet())) stop(id);
+    /** Stops what was started on this connection. */
+    private Object stop() throws Exception {
         for (ConfigProvider provider : providers.values()) plugins.call(() -> {
             provider.close();
             return null;
         });
         providers.clear();
-        return null;
+        Connector connector = started;
+        started = null;
+        if (connector == null) return null;
+        return plugins.call(() -> {
+            connector.stop();
+            return null;
+        });
     }
 
     /** Whether a source writes exactly once with this configuration, and whether it can end its transactions itself. */
@@ -143,43 +145,37 @@ final class ConnectorOperations {
         return data == null ? Map.of() : data.data();
     }
 
-    private Connector find(int id) {
-        Connector connector = started.get(id);
-        if (connector == null) throw new ProtocolException("connector " + id + " is not started");
-        return connector;
-    }
-
     private class SinkContext implements SinkConnectorContext {
-        final int id;
+        private final String name;
 
-        SinkContext(int id) {
-            this.id = id;
+        SinkContext(String name) {
+            this.name = name;
         }
 
         @Override
         public void requestTaskReconfiguration() {
-            connection.event("connector.reconfigure", (body) -> body.writeValue(id));
+            connection.event("connector.reconfigure", (body) -> body.writeValue(null));
         }
 
         @Override
         public void raiseError(Exception error) {
-            connection.event("connector.error", (body) -> body.writeValue(List.of(id, Failures.describe(error))));
+            connection.event("connector.error", (body) -> body.writeValue(Failures.describe(error)));
         }
 
         @Override
         public PluginMetrics pluginMetrics() {
-            return HostMetrics.of("connector-" + id);
+            return HostMetrics.of("connector-" + name);
         }
     }
 
     private final class SourceContext extends SinkContext implements SourceConnectorContext {
-        SourceContext(int id) {
-            super(id);
+        SourceContext(String name) {
+            super(name);
         }
 
         @Override
         public OffsetStorageReader offsetStorageReader() {
-            return new RemoteOffsets(connection, id);
+            return new RemoteOffsets(connection);
         }
     }
 }

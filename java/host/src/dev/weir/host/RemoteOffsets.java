@@ -16,12 +16,9 @@ final class RemoteOffsets implements OffsetStorageReader {
     private static final int TIMEOUT_SECONDS = 60;
 
     private final Connection connection;
-    /** Of the connector or task, as the worker numbers it. */
-    private final int owner;
 
-    RemoteOffsets(Connection connection, int owner) {
+    RemoteOffsets(Connection connection) {
         this.connection = connection;
-        this.owner = owner;
     }
 
     @Override
@@ -46,7 +43,7 @@ final class RemoteOffsets implements OffsetStorageReader {
 
     private Object await(List<Object> partitions) {
         try {
-            return connection.request("offsets", (body) -> body.writeValue(List.of(owner, partitions)))
+            return connection.request("offsets", (body) -> body.writeValue(partitions))
                 .get(TIMEOUT_SECONDS, TimeUnit.SECONDS);
         } catch (ExecutionException failed) {
             throw new ConnectException("Failed to read stored offsets: " + failed.getCause().getMessage(), failed);

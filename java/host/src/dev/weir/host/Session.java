@@ -84,7 +84,7 @@ final class Session implements Connection.Handler {
     }
 
     private void stopAll() {
-        for (String operation : new String[] {"source.stop", "sink.stop", "connector.stop-all"}) {
+        for (String operation : new String[] {"source.stop", "sink.stop", "connector.stop"}) {
             try {
                 operations.get(operation).run(new FrameReader(new byte[] {Tag.NULL}, (none) -> null));
             } catch (Throwable thrown) {

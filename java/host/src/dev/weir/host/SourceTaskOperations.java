@@ -59,7 +59,7 @@ final class SourceTaskOperations {
         task = created;
         commits = new SourceCommits(plugins, created, name);
         plugins.call(() -> {
-            created.initialize(new HostSourceContext(config, name, new RemoteOffsets(connection, 0), transactions));
+            created.initialize(new HostSourceContext(config, name, new RemoteOffsets(connection), transactions));
             created.start(config);
             return null;
         });
