@@ -1,5 +1,6 @@
 import type { Plugin } from '../sdk/index.ts'
 import type { JavaModule } from './java-module.ts'
+import { javaSink } from './java-sink.ts'
 import { javaSource } from './java-source.ts'
 import type { JavaPluginDescription } from './plugin-location.ts'
 
@@ -12,6 +13,8 @@ function toPlugin(module: JavaModule, description: JavaPluginDescription): Plugi
   switch (description.kind) {
     case 'source':
       return javaSource(module, description)
+    case 'sink':
+      return javaSink(module, description)
     default:
       return undefined
   }

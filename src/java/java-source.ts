@@ -7,11 +7,10 @@ import { CONNECT_TIMEOUT_MS, type JavaModule } from './java-module.ts'
 import { pluginInfo } from './plugin-info.ts'
 import type { JavaPluginDescription } from './plugin-location.ts'
 import { readSourceRecord } from './record-codec.ts'
+import { stopTask, untilAborted } from './task-connection.ts'
 
 /** Bytes of batches that the host may send ahead of the task. One batch may exceed it. */
 const CREDIT_BYTES = 4 * 1024 * 1024
-/** How long a host may take to stop a task, in ms. Its own limit for `poll` and `stop` is below. */
-const STOP_TIMEOUT_MS = 4_500
 
 /** A batch of the host, or the part of it up to a record that ends a transaction. */
 type Batch = {
@@ -62,7 +61,7 @@ class JavaSourceTask {
         config: raw,
         definesTransactions: transaction !== undefined,
       })
-      if (!(await settledOrAborted(start, signal))) return
+      if (!(await untilAborted(start, signal))) return
       onStored((batch, positions) => this.#onStored(connection, batch, positions()))
       onCommitted(() => connection.event('source.committed'))
       sendCredit(connection, CREDIT_BYTES)
@@ -76,7 +75,7 @@ class JavaSourceTask {
       }
     } finally {
       signal.removeEventListener('abort', onAbort)
-      await stop(connection)
+      await stopTask(connection, 'source.stop')
     }
   }
 
@@ -145,25 +144,4 @@ function readBatches(body: FrameReader, bytes: number): readonly Batch[] {
   }
   parts.push({ records, end: endOfBatch, whole: { number, parts, bytes } })
   return parts
-}
-
-/** False when the task was told to stop first: plugin code that does not return from `start` must not hold it up. */
-async function settledOrAborted(work: Promise<unknown>, signal: AbortSignal): Promise<boolean> {
-  if (signal.aborted) return false
-  const aborted = Promise.withResolvers<boolean>()
-  const onAbort = () => aborted.resolve(false)
-  signal.addEventListener('abort', onAbort, { once: true })
-  try {
-    return await Promise.race([work.then(() => true), aborted.promise])
-  } finally {
-    signal.removeEventListener('abort', onAbort)
-  }
-}
-
-async function stop(connection: HostConnection): Promise<void> {
-  const late = setTimeout(() => connection.close(), STOP_TIMEOUT_MS)
-  // The task ends in any case; the host logs what its `stop` threw.
-  await connection.request('source.stop').catch(() => undefined)
-  clearTimeout(late)
-  connection.close()
 }

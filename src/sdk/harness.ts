@@ -104,6 +104,12 @@ export async function runSink<Config extends z.ZodObject>(
     ...context(sink.config, options, stopping.signal),
     reject: async (record, error) => void rejected.push({ record, error }),
     report: async ({ name }, records) => void reported.push(...records.map((record) => ({ ...record, topic: name }))),
+    seek: (changed) => {
+      for (const { topic, partition, offset } of changed) {
+        positions.set(positionKey({ topic, partition }), { topic, partition, offset })
+      }
+    },
+    setPausedPartitions: () => {},
     requestCommit: () => {},
   })
   const number = (record: HarnessRecord): SinkRecord => {

@@ -131,6 +131,10 @@ export type SinkContext<Config> = TaskContext<Config> & {
    * it in `put`, so that an offset is committed only after its report.
    */
   readonly report: (topic: ReportTopic, records: readonly ReportRecord[]) => Promise<void>
+  /** Continues to read these partitions at other offsets, after the current call. */
+  readonly seek: (positions: readonly SinkPosition[]) => void
+  /** Reads no more records of these partitions until another call does not name them. */
+  readonly setPausedPartitions: (partitions: readonly SinkPartition[]) => void
   /** Requests an offset commit soon. */
   readonly requestCommit: () => void
 }

@@ -1,4 +1,4 @@
-import { appendFileSync, copyFileSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { appendFileSync, copyFileSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { ProcessPluginHost } from '../../../src/worker/isolation/plugins/process-plugin-host.ts'
@@ -11,6 +11,7 @@ import { startTestWorker } from '../../support/worker.ts'
 const javaHost = await real('javaHost')
 
 const SOURCE = 'org.apache.kafka.connect.file.FileStreamSourceConnector'
+const SINK = 'org.apache.kafka.connect.file.FileStreamSinkConnector'
 const STRINGS = {
   'key.converter': 'org.apache.kafka.connect.storage.StringConverter',
   'value.converter': 'org.apache.kafka.connect.storage.StringConverter',
@@ -48,7 +49,7 @@ async function startWorkerWithJar() {
   return { ...worker, directory, location, request, status, values }
 }
 
-describeOn([javaHost], "Kafka's FileStreamSource jar", () => {
+describeOn([javaHost], "Kafka's FileStream jar", () => {
   it('is listed, validated, started and resumed as on Connect', async () => {
     const { request, status, values, directory } = await startWorkerWithJar()
     const plugins = (await request('GET', '/connector-plugins')).body
@@ -77,6 +78,16 @@ describeOn([javaHost], "Kafka's FileStreamSource jar", () => {
     appendFileSync(file, 'three\n')
     await until('the third line', WAIT, async () => (await values('lines')).includes('three'))
     expect(await values('lines')).toEqual(['one', 'two', 'three'])
+
+    const output = join(directory, 'output.txt')
+    const sink = { ...STRINGS, 'connector.class': SINK, file: output, topics: 'lines' }
+    expect(await request('PUT', '/connectors/output/config', sink)).toMatchObject({ status: 201 })
+    await until('the output', WAIT, () => readText(output) === 'one\ntwo\nthree\n')
+    const read = async () => (await request('GET', '/connectors/output/offsets')).body.offsets[0]?.offset.kafka_offset
+    await until('the committed offset', WAIT, async () => (await read()) === 3)
+    await request('POST', '/connectors/output/restart?includeTasks=true')
+    appendFileSync(file, 'four\n')
+    await until('the next line', WAIT, () => readText(output) === 'one\ntwo\nthree\nfour\n')
   })
 
   it('fails with its JVM, with the reason, and continues in another one', async () => {
@@ -111,6 +122,10 @@ describeOn([javaHost], "Kafka's FileStreamSource jar", () => {
     expect((await values('lines')).at(-1)).toBe('two')
   })
 })
+
+function readText(file: string): string {
+  return existsSync(file) ? readFileSync(file, 'utf8') : ''
+}
 
 /** The id of the JVM that serves a location. */
 function hostProcess(location: string): number {

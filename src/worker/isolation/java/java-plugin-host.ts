@@ -19,6 +19,7 @@ import type { JavaRuntime } from '../../../java/java-runtime.ts'
 import type {
   JavaLocationDescription,
   JavaPluginDescription,
+  JavaPluginKind,
   JavaPluginLocation,
 } from '../../../java/plugin-location.ts'
 import type { Loaded, PluginFault } from '../../../plugins/conflict-resolution.ts'
@@ -85,7 +86,7 @@ export class JavaPluginHost {
       const { location } = discovered
       try {
         const described = await describe(discovered, dependencies, cache)
-        locations.push({ location, plugins: described.plugins })
+        locations.push({ location, plugins: withoutUnsupported(described.plugins, location, logger) })
         faults.push(...described.faults.map((reason) => ({ file: location.path, reason })))
       } catch (error) {
         faults.push({ file: location.path, reason: messageOf(error) })
@@ -183,6 +184,26 @@ async function describe(
   })
   if (described.faults.length === 0) await cache.write(name, described)
   return described
+}
+
+/** The kinds of Java plugins that run. */
+const SUPPORTED: ReadonlySet<JavaPluginKind> = new Set(['source', 'sink', 'provider'])
+
+/** An unsupported plugin must not take its name from a shipped one that works. */
+function withoutUnsupported(
+  plugins: readonly JavaPluginDescription[],
+  { path }: JavaPluginLocation,
+  logger: Logger,
+): readonly JavaPluginDescription[] {
+  const omitted = plugins.filter(({ kind }) => !SUPPORTED.has(kind))
+  if (omitted.length > 0) {
+    const classes = omitted.map((plugin) => plugin.class)
+    logger.warn(
+      { location: path, classes },
+      'Java converters, transforms and predicates are not supported: they are ignored',
+    )
+  }
+  return plugins.filter(({ kind }) => SUPPORTED.has(kind))
 }
 
 function toDescriptor({

@@ -99,11 +99,17 @@ final class SinkTaskOperations {
         void run() throws Exception;
     }
 
+    /** What a call that fails has asked its context for is sent before the failure, such as the delay of a retry. */
     private Map<String, Object> run(Call code) throws Exception {
-        plugins.call(() -> {
-            code.run();
-            return null;
-        });
+        try {
+            plugins.call(() -> {
+                code.run();
+                return null;
+            });
+        } catch (Exception failed) {
+            connection.event("sink.requests", (body) -> body.writeValue(context.takeRequests()));
+            throw failed;
+        }
         return context.takeRequests();
     }
 
