@@ -1,4 +1,4 @@
-import { parseCoordinates, toText } from '../../java/maven/coordinates.ts'
+import { formatCoordinates, parseCoordinates } from '../../java/maven/coordinates.ts'
 import { installPlugin } from '../../java/maven/install-plugin.ts'
 import { MavenRepository } from '../../java/maven/maven-repository.ts'
 import type { ExitCode } from '../command.ts'
@@ -24,7 +24,7 @@ export async function install({ plugin, repository, pluginPath }: InstallOptions
     bar.end()
     const size = `${files} ${files === 1 ? 'file' : 'files'}, ${(bytes / 1_048_576).toFixed(1)} MiB`
     const outcome = isUnchanged ? 'is installed already' : 'is installed'
-    process.stdout.write(`${toText(coordinates)} ${outcome} in ${directory}: ${size}\n`)
+    process.stdout.write(`${formatCoordinates(coordinates)} ${outcome} in ${directory}: ${size}\n`)
     return 0
   } finally {
     bar.end()

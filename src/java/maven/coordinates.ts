@@ -32,7 +32,7 @@ export function unsafePart({ group, artifact, version, extension, classifier }: 
   return parts.find((part) => !PART.test(part) || part.includes('..'))
 }
 
-export function toText({ group, artifact, version, extension, classifier }: Coordinates): string {
+export function formatCoordinates({ group, artifact, version, extension, classifier }: Coordinates): string {
   const file = classifier === '' ? (extension === 'jar' ? '' : `${extension}:`) : `${extension}:${classifier}:`
   return `${group}:${artifact}:${file}${version}`
 }

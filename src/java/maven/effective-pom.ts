@@ -1,9 +1,9 @@
 import { messageOf, UserError } from '../../config/errors.ts'
-import { type Coordinates, pomOf, toText, unsafePart } from './coordinates.ts'
+import { type Coordinates, formatCoordinates, pomOf, unsafePart } from './coordinates.ts'
 import { type Exclusion, type Pom, type PomDependency, parsePom } from './pom.ts'
 
 /** A dependency after inheritance, interpolation and dependency management. */
-export type Dependency = {
+export type EffectiveDependency = {
   readonly coordinates: Coordinates
   readonly scope: string
   readonly isOptional: boolean
@@ -14,7 +14,7 @@ export type Dependency = {
 export type EffectivePom = {
   /** Those of the POM, or of the artifact to which it was relocated. */
   readonly coordinates: Coordinates
-  readonly dependencies: readonly Dependency[]
+  readonly dependencies: readonly EffectiveDependency[]
   /** By `managementKey`. */
   readonly managed: ReadonlyMap<string, PomDependency>
 }
@@ -42,7 +42,7 @@ export class EffectivePoms {
   /** Rejects with a `UserError` that names the POM at fault. `open` are those that import it or are relocated to it. */
   async get(coordinates: Coordinates, open: readonly string[] = []): Promise<EffectivePom> {
     const pom = pomOf(coordinates)
-    const key = toText(pom)
+    const key = formatCoordinates(pom)
     const known = this.#known.get(key)
     if (known !== undefined) return known
     if (open.includes(key)) throw invalid(pom, 'it imports itself')
@@ -94,7 +94,7 @@ export class EffectivePoms {
   }
 
   #read(coordinates: Coordinates): Promise<Pom> {
-    const key = toText(coordinates)
+    const key = formatCoordinates(coordinates)
     const read = this.#raw.get(key) ?? this.#parse(coordinates)
     this.#raw.set(key, read)
     return read
@@ -140,7 +140,7 @@ function toDependency(
   declared: PomDependency,
   managed: PomDependency | undefined,
   owner: Coordinates,
-): Dependency | undefined {
+): EffectiveDependency | undefined {
   const { group, artifact, type = 'jar' } = declared
   const version = declared.version ?? managed?.version
   const scope = declared.scope ?? managed?.scope ?? 'compile'
@@ -173,11 +173,11 @@ function checked(coordinates: Coordinates, owner: Coordinates): Coordinates {
   const isRange = /^[[(]/.test(coordinates.version)
   const part = unsafePart(isRange ? { ...coordinates, version: '0' } : coordinates)
   if (part === undefined) return coordinates
-  throw invalid(owner, `it refers to ${toText(coordinates)}, where '${part}' is not a Maven name`)
+  throw invalid(owner, `it refers to ${formatCoordinates(coordinates)}, where '${part}' is not a Maven name`)
 }
 
 function invalid(coordinates: Coordinates, reason: string): UserError {
-  return new UserError('invalid_pom', `the POM of ${toText(pomOf(coordinates))} cannot be used: ${reason}`)
+  return new UserError('invalid_pom', `the POM of ${formatCoordinates(pomOf(coordinates))} cannot be used: ${reason}`)
 }
 
 type Interpolate = (text: string) => string

@@ -4,7 +4,7 @@ import { chmod, mkdir, mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/
 import { join } from 'node:path'
 import { z } from 'zod'
 import { messageOf, systemErrorCode, UserError } from '../../config/errors.ts'
-import { type Coordinates, fileName, toText } from './coordinates.ts'
+import { type Coordinates, fileName, formatCoordinates } from './coordinates.ts'
 import type { MavenRepository } from './maven-repository.ts'
 import { type Resolution, resolveDependencies } from './resolve-dependencies.ts'
 
@@ -84,7 +84,7 @@ async function findInstallation(plugin: Coordinates, directory: string): Promise
     new UserError('install_conflict', `${directory} exists already, and ${reason}: remove it to install again`)
   const lock = await readLock(directory)
   if (lock === undefined) throw conflict(`has no ${LOCK_FILE}`)
-  if (lock.plugin !== toText(plugin)) throw conflict(`is an installation of ${lock.plugin}`)
+  if (lock.plugin !== formatCoordinates(plugin)) throw conflict(`is an installation of ${lock.plugin}`)
   for (const { file, sha512 } of lock.files) {
     if ((await hashFile(join(directory, file))) !== sha512) throw conflict(`its ${file} is missing or was changed`)
   }
@@ -136,7 +136,7 @@ async function downloadAll(
       bytesLeft -= bytes
       if (bytesLeft < 0) throw new UserError('install_limit', `the files have more than ${TOTAL_BYTES_MAX} bytes`)
       progress.downloaded()
-      return { file, artifact: toText(artifact), bytes, sha512 }
+      return { file, artifact: formatCoordinates(artifact), bytes, sha512 }
     }),
   )
 }
@@ -156,7 +156,7 @@ function lockOf(
   { provided }: Resolution,
   files: readonly LockedFile[],
 ): Lock {
-  return { plugin: toText(plugin), repository: url, provided: [...provided], files: [...files] }
+  return { plugin: formatCoordinates(plugin), repository: url, provided: [...provided], files: [...files] }
 }
 
 function totalBytes(files: readonly LockedFile[]): number {

@@ -7,7 +7,7 @@ import type { ReadableStream } from 'node:stream/web'
 import { type Clock, systemClock } from '../../config/clock.ts'
 import { messageOf, UserError } from '../../config/errors.ts'
 import { type Backoff, retry } from '../../config/retry.ts'
-import { type Coordinates, repositoryPath, toText } from './coordinates.ts'
+import { type Coordinates, formatCoordinates, repositoryPath } from './coordinates.ts'
 
 export const MAVEN_CENTRAL = 'https://repo.maven.apache.org/maven2'
 
@@ -64,7 +64,7 @@ export class MavenRepository {
 
   /** Rejects with a `UserError`, as the other methods do. */
   async readPom(coordinates: Coordinates): Promise<Uint8Array> {
-    return this.#readVerified(repositoryPath(coordinates), toText(coordinates), POM_BYTES_MAX)
+    return this.#readVerified(repositoryPath(coordinates), formatCoordinates(coordinates), POM_BYTES_MAX)
   }
 
   async readMetadata({ group, artifact }: Coordinates): Promise<Uint8Array> {
@@ -75,7 +75,7 @@ export class MavenRepository {
   /** Writes a file of at most `bytesMax` bytes to `target`. */
   async download(coordinates: Coordinates, target: string, bytesMax = DOWNLOAD_BYTES_MAX): Promise<Download> {
     const path = repositoryPath(coordinates)
-    const what = toText(coordinates)
+    const what = formatCoordinates(coordinates)
     const expected = await this.#checksum(path, what)
     return this.#attempt(path, what, async (response) => {
       const verifying = createHash(expected.algorithm)

@@ -1,8 +1,8 @@
 import { UserError } from '../../config/errors.ts'
 import { compareMavenVersions } from '../../java-compat/maven-version.ts'
 import { parseVersionRequirement } from '../../java-compat/maven-version-range.ts'
-import { type Coordinates, toText } from './coordinates.ts'
-import { type Dependency, type EffectivePom, EffectivePoms, managementKey } from './effective-pom.ts'
+import { type Coordinates, formatCoordinates } from './coordinates.ts'
+import { type EffectiveDependency, type EffectivePom, EffectivePoms, managementKey } from './effective-pom.ts'
 import { type Exclusion, parseMetadataVersions } from './pom.ts'
 
 /** What the resolution of dependencies reads from a repository. Rejects with a `UserError`. */
@@ -29,7 +29,7 @@ const PROVIDED_BY_HOST: ReadonlySet<string> = new Set([
 
 const ARTIFACTS_MAX = 1_000
 
-type Node = { readonly dependency: Dependency; readonly exclusions: readonly Exclusion[] }
+type Node = { readonly dependency: EffectiveDependency; readonly exclusions: readonly Exclusion[] }
 
 /**
  * Resolves an artifact with its runtime dependencies as Maven does: the nearest declaration of a dependency wins, then the
@@ -88,7 +88,10 @@ class Mediation {
     if (!isIncluded(dependency) || this.#decided.has(key) || isExcluded(coordinates, exclusions)) return false
     this.#decided.add(key)
     if (this.#decided.size > ARTIFACTS_MAX) {
-      throw new UserError('install_limit', `${toText(this.#root)} has more than ${ARTIFACTS_MAX} dependencies`)
+      throw new UserError(
+        'install_limit',
+        `${formatCoordinates(this.#root)} has more than ${ARTIFACTS_MAX} dependencies`,
+      )
     }
     const name = `${coordinates.group}:${coordinates.artifact}`
     if (PROVIDED_BY_HOST.has(name)) this.#provided.add(name)
@@ -96,7 +99,7 @@ class Mediation {
   }
 }
 
-function isIncluded({ scope, isOptional }: Dependency): boolean {
+function isIncluded({ scope, isOptional }: EffectiveDependency): boolean {
   return !isOptional && (scope === 'compile' || scope === 'runtime')
 }
 
@@ -115,7 +118,7 @@ function keyOf({ group, artifact, extension, classifier }: Coordinates): string 
  * Applies the versions and exclusions that the artifact manages, not its scopes: a build may leave to the class path of
  * Kafka Connect what a Java host does not have.
  */
-function managedBy(root: EffectivePom, dependency: Dependency): Dependency {
+function managedBy(root: EffectivePom, dependency: EffectiveDependency): EffectiveDependency {
   const managed = root.managed.get(keyOf(dependency.coordinates))
   if (managed === undefined) return dependency
   return {
@@ -134,5 +137,5 @@ async function withVersion(coordinates: Coordinates, source: PomSource): Promise
   const within = released.filter((one) => range.contains(one) && !/-SNAPSHOT$/i.test(one))
   const newest = within.toSorted(compareMavenVersions).at(-1)
   if (newest !== undefined) return { ...coordinates, version: newest }
-  throw new UserError('artifact_not_found', `the repository has no version of ${toText(coordinates)}`)
+  throw new UserError('artifact_not_found', `the repository has no version of ${formatCoordinates(coordinates)}`)
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { parseCoordinates, toText } from '../../../src/java/maven/coordinates.ts'
+import { formatCoordinates, parseCoordinates } from '../../../src/java/maven/coordinates.ts'
 import { MavenRepository } from '../../../src/java/maven/maven-repository.ts'
 import { resolveDependencies } from '../../../src/java/maven/resolve-dependencies.ts'
 import {
@@ -170,5 +170,5 @@ async function resolved(...artifacts: readonly TestArtifact[]): Promise<readonly
 
 async function resolve({ url }: TestMavenRepository) {
   const { files, provided } = await resolveDependencies(parseCoordinates('g:root:1'), new MavenRepository(url))
-  return { files: files.map(toText), provided }
+  return { files: files.map(formatCoordinates), provided }
 }
