@@ -10,7 +10,7 @@ const HOUSE: Readonly<Record<string, readonly string[]>> = {
   registry: ['formats', 'broker', 'clients', 'encryption', 'http', 'config'],
   worker: ['plugins', 'java', 'sdk', 'java-compat', 'broker', 'clients', 'http', 'regex', 'config'],
   plugins: ['sdk', 'java-compat', 'serde', 'formats', 'clients', 'regex', 'config'],
-  java: ['sdk', 'formats', 'config'],
+  java: ['sdk', 'java-compat', 'formats', 'config'],
   'java-compat': ['sdk', 'formats', 'regex', 'config'],
   serde: ['formats', 'clients', 'encryption', 'config'],
   clients: ['config'],
