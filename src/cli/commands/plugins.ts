@@ -1,6 +1,6 @@
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { commaSeparated } from '../../config/settings.ts'
+import { commaSeparated, type Setting } from '../../config/settings.ts'
 import { settingsFromFile } from '../../config/settings-sources.ts'
 import { packageVersion } from '../../config/version.ts'
 import { MAVEN_CENTRAL } from '../../java/maven/maven-repository.ts'
@@ -37,7 +37,7 @@ passes.
 
   --plugin-path PATH  a module, an npm package, a jar, or a directory of those, as in a worker's plugin.path;
                       for install, the directory to install to; default: the first one of --config, or plugins
-  --config FILE       a worker's settings file, to use its plugin.path
+  --config FILE       a worker's settings file, to use its plugin.path and the keys about plugins and Java
   --kind KIND         kind of the new plugin; default: source
   --repository URL    the Maven repository; default: Maven Central
   --json              print the list as JSON`,
@@ -46,8 +46,8 @@ passes.
     const { values, positionals } = parseArguments(args, OPTIONS)
     const [verb, name, ...more] = positionals
     if (more.length > 0) throw new UsageError(`weir plugins ${verb} takes one name: '${more[0]}' is unexpected`)
-    if (verb === 'list' && name === undefined) return list(await loadPlugins(pluginPath(values)), values.json === true)
-    if (verb === 'describe' && name !== undefined) return describe(name, await loadPlugins(pluginPath(values)))
+    if (verb === 'list' && name === undefined) return list(await load(values), values.json === true)
+    if (verb === 'describe' && name !== undefined) return describe(name, await load(values))
     if (verb === 'install' && name !== undefined) {
       const repository = values.repository ?? MAVEN_CENTRAL
       return install({ plugin: name, repository, pluginPath: installDirectory(values) })
@@ -57,8 +57,17 @@ passes.
   },
 }
 
-function pluginPath({ 'plugin-path': paths = [], config }: Values): readonly string[] {
-  const settings = config === undefined ? [] : settingsFromFile(config)
+function load(values: Values): Promise<LoadedPlugins> {
+  return loadPlugins(pluginPath(values), settingsOf(values))
+}
+
+function settingsOf({ config }: Values): readonly Setting[] {
+  return config === undefined ? [] : settingsFromFile(config)
+}
+
+function pluginPath(values: Values): readonly string[] {
+  const { 'plugin-path': paths = [] } = values
+  const settings = settingsOf(values)
   const workerPath = settings.findLast(({ key }) => key === 'plugin.path')?.value ?? ''
   return [...commaSeparated(workerPath), ...paths]
 }

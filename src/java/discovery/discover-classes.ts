@@ -4,7 +4,7 @@ import type { JavaPluginKind, JavaPluginLocation } from '../plugin-location.ts'
 import { type ClassContainer, openContainers } from './class-containers.ts'
 import { type ClassFile, parseClassFile } from './class-file.ts'
 import type { LocationFault } from './location-files.ts'
-import { isClassOfKafka, kindsByParent, MANIFESTS, parseManifest } from './plugin-types.ts'
+import { isClassOfKafka, isPartOfWorker, kindsByParent, MANIFESTS, parseManifest } from './plugin-types.ts'
 
 /** A class that is a plugin of one kind. A class of several kinds is found once for each. */
 export type JavaPluginClass = {
@@ -65,7 +65,8 @@ class Discovery {
       for (const name of [...new Set([...manifest, ...(scanned.get(kind) ?? [])])].sort()) {
         const javaVersion = (await this.#classFile(name))?.javaVersion
         const isMissing = javaVersion === undefined && !isClassOfKafka(name)
-        if (!isMissing) classes.push({ kind, class: name, hasManifest: manifest.has(name), javaVersion })
+        if (!isMissing && !isPartOfWorker(name))
+          classes.push({ kind, class: name, hasManifest: manifest.has(name), javaVersion })
       }
     }
     for (const name of new Set(classes.map((one) => one.class))) this.#reportCopies(name)

@@ -26,7 +26,7 @@ export type JavaDiscovery = {
 }
 
 /** Part of the names of cached files, to be increased when their content or the rules of discovery change. */
-const CACHE_VERSION = 1
+const CACHE_VERSION = 2
 
 const cached = z.object({
   classes: z.array(

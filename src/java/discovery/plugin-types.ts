@@ -39,6 +39,14 @@ export function kindsByParent(type: string): readonly JavaPluginKind[] {
   return KAFKA_CLASSES.find(([pattern]) => pattern.test(type))?.[1] ?? []
 }
 
+/**
+ * Whether a class belongs to Kafka Connect's worker, which Weir replaces. Such classes come with `connect-runtime`, on
+ * which MirrorMaker depends; nobody installs it to use its converters instead of Weir's.
+ */
+export function isPartOfWorker(name: string): boolean {
+  return /^org\.apache\.kafka\.connect\.(?:converters|storage)\./.test(name)
+}
+
 /** Whether the Java host has the class, so that a location need not have it. */
 export function isClassOfKafka(name: string): boolean {
   return name.startsWith('org.apache.kafka.')

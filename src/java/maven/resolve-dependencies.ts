@@ -21,7 +21,7 @@ export type Resolution = {
 
 /** What the class path of the Java host has: a plugin's own copy would never be loaded, or would replace Weir's plugins. */
 const PROVIDED_BY_HOST: ReadonlySet<string> = new Set([
-  ...['connect-api', 'connect-json', 'connect-transforms', 'connect-runtime', 'kafka-clients'].map(
+  ...['connect-api', 'connect-json', 'connect-transforms', 'kafka-clients'].map(
     (artifact) => `org.apache.kafka:${artifact}`,
   ),
   'org.slf4j:slf4j-api',

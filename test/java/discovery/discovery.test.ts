@@ -108,6 +108,21 @@ describe('the discovery of Java plugins', () => {
     ])
   })
 
+  it('leaves the classes of Kafka Connect’s worker to Weir', async () => {
+    const converter = 'org.apache.kafka.connect.converters.ByteArrayConverter'
+    const type = 'org.apache.kafka.connect.storage.Converter'
+    const root = written({
+      'mirror/connect-runtime.jar': jarOf([
+        manifestEntry(type, converter),
+        classEntry({ name: converter, implements: [type] }),
+      ]),
+      'mirror/connect-mirror.jar': jarOf([classEntry({ name: 'org.apache.kafka.connect.mirror.M', extends: SOURCE })]),
+    })
+    const { locations, faults } = await discover(root)
+    expect(locations[0]?.classes.map((one) => one.class)).toEqual(['org.apache.kafka.connect.mirror.M'])
+    expect(faults).toEqual([])
+  })
+
   it('ends for classes that extend each other', async () => {
     const root = written({
       'a.jar': jarOf([
