@@ -1,9 +1,9 @@
-# Weir as an image: `docker build -t weir .`, for linux/amd64 and linux/arm64 alike.
+# The image of Weir, for linux/amd64 and linux/arm64: docker build -t weir .
 #
 #   docker run --read-only -p 8081:8081 weir registry --bootstrap kafka:9092 --set listeners=http://0.0.0.0:8081
 ARG NODE=node:24.21.0-bookworm-slim
 
-# What builds runs on the builder's own processor, whatever the image is for: nothing of the other one is executed.
+# Build stages run on the platform of the build machine, so no emulation is needed for another target platform.
 FROM --platform=$BUILDPLATFORM ${NODE} AS program
 WORKDIR /weir
 COPY package.json package-lock.json ./
@@ -27,7 +27,7 @@ WORKDIR /weir
 COPY package.json LICENSE ./
 COPY --from=modules /weir/node_modules node_modules
 COPY --from=program /weir/dist dist
-# Where a volume may stand for --data; without one nothing is ever written.
+# Mount point of a volume for --data. Nothing else is written.
 COPY --from=modules --chown=65532:65532 /weir/data /data
 USER 65532:65532
 EXPOSE 8080 8081 8083
@@ -37,7 +37,7 @@ CMD ["--help"]
 ARG VERSION=0.1.0
 ARG REVISION=unknown
 LABEL org.opencontainers.image.title="Weir" \
-      org.opencontainers.image.description="Connectors and schemas of a Kafka estate, declared as Kubernetes resources and kept that way" \
+      org.opencontainers.image.description="Manages Kafka connectors and schemas declaratively, as Kubernetes resources" \
       org.opencontainers.image.licenses="Apache-2.0" \
       org.opencontainers.image.version="${VERSION}" \
       org.opencontainers.image.revision="${REVISION}"

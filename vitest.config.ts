@@ -22,7 +22,7 @@ export default defineConfig({
           expect: { poll: { timeout: 25_000 } },
           // One more than the two cores that we measure on: tests wait for the disk, too. 34 s instead of 40.
           maxWorkers: 3,
-          setupFiles: ['test/support/property-seed.ts'],
+          setupFiles: ['test/support/property-seed.ts', 'test/support/regexp-equality.ts'],
         },
       },
       {
@@ -30,7 +30,7 @@ export default defineConfig({
           name: 'real',
           include: ['test/contract/**/*.test.ts', 'test/e2e/**/*.test.ts', 'test/golden/**/*.test.ts'],
           globalSetup: ['test/env/global-setup.ts'],
-          setupFiles: ['test/support/property-seed.ts'],
+          setupFiles: ['test/support/property-seed.ts', 'test/support/regexp-equality.ts'],
           testTimeout: 120_000,
           hookTimeout: 180_000,
           maxWorkers: 2,

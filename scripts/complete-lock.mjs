@@ -1,5 +1,5 @@
-// Run after `npm install <package>`: adds to package-lock.json the optional packages of other platforms that npm left
-// out because it could not load them just then. Without them `npm ci` refuses the lock file, on every platform.
+// Run after `npm install <package>`: adds to package-lock.json the optional packages of other platforms that npm
+// omitted. Without them `npm ci` rejects the lock file on every platform.
 import { readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -12,7 +12,7 @@ const added = []
 for (const { optionalDependencies = {}, dev } of Object.values(packages)) {
   for (const [name, version] of Object.entries(optionalDependencies)) {
     const path = `node_modules/${name}`
-    // A range can't be resolved here; platform packages are named by an exact version.
+    // A version range cannot be resolved here; platform packages have exact versions.
     if (packages[path] !== undefined || !/^\d/.test(version)) continue
     packages[path] = { version, ...platformOf(name), ...(dev && { dev }), optional: true }
     added.push(name)
@@ -25,7 +25,7 @@ if (added.length > 0) {
   process.stderr.write(`package-lock.json: added ${added.join(', ')}\n`)
 }
 
-/** `@scope/name-linux-x64-musl` → the fields by which npm knows that it need not fetch it here. */
+/** `@scope/name-linux-x64-musl` → the fields by which npm recognizes packages of other platforms. */
 function platformOf(name) {
   const words = name.split(/[/-]/)
   const of = (known) => known.filter((word) => words.includes(word))

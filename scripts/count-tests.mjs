@@ -1,8 +1,8 @@
 // Usage: count-tests.mjs REPORT... : adds up vitest's JSON reports, prints `N passed, N failed, N skipped`, and exits
-// with 1 when something failed, when nothing ran, or when, with CI set, something was skipped that had to run.
+// with 1 when a test failed, when no test ran, or when, with CI set, a required test was skipped.
 import { readFileSync } from 'node:fs'
 
-/** What not every machine of CI can run; test/env/real.ts says why. */
+/** Suites that may be skipped in CI; see test/env/real.ts. */
 const MAY_BE_SKIPPED = 'test/e2e/node-cluster.test.ts'
 
 let excused = 0
@@ -18,7 +18,7 @@ const STATUS = {
 
 for (const file of process.argv.slice(2)) {
   const report = readReport(file)
-  // A run may fail outside of any test: an unhandled rejection, a set-up that threw, a report that was never written.
+  // A run may fail outside of the tests: an unhandled rejection, a failed setup, a missing report.
   let failures = 0
   for (const { name = '', status, assertionResults } of report.testResults) {
     for (const test of assertionResults) count[STATUS[test.status] ?? 'failed'] += 1
@@ -27,7 +27,7 @@ for (const file of process.argv.slice(2)) {
     }
     const failed = assertionResults.filter((test) => (STATUS[test.status] ?? 'failed') === 'failed').length
     failures += failed
-    // A file that could not even be collected has no tests, and counts as one that failed.
+    // A file that could not be loaded has no tests and counts as one failed test.
     if (status === 'failed' && failed === 0) {
       count.failed += 1
       failures += 1

@@ -3,14 +3,14 @@ import { basename, join } from 'node:path'
 import { argv } from 'node:process'
 
 /**
- * Takes out of a node_modules what no program ever loads: source maps, types, documents (licences stay), the packages'
- * own tests, and what was compiled for other runtimes than Node. Called where the image is built.
+ * Removes files from node_modules that no program loads: source maps, types, documents except licenses, the tests of
+ * packages, and builds for runtimes other than Node. Used in the build of the image.
  *
  *     node scripts/prune-modules.mjs node_modules
  */
 const UNUSED_FILE = /\.(?:map|[cm]?ts|md|markdown|yml|html|zip|c|cc|h|bare|bench\.js)$|^(?:\.|CMakeLists|Makefile)/i
 const LICENCE = /^(?:licen[cs]e|notice|copying)/i
-/** Directly in a package; deeper ones may be part of it. */
+/** Only directly in a package: deeper folders of these names may be part of the code. */
 const UNUSED_FOLDER = /^(?:\.github|@types|__tests__|tests?|examples?|docs?|bench(?:marks?)?|integration|prebuilds)$/
 
 /** @param {string} folder @param {boolean} isPackage */

@@ -1,5 +1,5 @@
-// Makes a checkout ready to run: installs what package-lock.json names unless it is there already. Every `pre` script
-// calls this, so it must cost nothing when there is nothing to do, and run on the oldest Node that can start npm.
+// Installs the packages of package-lock.json unless they are installed already. Called by every `pre` script, so it must
+// be fast when nothing is to be done, and run on the oldest Node that can start npm.
 import { spawnSync } from 'node:child_process'
 import { existsSync, readFileSync, statSync, utimesSync } from 'node:fs'
 import { dirname, join } from 'node:path'
@@ -15,7 +15,7 @@ if (!isReady()) install()
 function isReady() {
   if (!existsSync(installedFile) || !existsSync(nodeFile)) return false
   if (statSync(installedFile).mtimeMs >= statSync(lockFile).mtimeMs) return true
-  // A newer lock file may still say the same (a fresh `git checkout` touches it): then only the date is put right.
+  // A newer lock file may have the same content, as after `git checkout`: then only the time stamp is updated.
   if (!holdsAll(packagesOf(installedFile), packagesOf(lockFile))) return false
   utimesSync(installedFile, new Date(), new Date())
   return true
@@ -34,7 +34,7 @@ function packagesOf(file) {
 
 function install() {
   process.stderr.write('weir: installing dependencies with npm ci (once; again when package-lock.json changes)\n')
-  // Standard output stays the command's own: `npm run -s weir -- … | jq` must work on the first run too.
+  // Writes nothing to standard output: `npm run -s weir -- … | jq` must work on the first run, too.
   const { status, error } = spawnSync('npm', ['ci', '--no-audit', '--no-fund', '--loglevel=error'], {
     cwd: root,
     stdio: ['ignore', 2, 2],

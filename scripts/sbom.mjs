@@ -1,4 +1,4 @@
-// Prints the bill of materials of what Weir carries when it is installed, as CycloneDX: `npm run -s sbom`.
+// Prints the bill of materials of an installed Weir in CycloneDX format: `npm run -s sbom`.
 import { spawnSync } from 'node:child_process'
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -9,11 +9,12 @@ const { devDependencies: _, scripts: __, ...manifest } = readJson('package.json'
 const lock = readJson('package-lock.json')
 delete lock.packages[''].devDependencies
 
-// `npm sbom --omit dev` leaves out what a tool of ours needs as well; where there are no tools, there is nothing to omit.
+// `npm sbom --omit dev` would also omit packages that both Weir and a development tool need, so the list is made from an
+// installation without development tools.
 const packages = Object.entries(lock.packages).filter(([, { dev }]) => dev !== true)
 const directory = mkdtempSync(join(tmpdir(), 'weir-sbom-'))
 try {
-  // npm calls it by its folder.
+  // npm names the root package after its folder.
   const folder = join(directory, manifest.name)
   mkdirSync(folder)
   writeFileSync(join(folder, 'package.json'), JSON.stringify(manifest))

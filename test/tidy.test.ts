@@ -3,8 +3,8 @@ import { join, normalize, relative, sep } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { EXPORTED, REPLACED_FILES, REPLACED_NAMES } from './support/source-language.ts'
 
-/** Who may import whom: the house of DESIGN.md. A folder that is not in this table does not belong in `src`. */
-const HOUSE: Readonly<Record<string, readonly string[]>> = {
+/** The modules of `src`, and which others each may import. */
+const MODULE_IMPORTS: Readonly<Record<string, readonly string[]>> = {
   cli: ['operator', 'registry', 'worker', 'plugins', 'java', 'formats', 'clients', 'sdk', 'broker', 'http', 'config'],
   operator: ['formats', 'clients', 'http', 'regex', 'config'],
   registry: ['formats', 'broker', 'clients', 'encryption', 'http', 'config'],
@@ -23,15 +23,15 @@ const HOUSE: Readonly<Record<string, readonly string[]>> = {
   config: [],
 }
 
-/** What connectors import beside libraries and each other, as a third party's do; the version is that of their package. */
+/** What connectors may import besides libraries and each other, like those of third parties; plus the version of the package. */
 const CONNECTOR_IMPORTS = /^src\/(?:sdk\/index\.ts|java-compat\/.+|plugins\/connectors\/.+|plugins\/version\.ts)$/
 
-/** What `cli` sees of a program: how to start it and with which settings, nothing of what is inside. */
+/** The files of a program that `cli` may import: its start, its settings and its CRDs. */
 const PROGRAMS = ['operator', 'registry', 'worker']
-const PROGRAM_DOORS = ['main.ts', 'settings.ts', 'crds.ts']
+const PROGRAM_ENTRY_FILES = ['main.ts', 'settings.ts', 'crds.ts']
 
-/** Libraries that only one room may touch, so that they can be replaced there. */
-const LIBRARIES: Readonly<Record<string, RegExp>> = {
+/** Libraries that only the named files may import, so that they can be replaced there. */
+const LIBRARY_USERS: Readonly<Record<string, RegExp>> = {
   kafkajs: /^src\/broker\/kafka\//,
   pg: /^src\/plugins\/connectors\/postgres\/session\.ts$/,
   'pg-cursor': /^src\/plugins\/connectors\/postgres\/session\.ts$/,
@@ -45,23 +45,23 @@ const root = join(import.meta.dirname, '..')
 const files = (...patterns: string[]) => globSync(patterns, { cwd: root }).map((file) => file.split(sep).join('/'))
 const textOf = (file: string) => readFileSync(join(root, file), 'utf8')
 
-describe('the house', () => {
+describe('modules', () => {
   const imports = files('src/**/*.ts').flatMap((file) => importsOf(file).map((target) => ({ file, target })))
 
-  it('has no rooms but those of the table', () => {
-    const rooms = new Set(files('src/**/*.ts').map((file) => file.split('/')[1]!))
-    expect([...rooms].filter((room) => HOUSE[room] === undefined)).toEqual([])
+  it('are those of the table', () => {
+    const modules = new Set(files('src/**/*.ts').map((file) => file.split('/')[1]!))
+    expect([...modules].filter((module) => MODULE_IMPORTS[module] === undefined)).toEqual([])
   })
 
-  it('imports only downwards', () => {
+  it('import only the modules that the table allows', () => {
     const wrong = imports.filter(({ file, target }) => {
-      const [from, to] = [roomOf(file), roomOf(target)]
-      return to !== undefined && to !== from && !HOUSE[from!]?.includes(to)
+      const [from, to] = [moduleOf(file), moduleOf(target)]
+      return to !== undefined && to !== from && !MODULE_IMPORTS[from!]?.includes(to)
     })
     expect(wrong).toEqual([])
   })
 
-  it('lets connectors use the SDK and the Java compatibility module only', () => {
+  it('of connectors import the SDK and the Java compatibility module only', () => {
     const wrong = imports.filter(
       ({ file, target }) =>
         file.startsWith('src/plugins/connectors/') && target.startsWith('src/') && !CONNECTOR_IMPORTS.test(target),
@@ -69,36 +69,38 @@ describe('the house', () => {
     expect(wrong).toEqual([])
   })
 
-  it('opens programs by their doors only', () => {
+  it('of programs are imported by the CLI through their entry files only', () => {
     const wrong = imports.filter(({ file, target }) => {
-      const [, room, ...path] = target.split('/')
-      const opens = file.startsWith('src/cli/') && target.startsWith('src/') && PROGRAMS.includes(room!)
-      return opens && !PROGRAM_DOORS.includes(path.join('/'))
+      const [, module, ...path] = target.split('/')
+      const isProgramImport = file.startsWith('src/cli/') && target.startsWith('src/') && PROGRAMS.includes(module!)
+      return isProgramImport && !PROGRAM_ENTRY_FILES.includes(path.join('/'))
     })
     expect(wrong).toEqual([])
   })
 
-  it('touches a library only in its room', () => {
-    const wrong = imports.filter(({ file, target }) => LIBRARIES[target] !== undefined && !LIBRARIES[target].test(file))
+  it('import a restricted library only in the files that may use it', () => {
+    const wrong = imports.filter(
+      ({ file, target }) => LIBRARY_USERS[target] !== undefined && !LIBRARY_USERS[target].test(file),
+    )
     expect(wrong).toEqual([])
   })
 
-  it('has no barrel but the SDK', () => {
+  it('have no index.ts except the SDK', () => {
     expect(files('src/**/index.ts')).toEqual(['src/sdk/index.ts'])
   })
 })
 
-describe('expressions', () => {
+describe('regular expressions', () => {
   const sources = files('src/**/*.ts').filter((file) => !file.startsWith('src/regex/'))
   const calls = (pattern: RegExp) =>
     sources.flatMap((file) => [...textOf(file).matchAll(pattern)].map(([call]) => `${file}: ${call}`))
 
-  it('are made from texts in src/regex only, where they are matched in linear time', () => {
+  it('are created from strings in src/regex only, which matches them in linear time', () => {
     expect(calls(/\bRegExp\b\s*\(|\bnew RegExp\b|[\w)\]]\.constructor\(|\brequire\w*\('re2js'\)/g)).toEqual([])
   })
 
-  it('are literals, or constants of the file, where a text is searched: a text would be made one', () => {
-    // `match` and `search` make an expression of a text; `matchAll` does not take one in TypeScript.
+  it('are literals or constants of the file in calls of match and search', () => {
+    // `match` and `search` convert a string to an expression; `matchAll` does not accept a string in TypeScript.
     const isExpression = (file: string, argument: string) =>
       argument.startsWith('/') || new RegExp(`(?:const|let) ${argument}\\b(?:: RegExp)? =\\s*/`).test(textOf(file))
     const wrong = sources.flatMap((file) =>
@@ -110,8 +112,8 @@ describe('expressions', () => {
   })
 })
 
-describe('members that data names', () => {
-  it('are set by defineMember: an assignment to __proto__ would be lost', () => {
+describe('members whose names come from data', () => {
+  it('are set by defineMember, because an assignment to __proto__ sets no member', () => {
     const sources = files('src/{formats,serde,java,java-compat}/**/*.ts', 'src/plugins/converters/**/*.ts')
     const assignments = sources
       .filter((file) => file !== 'src/formats/define-member.ts')
@@ -132,17 +134,17 @@ describe('files', () => {
     expect(long).toEqual([])
   })
 
-  it('name no place of the machine they were written on', () => {
-    const place = /(?<![\w.-])\/(?:work|root|home)\/[\w.-]/
+  it('contain no paths of the machine on which they were written', () => {
+    const machinePath = /(?<![\w.-])\/(?:work|root|home)\/[\w.-]/
     const all = files(
       '*.{md,json,ts}',
       '.ci/*',
       '{src,test,scripts,docs,examples,charts,crds}/**/*.{ts,mjs,md,json,yaml}',
     )
-    expect(all.filter((file) => place.test(textOf(file)))).toEqual([])
+    expect(all.filter((file) => machinePath.test(textOf(file)))).toEqual([])
   })
 
-  it('start Weir by the same flags of Node everywhere', () => {
+  it('start Weir with the same Node.js flags everywhere', () => {
     const [, flags = ''] = /^#!.* node (.+)$/m.exec(textOf('src/cli/weir.ts')) ?? []
     expect(flags).toMatch(/^--\S/)
     const { scripts } = JSON.parse(textOf('package.json')) as { scripts: Record<string, string> }
@@ -156,7 +158,7 @@ describe('files', () => {
     expect(textOf('package-lock.json')).not.toContain('"resolved"')
   })
 
-  it('lock the optional packages of every platform: npm ci refuses less (scripts/complete-lock.mjs adds them)', () => {
+  it('lock the optional packages of every platform, without which npm ci fails', () => {
     type Package = { readonly optionalDependencies?: Record<string, string> }
     const { packages } = JSON.parse(textOf('package-lock.json')) as { packages: Record<string, Package> }
     const optional = Object.values(packages).flatMap((locked) => Object.keys(locked.optionalDependencies ?? {}))
@@ -213,7 +215,7 @@ function anchorsOf(page: string): readonly string[] {
   )
 }
 
-/** Every module a file names, in-house ones by their path from the root; what is only named as a type counts too. */
+/** Everything that a file imports, types included; files of this project by their path from the root. */
 function importsOf(file: string): readonly string[] {
   const text = textOf(file)
   const named = [...text.matchAll(/\b(?:from|import)\s*\(?\s*'([^']+)'/g)].map(([, specifier]) => specifier!)
@@ -226,22 +228,22 @@ function importsOf(file: string): readonly string[] {
   )
 }
 
-function roomOf(path: string): string | undefined {
+function moduleOf(path: string): string | undefined {
   return /^src\/([^/]+)\//.exec(path)?.[1]
 }
 
-describe('the page of security', () => {
+describe('docs/secure.md', () => {
   const page = textOf('docs/secure.md')
-  const promises = page
+  const guarantees = page
     .split('\n\n')
-    .filter((block) => block.startsWith('| promise | test |'))
+    .filter((block) => block.startsWith('| guarantee | test |'))
     .flatMap((table) => table.trimEnd().split('\n').slice(2))
 
-  it('names a test for each promise', () => {
-    expect(promises.filter((row) => !/\]\(\.\.\/test\/[^)]+\.test\.ts\)/.test(row))).toEqual([])
+  it('names a test for each guarantee', () => {
+    expect(guarantees.filter((row) => !/\]\(\.\.\/test\/[^)]+\.test\.ts\)/.test(row))).toEqual([])
   })
 
-  it('names tests by their titles', () => {
+  it('names tests that exist, by their titles', () => {
     const named = [...page.matchAll(/\[([^\]]+)\]\(\.\.\/(test\/[^)]+\.test\.ts)\)/g)]
     const unknown = named.filter(
       ([, title, file]) => !["'", '"', '`'].some((quote) => textOf(file!).includes(quote + title + quote)),
@@ -250,23 +252,23 @@ describe('the page of security', () => {
   })
 })
 
-describe('the page of the architecture', () => {
+describe('docs/architecture.md', () => {
   const page = textOf('docs/architecture.md')
 
   it('names every module and the folders of the programs', () => {
-    const modules = Object.keys(HOUSE).map((module) => `src/${module}/`)
+    const modules = Object.keys(MODULE_IMPORTS).map((module) => `src/${module}/`)
     const folders = files(`src/{${PROGRAMS.join(',')}}/*/*.ts`).map(
       (file) => `${file.split('/').slice(0, 3).join('/')}/`,
     )
     expect([...new Set([...modules, ...folders])].filter((module) => !page.includes(`\`${module}\``))).toEqual([])
   })
 
-  it('draws no import that the table forbids', () => {
+  it('shows no import in its diagram that the table forbids', () => {
     const edges = [...page.matchAll(/^ {2}(\w+) --> (.+)$/gm)].flatMap(([, from, to]) =>
       to!.split(' & ').map((target) => ({ from: from!, target })),
     )
     expect(edges.length).toBeGreaterThan(20)
-    expect(edges.filter(({ from, target }) => !HOUSE[from]?.includes(target))).toEqual([])
+    expect(edges.filter(({ from, target }) => !MODULE_IMPORTS[from]?.includes(target))).toEqual([])
   })
 
   it('names only files that exist', () => {
@@ -276,7 +278,7 @@ describe('the page of the architecture', () => {
   })
 })
 
-describe('the page of errors', () => {
+describe('docs/errors.md', () => {
   const page = textOf('docs/errors.md')
   const sets = [
     'src/broker/error.ts',
@@ -289,31 +291,31 @@ describe('the page of errors', () => {
     [...textOf(file).matchAll(/UserError(?:<|\()\s*'([a-z_]+)'/g)].map(([, code]) => code!),
   )
 
-  it('names every code that there is', () => {
+  it('describes every error code', () => {
     expect(sets.length).toBeGreaterThan(80)
     expect([...new Set([...sets, ...single])].filter((code) => !page.includes(`\`${code}\``))).toEqual([])
   })
 
-  it('names no code that there is not', () => {
+  it('describes no error code that does not exist', () => {
     const named = [...page.matchAll(/^\| `([a-z_]+)` \|/gm)].map(([, code]) => code!)
     expect(named.filter((code) => !sets.includes(code) && !single.includes(code))).toEqual([])
   })
 })
 
-describe('the page of the operator', () => {
-  it('tells what each reason means, and no other', () => {
+describe('docs/operator.md', () => {
+  it('describes every condition reason and no others', () => {
     const reasons = textOf('src/operator/resources/condition.ts')
       .split('\n\n')[1]!
       .matchAll(/^ {2}\| '(\w+)'$/gm)
     const rows = [...textOf('docs/operator.md').matchAll(/^\| (`[A-Z]\w+`(?:, `\w+`)*) \|/gm)]
-    const told = rows.flatMap(([, names]) => [...names!.matchAll(/\w+/g)].map(([name]) => name))
-    expect(told.toSorted()).toEqual([...reasons].map(([, reason]) => reason!).toSorted())
+    const described = rows.flatMap(([, names]) => [...names!.matchAll(/\w+/g)].map(([name]) => name))
+    expect(described.toSorted()).toEqual([...reasons].map(([, reason]) => reason!).toSorted())
   })
 })
 
-describe('the tests', () => {
-  it('leave nothing out but what stands on a real part that is missing', () => {
-    const left = files('test/**/*.ts')
+describe('tests', () => {
+  it('are skipped only by test/env/real.ts, because a real part is missing', () => {
+    const skips = files('test/**/*.ts')
       // The one place that skips, with the reason in the title.
       .filter((file) => file !== 'test/env/real.ts')
       .flatMap((file) =>
@@ -321,10 +323,10 @@ describe('the tests', () => {
           ([call]) => `${file}: ${call}`,
         ),
       )
-    expect(left).toEqual([])
+    expect(skips).toEqual([])
   })
 
-  it('leave one suite out in CI, too, where the machine can not run a node', () => {
+  it('may be skipped in CI in one suite only, on machines that cannot run a node', () => {
     const users = files('test/**/*.ts').filter((file) => /import \{[^}]*\brealWhereAMachineCan\b/.test(textOf(file)))
     expect(users).toEqual(['test/e2e/node-cluster.test.ts'])
     expect(textOf('scripts/count-tests.mjs')).toContain("'test/e2e/node-cluster.test.ts'")
@@ -344,7 +346,7 @@ describe('the language of the source', () => {
     expect(shared.map(([name, found]) => `${name}: ${found.map(({ file }) => file).join(', ')}`)).toEqual([])
   })
 
-  it('has no import circles', () => {
+  it('has no circular imports', () => {
     const targets = new Map(
       sources.map((file) => [file, importsOf(file).filter((target) => target.startsWith('src/'))]),
     )
@@ -361,7 +363,7 @@ describe('the language of the source', () => {
     expect(sources.filter((file) => reachable(file).has(file))).toEqual([])
   })
 
-  it('brings no replaced name back', () => {
+  it('uses no replaced name', () => {
     const names = exported.filter(({ name }) => REPLACED_NAMES.has(name)).map(({ file, name }) => `${file}: ${name}`)
     const paths = sources.filter((file) => file.split('/').some((part) => REPLACED_FILES.has(part)))
     expect([...names, ...paths]).toEqual([])

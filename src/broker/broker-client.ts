@@ -21,45 +21,48 @@ export type BrokerClientOptions = {
 type Closable = { close(): Promise<void> }
 
 /** Implements `Broker` on top of a backend. Closing the broker closes the backend. */
-export function createBrokerClient(home: BrokerBackend, options: BrokerClientOptions): Broker {
+export function createBrokerClient(backend: BrokerBackend, options: BrokerClientOptions): Broker {
   const { logger, clock = systemClock } = options
-  const topology = new MetadataCache(home)
+  const topology = new MetadataCache(backend)
   const open = new Set<Closable>()
   let closing: Promise<void> | undefined
 
   /** Tracks a resource until its owner or the broker closes it. */
   const owned = async <T extends Closable>(create: (onClose: () => void) => Promise<T> | T): Promise<T> => {
-    const made: T = await create(() => open.delete(made))
-    open.add(made)
-    return made
+    const client: T = await create(() => open.delete(client))
+    open.add(client)
+    return client
   }
 
   const reader = (readerOptions = {}): LogReader => {
-    const made: LogReader = new LogReader({ home, topology, clock, onClose: () => open.delete(made) }, readerOptions)
-    open.add(made)
-    return made
+    const reader: LogReader = new LogReader(
+      { backend: backend, topology, clock, onClose: () => open.delete(reader) },
+      readerOptions,
+    )
+    open.add(reader)
+    return reader
   }
 
   const broker: Broker = {
     address: options.address,
-    topics: createTopicAdmin(home),
-    groups: createGroupAdmin(home),
-    clusterId: () => home.clusterId(),
+    topics: createTopicAdmin(backend),
+    groups: createGroupAdmin(backend),
+    clusterId: () => backend.clusterId(),
     producer: (producerOptions = {}) =>
-      owned((onClose) => createProducer({ home, topology, clock, onClose }, producerOptions)),
-    hasTransactionalId: (transactionalId) => home.hasTransactionalId({ transactionalId }),
+      owned((onClose) => createProducer({ backend: backend, topology, clock, onClose }, producerOptions)),
+    hasTransactionalId: (transactionalId) => backend.hasTransactionalId({ transactionalId }),
     reader,
     consumer: (consumerOptions) =>
       owned((onClose) =>
         createConsumer(
-          { home, clock, logger, join: broker.joinGroup, reader: reader(consumerOptions), onClose },
+          { backend: backend, clock, logger, join: broker.joinGroup, reader: reader(consumerOptions), onClose },
           consumerOptions,
         ),
       ),
     joinGroup: (memberOptions) =>
-      owned((onClose) => openGroupMembership({ home, clock, logger, onClose }, memberOptions)),
+      owned((onClose) => openGroupMembership({ backend: backend, clock, logger, onClose }, memberOptions)),
     close: () => {
-      closing ??= closeAll(open, home)
+      closing ??= closeAll(open, backend)
       return closing
     },
   }
@@ -70,10 +73,10 @@ export function createBrokerClient(home: BrokerBackend, options: BrokerClientOpt
  * Closes resources in reverse order; consumers close their own readers and memberships. The backend is closed last, in
  * any case.
  */
-async function closeAll(open: ReadonlySet<Closable>, home: BrokerBackend): Promise<void> {
+async function closeAll(open: ReadonlySet<Closable>, backend: BrokerBackend): Promise<void> {
   try {
-    for (const made of [...open].reverse()) await made.close()
+    for (const client of [...open].reverse()) await client.close()
   } finally {
-    await home.close()
+    await backend.close()
   }
 }

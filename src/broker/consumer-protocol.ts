@@ -1,4 +1,5 @@
 import type { JoinedMember, TopicPartition } from './broker.ts'
+import { byTopic, ProtocolReader, ProtocolWriter, readTopics, writeTopics } from './protocol-primitives.ts'
 
 /**
  * Metadata that members of consumer groups exchange (ConsumerProtocolSubscription and ConsumerProtocolAssignment,
@@ -6,32 +7,32 @@ import type { JoinedMember, TopicPartition } from './broker.ts'
  */
 export const RANGE = 'range'
 
+const VERSION = 0
+/** The length of an absent byte array. */
+const NO_USER_DATA = -1
+
 export function encodeSubscription(topics: readonly string[]): Uint8Array {
-  return Buffer.concat([int16(0), int32(topics.length), ...topics.map(text), int32(-1)])
+  const writer = new ProtocolWriter().int16(VERSION)
+  return bytesOf(writer.array(topics, (topic) => writer.string(topic)).int32(NO_USER_DATA))
 }
 
+/** Throws when the bytes are truncated. */
 export function decodeSubscription(bytes: Uint8Array): readonly string[] {
-  const cursor = new Cursor(bytes)
-  cursor.int16()
-  return Array.from({ length: cursor.int32() }, () => cursor.text())
+  const reader = readerAfterVersion(bytes)
+  return reader.array(() => reader.string())
 }
 
 export function encodeAssignment(partitions: readonly TopicPartition[]): Uint8Array {
-  const topics = [...Map.groupBy(partitions, ({ topic }) => topic)].map(([topic, of]) =>
-    Buffer.concat([text(topic), int32(of.length), ...of.map(({ partition }) => int32(partition))]),
-  )
-  return Buffer.concat([int16(0), int32(topics.length), ...topics, int32(-1)])
+  const writer = new ProtocolWriter().int16(VERSION)
+  writeTopics(writer, byTopic(partitions), ({ partition }) => writer.int32(partition))
+  return bytesOf(writer.int32(NO_USER_DATA))
 }
 
-/** Empty bytes mean that the leader assigned no partitions to this member. */
+/** Empty bytes mean that the leader assigned no partitions to this member. Throws when the bytes are truncated. */
 export function decodeAssignment(bytes: Uint8Array): readonly TopicPartition[] {
   if (bytes.length === 0) return []
-  const cursor = new Cursor(bytes)
-  cursor.int16()
-  return Array.from({ length: cursor.int32() }, () => {
-    const topic = cursor.text()
-    return Array.from({ length: cursor.int32() }, () => ({ topic, partition: cursor.int32() }))
-  }).flat()
+  const reader = readerAfterVersion(bytes)
+  return readTopics(reader, (topic) => ({ topic, partition: reader.int32() }))
 }
 
 /**
@@ -66,44 +67,13 @@ function compareMembers(one: JoinedMember, other: JoinedMember): number {
   return one.instanceId < other.instanceId ? -1 : 1
 }
 
-function int16(value: number): Buffer {
-  const bytes = Buffer.alloc(2)
-  bytes.writeInt16BE(value)
-  return bytes
+function bytesOf(writer: ProtocolWriter): Uint8Array {
+  return Buffer.concat(writer.parts())
 }
 
-function int32(value: number): Buffer {
-  const bytes = Buffer.alloc(4)
-  bytes.writeInt32BE(value)
-  return bytes
-}
-
-function text(value: string): Buffer {
-  const bytes = Buffer.from(value)
-  return Buffer.concat([int16(bytes.length), bytes])
-}
-
-class Cursor {
-  readonly #bytes: Buffer
-  #at = 0
-
-  constructor(bytes: Uint8Array) {
-    this.#bytes = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
-  }
-
-  int16(): number {
-    this.#at += 2
-    return this.#bytes.readInt16BE(this.#at - 2)
-  }
-
-  int32(): number {
-    this.#at += 4
-    return this.#bytes.readInt32BE(this.#at - 4)
-  }
-
-  text(): string {
-    const length = this.int16()
-    this.#at += length
-    return this.#bytes.toString('utf8', this.#at - length, this.#at)
-  }
+/** Newer versions only append fields, so the version is skipped. */
+function readerAfterVersion(bytes: Uint8Array): ProtocolReader {
+  const reader = new ProtocolReader(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength))
+  reader.int16()
+  return reader
 }

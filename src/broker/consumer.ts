@@ -29,7 +29,7 @@ const LEAVE_POLL_MS = 5
 type Listener = (partitions: readonly TopicPartition[]) => Promise<void> | void
 
 export type ConsumerDependencies = {
-  readonly home: BrokerBackend
+  readonly backend: BrokerBackend
   readonly clock: Clock
   readonly logger: Logger
   readonly join: Broker['joinGroup']
@@ -135,8 +135,8 @@ class GroupConsumer implements Consumer {
   }
 
   seek(positions: readonly PartitionOffset[]): void {
-    const mine = new Set(this.#assigned.map(topicPartitionKey))
-    this.#parts.reader.seek(positions.filter((position) => mine.has(topicPartitionKey(position))))
+    const assigned = new Set(this.#assigned.map(topicPartitionKey))
+    this.#parts.reader.seek(positions.filter((position) => assigned.has(topicPartitionKey(position))))
   }
 
   pause(partitions: readonly TopicPartition[]): void {
@@ -149,11 +149,11 @@ class GroupConsumer implements Consumer {
 
   async commit(offsets: readonly CommittedOffset[]): Promise<void> {
     if (offsets.length === 0) return
-    await this.#parts.home.commitOffsets({ groupId: this.#options.groupId, offsets, member: this.member() })
+    await this.#parts.backend.commitOffsets({ groupId: this.#options.groupId, offsets, member: this.member() })
   }
 
   async committed(partitions: readonly TopicPartition[]): Promise<readonly PartitionOffset[]> {
-    return this.#parts.home.groupOffsets({ groupId: this.#options.groupId, partitions })
+    return this.#parts.backend.groupOffsets({ groupId: this.#options.groupId, partitions })
   }
 
   member(): MemberGeneration {
@@ -240,7 +240,11 @@ class GroupConsumer implements Consumer {
 
   async #startOffsets(partitions: readonly TopicPartition[]): Promise<readonly PartitionOffset[]> {
     if (partitions.length === 0) return []
-    const committed = await this.#parts.home.groupOffsets({ groupId: this.#options.groupId, partitions, settled: true })
+    const committed = await this.#parts.backend.groupOffsets({
+      groupId: this.#options.groupId,
+      partitions,
+      settled: true,
+    })
     const known = new Set(committed.map(topicPartitionKey))
     const without = partitions.filter((partition) => !known.has(topicPartitionKey(partition)))
     if (without.length === 0) return committed
@@ -252,12 +256,12 @@ class GroupConsumer implements Consumer {
       )
     }
     const isolation = this.#options.isolation ?? 'read_committed'
-    return [...committed, ...(await this.#parts.home.listOffsets({ partitions: without, at, isolation }))]
+    return [...committed, ...(await this.#parts.backend.listOffsets({ partitions: without, at, isolation }))]
   }
 
   async #assign(members: readonly JoinedMember[]): Promise<ReadonlyMap<string, Uint8Array>> {
     const topics = [...new Set(members.flatMap(({ metadata }) => decodeSubscription(metadata)))]
-    const found = await this.#parts.home.metadata({ topics, fresh: true })
+    const found = await this.#parts.backend.metadata({ topics, fresh: true })
     return assignRanges(members, new Map(found.map(({ topic, partitions }) => [topic, partitions.length])))
   }
 
@@ -282,7 +286,7 @@ class GroupConsumer implements Consumer {
     const { topics } = this.#options
     const isFilter = typeof topics === 'function'
     const isWanted = isFilter ? topics : (name: string) => topics.includes(name)
-    const all = await this.#parts.home.metadata(isFilter ? { fresh: true } : { topics, fresh: true })
+    const all = await this.#parts.backend.metadata(isFilter ? { fresh: true } : { topics, fresh: true })
     const found = all.filter(({ topic, internal }) => !internal && isWanted(topic))
     const counts = JSON.stringify(found.map(({ topic, partitions }) => [topic, partitions.length]).sort())
     const changed = counts !== this.#partitionCounts

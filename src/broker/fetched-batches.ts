@@ -16,7 +16,7 @@ export function parseFetchedBatches(bytes: Uint8Array, from: number): ReadableBa
   let followsGap = false
   try {
     for (const batch of batchesOf(bytes)) {
-      const error = batches.length === 0 ? missesOffset(batch, from) : overlaps(batch, nextOffset)
+      const error = batches.length === 0 ? gapBefore(batch, from) : overlaps(batch, nextOffset)
       // One of the two batches has a wrong offset: the previous one, unless it follows its predecessor without a gap.
       if (error) return { batches: followsGap ? batches.slice(0, -1) : batches, error }
       followsGap = batch.baseOffset > nextOffset
@@ -47,7 +47,7 @@ export function corruptBatchError(message: string): BrokerError {
   return new BrokerError('corrupt_batch', message)
 }
 
-function missesOffset({ nextOffset }: Batch, from: number): BrokerError | undefined {
+function gapBefore({ nextOffset }: Batch, from: number): BrokerError | undefined {
   return nextOffset > from
     ? undefined
     : corruptBatchError(`its last offset is ${nextOffset - 1}, but offset ${from} was requested`)

@@ -1,13 +1,13 @@
 import type { BrokerBackend } from './backend.ts'
 import type { GroupAdmin } from './broker.ts'
 
-export function createGroupAdmin(home: BrokerBackend): GroupAdmin {
+export function createGroupAdmin(backend: BrokerBackend): GroupAdmin {
   return {
-    list: () => home.listGroups(),
-    describe: (groupId) => home.describeGroup({ groupId }),
-    offsets: (groupId) => home.groupOffsets({ groupId }),
-    setOffsets: (groupId, offsets) => home.commitOffsets({ groupId, offsets }),
-    deleteOffsets: (groupId, partitions) => home.deleteGroupOffsets({ groupId, partitions }),
-    delete: (groupId) => home.deleteGroup({ groupId }),
+    list: () => backend.listGroups(),
+    describe: (groupId) => backend.describeGroup({ groupId }),
+    offsets: (groupId) => backend.groupOffsets({ groupId }),
+    setOffsets: (groupId, offsets) => backend.commitOffsets({ groupId, offsets }),
+    deleteOffsets: (groupId, partitions) => backend.deleteGroupOffsets({ groupId, partitions }),
+    delete: (groupId) => backend.deleteGroup({ groupId }),
   }
 }

@@ -12,7 +12,7 @@ const BACKOFF = { firstMs: 100, maxMs: 2_000 }
 const NOTHING = new Uint8Array(0)
 
 export type GroupMembershipDependencies = {
-  readonly home: BrokerBackend
+  readonly backend: BrokerBackend
   readonly clock: Clock
   readonly logger: Logger
   readonly onClose: () => void
@@ -66,10 +66,11 @@ class ClassicGroupMembership implements GroupMembership {
 
   async commit(offsets: readonly CommittedOffset[]): Promise<void> {
     const { groupId, instanceId } = this.#options
-    if (!this.#current) throw new BrokerError('unknown_member', `this is currently not a member of group '${groupId}'`)
+    if (!this.#current)
+      throw new BrokerError('unknown_member', `this client is currently not a member of group '${groupId}'`)
     const { memberId, generation } = this.#current
     const member = { memberId, generation, ...(instanceId === undefined ? {} : { instanceId }) }
-    await this.#parts.home.commitOffsets({ groupId, offsets, member })
+    await this.#parts.backend.commitOffsets({ groupId, offsets, member })
   }
 
   rejoin(reason: string): void {
@@ -86,7 +87,7 @@ class ClassicGroupMembership implements GroupMembership {
     this.#validUntilMs = 0
     if (this.#memberId !== '' && !this.#isFenced) {
       // If this fails, the session expires on its own.
-      await this.#parts.home.leaveGroup({ ...this.#identity(), memberId: this.#memberId }).catch(() => undefined)
+      await this.#parts.backend.leaveGroup({ ...this.#identity(), memberId: this.#memberId }).catch(() => undefined)
     }
     this.#parts.onClose()
   }
@@ -148,7 +149,7 @@ class ClassicGroupMembership implements GroupMembership {
   }
 
   async #rejoin(): Promise<void> {
-    const { home } = this.#parts
+    const { backend: home } = this.#parts
     const { protocol, protocolType } = this.#options
     const joined = await home.joinGroup({
       ...this.#identity(),
@@ -187,7 +188,7 @@ class ClassicGroupMembership implements GroupMembership {
     if (!current || current.leaderId === current.memberId) return
     const { groupId, protocol } = this.#options
     try {
-      const { members } = await this.#parts.home.describeGroup({ groupId })
+      const { members } = await this.#parts.backend.describeGroup({ groupId })
       if (members.some(({ memberId }) => memberId === current.leaderId)) return
       const shares = await protocol.assign(current.protocol, members, current)
       const isSame = members.every(
@@ -202,7 +203,7 @@ class ClassicGroupMembership implements GroupMembership {
 
   /** Sends heartbeats until the generation ends. */
   async #sendHeartbeats(generation: Generation): Promise<void> {
-    const { home, clock } = this.#parts
+    const { backend: home, clock } = this.#parts
     const { heartbeatMs = HEARTBEAT_MS } = this.#options
     while (this.#current === generation && !this.#stop.signal.aborted) {
       await clock.sleep(heartbeatMs, this.#stop.signal).catch(() => undefined)
@@ -219,18 +220,18 @@ class ClassicGroupMembership implements GroupMembership {
   }
 
   /** Rejects at the end of the session, even if the broker does not respond at all. */
-  async #within(endMs: number, answer: Promise<void>): Promise<void> {
+  async #within(endMs: number, request: Promise<void>): Promise<void> {
     const { clock } = this.#parts
-    const answered = new AbortController()
+    const settled = new AbortController()
     const sessionEnd = async () => {
       for (let leftMs = endMs - clock.monotonicMs(); leftMs > 0; leftMs = endMs - clock.monotonicMs())
-        await clock.sleep(Math.ceil(leftMs), answered.signal)
+        await clock.sleep(Math.ceil(leftMs), settled.signal)
       throw new BrokerError('timeout', 'the session timed out: the broker did not respond')
     }
     try {
-      await Promise.race([answer, sessionEnd()])
+      await Promise.race([request, sessionEnd()])
     } finally {
-      answered.abort()
+      settled.abort()
     }
   }
 
@@ -239,12 +240,12 @@ class ClassicGroupMembership implements GroupMembership {
       this.#extend(sentMs)
       this.#requestRejoin()
     } else if (isFenced(error)) await this.#endFenced(error as Error)
-    else if (isExpelled(error)) await this.#lose(error as Error)
-    else if (this.#parts.clock.monotonicMs() >= this.#validUntilMs) await this.#lose(error as Error)
+    else if (isExpelled(error)) await this.#endMembership(error as Error)
+    else if (this.#parts.clock.monotonicMs() >= this.#validUntilMs) await this.#endMembership(error as Error)
   }
 
   /** The coordinator may have removed this member. */
-  async #lose(error: Error): Promise<void> {
+  async #endMembership(error: Error): Promise<void> {
     if (!this.#current) return
     this.#current = undefined
     this.#validUntilMs = 0

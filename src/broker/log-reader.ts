@@ -34,7 +34,7 @@ const RETRY_WAIT_MS = 100
 const WAIT_ENDED = new Error('the wait has ended')
 
 export type LogReaderDependencies = {
-  readonly home: BrokerBackend
+  readonly backend: BrokerBackend
   readonly topology: MetadataCache
   readonly clock: Clock
   readonly onClose: () => void
@@ -131,10 +131,10 @@ export class LogReader implements PartitionReader {
       if (this.#closed) throw new BrokerError('closed', 'the reader is closed')
       this.#throwIfUnreadable()
       await this.#startFetches()
-      const ready = await this.#takeBuffered()
-      if (ready.length > 0) {
+      const buffered = await this.#takeBuffered()
+      if (buffered.length > 0) {
         await this.#startFetches()
-        return ready
+        return buffered
       }
       this.#throwIfUnreadable()
       this.#throwFailure()
@@ -234,7 +234,7 @@ export class LogReader implements PartitionReader {
         partition,
         offset: fetchOffset,
       }))
-      const answers = await this.#parts.home.fetch({
+      const responses = await this.#parts.backend.fetch({
         node,
         partitions,
         waitMsMax: FETCH_WAIT_MS,
@@ -242,7 +242,7 @@ export class LogReader implements PartitionReader {
         bytesMax: this.#pollBytesMax,
         isolation: this.#isolation,
       })
-      for (const answer of answers) await this.#acceptResponse(answer, positions)
+      for (const response of responses) await this.#acceptResponse(response, positions)
     } catch (error) {
       await this.#backOff(error, positions)
     } finally {
@@ -252,31 +252,32 @@ export class LogReader implements PartitionReader {
     }
   }
 
-  async #acceptResponse(answer: FetchedPartition, asked: readonly Position[]): Promise<void> {
-    const key = topicPartitionKey(answer)
+  async #acceptResponse(response: FetchedPartition, requested: readonly Position[]): Promise<void> {
+    const key = topicPartitionKey(response)
     const position = this.#positions.get(key)
     // The partition was moved or dropped since the request. After an unreadable batch, later ones are not needed.
-    if (!position || position.damage || !asked.includes(position)) return
-    if (answer.error?.code === 'offset_out_of_range') return this.#moveIntoRange(position, answer)
+    if (!position || position.damage || !requested.includes(position)) return
+    if (response.error?.code === 'offset_out_of_range') return this.#moveIntoRange(position, response)
     const from = position.fetchOffset
-    if (answer.error?.code === 'corrupt_batch') position.damage = unreadableBatchError(position, from, answer.error)
-    else if (answer.error) return this.#backOff(new BrokerError(answer.error.code, answer.error.message), [position])
-    const { batches, error } = await this.#truncateAtEnd(parseFetchedBatches(answer.bytes, from), answer)
+    if (response.error?.code === 'corrupt_batch') position.damage = unreadableBatchError(position, from, response.error)
+    else if (response.error)
+      return this.#backOff(new BrokerError(response.error.code, response.error.message), [position])
+    const { batches, error } = await this.#truncateAtEnd(parseFetchedBatches(response.bytes, from), response)
     position.fetchOffset = batches.at(-1)?.nextOffset ?? from
     if (error) position.damage ??= unreadableBatchError(position, position.fetchOffset, error)
-    position.fetched.push(toCompletedFetch(batches, answer))
+    position.fetched.push(toCompletedFetch(batches, response))
   }
 
   /**
    * The end offset in a response may be older than its bytes, so it is requested again before a batch beyond it counts
    * as corrupt.
    */
-  async #truncateAtEnd(readable: ReadableBatches, answer: FetchedPartition): Promise<ReadableBatches> {
-    const { topic, partition, endOffset } = answer
+  async #truncateAtEnd(readable: ReadableBatches, response: FetchedPartition): Promise<ReadableBatches> {
+    const { topic, partition, endOffset } = response
     const last = readable.batches.at(-1)
     if (last === undefined || last.nextOffset <= endOffset) return readable
     const request = { partitions: [{ topic, partition }], at: 'latest', isolation: 'read_uncommitted' } as const
-    const [end] = await this.#parts.home.listOffsets(request)
+    const [end] = await this.#parts.backend.listOffsets(request)
     if (end === undefined || last.nextOffset <= end.offset) return readable
     const error = corruptBatchError(
       `its last offset is ${last.nextOffset - 1}, but the partition ends at ${end.offset}`,
@@ -284,17 +285,17 @@ export class LogReader implements PartitionReader {
     return { batches: readable.batches.slice(0, -1), error }
   }
 
-  async #moveIntoRange(position: Position, answer: FetchedPartition): Promise<void> {
+  async #moveIntoRange(position: Position, response: FetchedPartition): Promise<void> {
     if (this.#outOfRange === 'error') {
       this.#fail(
         new BrokerError(
           'offset_out_of_range',
-          `${position.topic}-${position.partition} has no offset ${position.offset}: its offsets are ${answer.startOffset} to ${answer.endOffset}`,
+          `${position.topic}-${position.partition} has no offset ${position.offset}: its offsets are ${response.startOffset} to ${response.endOffset}`,
         ),
       )
       return
     }
-    const [found] = await this.#parts.home.listOffsets({
+    const [found] = await this.#parts.backend.listOffsets({
       partitions: [position],
       at: this.#outOfRange,
       isolation: this.#isolation,
@@ -340,9 +341,9 @@ export class LogReader implements PartitionReader {
   #cut(position: Position, records: readonly StoredRecord[], left: PollBudget): PartitionRecords {
     const { topic, partition, offset, endOffset } = position
     position.surplus = records.length > left.records ? records.slice(left.records) : []
-    const given = position.surplus.length > 0 ? records.slice(0, left.records) : records
-    left.records -= given.length
-    return { topic, partition, records: given, nextOffset: position.surplus[0]?.offset ?? offset, endOffset }
+    const delivered = position.surplus.length > 0 ? records.slice(0, left.records) : records
+    left.records -= delivered.length
+    return { topic, partition, records: delivered, nextOffset: position.surplus[0]?.offset ?? offset, endOffset }
   }
 
   async #take(position: Position, fetched: CompletedFetch, left: PollBudget): Promise<PartitionRecords | undefined> {

@@ -3,12 +3,12 @@ import { BrokerError } from './error.ts'
 
 /** Caches the leaders of partitions until a call reports that they are out of date. */
 export class MetadataCache {
-  readonly #home: BrokerBackend
+  readonly #backend: BrokerBackend
   readonly #leaders = new Map<string, readonly number[]>()
-  readonly #asking = new Map<string, Promise<readonly number[]>>()
+  readonly #pending = new Map<string, Promise<readonly number[]>>()
 
-  constructor(home: BrokerBackend) {
-    this.#home = home
+  constructor(backend: BrokerBackend) {
+    this.#backend = backend
   }
 
   /** Cached leaders by partition. */
@@ -22,20 +22,20 @@ export class MetadataCache {
   }
 
   refresh(topic: string): Promise<readonly number[]> {
-    let asking = this.#asking.get(topic)
+    let asking = this.#pending.get(topic)
     if (!asking) {
-      asking = this.#ask(topic).finally(() => this.#asking.delete(topic))
-      this.#asking.set(topic, asking)
+      asking = this.#fetch(topic).finally(() => this.#pending.delete(topic))
+      this.#pending.set(topic, asking)
     }
     return asking
   }
 
-  async #ask(topic: string): Promise<readonly number[]> {
-    const [found] = await this.#home.metadata({ topics: [topic], fresh: true })
+  async #fetch(topic: string): Promise<readonly number[]> {
+    const [found] = await this.#backend.metadata({ topics: [topic], fresh: true })
     // The cached entry stays while no broker responds: the number of partitions decides where keys go.
     if (!found) {
       this.#leaders.delete(topic)
-      throw new BrokerError('topic_not_found', `there is no topic '${topic}'`)
+      throw new BrokerError('topic_not_found', `topic '${topic}' does not exist`)
     }
     const leaders: number[] = new Array(found.partitions.length).fill(-1)
     for (const { partition, leader } of found.partitions) leaders[partition] = leader

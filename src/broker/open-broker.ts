@@ -35,13 +35,13 @@ export async function openBroker(address: BrokerAddress, options: OpenBrokerOpti
 }
 
 /** A backend in this process; other threads get a port to it. */
-function openShared(home: BrokerBackend, options: { readonly logger: Logger }): Broker {
-  return createBrokerClient(home, {
+function openShared(backend: BrokerBackend, options: { readonly logger: Logger }): Broker {
+  return createBrokerClient(backend, {
     ...options,
     address: async () => {
       const { serveBackend } = await import('./embedded/thread-backend.ts')
       const { port1, port2 } = new MessageChannel()
-      serveBackend(home, port1)
+      serveBackend(backend, port1)
       return { kind: 'thread', port: port2 }
     },
   })

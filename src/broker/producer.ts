@@ -16,7 +16,7 @@ const TRANSACTION_TIMEOUT_MS = 60_000
 const BACKOFF = { firstMs: 20, maxMs: 1_000 }
 
 export type ProducerDependencies = {
-  readonly home: BrokerBackend
+  readonly backend: BrokerBackend
   readonly topology: MetadataCache
   readonly clock: Clock
   readonly onClose: () => void
@@ -37,7 +37,7 @@ export function checkRecordSize(record: NewRecord, bytesMax = BATCH_BYTES_MAX): 
 export async function createProducer(parts: ProducerDependencies, options: ProducerOptions): Promise<Producer> {
   const { transactionalId = options.fencingId, transactionTimeoutMs = TRANSACTION_TIMEOUT_MS } = options
   const identify = () =>
-    parts.home.initProducer(transactionalId === undefined ? {} : { transactionalId, transactionTimeoutMs })
+    parts.backend.initProducer(transactionalId === undefined ? {} : { transactionalId, transactionTimeoutMs })
   return new LogProducer(parts, options, await identify(), identify)
 }
 
@@ -120,7 +120,9 @@ class LogProducer implements Producer {
     this.#hasChanges = true
     // The instance id is omitted: with it a replaced member would be `fenced`, which callers read as a fenced producer.
     const self = member && { member: { memberId: member.memberId, generation: member.generation } }
-    await this.#trackFailure(this.#parts.home.commitOffsetsInTransaction({ ...transaction, groupId, offsets, ...self }))
+    await this.#trackFailure(
+      this.#parts.backend.commitOffsetsInTransaction({ ...transaction, groupId, offsets, ...self }),
+    )
   }
 
   async commit(): Promise<void> {
@@ -128,7 +130,7 @@ class LogProducer implements Producer {
     const transaction = this.#transaction()
     await this.#sender.flush()
     this.#check()
-    if (this.#hasChanges) await this.#trackFailure(this.#parts.home.endTransaction({ ...transaction, commit: true }))
+    if (this.#hasChanges) await this.#trackFailure(this.#parts.backend.endTransaction({ ...transaction, commit: true }))
     this.#inTransaction = false
   }
 
@@ -139,7 +141,7 @@ class LogProducer implements Producer {
     // A failed batch leaves a gap in the sequence. Reinitializing the producer id starts a new sequence and aborts the
     // open transaction.
     if (this.#failure) await this.#sender.renew()
-    else if (this.#hasChanges) await this.#parts.home.endTransaction({ ...transaction, commit: false })
+    else if (this.#hasChanges) await this.#parts.backend.endTransaction({ ...transaction, commit: false })
     this.#inTransaction = false
     this.#failure = undefined
   }
@@ -195,7 +197,7 @@ class LogProducer implements Producer {
       (this.#parts.topology.known(topic) ?? []).map((_, partition) => ({ topic, partition })),
     )
     this.#hasChanges = true
-    await this.#trackFailure(this.#parts.home.addPartitionsToTransaction({ ...transaction, partitions }))
+    await this.#trackFailure(this.#parts.backend.addPartitionsToTransaction({ ...transaction, partitions }))
     for (const topic of joining) this.#addedTopics.add(topic)
   }
 
@@ -270,7 +272,7 @@ function isFatal(error: Error | undefined): error is BrokerError {
 class BufferPool {
   readonly #bytesMax: number
   #used = 0
-  #line: Promise<unknown> = Promise.resolve()
+  #queue: Promise<unknown> = Promise.resolve()
   #wake: (() => void) | undefined
 
   constructor(bytesMax: number) {
@@ -281,8 +283,8 @@ class BufferPool {
    * Waits for its turn and for free memory, then runs `then` before the next allocation. If `then` fails, the memory is
    * released.
    */
-  allocate(bytes: number, then: () => Promise<void>): Promise<void> {
-    const turn = this.#line.then(async () => {
+  allocate(bytes: number, send: () => Promise<void>): Promise<void> {
+    const turn = this.#queue.then(async () => {
       while (this.#used > 0 && this.#used + bytes > this.#bytesMax) {
         await new Promise<void>((resolve) => {
           this.#wake = resolve
@@ -290,13 +292,13 @@ class BufferPool {
       }
       this.#used += bytes
       try {
-        await then()
+        await send()
       } catch (error) {
         this.release(bytes)
         throw error
       }
     })
-    this.#line = turn.catch(() => undefined)
+    this.#queue = turn.catch(() => undefined)
     return turn
   }
 

@@ -187,7 +187,7 @@ export function* batchesOf(bytes: Uint8Array): Generator<Batch, void> {
   const buffer = asBuffer(bytes)
   for (let at = 0; at + HEADER_BYTES <= buffer.length; ) {
     const end = at + PREFIX_BYTES + buffer.readInt32BE(at + LENGTH_AT)
-    if (end < at + HEADER_BYTES) throw corrupt(`its header gives a length of ${end - at} bytes`)
+    if (end < at + HEADER_BYTES) throw corrupt(`its header has a length of ${end - at} bytes`)
     // Checked before completeness: a corrupt header may declare any length.
     checkFormat(buffer.readInt8(at + MAGIC_AT))
     if (end > buffer.length) return
@@ -200,7 +200,7 @@ function checkFormat(magic: number): void {
   if (magic === 2) return
   if (magic === 0 || magic === 1)
     throw new BrokerError('unsupported', `its record format v${magic} is older than Kafka 0.11 and not supported`)
-  throw corrupt(`its header gives the record format v${magic}, which does not exist`)
+  throw corrupt(`its header has the unknown record format v${magic}`)
 }
 
 function readHeader(bytes: Buffer): Batch {
@@ -210,7 +210,7 @@ function readHeader(bytes: Buffer): Batch {
   const count = bytes.readInt32BE(COUNT_AT)
   if (baseOffset < 0 || !Number.isSafeInteger(baseOffset)) throw corrupt(`its first offset is ${baseOffset}`)
   if (lastOffsetDelta < 0 || count < 0 || count > lastOffsetDelta + 1)
-    throw corrupt(`its header gives ${count} records for ${lastOffsetDelta + 1} offsets`)
+    throw corrupt(`its header has ${count} records for ${lastOffsetDelta + 1} offsets`)
   return {
     baseOffset,
     nextOffset: baseOffset + lastOffsetDelta + 1,
@@ -252,7 +252,7 @@ function decodeRecords(batch: Batch, payload: Buffer, start: number, from: numbe
   const { bytes, baseOffset } = batch
   const count = bytes.readInt32BE(COUNT_AT)
   if (count * RECORD_BYTES_MIN > payload.length - start)
-    throw corrupt(`its header gives ${count} records, but it holds ${payload.length - start} bytes`)
+    throw corrupt(`its header has ${count} records, but it contains ${payload.length - start} bytes`)
   const logAppendTime = (bytes.readInt16BE(ATTRIBUTES_AT) & LOG_APPEND_TIME) !== 0
   const times = {
     firstMs: Number(bytes.readBigInt64BE(FIRST_TIMESTAMP_AT)),
@@ -264,7 +264,7 @@ function decodeRecords(batch: Batch, payload: Buffer, start: number, from: numbe
     const record = readRecord(reader, baseOffset, times)
     const { offset } = record
     if (offset < nextOffset || offset >= batch.nextOffset)
-      throw corrupt(`it holds a record with offset ${offset} where ${nextOffset} to ${batch.nextOffset - 1} can follow`)
+      throw corrupt(`it contains a record with offset ${offset}, expected ${nextOffset} to ${batch.nextOffset - 1}`)
     nextOffset = offset + 1
     if (offset >= from) records.push(record)
   }

@@ -15,7 +15,7 @@ import { encodeBatch } from './record-batch.ts'
 import { topicPartitionKey } from './topic-partition.ts'
 
 export type SenderOptions = {
-  readonly home: BrokerBackend
+  readonly backend: BrokerBackend
   readonly topology: MetadataCache
   readonly clock: Clock
   readonly transactionalId: string | undefined
@@ -152,17 +152,17 @@ export class Sender {
   }
 
   #sendTo(node: number, queues: readonly PartitionQueue[]): void {
-    const taken: { queue: PartitionQueue; batch: ProducerBatch }[] = []
+    const ready: { queue: PartitionQueue; batch: ProducerBatch }[] = []
     let size = 0
     for (const queue of queues) {
       if (size > REQUEST_BYTES_MAX) break
       const batch = this.#next(queue)
       size += batch.size
       queue.inFlight += 1
-      taken.push({ queue, batch })
+      ready.push({ queue, batch })
     }
     this.#inFlightOf.set(node, (this.#inFlightOf.get(node) ?? 0) + 1)
-    void this.#sendRequest(node, taken)
+    void this.#sendRequest(node, ready)
   }
 
   #next(queue: PartitionQueue): ProducerBatch {
@@ -193,7 +193,7 @@ export class Sender {
     let results: readonly ProduceResult[] = []
     let failure: unknown
     try {
-      results = await this.#parts.home.produce({
+      results = await this.#parts.backend.produce({
         node,
         batches: batches.map(({ queue: { topic, partition } }, at) => ({ topic, partition, bytes: bytes[at]! })),
         timeoutMs: REQUEST_TIMEOUT_MS,
@@ -260,9 +260,9 @@ export class Sender {
     if (isWhole || this.#parts.transactionalId !== undefined) this.#fail(batch.entries, error)
     else {
       const isRejected = new Set(rejected)
-      const entries = batch.entries.filter((_, place) => !isRejected.has(place))
+      const entries = batch.entries.filter((_, index) => !isRejected.has(index))
       this.#fail(
-        batch.entries.filter((_, place) => isRejected.has(place)),
+        batch.entries.filter((_, index) => isRejected.has(index)),
         error,
       )
       queue.isBlocked = true
@@ -312,15 +312,15 @@ export class Sender {
           [...new Set(queues.map(({ topic }) => topic))].map((topic) => this.#parts.topology.refresh(topic)),
         ),
       )
-      .then((looks) => this.#unblock(queues, looks))
+      .then((results) => this.#unblock(queues, results))
   }
 
-  #unblock(queues: readonly PartitionQueue[], looks: readonly PromiseSettledResult<unknown>[]): void {
-    const lost = looks.find((look) => look.status === 'rejected' && !isRetriable(look.reason))
+  #unblock(queues: readonly PartitionQueue[], results: readonly PromiseSettledResult<unknown>[]): void {
+    const failed = results.find((result) => result.status === 'rejected' && !isRetriable(result.reason))
     const oldestMs = this.#parts.clock.monotonicMs() - this.#parts.deliveryTimeoutMs
     for (const queue of queues) {
       queue.isBlocked = false
-      if (lost?.status === 'rejected') this.#fail(queue.drain(), lost.reason as Error)
+      if (failed?.status === 'rejected') this.#fail(queue.drain(), failed.reason as Error)
       else if (queue.sinceMs < oldestMs) this.#fail(queue.drain(), timeoutOf(queue, this.#parts.deliveryTimeoutMs))
       this.#deactivateIfEmpty(queue)
     }

@@ -13,7 +13,7 @@ export async function checkComplete(broker: Broker, topic: string, evidence: Sta
     throw new BrokerError(
       'log_truncated',
       `${topic}-${late.partition} begins at offset ${late.offset}: the records before it were deleted, by a retention time ` +
-        `or by kafka-delete-records, so it no longer holds everything. ${restore(topic)}`,
+        `or by kafka-delete-records, so it is no longer complete. ${restore(topic)}`,
     )
   }
   const read = ((await evidence.progress?.read()) ?? []).filter((position) => position.topic === topic)
@@ -116,7 +116,10 @@ export async function outOfRangeError(broker: Broker, positions: readonly Partit
     const start = starts?.find(isSame)
     if (start && position.offset < start.offset) return startLost(position, start.offset)
   }
-  return new BrokerError('log_truncated', `topic '${topic}' no longer holds what was read from it. ${restore(topic)}`)
+  return new BrokerError(
+    'log_truncated',
+    `topic '${topic}' no longer contains what was read from it. ${restore(topic)}`,
+  )
 }
 
 /** Records were deleted before this program read them. */

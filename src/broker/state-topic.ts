@@ -115,7 +115,7 @@ export async function openStateTopic<Entry>(options: StateTopicOptions<Entry>): 
     await state.close()
     throw error
   }
-  state.opened()
+  state.markOpen()
   return state
 }
 
@@ -160,7 +160,7 @@ class FollowedTopic<Entry> implements StateTopic {
   }
 
   /** From here on a failure is reported to the program instead of a caller. */
-  opened(): void {
+  markOpen(): void {
     this.#isOpen = true
     if (this.#failure) this.#options.onFailed?.(this.#failure)
   }
@@ -327,7 +327,7 @@ class FollowedTopic<Entry> implements StateTopic {
       this.#options.apply(entry, record)
     } catch (error) {
       const place = `the record at offset ${offset} of ${topic}-${partition}`
-      this.#fail(new Error(`a bug: applying ${place} failed: ${messageOf(error)}`, { cause: error }))
+      this.#fail(new Error(`internal error: applying ${place} failed: ${messageOf(error)}`, { cause: error }))
     }
   }
 
@@ -369,7 +369,7 @@ class FollowedTopic<Entry> implements StateTopic {
     if (this.#failure || this.#closed) return this.#failure ?? error
     const { logger, topic, onFailed } = this.#options
     this.#failure = error
-    logger.fatal({ err: error, topic: topic.name }, 'cannot follow a state topic any further')
+    logger.fatal({ err: error, topic: topic.name }, 'a state topic can no longer be followed')
     this.#failAll(error)
     this.#reader.wake()
     if (this.#isOpen) onFailed?.(error)

@@ -4,30 +4,30 @@ import { BrokerError } from './error.ts'
 
 const NAME = /^[A-Za-z0-9._-]{1,249}$/
 
-export function createTopicAdmin(home: BrokerBackend): TopicAdmin {
+export function createTopicAdmin(backend: BrokerBackend): TopicAdmin {
   const partitionsOf = async (name: string) => {
-    const [found] = await home.metadata({ topics: [name], fresh: true })
-    if (!found) throw new BrokerError('topic_not_found', `there is no topic '${name}'`)
+    const [found] = await backend.metadata({ topics: [name], fresh: true })
+    if (!found) throw new BrokerError('topic_not_found', `topic '${name}' does not exist`)
     return found.partitions.map(({ partition }) => ({ topic: name, partition }))
   }
   return {
     create: async (topic: NewTopic) => {
       checkName(topic.name)
-      return home.createTopic(topic)
+      return backend.createTopic(topic)
     },
-    list: async () => (await home.metadata({ fresh: true })).map(({ topic }) => topic).sort(),
+    list: async () => (await backend.metadata({ fresh: true })).map(({ topic }) => topic).sort(),
     describe: async (name) => {
-      const [found] = await home.metadata({ topics: [name], fresh: true })
+      const [found] = await backend.metadata({ topics: [name], fresh: true })
       if (!found) return undefined
       const { internal, partitions } = found
-      return { name, internal, partitions, configs: await home.topicConfigs({ topic: name }) }
+      return { name, internal, partitions, configs: await backend.topicConfigs({ topic: name }) }
     },
-    id: (topic) => home.topicId({ topic }),
-    setConfigs: (topic, configs) => home.setTopicConfigs({ topic, configs }),
-    addPartitions: (topic, total) => home.addPartitions({ topic, total }),
-    delete: (topic) => home.deleteTopic({ topic }),
+    id: (topic) => backend.topicId({ topic }),
+    setConfigs: (topic, configs) => backend.setTopicConfigs({ topic, configs }),
+    addPartitions: (topic, total) => backend.addPartitions({ topic, total }),
+    delete: (topic) => backend.deleteTopic({ topic }),
     offsets: async (name: string, at: OffsetAt, isolation: Isolation = 'read_committed') =>
-      home.listOffsets({ partitions: await partitionsOf(name), at, isolation }),
+      backend.listOffsets({ partitions: await partitionsOf(name), at, isolation }),
   }
 }
 

@@ -51,27 +51,27 @@ export type Stack = {
 /** Starts broker, registry, worker and operator in this order. A failure stops what was started. */
 export function startStack(options: StackOptions): Promise<Stack> {
   const { logger, cluster, brokerAddress: log, onFailed = () => {} } = options
-  return startAll(logger, async (life) => {
+  return startAll(logger, async (lifecycle) => {
     const metrics = createMetrics()
     const broker = log === undefined ? undefined : await openBroker(log, { logger })
-    if (broker !== undefined) life.onStop('broker', () => broker.close())
+    if (broker !== undefined) lifecycle.onStop('broker', () => broker.close())
     const start = async (name: string, runtime: RuntimeOptions, run: StartRuntime): Promise<string> => {
       if ('url' in runtime) return runtime.url
       if (broker === undefined) throw new UsageError(`no broker is configured for the ${name}: ${BROKER_HINT}`)
       const running = await run(runtime, { broker, logger, metrics, onFailed })
-      life.onStop(name, () => running.stop(), Number.POSITIVE_INFINITY)
+      lifecycle.onStop(name, () => running.stop(), Number.POSITIVE_INFINITY)
       return running.url
     }
-    const listeners = new Set<(news: RuntimeEvent) => void>()
-    const tell = (news: RuntimeEvent): void => {
-      for (const listener of listeners) listener(news)
+    const listeners = new Set<(event: RuntimeEvent) => void>()
+    const publish = (event: RuntimeEvent): void => {
+      for (const listener of listeners) listener(event)
     }
     const registryUrl = await start('registry', options.registry, ({ port, settings }, parts) =>
       startRegistry(
         registrySettings([...settingsFromDefaults({ listeners: `http://127.0.0.1:${port}` }), ...settings]),
         {
           ...parts,
-          onChange: (subject) => tell({ registry: DEFAULT_RUNTIME, subject }),
+          onChange: (subject) => publish({ registry: DEFAULT_RUNTIME, subject }),
         },
       ),
     )
@@ -80,7 +80,7 @@ export function startStack(options: StackOptions): Promise<Stack> {
         ...parts,
         isWarm: true,
         ownFiles: log?.kind === 'embedded' ? [log.directory] : [],
-        onChange: (connector) => tell({ worker: DEFAULT_RUNTIME, connector }),
+        onChange: (connector) => publish({ worker: DEFAULT_RUNTIME, connector }),
       }),
     )
     const monitoring = options.monitoring === undefined ? {} : { monitoring: { metrics, listener: options.monitoring } }
@@ -101,8 +101,8 @@ export function startStack(options: StackOptions): Promise<Stack> {
       ...monitoring,
       ...options.operator,
     })
-    life.onStop('operator', () => operator.stop(), Number.POSITIVE_INFINITY)
-    return { registryUrl, workerUrl, operator, metrics, stop: () => life.stop() }
+    lifecycle.onStop('operator', () => operator.stop(), Number.POSITIVE_INFINITY)
+    return { registryUrl, workerUrl, operator, metrics, stop: () => lifecycle.stop() }
   })
 }
 

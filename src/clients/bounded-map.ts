@@ -23,17 +23,17 @@ export class BoundedMap<Key, Value> {
   }
 }
 
-/** Concurrent callers share one request; a failure is not cached. */
+/** Returns the cached value of a key, or fetches it. Concurrent callers share one request; a failure is not cached. */
 export function getOrFetch<Key, Value>(
-  known: BoundedMap<Key, Promise<Value>>,
+  cache: BoundedMap<Key, Promise<Value>>,
   key: Key,
-  ask: () => Promise<Value>,
+  fetch: () => Promise<Value>,
 ): Promise<Value> {
-  const found = known.get(key)
+  const found = cache.get(key)
   if (found !== undefined) return found
-  const asked = ask().catch((error: unknown) => {
-    known.delete(key)
+  const fetched = fetch().catch((error: unknown) => {
+    cache.delete(key)
     throw error
   })
-  return known.set(key, asked)
+  return cache.set(key, fetched)
 }

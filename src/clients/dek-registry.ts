@@ -1,15 +1,16 @@
 import { z } from 'zod'
 import { type Endpoint, RequestError, requestChecked, undefinedIfNotFound } from './http.ts'
 
-// The part of a schema registry that stores the keys of field encryption. Members that are absent on the wire are absent here.
+// Wire types of the DEK registry, the part of a schema registry that stores the keys of field encryption. Members that
+// are absent on the wire are absent here.
 
-/** A key encryption key (KEK): which key of which KMS wraps the data encryption keys under its name. */
+/** A key encryption key (KEK): the key of a KMS that encrypts data encryption keys. */
 export type KekInfo = {
   readonly name: string
   readonly kmsType: string
   readonly kmsKeyId: string
   readonly kmsProps?: Readonly<Record<string, string>>
-  /** The registry itself may use the KMS: it wraps and unwraps keys for clients without access. */
+  /** Whether the registry itself may use the KMS, to encrypt and decrypt keys for clients without access to it. */
   readonly shared?: boolean
 }
 
@@ -19,25 +20,25 @@ export type DekInfo = {
   readonly subject: string
   readonly version: number
   readonly algorithm: string
-  /** Wrapped by the KEK, in base64. */
+  /** The key encrypted by the KEK, in base64. */
   readonly encryptedKeyMaterial?: string
-  /** Unwrapped, in base64: of a shared KEK only. */
+  /** The decrypted key in base64. Present only if the KEK is shared. */
   readonly keyMaterial?: string
   /** When it was created, in ms since 1970. */
   readonly ts?: number
 }
 
 export type NewKek = Pick<KekInfo, 'name' | 'kmsType' | 'kmsKeyId'> & { readonly shared: boolean }
-/** Without `encryptedKeyMaterial` the registry generates the key, which only a shared KEK allows. */
+/** Without `encryptedKeyMaterial`, the registry generates the key, which requires a shared KEK. */
 export type NewDek = Pick<DekInfo, 'subject' | 'version' | 'algorithm' | 'encryptedKeyMaterial'>
 export type DekQuery = Pick<DekInfo, 'kekName' | 'subject' | 'algorithm'> & {
-  /** -1: the latest one. */
+  /** -1 is the latest version. */
   readonly version: number
-  /** Also those that are soft-deleted. */
+  /** Whether to return soft-deleted versions too. */
   readonly deleted: boolean
 }
 
-/** Every call rejects with a `RequestError`; `undefined` means that there is no such key. */
+/** Every call rejects with a `RequestError`. `undefined` means that the key does not exist. */
 export interface DekRegistryClient {
   kek(name: string): Promise<KekInfo | undefined>
   createKek(kek: NewKek): Promise<KekInfo>
@@ -71,7 +72,7 @@ export function createDekRegistryClient(endpoint: Endpoint): DekRegistryClient {
       try {
         return await post<DekInfo>(dekShape, `${path}/${encodeURIComponent(dek.subject)}`, dek)
       } catch (error) {
-        // Registries before 8.0 have the subject in the body only.
+        // Registries before 8.0 accept the subject only in the body.
         if (error instanceof RequestError && error.status === 405) return post<DekInfo>(dekShape, path, dek)
         throw error
       }

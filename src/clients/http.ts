@@ -7,7 +7,7 @@ import type { z } from 'zod'
 
 /** How to reach a program over HTTP. */
 export type Endpoint = {
-  /** `http://host:port` or `https://host:port`, with a path prefix where a proxy wants one. */
+  /** `http://host:port` or `https://host:port`, with a path prefix if a proxy requires one. */
   readonly url: string
   /** Alternative URLs of the same program, tried in order if the previous ones do not respond. */
   readonly otherUrls?: readonly string[]
@@ -69,7 +69,7 @@ export async function requestJson(endpoint: Endpoint, call: HttpRequest): Promis
  * it is a `RequestError` with status 0 that says where it differs.
  */
 export async function requestChecked<Body>(endpoint: Endpoint, call: HttpRequest, shape: z.ZodType): Promise<Body> {
-  return shaped(endpoint, call, shape, await requestJson(endpoint, call))
+  return validateShape(endpoint, call, shape, await requestJson(endpoint, call))
 }
 
 export type TaggedBody<Body> = { readonly body: Body; readonly etag: string | undefined }
@@ -85,7 +85,7 @@ export async function requestIfChanged<Body>(
 ): Promise<TaggedBody<Body> | undefined> {
   const answer = await respond(endpoint, call)
   if (answer.status === 304 && call.ifNoneMatch !== undefined) return undefined
-  return { body: shaped<Body>(endpoint, call, shape, bodyOf(answer)), etag: answer.etag }
+  return { body: validateShape<Body>(endpoint, call, shape, bodyOf(answer)), etag: answer.etag }
 }
 
 function respond(endpoint: Endpoint, call: HttpRequest): Promise<HttpResponse> {
@@ -100,7 +100,7 @@ function bodyOf({ status, text }: HttpResponse): unknown {
   throw new RequestError(status, errorCodeOf(body) ?? status, messageIn(body) ?? `HTTP ${status}`)
 }
 
-function shaped<Body>(endpoint: Endpoint, call: HttpRequest, shape: z.ZodType, body: unknown): Body {
+function validateShape<Body>(endpoint: Endpoint, call: HttpRequest, shape: z.ZodType, body: unknown): Body {
   const { error } = shape.safeParse(body)
   if (error === undefined) return body as Body
   const { path, message } = error.issues[0]!
@@ -111,9 +111,9 @@ function shaped<Body>(endpoint: Endpoint, call: HttpRequest, shape: z.ZodType, b
 }
 
 /** Resolves with undefined if the request fails with status 404. */
-export async function undefinedIfNotFound<T>(asked: Promise<T>): Promise<T | undefined> {
+export async function undefinedIfNotFound<T>(request: Promise<T>): Promise<T | undefined> {
   try {
-    return await asked
+    return await request
   } catch (error) {
     if (error instanceof RequestError && error.status === 404) return undefined
     throw error

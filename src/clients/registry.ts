@@ -101,7 +101,7 @@ export interface RegistryClient {
   ): Promise<RegisteredSchema>
   /** Cached, because the schema of an id never changes. `subject` selects the context of the id. */
   byId(id: number, subject?: string): Promise<SchemaById>
-  /** Cached, too. Not supported by registries before 8.0. */
+  /** Cached as well. Not supported by registries before 8.0. */
   byGuid(guid: string): Promise<SchemaById>
   latest(subject: string): Promise<RegisteredSchema>
   version(
@@ -117,7 +117,7 @@ export interface RegistryClient {
   latestVersions(): Promise<ReadonlyMap<string, SchemaVersionId>>
   /** Aliases of subjects with live versions. */
   aliases(): Promise<readonly string[]>
-  /** Without a version: against the versions that the compatibility level of the subject requires. */
+  /** Without `version`, checks the versions that the compatibility level of the subject requires. */
   checkCompatibility(
     subject: string,
     schema: NewSchema,
@@ -173,15 +173,15 @@ export function createRegistryClient(endpoint: Endpoint): RegistryClient {
     void (await requestJson(endpoint, { method: 'PUT', path, body, query, contentType: MEDIA_TYPE }))
 
   /** Responses by query, without the schema texts. */
-  const seen = new Map<string, { readonly mark: string; readonly page: readonly Latest[] }>()
+  const cached = new Map<string, { readonly etag: string; readonly page: readonly Latest[] }>()
   const listCached = async (query: Query): Promise<readonly Latest[]> => {
-    const asked = JSON.stringify(query)
-    const known = seen.get(asked)
-    const call = { method: 'GET', path: '/schemas', query, ifNoneMatch: known?.mark } as const
+    const key = JSON.stringify(query)
+    const known = cached.get(key)
+    const call = { method: 'GET', path: '/schemas', query, ifNoneMatch: known?.etag } as const
     const answer = await requestIfChanged<readonly Latest[]>(endpoint, call, latests)
     if (answer === undefined) return known?.page ?? []
     const page = answer.body.map(({ subject, version, id }) => ({ subject, version, id }))
-    if (answer.etag !== undefined) seen.set(asked, { mark: answer.etag, page })
+    if (answer.etag !== undefined) cached.set(key, { etag: answer.etag, page })
     return page
   }
 
@@ -236,7 +236,7 @@ type Latest = SchemaVersionId & { readonly subject: string; readonly aliases?: r
 type WireVerdict = { readonly is_compatible: boolean; readonly messages?: readonly string[] }
 type WireConfig = Omit<SubjectConfig, 'compatibility'> & { readonly compatibilityLevel?: CompatibilityLevel }
 
-/** Reads page by page. A registry without paging returns the first page again. */
+/** Reads all pages. A registry without paging returns the first page for every offset. */
 async function listLatest(
   get: (query: Query) => Promise<readonly Latest[]>,
   more: Query = {},

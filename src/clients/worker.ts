@@ -4,8 +4,8 @@ import { type Endpoint, RequestError, requestChecked } from './http.ts'
 // Wire types of the REST API of Kafka Connect 4.3. Members that are absent on the wire are absent here.
 
 /**
- * The key by which the operator marks a connector as its own, inside the connector's configuration. No plugin defines it;
- * workers accept it without a warning.
+ * The configuration key by which the operator marks the connectors that it manages. No plugin defines it; workers accept
+ * it without a warning.
  */
 export const OWNER_KEY = 'weir.owner'
 

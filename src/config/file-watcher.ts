@@ -30,7 +30,7 @@ export function watchFiles<Content>({ files, read, use, logger }: WatchFilesOpti
       if (changed === null || names.includes(changed) || changed.startsWith('..')) reload()
     })
     return watcher.on('error', (error) =>
-      logger?.error({ err: error, folder }, 'the folder is no longer watched: restart the program after changes'),
+      logger?.error({ err: error, folder }, 'the folder is no longer watched: restart the program to apply changes'),
     )
   })
   return {
@@ -46,12 +46,12 @@ export function watchContent<Content>({
   read,
   logger,
 }: Omit<WatchFilesOptions<Content>, 'use'>): WatchedContent<Content> {
-  let content = read()
-  const use = (fresh: Content) => {
-    content = fresh
+  let current = read()
+  const use = (content: Content) => {
+    current = content
   }
   const following = watchFiles({ files, read, use, logger })
-  return { current: () => content, close: following.close }
+  return { current: () => current, close: following.close }
 }
 
 export type WatchedContent<Content> = { readonly current: () => Content; close(): void }

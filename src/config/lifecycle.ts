@@ -64,12 +64,12 @@ export class Lifecycle {
 }
 
 /** Runs `start`; if it fails, stops what it has registered before the error is rethrown. */
-export async function startAll<T>(logger: Logger, start: (life: Lifecycle) => Promise<T>): Promise<T> {
-  const life = new Lifecycle(logger)
+export async function startAll<T>(logger: Logger, start: (lifecycle: Lifecycle) => Promise<T>): Promise<T> {
+  const lifecycle = new Lifecycle(logger)
   try {
-    return await start(life)
+    return await start(lifecycle)
   } catch (error) {
-    await life.stop()
+    await lifecycle.stop()
     throw error
   }
 }

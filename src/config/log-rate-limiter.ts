@@ -46,15 +46,15 @@ export class LogRateLimiter {
   /** Returns and resets the counts of dropped lines. */
   takeDropped(): readonly DroppedLines[] {
     const nowMs = this.#nowMs()
-    const taken: DroppedLines[] = []
+    const result: DroppedLines[] = []
     for (const [key, bucket] of this.#buckets) {
       const { source, level } = bucket.dropped
       if (bucket.dropped.lines > 0) {
-        taken.push(bucket.dropped)
+        result.push(bucket.dropped)
         bucket.dropped = { source, level, lines: 0, bytes: 0 }
       } else if (nowMs - bucket.atMs > IDLE_MS) this.#buckets.delete(key)
     }
-    return taken
+    return result
   }
 
   #refilled(source: string, level: number): Bucket {
@@ -71,8 +71,8 @@ export class LogRateLimiter {
       return known
     }
     const dropped: DroppedLines = { source, level, lines: 0, bytes: 0 }
-    const made: Bucket = { lines: linesMax, bytes: bytesMax, atMs: nowMs, dropped }
-    this.#buckets.set(key, made)
-    return made
+    const created: Bucket = { lines: linesMax, bytes: bytesMax, atMs: nowMs, dropped }
+    this.#buckets.set(key, created)
+    return created
   }
 }

@@ -1,6 +1,6 @@
 import { createRequire } from 'node:module'
 import pino from 'pino'
-import { isSecretKey, MASK } from './secret-keys.ts'
+import { maskLogLine } from './log-masking.ts'
 import { SecretMasker } from './secret-masker.ts'
 
 export type Logger = pino.Logger
@@ -40,33 +40,8 @@ type MaskingLogger = Logger & { readonly [SECRETS]?: SecretMasker }
 /** Children inherit the masker. */
 function masking(settings: pino.LoggerOptions, stream: pino.DestinationStream): Logger {
   const secrets = new SecretMasker()
-  const logger = pino(settings, { write: (line) => stream.write(maskLine(line, secrets)) })
+  const logger = pino(settings, { write: (line) => stream.write(maskLogLine(line, secrets)) })
   return Object.assign(logger, { [SECRETS]: secrets })
-}
-
-/** A line is parsed only if something in it has to be masked; it stays JSON. */
-function maskLine(line: string, secrets: SecretMasker): string {
-  if (!MAY_NAME_SECRETS.test(line) && secrets.mask(line) === line) return line
-  const { level, time, ...fields } = JSON.parse(line) as Record<string, unknown>
-  return `${JSON.stringify({ level, time, ...(maskMembers(fields, secrets) as object) })}\n`
-}
-
-const MAY_NAME_SECRETS =
-  /(?:pass|passw|passphrase|passcode|secret|token|credential|authorization|bearer|cookie|jaas|key|info|string|pwd|psk|sas|dsn)[\w.-]{0,100}":"/i
-
-/** Member names of the logger itself. */
-const OWN_NAMES: ReadonlySet<string> = new Set(['msg', 'err', 'type', 'message', 'stack'])
-
-function maskMembers(data: unknown, secrets: SecretMasker, name = ''): unknown {
-  if (typeof data === 'string') return isSecretKey(name) ? MASK : secrets.mask(data)
-  if (Array.isArray(data)) return data.map((item) => maskMembers(item, secrets, name))
-  if (typeof data !== 'object' || data === null) return secrets.maskData(data)
-  return Object.fromEntries(
-    Object.entries(data).map(([key, value]) => [
-      OWN_NAMES.has(key) ? key : secrets.mask(key),
-      maskMembers(value, secrets, key),
-    ]),
-  )
 }
 
 /** A logger without output, for tests and libraries. */

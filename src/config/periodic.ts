@@ -15,8 +15,8 @@ export class PeriodicTask {
   }
 
   /** `work` returns the milliseconds until its next run and must not throw. The first run is after `firstAfterMs`. */
-  start(work: () => Promise<number> | number, firstAfterMs = 0): void {
-    this.#running = this.#run(work, firstAfterMs)
+  start(job: () => Promise<number> | number, firstAfterMs = 0): void {
+    this.#running = this.#run(job, firstAfterMs)
   }
 
   /** Resolves when the current run has ended. */
@@ -25,10 +25,10 @@ export class PeriodicTask {
     await this.#running
   }
 
-  async #run(work: () => Promise<number> | number, firstAfterMs: number): Promise<void> {
+  async #run(job: () => Promise<number> | number, firstAfterMs: number): Promise<void> {
     for (let restMs = firstAfterMs; !this.isStopped; ) {
       if (restMs > 0) await this.#clock.sleep(restMs, this.#stopping.signal).catch(() => undefined)
-      if (!this.isStopped) restMs = await work()
+      if (!this.isStopped) restMs = await job()
     }
   }
 }

@@ -30,13 +30,13 @@ export async function retry<T>(attempt: () => Promise<T>, options: RetryOptions)
       return await attempt()
     } catch (error) {
       const waitMs = backoffMs(options.backoff, tries, options.random)
-      if (isBug(error) || !options.retriable(error) || clock.monotonicMs() + waitMs > endMs) throw error
+      if (isProgrammingError(error) || !options.retriable(error) || clock.monotonicMs() + waitMs > endMs) throw error
       options.onRetry?.(error, tries + 1, waitMs)
       await clock.sleep(waitMs, options.signal)
     }
   }
 }
 
-function isBug(error: unknown): boolean {
+function isProgrammingError(error: unknown): boolean {
   return error instanceof TypeError || error instanceof RangeError || error instanceof ReferenceError
 }

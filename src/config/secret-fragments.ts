@@ -108,13 +108,13 @@ function fragmentsOf(pattern: Buffer): ReadonlySet<string> {
   const length = Math.min(bytes, FRAGMENT_BYTES)
   return new Set(
     Array.from({ length: bytes - length + 1 }, (_, at) => pattern.toString('latin1', at, at + length)).filter(
-      (fragment) => !COMMONPLACE.has(fragment),
+      (fragment) => !COMMON_TEXTS.has(fragment),
     ),
   )
 }
 
 /** Common text of configurations, which is not secret. */
-const COMMONPLACE: ReadonlySet<string> = new Set(
+const COMMON_TEXTS: ReadonlySet<string> = new Set(
   [
     'org.apache.kafka.common.security.scram.scramloginmodule required username=',
     'org.apache.kafka.common.security.plain.plainloginmodule required username=',

@@ -45,18 +45,18 @@ export class SecretMasker {
   /** Sets the values of a holder; its previous values are masked for another hour. */
   hold(holder: string, values: Iterable<string>): void {
     const before = this.#held.get(holder) ?? new Set<string>()
-    const now = new Set([...values].map((value) => value.trim()).filter(isLongEnough))
-    for (const value of now) if (!before.has(value)) this.#take(value)
-    if (now.size > 0) this.#held.set(holder, now)
+    const current = new Set([...values].map((value) => value.trim()).filter(isLongEnough))
+    for (const value of current) if (!before.has(value)) this.#take(value)
+    if (current.size > 0) this.#held.set(holder, current)
     else this.#held.delete(holder)
-    for (const value of before) if (!now.has(value)) this.#keep(value)
+    for (const value of before) if (!current.has(value)) this.#keep(value)
     this.#forgetOld()
   }
 
   /** Masks values without a holder for an hour, such as those of a configuration that is only validated. */
   notice(values: Iterable<string>): void {
-    this.hold(NOBODY, values)
-    this.hold(NOBODY, [])
+    this.hold(NO_HOLDER, values)
+    this.hold(NO_HOLDER, [])
   }
 
   /** Number of released values that are still masked. */
@@ -139,7 +139,7 @@ export class SecretMasker {
   }
 }
 
-const NOBODY = 'nobody'
+const NO_HOLDER = 'nobody'
 
 function isLongEnough(value: string): boolean {
   return value.length >= SECRET_BYTES_MIN

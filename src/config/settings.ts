@@ -57,7 +57,7 @@ export function readSettings<Shape extends z.ZodObject>(
   const warnings: string[] = []
   for (const [key, { value, source }] of byKey) {
     if (known.has(key)) continue
-    const reason = underName(key, spec.withoutEffect ?? {})?.value
+    const reason = renamed(key, spec.withoutEffect ?? {})?.value
     if (reason !== undefined) {
       warnings.push(`${source}: '${key}' has no effect: ${reason}`)
       continue
@@ -75,13 +75,13 @@ export function readSettings<Shape extends z.ZodObject>(
 }
 
 function documentedName(key: string, aliases: Readonly<Record<string, string>>): string {
-  const found = underName(key, aliases)
+  const found = renamed(key, aliases)
   if (!found) return key
   return found.value.endsWith('*') ? found.value.slice(0, -1) + key.slice(found.name.length - 1) : found.value
 }
 
 /** The entry of a table with this name, or else with a prefix (`x.*`) of it. */
-function underName(
+function renamed(
   key: string,
   table: Readonly<Record<string, string>>,
 ): { readonly name: string; readonly value: string } | undefined {
@@ -115,13 +115,13 @@ function wrongValues(error: z.ZodError, byKey: ReadonlyMap<string, Setting>): st
 
 export function integerSetting(limits: { min?: number; max?: number } = {}) {
   const { min = -(2 ** 31), max = 2 ** 31 - 1 } = limits
-  const right = `expected a whole number from ${min} to ${max}`
+  const expected = `expected a whole number from ${min} to ${max}`
   return z
     .string()
     .trim()
-    .regex(/^[-+]?\d+$/, right)
+    .regex(/^[-+]?\d+$/, expected)
     .transform(Number)
-    .refine((value) => value >= min && value <= max, right)
+    .refine((value) => value >= min && value <= max, expected)
     .meta({ takes: `${min} to ${max}` })
 }
 
@@ -156,14 +156,14 @@ export function settingsWithPrefix<T>(
 
 /** One of a set of words, case-insensitive; returns the word as listed. */
 export function enumSetting<const Words extends readonly [string, ...string[]]>(words: Words) {
-  const right = words.filter((w) => w !== '').join(', ')
+  const expected = words.filter((w) => w !== '').join(', ')
   return z
     .string()
     .transform((text, context): Words[number] => {
       const found = words.find((w) => w.toLowerCase() === text.trim().toLowerCase())
       if (found !== undefined) return found
-      context.addIssue({ code: 'custom', message: `expected one of ${right}` })
+      context.addIssue({ code: 'custom', message: `expected one of ${expected}` })
       return z.NEVER
     })
-    .meta({ takes: right })
+    .meta({ takes: expected })
 }

@@ -11,7 +11,7 @@ export type DekAlgorithm = (typeof DEK_ALGORITHMS)[number]
 
 type AlgorithmSpec = {
   readonly keyBytes: number
-  /** The number of the field that holds the key in Tink's message for this kind of key. */
+  /** The number of the field that contains the key in Tink's message for this algorithm. */
   readonly keyField: number
   readonly cipher: (key: Uint8Array) => AeadCipher
 }
@@ -22,13 +22,13 @@ const SPECS: Readonly<Record<DekAlgorithm, AlgorithmSpec>> = {
   AES256_SIV: { keyBytes: 64, keyField: 2, cipher: aesSiv },
 }
 
-/** A new key in the form that the DEK registry stores wrapped: Tink's `AesGcmKey` or `AesSivKey` message. */
+/** Generates a key in the format that the DEK registry stores encrypted: Tink's `AesGcmKey` or `AesSivKey` message. */
 export function generateDek(algorithm: DekAlgorithm): Buffer {
   const { keyBytes, keyField } = SPECS[algorithm]
   return tinkKeyOf(randomBytes(keyBytes), keyField)
 }
 
-/** The cipher of a key as `generateDek` makes it. Throws `invalid_dek`; its `decrypt` throws `decryption_failed`. */
+/** Creates the cipher of a key in the format of `generateDek`. Throws `invalid_dek`; its `decrypt` throws `decryption_failed`. */
 export function createDekCipher(algorithm: DekAlgorithm, dek: Uint8Array): AeadCipher {
   const { keyBytes, keyField, cipher } = SPECS[algorithm]
   const key = parseTinkKey(dek, keyField)
@@ -45,7 +45,7 @@ export function createDekCipher(algorithm: DekAlgorithm, dek: Uint8Array): AeadC
       try {
         return decrypt(ciphertext)
       } catch (cause) {
-        const message = `${ciphertext.length} bytes are no ciphertext of this ${algorithm} key: they were written with another key, or damaged`
+        const message = `cannot decrypt ${ciphertext.length} bytes with this ${algorithm} key: they were encrypted with another key, or are damaged`
         throw new EncryptionError('decryption_failed', message, { cause })
       }
     },

@@ -3,13 +3,13 @@ import { UserError } from '../config/errors.ts'
 export type EncryptionErrorCode =
   /** The key material is not a key of its algorithm. */
   | 'invalid_dek'
-  /** A ciphertext was written with another key, or it is damaged. */
+  /** A ciphertext was encrypted with another key, or it is damaged. */
   | 'decryption_failed'
-  /** No driver has the KMS type. */
+  /** No driver supports the KMS type. */
   | 'unknown_kms'
   /** The local KMS has no secret. */
   | 'missing_secret'
-  /** The KMS could not wrap or unwrap a key with any of its key ids. */
+  /** The KMS could not encrypt or decrypt a key with any of the key IDs. */
   | 'kms_failed'
 
 export class EncryptionError extends UserError<EncryptionErrorCode> {

@@ -1,18 +1,18 @@
 import { messageOf } from '../config/errors.ts'
 import { EncryptionError } from './error.ts'
 
-/** A key management system's key, which encrypts data encryption keys (DEKs) and never leaves it. */
+/** A key of a key management system (KMS), which encrypts data encryption keys (DEKs) and never leaves the KMS. */
 export type Kms = {
   /** Encrypts a DEK. */
   wrap(dek: Uint8Array): Promise<Buffer>
-  /** Decrypts what `wrap` returned. Rejects where it was wrapped with another key. */
+  /** Decrypts a result of `wrap`. Rejects if it was encrypted with another key. */
   unwrap(wrapped: Uint8Array): Promise<Buffer>
 }
 
-/** Configuration of KMS drivers, by key: what Confluent's clients take as `rule.executors._default_.param.KEY`. */
+/** Configuration of KMS drivers by key. Confluent's clients name it `rule.executors._default_.param.KEY`. */
 export type KmsParams = Readonly<Record<string, string>>
 
-/** What a key encryption key (KEK) of the DEK registry says of its key in the KMS. */
+/** Identifies a key in a KMS: these members of a key encryption key (KEK) of the DEK registry. */
 export type KmsKey = {
   readonly kmsType: string
   readonly kmsKeyId: string
@@ -21,27 +21,27 @@ export type KmsKey = {
 
 /** Opens the keys of one KMS type. */
 export type KmsDriver = {
-  /** `kmsType` of the KEKs it is for, such as `local-kms` or `aws-kms`. */
+  /** The `kmsType` of the KEKs that it supports, such as `local-kms` or `aws-kms`. */
   readonly type: string
   /**
-   * Opens one key; throws where it lacks configuration. `key.kmsProps` come from the registry, so whoever may write KEKs
-   * there chooses them: secrets belong into `params`.
+   * Opens a key. Throws if configuration is missing. `key.kmsProps` come from the registry and can be set by every user
+   * who may write KEKs, so secrets belong in `params`.
    */
   open(key: KmsKey, params: KmsParams): Kms
 }
 
-/** Property of a KEK, or of `KmsParams`: further key ids of the same KMS, with commas, for when the first one fails. */
+/** A property of a KEK, or a key of `KmsParams`: comma-separated IDs of alternate keys, used if the first one fails. */
 const ALTERNATE_KEY_IDS = 'encrypt.alternate.kms.key.ids'
 
 /**
- * The KMS of a KEK. Each call tries its key id, then its alternate ones, and rejects with `kms_failed` and the reason of
- * the last one. Throws `unknown_kms` where no driver has its type.
+ * Opens the KMS of a KEK. Each call tries the key ID and then the alternate ones, and rejects with `kms_failed` and the
+ * reason of the last failure. Throws `unknown_kms` if no driver has the KMS type.
  */
 export function openKms(key: KmsKey, drivers: readonly KmsDriver[], params: KmsParams): Kms {
   const driver = drivers.find(({ type }) => type === key.kmsType)
   if (driver === undefined) {
     const known = drivers.map(({ type }) => `'${type}'`).join(', ') || 'none'
-    throw new EncryptionError('unknown_kms', `no driver for KMS type '${key.kmsType}'; there are: ${known}`)
+    throw new EncryptionError('unknown_kms', `no driver for KMS type '${key.kmsType}'; available drivers: ${known}`)
   }
   const alternates = key.kmsProps?.[ALTERNATE_KEY_IDS] ?? params[ALTERNATE_KEY_IDS] ?? ''
   const ids = [

@@ -4,13 +4,13 @@ import { aesGcm } from './aes-gcm.ts'
 import { EncryptionError } from './error.ts'
 import type { Kms, KmsDriver } from './kms.ts'
 
-/** A secret of any length gives a key of AES-128-GCM, as in Confluent's clients. */
+/** The key length of AES-128-GCM, which Confluent's clients use. Secrets can have any length. */
 const KEY_BYTES = 16
 
 /**
- * The KMS for development, without a server: its only key is derived from a secret text, whatever the key id. Parameters
- * `secret` and `old.secrets` (with commas; they only unwrap), else the variables LOCAL_SECRET and LOCAL_OLD_SECRETS.
- * Properties of a KEK are not read: the registry does not choose the secret.
+ * A KMS for development, without a server. Its only key is derived from a secret and used for every key ID. The secret is
+ * the parameter `secret` or the variable LOCAL_SECRET. Comma-separated old secrets, which only decrypt, are in
+ * `old.secrets` or LOCAL_OLD_SECRETS. The properties of a KEK are ignored, so that the registry cannot choose the secret.
  */
 export function localKmsDriver(environment: Readonly<Record<string, string | undefined>> = process.env): KmsDriver {
   return {
@@ -29,7 +29,7 @@ export function localKmsDriver(environment: Readonly<Record<string, string | und
   }
 }
 
-/** The secrets of the local KMS in an environment, to be masked in logs. */
+/** Returns the secrets of the local KMS in environment variables, to be masked in logs. */
 export function localKmsSecrets(environment: Readonly<Record<string, string | undefined>>): readonly string[] {
   const { LOCAL_SECRET: secret = '', LOCAL_OLD_SECRETS: old = '' } = environment
   return [secret, ...old.split(',')].filter(Boolean)
@@ -45,7 +45,7 @@ function localKms(secret: string, oldSecrets: readonly string[]): Kms {
         const dek = tryDecrypt(cipher, wrapped)
         if (dek !== undefined) return dek
       }
-      throw new EncryptionError('decryption_failed', 'the key was wrapped with another secret, or it is damaged')
+      throw new EncryptionError('decryption_failed', 'the key was encrypted with another secret, or it is damaged')
     },
   }
 }

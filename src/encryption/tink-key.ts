@@ -1,17 +1,17 @@
 import { BinaryReader, BinaryWriter, WireType } from '@bufbuild/protobuf/wire'
 import { EncryptionError } from './error.ts'
 
-/** `google.crypto.tink.AesGcmKey` and `AesSivKey` have the same fields: the version here, the key in another field. */
+/** The field of the version in `google.crypto.tink.AesGcmKey` and `AesSivKey`. The field of the key differs. */
 const VERSION_FIELD = 1
-/** The only version that Tink has. It is the default, so it is not written. */
+/** The only version of Tink keys. It is the default value, so it is not encoded. */
 const VERSION = 0
 
-/** A Tink key message with `key` in `keyField`. */
+/** Encodes a Tink key message with `key` in `keyField`. */
 export function tinkKeyOf(key: Uint8Array, keyField: number): Buffer {
   return Buffer.from(new BinaryWriter().tag(keyField, WireType.LengthDelimited).bytes(key).finish())
 }
 
-/** The key in `keyField` of a Tink key message. Throws `invalid_dek`. */
+/** Returns the key in `keyField` of a Tink key message. Throws `invalid_dek`. */
 export function parseTinkKey(message: Uint8Array, keyField: number): Uint8Array {
   let key: Uint8Array = new Uint8Array(0)
   let version = VERSION

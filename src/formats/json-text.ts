@@ -156,7 +156,7 @@ class JsonReader {
     try {
       return JSON.parse(this.#text.slice(start, this.#at)) as string
     } catch {
-      throw this.#error('a string has a wrong escape')
+      throw this.#error('a string contains an invalid escape')
     }
   }
 

@@ -25,16 +25,17 @@ export function dependenciesOf(
 ): readonly Dependency[] {
   const found = new Map<string, Dependency>()
   /** The path to the visited reference, outermost first. */
-  const way: string[] = []
+  const path: string[] = []
   const visit = (reference: SchemaReference): void => {
     const { name } = reference
     if (found.has(name)) return
-    if (way.includes(name)) throw new SchemaError(`references go round in a circle: ${[...way, name].join(' → ')}`)
-    if (way.length >= NESTING_MAX) throw new SchemaError(`references lead on through more than ${NESTING_MAX} schemas`)
-    way.push(name)
+    if (path.includes(name)) throw new SchemaError(`circular references: ${[...path, name].join(' → ')}`)
+    if (path.length >= NESTING_MAX)
+      throw new SchemaError(`references are nested through more than ${NESTING_MAX} schemas`)
+    path.push(name)
     const referenced = find(reference) ?? missing(reference)
     referenced.references.forEach(visit)
-    way.pop()
+    path.pop()
     found.set(name, { ...reference, text: referenced.text })
   }
   references.forEach(visit)

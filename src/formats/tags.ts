@@ -10,7 +10,7 @@ export type TagChange = {
   readonly add: readonly SchemaTags[]
   readonly remove: readonly SchemaTags[]
   /** Ignores entities that do not exist in the schema, instead of throwing. */
-  readonly ifThere?: boolean
+  readonly ignoreMissing?: boolean
 }
 
 /** A node of a JSON document that can have tags. */
@@ -21,26 +21,26 @@ const MEMBER = 'confluent:tags'
 
 /**
  * Calls `retag` for every carrier that the change affects. `carriers` are the elements that can have tags, by
- * `entityKey`. Throws a `SchemaError` for an entity that does not exist, unless `ifThere` is set.
+ * `entityKey`. Throws a `SchemaError` for an entity that does not exist, unless `ignoreMissing` is set.
  */
 export function changeTags<Carrier>(
-  { add, remove, ifThere = false }: TagChange,
+  { add, remove, ignoreMissing = false }: TagChange,
   carriers: ReadonlyMap<string, Carrier>,
   retag: (carrier: Carrier, tagsAfter: (before: readonly string[]) => readonly string[]) => void,
 ): void {
   const changes = new Map<Carrier, { readonly add: Set<string>; readonly remove: Set<string> }>()
-  const note = (kind: 'add' | 'remove', { schemaEntity, tags }: SchemaTags) => {
+  const addChange = (kind: 'add' | 'remove', { schemaEntity, tags }: SchemaTags) => {
     const carrier = carriers.get(entityKey(schemaEntity))
     if (carrier === undefined) {
-      if (ifThere) return
+      if (ignoreMissing) return
       throw new SchemaError(`No matching path '${schemaEntity.entityPath}' found in the schema`)
     }
     const change = changes.get(carrier) ?? { add: new Set(), remove: new Set() }
     for (const tag of tags) change[kind].add(tag)
     changes.set(carrier, change)
   }
-  for (const one of add) note('add', one)
-  for (const one of remove) note('remove', one)
+  for (const one of add) addChange('add', one)
+  for (const one of remove) addChange('remove', one)
   for (const [carrier, change] of changes) {
     retag(carrier, (before) => [...new Set([...before, ...change.add])].filter((tag) => !change.remove.has(tag)))
   }
@@ -53,7 +53,7 @@ export function entityKey({ entityPath, entityType }: SchemaEntity): string {
 
 export function tagsIn(nodes: Iterable<TaggableNode>): readonly SchemaTags[] {
   return [...nodes].flatMap(({ entityPath, entityType, node }) => {
-    const tags = wordsIn(node)
+    const tags = tagsOf(node)
     return tags.length === 0 ? [] : [{ schemaEntity: { entityPath, entityType }, tags }]
   })
 }
@@ -62,13 +62,13 @@ export function tagsIn(nodes: Iterable<TaggableNode>): readonly SchemaTags[] {
 export function changeTagsIn(change: TagChange, nodes: ReadonlyMap<string, JsonObject>): void {
   changeTags(change, nodes, (carrier, tagsAfter) => {
     const node = carrier as Map<string, Json>
-    const tags = tagsAfter(wordsIn(node))
+    const tags = tagsAfter(tagsOf(node))
     if (tags.length === 0) node.delete(MEMBER)
     else node.set(MEMBER, tags)
   })
 }
 
-function wordsIn(node: JsonObject): readonly string[] {
+function tagsOf(node: JsonObject): readonly string[] {
   const tags = node.get(MEMBER)
   return Array.isArray(tags) ? tags.map(String) : []
 }

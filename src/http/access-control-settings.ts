@@ -8,51 +8,55 @@ import { Authentication } from './authentication.ts'
 import { boundedFetch } from './bounded-fetch.ts'
 import { PasswordAuthenticator } from './password-authenticator.ts'
 import { TokenAuthenticator } from './token-authenticator.ts'
-import { isTrustworthy, TokenKeys } from './token-keys.ts'
+import { isSecureUrl, TokenKeys } from './token-keys.ts'
 import { openUsers, ROLES, type Role } from './users.ts'
 
 const METHODS = ['NONE', 'BASIC', 'BEARER'] as const
-/** Signatures with a key that the issuer keeps to itself. With the others whoever knows the public keys could sign. */
+/** Asymmetric signatures. With a symmetric algorithm, everyone who can verify a token could also sign one. */
 const ALGORITHMS = ['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512', 'ES256', 'ES384', 'ES512', 'EdDSA'] as const
 const text = (fallback = '') => z.string().trim().default(fallback)
 
-/** Settings of log-ins that the registry and the worker have alike. Those of tokens have Confluent's names. */
+/** Settings of authentication and authorization, shared by registry and worker. Those of tokens have Confluent's names. */
 export const accessControlShape = {
   'authentication.method': z
     .string()
     .default('NONE')
-    .transform((words) => commaSeparated(words.toUpperCase()))
+    .transform((methods) => commaSeparated(methods.toUpperCase()))
     .pipe(z.array(z.enum(METHODS, `expected some of ${METHODS.join(', ')}`)).min(1, 'expected a method'))
     .meta({ takes: METHODS.join(', ') })
-    .describe('How people say who they are: `BASIC`, `BEARER` or both, `BASIC,BEARER`.'),
+    .describe('How clients authenticate: `NONE`, `BASIC`, `BEARER` or `BASIC,BEARER`.'),
   'weir.authentication.users.file': text().describe(
-    'File of people, a line each: `NAME: HASH, ROLE`, as `weir password` makes them; read again when it changes.',
+    'File of users, one line `NAME: HASH, ROLE` each, as printed by `weir password`. Reloaded when it changes.',
   ),
-  'weir.authentication.users': text().describe('The same lines themselves, for an environment without files.'),
+  'weir.authentication.users': text().describe('The lines of that file as a value, for an environment without files.'),
   'weir.authorization.permissions.file': text().describe(
-    'File of permissions by role, user and group, YAML; read again when it changes. None: as roles have them.',
+    'YAML file with the permissions of roles, users and groups. Reloaded when it changes. Empty: the default permissions of the roles.',
   ),
-  'oauthbearer.expected.issuer': text().describe('Issuer of bearer tokens, its URL on https.'),
-  'oauthbearer.expected.audience': listSetting().default([]).describe('What tokens are made for: one of these.'),
+  'oauthbearer.expected.issuer': text().describe('URL of the issuer of bearer tokens; must be https.'),
+  'oauthbearer.expected.audience': listSetting()
+    .default([])
+    .describe('Accepted audiences: the `aud` claim of a token must contain one of them.'),
   'oauthbearer.jwks.endpoint.url': text().describe(
-    'Where the keys of the issuer are. None: where its `/.well-known/openid-configuration` says.',
+    "URL of the issuer's keys (JWKS). Empty: taken from its `/.well-known/openid-configuration`.",
   ),
   'oauthbearer.jwks.endpoint.refresh.ms': integerSetting({ min: 1_000 })
     .default(3_600_000)
-    .describe('How long they are used before they are fetched anew; a token with another key has that done at once.'),
+    .describe('Time after which the keys are fetched again. A token with an unknown key causes an immediate fetch.'),
   'oauthbearer.algorithms': z
     .string()
     .default(ALGORITHMS.join(','))
     .transform(commaSeparated)
     .pipe(z.array(z.enum(ALGORITHMS, `expected some of ${ALGORITHMS.join(', ')}`)).min(1))
     .meta({ takes: ALGORITHMS.join(', ') })
-    .describe('How tokens may be signed.'),
+    .describe('Accepted signature algorithms of tokens.'),
   'oauthbearer.clock.skew.seconds': integerSetting({ min: 0, max: 300 })
     .default(30)
-    .describe('How far the clocks of the issuer and of this machine may differ.'),
-  'oauthbearer.sub.claim.name': text('sub').describe('Claim with the name of the user, which is then `oidc:NAME`.'),
+    .describe('Accepted difference between the clocks of the issuer and of this machine.'),
+  'oauthbearer.sub.claim.name': text('sub').describe(
+    'Claim with the name of the user. The user is known as `oidc:NAME`.',
+  ),
   'oauthbearer.roles.claim.name': text('roles').describe(
-    'Claim with the roles of the user; `realm_access.roles` is a claim in another.',
+    'Claim with the roles of the user. A dot selects a nested claim, as in `realm_access.roles`.',
   ),
   'oauthbearer.roles.mapping': z
     .string()
@@ -62,15 +66,19 @@ export const accessControlShape = {
       z.array(
         z
           .string()
-          .regex(/^[^=]+=\w+$/, 'expected WORD=ROLE')
+          .regex(/^[^=]+=\w+$/, 'expected VALUE=ROLE')
           .transform(mappingOf),
       ),
     )
-    .meta({ takes: 'a list of WORD=ROLE' })
-    .describe('What the words of that claim mean; `*=readonly` is for every token. None: they are roles themselves.'),
-  'oauthbearer.groups.claim.name': text('groups').describe('Claim with the groups that permissions are given to.'),
+    .meta({ takes: 'a list of VALUE=ROLE' })
+    .describe(
+      'Roles for the values of that claim; `*=readonly` applies to every token. Empty: the values are names of roles.',
+    ),
+  'oauthbearer.groups.claim.name': text('groups').describe(
+    'Claim with the groups of the user, to which permissions can be granted.',
+  ),
   'oauthbearer.ssl.truststore.location': text().describe(
-    'Certificates that the issuer is trusted by, PEM; read again when it changes. None: those of Node.js.',
+    'PEM file with the certificates that are trusted for the issuer. Reloaded when it changes. Empty: those of Node.js.',
   ),
 }
 
@@ -78,7 +86,7 @@ export type AccessControlSettings = z.infer<z.ZodObject<typeof accessControlShap
   readonly 'authentication.realm': string
 }
 
-/** What the page of a program says of these settings. */
+/** Descriptions of these settings for generated pages. */
 export const ACCESS_CONTROL_DESCRIPTIONS = Object.fromEntries(
   Object.entries(accessControlShape).map(([key, type]) => [key, type.description ?? '']),
 ) as Readonly<Record<keyof typeof accessControlShape, string>>
@@ -89,33 +97,33 @@ export function requiresAuthentication({
   return !methods.includes('NONE')
 }
 
-/** Why settings of a log-in contradict each other; undefined when they don't. */
+/** Explains why the settings contradict each other; undefined if they do not. */
 export function accessControlSettingsError(settings: AccessControlSettings): string | undefined {
   const methods = settings['authentication.method']
   const users = [settings['weir.authentication.users'], settings['weir.authentication.users.file']].filter(Boolean)
   if (methods.length > 1 && methods.includes('NONE')) {
-    return `authentication.method=${methods.join(',')}: NONE can't be combined with another method`
+    return `authentication.method=${methods.join(',')}: NONE cannot be combined with another method`
   }
   if (methods.includes('BASIC') && users.length !== 1) {
-    return 'authentication.method=BASIC needs weir.authentication.users.file, or else weir.authentication.users: who may come in'
+    return 'authentication.method=BASIC requires either weir.authentication.users.file or weir.authentication.users'
   }
   if (!requiresAuthentication(settings) && settings['weir.authorization.permissions.file'] !== '') {
-    return 'weir.authorization.permissions.file needs authentication.method=BASIC or BEARER: permissions are those of people who log in'
+    return 'weir.authorization.permissions.file requires authentication.method=BASIC or BEARER: permissions apply to authenticated users'
   }
   return methods.includes('BEARER') ? issuerContradiction(settings) : undefined
 }
 
 function issuerContradiction(settings: AccessControlSettings): string | undefined {
   if (settings['oauthbearer.expected.audience'].length === 0) {
-    return 'authentication.method=BEARER needs oauthbearer.expected.audience: tokens made for others would be taken'
+    return 'authentication.method=BEARER requires oauthbearer.expected.audience: otherwise tokens issued for other services would be accepted'
   }
   const urls = ['oauthbearer.expected.issuer', 'oauthbearer.jwks.endpoint.url'] as const
-  const wrong = urls.find((key) => !isTrustworthy(settings[key]) && !(key.includes('jwks') && settings[key] === ''))
+  const wrong = urls.find((key) => !isSecureUrl(settings[key]) && !(key.includes('jwks') && settings[key] === ''))
   if (wrong === undefined) return undefined
-  return `authentication.method=BEARER needs ${wrong} on https (or on http at this machine's own address): on the way of plain HTTP keys can be replaced`
+  return `authentication.method=BEARER requires an https URL for ${wrong} (or http on a loopback address): over plain HTTP, keys could be replaced in transit`
 }
 
-/** Undefined when everybody may come in. */
+/** Undefined without authentication. */
 export function openAuthentication(
   settings: AccessControlSettings,
   logger: Logger,
@@ -147,7 +155,7 @@ function openTokens(
     fetch: (url) => boundedFetch(url, trusted.current),
     nowMs: () => performance.now(),
   })
-  const logIn = new TokenAuthenticator({
+  const authenticator = new TokenAuthenticator({
     issuer,
     audiences: settings['oauthbearer.expected.audience'],
     algorithms: settings['oauthbearer.algorithms'],
@@ -160,7 +168,7 @@ function openTokens(
     roles: settings['oauthbearer.roles.mapping'],
     keys,
   })
-  return { logIn, close: trusted.close }
+  return { logIn: authenticator, close: trusted.close }
 }
 
 function openTrusted(file: string, logger: Logger): { current(): string | undefined; close(): void } {
@@ -172,10 +180,10 @@ function openTrusted(file: string, logger: Logger): { current(): string | undefi
   return watchContent({ files: [file], read, logger })
 }
 
-function mappingOf(entry: string, context: z.core.$RefinementCtx): readonly [word: string, role: Role] {
+function mappingOf(entry: string, context: z.core.$RefinementCtx): readonly [value: string, role: Role] {
   const at = entry.lastIndexOf('=')
   const role = ROLES.find((one) => one === entry.slice(at + 1))
   if (role !== undefined) return [entry.slice(0, at), role]
-  context.addIssue({ code: 'custom', message: `expected WORD=ROLE with a role of ${ROLES.join(', ')}` })
+  context.addIssue({ code: 'custom', message: `expected VALUE=ROLE with a role of ${ROLES.join(', ')}` })
   return z.NEVER
 }

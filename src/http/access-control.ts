@@ -40,7 +40,7 @@ export async function authorize(access: AccessControl, request: FastifyRequest, 
   if (access.roles && !access.roles.includes(role)) {
     throw new HttpError(403, `User '${name}' has the role ${role}, which may not use this server`)
   }
-  request.granted = Rights.of(access.kind, principal, access.policy())
+  request.granted = Rights.forPrincipal(access.kind, principal, access.policy())
   access.check(request)
 }
 

@@ -70,8 +70,7 @@ export class AuditLogFile {
         // A failed write may have left a partial line, which must not run into the next one.
         await handle.appendFile(`${this.#isFailing ? '\n' : ''}${lines.join('')}`)
         this.#waiting.splice(0, lines.length)
-        if (this.#isFailing)
-          this.#options.logger.info({ file: this.#options.path }, 'the audit log can be written again')
+        if (this.#isFailing) this.#options.logger.info({ file: this.#options.path }, 'the audit log is writable again')
         this.#isFailing = false
       }
     } catch (error) {
@@ -85,8 +84,8 @@ export class AuditLogFile {
   async #current(): Promise<FileHandle> {
     const { path } = this.#options
     if (this.#handle) {
-      const [own, there] = await Promise.all([this.#handle.stat(), stat(path).catch(() => undefined)])
-      if (there?.ino === own.ino && there.dev === own.dev) return this.#handle
+      const [own, atPath] = await Promise.all([this.#handle.stat(), stat(path).catch(() => undefined)])
+      if (atPath?.ino === own.ino && atPath.dev === own.dev) return this.#handle
       await this.#handle.close()
       this.#handle = undefined
     }

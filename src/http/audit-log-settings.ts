@@ -14,14 +14,14 @@ export const auditLogShape = {
     .string()
     .trim()
     .default('')
-    .describe('File of the audit log, one JSON object per line; `stdout`: the standard output. Empty: no audit log.'),
+    .describe('File of the audit log, with one JSON object per line. `stdout`: standard output. Empty: no audit log.'),
   'audit.log.requests': enumSetting(['changes', 'all'])
     .default('changes')
-    .describe('Which requests it records: all except permitted reads, or all.'),
+    .describe('Recorded requests. `changes`: all except permitted reads; `all`: all requests.'),
   'audit.log.on.failure': enumSetting(['refuse', 'drop'])
     .default('refuse')
     .describe(
-      'What happens to requests while it cannot be written: they are rejected with 503, or processed and counted as dropped.',
+      'Behavior while the audit log cannot be written. `refuse`: requests are rejected with 503; `drop`: they are processed, and their records are counted as dropped.',
     ),
 }
 
@@ -48,7 +48,7 @@ export async function openAuditLog(
   if (path === '') return undefined
   const { program, describe, logger } = parts
   const sink = path === 'stdout' ? STDOUT : await openFile(path, parts)
-  const refuses = settings['audit.log.on.failure'] === 'refuse'
+  const rejectsOnFailure = settings['audit.log.on.failure'] === 'refuse'
   logger.info({ file: path }, 'writing the audit log')
   return {
     audit: {
@@ -56,7 +56,7 @@ export async function openAuditLog(
       describe,
       requests: settings['audit.log.requests'],
       add: (line) => sink.add(line),
-      isRefusing: () => refuses && sink.isFailing,
+      isRefusing: () => rejectsOnFailure && sink.isFailing,
       nowMs: Date.now,
     },
     close: () => sink.close(),

@@ -37,11 +37,14 @@ export function auditRequests(app: FastifyInstance, audit: AuditLog): void {
       const action = audit.describe(request)
       if (isRecorded(audit, action, reply)) audit.add(JSON.stringify(entryOf(audit, action, request, reply, startMs)))
     })
-    const isWanted = audit.requests === 'all' || isChange(audit.describe(request))
-    const isRefused = isWanted && audit.isRefusing()
+    const isRecordedRequest = audit.requests === 'all' || isChange(audit.describe(request))
+    const isRefused = isRecordedRequest && audit.isRefusing()
     done(
       isRefused
-        ? new HttpError(503, 'the audit log cannot be written, and requests are not processed without it')
+        ? new HttpError(
+            503,
+            'the audit log cannot be written: requests are rejected because audit.log.on.failure=refuse',
+          )
         : undefined,
     )
   })

@@ -61,36 +61,36 @@ export class Connections {
   watch(server: HttpServer): void {
     server.on('connection', (socket: Socket) => this.#accept(socket))
     server.on('timeout', (socket: Socket) => this.#end(socket))
-    server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => this.#answerError(error, socket))
+    server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => this.#respondToError(error, socket))
   }
 
   /**
    * Processes a pipelined request after the previous ones are answered, so that a client that sends thousands of
    * requests at once does not block others.
    */
-  serve(request: IncomingMessage, response: ServerResponse, answer: () => void): void {
+  serve(request: IncomingMessage, response: ServerResponse, handle: () => void): void {
     const connection = this.#connectionOf(request.socket)
     if (!connection) {
-      answer()
+      handle()
       return
     }
-    response.once('close', () => this.#answered(connection))
+    response.once('close', () => this.#onResponseEnd(connection))
     if (connection.isBusy) {
-      connection.pipelined.push(() => this.#start(connection, request, answer))
+      connection.pipelined.push(() => this.#start(connection, request, handle))
       if (connection.pipelined.length >= PIPELINED_MAX) this.#pause(connection, request.socket)
-    } else this.#start(connection, request, answer)
+    } else this.#start(connection, request, handle)
   }
 
-  #start(connection: Connection, { headers, socket }: IncomingMessage, answer: () => void): void {
+  #start(connection: Connection, { headers, socket }: IncomingMessage, handle: () => void): void {
     connection.isBusy = true
     connection.responseSocket = socket
-    // A request without a body is complete here; for others, `arrived` is called.
+    // A request without a body is complete here; for others, `onBodyRead` is called.
     const hasBody = headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0
     if (!hasBody) this.#idle.delete(connection)
-    answer()
+    handle()
   }
 
-  #answered(connection: Connection): void {
+  #onResponseEnd(connection: Connection): void {
     connection.isBusy = false
     connection.isTimed = false
     const next = connection.pipelined.shift()
@@ -109,7 +109,7 @@ export class Connections {
     socket.pause()
   }
 
-  arrived({ socket }: IncomingMessage): void {
+  onBodyRead({ socket }: IncomingMessage): void {
     const connection = this.#connectionOf(socket)
     if (connection) this.#idle.delete(connection)
   }
@@ -190,7 +190,7 @@ export class Connections {
   }
 
   /** The same responses as those of Node without a listener. */
-  #answerError({ code = '' }: NodeJS.ErrnoException, socket: Socket): void {
+  #respondToError({ code = '' }: NodeJS.ErrnoException, socket: Socket): void {
     if (code === 'ECONNRESET') return void socket.destroy()
     this.#limited(code === 'ERR_HTTP_REQUEST_TIMEOUT' ? 'request_timeout' : 'malformed_request')
     if (socket.writable && socket.bytesWritten === 0) {

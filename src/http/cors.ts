@@ -36,7 +36,7 @@ export function rejectCrossSiteRequests(app: FastifyInstance, crossOrigin: CorsO
   app.addHook('onRequest', (request, _reply, done) => {
     const { origin = '' } = request.headers
     const isRead = request.method === 'GET' || request.method === 'HEAD' || request.method === 'OPTIONS'
-    if (isRead || allowed.has('*') || allowed.has(origin) || !isFromOtherSite(request)) return done()
+    if (isRead || allowed.has('*') || allowed.has(origin) || !isCrossSite(request)) return done()
     done(
       new HttpError(
         403,
@@ -51,7 +51,7 @@ function originsOf(list: string): ReadonlySet<string> {
 }
 
 /** Only browsers send these headers, and pages cannot change them. Other clients are never rejected. */
-function isFromOtherSite({ headers }: FastifyRequest): boolean {
+function isCrossSite({ headers }: FastifyRequest): boolean {
   const { origin, host } = headers
   const site = headers['sec-fetch-site']
   if (site !== undefined) return site !== 'same-origin' && site !== 'none'

@@ -44,31 +44,31 @@ const milliseconds = (fallback: number) => integerSetting({ min: 1, max: 2 ** 31
 /** Settings of every program that serves HTTP. */
 export const httpLimitShape = {
   'http.connections.max': count(DEFAULT_LIMITS.connectionsMax).describe(
-    'Most connections. For one more, the one is closed that has been without a whole request for the longest.',
+    'Maximum number of connections. A further one replaces the connection that has been idle for the longest.',
   ),
   'http.connections.max.per.address': count(DEFAULT_LIMITS.connectionsPerAddressMax, 0).describe(
-    'Most connections from one address; 0: no limit, because a proxy is one address for all behind it.',
+    'Maximum number of connections from one address. 0: no limit, as is necessary behind a proxy.',
   ),
   'http.header.timeout.ms': milliseconds(DEFAULT_LIMITS.headerTimeoutMs).describe(
-    'How long a connection may take to send the headers of a request. A body has this long, and 1 s more for each 128 KiB that arrived.',
+    'Time limit for the headers of a request. A body has the same limit and 1 s more for each 128 KiB received.',
   ),
   'http.request.timeout.ms': milliseconds(DEFAULT_LIMITS.requestTimeoutMs).describe(
-    'How long a whole request may take to arrive.',
+    'Time limit for receiving a complete request.',
   ),
   'http.keep.alive.timeout.ms': milliseconds(DEFAULT_LIMITS.keepAliveTimeoutMs).describe(
-    'How long a connection is kept open for the next request.',
+    'Time for which an idle connection is kept open for the next request.',
   ),
   'http.response.stall.timeout.ms': milliseconds(DEFAULT_LIMITS.responseStallTimeoutMs).describe(
-    'How long a client may read nothing of a response before its connection is closed.',
+    'Time after which a connection is closed if the client reads nothing of a response.',
   ),
   'http.bodies.bytes.max': count(DEFAULT_LIMITS.bodiesBytesMax).describe(
-    'Bytes of all request bodies of more than 64 KiB that are read or worked on at a time. Others wait unread.',
+    'Maximum total bytes of request bodies over 64 KiB that are received or processed at the same time. Others wait.',
   ),
   'http.bodies.wait.timeout.ms': milliseconds(DEFAULT_LIMITS.bodiesWaitTimeoutMs).describe(
-    'How long such a body waits; then it is answered 503 with `Retry-After`.',
+    'Time limit for that wait. After it, the request is rejected with 503 and `Retry-After`.',
   ),
   'http.responses.bytes.max': count(DEFAULT_LIMITS.responsesBytesMax).describe(
-    'Bytes of all responses of more than 64 KiB that clients have not read yet. Others are answered 503 with `Retry-After`.',
+    'Maximum total bytes of responses over 64 KiB that clients have not read yet. Further requests are rejected with 503 and `Retry-After`.',
   ),
 }
 

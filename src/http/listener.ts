@@ -58,14 +58,22 @@ export function bindError(listener: Listener, error: NodeJS.ErrnoException): Err
     )
   }
   if (error.code === 'EADDRNOTAVAIL' || error.code === 'ENOTFOUND') {
-    return new UserError('address_not_available', `this machine has no address '${listener.host}' to listen on`, {
-      cause: error,
-    })
+    return new UserError(
+      'address_not_available',
+      `cannot listen on '${listener.host}': this machine has no such address`,
+      {
+        cause: error,
+      },
+    )
   }
   if (error.code === 'EACCES') {
-    return new UserError('permission_denied', `not allowed to listen on ${where}: ports below 1024 need a privilege`, {
-      cause: error,
-    })
+    return new UserError(
+      'permission_denied',
+      `not allowed to listen on ${where}: ports below 1024 require a privilege`,
+      {
+        cause: error,
+      },
+    )
   }
   return error
 }

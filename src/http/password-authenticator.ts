@@ -32,8 +32,8 @@ export class PasswordAuthenticator {
     // Checked before the cache: otherwise a cached password could be guessed without limit.
     const waitSeconds = this.#limits.waitSeconds(address, name)
     if (waitSeconds > 0) return { kind: 'limited', waitSeconds }
-    const remembered = this.#users.recall(name, password)
-    if (remembered) return { kind: 'known', role: remembered }
+    const verifiedRole = this.#users.findVerified(name, password)
+    if (verifiedRole) return { kind: 'known', role: verifiedRole }
     const checking = this.#verify(name, password, address).finally(() => this.#pending.delete(pendingKey))
     this.#pending.set(pendingKey, checking)
     return checking

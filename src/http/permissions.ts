@@ -72,7 +72,7 @@ export class Rights {
     return new Rights(kind, 'nobody', [])
   }
 
-  static of(kind: ObjectKind, { name, role, groups }: Principal, policy: PermissionPolicy): Rights {
+  static forPrincipal(kind: ObjectKind, { name, role, groups }: Principal, policy: PermissionPolicy): Rights {
     return new Rights(kind, name, [
       ...(policy.roles[role] ?? DEFAULT_ROLES[role]),
       ...own(policy.users, name),
@@ -81,20 +81,20 @@ export class Rights {
   }
 
   readonly #kind: ObjectKind
-  readonly #who: string
+  readonly #userName: string
   /** Of all kinds. */
   readonly #rules: readonly PermissionRule[]
   readonly #byOperation = new Map<AclOperation, readonly string[]>()
 
-  private constructor(kind: ObjectKind, who: string, rules: readonly PermissionRule[]) {
+  private constructor(kind: ObjectKind, userName: string, rules: readonly PermissionRule[]) {
     this.#kind = kind
-    this.#who = who
+    this.#userName = userName
     this.#rules = rules
   }
 
   /** What the same principal may do with the objects of another kind. */
-  on(kind: ObjectKind): Rights {
-    return new Rights(kind, this.#who, this.#rules)
+  forKind(kind: ObjectKind): Rights {
+    return new Rights(kind, this.#userName, this.#rules)
   }
 
   allows(operation: AclOperation, name: string): boolean {
@@ -139,8 +139,8 @@ export class Rights {
     return patterns
   }
 
-  #missing(operation: AclOperation, what: string): HttpError {
-    return new HttpError(403, `User '${this.#who}' lacks the permission '${operation}' on ${what}`)
+  #missing(operation: AclOperation, target: string): HttpError {
+    return new HttpError(403, `User '${this.#userName}' lacks the permission '${operation}' on ${target}`)
   }
 }
 

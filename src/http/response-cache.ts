@@ -21,7 +21,7 @@ const BODY_MAX = 8 * 1024
  */
 export class ResponseCache {
   readonly #revision: () => number
-  readonly #answers = new Map<string, CachedResponse>()
+  readonly #responses = new Map<string, CachedResponse>()
   #keptRevision = -1
   #chars = 0
 
@@ -30,46 +30,50 @@ export class ResponseCache {
     this.#revision = revision
   }
 
-  get(question: string): CachedResponse | undefined {
-    return this.#keptRevision === this.#revision() ? this.#answers.get(question) : undefined
+  get(cacheKey: string): CachedResponse | undefined {
+    return this.#keptRevision === this.#revision() ? this.#responses.get(cacheKey) : undefined
   }
 
   /** `revision`: the revision of the state that the response was built from. */
-  keep(question: string, revision: number, answer: CachedResponse): void {
-    const chars = question.length + answer.payload.length
+  store(cacheKey: string, revision: number, response: CachedResponse): void {
+    const chars = cacheKey.length + response.payload.length
     if (chars > CHARS_MAX) return
     if (revision !== this.#keptRevision || this.#chars + chars > CHARS_MAX) {
-      this.#answers.clear()
+      this.#responses.clear()
       this.#keptRevision = revision
       this.#chars = 0
     }
-    if (this.#answers.has(question)) return
-    this.#answers.set(question, answer)
+    if (this.#responses.has(cacheKey)) return
+    this.#responses.set(cacheKey, response)
     this.#chars += chars
   }
 }
 
 /**
- * Calls `heard` with the cache key of a request: everything that determines its response. The key is undefined for a
+ * Calls `onCacheKey` with the cache key of a request: everything that determines its response. The key is undefined for a
  * request that is not looked up: a method other than GET and POST, a body longer than `BODY_MAX`, or one that did not
  * arrive completely in the first read. The body remains readable.
  */
-function hear(request: IncomingMessage, heard: (question: string | undefined) => void): void {
+function readCacheKey(request: IncomingMessage, onCacheKey: (cacheKey: string | undefined) => void): void {
   const length = Number(request.headers['content-length'] ?? 0)
-  if (request.method === 'GET' && length === 0) heard(questionOf(request, ''))
-  else if (request.method !== 'POST' || !(length > 0 && length <= BODY_MAX)) heard(undefined)
-  else hearBody(request, length, heard)
+  if (request.method === 'GET' && length === 0) onCacheKey(cacheKeyOf(request, ''))
+  else if (request.method !== 'POST' || !(length > 0 && length <= BODY_MAX)) onCacheKey(undefined)
+  else readBodyCacheKey(request, length, onCacheKey)
 }
 
-function hearBody(request: IncomingMessage, length: number, heard: (question: string | undefined) => void): void {
+function readBodyCacheKey(
+  request: IncomingMessage,
+  length: number,
+  onCacheKey: (cacheKey: string | undefined) => void,
+): void {
   request.once('readable', () => {
     const body = request.read() as Buffer | null
     if (body) request.unshift(body)
-    heard(body?.length === length ? questionOf(request, body.toString('latin1')) : undefined)
+    onCacheKey(body?.length === length ? cacheKeyOf(request, body.toString('latin1')) : undefined)
   })
 }
 
-function questionOf({ method, url, headers }: IncomingMessage, body: string): string {
+function cacheKeyOf({ method, url, headers }: IncomingMessage, body: string): string {
   const { accept = '', 'accept-encoding': encoding = '', 'content-type': type = '' } = headers
   return `${method} ${url}\n${accept}\n${encoding}\n${type}\n${body}`
 }
@@ -84,41 +88,41 @@ declare module 'fastify' {
 export type ResponseCacheOptions = {
   readonly revision: () => number
   readonly requestIds: boolean
-  readonly answered: ((request: CompletedRequest) => void) | undefined
+  readonly onResponse: ((request: CompletedRequest) => void) | undefined
 }
 
 /**
- * Wraps `ask`, the request listener of `app`: serves cached responses without running the app, and caches its cacheable
+ * Wraps `handle`, the request listener of `app`: serves cached responses without running the app, and caches its cacheable
  * 200 responses.
  */
 export function cacheResponses(
   app: FastifyInstance,
-  ask: RequestListener,
-  { revision, requestIds, answered }: ResponseCacheOptions,
+  handle: RequestListener,
+  { revision, requestIds, onResponse }: ResponseCacheOptions,
 ): RequestListener {
-  const given = new ResponseCache(revision)
-  const questions = new WeakMap<IncomingMessage, string>()
+  const cache = new ResponseCache(revision)
+  const cacheKeys = new WeakMap<IncomingMessage, string>()
   app.addHook('onSend', (request, reply, payload, done) => {
-    const question = questions.get(request.raw)
+    const cacheKey = cacheKeys.get(request.raw)
     const isText = typeof payload === 'string' || Buffer.isBuffer(payload)
-    if (question !== undefined && request.revision !== undefined && reply.statusCode === 200 && isText) {
+    if (cacheKey !== undefined && request.revision !== undefined && reply.statusCode === 200 && isText) {
       const all: CachedResponse['headers'] = { ...reply.getHeaders(), 'content-length': Buffer.byteLength(payload) }
       const { [REQUEST_ID]: _, ...headers } = all
-      given.keep(question, request.revision, { headers, payload, endpoint: request.routeOptions.config?.metric })
+      cache.store(cacheKey, request.revision, { headers, payload, endpoint: request.routeOptions.config?.metric })
     }
     done(null, payload)
   })
   return (request, response) => {
     const startMs = performance.now()
-    hear(request, (question) => {
-      const known = question === undefined ? undefined : given.get(question)
+    readCacheKey(request, (cacheKey) => {
+      const known = cacheKey === undefined ? undefined : cache.get(cacheKey)
       if (!known) {
-        if (question !== undefined) questions.set(request, question)
-        return ask(request, response)
+        if (cacheKey !== undefined) cacheKeys.set(request, cacheKey)
+        return handle(request, response)
       }
       const { headers, payload, endpoint } = known
       response.writeHead(200, requestIds ? { ...headers, [REQUEST_ID]: requestIdOf(request) } : headers).end(payload)
-      answered?.({
+      onResponse?.({
         endpoint,
         status: 200,
         ms: performance.now() - startMs,

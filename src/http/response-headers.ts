@@ -21,7 +21,7 @@ export function parseHeaderRules(text: string): readonly HeaderRule[] {
     if (known && (!known.endsWith('Date') || /^-?\d+$/.test(value))) return { action: known, name, value }
     throw new UserError(
       'invalid_settings',
-      `the header rule '${rule}' is invalid: expected [${ACTIONS.join('|')}] NAME: VALUE, with quotes around a rule that holds a comma`,
+      `the header rule '${rule}' is invalid: expected [${ACTIONS.join('|')}] NAME: VALUE, with quotes around a rule that contains a comma`,
     )
   })
 }

@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify'
-import { ByteBudget } from './byte-budget.ts'
+import { ByteSemaphore } from './byte-semaphore.ts'
 import type { ErrorResponse } from './http-error.ts'
 import type { CountLimit } from './limit-metrics.ts'
 
@@ -9,7 +9,7 @@ const RETRY_AFTER_S = '5'
 
 /** Limits the total size of large responses that clients have not read yet. */
 export function limitResponseBytes(app: FastifyInstance, bytesMax: number, limited: CountLimit): void {
-  const budget = new ByteBudget(bytesMax)
+  const budget = new ByteSemaphore(bytesMax)
   app.addHook('onSend', (_request, reply, payload: unknown, done) => {
     const isWhole = typeof payload === 'string' || Buffer.isBuffer(payload)
     if (!isWhole || payload.length < LARGE_BYTES_MIN) return done(null, payload)
@@ -21,7 +21,7 @@ export function limitResponseBytes(app: FastifyInstance, bytesMax: number, limit
     limited('responses_bytes')
     const body: ErrorResponse['body'] = {
       error_code: 503,
-      message: `too many large responses wait to be read: try again in ${RETRY_AFTER_S} s`,
+      message: `too many large responses have not been read by their clients: try again in ${RETRY_AFTER_S} s`,
     }
     const text = JSON.stringify(body)
     reply.removeHeader('content-encoding')

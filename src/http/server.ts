@@ -20,7 +20,7 @@ import { DEFAULT_LIMITS, type HttpLimits } from './limits.ts'
 import { bindError, type Listener, listenerUrl, parseListener } from './listener.ts'
 import { negotiateMediaType } from './media-type.ts'
 import { type Principal, Rights } from './permissions.ts'
-import { registerBodyParser } from './request-body.ts'
+import { registerLimitedBodyParser } from './request-body-limits.ts'
 import { addRequestIds } from './request-id.ts'
 import { cacheResponses } from './response-cache.ts'
 import { limitResponseBytes } from './response-limit.ts'
@@ -97,12 +97,12 @@ export async function startHttpServer(options: HttpServerOptions): Promise<TlsRe
   const limited = limitCounter(options.metrics)
   const connections = new Connections(limits, limited)
   const app = createApp(options, { limits, limited, connections })
-  const answer = createRequestListener(app, options)
+  const requestListener = createRequestListener(app, options)
   await options.routes(app)
   await app.ready()
   const bound: { server: Server; url: string }[] = []
   try {
-    for (const listener of listeners) bound.push(await bind(answer, listener, connections, options))
+    for (const listener of listeners) bound.push(await bind(requestListener, listener, connections, options))
   } catch (error) {
     connections.close()
     await stopAll(app, bound, 0)
@@ -139,13 +139,13 @@ function createApp(options: HttpServerOptions, { limits, limited, connections }:
     onProtoPoisoning: 'ignore',
     onConstructorPoisoning: 'ignore',
   }) as unknown as FastifyInstance
-  registerBodyParser(app, {
+  registerLimitedBodyParser(app, {
     limits,
     limited,
     consumes: options.consumes,
     requiresContentType: options.requiresContentType ?? false,
     parseLarge: options.parseLarge,
-    onBodyRead: (request) => connections.arrived(request),
+    onBodyRead: (request) => connections.onBodyRead(request),
   })
   if (options.requestIds || options.audit) addRequestIds(app)
   if (options.audit) auditRequests(app, options.audit)
@@ -178,17 +178,9 @@ function withoutSchema(): never {
 /** The request listener of the app, behind the response cache if responses do not depend on the client. */
 function createRequestListener(app: FastifyInstance, options: HttpServerOptions): RequestListener {
   const ask: RequestListener = (request, response) => app.routing(request, response)
-  const {
-    stateRevision: revision,
-    requestIds = false,
-    onResponse: answered,
-    access,
-    audit,
-    crossOrigin,
-    logger,
-  } = options
+  const { stateRevision: revision, requestIds = false, onResponse, access, audit, crossOrigin, logger } = options
   if (!revision || access || audit || crossOrigin || logger.isLevelEnabled('debug')) return ask
-  return cacheResponses(app, ask, { revision, requestIds, answered })
+  return cacheResponses(app, ask, { revision, requestIds, onResponse })
 }
 
 /** In the order of the `Allow` header of both originals. */
@@ -198,14 +190,14 @@ function negotiateResponses(app: FastifyInstance, produces: readonly string[]): 
   app.decorateRequest('answerType', produces[0] ?? 'application/json')
   app.addHook('onRequest', (request, _reply, done) => {
     const type = negotiateMediaType(request.headers.accept, produces)
-    request.answerType = type ?? produces[0] ?? 'application/json'
+    request.responseType = type ?? produces[0] ?? 'application/json'
     done(type === undefined && !isOperationalPath(request.url) ? new HttpError(406) : undefined)
   })
   // Fastify adds a charset. The originals do not, and old clients compare the whole header.
   app.addHook('onSend', (request, reply, _payload, done) => {
     const type = reply.getHeader('content-type')
     if (type === undefined || String(type).startsWith('application/json'))
-      reply.header('content-type', request.answerType)
+      reply.header('content-type', request.responseType)
     if (reply.statusCode === 204) reply.removeHeader('content-type')
     done()
   })
@@ -213,13 +205,13 @@ function negotiateResponses(app: FastifyInstance, produces: readonly string[]): 
 
 function registerAccessControl(app: FastifyInstance, access: AccessControl | undefined): void {
   // With authentication, an unauthenticated request has no permissions.
-  const otherwise = access ? Rights.nothing(access.kind) : Rights.everything('subjects')
+  const defaultRights = access ? Rights.nothing(access.kind) : Rights.everything('subjects')
   app.decorateRequest('principal', undefined)
   app.decorateRequest('claimedName', undefined)
   app.decorateRequest('granted', undefined)
   app.decorateRequest('rights', {
     getter(this: FastifyRequest) {
-      return this.granted ?? otherwise
+      return this.granted ?? defaultRights
     },
   })
   if (!access) return
@@ -231,7 +223,7 @@ function registerAccessControl(app: FastifyInstance, access: AccessControl | und
 declare module 'fastify' {
   interface FastifyRequest {
     /** Content type of the response. */
-    answerType: string
+    responseType: string
     /** The authenticated principal. Undefined without authentication. */
     principal: Principal | undefined
     /** User name of a failed authentication, for the audit log. */
@@ -261,24 +253,25 @@ const WHOLE_NUMBER = '(^-?\\d+$)'
 /** `:name` matches one non-empty segment, `:name(^-?\d+$)` an integer, a trailing `*` the rest of the path. */
 function isRouteOf(route: string, path: string): boolean {
   if (route.endsWith('*')) return path.startsWith(route.slice(0, -1))
-  const wanted = route.split('/')
+  const expected = route.split('/')
   const segments = (path.length > 1 && path.endsWith('/') ? path.slice(0, -1) : path).split('/')
-  return segments.length === wanted.length && wanted.every((one, at) => isSegmentOf(one, segments[at] ?? ''))
+  return segments.length === expected.length && expected.every((one, at) => isSegmentOf(one, segments[at] ?? ''))
 }
 
-function isSegmentOf(wanted: string, segment: string): boolean {
-  if (!wanted.startsWith(':')) return wanted === segment
-  return wanted.endsWith(WHOLE_NUMBER) ? /^-?\d+$/.test(segment) : segment !== ''
+function isSegmentOf(expected: string, segment: string): boolean {
+  if (!expected.startsWith(':')) return expected === segment
+  return expected.endsWith(WHOLE_NUMBER) ? /^-?\d+$/.test(segment) : segment !== ''
 }
 
 function sendError(options: HttpServerOptions, error: unknown, request: FastifyRequest, reply: FastifyReply): void {
-  const wire = options.mapError?.(error) ?? toErrorResponse(error)
-  if (wire.status >= 500)
+  const errorResponse = options.mapError?.(error) ?? toErrorResponse(error)
+  if (errorResponse.status >= 500)
     options.logger.error({ err: error, method: request.method, path: maskCredentials(request.url) }, 'request failed')
   // Responses below 500 are not masked: a client could find out secrets by observing which of its own values are
   // masked.
-  const body = wire.status >= 500 ? secretMaskerOf(options.logger).maskData(wire.body) : wire.body
-  void reply.code(wire.status).type('application/json').send(body)
+  const body =
+    errorResponse.status >= 500 ? secretMaskerOf(options.logger).maskData(errorResponse.body) : errorResponse.body
+  void reply.code(errorResponse.status).type('application/json').send(body)
 }
 
 /** Answers a request that Fastify rejects before any hook, such as an invalid URL. */
@@ -315,13 +308,13 @@ function addOperationalRoutes(app: FastifyInstance, { metrics, isHealthy, isRead
 }
 
 async function bind(
-  answer: RequestListener,
+  requestListener: RequestListener,
   listener: Listener,
   connections: Connections,
   { tls, onConnection }: Pick<HttpServerOptions, 'tls' | 'onConnection'>,
 ): Promise<{ server: Server; url: string }> {
   const bounded: RequestListener = (request, response) => {
-    connections.serve(request, response, () => answer(request, response))
+    connections.serve(request, response, () => requestListener(request, response))
   }
   const server = createListener(bounded, listener, connections.serverOptions, tls)
   connections.watch(server)
@@ -341,12 +334,12 @@ function reportConnections(server: Server, onConnection: (change: ConnectionChan
 }
 
 function createListener(
-  answer: RequestListener,
+  requestListener: RequestListener,
   listener: Listener,
   options: Connections['serverOptions'],
   tls: TlsOptions | undefined,
 ): Server {
-  if (listener.scheme === 'http') return createServer(options, answer)
+  if (listener.scheme === 'http') return createServer(options, requestListener)
   if (!tls) {
     throw new UserError(
       'invalid_listener',
@@ -355,7 +348,7 @@ function createListener(
   }
   return createTlsServer(
     { ...options, handshakeTimeout: options.headersTimeout, ...listenerProtocols({}), ...tls },
-    answer,
+    requestListener,
   )
 }
 

@@ -11,7 +11,7 @@ export type TokenAuthenticatorOptions = {
   readonly algorithms: readonly string[]
   readonly clockSkewSeconds: number
   readonly claims: { readonly name: string; readonly roles: string; readonly groups: string }
-  readonly roles: readonly (readonly [word: string, role: Role])[]
+  readonly roles: readonly (readonly [value: string, role: Role])[]
   readonly keys: Pick<TokenKeys, 'find'>
   /** Default: the current time. */
   readonly now?: () => Date
@@ -48,8 +48,8 @@ export class TokenAuthenticator {
       return this.#principalOf(payload)
     } catch (error) {
       // Invalid keys are an error of the issuer.
-      const isIssuers = error instanceof IssuerUnavailableError || error instanceof errors.JWKSInvalid
-      return { kind: isIssuers ? 'unavailable' : 'wrong', reason: messageOf(error) }
+      const isIssuerError = error instanceof IssuerUnavailableError || error instanceof errors.JWKSInvalid
+      return { kind: isIssuerError ? 'unavailable' : 'wrong', reason: messageOf(error) }
     }
   }
 

@@ -13,11 +13,11 @@ export function claimValues(claims: Claims, path: string): readonly string[] {
  * The highest role that the values of a claim map to. Entries of `mapping` are `WORD=ROLE`, with `*` for every token;
  * without entries the values are role names.
  */
-export function roleOf(words: readonly string[], mapping: readonly (readonly [word: string, role: Role])[]): Role {
+export function roleOf(values: readonly string[], mapping: readonly (readonly [value: string, role: Role])[]): Role {
   const found =
     mapping.length === 0
-      ? ROLES.filter((role) => words.includes(role))
-      : mapping.filter(([word]) => word === '*' || words.includes(word)).map(([, role]) => role)
+      ? ROLES.filter((role) => values.includes(role))
+      : mapping.filter(([value]) => value === '*' || values.includes(value)).map(([, role]) => role)
   return ROLES.findLast((role) => found.includes(role)) ?? 'none'
 }
 

@@ -55,11 +55,11 @@ export class TokenKeys {
   async #keysUrl(): Promise<URL> {
     const { issuer, keysUrl } = this.#options
     if (keysUrl !== undefined) return new URL(keysUrl)
-    const from = `${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`
-    const document = (await (await this.#fetch(from)).json()) as { issuer?: unknown; jwks_uri?: unknown }
-    const { issuer: named, jwks_uri: found } = document
-    if (named === issuer && typeof found === 'string' && isTrustworthy(found)) return new URL(found)
-    throw this.#failed(`${from} is not of the issuer ${issuer}, or names no keys on https`)
+    const discoveryUrl = `${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`
+    const document = (await (await this.#fetch(discoveryUrl)).json()) as { issuer?: unknown; jwks_uri?: unknown }
+    const { issuer: reportedIssuer, jwks_uri: found } = document
+    if (reportedIssuer === issuer && typeof found === 'string' && isSecureUrl(found)) return new URL(found)
+    throw this.#failed(`${discoveryUrl} does not name the issuer ${issuer}, or has no https URL of its keys`)
   }
 
   async #fetch(url: string): Promise<Response> {
@@ -81,7 +81,7 @@ export class TokenKeys {
 }
 
 /** Whether keys from this URL can be trusted: plain HTTP allows them to be replaced, except on this machine. */
-export function isTrustworthy(url: string): boolean {
+export function isSecureUrl(url: string): boolean {
   if (!URL.canParse(url)) return false
   const { protocol, hostname } = new URL(url)
   return protocol === 'https:' || (protocol === 'http:' && ['127.0.0.1', '[::1]', 'localhost'].includes(hostname))

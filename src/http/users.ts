@@ -49,7 +49,7 @@ export function parseUsers(text: string, file: string): ReadonlyMap<string, User
     if (name === undefined || !isRole(role)) {
       throw new UserError(
         'invalid_users',
-        `${file}:${at + 1}: expected NAME: scrypt$SALT$HASH, ROLE with a role of ${ROLES.join(', ')}; 'weir password' makes such a line`,
+        `${file}:${at + 1}: expected NAME: scrypt$SALT$HASH, ROLE with a role of ${ROLES.join(', ')}; 'weir password' prints such a line`,
       )
     }
     users.set(name, { name, role, salt: Buffer.from(salt ?? '', 'base64'), hash: Buffer.from(hash ?? '', 'base64') })
@@ -93,13 +93,13 @@ export class Users {
   }
 
   /** The role of a user whose password is cached. */
-  recall(name: string, password: string): Role | undefined {
+  findVerified(name: string, password: string): Role | undefined {
     return this.#verified.get(this.#seen(name, password))
   }
 
   /** The role of the user; undefined if name or password is wrong. Takes equally long for both. */
   async verify(name: string, password: string): Promise<Role | undefined> {
-    const known = this.recall(name, password)
+    const known = this.findVerified(name, password)
     if (known !== undefined) return known
     const users = this.#users
     const user = users.get(name)

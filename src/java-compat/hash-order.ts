@@ -2,7 +2,7 @@ const LOAD_FACTOR = 0.75
 
 export type JavaMapSize = {
   /** Initial capacity of the map. Default: 16, as in Java. */
-  readonly room?: number
+  readonly capacity?: number
   /** Number of keys for which the map was sized. Default: the number of keys. */
   readonly count?: number
 }
@@ -12,9 +12,9 @@ export type JavaMapSize = {
  * order. Java programs write JSON members in this order, and the registry compares schemas as text.
  */
 export function inHashOrder(keys: readonly string[], size: JavaMapSize = {}): readonly string[] {
-  const { room = 16, count = keys.length } = size
+  const { capacity = 16, count = keys.length } = size
   let buckets = 1
-  while (buckets < room || count > buckets * LOAD_FACTOR) buckets *= 2
+  while (buckets < capacity || count > buckets * LOAD_FACTOR) buckets *= 2
   return keys
     .map((key) => ({ key, bucket: hashOf(key) & (buckets - 1) }))
     .sort((a, b) => a.bucket - b.bucket)

@@ -12,12 +12,12 @@ export function javaRegex(text: string, { whole = false } = {}): Pattern {
   const body = rest.replace(TOKEN, (token, quoted: string | undefined, offset: number) => {
     if (quoted !== undefined) return quoted.replace(SYNTAX, '\\$&')
     if (token === ']') isInClass = false
-    const translated = isInClass ? inClass(token) : outside(token)
+    const translated = isInClass ? insideClass(token) : outsideClass(token)
     if (token === '[') isInClass = true
-    if (translated === undefined) throw new Error(`'${token}' near index ${offset} is not supported here`)
+    if (translated === undefined) throw new Error(`'${token}' near index ${offset} is not supported`)
     return translated
   })
-  return new Pattern(body, { dialect: 'java', flags: `u${flags}`, whole })
+  return new Pattern(body, { dialect: 'java', flags: `u${flags}`, isWhole: whole })
 }
 
 /** A configuration key for a regular expression. */
@@ -96,12 +96,12 @@ const POSIX: Readonly<Record<string, string>> = {
 }
 
 /** Returns undefined if there is no equivalent. */
-function inClass(token: string): string | undefined {
+function insideClass(token: string): string | undefined {
   if (token === '[' || token === '&&') return undefined
   return POSIX[token] ?? unescaped(token, ESCAPABLE_INSIDE)
 }
 
-function outside(token: string): string | undefined {
+function outsideClass(token: string): string | undefined {
   const posix = POSIX[token]
   if (posix !== undefined) return `[${posix}]`
   if (token === '\\S') return '[^\\t-\\r ]'

@@ -1,20 +1,31 @@
 import type { SecureContextOptions } from 'node:tls'
-import { type SslSettings, tlsMaterial } from '../config/tls.ts'
+import type { SslSettings } from '../config/keystores.ts'
+import { tlsMaterial } from '../config/tls.ts'
 import { type FileAccess, field } from '../sdk/index.ts'
 
 const FIELDS = {
   'truststore.location': field
-    .path({ doc: 'Trusted certificates, PEM or PKCS#12. Default: those of the system.' })
+    .path({ doc: 'File with trusted certificates, in PEM or PKCS#12 format. Default: the certificates of the system.' })
     .optional(),
   'truststore.password': field.password({ doc: 'Password of the truststore.' }).optional(),
-  'truststore.type': field.text({ doc: 'PEM or PKCS12. Default: detected.', importance: 'LOW' }).optional(),
-  'truststore.certificates': field.text({ doc: 'Trusted certificates as PEM text.' }).optional(),
-  'keystore.location': field.path({ doc: 'Client certificate and key, PEM or PKCS#12.' }).optional(),
+  'truststore.type': field
+    .text({ doc: 'Format of the truststore: PEM or PKCS12. Default: detected from the content.', importance: 'LOW' })
+    .optional(),
+  'truststore.certificates': field.text({ doc: 'Trusted certificates in PEM format, instead of a file.' }).optional(),
+  'keystore.location': field
+    .path({ doc: 'File with the certificate and private key, in PEM or PKCS#12 format.' })
+    .optional(),
   'keystore.password': field.password({ doc: 'Password of the keystore.' }).optional(),
-  'keystore.type': field.text({ doc: 'PEM or PKCS12. Default: detected.', importance: 'LOW' }).optional(),
-  'keystore.certificate.chain': field.text({ doc: 'Client certificate as PEM text.', importance: 'LOW' }).optional(),
-  'keystore.key': field.password({ doc: 'Key of the client certificate as PEM text.', importance: 'LOW' }).optional(),
-  'key.password': field.password({ doc: 'Password of the key in the keystore.' }).optional(),
+  'keystore.type': field
+    .text({ doc: 'Format of the keystore: PEM or PKCS12. Default: detected from the content.', importance: 'LOW' })
+    .optional(),
+  'keystore.certificate.chain': field
+    .text({ doc: 'Certificate chain in PEM format, instead of a file.', importance: 'LOW' })
+    .optional(),
+  'keystore.key': field
+    .password({ doc: 'Private key in PEM format, instead of a file.', importance: 'LOW' })
+    .optional(),
+  'key.password': field.password({ doc: 'Password of the private key.' }).optional(),
 } as const
 
 type Prefixed<Prefix extends string> = {
@@ -40,6 +51,6 @@ export function readTls(
 
 /** Returns the values of these keys without the prefix. */
 export function sslSettings(prefix: string, settings: Readonly<Record<string, unknown>>): SslSettings {
-  const written = Object.entries(settings).filter(([key]) => key.startsWith(`${prefix}ssl.`))
-  return Object.fromEntries(written.map(([key, value]) => [key.slice(prefix.length), value as string | undefined]))
+  const entries = Object.entries(settings).filter(([key]) => key.startsWith(`${prefix}ssl.`))
+  return Object.fromEntries(entries.map(([key, value]) => [key.slice(prefix.length), value as string | undefined]))
 }

@@ -8,7 +8,9 @@ import type { RuntimesConfig } from './runtimes.ts'
 
 type StartActiveOperator = (runtimesConfig: RuntimesConfig, fence: Fence) => ActiveOperator
 
-/** Runs the active operator while this process leads, and restarts it when the configuration of the runtimes changes. */
+/**
+ * Runs the active operator while this process leads, and restarts it when the configuration of the runtimes changes.
+ */
 export class ActiveOperatorSupervisor {
   readonly #start: StartActiveOperator
   #runtimesConfig: RuntimesConfig
@@ -50,8 +52,8 @@ export class ActiveOperatorSupervisor {
     return this.#active?.queue(kind)
   }
 
-  observers(): ReturnType<OperatorState['observers']> {
-    return this.#active?.observers() ?? []
+  pollLags(): ReturnType<OperatorState['pollLags']> {
+    return this.#active?.pollLags() ?? []
   }
 
   async #stop(): Promise<void> {

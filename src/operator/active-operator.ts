@@ -11,7 +11,7 @@ import { createControllers, createReconcilers, createWorkQueues } from './contro
 import type { OperatorMetrics, OperatorState } from './metrics.ts'
 import { kindOfKey, RESOURCE_KINDS, type ResourceKey, type ResourceKind, resourceKeyOf } from './resources/resource.ts'
 import { RuntimeConnections } from './runtime-connections.ts'
-import { createRuntimeObservers } from './runtime-observers.ts'
+import { createRuntimePollers } from './runtime-pollers.ts'
 import {
   createRuntimes,
   type RegistryRuntimeConfig,
@@ -42,13 +42,13 @@ export type ActiveOperatorOptions = {
 export type ActiveOperator = Stoppable & {
   enqueue(key: ResourceKey, priority: Priority): void
   queue(kind: ResourceKind): QueueState
-  observers(): ReturnType<OperatorState['observers']>
+  pollLags(): ReturnType<OperatorState['pollLags']>
 }
 
 /** How long running reconciles may take to end when the operator stops; then their calls to runtimes are aborted. */
 const DRAIN_MS = 3_000
 
-/** Enqueues every resource, and starts the controllers and the observers of the runtimes. */
+/** Enqueues every resource, and starts the controllers and the pollers of the runtimes. */
 export function startActiveOperator(options: ActiveOperatorOptions, leaderFence: Fence): ActiveOperator {
   const { cluster, clock, logger, runtimesConfig, operatorNamespace, operatorMetrics } = options
   const { instance, resyncPeriodMs, observeWorkerIntervalMs } = options
@@ -67,7 +67,7 @@ export function startActiveOperator(options: ActiveOperatorOptions, leaderFence:
     operatorMetrics,
     onAvailabilityChange: enqueueRuntime,
   })
-  const observers = createRuntimeObservers({
+  const pollers = createRuntimePollers({
     runtimesConfig,
     cluster,
     clock,
@@ -90,8 +90,8 @@ export function startActiveOperator(options: ActiveOperatorOptions, leaderFence:
     ...(instance !== undefined && { instance }),
     secrets: secretMaskerOf(logger),
     ...(resyncPeriodMs !== undefined && { resyncPeriodMs }),
-    isObserved: observers.isObserved,
-    isKnownAbsent: observers.isKnownAbsent,
+    isPolled: pollers.isPolled,
+    isKnownAbsent: pollers.isKnownAbsent,
   })
   const controllers = createControllers(queues, reconcilers, { cluster, clock, logger, fence, operatorMetrics })
   for (const kind of RESOURCE_KINDS) {
@@ -99,14 +99,14 @@ export function startActiveOperator(options: ActiveOperatorOptions, leaderFence:
     for (const resource of resources) enqueue(resourceKeyOf(resource), 'routine')
   }
   for (const controller of controllers) controller.start()
-  observers.start()
-  // Stopped in reverse order: no reconcile starts while a list of an observer ends.
-  life.onStop('observers', () => observers.stop())
+  pollers.start()
+  // Stopped in reverse order: no reconcile starts while a poll ends.
+  life.onStop('pollers', () => pollers.stop())
   life.onStop('controllers', () => Promise.all(controllers.map((controller) => controller.stop())))
   return {
     enqueue,
     queue: (kind) => queues[kind].state(),
-    observers: () => observers.readings(),
+    pollLags: () => pollers.lags(),
     async stop() {
       const stopped = new AbortController()
       const halt = (): void => halting.abort(new NotLeaderError('the operator stops'))

@@ -3,17 +3,17 @@ import type { Logger } from '../config/logger.ts'
 import type { SecretMasker } from '../config/secret-masker.ts'
 import type { Cluster, ClusterReader } from './cluster/cluster.ts'
 import { DEFAULT_INSTANCE } from './cluster/open.ts'
-import { createConnectorReconciler } from './connector/connector-reconciler.ts'
+import { ConnectorReconciler } from './connector/connector-reconciler.ts'
 import { Controller } from './controller/controller.ts'
 import type { Fence } from './controller/fence.ts'
 import { ReconcileLoop } from './controller/reconcile-loop.ts'
 import type { Reconciler } from './controller/reconciler.ts'
 import { WorkQueue } from './controller/work-queue.ts'
 import type { OperatorMetrics } from './metrics.ts'
-import { createRegistryModeReconciler } from './registry-mode/registry-mode-reconciler.ts'
+import { RegistryModeReconciler } from './registry-mode/registry-mode-reconciler.ts'
 import type { ResourceKey, ResourceKind } from './resources/resource.ts'
 import type { RuntimeConfig, RuntimeKind, Runtimes } from './runtimes.ts'
-import { createSubjectReconciler } from './subject/subject-reconciler.ts'
+import { SubjectReconciler } from './subject/subject-reconciler.ts'
 import { runtimeNameOf } from './watch-mapping.ts'
 
 export type ReconcilerOptions = {
@@ -27,15 +27,17 @@ export type ReconcilerOptions = {
   /** How often a healthy resource is reconciled; absent: `observeInterval` of its runtime. */
   readonly resyncPeriodMs?: number
   /** Whether changes in a runtime enqueue its resources, so that polling them is not needed; absent: they do not. */
-  readonly isObserved?: (runtime: RuntimeKind, name: string) => boolean
+  readonly isPolled?: (runtime: RuntimeKind, name: string) => boolean
   /** Whether the last list of a runtime did not contain an object; absent: runtimes are not listed. */
   readonly isKnownAbsent?: (runtime: RuntimeKind, name: string, object: string) => boolean
 }
 
 /** How many resources of one kind are reconciled against one runtime at the same time. */
 export const CONCURRENCY = 4
-/** Resync period of resources whose runtime is observed. Lists do not show everything, such as a deleted old version. */
-const OBSERVED_RESYNC_MS = 600_000
+/**
+ * Resync period of resources whose runtime is polled. Lists do not show everything, such as a deleted old version.
+ */
+const POLLED_RESYNC_MS = 600_000
 
 export type Reconcilers = { readonly [K in ResourceKind]: Reconciler<K> }
 
@@ -46,17 +48,17 @@ export function createReconcilers({
   instance = DEFAULT_INSTANCE,
   secrets,
   resyncPeriodMs,
-  isObserved = () => false,
+  isPolled: isObserved = () => false,
   isKnownAbsent = () => false,
 }: ReconcilerOptions): Reconcilers {
   const observeIntervalMs = resyncPeriodMs === undefined ? {} : { observeIntervalMs: resyncPeriodMs }
   const healthyResyncMs = (runtime: RuntimeKind) => (config: RuntimeConfig) =>
-    resyncPeriodMs ?? (isObserved(runtime, config.name) ? OBSERVED_RESYNC_MS : config.observeIntervalMs)
+    resyncPeriodMs ?? (isObserved(runtime, config.name) ? POLLED_RESYNC_MS : config.observeIntervalMs)
   const isKnownAbsentIn = (runtime: RuntimeKind) => (config: RuntimeConfig, object: string) =>
     isKnownAbsent(runtime, config.name, object)
   return {
-    RegistryMode: createRegistryModeReconciler({ cluster, runtimes, clock, ...observeIntervalMs }),
-    Subject: createSubjectReconciler({
+    RegistryMode: new RegistryModeReconciler({ cluster, runtimes, clock, ...observeIntervalMs }),
+    Subject: new SubjectReconciler({
       cluster,
       runtimes,
       clock,
@@ -64,7 +66,7 @@ export function createReconcilers({
       healthyResyncMs: healthyResyncMs('registry'),
       isKnownAbsent: isKnownAbsentIn('registry'),
     }),
-    Connector: createConnectorReconciler({
+    Connector: new ConnectorReconciler({
       cluster,
       runtimes,
       clock,

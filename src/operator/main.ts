@@ -13,7 +13,7 @@ import { ConfigurationWatch } from './configuration-watch.ts'
 import { UNFENCED } from './controller/fence.ts'
 import { LeaderElector } from './controller/leader-elector.ts'
 import { CONCURRENCY, createReconcilers } from './controllers.ts'
-import { observeOperator, registerOperatorMetrics } from './metrics.ts'
+import { registerOperatorGauges, registerOperatorMetrics } from './metrics.ts'
 import { type MonitoringOptions, startMonitoring } from './monitoring.ts'
 import { type ResourceRow, resourceRows } from './resource-table.ts'
 import { RESOURCE_KINDS, type Resource, type ResourceKind } from './resources/resource.ts'
@@ -61,8 +61,8 @@ export type Operator = {
 const STUCK_MS = 300_000
 
 /**
- * Starts the operator. Resolves when every resource of the cluster is known. Runtimes that do not answer, and the lease of
- * another operator, are waited for in the background.
+ * Starts the operator. Resolves when every resource of the cluster is known. Runtimes that do not answer, and the lease
+ * of another operator, are waited for in the background.
  */
 export function startOperator(options: OperatorOptions): Promise<Operator> {
   const { clock = systemClock, monitoring, subscribeToRuntimeEvents } = options
@@ -105,13 +105,13 @@ export function startOperator(options: OperatorOptions): Promise<Operator> {
         logger,
         onStartedLeading: (fence) => supervisor.start(fence),
       })
-    observeOperator(metrics, {
+    registerOperatorGauges(metrics, {
       isLeader: () => supervisor.isActive,
       concurrency: CONCURRENCY,
       resources: () => RESOURCE_KINDS.flatMap((kind): readonly Resource[] => cluster.list(kind)),
       queue: (kind) => supervisor.queue(kind),
       watches,
-      observers: () => supervisor.observers(),
+      pollLags: () => supervisor.pollLags(),
     })
     const readiness = { isSynced: false }
     if (monitoring !== undefined) {
@@ -169,7 +169,10 @@ export function startOperator(options: OperatorOptions): Promise<Operator> {
   })
 }
 
-/** Returns a function that starts to watch namespaces when the configuration needs them. It retries until that is allowed. */
+/**
+ * Returns a function that starts to watch namespaces when the configuration needs them. It retries until that is
+ * allowed.
+ */
 function createNamespaceWatch(cluster: Cluster, logger: Logger): (runtimesConfig: RuntimesConfig) => Promise<void> {
   let isForbidden = false
   return async (runtimesConfig) => {

@@ -15,7 +15,7 @@ export type OperatorState = {
   /** Time since each watch last received something. */
   readonly watches: () => readonly { readonly resource: string; readonly silentMs: number }[]
   /** Time since each worker and registry was last listed. */
-  readonly observers: () => readonly {
+  readonly pollLags: () => readonly {
     readonly cluster: string
     readonly runtime: 'worker' | 'registry'
     readonly lagMs: number
@@ -49,8 +49,8 @@ const EVENTS = {
 } as const
 
 /**
- * Registers the counters and histograms of the operator. Names that controller-runtime has are the same here, so that its
- * dashboards can be used.
+ * Registers the counters and histograms of the operator. Names that controller-runtime has are the same here, so that
+ * its dashboards can be used.
  */
 export function registerOperatorMetrics(metrics: Metrics): OperatorMetrics {
   const make = new MetricFamilies(metrics)
@@ -61,7 +61,7 @@ export function registerOperatorMetrics(metrics: Metrics): OperatorMetrics {
 }
 
 /** Registers the gauges, which read the state of the operator when the metrics are scraped. */
-export function observeOperator(metrics: Metrics, state: OperatorState): void {
+export function registerOperatorGauges(metrics: Metrics, state: OperatorState): void {
   const make = new MetricFamilies(metrics)
   make.gauge('leader_election_master_status', 'Whether this process leads (1) or stands by (0).', [], (set) =>
     set({}, Number(state.isLeader())),
@@ -74,7 +74,7 @@ export function observeOperator(metrics: Metrics, state: OperatorState): void {
       set({ resource }, Math.max(...watches.map(({ silentMs }) => silentMs)) / 1_000)
   })
   make.gauge('weir_observe_lag_seconds', 'Time since a runtime was last listed.', ['cluster', 'runtime'], (set) => {
-    for (const { cluster, runtime, lagMs } of state.observers()) set({ cluster, runtime }, lagMs / 1_000)
+    for (const { cluster, runtime, lagMs } of state.pollLags()) set({ cluster, runtime }, lagMs / 1_000)
   })
 }
 

@@ -51,7 +51,7 @@ function rowOf(resource: Resource): ResourceRow {
   const current = status.observedGeneration === metadata.generation
   const deleting = metadata.deletionTimestamp !== undefined
   const shown = deleting
-    ? { ready: 'False' as const, reason: 'Deleting', message: 'its manifest was deleted' }
+    ? { ready: 'False' as const, reason: 'Deleting', message: deletionMessage(ready) }
     : current && ready !== undefined
       ? { ready: ready.status, reason: ready.reason, message: ready.message }
       : { ready: 'Unknown' as const, reason: 'Pending', message: 'not reconciled yet' }
@@ -67,6 +67,13 @@ function rowOf(resource: Resource): ResourceRow {
     since: metadata.creationTimestamp,
     resource,
   }
+}
+
+/** Also says why the deletion waits, if it failed. */
+function deletionMessage(ready: Condition | undefined): string {
+  const message = 'its manifest was deleted'
+  const isWaiting = ready !== undefined && ready.status !== 'True' && ready.reason !== 'Deleting'
+  return isWaiting ? `${message}; the deletion waits: ${ready.reason}: ${ready.message}` : message
 }
 
 /** Shows the last valid version of the resource, which stays in force while its manifest is invalid. */

@@ -16,7 +16,10 @@ export type RuntimeConnectionsOptions = {
   readonly onAvailabilityChange: (runtime: RuntimeKind, name: string) => void
 }
 
-/** The connections to all runtimes. Every client of a runtime shares its circuit breaker and its limit of requests in flight. */
+/**
+ * The connections to all runtimes. Every client of a runtime shares its circuit breaker and its limit of requests in
+ * flight.
+ */
 export class RuntimeConnections {
   readonly #options: RuntimeConnectionsOptions
   readonly #endpoints = new Map<string, Endpoint>()

@@ -11,7 +11,10 @@ export type RuntimeEvent =
 /** Calls the listener once for each change. Returns a function that removes the listener. */
 export type SubscribeToRuntimeEvents = (listener: (event: RuntimeEvent) => void) => () => void
 
-/** Events are delivered this long after the first one of a batch: a constant stream of changes is processed 5 times a second. */
+/**
+ * Events are delivered this long after the first one of a batch: a constant stream of changes is processed 5 times a
+ * second.
+ */
 const BATCH_MS = 200
 
 /** Delivers runtime events in batches without duplicates. */

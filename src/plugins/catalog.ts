@@ -64,7 +64,9 @@ export function createCatalog<Item extends NamedPlugin>(plugins: readonly Item[]
         const key = nameKey(plugin.kind, name)
         const other = byName.get(key)
         if (other !== undefined && other !== versions) {
-          throw new Error(`two plugins of kind ${plugin.kind} answer to '${name}': ${other[0]?.class}, ${plugin.class}`)
+          throw new Error(
+            `two plugins of kind ${plugin.kind} have the name '${name}': ${other[0]?.class}, ${plugin.class}`,
+          )
         }
         byName.set(key, versions)
       }

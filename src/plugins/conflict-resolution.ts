@@ -39,7 +39,7 @@ export function resolveConflicts<Item extends Named>(
       .flatMap((key) => taken.get(key) ?? [])
       .find((other) => other.class !== name || other.file === undefined)
     if (rival !== undefined) {
-      faults.push({ file, reason: `${name} answers to a name of ${rival.class}, which was here before` })
+      faults.push({ file, reason: `${name} has a name of ${rival.class}, which was loaded before` })
       return []
     }
     if (sameVersion !== undefined) {

@@ -14,7 +14,7 @@ export function discoverModules(pluginPath: readonly string[]): readonly Discove
   return pluginPath.flatMap((entry) => {
     const path = resolve(entry)
     const kind = kindOf(path)
-    if (kind === undefined) return [{ file: path, reason: 'there is nothing here' }]
+    if (kind === undefined) return [{ file: path, reason: 'no such file or directory' }]
     if (kind === 'unreadable') return [{ file: path, reason: 'it cannot be read' }]
     if (kind === 'file') return fileModule(path)
     return isPackage(path) && !hasPluginsInstalled(path) ? [packageModule(path)] : folderModules(path)

@@ -15,7 +15,7 @@ export async function importPlugins(url: string): Promise<readonly Plugin[]> {
   for (const plugin of plugins) checkPlugin(plugin)
   if (plugins.size > 0) return [...plugins] as unknown as readonly Plugin[]
   throw new Error(
-    "exports no plugin: export what the SDK's defineSource, defineSink, defineTransform and the like give",
+    "exports no plugin: export the results of the SDK's defineSource, defineSink, defineTransform or another define function",
   )
 }
 
@@ -49,11 +49,12 @@ const WORK: Readonly<Record<Plugin['kind'], string>> = {
 function checkPlugin(plugin: LikePlugin): void {
   const name = String(plugin.class)
   const work = Object.hasOwn(WORK, String(plugin.kind)) ? WORK[plugin.kind as Plugin['kind']] : undefined
-  if (work === undefined) throw new Error(`${name} is of no known kind: '${plugin.kind}'`)
+  if (work === undefined) throw new Error(`${name} has an unknown kind: '${plugin.kind}'`)
   for (const member of ['class', 'version', 'summary']) {
     if (typeof plugin[member] !== 'string' || plugin[member] === '') throw new Error(`${name} has no ${member}`)
   }
   if (typeof plugin[work] !== 'function') throw new Error(`${name} has no function ${work}`)
   const { config } = plugin as { config?: { shape?: unknown } }
-  if (typeof config?.shape !== 'object') throw new Error(`${name} has no config: z.object({}) says that it has no keys`)
+  if (typeof config?.shape !== 'object')
+    throw new Error(`${name} has no config: set it to z.object({}) if there are no configuration keys`)
 }

@@ -17,7 +17,7 @@ export type LinearOptions = {
   /** A combination of `i`, `m`, `s` and `u`. */
   readonly flags: string
   /** Whether it must match the whole text. */
-  readonly whole: boolean
+  readonly isWhole: boolean
 }
 
 /** Compiling takes 13 µs per instruction, and a match at most as many steps per character. */
@@ -27,16 +27,16 @@ const requireModule = createRequire(import.meta.url)
 
 /** Returns undefined if RE2 cannot express the expression, which must be valid in ECMAScript. */
 export function compileLinear(source: string, options: LinearOptions): LinearRegex | undefined {
-  const { flags, whole } = options
+  const { flags, isWhole } = options
   const plain = compilePlain(source, options)
   if (plain) return plain
-  const isAnchored = whole || (source.startsWith('^') && !flags.includes('m'))
+  const isAnchored = isWhole || (source.startsWith('^') && !flags.includes('m'))
   const parts = isAnchored ? leadingLookAhead(source) : undefined
   if (!parts) return undefined
-  const rest = compilePlain(whole ? parts.rest : `^${parts.rest}`, options)
+  const rest = compilePlain(isWhole ? parts.rest : `^${parts.rest}`, options)
   const conditions = parts.conditions.map(({ source: condition, isWanted }) => ({
     isWanted,
-    regex: compilePlain(`^(?:${condition})`, { ...options, whole: false }),
+    regex: compilePlain(`^(?:${condition})`, { ...options, isWhole: false }),
   }))
   if (!rest || conditions.some(({ regex }) => regex === undefined)) return undefined
   const isMet = (text: string) => conditions.every(({ regex, isWanted }) => regex?.test(text) === isWanted)
@@ -61,11 +61,11 @@ export function compileRe2(re2: string, flags = ''): Re2.RE2JS {
   return RE2JS.compile(re2, bits | RE2JS.LOOKBEHINDS)
 }
 
-function compilePlain(source: string, { dialect, flags, whole }: LinearOptions): LinearRegex | undefined {
+function compilePlain(source: string, { dialect, flags, isWhole }: LinearOptions): LinearRegex | undefined {
   const translated = toRe2Syntax(source, { dialect, dotAll: flags.includes('s'), unicode: flags.includes('u') })
   if (translated === undefined) return undefined
   try {
-    const compiled = compileRe2(whole ? `\\A(?:${translated})\\z` : translated, flags)
+    const compiled = compileRe2(isWhole ? `\\A(?:${translated})\\z` : translated, flags)
     return {
       test: (text) => compiled.test(text),
       replace: (text, replacement, which) => {

@@ -5,7 +5,7 @@ export type PatternOptions = {
   readonly dialect: RegexDialect
   readonly flags?: string
   /** Whether it must match the whole text. */
-  readonly whole?: boolean
+  readonly isWhole?: boolean
 }
 
 /**
@@ -21,11 +21,11 @@ export class Pattern {
   #regex: { readonly matcher: LinearRegex; readonly isLinear: boolean } | undefined
 
   /** Throws a `SyntaxError` for an invalid expression. `source` is in ECMAScript syntax. */
-  constructor(source: string, { dialect, flags = 'u', whole = false }: PatternOptions) {
+  constructor(source: string, { dialect, flags = 'u', isWhole: whole = false }: PatternOptions) {
     // The engine compiles at the first match; this only checks the syntax.
     new RegExp(source, flags)
     this.source = source
-    this.#options = { dialect, flags, whole }
+    this.#options = { dialect, flags, isWhole: whole }
   }
 
   /** Whether matching takes linear time. */
@@ -59,7 +59,7 @@ export class Pattern {
   }
 }
 
-function backtracking(source: string, { flags, whole }: Required<PatternOptions>): LinearRegex {
+function backtracking(source: string, { flags, isWhole: whole }: Required<PatternOptions>): LinearRegex {
   const first = new RegExp(whole ? `^(?:${source})$` : source, flags)
   const all = new RegExp(first.source, `${flags}g`)
   return {

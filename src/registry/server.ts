@@ -112,7 +112,7 @@ export async function serveRegistry(registry: Registry, options: ServeOptions): 
 /** Parses a large body in the compatibility worker. Rejects with `invalid_body` or `too_many_checks`. */
 async function parseLarge(worker: CompatibilityWorker, bytes: Buffer): Promise<unknown> {
   const outcome = await worker.run({ op: 'body', bytes })
-  if ('wrong' in outcome) throw new RegistryError('invalid_body', `the request body is invalid: ${outcome.wrong}`)
+  if ('invalid' in outcome) throw new RegistryError('invalid_body', `the request body is invalid: ${outcome.invalid}`)
   return outcome.result
 }
 

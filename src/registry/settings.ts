@@ -21,8 +21,8 @@ export type RegistryValues = RegistrySettings['values']
 export function registrySettings(written: readonly Setting[]): RegistrySettings {
   const settings = readSettings(settingsSpec, written.map(inMilliseconds))
   const { values } = settings
-  const wrong = contradiction(values)
-  if (wrong !== undefined) throw new UserError('invalid_settings', wrong)
+  const error = contradiction(values)
+  if (error !== undefined) throw new UserError('invalid_settings', error)
   const listeners = values.listeners.length > 0 ? values.listeners : [`http://0.0.0.0:${values.port ?? 8081}`]
   return { ...settings, values: { ...values, listeners } }
 }
@@ -53,10 +53,10 @@ function contradiction(values: RegistryValues): string | undefined {
   const heartbeatMs = values['brokergroup.heartbeat.interval.ms']
   const sessionMs = values['brokergroup.session.timeout.ms']
   if (heartbeatMs >= sessionMs) {
-    return `brokergroup.heartbeat.interval.ms=${heartbeatMs} has to be below brokergroup.session.timeout.ms=${sessionMs}: a third of it is usual`
+    return `brokergroup.heartbeat.interval.ms=${heartbeatMs} must be below brokergroup.session.timeout.ms=${sessionMs}; a third of it is usual`
   }
   if (values['weir.dek.registry.enable'] && values['dek.registry.topic'] === values['brokerstore.topic']) {
-    return `dek.registry.topic=${values['dek.registry.topic']} has to differ from brokerstore.topic: each topic holds records of its own kind`
+    return `dek.registry.topic=${values['dek.registry.topic']} must differ from brokerstore.topic, because the records of the two topics have different formats`
   }
   const access = accessControlSettingsError(values)
   if (access !== undefined) return access
@@ -65,7 +65,7 @@ function contradiction(values: RegistryValues): string | undefined {
     !values['ssl.truststore.location'] &&
     !values['ssl.truststore.certificates']
   ) {
-    return `ssl.client.authentication=${values['ssl.client.authentication']} needs ssl.truststore.location: whose certificates are trusted`
+    return `ssl.client.authentication=${values['ssl.client.authentication']} needs ssl.truststore.location with the trusted client certificates`
   }
   return undefined
 }

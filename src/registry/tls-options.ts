@@ -1,11 +1,6 @@
 import type { AgentOptions, ServerOptions } from 'node:https'
-import {
-  type CertificateExpiry,
-  certificateExpiry,
-  type SslSettings,
-  type TlsSource,
-  tlsSource,
-} from '../config/tls.ts'
+import type { SslSettings } from '../config/keystores.ts'
+import { type CertificateExpiry, certificateExpiry, type TlsSource, tlsSource } from '../config/tls.ts'
 import { listenerProtocols } from '../config/tls-protocols.ts'
 import type { RegistryValues } from './settings.ts'
 

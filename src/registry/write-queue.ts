@@ -29,7 +29,7 @@ export class WriteQueue {
   /** Rejects with a `RegistryError`; `operation` has the messages for a failure of the store. */
   async write<Response>(operation: WriteOperation, decide: () => QueuedWrite<Response>): Promise<Response> {
     if (this.#waiting >= WAITING_MAX) {
-      throw new RegistryError('too_many_writes', `${WAITING_MAX} writes are waiting: try again later`)
+      throw new RegistryError('too_many_writes', `${WAITING_MAX} writes are waiting: retry later`)
     }
     this.#waiting += 1
     const turn = this.#last.then(() => this.#decideAndWrite(operation, decide))

@@ -22,7 +22,7 @@ export type OpenFlags = 'r' | 'a+'
 
 export type OpenDirectory = AsyncDisposable & {
   /**
-   * A path to the opened directory, also when its name refers to another one meanwhile. Join names of entries to it. An entry
+   * A path to the opened directory, even if its name refers to another directory in the meantime. Join names of entries to it. An entry
    * may be a symbolic link, so use calls that do not follow links (`lstat`, `rename`, `rm`, `openEntry`).
    */
   readonly path: string

@@ -56,7 +56,7 @@ export function runSource<Config extends z.ZodObject>(
   let held: SourceRecord[] = []
   const nextBatch = async () => {
     const { done, value } = await batches.next()
-    if (done) throw new Error(`the source ended after the ${held.length} records that were not taken yet`)
+    if (done) throw new Error(`the source ended; ${held.length} of its records were not taken`)
     return value
   }
   return {

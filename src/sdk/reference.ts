@@ -4,16 +4,16 @@ import type { Plugin } from './plugin.ts'
 const KINDS: Readonly<Record<Plugin['kind'], { readonly what: string; readonly keys: string }>> = {
   source: { what: 'source connector', keys: '' },
   sink: { what: 'sink connector', keys: '' },
-  converter: { what: 'converter', keys: 'Written with `key.converter.` or `value.converter.` before each key.' },
-  header_converter: { what: 'header converter', keys: 'Written with `header.converter.` before each key.' },
-  transformation: { what: 'transform', keys: 'Written with `transforms.NAME.` before each key.' },
-  predicate: { what: 'predicate', keys: 'Written with `predicates.NAME.` before each key.' },
-  provider: { what: 'config provider', keys: 'Written with `config.providers.NAME.param.` before each key.' },
+  converter: { what: 'converter', keys: 'Set these keys with the prefix `key.converter.` or `value.converter.`.' },
+  header_converter: { what: 'header converter', keys: 'Set these keys with the prefix `header.converter.`.' },
+  transformation: { what: 'transform', keys: 'Set these keys with the prefix `transforms.NAME.`.' },
+  predicate: { what: 'predicate', keys: 'Set these keys with the prefix `predicates.NAME.`.' },
+  provider: { what: 'config provider', keys: 'Set these keys with the prefix `config.providers.NAME.param.`.' },
 }
 
-const CONVERTER_OF_ALL = {
-  what: 'converter of keys, values and headers',
-  keys: 'Written with `key.converter.`, `value.converter.` or `header.converter.` before each key.',
+const KEY_VALUE_HEADER_CONVERTER = {
+  what: 'converter for keys, values and headers',
+  keys: 'Set these keys with the prefix `key.converter.`, `value.converter.` or `header.converter.`.',
 }
 
 /** The content of a reference page. */
@@ -37,16 +37,16 @@ export function renderReference(
   ...twins: readonly Pick<PluginReference, 'kind' | 'class' | 'aliases'>[]
 ): string {
   const isForHeaders = plugin.kind === 'converter' && twins.some(({ kind }) => kind === 'header_converter')
-  const { what, keys } = isForHeaders ? CONVERTER_OF_ALL : KINDS[plugin.kind]
+  const { what, keys } = isForHeaders ? KEY_VALUE_HEADER_CONVERTER : KINDS[plugin.kind]
   const names = new Set([plugin, ...twins].flatMap((named) => [named.class, ...(named.aliases ?? [])]))
   const { definitions } = plugin
   const sections = [
     `# ${plugin.class.split('$')[0]}`,
     plugin.summary,
-    `A ${what}. Names: ${[...names].map(code).join(', ')}.`,
+    `Type: ${what}. Class names: ${[...names].map(code).join(', ')}.`,
     ...(plugin.notes === undefined ? [] : [plugin.notes.trim()]),
     '## Configuration',
-    ...(definitions.length === 0 ? ['It has no keys of its own.'] : [keys, table(definitions)]),
+    ...(definitions.length === 0 ? [`This ${what} has no configuration keys.`] : [keys, table(definitions)]),
   ]
   return `${sections.filter((section) => section !== '').join('\n\n')}\n`
 }
@@ -58,7 +58,7 @@ function table(definitions: readonly ConfigDefinition[]): string {
     const cells = [code(name), type.toLowerCase(), fallback, importance.toLowerCase(), sentence(documentation) + words]
     return `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`
   })
-  return ['| key | type | default | importance | meaning |', '| --- | --- | --- | --- | --- |', ...rows].join('\n')
+  return ['| Key | Type | Default | Importance | Description |', '| --- | --- | --- | --- | --- |', ...rows].join('\n')
 }
 
 function code(text: string): string {

@@ -27,7 +27,7 @@ export function rescale({ unscaled, scale }: Decimal, wanted: number): Decimal {
   if (wanted >= scale) return { unscaled: unscaled * 10n ** BigInt(wanted - scale), scale: wanted }
   const factor = 10n ** BigInt(scale - wanted)
   if (unscaled % factor !== 0n) {
-    throw new DataError(`${decimalToText({ unscaled, scale })} has more than ${wanted} digits after the point`)
+    throw new DataError(`${decimalToText({ unscaled, scale })} has more than ${wanted} fractional digits`)
   }
   return { unscaled: unscaled / factor, scale: wanted }
 }
@@ -45,7 +45,7 @@ export function bigintToBytes(value: bigint): Buffer {
 }
 
 export function bigintFromBytes(bytes: Uint8Array): bigint {
-  if (bytes.length === 0) throw new DataError('no bytes where a number is expected')
+  if (bytes.length === 0) throw new DataError('expected the bytes of a number, got none')
   const hex = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('hex')
   return BigInt.asIntN(bytes.length * 8, BigInt(`0x${hex}`))
 }
@@ -82,7 +82,9 @@ export function unscaledAt(scale: number, value: Decimal): bigint {
 export function checkValue(schema: Schema, value: unknown, path = '$'): void {
   if (value === null || value === undefined) {
     if (schema.optional || schema.default !== undefined) return
-    throw new DataError(`${path}: null where the schema (${schemaLabel(schema)}) has neither 'optional' nor a default`)
+    throw new DataError(
+      `${path}: expected ${schemaLabel(schema)}, got null: the schema is not optional and has no default`,
+    )
   }
   if (!fits(schema, value)) throw new DataError(`${path}: expected ${schemaLabel(schema)}, got ${valueLabel(value)}`)
   for (const part of parts(schema, value, path)) checkValue(...part)

@@ -1,8 +1,8 @@
 import type { ParsedAvro } from '../formats/avro/avro.ts'
 import type { FieldTransform } from '../formats/field-transform.ts'
 import type { FormatType, ParsedSchema } from '../formats/format.ts'
-import type { MessagePlace } from '../formats/protobuf/codec.ts'
-import { checked } from './error.ts'
+import type { MessageType } from '../formats/protobuf/codec.ts'
+import { wrapSchemaErrors } from './error.ts'
 import type { SourcedSchema } from './schema-id.ts'
 import { frameIndexes, unframeIndexes } from './wire-format.ts'
 
@@ -41,17 +41,17 @@ export type CodecOptions = {
 }
 
 /** A schema format: parses its schemas and creates codecs for them. */
-export type Language = {
+export type SerdeFormat = {
   parse(source: SourcedSchema, validation: 'strict' | 'loose'): ParsedSchema
   codec(source: SourcedSchema, options: CodecOptions): DataCodec
 }
 
 /** Loads the code of a format on first use. */
-export function loadLanguage(type: FormatType): Promise<Language> {
-  return LANGUAGES[type]()
+export function loadSerdeFormat(type: FormatType): Promise<SerdeFormat> {
+  return FORMATS[type]()
 }
 
-const LANGUAGES: Readonly<Record<FormatType, () => Promise<Language>>> = {
+const FORMATS: Readonly<Record<FormatType, () => Promise<SerdeFormat>>> = {
   async AVRO() {
     const [{ avroFormat }, { avroCodec }, { transformAvroFields }] = await Promise.all([
       import('../formats/avro/avro.ts'),
@@ -59,15 +59,16 @@ const LANGUAGES: Readonly<Record<FormatType, () => Promise<Language>>> = {
       import('../formats/avro/fields.ts'),
     ])
     const parse = (source: SourcedSchema, validation: 'strict' | 'loose') =>
-      checked('invalid_schema', () => avroFormat.parse(source, { validation }) as ParsedAvro)
+      wrapSchemaErrors('invalid_schema', () => avroFormat.parse(source, { validation }) as ParsedAvro)
     return {
       parse,
       codec(source, { reader }) {
         const { schema, name } = parse(source, 'loose')
         const read = reader && parse(reader, 'loose').schema
-        const written = checked('invalid_schema', () => avroCodec(schema, { unions: 'plain' }))
-        const resolving = read && checked('invalid_schema', () => avroCodec(schema, { unions: 'plain', reader: read }))
-        return headless(name, {
+        const written = wrapSchemaErrors('invalid_schema', () => avroCodec(schema, { unions: 'plain' }))
+        const resolving =
+          read && wrapSchemaErrors('invalid_schema', () => avroCodec(schema, { unions: 'plain', reader: read }))
+        return withoutHead(name, {
           encode: written.encode,
           decode: (resolving ?? written).decode,
           decodeWritten: written.decode,
@@ -85,14 +86,14 @@ const LANGUAGES: Readonly<Record<FormatType, () => Promise<Language>>> = {
       import('../formats/json/fields.ts'),
     ])
     const parse = (source: SourcedSchema, validation: 'strict' | 'loose') =>
-      checked('invalid_schema', () => jsonFormat.parse(source, { validation }))
+      wrapSchemaErrors('invalid_schema', () => jsonFormat.parse(source, { validation }))
     return {
       parse,
       codec(source, { validate }) {
         const { name } = parse(source, 'loose')
-        const { encode, decode, check } = checked('invalid_schema', () => jsonCodec(source, { validate }))
+        const { encode, decode, check } = wrapSchemaErrors('invalid_schema', () => jsonCodec(source, { validate }))
         let transformFields: PayloadCodec['transformFields'] | undefined
-        return headless(name, {
+        return withoutHead(name, {
           encode,
           decode,
           decodeWritten: jsonCodec(source, { validate: false }).decode,
@@ -116,14 +117,15 @@ const LANGUAGES: Readonly<Record<FormatType, () => Promise<Language>>> = {
       import('../formats/protobuf/fields.ts'),
     ])
     return {
-      parse: (source, validation) => checked('invalid_schema', () => protobufFormat.parse(source, { validation })),
+      parse: (source, validation) =>
+        wrapSchemaErrors('invalid_schema', () => protobufFormat.parse(source, { validation })),
       codec: (source, { message }) =>
-        checked('invalid_schema', () => {
+        wrapSchemaErrors('invalid_schema', () => {
           const messages = new ProtobufMessages(source)
           const written = messages.find(message)
           const tags = messages.fieldTags()
           const codecs = new Map<string, PayloadCodec>()
-          const codecOf = (place: MessagePlace): PayloadCodec => {
+          const codecOf = (place: MessageType): PayloadCodec => {
             const { encode, decode } = messages.codec(place)
             return {
               encode,
@@ -154,6 +156,6 @@ const LANGUAGES: Readonly<Record<FormatType, () => Promise<Language>>> = {
 }
 
 /** For formats whose data is only the payload. */
-function headless(recordName: string | undefined, codec: PayloadCodec): DataCodec {
+function withoutHead(recordName: string | undefined, codec: PayloadCodec): DataCodec {
   return { ...codec, recordName, head: new Uint8Array(0), open: (payload) => ({ payload, codec }) }
 }

@@ -1,6 +1,6 @@
 import type { RegisteredReference, RegistryClient, SchemaMetadata, SchemaRuleSet } from '../clients/registry.ts'
 import type { FormatType } from '../formats/format.ts'
-import { asked } from './error.ts'
+import { wrapRequestErrors } from './error.ts'
 import { rulesOf, type SchemaIdPolicy, type SourcedSchema, sourceOf } from './schema-id.ts'
 
 /** A schema defined by an application. */
@@ -32,24 +32,24 @@ type Options = { readonly policy: SchemaIdPolicy; readonly normalize: boolean }
  * Resolves a definition to registered references. References by text are registered with the policy `auto-register`,
  * and otherwise looked up.
  */
-export async function settleDefinition(
+export async function resolveDefinition(
   registry: RegistryClient,
   { type, text, references = [], metadata, ruleSet }: SchemaDefinition,
   options: Options,
 ): Promise<SourcedSchema> {
-  const settled: RegisteredReference[] = []
-  for (const reference of references) settled.push(await settleReference(registry, type, reference, options))
-  return asked('references', () =>
+  const resolved: RegisteredReference[] = []
+  for (const reference of references) resolved.push(await resolveReference(registry, type, reference, options))
+  return wrapRequestErrors('references', () =>
     sourceOf(registry, {
       schemaType: type,
       schema: text,
-      references: settled,
+      references: resolved,
       ...rulesOf({ metadata, ruleSet }),
     }),
   )
 }
 
-async function settleReference(
+async function resolveReference(
   registry: RegistryClient,
   type: FormatType,
   reference: ReferenceDefinition,
@@ -57,10 +57,10 @@ async function settleReference(
 ): Promise<RegisteredReference> {
   if (!('text' in reference)) return reference
   const { name, subject = name, text, references = [] } = reference
-  const { references: deeper = [] } = await settleDefinition(registry, { type, text, references }, options)
-  const schema = { schemaType: type, schema: text, ...(deeper.length > 0 ? { references: deeper } : {}) }
+  const { references: transitive = [] } = await resolveDefinition(registry, { type, text, references }, options)
+  const schema = { schemaType: type, schema: text, ...(transitive.length > 0 ? { references: transitive } : {}) }
   const { policy, normalize } = options
-  return asked(`reference '${name}'`, async () => {
+  return wrapRequestErrors(`reference '${name}'`, async () => {
     if (policy === 'auto-register') await registry.register(subject, schema, { normalize })
     const { version } = await registry.lookup(subject, schema, { normalize })
     return { name, subject, version }

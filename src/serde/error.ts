@@ -35,7 +35,7 @@ export class SerdeError extends UserError<SerdeErrorCode> {
 }
 
 /** Converts a `SchemaError` of `run` to a `SerdeError` with this code. */
-export function checked<Result>(code: 'invalid_schema' | 'invalid_data', run: () => Result): Result {
+export function wrapSchemaErrors<Result>(code: 'invalid_schema' | 'invalid_data', run: () => Result): Result {
   try {
     return run()
   } catch (error) {
@@ -44,10 +44,10 @@ export function checked<Result>(code: 'invalid_schema' | 'invalid_data', run: ()
   }
 }
 
-/** Converts a failed registry request to a `SerdeError`. `what` is the subject of the message. */
-export async function asked<Result>(what: string, ask: () => Promise<Result>): Promise<Result> {
+/** Converts a failed registry request to a `SerdeError`. `what` is the start of the error message. */
+export async function wrapRequestErrors<Result>(what: string, request: () => Promise<Result>): Promise<Result> {
   try {
-    return await ask()
+    return await request()
   } catch (error) {
     if (!(error instanceof RequestError)) throw error
     throw new SerdeError(error.retriable ? 'unavailable' : 'refused', `${what}: ${error.message}`, { cause: error })

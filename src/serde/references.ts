@@ -6,15 +6,15 @@ export async function resolveReferences(
   registry: RegistryClient,
   references: readonly RegisteredReference[] = [],
   found: Map<string, Dependency> = new Map(),
-  entered: Set<string> = new Set(),
+  visited: Set<string> = new Set(),
 ): Promise<readonly Dependency[]> {
   for (const reference of references) {
-    if (entered.has(reference.name)) continue
-    entered.add(reference.name)
-    const { schema, references: deeper } = await registry.version(reference.subject, reference.version, {
+    if (visited.has(reference.name)) continue
+    visited.add(reference.name)
+    const { schema, references: transitive } = await registry.version(reference.subject, reference.version, {
       deleted: true,
     })
-    await resolveReferences(registry, deeper, found, entered)
+    await resolveReferences(registry, transitive, found, visited)
     found.set(reference.name, { ...reference, text: schema })
   }
   return [...found.values()]

@@ -8,7 +8,7 @@ import type {
   SchemaRuleSet,
 } from '../clients/registry.ts'
 import type { FormatType, ParsedSchema, SchemaSource } from '../formats/format.ts'
-import { asked, checked, SerdeError } from './error.ts'
+import { SerdeError, wrapRequestErrors, wrapSchemaErrors } from './error.ts'
 import { resolveReferences } from './references.ts'
 import type { SchemaId } from './wire-format.ts'
 
@@ -54,43 +54,43 @@ export async function findWriteSchema<Parsed extends ParsedSchema>(
   options: SchemaIdOptions & { readonly parse: Parse<Parsed> },
 ): Promise<WriteSchema<Parsed>> {
   const { policy, normalize, strict, parse } = options
-  return asked(`schema of subject '${subject}'`, async () => {
+  return wrapRequestErrors(`schema of subject '${subject}'`, async () => {
     if (typeof policy === 'object') {
       const source = await sourceOf(registry, await registry.byId(policy.id))
       const parsed = await parse(source, 'loose')
-      if (strict && own !== undefined) refuseIncompatible(`schema ${policy.id}`, parsed, own.parsed)
+      if (strict && own !== undefined) rejectIncompatible(`schema ${policy.id}`, parsed, own.parsed)
       return { id: policy.id, parsed, source, stored: source }
     }
     if (policy !== 'use-latest' && own !== undefined) {
-      const { id, stored } = await placeOf(registry, subject, own.source, { policy, normalize })
+      const { id, stored } = await registerOrLookUp(registry, subject, own.source, { policy, normalize })
       return { parsed: own.parsed, source: own.source, id, stored }
     }
     const latest = await registry.latest(subject)
     const source = await sourceOf(registry, latest)
     const parsed = await parse(source, 'loose')
-    if (strict && own !== undefined) refuseIncompatible(`the latest schema of subject '${subject}'`, parsed, own.parsed)
+    if (strict && own !== undefined) rejectIncompatible(`the latest schema of subject '${subject}'`, parsed, own.parsed)
     return { id: latest.id, parsed, source, stored: latest }
   })
 }
 
 /** Registers or looks up a schema, according to the policy. */
-async function placeOf(
+async function registerOrLookUp(
   registry: RegistryClient,
   subject: string,
   source: SourcedSchema,
   { policy, normalize }: { readonly policy: SchemaIdPolicy; readonly normalize: boolean },
 ): Promise<Pick<WriteSchema<ParsedSchema>, 'id' | 'stored'>> {
   const schema = toNewSchema(source)
-  const known: Registered & Partial<NewSchema> =
+  const registered: Registered & Partial<NewSchema> =
     policy === 'auto-register'
       ? await registry.register(subject, schema, { normalize })
       : await registry.lookup(subject, schema, { normalize })
-  return { id: known.id, stored: known.schema === undefined ? undefined : known }
+  return { id: registered.id, stored: registered.schema === undefined ? undefined : registered }
 }
 
 /** Fetches a schema by its id, with the texts of its references. */
 export function fetchSchema(registry: RegistryClient, id: SchemaId): Promise<SourcedSchema> {
-  return asked(`schema ${id}`, async () => sourceOf(registry, await fetchRegisteredSchema(registry, id)))
+  return wrapRequestErrors(`schema ${id}`, async () => sourceOf(registry, await fetchRegisteredSchema(registry, id)))
 }
 
 export function fetchRegisteredSchema(registry: RegistryClient, id: SchemaId): Promise<SchemaById> {
@@ -124,10 +124,11 @@ function toNewSchema({ type, text, references = [], metadata, ruleSet }: Sourced
   }
 }
 
-function refuseIncompatible(which: string, given: ParsedSchema, own: ParsedSchema): void {
-  const misfit = (reason: string) => new SerdeError('incompatible', `${which} does not fit the records: ${reason}`)
-  if (given.type !== own.type) throw misfit(`it is ${given.type}, not ${own.type}`)
+function rejectIncompatible(which: string, given: ParsedSchema, own: ParsedSchema): void {
+  const incompatible = (reason: string) =>
+    new SerdeError('incompatible', `${which} is incompatible with the given schema: ${reason}`)
+  if (given.type !== own.type) throw incompatible(`it is ${given.type}, not ${own.type}`)
   const roles = { reader: 'latest', writer: 'record' }
-  const [first] = checked('invalid_schema', () => given.incompatibilities(own, { roles }))
-  if (first) throw misfit(first.message)
+  const [first] = wrapSchemaErrors('invalid_schema', () => given.incompatibilities(own, { roles }))
+  if (first) throw incompatible(first.message)
 }

@@ -2,9 +2,9 @@ import { BoundedMap, getOrFetch } from '../clients/bounded-map.ts'
 import type { Endpoint } from '../clients/http.ts'
 import { createRegistryClient } from '../clients/registry.ts'
 import type { FormatType, ParsedSchema } from '../formats/format.ts'
-import { type DataCodec, loadLanguage, type PayloadCodec } from './codec.ts'
-import { type SchemaDefinition, settleDefinition } from './definition.ts'
-import { asked, checked, SerdeError } from './error.ts'
+import { type DataCodec, loadSerdeFormat, type PayloadCodec } from './codec.ts'
+import { resolveDefinition, type SchemaDefinition } from './definition.ts'
+import { SerdeError, wrapRequestErrors, wrapSchemaErrors } from './error.ts'
 import { type EncryptionOptions, openDekStore } from './rules/encryption-options.ts'
 import { openSchemaRules, type SchemaRules, type SubjectOfValue, type TransformFields } from './rules/schema-rules.ts'
 import { fetchSchema, findWriteSchema, type SchemaIdPolicy, type SourcedSchema } from './schema-id.ts'
@@ -76,7 +76,7 @@ export interface Deserializer<Value = unknown> {
 }
 
 /** The application's schema, with references resolved. */
-type Own = { readonly source: SourcedSchema; readonly parsed: ParsedSchema; readonly codec: DataCodec }
+type OwnSchema = { readonly source: SourcedSchema; readonly parsed: ParsedSchema; readonly codec: DataCodec }
 type Write = (value: unknown) => Buffer | Promise<Buffer>
 type Read = (data: Buffer, topic: string | undefined) => unknown
 
@@ -85,30 +85,30 @@ export function createSerializer<Value = unknown>(options: SerializerOptions): S
   const registry = createRegistryClient(options.registry)
   const { schema, policy = 'auto-register', normalize = false, strict = true, message, validate = true } = options
   if (schema === undefined && policy !== 'use-latest') {
-    throw new SerdeError('invalid_schema', `the policy ${policy} needs a schema`)
+    throw new SerdeError('invalid_schema', `the policy ${policy} requires a schema`)
   }
   const subjectOf = subjectNaming(options.subjectName ?? 'TopicName', options.isKey ?? false)
-  const owns = new BoundedMap<SchemaDefinition, Promise<Own>>(1)
+  const ownSchemas = new BoundedMap<SchemaDefinition, Promise<OwnSchema>>(1)
   const writers = new BoundedMap<string, Promise<Write>>(options.subjectsMax ?? 1_000)
   const deks = openDekStore(options.registry, options.encryption)
-  const own = async () => schema && getOrFetch(owns, schema, () => openOwn(schema))
+  const loadOwnSchema = async () => schema && getOrFetch(ownSchemas, schema, () => openOwnSchema(schema))
 
-  async function openOwn(definition: SchemaDefinition): Promise<Own> {
-    const source = await settleDefinition(registry, definition, { policy, normalize })
-    const language = await loadLanguage(definition.type)
-    const parsed = language.parse(source, 'strict')
-    return { source, parsed, codec: language.codec(source, { message, validate }) }
+  async function openOwnSchema(definition: SchemaDefinition): Promise<OwnSchema> {
+    const source = await resolveDefinition(registry, definition, { policy, normalize })
+    const format = await loadSerdeFormat(definition.type)
+    const parsed = format.parse(source, 'strict')
+    return { source, parsed, codec: format.codec(source, { message, validate }) }
   }
 
-  async function openWriter(subject: string, ours: Own | undefined): Promise<Write> {
-    const written = await findWriteSchema(registry, subject, ours, { policy, normalize, strict, parse })
+  async function openWriter(subject: string, own: OwnSchema | undefined): Promise<Write> {
+    const written = await findWriteSchema(registry, subject, own, { policy, normalize, strict, parse })
     const { id, source } = written
     const codec =
-      source === ours?.source ? ours.codec : (await loadLanguage(source.type)).codec(source, { message, validate })
+      source === own?.source ? own.codec : (await loadSerdeFormat(source.type)).codec(source, { message, validate })
     // The registry may have added rules to the schema. Readers apply the stored rules, so the writer must too.
-    const stored = written.stored ?? (await asked(`schema ${id}`, () => registry.byId(id, subject)))
+    const stored = written.stored ?? (await wrapRequestErrors(`schema ${id}`, () => registry.byId(id, subject)))
     const rules = openSchemaRules(stored, 'WRITE', deks)
-    const encode = (value: unknown) => checked('invalid_data', () => codec.encode(value))
+    const encode = (value: unknown) => wrapSchemaErrors('invalid_data', () => codec.encode(value))
     if (rules === undefined) return (value) => frame(id, codec.head, encode(value))
     return async (value) => {
       const ruled = await rules.transformValue(value, () => subject, fieldsOf(codec))
@@ -119,9 +119,9 @@ export function createSerializer<Value = unknown>(options: SerializerOptions): S
   return {
     async serialize(topic, value) {
       if (value === null) return null
-      const ours = await own()
-      const subject = subjectOf(topic, message ?? ours?.codec.recordName)
-      const write = await getOrFetch(writers, subject, () => openWriter(subject, ours))
+      const own = await loadOwnSchema()
+      const subject = subjectOf(topic, message ?? own?.codec.recordName)
+      const write = await getOrFetch(writers, subject, () => openWriter(subject, own))
       return write(value)
     },
   }
@@ -150,12 +150,12 @@ export function createDeserializer<Value = unknown>(options: DeserializerOptions
       throw new SerdeError('wrong_format', `schema ${id} is ${source.type}, not ${type}`)
     }
     const reader =
-      readerSchema && (await settleDefinition(registry, readerSchema, { policy: 'look-up', normalize: false }))
-    const codec = (await loadLanguage(source.type)).codec(source, { reader, validate })
+      readerSchema && (await resolveDefinition(registry, readerSchema, { policy: 'look-up', normalize: false }))
+    const codec = (await loadSerdeFormat(source.type)).codec(source, { reader, validate })
     const rules = openSchemaRules(source, 'READ', deks)
     return (data, topic) => {
-      const opened = checked('invalid_data', () => codec.open(data))
-      if (rules === undefined) return checked('invalid_data', () => opened.codec.decode(opened.payload))
+      const opened = wrapSchemaErrors('invalid_data', () => codec.open(data))
+      if (rules === undefined) return wrapSchemaErrors('invalid_data', () => opened.codec.decode(opened.payload))
       return readRuled(rules, opened, () => subjectFor(topic, codec.recordName))
     }
   }
@@ -174,13 +174,13 @@ type Opened = { readonly payload: Buffer; readonly codec: PayloadCodec }
 
 async function readRuled(rules: SchemaRules, { payload, codec }: Opened, subject: SubjectOfValue): Promise<unknown> {
   const plain = await rules.transformPayload(payload, subject)
-  const written = checked('invalid_data', () => codec.decodeWritten(plain))
+  const written = wrapSchemaErrors('invalid_data', () => codec.decodeWritten(plain))
   const ruled = await rules.transformValue(written, subject, fieldsOf(codec))
-  return checked('invalid_data', () => codec.resolve(ruled))
+  return wrapSchemaErrors('invalid_data', () => codec.resolve(ruled))
 }
 
 function fieldsOf(codec: PayloadCodec): TransformFields {
-  return (value, transform) => checked('invalid_data', () => codec.transformFields(value, transform))
+  return (value, transform) => wrapSchemaErrors('invalid_data', () => codec.transformFields(value, transform))
 }
 
 /**
@@ -192,5 +192,5 @@ function framed(bytes: Uint8Array, head: ReturnType<typeof unframeHeader>): Retu
 }
 
 async function parse(source: SourcedSchema, validation: 'strict' | 'loose'): Promise<ParsedSchema> {
-  return (await loadLanguage(source.type)).parse(source, validation)
+  return (await loadSerdeFormat(source.type)).parse(source, validation)
 }

@@ -23,5 +23,5 @@ export function subjectNaming(strategy: SubjectNameStrategy, isKey: boolean): Su
 
 function named(recordName: string | undefined, topic: string): string {
   if (recordName !== undefined) return recordName
-  throw new SerdeError('nameless', `topic '${topic}': this subject name strategy needs a schema with a name`)
+  throw new SerdeError('nameless', `topic '${topic}': this subject name strategy requires a schema with a name`)
 }

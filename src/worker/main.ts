@@ -46,13 +46,13 @@ export type WorkerDependencies = {
   readonly broker: Broker
   readonly logger: Logger
   readonly metrics: Metrics
-  /** Whether a task thread is started together with the worker, so that the first task does not wait for one. Default: no. */
+  /** Whether a task thread is started together with the worker, so that the first task starts faster. Default: false. */
   readonly isWarm?: boolean
   /** Opens the plugins. Default: in processes of their own. */
   readonly openPlugins?: (options: ProcessPluginHostOptions) => Promise<LoadedPluginHost>
-  /** Files and directories of the worker that no setting names, such as its configuration file; connectors may not use them. */
+  /** Files and directories of the worker that no setting names, such as its configuration file. Connectors may not use them. */
   readonly ownFiles?: readonly string[]
-  /** Called with the name of a connector whose configuration, target state or status changed, whoever changed it. */
+  /** Called with the name of a connector whose configuration, target state or status changed, on any worker. */
   readonly onChange?: (connector: string) => void
   /**
    * Called when the worker can no longer follow a storage topic. From then on it is not ready and its writes fail, and the
@@ -61,13 +61,13 @@ export type WorkerDependencies = {
   readonly onFailed?: (error: Error) => void
 }
 
-/** As long as Kafka Connect's. */
+/** The same as in Kafka Connect. */
 const REQUEST_TIMEOUT_MS = 90_000
 const HEALTH_TIMEOUT_MS = 10_000
 /** Time to write the statuses of tasks that have stopped. */
 const STATUS_WRITE_MS_MAX = 5_000
 
-/** What the steps of the start share. */
+/** Passed to each step of the start. */
 type Startup = {
   readonly settings: WorkerSettings
   readonly broker: Broker
@@ -83,8 +83,8 @@ type Startup = {
 }
 
 /**
- * Starts a connector worker on a broker. Resolves when its REST interface answers, it is a member of its group and it has
- * started its share of the work. The caller closes the broker.
+ * Starts a connector worker on a broker. Resolves when its REST API is available, it is a member of its group and it has
+ * started the work that was assigned to it. The caller closes the broker.
  */
 export function startWorker(settings: WorkerSettings, dependencies: WorkerDependencies): Promise<RunningProgram> {
   const { broker, metrics, onChange = () => {}, onFailed = () => {} } = dependencies
@@ -103,7 +103,7 @@ export function startWorker(settings: WorkerSettings, dependencies: WorkerDepend
     const literals = new LiteralSecrets(plugins.catalog, secrets)
     const group = new GroupReference()
     const events = new WorkerEvents()
-    // The first listener: whatever the others log of a record, its secrets are masked.
+    // Registered first, so that the secrets of a record are masked in what later listeners log.
     events.on('configRecord', (record) => literals.apply(record))
     events.on('configRecord', (record) => {
       if (record.kind === 'logger') levels.apply(record, systemClock.nowMs())
@@ -153,7 +153,7 @@ export function startWorker(settings: WorkerSettings, dependencies: WorkerDepend
       tasks: () => runner.taskMetrics(),
       group: group.current,
     })
-    const urls = await serve(startup, { herder, leader, peers })
+    const urls = await startRest(startup, { herder, leader, peers })
     await joinGroup(startup, herder, advertisedUrl(urls[0] ?? '', settings))
     rotateSessionKeys(startup, leader)
     for (const url of urls) logger.info({ url }, 'listening')
@@ -164,13 +164,13 @@ export function startWorker(settings: WorkerSettings, dependencies: WorkerDepend
 function logWarnings(settings: WorkerSettings, logger: Logger): void {
   for (const warning of settings.warnings) logger.warn(warning)
   const keys = ineffectiveKeys(clientSettingsOf(settings), '')
-  if (keys.length > 0) logger.warn({ keys }, 'these settings of Kafka clients have no effect')
+  if (keys.length > 0) logger.warn({ keys }, 'these Kafka client settings have no effect in Weir')
 }
 
 function createPeerClient({ settings, logger, life, stores }: Startup): PeerClient {
   const tls = peerTls(settings)
   const certificates = tls && watchContent({ ...tls, logger })
-  life.onStop('watch over certificates', () => certificates?.close())
+  life.onStop('certificate watcher', () => certificates?.close())
   return new PeerClient({
     session: () => stores.configs.state.session,
     signatureAlgorithm: settings.values['inter.worker.signature.algorithm'],
@@ -179,7 +179,7 @@ function createPeerClient({ settings, logger, life, stores }: Startup): PeerClie
   })
 }
 
-/** Restarts connectors whose placeholders have other values now, where `worker.config.reload.ms` asks for it. */
+/** Restarts connectors whose placeholders have new values, if `worker.config.reload.ms` is set. */
 function watchPlaceholderValues(startup: Startup, herder: Herder, runner: WorkRunner): void {
   const { settings, logger, life, stores, resolver } = startup
   const intervalMs = settings.values['worker.config.reload.ms']
@@ -197,16 +197,16 @@ function watchPlaceholderValues(startup: Startup, herder: Herder, runner: WorkRu
     },
     stopping.signal,
   )
-  life.onStop('watch over placeholders', () => {
+  life.onStop('placeholder watcher', () => {
     stopping.abort()
     return watching
   })
 }
 
-type Served = { readonly herder: Herder; readonly leader: LeaderDuties; readonly peers: PeerClient }
+type RestServices = { readonly herder: Herder; readonly leader: LeaderDuties; readonly peers: PeerClient }
 
-/** Starts the REST server and returns the URLs at which it listens. */
-async function serve(startup: Startup, { herder, leader, peers }: Served): Promise<readonly string[]> {
+/** Starts the REST server and returns the URLs on which it listens. */
+async function startRest(startup: Startup, { herder, leader, peers }: RestServices): Promise<readonly string[]> {
   const { settings, broker, metrics, root, levels, life, group, stores } = startup
   const { values } = settings
   const { configs } = stores
@@ -279,7 +279,7 @@ async function joinGroup(startup: Startup, herder: Herder, url: URL): Promise<vo
   const { settings, broker, logger, life, group, stores } = startup
   const { values } = settings
   const { configs } = stores
-  // Stopped in reverse: tasks stop while this worker is still a member, so that no other worker starts them before.
+  // Stopped in reverse order: tasks stop while this worker is still a member, so that no other worker starts them too early.
   life.onStop('group', () => group.current()?.leave())
   life.onStop('tasks', () => herder.stop(), values['task.shutdown.graceful.timeout.ms'] + STATUS_WRITE_MS_MAX)
   await group.join({

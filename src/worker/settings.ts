@@ -71,7 +71,7 @@ const shape = z.object({
   'connector.client.config.override.allowlist': listSetting().default([]),
   'plugin.path': listSetting().default([]),
   'plugin.discovery': enumSetting(DISCOVERY_MODES).default('hybrid_warn'),
-  // Beyond the original: the JVMs of Java plugins.
+  // Not in Kafka Connect: the JVMs of Java plugins.
   'java.home': text(''),
   'java.host.directory': text(''),
   'java.host.heap.max': z
@@ -81,7 +81,7 @@ const shape = z.object({
     .default('1g'),
   'java.host.options': text(''),
   'java.host.idle.ms': milliseconds(60_000, 2 ** 31 - 1),
-  // Beyond the original: what connectors may be and what they may use.
+  // Not in Kafka Connect: allowed connector classes, and the files and hosts that connectors may use.
   'connector.classes.allowed': listSetting().optional(),
   'connector.classes.denied': listSetting().default([]),
   'connector.paths.allowed': listSetting()
@@ -91,7 +91,7 @@ const shape = z.object({
   'connector.urls.denied': listSetting().optional(),
   'connector.listeners.allowed': listSetting().optional(),
   'worker.config.reload.ms': milliseconds(0),
-  // Beyond the original: the processes of plugin code outside of tasks, and the threads that tasks run in.
+  // Not in Kafka Connect: limits of the processes that run plugin code and tasks.
   'worker.plugin.timeout.ms': integerSetting({ min: 250, max: 3_600_000 }).default(30_000),
   'worker.plugin.load.timeout.ms': integerSetting({ min: 250, max: 3_600_000 }).default(30_000),
   'worker.plugin.memory.mb': integerSetting({ min: 64, max: 1_048_576 }).default(256),
@@ -116,10 +116,10 @@ const shape = z.object({
   ...accessControlShape,
   ...auditLogShape,
   'weir.config.masking': enumSetting(['readonly', 'always']).default('readonly'),
-  // Whoever names one relies on it.
+  // Rejected rather than ignored, because a user may rely on the extension, for example for authentication.
   'rest.extension.classes': text('').refine(
     (classes) => classes === '',
-    'extensions are Java classes; for a log-in set authentication.method=BASIC',
+    'REST extensions are Java classes, which Weir does not run; for authentication set authentication.method=BASIC',
   ),
 })
 
@@ -139,7 +139,7 @@ export const pluginSettings = shape.pick({
   'worker.thread.blocked.max.ms': true,
 })
 
-/** Read with other keys, by the parts that know them. */
+/** Prefixes of keys that other modules read. */
 const PASS_THROUGH = [
   'key.converter.',
   'value.converter.',
@@ -169,23 +169,23 @@ const PASS_THROUGH = [
   'internal.',
 ]
 
-/** What the original and its images have, and why it changes nothing here. */
+/** Settings of Kafka Connect and its images that have no effect in Weir, and the reason. */
 const WITHOUT_EFFECT = {
-  'worker.sync.timeout.ms': 'a worker reads the config topic to its end before it takes work, however long that takes',
-  'worker.unsync.backoff.ms': 'a worker that lags behind stays in its group',
-  'log4j.*': 'the log is JSON on standard error; PUT /admin/loggers/NAME sets its level',
-  'cub.*': 'the worker itself waits for Kafka',
+  'worker.sync.timeout.ms': 'a worker reads the config topic to its end before it starts work, without a time limit',
+  'worker.unsync.backoff.ms': 'a worker that lags behind the config topic stays in its group',
+  'log4j.*': 'logs are JSON on standard error; PUT /admin/loggers/NAME sets their level',
+  'cub.*': 'the worker waits for Kafka by itself',
 }
 
 export type WorkerSettings = {
   readonly values: z.infer<typeof shape>
-  /** Keys under a prefix that is passed on, and those that nobody knows. */
+  /** Keys with a prefix of `PASS_THROUGH`, and unknown keys. */
   readonly rest: Readonly<Record<string, string>>
-  /** Sentences for the log. */
+  /** Messages for the log. */
   readonly warnings: readonly string[]
-  /** Values of secret keys, and those that stood for placeholders. */
+  /** Values of secret keys, and values of placeholders. */
   readonly secrets: readonly string[]
-  /** Keys of those placeholders: of the environment, variables with what the worker itself logs in with. */
+  /** Keys of those placeholders. For the environment: variables with the worker's own credentials. */
   readonly ownVariables?: readonly string[]
 }
 
@@ -197,38 +197,38 @@ export const workerSettingsSpec: SettingsSpec<typeof shape> = {
   withoutEffect: WITHOUT_EFFECT,
 }
 
-/** Throws a `UserError` that names every wrong value and where it stands. */
+/** Throws a `UserError` that names every invalid value and its source. */
 export function workerSettings(written: readonly Setting[]): WorkerSettings {
   const settings = readSettings(workerSettingsSpec, written)
   const { values } = settings
-  const wrong = accessControlSettingsError(values)
-  if (wrong !== undefined) throw new UserError('invalid_settings', wrong)
+  const contradiction = accessControlSettingsError(values)
+  if (contradiction !== undefined) throw new UserError('invalid_settings', contradiction)
   const unsigned = unsignedRequests(values)
   return unsigned === undefined ? settings : { ...settings, warnings: [...settings.warnings, unsigned] }
 }
 
-/** Whether workers have to sign what they ask each other, whatever the group's protocol is. */
+/** Whether unsigned requests of other workers are rejected, whatever the group protocol is. */
 export function mustRefuseUnsigned(values: WorkerSettings['values']): boolean {
   return requiresAuthentication(values) && values['inter.worker.requests.unsigned'] === 'refuse'
 }
 
 /**
- * A warning where requests between workers are open to everybody in spite of a log-in. Throws a `UserError` where that was
- * not asked for.
+ * Returns a warning when clients without credentials can send the requests of workers although authentication is required.
+ * Throws a `UserError` unless the configuration allows it explicitly.
  */
 function unsignedRequests(values: WorkerSettings['values']): string | undefined {
   if (!requiresAuthentication(values) || values['connect.protocol'] !== 'compatible') return undefined
-  const gap = `connect.protocol=compatible does not sign requests between workers, so that anybody could send them in spite of authentication.method=${values['authentication.method'].join(',')}`
+  const gap = `connect.protocol=compatible does not sign requests between workers, so anyone can send them although authentication.method=${values['authentication.method'].join(',')}`
   if (values['inter.worker.requests.unsigned'] === 'allow') return gap
   throw new UserError(
     'invalid_settings',
-    `${gap}: set connect.protocol=sessioned on every worker, or inter.worker.requests.unsigned=allow where nobody else reaches the workers`,
+    `${gap}: set connect.protocol=sessioned on every worker, or inter.worker.requests.unsigned=allow if the network lets only workers reach each other`,
   )
 }
 
 /**
- * Settings of the container images of the original: `CONNECT_` and the key in upper case. Kubernetes writes addresses of
- * a Service called `connect` under the same prefix; those are no settings.
+ * Settings from environment variables, as in the container images of Kafka Connect: `CONNECT_` and the key in upper case.
+ * Variables that Kubernetes sets for a Service named `connect` have the same prefix and are ignored.
  */
 export function workerEnvironmentSettings(
   environment: Readonly<Record<string, string | undefined>>,

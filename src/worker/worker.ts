@@ -121,20 +121,20 @@ export class Worker {
     await Promise.all(this.topics(name).map((topic) => statuses.delete({ kind: 'topic', connector: name, topic })))
   }
 
-  /** Returns the stored connector; it starts afterwards. */
+  /** Returns the stored connector, which starts afterwards. */
   async create(
     name: string,
     config: WrittenConfig,
     view: ConfigView,
     target?: StoredTargetState,
   ): Promise<ConnectorInfo> {
-    const valid = await this.#validate(name, config)
+    const validated = await this.#validate(name, config)
     return this.#serialize(name, async () => {
       if (this.#services.configs.state.connector(name)) {
         throw new WorkerError('connector_exists', `Connector ${name} already exists`)
       }
-      await this.#services.configs.putConnector(name, valid, target)
-      return this.#stored(name, valid, view)
+      await this.#services.configs.putConnector(name, validated, target)
+      return this.#stored(name, validated, view)
     })
   }
 
@@ -143,11 +143,11 @@ export class Worker {
     config: WrittenConfig,
     view: ConfigView,
   ): Promise<{ readonly created: boolean; readonly info: ConnectorInfo }> {
-    const valid = await this.#validate(name, config)
+    const validated = await this.#validate(name, config)
     return this.#serialize(name, async () => {
       const created = this.#services.configs.state.connector(name) === undefined
-      await this.#services.configs.putConnector(name, valid)
-      return { created, info: this.#stored(name, valid, view) }
+      await this.#services.configs.putConnector(name, validated)
+      return { created, info: this.#stored(name, validated, view) }
     })
   }
 
@@ -157,9 +157,9 @@ export class Worker {
       const merged = Object.entries({ ...this.#require(name).config, ...patch })
       const config = inJavaOrder(Object.fromEntries(merged.filter(([key]) => patch[key] !== null)))
       // As in Kafka Connect, a patch may change the key `name`; the resource keeps its name.
-      const valid = await this.#valid(name, config)
-      await this.#services.configs.putConnector(name, valid)
-      return this.#stored(name, valid, view)
+      const validated = await this.#validateOrThrow(name, config)
+      await this.#services.configs.putConnector(name, validated)
+      return this.#stored(name, validated, view)
     })
   }
 
@@ -179,7 +179,7 @@ export class Worker {
     })
   }
 
-  /** Restarts only the connector unless a flag is set; with a flag, returns at once what will be restarted. */
+  /** Without a flag, restarts only the connector. With a flag, returns immediately with the states that the restart sets. */
   async restart(
     name: string,
     { includeTasks, onlyFailed }: { readonly includeTasks: boolean; readonly onlyFailed: boolean },
@@ -218,8 +218,8 @@ export class Worker {
   }
 
   /**
-   * Resolves placeholders only for clients that may create connectors, and never returns their values. For others a value with
-   * a placeholder is accepted unchecked.
+   * Resolves placeholders only for users who may create connectors, and never returns their values. For other users, values
+   * with placeholders are accepted without validation.
    */
   async validate(written: WrittenConfig, { resolves }: { readonly resolves: boolean }): Promise<ConfigInfos> {
     if (!resolves) return validateUnresolved(written, (config) => this.#validateWritten(config))
@@ -239,16 +239,14 @@ export class Worker {
     return validateConnector(config, this.#services.validation)
   }
 
-  /** `meant` is the written configuration with stored secrets in place of their masks. */
-  async #validateResolved(written: WrittenConfig, meant: WrittenConfig): Promise<ConfigInfos> {
-    const resolved = await this.#services.resolver.resolve(withoutNulls(meant)).catch((error: unknown) => {
+  /** `unmaskedConfig` is the written configuration with stored secrets in place of their masks. */
+  async #validateResolved(written: WrittenConfig, unmaskedConfig: WrittenConfig): Promise<ConfigInfos> {
+    const resolved = await this.#services.resolver.resolve(withoutNulls(unmaskedConfig)).catch((error: unknown) => {
       throw new WorkerError('invalid_config', messageOf(error), { cause: error })
     })
-    const unmasked = Object.entries(withoutNulls(meant)).filter(([key, value]) => written[key] !== value)
-    const filledIn = new Map([...resolved.placeholderValues, ...unmasked])
-    return validateResolved(written, { ...resolved, placeholderValues: filledIn }, (config) =>
-      this.#validateWritten(config),
-    )
+    const restored = Object.entries(withoutNulls(unmaskedConfig)).filter(([key, value]) => written[key] !== value)
+    const placeholderValues = new Map([...resolved.placeholderValues, ...restored])
+    return validateResolved(written, { ...resolved, placeholderValues }, (config) => this.#validateWritten(config))
   }
 
   #withStoredSecrets(name: string, written: WrittenConfig) {
@@ -263,10 +261,10 @@ export class Worker {
         `Connector name configuration (${written['name']}) doesn't match connector name in the URL (${name})`,
       )
     }
-    return this.#valid(name, config)
+    return this.#validateOrThrow(name, config)
   }
 
-  async #valid(name: string, written: WrittenConfig): Promise<RawConfig> {
+  async #validateOrThrow(name: string, written: WrittenConfig): Promise<RawConfig> {
     checkStorageLimits(name, withoutNulls(written))
     const { config, unknown } = this.#withStoredSecrets(name, written)
     rejectMasks(unknown)

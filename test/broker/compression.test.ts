@@ -5,7 +5,7 @@ import { compress, compressionNumber, decompress } from '../../src/broker/compre
 
 const CODECS: readonly Compression[] = ['gzip', 'snappy', 'lz4', 'zstd']
 
-it.each(CODECS)('%s gives back what it was given', async (codec) => {
+it.each(CODECS)('%s decompresses what it has compressed', async (codec) => {
   await fc.assert(
     fc.asyncProperty(fc.uint8Array({ maxLength: 5_000 }), fc.integer({ min: 1, max: 60 }), async (part, times) => {
       const bytes = Buffer.concat(Array.from({ length: times }, () => part))
@@ -16,26 +16,26 @@ it.each(CODECS)('%s gives back what it was given', async (codec) => {
   )
 })
 
-it.each(CODECS)('%s says that bytes are damaged', async (codec) => {
+it.each(CODECS)('%s reports damaged bytes', async (codec) => {
   const damaged = Buffer.from('this is nothing that a codec wrote, by any means')
   await expect(decompress(compressionNumber(codec), damaged)).rejects.toMatchObject({ code: 'corrupt_batch' })
 })
 
-it('reads the blocks in which Java writes snappy', async () => {
+it('reads the block format in which Java writes snappy', async () => {
   const blocks = await Promise.all(['one ', 'two ', 'three'].map((text) => compress('snappy', Buffer.from(text))))
   const header = blocks[0]!.subarray(0, 16)
   const stream = Buffer.concat([header, ...blocks.map((block) => block.subarray(16))])
   expect(String(await decompress(compressionNumber('snappy'), stream))).toBe('one two three')
 })
 
-it('refuses a codec that nobody knows', async () => {
+it('rejects an unknown codec', async () => {
   await expect(decompress(7, Buffer.alloc(3))).rejects.toMatchObject({ code: 'unsupported' })
 })
 
 it.each<readonly [what: string, codec: Compression, bytes: () => Promise<Buffer> | Buffer]>([
-  ['a block of snappy that claims 4 GB', 'snappy', () => Buffer.from([0xff, 0xff, 0xff, 0xff, 0x0f, 0x00, 0x61])],
-  ['blocks of lz4 that grow to 280 MiB', 'lz4', () => lz4Frame(70, 16 * 1024)],
-])('refuses %s before it takes the memory', async (_, codec, bytes) => {
+  ['a snappy block that declares 4 GB', 'snappy', () => Buffer.from([0xff, 0xff, 0xff, 0xff, 0x0f, 0x00, 0x61])],
+  ['lz4 blocks that decompress to 280 MiB', 'lz4', () => lz4Frame(70, 16 * 1024)],
+])('rejects %s before it allocates memory', async (_, codec, bytes) => {
   await expect(decompress(compressionNumber(codec), await bytes())).rejects.toMatchObject({
     code: 'corrupt_batch',
     message: expect.stringContaining('the decompressed size exceeds 268435456 bytes'),

@@ -10,23 +10,23 @@ import { silentLogger } from '../../src/config/logger.ts'
 import { describeBroker } from '../contract/broker.ts'
 
 const logger = silentLogger()
-let home: BrokerBackend
+let backend: BrokerBackend
 
 beforeAll(async () => {
-  home = await openEmbeddedBackend(':memory:', { logger })
+  backend = await openEmbeddedBackend(':memory:', { logger })
 })
-afterAll(() => home.close())
+afterAll(() => backend.close())
 
 async function address(): Promise<BrokerAddress> {
   const { port1, port2 } = new MessageChannel()
-  serveBackend(home, port1)
+  serveBackend(backend, port1)
   return { kind: 'thread', port: port2 }
 }
 
-describeBroker('the embedded broker', async () => createBrokerClient(unowned(home), { logger, address }))
-describeBroker('the embedded broker, over a port', async () => openBroker(await address(), { logger }))
+describeBroker('embedded broker', async () => createBrokerClient(unowned(backend), { logger, address }))
+describeBroker('embedded broker in another thread', async () => openBroker(await address(), { logger }))
 
-/** The home outlives the brokers that tests close. */
+/** Keeps the backend open when a test closes its broker. */
 function unowned(shared: BrokerBackend): BrokerBackend {
   return new Proxy(shared, {
     get: (target, call: keyof BrokerBackend) =>

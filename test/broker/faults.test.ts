@@ -13,19 +13,19 @@ const PROPERTY_TIMEOUT_MS = 60_000
 const faults = (...kinds: Fault[]) =>
   fc.array(fc.oneof({ weight: 2, arbitrary: fc.constant<Fault>('none') }, fc.constantFrom(...kinds)), { maxLength: 40 })
 
-describe('a producer', () => {
+describe('Producer on a faulty broker', () => {
   it(
-    'stores every record once and in order, whatever happens to its calls',
+    'stores every record exactly once and in order',
     async () => {
       const calls = fc.array(fc.integer({ min: 1, max: 30 }), { minLength: 1, maxLength: 12 })
       await fc.assert(
         fc.asyncProperty(calls, faults('broken before', 'broken after', 'not leader'), async (sizes, plan) => {
-          await withBroker(plan, ['produce', 'metadata'], async (broker, calm) => {
+          await withBroker(plan, ['produce', 'metadata'], async (broker, reliable) => {
             const producer = await broker.producer({ batchBytesMax: 300 })
             let number = 0
             const sends = sizes.map((size) => Array.from({ length: size }, () => record(number++)))
             await Promise.all(sends.map((records) => producer.send(records)))
-            expect(await readAll(broker, calm)).toEqual(expected(number))
+            expect(await readAll(broker, reliable)).toEqual(expected(number))
           })
         }),
         { numRuns: 60 },
@@ -35,40 +35,40 @@ describe('a producer', () => {
   )
 
   it(
-    'tells each record that is refused once, and stores all others once and in order, whatever happens to its calls',
+    'reports each rejected record once and stores all others exactly once and in order',
     async () => {
       const calls = fc.array(fc.integer({ min: 1, max: 30 }), { minLength: 1, maxLength: 12 })
-      const refusals = fc.uniqueArray(fc.integer({ min: 0, max: 100 }), { maxLength: 12 })
+      const rejectedValues = fc.uniqueArray(fc.integer({ min: 0, max: 100 }), { maxLength: 12 })
       await fc.assert(
         fc.asyncProperty(
           calls,
-          refusals,
+          rejectedValues,
           faults('broken before', 'broken after', 'not leader'),
-          async (sizes, refused, plan) => {
-            const home = await openHome()
-            const left = [...plan]
-            const strict = createStrictBackend(home, (value) => refused.includes(Number(value)))
+          async (sizes, rejected, plan) => {
+            const backend = await openBackend()
+            const remaining = [...plan]
+            const strict = createStrictBackend(backend, (value) => rejected.includes(Number(value)))
             const broker = brokerOf(
-              createFaultyBackend(strict, (call) => (call === 'produce' ? (left.shift() ?? 'none') : 'none')),
+              createFaultyBackend(strict, (call) => (call === 'produce' ? (remaining.shift() ?? 'none') : 'none')),
             )
             const producer = await broker.producer({ batchBytesMax: 300 })
             let number = 0
-            const told: string[] = []
+            const reported: string[] = []
             const sends = sizes.map((size) => Array.from({ length: size }, () => record(number++)))
             await Promise.all(
               sends.map((records) =>
-                producer.send(records, (index, { code }) => told.push(`${records[index]?.value} ${code}`)),
+                producer.send(records, (index, { code }) => reported.push(`${records[index]?.value} ${code}`)),
               ),
             )
-            const isRefused = (value: string) => refused.includes(Number(value))
+            const isRejected = (value: string) => rejected.includes(Number(value))
             const all = expected(number)
-            expect(await readAll(brokerOf(home))).toEqual(
-              all.map((values) => values.filter((value) => !isRefused(value))),
+            expect(await readAll(brokerOf(backend))).toEqual(
+              all.map((values) => values.filter((value) => !isRejected(value))),
             )
-            expect(told.toSorted()).toEqual(
+            expect(reported.toSorted()).toEqual(
               all
                 .flat()
-                .filter(isRefused)
+                .filter(isRejected)
                 .map((value) => `${value} invalid_record`)
                 .toSorted(),
             )
@@ -81,10 +81,10 @@ describe('a producer', () => {
     PROPERTY_TIMEOUT_MS,
   )
 
-  it('says that a record could not be stored when its time is over, and goes on after it', async () => {
+  it('rejects a record after the delivery timeout and stores later records', async () => {
     let isDown = true
-    const home = await openHome()
-    const faulty = createFaultyBackend(home, (call) => (isDown && call === 'produce' ? 'broken before' : 'none'))
+    const backend = await openBackend()
+    const faulty = createFaultyBackend(backend, (call) => (isDown && call === 'produce' ? 'broken before' : 'none'))
     const broker = brokerOf(faulty)
     const producer = await broker.producer({ deliveryTimeoutMs: 5_000 })
     await expect(producer.send([record(0)])).rejects.toMatchObject({ code: 'timeout' })
@@ -95,9 +95,9 @@ describe('a producer', () => {
   })
 })
 
-describe('a reader', () => {
+describe('Reader on a faulty broker', () => {
   it(
-    'brings every record once and in order, whatever happens to its calls',
+    'returns every record exactly once and in order',
     async () => {
       const counts = fc.integer({ min: 1, max: 200 })
       await fc.assert(
@@ -105,11 +105,11 @@ describe('a reader', () => {
           counts,
           faults('broken before', 'broken after', 'not leader', 'cut short'),
           async (count, plan) => {
-            await withBroker(plan, ['fetch', 'metadata'], async (broker, calm) => {
+            await withBroker(plan, ['fetch', 'metadata'], async (broker, reliable) => {
               const producer = await broker.producer({ batchBytesMax: 300 })
               for (let number = 0; number < count; number += 7)
                 await producer.send(Array.from({ length: Math.min(7, count - number) }, (_, at) => record(number + at)))
-              expect(await readAll(broker, calm)).toEqual(expected(count))
+              expect(await readAll(broker, reliable)).toEqual(expected(count))
             })
           },
         ),
@@ -120,9 +120,9 @@ describe('a reader', () => {
   )
 })
 
-describe('a consumer', () => {
+describe('Consumer on a faulty broker', () => {
   it(
-    'reads on where its group committed, whatever happens to its calls',
+    'continues at the committed offset of its group',
     async () => {
       const calls: readonly (keyof BrokerBackend)[] = [
         'joinGroup',
@@ -138,7 +138,7 @@ describe('a consumer', () => {
             const producer = await broker.producer()
             await producer.send(Array.from({ length: 30 }, (_, number) => record(number)))
             await broker.groups.setOffsets('g', [{ topic: 't', partition: 0, offset: 4 }])
-            // Whose answer to a join was lost finds its place again by its instance id.
+            // The instance id lets a member whose join response was lost rejoin as the same member.
             const consumer = await broker.consumer({ groupId: 'g', instanceId: 'i', topics: ['t'] })
             expect(await valuesOf(consumer, 26)).toEqual(
               expected(30).map((values, at) => (at === 0 ? values.slice(4) : values)),
@@ -151,54 +151,54 @@ describe('a consumer', () => {
     PROPERTY_TIMEOUT_MS,
   )
 
-  it('does not forget what it was given when nobody could say where to begin', async () => {
-    const home = await openHome()
-    let asked = 0
-    const isRefused = (call: keyof BrokerBackend) => call === 'groupOffsets' && ++asked <= 3
-    const broker = brokerOf(createFaultyBackend(home, (call) => (isRefused(call) ? 'not leader' : 'none')))
+  it('keeps its assignment while the committed offsets cannot be fetched', async () => {
+    const backend = await openBackend()
+    let attempts = 0
+    const isRejected = (call: keyof BrokerBackend) => call === 'groupOffsets' && ++attempts <= 3
+    const broker = brokerOf(createFaultyBackend(backend, (call) => (isRejected(call) ? 'not leader' : 'none')))
     const producer = await broker.producer()
     await producer.send([record(0), record(1), record(2)])
     const consumer = await broker.consumer({ groupId: 'g', topics: ['t'] })
     expect(await valuesOf(consumer, 3)).toEqual(expected(3))
-    expect(asked).toBe(4)
+    expect(attempts).toBe(4)
     await broker.close()
   })
 })
 
-/** A topic `t` on a home whose `calls` go wrong by `plan`, one after the other; after its end all is well. */
+/** Creates a topic `t` on a backend whose `calls` have the faults of `plan`, in order. Calls after its end succeed. */
 async function withBroker(
   plan: readonly Fault[],
   calls: readonly (keyof BrokerBackend)[],
-  use: (broker: Broker, calm: Broker) => Promise<void>,
+  use: (broker: Broker, reliable: Broker) => Promise<void>,
 ): Promise<void> {
-  const left = [...plan]
-  const home = await openHome()
+  const remaining = [...plan]
+  const backend = await openBackend()
   const broker = brokerOf(
-    createFaultyBackend(home, (call) => (calls.includes(call) ? (left.shift() ?? 'none') : 'none')),
+    createFaultyBackend(backend, (call) => (calls.includes(call) ? (remaining.shift() ?? 'none') : 'none')),
   )
   try {
-    await use(broker, brokerOf(home))
+    await use(broker, brokerOf(backend))
   } finally {
     await broker.close()
   }
 }
 
-async function openHome(): Promise<BrokerBackend> {
-  const home = await openEmbeddedBackend(':memory:', { logger: silentLogger() })
-  await home.createTopic({ name: 't', partitions: PARTITIONS })
-  return home
+async function openBackend(): Promise<BrokerBackend> {
+  const backend = await openEmbeddedBackend(':memory:', { logger: silentLogger() })
+  await backend.createTopic({ name: 't', partitions: PARTITIONS })
+  return backend
 }
 
-function brokerOf(home: BrokerBackend): Broker {
+function brokerOf(backend: BrokerBackend): Broker {
   const address = () => Promise.reject(new Error('it has no address'))
-  return createBrokerClient(home, { logger: silentLogger(), clock: fastClock(), address })
+  return createBrokerClient(backend, { logger: silentLogger(), clock: fastClock(), address })
 }
 
 function record(number: number): NewRecord {
   return { topic: 't', partition: number % PARTITIONS, key: null, value: Buffer.from(String(number)) }
 }
 
-/** Values by partition, when so many records were written. */
+/** The expected values of each partition after this number of records. */
 function expected(count: number): string[][] {
   const numbers = Array.from({ length: count }, (_, number) => number)
   return Array.from({ length: PARTITIONS }, (_, partition) =>
@@ -206,9 +206,9 @@ function expected(count: number): string[][] {
   )
 }
 
-/** Where it ends is asked of `calm`. */
-async function readAll(broker: Broker, calm = broker): Promise<string[][]> {
-  const ends = await calm.topics.offsets('t', 'latest')
+/** Reads all values by partition. The end offsets are requested from `reliable`, which has no faults. */
+async function readAll(broker: Broker, reliable = broker): Promise<string[][]> {
+  const ends = await reliable.topics.offsets('t', 'latest')
   const reader = broker.reader()
   reader.seek(ends.map(({ partition }) => ({ topic: 't', partition, offset: 0 })))
   const count = ends.reduce((sum, { offset }) => sum + offset, 0)

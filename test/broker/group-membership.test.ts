@@ -8,8 +8,8 @@ import { FakeClock } from '../support/fake-clock.ts'
 const SESSION_MS = 10_000
 const HEARTBEAT_MS = 3_000
 
-describe('a member', () => {
-  it('is told that it lost its place when its session is over, also while a heartbeat hangs', async () => {
+describe('group member', () => {
+  it('loses its membership after the session timeout, also while a heartbeat is pending', async () => {
     const { clock, events } = await joined({ heartbeat: () => new Promise(() => undefined) })
     await clock.advance(SESSION_MS - 1)
     expect(events).toEqual(['joined 1'])
@@ -17,7 +17,7 @@ describe('a member', () => {
     expect(events).toEqual(['joined 1', 'lost', 'joined 2'])
   })
 
-  it('keeps its place when heartbeats fail for less than a session', async () => {
+  it('keeps its membership when heartbeats fail for less than the session timeout', async () => {
     let isDown = true
     const { clock, events } = await joined({
       heartbeat: async () => {
@@ -30,18 +30,18 @@ describe('a member', () => {
     expect(events).toEqual(['joined 1'])
   })
 
-  it('has a heartbeat interval at least when it could not run for longer than its session', async () => {
-    let answer = (): void => undefined
-    const beaten = () => new Promise<void>((resolve) => (answer = resolve))
-    const { clock, events } = await joined({ heartbeat: beaten }, { sessionTimeoutMs: HEARTBEAT_MS - 1 })
+  it('keeps its membership for at least one heartbeat interval, even if its session timeout is shorter', async () => {
+    let respond = (): void => undefined
+    const heartbeat = () => new Promise<void>((resolve) => (respond = resolve))
+    const { clock, events } = await joined({ heartbeat: heartbeat }, { sessionTimeoutMs: HEARTBEAT_MS - 1 })
     await clock.advance(HEARTBEAT_MS)
     await clock.advance(HEARTBEAT_MS - 1)
-    answer()
+    respond()
     await clock.advance(0)
     expect(events).toEqual(['joined 1'])
   })
 
-  it('leaves its group when it is closed, but not the place that another one took', async () => {
+  it('leaves its group when it is closed, unless another member has replaced it', async () => {
     let isFenced = false
     const { clock, events, left, close } = await joined(
       {
@@ -63,7 +63,7 @@ describe('a member', () => {
   })
 })
 
-/** A member of a group of its own, in a home that knows no more than that. */
+/** Joins a group as its only member, with a backend that implements group calls only. */
 async function joined(
   calls: Pick<BrokerBackend, 'heartbeat'>,
   options: { readonly sessionTimeoutMs?: number; readonly instanceId?: string } = {},
@@ -72,14 +72,14 @@ async function joined(
   const events: string[] = []
   const left: unknown[] = []
   let generation = 0
-  const home = {
+  const backend = {
     joinGroup: async () => ({ generation: ++generation, memberId: 'm', leaderId: 'm', protocol: 'p', members: [] }),
     syncGroup: async () => new Uint8Array(0),
     leaveGroup: async (request: unknown) => void left.push(request),
     ...calls,
   } as unknown as BrokerBackend
   const member = await openGroupMembership(
-    { home, clock, logger: silentLogger(), onClose: () => undefined },
+    { backend: backend, clock, logger: silentLogger(), onClose: () => undefined },
     {
       groupId: 'g',
       protocolType: 'test',

@@ -23,13 +23,13 @@ import { createDamagedBackend, type Damage, damagedAt, flipBit } from '../suppor
 const RECORDS_OF_BATCH = 5
 const BATCHES = 6
 const RECORDS = RECORDS_OF_BATCH * BATCHES
-/** The batch that is damaged where a test names no other. */
+/** The base offset of the damaged batch, unless a test uses another one. */
 const DAMAGED = 15
 
 const numbers = (from: number, to: number) =>
   Array.from({ length: to - from }, (_, at) => String(from + at).padStart(2, '0'))
 
-describe('a reader of a damaged partition', () => {
+describe('LogReader of a damaged partition', () => {
   const changed = (change: (batch: Buffer) => void) => (batch: Buffer) => {
     change(batch)
     return batch
@@ -41,11 +41,23 @@ describe('a reader of a damaged partition', () => {
   }
   const kinds: readonly [kind: string, change: (batch: Buffer) => Uint8Array, reason: RegExp][] = [
     ['a flipped bit in its last record', (batch) => flipBit(batch, batch.length * 8 - 1), /checksum/],
-    ['a flipped bit that hides it', (batch) => flipBit(batch, (ATTRIBUTES_AT + 1) * 8 + 5), /checksum/],
-    ['a format of before Kafka 0.11', (batch) => batch.fill(1, MAGIC_AT, MAGIC_AT + 1), /record format v1 is older/],
-    ['a format that does not exist', (batch) => batch.fill(77, MAGIC_AT, MAGIC_AT + 1), /v77, which does not exist/],
+    [
+      'a flipped bit that marks it as a control batch',
+      (batch) => flipBit(batch, (ATTRIBUTES_AT + 1) * 8 + 5),
+      /checksum/,
+    ],
+    [
+      'a record format older than Kafka 0.11',
+      (batch) => batch.fill(1, MAGIC_AT, MAGIC_AT + 1),
+      /record format v1 is older/,
+    ],
+    ['a format that does not exist', (batch) => batch.fill(77, MAGIC_AT, MAGIC_AT + 1), /unknown record format v77/],
     ['a negative length', changed((batch) => batch.writeInt32BE(-1, LENGTH_AT)), /a length of 11 bytes/],
-    ['a length beyond the answer', changed((batch) => batch.writeInt32BE(2 ** 30, LENGTH_AT)), /ends inside the batch/],
+    [
+      'a length beyond the response',
+      changed((batch) => batch.writeInt32BE(2 ** 30, LENGTH_AT)),
+      /ends inside the batch/,
+    ],
     ['a count of more records than it holds', crcFitting((b) => b.writeInt32BE(4, COUNT_AT)), /bytes follow the last/],
     [
       'a count of more records than offsets',
@@ -54,22 +66,26 @@ describe('a reader of a damaged partition', () => {
     ],
     ['a negative count', crcFitting((b) => b.writeInt32BE(-1, COUNT_AT)), /-1 records for 5 offsets/],
     ['no offsets', crcFitting((b) => b.writeInt32BE(-1, LAST_OFFSET_DELTA_AT)), /5 records for 0 offsets/],
-    ['an offset of before it', changed((b) => b.writeBigInt64BE(3n, BASE_OFFSET_AT)), /offset 3 follows offset 14/],
-    ['an offset far behind it', changed((b) => b.writeBigInt64BE(17n, BASE_OFFSET_AT)), /offset 20 follows offset 21/],
+    ['an offset before its own', changed((b) => b.writeBigInt64BE(3n, BASE_OFFSET_AT)), /offset 3 follows offset 14/],
+    [
+      'an offset far after its own',
+      changed((b) => b.writeBigInt64BE(17n, BASE_OFFSET_AT)),
+      /offset 20 follows offset 21/,
+    ],
     ['a negative offset', changed((batch) => batch.writeBigInt64BE(-9n, BASE_OFFSET_AT)), /first offset is -9/],
     ['an unknown codec', crcFitting((b) => b.writeInt16BE(7, ATTRIBUTES_AT)), /codec 7/],
-    ['a codec that it was not written with', crcFitting((b) => b.writeInt16BE(1, ATTRIBUTES_AT)), /gzip/],
+    ['a codec other than its own', crcFitting((b) => b.writeInt16BE(1, ATTRIBUTES_AT)), /gzip/],
     [
       'a record of negative length',
       crcFitting((b) => b.writeUInt8(0x01, HEADER_BYTES)),
       /does not have the declared length of -1 bytes/,
     ],
     ['records without an end', crcFitting((b) => b.fill(0xff, HEADER_BYTES)), /more than 10 bytes/],
-    ['records of nothing', crcFitting((b) => b.fill(0, HEADER_BYTES)), /does not have the declared length of 0 bytes/],
+    ['records of length 0', crcFitting((b) => b.fill(0, HEADER_BYTES)), /does not have the declared length of 0 bytes/],
   ]
 
   it.each(kinds)(
-    'gives all before %s, then the place and the reason, and never what is behind',
+    'returns all records before %s, then the position and the reason, and none after it',
     async (_, change, reason) => {
       const { reader } = await open(damagedAt(DAMAGED, change))
       const { values, error } = await readOn(reader)
@@ -81,7 +97,7 @@ describe('a reader of a damaged partition', () => {
     },
   )
 
-  it('says so again with every poll, until it is moved', async () => {
+  it('reports the damage at each poll until it seeks to another offset', async () => {
     const { reader } = await open(damagedAt(DAMAGED, (batch) => flipBit(batch, batch.length * 8 - 1)))
     const { error } = await readOn(reader)
     for (let poll = 0; poll < 3; poll++) await expect(reader.poll(0)).rejects.toBe(error)
@@ -95,34 +111,36 @@ describe('a reader of a damaged partition', () => {
     expect((await readOn(reader)).error).toMatchObject({ offset: DAMAGED })
   })
 
-  it('is not tried again behind a damage that a poll of few records has not come to', async () => {
+  it('returns all records before the damage over several polls before it reports the damage', async () => {
     const damage = damagedAt(DAMAGED, (batch) => flipBit(batch, batch.length * 8 - 1))
     const { reader } = await open(damage, { pollRecordsMax: 2 })
     expect(await readOn(reader)).toMatchObject({ values: numbers(0, DAMAGED), error: { offset: DAMAGED } })
   })
 
-  it('says so of an answer that the broker could not read itself', async () => {
-    const home = await filledHome()
+  it('reports damage that the broker has detected', async () => {
+    const backend = await filledBackend()
     const fetch: BrokerBackend['fetch'] = async (request) =>
-      (await home.fetch(request)).map((one) => ({
+      (await backend.fetch(request)).map((one) => ({
         ...one,
         bytes: new Uint8Array(0),
         error: { code: 'corrupt_batch', message: 'reading t-0: CORRUPT_MESSAGE' },
       }))
     const reader = readerOf(
-      new Proxy(home, { get: (_, name: keyof BrokerBackend) => (name === 'fetch' ? fetch : home[name].bind(home)) }),
+      new Proxy(backend, {
+        get: (_, name: keyof BrokerBackend) => (name === 'fetch' ? fetch : backend[name].bind(backend)),
+      }),
     )
     for (let poll = 0; poll < 2; poll++) await expect(readOn(reader)).resolves.toMatchObject({ error: { offset: 0 } })
   })
 
-  it('never waits for the rest of a first batch that is cut off, and never skips it', async () => {
+  it('rejects a truncated first batch: neither waits for the rest nor skips it', async () => {
     const { reader } = await open((batch, offset) => (offset === 0 ? batch.subarray(0, 40) : Buffer.alloc(0)))
     expect(await readOn(reader)).toMatchObject({ values: [], error: { offset: 0, code: 'corrupt_batch' } })
   })
 
-  it('gives a prefix of what was written, whatever is damaged, and says where it ends', async () => {
-    const home = await filledHome()
-    const size = (await home.fetch(FETCH))[0]!.bytes.length / BATCHES
+  it('returns a prefix of the records for any damage and reports where it ends', async () => {
+    const backend = await filledBackend()
+    const size = (await backend.fetch(FETCH))[0]!.bytes.length / BATCHES
     const damages = fc.oneof(
       fc.integer({ min: 0, max: size * 8 - 1 }).map((bit) => (batch: Buffer) => flipBit(batch, bit)),
       fc.integer({ min: 0, max: size - 1 }).map((length) => (batch: Buffer) => batch.subarray(0, length)),
@@ -136,10 +154,10 @@ describe('a reader of a damaged partition', () => {
     let found = 0
     await fc.assert(
       fc.asyncProperty(fc.integer({ min: 0, max: BATCHES - 1 }), damages, async (at, change) => {
-        const reader = readerOf(createDamagedBackend(home, damagedAt(at * RECORDS_OF_BATCH, change)))
+        const reader = readerOf(createDamagedBackend(backend, damagedAt(at * RECORDS_OF_BATCH, change)))
         const { values, error } = await readOn(reader)
         expect(values).toEqual(numbers(0, values.length))
-        // Nobody reads the leader's epoch, which is outside of the checksum.
+        // The leader epoch is not read and not covered by the checksum.
         if (error.code === 'timeout') expect(values.length).toBe(RECORDS)
         else {
           found += 1
@@ -154,7 +172,7 @@ describe('a reader of a damaged partition', () => {
     expect(found).toBeGreaterThan(150)
   })
 
-  it('does not deliver control batches or hidden ones that are damaged as if they were nothing', async () => {
+  it('reports a damaged batch that looks like a control batch', async () => {
     const hide = (batch: Buffer) => {
       batch.writeInt16BE(CONTROL, ATTRIBUTES_AT)
       return batch
@@ -177,15 +195,15 @@ async function open(
   damage: Damage,
   options: PartitionReaderOptions = {},
 ): Promise<{ readonly reader: PartitionReader }> {
-  return { reader: readerOf(createDamagedBackend(await filledHome(), damage), options) }
+  return { reader: readerOf(createDamagedBackend(await filledBackend(), damage), options) }
 }
 
-/** A topic `t` with as many batches of as many records. */
-async function filledHome(): Promise<BrokerBackend> {
-  const home = await openEmbeddedBackend(':memory:', { logger: silentLogger() })
-  onTestFinished(() => home.close())
-  await home.createTopic({ name: 't', partitions: 1 })
-  const producer = await brokerOf(home).producer()
+/** Creates a topic `t` with this number of batches and records per batch. */
+async function filledBackend(): Promise<BrokerBackend> {
+  const backend = await openEmbeddedBackend(':memory:', { logger: silentLogger() })
+  onTestFinished(() => backend.close())
+  await backend.createTopic({ name: 't', partitions: 1 })
+  const producer = await brokerOf(backend).producer()
   for (let from = 0; from < RECORDS; from += RECORDS_OF_BATCH)
     await producer.send(
       numbers(from, from + RECORDS_OF_BATCH).map((value) => ({
@@ -195,16 +213,16 @@ async function filledHome(): Promise<BrokerBackend> {
         timestampMs: 0,
       })),
     )
-  return home
+  return backend
 }
 
-function brokerOf(home: BrokerBackend) {
+function brokerOf(backend: BrokerBackend) {
   const address = () => Promise.reject(new Error('it has no address'))
-  return createBrokerClient(home, { logger: silentLogger(), address })
+  return createBrokerClient(backend, { logger: silentLogger(), address })
 }
 
-function readerOf(home: BrokerBackend, options: PartitionReaderOptions = {}): PartitionReader {
-  const reader = brokerOf(home).reader(options)
+function readerOf(backend: BrokerBackend, options: PartitionReaderOptions = {}): PartitionReader {
+  const reader = brokerOf(backend).reader(options)
   reader.seek([{ topic: 't', partition: 0, offset: 0 }])
   return reader
 }
@@ -212,7 +230,7 @@ function readerOf(home: BrokerBackend, options: PartitionReaderOptions = {}): Pa
 const textsOf = (polled: readonly PartitionRecords[]) =>
   polled.flatMap(({ records }) => records.map(({ value }) => String(value)))
 
-/** What it gives until it fails or has given everything; then the error is a `timeout`. */
+/** Reads until an error occurs; after all records, the error is a `timeout`. */
 async function readOn(
   reader: PartitionReader,
 ): Promise<{ readonly values: readonly string[]; readonly error: BrokerError }> {

@@ -25,8 +25,8 @@ const record: fc.Arbitrary<BatchRecord> = fc.record({
   timestampMs: fc.integer({ min: 0, max: 2 ** 45 }),
 })
 
-describe('a record batch', () => {
-  it('comes back as it was written, with any codec, and is never larger than was said', async () => {
+describe('record batch', () => {
+  it('is decoded as it was encoded, with any codec, and is never larger than its calculated size', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.array(record, { minLength: 1, maxLength: 30 }),
@@ -48,7 +48,7 @@ describe('a record batch', () => {
     )
   })
 
-  it('gives its records from an offset on', async () => {
+  it('is decoded from a given offset', async () => {
     const [batch] = [...batchesOf(await letters('abc'))]
     expect((await recordsOf(batch!, 1)).map(({ offset, value }) => [offset, String(value)])).toEqual([
       [1, 'b'],
@@ -56,7 +56,7 @@ describe('a record batch', () => {
     ])
   })
 
-  it('is left out when the answer ends inside the batch', async () => {
+  it('is omitted when the response ends within it', async () => {
     const [one, other] = [await letters('ab'), await letters('cd')]
     for (const cut of [1, other.length - HEADER_BYTES, other.length - 1]) {
       const batches = [...batchesOf(Buffer.concat([one, other]).subarray(0, one.length + other.length - cut))]
@@ -64,7 +64,7 @@ describe('a record batch', () => {
     }
   })
 
-  it('is refused when its checksum, its length or its format is not right', async () => {
+  it('is rejected when its checksum, length or magic byte is invalid', async () => {
     const good = await letters('abc')
     const damaged = (at: number, value: number) => {
       const copy = Buffer.from(good)
@@ -78,7 +78,7 @@ describe('a record batch', () => {
     expect(() => [...batchesOf(damaged(MAGIC_AT, 1))]).toThrow('record format v1')
     const short = Buffer.from(good)
     short.writeInt32BE(3, LENGTH_AT)
-    expect(() => [...batchesOf(short)]).toThrow('its header gives a length of 15 bytes')
+    expect(() => [...batchesOf(short)]).toThrow('its header has a length of 15 bytes')
   })
 })
 
@@ -87,7 +87,7 @@ function letters(text: string): Promise<Buffer> {
   return encodeBatch(records, { nowMs: 1, compression: 'none', producer, transactional: false })
 }
 
-/** With bytes as text, so that buffers and arrays compare. */
+/** Converts bytes to text, so that buffers and arrays are comparable. */
 function plain({ offset, key, value, headers = [], timestampMs }: BatchRecord & { readonly offset: number }) {
   const text = (part: Uint8Array | null) => part && Buffer.from(part).toString('hex')
   return {

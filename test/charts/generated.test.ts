@@ -4,29 +4,29 @@ import { CHARTS, chartFile, chartValues, generatedFiles, type Schema } from '../
 
 // `npx vitest run -u test/charts/generated.test.ts` writes the files anew.
 
-describe('what is generated in the charts', () => {
-  it.each(generatedFiles())('$path is what it is made from', async ({ path, text }) => {
+describe('the generated files of the charts', () => {
+  it.each(generatedFiles())('$path equals what its source generates', async ({ path, text }) => {
     await expect(text).toMatchFileSnapshot(join(CHARTS, path))
   })
 })
 
-describe('the values', () => {
+describe('values.yaml', () => {
   const schema: Schema = JSON.parse(chartFile('weir/values.schema.json'))
   const values = chartValues()
 
-  it('say each what they are for', () => {
+  it('has a comment for every value', () => {
     expect(values.length).toBeGreaterThan(80)
     expect(values.filter(({ about }) => about === '').map(({ path }) => path)).toEqual([])
   })
 
-  it('are those of the schema, all and no other', () => {
+  it('has exactly the values of values.schema.json', () => {
     const known = new Set(values.map(({ path }) => path))
     // Helm's own, and the chart of the definitions, which has no values.
     expect(leavesOf(schema).filter((path) => !known.has(path))).toEqual(['global', 'weir-crds'])
     expect(values.filter(({ takes }) => takes === 'anything').map(({ path }) => path)).toEqual([])
   })
 
-  it('have no place for a word that nobody knows', () => {
+  it('has a schema that rejects unknown values', () => {
     const open = objectsOf(schema, '#').filter(({ at, schema: { additionalProperties: more } }) => {
       const isOfKubernetes = at.startsWith('#/$defs/kubernetes.')
       return !isOfKubernetes && !(more === false || typeof more === 'object')

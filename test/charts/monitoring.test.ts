@@ -4,7 +4,7 @@ import { collectDefaultMetrics } from 'prom-client'
 import { describe, expect, it } from 'vitest'
 import { parse } from 'yaml'
 import { createMetrics } from '../../src/config/metrics.ts'
-import { observeOperator, registerOperatorMetrics } from '../../src/operator/metrics.ts'
+import { registerOperatorGauges, registerOperatorMetrics } from '../../src/operator/metrics.ts'
 import { registryMetrics } from '../../src/registry/metrics/registry-metrics.ts'
 import { registerWorkerMetrics } from '../../src/worker/observability/worker-metrics.ts'
 import { CHARTS, chartFile } from '../support/charts.ts'
@@ -15,9 +15,9 @@ const exposed = new Map(
     const metrics = createMetrics()
     collectDefaultMetrics({ register: metrics })
     registerOperatorMetrics(metrics)
-    observeOperator(metrics, {
+    registerOperatorGauges(metrics, {
       ...{ isLeader: () => true, concurrency: 1, queue: () => undefined },
-      ...{ resources: () => [], watches: () => [], observers: () => [] },
+      ...{ resources: () => [], watches: () => [], pollLags: () => [] },
     })
     registryMetrics(
       metrics,
@@ -56,7 +56,7 @@ function judge(queries: readonly Query[]): void {
   expect(strange).toEqual([])
 }
 
-describe('what is asked of Prometheus is there', () => {
+describe('every metric that is queried exists', () => {
   it('in the alerts', () => {
     // Every alert stands alone between two others; what Helm fills in is no matter here.
     const alerts = chartFile('weir/files/alerts.yaml')

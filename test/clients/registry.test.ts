@@ -13,7 +13,7 @@ afterEach(() => registry.stop())
 const INT = { schema: '"int"' }
 
 describe('the registry client', () => {
-  it('registers, looks up and reads', async () => {
+  it('registers, looks up and reads schemas', async () => {
     expect(await client.register('a/b', INT)).toMatchObject({ id: 1, version: 1 })
     expect(await client.lookup('a/b', INT)).toMatchObject({ subject: 'a/b', version: 1, id: 1 })
     expect(await client.byId(1)).toMatchObject(INT)
@@ -23,7 +23,7 @@ describe('the registry client', () => {
     expect(await client.subjects({ prefix: 'a' })).toEqual(['a/b'])
   })
 
-  it('lists the newest version of each subject, in all contexts', async () => {
+  it('returns the latest version of each subject in all contexts', async () => {
     await client.register('s', INT)
     await client.register('s', { schema: '"long"' })
     await client.register(':.other:s', INT)
@@ -35,9 +35,9 @@ describe('the registry client', () => {
     )
   })
 
-  it('is sent the same list once by a registry that marks it', async () => {
+  it('reuses an unchanged list by its ETag', async () => {
     const statuses: number[] = []
-    const looking = createRegistryClient({
+    const observed = createRegistryClient({
       url: registry.url,
       async through(call, send) {
         const answer = await send(call)
@@ -47,7 +47,7 @@ describe('the registry client', () => {
     })
     const latestAfter = async (change: () => Promise<unknown>) => {
       await change()
-      return [...(await looking.latestVersions())]
+      return [...(await observed.latestVersions())]
     }
     const first = [['s', { version: 1, id: 1 }]]
     expect(await latestAfter(() => client.register('s', INT))).toEqual(first)
@@ -58,19 +58,19 @@ describe('the registry client', () => {
     expect(statuses).toEqual([200, 304, 200, 200])
   })
 
-  it('takes the mark of one registry for no mark of another', async () => {
+  it('gets a different ETag from each registry instance', async () => {
     const other = await startTestRegistry()
     onTestFinished(() => other.stop())
-    const marks = await Promise.all(
+    const etags = await Promise.all(
       [registry, other].map(async ({ url }) => (await fetch(`${url}/schemas`)).headers.get('etag')),
     )
-    expect(new Set(marks).size).toBe(2)
-    const statusFor = async (mark: string) =>
-      (await fetch(`${registry.url}/schemas`, { headers: { 'if-none-match': mark } })).status
-    expect(await Promise.all([marks[0]!, `W/${marks[0]}`, marks[1]!].map(statusFor))).toEqual([304, 304, 200])
+    expect(new Set(etags).size).toBe(2)
+    const statusFor = async (etag: string) =>
+      (await fetch(`${registry.url}/schemas`, { headers: { 'if-none-match': etag } })).status
+    expect(await Promise.all([etags[0]!, `W/${etags[0]}`, etags[1]!].map(statusFor))).toEqual([304, 304, 200])
   })
 
-  it('asks for an id once, and again after a failure', async () => {
+  it('caches a schema by ID, but not a failure', async () => {
     await expect(client.byId(1)).rejects.toMatchObject({ errorCode: REGISTRY_ERROR.schemaNotFound })
     await client.register('s', INT)
     const [one, other] = await Promise.all([client.byId(1), client.byId(1)])
@@ -79,14 +79,14 @@ describe('the registry client', () => {
     expect(await client.byId(1)).toBe(one)
   })
 
-  it('checks compatibility, with reasons', async () => {
+  it('returns the reasons of an incompatibility', async () => {
     await client.register('s', INT)
     expect(await client.checkCompatibility('s', { schema: '"long"' })).toEqual({ compatible: true, messages: [] })
     const { compatible, messages } = await client.checkCompatibility('s', { schema: '"string"' }, { version: 'latest' })
     expect([compatible, messages[0]]).toEqual([false, expect.stringContaining('TYPE_MISMATCH')])
   })
 
-  it('keeps config and mode under one name each', async () => {
+  it('uses the name compatibility for reading and writing the level', async () => {
     await client.putConfig({ compatibility: 'FULL', normalize: true }, 's')
     expect(await client.config('s')).toEqual({ compatibility: 'FULL', normalize: true })
     await client.deleteConfig('s')
@@ -98,7 +98,7 @@ describe('the registry client', () => {
     expect(await client.mode()).toBe('READWRITE')
   })
 
-  it('deletes', async () => {
+  it('deletes versions and subjects', async () => {
     await client.register('s', INT)
     await client.register('s', { schema: '"long"' })
     expect(await client.deleteVersion('s', 1)).toBe(1)
@@ -106,7 +106,7 @@ describe('the registry client', () => {
     expect(await client.deleteSubject('s', { permanent: true })).toEqual([1, 2])
   })
 
-  it('tells refusals from bad moments', async () => {
+  it('distinguishes error responses from connection failures', async () => {
     await expect(client.latest('x')).rejects.toMatchObject({
       name: 'RequestError',
       status: 404,

@@ -20,7 +20,7 @@ function follow(file: string) {
   return { error, used, usedLast }
 }
 
-it('reads a file again that was written, and keeps what it said when it can not be used any more', async () => {
+it('reloads a file that was written, and keeps the previous content when the new one is invalid', async () => {
   const file = join(temporaryDirectory(), 'certificate.pem')
   writeFileSync(file, 'one')
   const { error, used, usedLast } = follow(file)
@@ -35,7 +35,7 @@ it('reads a file again that was written, and keeps what it said when it can not 
   await usedLast('three')
 })
 
-it('reads a file again that another one took the place of', async () => {
+it('reloads a file that was replaced by another one', async () => {
   const directory = temporaryDirectory()
   const file = join(directory, 'certificate.pem')
   writeFileSync(file, 'one')
@@ -45,7 +45,7 @@ it('reads a file again that another one took the place of', async () => {
   await usedLast('two')
 })
 
-it('reads a mounted secret again, whose files are links through a link that is replaced', async () => {
+it('reloads a mounted Secret, whose files are links through a replaced link', async () => {
   const directory = temporaryDirectory()
   for (const [version, text] of [
     ['..1', 'one'],

@@ -2,8 +2,8 @@ import { describe, expect, it } from 'vitest'
 import { Lifecycle, partsBeingStopped, startAll } from '../../src/config/lifecycle.ts'
 import { silentLogger } from '../../src/config/logger.ts'
 
-describe('a lifecycle', () => {
-  it('stops in reverse, past what fails to stop, and only once', async () => {
+describe('lifecycle', () => {
+  it('stops once, in reverse order, and continues after a part that fails to stop', async () => {
     const stopped: string[] = []
     let held: Lifecycle | undefined
     await startAll(silentLogger(), async (life) => {
@@ -19,7 +19,7 @@ describe('a lifecycle', () => {
     expect(stopped).toEqual(['worker', 'registry', 'broker'])
   })
 
-  it('goes on past a part that does not stop in time, and names it', async () => {
+  it('continues after a part that does not stop in time, and names it', async () => {
     const life = new Lifecycle(silentLogger())
     const stopped: string[] = []
     life.onStop('broker', () => stopped.push('broker'))
@@ -32,7 +32,7 @@ describe('a lifecycle', () => {
     await expect.poll(partsBeingStopped).toEqual([])
   })
 
-  it('leaves nothing running when a start fails half-way', async () => {
+  it('stops all started parts when a later part fails to start', async () => {
     const stopped: string[] = []
     const start = startAll(silentLogger(), async (life) => {
       life.onStop('broker', () => stopped.push('broker'))

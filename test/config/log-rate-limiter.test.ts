@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { LogRateLimiter } from '../../src/config/log-rate-limiter.ts'
 
-describe('a limiter of log lines', () => {
-  it('admits ten seconds of the rate at once, then the rate, and counts the rest', () => {
+describe('log rate limiter', () => {
+  it('admits a burst of ten seconds, then the rate, and counts the dropped lines', () => {
     const { limiter, clock } = setUp({ linesPerSecond: 10, bytesPerSecond: 1_000_000 })
     expect(write(limiter, 'a', 30, 500)).toBe(100)
     expect(limiter.takeDropped()).toEqual([{ source: 'a', level: 30, lines: 400, bytes: 4_000 }])
@@ -13,7 +13,7 @@ describe('a limiter of log lines', () => {
     expect(write(limiter, 'a', 30, 500)).toBe(100)
   })
 
-  it('limits bytes; a line larger than what is left is admitted and paid for later', () => {
+  it('limits bytes; a line that exceeds the rest of the budget is admitted and reduces the later budget', () => {
     const { limiter, clock } = setUp({ linesPerSecond: 1_000, bytesPerSecond: 100 })
     expect(limiter.admits('a', 30, 5_000)).toBe(true)
     expect(limiter.admits('a', 30, 1)).toBe(false)
@@ -23,7 +23,7 @@ describe('a limiter of log lines', () => {
     expect(limiter.admits('a', 30, 1)).toBe(true)
   })
 
-  it('limits sources and levels apart from each other', () => {
+  it('limits each source and level separately', () => {
     const { limiter } = setUp({ linesPerSecond: 1, bytesPerSecond: 1_000 })
     write(limiter, 'a', 20, 1_000)
     expect(write(limiter, 'a', 40, 5)).toBe(5)
@@ -31,7 +31,7 @@ describe('a limiter of log lines', () => {
     expect(limiter.takeDropped()).toEqual([{ source: 'a', level: 20, lines: 990, bytes: 9_900 }])
   })
 
-  it('keeps nothing of sources that are quiet', () => {
+  it('forgets inactive sources', () => {
     const { limiter, clock } = setUp({ linesPerSecond: 1, bytesPerSecond: 1_000 })
     for (let at = 0; at < 1_000; at++) write(limiter, `source ${at}`, 30, 1)
     expect(limiter.size).toBe(1_000)
@@ -46,7 +46,7 @@ function setUp(limits: ConstructorParameters<typeof LogRateLimiter>[0]) {
   return { clock, limiter: new LogRateLimiter(limits, () => clock.ms) }
 }
 
-/** How many of these lines, ten bytes each, were admitted. */
+/** The number of admitted lines out of these, ten bytes each. */
 function write(limiter: LogRateLimiter, source: string, level: number, lines: number): number {
   let admitted = 0
   for (let line = 0; line < lines; line++) if (limiter.admits(source, level, 10)) admitted += 1

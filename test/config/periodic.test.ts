@@ -2,7 +2,7 @@ import { expect, it } from 'vitest'
 import { PeriodicTask } from '../../src/config/periodic.ts'
 import { FakeClock } from '../support/fake-clock.ts'
 
-it('does its work again when the work says, until it is stopped', async () => {
+it('repeats the job after the delay that the job returns, until it is stopped', async () => {
   const clock = new FakeClock()
   const rounds = new PeriodicTask(clock)
   const doneAtMs: number[] = []
@@ -14,7 +14,7 @@ it('does its work again when the work says, until it is stopped', async () => {
   expect(doneAtMs).toHaveLength(4)
 })
 
-it('has stopped when the work that was under way has ended', async () => {
+it('waits for the running job when it is stopped', async () => {
   const clock = new FakeClock()
   const rounds = new PeriodicTask(clock)
   const work = Promise.withResolvers<number>()

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { isMaskedValue, isSecretKey, maskConfig, secretValuesIn } from '../../src/config/secret-keys.ts'
 
-describe('a key', () => {
+describe('key', () => {
   it.each([
     'password',
     'db.password',
@@ -37,11 +37,11 @@ describe('a key', () => {
     'oauth.token.provider.class',
     'aws.access.key.id',
     'compass.direction',
-  ])('named %s holds none', (key) => expect(isSecretKey(key)).toBe(false))
+  ])('named %s holds no secret', (key) => expect(isSecretKey(key)).toBe(false))
 })
 
-describe('a configuration that is shown', () => {
-  it('has secrets masked by key, and credentials inside other values; placeholders are none', () => {
+describe('masked configuration', () => {
+  it('hides the values of secret keys and credentials inside other values, but not placeholders', () => {
     const config = {
       'db.password': 'x',
       'sasl.jaas.config': 'y',
@@ -66,11 +66,11 @@ describe('a configuration that is shown', () => {
     })
   })
 
-  it('masks keys that a plugin defines as passwords', () => {
+  it('hides the values of keys that a plugin defines as passwords', () => {
     expect(maskConfig({ hint: 'h', topic: 't' }, (key) => key === 'hint')).toEqual({ hint: '[hidden]', topic: 't' })
   })
 
-  it('is recognized when it is written back', () => {
+  it('is recognized when a client sends it back', () => {
     expect(isMaskedValue('db.password', '[hidden]')).toBe(true)
     expect(isMaskedValue('url', 'http://me:[hidden]@host/?api_key=[hidden]')).toBe(true)
     expect(isMaskedValue('transforms.mask.replacement', '[hidden]')).toBe(false)
@@ -87,8 +87,8 @@ describe('a configuration that is shown', () => {
   )
 })
 
-describe('the secrets of a configuration', () => {
-  it('are values of secret keys, what stands around placeholders, and credentials inside other values', () => {
+describe('secrets of a configuration', () => {
+  it('are values of secret keys, the text around placeholders, and credentials inside other values', () => {
     const config = {
       password: 'literal',
       token: '${env:T}',

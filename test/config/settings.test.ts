@@ -27,8 +27,8 @@ const spec: SettingsSpec<z.ZodObject> = {
 const written = (source: string, pairs: Record<string, string>) =>
   Object.entries(pairs).map(([key, value]) => ({ key, value, source }))
 
-describe('a program reads its settings', () => {
-  it('from several sources, the later wins, and every name of a key counts', () => {
+describe('settings', () => {
+  it('are read from several sources: later sources override earlier ones, by any alias of a key', () => {
     const { values } = readSettings(spec, [
       ...written('a.properties:1', {
         'kafkastore.topic': 'from-file',
@@ -46,7 +46,7 @@ describe('a program reads its settings', () => {
     })
   })
 
-  it('passes on what belongs to others, and warns of what nobody knows', () => {
+  it('return keys that are not their own, and warn about those without a known prefix', () => {
     const { rest, warnings } = readSettings(
       spec,
       written('f:3', { 'kafkastore.sasl.mechanism': 'PLAIN', lisseners: 'x' }),
@@ -55,21 +55,21 @@ describe('a program reads its settings', () => {
     expect(warnings).toEqual(["f:3: the registry has no setting 'lisseners': it is ignored"])
   })
 
-  it('refuses every wrong value at once, with key, value, place and what would be right', () => {
+  it('are rejected with all invalid values at once: key, value, source and the expected value', () => {
     const wrong = written('f:7', { debug: 'yes', 'kafkastore.timeout.ms': '0' })
     expect(() => readSettings(spec, wrong)).toThrow(
       'f:7: brokerstore.timeout.ms=0: expected a whole number from 1 to 2147483647\nf:7: debug=yes: expected true or false',
     )
   })
 
-  it('refuses two spellings of one key that differ', () => {
+  it('are rejected when two aliases of a key have different values', () => {
     const both = written('f', { 'kafkastore.topic': 'a', 'brokerstore.topic': 'b' })
     expect(() => readSettings(spec, both)).toThrow(
       "'kafkastore.topic' and 'brokerstore.topic' are names of the same setting",
     )
   })
 
-  it('reads the environment as the images name it', () => {
+  it('are read from environment variables as in Confluent’s images', () => {
     const environment = { SCHEMA_REGISTRY_LISTENERS: 'l', SCHEMA_REGISTRY_A__B_C___D: 'v', OTHER: 'o' }
     expect(settingsFromEnvironment('SCHEMA_REGISTRY', environment).map(({ key, value }) => [key, value])).toEqual([
       ['listeners', 'l'],
@@ -77,12 +77,12 @@ describe('a program reads its settings', () => {
     ])
   })
 
-  it('refuses a flag that is no KEY=VALUE', () => {
+  it('reject a flag that is not KEY=VALUE', () => {
     expect(() => settingsFromFlags(['oops'])).toThrow('--set oops: expected KEY=VALUE')
   })
 })
 
-describe('a properties file', () => {
+describe('properties file', () => {
   it.each([
     ['a=b', { a: 'b' }],
     ['a: b', { a: 'b' }],
@@ -99,7 +99,7 @@ describe('a properties file', () => {
     expect(Object.fromEntries([...parseProperties(text)].map(([key, { value }]) => [key, value]))).toEqual(expected)
   })
 
-  it('knows the line of each key', () => {
+  it('has the line number of each key', () => {
     expect(parseProperties('#\na=1\\\n 2\nb=3').get('b')?.line).toBe(4)
   })
 })

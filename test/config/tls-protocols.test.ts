@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { listenerProtocols } from '../../src/config/tls-protocols.ts'
 
-describe('what a TLS listener speaks', () => {
-  it('has forward secrecy and authenticated encryption by default', () => {
+describe('protocols of a TLS listener', () => {
+  it('have forward secrecy and authenticated encryption by default', () => {
     const { ciphers = '', minVersion } = listenerProtocols({})
     const suites = ciphers.split(':')
     expect(suites.filter((suite) => !/^(TLS_|ECDHE-|DHE-)/.test(suite) || !/GCM|POLY1305/.test(suite))).toEqual([])
@@ -15,7 +15,7 @@ describe('what a TLS listener speaks', () => {
     ['TLS_RSA_WITH_AES_256_CBC_SHA', 'AES256-SHA'],
     ['TLS_AES_256_GCM_SHA384', 'TLS_AES_256_GCM_SHA384'],
     ['ECDHE-RSA-AES256-GCM-SHA384', 'ECDHE-RSA-AES256-GCM-SHA384'],
-  ])('knows the suite %s as %s', (name, cipher) => {
+  ])('map the cipher suite %s to %s', (name, cipher) => {
     expect(listenerProtocols({ 'ssl.cipher.suites': ` ${name} ` }).ciphers).toBe(cipher)
   })
 
@@ -23,14 +23,14 @@ describe('what a TLS listener speaks', () => {
     ['TLSv1.3', 'TLSv1.3', 'TLSv1.3'],
     ['TLSv1.2,TLSv1.1,TLSv1', 'TLSv1.2', 'TLSv1.2'],
     ['TLSv1.3,TLSv1.2', 'TLSv1.2', 'TLSv1.3'],
-  ])('takes ssl.enabled.protocols=%s', (protocols, minVersion, maxVersion) => {
+  ])('accept ssl.enabled.protocols=%s', (protocols, minVersion, maxVersion) => {
     expect(listenerProtocols({ 'ssl.enabled.protocols': protocols })).toMatchObject({ minVersion, maxVersion })
   })
 
   it.each([
     [{ 'ssl.enabled.protocols': 'TLSv1.1' }, 'ssl.enabled.protocols=TLSv1.1: expected TLSv1.2, TLSv1.3'],
     [{ 'ssl.cipher.suites': 'TLS_NONE' }, "ssl.cipher.suites: 'TLS_NONE' is not supported"],
-  ])('refuses %j', (ssl, message) => {
+  ])('reject %j', (ssl, message) => {
     expect(() => listenerProtocols(ssl)).toThrow(message)
   })
 })

@@ -2,7 +2,7 @@ import { X509Certificate } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
-import { readCertificates } from '../../src/config/pkcs12.ts'
+import { readPkcs12Certificates } from '../../src/config/pkcs12-certificates.ts'
 import { certificateExpiry } from '../../src/config/tls.ts'
 
 const store = (name: string) => readFileSync(join(import.meta.dirname, '../support/tls', name))
@@ -12,14 +12,14 @@ it.each([
   ['encrypted with AES', 'trust.p12'],
   ['not encrypted', 'trust-unencrypted.p12'],
 ])('reads the CA of a truststore made by keytool, %s', (_, name) => {
-  expect(readCertificates(store(name), 'changeit')).toEqual([ca])
+  expect(readPkcs12Certificates(store(name), 'changeit')).toEqual([ca])
 })
 
 it('reads the certificate of a store with a private key', () => {
   const [, certificate] = store('server.pem')
     .toString()
     .split(/(?=-----BEGIN CERT)/)
-  expect(readCertificates(store('server.p12'), 'changeit')).toEqual([certificate])
+  expect(readPkcs12Certificates(store('server.p12'), 'changeit')).toEqual([certificate])
 })
 
 it.each([
@@ -27,13 +27,13 @@ it.each([
   ['trust-legacy.p12', 'changeit', 'no longer secure'],
   ['trust-keytool-legacy.p12', 'changeit', 'no longer secure'],
 ])('explains why %s cannot be read with the password %s', (name, password, reason) => {
-  expect(() => readCertificates(store(name), password)).toThrow(reason)
+  expect(() => readPkcs12Certificates(store(name), password)).toThrow(reason)
 })
 
 it('rejects a store that is truncated at any byte', () => {
   const whole = store('trust.p12')
   for (let bytes = 0; bytes < whole.length; bytes++) {
-    expect(() => readCertificates(whole.subarray(0, bytes), 'changeit')).toThrow()
+    expect(() => readPkcs12Certificates(whole.subarray(0, bytes), 'changeit')).toThrow()
   }
 })
 

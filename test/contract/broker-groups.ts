@@ -13,8 +13,8 @@ import { bytes, newTopic, opened, pollAll, records, uniqueName, valuesOf } from 
 const QUICK = { sessionTimeoutMs: 6_000, heartbeatMs: 200 }
 
 export function describeGroups(open: OpenBroker): void {
-  describe('a consumer', () => {
-    it('goes on where its group committed', async () => {
+  describe('consumer', () => {
+    it('continues at the committed offset of its group', async () => {
       const broker = await opened(open)
       const topic = await newTopic(broker)
       await (await broker.producer()).send(records(topic, ['a', 'b', 'c']))
@@ -29,18 +29,18 @@ export function describeGroups(open: OpenBroker): void {
       expect(await valuesOf(second, 1)).toEqual(['c'])
     })
 
-    it('shares partitions with those who join and takes over from those who leave, and is told before', async () => {
+    it('shares partitions with new members, takes over those of members that leave, and is notified before', async () => {
       const broker = await opened(open)
       const topic = await newTopic(broker, { partitions: 4 })
       const groupId = uniqueName('group')
-      const told: string[] = []
+      const events: string[] = []
       const member = (name: string): ConsumerOptions => ({
         groupId,
         topics: [topic],
         ...QUICK,
         rebalance: {
-          onAssigned: (partitions) => void told.push(`${name}+${partitions.length}`),
-          onRevoked: (partitions) => void told.push(`${name}-${partitions.length}`),
+          onAssigned: (partitions) => void events.push(`${name}+${partitions.length}`),
+          onRevoked: (partitions) => void events.push(`${name}-${partitions.length}`),
         },
       })
       const first = await broker.consumer(member('a'))
@@ -57,12 +57,12 @@ export function describeGroups(open: OpenBroker): void {
       expect(all).toEqual([0, 1, 2, 3])
       await second!.close()
       await pollAll([first], () => first.assignment().length === 4)
-      expect(told.slice(0, 2)).toEqual(['a+4', 'a-4'])
-      expect(told.slice(2, 4).sort()).toEqual(['a+2', 'b+2'])
-      expect(told.slice(4)).toEqual(['b-2', 'a-2', 'a+4'])
+      expect(events.slice(0, 2)).toEqual(['a+4', 'a-4'])
+      expect(events.slice(2, 4).sort()).toEqual(['a+2', 'b+2'])
+      expect(events.slice(4)).toEqual(['b-2', 'a-2', 'a+4'])
     })
 
-    it('pauses, resumes and seeks within what it has', async () => {
+    it('pauses, resumes and seeks its partitions', async () => {
       const broker = await opened(open)
       const topic = await newTopic(broker)
       await (await broker.producer()).send(records(topic, ['a', 'b']))
@@ -76,7 +76,7 @@ export function describeGroups(open: OpenBroker): void {
       expect(await valuesOf(consumer, 1)).toEqual(['b'])
     })
 
-    it('finds topics by an expression', async () => {
+    it('subscribes to topics by a regular expression', async () => {
       const broker = await opened(open)
       const prefix = uniqueName('kind')
       const [one, other] = [
@@ -100,7 +100,7 @@ export function describeGroups(open: OpenBroker): void {
       ).toEqual([one, other])
     })
 
-    it('begins at the end when it is told so', async () => {
+    it('starts at the end with `startAt: latest`', async () => {
       const broker = await opened(open)
       const topic = await newTopic(broker)
       const producer = await broker.producer()
@@ -116,7 +116,7 @@ export function describeGroups(open: OpenBroker): void {
       expect(await valuesOf(consumer, 1)).toEqual(['new'])
     })
 
-    it('is refused a commit for partitions that are another one’s', async () => {
+    it('is denied commits for partitions of another member', async () => {
       const broker = await opened(open)
       const topic = await newTopic(broker)
       const groupId = uniqueName('group')
@@ -131,8 +131,8 @@ export function describeGroups(open: OpenBroker): void {
     })
   })
 
-  describe('a group', () => {
-    it('is listed, described, and deleted when nobody is in it', async () => {
+  describe('consumer group', () => {
+    it('is listed, described, and deleted when it is empty', async () => {
       const broker = await opened(open)
       const topic = await newTopic(broker)
       const groupId = uniqueName('group')
@@ -159,8 +159,8 @@ export function describeGroups(open: OpenBroker): void {
     })
   })
 
-  describe('a member with a protocol of its own', () => {
-    it('joins, and its leader says who does what', async () => {
+  describe('member with a custom group protocol', () => {
+    it('joins, and the leader assigns the work', async () => {
       const [one, other] = [await opened(open), await opened(open)]
       const groupId = uniqueName('election')
       const a = watched('a')
@@ -180,7 +180,7 @@ export function describeGroups(open: OpenBroker): void {
       expect(b.seen.at(-1)?.leaderId).toBe(second.memberId)
     })
 
-    it('gets a new round when it asks for one', async () => {
+    it('triggers a rebalance on request', async () => {
       const broker = await opened(open)
       const a = watched('a')
       const member = await join(broker, uniqueName('election'), a)
@@ -189,7 +189,7 @@ export function describeGroups(open: OpenBroker): void {
       await expect.poll(() => a.seen.length, { timeout: 15_000 }).toBeGreaterThan(before)
     })
 
-    it('is refused by a group of another protocol', async () => {
+    it('is rejected by a group with another protocol', async () => {
       const broker = await opened(open)
       const groupId = uniqueName('election')
       await join(broker, groupId, watched('a'))

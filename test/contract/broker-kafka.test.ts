@@ -15,21 +15,21 @@ for (const name of ['kafka', 'kafka3'] as const) {
       ),
     )
 
-    it('stores the neighbours of records that it does not take for what they say', async () => {
+    it('rejects invalid records and stores the other records of the batch', async () => {
       const config = { 'bootstrap.servers': kafka.address.bootstrap }
       const broker = await opened(() => openBroker({ kind: 'kafka', config }, { logger: silentLogger() }))
       const topic = await newTopic(broker, { configs: { 'cleanup.policy': 'compact' } })
       const producer = await broker.producer()
       const keyed = (value: string) => records(topic, [value], { key: bytes(value) })
-      const told: unknown[] = []
+      const rejections: unknown[] = []
       const sends = Array.from({ length: 4 }, (_, call) =>
         producer.send(
           [...keyed(`${call} a`), ...records(topic, ['no key']), ...keyed(`${call} b`)],
-          (index, { code, message }) => told.push([call, index, code, message.includes('without key')]),
+          (index, { code, message }) => rejections.push([call, index, code, message.includes('without key')]),
         ),
       )
       await Promise.all(sends)
-      expect(told.toSorted()).toEqual(sends.map((_, call) => [call, 1, 'invalid_record', true]))
+      expect(rejections.toSorted()).toEqual(sends.map((_, call) => [call, 1, 'invalid_record', true]))
       expect((await readAll(broker, topic)).map(textOf)).toEqual(sends.flatMap((_, call) => [`${call} a`, `${call} b`]))
     })
   })

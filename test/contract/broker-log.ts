@@ -5,7 +5,7 @@ import { bytes, newTopic, opened, pollUntil, readAll, records, textOf, uniqueNam
 
 export function describeLog(open: OpenBroker): void {
   describe('topics', () => {
-    it('are made once, described, listed, widened, reconfigured and deleted', async () => {
+    it('are created once, described, listed, extended by partitions, reconfigured and deleted', async () => {
       const broker = await opened(open)
       const name = uniqueName('topic')
       const wanted = { name, partitions: 2, replicationFactor: 1, configs: { 'cleanup.policy': 'compact' } }
@@ -22,22 +22,22 @@ export function describeLog(open: OpenBroker): void {
       expect(await broker.topics.describe(name)).toBeUndefined()
     })
 
-    it('have no more copies than there are nodes when the most is asked for', async () => {
+    it('have at most one replica for each node when the maximum is requested', async () => {
       const broker = await opened(open)
       const name = await newTopic(broker, { replicationFactorMax: 3 })
       expect((await broker.topics.describe(name))?.partitions.map(({ replicas }) => replicas)).toEqual([1])
     })
 
     it.each([
-      ['a name that is none', { name: 'a b' }, 'invalid_topic'],
-      ['a config that there is not', { configs: { 'no.such.config': '1' } }, 'invalid_config'],
-      ['a config with a wrong value', { configs: { 'retention.ms': 'soon' } }, 'invalid_config'],
-    ])('are refused with %s', async (_, wrong, code) => {
+      ['an invalid name', { name: 'a b' }, 'invalid_topic'],
+      ['an unknown config', { configs: { 'no.such.config': '1' } }, 'invalid_config'],
+      ['an invalid config value', { configs: { 'retention.ms': 'soon' } }, 'invalid_config'],
+    ])('are rejected with %s', async (_, wrong, code) => {
       const broker = await opened(open)
       await expect(newTopic(broker, wrong)).rejects.toMatchObject({ code, retriable: false })
     })
 
-    it('that there are not are said to be missing', async () => {
+    it('are reported when they do not exist', async () => {
       const broker = await opened(open)
       const name = uniqueName('missing')
       expect(await broker.topics.describe(name)).toBeUndefined()
@@ -47,7 +47,7 @@ export function describeLog(open: OpenBroker): void {
       await expect(producer.send(records(name, ['x']))).rejects.toMatchObject({ code: 'topic_not_found' })
     })
 
-    it('give offsets by beginning, end and time', async () => {
+    it('return the earliest and the latest offset and offsets by timestamp', async () => {
       const broker = await opened(open)
       const topic = await newTopic(broker)
       const producer = await broker.producer()
@@ -64,7 +64,7 @@ export function describeLog(open: OpenBroker): void {
   })
 
   describe('records', () => {
-    it('come back as they were: keys, tombstones, headers, times, offsets', async () => {
+    it('are read as they were written: keys, tombstones, headers, timestamps, offsets', async () => {
       const broker = await opened(open)
       const topic = await newTopic(broker)
       const producer = await broker.producer()
@@ -103,7 +103,7 @@ export function describeLog(open: OpenBroker): void {
       expect((await readAll(broker, topic)).map(textOf)).toEqual(values)
     })
 
-    it('keep the order of overlapping calls, however large they are', async () => {
+    it('keep the order of overlapping send calls of any size', async () => {
       const broker = await opened(open)
       const topic = await newTopic(broker)
       const producer = await broker.producer({ batchBytesMax: 20_000 })
@@ -119,7 +119,7 @@ export function describeLog(open: OpenBroker): void {
       expect((await readAll(broker, topic)).map(textOf)).toEqual(expected)
     })
 
-    it('wait for room instead of filling the memory', async () => {
+    it('wait until the buffer has space', async () => {
       const broker = await opened(open)
       const topic = await newTopic(broker)
       const producer = await broker.producer({ bufferBytesMax: 10_000 })
@@ -128,18 +128,18 @@ export function describeLog(open: OpenBroker): void {
       expect((await readAll(broker, topic)).map(textOf)).toEqual(values)
     })
 
-    it('go where Java would put their keys', async () => {
+    it('are assigned to partitions by key as in Java', async () => {
       const broker = await opened(open)
       const topic = await newTopic(broker, { partitions: 7 })
       const producer = await broker.producer()
       const keys = ['a', 'order-1', 'order-2', 'ключ', '']
       const { partitions } = await producer.send(keys.map((key) => ({ topic, key: bytes(key), value: null })))
       expect([...partitions]).toEqual([4, 3, 2, 6, 5].map((_, at) => partitions[at]))
-      const again = await producer.send(keys.map((key) => ({ topic, key: bytes(key), value: null })))
-      expect([...again.partitions]).toEqual([...partitions])
+      const second = await producer.send(keys.map((key) => ({ topic, key: bytes(key), value: null })))
+      expect([...second.partitions]).toEqual([...partitions])
     })
 
-    it('that are too large are refused with their topic, and the others go on', async () => {
+    it('are rejected with their topic when they are too large, without an effect on others', async () => {
       const broker = await opened(open)
       const topic = await newTopic(broker)
       const producer = await broker.producer()
@@ -152,7 +152,7 @@ export function describeLog(open: OpenBroker): void {
       expect((await readAll(broker, topic)).map(textOf)).toEqual(['small'])
     })
 
-    it('that the topic finds too large are refused, and the producer goes on', async () => {
+    it('are rejected when they are too large for the topic, and the producer continues', async () => {
       const broker = await opened(open)
       const topic = await newTopic(broker, { configs: { 'max.message.bytes': '2000' } })
       const producer = await broker.producer()
@@ -164,7 +164,7 @@ export function describeLog(open: OpenBroker): void {
       expect((await readAll(broker, topic)).map(textOf)).toEqual(['one', 'two'])
     })
 
-    it('that the topic finds too large together go in parts, in order and once', async () => {
+    it('are split into smaller batches, once and in order, when together they are too large for the topic', async () => {
       const broker = await opened(open)
       const topic = await newTopic(broker, { configs: { 'max.message.bytes': '2000' } })
       const producer = await broker.producer()
@@ -175,19 +175,19 @@ export function describeLog(open: OpenBroker): void {
       expect((await readAll(broker, topic)).map(textOf)).toEqual(values)
     })
 
-    it('that the log does not take are told one by one where that is asked for, and the others are stored', async () => {
+    it('are reported one by one on request when the broker rejects them, and the others are stored', async () => {
       const broker = await opened(open)
       const topic = await newTopic(broker, { configs: { 'max.message.bytes': '2000' } })
       const producer = await broker.producer()
-      const told: unknown[] = []
+      const rejections: unknown[] = []
       const sends = [
         ['a', 'x'.repeat(5_000), 'b'],
         ['c', 'd', 'y'.repeat(5_000)],
       ].map((values, call) =>
-        producer.send(records(topic, values), (index, { code }) => told.push([call, index, code])),
+        producer.send(records(topic, values), (index, { code }) => rejections.push([call, index, code])),
       )
       const [first, second] = await Promise.all(sends)
-      expect(told).toEqual([
+      expect(rejections).toEqual([
         [0, 1, 'record_too_large'],
         [1, 2, 'record_too_large'],
       ])
@@ -195,7 +195,7 @@ export function describeLog(open: OpenBroker): void {
       expect((await readAll(broker, topic)).map(textOf)).toEqual(['a', 'b', 'c', 'd'])
     })
 
-    it('may be larger alone than several together', async () => {
+    it('may be larger than the maximum batch when sent alone', async () => {
       const broker = await opened(open)
       const topic = await newTopic(broker)
       const producer = await broker.producer({ batchBytesMax: 1_000, recordBytesMax: 5_000 })
@@ -208,8 +208,8 @@ export function describeLog(open: OpenBroker): void {
     })
   })
 
-  describe('a reader', () => {
-    it('follows partitions as they grow, and moves where it is told', async () => {
+  describe('reader', () => {
+    it('follows partitions as they grow and seeks', async () => {
       const broker = await opened(open)
       const topic = await newTopic(broker, { partitions: 2 })
       const producer = await broker.producer()
@@ -242,7 +242,7 @@ export function describeLog(open: OpenBroker): void {
       await expect(reader.poll(1)).rejects.toMatchObject({ code: 'closed' })
     })
 
-    it('brings no more records at once than it was told, and then the rest', async () => {
+    it('returns at most pollRecordsMax records at once, then the rest', async () => {
       const broker = await opened(open)
       const topic = await newTopic(broker, { partitions: 2 })
       const values = Array.from({ length: 7 }, (_, at) => String(at))
@@ -269,7 +269,7 @@ export function describeLog(open: OpenBroker): void {
       await reader.close()
     })
 
-    it('is woken from its wait', async () => {
+    it('is woken while it waits', async () => {
       const broker = await opened(open)
       const topic = await newTopic(broker)
       const reader = broker.reader()
@@ -281,7 +281,7 @@ export function describeLog(open: OpenBroker): void {
       expect(performance.now() - startMs).toBeLessThan(10_000)
     })
 
-    it('goes on at the earliest or latest offset, or fails, when its own is gone', async () => {
+    it('continues at the earliest or latest offset, or fails, when its offset no longer exists', async () => {
       const broker = await opened(open)
       const topic = await newTopic(broker)
       const producer = await broker.producer()
@@ -305,7 +305,7 @@ export function describeLog(open: OpenBroker): void {
     })
   })
 
-  it('is one log for every broker that is opened on it', async () => {
+  it('is the same log for each broker opened on it', async () => {
     const [one, other] = [await opened(open), await opened(open)]
     const topic = await newTopic(one)
     expect(await other.clusterId()).toBe(await one.clusterId())

@@ -56,8 +56,8 @@ async function view(broker: Broker, name: string, more: Partial<Options> = {}): 
 const set = (key: string, value: string | null) => ({ key: bytes(key), value: value === null ? null : bytes(value) })
 
 export function describeState(open: OpenBroker): void {
-  describe('a state topic', () => {
-    it('is made when it is missing, compacted, and read to its end when it is opened', async () => {
+  describe('state topic', () => {
+    it('is created with compaction if it is missing, and read to its end when it is opened', async () => {
       const broker = await opened(open)
       const name = uniqueName('state')
       const first = await view(broker, name)
@@ -68,19 +68,19 @@ export function describeState(open: OpenBroker): void {
       expect([...second.map]).toEqual([['b', '2']])
     })
 
-    it('reads its own writes, and follows those of others', async () => {
+    it('reads its own writes and those of others', async () => {
       const [one, other] = [await opened(open), await opened(open)]
       const name = uniqueName('state')
-      const [mine, theirs] = [await view(one, name), await view(other, name)]
+      const [ownView, otherView] = [await view(one, name), await view(other, name)]
       for (let at = 0; at < 20; at++) {
-        await mine.state.append([set('k', String(at))])
-        expect(mine.map.get('k')).toBe(String(at))
+        await ownView.state.append([set('k', String(at))])
+        expect(ownView.map.get('k')).toBe(String(at))
       }
-      await theirs.state.readToEnd()
-      expect(theirs.map.get('k')).toBe('19')
+      await otherView.state.readToEnd()
+      expect(otherView.map.get('k')).toBe('19')
     })
 
-    it('reports what it can not read with its place, and goes on', async () => {
+    it('reports unreadable records with their position and continues', async () => {
       const broker = await opened(open)
       const name = uniqueName('state')
       const { state, map, unreadable } = await view(broker, name)
@@ -89,7 +89,7 @@ export function describeState(open: OpenBroker): void {
       expect(unreadable).toMatchObject([{ topic: name, partition: 0, offset: 1, error: { message: 'no JSON' } }])
     })
 
-    it('steps over what transactions leave', async () => {
+    it('skips the control records of transactions', async () => {
       const broker = await opened(open)
       const name = uniqueName('state')
       const producer = await broker.producer({ transactionalId: uniqueName('txn') })
@@ -105,7 +105,7 @@ export function describeState(open: OpenBroker): void {
       expect((await view(broker, name)).map.size).toBe(2)
     })
 
-    it('is not at its end before what a transaction wrote is in it', async () => {
+    it('readToEnd waits for the records of an open transaction', async () => {
       const broker = await opened(open)
       const name = uniqueName('state')
       const producer = await broker.producer({ transactionalId: uniqueName('txn') })
@@ -117,7 +117,7 @@ export function describeState(open: OpenBroker): void {
       expect(await seen).toEqual(['a'])
     })
 
-    it('says what holds it back, and how that is ended, and goes on when it is', async () => {
+    it('names the open transaction that blocks it and the command that aborts it, and continues after the abort', async () => {
       const broker = await opened(open)
       const name = uniqueName('state')
       const producer = await broker.producer({ transactionalId: uniqueName('txn') })
@@ -135,7 +135,7 @@ export function describeState(open: OpenBroker): void {
       expect([...map.keys()]).toEqual(['a'])
     })
 
-    it('spreads over partitions when it has several', async () => {
+    it('distributes keys over several partitions', async () => {
       const broker = await opened(open)
       const name = uniqueName('state')
       const wide = { topic: { name, partitions: 3, replicationFactor: 1 } }
@@ -152,18 +152,18 @@ export function describeState(open: OpenBroker): void {
         /cleanup\.policy=delete.*exactly 'compact'/,
       ],
       [
-        'more partitions than one',
+        'more than one partition',
         { partitions: 2, configs: { 'cleanup.policy': 'compact' } },
         /has 2 partitions: it must have 1/,
       ],
-    ])('refuses a topic with %s', async (_, wrong, message) => {
+    ])('rejects a topic with %s', async (_, wrong, message) => {
       const broker = await opened(open)
       const name = await newTopic(broker, wrong)
       await expect(view(broker, name)).rejects.toThrow(message)
       await (await view(broker, name, { skipValidation: true })).state.readToEnd()
     })
 
-    it('ends when the topic is deleted and made anew, and takes no more writes', async () => {
+    it('fails and rejects writes when the topic is deleted and created again', async () => {
       const broker = await opened(open)
       const name = uniqueName('state')
       const failed = vi.fn<(error: Error) => void>()
@@ -184,7 +184,7 @@ export function describeState(open: OpenBroker): void {
       expect([...map.keys()]).toEqual(['a', 'b'])
     })
 
-    it('ends when the topic is made anew and has grown past it already', async () => {
+    it('fails when the topic was created again and already has more records', async () => {
       const broker = await opened(open)
       const name = uniqueName('state')
       const failed = vi.fn<(error: Error) => void>()
@@ -198,7 +198,7 @@ export function describeState(open: OpenBroker): void {
       expect(failed.mock.lastCall?.[0]).toMatchObject({ code: 'log_truncated' })
     })
 
-    it('ends when the topic is deleted', async () => {
+    it('fails when the topic is deleted', async () => {
       const broker = await opened(open)
       const name = uniqueName('state')
       const failed = vi.fn<(error: Error) => void>()
@@ -212,7 +212,7 @@ export function describeState(open: OpenBroker): void {
       })
     })
 
-    it('is not opened when it is empty or missing although something shows that it had records', async () => {
+    it('is not opened when the topic is empty or missing although there is evidence of earlier records', async () => {
       const broker = await opened(open)
       const name = uniqueName('state')
       const evidenceOfRecords = async () => 'somebody remembers'
@@ -229,7 +229,7 @@ export function describeState(open: OpenBroker): void {
       expect((await view(broker, name, { evidenceOfRecords })).map.size).toBe(1)
     })
 
-    it('keeps how far it was read with a group, and is not opened when the topic ends before that', async () => {
+    it('stores its progress in a consumer group, and is not opened when the topic ends before it', async () => {
       const broker = await opened(open)
       const [name, groupId] = [uniqueName('state'), uniqueName('group')]
       const member = await broker.joinGroup({
@@ -261,7 +261,7 @@ export function describeState(open: OpenBroker): void {
       await expect(member.commit([])).rejects.toMatchObject({ code: 'unknown_member' })
     })
 
-    it('ends with a bug of its listener, which is not an unreadable record', async () => {
+    it('fails with the error of its listener, and does not report it as an unreadable record', async () => {
       const broker = await opened(open)
       const name = uniqueName('state')
       const failed = vi.fn<(error: Error) => void>()
@@ -270,14 +270,14 @@ export function describeState(open: OpenBroker): void {
       }
       const { state, unreadable } = await view(broker, name, { apply, onFailed: failed })
       await expect(state.append([set('a', '1')])).rejects.toThrow(
-        `a bug: applying the record at offset 0 of ${name}-0 failed: nobody is there yet`,
+        `internal error: applying the record at offset 0 of ${name}-0 failed: nobody is there yet`,
       )
       expect(failed).toHaveBeenCalledOnce()
       expect(unreadable).toEqual([])
-      await expect(view(broker, name, { apply })).rejects.toThrow('a bug: applying the record')
+      await expect(view(broker, name, { apply })).rejects.toThrow('internal error: applying the record')
     })
 
-    it('knows whether a producer of an id was ever made', async () => {
+    it('reports whether a producer with a transactional id ever existed', async () => {
       const broker = await opened(open)
       const fencingId = uniqueName('fence')
       expect(await broker.hasTransactionalId(fencingId)).toBe(false)
@@ -285,7 +285,7 @@ export function describeState(open: OpenBroker): void {
       expect(await broker.hasTransactionalId(fencingId)).toBe(true)
     })
 
-    it('ends its waits when it is closed', async () => {
+    it('rejects waiting callers when it is closed', async () => {
       const broker = await opened(open)
       const { state } = await view(broker, uniqueName('state'))
       await state.close()
@@ -293,7 +293,7 @@ export function describeState(open: OpenBroker): void {
     })
   })
 
-  it('gives another thread a broker of its own on the same log', async () => {
+  it('provides a broker on the same log to another thread', async () => {
     const broker = await opened(open)
     const topic = await newTopic(broker)
     const { runInThread } = await import('./broker-thread.ts')

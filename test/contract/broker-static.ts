@@ -9,8 +9,8 @@ const SILENT = { sessionTimeoutMs: SESSION_TIMEOUT_MS, heartbeatMs: 50_000 }
 const QUICK = { sessionTimeoutMs: SESSION_TIMEOUT_MS, heartbeatMs: 200 }
 
 export function describeStaticMembers(open: OpenBroker): void {
-  describe('a consumer with an instance id', () => {
-    it('takes the place of one that vanished, at once and with its committed offsets', async () => {
+  describe('consumer with an instance id', () => {
+    it('replaces a consumer that vanished immediately and continues at its committed offsets', async () => {
       const broker = await opened(open)
       const topic = await newTopic(broker)
       await (await broker.producer()).send(records(topic, ['a', 'b']))
@@ -23,7 +23,7 @@ export function describeStaticMembers(open: OpenBroker): void {
       expect(performance.now() - startMs).toBeLessThan(SESSION_TIMEOUT_MS / 3)
     })
 
-    it('is fenced when another one takes its place, and leaves that one alone', async () => {
+    it('is fenced when another one replaces it, and does not affect that one', async () => {
       const broker = await opened(open)
       const topic = await newTopic(broker)
       const groupId = uniqueName('group')
@@ -49,7 +49,7 @@ export function describeStaticMembers(open: OpenBroker): void {
       expect(await broker.groups.offsets(groupId)).toEqual(offsets)
     })
 
-    it('takes the place of another one in transactions as well', async () => {
+    it('also replaces another one in transactions', async () => {
       const broker = await opened(open)
       const topic = await newTopic(broker)
       const options = { groupId: uniqueName('group'), instanceId: 'one', topics: [topic], ...SILENT }
@@ -79,22 +79,22 @@ export function describeStaticMembers(open: OpenBroker): void {
       expect(performance.now() - startMs).toBeLessThan(SESSION_TIMEOUT_MS / 3)
     })
 
-    it('comes back without a word to the others, be it the leader or not', async () => {
+    it('returns without a rebalance of the others, as leader and as follower', async () => {
       const broker = await opened(open)
-      const { told, again, one, other } = await pair(broker)
-      const before = told.length
+      const { events, openReplacement, one, other } = await pair(broker)
+      const before = events.length
       for (const [name, was] of [
         ['a', one],
         ['b', other],
       ] as const) {
-        const back = await again(name)
+        const back = await openReplacement(name)
         await pollAll([back], () => back.assignment().length === was.assignment().length)
         expect(back.assignment()).toEqual(was.assignment())
       }
-      expect(told.slice(before)).toEqual(['a+2', 'b+2'])
+      expect(events.slice(before)).toEqual(['a+2', 'b+2'])
     })
 
-    it('is given the partitions that were added while it was away', async () => {
+    it('is assigned the partitions that were added during its absence', async () => {
       const broker = await opened(open)
       const topic = await newTopic(broker)
       const options = { groupId: uniqueName('group'), instanceId: 'one', topics: [topic], ...SILENT }
@@ -107,32 +107,32 @@ export function describeStaticMembers(open: OpenBroker): void {
   })
 }
 
-/** Two static members of a group with two partitions each. `again` opens a replacement with the same instance id. */
+/** Two static members of a group with two partitions each. `openReplacement` opens one with the same instance id. */
 async function pair(broker: Broker) {
   const both = 4
   const topic = await newTopic(broker, { partitions: both })
   const groupId = uniqueName('group')
-  const told: string[] = []
-  const again = (name: string): Promise<Consumer> =>
+  const events: string[] = []
+  const openReplacement = (name: string): Promise<Consumer> =>
     broker.consumer({
       groupId,
       instanceId: name,
       topics: [topic],
       ...QUICK,
       rebalance: {
-        onAssigned: (partitions) => void told.push(`${name}+${partitions.length}`),
-        onRevoked: (partitions) => void told.push(`${name}-${partitions.length}`),
+        onAssigned: (partitions) => void events.push(`${name}+${partitions.length}`),
+        onRevoked: (partitions) => void events.push(`${name}-${partitions.length}`),
         onLost: () => undefined,
       },
     })
-  const one = await again('a')
+  const one = await openReplacement('a')
   let other: Consumer | undefined
-  const joining = again('b').then((joined) => {
+  const joining = openReplacement('b').then((joined) => {
     other = joined
   })
   await pollAll([one], () => other !== undefined)
   await joining
   const members = [one, other!]
   await pollAll(members, () => members.every((member) => member.assignment().length === both / 2))
-  return { both, told, again, one, other: other! }
+  return { both, events, openReplacement, one, other: other! }
 }

@@ -4,8 +4,8 @@ import type { OpenBroker } from './broker.ts'
 import { newTopic, opened, readAll, records, textOf, uniqueName, valuesOf } from './broker-support.ts'
 
 export function describeTransactions(open: OpenBroker): void {
-  describe('a transaction', () => {
-    it('shows its records in all topics, and its offsets, when it is committed, and not before', async () => {
+  describe('transaction', () => {
+    it('makes its records and offsets visible in all topics only when it commits', async () => {
       const broker = await opened(open)
       const [left, right] = [await newTopic(broker), await newTopic(broker)]
       const groupId = uniqueName('group')
@@ -21,7 +21,7 @@ export function describeTransactions(open: OpenBroker): void {
       await committed(broker, groupId, [{ topic: left, partition: 0, offset: 42 }])
     })
 
-    it('leaves nothing to see when it is aborted, and the producer goes on', async () => {
+    it('has no visible effect when it is aborted, and its producer can start another one', async () => {
       const broker = await opened(open)
       const topic = await newTopic(broker)
       const groupId = uniqueName('group')
@@ -40,7 +40,7 @@ export function describeTransactions(open: OpenBroker): void {
       expect(await broker.groups.offsets(groupId)).toEqual([])
     })
 
-    it('of an older producer of the same id is fenced', async () => {
+    it('is fenced when a newer producer has the same transactional id', async () => {
       const broker = await opened(open)
       const topic = await newTopic(broker)
       const transactionalId = uniqueName('txn')
@@ -58,7 +58,7 @@ export function describeTransactions(open: OpenBroker): void {
       await shown(broker, topic, ['kept'])
     })
 
-    it('that is empty commits, and one that was not begun is refused', async () => {
+    it('commits when it is empty, and is rejected when it was not begun', async () => {
       const broker = await opened(open)
       const producer = await broker.producer({ transactionalId: uniqueName('txn') })
       producer.begin()
@@ -72,7 +72,7 @@ export function describeTransactions(open: OpenBroker): void {
       expect(() => plain.begin()).toThrow(expect.objectContaining({ code: 'invalid_transaction' }))
     })
 
-    it('that was left open ends with its producer', async () => {
+    it('is aborted when its producer is closed', async () => {
       const broker = await opened(open)
       const topic = await newTopic(broker)
       const producer = await broker.producer({ transactionalId: uniqueName('txn') })
@@ -83,7 +83,7 @@ export function describeTransactions(open: OpenBroker): void {
       await shown(broker, topic, ['next'])
     })
 
-    it('is waited for by whoever reads on from the offsets that it brings', async () => {
+    it('delays consumers that start at the offsets that it commits', async () => {
       const broker = await opened(open)
       const topic = await newTopic(broker)
       await (await broker.producer()).send(records(topic, ['done', 'next']))
@@ -97,7 +97,7 @@ export function describeTransactions(open: OpenBroker): void {
       expect(await reading).toEqual(['next'])
     })
 
-    it('commits offsets for a member only while it is one', async () => {
+    it('commits offsets for a member of the current generation only', async () => {
       const broker = await opened(open)
       const topic = await newTopic(broker)
       const groupId = uniqueName('group')

@@ -9,9 +9,9 @@ import { describeTransactions } from './broker-transactions.ts'
 /** Opens another connection to the same broker. The suite must close it. */
 export type OpenBroker = () => Promise<Broker>
 
-/** The contract of `src/broker/broker.ts`, for the backend named `home`. Topic and group names are unique per run. */
-export function describeBroker(home: string, open: OpenBroker): void {
-  describe(`the log on ${home}`, () => {
+/** The contract of `src/broker/broker.ts`, for one backend. Topic and group names are unique per run. */
+export function describeBroker(backendName: string, open: OpenBroker): void {
+  describe(`the log on ${backendName}`, () => {
     describeLog(open)
     describeTransactions(open)
     describeGroups(open)

@@ -19,8 +19,8 @@ const kafka = await real('kafka')
 const config = () => ({ 'bootstrap.servers': kafka.address.bootstrap })
 
 /** Kafka stores batches unchanged, so one client must be able to read what the other has compressed. */
-describeOn([kafka], 'between Java and Weir', () => {
-  it.each(CODECS)('%s travels from Java', async (codec) => {
+describeOn([kafka], 'compression between Java and Weir', () => {
+  it.each(CODECS)('Weir reads records that Java compressed with %s', async (codec) => {
     const broker = await opened(open)
     const topic = await newTopic(broker)
     const produced = await kafkaTool('ProducerPerformance', [
@@ -36,7 +36,7 @@ describeOn([kafka], 'between Java and Weir', () => {
     expect(values.filter((value) => !new RegExp(`^[A-Z]{${RECORD_BYTES}}$`).test(value))).toEqual([])
   })
 
-  it('every codec travels to Java', async () => {
+  it('Java reads records that Weir compressed with any codec', async () => {
     const broker = await opened(open)
     const prefix = uniqueName('codec')
     const written: string[] = []
@@ -62,10 +62,10 @@ function open(): Promise<Broker> {
 
 /** Ids of the codecs of the topic's stored batches. */
 async function codecsOf(topic: string): Promise<ReadonlySet<number>> {
-  const home = await openKafkaBackend(config(), { logger: silentLogger() })
+  const backend = await openKafkaBackend(config(), { logger: silentLogger() })
   try {
-    const [found] = await home.metadata({ topics: [topic] })
-    const [answer] = await home.fetch({
+    const [found] = await backend.metadata({ topics: [topic] })
+    const [answer] = await backend.fetch({
       node: found!.partitions[0]!.leader,
       partitions: [{ topic, partition: 0, offset: 0 }],
       waitMsMax: 1_000,
@@ -77,6 +77,6 @@ async function codecsOf(topic: string): Promise<ReadonlySet<number>> {
       [...batchesOf(answer!.bytes)].map(({ bytes }) => bytes.readInt16BE(ATTRIBUTES_AT) & COMPRESSION_MASK),
     )
   } finally {
-    await home.close()
+    await backend.close()
   }
 }

@@ -22,7 +22,7 @@ const oauth = 'org.apache.kafka.common.security.oauthbearer.OAuthBearerLoginModu
 const plain = (password: string) =>
   `org.apache.kafka.common.security.plain.PlainLoginModule required username="alice" password="${password}";`
 
-describeOn([kafka], 'Kafka with security', () => {
+describeOn([kafka], 'Kafka with TLS and SASL', () => {
   let server: Kafka
 
   beforeAll(async () => {
@@ -71,7 +71,7 @@ describeOn([kafka], 'Kafka with security', () => {
     ['TLS and a PEM truststore', 'TLS', trust],
     ['TLS and a truststore in the settings', 'TLS', { 'ssl.truststore.certificates': pem('ca.pem') }],
     [
-      'TLS and a truststore that keytool made',
+      'TLS and a truststore made by keytool',
       'TLS',
       { 'ssl.truststore.location': store('trust.p12'), 'ssl.truststore.password': 'changeit' },
     ],
@@ -81,7 +81,7 @@ describeOn([kafka], 'Kafka with security', () => {
       'MUTUAL',
       { ...trust, 'ssl.keystore.location': store('client.p12'), 'ssl.keystore.password': 'changeit' },
     ],
-  ])('is reached by %s', async (_, listener, settings) => {
+  ])('is reached with %s', async (_, listener, settings) => {
     await writeAndRead(await open(listener, { 'security.protocol': 'SSL', ...settings }))
   })
 
@@ -90,15 +90,15 @@ describeOn([kafka], 'Kafka with security', () => {
     ['SCRAM-SHA-256', { 'sasl.jaas.config': `${scram};` }],
     ['SCRAM-SHA-512', { 'sasl.jaas.config': `${scram};` }],
     ['OAUTHBEARER', { 'sasl.jaas.config': `${oauth} unsecuredLoginStringClaim_sub="alice";` }],
-  ])('knows a user by %s, with and without TLS', async (mechanism, settings) => {
+  ])('authenticates with %s, with and without TLS', async (mechanism, settings) => {
     const login = { ...settings, 'sasl.mechanism': mechanism }
     await writeAndRead(await open('SASL', { ...login, 'security.protocol': 'SASL_PLAINTEXT' }))
     await writeAndRead(await open('BOTH', { ...login, ...trust, 'security.protocol': 'SASL_SSL' }))
   })
 
-  it('knows a user by a token from an endpoint, asked for once', async () => {
-    const asked: string[] = []
-    const endpoint = await tokenEndpoint((authorization, form) => asked.push(`${authorization} ${form}`))
+  it('authenticates with a token from an endpoint and requests it once', async () => {
+    const tokenRequests: string[] = []
+    const endpoint = await tokenEndpoint((authorization, form) => tokenRequests.push(`${authorization} ${form}`))
     const broker = await open('SASL', {
       'security.protocol': 'SASL_PLAINTEXT',
       'sasl.mechanism': 'OAUTHBEARER',
@@ -106,12 +106,12 @@ describeOn([kafka], 'Kafka with security', () => {
       'sasl.jaas.config': `${oauth} clientId="weir" clientSecret="s:1" scope="kafka";`,
     })
     await writeAndRead(broker)
-    expect(asked).toEqual([
+    expect(tokenRequests).toEqual([
       `Basic ${Buffer.from('weir:s%3A1').toString('base64')} grant_type=client_credentials&scope=kafka`,
     ])
   })
 
-  it('goes on when a login has to be renewed', async () => {
+  it('reauthenticates when its session expires', async () => {
     const broker = await open('SHORT', {
       'security.protocol': 'SASL_PLAINTEXT',
       'sasl.mechanism': 'PLAIN',
@@ -128,15 +128,15 @@ describeOn([kafka], 'Kafka with security', () => {
     expect((await readAll(broker, topic)).map(textOf)).toEqual(values)
   })
 
-  it('takes a login that broke off for a bad moment', async () => {
+  it('treats an interrupted authentication as a transient error', async () => {
     const [host = '', port = ''] = (server.listeners['SASL'] ?? '').split(':')
     // Forwards the first two responses: ApiVersions and SaslHandshake.
     const proxy = createNetServer((client) => {
       const upstream = connect(Number(port), host)
-      let answers = 0
+      let responses = 0
       upstream.on('data', (bytes) => {
-        answers += 1
-        if (answers > 2) client.destroy()
+        responses += 1
+        if (responses > 2) client.destroy()
         else client.write(bytes)
       })
       client.on('error', () => undefined).on('close', () => upstream.destroy())
@@ -151,7 +151,7 @@ describeOn([kafka], 'Kafka with security', () => {
     ).rejects.toMatchObject({ code: 'unavailable', retriable: true })
   })
 
-  it('sees the client id, and what client.* says wins', async () => {
+  it('receives the client id; client.* overrides', async () => {
     const broker = await open('TLS', {
       'client.id': 'weir-test',
       'security.protocol': 'PLAINTEXT',
@@ -187,21 +187,21 @@ describeOn([kafka], 'Kafka with security', () => {
       /not trusted \(unable to verify the first certificate\): expected its CA in ssl\.truststore\.location/,
     ],
     [
-      'no certificate where one is asked for',
+      'a missing client certificate',
       'MUTUAL',
       { 'security.protocol': 'SSL', ...trust },
       'not_authenticated',
       /this client's certificate \(alert bad certificate\): expected .* ssl\.keystore\.location/,
     ],
-    ['no TLS on a port with TLS', 'TLS', {}, 'unavailable', /is security\.protocol=PLAINTEXT what/],
+    ['plaintext on a TLS port', 'TLS', {}, 'unavailable', /is security\.protocol=PLAINTEXT what/],
     [
-      'TLS on a port without it',
+      'TLS on a plaintext port',
       'PLAINTEXT',
       { 'security.protocol': 'SSL' },
       'unavailable',
       /is security\.protocol=SSL what/,
     ],
-    ['no login on a port with SASL', 'SASL', {}, 'unavailable', /is security\.protocol=PLAINTEXT what/],
+    ['a missing login on a SASL port', 'SASL', {}, 'unavailable', /is security\.protocol=PLAINTEXT what/],
     [
       'a login on a port without SASL',
       'PLAINTEXT',
@@ -209,7 +209,7 @@ describeOn([kafka], 'Kafka with security', () => {
       'not_authenticated',
       /is security\.protocol=SASL_PLAINTEXT what/,
     ],
-  ])('says what is wrong with %s', async (_, listener, settings, code, message) => {
+  ])('explains %s', async (_, listener, settings, code, message) => {
     const startMs = performance.now()
     const error: unknown = await open(listener, settings).then(
       () => undefined,
@@ -222,7 +222,7 @@ describeOn([kafka], 'Kafka with security', () => {
 })
 
 /** Starts a token endpoint that issues unsigned tokens, which Kafka's login module for development accepts. */
-async function tokenEndpoint(asked: (authorization: string, form: string) => void): Promise<string> {
+async function tokenEndpoint(tokenRequests: (authorization: string, form: string) => void): Promise<string> {
   const part = (content: object) => Buffer.from(JSON.stringify(content)).toString('base64url')
   const nowSeconds = Math.floor(Date.now() / 1_000)
   const token = `${part({ alg: 'none' })}.${part({ sub: 'alice', iat: nowSeconds, exp: nowSeconds + 600 })}.`
@@ -232,7 +232,7 @@ async function tokenEndpoint(asked: (authorization: string, form: string) => voi
       form += text
     })
     request.on('end', () => {
-      asked(request.headers.authorization ?? '', form)
+      tokenRequests(request.headers.authorization ?? '', form)
       response.end(JSON.stringify({ access_token: token, token_type: 'Bearer', expires_in: 600 }))
     })
   })

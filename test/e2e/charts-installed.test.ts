@@ -17,7 +17,7 @@ type Health = { readonly status: string; readonly message: string }
 type Customizations = Readonly<Record<string, string>>
 
 /** One release through its life: each test goes on where the one before left it. */
-describeOn([helm, kubernetes, sandboxes], 'the chart, installed', () => {
+describeOn([helm, kubernetes, sandboxes], 'the installed chart', () => {
   let address: KubernetesAddress
   let api: KubeApi
   let sandbox: Sandbox
@@ -46,7 +46,7 @@ describeOn([helm, kubernetes, sandboxes], 'the chart, installed', () => {
     return runLua(customizations[`resource.customizations.health.weir.dev_${object.kind}`]!, object)
   }
 
-  it('goes into a cluster, and its operator works as its Deployment and its rights say', async () => {
+  it('installs an operator that works with the settings and privileges of its Deployment', async () => {
     await weir.call('install', 'weir', 'weir', '--create-namespace', ...weir.values(VALUES))
     await release.settled('operator')
     expect(release.logOf('weir-operator-0')).not.toMatch(/forbidden|EROFS|EACCES/i)
@@ -55,7 +55,7 @@ describeOn([helm, kubernetes, sandboxes], 'the chart, installed', () => {
     expect(body).toContain('kafka_schema_registry_master_slave_role')
   })
 
-  it('passes its own test', async () => {
+  it('passes helm test', async () => {
     expect(await weir.call('test', 'weir', '--timeout', '3m')).toContain('Phase:          Succeeded')
     expect(release.logOf('weir-test').trim().split('\n')).toEqual([
       'ok an empty place',
@@ -66,7 +66,7 @@ describeOn([helm, kubernetes, sandboxes], 'the chart, installed', () => {
     ])
   })
 
-  it('has Argo CD see how resources are', async () => {
+  it('reports the health of resources to Argo CD', async () => {
     const metadata = { name: 'weir-argocd', namespace: NAMESPACE }
     const found = await release.resources.get<{ data: Customizations }>({
       apiVersion: 'v1',
@@ -100,7 +100,7 @@ describeOn([helm, kubernetes, sandboxes], 'the chart, installed', () => {
     expect(await becomes('subjects', 'bad-value', 'Degraded')).toContain('SchemaInvalid')
   })
 
-  it('has Argo CD act on them', async () => {
+  it('provides actions for Argo CD', async () => {
     type Object = { readonly metadata: object; readonly spec: object }
     const path = `/apis/weir.dev/v1alpha1/namespaces/${NAMESPACE}/connectors/orders`
     const { 'discovery.lua': discovery, definitions } = parse(
@@ -148,7 +148,7 @@ describeOn([helm, kubernetes, sandboxes], 'the chart, installed', () => {
     await place.condition('connectors', 'orders', 'Ready', 'True/Succeeded')
   })
 
-  it('keeps all resources through upgrade, rollback, uninstall and the next installation', async () => {
+  it('keeps all resources during upgrade, rollback, uninstall and the next installation', async () => {
     const identities = async () => {
       const all = await Promise.all(
         ['connectors', 'subjects', 'registrymodes'].map(async (plural) => {

@@ -44,7 +44,7 @@ describeOn([helm], 'the network policies', () => {
     )
   }
 
-  it('let through what the programs need of each other and of their neighbours, and nothing else', async () => {
+  it('allow only the connections that the programs and their namespace need', async () => {
     const values = { ...KAFKA, runtimes: 'Separate', networkPolicy: { enabled: true } }
     expect((await allowed(values)).toSorted()).toEqual([
       // The API server, which calls the webhook, is nobody that a policy could name.
@@ -74,7 +74,7 @@ describeOn([helm], 'the network policies', () => {
     ])
   })
 
-  it('let in whom the values name, in the place of the neighbours', async () => {
+  it('admit the peers in the values instead of the namespace', async () => {
     const reader: Endpoint = { ...STRANGER, name: 'reader', namespaceLabels: { streams: 'allowed' } }
     const monitor: Endpoint = {
       ...{ ...STRANGER, name: 'monitor' },
@@ -96,7 +96,7 @@ describeOn([helm], 'the network policies', () => {
     ])
   })
 
-  it('bind nobody’s way out where connectors run', async () => {
+  it('do not restrict outgoing connections of pods that run connectors', async () => {
     const ways = await allowed({ ...KAFKA, networkPolicy: { enabled: true } })
     expect(ways.filter((way) => way.startsWith('weir-operator > outside'))).toEqual([
       'weir-operator > outside:443',

@@ -31,7 +31,7 @@ const SET_UP_MS = 400_000
 type Listed = readonly { readonly class: string; readonly version: string }[]
 
 /** One release through its life, on a Kafka that lets in only whom it knows by certificate and password. */
-describeOn([helm, kubernetes, sandboxes, kafkaJars], 'the chart, on a Kafka with security and with plugins', () => {
+describeOn([helm, kubernetes, sandboxes, kafkaJars], 'the chart with a secured Kafka and plugins', () => {
   let broker: Broker
   let place: Awaited<ReturnType<typeof createTestNamespace>>
   let release: Release
@@ -101,7 +101,7 @@ describeOn([helm, kubernetes, sandboxes, kafkaJars], 'the chart, on a Kafka with
     }
   }, SET_UP_MS)
 
-  it('registers a schema there', async () => {
+  it('registers a schema', async () => {
     await place.apply('Subject', 'orders-value', { schema: '{"type": "string"}' })
     await place.condition('subjects', 'orders-value', 'Ready', 'True/Succeeded')
     expect(await broker.topics.list()).toEqual(
@@ -109,14 +109,14 @@ describeOn([helm, kubernetes, sandboxes, kafkaJars], 'the chart, on a Kafka with
     )
   })
 
-  it('has the plugins that npm installed before the worker, and those of a ConfigMap', async () => {
+  it('loads plugins that npm installed in an init container, and plugins of a ConfigMap', async () => {
     const { body } = await sandbox.ask(8083, '/connector-plugins?connectorsOnly=false')
     const versions = new Map((JSON.parse(body) as Listed).map((one) => [one.class, one.version]))
     expect([versions.get('FolderWatch'), versions.get('PrefixRouter')]).toEqual(['1.0.0', '0.1.0'])
     expect(release.logOf('weir-worker-0')).not.toContain('could not be loaded')
   })
 
-  it('runs a connector of theirs, and a sink behind it', async () => {
+  it('runs a connector of such a plugin, and a sink of its topic', async () => {
     await place.apply('Connector', 'files', {
       class: 'FolderWatch',
       config: {
@@ -134,7 +134,7 @@ describeOn([helm, kubernetes, sandboxes, kafkaJars], 'the chart, on a Kafka with
     for (const name of ['files', 'lines']) await place.condition('connectors', name, 'Ready', 'True/Succeeded')
   })
 
-  it('is scaled by the lag of the group that the sink has, in the topic that it reads', async () => {
+  it("is scaled by the lag of the sink's consumer group in its topic", async () => {
     const scaled = await release.resources.get<Scaled>({
       ...{ apiVersion: 'keda.sh/v1alpha1', kind: 'ScaledObject', metadata: metadata('weir-worker') },
     })
@@ -145,7 +145,7 @@ describeOn([helm, kubernetes, sandboxes, kafkaJars], 'the chart, on a Kafka with
     })
   })
 
-  it('goes on, from the same topics, when it is installed anew with runtimes in the operator', async () => {
+  it('continues with the same topics when it is installed again with embedded runtimes', async () => {
     await weir.call('uninstall', 'weir')
     await weir.call('install', 'weir', 'weir', ...weir.values({ ...values, runtimes: 'Embedded' }))
     await release.settled('operator')
@@ -158,7 +158,7 @@ describeOn([helm, kubernetes, sandboxes, kafkaJars], 'the chart, on a Kafka with
     for (const name of ['files', 'lines']) await place.condition('connectors', name, 'Ready', 'True/Succeeded')
   })
 
-  it('tells every metric that its alerts and dashboards ask for', async () => {
+  it('exports every metric that its alerts and dashboards use', async () => {
     const { body } = await sandbox.ask(8080, '/metrics')
     const told = new Set([...body.matchAll(/^# TYPE (\S+)/gm)].map(([, name]) => name!))
     const asked = await Promise.all([
@@ -174,7 +174,7 @@ describeOn([helm, kubernetes, sandboxes, kafkaJars], 'the chart, on a Kafka with
     expect(names.filter((name) => !told.has(name))).toEqual([])
   })
 
-  it('says no word of a password, and misses no place to write', () => {
+  it('logs no password, and writes only to writable mounts', () => {
     const logs = ['operator', 'registry', 'worker'].map((program) => release.logOf(`weir-${program}-0`)).join('\n')
     expect(logs).not.toContain(PASSWORD)
     expect(logs).not.toMatch(/EROFS|EACCES|has no effect|PRIVATE KEY/)

@@ -12,7 +12,7 @@ import { createTestNamespace } from '../support/test-namespace.ts'
 const [helm, kubernetes, sandboxes] = [await real('helm'), await real('kubernetes'), await real('sandbox')]
 const kafka = await real('kafka')
 
-describeOn([helm, kubernetes, sandboxes, kafka], 'the chart with runtimes of their own, TLS and log-in', () => {
+describeOn([helm, kubernetes, sandboxes, kafka], 'the chart with separate runtimes, TLS and login', () => {
   // Their topics and groups on the Kafka that all tests share.
   const namespace = `chart-${Math.random().toString(36).slice(2, 8)}`
   let place: Awaited<ReturnType<typeof createTestNamespace>>
@@ -69,7 +69,7 @@ describeOn([helm, kubernetes, sandboxes, kafka], 'the chart with runtimes of the
     await place.condition('subjects', 'orders-value', 'Ready', 'True/Succeeded')
   })
 
-  it('runs a connector, whose worker is called as its pod', async () => {
+  it('runs a connector on a worker that has the name of its pod', async () => {
     await place.apply('Connector', 'orders', {
       class: 'Datagen',
       config: { 'kafka.topic': `${namespace}-orders`, quickstart: 'orders' },
@@ -82,7 +82,7 @@ describeOn([helm, kubernetes, sandboxes, kafka], 'the chart with runtimes of the
     expect(status?.selector).toBe('app.kubernetes.io/instance=weir,app.kubernetes.io/component=worker')
   })
 
-  it('says no word of a password, and misses no place to write', () => {
+  it('logs no password, and writes only to writable mounts', () => {
     const logs = ['operator', 'registry', 'worker'].map((program) => release.logOf(`weir-${program}-0`))
     expect(logs.join('\n')).not.toContain('open sesame')
     expect(logs.join('\n')).not.toMatch(/EROFS|EACCES|has no effect/)

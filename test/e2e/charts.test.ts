@@ -15,12 +15,12 @@ type Rule = { readonly resources?: readonly string[] }
 describeOn([helm], 'the charts', () => {
   const charts = helmAt(helm.address.file)
 
-  it.each(Object.entries(VALID_VALUES))('have nothing that Helm finds fault with: %s', async (_, values) => {
+  it.each(Object.entries(VALID_VALUES))('pass helm lint with the values %s', async (_, values) => {
     const { code, stdout } = await charts.call(['lint', 'weir', '--strict', '--values', charts.valuesFile(values)])
     expect(code, stdout).toBe(0)
   })
 
-  it('of the definitions have nothing that Helm finds fault with', async () => {
+  it('of the CRDs pass helm lint', async () => {
     const { code, stdout } = await charts.call(['lint', 'weir-crds', '--strict'])
     expect(code, stdout).toBe(0)
   })
@@ -29,14 +29,14 @@ describeOn([helm], 'the charts', () => {
     await expect(charts.render(values)).rejects.toThrow(reason)
   })
 
-  it('choose the operator’s pods by labels that no version changes', async () => {
+  it("select the operator's pods by labels that do not depend on the version", async () => {
     const versions = await Promise.all(['1.0.0', '2.0.0'].map((tag) => charts.render({ ...KAFKA, image: { tag } })))
     const selectors = versions.map((objects) => objects.find(({ kind }) => kind === 'Deployment')?.spec?.['selector'])
     expect(selectors[0]).toEqual(selectors[1])
     expect(JSON.stringify(selectors[0])).not.toMatch(/version|chart/)
   })
 
-  it('let the operator see namespaces only where an entry goes by what they are like, and only those that it watches', async () => {
+  it('grant access to namespaces only if an entry needs their labels or deletion, and only to watched namespaces', async () => {
     const entry = { name: 'java', url: 'http://connect:8083' }
     const seen = async (more: object, watchNamespaces: readonly string[] = ['*']) => {
       const operator = { workers: [{ ...entry, ...more }] }
@@ -55,7 +55,7 @@ describeOn([helm], 'the charts', () => {
     expect(await seen({ allowedNamespaces }, ['shop', 'orders'])).toEqual(named)
   })
 
-  it('start pods anew when their settings change, and only then', async () => {
+  it('restart pods when their settings change, and only then', async () => {
     const checksums = async (values: object) => {
       const objects = await charts.render({ ...KAFKA, runtimes: 'Separate', ...values })
       const pods = objects.flatMap((object) => podTemplates(object))
@@ -70,7 +70,7 @@ describeOn([helm], 'the charts', () => {
     expect(changed).toEqual(['registry'])
   })
 
-  it('scale pods that are there, whose number nobody else says, by what they ask for', async () => {
+  it('scale existing workloads that set no number of replicas and request CPU', async () => {
     const seen: string[] = []
     for (const values of Object.values(VALID_VALUES)) {
       const objects = await charts.render(values)
@@ -89,7 +89,7 @@ describeOn([helm], 'the charts', () => {
     expect(new Set(seen)).toEqual(new Set(['HorizontalPodAutoscaler StatefulSet', 'ScaledObject StatefulSet']))
   })
 
-  it('keep no password in what everybody may read', async () => {
+  it('put no password into ConfigMaps or literal environment variables', async () => {
     const objects = await charts.render(VALID_VALUES['everything']!)
     const readable = objects.filter(({ kind }) => kind === 'ConfigMap')
     expect(JSON.stringify(readable)).not.toMatch(/sasl\.(?:password|jaas)|ssl\.\w+\.password|keystore\.key/)
@@ -124,7 +124,7 @@ describeOn([helm, kubernetes], 'a real API server', () => {
   })
 
   it.each(Object.entries(VALID_VALUES))(
-    'takes every object, and no pod is less than restricted: %s',
+    'accepts every object without a warning of Pod Security restricted, with the values %s',
     async (_, values) => {
       const objects = await charts.render(values)
       const pods = objects.flatMap(podTemplates).map(({ metadata, spec }) => ({
@@ -143,7 +143,7 @@ describeOn([helm, kubernetes], 'a real API server', () => {
     },
   )
 
-  it('would refuse a pod that asks for more', async () => {
+  it('refuses a privileged pod', async () => {
     const [operator] = (await charts.render(KAFKA)).filter(({ kind }) => kind === 'Deployment').flatMap(podTemplates)
     const spec = { ...operator!.spec, hostNetwork: true }
     const metadata = { name: 'greedy', namespace: 'weir' }

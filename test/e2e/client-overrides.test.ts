@@ -19,8 +19,8 @@ const STRING = 'org.apache.kafka.connect.storage.StringConverter'
 const STRINGS = { 'key.converter': STRING, 'value.converter': STRING }
 const kafka = await real('kafka')
 
-describeOn([kafka], "what is set for a connector's clients", () => {
-  it('is what its producer does, and what the worker sets for all of them', async () => {
+describeOn([kafka], 'client settings of a connector on Kafka', () => {
+  it('apply to its producer, and those of the worker to all connectors', async () => {
     const broker = await openKafka()
     const [own, shared] = [await newTopic(broker), await newTopic(broker)]
     const file = join(temporaryDirectory(), 'in.txt')
@@ -36,7 +36,7 @@ describeOn([kafka], "what is set for a connector's clients", () => {
     expect([await compressionOf(own), await compressionOf(shared)]).toEqual(['zstd', 'lz4'])
   })
 
-  it('is where its consumer begins, and who it is', async () => {
+  it('set the start offset and client id of its consumer', async () => {
     const broker = await openKafka()
     const topic = await newTopic(broker)
     const producer = await broker.producer()
@@ -60,7 +60,7 @@ describeOn([kafka], "what is set for a connector's clients", () => {
     expect((await broker.groups.describe(`${topic}-group`)).members).toMatchObject([{ clientId: 'me' }])
   })
 
-  it('is a way to the brokers of its own, while offsets go the way of the worker', async () => {
+  it('connect it to its own brokers, while its offsets are written through the connection of the worker', async () => {
     const broker = await openKafka()
     const topic = await newTopic(broker)
     const file = join(temporaryDirectory(), 'in.txt')
@@ -80,7 +80,7 @@ describeOn([kafka], "what is set for a connector's clients", () => {
     expect((await readAll(broker, topic)).map(textOf)).toEqual(['one'])
   })
 
-  it('is refused where it could not be', async () => {
+  it('are rejected if they are invalid', async () => {
     const worker = await startWorker()
     const config = { 'connector.class': 'FileStreamSource', file: 'f', topic: 't' }
     await expect(worker.create('wrong', { ...config, 'producer.override.compression.type': 'rar' })).rejects.toThrow(

@@ -100,7 +100,7 @@ const ORDERS = [
 ]
 const JSON_ORDERS = ORDERS.map(({ id, note }) => ({ id, note }))
 
-describeOn([kafka], 'on real Kafka and a registry of ours', () => {
+describeOn([kafka], "clients on Kafka and Weir's registry", () => {
   beforeAll(async () => {
     const name = `clients-${randomUUID()}`
     const settings = { 'brokerstore.topic': `_schemas-${name}`, 'schema.registry.group.id': name }
@@ -241,7 +241,7 @@ describeOn([kafka], 'on real Kafka and a registry of ours', () => {
       expect(await client.getLatestSchemaId(`${read}-value`)).toBe(id)
     })
 
-    it('reads the first message of a Protobuf file that we write (its own lack the message indexes)', async () => {
+    it('reads the first message of a Protobuf file that Weir writes (its own records lack message indexes)', async () => {
       const topic = await newTopic()
       const schema: SchemaDefinition = {
         type: 'PROTOBUF',
@@ -251,7 +251,7 @@ describeOn([kafka], 'on real Kafka and a registry of ours', () => {
       expect(await decoded(topic)).toEqual([{ name: 'x' }])
     })
 
-    it('is told what the registry refuses', async () => {
+    it('reports errors of the registry', async () => {
       const subject = `${await newTopic()}-value`
       const client = theirs()
       const schema = (type: string) =>

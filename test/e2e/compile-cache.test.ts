@@ -4,7 +4,7 @@ import { run } from '../env/process.ts'
 import { weirCommand } from '../support/cli.ts'
 import { temporaryDirectory } from '../support/temporary-directory.ts'
 
-it('a start of weir leaves behind what it compiled, for the next one', async () => {
+it('weir writes compiled code to a cache, which its next start uses', async () => {
   const directory = temporaryDirectory()
   const command = { ...weirCommand(directory, ['crds']), env: { TMPDIR: directory } }
   expect(await run(command)).toMatchObject({ code: 0 })

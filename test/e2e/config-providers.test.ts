@@ -18,8 +18,8 @@ const WAIT = { everyMs: 50, timeoutMs: 110_000 }
 const kafka = await real('kafka')
 const kubernetes = await real('kubernetes')
 
-describeOn([kafka], 'what stands behind placeholders', () => {
-  it('reaches the tasks, and neither topics nor REST nor the log; a change of it restarts them', async () => {
+describeOn([kafka], 'the values of config providers', () => {
+  it('are passed to tasks only, not to topics, REST responses or logs, and restart tasks when they change', async () => {
     const broker = await openBroker(
       { kind: 'kafka', config: { 'bootstrap.servers': kafka.address.bootstrap } },
       { logger: silentLogger() },
@@ -92,8 +92,8 @@ describeOn([kafka], 'what stands behind placeholders', () => {
   })
 })
 
-describeOn([kubernetes], 'what stands in a Kubernetes cluster', () => {
-  it('is filled in from Secrets and ConfigMaps, and noticed when it changes', async () => {
+describeOn([kubernetes], 'the Kubernetes config providers', () => {
+  it('provide values of Secrets and ConfigMaps, and detect their changes', async () => {
     const { kubeconfig } = kubernetes.address
     const api = kubeApi(kubernetes.address)
     const namespace = `providers-${process.pid}`
@@ -121,7 +121,7 @@ describeOn([kubernetes], 'what stands in a Kubernetes cluster', () => {
     await api.send('PATCH', `${place}/secrets/login`, change, 'application/merge-patch+json')
     expect(await resolver.connectorsWithChangedValues(['c'], () => expect.unreachable())).toEqual(['c'])
     await expect(resolver.resolve({ a: `\${secrets:${namespace}/gone:key}` })).rejects.toThrow(
-      `can't fill in \${secrets:${namespace}/gone:…}: secrets "gone" not found`,
+      `cannot resolve \${secrets:${namespace}/gone:…}: secrets "gone" not found`,
     )
   })
 })

@@ -24,7 +24,7 @@ function count(report: { readonly success: boolean; readonly files: readonly Fil
   return { code: status, line: stdout.trim() }
 }
 
-it('adds up what passed, failed and was skipped', () => {
+it('adds up passed, failed and skipped tests', () => {
   const files: File[] = [
     { status: 'passed', tests: ['passed', 'passed', 'skipped'] },
     { status: 'failed', tests: ['passed', 'failed', 'todo'] },
@@ -32,13 +32,13 @@ it('adds up what passed, failed and was skipped', () => {
   expect(count({ success: false, files })).toEqual({ code: 1, line: '3 passed, 1 failed, 2 skipped' })
 })
 
-it('lets a skip pass for a person and fail for CI', () => {
+it('accepts skipped tests, except with CI set', () => {
   const files: File[] = [{ status: 'passed', tests: ['passed', 'skipped'] }]
   expect(count({ success: true, files })).toEqual({ code: 0, line: '1 passed, 0 failed, 1 skipped' })
   expect(count({ success: true, files }, 'true')).toEqual({ code: 1, line: '1 passed, 0 failed, 1 skipped' })
 })
 
-it('lets CI skip the one suite that not every machine can run, and counts it', () => {
+it('accepts and counts the one suite that may be skipped in CI', () => {
   const node = {
     name: '/checkout/test/e2e/node-cluster.test.ts',
     status: 'passed',
@@ -53,7 +53,7 @@ it('lets CI skip the one suite that not every machine can run, and counts it', (
   expect(count({ success: true, files: [node, skipping] }, 'true').code).toBe(1)
 })
 
-it('counts a file that could not be collected as one failure', () => {
+it('counts a file that could not be loaded as one failure', () => {
   const files: File[] = [
     { status: 'failed', tests: [] },
     { status: 'passed', tests: ['passed'] },
@@ -61,7 +61,7 @@ it('counts a file that could not be collected as one failure', () => {
   expect(count({ success: false, files })).toEqual({ code: 1, line: '1 passed, 1 failed, 0 skipped' })
 })
 
-it('fails when the run failed outside of its tests, ran none, or left no report', () => {
+it('fails if the run failed outside of tests, ran no tests, or wrote no report', () => {
   expect(count({ success: false, files: [{ status: 'passed', tests: ['passed'] }] }).code).toBe(1)
   expect(count({ success: true, files: [] }).code).toBe(1)
   expect(count('{"testResults": [')).toEqual({ code: 1, line: '0 passed, 1 failed, 0 skipped' })

@@ -17,7 +17,7 @@ const WAIT = { everyMs: 20, timeoutMs: 60_000 }
 const kubernetes = await real('kubernetes')
 
 /** A control plane of this file's own: the definitions are made here, and by nobody before. */
-describeOn([kubernetes], 'the definitions on a real API server', () => {
+describeOn([kubernetes], 'the CRDs on a real API server', () => {
   let api: KubeApi
 
   beforeAll(async () => {
@@ -38,7 +38,7 @@ describeOn([kubernetes], 'the definitions on a real API server', () => {
   const create = (resource: Manifest) =>
     api.send('POST', `${GROUP}/${resource.kind.toLowerCase()}s?dryRun=All&fieldValidation=Strict`, resource)
 
-  it.each(VALID_MANIFESTS)('take what we take: $what', async ({ resource }) => {
+  it.each(VALID_MANIFESTS)('accept what the operator accepts: $what', async ({ resource }) => {
     expect(parseResource(resource).errors).toEqual([])
     const { status, body } = await create(resource)
     expect(status, JSON.stringify(body)).toBe(201)
@@ -48,7 +48,7 @@ describeOn([kubernetes], 'the definitions on a real API server', () => {
     expect(body['status']).toEqual({ observedGeneration: -1 })
   })
 
-  it.each(INVALID_MANIFESTS)('refuse what we refuse: $what', async ({ resource, message }) => {
+  it.each(INVALID_MANIFESTS)('refuse what the operator refuses: $what', async ({ resource, message }) => {
     const ours = parseResource(resource).errors.map((fault) => fault.message)
     expect(ours.join('\n')).toMatch(message)
     const { status, body } = await create(resource)
@@ -76,7 +76,7 @@ describeOn([kubernetes], 'the definitions on a real API server', () => {
     },
   )
 
-  it.each(IMMUTABLE_FIELD_CHANGES)('keep what an object stands for: $field', async ({ before, after, field }) => {
+  it.each(IMMUTABLE_FIELD_CHANGES)('refuse changes of the immutable field $field', async ({ before, after, field }) => {
     const name = `moved-${field.toLowerCase()}`
     const first = { ...before, metadata: { name } }
     const plural = `${first.kind.toLowerCase()}s`

@@ -30,8 +30,8 @@ const JSON_VALUES = {
 /** Not of long ago: what is older than a week Kafka may delete at any time. */
 const AT_MS = Date.now() - 3_600_000
 
-describeOn([kafka], 'broken records on Kafka', () => {
-  itOn([java], 'go from a sink to its dead letters, as the original sends them there', async () => {
+describeOn([kafka], 'failed records on Kafka', () => {
+  itOn([java], 'of a sink are written to the dead-letter topic as Kafka Connect writes them', async () => {
     const broker = await openKafka()
     const source = await newTopic(broker, 'letters')
     const values = ['{"n":1}', 'not json', '{"n":2}', '{"n":']
@@ -68,7 +68,7 @@ describeOn([kafka], 'broken records on Kafka', () => {
     await createWorkerClient({ url: java.address.url }).delete(`${source}-java`)
   })
 
-  it('go from a source to its dead letters, and its good records to their topic', async () => {
+  it('of a source are written to the dead-letter topic, and valid records to their topic', async () => {
     const broker = await openKafka()
     const topic = await newTopic(broker, 'numbers')
     const file = join(temporaryDirectory(), 'in.txt')
@@ -101,7 +101,7 @@ describeOn([kafka], 'broken records on Kafka', () => {
     })
   })
 
-  it('go to its dead letters, too, when only the log finds them too large, as much of them as fits there', async () => {
+  it('that the broker rejects as too large are written to the dead-letter topic, with as much content as fits', async () => {
     const broker = await openKafka()
     const small = { 'max.message.bytes': '2000' }
     const topic = await newTopic(broker, 'small', small)
@@ -131,7 +131,7 @@ describeOn([kafka], 'broken records on Kafka', () => {
     await until('the offset behind it', WAIT, async () => JSON.stringify(await worker.offsets(name)).includes('5007'))
   })
 
-  it('fail the task when nothing is to be tolerated, with what was wrong in its trace', async () => {
+  it('fail the task with the error in its trace if errors.tolerance is none', async () => {
     const broker = await openKafka()
     const topic = await newTopic(broker, 'strict')
     await produce(broker, [{ topic, key: null, value: Buffer.from('not json') }])
@@ -150,7 +150,7 @@ describeOn([kafka], 'broken records on Kafka', () => {
 })
 
 describeOn([kafka], 'weir dlq', () => {
-  it('shows why records are dead, and replays them once the cause is mended', async () => {
+  it('shows the errors of dead letters, and replays them after the cause was fixed', async () => {
     const broker = await openKafka()
     const topic = await newTopic(broker, 'mended')
     const dead = `${topic}-dead`
@@ -201,7 +201,7 @@ describeOn([kafka], 'weir dlq', () => {
     })
   })
 
-  it('says which topic is not there', async () => {
+  it('names the missing dead-letter topic', async () => {
     expect(await weir('show', 'nowhere-dead')).toMatchObject({
       code: 1,
       stderr: "topic 'nowhere-dead' does not exist\n",

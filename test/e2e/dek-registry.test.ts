@@ -51,7 +51,7 @@ async function writeRaw(key: string, value: string | null): Promise<void> {
   await producer.close()
 }
 
-describe('a DEK registry on a log', () => {
+describe('a DEK registry on an embedded broker', () => {
   it('has the same keys after a restart', async () => {
     const first = await start()
     await first.call(`POST ${KEKS}`, KEK)
@@ -66,7 +66,7 @@ describe('a DEK registry on a log', () => {
     expect(await second.metrics()).toMatch(/^kafka_schema_registry_dek_registry_num_deks\{tenant="default"\} 1$/m)
   })
 
-  it('is the same on every instance, and after the leader changes', async () => {
+  it('has the same keys on every instance, and after a change of the leader', async () => {
     const leader = await start()
     const follower = await start()
     expect((await follower.call(`POST ${KEKS}`, KEK)).status).toBe(200)
@@ -78,11 +78,11 @@ describe('a DEK registry on a log', () => {
     expect((await follower.call(`GET ${KEKS}/k/deks`)).body).toEqual(['s', 't'])
   })
 
-  it('creates one DEK when many ask for it at once, at whichever instance', async () => {
+  it('creates one DEK for concurrent requests to several instances', async () => {
     const instances = [await start(), await start()]
     await instances[0]!.call(`POST ${KEKS}`, KEK)
-    const asked = Array.from({ length: 24 }, (_, at) => instances[at % 2]!.call(`POST ${KEKS}/k/deks/s`, {}))
-    const statuses = (await Promise.all(asked)).map(({ status }) => status)
+    const requests = Array.from({ length: 24 }, (_, at) => instances[at % 2]!.call(`POST ${KEKS}/k/deks/s`, {}))
+    const statuses = (await Promise.all(requests)).map(({ status }) => status)
     expect(statuses.filter((status) => status === 200)).toHaveLength(1)
     expect(statuses.filter((status) => status === 409)).toHaveLength(23)
     const [one, other] = await Promise.all(instances.map(({ call }) => call(`GET ${KEKS}/k/deks/s`)))
@@ -90,17 +90,17 @@ describe('a DEK registry on a log', () => {
     expect(one).toMatchObject({ status: 200, body: { keyMaterial: expect.any(String) } })
   })
 
-  it('does not delay other writes while a KMS is slow, and plans anew what they changed', async () => {
-    const asked = Promise.withResolvers<void>()
-    const answered = Promise.withResolvers<void>()
+  it('does not delay other writes while a KMS is slow, and considers their changes', async () => {
+    const wrapCalled = Promise.withResolvers<void>()
+    const wrapGate = Promise.withResolvers<void>()
     const local = localKmsDriver({})
     const slow: KmsDriver = {
       type: 'local-kms',
       open(key, params) {
         const kms = local.open(key, params)
         const wrap = async (dek: Uint8Array) => {
-          asked.resolve()
-          await answered.promise
+          wrapCalled.resolve()
+          await wrapGate.promise
           return kms.wrap(dek)
         }
         return { ...kms, wrap }
@@ -109,15 +109,15 @@ describe('a DEK registry on a log', () => {
     const { call } = await start({ kmsDrivers: [slow] })
     await call(`POST ${KEKS}`, KEK)
     const created = call(`POST ${KEKS}/k/deks/s`, {})
-    await asked.promise
+    await wrapCalled.promise
     expect((await call('POST /subjects/s/versions', { schema: '"int"' })).status).toBe(200)
     expect((await call(`DELETE ${KEKS}/k`)).status).toBe(204)
-    answered.resolve()
+    wrapGate.resolve()
     expect(await created).toMatchObject({ status: 404, body: { error_code: 40470 } })
     expect((await call(`GET ${KEKS}/k/deks?deleted=true`)).body).toEqual([])
   })
 
-  it('takes over what the original wrote, steps over what cannot be read, and hands it back', async () => {
+  it('reads the records of Confluent’s registry, skips unreadable ones, and writes the same format', async () => {
     await broker.topics.create({ name: TOPIC, partitions: 1, configs: { 'cleanup.policy': 'compact' } })
     const key = '{"tenant":"default","name":"k","type":"KEK"}'
     const value = '{"name":"k","kmsType":"x","kmsKeyId":"y","kmsProps":{},"shared":false,"deleted":false,"type":"KEK"}'
@@ -131,7 +131,7 @@ describe('a DEK registry on a log', () => {
     expect([String(last?.key), String(last?.value)]).toEqual([key, value.replace('"shared"', '"doc":"why","shared"')])
   })
 
-  it('stops when its topic is deleted, and does not start as an empty one', async () => {
+  it('fails when its topic is deleted, and does not start with an empty one', async () => {
     const first = await start()
     await first.call(`POST ${KEKS}`, KEK)
     await broker.topics.delete(TOPIC)
@@ -142,7 +142,7 @@ describe('a DEK registry on a log', () => {
     await expect(start()).rejects.toMatchObject({ code: 'log_truncated', message: expect.stringContaining(TOPIC) })
   })
 
-  it('is unavailable where the broker does not permit its topic, while schemas are served', async () => {
+  it('is unavailable if the broker denies access to its topic, while schemas are served', async () => {
     const create = broker.topics.create.bind(broker.topics)
     vi.spyOn(broker.topics, 'create').mockImplementation(async (topic) => {
       if (topic.name === TOPIC) throw new BrokerError('not_authorized', `CREATE of topic '${TOPIC}' is not permitted`)
@@ -150,21 +150,21 @@ describe('a DEK registry on a log', () => {
     })
     const { call } = await start()
     expect((await call('POST /subjects/s/versions', { schema: '"int"' })).status).toBe(200)
-    const refused = {
+    const unavailable = {
       error_code: 50001,
       message: expect.stringContaining(`CREATE of topic '${TOPIC}' is not permitted`),
     }
-    expect(await call(`GET ${KEKS}`)).toEqual({ status: 503, body: refused })
-    expect(await call(`POST ${KEKS}`, KEK)).toEqual({ status: 503, body: refused })
+    expect(await call(`GET ${KEKS}`)).toEqual({ status: 503, body: unavailable })
+    expect(await call(`POST ${KEKS}`, KEK)).toEqual({ status: 503, body: unavailable })
   })
 
-  it('is not there, and has no topic, where it is turned off', async () => {
+  it('is not served and creates no topic if it is disabled', async () => {
     const { call } = await start({ settings: { 'weir.dek.registry.enable': 'false' } })
     expect((await call(`GET ${KEKS}`)).status).toBe(404)
     expect(await broker.topics.list()).not.toContain(TOPIC)
   })
 
-  it('writes no secret of a KMS and no key to the log, whatever happens', async () => {
+  it('does not log KMS secrets or keys', async () => {
     const lines: string[] = []
     const logger = createLogger({ level: 'trace', write: (line) => void lines.push(line) })
     await broker.topics.create({ name: TOPIC, partitions: 1, configs: { 'cleanup.policy': 'compact' } })
@@ -184,7 +184,7 @@ describe('a DEK registry on a log', () => {
     await call(`PUT ${KEKS}/k`, { kmsProps: { secret: `other-${SECRET}` } })
     expect((await call(`GET ${KEKS}/k/deks/s`)).status).toBe(500)
     expect((await call(`POST ${KEKS}`, `{"kmsProps":{"secret":"${SECRET}"}`)).status).toBe(400)
-    expect(lines.join('\n')).toContain('its value is no JSON object')
+    expect(lines.join('\n')).toContain('its value is not a JSON object')
     for (const secret of [SECRET, dek.keyMaterial, dek.encryptedKeyMaterial])
       expect(lines.join('\n')).not.toContain(secret)
   })

@@ -16,8 +16,8 @@ const FILES = 12
 const ROWS = 5_000
 const kafka = await real('kafka')
 
-describeOn([kafka], 'the directory source on Kafka', () => {
-  it('has every row in the log, in order within a file, of every file that it put away, though its worker is killed', {
+describeOn([kafka], 'DirectorySource in a worker', () => {
+  it('has stored all rows of every file that it renamed, in order within a file, although its worker is killed', {
     timeout: 300_000,
   }, async () => {
     const address = { kind: 'kafka', config: { 'bootstrap.servers': kafka.address.bootstrap } } as const

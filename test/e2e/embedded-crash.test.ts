@@ -12,7 +12,7 @@ const WRITER = fileURLToPath(new URL('embedded-crash/writer.ts', import.meta.url
 const ROUNDS = 25
 const LIFE_MS_MAX = 120
 
-it('keeps every acknowledged record and no half transaction, however often it is killed', async () => {
+it('an embedded broker that is killed repeatedly keeps every acknowledged record and no partial transaction', async () => {
   const directory = temporaryDirectory()
   const acknowledged: string[] = []
   const committed = new Set<string>()

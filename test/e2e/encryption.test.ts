@@ -23,12 +23,12 @@ let registry: RegistryProcess
 let broker: Broker
 const endpoint = () => ({ url: registry.url })
 
-/** What one client does with one topic: it writes values, or reads data. */
+/** The task of a client on a topic: writing values or reading data. */
 type Job = Pick<Case, 'type' | 'message'> & { readonly topic: string } & (
     | { readonly write: readonly unknown[] }
     | { readonly read: readonly string[] }
   )
-/** Data in base64, or values. */
+/** The written data in base64, or the values that were read. */
 type Outcome = readonly unknown[] | { readonly error: string }
 type Settings = { readonly secret?: string | null; readonly days?: number }
 
@@ -63,7 +63,7 @@ async function workOurs(job: Job, { secret, days }: Required<Settings>): Promise
   }
 }
 
-/** Protobuf's bytes are base64 in its JSON form, and 64-bit numbers texts. */
+/** In the JSON format of Protobuf, bytes are base64 strings and 64-bit integers are strings. */
 function ours({ type }: Job, value: unknown): unknown {
   if (type !== 'PROTOBUF') return value
   const { id, photo, ...rest } = value as { readonly id: string; readonly photo: string }
@@ -110,7 +110,7 @@ const JSON_SCHEMA = {
     note: { type: 'string' },
   },
 }
-/** Without nested messages and lists: there the client for JavaScript 1.10.1 fails by itself. */
+/** Has no nested messages and lists, because the JavaScript client 1.10.1 fails for them. */
 const PROTOBUF = `syntax = "proto3";
   package shop;
   import "confluent/meta.proto";
@@ -159,12 +159,12 @@ type Case = {
   readonly rules: SchemaRuleSet
   readonly values: readonly unknown[]
   readonly secrets: readonly string[]
-  /** `likes tea` is encrypted, too. */
+  /** Whether `likes tea` is encrypted too. */
   readonly isAllEncrypted?: boolean
-  /** Clients that fail at it whoever wrote the data. */
+  /** Clients that do not support this case. */
   readonly without?: readonly Client[]
 }
-/** What a client wrote. */
+/** A case with the data that a client wrote. */
 type Stored = Case & { readonly topic: string; readonly data: readonly string[] }
 
 const withAlgorithm = (algorithm: string) => encryptRules({}, { 'encrypt.dek.algorithm': algorithm })
@@ -205,7 +205,7 @@ const CASES: readonly Case[] = [
   { title: 'Protobuf with AES256_SIV', ...protobuf, rules: withAlgorithm('AES256_SIV') },
 ]
 
-/** A topic with the schema of its values, which everybody writes with. */
+/** Creates a topic and registers the schema that all clients use. */
 async function newTopic({ type, schema, rules }: Pick<Case, 'type' | 'schema' | 'rules'>): Promise<string> {
   const name = `encryption-${randomUUID()}`
   await broker.topics.create({ name, partitions: 1, replicationFactor: 1 })
@@ -220,7 +220,7 @@ async function produce(topic: string, data: readonly string[]): Promise<void> {
   await producer.close()
 }
 
-/** Everything the topic holds, in base64. */
+/** Returns the values of all records of a topic in base64. */
 async function consume(topic: string): Promise<readonly string[]> {
   const reader = await broker.reader()
   reader.seek([{ topic, partition: 0, offset: 0 }])
@@ -241,7 +241,7 @@ function dataOf(outcome: Outcome | undefined): readonly string[] {
 
 describeOn(
   [kafka, pythonClients, javascriptClients],
-  "Confluent's clients and weir/serde with encryption of fields",
+  "Confluent's clients and weir/serde with field encryption",
   () => {
     beforeAll(async () => {
       const name = `encryption-${randomUUID()}`
@@ -261,7 +261,7 @@ describeOn(
       await registry?.stop()
     })
 
-    describe.each(CLIENTS)('%s writes', (writer) => {
+    describe.each(CLIENTS)('values written by the %s client', (writer) => {
       const written = CASES.filter(({ without = [] }) => !without.includes(writer))
       const stored: Stored[] = []
       const readBy = (reader: Client) => stored.filter(({ without = [] }) => !without.includes(reader))
@@ -280,7 +280,7 @@ describeOn(
         }
       })
 
-      it.each(written)('$title, and no plain text is in the topic', ({ title, values, secrets, isAllEncrypted }) => {
+      it.each(written)('contain no plaintext in the topic: $title', ({ title, values, secrets, isAllEncrypted }) => {
         const { data } = stored.find((one) => one.title === title)!
         expect(data).toHaveLength(values.length)
         for (const bytes of data.map((text) => Buffer.from(text, 'base64'))) {
@@ -289,11 +289,11 @@ describeOn(
         }
       })
 
-      it.each(CLIENTS)('what %s reads', async (reader) => {
+      it.each(CLIENTS)('can be read by the %s client', async (reader) => {
         expect(await work(reader, reading(reader))).toEqual(readBy(reader).map(({ values }) => values))
       })
 
-      it.each(CLIENTS)('what %s does not read with another secret, and not without one', async (reader) => {
+      it.each(CLIENTS)('cannot be read by the %s client with another secret or without one', async (reader) => {
         for (const secret of ['another secret', null]) {
           const outcomes = await work(reader, reading(reader), { secret })
           expect(outcomes).toEqual(readBy(reader).map(() => ({ error: expect.any(String) })))
@@ -301,7 +301,7 @@ describeOn(
       })
     })
 
-    it('read the ciphertext without the key where onFailure is ERROR,NONE', async () => {
+    it('return the ciphertext without the key if onFailure is ERROR,NONE', async () => {
       const [one] = CASES
       const topic = await newTopic({ ...one!, rules: encryptRules({ onFailure: 'ERROR,NONE' }) })
       const [written] = await work('JavaScript', [{ type: 'AVRO', topic, write: [VALUE] }])
@@ -314,7 +314,7 @@ describeOn(
       expect(first).toMatchObject([[{ note: 'likes tea' }]])
     })
 
-    it('rotate keys that have expired, each with the next version, and read all versions', async () => {
+    it('rotate expired keys with consecutive versions, and read all versions', async () => {
       const rules = encryptRules({}, { 'encrypt.dek.expiry.days': '1' })
       const schema = { ...AVRO, fields: AVRO.fields.slice(0, 1) }
       const topic = await newTopic({ type: 'AVRO', schema: { schema: avroWithRules(rules, schema).text }, rules })

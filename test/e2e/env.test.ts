@@ -29,7 +29,7 @@ itOn([javaConnect], 'runs a Java Connect worker with the file connectors', async
   expect(plugins.map((plugin) => plugin.class)).toContain('org.apache.kafka.connect.file.FileStreamSourceConnector')
 })
 
-itOn([kafka], 'gives a test a broker of its own that can be killed and comes back with its data', async () => {
+itOn([kafka], 'provides a separate broker that can be killed and restarted with its data', async () => {
   const own = await startKafka({ listeners: { SECOND: 'PLAINTEXT' } })
   try {
     await produce(own.listeners['SECOND']!, 'kept')

@@ -11,7 +11,7 @@ const REPOSITORY = join(import.meta.dirname, '../..')
 const WAIT = { everyMs: 50, timeoutMs: 100_000 }
 const EXAMPLE = 'examples/connectors'
 
-it('the example of the HTTP and file connectors brings parcels from CSV through requests to a file, and lists an API', {
+it('the example of the HTTP and file connectors sends parcels from CSV by HTTP to a file, and polls an API', {
   timeout: 300_000,
 }, async () => {
   const directory = temporaryDirectory()

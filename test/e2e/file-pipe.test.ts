@@ -28,8 +28,8 @@ const homes = [
   { name: 'Kafka', needs: [kafka], homeOf: kafkaHome },
 ]
 
-describe.each(homes)('a file through a topic of $name into a file', ({ needs, homeOf }) => {
-  itOn(needs, 'comes out as it went in, byte by byte', async () => {
+describe.each(homes)('FileStreamSource and FileStreamSink on $name', ({ needs, homeOf }) => {
+  itOn(needs, 'copy a file byte by byte', async () => {
     const pipe = createPipe(homeOf())
     const worker = await pipe.start()
     await pipe.createConnectors(worker)
@@ -37,35 +37,39 @@ describe.each(homes)('a file through a topic of $name into a file', ({ needs, ho
     expect(await digestOf(pipe.output)).toBe(await digestOf(pipe.input))
   })
 
-  itOn(needs, 'loses no line when the worker is killed, and repeats one commit interval at most', async () => {
-    const pipe = createPipe(homeOf())
-    let worker = await pipe.start()
-    await pipe.createConnectors(worker)
-    const killedAtMs: number[] = []
-    const growth = new LineCountSampler(pipe.output)
-    onTestFinished(() => growth.stop())
-    let sinkInDanger = 0
-    for (const part of [0.2, 0.45, 0.7]) {
-      await until(`${part} of the lines`, WAIT, () => sizeOf(pipe.output) >= part * LINES * LINE_BYTES)
-      const killMs = Date.now()
-      killedAtMs.push(killMs)
-      await worker.kill()
-      sinkInDanger += growth.linesSince(killMs - DANGER_MS)
-      worker = await pipe.start()
-    }
-    await until('the last line', WAIT, () => lastLine(pipe.output) === LINES - 1)
-    await worker.stop()
+  itOn(
+    needs,
+    'lose no line when the worker is killed, and repeat at most the lines of one commit interval',
+    async () => {
+      const pipe = createPipe(homeOf())
+      let worker = await pipe.start()
+      await pipe.createConnectors(worker)
+      const killedAtMs: number[] = []
+      const growth = new LineCountSampler(pipe.output)
+      onTestFinished(() => growth.stop())
+      let sinkInDanger = 0
+      for (const part of [0.2, 0.45, 0.7]) {
+        await until(`${part} of the lines`, WAIT, () => sizeOf(pipe.output) >= part * LINES * LINE_BYTES)
+        const killMs = Date.now()
+        killedAtMs.push(killMs)
+        await worker.kill()
+        sinkInDanger += growth.linesSince(killMs - DANGER_MS)
+        worker = await pipe.start()
+      }
+      await until('the last line', WAIT, () => lastLine(pipe.output) === LINES - 1)
+      await worker.stop()
 
-    const written = readNumbers(pipe.output)
-    expect(new Set(written).size).toBe(LINES)
-    await using broker = await openDisposableBroker(pipe.home.address)
-    const stored = (await readRecords(broker, pipe.topic)).map(({ timestampMs }) => timestampMs)
-    const inDanger = stored.filter((timestampMs) =>
-      killedAtMs.some((killMs) => timestampMs <= killMs && timestampMs > killMs - DANGER_MS),
-    )
-    expect(stored.length - LINES, 'lines that the source repeated').toBeLessThanOrEqual(inDanger.length)
-    expect(written.length - stored.length, 'lines that the sink repeated').toBeLessThanOrEqual(sinkInDanger)
-  })
+      const written = readNumbers(pipe.output)
+      expect(new Set(written).size).toBe(LINES)
+      await using broker = await openDisposableBroker(pipe.home.address)
+      const stored = (await readRecords(broker, pipe.topic)).map(({ timestampMs }) => timestampMs)
+      const inDanger = stored.filter((timestampMs) =>
+        killedAtMs.some((killMs) => timestampMs <= killMs && timestampMs > killMs - DANGER_MS),
+      )
+      expect(stored.length - LINES, 'lines that the source repeated').toBeLessThanOrEqual(inDanger.length)
+      expect(written.length - stored.length, 'lines that the sink repeated').toBeLessThanOrEqual(sinkInDanger)
+    },
+  )
 })
 
 let pipes = 0

@@ -13,8 +13,8 @@ const WAIT = { everyMs: 50, timeoutMs: 110_000 }
 const RECORDS = 3_000
 const kafka = await real('kafka')
 
-describeOn([kafka], 'the HTTP sink on Kafka', () => {
-  it('delivers all records of a key in order to a server that fails at random, across a kill of its worker; rejected records become dead letters', {
+describeOn([kafka], 'HttpSink in a worker', () => {
+  it('delivers all records in order per key to a server that fails at random, while its worker is killed; rejected records become dead letters', {
     timeout: 300_000,
   }, async () => {
     const address = { kind: 'kafka', config: { 'bootstrap.servers': kafka.address.bootstrap } } as const

@@ -13,8 +13,8 @@ const RECORDS = 3_000
 const PAGE = 50
 const kafka = await real('kafka')
 
-describeOn([kafka], 'the HTTP source on Kafka', () => {
-  it('has every record of a list in the log, in its order, and goes on from its offset when its worker is killed amid a page', {
+describeOn([kafka], 'HttpSource in a worker', () => {
+  it('writes all records in order, and resumes from its offset when the worker is killed within a page', {
     timeout: 300_000,
   }, async () => {
     const address = { kind: 'kafka', config: { 'bootstrap.servers': kafka.address.bootstrap } } as const

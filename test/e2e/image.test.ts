@@ -16,7 +16,7 @@ const BYTES_MAX = 60_000_000
 const MACHINES = { amd64: 0x3e, arm64: 0xb7 } as const
 const REGISTRY = ['registry', '--data', '/data', '--set', 'listeners=http://0.0.0.0:8081']
 
-describeOn([image], 'the image', () => {
+describeOn([image], 'the container image', () => {
   const way = imageWay(image.address)
   let built: Image
   beforeAll(async () => {
@@ -33,7 +33,7 @@ describeOn([image], 'the image', () => {
         .map((entry) => join(entry.parentPath, entry.name).slice(folder.length + 1))
     }, BUILD_MS)
 
-    it('holds what runs, and neither source maps nor types nor what is for developers', () => {
+    it('contains the program and its dependencies, but no source maps, types or development packages', () => {
       expect(files).toEqual(
         expect.arrayContaining(['package.json', 'LICENSE', 'dist/cli/weir.js', 'dist/sdk/index.js']),
       )
@@ -46,7 +46,7 @@ describeOn([image], 'the image', () => {
       )
     })
 
-    it('keeps the licence of what it carries', () => {
+    it('contains the licenses of its dependencies', () => {
       const packages = files.filter((name) => /^node_modules\/(?:@[^/]+\/)?[^/]+\/package\.json$/.test(name))
       const licences = files.filter((name) => /\/(?:un)?licen[cs]e[^/]*$/i.test(name))
       expect(licences.length).toBeGreaterThan(packages.length * 0.8)
@@ -58,14 +58,14 @@ describeOn([image], 'the image', () => {
       expect(bytes).toBeLessThan(BYTES_MAX)
     })
 
-    it('has the native code of that processor only', () => {
+    it('contains native code for this architecture only', () => {
       const native = files.filter((name) => name.endsWith('.node'))
       expect(native.length).toBeGreaterThanOrEqual(3)
       expect(native.filter((name) => machineOf(join(folder, name)) !== MACHINES[architecture])).toEqual([])
     })
   })
 
-  it('says who it is, and runs as a user that has a number', () => {
+  it('has labels with title, license and version, and a numeric user', () => {
     expect(built.config.user).toBe('65532:65532')
     expect(built.config.labels).toMatchObject({
       'org.opencontainers.image.title': 'Weir',
@@ -74,7 +74,7 @@ describeOn([image], 'the image', () => {
     })
   })
 
-  it('answers its health check on a root that nobody can write to, and without a shell', async () => {
+  it('passes its health check with a read-only root file system and without a shell', async () => {
     const container = await start({ args: REGISTRY, writable: ['/data'], hidden: ['/usr/bin', '/usr/sbin'] })
     await until('the registry to be healthy', WAIT, async () => (await check(container)).code === 0)
     expect(await container.exec(['/bin/sh', '-c', 'true'])).not.toMatchObject({ code: 0 })
@@ -95,19 +95,19 @@ describeOn([image], 'the image', () => {
     expect(await container.stop()).toBe(0)
   })
 
-  it('is not healthy where nothing answers', async () => {
+  it('fails its health check when no program responds', async () => {
     const container = await start({ args: REGISTRY, writable: ['/data'], hidden: [] })
     expect(await container.exec([...built.config.healthcheck, 'http://127.0.0.1:9'])).toMatchObject({ code: 1 })
   })
 
-  it('keeps what it compiled where it may write, for the next start', async () => {
+  it('writes the compile cache for the next start to a writable directory', async () => {
     const container = await start({ args: REGISTRY, writable: ['/data', '/tmp'], hidden: [] })
     await until('the registry to be healthy', WAIT, async () => (await check(container)).code === 0)
     const listed = await container.exec(['node', '-p', `fs.readdirSync('/tmp/node-compile-cache').length`])
     expect(Number(listed.stdout)).toBeGreaterThan(0)
   })
 
-  it('loads the native codecs that it carries', async () => {
+  it('loads its native codecs', async () => {
     const container = await start({ args: REGISTRY, writable: ['/data'], hidden: [] })
     const script = `for (const name of ['snappy', 'lz4-napi', '@node-rs/crc32']) require(name)`
     expect(await container.exec(['node', '-e', script])).toMatchObject({ code: 0, stderr: '' })

@@ -13,7 +13,7 @@ import { debeziumCases } from '../plugins/transforms/debezium-cases.ts'
 const java = await real('javaPlugins')
 const PLUGINS = join(import.meta.dirname, '../plugins')
 
-describeOn([java], 'what the real plugins answer is what is committed:', () => {
+describeOn([java], 'the recorded results of the Java plugins are reproduced:', () => {
   itOn([java], 'transforms and predicates', () =>
     isRecorded('transforms/transforms.golden.json', allCases().map(inPackage)),
   )

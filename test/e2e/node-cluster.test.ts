@@ -30,7 +30,7 @@ const SESSION_MS = 6_000
 /** How long writes may be refused: until a leader that is silent is taken for dead, and another one has read the log. */
 const ELECTION_MS = SESSION_MS + 6_000
 
-describeOn([tools, image, helm, kafkaJars], 'on a node of its own, the chart and the image', () => {
+describeOn([tools, image, helm, kafkaJars], 'the chart and the image on a node', () => {
   let kafka: Kafka
   let cluster: NodeCluster
   let charts: Helm
@@ -66,7 +66,7 @@ describeOn([tools, image, helm, kafkaJars], 'on a node of its own, the chart and
     await kafka?.stop()
   }, TEST_MS)
 
-  it('come up: operator, registries and workers are Ready under restricted Pod Security', async () => {
+  it('start: operator, registries and workers are Ready under Pod Security restricted', async () => {
     const pods = await podsOf(api, NAMESPACE)
     expect(pods.filter(({ isReady }) => !isReady)).toEqual([])
     const count = Map.groupBy(pods, ({ component }) => component)
@@ -103,7 +103,7 @@ describeOn([tools, image, helm, kafkaJars], 'on a node of its own, the chart and
   )
 
   it(
-    'go on writing within an election, and lose nothing, when the pod of the leading registry is killed',
+    'continue after an election, and lose nothing, when the pod of the leading registry is killed',
     async () => {
       const load = await startLoad('killed')
       const leader = await leadingPod()
@@ -119,7 +119,7 @@ describeOn([tools, image, helm, kafkaJars], 'on a node of its own, the chart and
   )
 
   it(
-    'come back by themselves, and have lost nothing, when the node had no power',
+    'restart and lose nothing after a power failure of the node',
     async () => {
       const load = await startLoad('power')
       const since = wholeSecond()
@@ -135,7 +135,7 @@ describeOn([tools, image, helm, kafkaJars], 'on a node of its own, the chart and
   )
 
   it(
-    'are upgraded to another image under load: writes go on, and nothing is lost',
+    'continue writing and lose nothing during an upgrade to another image under load',
     async () => {
       const load = await startLoad('upgrade')
       await callHelm('upgrade', 'weir', 'weir', '--wait', '--timeout', '10m', '--values', await valuesOf('next'))
@@ -150,7 +150,7 @@ describeOn([tools, image, helm, kafkaJars], 'on a node of its own, the chart and
   )
 
   it(
-    'have brought every record that the connector was to bring',
+    'have delivered every record of the connector',
     async () => {
       await verifier.untilComplete(WAIT.timeoutMs)
     },

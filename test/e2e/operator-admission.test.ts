@@ -15,7 +15,7 @@ import { until } from '../support/until.ts'
 
 const kubernetes = await real('kubernetes')
 
-describeOn([kubernetes], 'admission by a real API server', () => {
+describeOn([kubernetes], 'the admission webhook of a real API server', () => {
   let control: Kubernetes
   let api: KubeApi
 
@@ -45,7 +45,7 @@ describeOn([kubernetes], 'admission by a real API server', () => {
     return { ...stage, ...operator }
   }
 
-  it('refuses an incompatible Subject in a dry run, with verdict, version and path', async () => {
+  it('denies an incompatible Subject in a dry run, with the violated rule, the version and the path', async () => {
     const { apply, tryApply, condition, registryUrl } = await judged()
     await apply('Subject', 'user', { schema: record([]), compatibility: 'BACKWARD' })
     await condition('subjects', 'user', 'Ready', 'True/Succeeded')
@@ -59,7 +59,7 @@ describeOn([kubernetes], 'admission by a real API server', () => {
     expect(await createRegistryClient({ url: registryUrl }).versions('user')).toEqual([1])
   })
 
-  it('refuses what a pass would call stuck: each for its reason', async () => {
+  it('denies what a reconcile would report as Stalled, with the same reason', async () => {
     const { apply, tryApply, condition } = await judged()
     const refusal = async (kind: string, name: string, spec: object) => {
       const { status, body } = await tryApply(kind, name, spec)
@@ -119,7 +119,7 @@ describeOn([kubernetes], 'admission by a real API server', () => {
     return { editor, admin, declare, subjects }
   }
 
-  it('lets only administrators declare that a schema is deleted for good', async () => {
+  it('allows deletionPolicy HardDelete only to users with the verb harddelete', async () => {
     const { namespace } = await judged()
     const { editor, admin, declare } = await people(namespace)
     const refused = await declare(editor, 'b', 'HardDelete')
@@ -128,7 +128,7 @@ describeOn([kubernetes], 'admission by a real API server', () => {
     expect((await declare(admin, 'c', 'HardDelete')).status).toBe(201)
   })
 
-  it('lets only administrators delete what is then deleted for good, also when the operator does not run', async () => {
+  it('allows the deletion of a HardDelete Subject only to users with the verb harddelete, and to nobody while the operator does not run', async () => {
     const { namespace, program } = await judged()
     const { editor, admin, declare, subjects } = await people(namespace)
     for (const name of ['one', 'two']) expect((await declare(admin, name, 'HardDelete')).status).toBe(201)
@@ -157,7 +157,7 @@ describeOn([kubernetes], 'admission by a real API server', () => {
     expect(await deletionOf('two')).toBeUndefined()
   })
 
-  it('lets through, with a warning, what only time can tell', async () => {
+  it('allows with a warning what depends on resources that do not exist yet', async () => {
     const { tryApply, namespace } = await judged()
     const early = await tryApply('Subject', 'early', refersTo('later'))
     expect(early).toMatchObject({
@@ -166,14 +166,14 @@ describeOn([kubernetes], 'admission by a real API server', () => {
     })
   })
 
-  it('does not ask about what is suspended, but when it goes on', async () => {
+  it('does not check a suspended resource until it is resumed', async () => {
     const { tryApply } = await judged()
     const suspended = { schema: 'no schema', suspend: true }
     expect((await tryApply('Subject', 'resting', suspended)).status).toBe(201)
     expect((await tryApply('Subject', 'resting', { schema: 'no schema' })).status).toBe(422)
   })
 
-  it('allows everything when nobody answers, and what got in so may be labelled', async () => {
+  it('allows every resource while the webhook is unavailable, and later changes of their labels', async () => {
     const { tryApply, program, namespace } = await judged()
     await program.kill()
     expect((await tryApply('Subject', 'unjudged', { schema: 'no schema' })).status).toBe(201)
@@ -185,7 +185,7 @@ describeOn([kubernetes], 'admission by a real API server', () => {
     expect((await label({ spec: { schema: 'still none' } })).status).toBe(422)
   })
 
-  it('allows with a warning what it can not judge because a runtime is away', async () => {
+  it('allows with a warning what it cannot check because a runtime is unavailable', async () => {
     const { namespace, tryApply } = await createTestNamespace(api)
     const [listener, nowhere] = [`https://127.0.0.1:${await freePort()}`, `http://127.0.0.1:${await freePort()}`]
     await startOperatorWith(['--webhook', listener, '--registry', nowhere, '--worker', nowhere], control, namespace)
@@ -198,7 +198,7 @@ describeOn([kubernetes], 'admission by a real API server', () => {
     }
   })
 
-  it('makes its own certificate, which its next process goes on with', async () => {
+  it('issues a certificate, which the next process uses too', async () => {
     const { namespace, program } = await judged()
     const first = await bundle(api, namespace)
     expect(new X509Certificate(first).ca).toBe(true)
@@ -207,7 +207,7 @@ describeOn([kubernetes], 'admission by a real API server', () => {
     expect(await bundle(api, namespace)).toBe(first)
   })
 
-  it('serves with a certificate that somebody else made', async () => {
+  it('serves with a certificate from files', async () => {
     const directory = temporaryDirectory()
     for (const name of ['tls.crt', 'ca.crt']) copyFileSync(control.tls.certFile, join(directory, name))
     copyFileSync(control.tls.keyFile, join(directory, 'tls.key'))

@@ -12,7 +12,10 @@ import { createTestNamespace } from '../support/test-namespace.ts'
 import { until } from '../support/until.ts'
 import { startUp } from '../support/up.ts'
 
-/** Half of them while everything is made, half while some of it changes; 50 for the whole of it. What a failed run did comes again with its seed, up to the moments of the kills. */
+/**
+ * Half of them while everything is made, half while some of it changes; 50 for the whole of it. What a failed run did
+ * comes again with its seed, up to the moments of the kills.
+ */
 const KILLS = Number(process.env['WEIR_CHAOS_KILLS'] ?? 6)
 const SEED = Number(process.env['WEIR_CHAOS_SEED'] ?? 1)
 const SUBJECTS = 400
@@ -34,7 +37,7 @@ const kubernetes = await real('kubernetes')
 
 itOn(
   [kubernetes],
-  'what is declared is there once, and nothing else, however often the operator is killed',
+  'the declared connectors and subjects exist exactly once after repeated kills of the operator',
   async () => {
     const api = kubeApi(kubernetes.address)
     await installCrds(api)

@@ -23,7 +23,7 @@ process.on('SIGUSR2', () => {
 })`
 const DATAGEN = { 'kafka.topic': 'generated', quickstart: 'orders', 'value.converter': 'StringConverter', rate: '1' }
 
-itOn([kubernetes], 'the operator goes on when the clock is set back by a day, and forward again', async () => {
+itOn([kubernetes], 'the operator continues when the clock is set back by a day and forward again', async () => {
   const api = kubeApi(kubernetes.address)
   await installCrds(api)
   const directory = temporaryDirectory()

@@ -17,7 +17,7 @@ const kubernetes = await real('kubernetes')
 describeOn([kubernetes], 'an operator of several registries', () => {
   beforeAll(() => installCrds(kubeApi(kubernetes.address)))
 
-  it('keeps each Subject in the one that it names, as its configuration file says, and follows that file', async () => {
+  it('registers each Subject in the registry that it refers to, and applies changes of its configuration file', async () => {
     const { namespace, apply, condition } = await createTestNamespace(kubeApi(kubernetes.address))
     const [first, second] = [await startRegistry(), await startRegistry()]
     const path = join(temporaryDirectory(), 'operator.yaml')
@@ -53,7 +53,7 @@ describeOn([kubernetes], 'an operator of several registries', () => {
   })
 })
 
-describeOn([kubernetes], 'an entry that is granted by labels of namespaces', () => {
+describeOn([kubernetes], 'a runtime with a namespace selector', () => {
   const api = kubeApi(kubernetes.address)
   beforeAll(() => installCrds(api))
 
@@ -78,7 +78,7 @@ describeOn([kubernetes], 'an entry that is granted by labels of namespaces', () 
     expect(answer.status).toBe(200)
   }
 
-  it('is whose labels are such now, also when the configuration comes to say so while the operator runs', async () => {
+  it('is allowed for namespaces with matching labels, also after a change of the configuration', async () => {
     const { namespace, apply, condition, object } = await createTestNamespace(api)
     const { url } = await startRegistry()
     const { path, write } = granting(url, { from: 'List', names: ['elsewhere'] })
@@ -101,7 +101,7 @@ describeOn([kubernetes], 'an entry that is granted by labels of namespaces', () 
     await condition('subjects', 'a', 'Stalled', 'True/NotAllowed')
   })
 
-  it('is nobody’s while the operator may not see namespaces, which it says', async () => {
+  it('is allowed for no namespace while the operator has no permission to watch namespaces, which it logs', async () => {
     const { namespace, apply, condition } = await createTestNamespace(api)
     const { url } = await startRegistry()
     const { path } = granting(url, { from: 'Selector', selector })

@@ -12,7 +12,7 @@ import { until } from '../support/until.ts'
 const kubernetes = await real('kubernetes')
 
 // What is granted suffices: all tests of the operator run with that. Here: it is granted because it is needed.
-describeOn([kubernetes], 'an operator that is not granted', () => {
+describeOn([kubernetes], 'an operator without the permission', () => {
   let api: KubeApi
   let runtimes: readonly string[]
 
@@ -44,7 +44,7 @@ describeOn([kubernetes], 'an operator that is not granted', () => {
     { verb: 'create', resource: 'leases' },
     { verb: 'get', resource: 'leases' },
     { verb: 'update', resource: 'leases' },
-  ])('to $verb $resource says so', async (withheld) => {
+  ])('to $verb $resource logs it', async (withheld) => {
     const { namespace } = await declared()
     const operator = await startOperatorWith(runtimes, kubernetes.address, namespace, withheld)
     await until(`a complaint that it may not ${withheld.verb} ${withheld.resource}`, WAIT, () =>
@@ -63,7 +63,7 @@ describeOn([kubernetes], 'an operator that is not granted', () => {
     expect(failed).toContain(`cannot ${withheld.verb} resource`)
   })
 
-  it('to get configmaps says on the resource what it was not granted', async () => {
+  it('to get configmaps reports it in the status of the resource', async () => {
     const { namespace, condition, object } = await declared()
     await startOperatorWith(runtimes, kubernetes.address, namespace, { verb: 'get', resource: 'configmaps' })
     await condition('subjects', 'user', 'Stalled', 'True/Forbidden')
@@ -73,7 +73,7 @@ describeOn([kubernetes], 'an operator that is not granted', () => {
     )
   })
 
-  it.each(['create', 'patch'])('to %s events goes on without them', async (verb) => {
+  it.each(['create', 'patch'])('to %s events continues without Events', async (verb) => {
     const { namespace, condition, events } = await declared()
     const operator = await startOperatorWith(runtimes, kubernetes.address, namespace, { verb, resource: 'events' })
     onTestFinished(() => operator.kill())

@@ -14,7 +14,7 @@ import { until } from '../support/until.ts'
 const HOUR_MS = 3_600_000
 const WAIT = { everyMs: 10, timeoutMs: 60_000 }
 
-describe('an operator with its runtimes inside', () => {
+describe('an operator with its runtimes in the same process', () => {
   const directory = partDirectory('news')
   const out = join(directory, 'out')
   let stack: Stack
@@ -63,39 +63,39 @@ describe('an operator with its runtimes inside', () => {
     return () => stack.stop()
   })
 
-  it('puts back the configuration of a connector', async () => {
+  it('corrects a changed configuration of a connector', async () => {
     const { config } = await worker.get('lines')
     await worker.putConfig('lines', { ...config, topic: 'elsewhere' })
     await until('the topic', WAIT, async () => (await worker.get('lines')).config['topic'] === 'lines')
   })
 
-  it('makes a connector again that was deleted', async () => {
+  it('creates a deleted connector again', async () => {
     await is('lines', 'True/Succeeded')
     await worker.delete('lines')
     await until('the connector', WAIT, async () => Object.hasOwn(await worker.list(), 'lines'))
   })
 
-  it('resumes a connector that was stopped', async () => {
+  it('resumes a stopped connector', async () => {
     await is('lines', 'True/Succeeded')
     await worker.stop('lines')
     await until('it to be stopped', WAIT, async () => (await worker.status('lines')).connector.state === 'STOPPED')
     await until('it to run', WAIT, async () => (await worker.status('lines')).connector.state === 'RUNNING')
   })
 
-  it('says that a task has failed', async () => {
+  it('reports a failed task', async () => {
     rmSync(out, { recursive: true })
     await worker.restart('sink', { includeTasks: true, onlyFailed: false })
     await is('sink', 'False/TaskFailed')
   })
 
-  it('puts back a level and a mode', async () => {
+  it('corrects a changed level and a changed mode', async () => {
     await registry.putConfig({ compatibility: 'NONE' }, 'user')
     await until('the level', WAIT, async () => (await registry.config('user')).compatibility === 'FULL')
     await registry.putMode('READWRITE', 'others')
     await until('the mode', WAIT, async () => (await registry.mode('others')) === 'READONLY')
   })
 
-  it('registers a schema again that was deleted, or says that it was', async () => {
+  it('registers a deleted schema again, or reports it', async () => {
     await registry.deleteSubject('user')
     await until('the schema', WAIT, async () => (await registry.subjects()).includes('user'))
     await registry.deleteSubject('plain')

@@ -21,12 +21,15 @@ const DATAGEN = { 'kafka.topic': 'generated', quickstart: 'orders', 'value.conve
 const EDITED_MS = Number(process.env['WEIR_EDITED_MS'] ?? 5_000)
 /** So long nobody is there: some probes and looks; 180,000 for minutes. */
 const AWAY_MS = Number(process.env['WEIR_AWAY_MS'] ?? 35_000)
-/** The first calls of ten resources, and then a probe each 15 s and a look each 30 s by runtime, with room for twice as many. */
+/**
+ * The first calls of ten resources, and then a probe each 15 s and a look each 30 s by runtime, with room for twice as
+ * many.
+ */
 const ASKED_AWAY_MAX = 100 + (2 * 2 * 6 * AWAY_MS) / 60_000
 /** Of passes that fail, by one resource, before the test looks: back-off allows no more in the time. */
 const ASKED_MAX = 400
 
-describeOn([kubernetes], 'the operator, of runtimes in trouble,', () => {
+describeOn([kubernetes], 'the operator with failing runtimes', () => {
   let api: KubeApi
 
   beforeAll(async () => {
@@ -36,7 +39,7 @@ describeOn([kubernetes], 'the operator, of runtimes in trouble,', () => {
 
   const TROUBLES: readonly ProxyBehavior[] = ['breaks off', 'fails', 'takes 30 s', 'answers a page', 'answers nonsense']
 
-  it.each(TROUBLES)('says of one that %s that it is not to be had, and goes on when it is', async (how) => {
+  it.each(TROUBLES)('reports a runtime that %s, and continues when it responds again', async (how) => {
     const { registry, worker, place, subjects, connectors } = await begin()
     for (const runtime of [registry, worker]) runtime.behave(how)
     await place.apply('Subject', 'late', { schema: '"int"' })
@@ -51,7 +54,7 @@ describeOn([kubernetes], 'the operator, of runtimes in trouble,', () => {
     expect((await connectors.list())['late']?.status?.tasks).toHaveLength(1)
   })
 
-  it('waits for one that says nothing, and lets nobody else wait', async () => {
+  it('waits for a runtime that does not respond without delaying others', async () => {
     const { worker, registry, place } = await begin()
     const all = Array.from({ length: 20 }, (_, at) => `each-${at}`)
     worker.behave('says nothing')
@@ -64,7 +67,7 @@ describeOn([kubernetes], 'the operator, of runtimes in trouble,', () => {
     for (const name of all) await place.condition('connectors', name, 'Ready', 'True/Succeeded')
   })
 
-  it('hardly asks runtimes that are away for long, and has all Ready soon after they are back', async () => {
+  it('sends few requests to runtimes that are unavailable for long, and has all resources Ready soon after they respond again', async () => {
     const { registry, worker, place, subjects, connectors } = await begin()
     const all = Array.from({ length: 5 }, (_, at) => `away-${at}`)
     for (const runtime of [registry, worker]) runtime.behave('breaks off')
@@ -81,7 +84,7 @@ describeOn([kubernetes], 'the operator, of runtimes in trouble,', () => {
   })
 
   it.each<ProxyBehavior>(['fails', 'answers a page', 'answers nonsense'])(
-    'loses the lead to an API server that cuts its watches and %s, and goes on when it is well',
+    'stops leading while the API server ends its watches and %s, and continues afterwards',
     async (how) => {
       const { kube, operator, place, subjects } = await begin()
       const all = Array.from({ length: 5 }, (_, at) => `cut-${at}`)
@@ -101,7 +104,7 @@ describeOn([kubernetes], 'the operator, of runtimes in trouble,', () => {
     },
   )
 
-  it('takes names that paths do not, and a schema as long as one may be', async () => {
+  it('handles names that need escaping in paths, and a schema of the maximum length', async () => {
     const { place, subjects, connectors } = await begin()
     const subject = 'ä/b %25 :c?#'
     const largest = schemaOf(512 * 1024)
@@ -115,7 +118,7 @@ describeOn([kubernetes], 'the operator, of runtimes in trouble,', () => {
     expect(Object.keys(await connectors.list())).toEqual(['100%:ü?#c'])
   })
 
-  it('keeps up with a resource that is edited without pause, and rests when that ends', async () => {
+  it('reconciles a continuously edited resource, and writes nothing after the last edit', async () => {
     const { place, worker, connectors } = await begin()
     const endMs = performance.now() + EDITED_MS
     let edits = 0

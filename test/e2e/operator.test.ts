@@ -33,7 +33,7 @@ describeOn([kubernetes], 'the operator on a real Kubernetes API', () => {
     return () => control.stop()
   })
 
-  it('registers a Subject, runs a Connector that waits for it, and says so where kubectl looks', async () => {
+  it('registers a Subject, then runs a Connector that waits for it, and shows both in the columns of kubectl', async () => {
     const { namespace, apply, condition, object } = await createTestNamespace(api)
     const { registryUrl, workerUrl } = await startOperator(control, namespace)
     await apply('Connector', 'orders', {
@@ -62,7 +62,7 @@ describeOn([kubernetes], 'the operator on a real Kubernetes API', () => {
     expect(await createWorkerClient({ url: workerUrl }).list()).toEqual({})
   })
 
-  it('says of an incompatible schema why, and registers nothing', async () => {
+  it('reports why a schema is incompatible, and registers nothing', async () => {
     const { namespace, apply, condition, object } = await createTestNamespace(api)
     const { registryUrl } = await startOperator(control, namespace)
     await apply('Subject', 'user', { schema: record([]), compatibility: 'BACKWARD' })
@@ -74,7 +74,7 @@ describeOn([kubernetes], 'the operator on a real Kubernetes API', () => {
     expect(await createRegistryClient({ url: registryUrl }).versions('user')).toEqual([1])
   })
 
-  it('takes a schema from a ConfigMap, and follows it', async () => {
+  it('reads a schema from a ConfigMap, and registers its changes', async () => {
     const { namespace, apply, condition, object } = await createTestNamespace(api)
     await startOperator(control, namespace)
     const configMaps = `/api/v1/namespaces/${namespace}/configmaps`
@@ -92,7 +92,7 @@ describeOn([kubernetes], 'the operator on a real Kubernetes API', () => {
     await until('version 2', WAIT, async () => (await object('subjects', 'user')).status?.version === 2)
   })
 
-  it('keeps a copy of offsets in a ConfigMap, from which a new connector begins', async () => {
+  it('exports offsets to a ConfigMap, from which a new connector continues', async () => {
     const { namespace, apply, condition, remove } = await createTestNamespace(api)
     const { workerUrl } = await startOperator(control, namespace)
     const worker = createWorkerClient({ url: workerUrl })
@@ -118,7 +118,7 @@ describeOn([kubernetes], 'the operator on a real Kubernetes API', () => {
     expect(await worker.offsets('again')).toEqual([place])
   })
 
-  it('goes on when the API server was killed and away for long, and its watches are told to list again', {
+  it('continues after a long outage of the API server, when its watches have to list again', {
     timeout: 300_000,
   }, async () => {
     const { namespace, apply, condition, object } = await createTestNamespace(api)
@@ -138,7 +138,7 @@ describeOn([kubernetes], 'the operator on a real Kubernetes API', () => {
     for (const name of ['between', 'after']) await condition('subjects', name, 'Ready', 'True/Succeeded')
   })
 
-  it('leads one at a time: who stands by goes on at once when the leader ends, and soon when it is killed', async () => {
+  it('has one leader: a standby takes over at once when the leader stops, and soon after it is killed', async () => {
     const { namespace, apply, condition, events } = await createTestNamespace(api)
     const registry = await startRegistryProcess(['--data', join(temporaryDirectory(), 'data')], {})
     onTestFinished(() => registry.kill())

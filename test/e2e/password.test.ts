@@ -10,7 +10,7 @@ function password(args: readonly string[], input: string) {
 }
 
 describe('weir password', () => {
-  it('makes the line that lets somebody in, and does not show the password', async () => {
+  it('creates a line of a users file with which the user can log in, without showing the password', async () => {
     const { status, stdout, stderr } = password(['ada', 'developer'], 'correct: horse ä\n')
     expect([status, stderr, stdout.includes('horse')]).toEqual([0, '', false])
     const users = Users.fromText(stdout, 'users')

@@ -24,7 +24,7 @@ describe('weir plugins', () => {
     ['TickSource', 'source'],
     ['ParcelSink', 'sink'],
     ['PrefixRouter', 'transform'],
-  ])('new %s makes a %s whose test passes and which a worker can use', async (name, kind) => {
+  ])('new %s creates a %s whose test passes and which a worker can run', async (name, kind) => {
     const directory = temporaryDirectory()
     const made = await weir(directory, 'plugins', 'new', name, '--kind', kind)
     expect(made).toMatchObject({ code: 0 })
@@ -42,7 +42,7 @@ describe('weir plugins', () => {
     expect(await weir(directory, 'plugins', 'new', name)).toMatchObject({ code: 1 })
   })
 
-  it('list says what could not be loaded, and answers no', async () => {
+  it('list reports plugins that cannot be loaded, and exits with 1', async () => {
     const directory = temporaryDirectory()
     writeFileSync(join(directory, 'broken.ts'), 'throw new Error("out of order")')
     const { code, stdout, stderr } = await weir(directory, 'plugins', 'list', '--plugin-path', directory)
@@ -51,7 +51,7 @@ describe('weir plugins', () => {
     expect(stderr).toBe(`${join(directory, 'broken.ts')}: out of order\n`)
   })
 
-  it('describe tells both sides of a transform, and who is not there', async () => {
+  it('describe prints both variants of a transform, and reports an unknown plugin', async () => {
     const directory = temporaryDirectory()
     const { stdout } = await weir(directory, 'plugins', 'describe', 'Cast')
     expect(stdout).toContain('`Cast$Key`')
@@ -62,7 +62,7 @@ describe('weir plugins', () => {
 })
 
 describe('a worker with a plugin path', () => {
-  it('runs a connector and a transform of it, tells their versions, and goes on beside a broken one', async () => {
+  it('runs its connectors and transforms, lists their versions, and ignores a broken plugin', async () => {
     const directory = temporaryDirectory()
     const plugins = join(directory, 'plugins')
     mkdirSync(plugins)

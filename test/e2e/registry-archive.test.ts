@@ -15,7 +15,7 @@ const apicurio = await real('apicurio')
 const WAIT = { everyMs: 5, timeoutMs: 60_000 }
 const VERSIONS = 10_000
 
-it('10,000 schemas of all formats come through weir export and weir import, stopped and killed on the way, as they were', {
+it('weir export and weir import copy 10,000 schemas without changes, although the import is interrupted and killed', {
   timeout: 600_000,
 }, async () => {
   const directory = temporaryDirectory()
@@ -28,15 +28,16 @@ it('10,000 schemas of all formats come through weir export and weir import, stop
   expect(exported).toMatchObject({ code: 0, stderr: '' })
   expect(exported.stdout).toMatch(/^exported 10000 versions of \d+ subjects to first\n$/)
 
-  const there = createRegistryClient({ url: target.url })
-  const subjects = () => there.subjects({ prefix: ':*:' })
+  const targetClient = createRegistryClient({ url: target.url })
+  const subjects = () => targetClient.subjects({ prefix: ':*:' })
   const stopped = startServer(weir('import', 'first', '--registry', target.url), join(directory, 'stopped.log'))
   await until('some subjects', WAIT, async () => (await subjects()).length > 20)
   expect(await stopped.end(10_000, 'SIGINT')).toBe(3)
   expect(readFileSync(join(directory, 'stopped.log'), 'utf8')).toMatch(
     /^weir: interrupted by SIGINT\nrun the command again/,
   )
-  for (const subject of await subjects()) await expect(there.mode(subject)).rejects.toMatchObject({ status: 404 })
+  for (const subject of await subjects())
+    await expect(targetClient.mode(subject)).rejects.toMatchObject({ status: 404 })
 
   const before = (await subjects()).length
   const cutOff = startServer(weir('import', 'first', '--registry', target.url), join(directory, 'import.log'))
@@ -44,9 +45,9 @@ it('10,000 schemas of all formats come through weir export and weir import, stop
   await cutOff.kill()
   const planned = await run(weir('import', 'first', '--registry', target.url, '--dry-run'))
   expect(planned).toMatchObject({ code: 0, stderr: '' })
-  const left = Number(/: (\d+) of them new/.exec(planned.stdout)?.[1])
-  expect(left).toBeGreaterThan(0)
-  expect(left).toBeLessThan(VERSIONS)
+  const remaining = Number(/: (\d+) of them new/.exec(planned.stdout)?.[1])
+  expect(remaining).toBeGreaterThan(0)
+  expect(remaining).toBeLessThan(VERSIONS)
   const imported = await run(weir('import', 'first', '--registry', target.url))
   expect(imported).toMatchObject({ code: 0, stderr: '' })
 
@@ -58,7 +59,7 @@ it('10,000 schemas of all formats come through weir export and weir import, stop
   await Promise.all([source.stop(), target.stop()])
 })
 
-it('weir import of what contradicts the registry writes nothing and says why', async () => {
+it('weir import writes nothing and reports the conflicts if the archive contradicts the registry', async () => {
   const directory = temporaryDirectory()
   const registry = await startRegistryProcess(['--data', join(directory, 'data')], {})
   const client = createRegistryClient({ url: registry.url })
@@ -82,34 +83,34 @@ it('weir import of what contradicts the registry writes nothing and says why', a
   expect(await weir('export', '--registry', registry.url)).toMatchObject({ code: 2 })
 })
 
-itOn([apicurio], 'what Apicurio holds comes over with its ids, in our spelling', async () => {
+itOn([apicurio], 'weir import copies the schemas of Apicurio with their IDs, in canonical form', async () => {
   const directory = temporaryDirectory()
   const registry = await startRegistryProcess(['--data', join(directory, 'data')], {})
-  const [theirs, ours] = [apicurio.address.url, registry.url].map((url) => createRegistryClient({ url })) as [
+  const [apicurioClient, client] = [apicurio.address.url, registry.url].map((url) => createRegistryClient({ url })) as [
     RegistryClient,
     RegistryClient,
   ]
-  // Other tests use this Apicurio too.
-  const mark = `t${randomUUID().replaceAll('-', '')}`
-  const [base, avro, proto] = [`${mark}-base`, `${mark}-avro`, `${mark}-proto`]
-  await theirs.register(base, { schema: `{"type":"record","name":"Base","namespace":"${mark}","fields":[]}` })
-  const references = [{ name: `${mark}.Base`, subject: base, version: 1 }]
-  await theirs.register(avro, { schema: `{ "type": "array", "items": "${references[0]?.name}" }`, references })
-  await theirs.register(proto, {
+  // Other tests use the same Apicurio, so the names must be unique.
+  const prefix = `t${randomUUID().replaceAll('-', '')}`
+  const [base, avro, proto] = [`${prefix}-base`, `${prefix}-avro`, `${prefix}-proto`]
+  await apicurioClient.register(base, { schema: `{"type":"record","name":"Base","namespace":"${prefix}","fields":[]}` })
+  const references = [{ name: `${prefix}.Base`, subject: base, version: 1 }]
+  await apicurioClient.register(avro, { schema: `{ "type": "array", "items": "${references[0]?.name}" }`, references })
+  await apicurioClient.register(proto, {
     schemaType: 'PROTOBUF',
-    schema: `syntax = "proto3"; package ${mark}; message A { int32 x = 1; }`,
+    schema: `syntax = "proto3"; package ${prefix}; message A { int32 x = 1; }`,
   })
   const weir = (...args: string[]) => runWeir(directory, ...args)
   expect(await weir('export', 'theirs', '--registry', apicurio.address.url)).toMatchObject({ code: 0, stderr: '' })
   expect(await weir('import', 'theirs', '--registry', registry.url)).toMatchObject({ code: 0, stderr: '' })
   for (const subject of [base, avro, proto]) {
-    expect((await ours.latest(subject)).id).toBe((await theirs.latest(subject)).id)
+    expect((await client.latest(subject)).id).toBe((await apicurioClient.latest(subject)).id)
   }
-  expect(await ours.latest(avro)).toMatchObject({
+  expect(await client.latest(avro)).toMatchObject({
     references,
     schema: `{"type":"array","items":"${references[0]?.name}"}`,
   })
-  // Although the texts are not theirs any more.
+  // A second import finds the same schemas, although their canonical texts differ from those of Apicurio.
   const again = await weir('import', 'theirs', '--registry', registry.url)
   expect(again.stdout).toMatch(/: 0 of them new, 0 configs and modes\n$/)
   await registry.stop()

@@ -16,12 +16,12 @@ const kafka = await real('kafka')
 const SESSION_MS = 6_000
 const WAIT = { everyMs: 50, timeoutMs: 40_000 }
 
-describeOn([kafka], 'several registries on one Kafka', () => {
-  it('have one leader; the others pass writes on and then know them', async () => {
-    const { leader, followers } = await roles(await start(2))
+describeOn([kafka], 'several registry instances on one Kafka', () => {
+  it('elect one leader; followers forward writes and then can read them', async () => {
+    const { leader, followers } = await findLeader(await start(2))
     const follower = createRegistryClient({ url: followers[0]?.url ?? '' })
     const { id } = await follower.register('s', { schema: '"int"' })
-    // At once, on the instance that answered.
+    // The follower can read it immediately.
     expect(await follower.latest('s')).toMatchObject({ id, schema: '"int"' })
     expect(await createRegistryClient({ url: leader.url }).latest('s')).toMatchObject({ id })
     await expect(follower.register('s', { schema: '"string"' })).rejects.toMatchObject({
@@ -39,9 +39,9 @@ describeOn([kafka], 'several registries on one Kafka', () => {
     expect([looped.status, await looped.json()]).toEqual([503, { error_code: 50004, message: 'Failed to update mode' }])
   })
 
-  it('lose nothing and give no id twice when the leader is killed under load', async () => {
+  it('lose no schema and assign no ID twice when the leader is killed under load', async () => {
     const instances = await start(3)
-    const { leader, followers } = await roles(instances)
+    const { leader, followers } = await findLeader(instances)
     const clients = followers.map(({ url }) => createRegistryClient({ url, timeoutMs: 20_000 }))
     const load = new RegistrationLoad(clients)
     await until('some writes', WAIT, () => load.acknowledged.size > 50)
@@ -55,9 +55,9 @@ describeOn([kafka], 'several registries on one Kafka', () => {
     await expectUniqueIds(load, clients)
   })
 
-  it('fence a leader that was paused: it can not write when it wakes up', async () => {
+  it('fence a paused leader, which cannot write after it resumes', async () => {
     const instances = await start(2)
-    const { leader, followers } = await roles(instances)
+    const { leader, followers } = await findLeader(instances)
     const survivor = followers[0] as RegistryProcess
     const client = createRegistryClient({ url: survivor.url, timeoutMs: 20_000 })
     await client.register('before', { schema: '"int"' })
@@ -65,32 +65,32 @@ describeOn([kafka], 'several registries on one Kafka', () => {
     await until('a new leader', WAIT, () => isLeader(survivor))
     const { id } = await client.register('after', { schema: '"long"' })
     process.kill(leader.pid ?? 0, 'SIGCONT')
-    const woken = createRegistryClient({ url: leader.url, timeoutMs: 20_000 })
+    const resumed = createRegistryClient({ url: leader.url, timeoutMs: 20_000 })
     const answers = await Promise.allSettled(
-      Array.from({ length: 10 }, (_, at) => woken.register(`woken-${at}`, schemaOf(`Woken${at}`))),
+      Array.from({ length: 10 }, (_, at) => resumed.register(`resumed-${at}`, schemaOf(`Resumed${at}`))),
     )
     const ids = answers.flatMap((answer) => (answer.status === 'fulfilled' ? [answer.value.id] : []))
     expect(new Set([...ids, id, 1]).size).toBe(ids.length + 2)
     await until('both to agree', WAIT, async () => {
-      const [here, there] = await Promise.all([client.subjects(), woken.subjects()])
-      return JSON.stringify(here) === JSON.stringify(there)
+      const [subjects, others] = await Promise.all([client.subjects(), resumed.subjects()])
+      return JSON.stringify(subjects) === JSON.stringify(others)
     })
   })
 
-  it('refuse writes with 503 and 50004 when nobody may lead, and still answer reads', async () => {
+  it('reject writes with 503 and 50004 without an eligible leader, and still serve reads', async () => {
     const group = randomUUID()
     const [leader] = await start(1, () => ({}), group)
     const [follower] = await start(1, () => ({ 'master.eligibility': 'false' }), group)
     await createRegistryClient({ url: leader?.url ?? '' }).register('s', { schema: '"int"' })
     const client = createRegistryClient({ url: follower?.url ?? '', timeoutMs: 20_000 })
-    await until('the follower to know it', WAIT, async () => (await client.subjects()).includes('s'))
+    await until('the follower to read it', WAIT, async () => (await client.subjects()).includes('s'))
     await leader?.kill()
-    await until('the end of the leader’s time', WAIT, async () => !(await fetch(`${follower?.url}/readyz`)).ok)
+    await until('the session of the leader to expire', WAIT, async () => !(await fetch(`${follower?.url}/readyz`)).ok)
     await expect(client.register('t', { schema: '"int"' })).rejects.toMatchObject({ status: 503, errorCode: 50004 })
     expect(await client.latest('s')).toMatchObject({ schema: '"int"' })
   })
 
-  it('pass writes on over TLS, with the name of whoever writes', async () => {
+  it('forward writes over TLS with the credentials of the client', async () => {
     const users = `ada: ${await hashPassword('a')}, developer\nrea: ${await hashPassword('r')}, readonly`
     const instances = await start(2, (plain, tls) => ({
       listeners: `http://127.0.0.1:${plain},https://127.0.0.1:${tls}`,
@@ -101,7 +101,7 @@ describeOn([kafka], 'several registries on one Kafka', () => {
       'authentication.skip.paths': '/metrics',
       'weir.authentication.users': users,
     }))
-    const { followers } = await roles(instances)
+    const { followers } = await findLeader(instances)
     const as = (username: string, password: string) =>
       createRegistryClient({ url: followers[0]?.url ?? '', auth: { username, password } })
     expect(await as('ada', 'a').register('s', { schema: '"int"' })).toMatchObject({ id: 1 })
@@ -110,8 +110,8 @@ describeOn([kafka], 'several registries on one Kafka', () => {
   })
 })
 
-describeOn([kafka], 'the pen on Kafka', () => {
-  it('is one: opening it takes it from whoever had it', async () => {
+describeOn([kafka], 'the leader writer on Kafka', () => {
+  it('fences the previous writer when it is opened', async () => {
     const broker = await openBroker(
       { kind: 'kafka', config: { 'bootstrap.servers': kafka.address.bootstrap } },
       { logger: silentLogger() },
@@ -150,12 +150,12 @@ function certificate(name: string): string {
   return join(import.meta.dirname, '../support/tls', name)
 }
 
-async function roles(instances: readonly RegistryProcess[]) {
+async function findLeader(instances: readonly RegistryProcess[]) {
   await until('one leader', WAIT, async () => (await Promise.all(instances.map(isLeader))).filter(Boolean).length === 1)
-  const leads = await Promise.all(instances.map(isLeader))
+  const isLeading = await Promise.all(instances.map(isLeader))
   return {
-    leader: instances[leads.indexOf(true)] as RegistryProcess,
-    followers: instances.filter((_, at) => !leads[at]),
+    leader: instances[isLeading.indexOf(true)] as RegistryProcess,
+    followers: instances.filter((_, at) => !isLeading[at]),
   }
 }
 

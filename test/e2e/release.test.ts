@@ -12,7 +12,7 @@ const manifest = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as
 }
 const npm = (...args: readonly string[]) => must({ file: 'npm', args, directory: ROOT })
 
-describe('the package', () => {
+describe('the npm package', () => {
   const folder = partDirectory('package')
   let files: readonly string[]
   beforeAll(async () => {
@@ -26,18 +26,18 @@ describe('the package', () => {
     symlinkSync(join(ROOT, 'node_modules'), join(folder, 'node_modules'))
   }, BUILD_MS)
 
-  it('holds what was compiled, with its types, and nothing else', () => {
+  it('contains the compiled code and its types only', () => {
     const others = files.filter((name) => !/^package\/dist\/.+\.(?:js|d\.ts)$/.test(name))
     expect(others.toSorted()).toEqual(['package/LICENSE', 'package/README.md', 'package/package.json'])
     expect(files).toEqual(expect.arrayContaining(['package/dist/cli/weir.js', 'package/dist/sdk/index.d.ts']))
   })
 
-  it('brings a command that knows its version’s commands', async () => {
+  it('provides the command weir with all its commands', async () => {
     const args = ['package/dist/cli/weir.js', '--help']
     expect(await must({ file: process.execPath, args, directory: folder })).toContain('usage: weir COMMAND')
   })
 
-  it('exports the SDK under the name that authors of plugins import', async () => {
+  it('exports the SDK as weir/sdk', async () => {
     const script = `import { field } from 'weir/sdk'; console.log(typeof field.double)`
     const args = ['--input-type=module', '-e', script]
     const printed = await must({ file: process.execPath, args, directory: join(folder, 'package') })
@@ -45,7 +45,7 @@ describe('the package', () => {
   })
 })
 
-it('the bill of materials names all that Weir carries with its licence, and no tool', async () => {
+it('the bill of materials lists all dependencies with their licenses, and no development tools', async () => {
   type Component = { readonly name: string; readonly version: string; readonly licenses?: readonly object[] }
   const bill = JSON.parse(await npm('run', '--silent', 'sbom')) as {
     readonly bomFormat: string

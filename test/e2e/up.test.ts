@@ -23,7 +23,7 @@ describe.each([
   { name: 'the embedded broker', needs: [], logOf: (directory: string) => ['--data', join(directory, 'data')] },
   { name: 'Kafka', needs: [kafka], logOf: () => ['--bootstrap', kafka.address.bootstrap] },
 ])('the quick start on $name', ({ needs, logOf }) => {
-  itOn(needs, 'comes to life, stops on Ctrl-C, and goes on where it was', async () => {
+  itOn(needs, 'runs, stops on Ctrl-C, and continues from its offsets', async () => {
     const checkout = quickstart()
     const options = { manifests: QUICKSTART, directory: checkout, log: logOf(checkout) }
     const readme = readFileSync(join(checkout, 'README.md'), 'utf8')
@@ -59,7 +59,7 @@ describe.each([
   })
 })
 
-itOn([kafka], 'writes to Kafka what the Java tools read', async () => {
+itOn([kafka], 'writes records to Kafka that the Java tools can read', async () => {
   const directory = temporaryDirectory()
   const topic = `up-lines-${process.pid}`
   writeFileSync(join(directory, 'in.txt'), 'one\ntwo\nthrëe\n')
@@ -75,8 +75,8 @@ itOn([kafka], 'writes to Kafka what the Java tools read', async () => {
   await up.untilLine('Connector', 'lines', ({ gone }) => gone === true)
 })
 
-describe('a folder of manifests', () => {
-  it('is followed as it is edited: what is wrong is said, what is right is done, what is deleted goes', async () => {
+describe('a directory of manifests', () => {
+  it('is watched: valid edits are applied, invalid ones are reported, and removed manifests delete their objects', async () => {
     const manifests = folder({ 'user.yaml': subject('user', [{ name: 'id', type: 'long' }]) })
     const up = await startUp(inMemoryOf(manifests))
     const registry = createRegistryClient({ url: up.registryUrl })
@@ -108,7 +108,7 @@ describe('a folder of manifests', () => {
     expect(Object.keys(await worker.list())).toEqual(['two'])
   })
 
-  it('is left as it was while nothing watches: a manifest taken away then deletes nothing', async () => {
+  it('deletes nothing for a manifest that was removed while the program did not run', async () => {
     const config = { class: 'FileStreamSource', file: 'no-such-file', topic: 'lines' }
     const manifests = folder({ 'a.yaml': connector('a', config), 'b.yaml': connector('b', config) })
     const options = inMemoryOf(manifests)
@@ -123,7 +123,7 @@ describe('a folder of manifests', () => {
   })
 })
 
-describe('bad input', () => {
+describe('invalid input', () => {
   const good = connector('good', { class: 'FileStreamSource', file: 'no-such-file', topic: 'lines' })
   const cases: readonly { what: string; files: Readonly<Record<string, string>>; name: string; message: RegExp }[] = [
     {
@@ -163,20 +163,20 @@ describe('bad input', () => {
       message: /FileStreamSorce/,
     },
     {
-      what: 'a value that the connector refuses',
+      what: 'a value that the connector rejects',
       files: { 'value.yaml': connector('value', { class: 'FileStreamSource', file: 'x' }) },
       name: 'value',
       message: /topic/,
     },
     {
-      what: 'a schema that is none',
+      what: 'an invalid schema',
       files: { 'schema.yaml': subject('schema', [{ name: 'id', type: 'lng' }]) },
       name: 'schema',
       message: /lng/,
     },
   ]
 
-  it.each(cases)('$what costs a sentence that names it, and everything else goes on', async (given) => {
+  it.each(cases)('reports $what with a message that names it, and continues with the rest', async (given) => {
     const { code, line } = await runUp(inMemoryOf(folder({ ...given.files, 'good.yaml': good })))
     const row = line(given.name) ?? line(`${inFolder}/${given.name}`)
     expect(row?.ready).toBe('False')
@@ -185,7 +185,7 @@ describe('bad input', () => {
     expect(code).toBe(1)
   })
 
-  it('names the port that somebody else has', async () => {
+  it('names a port that is in use', async () => {
     const taken = createServer().listen(0, '127.0.0.1')
     onTestFinished(() => void taken.close())
     await new Promise((resolve) => taken.once('listening', resolve))
@@ -196,7 +196,7 @@ describe('bad input', () => {
     expect(code).toBe(1)
   })
 
-  it('names the process that holds the data directory', async () => {
+  it('names the process that uses the data directory', async () => {
     const options = inMemoryOf(folder({ 'good.yaml': good }))
     await startUp(options)
     const { code, stderr } = await runUp(options)
@@ -204,7 +204,7 @@ describe('bad input', () => {
     expect(code).toBe(1)
   })
 
-  it('refuses data of a newer version and leaves it as it is', async () => {
+  it('rejects a data directory of a newer version without changing it', async () => {
     const options = inMemoryOf(folder({ 'good.yaml': good }))
     await runUp(options)
     const file = join(options.log[1]!, 'broker.db')
@@ -212,7 +212,7 @@ describe('bad input', () => {
     database.exec('pragma user_version = 99')
     database.close()
     const { code, stderr } = await runUp(options)
-    expect(stderr).toMatch(/has format 99, this Weir reads up to \d+: use the newer Weir/)
+    expect(stderr).toMatch(/has format 99, this version of Weir reads formats up to \d+: use a newer version/)
     expect(code).toBe(1)
   })
 })

@@ -21,7 +21,7 @@ const kubernetes = await real('kubernetes')
 const ARCHIVE = join(import.meta.dirname, 'upgrade/data.tar.gz')
 const WAIT = { everyMs: 50, timeoutMs: 60_000 }
 
-it('goes on from the data directory of the first Weir: ids, versions, modes and offsets are what they were', async () => {
+it('a data directory of the first version keeps its ids, versions, modes and offsets', async () => {
   const directory = temporaryDirectory()
   await must({ file: 'tar', args: ['-xzf', ARCHIVE], directory })
   const copy = join(directory, 'copy.txt')
@@ -65,7 +65,7 @@ const READY = {
 const FORGOTTEN = { type: 'Forgotten', status: 'True', lastTransitionTime: SINCE, reason: 'Earlier', message: '' }
 
 /** A control plane of its own: its definitions keep what they do not know. */
-describeOn([kubernetes], 'statuses that an earlier operator wrote', () => {
+describeOn([kubernetes], 'statuses of an earlier operator', () => {
   let control: Kubernetes
   let api: KubeApi
   beforeAll(async () => {
@@ -76,7 +76,7 @@ describeOn([kubernetes], 'statuses that an earlier operator wrote', () => {
     return () => control.stop()
   })
 
-  it('are read and brought up to date, and what this operator does not know stays', async () => {
+  it('are read and updated, and unknown fields are kept', async () => {
     const { namespace, apply, condition, object } = await createTestNamespace(api)
     const declared = [
       ['subjects', 'Subject', { schema: '"int"' }, { id: 7, version: 7 }],

@@ -13,8 +13,8 @@ const EVENTS = 400
 const SENDERS = 8
 const kafka = await real('kafka')
 
-describeOn([kafka], 'the webhook source on Kafka', () => {
-  it('has every record in the log that it said yes to, whatever happens to its worker', {
+describeOn([kafka], 'WebhookSource in a worker', () => {
+  it('has stored every record that it acknowledged, although its worker is killed', {
     timeout: 300_000,
   }, async () => {
     const address = { kind: 'kafka', config: { 'bootstrap.servers': kafka.address.bootstrap } } as const

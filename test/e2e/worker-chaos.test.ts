@@ -32,7 +32,7 @@ const kafka = await real('kafka')
 
 itOn(
   [kafka],
-  'loses and repeats nothing while workers are killed and frozen and the broker is restarted',
+  'an exactly-once pipeline loses and repeats no record while workers are killed and frozen and the broker is restarted',
   async () => {
     const broker = await startKafka()
     onTestFinished(() => broker.stop())

@@ -14,7 +14,7 @@ const SETTINGS = {
 }
 const TASKS = 4
 
-describeOn([kafka], 'a source that writes exactly once', () => {
+describeOn([kafka], 'an exactly-once source on Kafka', () => {
   it.each(['poll', 'interval'])(
     'repeats and loses nothing, whoever is killed or stopped: boundary %s',
     async (boundary) => {
@@ -54,7 +54,7 @@ describeOn([kafka], 'a source that writes exactly once', () => {
     },
   )
 
-  it('is refused where it is not enabled', async () => {
+  it('is rejected if exactly.once.source.support is not enabled', async () => {
     const group = new WorkerGroup(kafka.address.bootstrap, { 'heartbeat.interval.ms': '500' })
     const [worker] = await group.start(1)
     const config = { 'connector.class': 'Datagen', 'kafka.topic': 't', 'exactly.once.support': 'required' }

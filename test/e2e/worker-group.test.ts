@@ -14,8 +14,8 @@ const SETTINGS = {
   'offset.flush.interval.ms': '500',
 }
 
-describeOn([kafka], 'several workers in a group', () => {
-  it('share the work; one that joins or leaves moves only the tasks it has to', async () => {
+describeOn([kafka], 'a group of workers on Kafka', () => {
+  it('share the work; a joining or leaving worker moves as few tasks as possible', async () => {
     const group = new WorkerGroup(kafka.address.bootstrap, SETTINGS)
     const [first] = await group.start(1)
     const client = clientOf(first!)
@@ -40,7 +40,7 @@ describeOn([kafka], 'several workers in a group', () => {
     for (const [task, count] of stayed) expect(after.get(task)).toBeGreaterThanOrEqual(count)
   })
 
-  it('run a killed worker’s tasks elsewhere within session timeout and delay', async () => {
+  it('run the tasks of a killed worker elsewhere after session timeout and rebalance delay', async () => {
     const group = new WorkerGroup(kafka.address.bootstrap, SETTINGS)
     const [first, second, third] = await group.start(3)
     await clientOf(first!).create('gen', { ...datagen(group.id), rate: '50', 'tasks.max': '6' })
@@ -59,7 +59,7 @@ describeOn([kafka], 'several workers in a group', () => {
     expect(performance.now() - killedMs).toBeLessThan(SESSION_MS + DELAY_MS + 2_000)
   })
 
-  it('answer alike, whichever is asked', async () => {
+  it('return the same responses from every worker', async () => {
     const group = new WorkerGroup(kafka.address.bootstrap, SETTINGS)
     const workers = await group.start(3)
     for (const [at, worker] of workers.entries()) {
@@ -89,7 +89,7 @@ describeOn([kafka], 'several workers in a group', () => {
     await until('it to be gone', WAIT, async () => !(await clientOf(workers[0]!).list())['gen-1'])
   })
 
-  it('take tasks of a connector only from workers of the group', async () => {
+  it('accept task configurations only from workers of the group', async () => {
     const group = new WorkerGroup(kafka.address.bootstrap, SETTINGS)
     const [worker] = await group.start(1)
     await clientOf(worker!).create('gen', datagen(group.id))
@@ -104,7 +104,7 @@ describeOn([kafka], 'several workers in a group', () => {
     expect([(await post({})).status, (await post(forged)).status]).toEqual([400, 403])
   })
 
-  it('lose nothing while one after the other is restarted under load', async () => {
+  it('lose no records while they are restarted one after the other under load', async () => {
     const group = new WorkerGroup(kafka.address.bootstrap, SETTINGS)
     await group.start(3)
     const verifier = new DatagenVerifier(kafka.address.bootstrap, {

@@ -30,8 +30,8 @@ function spinForEver() {
 }
 `
 
-describeOn([kafka], 'a worker with a task that spins', () => {
-  it('answers, keeps its place in the group and its other tasks, and names the guilty one', async () => {
+describeOn([kafka], 'a worker with a task in an endless loop', () => {
+  it('serves requests, keeps its group membership and its other tasks, and names the blocking task', async () => {
     const plugins = join(temporaryDirectory(), 'plugins')
     mkdirSync(plugins)
     writeFileSync(join(plugins, 'spinner.ts'), SPINNER)

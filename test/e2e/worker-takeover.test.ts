@@ -25,8 +25,8 @@ const WAIT = { everyMs: 20, timeoutMs: 90_000 }
 const ELSEWHERE = 'com.example.OfAnotherImage'
 const STRING = 'org.apache.kafka.connect.storage.StringConverter'
 
-describeOn([kafka, java], 'a group of workers on the topics of Kafka Connect', () => {
-  it('changes hands both ways in the middle of its records: no gap, one commit interval twice', {
+describeOn([kafka, java], 'takeover of the topics of a Kafka Connect cluster', () => {
+  it('loses no record in either direction, and repeats at most the records of one commit interval', {
     timeout: 300_000,
   }, async () => {
     const { group, input, output, topic } = createPlace()
@@ -82,7 +82,7 @@ describeOn([kafka, java], 'a group of workers on the topics of Kafka Connect', (
     expect(delivered.length - stored.length, 'lines that the sink repeated').toBeLessThanOrEqual(sinkInDanger)
   })
 
-  it('lets only one kind of worker in at a time, and says so', async () => {
+  it('is rejected while workers of the other kind are members of the group, with the reason', async () => {
     const { group } = createPlace()
     const theirs = await startJava(group)
     const refused = await runWorkerProcess({ log: ['--bootstrap', kafka.address.bootstrap], groupId: group })

@@ -10,8 +10,8 @@ import { until } from '../support/until.ts'
 const BLOCKED_MS = 2_000
 const WAIT = { everyMs: 10, timeoutMs: 60_000 }
 
-describe('tasks in threads', { timeout: 180_000 }, () => {
-  it('run beside each other and count where others can look', async () => {
+describe('tasks in task processes', { timeout: 180_000 }, () => {
+  it('run concurrently, and their counters are visible to the worker', async () => {
     const tasks = await openPool(2)
     const [one, two] = [tasks.start('Steady'), tasks.start('Steady')]
     await until('both to write', WAIT, () => one.written() > 5 && two.written() > 5)
@@ -39,7 +39,7 @@ describe('tasks in threads', { timeout: 180_000 }, () => {
       /task Hoarder-\d exceeded the memory limit of its thread, 48 MB \(worker\.thread\.memory\.mb\)/,
     ],
     ['throws out of band', 'Thrower', /Error: out of band/],
-  ])('fail alone when one %s, and by name; its neighbours go on', async (_, name, trace) => {
+  ])('fail alone, by name, when one %s; the other tasks continue', async (_, name, trace) => {
     const tasks = await openPool(1)
     const neighbours = [tasks.start('Steady'), tasks.start('Steady')]
     const guilty = tasks.start(name)
@@ -54,7 +54,7 @@ describe('tasks in threads', { timeout: 180_000 }, () => {
     expect(others.map((task) => task.trace())).toEqual([undefined, undefined, undefined])
   })
 
-  it('find a thread ready that was made ahead, and not one more', async () => {
+  it('use the thread that was started in advance, and no further thread', async () => {
     const tasks = await openPool(2, true)
     expect(tasks.threads()).toBe(1)
     const one = tasks.start('Steady')
@@ -65,7 +65,7 @@ describe('tasks in threads', { timeout: 180_000 }, () => {
     expect(tasks.threads()).toBe(2)
   })
 
-  it('fail when they do not start in time, and leave the others alone', async () => {
+  it('fail when they do not start within worker.task.start.timeout.ms, without affecting others', async () => {
     const tasks = await openPool(1, false, 10_000)
     const neighbour = tasks.start('Steady')
     const late = tasks.start('NeverStarts', 'sink')
@@ -76,7 +76,7 @@ describe('tasks in threads', { timeout: 180_000 }, () => {
     await until('its neighbour to go on', WAIT, () => neighbour.written() > before)
   })
 
-  it('that do not stop take their thread with them when they are alone in it', async () => {
+  it('that do not stop end with their thread when they are alone in it', async () => {
     const tasks = await openPool(1)
     const stuck = tasks.start('Sleeper')
     await until('it to be stuck', WAIT, () => stuck.running.counters().recordsIn === 3)

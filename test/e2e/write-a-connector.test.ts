@@ -3,36 +3,23 @@ import { delimiter, join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { type Output, run } from '../env/process.ts'
 import { weirCommand } from '../support/cli.ts'
+import { DOC_PAGES, type DocBlock, docBlocks, ROOT } from '../support/doc-commands.ts'
 import { temporaryDirectory } from '../support/temporary-directory.ts'
 
-const ROOT = join(import.meta.dirname, '../..')
 const EXAMPLE = join(ROOT, 'examples/plugin')
-const GUIDE = readFileSync(join(ROOT, 'docs/write-a-connector.md'), 'utf8')
 
-/** A block of the guide: a command line, or what goes into the file that the line above it names. */
-type Block = { readonly language: string; readonly text: string; readonly file: string | undefined }
+const blocks = docBlocks(DOC_PAGES.guide.pages[0])
 
-const blocks = [...GUIDE.matchAll(/([^\n]*)\n[^\n]*\n*```(\w+)\n(.*?)```\n/gs)].map(
-  ([whole, , language = '', text = '']): Block => ({ language, text, file: fileNamed(whole, language) }),
-)
-
-function fileNamed(whole: string, language: string): string | undefined {
-  const before = whole.slice(0, whole.indexOf('```'))
-  return language === 'sh' ? undefined : /(?:[Pp]ut this into|Replace the content of) `([^`]+)`/.exec(before)?.[1]
-}
-
-describe('the guide', () => {
-  it('is about the example, word for word', () => {
-    for (const file of ['folder-watch.ts', 'folder-watch.test.ts']) {
-      const block = blocks.find((one) => one.file === file)
-      expect(block?.text, file).toBe(readFileSync(join(EXAMPLE, file), 'utf8'))
+describe('docs/write-a-connector.md', () => {
+  it('shows the files of examples/plugin', () => {
+    for (const name of ['folder-watch.ts', 'folder-watch.test.ts']) {
+      const shown = blocks.find((block) => block.kind === 'file' && block.name === name)
+      expect(shown, name).toMatchObject({ text: readFileSync(join(EXAMPLE, name), 'utf8') })
     }
   })
 
-  it('leads from nothing to a connector that runs', async () => {
-    const written = blocks.filter(({ language }) => language !== 'sh')
-    expect(written.map(({ file }) => file)).toEqual(['folder-watch.ts', 'folder-watch.test.ts', 'run/watch.yaml'])
-    const script = blocks.map(({ text, file }) => (file === undefined ? text : heredoc(file, text))).join('')
+  it('creates a connector that runs', async () => {
+    const script = blocks.map(toShell).join('')
     const { code, stdout, stderr } = await shell(temporaryDirectory(), script)
     expect(code, stdout + stderr).toBe(0)
     expect(stdout).toContain('pass 1')
@@ -46,8 +33,8 @@ describe('the guide', () => {
   })
 })
 
-describe('the example', () => {
-  it("passes its own test, as its author runs it, and is a worker's by its folder", async () => {
+describe('examples/plugin', () => {
+  it('passes its own test with npm test, and is found by --plugin-path', async () => {
     const directory = temporaryDirectory()
     cpSync(EXAMPLE, directory, { recursive: true })
     const script = 'npm install\nnpm test\nweir plugins list --plugin-path .\n'
@@ -57,7 +44,7 @@ describe('the example', () => {
     expect(stdout).toMatch(/source +FolderWatch +1\.0\.0/)
   })
 
-  it('runs from the checkout as its manifest says', async () => {
+  it('runs with weir up in the checkout', async () => {
     const data = temporaryDirectory()
     const args = ['--registry-port', '0', '--worker-port', '0', '--set', 'worker.plugin.path=examples/plugin']
     const { code, stdout, stderr } = await run(
@@ -67,18 +54,24 @@ describe('the example', () => {
   })
 })
 
+/** The guide as one script, because its commands change the directory. */
+function toShell(block: DocBlock): string {
+  if (block.kind === 'run') return block.text
+  return block.kind === 'file' ? heredoc(block.name, block.text) : ''
+}
+
 function heredoc(file: string, text: string): string {
   return `mkdir -p "$(dirname ${file})"\ncat > ${file} <<'END_OF_FILE'\n${text}END_OF_FILE\n`
 }
 
-/** In a shell that stops at the first error, with the commands that the guide has on PATH. */
+/** Runs a script that stops at the first error, with the commands of the guide on PATH. */
 function shell(directory: string, script: string): Promise<Output> {
   const bin = commands()
   const env = { PATH: `${bin}${delimiter}${process.env['PATH']}` }
   return run({ file: 'sh', args: ['-ec', script], directory, env })
 }
 
-/** `weir` is this checkout's, and `npm install` brings it, which the registry of packages may not have yet. */
+/** `weir` is that of this checkout, and `npm install` links it, because the package may not be published yet. */
 function commands(): string {
   const bin = temporaryDirectory()
   const weir = weirCommand('.', [])

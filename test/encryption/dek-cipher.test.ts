@@ -13,14 +13,14 @@ describe.each(DEK_ALGORITHMS)('%s', (algorithm) => {
     expect(cipher.decrypt(hex(recorded.empty))).toEqual(Buffer.alloc(0))
   })
 
-  it('generates keys of the form that Tink generates', () => {
+  it('generates keys in the format of Tink', () => {
     const key = generateDek(algorithm)
     expect(key).toHaveLength(hex(recorded.dek).length)
     expect(key.subarray(0, 2)).toEqual(hex(recorded.dek).subarray(0, 2))
     expect(generateDek(algorithm)).not.toEqual(key)
   })
 
-  it('decrypts what it encrypted, of any length', () => {
+  it('decrypts its own ciphertexts of any length', () => {
     const fresh = createDekCipher(algorithm, generateDek(algorithm))
     for (const length of [0, 1, 15, 16, 17, 31, 32, 33, 5_000]) {
       const plaintext = Buffer.alloc(length, 7)
@@ -30,7 +30,7 @@ describe.each(DEK_ALGORITHMS)('%s', (algorithm) => {
     }
   })
 
-  it('refuses a ciphertext with any bit changed, shortened, or of another key', () => {
+  it('rejects a ciphertext that is changed, truncated or encrypted with another key', () => {
     const ciphertext = cipher.encrypt(Buffer.from('two pieces'))
     const wrong = [
       ...Array.from(ciphertext, (byte, at) => {
@@ -46,7 +46,7 @@ describe.each(DEK_ALGORITHMS)('%s', (algorithm) => {
     }
   })
 
-  it('refuses key material that is not a key of the algorithm', () => {
+  it('rejects key material that is not a key of the algorithm', () => {
     const other = DEK_ALGORITHMS.find((name) => name !== algorithm)!
     const version1 = Buffer.concat([hex('0801'), hex(recorded.dek)])
     const wrong = [
@@ -63,7 +63,7 @@ describe.each(DEK_ALGORITHMS)('%s', (algorithm) => {
   })
 })
 
-it('gives equal ciphertexts for equal plaintexts with AES256_SIV only, byte for byte as Tink', () => {
+it('encrypts deterministically with AES256_SIV only, with the same bytes as Tink', () => {
   for (const algorithm of DEK_ALGORITHMS) {
     const { dek, ciphertext } = golden.algorithms[algorithm]
     const again = createDekCipher(algorithm, hex(dek)).encrypt(Buffer.from(golden.plaintext)).toString('hex')

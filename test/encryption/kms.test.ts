@@ -19,12 +19,12 @@ describe('the local KMS', () => {
     },
   )
 
-  it('takes its secret from the parameter, else from LOCAL_SECRET', async () => {
+  it('uses the secret of the parameter, otherwise that of LOCAL_SECRET', async () => {
     const wrapped = await open({}, { LOCAL_SECRET: 'a' }).wrap(dek)
     expect(await open({ secret: 'a' }, { LOCAL_SECRET: 'b' }).unwrap(wrapped)).toEqual(dek)
   })
 
-  it('unwraps with old secrets, and wraps with the current one', async () => {
+  it('unwraps with old secrets and wraps with the current one', async () => {
     const wrapped = await open({ secret: 'old' }).wrap(dek)
     const rotated = open({ secret: 'new', 'old.secrets': 'older,old' })
     expect(await rotated.unwrap(wrapped)).toEqual(dek)
@@ -32,7 +32,7 @@ describe('the local KMS', () => {
     expect(await open({ secret: 'new' }).unwrap(await rotated.wrap(dek))).toEqual(dek)
   })
 
-  it('refuses a key that was wrapped with another secret', async () => {
+  it('rejects a key that was wrapped with another secret', async () => {
     const wrapped = await open({ secret: 'a' }).wrap(dek)
     await expect(open({ secret: 'b' }).unwrap(wrapped)).rejects.toMatchObject({
       code: 'kms_failed',
@@ -40,26 +40,26 @@ describe('the local KMS', () => {
     })
   })
 
-  it.each([{}, { secret: '' }])('refuses to work without a secret: %j', async (params) => {
+  it.each([{}, { secret: '' }])('rejects every call without a secret: %j', async (params) => {
     await expect(open(params).wrap(dek)).rejects.toMatchObject({
       code: 'kms_failed',
       cause: { code: 'missing_secret' },
     })
   })
 
-  it('does not take its secret from the registry', async () => {
+  it('does not use a secret from the properties of the KEK', async () => {
     const kms = openKms({ ...KEY, kmsProps: { secret: 'known to whoever wrote the KEK' } }, [localKmsDriver({})], {})
     await expect(kms.wrap(dek)).rejects.toMatchObject({ cause: { code: 'missing_secret' } })
   })
 })
 
 describe('a KMS with several key ids', () => {
-  /** Its key `down` always fails. */
+  /** Calls with a key ID that starts with `down` fail. */
   const driver: KmsDriver = {
     type: 'test-kms',
     open: ({ kmsKeyId }) => {
       const answer = async (bytes: Uint8Array) => {
-        if (kmsKeyId.startsWith('down')) throw new Error(`${kmsKeyId} does not answer`)
+        if (kmsKeyId.startsWith('down')) throw new Error(`${kmsKeyId} is unavailable`)
         return Buffer.concat([Buffer.from(kmsKeyId), bytes])
       }
       return { wrap: answer, unwrap: answer }
@@ -71,21 +71,21 @@ describe('a KMS with several key ids', () => {
       await openKms({ kmsType: 'test-kms', kmsKeyId, kmsProps: props }, [driver], params).wrap(Buffer.alloc(0))
     ).toString()
 
-  it('takes the first one that works', async () => {
+  it('uses the first key ID that works', async () => {
     expect(await used('one', { [ALTERNATES]: 'two' })).toBe('one')
     expect(await used('down', { [ALTERNATES]: 'down2 , two,,three' })).toBe('two')
     expect(await used('down', {}, { [ALTERNATES]: 'four' })).toBe('four')
   })
 
-  it('names all of them when none works', async () => {
+  it('names all key IDs if none works', async () => {
     await expect(used('down', { [ALTERNATES]: 'down2' })).rejects.toThrow(
-      "KMS 'test-kms' could not wrap a key with key id 'down', 'down2': down2 does not answer",
+      "KMS 'test-kms' could not wrap a key with key id 'down', 'down2': down2 is unavailable",
     )
   })
 
-  it('names the drivers when there is none of the type', () => {
+  it('names the available drivers if none has the KMS type', () => {
     const open = () => openKms({ kmsType: 'aws-kms', kmsKeyId: 'arn' }, [localKmsDriver({}), driver], {})
-    expect(open).toThrow("no driver for KMS type 'aws-kms'; there are: 'local-kms', 'test-kms'")
+    expect(open).toThrow("no driver for KMS type 'aws-kms'; available drivers: 'local-kms', 'test-kms'")
     expect(open).toThrow(expect.objectContaining({ code: 'unknown_kms' }))
   })
 })

@@ -19,7 +19,7 @@ const version = (number: number, group?: string) => ({
 })
 const VERSIONS = [version(1, 'a'), version(2, 'b'), version(3)]
 
-describe('the versions that a new schema is compared with', () => {
+describe('comparedVersions', () => {
   it.each<[rules: CompatibilityRules, group: string | undefined, expected: readonly number[]]>([
     [{ level: 'NONE' }, undefined, []],
     [{ level: 'BACKWARD' }, undefined, [3]],
@@ -28,13 +28,13 @@ describe('the versions that a new schema is compared with', () => {
     [{ level: 'FORWARD_TRANSITIVE', group: 'major' }, 'b', [2]],
     [{ level: 'FORWARD_TRANSITIVE', group: 'major' }, undefined, [3]],
     [{ level: 'BACKWARD', group: 'major' }, 'c', []],
-  ])('%j of group %s', (rules, group, expected) => {
+  ])('selects versions by level and group: %j, group %s', (rules, group, expected) => {
     const properties = group === undefined ? undefined : { major: group }
     expect(comparedVersions(properties, VERSIONS, rules).map(({ number }) => number)).toEqual(expected)
   })
 })
 
-describe('the conflicts of a new schema', () => {
+describe('conflictsWith', () => {
   const found = (rules: CompatibilityRules) =>
     [...conflictsWith<Schema, ReturnType<typeof version>>(schema('new'), [version(1)], rules)].map((conflict) =>
       conflict.kind === 'type' ? 'type' : [...conflict.forward, ...conflict.backward].map(({ type }) => type),
@@ -44,11 +44,11 @@ describe('the conflicts of a new schema', () => {
     [{ level: 'BACKWARD' }, ['new new reads v1 STRICT']],
     [{ level: 'FORWARD_TRANSITIVE', policy: 'LENIENT' }, ['old v1 reads new LENIENT']],
     [{ level: 'FULL' }, ['old v1 reads new STRICT', 'new new reads v1 STRICT']],
-  ])('are found by level and policy: %j', (rules, expected) => {
+  ])('compares in the directions of the level: %j', (rules, expected) => {
     expect(found(rules)).toEqual([expected])
   })
 
-  it('are one for each version, of which the next is compared only when it is asked for', () => {
+  it('compares a version only when its conflict is requested', () => {
     const later = { ...version(2), parsed: () => expect.unreachable() }
     const [conflict] = conflictsWith<Schema, ReturnType<typeof version>>(schema('new'), [version(1), later], {
       level: 'BACKWARD',
@@ -56,7 +56,7 @@ describe('the conflicts of a new schema', () => {
     expect(conflict?.version.number).toBe(1)
   })
 
-  it('include another type, and leave out what cannot be parsed', () => {
+  it('reports another schema type, and skips versions that cannot be parsed', () => {
     const unparsed = { ...version(1), parsed: () => undefined }
     expect([...conflictsWith(schema('new'), [unparsed], { level: 'FULL' })]).toEqual([])
     expect([...conflictsWith(schema('new', 'JSON'), [version(4)], { level: 'FULL' })]).toMatchObject([

@@ -2,8 +2,8 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { JsonNumber, javaDouble, parseJson, printJson } from '../../src/formats/json-text.ts'
 
-describe('JSON texts', () => {
-  it('mean what JSON.parse says, for every value', () => {
+describe('parseJson and printJson', () => {
+  it('agree with JSON.parse for random values', () => {
     fc.assert(
       fc.property(fc.jsonValue({ depthSize: 'small' }), (value) => {
         expect(JSON.parse(printJson(parseJson(JSON.stringify(value, null, 1))))).toEqual(
@@ -13,7 +13,7 @@ describe('JSON texts', () => {
     )
   })
 
-  it('keep the order of members and the literal of numbers', () => {
+  it('preserve the order of members and the literals of numbers', () => {
     expect(printJson(parseJson('{ "b": 1, "2": 9007199254740993, "1": [1.0, 1e2] }'))).toBe(
       '{"b":1,"2":9007199254740993,"1":[1.0,100.0]}',
     )
@@ -26,11 +26,11 @@ describe('JSON texts', () => {
     ['[1\n2]', "expected ',' or ']' at line 2, column 1"],
     ['{"a":1,}', 'expected a member name in quotes at line 1, column 8'],
     ['"a', 'expected the end of a string'],
-    ['"\\x"', 'a string has a wrong escape'],
+    ['"\\x"', 'a string contains an invalid escape'],
     ['01', 'expected the end at line 1, column 2'],
     ['1 // c', 'expected the end'],
     ['[[[[', 'nested deeper than 3'],
-  ])('say where they are wrong: %j', (text, message) => {
+  ])('report line and column of invalid JSON: %j', (text, message) => {
     expect(() => parseJson(text, { depthMax: 3 })).toThrow(message)
   })
 
@@ -42,7 +42,7 @@ describe('JSON texts', () => {
     [0.001, '0.001'],
     [0.0001234, '1.234E-4'],
     [1e300, '1.0E300'],
-  ])('write the double %d as Java does', (value, text) => {
+  ])('print the double %d as Java does', (value, text) => {
     expect(javaDouble(value)).toBe(text)
   })
 })

@@ -49,8 +49,8 @@ const DIAMONDS: readonly (readonly [Format, Readonly<Record<string, Referenced>>
   ],
 ]
 
-describe('references', () => {
-  it.each(DIAMONDS)('$type: what two of them need is read once, first', (format, stored, text) => {
+describe('schema references', () => {
+  it.each(DIAMONDS)('include a shared dependency once and first: $type', (format, stored, text) => {
     const references = to('left', 'right')
     const dependencies = dependenciesOf(references, ({ name }) => stored[name], missing)
     expect(dependencies.map(({ name }) => name)).toEqual(['base', 'left', 'right'])
@@ -59,27 +59,27 @@ describe('references', () => {
     expect(schema.normalized().normalized().canonical).toBe(schema.normalized().canonical)
   })
 
-  it.each(DIAMONDS)('$type: one that is not there is named', (format, _, text) => {
+  it.each(DIAMONDS)('name a missing reference in the error: $type', (format, _, text) => {
     expect(() => format.parse({ text })).toThrow(/left|right|base/i)
   })
 
-  it('that go round in a circle are refused, and the circle is named', () => {
+  it('are rejected if they are circular, with the cycle in the error', () => {
     const stored = {
       a: { text: '', references: to('b') },
       b: { text: '', references: to('c') },
       c: { text: '', references: to('b') },
     }
-    expect(() => reached(stored, 'a')).toThrow('references go round in a circle: a → b → c → b')
+    expect(() => reached(stored, 'a')).toThrow('circular references: a → b → c → b')
   })
 
-  it('that lead on and on are refused', () => {
+  it('are rejected if they are nested too deeply', () => {
     const stored = Object.fromEntries(
       Array.from({ length: 10_000 }, (_, at) => [`r${at}`, { text: '', references: to(`r${at + 1}`) }]),
     )
-    expect(() => reached(stored, 'r0')).toThrow('references lead on through more than 500 schemas')
+    expect(() => reached(stored, 'r0')).toThrow('references are nested through more than 500 schemas')
   })
 
-  it('are visited once each, however many ways lead to them', () => {
+  it('are each visited once, even if several paths lead to them', () => {
     let visits = 0
     const layers = Array.from({ length: 40 }, (_, at) => [
       `l${at}`,

@@ -25,8 +25,8 @@ const ORDER = JSON.stringify({
   ],
 })
 
-describe('tags in Avro', () => {
-  it('stand at records and fields, wherever those are', () => {
+describe('Avro tags', () => {
+  it('can be set on records and fields at any level', () => {
     const changed = tagged(avroFormat, ORDER, [
       at('shop.Order', 'sr_record', 'A'),
       at('.shop.Order.id', 'sr_field', 'B'),
@@ -52,7 +52,7 @@ describe('tags in Avro', () => {
     ])
   })
 
-  it('are told of what references define, and changed only in the schema itself', () => {
+  it('include those of referenced types, but can be changed only in the schema itself', () => {
     const schema = avroFormat.parse({
       text: '{"type":"record","name":"Outer","fields":[{"name":"inner","type":"Inner"}]}',
       dependencies: [
@@ -96,8 +96,8 @@ message Order {
 }
 `
 
-describe('tags in Protobuf', () => {
-  it('stand in the options of messages and fields, and add up', () => {
+describe('Protobuf tags', () => {
+  it('are stored in options of messages and fields, and are merged with existing tags', () => {
     const changed = tagged(protobufFormat, PROTO, [
       at('Order', 'sr_record', 'PII'),
       at('Order.id', 'sr_field', 'PII', 'PRIVATE'),
@@ -158,7 +158,7 @@ message Order {
     ])
   })
 
-  it('go with the option that holds nothing else', () => {
+  it('are removed together with the option that contains nothing else', () => {
     const left = tagged(
       protobufFormat,
       PROTO,
@@ -190,7 +190,7 @@ const OBJECT = {
   $defs: { e: { type: 'object', properties: { v: {} } } },
 }
 
-describe('tags in JSON Schema', () => {
+describe('JSON Schema tags', () => {
   const paths = [
     ['object', 'sr_record'],
     ['object.id', 'sr_field'],
@@ -210,7 +210,7 @@ describe('tags in JSON Schema', () => {
     ['object.$defs.e.object.v', 'sr_field'],
   ] as const
 
-  it('stand at objects and properties, by the paths of the original', () => {
+  it("can be set on objects and properties, with the paths of Confluent's registry", () => {
     const all = paths.map(([path, type], number) => at(path, type, `T${number}`))
     const changed = tagged(jsonFormat, JSON.stringify(OBJECT), all)
     expect(parse(jsonFormat, changed).tags()).toEqual(expect.arrayContaining(all))
@@ -225,7 +225,7 @@ describe('tags in JSON Schema', () => {
     expect(tagged(jsonFormat, changed, [], all)).toBe(JSON.stringify(OBJECT))
   })
 
-  it('do not follow references, which could lead back', () => {
+  it('do not follow $refs, which may be circular', () => {
     const loop = '{"type":"object","properties":{"self":{"$ref":"#","confluent:tags":["A"]}}}'
     expect(parse(jsonFormat, loop).tags()).toEqual([at('object.self', 'sr_field', 'A')])
   })
@@ -235,22 +235,22 @@ describe.each([
   ['AVRO', avroFormat, ORDER, 'shop.Order'],
   ['JSON', jsonFormat, JSON.stringify(OBJECT), 'object'],
   ['PROTOBUF', protobufFormat, PROTO, 'Order'],
-])('a change of tags in %s', (_, format, text, path) => {
+])('changing tags in %s', (_, format, text, path) => {
   const gone = at(`${path}.gone`, 'sr_field', 'A')
 
-  it('is refused where a path leads nowhere', () => {
+  it('throws an error for a path that does not exist, unless ignoreMissing is set', () => {
     for (const change of [
       { add: [gone], remove: [] },
       { add: [], remove: [gone] },
     ]) {
       expect(() => parse(format, text).tagged(change)).toThrow(`No matching path '${path}.gone' found in the schema`)
     }
-    expect(parse(format, parse(format, text).tagged({ add: [gone], remove: [], ifThere: true })).canonical).toBe(
+    expect(parse(format, parse(format, text).tagged({ add: [gone], remove: [], ignoreMissing: true })).canonical).toBe(
       parse(format, text).canonical,
     )
   })
 
-  it('adds before it takes away', () => {
+  it('adds tags before it removes tags', () => {
     const both = at(path, 'sr_record', 'B')
     const schema = parse(format, tagged(format, text, [at(path, 'sr_record', 'A', 'B')], [both]))
     expect(schema.tags().find(({ schemaEntity }) => schemaEntity.entityPath === path)?.tags).not.toContain('B')

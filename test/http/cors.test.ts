@@ -24,19 +24,23 @@ async function post(headers: Record<string, string>, crossOrigin?: CorsOptions, 
 }
 
 it.each<[what: string, status: number, headers: Record<string, string>, crossOrigin?: CorsOptions]>([
-  ['a program, which names no origin', 200, {}],
-  ['a page of this origin', 200, { origin: 'http://OWN' }],
+  ['a program that sends no Origin header', 200, {}],
+  ['a page of the same origin', 200, { origin: 'http://OWN' }],
   ['a page of another origin', 403, { origin: 'https://evil.example' }],
-  ['a page without an origin', 403, { origin: 'null' }],
+  ['a page with the opaque origin null', 403, { origin: 'null' }],
   ['a page of another port', 403, { origin: 'http://127.0.0.1:1' }],
-  ['a page behind the same proxy', 200, { origin: 'https://ui.example', 'x-forwarded-host': 'ui.example' }],
-  ['a page that may call', 200, { origin: 'https://ui.example' }, ALLOWED],
-  ['another page than the one that may', 403, { origin: 'https://evil.example' }, ALLOWED],
-  ['a page where all may', 200, { origin: 'https://any.example' }, { ...ALLOWED, origins: '*' }],
-])('%s is answered %i', async (_, status, headers, crossOrigin) => {
+  [
+    'a page of the forwarded host of the proxy',
+    200,
+    { origin: 'https://ui.example', 'x-forwarded-host': 'ui.example' },
+  ],
+  ['a page of an allowed origin', 200, { origin: 'https://ui.example' }, ALLOWED],
+  ['a page of an origin that is not allowed', 403, { origin: 'https://evil.example' }, ALLOWED],
+  ['a page of any origin when all are allowed', 200, { origin: 'https://any.example' }, { ...ALLOWED, origins: '*' }],
+])('responds to %s with %i', async (_, status, headers, crossOrigin) => {
   expect(await post(headers, crossOrigin)).toBe(status)
 })
 
-it('lets pages of other origins read nothing but what a browser shows them', async () => {
+it('serves GET requests of other origins, whose responses the browser hides', async () => {
   expect(await post({ origin: 'https://evil.example' }, undefined, 'GET')).toBe(200)
 })

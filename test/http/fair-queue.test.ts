@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { FairQueue } from '../../src/http/fair-queue.ts'
 
-/** Jobs that end when they are told to. */
+/** Jobs that end when the test ends them. */
 function jobs(queue: FairQueue) {
   const started: string[] = []
   const ends = new Map<string, () => void>()
@@ -18,8 +18,8 @@ function jobs(queue: FairQueue) {
   return { started, add, end }
 }
 
-describe('a fair queue', () => {
-  it('runs only so many at once, and takes turns by address', async () => {
+describe('fair queue', () => {
+  it('limits concurrent jobs and serves addresses in turn', async () => {
     const { started, add, end } = jobs(new FairQueue(1))
     for (const name of ['a1', 'a2', 'a3']) void add('a', name)
     void add('b', 'b1')
@@ -31,7 +31,7 @@ describe('a fair queue', () => {
     expect(started).toEqual(['a1', 'a2', 'b1', 'a3', 'c1'])
   })
 
-  it('does not run what waits behind too many of its own address, and others go on', async () => {
+  it('rejects jobs of an address with too many waiting jobs, without an effect on other addresses', async () => {
     const { started, add, end } = jobs(new FairQueue(1))
     for (let i = 0; i <= 32; i++) void add('a', `a${i}`)
     expect(await add('a', 'one too many')).toBeUndefined()
@@ -43,7 +43,7 @@ describe('a fair queue', () => {
     expect(started).not.toContain('one too many')
   })
 
-  it('has a place free again after a job that failed', async () => {
+  it('frees the slot of a job that failed', async () => {
     const queue = new FairQueue(1)
     await expect(queue.run('a', () => Promise.reject(new Error('no')))).rejects.toThrow('no')
     expect(await queue.run('a', async () => 'yes')).toBe('yes')

@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { streamJsonList } from '../../src/http/json-list.ts'
 
-it('writes what JSON.stringify writes', async () => {
+it('writes the same text as JSON.stringify', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(fc.object()), async (items) => {
       expect(await text(streamJsonList(items))).toBe(JSON.stringify(items))
@@ -11,15 +11,15 @@ it('writes what JSON.stringify writes', async () => {
   )
 })
 
-it('asks for no more of a list than its reader takes', async () => {
-  let asked = 0
+it('consumes the list only as fast as its reader reads', async () => {
+  let consumed = 0
   const endless = (function* () {
-    for (;;) yield { number: ++asked, text: 'x'.repeat(10_000) }
+    for (;;) yield { number: ++consumed, text: 'x'.repeat(10_000) }
   })()
   const stream = streamJsonList(endless)
   for await (const chunk of stream) {
     expect(chunk.length).toBeLessThan(100_000)
-    if (asked > 50) break
+    if (consumed > 50) break
   }
-  expect(asked).toBeLessThan(100)
+  expect(consumed).toBeLessThan(100)
 })

@@ -5,13 +5,13 @@ import { JsonStructure } from '../../src/http/json-structure.ts'
 it.each([
   ['[', 1_000, 1_001],
   ['{"a":', 1_000, 1_001],
-])('refuses %s nested deeper than Jackson reads', (opening, fine, wrong) => {
-  const say = (times: number) => new JsonStructure(100_000).add(Buffer.from(opening.repeat(times)))
-  expect(say(fine)).toBeUndefined()
-  expect(say(wrong)).toBe('it is nested deeper than 1000')
+])('rejects %s nested deeper than Jackson accepts', (opening, allowedDepth, excessiveDepth) => {
+  const check = (times: number) => new JsonStructure(100_000).add(Buffer.from(opening.repeat(times)))
+  expect(check(allowedDepth)).toBeUndefined()
+  expect(check(excessiveDepth)).toBe('it is nested deeper than 1000')
 })
 
-it('looks at JSON of any form, in chunks of any size, and counts what stands outside of texts', () => {
+it('counts names and values outside of strings, for any JSON in chunks of any size', () => {
   fc.assert(
     fc.property(fc.json(), fc.integer({ min: 1, max: 7 }), (text, size) => {
       const parts = (chunk: number) => {
@@ -32,7 +32,7 @@ it('looks at JSON of any form, in chunks of any size, and counts what stands out
   )
 })
 
-/** One for each object and array, each name, and each element after the first. */
+/** Counts each object, each array, each name and each element after the first. */
 function partsOf(value: unknown): number {
   if (value === null || typeof value !== 'object') return 0
   const members = Object.values(value)
@@ -40,6 +40,6 @@ function partsOf(value: unknown): number {
   return 1 + names + Math.max(0, members.length - 1) + members.reduce<number>((sum, one) => sum + partsOf(one), 0)
 }
 
-it('refuses more than so many names and values', () => {
+it('rejects more than the maximum number of names and values', () => {
   expect(new JsonStructure(10).add(Buffer.from(`[${'1,'.repeat(20)}1]`))).toBe('it has more than 10 names and values')
 })

@@ -59,8 +59,8 @@ async function open(url: string, text = ''): Promise<Socket & { received: string
 const head = (length: number) =>
   `POST / HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: ${length}\r\n\r\n`
 
-describe('bodies', () => {
-  it('wait for the budget that others use, while small ones pass', async () => {
+describe('request bodies', () => {
+  it('wait while others use the byte budget; small bodies do not wait', async () => {
     const url = await start({ bodiesBytesMax: 200_000 })
     const slow = await open(url, `${head(150_000)}"${'x'.repeat(100_000)}`)
     const waiting = post(url, `"${'y'.repeat(150_000)}"`)
@@ -75,31 +75,31 @@ describe('bodies', () => {
     await expect.poll(() => slow.received).toContain('{"bytes":150000}')
   })
 
-  it('that waited for too long are told when to come back, and the connection is kept', async () => {
+  it('are rejected with Retry-After when they wait too long, and the connection is kept', async () => {
     const url = await start({ bodiesBytesMax: 200_000, bodiesWaitTimeoutMs: 100 })
     await open(url, `${head(150_000)}"${'x'.repeat(100_000)}`)
     const before = await limited('bodies_bytes')
-    const answer = await post(url, `"${'y'.repeat(3_000_000)}"`)
-    expect([answer.status, answer.headers.get('retry-after')]).toEqual([503, '5'])
-    expect(answer.headers.get('connection')).not.toBe('close')
-    expect(await answer.json()).toEqual({
+    const response = await post(url, `"${'y'.repeat(3_000_000)}"`)
+    expect([response.status, response.headers.get('retry-after')]).toEqual([503, '5'])
+    expect(response.headers.get('connection')).not.toBe('close')
+    expect(await response.json()).toEqual({
       error_code: 503,
-      message: 'too many large requests at once: try again in 5 s',
+      message: 'too many large requests are in progress: try again in 5 s',
     })
     expect(await limited('bodies_bytes')).toBe(before + 1)
   })
 
-  it('of a client that went away give back their share', async () => {
+  it('release their share of the budget when the client disconnects', async () => {
     const url = await start({ bodiesBytesMax: 200_000 })
     for (let index = 0; index < 5; index += 1) {
-      const gone = await open(url, `${head(150_000)}"${'x'.repeat(100_000)}`)
+      const disconnected = await open(url, `${head(150_000)}"${'x'.repeat(100_000)}`)
       await open(url, `${head(150_000)}"${'x'.repeat(100_000)}`).then((waiting) => waiting.destroy())
-      gone.destroy()
+      disconnected.destroy()
     }
     expect((await post(url, `"${'y'.repeat(150_000)}"`)).status).toBe(200)
   })
 
-  it('without a length count as the largest', async () => {
+  it('count as the largest allowed body without a content length', async () => {
     const url = await start({ bodyBytesMax: 300_000, bodiesBytesMax: 300_000 })
     const chunk = (size: number) => `${size.toString(16)}\r\n${' '.repeat(size)}\r\n`
     const chunked = 'POST / HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n'
@@ -109,7 +109,7 @@ describe('bodies', () => {
     await expect.poll(() => tooLong.received).toContain('413')
   })
 
-  it('that come too slowly are ended', async () => {
+  it('are rejected when they arrive too slowly', async () => {
     const url = await start({ headerTimeoutMs: 200 })
     const slow = await open(url, `${head(100)}"x`)
     await expect.poll(() => slow.received, { timeout: 10_000 }).toContain('408')
@@ -117,18 +117,18 @@ describe('bodies', () => {
     expect(await limited('body_too_slow')).toBeGreaterThan(0)
   })
 
-  it('that would be slow to parse are refused', async () => {
+  it('are rejected when they would be slow to parse', async () => {
     const url = await start({})
     const refused = async (body: string) => ((await (await post(url, body)).json()) as { message: string }).message
-    expect(await refused('['.repeat(5_000_000))).toBe("the request body can't be used: it is nested deeper than 1000")
+    expect(await refused('['.repeat(5_000_000))).toBe('the request body is rejected: it is nested deeper than 1000')
     expect(await refused(`[${'[],'.repeat(1_000_000)}[]]`)).toBe(
-      "the request body can't be used: it has more than 100000 names and values",
+      'the request body is rejected: it has more than 100000 names and values',
     )
   })
 })
 
 describe('connections', () => {
-  it('above the limit take the place of the one that has been without a request for the longest', async () => {
+  it('above the limit replace the connection that has been idle for the longest', async () => {
     const url = await start({ connectionsMax: 3 })
     const [first, second, third] = [await open(url), await open(url, 'GET / HTTP/1.1\r\n'), await open(url)]
     expect((await fetch(url)).status).toBe(200)
@@ -136,24 +136,24 @@ describe('connections', () => {
     expect([second.closed, third.closed]).toEqual([false, false])
   })
 
-  it('above the limit are refused while all others are at work', async () => {
-    const held = Promise.withResolvers<object>()
+  it('above the limit are rejected while all others serve requests', async () => {
+    const blocked = Promise.withResolvers<object>()
     let atWork = 0
     const routes = (app: FastifyInstance) =>
       void app.get('/', () => {
         atWork += 1
-        return held.promise
+        return blocked.promise
       })
     const url = await start({ connectionsMax: 2 }, { routes })
     const requests = [fetch(url), fetch(url)]
     await expect.poll(() => atWork).toBe(2)
     await expect(fetch(url)).rejects.toThrow('fetch failed')
-    held.resolve({})
+    blocked.resolve({})
     expect((await Promise.all(requests)).map(({ status }) => status)).toEqual([200, 200])
     expect((await fetch(url)).status).toBe(200)
   })
 
-  it('have requests that were sent at once answered one after the other, in their order', async () => {
+  it('process pipelined requests one after the other, in order', async () => {
     let [atWork, atWorkMax] = [0, 0]
     const routes = (app: FastifyInstance) => {
       app.get('/:number', async (request) => {
@@ -178,7 +178,7 @@ describe('connections', () => {
     expect(atWorkMax).toBe(1)
   })
 
-  it('of one address have a limit of their own', async () => {
+  it('are limited for each address', async () => {
     const url = await start({ connectionsPerAddressMax: 2 })
     await open(url)
     await open(url)
@@ -186,7 +186,7 @@ describe('connections', () => {
     await expect.poll(() => third.closed).toBe(true)
   })
 
-  it('that send no whole head are closed', async () => {
+  it('are closed when a request head is not completed in time', async () => {
     const url = await start({ headerTimeoutMs: 300 })
     const sockets = [await open(url), await open(url, 'GET / HTTP/1.1\r\n')]
     await expect.poll(() => sockets.every((socket) => socket.closed), { timeout: 10_000 }).toBe(true)
@@ -195,7 +195,7 @@ describe('connections', () => {
 })
 
 describe('responses', () => {
-  it('that nobody reads are bounded, and their connections closed', async () => {
+  it('that are not read are bounded, and their connections are closed', async () => {
     const url = await start({ responsesBytesMax: 20_000_000, responseStallTimeoutMs: 200 })
     const sockets = await Promise.all(Array.from({ length: 4 }, () => open(url)))
     for (const socket of sockets) {
@@ -210,14 +210,14 @@ describe('responses', () => {
     expect((await (await fetch(`${url}/large`)).text()).length).toBe(8_000_000)
   })
 
-  it('are not ended while a client waits for them', async () => {
-    const held = Promise.withResolvers<object>()
+  it('are not aborted while a client waits for them', async () => {
+    const blocked = Promise.withResolvers<object>()
     const url = await start(
       { responseStallTimeoutMs: 100, keepAliveTimeoutMs: 100 },
-      { routes: (app) => void app.get('/', () => held.promise) },
+      { routes: (app) => void app.get('/', () => blocked.promise) },
     )
-    const answer = fetch(url)
-    setTimeout(() => held.resolve({}), 500)
-    expect((await answer).status).toBe(200)
+    const response = fetch(url)
+    setTimeout(() => blocked.resolve({}), 500)
+    expect((await response).status).toBe(200)
   })
 })

@@ -10,7 +10,7 @@ function limits() {
   return { time, limited, fail }
 }
 
-describe('limits of log-ins', () => {
+describe('login limits', () => {
   it('count attempts from their beginning, by name and address', () => {
     const { limited, fail } = limits()
     fail('10.0.0.9', 'ada', 10)
@@ -27,14 +27,14 @@ describe('limits of log-ins', () => {
     expect(limited.waitSeconds('10.0.0.9', 'ada')).toBe(0)
   })
 
-  it('do not count an attempt that was taken back', () => {
+  it('do not count an attempt that succeeded', () => {
     const { limited, fail } = limits()
     fail('10.0.0.9', 'ada', 9)
     limited.begin('10.0.0.9', 'ada')()
     expect(limited.waitSeconds('10.0.0.9', 'ada')).toBe(0)
   })
 
-  it('allow who sprays passwords over names one attempt a name, and leave others of the address theirs', () => {
+  it('allow a client that tries many user names one attempt for each, without affecting other users of the address', () => {
     const { limited, fail } = limits()
     for (let i = 0; i < 25; i++) fail('10.0.0.9', `user${i}`, 2)
     fail('10.0.0.9', 'ada')
@@ -43,7 +43,7 @@ describe('limits of log-ins', () => {
     expect(limited.waitSeconds('10.0.0.8', 'user1')).toBe(0)
   })
 
-  it('hold a bounded number of names, and are not reset by more of them', () => {
+  it('keep a bounded number of user names, and are not reset by further ones', () => {
     const { limited, fail, time } = limits()
     fail('10.0.0.9', 'ada', 10)
     for (let i = 0; i < 20_000; i++) if (limited.waitSeconds(`a${i}`, 'x') === 0) fail(`a${i}`, 'x')
@@ -61,7 +61,7 @@ describe('limits of log-ins', () => {
     ['2001:db8::9', '2001:db8:0:0::/64'],
     ['::1', '0:0:0:0::/64'],
     ['fe80::1%eth0', 'fe80:0:0:0::/64'],
-  ])('know %s as %s', (address, network) => {
+  ])('count %s as %s', (address, network) => {
     expect(networkOf(address)).toBe(network)
   })
 })

@@ -9,9 +9,9 @@ import { temporaryDirectory } from '../support/temporary-directory.ts'
 
 const ADA: Principal = { name: 'ada', role: 'none', groups: [], method: 'basic' }
 const rightsOf = (file: string, who: Partial<Principal> = {}, kind: 'subjects' | 'connectors' = 'subjects') =>
-  Rights.of(kind, { ...ADA, ...who }, parsePermissions(file, 'permissions.yaml'))
+  Rights.forPrincipal(kind, { ...ADA, ...who }, parsePermissions(file, 'permissions.yaml'))
 
-describe('a pattern', () => {
+describe('wildcard pattern', () => {
   it.each([
     ['orders', 'orders', true],
     ['orders', 'orders-value', false],
@@ -24,11 +24,11 @@ describe('a pattern', () => {
     ['*', '', true],
     ['a.c', 'abc', false],
     ['[a-z]', 'b', false],
-  ])('%s and %s: %s', (pattern, text, matches) => {
+  ])('%s matches %s: %s', (pattern, text, matches) => {
     expect(matchesWildcard(pattern, text)).toBe(matches)
   })
 
-  it('takes no longer than its length times that of the text', () => {
+  it('is matched in time proportional to the lengths of pattern and text', () => {
     const startMs = performance.now()
     expect(matchesWildcard(`${'*a'.repeat(100)}b`, 'a'.repeat(2_000))).toBe(false)
     expect(performance.now() - startMs).toBeLessThan(1_000)
@@ -60,7 +60,7 @@ users:
 groups:
   team: [{ connectors: ['team-*'], operations: ['*'] }]
 `
-  it('add up from role, user and groups', () => {
+  it('are the union of those of role, user and groups', () => {
     const who = { role: 'developer', groups: ['team', 'unknown'] } as const
     expect(rightsOf(FILE, who).allows('delete', 'anything')).toBe(true)
     expect(rightsOf(FILE).allows('delete', 'ada-1')).toBe(false)
@@ -70,14 +70,14 @@ groups:
     expect(rightsOf(FILE, { name: 'toString' }).allowsAny('read')).toBe(false)
   })
 
-  it('take the place of the defaults of a role that they name, and of no other', () => {
+  it('replace the defaults of the roles that they name only', () => {
     expect(rightsOf(FILE, { name: 'rea', role: 'readonly' }).allowsAny('read')).toBe(false)
     expect(rightsOf('{}', { name: 'rea', role: 'readonly' }).allowsAll('read')).toBe(true)
     expect(rightsOf(FILE, { name: 'eve', role: 'admin' }).allowsAll('mode')).toBe(true)
   })
 
-  it('are none without a file for the role none, and everything only for what is of all', () => {
-    const nothing = Rights.of('subjects', ADA, NO_POLICY)
+  it('without a file, are empty for the role none and complete otherwise', () => {
+    const nothing = Rights.forPrincipal('subjects', ADA, NO_POLICY)
     expect(nothing.allowsAny('read')).toBe(false)
     expect(() => nothing.requireAny('read')).toThrow("User 'ada' lacks the permission 'read' on any subject")
     expect(() => nothing.requireAll('mode')).toThrow("User 'ada' lacks the permission 'mode' on all subjects")
@@ -87,7 +87,7 @@ groups:
   })
 })
 
-describe('a file of permissions', () => {
+describe('permissions file', () => {
   it.each([
     ['a: [', 'permissions.yaml: '],
     ['people: {}', 'permissions.yaml: the file: Unrecognized key: "people"'],
@@ -101,18 +101,19 @@ describe('a file of permissions', () => {
     ['users: { ada: [{ operations: [read] }] }', 'permissions.yaml: users.ada.0: '],
     ['users: { ada: [{ subjects: [], operations: [read] }] }', 'users.ada.0.subjects: Too small'],
     ['', 'permissions.yaml: the file: Invalid input'],
-  ])('says what is wrong with %s', (text, message) => {
+  ])('rejects %s with the position of the error', (text, message) => {
     expect(() => parsePermissions(text, 'permissions.yaml')).toThrow(message)
   })
 
-  it('is read again when it changes, and keeps what it said where the new one is wrong', async () => {
+  it('is read again when it changes; an invalid new version leaves the permissions unchanged', async () => {
     const file = join(temporaryDirectory(), 'permissions.yaml')
     const write = (operation: string) =>
       writeFileSync(file, `users: { ada: [{ subjects: ['*'], operations: [${operation}] }] }`)
     write('read')
     const policy = openPermissions({ 'weir.authorization.permissions.file': file }, silentLogger())
     onTestFinished(() => policy.close())
-    const may = (operation: 'read' | 'write') => Rights.of('subjects', ADA, policy.current()).allowsAny(operation)
+    const may = (operation: 'read' | 'write') =>
+      Rights.forPrincipal('subjects', ADA, policy.current()).allowsAny(operation)
     expect([may('read'), may('write')]).toEqual([true, false])
     write('write')
     await vi.waitFor(() => expect([may('read'), may('write')]).toEqual([false, true]))
@@ -120,7 +121,7 @@ describe('a file of permissions', () => {
     expect(may('write')).toBe(true)
   })
 
-  it('that is not there keeps a program from starting', () => {
+  it('prevents the start when it is missing', () => {
     const settings = { 'weir.authorization.permissions.file': '/nowhere/permissions.yaml' }
     expect(() => openPermissions(settings, silentLogger())).toThrow(
       'cannot read the permissions file /nowhere/permissions.yaml',

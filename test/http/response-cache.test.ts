@@ -10,42 +10,47 @@ import { ResponseCache } from '../../src/http/response-cache.ts'
 import { type HttpServerOptions, startHttpServer } from '../../src/http/server.ts'
 
 const JSON_TYPE = 'application/json'
-const answer = (payload: string) => ({ headers: {}, payload, endpoint: undefined })
+const response = (payload: string) => ({ headers: {}, payload, endpoint: undefined })
 
-describe('answers that were given', () => {
-  it('hold until the state changes', () => {
+describe('cached responses', () => {
+  it('are valid until the state changes', () => {
     let revision = 7
-    const given = new ResponseCache(() => revision)
-    given.keep('one', 7, answer('1'))
-    expect([given.get('one')?.payload, given.get('two')]).toEqual(['1', undefined])
+    const cache = new ResponseCache(() => revision)
+    cache.store('one', 7, response('1'))
+    expect([cache.get('one')?.payload, cache.get('two')]).toEqual(['1', undefined])
     revision = 8
-    expect(given.get('one')).toBeUndefined()
-    given.keep('two', 8, answer('2'))
-    expect([given.get('one'), given.get('two')?.payload]).toEqual([undefined, '2'])
+    expect(cache.get('one')).toBeUndefined()
+    cache.store('two', 8, response('2'))
+    expect([cache.get('one'), cache.get('two')?.payload]).toEqual([undefined, '2'])
   })
 
-  it('are no answers when the state changed while they were made', () => {
-    const given = new ResponseCache(() => 8)
-    given.keep('one', 7, answer('1'))
-    expect(given.get('one')).toBeUndefined()
+  it('are not stored when the state changed while they were computed', () => {
+    const cache = new ResponseCache(() => 8)
+    cache.store('one', 7, response('1'))
+    expect(cache.get('one')).toBeUndefined()
   })
 
-  it('begin anew when they are too many, and what is larger than all is not kept', () => {
-    const given = new ResponseCache(() => 1)
+  it('are dropped when the cache is full; a response larger than the cache is not stored', () => {
+    const cache = new ResponseCache(() => 1)
     const half = 'x'.repeat(4 * 1024 * 1024)
-    given.keep('a', 1, answer(half))
-    given.keep('b', 1, answer(half))
-    expect([given.get('a'), given.get('b')?.payload]).toEqual([undefined, half])
-    given.keep('c', 1, answer(half + half))
-    expect(given.get('c')).toBeUndefined()
+    cache.store('a', 1, response(half))
+    cache.store('b', 1, response(half))
+    expect([cache.get('a'), cache.get('b')?.payload]).toEqual([undefined, half])
+    cache.store('c', 1, response(half + half))
+    expect(cache.get('c')).toBeUndefined()
   })
 })
 
-type Served = { readonly url: string; revision: number; readonly asked: string[]; readonly told: CompletedRequest[] }
+type CachingServer = {
+  readonly url: string
+  revision: number
+  readonly calls: string[]
+  readonly completed: CompletedRequest[]
+}
 
-/** A server whose routes tell how often they were asked. */
-async function serve(options: Partial<HttpServerOptions> = {}): Promise<Served> {
-  const served = { url: '', revision: 1, asked: [] as string[], told: [] as CompletedRequest[] }
+/** Starts a server whose routes respond with the number of their calls. */
+async function serve(options: Partial<HttpServerOptions> = {}): Promise<CachingServer> {
+  const record = { url: '', revision: 1, calls: [] as string[], completed: [] as CompletedRequest[] }
   const server = await startHttpServer({
     listeners: ['http://127.0.0.1:0'],
     logger: silentLogger(),
@@ -53,45 +58,45 @@ async function serve(options: Partial<HttpServerOptions> = {}): Promise<Served> 
     produces: [JSON_TYPE, 'text/json'],
     compress: true,
     requestIds: true,
-    onResponse: (request) => served.told.push(request),
-    stateRevision: () => served.revision,
+    onResponse: (request) => record.completed.push(request),
+    stateRevision: () => record.revision,
     routes: (app) => {
-      const count = (what: string) => served.asked.push(what)
+      const count = (what: string) => record.calls.push(what)
       app.get('/state/*', { config: { metric: 'state' } }, async (request, reply) => {
-        request.revision = served.revision
+        request.revision = record.revision
         if (request.url.endsWith('missing')) return reply.code(404).send({})
-        return { asked: count(request.url) }
+        return { calls: count(request.url) }
       })
-      app.get('/other', async (request) => ({ asked: count(request.url) }))
+      app.get('/other', async (request) => ({ calls: count(request.url) }))
       app.post('/state', async (request) => {
-        request.revision = served.revision
-        return { asked: count('POST'), got: request.body ?? null }
+        request.revision = record.revision
+        return { calls: count('POST'), got: request.body ?? null }
       })
     },
     ...options,
   })
   onTestFinished(() => server.stop(0))
-  return Object.assign(served, { url: server.urls[0] })
+  return Object.assign(record, { url: server.urls[0] })
 }
 
-describe('a server that gives its answers again', () => {
-  it('asks a route anew only when what it tells of has changed', async () => {
-    const served = await serve()
-    const get = async () => (await fetch(`${served.url}/state/a`)).json()
-    expect([await get(), await get()]).toEqual([{ asked: 1 }, { asked: 1 }])
-    served.revision = 2
-    expect(await get()).toEqual({ asked: 2 })
+describe('server with a response cache', () => {
+  it('calls a cacheable route only after its state has changed', async () => {
+    const server = await serve()
+    const get = async () => (await fetch(`${server.url}/state/a`)).json()
+    expect([await get(), await get()]).toEqual([{ calls: 1 }, { calls: 1 }])
+    server.revision = 2
+    expect(await get()).toEqual({ calls: 2 })
   })
 
-  it('asks a route each time that does not say what it tells of, or that refuses', async () => {
-    const served = await serve()
-    const get = async (path: string) => (await fetch(`${served.url}${path}`)).status
-    expect([await get('/other'), await get('/other'), served.asked.length]).toEqual([200, 200, 2])
+  it('calls a route each time if it is not marked cacheable or responds with an error', async () => {
+    const server = await serve()
+    const get = async (path: string) => (await fetch(`${server.url}${path}`)).status
+    expect([await get('/other'), await get('/other'), server.calls.length]).toEqual([200, 200, 2])
     expect([await get('/state/missing'), await get('/state/missing')]).toEqual([404, 404])
   })
 
-  it('gives the same head, a request id of its own, and counts it', async () => {
-    const { url, told } = await serve()
+  it('sends the same headers with a new request id, and counts the request', async () => {
+    const { url, completed } = await serve()
     const get = async (id: string) => {
       const { headers } = await fetch(`${url}/state/${'long'.repeat(500)}`, { headers: { 'x-request-id': id } })
       return Object.fromEntries([...headers].filter(([name]) => name !== 'date'))
@@ -101,7 +106,7 @@ describe('a server that gives its answers again', () => {
     expect(await get('second')).toEqual({ ...first, 'x-request-id': 'second' })
     expect((await fetch(`${url}/state/x`)).headers.get('x-request-id')).toMatch(/^[0-9a-f-]{36}$/)
     await expect
-      .poll(() => told.map(({ endpoint, status }) => [endpoint, status]))
+      .poll(() => completed.map(({ endpoint, status }) => [endpoint, status]))
       .toEqual([
         ['state', 200],
         ['state', 200],
@@ -109,41 +114,43 @@ describe('a server that gives its answers again', () => {
       ])
   })
 
-  it('tells apart what is asked in another way', async () => {
+  it('distinguishes requests by headers and query', async () => {
     const { url } = await serve()
-    const asks = [
+    const requests = [
       ['/state/a', {}],
       ['/state/a?b', {}],
       ['/state/a', { accept: 'text/json' }],
       ['/state/a', { 'accept-encoding': 'identity' }],
     ] as const
-    const answers: unknown[] = []
-    for (const [path, headers] of [...asks, ...asks]) {
-      answers.push(((await (await fetch(url + path, { headers })).json()) as { asked: number }).asked)
+    const counts: unknown[] = []
+    for (const [path, headers] of [...requests, ...requests]) {
+      counts.push(((await (await fetch(url + path, { headers })).json()) as { calls: number }).calls)
     }
-    expect(answers).toEqual([1, 2, 3, 4, 1, 2, 3, 4])
+    expect(counts).toEqual([1, 2, 3, 4, 1, 2, 3, 4])
   })
 
-  it('hears out a body, however it comes, before it answers', async () => {
-    const { url, asked } = await serve()
+  it('reads the whole request body before it responds', async () => {
+    const { url, calls } = await serve()
     const post = async (body: string, headers = {}) =>
       (await fetch(`${url}/state`, { method: 'POST', body, headers: { 'content-type': JSON_TYPE, ...headers } })).json()
     expect([await post('{"a":1}'), await post('{"a":1}'), await post('{"a":2}')]).toEqual([
-      { asked: 1, got: { a: 1 } },
-      { asked: 1, got: { a: 1 } },
-      { asked: 2, got: { a: 2 } },
+      { calls: 1, got: { a: 1 } },
+      { calls: 1, got: { a: 1 } },
+      { calls: 2, got: { a: 2 } },
     ])
     const long = { text: 'x'.repeat(20_000) }
     expect([await post(JSON.stringify(long)), await post(JSON.stringify(long))]).toMatchObject([
       { got: long },
       { got: long },
     ])
-    expect(await inPieces(`${url}/state`, ['{"a":', '1}'], { 'content-length': '7' })).toMatchObject({ got: { a: 1 } })
-    expect(await inPieces(`${url}/state`, ['{"a":', '1}'], {})).toMatchObject({ got: { a: 1 } })
-    expect(asked.length).toBe(6)
+    expect(await sendInPieces(`${url}/state`, ['{"a":', '1}'], { 'content-length': '7' })).toMatchObject({
+      got: { a: 1 },
+    })
+    expect(await sendInPieces(`${url}/state`, ['{"a":', '1}'], {})).toMatchObject({ got: { a: 1 } })
+    expect(calls.length).toBe(6)
   })
 
-  it('lets nobody past who has to be let in first', async () => {
+  it('does not bypass authentication', async () => {
     const passwords = {
       check: async (_: string, password: string): Promise<PasswordOutcome> =>
         password === 'right' ? { kind: 'known', role: 'admin' } : { kind: 'wrong' },
@@ -164,8 +171,8 @@ describe('a server that gives its answers again', () => {
   })
 })
 
-/** Sends the pieces of a body one after the other, each when the one before has left. */
-async function inPieces(url: string, pieces: readonly string[], headers: Record<string, string>): Promise<unknown> {
+/** Sends the chunks of a body one after the other, each after the previous one was sent. */
+async function sendInPieces(url: string, pieces: readonly string[], headers: Record<string, string>): Promise<unknown> {
   const request = ask(url, { method: 'POST', headers: { 'content-type': JSON_TYPE, ...headers } })
   const answered = new Promise<string>((resolve, reject) => {
     request.once('response', (response) => resolve(text(response))).once('error', reject)

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { parseHeaderRules } from '../../src/http/response-headers.ts'
 
-it('reads the rules of Jetty’s header filter', () => {
+it('parses the rules of Jetty’s header filter', () => {
   expect(
     parseHeaderRules('set X-A: b:c, "add Cache-Control: no-cache, no-store", setDate Expires: 31540000000'),
   ).toEqual([
@@ -12,6 +12,6 @@ it('reads the rules of Jetty’s header filter', () => {
   expect(parseHeaderRules(' ')).toEqual([])
 })
 
-it.each(['put X-A: b', 'set X-A', 'set X A: b', 'setDate Expires: soon'])('refuses %s', (rule) => {
+it.each(['put X-A: b', 'set X-A', 'set X A: b', 'setDate Expires: soon'])('rejects %s', (rule) => {
   expect(() => parseHeaderRules(rule)).toThrow(`the header rule '${rule}' is invalid`)
 })

@@ -36,7 +36,7 @@ afterEach(async () => {
   server = undefined
 })
 
-describe('a TLS listener', () => {
+describe('TLS listener', () => {
   const statusOf = (url: string, options: object) =>
     new Promise<number>((resolve, reject) => {
       get(`${url}/schemas`, { ...options, agent: false }, (response) => {
@@ -52,7 +52,7 @@ describe('a TLS listener', () => {
     expect(await statusOf(url, ca())).toBe(200)
   })
 
-  it('lets only clients in that show a certificate, when it asks for one', async () => {
+  it('accepts only clients with a certificate when client authentication is required', async () => {
     const material = tlsMaterial({
       'ssl.keystore.location': tls('server.pem'),
       'ssl.truststore.location': tls('ca.pem'),
@@ -72,16 +72,16 @@ describe('a TLS listener', () => {
     [{ 'ssl.keystore.location': tls('server.p12'), 'ssl.keystore.password': 'wrong' }, /cannot be used/],
     [{ 'ssl.keystore.location': tls('README.md') }, /neither PEM nor PKCS#12/],
     [{ 'ssl.truststore.location': tls('trust.p12') }, /the password is wrong.*ssl.truststore.password/],
-  ])('says what is wrong with a store: %#', (settings, message) => {
+  ])('explains why a keystore cannot be used: %#', (settings, message) => {
     expect(() => tlsMaterial(settings)).toThrow(message)
   })
 
-  it('says that it needs a certificate', async () => {
+  it('explains that it needs a certificate', async () => {
     await expect(start({ listeners: ['https://127.0.0.1:0'] })).rejects.toThrow('ssl.keystore.location')
   })
 })
 
-describe('BASIC authentication', () => {
+describe('basic authentication', () => {
   const OPERATIONS: Readonly<Record<string, AclOperation>> = { GET: 'read', POST: 'write', PUT: 'mode' }
   const ACCESS: Pick<AccessControl, 'kind' | 'policy' | 'check'> = {
     kind: 'subjects',
@@ -104,7 +104,7 @@ describe('BASIC authentication', () => {
   let lines: string
   let users: Users
 
-  // A hash takes as long as a test.
+  // Hashes are computed once, because one takes as long as a test.
   beforeAll(async () => {
     lines = await linesOf({ rea: ['r', 'readonly'], dev: ['d:d', 'developer'], ada: ['ä', 'admin'] })
   })
@@ -118,7 +118,7 @@ describe('BASIC authentication', () => {
     ['ada', 'ä', [200, 200, 200]],
     ['dev', 'wrong', [401, 401, 401]],
     ['nobody', 'r', [401, 401, 401]],
-  ])('lets %s/%s do what the role allows', async (name, password, expected) => {
+  ])('grants %s/%s the permissions of the role', async (name, password, expected) => {
     const url = await start({ access: { authentication: logInOf('Weir'), ...ACCESS } })
     const call = async (method: string, path: string) =>
       (await fetch(url + path, { method, headers: as(name, password) })).status
@@ -127,32 +127,32 @@ describe('BASIC authentication', () => {
     )
   })
 
-  it('asks for a name in its realm, and leaves the probes open', async () => {
+  it('requests credentials for its realm, and leaves the probes open', async () => {
     const url = await start({ access: { authentication: logInOf('The "Weir"'), ...ACCESS } })
-    const answer = await fetch(`${url}/schemas`)
-    expect([answer.status, answer.headers.get('www-authenticate')]).toEqual([
+    const response = await fetch(`${url}/schemas`)
+    expect([response.status, response.headers.get('www-authenticate')]).toEqual([
       401,
       'Basic realm="The \\"Weir\\"", charset="UTF-8"',
     ])
-    expect(await answer.json()).toEqual({ error_code: 401, message: 'HTTP 401 Unauthorized' })
+    expect(await response.json()).toEqual({ error_code: 401, message: 'HTTP 401 Unauthorized' })
     expect((await fetch(`${url}/healthz`)).status).toBe(200)
   })
 
-  it('refuses an eleventh wrong password of a user with 429, even when it is the right one', async () => {
+  it('responds with 429 to the eleventh attempt of a user, even with the correct password', async () => {
     const url = await start({ access: { authentication: logInOf('Weir'), ...ACCESS } })
     for (let i = 0; i < 10; i++) await fetch(`${url}/schemas`, { headers: as('ada', `guess${i}`) })
-    const answer = await fetch(`${url}/schemas`, { headers: as('ada', 'ä') })
-    expect(answer.status).toBe(429)
-    expect(Number(answer.headers.get('retry-after'))).toBeOneOf(Array.from({ length: 60 }, (_, at) => at + 1))
+    const response = await fetch(`${url}/schemas`, { headers: as('ada', 'ä') })
+    expect(response.status).toBe(429)
+    expect(Number(response.headers.get('retry-after'))).toBeOneOf(Array.from({ length: 60 }, (_, at) => at + 1))
   })
 
-  it('names the line it cannot read, without quoting it', () => {
+  it('names an invalid line of the user file without quoting it', () => {
     expect(() => Users.fromText('# a\nada: plain-secret, admin', 'users.txt')).toThrow(
       /^users.txt:2: expected NAME: scrypt(?!.*plain-secret)/,
     )
   })
 
-  it('reads a changed file again, and keeps the users it had when the new one is broken', async () => {
+  it('reloads a changed user file; an invalid file is ignored and the previous users stay in force', async () => {
     const directory = await mkdtemp(join(tmpdir(), 'weir-users-'))
     const file = join(directory, 'users')
     try {

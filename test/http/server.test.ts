@@ -33,8 +33,8 @@ afterEach(async () => {
   running = []
 })
 
-describe('the http server', () => {
-  it('answers in the media type that was asked for, without a charset', async () => {
+describe('HTTP server', () => {
+  it('responds with the requested media type, without a charset', async () => {
     const url = await start()
     const plain = await fetch(`${url}/things/a`)
     expect([plain.headers.get('content-type'), await plain.json()]).toEqual([JSON_V1, { name: 'a' }])
@@ -47,57 +47,60 @@ describe('the http server', () => {
     expect(await (await fetch(`${url}/things/a%2Fb%20%25/`)).json()).toEqual({ name: 'a/b %' })
   })
 
-  it('answers at length in gzip to those who take it, and only to them', async () => {
+  it('compresses large responses for clients that accept gzip only', async () => {
     const url = await start({ compress: true })
-    const ask = (name: string, encoding: string) =>
+    const request = (name: string, encoding: string) =>
       fetch(`${url}/things/${name}`, { headers: { 'accept-encoding': encoding } })
     const long = 'a'.repeat(2_000)
     for (const encoding of ['gzip', 'deflate, GZIP;q=0.5', '*']) {
-      const answer = await ask(long, encoding)
-      expect(answer.headers.get('content-encoding')).toBe('gzip')
-      expect(answer.headers.get('vary')).toBe('accept-encoding')
-      expect(Number(answer.headers.get('content-length'))).toBeLessThan(200)
-      expect(await answer.json()).toEqual({ name: long })
+      const response = await request(long, encoding)
+      expect(response.headers.get('content-encoding')).toBe('gzip')
+      expect(response.headers.get('vary')).toBe('accept-encoding')
+      expect(Number(response.headers.get('content-length'))).toBeLessThan(200)
+      expect(await response.json()).toEqual({ name: long })
     }
     for (const encoding of ['identity', 'gzip;q=0', 'gzip; q=0.00']) {
-      const answer = await ask(long, encoding)
-      expect([answer.headers.get('content-encoding'), await answer.json()]).toEqual([null, { name: long }])
+      const response = await request(long, encoding)
+      expect([response.headers.get('content-encoding'), await response.json()]).toEqual([null, { name: long }])
     }
-    const short = await ask('a', 'gzip')
+    const short = await request('a', 'gzip')
     expect([short.headers.get('content-encoding'), await short.json()]).toEqual([null, { name: 'a' }])
   })
 
-  it('refuses a path that is no URL as it refuses everything else', async () => {
-    const answer = await fetch(`${await start()}/things/%E0%A4%A`)
-    expect([answer.status, answer.headers.get('content-type')]).toEqual([400, JSON_V1])
-    expect(await answer.json()).toEqual({ error_code: 400, message: "'/things/%E0%A4%A' is not a valid url component" })
+  it('responds to an invalid URL with the usual error envelope', async () => {
+    const response = await fetch(`${await start()}/things/%E0%A4%A`)
+    expect([response.status, response.headers.get('content-type')]).toEqual([400, JSON_V1])
+    expect(await response.json()).toEqual({
+      error_code: 400,
+      message: "'/things/%E0%A4%A' is not a valid url component",
+    })
   })
 
-  it('takes a body in any listed type, or in none', async () => {
+  it('accepts a body with any listed content type or without one', async () => {
     const url = await start()
     for (const type of [JSON_V1, 'application/json', 'application/json; charset=utf-8']) {
-      const answer = await fetch(`${url}/things`, {
+      const response = await fetch(`${url}/things`, {
         method: 'POST',
         body: '{"a":1}',
         headers: { 'content-type': type },
       })
-      expect(await answer.json()).toEqual({ got: { a: 1 } })
+      expect(await response.json()).toEqual({ got: { a: 1 } })
     }
     const untyped = await fetch(`${url}/things`, { method: 'POST', body: new Uint8Array(Buffer.from('[2]')) })
     expect(await untyped.json()).toEqual({ got: [2] })
   })
 
-  it('refuses a body that names no type where types are asked for, but not the lack of one', async () => {
+  it('where a content type is required, rejects a body without one, but accepts an empty body', async () => {
     const url = await start({ requiresContentType: true })
     const send = (body: Buffer) => fetch(`${url}/things`, { method: 'POST', body: new Uint8Array(body) })
     expect((await send(Buffer.from('{}'))).status).toBe(415)
     expect((await send(Buffer.alloc(0))).status).toBe(200)
   })
 
-  it('says which methods a path has', async () => {
+  it('lists the methods of a path', async () => {
     const url = await start()
-    const answer = await fetch(`${url}/things`, { method: 'OPTIONS' })
-    expect([answer.status, answer.headers.get('allow'), await answer.text()]).toEqual([
+    const response = await fetch(`${url}/things`, { method: 'OPTIONS' })
+    expect([response.status, response.headers.get('allow'), await response.text()]).toEqual([
       200,
       'POST,DELETE,OPTIONS',
       'POST, DELETE, OPTIONS',
@@ -113,27 +116,27 @@ describe('the http server', () => {
     ['GET', '/things/a', { accept: 'text/html' }, 406, 'HTTP 406 Not Acceptable'],
     ['POST', '/things', { 'content-type': 'text/xml' }, 415, 'HTTP 415 Unsupported Media Type'],
     ['GET', '/boom', {}, 500, 'Internal server error'],
-  ])('refuses %s %s in the envelope', async (method, path, headers, status, message) => {
+  ])('rejects %s %s with the error envelope', async (method, path, headers, status, message) => {
     const url = await start()
     const body = method === 'POST' ? '<a/>' : null
-    const answer = await fetch(url + path, { method, headers, body })
-    expect([answer.status, await answer.json()]).toEqual([status, { error_code: status, message }])
+    const response = await fetch(url + path, { method, headers, body })
+    expect([response.status, await response.json()]).toEqual([status, { error_code: status, message }])
   })
 
-  it('says what is wrong with a body that is not JSON', async () => {
+  it('explains why a body is not JSON', async () => {
     const url = await start()
-    const answer = await fetch(`${url}/things`, { method: 'POST', body: '{', headers: { 'content-type': JSON_V1 } })
-    expect(answer.status).toBe(400)
-    expect(await answer.json()).toEqual({ error_code: 400, message: expect.stringContaining('not JSON') })
+    const response = await fetch(`${url}/things`, { method: 'POST', body: '{', headers: { 'content-type': JSON_V1 } })
+    expect(response.status).toBe(400)
+    expect(await response.json()).toEqual({ error_code: 400, message: expect.stringContaining('not JSON') })
   })
 
-  it('answers 204 without a type and without a body', async () => {
+  it('responds with 204 without content type and body', async () => {
     const url = await start()
-    const answer = await fetch(`${url}/things`, { method: 'DELETE' })
-    expect([answer.status, answer.headers.get('content-type'), await answer.text()]).toEqual([204, null, ''])
+    const response = await fetch(`${url}/things`, { method: 'DELETE' })
+    expect([response.status, response.headers.get('content-type'), await response.text()]).toEqual([204, null, ''])
   })
 
-  it('has health, readiness and metrics', async () => {
+  it('serves health, readiness and metrics', async () => {
     const url = await start({ isReady: () => false })
     expect((await fetch(`${url}/healthz`)).status).toBe(200)
     expect((await fetch(`${url}/readyz`)).status).toBe(503)
@@ -141,13 +144,13 @@ describe('the http server', () => {
     expect((await fetch(`${url}/metrics`, { headers: { accept: 'text/plain' } })).status).toBe(200)
   })
 
-  it('names the port that is taken, and leaves nothing listening', async () => {
+  it('names a port that is in use and closes all listeners', async () => {
     const taken = new URL(await start())
     const second = start({ listeners: ['http://127.0.0.1:0', `http://127.0.0.1:${taken.port}`] })
     await expect(second).rejects.toMatchObject({ code: 'address_in_use', message: expect.stringContaining(taken.port) })
   })
 
-  it('refuses a listener it cannot read', async () => {
+  it('rejects an invalid listener', async () => {
     await expect(start({ listeners: ['127.0.0.1:8081'] })).rejects.toMatchObject({ code: 'invalid_listener' })
   })
 })

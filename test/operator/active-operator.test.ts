@@ -99,8 +99,8 @@ function startOn(runtimesConfig: RuntimesConfig) {
 
 const subject = () => cluster.apply('Subject', 'user', { schema: '"int"' })
 
-describe('a leader', () => {
-  it('works on everything that is there, and asks for the time of a call before each write', async () => {
+describe('the active operator', () => {
+  it('reconciles every existing resource, and checks the fence for the duration of each write', async () => {
     subject()
     start()
     await expect
@@ -109,13 +109,13 @@ describe('a leader', () => {
     expect(new Set(asserted)).toEqual(new Set([10_000]))
   })
 
-  it('says of a resource that names no runtime it knows that this is so', async () => {
+  it('reports UnknownCluster for a resource that refers to an unknown runtime', async () => {
     const key = cluster.apply('Subject', 'lost', { schema: '"int"', registryRef: { name: 'nowhere' } })
     start()
     await expect.poll(() => cluster.get(key)?.status.conditions[0]?.reason).toBe('UnknownCluster')
   })
 
-  it('counts its passes, what they asked of runtimes and how that went', async () => {
+  it('counts reconciles, and the requests to runtimes by endpoint and status', async () => {
     const key = subject()
     const leader = start()
     await expect.poll(() => registry.writes.length).toBe(1)
@@ -136,7 +136,7 @@ describe('a leader', () => {
     }
   })
 
-  it('writes nothing anywhere when another may lead by now', async () => {
+  it('writes nothing to runtimes or to the cluster when another process may lead', async () => {
     mayAct = false
     const key = subject()
     cluster.apply('Connector', 'orders', { class: 'Datagen' })
@@ -151,7 +151,7 @@ describe('a leader', () => {
     expect([key, waiting].map((one) => cluster.get(one))).toEqual(before)
   })
 
-  it('breaks off what it is writing when it has lost the lead, and says nothing of it', async () => {
+  it('aborts running requests when it loses the leadership, and logs no error for them', async () => {
     const key = subject()
     const before = cluster.get(key)
     const leader = start()
@@ -163,7 +163,7 @@ describe('a leader', () => {
     expect(cluster.get(key)).toBe(before)
   })
 
-  it('lets a pass end when it is stopped', async () => {
+  it('waits for a running reconcile when it is stopped', async () => {
     const key = subject()
     const leader = start()
     await expect.poll(() => registry.writes.length).toBe(1)
@@ -173,7 +173,7 @@ describe('a leader', () => {
     expect(cluster.get(key)?.status.conditions.map(({ reason }) => reason)).toContain('Registering')
   })
 
-  it('begins no pass then, although it still waits for a look at a runtime', async () => {
+  it('starts no reconcile while it waits for the last poll of a runtime to end', async () => {
     registry.isSilent = true
     const leader = start()
     await expect.poll(() => registry.writes.length).toBeGreaterThan(0)
@@ -184,7 +184,7 @@ describe('a leader', () => {
     await stopping
   })
 
-  it('does not wait longer than three seconds for a runtime then', async () => {
+  it('aborts requests to a runtime three seconds after it is stopped', async () => {
     subject()
     const leader = start()
     await expect.poll(() => registry.writes.length).toBe(1)
@@ -199,12 +199,14 @@ describe('a leader', () => {
   })
 })
 
-describe('a worker that does not answer', () => {
+describe('a worker that does not respond', () => {
   const WAIT = { everyMs: 1, timeoutMs: 60_000 }
   const PROBE = 'GET /'
   const connectors = 100
 
-  it('is asked by one probe, however many wait, and then all are passed over', { timeout: 120_000 }, async () => {
+  it('receives one probe at a time, and all its connectors are reconciled when it responds', {
+    timeout: 120_000,
+  }, async () => {
     const worker = await workerAway()
     const keys = Array.from({ length: connectors }, (_, at) => cluster.apply('Connector', `c${at}`, { class: 'Sink' }))
     const reasonOf = (key: ResourceKey) => cluster.get(key)?.status.conditions[0]?.reason
@@ -235,7 +237,7 @@ describe('a worker that does not answer', () => {
     expect(firsts.size).toBe(connectors)
   })
 
-  it('is given up in time by deletions that wait for it', { timeout: 120_000 }, async () => {
+  it('does not delay the timeout of deletions that wait for it', { timeout: 120_000 }, async () => {
     const worker = await workerAway()
     const runtimesConfig = runtimesConfigFor({ registryUrl: registry.url, workerUrl: worker.url })
     const [entry] = runtimesConfig.workers

@@ -8,7 +8,7 @@ import type { Condition } from '../../src/operator/resources/status.ts'
 import { createReconcilerFixture } from '../support/reconciler-fixture.ts'
 import { until } from '../support/until.ts'
 
-it('passes over what is edited every 10 ms as often as it gets done, and ends where the last edit says', async () => {
+it('reconciles a resource that is edited every 10 ms without queuing every edit, and applies the last one', async () => {
   // What is loaded when it is first needed takes time that no clock here counts.
   await import('../../src/formats/avro/avro.ts')
   const { cluster, clock, registry, subjects } = createReconcilerFixture()
@@ -60,7 +60,7 @@ it('passes over what is edited every 10 ms as often as it gets done, and ends wh
   expect(registry.schemas.get('busy')!.length).toBeLessThanOrEqual(settled)
 })
 
-it('keeps as many conditions after 10,000 changes as after one, and their messages short', () => {
+it('keeps the number of conditions and the length of messages bounded after 10,000 changes', () => {
   let conditions: readonly Condition[] = []
   for (let change = 0; change < 10_000; change++) {
     const progress = (['reconciling', 'stalled'] as const)[change % 2]!
@@ -79,7 +79,7 @@ it('keeps as many conditions after 10,000 changes as after one, and their messag
   expect(conditions[0]?.lastTransitionTime).toBe(new Date(0).toISOString())
 })
 
-it('cuts no character of a message in two: the API server would store another text, time and again', () => {
+it('truncates a message at a character boundary, so that the API server stores the same text', () => {
   const message = `${'x'.repeat(32_767)}\u{1d4b6}`
   const readiness = { status: 'False', reason: 'TaskFailed', message } as const
   expect(buildConditions(readiness, [], 1, 0)[0]?.message).toBe(`${'x'.repeat(32_767)}\ufffd`)

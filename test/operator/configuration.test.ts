@@ -23,7 +23,7 @@ const read = (...lines: readonly string[]) =>
   )
 
 describe('the operator’s configuration', () => {
-  it('is, in the example that we give, right in all its entries', () => {
+  it('has only valid entries in the shipped example', () => {
     const { runtimesConfig } = readConfiguration(
       join(import.meta.dirname, '../../examples/operator/weir-operator.yaml'),
     )
@@ -32,7 +32,7 @@ describe('the operator’s configuration', () => {
     expect(entries.filter((entry) => 'error' in entry)).toEqual([])
   })
 
-  it('names workers and registries, how they are reached and who may use them', () => {
+  it('lists workers and registries with their endpoints and allowed namespaces', () => {
     const password = file('password', 'pass\n')
     const token = file('token', 'secret-token\n')
     const ca = file('ca.crt', 'PEM')
@@ -106,7 +106,7 @@ describe('the operator’s configuration', () => {
     })
   })
 
-  it('grants an entry to namespaces by their labels, as Kubernetes writes that', () => {
+  it('allows namespaces by a Kubernetes label selector', () => {
     const selector = '{matchLabels: {team: shop}, matchExpressions: [{key: stage, operator: NotIn, values: [dev]}]}'
     const { runtimesConfig } = read(
       `registries: [{name: r, url: "http://r", allowedNamespaces: {from: Selector, selector: ${selector}}}]`,
@@ -120,7 +120,7 @@ describe('the operator’s configuration', () => {
     expect(needsNamespaces(runtimesConfig)).toBe(true)
   })
 
-  it('needs to know no namespace where none is named by its labels, nor given up in when it goes', () => {
+  it('requires no watch of namespaces without label selectors and without deletion timeouts', () => {
     const needs = (more: string) => needsNamespaces(read(`workers: [{name: w, url: "http://w"${more}}]`).runtimesConfig)
     expect(needs(', allowedNamespaces: {from: All}')).toBe(false)
     expect(needs(', onUnreachableDelete: Abandon')).toBe(true)
@@ -129,7 +129,7 @@ describe('the operator’s configuration', () => {
     expect(needs(', allowedNamespaces: {from: Selector}')).toBe(false)
   })
 
-  it('grants an entry to the operator’s own namespace where nothing else is said', () => {
+  it('allows only the namespace of the operator by default', () => {
     const { runtimesConfig } = read('workers: [{name: w, url: "http://w"}]')
     expect(runtimesConfig.workers[0]).toMatchObject({ namespaces: 'Same' })
   })
@@ -165,7 +165,7 @@ describe('the operator’s configuration', () => {
     ['{name: bad, url: "http://w", nameTemplate: "{cluster}.{name}"}', 'other braces, such as {namespace}.{name}'],
     ['{name: bad, url: "http://w", nameTemplate: "a/{name}"}', 'slashes'],
     ['{name: bad, url: "http://w", ownershipMarker: "no"}', 'ownershipMarker: '],
-  ])('keeps an entry that can not be used from hurting others: %s', (entry, error) => {
+  ])('reports an invalid entry without affecting the others: %s', (entry, error) => {
     const { runtimesConfig } = read('workers:', `- ${entry}`, '- {name: good, url: "http://w"}')
     expect(runtimesConfig.workers).toMatchObject([
       { name: 'bad', error: expect.stringContaining(error) },
@@ -177,22 +177,22 @@ describe('the operator’s configuration', () => {
     ['{shop: [shop]}', "contexts.shop[0]: 'shop' must begin with a dot and hold no colon, such as .shop, or .default"],
     ['{shop: []}', 'contexts.shop: '],
     ['{"s p": [.x]}', 'contexts'],
-  ])('keeps contexts that are none from being granted: %s', (contexts, error) => {
+  ])('rejects invalid contexts: %s', (contexts, error) => {
     const { runtimesConfig } = read('registries:', `- {name: bad, url: "http://r", contexts: ${contexts}}`)
     expect(runtimesConfig.registries).toMatchObject([{ name: 'bad', error: expect.stringContaining(error) }])
   })
 
   it.each([
-    ['what is no YAML', () => file('x.yaml', 'workers: ['), /x\.yaml: /],
-    ['another kind', () => file('x.yaml', 'apiVersion: config.weir.dev/v1alpha1\nkind: Other'), /x\.yaml: kind/],
-    ['no file', () => join(directory, 'none.yaml'), /none\.yaml: ENOENT/],
-  ])('is refused as a whole when it is %s', (_, made, message) => {
+    ['invalid YAML', () => file('x.yaml', 'workers: ['), /x\.yaml: /],
+    ['of another kind', () => file('x.yaml', 'apiVersion: config.weir.dev/v1alpha1\nkind: Other'), /x\.yaml: kind/],
+    ['a missing file', () => join(directory, 'none.yaml'), /none\.yaml: ENOENT/],
+  ])('is rejected as a whole when it is %s', (_, made, message) => {
     expect(() => readConfiguration(made())).toThrow(
       expect.objectContaining({ code: 'invalid_config', message: expect.stringMatching(message) }),
     )
   })
 
-  it('is refused when a name stands for two entries', () => {
+  it('is rejected when two entries have the same name', () => {
     const lines = ['registries:', '- {name: one, url: "http://a"}', '- {name: one, url: "http://b"}']
     expect(() => read(...lines)).toThrow('there are two entries with the name one')
   })

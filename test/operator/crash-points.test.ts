@@ -145,7 +145,7 @@ const record = (...fields: string[]) =>
 
 const SCENARIOS: readonly Scenario[] = [
   {
-    what: 'a connector is made, changed, paused and goes on',
+    what: 'a connector is created, changed, paused and resumed',
     acts: [
       connector(),
       connector({ tasksMax: 2 }),
@@ -153,9 +153,9 @@ const SCENARIOS: readonly Scenario[] = [
       connector({ tasksMax: 2 }),
     ],
   },
-  { what: 'a connector is made stopped', acts: [connector({ state: 'Stopped' })] },
+  { what: 'a connector is created in state Stopped', acts: [connector({ state: 'Stopped' })] },
   {
-    what: 'a connector is taken over',
+    what: 'a connector is adopted',
     acts: [
       (fixture) =>
         fixture.worker.connectors.set('c', { config: { topic: 'old' }, state: 'RUNNING', tasks: [], offsets: [] }),
@@ -163,7 +163,7 @@ const SCENARIOS: readonly Scenario[] = [
     ],
   },
   {
-    what: 'a connector that somebody changed is put right',
+    what: 'drift of a connector is corrected',
     acts: [
       connector(),
       (fixture) =>
@@ -171,12 +171,12 @@ const SCENARIOS: readonly Scenario[] = [
     ],
   },
   {
-    what: 'a restart is asked for',
+    what: 'a restart is requested',
     acts: [connector(), connector({}, { 'weir.dev/restart-requested-at': '1' })],
     repeats: /^restart /,
   },
   {
-    what: 'a task that failed is restarted',
+    what: 'a failed task is restarted',
     acts: [
       connector({ autoRestart: { initialBackoff: '1s' } }),
       (fixture) => fixture.worker.failTask('c', 0, 'boom'),
@@ -200,7 +200,7 @@ const SCENARIOS: readonly Scenario[] = [
     repeats: /^resetOffsets /,
   },
   {
-    what: 'offsets are exported, and set from the copy',
+    what: 'offsets are exported, and set from the export',
     acts: [
       (fixture) =>
         fixture.worker.connectors.set('c', {
@@ -227,17 +227,17 @@ const SCENARIOS: readonly Scenario[] = [
     acts: [connector({ subjectRefs: [{ name: 's' }] }), subject({ schema: '"int"' })],
   },
   {
-    what: 'a subject gets its level and three versions',
+    what: 'a subject gets a level and three versions',
     acts: [['a'], ['a', 'b'], ['a', 'b', 'c']].map((fields) =>
       subject({ schema: record(...fields), compatibility: 'FULL' }),
     ),
   },
   {
-    what: 'a level is declared and given up again',
+    what: 'a declared level is removed',
     acts: [subject({ schema: '"int"', compatibility: 'FULL' }), subject({ schema: '"int"' })],
   },
   {
-    what: 'versions are imported with their ids while a window is open, and a subject goes on from there',
+    what: 'versions are imported with their ids while a window is open, and another version is registered',
     acts: [
       mode({ mode: 'IMPORT', scope: { type: 'Registry' }, window: { duration: '1h' } }),
       subject({
@@ -257,7 +257,7 @@ const SCENARIOS: readonly Scenario[] = [
     ],
   },
   {
-    what: 'subjects refer to each other',
+    what: 'a subject references another one',
     acts: [
       subject({ schema: '"int"', references: [{ name: 'R', subjectRef: { name: 'r' } }] }),
       subject({ schema: record('a') }, 'r'),
@@ -265,7 +265,7 @@ const SCENARIOS: readonly Scenario[] = [
     ],
   },
   {
-    what: 'a subject is deleted for good',
+    what: 'a subject is deleted permanently',
     acts: [
       subject({ schema: '"int"', compatibility: 'FULL', deletionPolicy: 'HardDelete' }),
       remove('Subject/default/s'),
@@ -273,12 +273,12 @@ const SCENARIOS: readonly Scenario[] = [
     repeats: /^(deleteSubject|deleteConfig) /,
   },
   {
-    what: 'a subject is deleted softly',
+    what: 'a subject is deleted with SoftDelete',
     acts: [subject({ schema: '"int"', deletionPolicy: 'SoftDelete' }), remove('Subject/default/s')],
     repeats: /^deleteSubject /,
   },
   {
-    what: 'a mode and a level are set where there was one, and restored',
+    what: 'a mode and a level are set in a scope that has its own, and restored',
     acts: [
       (fixture) => fixture.registry.modes.set(':.x:', 'FORWARD'),
       (fixture) => fixture.registry.levels.set(':.x:', 'NONE'),
@@ -287,7 +287,7 @@ const SCENARIOS: readonly Scenario[] = [
     ],
   },
   {
-    what: 'a mode and a level are set where there was none, and restored',
+    what: 'a mode and a level are set in a scope that inherits them, and restored',
     acts: [mode({ mode: 'READONLY', compatibility: 'FULL' }), remove('RegistryMode/default/m')],
   },
   {
@@ -296,8 +296,8 @@ const SCENARIOS: readonly Scenario[] = [
   },
 ]
 
-describe.each(SCENARIOS)('when $what', (scenario) => {
-  it('a crash after any effect changes nothing of the end, and nothing is done twice', async () => {
+describe.each(SCENARIOS)('when $what,', (scenario) => {
+  it('a crash of the operator after any write leads to the same final state, without a repeated write', async () => {
     const calm = await play(scenario, Number.POSITIVE_INFINITY)
     expect(calm.effects).toBeGreaterThan(1)
     for (let effects = 1; effects <= calm.effects; effects++) {
@@ -315,7 +315,7 @@ describe.each(SCENARIOS)('when $what', (scenario) => {
     }
   })
 
-  it('a crash changes nothing either where looks do not show yet what is there', async () => {
+  it('a crash leads to the same final state while lists do not show new objects yet', async () => {
     const calm = await play(scenario, Number.POSITIVE_INFINITY)
     for (let effects = 1; effects <= calm.effects; effects++) {
       const crashed = await play(scenario, effects, true)

@@ -17,7 +17,7 @@ function told(): readonly string[] {
 
 const datagen = { class: 'Datagen', config: { topic: 'orders' } }
 
-describe('of a Connector people are told', () => {
+describe('the Events of a Connector', () => {
   let settle: (key: ResourceKey<'Connector'>) => Promise<unknown>
   const apply = (spec: object = {}, annotations = {}) =>
     fixture.cluster.apply('Connector', 'orders', { ...datagen, ...spec }, annotations)
@@ -26,7 +26,7 @@ describe('of a Connector people are told', () => {
     settle = fixture.connectors().settle
   })
 
-  it('that it was made, changed, paused, restarted as asked and set to other offsets; nothing while nothing happens', async () => {
+  it('report its creation, changes, requested restarts and offsets operations, and nothing without a change', async () => {
     await settle(apply())
     expect(told()).toEqual(['Created'])
     await settle(apply())
@@ -42,7 +42,7 @@ describe('of a Connector people are told', () => {
     expect(told()).toEqual(['OffsetsReset', 'StateChanged'])
   })
 
-  it('that it was taken over, with the names of the keys that change', async () => {
+  it('report its adoption with the names of the changed keys', async () => {
     fixture.worker.connectors.set('orders', { config: { topic: 'old' }, state: 'RUNNING', tasks: [], offsets: [] })
     await settle(apply())
     expect(fixture.cluster.events).toEqual([
@@ -53,7 +53,7 @@ describe('of a Connector people are told', () => {
   it.each([
     ['Correct', ['DriftCorrected'], []],
     ['Report', ['DriftDetected'], []],
-  ])('of drift, once, with driftPolicy %s', async (driftPolicy, first, then) => {
+  ])('report drift once with driftPolicy %s', async (driftPolicy, first, then) => {
     const key = apply({ driftPolicy })
     await settle(key)
     told()
@@ -64,7 +64,7 @@ describe('of a Connector people are told', () => {
     expect(told()).toEqual(then)
   })
 
-  it('that it was suspended, and what its deletion leaves behind', async () => {
+  it('report its suspension, and what its deletion leaves in place', async () => {
     const key = apply()
     await settle(key)
     await settle(apply({ suspend: true }))
@@ -73,7 +73,7 @@ describe('of a Connector people are told', () => {
     expect(told()).toEqual(['Created', 'Suspended', 'Abandoned'])
   })
 
-  it('that another one has its name', async () => {
+  it('report that another resource manages the connector', async () => {
     await settle(apply())
     const loser = fixture.cluster.apply('Connector', 'second', { ...datagen, name: 'orders' })
     for (let reconcile = 0; reconcile < 2; reconcile++) await settle(loser)
@@ -81,8 +81,8 @@ describe('of a Connector people are told', () => {
   })
 })
 
-describe('of a Subject people are told', () => {
-  it('what was registered, which level was set and taken back, and why a schema is not taken', async () => {
+describe('the Events of a Subject', () => {
+  it('report registrations, changes of the level, and why a schema is incompatible', async () => {
     const { settle } = fixture.subjects()
     const apply = (spec: object) => fixture.cluster.apply('Subject', 'user', spec)
     await settle(apply({ schema: '"int"', compatibility: 'BACKWARD' }))
@@ -93,7 +93,7 @@ describe('of a Subject people are told', () => {
     expect(told()).toEqual(['CompatibilityReverted'])
   })
 
-  it('that a level which somebody changed was put back', async () => {
+  it('report the correction of a level that another client changed', async () => {
     const { settle } = fixture.subjects()
     const key = fixture.cluster.apply('Subject', 'user', { compatibility: 'FULL' })
     await settle(key)
@@ -104,10 +104,10 @@ describe('of a Subject people are told', () => {
   })
 })
 
-describe('of a RegistryMode people are told', () => {
+describe('the Events of a RegistryMode', () => {
   const scope = { type: 'Context', context: '.legacy' }
 
-  it('that it was set, put back after somebody changed it, and restored', async () => {
+  it('report that the mode was set, corrected and restored', async () => {
     const { settle } = fixture.modes()
     const key = fixture.cluster.apply('RegistryMode', 'freeze', { scope, mode: 'READONLY' })
     await settle(key)
@@ -120,7 +120,7 @@ describe('of a RegistryMode people are told', () => {
     expect(told()).toEqual(['ModeRestored'])
   })
 
-  it('when its window opens and closes', async () => {
+  it('report the begin and the end of its window', async () => {
     const { settle } = fixture.modes()
     const window = { duration: '1h' }
     const key = fixture.cluster.apply('RegistryMode', 'freeze', { scope, mode: 'READONLY', window })
@@ -130,7 +130,7 @@ describe('of a RegistryMode people are told', () => {
     expect(told()).toEqual(['WindowOpened', 'WindowClosed'])
   })
 
-  it('that its window closed late, when nobody could close it in time', async () => {
+  it('report a window that closed too late', async () => {
     const { settle } = fixture.modes()
     const window = { duration: '1h' }
     const key = fixture.cluster.apply('RegistryMode', 'freeze', { scope, mode: 'READONLY', window })

@@ -31,8 +31,8 @@ function callsOf<T extends object>(thing: T, names: readonly (keyof T & string)[
   return asked
 }
 
-describe('a Connector that the last look did not show', () => {
-  it('is made without a question', async () => {
+describe('a Connector that the last list of the worker did not contain', () => {
+  it('is created without reading it first', async () => {
     const asked = callsOf(worker, ['get', 'status', 'create'])
     const key = cluster.apply('Connector', 'orders', datagen)
     const { reconcile, settle, readiness } = startReconcilers({ listsAreEmpty: true }).Connector
@@ -47,7 +47,7 @@ describe('a Connector that the last look did not show', () => {
     ['Adopt', 'Ready=True/Succeeded'],
     ['AdoptIfIdentical', 'Stalled/AdoptionRefused'],
     ['Never', 'Stalled/AlreadyExists'],
-  ])('is treated as adoptionPolicy %s says where somebody made it since', async (adoptionPolicy, expected) => {
+  ])('is handled according to adoptionPolicy %s if it exists by now', async (adoptionPolicy, expected) => {
     await worker.create('orders', { 'connector.class': 'Datagen', topic: 'others' })
     const key = cluster.apply('Connector', 'orders', { ...datagen, adoptionPolicy })
     const { settle, readiness } = startReconcilers({ listsAreEmpty: true }).Connector
@@ -55,7 +55,7 @@ describe('a Connector that the last look did not show', () => {
     expect(readiness(key)).toBe(expected)
   })
 
-  it('is asked for where something is to be done before it runs', async () => {
+  it('is read first if an offsets operation is pending', async () => {
     const asked = callsOf(worker, ['get', 'create'])
     const offsets = { operation: { id: 'a', type: 'Reset' } }
     const { reconcile } = startReconcilers({ listsAreEmpty: true }).Connector
@@ -64,8 +64,8 @@ describe('a Connector that the last look did not show', () => {
   })
 })
 
-describe('a Subject that the last look did not show', () => {
-  it('is registered without asking for it', async () => {
+describe('a Subject that the last list of the registry did not contain', () => {
+  it('is registered without reading it first', async () => {
     const asked = callsOf(registry, ['lookup', 'versions', 'version', 'config', 'register'])
     const { reconcile, readiness } = startReconcilers({ listsAreEmpty: true }).Subject
     const key = cluster.apply('Subject', 'orders-value', { schema: record(ID) })
@@ -75,11 +75,11 @@ describe('a Subject that the last look did not show', () => {
   })
 
   it.each([
-    ['the same', [record(ID)], record(ID)],
-    ['a newer one', [record(ID), record(ID, NOTE)], record(ID, NOTE)],
-    ['one that it may follow', [record(ID)], record(ID, NOTE)],
-    ['one that it may not follow', [record(ID)], record(ID, COUPON)],
-  ])('comes to the same where somebody registered %s since', async (_, there, schema) => {
+    ['the same schema', [record(ID)], record(ID)],
+    ['a newer version', [record(ID), record(ID, NOTE)], record(ID, NOTE)],
+    ['a compatible version', [record(ID)], record(ID, NOTE)],
+    ['an incompatible version', [record(ID)], record(ID, COUPON)],
+  ])('has the same result as with a lookup if %s was registered by now', async (_, there, schema) => {
     const seen = async (listsAreEmpty: boolean) => {
       const fixture = createReconcilerFixture()
       for (const earlier of there) await fixture.registry.register('orders-value', { schema: earlier })
@@ -100,7 +100,7 @@ describe('a Subject that the last look did not show', () => {
   it.each([
     ['AdoptIfIdentical', record(ID, NOTE), 'Stalled/AdoptionRefused'],
     ['Never', record(ID), 'Stalled/AlreadyExists'],
-  ])('is asked for where adoptionPolicy is %s', async (adoptionPolicy, schema, expected) => {
+  ])('is read first with adoptionPolicy %s', async (adoptionPolicy, schema, expected) => {
     await registry.register('orders-value', { schema: record(ID) })
     const key = cluster.apply('Subject', 'orders-value', { schema, adoptionPolicy })
     const { settle, readiness } = startReconcilers({ listsAreEmpty: true }).Subject

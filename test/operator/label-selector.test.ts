@@ -10,18 +10,18 @@ const withExpressions = (...matchExpressions: readonly Expression[]): LabelSelec
 })
 const labels = { team: 'shop', stage: 'prod' }
 
-describe('a selector of labels', () => {
+describe('a label selector', () => {
   it.each<[boolean, string, LabelSelector]>([
-    [true, 'its label', withLabels({ team: 'shop' })],
-    [true, 'all its labels', withLabels({ team: 'shop', stage: 'prod' })],
-    [false, 'one label of several', withLabels({ team: 'shop', stage: 'dev' })],
-    [false, 'a label that is not there', withLabels({ region: 'eu' })],
-    [false, 'an empty label that is not there', withLabels({ region: '' })],
-    [true, 'a value of several', withExpressions({ key: 'stage', operator: 'In', values: ['test', 'prod'] })],
-    [false, 'other values', withExpressions({ key: 'stage', operator: 'In', values: ['test'] })],
-    [false, 'values of what is not there', withExpressions({ key: 'region', operator: 'In', values: [''] })],
-    [false, 'not its value', withExpressions({ key: 'stage', operator: 'NotIn', values: ['prod'] })],
-    [true, 'not another value', withExpressions({ key: 'stage', operator: 'NotIn', values: ['dev'] })],
+    [true, 'an equal label', withLabels({ team: 'shop' })],
+    [true, 'several equal labels', withLabels({ team: 'shop', stage: 'prod' })],
+    [false, 'one of several labels differs', withLabels({ team: 'shop', stage: 'dev' })],
+    [false, 'a missing label', withLabels({ region: 'eu' })],
+    [false, 'an empty value of a missing label', withLabels({ region: '' })],
+    [true, 'In with the value', withExpressions({ key: 'stage', operator: 'In', values: ['test', 'prod'] })],
+    [false, 'In without the value', withExpressions({ key: 'stage', operator: 'In', values: ['test'] })],
+    [false, 'In for a missing label', withExpressions({ key: 'region', operator: 'In', values: [''] })],
+    [false, 'NotIn with the value', withExpressions({ key: 'stage', operator: 'NotIn', values: ['prod'] })],
+    [true, 'NotIn without the value', withExpressions({ key: 'stage', operator: 'NotIn', values: ['dev'] })],
     [true, 'no value of what is not there', withExpressions({ key: 'region', operator: 'NotIn', values: ['eu'] })],
     [true, 'what is there', withExpressions({ key: 'team', operator: 'Exists' })],
     [false, 'what is not there', withExpressions({ key: 'region', operator: 'Exists' })],
@@ -32,7 +32,7 @@ describe('a selector of labels', () => {
       'one expression of two',
       withExpressions({ key: 'team', operator: 'Exists' }, { key: 'region', operator: 'Exists' }),
     ],
-  ])('selects (%s) by %s', (selected, _, selector) => {
+  ])('matches (%s): %s', (selected, _, selector) => {
     expect(matchesSelector(selector, labels)).toBe(selected)
   })
 })

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest'
 import { createMetrics, type Metrics } from '../../src/config/metrics.ts'
-import { type OperatorMetrics, observeOperator, registerOperatorMetrics } from '../../src/operator/metrics.ts'
+import { type OperatorMetrics, registerOperatorGauges, registerOperatorMetrics } from '../../src/operator/metrics.ts'
 import { FakeCluster } from '../support/fake-cluster.ts'
 
 let cluster: FakeCluster
@@ -13,7 +13,7 @@ beforeEach(() => {
   metrics = createMetrics()
   isLeader = true
   operatorMetrics = registerOperatorMetrics(metrics)
-  observeOperator(metrics, {
+  registerOperatorGauges(metrics, {
     isLeader: () => isLeader,
     concurrency: 4,
     resources: () => [...cluster.resources.values()],
@@ -22,7 +22,7 @@ beforeEach(() => {
       { resource: 'subjects', silentMs: 1_000 },
       { resource: 'subjects', silentMs: 2_000 },
     ],
-    observers: () => [{ cluster: 'default', runtime: 'worker', lagMs: 1_500 }],
+    pollLags: () => [{ cluster: 'default', runtime: 'worker', lagMs: 1_500 }],
   })
 })
 
@@ -33,15 +33,15 @@ async function samples(name: string): Promise<readonly string[]> {
   return of.map((line) => line.slice(name.length)).filter((line) => !line.endsWith(' 0'))
 }
 
-describe('the operator’s metrics', () => {
-  it('say who leads', async () => {
+describe('the metrics of the operator', () => {
+  it('report whether the process leads', async () => {
     expect(await samples('leader_election_master_status')).toEqual([' 1'])
     isLeader = false
     expect(await samples('leader_election_master_status')).toEqual([])
     expect(await samples('workqueue_depth')).toEqual([])
   })
 
-  it('tell of queues and passes under the names of controller-runtime', async () => {
+  it('report queues and reconciles under the names of controller-runtime', async () => {
     const labels = '{name="connector",controller="connector"}'
     expect(await samples('workqueue_depth')).toEqual([`${labels} 3`])
     expect(await samples('workqueue_unfinished_work_seconds')).toEqual([`${labels} 3`])
@@ -65,7 +65,7 @@ describe('the operator’s metrics', () => {
     expect(await samples('controller_runtime_reconcile_time_seconds_count')).toEqual(['{controller="connector"} 5'])
   })
 
-  it('tell how resources are doing, each and in sum, and only in sum when there are too many', async () => {
+  it('report the conditions of each resource and their sums, and only the sums of more than 10,000 resources', async () => {
     const key = cluster.apply('Subject', 'a', { schema: '"int"' })
     cluster.apply('Subject', 'b', { schema: '"int"' })
     const ready = { type: 'Ready', status: 'True', reason: 'Succeeded', message: '', lastTransitionTime: '' } as const
@@ -83,14 +83,14 @@ describe('the operator’s metrics', () => {
     expect((await samples('weir_resources'))[0]).toMatch(/ 10001$/)
   })
 
-  it('tell how fresh what is known is: the worst watch of each kind', async () => {
+  it('report the time since the last event of the most silent watch of each kind', async () => {
     expect(await samples('weir_cache_staleness_seconds')).toEqual(['{resource="subjects"} 2'])
     expect(await samples('weir_observe_lag_seconds')).toEqual(['{cluster="default",runtime="worker"} 1.5'])
     operatorMetrics.watchRestarted('subjects', 'Expired')
     expect(await samples('weir_watch_restarts_total')).toEqual(['{resource="subjects",reason="Expired"} 1'])
   })
 
-  it('count calls by what they ask, never by whose name is in them', async () => {
+  it('count requests by endpoint, without names of connectors and subjects', async () => {
     for (const name of ['a', 'b%2Fc']) {
       operatorMetrics.runtimeCallEnded('default', 'worker', { method: 'GET', path: `/connectors/${name}/status` }, 200)
     }
@@ -107,7 +107,7 @@ describe('the operator’s metrics', () => {
     ])
   })
 
-  it('count drift and restarts as they are told', async () => {
+  it('count drift and automatic restarts by their Events', async () => {
     for (const reason of ['DriftDetected', 'DriftCorrected', 'AutoRestarted', 'Created']) {
       operatorMetrics.eventRecorded('Connector', reason)
     }

@@ -17,8 +17,8 @@ const isGranted = (more: Partial<RegistryRuntimeConfig>, scope: string | undefin
   }
 }
 
-describe('what a namespace may have in a registry', () => {
-  it('is everything where nothing is said', () => {
+describe('the scopes of a registry that a namespace may use', () => {
+  it('are all without a configuration', () => {
     for (const scope of ['orders', ':.x:orders', ':.x:', undefined]) expect(isGranted({}, scope)).toBe(true)
   })
 
@@ -31,7 +31,7 @@ describe('what a namespace may have in a registry', () => {
       undefined,
       'in registry main the subjects of namespace shop begin with shop- or s_: it may not change what is there for all',
     ],
-  ])('is what begins with its prefixes: %s', (scope, granted) => {
+  ])('are those with its prefixes: %s', (scope, granted) => {
     const subjectPrefixes = { shop: ['shop-', 's_'] }
     expect(isGranted({ subjectPrefixes }, scope)).toBe(granted)
     expect(isGranted({ subjectPrefixes }, scope, 'other')).toBe(true)
@@ -45,11 +45,11 @@ describe('what a namespace may have in a registry', () => {
     [':.shop:', true],
     [':.x:orders', 'in registry main namespace shop has the contexts .default, .shop, not .x'],
     [':.x:', 'in registry main namespace shop has the contexts .default, .shop, not .x'],
-  ])('is what its contexts hold: %s', (scope, granted) => {
+  ])('are those in its contexts: %s', (scope, granted) => {
     expect(isGranted({ contexts: { shop: ['.default', '.shop'] } }, scope)).toBe(granted)
   })
 
-  it('is, where it is not named, what all may have', () => {
+  it('are those of the entry * for a namespace without an entry', () => {
     const contexts = { '*': ['.default'], admin: ['.x'] }
     expect(isGranted({ contexts }, ':.x:a')).toBe('in registry main namespace shop has the contexts .default, not .x')
     expect(isGranted({ contexts }, ':.x:a', 'admin')).toBe(true)

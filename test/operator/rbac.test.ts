@@ -6,7 +6,7 @@ import { type RbacOptions, rbacOf, rbacText } from '../../src/operator/rbac.ts'
 
 const FOLDER = join(import.meta.dirname, '../../rbac')
 
-describe('the checked-in rights', () => {
+describe('the generated RBAC files', () => {
   it.each([
     [
       'all-namespaces.yaml',
@@ -23,7 +23,7 @@ describe('the checked-in rights', () => {
         namespaceLabels: false,
       },
     ],
-  ] as const)('%s is what the operator needs', async (name, options) => {
+  ] as const)('%s equals what rbacText generates', async (name, options) => {
     await expect(rbacText(options)).toMatchFileSnapshot(join(FOLDER, name))
   })
 })
@@ -44,8 +44,8 @@ const rolesOf = (options: Partial<RbacOptions>) => {
   return (all as readonly Granted[]).filter(({ rules }) => rules !== undefined)
 }
 
-describe('the operator’s rights', () => {
-  it('are those of a cluster only where it watches all namespaces, or judges', () => {
+describe('the permissions of the operator', () => {
+  it('are cluster-wide only if it watches all namespaces or serves the webhook', () => {
     const ofCluster = (options: Partial<RbacOptions>) => {
       const roles = rolesOf(options).filter(({ kind }) => kind === 'ClusterRole')
       return roles.map(({ metadata }) => (metadata as { name: string }).name)
@@ -56,12 +56,12 @@ describe('the operator’s rights', () => {
     expect(ofCluster({ watched: [] })).toEqual(['weir-operator-weir', ...users])
   })
 
-  it('are given where it watches, and for its lease where it lives', () => {
+  it('are granted in the watched namespaces, and for its Lease in its own namespace', () => {
     const namespaces = rolesOf({}).flatMap(({ metadata }) => metadata.namespace ?? [])
     expect(namespaces).toEqual(['weir', 'shop', 'orders'])
   })
 
-  it('let it write ConfigMaps only where offsets are exported', () => {
+  it('include writes of ConfigMaps only for the export of offsets', () => {
     const ofConfigMaps = (options: Partial<RbacOptions>) =>
       rolesOf(options).flatMap(({ rules }) =>
         (rules as readonly Rule[]).filter(({ resources }) => resources[0] === 'configmaps'),
@@ -73,7 +73,7 @@ describe('the operator’s rights', () => {
     ])
   })
 
-  it('let it see namespaces only where its configuration goes by what they are like, and only those it watches', () => {
+  it('include reads of namespaces only for label selectors, and only of the watched namespaces', () => {
     const ofNamespaces = (options: Partial<RbacOptions>) =>
       rolesOf(options).flatMap(({ kind, rules }) =>
         (rules as readonly Rule[]).filter(({ resources }) => resources[0] === 'namespaces').map((rule) => [kind, rule]),
@@ -86,13 +86,13 @@ describe('the operator’s rights', () => {
     ])
   })
 
-  it('let it read Secrets only where connectors follow them', () => {
+  it('include reads of Secrets only if Connectors use them', () => {
     expect(JSON.stringify(rolesOf({ secrets: true, watched: ['shop'] }))).toContain(
       '{"apiGroups":[""],"resources":["secrets"],"verbs":["get","list","watch"]}',
     )
   })
 
-  it('never let it read a Secret but its own otherwise', () => {
+  it('otherwise include only the Secret of the webhook', () => {
     const text = JSON.stringify(rolesOf({ webhook: true, watched: [] }))
     const reading = text.match(/"resources":\["secrets"\][^}]*/g)
     expect(reading).toEqual([

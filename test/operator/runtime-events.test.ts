@@ -4,7 +4,7 @@ import { FakeClock } from '../support/fake-clock.ts'
 
 const clock = new FakeClock()
 
-it('passes on within a second, each thing once however often it is told', async () => {
+it('delivers an event within a second, and repeated events once', async () => {
   const told: RuntimeEvent[] = []
   const desk = new RuntimeEventBus(clock, (news) => told.push(news))
   const flapping: RuntimeEvent = { worker: 'default', connector: 'orders' }
@@ -18,7 +18,7 @@ it('passes on within a second, each thing once however often it is told', async 
   expect(told).toHaveLength(3)
 })
 
-it('looks at what changes without end a few times a second', async () => {
+it('delivers continuous changes of the same object a few times per second', async () => {
   const told: RuntimeEvent[] = []
   const desk = new RuntimeEventBus(clock, (news) => told.push(news))
   for (let ms = 0; ms < 10_000; ms += 10) {
@@ -29,7 +29,7 @@ it('looks at what changes without end a few times a second', async () => {
   expect(told.length).toBeLessThanOrEqual(50)
 })
 
-it('is silent once it is stopped', async () => {
+it('delivers nothing after it is stopped', async () => {
   const told: RuntimeEvent[] = []
   const desk = new RuntimeEventBus(clock, (news) => told.push(news))
   desk.publish({ worker: 'default', connector: 'orders' })

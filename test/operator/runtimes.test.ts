@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, it } from 'vitest'
 import { RequestError } from '../../src/clients/http.ts'
 import { createLogger, silentLogger } from '../../src/config/logger.ts'
 import { ConfigurationWatch } from '../../src/operator/configuration-watch.ts'
-import { createConnectorReconciler } from '../../src/operator/connector/connector-reconciler.ts'
+import { ConnectorReconciler } from '../../src/operator/connector/connector-reconciler.ts'
 import { UNFENCED } from '../../src/operator/controller/fence.ts'
 import { TerminalError } from '../../src/operator/controller/reconcile-error.ts'
 import { ReconcileLoop } from '../../src/operator/controller/reconcile-loop.ts'
@@ -19,7 +19,7 @@ import { createReconcilerFixture } from '../support/reconciler-fixture.ts'
 
 const runtimeConfig = { ...RUNTIME_DEFAULTS, name: 'default', endpoint: { url: 'http://w' } }
 
-describe('the runtimes that a resource may name', () => {
+describe('the runtimes that a resource may refer to', () => {
   let { cluster } = createReconcilerFixture()
   beforeEach(() => {
     cluster = createReconcilerFixture().cluster
@@ -40,35 +40,35 @@ describe('the runtimes that a resource may name', () => {
   }
 
   it.each([
-    ['granted to all', [runtimeConfig], 'default'],
-    ['granted to its namespace', [{ ...runtimeConfig, namespaces: ['other', 'default'] }], 'default'],
+    ['all namespaces are allowed', [runtimeConfig], 'default'],
+    ['its namespace is listed', [{ ...runtimeConfig, namespaces: ['other', 'default'] }], 'default'],
     [
-      'granted to others',
+      'only other namespaces are listed',
       [{ ...runtimeConfig, namespaces: ['other'] }],
       ['NotAllowed', 'worker default is not granted to namespace default'],
     ],
     [
-      'granted to the operator’s own',
+      'only the namespace of the operator is allowed',
       [{ ...runtimeConfig, namespaces: 'Same' as const }],
       ['NotAllowed', 'worker default is not granted to namespace default'],
     ],
-    ['not there', [], ['UnknownCluster', "the operator's configuration has no worker default"]],
+    ['unknown runtime', [], ['UnknownCluster', "the operator's configuration has no worker default"]],
     [
-      'wrong in the configuration',
+      'invalid configuration',
       [{ name: 'default', error: 'url is missing' }],
       ['ClusterConfigInvalid', 'worker default: url is missing'],
     ],
-  ])('are told from those that are %s', (_, runtimesConfig, said) => {
+  ])('are found or rejected: %s', (_, runtimesConfig, said) => {
     expect(reasonOf(runtimesConfig)).toEqual(said)
   })
 
-  describe('and are granted by labels of namespaces', () => {
+  describe('with a namespace selector', () => {
     const namespaces = { matchLabels: { team: 'shop' }, matchExpressions: [] }
     const notGranted = ['NotAllowed', 'worker default is not granted to namespace default']
     const become = (labels: Readonly<Record<string, string>>) =>
       cluster.namespaces?.set('default', { labels, isTerminating: false })
 
-    it('are told by what those are now', async () => {
+    it('follow the current labels of the namespace', async () => {
       await cluster.watchNamespaces()
       expect(reasonOf([{ ...runtimeConfig, namespaces }])).toEqual(notGranted)
       become({ team: 'shop', stage: 'prod' })
@@ -77,7 +77,7 @@ describe('the runtimes that a resource may name', () => {
       expect(reasonOf([{ ...runtimeConfig, namespaces }])).toEqual(notGranted)
     })
 
-    it('are not granted to a namespace that is not known, whatever it is to be without', async () => {
+    it('are not allowed for an unknown namespace, even if the selector requires a missing label', async () => {
       await cluster.watchNamespaces()
       const without = {
         matchLabels: {},
@@ -88,7 +88,7 @@ describe('the runtimes that a resource may name', () => {
       expect(reasonOf([{ ...runtimeConfig, namespaces: without }])).toBe('default')
     })
 
-    it('can not be told where no labels are known: the entry is at fault, and nothing is revoked', () => {
+    it('are an invalid configuration if labels are unknown, which revokes no access', () => {
       expect(reasonOf([{ ...runtimeConfig, namespaces }])).toEqual([
         'ClusterConfigInvalid',
         expect.stringContaining('namespaces of a folder of manifests have none'),
@@ -96,12 +96,12 @@ describe('the runtimes that a resource may name', () => {
     })
   })
 
-  it('are those of its own namespace where the operator lives there', () => {
+  it('include those of the namespace of the operator with from: Same', () => {
     expect(reasonOf([{ ...runtimeConfig, namespaces: 'Same' }], 'default', 'default')).toBe('default')
   })
 })
 
-describe('what an entry says', () => {
+describe('the configuration of a runtime', () => {
   let fixture = createReconcilerFixture()
   const datagen = { class: 'Datagen', config: { topic: 'orders' } }
 
@@ -109,7 +109,7 @@ describe('what an entry says', () => {
     fixture = createReconcilerFixture()
   })
 
-  it('keeps resources from connectors with protected names', async () => {
+  it('protects connectors with protectedNames', async () => {
     fixture.runtimeConfigs.worker = { ...runtimeConfig, protectedNames: ['mirror-*', 'x.y'] }
     const { settle, readiness } = fixture.connectors()
     for (const [name, wanted] of [
@@ -124,7 +124,7 @@ describe('what an entry says', () => {
     }
   })
 
-  it('is the text that stands for a secret, and the selector for autoscalers', async () => {
+  it('sets the placeholder of secrets and the pod selector for autoscalers', async () => {
     fixture.runtimeConfigs.worker = {
       ...runtimeConfig,
       secretPlaceholder: '%{namespace}:{name}#{key}',
@@ -137,7 +137,7 @@ describe('what an entry says', () => {
     expect(fixture.cluster.get(key)?.status.selector).toBe('app=worker')
   })
 
-  it('is how the subjects of a namespace begin', async () => {
+  it('restricts a namespace to subjects with its prefixes', async () => {
     fixture.runtimeConfigs.registry = { ...runtimeConfig, subjectPrefixes: { default: ['shop-', 'orders-'] } }
     const { settle, readiness, condition } = fixture.subjects()
     const [bad, good] = ['user', 'shop-user'].map((name) => fixture.cluster.apply('Subject', name, { schema: '"int"' }))
@@ -148,7 +148,7 @@ describe('what an entry says', () => {
   })
 })
 
-describe('a deletion', () => {
+describe('the deletion of a resource', () => {
   let fixture = createReconcilerFixture()
   const away = new RequestError(0, 0, 'ECONNREFUSED')
 
@@ -167,14 +167,14 @@ describe('a deletion', () => {
     fixture = createReconcilerFixture()
   })
 
-  it('waits for a worker that does not answer', async () => {
+  it('waits for a worker that does not respond', async () => {
     const { key, reconcile } = await deleted()
     await fixture.clock.advance(86_400_000)
     expect(await reconcile(key)).toBe('rate-limited')
     expect(fixture.cluster.get(key)).toBeDefined()
   })
 
-  it('gives up after the time that the entry allows, and says what is left behind', async () => {
+  it('is abandoned after abandonAfter, with an Event that names what is left in place', async () => {
     fixture.runtimeConfigs.worker = { ...runtimeConfig, deletionTimeoutMs: 3_600_000 }
     const { key, reconcile } = await deleted()
     await fixture.clock.advance(3_500_000)
@@ -190,7 +190,7 @@ describe('a deletion', () => {
     })
   })
 
-  it('gives up sooner in a namespace that is being deleted', async () => {
+  it('is abandoned sooner in a namespace that is being deleted', async () => {
     fixture.runtimeConfigs.worker = {
       ...runtimeConfig,
       deletionTimeoutMs: 3_600_000,
@@ -213,7 +213,7 @@ describe('a deletion', () => {
     expect(fixture.worker.connectors.has('a')).toBe(true)
   })
 
-  it('waits out its time in a namespace that is being deleted, and for ever where the entry lets nothing behind', async () => {
+  it('waits for ten minutes in a namespace that is being deleted, and forever with onUnreachableDelete: Block', async () => {
     fixture.runtimeConfigs.worker = {
       ...runtimeConfig,
       deletionTimeoutMs: 3_600_000,
@@ -230,17 +230,17 @@ describe('a deletion', () => {
     expect(fixture.cluster.get(key)).toBeDefined()
   })
 
-  it('gives up at once when somebody forces it', async () => {
+  it('is abandoned at once with the annotation force-delete', async () => {
     const { key, reconcile } = await deleted({ 'weir.dev/force-delete': 'true' })
     await reconcile(key)
     expect(fixture.cluster.get(key)).toBeUndefined()
   })
 
-  it('says in the log what is left behind: a namespace that is being deleted takes no Event', async () => {
+  it('logs what is left in place, because a namespace that is being deleted accepts no Events', async () => {
     const { key } = await deleted({ 'weir.dev/force-delete': 'true' })
     const lines: string[] = []
     const { cluster, clock, runtimes } = fixture
-    const reconciler = createConnectorReconciler({ cluster, clock, runtimes, instance: 'test' })
+    const reconciler = new ConnectorReconciler({ cluster, clock, runtimes, instance: 'test' })
     const logger = createLogger({ write: (line) => lines.push(line) })
     await new ReconcileLoop(reconciler, { cluster, clock, logger, fence: UNFENCED }).reconcile(key)
     expect(lines.map((line) => JSON.parse(line))).toEqual([
@@ -252,17 +252,20 @@ describe('a deletion', () => {
     ])
   })
 
-  it.each(['UnknownCluster', 'NotAllowed'] as const)('gives up when its worker is %s by now', async (reason) => {
-    const { key, reconcile } = await deleted()
-    fixture.runtimes.worker = () => {
-      throw new TerminalError(reason, 'not ours')
-    }
-    await reconcile(key)
-    expect(fixture.cluster.get(key)).toBeUndefined()
-    expect(fixture.worker.connectors.has('a')).toBe(true)
-  })
+  it.each(['UnknownCluster', 'NotAllowed'] as const)(
+    'is abandoned when access to its worker fails with %s',
+    async (reason) => {
+      const { key, reconcile } = await deleted()
+      fixture.runtimes.worker = () => {
+        throw new TerminalError(reason, 'not ours')
+      }
+      await reconcile(key)
+      expect(fixture.cluster.get(key)).toBeUndefined()
+      expect(fixture.worker.connectors.has('a')).toBe(true)
+    },
+  )
 
-  it('gives up what was never applied when its worker has an entry that can not be used', async () => {
+  it('is abandoned if nothing was applied and the configuration of its worker is invalid', async () => {
     const invalid = () => {
       throw new TerminalError('ClusterConfigInvalid', 'worker default: url is missing')
     }
@@ -282,8 +285,8 @@ describe('a deletion', () => {
   })
 })
 
-describe('the watch over the configuration', () => {
-  it('tells what has changed, and keeps what it knew while it can not be read', async () => {
+describe('ConfigurationWatch', () => {
+  it('reports changes, and keeps the last valid configuration while the file cannot be read', async () => {
     const clock = new FakeClock()
     let runtimesConfig = runtimesConfigFor({ workerUrl: 'http://a' })
     let failure: Error | undefined

@@ -25,15 +25,15 @@ function withReason<K extends ResourceKind>(key: ResourceKey<K>, reason: Conditi
 
 const schema = '"int"'
 
-describe('a change', () => {
-  it('wakes the resource when somebody wants something of it or it is gone, not when its status was written', () => {
+describe('requestsForChange', () => {
+  it('returns the resource after a change of its desired state or its deletion, but not of its status', () => {
     const key = cluster.apply('Subject', 'a', { schema })
     expect(woken(key, 'desired')).toEqual([key])
     expect(woken(key, 'deleted')).toEqual([key])
     expect(woken(key, 'status')).toEqual([])
   })
 
-  it('of a Subject wakes the Subjects that refer to it and the Connectors that wait for it', () => {
+  it('returns the Subjects and Connectors that refer to a changed Subject', () => {
     const key = cluster.apply('Subject', 'a', { schema })
     const references = [{ name: 'A', subjectRef: { name: 'a' } }]
     const referring = cluster.apply('Subject', 'b', { schema, references })
@@ -43,7 +43,7 @@ describe('a change', () => {
     expect(woken(key, 'status')).toEqual([connector, referring])
   })
 
-  it('of a RegistryMode wakes the Subjects that wait for another mode', () => {
+  it('returns the Subjects that wait for another mode after a change of a RegistryMode', () => {
     const mode = cluster.apply('RegistryMode', 'm', { scope: { type: 'Registry' }, mode: 'READONLY' })
     const waiting = (['RegistryReadOnly', 'WaitingForImportMode'] as const).map((reason) =>
       withReason(cluster.apply('Subject', reason.toLowerCase(), { schema }), reason),
@@ -52,7 +52,7 @@ describe('a change', () => {
     expect(woken(mode, 'status')).toEqual(waiting)
   })
 
-  it('wakes who lost a claim to it when it is gone', () => {
+  it('returns the resources that lost a claim after a deletion', () => {
     const winner = cluster.apply('Connector', 'a', { class: 'Datagen' })
     const loser = withReason(cluster.apply('Connector', 'b', { class: 'Datagen', name: 'a' }), 'Conflict')
     withReason(cluster.apply('Subject', 'c', { schema }), 'Conflict')
@@ -61,25 +61,25 @@ describe('a change', () => {
   })
 })
 
-describe('what a runtime tells', () => {
+describe('requestsForRuntimeEvent', () => {
   const concerned = (news: RuntimeEvent) => [...requestsForRuntimeEvent(news, cluster)].sort()
   const registryMode = (name: string, scope: object) => cluster.apply('RegistryMode', name, { scope, mode: 'READONLY' })
 
-  it('of a connector concerns who stands for it on that worker', () => {
+  it('returns the Connector of a changed connector on the same worker', () => {
     const key = cluster.apply('Connector', 'a', { class: 'Datagen', name: ':.:orders' })
     cluster.apply('Connector', 'b', { class: 'Datagen', name: 'orders' })
     cluster.apply('Connector', 'c', { class: 'Datagen', name: ':.:orders', workerRef: { name: 'other' } })
     expect(concerned({ worker: 'default', connector: ':.:orders' })).toEqual([key])
   })
 
-  it('of a subject concerns the Subject and the RegistryMode that stand for it, by either of its names', () => {
+  it('returns the Subject and the RegistryMode of a changed subject, with and without the prefix of the default context', () => {
     const subject = cluster.apply('Subject', 'a', { schema, subject: ':.:orders' })
     const mode = registryMode('m', { type: 'Subject', subject: 'orders' })
     cluster.apply('Subject', 'b', { schema })
     expect(concerned({ registry: 'default', subject: 'orders' })).toEqual([mode, subject])
   })
 
-  it('of a context concerns all in it, of the registry all there are', () => {
+  it('returns all resources of a changed context, or of the registry', () => {
     const [inside, outside] = [
       cluster.apply('Subject', 'a', { schema, subject: ':.x:orders' }),
       cluster.apply('Subject', 'b', { schema }),

@@ -16,8 +16,8 @@ const sink = (name: string, ...aliases: string[]) =>
     start: () => ({ put: () => {} }),
   })
 
-describe('the catalog', () => {
-  it('finds a plugin by any of its names, spelled exactly, among its kind', () => {
+describe('createCatalog', () => {
+  it('finds a plugin of a kind by any of its names, case-sensitively', () => {
     const catalog = shippedCatalog()
     for (const name of [
       'FileStreamSource',
@@ -31,7 +31,7 @@ describe('the catalog', () => {
     expect(catalog.find('converter', 'io.confluent.connect.avro.AvroConverter')?.class).toBe('AvroConverter')
   })
 
-  it('lists plugins by the names of the originals, sorted by kind and name', () => {
+  it('lists plugins by their Java class names, sorted by kind and name', () => {
     expect(shippedCatalog().list('sink')).toContainEqual({
       class: 'org.apache.kafka.connect.file.FileStreamSinkConnector',
       type: 'sink',
@@ -41,18 +41,18 @@ describe('the catalog', () => {
     expect(names.map((entry) => entry.class)).toEqual(['a', 'a.c', 'b'])
   })
 
-  it('refuses two plugins with one name', () => {
-    expect(() => createCatalog([sink('A'), sink('B', 'A')])).toThrow("two plugins of kind sink answer to 'A': A, B")
+  it('rejects two plugins with the same name', () => {
+    expect(() => createCatalog([sink('A'), sink('B', 'A')])).toThrow("two plugins of kind sink have the name 'A': A, B")
   })
 })
 
-describe('what ships', () => {
-  it('has the version of the package', () => {
+describe('the shipped plugins', () => {
+  it('have the version of the package', () => {
     const { version } = JSON.parse(readFileSync(join(import.meta.dirname, '../../package.json'), 'utf8'))
     expect(new Set(SHIPPED.map((plugin) => plugin.version))).toEqual(new Set([version]))
   })
 
-  it('names and describes every key', () => {
+  it('describe each configuration key', () => {
     const bare = SHIPPED.flatMap(({ config }) =>
       describeConfig(config).filter(({ documentation }) => documentation === ''),
     )

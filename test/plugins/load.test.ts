@@ -24,7 +24,7 @@ function folderOf(files: Readonly<Record<string, string>>): string {
   return folder
 }
 
-/** What a worker makes of `plugin.path`, in this process. */
+/** Loads `plugin.path` like a worker, in this process. */
 async function loadPlugins(pluginPath: readonly string[]) {
   const faults: PluginFault[] = []
   const loaded: Loaded[] = []
@@ -50,11 +50,11 @@ const namesIn = ({ catalog }: Awaited<ReturnType<typeof loadPlugins>>) =>
   catalog.list('predicate').flatMap(({ class: name }) => (name.startsWith('org.apache.') ? [] : [name]))
 
 describe('plugin.path', () => {
-  it('leads to modules, to packages, and to those in a folder', async () => {
+  it('can contain modules, packages, and directories of them', async () => {
     const manifest = (exports: unknown) => JSON.stringify({ type: 'module', exports })
     const folder = folderOf({
       'one.ts': plugin('One'),
-      'one.test.ts': 'throw new Error("a test is no plugin")',
+      'one.test.ts': 'throw new Error("a test is not a plugin")',
       'notes.md': '# no plugin',
       '.cache/package.json': manifest('./one.js'),
       '.cache/one.js': plugin('Hidden'),
@@ -74,7 +74,7 @@ describe('plugin.path', () => {
     ])
   })
 
-  it('leads to what npm installed there, if it says that it is a plugin', async () => {
+  it('includes npm packages with the keyword weir-plugin', async () => {
     const installed = (keywords: readonly string[]) =>
       JSON.stringify({ type: 'module', exports: './index.js', keywords })
     const folder = folderOf({
@@ -88,7 +88,7 @@ describe('plugin.path', () => {
     expect([namesIn(loaded), loaded.faults]).toEqual([['Five'], []])
   })
 
-  it('tells what is broken by file and reason, and loads the rest', async () => {
+  it('reports broken modules by file and reason, and loads the others', async () => {
     const folder = folderOf({
       'a-syntax.js': 'export const = 1',
       'b-throws.js': 'throw new Error("no licence")',
@@ -110,15 +110,15 @@ describe('plugin.path', () => {
       'b-throws.js': 'no licence',
       'c-imports.js': expect.stringContaining("'not-installed-anywhere'"),
       'd-nothing.js': expect.stringContaining('exports no plugin'),
-      'e-kind.js': "Gadget is of no known kind: 'gadget'",
+      'e-kind.js': "Gadget has an unknown kind: 'gadget'",
       'f-member.js': 'Source has no function poll',
-      'g-config.js': 'Sink has no config: z.object({}) says that it has no keys',
+      'g-config.js': 'Sink has no config: set it to z.object({}) if there are no configuration keys',
       'h/package.json': 'expected .ts, .js, .mjs, .jar or .zip',
-      '/no/such/place': 'there is nothing here',
+      '/no/such/place': 'no such file or directory',
     })
   })
 
-  it('brings plugins that answer to short names as the original’s do', async () => {
+  it('provides plugins by the short names of their class, like Kafka Connect', async () => {
     const folder = folderOf({
       'sink.js': `import { defineSink, z } from 'weir/sdk'
 export const plugins = [defineSink({
@@ -130,24 +130,24 @@ export const plugins = [defineSink({
     expect(names.map((name) => catalog.find('sink', name)?.class)).toEqual(names.map(() => names[0]))
   })
 
-  it('finds the newest of several versions, or the one that is required, and lets nobody take a name that is taken', async () => {
-    const versioned = (version: string) => plugin('Again').replace('1.2.0', version)
+  it('uses the newest of several versions, or the one that is required, and the first of several plugins with the same name', async () => {
+    const versioned = (version: string) => plugin('Versioned').replace('1.2.0', version)
     const folder = folderOf({
-      'again-9.js': versioned('1.9.0'),
-      'again-10.js': versioned('1.10.0'),
-      'thief.js': plugin('Thief', "aliases: ['RecordIsTombstone']"),
+      'versioned-9.js': versioned('1.9.0'),
+      'versioned-10.js': versioned('1.10.0'),
+      'duplicate.js': plugin('Duplicate', "aliases: ['RecordIsTombstone']"),
     })
     const { catalog, faults } = await loadPlugins([folder])
-    expect(catalog.find('predicate', 'Again')?.version).toBe('1.10.0')
-    expect(catalog.find('predicate', 'Thief')).toBeUndefined()
-    expect(catalog.find('predicate', 'Again', '[1.0,1.10)')?.version).toBe('1.9.0')
-    expect(catalog.versionsOf('predicate', 'Again')).toEqual(['1.9.0', '1.10.0'])
+    expect(catalog.find('predicate', 'Versioned')?.version).toBe('1.10.0')
+    expect(catalog.find('predicate', 'Duplicate')).toBeUndefined()
+    expect(catalog.find('predicate', 'Versioned', '[1.0,1.10)')?.version).toBe('1.9.0')
+    expect(catalog.versionsOf('predicate', 'Versioned')).toEqual(['1.9.0', '1.10.0'])
     expect(faults.map(({ reason }) => reason)).toEqual([
-      'Thief answers to a name of RecordIsTombstone, which was here before',
+      'Duplicate has a name of RecordIsTombstone, which was loaded before',
     ])
   })
 
-  it('is loaded again from its modules, as a thread does', async () => {
+  it('can be loaded from the module URLs, as in a thread', async () => {
     const { modules } = await loadPlugins([folderOf({ 'one.js': plugin('One'), 'two.js': 'broken' })])
     expect(modules).toHaveLength(1)
     expect((await loadModules(modules)).find('predicate', 'One')?.version).toBe('1.2.0')

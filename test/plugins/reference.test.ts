@@ -11,16 +11,16 @@ const PAGES = join(import.meta.dirname, '../../docs/connectors')
 /** A page's plugins: the transforms of keys and of values share one. */
 const pages = Map.groupBy(SHIPPED, pageOf)
 
-describe('the reference pages', () => {
-  it.each([...pages])('say in %s what the spec says', async (page, [plugin, ...twins]) => {
+describe('the generated pages in docs/connectors', () => {
+  it.each([...pages])('have the current content: %s', async (page, [plugin, ...twins]) => {
     await expect(referencePage(plugin!, ...twins)).toMatchFileSnapshot(join(PAGES, page))
   })
 
-  it('have an index that leads to all of them', async () => {
+  it('have a current index', async () => {
     await expect(index()).toMatchFileSnapshot(join(PAGES, 'README.md'))
   })
 
-  it('are those of what ships, and no others', () => {
+  it('exist for all shipped plugins and no others', () => {
     const expected = ['README.md', ...pages.keys()]
     expect(
       globSync('*.md', { cwd: PAGES })
@@ -47,8 +47,8 @@ function index(): string {
     return `## ${title}\n\n${listed.map(line).join('\n')}\n`
   }
   return [
-    '# What ships with Weir\n',
-    'Written from the specs in `src/plugins`; every name on a page works in a configuration.\n',
+    '# Plugins that ship with Weir\n',
+    'Generated from the plugins in `src/plugins`. Each class name on a page can be used in configurations.\n',
     list('Connectors', ['source', 'sink']),
     list('Converters', ['converter', 'header_converter']),
     list('Transforms', ['transformation']),

@@ -2,10 +2,10 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { ecmaPattern, Pattern } from '../../src/regex/pattern.ts'
 
-/** What a backtracking engine would take hours for. */
+/** A text that a backtracking engine would match for hours. */
 const HOSTILE_TEXT = `${'a'.repeat(5_000)}!`
 
-describe('a pattern', () => {
+describe('pattern', () => {
   it.each([
     ['^(a+)+$', ''],
     ['^(a|a)*$', ''],
@@ -16,7 +16,7 @@ describe('a pattern', () => {
     ['(.*)*(.*)*(.*)*#', ''],
     ['((?:[a-z]+)*)*\\d', ''],
   ])('%s is matched in linear time', (source, options) => {
-    const pattern = new Pattern(source, { dialect: 'java', whole: options === 'w' })
+    const pattern = new Pattern(source, { dialect: 'java', isWhole: options === 'w' })
     expect(pattern.isLinear).toBe(true)
     const startMs = performance.now()
     expect(pattern.test(HOSTILE_TEXT)).toBe(false)
@@ -32,34 +32,34 @@ describe('a pattern', () => {
     ['[^]', 'a'],
     ['x{2000}', 'x'.repeat(2_000)],
     ['(?:a{80}){80}', 'a'.repeat(6_400)],
-  ])('%s is not, and says so, and matches as in this language', (source, text) => {
-    const pattern = new Pattern(source, { dialect: 'ecma', whole: true })
+  ])('%s is not matched in linear time, is reported as such, and matches as in JavaScript', (source, text) => {
+    const pattern = new Pattern(source, { dialect: 'ecma', isWhole: true })
     expect(pattern.isLinear).toBe(false)
     expect(pattern.test(text)).toBe(true)
     expect(pattern.test(`${text}-`)).toBe(false)
   })
 
-  it('is not compiled by what only asks for its syntax', () => {
+  it('is not compiled when only its syntax is checked', () => {
     const startMs = performance.now()
     for (let count = 0; count < 200; count += 1) new Pattern('x{900}'.repeat(500), { dialect: 'java' })
     expect(performance.now() - startMs).toBeLessThan(2_000)
   })
 
-  it('throws what is wrong with the syntax at once', () => {
+  it('reports a syntax error when it is created', () => {
     expect(() => new Pattern('(', { dialect: 'java' })).toThrow(SyntaxError)
     expect(() => ecmaPattern('(')).toThrow(SyntaxError)
   })
 
-  it('of ECMAScript is read without Unicode where it is valid only so', () => {
+  it('in ECMAScript syntax is parsed without the u flag when it is valid only without it', () => {
     expect(ecmaPattern('\\-a{').test('-a{')).toBe(true)
     expect(ecmaPattern('\\-a{').isLinear).toBe(true)
-    // Without Unicode these are letters.
+    // Without the u flag these are letters.
     expect(ecmaPattern('\\p{Lu}\\-').isLinear).toBe(false)
     expect(ecmaPattern('\\A\\-').test('A-')).toBe(true)
   })
 
-  it('of Java knows other line ends and blanks than one of ECMAScript', () => {
-    const java = (source: string) => new Pattern(source, { dialect: 'java', whole: true })
+  it('in Java syntax has other line terminators and whitespace than in ECMAScript syntax', () => {
+    const java = (source: string) => new Pattern(source, { dialect: 'java', isWhole: true })
     expect(java('.').test('\u0085')).toBe(false)
     expect(java('\\s').test('\v')).toBe(true)
     expect(java('\\s').test('\u00a0')).toBe(false)
@@ -68,7 +68,7 @@ describe('a pattern', () => {
     expect(ecmaPattern('^.$').test('\u0085')).toBe(true)
   })
 
-  it('replaces with what a function of the groups says', () => {
+  it('replaces matches with the result of a function of the groups', () => {
     const pattern = new Pattern('(?<first>[a-z])(\\d)?', { dialect: 'java' })
     const replacement = (...match: unknown[]) =>
       `<${match.slice(0, 4).join('|')}|${(match.at(-1) as { first: string }).first}>`
@@ -77,7 +77,7 @@ describe('a pattern', () => {
     expect(pattern.isLinear).toBe(true)
   })
 
-  it('finds and replaces what the engine of this language does, whatever the expression', () => {
+  it('finds and replaces the same text as JavaScript’s engine for any expression', () => {
     fc.assert(
       fc.property(
         expressions,
@@ -91,13 +91,13 @@ describe('a pattern', () => {
           } catch {
             return
           }
-          const pattern = new Pattern(source, { dialect: 'ecma', flags, whole })
-          // In RE2 a line ends with \n only, and the whole is the whole text.
+          const pattern = new Pattern(source, { dialect: 'ecma', flags, isWhole: whole })
+          // In RE2 only \n ends a line, and a whole match covers the whole text.
           if (flags.includes('m') && (whole || text.includes('\u2028'))) return
           expect(pattern.test(text)).toBe(native.test(text))
-          // Engines differ in how often a group that can be empty is repeated, hence in how much is found.
+          // Engines differ in how often they repeat a group that can be empty, and so in the length of the match.
           if (/\)[*+?{]/.test(source)) return
-          // What a group found in an earlier iteration is kept in RE2 and in Java, but not in this language.
+          // RE2 and Java keep the text of a group from an earlier iteration, JavaScript does not.
           const replacement = (match: unknown) => `<${match}>`
           expect(pattern.replaceFirst(text, replacement)).toBe(text.replace(native, replacement))
           expect(pattern.replaceAll(text, replacement)).toBe(

@@ -4,7 +4,7 @@ import { matchesWildcard } from '../../src/regex/wildcard.ts'
 
 const letters = (...chars: string[]) => fc.array(fc.constantFrom(...chars), { maxLength: 8 }).map((all) => all.join(''))
 
-it('matches what an expression with .* for each * matches', () => {
+it('matches the same texts as a regular expression with .* for each *', () => {
   fc.assert(
     fc.property(letters('a', 'b', '*'), letters('a', 'b'), (pattern, text) => {
       expect(matchesWildcard(pattern, text)).toBe(new RegExp(`^${pattern.replaceAll('*', '.*')}$`).test(text))
@@ -12,7 +12,7 @@ it('matches what an expression with .* for each * matches', () => {
   )
 })
 
-it('takes no longer for many stars', () => {
+it('matches a pattern with many stars in linear time', () => {
   const startMs = performance.now()
   expect(matchesWildcard(`${'*a'.repeat(100)}*b`, 'a'.repeat(100_000))).toBe(false)
   expect(performance.now() - startMs).toBeLessThan(1_000)

@@ -12,22 +12,22 @@ import { createDamagedBackend, flipBit } from '../support/damaged-backend.ts'
 const WAIT = { timeout: 20_000 }
 const JSON_TYPE = { 'content-type': 'application/json' }
 
-/** A log whose `_schemas` is damaged from an offset on, once a test says so. */
+/** Opens an embedded log. Setting `damage.from` damages the batches of `_schemas` from that offset on. */
 async function openLog() {
-  const home = await openEmbeddedBackend(':memory:', { logger: silentLogger() })
-  onTestFinished(() => home.close())
+  const backend = await openEmbeddedBackend(':memory:', { logger: silentLogger() })
+  onTestFinished(() => backend.close())
   const damage: { from?: number } = {}
-  const damaged = createDamagedBackend(home, (batch, baseOffset) =>
+  const damaged = createDamagedBackend(backend, (batch, baseOffset) =>
     damage.from !== undefined && baseOffset >= damage.from ? flipBit(Buffer.from(batch), ATTRIBUTES_AT * 8) : batch,
   )
-  return { home: damaged, damage }
+  return { backend: damaged, damage }
 }
 
-async function start(home: BrokerBackend, more: Readonly<Record<string, string>> = {}) {
+async function start(backend: BrokerBackend, more: Readonly<Record<string, string>> = {}) {
   const logger = silentLogger()
   const broker = createBrokerClient(
-    new Proxy(home, { get: (of, name: keyof BrokerBackend) => (name === 'close' ? async () => {} : of[name]) }),
-    { logger, address: () => Promise.reject(new Error('it has no address')) },
+    new Proxy(backend, { get: (of, name: keyof BrokerBackend) => (name === 'close' ? async () => {} : of[name]) }),
+    { logger, address: () => Promise.reject(new Error('no address')) },
   )
   onTestFinished(() => broker.close())
   const settings = registrySettings(
@@ -52,53 +52,53 @@ async function start(home: BrokerBackend, more: Readonly<Record<string, string>>
   return { ...running, broker, onFailed, register, ready: async () => (await fetch(`${running.url}/readyz`)).status }
 }
 
-it('a registry whose topic is damaged while it runs writes no more, is not ready and says where', async () => {
-  const { home, damage } = await openLog()
-  const registry = await start(home)
+it('a registry whose topic is damaged while it runs stops writing, is not ready and reports the position', async () => {
+  const { backend, damage } = await openLog()
+  const registry = await start(backend)
   expect(await registry.register('s', '"int"')).toMatchObject({ status: 200, body: { id: 1 } })
   const [end] = await registry.broker.topics.offsets('_schemas', 'latest')
   damage.from = end!.offset
-  const place = new RegExp(
+  const message = new RegExp(
     `the record batch at offset ${damage.from} of _schemas-0 cannot be read: .*Restore topic '_schemas'`,
   )
   expect(await registry.register('s', '"long"')).toMatchObject({ status: 500 })
   await expect
     .poll(() => registry.onFailed.mock.calls, WAIT)
-    .toMatchObject([[{ message: expect.stringMatching(place) }]])
+    .toMatchObject([[{ message: expect.stringMatching(message) }]])
   expect(await registry.ready()).toBe(503)
   expect(await registry.register('s', '"string"')).toEqual({
     status: 503,
-    body: { error_code: 50001, message: expect.stringMatching(place) },
+    body: { error_code: 50001, message: expect.stringMatching(message) },
   })
-  // What it knew is still true.
+  // Reads continue with the state before the damage.
   expect(await (await fetch(`${registry.url}/subjects/s/versions`)).json()).toEqual([1])
 })
 
-it('a registry does not start on a topic that is damaged, wherever', async () => {
-  const { home, damage } = await openLog()
-  const registry = await start(home)
+it('a registry does not start on a topic that is damaged at any offset', async () => {
+  const { backend, damage } = await openLog()
+  const registry = await start(backend)
   for (const schema of ['"int"', '"long"', '"string"']) await registry.register(`s-${schema.length}`, schema)
   const [end] = await registry.broker.topics.offsets('_schemas', 'latest')
   await registry.stop()
   for (let offset = 0; offset < end!.offset; offset++) {
     damage.from = offset
-    await expect(start(home)).rejects.toMatchObject({
+    await expect(start(backend)).rejects.toMatchObject({
       code: 'corrupt_batch',
       message: expect.stringContaining(`the record batch at offset ${offset} of _schemas-0 cannot be read`),
     })
   }
 })
 
-it('a registry whose topic was deleted does not become an empty one, unless that is wanted', async () => {
-  const { home } = await openLog()
-  const registry = await start(home)
+it('a registry whose topic was deleted does not start with an empty one, unless validation is skipped', async () => {
+  const { backend } = await openLog()
+  const registry = await start(backend)
   await registry.register('s', '"int"')
   await registry.broker.topics.delete('_schemas')
   await expect.poll(() => registry.onFailed.mock.calls, WAIT).toMatchObject([[{ code: 'topic_not_found' }]])
   expect(await registry.ready()).toBe(503)
   await registry.stop()
-  const message = "topic '_schemas' does not exist, but a registry has led here"
-  for (let again = 0; again < 2; again++) await expect(start(home)).rejects.toThrow(message)
-  const emptied = await start(home, { 'brokerstore.topic.skip.validation': 'true' })
+  const message = "topic '_schemas' does not exist, but it had records"
+  for (let again = 0; again < 2; again++) await expect(start(backend)).rejects.toThrow(message)
+  const emptied = await start(backend, { 'brokerstore.topic.skip.validation': 'true' })
   expect(await emptied.register('s', '"int"')).toMatchObject({ status: 200, body: { id: 1 } })
 })

@@ -43,22 +43,22 @@ async function write(key: string, value: string | null): Promise<void> {
   await producer.close()
 }
 
-describe('a registry on a log', () => {
-  it('knows after a restart what it answered before', async () => {
+describe('a registry on an embedded broker', () => {
+  it('has the same schemas and configs after a restart', async () => {
     const first = await start()
     const client = createRegistryClient({ url: first.url })
     await client.register('s', { schema: '"int"' })
     await client.register('s', { schema: '"long"' })
     await client.putConfig({ compatibility: 'FULL' }, 's')
     await first.stop()
-    const again = createRegistryClient({ url: (await start()).url })
-    expect(await again.versions('s')).toEqual([1, 2])
-    expect(await again.latest('s')).toMatchObject({ id: 2, schema: '"long"' })
-    expect(await again.config('s')).toEqual({ compatibility: 'FULL' })
-    expect(await again.register('t', { schema: '"string"' })).toMatchObject({ id: 3 })
+    const restarted = createRegistryClient({ url: (await start()).url })
+    expect(await restarted.versions('s')).toEqual([1, 2])
+    expect(await restarted.latest('s')).toMatchObject({ id: 2, schema: '"long"' })
+    expect(await restarted.config('s')).toEqual({ compatibility: 'FULL' })
+    expect(await restarted.register('t', { schema: '"string"' })).toMatchObject({ id: 3 })
   })
 
-  it('takes a topic over as it is, steps over what can not be read, and says so', async () => {
+  it('reads an existing topic, and skips and counts records that it cannot decode', async () => {
     await broker.topics.create({ name: '_schemas', partitions: 1, configs: { 'cleanup.policy': 'compact' } })
     await write(
       '{"keytype":"SCHEMA","subject":"s","version":1,"magic":1}',
@@ -68,14 +68,14 @@ describe('a registry on a log', () => {
     await write('{"keytype":"CONFIG","subject":null,"magic":0}', '{"compatibilityLevel":"NONE"}')
     const { url } = await start()
     const client = createRegistryClient({ url })
-    // Byte for byte, although it is not canonical.
+    // The stored text is returned, although it is not canonical.
     expect(await client.byId(9)).toMatchObject({ schema: ' {"type": "int"} ' })
     expect(await client.config()).toEqual({ compatibility: 'NONE' })
     expect(await client.register('s', { schema: '"int"' })).toMatchObject({ id: 9, version: 1 })
     expect(await (await fetch(`${url}/metrics`)).text()).toMatch(/^weir_registry_unreadable_records_total 1$/m)
   })
 
-  it('follows what others write', async () => {
+  it('follows records that other programs write', async () => {
     const client = createRegistryClient({ url: (await start()).url })
     await write('{"keytype":"MODE","magic":0}', '{"mode":"READONLY"}')
     const soon = { everyMs: 5, timeoutMs: 5_000 }
@@ -83,7 +83,7 @@ describe('a registry on a log', () => {
     await expect(client.register('s', { schema: '"int"' })).rejects.toMatchObject({ errorCode: 42205 })
   })
 
-  it('refuses a topic that would lose what it is given', async () => {
+  it('does not start on a topic with several partitions', async () => {
     await broker.topics.create({ name: '_schemas', partitions: 2, configs: { 'cleanup.policy': 'compact' } })
     await expect(start()).rejects.toThrow("topic '_schemas' has 2 partitions: it must have 1")
   })

@@ -16,14 +16,14 @@ const SERVER = { 'ssl.keystore.location': store('server.p12'), 'ssl.keystore.pas
 const TRUST = { 'ssl.truststore.location': store('ca.pem') }
 const HTTPS = { listeners: 'https://127.0.0.1:0', ...SERVER, ...TRUST }
 const INT = { schema: '"int"' }
-let people: string
+let users: string
 
 beforeAll(async () => {
   const lines = ROLES.map(async (role) => `${role}-person: ${await hashPassword(`${role}-word`)}, ${role}`)
-  people = (await Promise.all(lines)).join('\n')
+  users = (await Promise.all(lines)).join('\n')
 })
 
-const basic = () => ({ 'authentication.method': 'BASIC', 'weir.authentication.users': people })
+const basic = () => ({ 'authentication.method': 'BASIC', 'weir.authentication.users': users })
 const as = (role: Role) => ({
   authorization: `Basic ${Buffer.from(`${role}-person:${role}-word`).toString('base64')}`,
 })
@@ -36,7 +36,7 @@ async function start(settings: Readonly<Record<string, string>>, faults: TestFau
 
 type Answer = { readonly status: number; readonly body: unknown }
 
-/** Over a socket of its own; https with the tests' authority, and a client's certificate if it has one. */
+/** Sends a request on a new connection. With https, it trusts the CA of the tests; `tls` can contain a client certificate. */
 function call(url: string, line: string, headers: object = {}, body?: unknown, tls: object = {}): Promise<Answer> {
   const [method = '', path = ''] = line.split(' ')
   if (url.startsWith('http:')) return plainCall(url + path, method, headers, body)
@@ -60,25 +60,25 @@ async function plainCall(url: string, method: string, headers: object, body: unk
   return { status: response.status, body: answered === '' ? undefined : JSON.parse(answered) }
 }
 
-describe('who may do what', () => {
-  // One for all rows, which start over: passwords are slow on purpose, and who was let in once is remembered.
-  let guarded: TestRegistry
+describe('the roles', () => {
+  // All rows share one registry, because it caches successful logins and checking a password is slow on purpose.
+  let registry: TestRegistry
   beforeAll(async () => {
-    guarded = await startTestRegistry(basic())
+    registry = await startTestRegistry(basic())
   })
-  afterAll(() => guarded.stop())
+  afterAll(() => registry.stop())
 
-  const EVERYBODY: readonly Role[] = ['readonly', 'developer', 'admin']
+  const ALL_ROLES: readonly Role[] = ['readonly', 'developer', 'admin']
   const DEVELOPERS: readonly Role[] = ['developer', 'admin']
   const ADMINS: readonly Role[] = ['admin']
 
   it.each<[line: string, body: unknown, allowed: readonly Role[]]>([
-    ['GET /subjects', undefined, EVERYBODY],
-    ['GET /config', undefined, EVERYBODY],
-    ['GET /schemas/ids/1', undefined, EVERYBODY],
-    ['POST /subjects/s', INT, EVERYBODY],
-    ['POST /compatibility/subjects/s/versions', INT, EVERYBODY],
-    ['POST /compatibility/subjects/s/versions/latest', INT, EVERYBODY],
+    ['GET /subjects', undefined, ALL_ROLES],
+    ['GET /config', undefined, ALL_ROLES],
+    ['GET /schemas/ids/1', undefined, ALL_ROLES],
+    ['POST /subjects/s', INT, ALL_ROLES],
+    ['POST /compatibility/subjects/s/versions', INT, ALL_ROLES],
+    ['POST /compatibility/subjects/s/versions/latest', INT, ALL_ROLES],
     ['POST /subjects/s/versions', INT, DEVELOPERS],
     ['POST /contexts/.c/subjects/s/versions', INT, DEVELOPERS],
     ['POST /subjects/importing/versions', { ...INT, id: 7 }, ADMINS],
@@ -94,19 +94,19 @@ describe('who may do what', () => {
     ['PUT /mode', { mode: 'READONLY' }, ADMINS],
     ['DELETE /mode/s', undefined, ADMINS],
     ['DELETE /contexts/.c', undefined, ADMINS],
-  ])('%s is for %j %j', async (line, body, allowed) => {
-    const { url } = guarded
-    guarded.reset()
+  ])('%s with body %j is allowed for %j only', async (line, body, allowed) => {
+    const { url } = registry
+    registry.reset()
     await call(url, 'PUT /mode/importing', as('admin'), { mode: 'IMPORT' })
     await call(url, 'POST /subjects/s/versions', as('admin'), INT)
     for (const role of ROLES) {
       const { status } = await call(url, line, as(role), body)
-      expect([role, status === 403], `${role} was answered ${status}`).toEqual([role, !allowed.includes(role)])
+      expect([role, status === 403], `${role} got ${status}`).toEqual([role, !allowed.includes(role)])
       expect(status).not.toBe(401)
     }
   })
 
-  it('lets nobody in without a name, but to the probes and the paths that were named', async () => {
+  it('require authentication, except for probes and authentication.skip.paths', async () => {
     const { url } = await start({
       ...basic(),
       'authentication.realm': 'Schemas',
@@ -123,7 +123,7 @@ describe('who may do what', () => {
     }
   })
 
-  it('keeps roles out that authentication.roles does not name', async () => {
+  it('not in authentication.roles get a 403', async () => {
     const { url } = await start({ ...basic(), 'authentication.roles': 'admin, developer' })
     expect(await call(url, 'GET /subjects', as('developer'))).toEqual({ status: 200, body: [] })
     expect(await call(url, 'GET /subjects', as('readonly'))).toEqual({
@@ -132,7 +132,7 @@ describe('who may do what', () => {
     })
   })
 
-  it('says what is wrong with its users at the start, without their secrets', async () => {
+  it('are validated at the start with an error that contains no password', async () => {
     const wrong = startTestRegistry({
       'authentication.method': 'BASIC',
       'weir.authentication.users': 'ada: hunter2, admin',
@@ -142,9 +142,9 @@ describe('who may do what', () => {
 })
 
 describe('a follower', () => {
-  it('passes a write on with the caller’s rights, to a leader on TLS', async () => {
+  it('forwards a write over TLS with the credentials of the caller', async () => {
     const leader = await start({ ...basic(), ...HTTPS })
-    // It lets everybody in: who may write is for the leader to say.
+    // The follower has no authentication; the leader checks the permission.
     const follower = await start(TRUST, { leaderUrl: leader.url })
     const write = (headers: object) => call(follower.url, 'POST /subjects/s/versions', headers, INT)
     expect(await write({})).toMatchObject({ status: 401, body: { error_code: 401 } })
@@ -153,11 +153,11 @@ describe('a follower', () => {
     expect(await call(leader.url, 'GET /subjects', as('readonly'))).toEqual({ status: 200, body: ['s'] })
   })
 
-  it('shows its own certificate to a leader that asks for one', async () => {
+  it('presents its client certificate to a leader that requires one', async () => {
     const leader = await start({ ...HTTPS, 'ssl.client.authentication': 'REQUIRED' })
     const client = { 'ssl.keystore.location': store('client.p12'), 'ssl.keystore.password': 'changeit' }
-    const stranger = await start(TRUST, { leaderUrl: leader.url })
-    expect(await call(stranger.url, 'POST /subjects/s/versions', {}, INT)).toEqual({
+    const anonymous = await start(TRUST, { leaderUrl: leader.url })
+    expect(await call(anonymous.url, 'POST /subjects/s/versions', {}, INT)).toEqual({
       status: 500,
       body: { error_code: 50003, message: 'Error while forwarding register schema request to the leader' },
     })
@@ -165,7 +165,7 @@ describe('a follower', () => {
     expect(await call(follower.url, 'POST /subjects/s/versions', {}, INT)).toMatchObject({ status: 200 })
   })
 
-  it('trusts the leader by a renewed truststore, without a restart', async () => {
+  it('reloads a changed truststore without a restart', async () => {
     const leader = await start(HTTPS)
     const file = join(temporaryDirectory(), 'truststore.pem')
     await copyFile(store('client.pem'), file)
@@ -176,16 +176,16 @@ describe('a follower', () => {
     await vi.waitFor(async () => expect(await write()).toMatchObject({ status: 200 }), { timeout: 10_000 })
   })
 
-  it('trusts a leader only under the name of its certificate, unless told otherwise', async () => {
+  it('checks the host name of the leader’s certificate, unless endpoint identification is disabled', async () => {
     const leader = await start({ ...SERVER, listeners: 'https://127.0.0.2:0' })
-    const elsewhere = { leaderUrl: leader.url }
-    const strict = await start(TRUST, elsewhere)
+    const options = { leaderUrl: leader.url }
+    const strict = await start(TRUST, options)
     expect(await call(strict.url, 'POST /subjects/s/versions', {}, INT)).toMatchObject({ body: { error_code: 50003 } })
-    const loose = await start({ ...TRUST, 'ssl.endpoint.identification.algorithm': '' }, elsewhere)
+    const loose = await start({ ...TRUST, 'ssl.endpoint.identification.algorithm': '' }, options)
     expect(await call(loose.url, 'POST /subjects/s/versions', {}, INT)).toMatchObject({ status: 200 })
   })
 
-  it('does not wait for a leader that never answers', async () => {
+  it('returns 50003 if the leader does not respond within leader.read.timeout.ms', async () => {
     const silent = createServer(() => {}).listen(0, '127.0.0.1')
     await new Promise((listening) => silent.once('listening', listening))
     onTestFinished(() => void silent.close())
@@ -199,7 +199,7 @@ describe('a follower', () => {
 })
 
 describe('listeners', () => {
-  it('may be several, each with its own scheme', async () => {
+  it('can have different schemes', async () => {
     const { urls } = await start({ ...HTTPS, listeners: 'http://127.0.0.1:0,https://127.0.0.1:0' })
     expect(urls.map((url) => url.split(':')[0])).toEqual(['http', 'https'])
     for (const url of urls) expect(await call(url, 'GET /subjects')).toEqual({ status: 200, body: [] })
@@ -209,15 +209,15 @@ describe('listeners', () => {
     ['NONE', true],
     ['REQUESTED', true],
     ['REQUIRED', false],
-  ])('with ssl.client.authentication=%s let a client in that shows no certificate: %s', async (client, letIn) => {
+  ])('with ssl.client.authentication=%s accept a client without a certificate: %s', async (client, isAccepted) => {
     const { url } = await start({ ...HTTPS, 'ssl.client.authentication': client })
     const answer = call(url, 'GET /subjects')
-    await (letIn ? expect(answer).resolves.toMatchObject({ status: 200 }) : expect(answer).rejects.toThrow())
+    await (isAccepted ? expect(answer).resolves.toMatchObject({ status: 200 }) : expect(answer).rejects.toThrow())
     const certificate = tlsMaterial({ 'ssl.keystore.location': store('client.pem') })
     expect(await call(url, 'GET /subjects', {}, undefined, certificate)).toMatchObject({ status: 200 })
   })
 
-  it('on https show a renewed certificate to new connections, while open ones go on', async () => {
+  it('present a renewed certificate to new connections and keep open connections', async () => {
     const file = join(temporaryDirectory(), 'server.pem')
     await copyFile(store('server.pem'), file)
     const { url } = await start({ listeners: 'https://127.0.0.1:0', 'ssl.keystore.location': file })
@@ -236,7 +236,7 @@ describe('listeners', () => {
     expect(await text(open)).toMatch(/^HTTP\/1.1 200 /)
   })
 
-  it('on https need a certificate', async () => {
+  it('with https require a certificate', async () => {
     await expect(startTestRegistry({ listeners: 'https://127.0.0.1:0' })).rejects.toThrow('ssl.keystore.location')
   })
 })

@@ -3,18 +3,18 @@ import { describe, expect, it } from 'vitest'
 import { brokerSettings, environmentSettings, registrySettings, settingsSpec } from '../../src/registry/settings.ts'
 import { settingsPage } from '../support/settings-page.ts'
 
-// `npx vitest run -u test/registry/settings.test.ts` writes the page anew.
+// `npx vitest run -u test/registry/settings.test.ts` rewrites the page.
 const PAGE = join(import.meta.dirname, '../../docs/config/registry.md')
-const INTRO = `\`weir registry --config FILE --set KEY=VALUE\`; in the environment \`SCHEMA_REGISTRY_\` and the key in upper case with \`_\`
-for each dot (\`KARAPACE_\` and its own names work too). What comes later wins: file, environment, \`--set\`. A setting nobody
-knows is warned of; a wrong value ends the start with one sentence that says where it stands and what would be right.
-All that begins with \`brokerstore.\` and is not named here goes to the Kafka client, with Java's names (\`brokerstore.sasl.mechanism\`,
-\`brokerstore.ssl.truststore.location\`), and \`brokerstore.topic.config.*\` to the topic when it is made.`
+const INTRO = `\`weir registry --config FILE --set KEY=VALUE\`. An environment variable has the prefix \`SCHEMA_REGISTRY_\` and the key in
+upper case with \`_\` for each dot; Karapace's variables (\`KARAPACE_\`) work too. Later sources override earlier ones: file, environment,
+\`--set\`. An unknown setting causes a warning. An invalid value prevents the start; the message has its source and the expected value.
+Settings with the prefix \`brokerstore.\` that are not listed here are passed to the Kafka client, with the names of the Java client
+(\`brokerstore.sasl.mechanism\`, \`brokerstore.ssl.truststore.location\`). \`brokerstore.topic.config.*\` are configs of a new topic.`
 
 const read = (pairs: Readonly<Record<string, string>>, source = 'f.properties') =>
   registrySettings(Object.entries(pairs).map(([key, value], at) => ({ key, value, source: `${source}:${at + 1}` })))
 
-/** Section E of the contract, word for word where a key stands alone; families by one of them. */
+/** The settings of section E of the contract. A group of settings with a common prefix has one example. */
 const KEYS = `listeners port host.name host.port schema.registry.group.id kafkastore.bootstrap.servers
 kafkastore.connection.url kafkastore.topic kafkastore.topic.replication.factor kafkastore.topic.skip.validation
 kafkastore.topic.config.retention.ms kafkastore.group.id kafkastore.timeout.ms kafkastore.init.timeout.ms
@@ -41,24 +41,24 @@ compression.enable websocket.path.prefix brokerstore.topic brokergroup.session.t
 group_id compatibility master_eligibility registry_authfile advertised_hostname`.split(/\s+/)
 
 describe('the settings of a registry', () => {
-  it('stand on their page as they are defined', async () => {
+  it('match the generated page docs/config/registry.md', async () => {
     await expect(settingsPage('Settings of the schema registry', INTRO, settingsSpec)).toMatchFileSnapshot(PAGE)
   })
 
-  it.each(KEYS)('are known by the name %s', (key) => {
-    let heard: string
+  it.each(KEYS)('include %s without a warning about an unknown setting', (key) => {
+    let message: string
     try {
-      heard = read({ [key]: '' }).warnings.join()
+      message = read({ [key]: '' }).warnings.join()
     } catch (error) {
-      heard = (error as Error).message
+      message = (error as Error).message
     }
-    expect(heard).not.toContain('has no setting')
+    expect(message).not.toContain('has no setting')
   })
 
-  it('warn of what nobody knows, and of what changes nothing and why', () => {
+  it('cause a warning if a setting is unknown or has no effect', () => {
     const { warnings } = read({ 'kafkastore.checkpoint.dir': 'x', 'brokerstore.topic': 't', lisseners: 'l' })
     expect(warnings).toEqual([
-      "f.properties:1: 'brokerstore.checkpoint.dir' has no effect: nothing is kept outside the topic",
+      "f.properties:1: 'brokerstore.checkpoint.dir' has no effect: no state is stored outside the topic",
       "f.properties:3: the schema registry has no setting 'lisseners': it is ignored",
     ])
   })
@@ -67,15 +67,15 @@ describe('the settings of a registry', () => {
     [{}, ['http://0.0.0.0:8081']],
     [{ port: '9' }, ['http://0.0.0.0:9']],
     [{ port: '9', listeners: 'http://h:1' }, ['http://h:1']],
-  ])('listen, told %j, on %j', (pairs, listeners) => {
+  ])('with %j give the listeners %j', (pairs, listeners) => {
     expect(read(pairs as Record<string, string>).values.listeners).toEqual(listeners)
   })
 
-  it('take the cache’s expiry in the original’s seconds', () => {
+  it('convert schema.cache.expiry.secs to milliseconds', () => {
     expect(read({ 'schema.cache.expiry.secs': '7' }).values['schema.cache.expiry.ms']).toBe(7_000)
   })
 
-  it('pass the rest of the store’s on to its client, without the prefix', () => {
+  it('pass unknown settings with the prefix brokerstore. to the Kafka client, without the prefix', () => {
     expect(brokerSettings(read({ 'kafkastore.sasl.mechanism': 'PLAIN', 'kafkastore.topic': 't' }))).toEqual({
       'sasl.mechanism': 'PLAIN',
     })
@@ -100,21 +100,24 @@ describe('the settings of a registry', () => {
     ],
     [
       { 'metadata.encoder.secret': 'hunter2' },
-      /^f.properties:1: metadata.encoder.secret=\[hidden\]: metadata is not encrypted/,
+      /^f.properties:1: metadata.encoder.secret=\[hidden\]: metadata cannot be encrypted/,
     ],
-    [{ 'authentication.method': 'BASIC' }, 'needs weir.authentication.users.file'],
-    [{ 'weir.authorization.permissions.file': 'a' }, 'weir.authorization.permissions.file needs authentication.method'],
+    [{ 'authentication.method': 'BASIC' }, 'requires either weir.authentication.users.file'],
+    [
+      { 'weir.authorization.permissions.file': 'a' },
+      'weir.authorization.permissions.file requires authentication.method',
+    ],
     [{ 'ssl.client.authentication': 'REQUIRED' }, 'needs ssl.truststore.location'],
-    [{ 'kafkagroup.session.timeout.ms': '100' }, 'has to be below brokergroup.session.timeout.ms=100'],
+    [{ 'kafkagroup.session.timeout.ms': '100' }, 'must be below brokergroup.session.timeout.ms=100'],
     [
       { port: 'x', 'leader.read.timeout.ms': '1 s' },
       /^f.properties:1: port=x: expected.*\nf.properties:2: leader.read.timeout.ms=1 s/,
     ],
-  ])('refuse %j in one sentence', (pairs, message) => {
+  ])('reject %j with a message that names the setting', (pairs, message) => {
     expect(() => read(pairs as unknown as Record<string, string>)).toThrow(message)
   })
 
-  it('stand in the environment as the images have it, beside what Kubernetes writes there', () => {
+  it('are read from the variables of Confluent’s images, without the variables of a Kubernetes Service', () => {
     const settings = environmentSettings({
       SCHEMA_REGISTRY_KAFKASTORE_BOOTSTRAP_SERVERS: 'PLAINTEXT://k:9092',
       SCHEMA_REGISTRY_SCHEMA_REGISTRY_GROUP_ID: 'g',
@@ -134,7 +137,7 @@ describe('the settings of a registry', () => {
       'host.name': 'h',
     })
     expect(warnings).toEqual([
-      "environment SCHEMA_REGISTRY_HEAP_OPTS: 'heap.opts' has no effect: there is no Java here",
+      "environment SCHEMA_REGISTRY_HEAP_OPTS: 'heap.opts' has no effect: the registry does not run on Java",
     ])
   })
 })

@@ -32,7 +32,7 @@ function problems(raw: RawConfig): readonly string[] {
 }
 
 describe('parseConfig', () => {
-  it('reads strings as what the fields say, and fills in defaults', () => {
+  it('parses strings by the types of the fields, and sets defaults', () => {
     const raw = {
       topic: ' orders ',
       'batch.size': '7',
@@ -52,13 +52,13 @@ describe('parseConfig', () => {
     })
   })
 
-  it('leaves out keys it does not know, and can name them', () => {
+  it('omits unknown keys, which unknownKeys lists', () => {
     const raw = { topic: 't', 'tasks.max': '1', toString: 'x' }
     expect(Object.keys(parseConfig(spec, raw))).not.toContain('tasks.max')
     expect(unknownKeys(spec, raw)).toEqual(['tasks.max', 'toString'])
   })
 
-  it('tells all that is wrong at once, with key, value and what would be right', () => {
+  it('reports all problems at once, with key, value and expected value', () => {
     expect(problems({ 'batch.size': 'many', ratio: 'x', compact: 'yes', format: 'HEX', plain: '0' })).toEqual([
       'Missing required configuration "topic" which has no default value.',
       'Invalid value many for configuration batch.size: Not a number of type INT',
@@ -76,7 +76,7 @@ describe('parseConfig', () => {
     expect(problems({ topic: '' })).toEqual(['Invalid value  for configuration topic: String must be non-empty'])
   })
 
-  it('never shows a secret', () => {
+  it('does not show the value of a password', () => {
     const strict = z.object({ password: field.password({ doc: 'Secret.' }).min(8, 'at least 8 characters') })
     expect(() => parseConfig(strict, { password: 'hunter2' })).toThrow(
       'Invalid value [hidden] for configuration password: at least 8 characters',
@@ -88,7 +88,7 @@ describe('parseConfig', () => {
 describe('describeConfig', () => {
   const byName = new Map(describeConfig(spec).map((definition) => [definition.name, definition]))
 
-  it('describes each key as forms need it', () => {
+  it('describes each key for forms', () => {
     expect(byName.get('batch.size')).toEqual({
       name: 'batch.size',
       type: 'INT',
@@ -105,7 +105,7 @@ describe('describeConfig', () => {
     })
   })
 
-  it('tells the types, what is required and the defaults as they would be written', () => {
+  it('returns types, required keys, and defaults as text', () => {
     const told = [...byName.values()].map(({ name, type, required, defaultValue }) => [
       name,
       type,
@@ -124,7 +124,7 @@ describe('describeConfig', () => {
     ])
   })
 
-  it('has an order only within a group, and recommends the words of a choice', () => {
+  it('returns an order only within a group, and recommends the values of an enumeration', () => {
     expect(byName.get('topic')).toMatchObject({ group: null, order: -1 })
     expect(byName.get('format')?.recommended).toEqual(['BASE64', 'NUMERIC'])
     expect(byName.get('plain')?.documentation).toBe('In plain zod.')
@@ -132,7 +132,7 @@ describe('describeConfig', () => {
 })
 
 describe('validateConfig', () => {
-  it('gives the value in force and the errors of every key', () => {
+  it('returns the effective value and the errors of each key', () => {
     const values = validateConfig(spec, { 'batch.size': '0', hosts: 'x,y' })
     expect(values.slice(0, 5)).toEqual([
       { name: 'topic', value: null, errors: ['Missing required configuration "topic" which has no default value.'] },

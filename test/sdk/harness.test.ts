@@ -24,21 +24,21 @@ const counter = defineSource({
 })
 
 describe('runSource', () => {
-  it('gives the records asked for and keeps the rest of the batch', async () => {
+  it('returns the requested number of records and keeps the rest of the batch', async () => {
     const run = runSource(counter, { config: { topic: 't' } })
     expect((await run.take(3)).map(({ value }) => value)).toEqual([1, 2, 3])
     expect((await run.take(1)).map(({ value }) => value)).toEqual([4])
     await run.stop()
   })
 
-  it('starts where the stored offsets say', async () => {
+  it('starts at the stored offsets', async () => {
     const offsets = [{ partition: { counter: 'main' }, offset: { count: 40 } }]
     const run = runSource(counter, { config: { topic: 't' }, offsets })
     expect((await run.take(1))[0]).toMatchObject({ value: 41, sourceOffset: { count: 41 } })
     await run.stop()
   })
 
-  it('refuses a wrong configuration and tells when the source is at its end', async () => {
+  it('throws for an invalid configuration and when the source has ended', async () => {
     expect(() => runSource(counter, { config: { topic: 't', 'batch.size': '0' } })).toThrow('must be at least 1')
     const short = { ...counter, poll: async function* () {} }
     await expect(runSource(short, { config: { topic: 't' } }).take(1)).rejects.toThrow('the source ended')
@@ -62,7 +62,7 @@ const collector = defineSink({
 })
 
 describe('runSink', () => {
-  it('numbers offsets, hands over records and shows what was rejected', async () => {
+  it('assigns offsets, puts records and returns the rejected ones', async () => {
     const run = await runSink(collector, { config: {} })
     await run.put([
       { topic: 'a', value: 1 },
@@ -85,14 +85,14 @@ describe('runSink', () => {
 })
 
 describe('referencePage', () => {
-  it('tells names, keys and defaults', () => {
+  it('contains names, keys and defaults', () => {
     expect(referencePage(counter)).toBe(
       `${[
         '# Counter',
         'Counts.',
-        'A source connector. Names: `Counter`.',
+        'Type: source connector. Class names: `Counter`.',
         '## Configuration',
-        '| key | type | default | importance | meaning |\n| --- | --- | --- | --- | --- |\n' +
+        '| Key | Type | Default | Importance | Description |\n| --- | --- | --- | --- | --- |\n' +
           '| `topic` | string | required | high | Where to. |\n' +
           '| `batch.size` | int | `2` | medium | How many at once. |',
       ].join('\n\n')}\n`,

@@ -24,7 +24,7 @@ import {
 const anyBigint = fc.bigInt({ min: -(2n ** 200n), max: 2n ** 200n })
 
 describe('decimals', () => {
-  it('come back from their text', () => {
+  it('are parsed back from their text', () => {
     fc.assert(
       fc.property(anyBigint, fc.integer({ min: 0, max: 60 }), (unscaled, scale) => {
         expect(decimalFromText(decimalToText({ unscaled, scale }))).toEqual({ unscaled, scale })
@@ -32,7 +32,7 @@ describe('decimals', () => {
     )
   })
 
-  it('read exponents and missing parts', () => {
+  it('are parsed with exponents and missing parts', () => {
     expect(decimalFromText('-1.50e2')).toEqual({ unscaled: -150n, scale: 0 })
     expect(decimalFromText('.5')).toEqual({ unscaled: 5n, scale: 1 })
     expect(decimalFromText('7', 3)).toEqual({ unscaled: 7000n, scale: 3 })
@@ -40,14 +40,14 @@ describe('decimals', () => {
       expect(() => decimalFromText(text)).toThrow('not a decimal number')
   })
 
-  it('refuse a scale that would lose digits', () => {
+  it('are rejected at a scale that would lose digits', () => {
     expect(rescale({ unscaled: 1200n, scale: 3 }, 1)).toEqual({ unscaled: 12n, scale: 1 })
-    expect(() => rescale({ unscaled: 1234n, scale: 3 }, 1)).toThrow('1.234 has more than 1 digits after the point')
+    expect(() => rescale({ unscaled: 1234n, scale: 3 }, 1)).toThrow('1.234 has more than 1 fractional digits')
   })
 })
 
 describe('big integers', () => {
-  it('come back from their bytes, which are as few as can be', () => {
+  it('are parsed back from their bytes, which have minimal length', () => {
     fc.assert(
       fc.property(anyBigint, (value) => {
         const bytes = bigintToBytes(value)
@@ -57,7 +57,7 @@ describe('big integers', () => {
     )
   })
 
-  it('are written as Java writes them', () => {
+  it("are encoded like Java's BigInteger", () => {
     const hex = (value: bigint) => bigintToBytes(value).toString('hex')
     expect([0n, 1n, -1n, 127n, 128n, -128n, -129n, 12345n].map(hex)).toEqual([
       '00',
@@ -71,7 +71,7 @@ describe('big integers', () => {
     ])
   })
 
-  it('become numbers only where these are exact', () => {
+  it('are converted to numbers only if these are exact', () => {
     expect(int64(2n ** 53n - 1n)).toBe(2 ** 53 - 1)
     expect(int64(2n ** 53n)).toBe(2n ** 53n)
   })
@@ -83,7 +83,7 @@ describe('integer types', () => {
     ['int16', -(2n ** 15n), 2n ** 15n - 1n],
     ['int32', -(2n ** 31n), 2n ** 31n - 1n],
     ['int64', -(2n ** 63n), 2n ** 63n - 1n],
-  ] as const)('%s holds %i to %i and nothing beyond', (type, min, max) => {
+  ] as const)('%s accepts %i to %i only', (type, min, max) => {
     expect([min, max, 0, int64(min), int64(max)].filter((value) => !isInteger(type, value))).toEqual([])
     const beyond = [min - 1n, max + 1n, Number(max) + 1, Number(min) * 2, 1.5, Number.NaN, '1', null, undefined]
     expect(beyond.filter((value) => isInteger(type, value))).toEqual([])
@@ -91,11 +91,11 @@ describe('integer types', () => {
 })
 
 describe('unscaledAt', () => {
-  it('gives the digits of a decimal that has the scale of its schema', () => {
+  it('returns the unscaled value of a decimal with the scale of its schema', () => {
     expect(unscaledAt(2, { unscaled: 150n, scale: 2 })).toBe(150n)
   })
 
-  it("refuses another scale in the words of Java's Decimal.fromLogical", () => {
+  it("rejects another scale with the message of Java's Decimal.fromLogical", () => {
     expect(() => unscaledAt(2, { unscaled: 15n, scale: 1 })).toThrow(
       'Decimal value has mismatching scale for given Decimal schema. Schema has scale 2, value has scale 1.',
     )
@@ -103,7 +103,7 @@ describe('unscaledAt', () => {
 })
 
 describe('checkValue', () => {
-  it('refuses a decimal whose scale is not that of its schema', () => {
+  it('rejects a decimal with a scale other than that of its schema', () => {
     expect(() => checkValue(decimal(2), { unscaled: 15n, scale: 1 })).toThrow('got the decimal 1.5')
     checkValue(decimal(2), { unscaled: 150n, scale: 2 })
   })
@@ -124,7 +124,7 @@ describe('checkValue', () => {
     ]),
   }
 
-  it('takes what fits', () => {
+  it('accepts valid values', () => {
     checkValue(order, good)
   })
 
@@ -137,9 +137,9 @@ describe('checkValue', () => {
     [{ ...good, tags: { a: 1 } }, '$.tags: expected map, got a Object'],
     [
       { id: 1 },
-      "$.at: null where the schema (int64 org.apache.kafka.connect.data.Timestamp) has neither 'optional' nor a default",
+      '$.at: expected int64 org.apache.kafka.connect.data.Timestamp, got null: the schema is not optional and has no default',
     ],
-  ])('says where a value does not fit: %#', (value, message) => {
+  ])('reports the path of an invalid value: case %#', (value, message) => {
     expect(() => checkValue(order, value)).toThrow(message)
   })
 })

@@ -7,18 +7,18 @@ import { temporaryDirectory } from '../support/temporary-directory.ts'
 
 const root = join(import.meta.dirname, '../..')
 
-it('the examples of docs/serde.md work as they stand there', async () => {
+it('the examples in docs/serde.md print the expected output', async () => {
   const registry = await startTestRegistry()
   onTestFinished(() => registry.stop())
   const examples = [...readFileSync(join(root, 'docs/serde.md'), 'utf8').matchAll(/```ts\n([\s\S]*?)```/g)]
-  const whole = examples.map(([, example = '']) => example).filter((example) => !example.startsWith('import type'))
+  const complete = examples.map(([, example = '']) => example).filter((example) => !example.startsWith('import type'))
   const printed = vi.spyOn(console, 'log').mockImplementation(() => {})
-  for (const [at, example] of whole.entries()) {
-    const here = example
+  for (const [at, example] of complete.entries()) {
+    const source = example
       .replace("'weir/serde'", `'${pathToFileURL(join(root, 'src/serde/serde.ts')).href}'`)
       .replace('http://127.0.0.1:8081', registry.url)
     const file = join(temporaryDirectory(), `example-${at}.ts`)
-    writeFileSync(file, here)
+    writeFileSync(file, source)
     await import(/* @vite-ignore */ pathToFileURL(file).href)
   }
   expect(printed.mock.calls).toEqual([

@@ -64,17 +64,17 @@ describe('values', () => {
     { id: 1, note: null, tags: {} },
     { id: 2 ** 52, note: 'ok', tags: { a: 1 } },
     { id: -9_007_199_254_740_993n, note: null, tags: {} },
-  ])('of Avro come back, longs exactly and unions plain: %o', async (value) => {
+  ])('of Avro are restored, with exact longs and plain unions: %o', async (value) => {
     expect(await through('avro', { schema: ORDER }, value)).toEqual(value)
   })
 
-  it('of Avro name their branch where a union leaves it open', async () => {
+  it('of an ambiguous Avro union name their branch', async () => {
     const schema = avro(['int', 'double'])
     expect(await through('open', { schema }, { double: 1 })).toEqual({ double: 1 })
     await expect(through('open', { schema }, 'x')).rejects.toMatchObject({ code: 'invalid_data' })
   })
 
-  it('of JSON come back, and are checked by their schema', async () => {
+  it('of JSON are restored and validated against the schema', async () => {
     expect(await through('json', { schema: ORDER_JSON }, { id: 7 })).toEqual({ id: 7 })
     await expect(through('json', { schema: ORDER_JSON }, { id: 'x' })).rejects.toMatchObject({
       code: 'invalid_data',
@@ -85,7 +85,7 @@ describe('values', () => {
     await expect(deserializer({ validate: true }).deserialize(bytes)).rejects.toMatchObject({ code: 'invalid_data' })
   })
 
-  it('of Protobuf come back with all that a message can hold', async () => {
+  it('of Protobuf are restored with every kind of field', async () => {
     const value = {
       id: 9_007_199_254_740_993n,
       payment: { case: 'cash', value: true },
@@ -105,7 +105,7 @@ describe('values', () => {
     }
   })
 
-  it('that delete stay null', async () => {
+  it('that are null (tombstones) stay null', async () => {
     expect(await serializer({ schema: ORDER }).serialize('t', null)).toBeNull()
     expect(await deserializer().deserialize(null)).toBeNull()
   })
@@ -114,7 +114,7 @@ describe('values', () => {
 describe('the wire format', () => {
   const guidHead = (guid: string) => Buffer.from(`01${guid.replaceAll('-', '')}`, 'hex')
 
-  it('is a zero byte, the id and the data', async () => {
+  it('is a zero byte, the ID and the data', async () => {
     const bytes = await serializer({ schema: avro({ type: 'string' }) }).serialize('frames', 'ok')
     const { id } = await client.latest('frames-value')
     expect(bytes?.toString('hex')).toBe(`00${id.toString(16).padStart(8, '0')}046f6b`)
@@ -125,7 +125,7 @@ describe('the wire format', () => {
     ['shop.Refund', '0202', [1]],
     ['shop.Order.Line', '040000', [0, 0]],
     ['shop.Order.Line.Part', '06000000', [0, 0, 0]],
-  ])('names the message of a Protobuf file by zigzag indexes: %s', async (message, indexes) => {
+  ])('identifies the Protobuf message by zigzag indexes: %s', async (message, indexes) => {
     const bytes = await serializer({ schema: SHOP, message }).serialize('indexes', {})
     expect(bytes?.toString('hex', 5)).toBe(indexes)
     expect(await deserializer().deserialize(bytes)).toMatchObject({ $typeName: message })
@@ -139,24 +139,24 @@ describe('the wire format', () => {
       (guid: string, data: Buffer) =>
         [data, { other: 'x', __value_schema_id: ['x', guidHead(guid).toString('latin1')] }] as const,
     ],
-  ])('may have a guid instead of the id: %s', async (_, record) => {
+  ])('can have a GUID instead of the ID, %s', async (_, record) => {
     const { guid = '' } = await client.register('guids-value', { schema: '"string"' })
     const [bytes, headers] = record(guid, Buffer.from('046f6b', 'hex'))
     expect(await deserializer().deserialize(bytes, headers)).toBe('ok')
   })
 
-  it('has the indexes of a Protobuf message behind the guid', async () => {
+  it('has the indexes of a Protobuf message after the GUID', async () => {
     const framed = await serializer({ schema: SHOP, message: 'shop.Refund' }).serialize('guid', { reason: 'late' })
     const { guid = '' } = await client.byId(framed?.readInt32BE(1) ?? 0)
     const [indexes, data] = [framed?.subarray(5, 7) ?? '', framed?.subarray(7) ?? Buffer.of()]
     const headers = { __key_schema_id: Buffer.concat([guidHead(guid), Buffer.from(indexes)]) }
     const value = { $typeName: 'shop.Refund', reason: 'late' }
     expect(await deserializer({ isKey: true }).deserialize(data, headers)).toMatchObject(value)
-    // The header of a key says nothing of a value.
+    // The header of a key does not apply to a value.
     await expect(deserializer().deserialize(data, headers)).rejects.toMatchObject({ code: 'not_framed' })
   })
 
-  it('tells a guid that nobody knows', async () => {
+  it('reports an unknown GUID', async () => {
     const bytes = guidHead('00000000-0000-0000-0000-000000000000')
     await expect(deserializer().deserialize(bytes)).rejects.toMatchObject({
       code: 'refused',
@@ -164,7 +164,7 @@ describe('the wire format', () => {
     })
   })
 
-  it('reads indexes beyond one byte', async () => {
+  it('supports indexes of more than one byte', async () => {
     const names = Array.from({ length: 80 }, (_, at) => `message M${at} { int32 f = 1; }`)
     const schema: SchemaDefinition = { type: 'PROTOBUF', text: `syntax = "proto3"; ${names.join(' ')}` }
     const bytes = await serializer({ schema, message: 'M79' }).serialize('many', { f: 3 })
@@ -172,7 +172,7 @@ describe('the wire format', () => {
     expect(await deserializer().deserialize(bytes)).toMatchObject({ $typeName: 'M79', f: 3 })
   })
 
-  it('is what another Protobuf library writes', async () => {
+  it('equals the encoding of another Protobuf library', async () => {
     const schema: SchemaDefinition = {
       type: 'PROTOBUF',
       text: 'syntax = "proto3"; message Timestamp { int64 seconds = 1; int32 nanos = 2; }',
@@ -183,18 +183,23 @@ describe('the wire format', () => {
   })
 
   it.each([
-    ['nothing', ''],
-    ['JSON without a head', '7b7d'],
-    ['a head cut short', '000000'],
-  ])('is missed in %s', async (_, hex) => {
+    ['an empty payload', ''],
+    ['JSON without a prefix', '7b7d'],
+    ['a truncated prefix', '000000'],
+  ])('is required: %s is rejected with not_framed', async (_, hex) => {
     await expect(deserializer().deserialize(Buffer.from(hex, 'hex'))).rejects.toMatchObject({ code: 'not_framed' })
   })
 
-  it.each(['ff', '80', '8080808080', 'fe01', '0404'])('is missed in message indexes like %s', async (hex) => {
-    const bytes = await serializer({ schema: SHOP }).serialize('indexes', {})
-    const wrong = Buffer.concat([bytes!.subarray(0, 5), Buffer.from(hex, 'hex')])
-    await expect(deserializer().deserialize(wrong)).rejects.toMatchObject({ code: /not_framed|invalid_data/ })
-  })
+  it.each(['ff', '80', '8080808080', 'fe01', '0404'])(
+    'is required: the message indexes %s are rejected',
+    async (hex) => {
+      const bytes = await serializer({ schema: SHOP }).serialize('indexes', {})
+      const wrong = Buffer.concat([bytes!.subarray(0, 5), Buffer.from(hex, 'hex')])
+      await expect(deserializer().deserialize(wrong)).rejects.toMatchObject({
+        code: expect.stringMatching(/not_framed|invalid_data/),
+      })
+    },
+  )
 })
 
 describe('subjects', () => {
@@ -203,7 +208,7 @@ describe('subjects', () => {
     ['RecordName', 'shop.Order'],
     ['TopicRecordName', 'named-shop.Order'],
     [(topic, record) => `${record}@${topic}`, 'shop.Order@named'],
-  ])('are named by %s', async (subjectName, subject) => {
+  ])('are named by the strategy %s', async (subjectName, subject) => {
     await serializer({ schema: ORDER, ...(subjectName && { subjectName }) }).serialize('named', {
       id: 1,
       note: null,
@@ -212,7 +217,7 @@ describe('subjects', () => {
     expect(await client.subjects()).toContain(subject)
   })
 
-  it('of keys are apart, and those of messages go by the message', async () => {
+  it('of keys differ from those of values, and use the name of the Protobuf message', async () => {
     await serializer({ schema: avro({ type: 'int' }), isKey: true }).serialize('keyed', 1)
     await serializer({ schema: SHOP, message: 'shop.Refund', subjectName: 'RecordName' }).serialize('keyed', {})
     expect(await client.subjects()).toEqual(expect.arrayContaining(['keyed-key', 'shop.Refund']))
@@ -222,37 +227,37 @@ describe('subjects', () => {
 })
 
 describe('schemas', () => {
-  it('are registered once, by those who come together too', async () => {
+  it('are registered once by concurrent calls', async () => {
     const one = serializer({ schema: avro({ type: 'bytes' }) })
     const before = running.written.length
     await Promise.all(Array.from({ length: 20 }, () => one.serialize('once', Buffer.of(1))))
     expect(running.written.length - before).toBe(1)
   })
 
-  it('are not registered by those who only look up', async () => {
+  it('are not registered with the policy look-up', async () => {
     const options = { schema: avro({ type: 'float' }), policy: 'look-up' } as const
     await expect(serializer(options).serialize('closed', 1)).rejects.toMatchObject({ code: 'refused' })
     const { id } = await client.register('closed-value', { schema: '"float"' })
     expect((await serializer(options).serialize('closed', 1))?.readInt32BE(1)).toBe(id)
   })
 
-  it('may be the latest of the subject', async () => {
+  it('can be the latest version of the subject with the policy use-latest', async () => {
     const latest = { type: 'record', name: 'R', fields: [{ name: 'a', type: 'int' }] }
     const { id } = await client.register('latest-value', { schema: JSON.stringify(latest) })
     const bytes = await serializer({ policy: 'use-latest' }).serialize('latest', { a: 1 })
     expect(bytes?.readInt32BE(1)).toBe(id)
-    const fitting = serializer({ policy: 'use-latest', schema: avro(latest) })
-    expect(await fitting.serialize('latest', { a: 1 })).toEqual(bytes)
+    const compatible = serializer({ policy: 'use-latest', schema: avro(latest) })
+    expect(await compatible.serialize('latest', { a: 1 })).toEqual(bytes)
     for (const schema of [avro({ type: 'string' }), ORDER_JSON]) {
-      const misfit = serializer({ policy: 'use-latest', schema })
-      await expect(misfit.serialize('latest', 'x')).rejects.toMatchObject({ code: 'incompatible' })
+      const incompatible = serializer({ policy: 'use-latest', schema })
+      await expect(incompatible.serialize('latest', 'x')).rejects.toMatchObject({ code: 'incompatible' })
     }
-    const lax = serializer({ policy: 'use-latest', schema: avro({ type: 'string' }), strict: false })
-    expect(await lax.serialize('latest', { a: 1 })).toEqual(bytes)
-    expect(() => serializer({})).toThrow('the policy auto-register needs a schema')
+    const lenient = serializer({ policy: 'use-latest', schema: avro({ type: 'string' }), strict: false })
+    expect(await lenient.serialize('latest', { a: 1 })).toEqual(bytes)
+    expect(() => serializer({})).toThrow('the policy auto-register requires a schema')
   })
 
-  const REFERRING: readonly [SchemaDefinition, unknown][] = [
+  const WITH_REFERENCES: readonly [SchemaDefinition, unknown][] = [
     [
       {
         ...avro({ type: 'record', name: 'Outer', fields: [{ name: 'inner', type: 'x.Middle' }] }),
@@ -285,33 +290,33 @@ describe('schemas', () => {
       { inner: { f: 3 } },
     ],
   ]
-  it.each(REFERRING)('bring the schemas that they refer to: %o', async (schema, value) => {
+  it.each(WITH_REFERENCES)('are registered with the schemas that they reference: %o', async (schema, value) => {
     const topic = `referring-${schema.type}`
     expect(await through(topic, { schema }, value)).toMatchObject(value as object)
     const { references } = await client.latest(`${topic}-value`)
     expect(references).toMatchObject([{ name: schema.references?.[0]?.name, version: 1 }])
-    // By version, and without the right to register.
+    // References with a version need no registration.
     const known = { ...schema, references: references! }
     expect(await through(topic, { schema: known, policy: 'look-up' }, value)).toMatchObject(value as object)
     expect(await through(topic, { schema, policy: 'look-up' }, value)).toMatchObject(value as object)
   })
 
-  it('check references too', async () => {
-    const [, [schema]] = REFERRING as readonly [unknown, readonly [SchemaDefinition, unknown]]
+  it('validate values against referenced schemas', async () => {
+    const [, [schema]] = WITH_REFERENCES as readonly [unknown, readonly [SchemaDefinition, unknown]]
     await expect(through('referring-JSON', { schema }, { inner: 'abcd' })).rejects.toMatchObject({
       code: 'invalid_data',
     })
   })
 
-  it('that were deleted softly are read with all that they refer to', async () => {
-    const [[schema, value]] = REFERRING as readonly [readonly [SchemaDefinition, unknown], ...unknown[]]
+  it('that are soft-deleted can be read with their soft-deleted references', async () => {
+    const [[schema, value]] = WITH_REFERENCES as readonly [readonly [SchemaDefinition, unknown], ...unknown[]]
     const bytes = await serializer({ schema }).serialize('gone', value)
     for (const topic of ['gone', `referring-${schema.type}`]) await client.deleteSubject(`${topic}-value`)
     for (const subject of ['x.Middle', 'leaves']) await client.deleteSubject(subject)
     expect(await deserializer().deserialize(bytes)).toMatchObject(value as object)
   })
 
-  it('of a reader give values its shape', async () => {
+  it('of a reader convert values to the reader’s fields', async () => {
     const bytes = await serializer({ schema: ORDER }).serialize('read', { id: 3, note: 'x', tags: {} })
     const fields = [
       { name: 'id', type: 'double' },
@@ -324,12 +329,12 @@ describe('schemas', () => {
     })
   })
 
-  it('of another format are refused where one is expected', async () => {
+  it('of another format than the expected one are rejected', async () => {
     const bytes = await serializer({ schema: ORDER_JSON }).serialize('json', { id: 1 })
     await expect(deserializer({ type: 'AVRO' }).deserialize(bytes)).rejects.toMatchObject({ code: 'wrong_format' })
   })
 
-  it('nobody can read are told apart from a registry nobody reaches', async () => {
+  it('cause different errors if they are invalid, unknown, or the registry is unavailable', async () => {
     await expect(serializer({ schema: { type: 'AVRO', text: 'x' } }).serialize('t', 1)).rejects.toMatchObject({
       code: 'invalid_schema',
     })
@@ -337,11 +342,11 @@ describe('schemas', () => {
       code: 'refused',
       message: 'schema 65535: Schema 65535 not found',
     })
-    const nowhere = createSerializer({ registry: { url: 'http://127.0.0.1:1' }, schema: ORDER })
-    await expect(nowhere.serialize('t', {})).rejects.toMatchObject({ code: 'unavailable' })
+    const unreachable = createSerializer({ registry: { url: 'http://127.0.0.1:1' }, schema: ORDER })
+    await expect(unreachable.serialize('t', {})).rejects.toMatchObject({ code: 'unavailable' })
   })
 
-  it('are forgotten when there are too many, and asked for again', async () => {
+  it('are evicted from the caches and loaded again', async () => {
     const one = serializer({ schema: avro({ type: 'boolean' }), subjectsMax: 2 })
     for (const topic of ['a', 'b', 'c', 'a']) expect(await one.serialize(topic, true)).toHaveLength(6)
     const reader = deserializer({ schemasMax: 1 })

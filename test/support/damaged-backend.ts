@@ -5,11 +5,11 @@ import { batchesOf } from '../../src/broker/record-batch.ts'
 export type Damage = (batch: Buffer, baseOffset: number) => Uint8Array
 
 /** A backend whose batches are damaged in the same way on each read, as by a damaged disk. */
-export function createDamagedBackend(home: BrokerBackend, damage: Damage): BrokerBackend {
+export function createDamagedBackend(backend: BrokerBackend, damage: Damage): BrokerBackend {
   const fetch: BrokerBackend['fetch'] = async (request) =>
-    (await home.fetch(request)).map((one) => damaged(one, damage))
-  return new Proxy(home, {
-    get: (_, name: keyof BrokerBackend) => (name === 'fetch' ? fetch : home[name].bind(home)),
+    (await backend.fetch(request)).map((one) => damaged(one, damage))
+  return new Proxy(backend, {
+    get: (_, name: keyof BrokerBackend) => (name === 'fetch' ? fetch : backend[name].bind(backend)),
   })
 }
 

@@ -14,10 +14,10 @@ export type Fault = 'none' | 'broken before' | 'broken after' | 'not leader' | '
 const HELD_BACK: ReadonlySet<keyof BrokerBackend> = new Set(['joinGroup', 'syncGroup', 'fetch', 'close'])
 
 /** A backend whose calls fail as `next` decides. Calls are executed in order, as on one connection. */
-export function createFaultyBackend(home: BrokerBackend, next: (call: keyof BrokerBackend) => Fault): BrokerBackend {
+export function createFaultyBackend(backend: BrokerBackend, next: (call: keyof BrokerBackend) => Fault): BrokerBackend {
   let turn: Promise<unknown> = Promise.resolve()
   const carryOut = async (name: keyof BrokerBackend, request: unknown): Promise<unknown> => {
-    const call = home[name].bind(home) as (request: unknown) => Promise<unknown>
+    const call = backend[name].bind(backend) as (request: unknown) => Promise<unknown>
     const fault = next(name)
     if (fault === 'broken before') throw broken()
     if (fault === 'not leader') return refusal(name, request)
@@ -25,7 +25,7 @@ export function createFaultyBackend(home: BrokerBackend, next: (call: keyof Brok
     if (fault === 'broken after') throw broken()
     return fault === 'cut short' && name === 'fetch' ? cutShort(answer as readonly FetchedPartition[]) : answer
   }
-  return new Proxy(home, {
+  return new Proxy(backend, {
     get: (_, name: keyof BrokerBackend) => (request: unknown) => {
       if (HELD_BACK.has(name)) return carryOut(name, request)
       const answer = turn.then(() => carryOut(name, request))
@@ -36,7 +36,7 @@ export function createFaultyBackend(home: BrokerBackend, next: (call: keyof Brok
 }
 
 /** A backend that rejects each batch with a record whose value `isRefused`, and reports these records. */
-export function createStrictBackend(home: BrokerBackend, isRefused: (value: string) => boolean): BrokerBackend {
+export function createStrictBackend(backend: BrokerBackend, isRefused: (value: string) => boolean): BrokerBackend {
   const produce: BrokerBackend['produce'] = async (request) => {
     const looked = await Promise.all(
       request.batches.map(async (batch) => {
@@ -48,7 +48,7 @@ export function createStrictBackend(home: BrokerBackend, isRefused: (value: stri
       }),
     )
     const batches = looked.filter(({ rejectedRecords }) => rejectedRecords.length === 0).map(({ batch }) => batch)
-    const stored = batches.length === 0 ? [] : await home.produce({ ...request, batches })
+    const stored = batches.length === 0 ? [] : await backend.produce({ ...request, batches })
     const error = { code: 'invalid_record', message: 'INVALID_RECORD' } as const
     const refusals = looked
       .filter(({ rejectedRecords }) => rejectedRecords.length > 0)
@@ -61,8 +61,8 @@ export function createStrictBackend(home: BrokerBackend, isRefused: (value: stri
       }))
     return [...stored, ...refusals]
   }
-  return new Proxy(home, {
-    get: (_, name: keyof BrokerBackend) => (name === 'produce' ? produce : home[name].bind(home)),
+  return new Proxy(backend, {
+    get: (_, name: keyof BrokerBackend) => (name === 'produce' ? produce : backend[name].bind(backend)),
   })
 }
 

@@ -144,12 +144,12 @@ export const INVALID_MANIFESTS: readonly {
   {
     what: 'a key with a field of its own',
     resource: connector({ config: { 'tasks.max': '2' } }),
-    message: /config must not hold name, connector\.class/,
+    message: /config must not contain name, connector\.class/,
   },
   {
     what: 'a key from two places',
     resource: connector({ config: { a: '1' }, valuesFrom: [secret('a')] }),
-    message: /must not be in both config and valuesFrom/,
+    message: /config and valuesFrom must not contain the same key/,
   },
   {
     what: 'a value from nowhere',
@@ -170,7 +170,7 @@ export const INVALID_MANIFESTS: readonly {
   {
     what: 'a reset with offsets',
     resource: connector({ offsets: { operation: { id: 'a', type: 'Reset', offsets: [] } } }),
-    message: /Reset takes neither/,
+    message: /Reset allows neither/,
   },
   {
     what: 'a subject of nothing',
@@ -213,23 +213,23 @@ export const INVALID_MANIFESTS: readonly {
     message: /a Subject must not reference itself/,
   },
   { what: 'an import twice', resource: subject({ imports: [import1, import1] }), message: /spec\.imports\[1\]/ },
-  { what: 'force without IMPORT', resource: mode({ force: true }), message: /force is for mode IMPORT only/ },
+  { what: 'force without IMPORT', resource: mode({ force: true }), message: /force is allowed with mode IMPORT only/ },
   {
     what: 'a window of the usual mode',
     resource: mode({ mode: 'READWRITE', window: { duration: '1h' } }),
-    message: /window is for modes other than READWRITE/,
+    message: /window is not allowed with mode READWRITE/,
   },
   { what: 'a window without an end', resource: mode({ window: {} }), message: /exactly one of duration and until/ },
   { what: 'an end that is no time', resource: mode({ window: { until: 'tomorrow' } }), message: /spec\.window\.until/ },
   {
     what: 'a scope of the wrong type',
     resource: mode({ scope: { type: 'Context', subject: 's' } }),
-    message: /scope\.context goes with type Context/,
+    message: /scope\.context is required with type Context/,
   },
   {
     what: "a subject's level",
     resource: mode({ scope: { type: 'Subject', subject: 's' }, compatibility: 'NONE' }),
-    message: /compatibility of one subject belongs to its Subject/,
+    message: /compatibility is not allowed with scope type Subject/,
   },
 ]
 

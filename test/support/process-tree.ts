@@ -11,6 +11,11 @@ export function taskProcessesOf(pid: number): readonly number[] {
   return descendantsOf(pid).filter((one) => read(`/proc/${one}/cmdline`).startsWith('weir tasks-'))
 }
 
+/** The process of `weir` that a shell or npm with this process id has started. */
+export function weirProcessOf(pid: number): number | undefined {
+  return [pid, ...descendantsOf(pid)].find((one) => read(`/proc/${one}/cmdline`).includes('src/cli/weir.ts\0'))
+}
+
 /** Resident memory of a process and all its descendants, in MB. */
 export function residentMbOf(pid: number): number {
   const processes = [pid, ...descendantsOf(pid)]

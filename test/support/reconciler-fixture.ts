@@ -1,12 +1,12 @@
-import { createConnectorReconciler } from '../../src/operator/connector/connector-reconciler.ts'
-import { createRegistryModeReconciler } from '../../src/operator/registry-mode/registry-mode-reconciler.ts'
+import { ConnectorReconciler } from '../../src/operator/connector/connector-reconciler.ts'
+import { RegistryModeReconciler } from '../../src/operator/registry-mode/registry-mode-reconciler.ts'
 import {
   type RegistryRuntimeConfig,
   RUNTIME_DEFAULTS,
   type Runtimes,
   type WorkerRuntimeConfig,
 } from '../../src/operator/runtimes.ts'
-import { createSubjectReconciler } from '../../src/operator/subject/subject-reconciler.ts'
+import { SubjectReconciler } from '../../src/operator/subject/subject-reconciler.ts'
 import { FakeClock } from './fake-clock.ts'
 import { FakeCluster } from './fake-cluster.ts'
 import { FakeRegistry } from './fake-registry.ts'
@@ -55,9 +55,9 @@ export function createReconcilerFixture(existing: { readonly worker?: FakeWorker
       } satisfies Runtimes,
     }
     return {
-      Connector: reconcileLoopIn(own.cluster, clock, createConnectorReconciler(own)),
-      Subject: reconcileLoopIn(own.cluster, clock, createSubjectReconciler(own)),
-      RegistryMode: reconcileLoopIn(own.cluster, clock, createRegistryModeReconciler(own)),
+      Connector: reconcileLoopIn(own.cluster, clock, new ConnectorReconciler(own)),
+      Subject: reconcileLoopIn(own.cluster, clock, new SubjectReconciler(own)),
+      RegistryMode: reconcileLoopIn(own.cluster, clock, new RegistryModeReconciler(own)),
     }
   }
   return {

@@ -4,22 +4,26 @@ import type { SettingsSpec } from '../../src/config/settings.ts'
 /** Generates the reference page of a program's settings from their definitions. */
 export function settingsPage(title: string, intro: string, spec: SettingsSpec<z.ZodObject>): string {
   const rows = Object.entries(spec.shape.shape).map(([key, type]) => settingRow(key, type as z.ZodType))
+  const aliases = Object.entries(spec.aliases).map(([alias, name]) => `\`${alias}\`: another name of \`${name}\``)
   return [
     `# ${title}\n\n${intro}\n`,
     '| Setting | Takes | Default | Meaning |\n| --- | --- | --- | --- |',
     `${rows.join('\n')}\n`,
-    '## Other names\n',
-    ...Object.entries(spec.aliases).map(([alias, name]) => `- \`${alias}\` is \`${name}\``),
-    '\n## Without effect\n\nTaken, warned of, and nothing else:\n',
+    ...listOf('Other names', aliases),
+    '## Settings without effect\n\nThese settings are accepted with a warning, and have no effect:\n',
     ...Object.entries(spec.withoutEffect ?? {}).map(([key, reason]) => `- \`${key}\`: ${reason}`),
     '',
   ].join('\n')
 }
 
+function listOf(title: string, items: readonly string[]): readonly string[] {
+  return items.length === 0 ? [] : [`## ${title}\n`, ...items.map((item) => `- ${item}`), '']
+}
+
 function settingRow(key: string, type: z.ZodType): string {
   const initial = defaultOf(type)
   const cells = [`\`${key}\``, takesOf(type), initial === '' ? '' : `\`${initial}\``, type.description ?? '']
-  if (type.description === undefined) throw new Error(`${key} says nothing of itself`)
+  if (type.description === undefined) throw new Error(`${key} has no description`)
   return `| ${cells.join(' | ')} |`
 }
 

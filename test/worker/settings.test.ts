@@ -1,43 +1,43 @@
 import { join } from 'node:path'
 import { describe, expect, it, vi } from 'vitest'
 import { z } from 'zod'
-import { WORKER_SETTING_MEANINGS } from '../../src/worker/setting-meanings.ts'
+import { WORKER_SETTING_DESCRIPTIONS } from '../../src/worker/setting-descriptions.ts'
 import { workerEnvironmentSettings, workerSettings, workerSettingsSpec } from '../../src/worker/settings.ts'
 import { resolveSettings } from '../../src/worker/startup/resolve-settings.ts'
 import { settingsPage } from '../support/settings-page.ts'
 
-// `npx vitest run test/worker/settings.test.ts -u` writes the page anew.
+// `npx vitest run test/worker/settings.test.ts -u` regenerates the page.
 const PAGE = join(import.meta.dirname, '../../docs/config/worker.md')
-const INTRO = `\`weir worker --config FILE --set KEY=VALUE\`; in the environment \`CONNECT_\` and the key in upper case with \`_\` for each dot.
-What comes later wins: file, environment, \`--set\`. A setting nobody knows is warned of; a wrong value ends the start with
-one sentence that says where it stands and what would be right. Values may hold placeholders of \`config.providers\`, which
-are set as in Kafka Connect: \`config.providers=file\`, \`config.providers.file.class=…\`, \`config.providers.file.param.KEY=…\`.
-Settings of Kafka's clients (\`security.protocol\`, \`sasl.*\`, \`ssl.*\`) have Java's names, and \`config.storage.*\`,
-\`offset.storage.*\` and \`status.storage.*\` that are not named here go to the topics when they are made.`
+const INTRO = `\`weir worker --config FILE --set KEY=VALUE\`. In the environment, a setting is \`CONNECT_\` and the key in upper case with \`_\` for each dot.
+Precedence, from low to high: file, environment, \`--set\`. An unknown setting is logged as a warning. An invalid value ends the
+program with a message that names its source and the expected value. Values may contain placeholders of \`config.providers\`, which
+are configured as in Kafka Connect: \`config.providers=file\`, \`config.providers.file.class=…\`, \`config.providers.file.param.KEY=…\`.
+Settings of Kafka's clients (\`security.protocol\`, \`sasl.*\`, \`ssl.*\`) have Java's names. Keys of \`config.storage.*\`,
+\`offset.storage.*\` and \`status.storage.*\` that are not listed here are settings of the topics when they are created.`
 
 const read = (pairs: Readonly<Record<string, string>>) =>
   Object.entries(pairs).map(([key, value]) => ({ key, value, source: 'f' }))
 
 describe('the settings of a worker', () => {
-  it('stand on their page as they are defined', async () => {
+  it('are documented in docs/config/worker.md', async () => {
     const described = Object.entries(workerSettingsSpec.shape.shape).map(([key, type]) => {
       return [
         key,
-        (type as z.ZodType).describe(WORKER_SETTING_MEANINGS[key as keyof typeof WORKER_SETTING_MEANINGS]),
+        (type as z.ZodType).describe(WORKER_SETTING_DESCRIPTIONS[key as keyof typeof WORKER_SETTING_DESCRIPTIONS]),
       ] as const
     })
     const spec = { ...workerSettingsSpec, shape: z.object(Object.fromEntries(described)) }
     await expect(settingsPage('Settings of the connector worker', INTRO, spec)).toMatchFileSnapshot(PAGE)
   })
 
-  it('warn of what changes nothing, and why', () => {
+  it('log a warning with the reason for a setting of Kafka Connect that has no effect', () => {
     expect(workerSettings(read({ 'worker.unsync.backoff.ms': '1', 'log4j.root.loglevel': 'INFO' })).warnings).toEqual([
-      "f: 'worker.unsync.backoff.ms' has no effect: a worker that lags behind stays in its group",
-      "f: 'log4j.root.loglevel' has no effect: the log is JSON on standard error; PUT /admin/loggers/NAME sets its level",
+      "f: 'worker.unsync.backoff.ms' has no effect: a worker that lags behind the config topic stays in its group",
+      "f: 'log4j.root.loglevel' has no effect: logs are JSON on standard error; PUT /admin/loggers/NAME sets their level",
     ])
   })
 
-  it('stand in the environment as the images have them; addresses of a Service are none', () => {
+  it('are read from CONNECT_… variables, except those that Kubernetes sets for a Service', () => {
     const environment = {
       CONNECT_GROUP_ID: 'c1',
       CONNECT_KEY_CONVERTER_SCHEMAS_ENABLE: 'false',
@@ -50,7 +50,7 @@ describe('the settings of a worker', () => {
     expect([values['group.id'], rest, warnings]).toEqual(['c1', { 'key.converter.schemas.enable': 'false' }, []])
   })
 
-  it('may hold placeholders, and tell what must not be told', async () => {
+  it('have their placeholders resolved, and the values are listed as secrets', async () => {
     vi.stubEnv('WEIR_TEST_PASSWORD', 'hunter22')
     const settings = await resolveSettings(
       read({

@@ -7,7 +7,7 @@ import { Worker, type WorkerServices } from '../../src/worker/worker.ts'
 import { localPluginHost } from '../support/plugin-host.ts'
 import { createTestWorkRunner, SOURCE } from '../support/work-runner.ts'
 
-it('makes the changes of one connector one after the other, however long the log takes', async () => {
+it('applies changes of one connector one after the other, however long a write takes', async () => {
   const { worker } = slowWorker()
   const made = await Promise.allSettled([worker.create('c', SOURCE, 'plain'), worker.create('c', SOURCE, 'plain')])
   expect(made.map(({ status }) => status)).toEqual(['fulfilled', 'rejected'])
@@ -15,7 +15,7 @@ it('makes the changes of one connector one after the other, however long the log
   expect(worker.config('c', 'plain')).toMatchObject({ a: '1', b: '1' })
 })
 
-it('and those of others meanwhile', async () => {
+it('applies changes of other connectors concurrently', async () => {
   const { worker, begun } = slowWorker()
   await Promise.all([worker.create('c', SOURCE, 'plain'), worker.create('d', { ...SOURCE, name: 'd' }, 'plain')])
   expect(begun).toEqual(['c begins', 'd begins', 'c ends', 'd ends'])

@@ -4,10 +4,10 @@
 {{- if eq .runtimes "Embedded" -}}
 {{- if not (or .kafka.bootstrapServers .kafka.embedded.enabled) -}}{{- fail "where is Kafka? kafka.bootstrapServers=HOST:PORT,… names a cluster, kafka.embedded.enabled=true tries without one" -}}{{- end -}}
 {{- if not (and .registry.enabled .worker.enabled) -}}{{- fail "embedded runtimes are both there: registry.enabled=false and worker.enabled=false need runtimes=Separate" -}}{{- end -}}
-{{- if or .registry.tls.secretName .registry.users.secretName .worker.tls.secretName .worker.users.secretName -}}{{- fail "embedded runtimes have no TLS and no log-in: registry.tls, registry.users, worker.tls and worker.users need runtimes=Separate" -}}{{- end -}}
+{{- if or .registry.tls.secretName .registry.users.secretName .worker.tls.secretName .worker.users.secretName -}}{{- fail "embedded runtimes have no TLS and no login: registry.tls, registry.users, worker.tls and worker.users need runtimes=Separate" -}}{{- end -}}
 {{- range $runtime := list "registry" "worker" -}}
 {{- $values := index $.Values $runtime -}}
-{{- if or $values.oidc.issuer $values.permissions.configMapName $values.audit.enabled -}}{{- fail (printf "embedded runtimes have no log-in: %s.oidc, %s.permissions and %s.audit need runtimes=Separate" $runtime $runtime $runtime) -}}{{- end -}}
+{{- if or $values.oidc.issuer $values.permissions.configMapName $values.audit.enabled -}}{{- fail (printf "embedded runtimes have no login: %s.oidc, %s.permissions and %s.audit need runtimes=Separate" $runtime $runtime $runtime) -}}{{- end -}}
 {{- end -}}
 {{- else -}}
 {{- if .kafka.embedded.enabled -}}{{- fail "an embedded broker has embedded runtimes: kafka.embedded.enabled=true needs runtimes=Embedded" -}}{{- end -}}

@@ -6,9 +6,9 @@ import type { PartitionOffset, TopicPartition } from '../broker.ts'
 import type { DataFsync } from '../broker-address.ts'
 import { BrokerError } from '../error.ts'
 import { parseHeader } from './batch-header.ts'
+import { BatchStore } from './batch-store.ts'
 import { Fetcher } from './fetcher.ts'
 import { GroupCoordinator } from './group-coordinator.ts'
-import { Log } from './log.ts'
 import { LogCleaner } from './log-cleaner.ts'
 import { Storage, type WriteTransaction } from './storage.ts'
 import { TopicCatalog } from './topic-catalog.ts'
@@ -61,7 +61,7 @@ class EmbeddedBackend implements BrokerBackend {
   readonly #logger: Logger
   readonly #clock: Clock
   readonly #catalog: TopicCatalog
-  readonly #log: Log
+  readonly #batches: BatchStore
   readonly #groups: GroupCoordinator
   readonly #fetcher: Fetcher
   readonly #closing = new AbortController()
@@ -74,9 +74,9 @@ class EmbeddedBackend implements BrokerBackend {
     this.#logger = logger
     this.#clock = clock
     this.#catalog = catalog
-    this.#log = new Log(storage)
+    this.#batches = new BatchStore(storage)
     this.#groups = new GroupCoordinator({ storage, logger, nowMs: () => clock.monotonicMs() })
-    this.#fetcher = new Fetcher({ catalog: this.#catalog, log: this.#log, clock })
+    this.#fetcher = new Fetcher({ catalog: this.#catalog, log: this.#batches, clock })
     const cleaner = new LogCleaner({ storage, catalog: this.#catalog, clock, logger })
     const { signal } = this.#closing
     this.#working = Promise.all([
@@ -92,8 +92,8 @@ class EmbeddedBackend implements BrokerBackend {
 
   async metadata({ topics }: BackendRequest<'metadata'>): Promise<readonly TopicMetadata[]> {
     this.#checkOpen()
-    const wanted = topics === undefined ? this.#catalog.topics() : topics.map((name) => this.#catalog.find(name))
-    return wanted
+    const requested = topics === undefined ? this.#catalog.topics() : topics.map((name) => this.#catalog.find(name))
+    return requested
       .filter((topic) => topic !== undefined)
       .map(({ name, partitions }) => ({
         topic: name,
@@ -140,7 +140,7 @@ class EmbeddedBackend implements BrokerBackend {
         const endOffset = request.isolation === 'read_committed' ? partition.stableOffset : partition.endOffset
         if (request.at === 'earliest') return { topic, partition: number, offset: partition.startOffset }
         if (request.at === 'latest') return { topic, partition: number, offset: endOffset }
-        return { topic, partition: number, offset: await this.#log.offsetAt(partition, request.at, endOffset) }
+        return { topic, partition: number, offset: await this.#batches.offsetAt(partition, request.at, endOffset) }
       }),
     )
   }
@@ -167,7 +167,7 @@ class EmbeddedBackend implements BrokerBackend {
 
   async hasTransactionalId({ transactionalId }: BackendRequest<'hasTransactionalId'>): Promise<boolean> {
     this.#checkOpen()
-    return this.#transactions.knows(transactionalId)
+    return this.#transactions.hasTransactionalId(transactionalId)
   }
 
   addPartitionsToTransaction(request: BackendRequest<'addPartitionsToTransaction'>): Promise<void> {
@@ -256,17 +256,18 @@ class EmbeddedBackend implements BrokerBackend {
     transactionalId: string | undefined,
     at: { readonly nowMs: number; readonly change: WriteTransaction },
   ): ProduceResult {
-    const place = { topic: batch.topic, partition: batch.partition }
+    const topicPartition = { topic: batch.topic, partition: batch.partition }
     try {
       const partition = this.#catalog.partition(batch)
       const { bytes } = batch
       const append = { topic: this.#catalog.topic(batch.topic), partition, bytes, nowMs: at.nowMs }
-      if (transactionalId === undefined) return { ...place, baseOffset: this.#log.append(append, at.change) }
+      if (transactionalId === undefined)
+        return { ...topicPartition, baseOffset: this.#batches.append(append, at.change) }
       const { producerId, producerEpoch: epoch } = parseHeader(bytes)
       this.#transactions.checkAppend(transactionalId, { producerId, epoch }, partition)
-      return { ...place, baseOffset: this.#log.append({ ...append, transactionalId }, at.change) }
+      return { ...topicPartition, baseOffset: this.#batches.append({ ...append, transactionalId }, at.change) }
     } catch (error) {
-      return { ...place, baseOffset: -1, error: toPartitionError(error) }
+      return { ...topicPartition, baseOffset: -1, error: toPartitionError(error) }
     }
   }
 
@@ -343,7 +344,7 @@ function readClusterId(storage: Storage): string | undefined {
 }
 
 function makeClusterId(storage: Storage): string {
-  const fresh = Buffer.from(randomUUID().replaceAll('-', ''), 'hex').toString('base64url')
-  storage.prepare("insert into settings (name, value) values ('cluster_id', ?)").run(fresh)
-  return fresh
+  const generated = Buffer.from(randomUUID().replaceAll('-', ''), 'hex').toString('base64url')
+  storage.prepare("insert into settings (name, value) values ('cluster_id', ?)").run(generated)
+  return generated
 }

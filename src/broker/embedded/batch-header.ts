@@ -39,7 +39,10 @@ export function parseHeader(bytes: Uint8Array): BatchHeader {
     throw new BrokerError('corrupt_batch', 'not a record batch of format v2')
   }
   if (view.getInt32(LENGTH_AT) + PREFIX_BYTES !== bytes.length) {
-    throw new BrokerError('corrupt_batch', `record batch of ${bytes.length} bytes says another length`)
+    throw new BrokerError(
+      'corrupt_batch',
+      `the length in the header of a record batch of ${bytes.length} bytes does not match`,
+    )
   }
   return {
     lastOffsetDelta: view.getInt32(LAST_OFFSET_DELTA_AT),

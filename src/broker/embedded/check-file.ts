@@ -70,14 +70,14 @@ export class CheckFile {
   /** Creates or replaces the file atomically. */
   static create(path: string, header: CheckHeader, sums: Uint32Array): CheckFile {
     const temporary = `${path}.new`
-    const made = new CheckFile(openSync(temporary, 'w+'))
-    made.reserve(sums.length)
-    made.writeHeader(header)
-    writeSync(made.#file, Buffer.from(sums.buffer, sums.byteOffset, sums.byteLength), 0, sums.byteLength, SUMS_AT)
-    made.sync()
+    const checkFile = new CheckFile(openSync(temporary, 'w+'))
+    checkFile.reserve(sums.length)
+    checkFile.writeHeader(header)
+    writeSync(checkFile.#file, Buffer.from(sums.buffer, sums.byteOffset, sums.byteLength), 0, sums.byteLength, SUMS_AT)
+    checkFile.sync()
     renameSync(temporary, path)
     syncDirectory(dirname(path))
-    return made
+    return checkFile
   }
 
   /** Undefined if the header is damaged. */

@@ -72,7 +72,7 @@ export class CheckedDatabase {
   }
 
   /** Whether the log has reached `CHECKPOINT_BYTES`, or its end is uncertain. */
-  get wantsCheckpoint(): boolean {
+  get isCheckpointDue(): boolean {
     return this.#header.walBytes >= CHECKPOINT_BYTES || (!this.#isWalExact && this.#header.walBytes > 0)
   }
 
@@ -106,7 +106,7 @@ export class CheckedDatabase {
   }
 
   /** Called after a failed commit, which may have left frames after the end of the log. */
-  doubtWal(): void {
+  markWalUncertain(): void {
     this.#isWalExact = false
   }
 
@@ -153,7 +153,7 @@ export class CheckedDatabase {
   close(): void {
     try {
       this.checkpoint()
-      if (this.#header.walBytes > 0) throw new Error('the write-ahead log can not be moved')
+      if (this.#header.walBytes > 0) throw new Error('the write-ahead log cannot be moved into the database')
       this.#note({ ...this.#header, state: 'clean', walBytes: 0 })
     } catch (error) {
       leaveOpen(this)

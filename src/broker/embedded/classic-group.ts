@@ -122,7 +122,10 @@ export class ClassicGroup {
   checkCommit(member: MemberGeneration | undefined): void {
     if (member === undefined) {
       if (this.isEmpty) return
-      throw new BrokerError('group_not_empty', `group '${this.id}' has members: only they may commit its offsets`)
+      throw new BrokerError(
+        'group_not_empty',
+        `group '${this.id}' has active members: only they may commit its offsets`,
+      )
     }
     this.#checkMember(member)
     if (this.#state === 'completing') throw rebalancing(this.id)
@@ -174,10 +177,10 @@ export class ClassicGroup {
       (others.length === 0 ||
         (request.protocolType === this.#protocolType && commonProtocols([request, ...others]).length > 0))
     if (agrees && request.protocolType !== '') return
-    const asked = `${request.protocolType} (${request.protocols.map(({ name }) => name).join(', ')})`
+    const requested = `${request.protocolType} (${request.protocols.map(({ name }) => name).join(', ')})`
     throw new BrokerError(
       'inconsistent_group',
-      `group '${this.id}' speaks ${this.#protocolType} and shares no protocol with ${asked}`,
+      `group '${this.id}' has the protocol type ${this.#protocolType} and no protocol in common with ${requested}`,
     )
   }
 
@@ -220,14 +223,14 @@ export class ClassicGroup {
     holder.syncing?.reject(error)
     this.#members.delete(holder.id)
     const member = this.#admit(request)
-    const answer = this.#joinResult(member)
+    const result = this.#joinResult(member)
     if (this.#leaderId === holder.id) this.#leaderId = member.id
     if (this.#state !== 'stable' || !sameProtocols(holder.protocols, request.protocols))
       return this.#joinRebalance(member, request, nowMs)
     member.assignment = holder.assignment
     member.deadlineMs = nowMs + member.sessionTimeoutMs
     this.#members.set(member.id, member)
-    return Promise.resolve(answer)
+    return Promise.resolve(result)
   }
 
   #prepare(nowMs: number): void {
@@ -242,8 +245,8 @@ export class ClassicGroup {
   }
 
   #completeJoinIfAllJoined(nowMs: number): void {
-    const everybody = [...this.#members.values()].every((member) => member.joining !== undefined)
-    if (this.#state === 'preparing' && everybody) this.#completeJoin(nowMs)
+    const haveAllJoined = [...this.#members.values()].every((member) => member.joining !== undefined)
+    if (this.#state === 'preparing' && haveAllJoined) this.#completeJoin(nowMs)
   }
 
   #completeJoin(nowMs: number): void {
@@ -304,19 +307,19 @@ export class ClassicGroup {
   #checkMember(member: MemberGeneration): Member {
     const known = this.#identify(member)
     if (member.generation === this.#generation) return known
-    const message = `group '${this.id}' is at generation ${this.#generation}, member ${member.memberId} at ${member.generation}`
+    const message = `group '${this.id}' has generation ${this.#generation}, member ${member.memberId} has ${member.generation}`
     throw new BrokerError('illegal_generation', message)
   }
 
   #joinResult(member: Member): JoinResult {
-    const leads = member.id === this.#leaderId
-    const everybody = leads ? [...this.#members.values()] : []
+    const isLeader = member.id === this.#leaderId
+    const members = isLeader ? [...this.#members.values()] : []
     return {
       generation: this.#generation,
       memberId: member.id,
       leaderId: this.#leaderId,
       protocol: this.#protocol,
-      members: everybody.map((other) => ({ ...identityOf(other), metadata: this.#metadataOf(other) })),
+      members: members.map((other) => ({ ...identityOf(other), metadata: this.#metadataOf(other) })),
     }
   }
 
@@ -358,7 +361,10 @@ function identityOf({ id, instanceId }: Member): Identity {
 }
 
 function fenced(groupId: string, instanceId: string | undefined): BrokerError {
-  return new BrokerError('fenced', `group '${groupId}': another member took the place of instance '${instanceId}'`)
+  return new BrokerError(
+    'fenced',
+    `group '${groupId}': another member replaced the one with instance id '${instanceId}'`,
+  )
 }
 
 export function unknownMemberError(groupId: string, memberId: string): BrokerError {
@@ -372,6 +378,6 @@ function rebalancing(groupId: string): BrokerError {
 function superseded(groupId: string): BrokerError {
   return new BrokerError(
     'rebalance_in_progress',
-    `group '${groupId}': a later call of the same member took this one's place`,
+    `group '${groupId}': a later call of the same member replaced this one`,
   )
 }

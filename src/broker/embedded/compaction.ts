@@ -38,8 +38,8 @@ class LastOffsets {
 }
 
 /** The input of a pass: `last` and `tombstonesUntilMs` decide which records of the batches before `end` are kept. */
-type Pass = { readonly end: number; readonly last: LastOffsets; readonly tombstonesUntilMs: number }
-type Kept = { readonly bytes: number; readonly oldestTombstoneMs: number }
+type CompactionPass = { readonly end: number; readonly last: LastOffsets; readonly tombstonesUntilMs: number }
+type RewriteResult = { readonly bytes: number; readonly oldestTombstoneMs: number }
 type Range = { readonly from: number; readonly to: number }
 
 /**
@@ -75,11 +75,11 @@ export class Compaction {
 
     const last = new LastOffsets()
     const end = await this.#mapKeys(partition, { from: cleanOffset, to: dirty.end }, last, signal)
-    const kept = await this.#rewrite(partition, { end, last, tombstonesUntilMs }, signal)
+    const result = await this.#rewrite(partition, { end, last, tombstonesUntilMs }, signal)
     if (signal.aborted) return
-    this.#tombstones.set(partition.id, kept.oldestTombstoneMs)
+    this.#tombstones.set(partition.id, result.oldestTombstoneMs)
     const store = this.#storage.prepare('update partitions set clean_offset = ?, clean_bytes = ? where id = ?')
-    await this.#storage.write(() => store.run(end, kept.bytes, partition.id))
+    await this.#storage.write(() => store.run(end, result.bytes, partition.id))
   }
 
   #state(partition: Partition): { readonly cleanOffset: number; readonly cleanBytes: number } {
@@ -119,7 +119,7 @@ export class Compaction {
     return signal.aborted ? end : range.to
   }
 
-  async #rewrite(partition: Partition, pass: Pass, signal: AbortSignal): Promise<Kept> {
+  async #rewrite(partition: Partition, pass: CompactionPass, signal: AbortSignal): Promise<RewriteResult> {
     let bytes = 0
     let oldestTombstoneMs = Number.POSITIVE_INFINITY
     const range = { from: partition.startOffset, to: pass.end }
@@ -192,7 +192,7 @@ type Rewritten = {
   readonly hasTombstones: boolean
 }
 
-async function rewriteBatch(row: Row, pass: Pass): Promise<Rewritten> {
+async function rewriteBatch(row: Row, pass: CompactionPass): Promise<Rewritten> {
   const parts = await splitBatch(row.bytes)
   const records = [...recordSpans(parts)]
   const left = records.filter((record) => isKept(record, row, pass))
@@ -202,8 +202,8 @@ async function rewriteBatch(row: Row, pass: Pass): Promise<Rewritten> {
   return { row, bytes: left.length === 0 ? undefined : bytes, changed, hasTombstones }
 }
 
-function isKept(record: RecordSpan, row: Row, pass: Pass): boolean {
+function isKept(record: RecordSpan, row: Row, pass: CompactionPass): boolean {
   if (record.key === undefined) return true
-  const outlived = record.tombstone && row.appendedMs <= pass.tombstonesUntilMs
-  return !outlived && !pass.last.supersedes(record)
+  const isExpiredTombstone = record.tombstone && row.appendedMs <= pass.tombstonesUntilMs
+  return !isExpiredTombstone && !pass.last.supersedes(record)
 }

@@ -51,9 +51,9 @@ const SQLITE_CORRUPT = new Set([11, 26])
 export function openDataDirectory(directory: string, options: OpenDataDirectoryOptions): DataDirectory {
   if (directory === IN_MEMORY) {
     const sqlite = new DatabaseSync(IN_MEMORY)
-    layOut(sqlite)
+    setPageLayout(sqlite)
     configure(sqlite, options.fsync)
-    makeTables(sqlite, dataFilesOf(directory))
+    createTables(sqlite, dataFilesOf(directory))
     return { sqlite, check: undefined, pagesChecked: 0, close: () => sqlite.close() }
   }
   const files = dataFilesOf(directory)
@@ -78,11 +78,11 @@ function openLocked(files: DataFiles, lock: DirectoryLock, options: OpenDataDire
   const sqlite = new DatabaseSync(files.database)
   let check: CheckedDatabase | undefined
   try {
-    if (fileSize(files.database) === 0) layOut(sqlite)
+    if (fileSize(files.database) === 0) setPageLayout(sqlite)
     configure(sqlite, options.fsync)
     if (found.kind === 'checked') check = CheckedDatabase.resume(sqlite, files, found)
     else {
-      makeTables(sqlite, files)
+      createTables(sqlite, files)
       // A database without checksums is verified completely before it is adopted.
       if (found.kind === 'unchecked') for (const damage of findDamage(sqlite)) throw damageError(files, damage)
       check = CheckedDatabase.create(sqlite, files)
@@ -126,7 +126,7 @@ export function toStorageError(error: unknown, directory: string): unknown {
 }
 
 /** Settings that apply only before the first page is written. */
-function layOut(sqlite: DatabaseSync): void {
+function setPageLayout(sqlite: DatabaseSync): void {
   sqlite.exec(`pragma page_size = ${PAGE_BYTES}; pragma auto_vacuum = incremental;`)
 }
 
@@ -143,15 +143,15 @@ function configure(sqlite: DatabaseSync, fsync: DataFsync): void {
   `)
 }
 
-function makeTables(sqlite: DatabaseSync, files: DataFiles): void {
+function createTables(sqlite: DatabaseSync, files: DataFiles): void {
   const format = pragma(sqlite, 'user_version')
   if (format > FORMAT) throw newerFormatError(files, format)
   if (pragma(sqlite, 'application_id') === APPLICATION_ID) return
   if (format !== 0 || hasTables(sqlite)) {
-    throw new BrokerError('data_corrupt', `${files.database} is a database, but not one of Weir's`)
+    throw new BrokerError('data_corrupt', `${files.database} is a database of another application`)
   }
-  const marks = `pragma application_id = ${APPLICATION_ID}; pragma user_version = ${FORMAT_WITHOUT_CHECK_FILE};`
-  sqlite.exec(`begin; ${SCHEMA} ${marks} commit;`)
+  const pragmas = `pragma application_id = ${APPLICATION_ID}; pragma user_version = ${FORMAT_WITHOUT_CHECK_FILE};`
+  sqlite.exec(`begin; ${SCHEMA} ${pragmas} commit;`)
 }
 
 /**
@@ -160,7 +160,7 @@ function makeTables(sqlite: DatabaseSync, files: DataFiles): void {
  */
 function start(sqlite: DatabaseSync, check: CheckedDatabase, nowMs: number): void {
   try {
-    if (check.wantsCheckpoint) check.checkpoint()
+    if (check.isCheckpointDue) check.checkpoint()
     startLog(sqlite, check, nowMs)
     if (pragma(sqlite, 'user_version') === FORMAT) return
     sqlite.exec(`pragma user_version = ${FORMAT}`)

@@ -2,30 +2,30 @@ import type { Clock } from '../../config/clock.ts'
 import type { FetchedPartition, FetchRequest } from '../backend.ts'
 import { BrokerError } from '../error.ts'
 import { gapBatch } from './batch-header.ts'
-import type { BatchChunks, Log } from './log.ts'
+import type { BatchChunks, BatchStore } from './batch-store.ts'
 import type { Partition } from './partition.ts'
 import type { TopicCatalog } from './topic-catalog.ts'
 
 type Options = {
   readonly catalog: TopicCatalog
-  readonly log: Log
+  readonly log: BatchStore
   readonly clock: Clock
 }
 
-type Asked = FetchRequest['partitions'][number]
-type Collected = { readonly answer: readonly FetchedPartition[]; readonly complete: boolean }
+type RequestedPartition = FetchRequest['partitions'][number]
+type Collected = { readonly response: readonly FetchedPartition[]; readonly complete: boolean }
 
 /** Serves fetch requests: immediately if enough data is available, otherwise when data arrives or the wait ends. */
 export class Fetcher {
   readonly #catalog: TopicCatalog
-  readonly #log: Log
+  readonly #batches: BatchStore
   readonly #clock: Clock
   readonly #waiting = new Set<() => void>()
   #closed = false
 
   constructor({ catalog, log, clock }: Options) {
     this.#catalog = catalog
-    this.#log = log
+    this.#batches = log
     this.#clock = clock
   }
 
@@ -33,7 +33,7 @@ export class Fetcher {
     const deadlineMs = this.#clock.monotonicMs() + request.waitMsMax
     for (;;) {
       if (this.#closed) throw new BrokerError('closed', 'the embedded broker is closed')
-      const { answer, complete } = this.#collect(request)
+      const { response: answer, complete } = this.#collect(request)
       const leftMs = deadlineMs - this.#clock.monotonicMs()
       if (complete || leftMs <= 0) return answer
       await this.#waitForAppend(request, leftMs)
@@ -49,36 +49,36 @@ export class Fetcher {
   #collect(request: FetchRequest): Collected {
     let leftBytes = request.bytesMax
     let failed = false
-    const answer = request.partitions.map((asked, index): FetchedPartition => {
+    const answer = request.partitions.map((requested, index): FetchedPartition => {
       // A fair share, so that a partition that lags far behind does not starve the others.
       const share = Math.ceil(leftBytes / (request.partitions.length - index))
       const firstBytesMax = leftBytes === request.bytesMax ? Number.POSITIVE_INFINITY : leftBytes
-      const fetched = this.#read(asked, request, { bytesMax: share, firstBytesMax })
+      const fetched = this.#read(requested, request, { bytesMax: share, firstBytesMax })
       failed ||= fetched.error !== undefined
       leftBytes -= fetched.bytes.length
       return fetched
     })
     const sizeBytes = request.bytesMax - leftBytes
-    return { answer, complete: failed || sizeBytes >= request.bytesMin }
+    return { response: answer, complete: failed || sizeBytes >= request.bytesMin }
   }
 
   #read(
-    asked: Asked,
+    requested: RequestedPartition,
     request: FetchRequest,
     limit: { readonly bytesMax: number; readonly firstBytesMax: number },
   ): FetchedPartition {
-    const { topic, partition: number, offset } = asked
+    const { topic, partition: number, offset } = requested
     const nothing = { topic, partition: number, bytes: new Uint8Array(0), aborted: [] }
     const place = `topic '${topic}', partition ${number}`
     const partition = this.#catalog.find(topic)?.partitions[number]
     if (partition === undefined) {
-      const message = `there is no partition ${number} of topic '${topic}'`
+      const message = `topic '${topic}' has no partition ${number}`
       return { ...nothing, startOffset: -1, endOffset: -1, error: { code: 'topic_not_found', message } }
     }
     const { startOffset } = partition
     const endOffset = request.isolation === 'read_committed' ? partition.stableOffset : partition.endOffset
     if (offset < startOffset || offset > partition.endOffset) {
-      const message = `${place}: ${offset} is not within ${startOffset} to ${partition.endOffset}`
+      const message = `${place}: offset ${offset} is out of range: expected ${startOffset} to ${partition.endOffset}`
       return { ...nothing, startOffset, endOffset, error: { code: 'offset_out_of_range', message } }
     }
     if (offset >= endOffset) return { ...nothing, startOffset, endOffset }
@@ -99,7 +99,7 @@ export class Fetcher {
     range: { readonly offset: number; readonly endOffset: number },
     limit: { readonly bytesMax: number; readonly firstBytesMax: number },
   ): Uint8Array {
-    const batches = this.#log.read(partition, range, limit)
+    const batches = this.#batches.read(partition, range, limit)
     if (batches.chunks.length > 0 || batches.more) return concatenate(batches)
     return gapBatch(range.offset, range.endOffset)
   }

@@ -33,9 +33,9 @@ export class GroupCoordinator {
   join(request: BackendRequest<'joinGroup'>): Promise<JoinResult> {
     const { groupId } = request
     const group = this.#groups.get(groupId) ?? this.#create(groupId, { generation: 0, protocolType: '' })
-    const answer = group.join(request, this.#nowMs()) // Throws for a bad request: then there is no group.
+    const response = group.join(request, this.#nowMs()) // Throws for a bad request: then there is no group.
     this.#groups.set(groupId, group)
-    return answer
+    return response
   }
 
   sync(request: BackendRequest<'syncGroup'>): Promise<Uint8Array> {
@@ -110,9 +110,9 @@ export class GroupCoordinator {
   }
 
   #checkEmpty(groupId: string): void {
-    if (!this.#isKnown(groupId)) throw new BrokerError('group_not_found', `there is no group '${groupId}'`)
+    if (!this.#isKnown(groupId)) throw new BrokerError('group_not_found', `group '${groupId}' does not exist`)
     if (this.#groups.get(groupId)?.isEmpty === false) {
-      throw new BrokerError('group_not_empty', `group '${groupId}' has members: they have to leave first`)
+      throw new BrokerError('group_not_empty', `group '${groupId}' has active members: stop them first`)
     }
   }
 

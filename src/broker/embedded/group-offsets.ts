@@ -26,11 +26,11 @@ export function readOffsets(
   const rows = storage.guarded(() =>
     storage.prepare('select topic, partition, offset, metadata from group_offsets where group_name = ?').all(groupId),
   )
-  const wanted = partitions && new Set(partitions.map(({ topic, partition }) => `${topic}/${partition}`))
+  const requested = partitions && new Set(partitions.map(({ topic, partition }) => `${topic}/${partition}`))
   const offsets = rows.map((row): CommittedOffset => {
     const metadata = row['metadata']
     const at = { topic: String(row['topic']), partition: Number(row['partition']), offset: Number(row['offset']) }
     return metadata === null ? at : { ...at, metadata: String(metadata) }
   })
-  return wanted === undefined ? offsets : offsets.filter((at) => wanted.has(`${at.topic}/${at.partition}`))
+  return requested === undefined ? offsets : offsets.filter((at) => requested.has(`${at.topic}/${at.partition}`))
 }

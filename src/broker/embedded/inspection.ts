@@ -49,11 +49,11 @@ export function inspectDataDirectory(files: DataFiles, limit: InspectionLimit): 
   })
   if (fileSize(files.database) === 0) {
     const left = [files.check, files.wal, files.holder].find((file) => fileSize(file) > 0)
-    return left === undefined ? { kind: 'new' } : damaged(`is missing or empty, but ${left} is there`)
+    return left === undefined ? { kind: 'new' } : damaged(`is missing or empty, but ${left} exists`)
   }
   const database = withFile(files.database, readDatabaseHeader)!
   const hasCheckFile = existsSync(files.check)
-  if (!database.isSqlite) return damaged('does not begin as a database does')
+  if (!database.isSqlite) return damaged('does not begin with the header of a database')
   if (database.applicationId === APPLICATION_ID && database.format > FORMAT)
     throw newerFormatError(files, database.format)
   if (hasCheckFile) {
@@ -63,13 +63,13 @@ export function inspectDataDirectory(files: DataFiles, limit: InspectionLimit): 
   }
   if (database.applicationId !== APPLICATION_ID) return { kind: 'new' }
   if (database.format <= FORMAT_WITHOUT_CHECK_FILE) return { kind: 'unchecked' }
-  return damaged('is missing: it says what broker.db and its log have to hold', files.check)
+  return damaged('is missing: it contains the checksums of broker.db and its write-ahead log', files.check)
 }
 
 export function newerFormatError(files: DataFiles, format: number): BrokerError {
   return new BrokerError(
     'data_newer',
-    `data directory ${files.directory} has format ${format}, this Weir reads up to ${FORMAT}: use the newer Weir`,
+    `data directory ${files.directory} has format ${format}, this version of Weir reads formats up to ${FORMAT}: use a newer version`,
   )
 }
 
@@ -85,7 +85,7 @@ function inspectChecked(files: DataFiles, limit: InspectionLimit): Inspection {
     const hasLog = wal.commits > 0 && !isObsolete && walFault === undefined
     const pages = hasLog ? wal.databasePages! : header.pages
     const faults: FileFault[] = walFault === undefined ? [] : [walFault]
-    if (!check.holds(header.pages)) faults.push({ file: files.check, message: 'is cut off' })
+    if (!check.holds(header.pages)) faults.push({ file: files.check, message: 'is truncated' })
     // Only a match of all pages proves that the checkpoint was completed.
     const pagesMax = header.state === 'checkpointing' ? pages : limit.pages
     const except = hasLog ? wal.pages : new Set<number>()
@@ -106,27 +106,27 @@ function inspectChecked(files: DataFiles, limit: InspectionLimit): Inspection {
 function faultOfWal(files: DataFiles, header: CheckHeader, wal: WalContent): FileFault | undefined {
   const fault = (message: string): FileFault => ({ file: files.wal, message })
   const isEmpty = wal.commits === 0
-  if (header.state === 'clean') return fault('is not the one that this directory was closed with')
+  if (header.state === 'clean') return fault('is not the version that this directory was closed with')
   if (header.walBytes === 0) {
     return isEmpty || wal.salts?.first === header.salts.first
       ? undefined
-      : fault('is of another time than broker.check')
+      : fault('does not belong to the state in broker.check')
   }
   // The checkpoint was completed and the log restarted. The verification of all pages confirms it.
   const isNext = isEmpty ? fileSize(files.wal) === 0 : wal.salts?.first === nextSalt(header.salts)
   if (header.state === 'checkpointing' && isNext) return undefined
-  if (!existsSync(files.wal)) return fault(`is missing, with ${header.walBytes} bytes that were acknowledged`)
-  if (wal.salts === undefined) return fault('is cut off or damaged at its beginning')
+  if (!existsSync(files.wal)) return fault(`is missing, which had ${header.walBytes} acknowledged bytes`)
+  if (wal.salts === undefined) return fault('is truncated or damaged at its beginning')
   if (wal.salts.first !== header.salts.first || wal.salts.second !== header.salts.second) {
-    return fault('is of another time than broker.check')
+    return fault('does not belong to the state in broker.check')
   }
   if (wal.committedBytes >= header.walBytes) return undefined
-  const lost = `${header.walBytes} bytes were acknowledged, and it can be read up to byte ${wal.committedBytes}`
+  const message = `${header.walBytes} bytes were acknowledged, but only ${wal.committedBytes} bytes are readable`
   const isCrash = header.boot !== BOOT
   return fault(
     isCrash
-      ? `lost its end when this machine stopped, as in a power cut without --data-fsync commit: ${lost}`
-      : `is cut off or damaged: ${lost}`,
+      ? `lost its end when this machine stopped, as in a power cut without --data-fsync commit: ${message}`
+      : `is truncated or damaged: ${message}`,
   )
 }
 

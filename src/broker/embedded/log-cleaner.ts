@@ -44,15 +44,15 @@ export class LogCleaner {
 
   /** One pass over all topics. A step that fails, for example on a full disk, is retried in the next pass. */
   async run(signal: AbortSignal): Promise<void> {
-    const works = [
-      () => this.#deleteDoomedBatches(signal),
+    const steps = [
+      () => this.#deleteBatchesOfDeletedTopics(signal),
       ...this.#catalog.topics().map((topic) => () => this.#clean(topic, signal)),
       () => this.#vacuum(signal),
     ]
-    for (const work of works) {
+    for (const step of steps) {
       if (signal.aborted) return
       try {
-        await work()
+        await step()
       } catch (error) {
         if (!signal.aborted) this.#logger.warn({ err: error }, 'cannot clean the log of the embedded broker')
       }
@@ -74,9 +74,11 @@ export class LogCleaner {
   }
 
   /** Removes the batches of deleted topics. */
-  async #deleteDoomedBatches(signal: AbortSignal): Promise<void> {
-    const doomed = this.#storage.guarded(() => this.#storage.prepare('select partition_id from doomed').all())
-    for (const row of doomed) {
+  async #deleteBatchesOfDeletedTopics(signal: AbortSignal): Promise<void> {
+    const deletedPartitions = this.#storage.guarded(() =>
+      this.#storage.prepare('select partition_id from doomed').all(),
+    )
+    for (const row of deletedPartitions) {
       const id = Number(row['partition_id'])
       let left = true
       while (left && !signal.aborted) left = await this.#storage.write(() => this.#deleteSomeBatches(id))

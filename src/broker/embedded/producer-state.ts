@@ -17,32 +17,32 @@ const SEQUENCES = 2 ** 31
  * The offset of the batch that this one duplicates, or undefined if it is the next one. Throws `fenced` for an older
  * epoch and `sequence_lost` for a gap. An unknown producer may start with any sequence number.
  */
-export function findDuplicate(trail: ProducerState | undefined, batch: BatchHeader): number | undefined {
-  if (trail === undefined) return undefined
-  if (batch.producerEpoch < trail.epoch) {
+export function findDuplicate(state: ProducerState | undefined, batch: BatchHeader): number | undefined {
+  if (state === undefined) return undefined
+  if (batch.producerEpoch < state.epoch) {
     throw new BrokerError(
       'fenced',
-      `producer ${batch.producerId} has epoch ${batch.producerEpoch}, a newer one has ${trail.epoch}`,
+      `producer ${batch.producerId} with epoch ${batch.producerEpoch} is fenced by a newer one with epoch ${state.epoch}`,
     )
   }
-  const sameEpoch = batch.producerEpoch === trail.epoch
+  const sameEpoch = batch.producerEpoch === state.epoch
   const last = lastSequence(batch)
-  const duplicate = trail.recent.find((old) => sameEpoch && old.first === batch.baseSequence && old.last === last)
+  const duplicate = state.recent.find((old) => sameEpoch && old.first === batch.baseSequence && old.last === last)
   if (duplicate !== undefined) return duplicate.baseOffset
-  const expected = sameEpoch ? (trail.recent.at(-1)!.last + 1) % SEQUENCES : 0
+  const expected = sameEpoch ? (state.recent.at(-1)!.last + 1) % SEQUENCES : 0
   if (batch.baseSequence === expected) return undefined
   throw new BrokerError(
     'sequence_lost',
-    `producer ${batch.producerId}: sequence ${batch.baseSequence} came where ${expected} was expected`,
+    `producer ${batch.producerId}: sequence number ${batch.baseSequence}, expected ${expected}`,
   )
 }
 
 export function appendToProducerState(
-  trail: ProducerState | undefined,
+  state: ProducerState | undefined,
   batch: BatchHeader,
   at: { readonly baseOffset: number; readonly nowMs: number },
 ): ProducerState {
-  const before = trail?.epoch === batch.producerEpoch ? trail.recent : []
+  const before = state?.epoch === batch.producerEpoch ? state.recent : []
   const entry = { first: batch.baseSequence, last: lastSequence(batch), baseOffset: at.baseOffset }
   return { epoch: batch.producerEpoch, recent: [...before, entry].slice(-RECENT_MAX), usedMs: at.nowMs }
 }

@@ -61,10 +61,10 @@ export class Retention {
   #deletable(partition: Partition, untilMs: number, keepFrom: number): readonly number[] {
     const range = [rowId(partition.id, partition.startOffset), rowId(partition.id, partition.stableOffset)] as const
     const rows = this.#storage.guarded(() => this.#oldest.all(...range))
-    const kept = rows.findIndex(
+    const firstKept = rows.findIndex(
       (row) => Number(row['max_timestamp_ms']) >= untilMs && Number(row['last_offset']) >= keepFrom,
     )
-    return rows.slice(0, kept < 0 ? rows.length : kept).map((row) => Number(row['last_offset']))
+    return rows.slice(0, firstKept < 0 ? rows.length : firstKept).map((row) => Number(row['last_offset']))
   }
 
   #deleteSome(
@@ -72,16 +72,16 @@ export class Retention {
     limit: { readonly untilMs: number; readonly keepFrom: number },
     change: WriteTransaction,
   ): boolean {
-    const gone = this.#deletable(partition, limit.untilMs, limit.keepFrom)
-    if (gone.length === 0) return false
+    const deletable = this.#deletable(partition, limit.untilMs, limit.keepFrom)
+    if (deletable.length === 0) return false
     const before = partition.startOffset
-    const startOffset = gone.at(-1)! + 1
+    const startOffset = deletable.at(-1)! + 1
     this.#delete.run(rowId(partition.id, before), rowId(partition.id, startOffset))
     this.#moveStart.run(startOffset, startOffset, partition.id)
     change.onRollback(() => {
       partition.startOffset = before
     })
     partition.startOffset = startOffset
-    return gone.length === ROWS_AT_ONCE
+    return deletable.length === ROWS_AT_ONCE
   }
 }

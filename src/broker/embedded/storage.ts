@@ -15,7 +15,7 @@ export interface WriteTransaction {
   /** Reverts in-memory changes of the job; called in reverse order. */
   onRollback(undo: () => void): void
   /** Records the new end offset of a partition in the check file after the commit. */
-  moveEnd(partitionId: number, endOffset: number): void
+  recordEndOffset(partitionId: number, endOffset: number): void
   /**
    * Schedules a checkpoint after a change of topics: at the latest with the next commit of records, before they are
    * acknowledged. So if the write-ahead log is lost, the database still names the topics of the missing records.
@@ -175,7 +175,7 @@ export class Storage {
     const change: WriteTransaction = {
       onCommit: (effect) => effects.push(effect),
       onRollback: (undo) => undos.push(undo),
-      moveEnd: (partitionId, endOffset) => ends.set(partitionId, endOffset),
+      recordEndOffset: (partitionId, endOffset) => ends.set(partitionId, endOffset),
       checkpointTopics: () => {
         this.#hasTopicChanges = true
       },
@@ -190,7 +190,7 @@ export class Storage {
       sqlite.exec('commit')
     } catch (error) {
       if (sqlite.isTransaction) sqlite.exec('rollback')
-      check?.doubtWal()
+      check?.markWalUncertain()
       for (const undo of undos.reverse()) undo()
       const reason = toStorageError(error, this.#directory)
       failed?.(reason)
@@ -200,7 +200,7 @@ export class Storage {
     this.#first = undefined
     this.#logDiskSpace(false)
     const unnoted = this.#note(ends)
-    if (check?.wantsCheckpoint || (this.#hasTopicChanges && ends.size > 0)) this.#checkpoint()
+    if (check?.isCheckpointDue || (this.#hasTopicChanges && ends.size > 0)) this.#checkpoint()
     for (const effect of effects) effect()
     jobs.forEach((job, index) => {
       settle(job, unnoted === undefined ? outcomes[index]! : { error: unnoted })

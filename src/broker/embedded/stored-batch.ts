@@ -12,7 +12,7 @@ export function headerFault({ baseOffset, lastOffset, bytes }: StoredBatch): str
     const { lastOffsetDelta } = parseHeader(bytes)
     const stored = Number(viewOf(bytes).getBigInt64(BASE_OFFSET_AT))
     if (stored === baseOffset && baseOffset + lastOffsetDelta === lastOffset) return undefined
-    return `its header says offsets ${stored} to ${stored + lastOffsetDelta}`
+    return `its header has the offsets ${stored} to ${stored + lastOffsetDelta}`
   } catch (error) {
     if (error instanceof BrokerError) return error.message
     throw error
@@ -24,7 +24,9 @@ export function batchFault(batch: StoredBatch): string | undefined {
   const fault = headerFault(batch)
   if (fault !== undefined) return fault
   const { bytes } = batch
-  return viewOf(bytes).getUint32(CRC_AT) === crc32c(bytes.subarray(ATTRIBUTES_AT)) ? undefined : 'its checksum is wrong'
+  return viewOf(bytes).getUint32(CRC_AT) === crc32c(bytes.subarray(ATTRIBUTES_AT))
+    ? undefined
+    : 'its checksum does not match'
 }
 
 /** Throws `data_corrupt` if the batch is damaged. Called before its records are parsed or rewritten. */
@@ -43,7 +45,7 @@ export function damagedBatch(
   return new BrokerError(
     'data_corrupt',
     `topic '${topic}', partition ${number}: the batch at offsets ${baseOffset} to ${lastOffset} is damaged: ${fault}. ` +
-      'Stop this program and restore a backup with weir data restore, or keep what can be read with weir data repair',
+      'Stop this program and restore a backup with weir data restore, or recover the readable records with weir data repair',
   )
 }
 

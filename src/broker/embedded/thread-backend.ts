@@ -7,7 +7,7 @@ import { BrokerError, type BrokerErrorCode } from '../error.ts'
 type Call = Exclude<keyof BrokerBackend, 'close'>
 
 type Request = { readonly id: number; readonly call: Call; readonly argument: unknown }
-type Answer =
+type Response =
   | { readonly id: number; readonly value: unknown }
   | { readonly id: number; readonly error: { readonly code: BrokerErrorCode | undefined; readonly message: string } }
 
@@ -43,19 +43,19 @@ const CALLS: Readonly<Record<Call, true>> = {
 const OUTSTANDING_MAX = 1000
 
 /** Serves the calls that arrive through `port` until either side closes it. */
-export function serveBackend(home: BrokerBackend, port: MessagePort): void {
-  const calls = home as unknown as Readonly<Record<Call, (argument: unknown) => Promise<unknown>>>
-  const answer = async ({ id, call, argument }: Request): Promise<void> => {
+export function serveBackend(backend: BrokerBackend, port: MessagePort): void {
+  const calls = backend as unknown as Readonly<Record<Call, (argument: unknown) => Promise<unknown>>>
+  const respond = async ({ id, call, argument }: Request): Promise<void> => {
     try {
       // Fetched bytes belong to the caller; the backend may keep references to other data.
-      const { message, transfer } = pack(await calls[call](argument), call === 'fetch' ? 'give' : 'keep')
-      port.postMessage({ id, value: message } satisfies Answer, transfer)
+      const { message, transfer } = toMessage(await calls[call](argument), call === 'fetch' ? 'give' : 'keep')
+      port.postMessage({ id, value: message } satisfies Response, transfer)
     } catch (error) {
       const code = error instanceof BrokerError ? error.code : undefined
-      port.postMessage({ id, error: { code, message: messageOf(error) } } satisfies Answer)
+      port.postMessage({ id, error: { code, message: messageOf(error) } } satisfies Response)
     }
   }
-  port.on('message', (request: Request) => void answer(request))
+  port.on('message', (request: Request) => void respond(request))
 }
 
 /**
@@ -76,28 +76,30 @@ class ThreadLink {
 
   constructor(port: MessagePort) {
     this.#port = port
-    port.on('message', (answer: Answer) => this.#settle(answer))
+    port.on('message', (response: Response) => this.#settle(response))
     port.on('close', () => this.#close())
   }
 
   call(call: Call, argument: unknown): Promise<unknown> {
     if (!this.#open) return Promise.reject(closed())
     if (this.#outstanding.size >= OUTSTANDING_MAX) {
-      return Promise.reject(new BrokerError('unavailable', `${OUTSTANDING_MAX} calls are outstanding`))
+      return Promise.reject(
+        new BrokerError('unavailable', `${OUTSTANDING_MAX} calls are pending: wait for their responses`),
+      )
     }
     const id = this.#nextId++
     const pending = Promise.withResolvers<unknown>()
     this.#outstanding.set(id, pending)
-    const { message, transfer } = pack(argument, 'keep')
+    const { message, transfer } = toMessage(argument, 'keep')
     this.#port.postMessage({ id, call, argument: message } satisfies Request, transfer)
     return pending.promise
   }
 
-  #settle(answer: Answer): void {
-    const pending = this.#outstanding.get(answer.id)
-    this.#outstanding.delete(answer.id)
-    if ('value' in answer) pending?.resolve(answer.value)
-    else pending?.reject(toError(answer.error))
+  #settle(response: Response): void {
+    const pending = this.#outstanding.get(response.id)
+    this.#outstanding.delete(response.id)
+    if ('value' in response) pending?.resolve(response.value)
+    else pending?.reject(toError(response.error))
   }
 
   #close(): void {
@@ -108,7 +110,7 @@ class ThreadLink {
 }
 
 function closed(): BrokerError {
-  return new BrokerError('closed', 'the connection to the thread of the broker is closed')
+  return new BrokerError('closed', 'the connection to the broker thread is closed')
 }
 
 function toError({ code, message }: { readonly code: BrokerErrorCode | undefined; readonly message: string }): Error {
@@ -119,18 +121,21 @@ function toError({ code, message }: { readonly code: BrokerErrorCode | undefined
  * Prepares data for `postMessage`: byte arrays are transferred instead of cloned. Bytes that the sender keeps (a
  * producer may resend them) and parts of larger buffers are copied first.
  */
-function pack(data: unknown, bytes: 'give' | 'keep'): { readonly message: unknown; readonly transfer: Transferable[] } {
+function toMessage(
+  data: unknown,
+  bytes: 'give' | 'keep',
+): { readonly message: unknown; readonly transfer: Transferable[] } {
   const transfer = new Set<ArrayBuffer>()
-  const walk = (value: unknown): unknown => {
+  const convert = (value: unknown): unknown => {
     if (value instanceof Uint8Array) {
       const whole = value.buffer instanceof ArrayBuffer && value.byteLength === value.buffer.byteLength
       const own = bytes === 'give' && whole ? new Uint8Array(value.buffer as ArrayBuffer) : new Uint8Array(value)
       transfer.add(own.buffer)
       return own
     }
-    if (Array.isArray(value)) return value.map(walk)
+    if (Array.isArray(value)) return value.map(convert)
     if (typeof value !== 'object' || value === null) return value
-    return Object.fromEntries(Object.entries(value).map(([key, entry]) => [key, walk(entry)]))
+    return Object.fromEntries(Object.entries(value).map(([key, entry]) => [key, convert(entry)]))
   }
-  return { message: walk(data), transfer: [...transfer] }
+  return { message: convert(data), transfer: [...transfer] }
 }

@@ -39,7 +39,7 @@ export class TopicCatalog {
   /** Throws `topic_not_found`. */
   topic(name: string): Topic {
     const topic = this.#topics.get(name)
-    if (topic === undefined) throw new BrokerError('topic_not_found', `there is no topic '${name}'`)
+    if (topic === undefined) throw new BrokerError('topic_not_found', `topic '${name}' does not exist`)
     return topic
   }
 
@@ -94,7 +94,7 @@ export class TopicCatalog {
     const topic = this.topic(name)
     checkPartitions(name, total)
     if (total <= topic.partitions.length) {
-      const message = `topic '${name}' has ${topic.partitions.length} partitions already: the total can only grow`
+      const message = `topic '${name}' has ${topic.partitions.length} partitions: the number can only be increased`
       throw new BrokerError('invalid_request', message)
     }
     change.checkpointTopics()
@@ -125,7 +125,9 @@ export class TopicCatalog {
       const number = range.from + index
       const id = Number(insert.get(topicId, number)!['id'])
       if (id > PARTITION_ID_MAX)
-        throw new Error(`a data directory has room for ${PARTITION_ID_MAX} partitions ever made`)
+        throw new Error(
+          `the data directory has reached the maximum of ${PARTITION_ID_MAX} partitions ever created: use a new one`,
+        )
       return new Partition({ id, topic, number, startOffset: 0, endOffset: 0 })
     })
   }
@@ -162,6 +164,6 @@ function checkPartitions(name: string, total: number): void {
   if (Number.isInteger(total) && total >= 1 && total <= PARTITIONS_MAX) return
   throw new BrokerError(
     'invalid_request',
-    `topic '${name}': ${total} partitions asked, expected 1 to ${PARTITIONS_MAX}`,
+    `topic '${name}': ${total} partitions requested, expected 1 to ${PARTITIONS_MAX}`,
   )
 }

@@ -54,7 +54,7 @@ export function checkConfigs(topic: string, configs: TopicConfigs): void {
   for (const [name, value] of Object.entries(configs)) {
     const definition = DEFINITIONS[name]
     if (definition === undefined) {
-      throw new BrokerError('invalid_config', `topic '${topic}': no topic config is named '${name}'`)
+      throw new BrokerError('invalid_config', `topic '${topic}': unknown topic config '${name}'`)
     }
     if (!definition.valid(value)) {
       const message = `topic '${topic}': ${name} is '${value}', expected ${definition.expected}`

@@ -2,8 +2,8 @@ import type { ProducerIdentity, Transaction } from '../backend.ts'
 import type { CommittedOffset, TopicPartition } from '../broker.ts'
 import { BrokerError } from '../error.ts'
 import { topicPartitionKey } from '../topic-partition.ts'
+import { setRevertibly } from './batch-store.ts'
 import { writeOffsets } from './group-offsets.ts'
-import { setRevertibly } from './log.ts'
 import type { Partition } from './partition.ts'
 import { OFFSET_BITS, OFFSET_MASK } from './schema.ts'
 import type { Storage, WriteTransaction } from './storage.ts'
@@ -61,7 +61,7 @@ export class TransactionCoordinator {
   }
 
   /** Whether a producer was ever made with this transactional id. */
-  knows(name: string): boolean {
+  hasTransactionalId(name: string): boolean {
     return this.#ids.has(name) || this.#load(name) !== undefined
   }
 
@@ -86,18 +86,21 @@ export class TransactionCoordinator {
   checkAppend(name: string, identity: ProducerIdentity, partition: Partition): void {
     const { open } = this.#check({ ...identity, transactionalId: name })
     if (open?.partitions.has(partition)) return
-    const place = `partition ${partition.number} of topic '${partition.topic}'`
-    throw new BrokerError('invalid_transaction', `${place} was not added to the transaction of '${name}'`)
+    const description = `partition ${partition.number} of topic '${partition.topic}'`
+    throw new BrokerError('invalid_transaction', `${description} was not added to the transaction of '${name}'`)
   }
 
   /** Throws while an open transaction includes offsets of these partitions. */
   checkSettled(groupId: string, partitions: readonly TopicPartition[]): void {
-    const asked = new Set(partitions.map(topicPartitionKey))
+    const requested = new Set(partitions.map(topicPartitionKey))
     for (const { name, open } of this.#ids.values()) {
-      const offset = open?.offsets.get(groupId)?.find((brought) => asked.has(topicPartitionKey(brought)))
+      const offset = open?.offsets.get(groupId)?.find((brought) => requested.has(topicPartitionKey(brought)))
       if (offset === undefined) continue
-      const place = `partition ${offset.partition} of topic '${offset.topic}'`
-      throw new BrokerError('concurrent_transaction', `a transaction of '${name}' brings an offset of ${place}`)
+      const description = `partition ${offset.partition} of topic '${offset.topic}'`
+      throw new BrokerError(
+        'concurrent_transaction',
+        `the transaction of '${name}' commits an offset of ${description}`,
+      )
     }
   }
 
@@ -180,7 +183,7 @@ export class TransactionCoordinator {
     const { transactionalId: name, producerId, epoch } = transaction
     const known = this.#ids.get(name)
     if (known === undefined) {
-      throw new BrokerError('invalid_transaction', `transactional id '${name}' was not initialised`)
+      throw new BrokerError('invalid_transaction', `transactional id '${name}' was not initialized`)
     }
     if (known.producerId === producerId && known.epoch === epoch) return known
     throw new BrokerError('fenced', `transactional id '${name}' has a newer producer, or its transaction timed out`)

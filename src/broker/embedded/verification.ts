@@ -27,7 +27,7 @@ export function* findDamagedBatches(sqlite: DatabaseSync): Generator<DatabaseDam
     const partitionId = Number(row['partition_id'])
     const batch = toStoredBatch(row)
     const overlaps = before.partitionId === partitionId && before.lastOffset >= batch.baseOffset
-    const fault = batchFault(batch) ?? (overlaps ? 'it overlaps the one before' : undefined)
+    const fault = batchFault(batch) ?? (overlaps ? 'it overlaps the previous batch' : undefined)
     if (fault !== undefined) yield { message: fault, partitionId, batch }
     before = { partitionId, lastOffset: batch.lastOffset }
   }

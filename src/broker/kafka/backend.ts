@@ -8,7 +8,13 @@ import * as admin from './admin-apis.ts'
 import { KafkaCluster, type RetryLimits, SHORT_RETRY } from './cluster.ts'
 import { readClientConfig } from './config.ts'
 import { createConnector } from './connection.ts'
-import { MEMBER_ID_REQUIRED, suggestProtocolMismatch, throwOnError, toPartitionError, UNKNOWN_TOPIC } from './error.ts'
+import {
+  MEMBER_ID_REQUIRED,
+  suggestProtocolMismatch,
+  throwOnError,
+  toPartitionError,
+  UNKNOWN_TOPIC_OR_PARTITION,
+} from './error.ts'
 import * as group from './group-apis.ts'
 import * as identity from './identity-apis.ts'
 import * as log from './log-apis.ts'
@@ -30,13 +36,13 @@ export async function openKafkaBackend(
   config: Readonly<Record<string, string>>,
   options: KafkaBackendOptions,
 ): Promise<BrokerBackend> {
-  const { access = UNRESTRICTED_CLIENT } = options
-  const { config: client, protocol, tls, ignored } = readClientConfig(config, access)
+  const { access = UNRESTRICTED_CLIENT, clock = systemClock } = options
+  const { config: client, protocol, tls, ignored } = readClientConfig(config, { access, clock })
   if (ignored.length > 0) options.logger.debug({ keys: ignored }, 'unsupported client settings are ignored')
-  const lines = createConnector(client, options.logger, tls, access)
-  const cluster = new KafkaCluster(lines, client, options.clock ?? systemClock)
+  const connector = createConnector(client, options.logger, tls, access)
+  const cluster = new KafkaCluster(connector, client, clock)
   const close = () => {
-    lines.close()
+    connector.close()
     return cluster.close()
   }
   try {
@@ -49,8 +55,8 @@ export async function openKafkaBackend(
 }
 
 function createBackend(cluster: KafkaCluster, clusterId: string): Omit<BrokerBackend, 'close'> {
-  const onGroup = <T>(groupId: string, use: (node: number) => Promise<T>, patience?: RetryLimits) =>
-    cluster.withCoordinator(group.GROUP_COORDINATOR, groupId, use, patience)
+  const onGroup = <T>(groupId: string, use: (node: number) => Promise<T>, limits?: RetryLimits) =>
+    cluster.withCoordinator(group.GROUP_COORDINATOR, groupId, use, limits)
   const onTransaction = <T>(id: string, use: (node: number) => Promise<T>) =>
     cluster.withCoordinator(group.TRANSACTION_COORDINATOR, id, use)
   return {
@@ -122,7 +128,7 @@ const SYNC_WAIT_MS = 60_000
 
 /** The coordinator assigns a member id first and expects a second join with it (KIP-394). */
 async function join(cluster: KafkaCluster, node: number, request: BackendRequest<'joinGroup'>) {
-  const ask = (memberId: string) =>
+  const join = (memberId: string) =>
     cluster.onNodeLongPoll(
       node,
       group.joinGroupApi,
@@ -130,8 +136,8 @@ async function join(cluster: KafkaCluster, node: number, request: BackendRequest
       request.rebalanceTimeoutMs,
       request.clientId,
     )
-  const first = await ask(request.memberId)
-  const { errorNumber, ...joined } = first.errorNumber === MEMBER_ID_REQUIRED ? await ask(first.memberId) : first
+  const first = await join(request.memberId)
+  const { errorNumber, ...joined } = first.errorNumber === MEMBER_ID_REQUIRED ? await join(first.memberId) : first
   throwOnError(errorNumber, `joining group '${request.groupId}'`)
   return joined
 }
@@ -145,10 +151,10 @@ async function listOffsets(
     const found = topics.find((candidate) => candidate.topic === topic)
     const known = found?.partitions.find((candidate) => candidate.partition === partition)
     if (known) return known.leader
-    const error = toPartitionError(found?.errorNumber ?? UNKNOWN_TOPIC, `offsets of ${topic}-${partition}`)
+    const error = toPartitionError(found?.errorNumber ?? UNKNOWN_TOPIC_OR_PARTITION, `offsets of ${topic}-${partition}`)
     throw new BrokerError(
       error?.code ?? 'topic_not_found',
-      error?.message ?? `there is no partition ${partition} of topic '${topic}'`,
+      error?.message ?? `topic '${topic}' has no partition ${partition}`,
     )
   }
   const byNode = Map.groupBy(request.partitions, ({ topic, partition }) => leaderOf(topic, partition))

@@ -6,8 +6,8 @@ import type { KafkaConnection, KafkaConnector, NodeAddress } from './connection.
 import { throwOnError } from './error.ts'
 import { findCoordinatorApi } from './group-apis.ts'
 import { type ApiVersions, apiVersionsApi } from './identity-apis.ts'
+import type { KafkaApi } from './kafka-api.ts'
 import { type ClusterMetadata, metadataApi } from './log-apis.ts'
-import type { KafkaApi } from './protocol.ts'
 
 /** The default of Java clients (`default.api.timeout.ms`): a crashed broker takes a while to recover its log. */
 const RETRY = { backoff: { firstMs: 50, maxMs: 1_000 }, withinMs: 60_000 }
@@ -22,7 +22,7 @@ export type RetryLimits = Pick<RetryOptions, 'backoff' | 'withinMs'>
  * immediately, and further ones for long polls, because responses arrive in order.
  */
 export class KafkaCluster {
-  readonly #lines: KafkaConnector
+  readonly #connector: KafkaConnector
   readonly #seeds: readonly NodeAddress[]
   readonly #clock: Clock
   #nodes = new Map<number, NodeAddress>()
@@ -34,8 +34,8 @@ export class KafkaCluster {
   #versions: ApiVersions | undefined
   #closed = false
 
-  constructor(lines: KafkaConnector, config: KafkaClientConfig, clock: Clock) {
-    this.#lines = lines
+  constructor(connector: KafkaConnector, config: KafkaClientConfig, clock: Clock) {
+    this.#connector = connector
     this.#clock = clock
     this.#seeds = config.brokers.map(parseAddress)
   }
@@ -53,7 +53,7 @@ export class KafkaCluster {
     call: KafkaApi<Request, Response>,
     request: Request,
   ): Promise<Response> {
-    return (await this.#sharedLine(await this.#addressOf(node))).call(call, request)
+    return (await this.#sharedConnection(await this.#addressOf(node))).call(call, request)
   }
 
   async onController<Request, Response>(call: KafkaApi<Request, Response>, request: Request): Promise<Response> {
@@ -89,15 +89,15 @@ export class KafkaCluster {
   ): Promise<Response> {
     const address = await this.#addressOf(node)
     const key = keyOf(address)
-    const line = this.#takeSpare(key) ?? (await this.#lines.open(address))
-    this.#busy.add(line)
+    const connection = this.#takeSpare(key) ?? (await this.#connector.open(address))
+    this.#busy.add(connection)
     try {
       if (this.#closed) throw closedError()
-      return await line.call(call, request, waitMs, clientId)
+      return await connection.call(call, request, waitMs, clientId)
     } finally {
-      this.#busy.delete(line)
-      if (this.#closed || !line.isOpen) await line.close()
-      else this.#spare.set(key, [...(this.#spare.get(key) ?? []), line])
+      this.#busy.delete(connection)
+      if (this.#closed || !connection.isOpen) await connection.close()
+      else this.#spare.set(key, [...(this.#spare.get(key) ?? []), connection])
     }
   }
 
@@ -106,7 +106,7 @@ export class KafkaCluster {
     type: number,
     key: string,
     use: (node: number) => Promise<T>,
-    patience: RetryLimits = RETRY,
+    limits: RetryLimits = RETRY,
   ): Promise<T> {
     const name = `${type}:${key}`
     return this.retryTransient(
@@ -121,7 +121,7 @@ export class KafkaCluster {
         }
       },
       isMoved,
-      patience,
+      limits,
     )
   }
 
@@ -142,7 +142,7 @@ export class KafkaCluster {
     for (const address of [...this.#nodes.values(), ...this.#seeds]) {
       if (this.#closed) throw closedError()
       try {
-        return await (await this.#sharedLine(address)).call(call, request)
+        return await (await this.#sharedConnection(address)).call(call, request)
       } catch (error) {
         failure = error
         if (!(error instanceof BrokerError) || !error.retriable) throw error
@@ -154,34 +154,36 @@ export class KafkaCluster {
   async close(): Promise<void> {
     this.#closed = true
     const shared = await Promise.allSettled(this.#shared.values())
-    const open = shared.flatMap((line) => (line.status === 'fulfilled' ? [line.value] : []))
-    await Promise.all([...open, ...[...this.#spare.values()].flat(), ...this.#busy].map((line) => line.close()))
+    const open = shared.flatMap((connection) => (connection.status === 'fulfilled' ? [connection.value] : []))
+    await Promise.all(
+      [...open, ...[...this.#spare.values()].flat(), ...this.#busy].map((connection) => connection.close()),
+    )
   }
 
   #takeSpare(key: string): KafkaConnection | undefined {
     const spare = this.#spare.get(key) ?? []
-    for (let line = spare.pop(); line; line = spare.pop()) if (line.isOpen) return line
+    for (let connection = spare.pop(); connection; connection = spare.pop()) if (connection.isOpen) return connection
     return undefined
   }
 
   async #addressOf(node: number): Promise<NodeAddress> {
     if (!this.#nodes.has(node)) await this.metadata([])
     const address = this.#nodes.get(node)
-    if (!address) throw new BrokerError('not_leader', `node ${node} is not in the cluster now`)
+    if (!address) throw new BrokerError('not_leader', `node ${node} is currently not in the cluster`)
     return address
   }
 
-  async #sharedLine(address: NodeAddress): Promise<KafkaConnection> {
+  async #sharedConnection(address: NodeAddress): Promise<KafkaConnection> {
     if (this.#closed) throw closedError()
     const key = keyOf(address)
     const known = this.#shared.get(key)
     if (known) {
-      const line = await known
-      if (line.isOpen) return line
+      const connection = await known
+      if (connection.isOpen) return connection
       // The first caller that finds the connection closed opens a new one; the others wait for it.
-      if (this.#shared.get(key) !== known) return this.#sharedLine(address)
+      if (this.#shared.get(key) !== known) return this.#sharedConnection(address)
     }
-    const opening = this.#lines.open(address)
+    const opening = this.#connector.open(address)
     this.#shared.set(key, opening)
     opening.catch(() => {
       if (this.#shared.get(key) === opening) this.#shared.delete(key)
@@ -191,7 +193,7 @@ export class KafkaCluster {
 
   async #lookForCoordinator(type: number, key: string): Promise<number> {
     const found = await this.onAnyNode(findCoordinatorApi, { key, type })
-    throwOnError(found.errorNumber, `looking for the coordinator of '${key}'`, found.message)
+    throwOnError(found.errorNumber, `finding the coordinator of '${key}'`, found.message)
     if (!this.#nodes.has(found.node)) await this.metadata([])
     return found.node
   }
@@ -199,10 +201,10 @@ export class KafkaCluster {
   /** Retries errors that are expected to disappear soon. */
   retryTransient<T>(
     attempt: () => Promise<T>,
-    passes: (error: unknown) => boolean = isMoved,
-    patience: RetryLimits = RETRY,
+    isRetriable: (error: unknown) => boolean = isMoved,
+    limits: RetryLimits = RETRY,
   ): Promise<T> {
-    return retry(attempt, { ...patience, clock: this.#clock, retriable: (error) => !this.#closed && passes(error) })
+    return retry(attempt, { ...limits, clock: this.#clock, retriable: (error) => !this.#closed && isRetriable(error) })
   }
 }
 

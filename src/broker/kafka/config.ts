@@ -1,5 +1,6 @@
 import type { ConnectionOptions } from 'node:tls'
 import type { KafkaConfig, SASLOptions } from 'kafkajs'
+import { type Clock, systemClock } from '../../config/clock.ts'
 import { UserError } from '../../config/errors.ts'
 import { type TlsSource, tlsSource } from '../../config/tls.ts'
 import { type ClientAccess, UNRESTRICTED_CLIENT } from '../client-access.ts'
@@ -14,6 +15,8 @@ export type KafkaClientConfig = Pick<
 
 type Keys = Readonly<Record<string, string>>
 
+export type ReadClientConfigOptions = { readonly access?: ClientAccess; readonly clock?: Clock }
+
 const KNOWN =
   /^(bootstrap\.servers|client\.id|security\.protocol|sasl\..*|ssl\..*|request\.timeout\.ms|socket\.connection\.setup\.timeout\.ms|connections\.max\.idle\.ms|reconnect\.backoff.*)$/
 
@@ -23,7 +26,7 @@ const KNOWN =
  */
 export function readClientConfig(
   written: Keys,
-  access: ClientAccess = UNRESTRICTED_CLIENT,
+  { access = UNRESTRICTED_CLIENT, clock = systemClock }: ReadClientConfigOptions = {},
 ): {
   readonly config: KafkaClientConfig
   readonly protocol: string
@@ -41,7 +44,7 @@ export function readClientConfig(
     connectionTimeout: milliseconds(keys, 'socket.connection.setup.timeout.ms', 10_000),
     requestTimeout: milliseconds(keys, 'request.timeout.ms', 30_000),
     authenticationTimeout: 10_000,
-    ...(protocol.startsWith('SASL') ? { sasl: saslOptions(keys, access) } : {}),
+    ...(protocol.startsWith('SASL') ? { sasl: saslOptions(keys, access, clock) } : {}),
   }
   return { config, protocol, tls, ignored: Object.keys(keys).filter((key) => !KNOWN.test(key)) }
 }
@@ -55,10 +58,10 @@ function withOverrides(written: Keys): Keys {
   ])
 }
 
-function refuse(key: string, value: string | undefined, right: string): never {
+function refuse(key: string, value: string | undefined, expected: string): never {
   throw new UserError(
     'invalid_client_config',
-    value === undefined ? `${key} is missing: expected ${right}` : `${key}=${value}: expected ${right}`,
+    value === undefined ? `${key} is missing: expected ${expected}` : `${key}=${value}: expected ${expected}`,
   )
 }
 
@@ -104,11 +107,11 @@ function tlsOf(keys: Keys, access: ClientAccess): TlsSource<ConnectionOptions> {
 
 const MECHANISMS = ['PLAIN', 'SCRAM-SHA-256', 'SCRAM-SHA-512', 'OAUTHBEARER'] as const
 
-function saslOptions(keys: Keys, access: ClientAccess): SASLOptions {
+function saslOptions(keys: Keys, access: ClientAccess, clock: Clock): SASLOptions {
   const mechanism = oneOf(keys, 'sasl.mechanism', MECHANISMS, 'PLAIN')
   const jaas = parseJaasOptions(keys['sasl.jaas.config'])
   if (mechanism === 'OAUTHBEARER')
-    return { mechanism: 'oauthbearer', oauthBearerProvider: oauthTokenProvider(keys, jaas, access) }
+    return { mechanism: 'oauthbearer', oauthBearerProvider: oauthTokenProvider(keys, jaas, access, clock) }
   const username = keys['sasl.username'] ?? jaas['username']
   const password = keys['sasl.password'] ?? jaas['password']
   if (!username || password === undefined) {

@@ -6,9 +6,10 @@ import type { Logger } from '../../config/logger.ts'
 import type { TlsSource } from '../../config/tls.ts'
 import { type ClientAccess, UNRESTRICTED_CLIENT } from '../client-access.ts'
 import { BrokerError } from '../error.ts'
+import { ProtocolReader, ProtocolWriter } from '../protocol-primitives.ts'
 import type { KafkaClientConfig } from './config.ts'
 import { toBrokerError } from './error.ts'
-import { type KafkaApi, ProtocolReader, ProtocolWriter } from './protocol.ts'
+import type { KafkaApi } from './kafka-api.ts'
 
 // Node does not detect these as named exports.
 const { KafkaJSError, KafkaJSSASLAuthenticationError } = kafkajs
@@ -132,7 +133,7 @@ function clusterOf(kafka: Kafka): Cluster {
   const create = Object.getOwnPropertySymbols(kafka).find(
     ({ description }) => description === 'private:Kafka:createCluster',
   )
-  if (!create) throw new Error('this version of kafkajs is not the one that Weir was built with')
+  if (!create) throw new Error("this version of kafkajs is not supported: expected the version of Weir's package.json")
   return (kafka as unknown as Record<symbol, (options: object) => Cluster>)[create]!({ allowAutoTopicCreation: false })
 }
 
@@ -141,9 +142,9 @@ function clusterOf(kafka: Kafka): Cluster {
  * negative without throttling, and Node 24 prints a warning about it.
  */
 function pollOnlyWhenPending({ requestQueue }: KafkajsInternals): void {
-  const look = requestQueue.scheduleCheckPendingRequests
+  const original = requestQueue.scheduleCheckPendingRequests
   requestQueue.scheduleCheckPendingRequests = () => {
-    if (requestQueue.pending.length > 0) look.call(requestQueue)
+    if (requestQueue.pending.length > 0) original.call(requestQueue)
   }
 }
 

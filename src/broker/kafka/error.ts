@@ -2,7 +2,7 @@ import type { PartitionError } from '../backend.ts'
 import { BrokerError, type BrokerErrorCode } from '../error.ts'
 
 /** Kafka error codes that callers distinguish; all others map to `unavailable`. */
-const CODES: Readonly<Record<number, readonly [name: string, code: BrokerErrorCode]>> = {
+const KAFKA_ERRORS: Readonly<Record<number, readonly [name: string, code: BrokerErrorCode]>> = {
   1: ['OFFSET_OUT_OF_RANGE', 'offset_out_of_range'],
   2: ['CORRUPT_MESSAGE', 'corrupt_batch'],
   3: ['UNKNOWN_TOPIC_OR_PARTITION', 'topic_not_found'],
@@ -68,7 +68,7 @@ const CODES: Readonly<Record<number, readonly [name: string, code: BrokerErrorCo
   120: ['TRANSACTION_ABORTABLE', 'invalid_transaction'],
 }
 
-export const UNKNOWN_TOPIC = 3
+export const UNKNOWN_TOPIC_OR_PARTITION = 3
 export const LEADER_NOT_AVAILABLE = 5
 export const TOPIC_ALREADY_EXISTS = 36
 export const MEMBER_ID_REQUIRED = 79
@@ -76,7 +76,7 @@ export const MEMBER_ID_REQUIRED = 79
 /** Converts a Kafka error code; undefined for 0. `where` names the operation, `detail` is the message of the broker. */
 export function toPartitionError(number: number, where: string, detail?: string | null): PartitionError | undefined {
   if (number === 0) return undefined
-  const [name, code] = CODES[number] ?? [`error ${number}`, 'unavailable']
+  const [name, code] = KAFKA_ERRORS[number] ?? [`error ${number}`, 'unavailable']
   return { code, message: detail ? `${where}: ${name}: ${detail}` : `${where}: ${name}` }
 }
 
@@ -89,14 +89,17 @@ export function throwOnError(number: number, where: string, detail?: string | nu
 /** Converts an error of kafkajs or of the socket. An unknown error counts as `unavailable`. */
 export function toBrokerError(error: unknown, where: string): BrokerError {
   if (error instanceof BrokerError) return error
-  const { name = '', message = String(error), code } = error as Failure
+  const { name = '', message = String(error), code } = error as ClientError
   if (name === 'KafkaJSProtocolError' && typeof code === 'number') {
     const known = toPartitionError(code, where)
     if (known) return new BrokerError(known.code, known.message, { cause: error })
   }
-  const refused = typeof code === 'string' ? REFUSALS.find(([codes]) => codes.test(code)) : undefined
-  if (refused) return new BrokerError('not_authenticated', `${where}: ${refused[1](message)}`, { cause: error })
-  return new BrokerError(CAUSES[name] ?? 'unavailable', `${where}: ${plain(message)}`, { cause: error })
+  const certificateError = typeof code === 'string' ? CERTIFICATE_ERRORS.find(([codes]) => codes.test(code)) : undefined
+  if (certificateError)
+    return new BrokerError('not_authenticated', `${where}: ${certificateError[1](message)}`, { cause: error })
+  return new BrokerError(KAFKAJS_ERRORS[name] ?? 'unavailable', `${where}: ${stripClientText(message)}`, {
+    cause: error,
+  })
 }
 
 /**
@@ -105,38 +108,42 @@ export function toBrokerError(error: unknown, where: string): BrokerError {
  */
 export function suggestProtocolMismatch(error: unknown, protocol: string): unknown {
   if (!(error instanceof BrokerError)) return error
-  const { name = '', code = '' } = (error.cause ?? {}) as Failure
-  if (name !== 'KafkaJSConnectionClosedError' && !HUNG_UP.has(code)) return error
+  const { name = '', code = '' } = (error.cause ?? {}) as ClientError
+  if (name !== 'KafkaJSConnectionClosedError' && !CONNECTION_CLOSED_CODES.has(code)) return error
   const message = `${error.message}; is security.protocol=${protocol} what the server expects?`
   return new BrokerError(error.code, message, { cause: error.cause })
 }
 
 /** Also the response of Kafka to an unexpected login, and the error of `node:tls` for a response that is not TLS. */
-const HUNG_UP: ReadonlySet<string | number> = new Set(['ECONNRESET', 34, 'ERR_SSL_WRONG_VERSION_NUMBER'])
+const CONNECTION_CLOSED_CODES: ReadonlySet<string | number> = new Set([
+  'ECONNRESET',
+  34,
+  'ERR_SSL_WRONG_VERSION_NUMBER',
+])
 
-type Failure = { readonly name?: string; readonly message?: string; readonly code?: number | string }
+type ClientError = { readonly name?: string; readonly message?: string; readonly code?: number | string }
 
 /** TLS certificate errors by the codes of `node:tls`, with the remedy. */
-const REFUSALS: readonly (readonly [codes: RegExp, sentence: (message: string) => string])[] = [
+const CERTIFICATE_ERRORS: readonly (readonly [codes: RegExp, sentence: (message: string) => string])[] = [
   [
     /ALERT/,
     (message) =>
-      `the server did not take this client's certificate (${/alert [a-z ]+/.exec(message)?.[0] ?? plain(message)}): expected one that it trusts in ssl.keystore.location`,
+      `the server rejected this client's certificate (${/alert [a-z ]+/.exec(message)?.[0] ?? stripClientText(message)}): expected one that it trusts in ssl.keystore.location`,
   ],
-  [/ALTNAME/, (message) => `${plain(message)}: expected a name that is in the server's certificate`],
+  [/ALTNAME/, (message) => `${stripClientText(message)}: expected a name that is in the server's certificate`],
   [
     /CERT|SIGNATURE|CRL|CA$/,
     (message) =>
-      `the server's certificate is not trusted (${plain(message)}): expected its CA in ssl.truststore.location`,
+      `the server's certificate is not trusted (${stripClientText(message)}): expected its CA in ssl.truststore.location`,
   ],
 ]
 
 /** Removes the prefix of kafkajs and the suffix of Node. */
-function plain(message: string): string {
+function stripClientText(message: string): string {
   return message.replace(/^Connection error: /, '').replace(/; if the root CA is installed locally.*/, '')
 }
 
-const CAUSES: Readonly<Record<string, BrokerErrorCode>> = {
+const KAFKAJS_ERRORS: Readonly<Record<string, BrokerErrorCode>> = {
   KafkaJSSASLAuthenticationError: 'not_authenticated',
   KafkaJSRequestTimeoutError: 'timeout',
   KafkaJSNotImplemented: 'unsupported',

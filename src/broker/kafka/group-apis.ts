@@ -1,7 +1,8 @@
 import type { BackendRequest, JoinResult } from '../backend.ts'
 import type { CommittedOffset, GroupDescription } from '../broker.ts'
+import { byTopic, type ProtocolReader, readTopics, writeTopics } from '../protocol-primitives.ts'
 import { throwOnError } from './error.ts'
-import { byTopic, type KafkaApi, type ProtocolReader, readTopics, writeTopics } from './protocol.ts'
+import type { KafkaApi } from './kafka-api.ts'
 
 /** APIs of groups and their committed offsets. */
 
@@ -63,7 +64,7 @@ export const syncGroupApi: KafkaApi<BackendRequest<'syncGroup'>, Uint8Array> = {
       .array(assignments, (share) => writer.string(share.memberId).bytes(share.assignment)),
   read: (reader) => {
     reader.int32()
-    throwOnError(reader.int16(), 'synchronising with the group')
+    throwOnError(reader.int16(), 'synchronizing with the group')
     return reader.bytes()
   },
 }

@@ -1,5 +1,5 @@
 import { throwOnError } from './error.ts'
-import type { KafkaApi } from './protocol.ts'
+import type { KafkaApi } from './kafka-api.ts'
 
 /** APIs that identify the cluster, topics and producers. Not every broker supports them: see `apiVersionsApi`. */
 
@@ -12,7 +12,7 @@ export const apiVersionsApi: KafkaApi<void, ApiVersions> = {
   version: 0,
   write: () => undefined,
   read: (reader) => {
-    throwOnError(reader.int16(), 'asking for the versions of calls')
+    throwOnError(reader.int16(), 'requesting the API versions')
     const versions = reader.array(() => [reader.int16(), { min: reader.int16(), max: reader.int16() }] as const)
     return new Map(versions)
   },
@@ -66,7 +66,7 @@ export const describeTransactionsApi: KafkaApi<string, boolean> = {
     reader.int32()
     const [isKnown = false] = reader.compactArray(() => {
       const error = reader.int16()
-      if (error !== TRANSACTIONAL_ID_NOT_FOUND) throwOnError(error, 'asking for a transactional id')
+      if (error !== TRANSACTIONAL_ID_NOT_FOUND) throwOnError(error, 'describing a transactional id')
       return error === 0
     })
     return isKnown

@@ -6,8 +6,9 @@ import type {
   ProduceResult,
   TopicMetadata,
 } from '../backend.ts'
+import { byTopic, readTopics, writeTopics } from '../protocol-primitives.ts'
 import { toPartitionError } from './error.ts'
-import { byTopic, type KafkaApi, readTopics, writeTopics } from './protocol.ts'
+import type { KafkaApi } from './kafka-api.ts'
 
 /** APIs of metadata, produce, fetch and offsets. */
 
@@ -75,10 +76,10 @@ export const produceApi: KafkaApi<BackendRequest<'produce'>, readonly ProduceRes
       const baseOffset = reader.int64()
       reader.int64()
       reader.int64()
-      const refusals = reader.array(() => ({ at: reader.int32(), why: reader.nullableString() }))
+      const rejections = reader.array(() => ({ at: reader.int32(), why: reader.nullableString() }))
       const ofAll = reader.nullableString()
-      const error = toPartitionError(errorNumber, `writing to ${topic}-${partition}`, refusals[0]?.why ?? ofAll)
-      return { topic, partition, baseOffset, ...errorOf(error), rejectedRecords: refusals.map(({ at }) => at) }
+      const error = toPartitionError(errorNumber, `writing to ${topic}-${partition}`, rejections[0]?.why ?? ofAll)
+      return { topic, partition, baseOffset, ...errorOf(error), rejectedRecords: rejections.map(({ at }) => at) }
     }),
 }
 

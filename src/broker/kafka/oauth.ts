@@ -2,6 +2,7 @@ import { once } from 'node:events'
 import { type IncomingMessage, request as overHttp } from 'node:http'
 import { request as overHttps } from 'node:https'
 import { text as textOf } from 'node:stream/consumers'
+import { type Clock, systemClock } from '../../config/clock.ts'
 import { messageOf, UserError } from '../../config/errors.ts'
 import { type ClientAccess, UNRESTRICTED_CLIENT } from '../client-access.ts'
 import { BrokerError } from '../error.ts'
@@ -11,7 +12,7 @@ type Token = { readonly value: string }
 
 const REQUEST_TIMEOUT_MS = 10_000
 /** Fraction of the lifetime of a token after which it is renewed. */
-const LIFE_USED = 0.8
+const RENEWAL_FRACTION = 0.8
 
 /**
  * Provides OAUTHBEARER tokens: from a token endpoint with client credentials (RFC 6749, section 4.4), or without an
@@ -21,9 +22,10 @@ export function oauthTokenProvider(
   keys: Keys,
   jaas: Keys,
   access: ClientAccess = UNRESTRICTED_CLIENT,
+  clock: Clock = systemClock,
 ): () => Promise<Token> {
   const endpoint = keys['sasl.oauthbearer.token.endpoint.url']
-  if (endpoint) return endpointProvider(endpoint, jaas, access)
+  if (endpoint) return endpointProvider(endpoint, jaas, access, clock)
   const subject = jaas['unsecuredLoginStringClaim_sub']
   if (!subject) {
     throw new UserError(
@@ -31,13 +33,14 @@ export function oauthTokenProvider(
       'sasl.oauthbearer.token.endpoint.url is missing: OAUTHBEARER needs it, with clientId and clientSecret in sasl.jaas.config',
     )
   }
-  return async () => ({ value: unsecuredToken(subject) })
+  return async () => ({ value: unsecuredToken(subject, clock.nowMs()) })
 }
 
 function endpointProvider(
   endpoint: string,
   { clientId, clientSecret, scope }: Keys,
   access: ClientAccess,
+  clock: Clock,
 ): () => Promise<Token> {
   if (!clientId || !clientSecret) {
     throw new UserError(
@@ -45,26 +48,26 @@ function endpointProvider(
       'sasl.jaas.config: expected clientId="…" and clientSecret="…" for OAUTHBEARER',
     )
   }
-  let held: { token: Token; untilMs: number } | undefined
+  let cached: { token: Token; untilMs: number } | undefined
   return async () => {
-    if (held && Date.now() < held.untilMs) return held.token
+    if (cached && clock.monotonicMs() < cached.untilMs) return cached.token
     const credentials = `${encodeURIComponent(clientId)}:${encodeURIComponent(clientSecret)}`
     const form = new URLSearchParams({ grant_type: 'client_credentials', ...(scope ? { scope } : {}) })
     const response = await postForm(endpoint, credentials, form, access).catch((error: unknown) => {
-      throw new BrokerError('unavailable', `${endpoint} gave no token: ${messageOf(error)}`, { cause: error })
+      throw new BrokerError('unavailable', `${endpoint} returned no token: ${messageOf(error)}`, { cause: error })
     })
     if (response.status < 200 || response.status > 299) {
       throw new BrokerError(
-        isRefusal(response.status) ? 'not_authenticated' : 'unavailable',
-        `${endpoint} gave no token: HTTP ${response.status}`,
+        isRejection(response.status) ? 'not_authenticated' : 'unavailable',
+        `${endpoint} returned no token: HTTP ${response.status}`,
       )
     }
     const { access_token: value, expires_in: seconds = 300 } = JSON.parse(response.body) as {
       access_token: string
       expires_in?: number
     }
-    held = { token: { value }, untilMs: Date.now() + seconds * 1_000 * LIFE_USED }
-    return held.token
+    cached = { token: { value }, untilMs: clock.monotonicMs() + seconds * 1_000 * RENEWAL_FRACTION }
+    return cached.token
   }
 }
 
@@ -94,19 +97,19 @@ async function postForm(
     ...access.connectOptions('sasl.oauthbearer.token.endpoint.url', url.hostname, port),
   }
   const sent = isSecure ? overHttps(url, options) : overHttp(url, options)
-  const answered = once(sent, 'response') as Promise<[IncomingMessage]>
+  const responseEvent = once(sent, 'response') as Promise<[IncomingMessage]>
   sent.end(text)
-  const [response] = await answered
+  const [response] = await responseEvent
   return { status: response.statusCode ?? 0, body: await textOf(response) }
 }
 
 /** Except too many requests and timeouts. */
-function isRefusal(status: number): boolean {
+function isRejection(status: number): boolean {
   return status >= 400 && status < 500 && status !== 408 && status !== 429
 }
 
-function unsecuredToken(subject: string): string {
+function unsecuredToken(subject: string, nowMs: number): string {
   const part = (content: object) => Buffer.from(JSON.stringify(content)).toString('base64url')
-  const issuedSeconds = Math.floor(Date.now() / 1_000)
+  const issuedSeconds = Math.floor(nowMs / 1_000)
   return `${part({ alg: 'none' })}.${part({ sub: subject, iat: issuedSeconds, exp: issuedSeconds + 3_600 })}.`
 }

@@ -3,7 +3,7 @@ import type { NewTopic } from '../broker.ts'
 import { BrokerError } from '../error.ts'
 import * as admin from './admin-apis.ts'
 import type { KafkaCluster } from './cluster.ts'
-import { LEADER_NOT_AVAILABLE, TOPIC_ALREADY_EXISTS, throwOnError, UNKNOWN_TOPIC } from './error.ts'
+import { LEADER_NOT_AVAILABLE, TOPIC_ALREADY_EXISTS, throwOnError, UNKNOWN_TOPIC_OR_PARTITION } from './error.ts'
 import { type ClusterMetadata, metadataApi } from './log-apis.ts'
 
 /**
@@ -51,7 +51,7 @@ async function waitUntilSeenEverywhere(
   cluster: KafkaCluster,
   topic: string,
   isApplied: (seen: SeenTopic) => boolean,
-  patience = WAIT,
+  limits = WAIT,
 ): Promise<void> {
   await cluster.retryTransient(
     async () => {
@@ -62,12 +62,12 @@ async function waitUntilSeenEverywhere(
       throw new BrokerError(NOT_SEEN, `topic '${topic}': not every node of the cluster has applied the change`)
     },
     undefined,
-    patience,
+    limits,
   )
 }
 
 /** A topic that is hidden from this client for lack of permission stays hidden. */
 function hasLeaders({ errorNumber, partitions }: SeenTopic, count: number): boolean {
-  if (errorNumber !== 0) return errorNumber !== UNKNOWN_TOPIC && errorNumber !== LEADER_NOT_AVAILABLE
+  if (errorNumber !== 0) return errorNumber !== UNKNOWN_TOPIC_OR_PARTITION && errorNumber !== LEADER_NOT_AVAILABLE
   return partitions.length >= count && partitions.every(({ leader }) => leader >= 0)
 }

@@ -1,6 +1,7 @@
 import type { BackendRequest, ProducerIdentity, Transaction } from '../backend.ts'
+import { byTopic, type ProtocolWriter, readTopics, writeTopics } from '../protocol-primitives.ts'
 import { throwOnError } from './error.ts'
-import { byTopic, type KafkaApi, type ProtocolWriter, readTopics, writeTopics } from './protocol.ts'
+import type { KafkaApi } from './kafka-api.ts'
 
 /** APIs of producers and transactions. */
 
@@ -12,7 +13,7 @@ export const initProducerIdApi: KafkaApi<BackendRequest<'initProducer'>, Produce
     writer.string(transactionalId ?? null).int32(transactionTimeoutMs),
   read: (reader) => {
     reader.int32()
-    throwOnError(reader.int16(), 'asking for a producer id')
+    throwOnError(reader.int16(), 'requesting a producer id')
     return { producerId: reader.bigint(), epoch: reader.int16() }
   },
 }

@@ -72,14 +72,14 @@ export function writeArchive({ kind, path }: ArchiveLocation, { contexts, subjec
     replaceFile(path, { format: FORMAT, contexts, subjects })
     return
   }
-  const [old, next] = [join(path, SUBJECTS), join(path, `${SUBJECTS}${PARTIAL_SUFFIX}`)]
+  const [current, next] = [join(path, SUBJECTS), join(path, `${SUBJECTS}${PARTIAL_SUFFIX}`)]
   rmSync(next, { recursive: true, force: true })
   mkdirSync(next, { recursive: true })
   for (const subject of subjects) writeFileSync(join(next, fileNameOf(subject.subject)), toJsonText(subject))
   // Without this file the directory is incomplete, until it is written again below.
   rmSync(join(path, HEAD_FILE), { force: true })
-  rmSync(old, { recursive: true, force: true })
-  renameSync(next, old)
+  rmSync(current, { recursive: true, force: true })
+  renameSync(next, current)
   replaceFile(join(path, HEAD_FILE), { format: FORMAT, contexts })
 }
 
@@ -87,13 +87,13 @@ export function writeArchive({ kind, path }: ArchiveLocation, { contexts, subjec
 export function readArchive(path: string): RegistryArchive {
   if (!statSync(path, { throwIfNoEntry: false })) throw unreadableArchive(path, 'no such file or directory')
   if (archiveLocation(path).kind === 'file') return parseFile(path, fileSpec) as RegistryArchive
-  const head = join(path, HEAD_FILE)
-  if (!statSync(head, { throwIfNoEntry: false })) {
+  const headFile = join(path, HEAD_FILE)
+  if (!statSync(headFile, { throwIfNoEntry: false })) {
     throw unreadableArchive(path, `${HEAD_FILE} is missing, so this is not an export or an incomplete one`)
   }
   const files = readdirSync(join(path, SUBJECTS)).filter((name) => name.endsWith('.json'))
   const subjects = files.map((name) => parseFile(join(path, SUBJECTS, name), subjectSpec))
-  return { contexts: parseFile(head, headSpec).contexts, subjects } as RegistryArchive
+  return { contexts: parseFile(headFile, headSpec).contexts, subjects } as RegistryArchive
 }
 
 /** Readable, and unique on file systems that ignore case: other names than lower-case ones get a hash. */

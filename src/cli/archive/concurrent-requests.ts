@@ -17,7 +17,7 @@ export type ConcurrencyOptions = {
 /** Calls `work` for all items, up to 16 at a time. Results are in the order of items. Rejects with the first error after all calls have ended. */
 export async function mapConcurrently<Item, Result>(
   items: readonly Item[],
-  work: (item: Item) => Promise<Result>,
+  request: (item: Item) => Promise<Result>,
   { signal, onDone }: ConcurrencyOptions = {},
 ): Promise<readonly Result[]> {
   const results: Result[] = []
@@ -27,7 +27,7 @@ export async function mapConcurrently<Item, Result>(
     for (const [at, item] of remaining) {
       if (failures.length > 0) return
       signal?.throwIfAborted()
-      results[at] = await work(item)
+      results[at] = await request(item)
       onDone?.()
     }
   }

@@ -228,9 +228,10 @@ function configStep({ name, archived: { config }, current }: ComparedSettings): 
 }
 
 function differences({ what, archived, current }: ComparedSettings, kind: 'config' | 'mode'): readonly string[] {
-  const [one, other] = [archived[kind], current[kind]]
-  if (one === undefined || other === undefined || isDeepStrictEqual(one, other)) return []
-  return [`${what} has another ${kind} in the registry: ${text(other)}, not ${text(one)}`]
+  const [archivedValue, currentValue] = [archived[kind], current[kind]]
+  if (archivedValue === undefined || currentValue === undefined || isDeepStrictEqual(archivedValue, currentValue))
+    return []
+  return [`${what} has another ${kind} in the registry: ${text(currentValue)}, not ${text(archivedValue)}`]
 }
 
 function text(value: SubjectConfig | Mode): string {

@@ -91,7 +91,7 @@ async function run(verb: Verb, directory: string, values: Values, onProgress: On
   switch (verb) {
     case 'verify': {
       const { verifyDirectory } = await import('../../broker/embedded/maintenance/verify.ts')
-      const report = await verifyDirectory(directory, onProgress)
+      const report = await verifyDirectory(directory, nowMs, onProgress)
       return { report, text: verifyText(report), isGood: report.faults.length === 0 }
     }
     case 'repair': {
@@ -101,7 +101,7 @@ async function run(verb: Verb, directory: string, values: Values, onProgress: On
     }
     case 'backup': {
       const { backUp } = await import('../../broker/embedded/maintenance/backup.ts')
-      const report = await backUp(directory, values.to!, onProgress)
+      const report = await backUp(directory, values.to!, nowMs, onProgress)
       return { report, text: backupText(report), isGood: true }
     }
     case 'restore': {
@@ -116,10 +116,10 @@ async function run(verb: Verb, directory: string, values: Values, onProgress: On
 function showIn(progress: ReturnType<typeof createProgressBar>): OnProgress {
   let current = ''
   let at = 0
-  return (what, done, all) => {
-    if (what !== current || done < at) {
-      progress.begin(what, all)
-      current = what
+  return (phase, done, total) => {
+    if (phase !== current || done < at) {
+      progress.begin(phase, total)
+      current = phase
       at = 0
     }
     for (; at < done; at++) progress.step()

@@ -20,7 +20,7 @@ Exit codes: 0 all are healthy, 1 one is not, or none listens.
   async run(args) {
     const { positionals } = parseArguments(args, { help: { type: 'boolean', short: 'h' } })
     if (positionals.length > 0) return report(await Promise.all(positionals.map(parseBaseUrl).map(checkHealth)))
-    const checks = (await Promise.all(DEFAULT_URLS.map(checkHealth))).filter(({ isListening: isThere }) => isThere)
+    const checks = (await Promise.all(DEFAULT_URLS.map(checkHealth))).filter(({ isListening }) => isListening)
     return report(
       checks.length > 0
         ? checks
@@ -36,10 +36,10 @@ async function checkHealth(base: string): Promise<HealthCheck> {
   const url = `${base}/healthz`
   try {
     const response = await fetch(url, { signal: AbortSignal.timeout(TIMEOUT_MS) })
-    const trouble = response.ok
+    const problem = response.ok
       ? undefined
       : `${url} responds with ${response.status}: ${(await response.text()).trim()}`
-    return { isListening: true, problem: trouble }
+    return { isListening: true, problem }
   } catch (error) {
     const cause = error instanceof Error && error.cause !== undefined ? error.cause : error
     const isRefused = (cause as NodeJS.ErrnoException).code === 'ECONNREFUSED'
@@ -49,9 +49,9 @@ async function checkHealth(base: string): Promise<HealthCheck> {
 }
 
 function report(checks: readonly HealthCheck[]): ExitCode {
-  const troubles = checks.flatMap(({ problem: trouble }) => trouble ?? [])
-  process.stdout.write(`${troubles.length === 0 ? 'healthy' : troubles.join('\n')}\n`)
-  return troubles.length === 0 ? 0 : 1
+  const problems = checks.flatMap(({ problem }) => problem ?? [])
+  process.stdout.write(`${problems.length === 0 ? 'healthy' : problems.join('\n')}\n`)
+  return problems.length === 0 ? 0 : 1
 }
 
 function parseBaseUrl(text: string): string {

@@ -35,8 +35,8 @@ one of ${ROLES.join(', ')}; each role includes the privileges of the ones before
 }
 
 /** Asks on the terminal, without echo. */
-async function promptPassword(question: string): Promise<string> {
-  process.stderr.write(question)
+async function promptPassword(prompt: string): Promise<string> {
+  process.stderr.write(prompt)
   const silence = new Writable({ write: (_chunk, _encoding, done) => done() })
   const terminal = createInterface({ input: process.stdin, output: silence, terminal: true })
   try {

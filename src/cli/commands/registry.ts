@@ -34,13 +34,13 @@ Settings are also read from environment variables SCHEMA_REGISTRY_… with _ for
     const logger = createLogger({ level: settings.values.debug ? 'debug' : 'info' })
     const gracePeriodMs = parseGracePeriod(values['grace-period'])
     const start = (fail: (error: Error) => void) =>
-      startAll(logger, async (life) => {
+      startAll(logger, async (lifecycle) => {
         const broker = await openBroker(address, { logger })
-        life.onStop('broker', () => broker.close())
+        lifecycle.onStop('broker', () => broker.close())
         const parts = { broker, logger, metrics: createMetrics(), onFailed: fail }
         const started = await startRegistry(settings, parts)
-        life.onStop('registry', () => started.stop(), Number.POSITIVE_INFINITY)
-        return life
+        lifecycle.onStop('registry', () => started.stop(), Number.POSITIVE_INFINITY)
+        return lifecycle
       })
     return runProgram({ logger, gracePeriodMs, start })
   },

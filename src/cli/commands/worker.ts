@@ -33,9 +33,9 @@ Settings are also read from environment variables CONNECT_… with _ for each do
     const logger = createLogger()
     const gracePeriodMs = parseGracePeriod(values['grace-period'])
     const start = (fail: (error: Error) => void) =>
-      startAll(logger, async (life) => {
+      startAll(logger, async (lifecycle) => {
         const broker = await openBroker(address, { logger })
-        life.onStop('broker', () => broker.close())
+        lifecycle.onStop('broker', () => broker.close())
         const parts = {
           broker,
           logger,
@@ -44,8 +44,8 @@ Settings are also read from environment variables CONNECT_… with _ for each do
           ownFiles: protectedFiles(values, address),
         }
         const started = await startWorker(settings, { ...parts, onFailed: fail })
-        life.onStop('worker', () => started.stop(), Number.POSITIVE_INFINITY)
-        return life
+        lifecycle.onStop('worker', () => started.stop(), Number.POSITIVE_INFINITY)
+        return lifecycle
       })
     return runProgram({ logger, gracePeriodMs, start })
   },

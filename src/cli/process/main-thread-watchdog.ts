@@ -32,16 +32,16 @@ export function startMainThreadWatchdog(blockedMsMax: number, logger: Logger): v
 function watch({ heartbeat, blockedMsMax }: Data): void {
   const counter = new Int32Array(heartbeat)
   let last = -1
-  let missed = 0
+  let missedHeartbeats = 0
   setInterval(() => {
     const now = Atomics.load(counter, 0)
-    missed = now === last ? missed + 1 : 0
+    missedHeartbeats = now === last ? missedHeartbeats + 1 : 0
     last = now
-    if (missed * HEARTBEAT_MS < blockedMsMax) return
+    if (missedHeartbeats * HEARTBEAT_MS < blockedMsMax) return
     const time = new Date().toISOString()
     const msg = 'the main thread is blocked: killing the process'
     // Not through the logger: its stream belongs to the main thread.
-    writeSync(2, `${JSON.stringify({ level: 'fatal', time, blockedMs: missed * HEARTBEAT_MS, msg })}\n`)
+    writeSync(2, `${JSON.stringify({ level: 'fatal', time, blockedMs: missedHeartbeats * HEARTBEAT_MS, msg })}\n`)
     process.kill(process.pid, 'SIGKILL')
   }, HEARTBEAT_MS)
 }

@@ -53,7 +53,7 @@ export function renderResourceTable(input: ResourceTableInput): readonly string[
   const widths = COLUMNS.map(({ title }, at) =>
     Math.max(title.length, ...cells.map((line) => line[at]?.text.length ?? 0)),
   )
-  const used = widths.reduce((sum, one) => sum + one + GAP.length, 0)
+  const used = widths.reduce((sum, width) => sum + width + GAP.length, 0)
   const messageWidth = Math.max(0, width - used)
   const withMessage = messageWidth >= MESSAGE_MIN
   const header = [

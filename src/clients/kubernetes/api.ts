@@ -10,38 +10,38 @@ import { ClusterError } from './cluster-error.ts'
 import { readLines } from './lines.ts'
 
 export type ApiCall = HttpRequest & {
-  /** Value of the Accept header; `application/json` when absent. */
+  /** Value of the Accept header. Default: `application/json`. */
   readonly accept?: string
 }
 
 /** The error response of the API server. */
 export class ApiError extends ClusterError {
-  /** HTTP status; 0 without a response. */
+  /** The HTTP status; 0 if there is no response. */
   readonly status: number
   /** `NotFound`, `Conflict`, `Expired`, … */
   readonly reason: string
 
   constructor(status: number, reason: string, message: string, options?: ErrorOptions) {
-    const passes = status === 0 || status === 408 || status === 429 || status >= 500
-    const forbidden = status === 401 || status === 403
-    super(passes ? 'unreachable' : forbidden ? 'forbidden' : 'refused', message, options)
+    const isTransient = status === 0 || status === 408 || status === 429 || status >= 500
+    const isForbidden = status === 401 || status === 403
+    super(isTransient ? 'unreachable' : isForbidden ? 'forbidden' : 'refused', message, options)
     this.name = 'ApiError'
     this.status = status
     this.reason = reason
   }
 }
 
-/** Undefined where the object does not exist. */
-export async function ignoreNotFound<T>(asked: Promise<T>): Promise<T | undefined> {
+/** Resolves with undefined if the object does not exist. */
+export async function ignoreNotFound<T>(request: Promise<T>): Promise<T | undefined> {
   try {
-    return await asked
+    return await request
   } catch (error) {
     if (error instanceof ApiError && error.status === 404) return undefined
     throw error
   }
 }
 
-/** Called when the response of a call begins; status 0: there was none. */
+/** Called when the response of a request begins. The status is 0 if there is no response. */
 export type OnResponse = (method: string, host: string, status: number, tookMs: number) => void
 
 export const APPLY_PATCH = 'application/apply-patch+yaml'
@@ -54,20 +54,20 @@ const USER_AGENT = `weir/${packageVersion()}`
  * requests are sent over connections that are kept alive.
  */
 export class KubernetesApi {
-  /** Default namespace: of the kubeconfig's context, or of the pod. */
+  /** The default namespace: that of the kubeconfig's context, or of the pod. */
   readonly namespace: string
   readonly #config: KubeConfig
   readonly #server: URL
-  readonly #onAnswer: OnResponse
+  readonly #onResponse: OnResponse
   #agent: Agent | undefined
 
-  constructor(config: KubeConfig, onAnswer: OnResponse = () => undefined) {
+  constructor(config: KubeConfig, onResponse: OnResponse = () => undefined) {
     const cluster = config.getCurrentCluster()
     if (cluster === null)
       throw new ApiError(0, 'NoCluster', 'the kubeconfig names no current cluster: set current-context')
     this.namespace = config.getContextObject(config.getCurrentContext())?.namespace ?? 'default'
     this.#config = config
-    this.#onAnswer = onAnswer
+    this.#onResponse = onResponse
     this.#server = new URL(cluster.server)
   }
 
@@ -78,7 +78,8 @@ export class KubernetesApi {
     const response = await this.#exchange({ ...call, signal })
     const answer = await text(response).catch((error: unknown) => Promise.reject(unreachable(this.#server, error)))
     const body = parseBody(answer)
-    if (body === undefined) throw unreachable(this.#server, new Error(`its answer is no JSON: ${answer.slice(0, 200)}`))
+    if (body === undefined)
+      throw unreachable(this.#server, new Error(`the response is not JSON: ${answer.slice(0, 200)}`))
     return body as T
   }
 
@@ -100,22 +101,22 @@ export class KubernetesApi {
 
   async #exchange(call: ApiCall): Promise<IncomingMessage> {
     const options = await this.#options(call)
-    const beganMs = performance.now()
-    const answered = (status: number) =>
-      this.#onAnswer(call.method, this.#server.host, status, performance.now() - beganMs)
+    const startMs = performance.now()
+    const report = (status: number) =>
+      this.#onResponse(call.method, this.#server.host, status, performance.now() - startMs)
     const response = await new Promise<IncomingMessage>((resolve, reject) => {
       const sent = (this.#server.protocol === 'http:' ? requestPlain : request)(options, resolve)
       sent.once('error', (error) => {
-        answered(0)
+        report(0)
         reject(unreachable(this.#server, error))
       })
       sent.end(call.body === undefined ? undefined : JSON.stringify(call.body))
     })
     const { statusCode = 0 } = response
-    answered(statusCode)
+    report(statusCode)
     if (statusCode >= 200 && statusCode < 300) return response
     const body = await text(response).catch(() => '')
-    throw refusal(statusCode, parseBody(body), call)
+    throw errorOfResponse(statusCode, parseBody(body), call)
   }
 
   async #options(call: ApiCall): Promise<RequestOptions> {
@@ -132,7 +133,7 @@ export class KubernetesApi {
       ...(call.signal && { signal: call.signal }),
     }
     await this.#config.applyToHTTPSOptions(options)
-    // The official client makes agents without keep-alive, which close every connection after one response.
+    // The agents of the official client have no keep-alive, so every connection would be closed after one response.
     const agent = options.agent as Agent & { keepAlive?: boolean }
     agent.keepAlive = true
     agent.maxSockets = SOCKETS_MAX
@@ -141,12 +142,12 @@ export class KubernetesApi {
   }
 }
 
-/** Reads a kubeconfig file; without one the default of kubectl, or the service account of the pod. */
-export function openKubernetesApi(kubeconfig: string | undefined, onAnswer?: OnResponse): KubernetesApi {
+/** Reads a kubeconfig file. Default: the kubeconfig of kubectl, or the service account of the pod. */
+export function openKubernetesApi(kubeconfig: string | undefined, onResponse?: OnResponse): KubernetesApi {
   const config = new KubeConfig()
   if (kubeconfig === undefined) config.loadFromDefault()
   else config.loadFromFile(kubeconfig)
-  return new KubernetesApi(config, onAnswer)
+  return new KubernetesApi(config, onResponse)
 }
 
 function pathOf(server: URL, { path, query = {} }: ApiCall): string {
@@ -165,7 +166,7 @@ function parseBody(body: string): unknown {
 
 type Status = { readonly message?: string; readonly reason?: string }
 
-function refusal(status: number, body: unknown, { method, path }: ApiCall): ApiError {
+function errorOfResponse(status: number, body: unknown, { method, path }: ApiCall): ApiError {
   const { message, reason } = (body ?? {}) as Status
   return new ApiError(status, reason ?? 'Unknown', message ?? `${method} ${path}: HTTP ${status}`)
 }
@@ -173,7 +174,7 @@ function refusal(status: number, body: unknown, { method, path }: ApiCall): ApiE
 function unreachable(server: URL, error: unknown): unknown {
   if (error instanceof ApiError) return error
   const { code = '', message } = error as NodeJS.ErrnoException
-  return new ApiError(0, 'Unreachable', `the API server at ${server.host} does not answer: ${code || message}`, {
+  return new ApiError(0, 'Unreachable', `the API server at ${server.host} does not respond: ${code || message}`, {
     cause: error,
   })
 }

@@ -15,6 +15,6 @@ export async function* readLines(stream: AsyncIterable<Buffer>): AsyncGenerator<
     }
     pieces.push(chunk.subarray(from))
     bytes += chunk.length - from
-    if (bytes > LINE_BYTES_MAX) throw new Error(`a line of more than ${LINE_BYTES_MAX} bytes`)
+    if (bytes > LINE_BYTES_MAX) throw new Error(`a line has more than ${LINE_BYTES_MAX} bytes`)
   }
 }

@@ -64,7 +64,7 @@ export class ParsedAvro implements ParsedSchema {
   }
 
   incompatibilities(writer: ParsedSchema, { roles }: CompareOptions): readonly Incompatibility[] {
-    if (!(writer instanceof ParsedAvro)) throw new SchemaError(`an AVRO schema does not compare with ${writer.type}`)
+    if (!(writer instanceof ParsedAvro)) throw new SchemaError(`cannot compare an AVRO schema with ${writer.type}`)
     return avroIncompatibilities(this.schema, writer.schema, roles)
   }
 }

@@ -144,12 +144,12 @@ function renamed(value: unknown): unknown {
 export class ExactLong extends avsc.types.LongType {
   _read(tap: Tap): number {
     const value = tap.readLong()
-    if (!isDoublyExact(value)) throw new RangeError('a long beyond 2^52')
+    if (!isDoublyExact(value)) throw new RangeError('the long is beyond 2^52')
     return value
   }
 
   _write(tap: Tap, value: unknown): void {
-    if (!isDoublyExact(value)) throw new TypeError(`no long, or one beyond 2^52: ${String(value)}`)
+    if (!isDoublyExact(value)) throw new TypeError(`not a long, or beyond 2^52: ${String(value)}`)
     tap.writeLong(value)
   }
 }

@@ -26,10 +26,10 @@ export function avroCodec(writer: AvroSchema, { reader = writer, unions = 'wrapp
   }
   return {
     encode: (value) =>
-      attempt('the value does not fit its schema', fast.encode, () => withBigints().encode, value as never),
+      encodeOrDecode('the value is not valid for its schema', fast.encode, () => withBigints().encode, value as never),
     decode: (bytes) => {
       const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
-      return attempt('the bytes do not fit their schema', fast.decode, () => withBigints().decode, buffer)
+      return encodeOrDecode('the bytes are not valid for their schema', fast.decode, () => withBigints().decode, buffer)
     },
   }
 }
@@ -39,14 +39,19 @@ export type AvroCodecOptions = { readonly reader?: AvroSchema; readonly unions?:
 type TypeOptions = { readonly wrapUnions: boolean | 'auto'; readonly registry: Readonly<Record<string, avsc.Type>> }
 type Bound = { readonly encode: (value: unknown) => Buffer; readonly decode: (bytes: Buffer) => unknown }
 
-function attempt<In, Out>(what: string, fast: (input: In) => Out, exact: () => (input: In) => Out, input: In): Out {
+function encodeOrDecode<In, Out>(
+  problem: string,
+  fast: (input: In) => Out,
+  exact: () => (input: In) => Out,
+  input: In,
+): Out {
   try {
     return fast(input)
   } catch {
     try {
       return exact()(input)
     } catch (error) {
-      throw new SchemaError(`${what}: ${(error as Error).message}`, { cause: error })
+      throw new SchemaError(`${problem}: ${(error as Error).message}`, { cause: error })
     }
   }
 }
@@ -71,6 +76,6 @@ function bind(writer: AvroSchema, reader: AvroSchema, { wrapUnions, registry }: 
       decode: (bytes) => reading.fromBuffer(bytes, resolver) as unknown,
     }
   } catch (error) {
-    throw new SchemaError(`no binary form of this schema: ${(error as Error).message}`, { cause: error })
+    throw new SchemaError(`the schema cannot be compiled: ${(error as Error).message}`, { cause: error })
   }
 }

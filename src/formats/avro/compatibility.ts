@@ -91,7 +91,7 @@ function compare(walk: Walk, reader: AvroSchema, writer: AvroSchema, at: Path): 
   walk.pairs += 1
   walk.depth += 1
   if (walk.pairs > PAIRS_MAX || walk.depth > DEPTH_MAX) {
-    throw new SchemaError('the two schemas are too entangled to compare: their types meet in too many pairs')
+    throw new SchemaError('the schemas are too complex to compare: too many pairs of types')
   }
   const found = compareTypes(walk, reader, writer, at)
   walk.depth -= 1

@@ -68,7 +68,7 @@ function isScalar({ type }: AvroSchema, value: Json): boolean {
       return isWhole(value, LONG_MAX)
     case 'float':
     case 'double':
-      return value instanceof JsonNumber || isNoNumber(value)
+      return value instanceof JsonNumber || isNonFinite(value)
     default:
       return typeof value === 'string'
   }
@@ -80,6 +80,6 @@ function isWhole(value: Json, limit: bigint): boolean {
   return whole >= -limit && whole < limit
 }
 
-function isNoNumber(value: Json): boolean {
+function isNonFinite(value: Json): boolean {
   return value === 'NaN' || value === 'Infinity' || value === '-Infinity'
 }

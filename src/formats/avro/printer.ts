@@ -47,7 +47,7 @@ export const NESTING_MAX = 1_000
 
 function deeper(scope: Scope, by: number): Scope {
   const depth = scope.depth + by
-  if (depth > NESTING_MAX) throw new SchemaError(`types nest deeper than ${NESTING_MAX}`)
+  if (depth > NESTING_MAX) throw new SchemaError(`types are nested deeper than ${NESTING_MAX}`)
   return { ...scope, depth }
 }
 

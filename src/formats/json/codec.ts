@@ -15,22 +15,22 @@ export function jsonCodec(source: SchemaSource, { validate }: { readonly validat
     ? compileJsonSchema(JSON.parse(source.text) as PlainJson, referencesOf(source))
     : () => undefined
   const checked = (value: unknown, what: string): void => {
-    const wrong = check(value)
-    if (wrong !== undefined) throw new SchemaError(`${what}: ${wrong}`)
+    const problem = check(value)
+    if (problem !== undefined) throw new SchemaError(`${what}: ${problem}`)
   }
   return {
     encode(value) {
       const text = textOf(value)
       // Validates the value as a reader sees it; a date, for example, becomes a string.
-      if (validate) checked(JSON.parse(text), 'the value does not fit its schema')
+      if (validate) checked(JSON.parse(text), 'the value is not valid for its schema')
       return Buffer.from(text, 'utf8')
     },
     decode(bytes) {
       const value = parsedText(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8'))
-      checked(value, 'the data does not fit its schema')
+      checked(value, 'the data is not valid for its schema')
       return value
     },
-    check: (value) => checked(value, 'the data does not fit its schema'),
+    check: (value) => checked(value, 'the data is not valid for its schema'),
   }
 }
 
@@ -39,9 +39,9 @@ function textOf(value: unknown): string {
     const text = JSON.stringify(value) as string | undefined
     if (text !== undefined) return text
   } catch (error) {
-    throw new SchemaError(`the value has no JSON form: ${(error as Error).message}`, { cause: error })
+    throw new SchemaError(`the value cannot be serialized as JSON: ${(error as Error).message}`, { cause: error })
   }
-  throw new SchemaError(`the value has no JSON form: it is ${typeof value}`)
+  throw new SchemaError(`the value cannot be serialized as JSON: it is ${typeof value}`)
 }
 
 function parsedText(text: string): unknown {

@@ -34,7 +34,7 @@ type Pairs = ReadonlyMap<string, readonly Change[]>
 
 function comparePass(original: Model, update: Model, policy: Policy, numbers: Map<Model, number>, broken: Pairs) {
   const done = new Map<string, readonly Change[]>()
-  const underWay = new Set<string>()
+  const inProgress = new Set<string>()
   let assumed = false
   const numberOf = (model: Model) => {
     if (!numbers.has(model)) numbers.set(model, numbers.size)
@@ -51,15 +51,16 @@ function comparePass(original: Model, update: Model, policy: Policy, numbers: Ma
       const key = keyOf(pair)
       const known = done.get(key)
       if (known) return known
-      if (underWay.has(key)) {
+      if (inProgress.has(key)) {
         const seeded = broken.get(key)
         assumed ||= seeded === undefined
         return seeded ?? []
       }
-      if (underWay.size >= DEPTH_MAX) throw new SchemaError('the two schemas refer too deeply to be compared')
-      underWay.add(key)
+      if (inProgress.size >= DEPTH_MAX)
+        throw new SchemaError('the schemas cannot be compared: their references are nested too deeply')
+      inProgress.add(key)
       const changes = comparePair(walk, ...pair).slice(0, CHANGES_MAX)
-      underWay.delete(key)
+      inProgress.delete(key)
       done.set(key, changes)
       return changes
     },

@@ -16,7 +16,7 @@ type Walk = {
   readonly fits: (schema: PlainJson, value: unknown) => boolean
 }
 /** A position in the schema and the property it belongs to. Array items and branches belong to their property. */
-type Place = {
+type Location = {
   readonly at: Located
   readonly path: string
   readonly field: FieldContext | undefined
@@ -45,33 +45,35 @@ export function jsonFieldTransformer(source: SchemaSource): (value: unknown, tra
     transformIn({ documents, transform, fits }, value, { at: documents.root, path: '$', field: undefined, depth: 0 })
 }
 
-function transformIn(walk: Walk, value: unknown, place: Place): unknown {
-  const schema = place.at.value
+function transformIn(walk: Walk, value: unknown, location: Location): unknown {
+  const schema = location.at.value
   if (value === null || value === undefined || !isObject(schema)) return value
-  if (place.depth > DEPTH_MAX) throw new SchemaError(`${place.path}: the schema is nested deeper than ${DEPTH_MAX}`)
+  if (location.depth > DEPTH_MAX)
+    throw new SchemaError(`${location.path}: the schema is nested deeper than ${DEPTH_MAX}`)
   const branches = branchesFor(walk, schema, value)
   if (branches !== undefined) {
     const changed = branches.reduce<unknown>(
-      (before, branch) => transformIn(walk, before, within(place, branch)),
+      (before, branch) => transformIn(walk, before, toSubschema(location, branch)),
       value,
     )
-    return transformChildren(walk, changed, place, schema)
+    return transformChildren(walk, changed, location, schema)
   }
-  if (Array.isArray(value) && schema['items'] !== undefined) return transformChildren(walk, value, place, schema)
+  if (Array.isArray(value) && schema['items'] !== undefined) return transformChildren(walk, value, location, schema)
   const reference = schema['$ref']
-  if (typeof reference === 'string') return transformIn(walk, value, referred(walk, place, reference))
-  if (isObject(schema['properties']) && typeof value === 'object') return transformChildren(walk, value, place, schema)
+  if (typeof reference === 'string') return transformIn(walk, value, resolveReference(walk, location, reference))
+  if (isObject(schema['properties']) && typeof value === 'object')
+    return transformChildren(walk, value, location, schema)
   // Confluent's clients skip values without a known type; here a rule can reject them.
-  return place.field ? walk.transform(place.field, typeOf(schema, value), value) : value
+  return location.field ? walk.transform(location.field, typeOf(schema, value), value) : value
 }
 
-function within(place: Place, schema: PlainJson): Place {
-  return { ...place, at: { ...place.at, value: schema }, depth: place.depth + 1 }
+function toSubschema(location: Location, schema: PlainJson): Location {
+  return { ...location, at: { ...location.at, value: schema }, depth: location.depth + 1 }
 }
 
-function referred({ documents }: Walk, place: Place, reference: string): Place {
+function resolveReference({ documents }: Walk, location: Location, reference: string): Location {
   try {
-    return { ...place, at: documents.find(reference, place.at), depth: place.depth + 1 }
+    return { ...location, at: documents.find(reference, location.at), depth: location.depth + 1 }
   } catch (error) {
     if (error instanceof UnresolvedReference) throw new SchemaError(error.message, { cause: error })
     throw error
@@ -88,27 +90,31 @@ function branchesFor({ fits }: Walk, schema: PlainJsonObject, value: unknown): r
 }
 
 /** Transforms the listed properties of an object, or the items of an array. */
-function transformChildren(walk: Walk, value: unknown, place: Place, schema: PlainJsonObject): unknown {
+function transformChildren(walk: Walk, value: unknown, location: Location, schema: PlainJsonObject): unknown {
   const { items, properties } = schema
   if (Array.isArray(value)) {
     // Confluent's clients do not visit the items of a tuple (a list of item schemas).
     if (items === undefined || Array.isArray(items)) return value
-    return value.map((item) => transformIn(walk, item, within(place, items)))
+    return value.map((item) => transformIn(walk, item, toSubschema(location, items)))
   }
   if (typeof value !== 'object' || value === null || !isObject(properties)) return value
   const copy: Record<string, unknown> = {}
   for (const [name, member] of Object.entries(value)) {
     const property = Object.hasOwn(properties, name) ? properties[name] : undefined
-    defineMember(copy, name, property === undefined ? member : transformProperty(walk, member, place, name, property))
+    defineMember(
+      copy,
+      name,
+      property === undefined ? member : transformProperty(walk, member, location, name, property),
+    )
   }
   return copy
 }
 
-function transformProperty(walk: Walk, value: unknown, place: Place, name: string, schema: PlainJson): unknown {
-  const path = `${place.path}.${name}`
+function transformProperty(walk: Walk, value: unknown, location: Location, name: string, schema: PlainJson): unknown {
+  const path = `${location.path}.${name}`
   const tags = isObject(schema) ? schema['confluent:tags'] : undefined
   const field = { fullName: path, tags: Array.isArray(tags) ? tags.map(String) : [] }
-  return transformIn(walk, value, { ...within(place, schema), path, field })
+  return transformIn(walk, value, { ...toSubschema(location, schema), path, field })
 }
 
 function typeOf(schema: PlainJsonObject, value: unknown): FieldType {

@@ -18,7 +18,7 @@ function parseJsonSchema(source: SchemaSource, options: ParseOptions = {}): Pars
   const canonical = asSchemaError(() => canonicalJson(source.text))
   const root = JSON.parse(source.text) as PlainJson
   if (root === null || Array.isArray(root) || (typeof root !== 'object' && typeof root !== 'boolean')) {
-    throw new SchemaError('a JSON schema is an object or a boolean')
+    throw new SchemaError('a JSON schema must be an object or a boolean')
   }
   if (options.validation !== 'loose') checkMetaSchema(root, dialectOf(root))
   const schema = new JsonSchema(source, canonical, root)

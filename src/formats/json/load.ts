@@ -46,7 +46,7 @@ class Loader {
   readonly #strict: boolean
   readonly #models = new Map<PlainJson, Model>()
   readonly #unresolved: (() => Model)[] = []
-  /** The references that are known to lead to a schema, directly or through other references. */
+  /** The references that are known to resolve to a schema, directly or through other references. */
   readonly #leading = new Set<Model>()
 
   constructor(documents: Documents, strict: boolean) {
@@ -63,7 +63,7 @@ class Loader {
       const way = new Set<Model>()
       let target = next()
       for (; target.kind === 'reference' && !this.#leading.has(target); target = target.target()) {
-        if (way.has(target)) throw new InvalidJsonSchema('$refs lead to each other only, round in a circle')
+        if (way.has(target)) throw new InvalidJsonSchema('circular $ref without a schema')
         way.add(target)
       }
       for (const one of way) this.#leading.add(one)
@@ -252,7 +252,7 @@ function typedModel(at: Located, schema: PlainJsonObject, type: PlainJson, inner
       return { kind: type, ...common }
     default:
       throw new InvalidJsonSchema(
-        `there is no type ${JSON.stringify(type)}: expected string, number, integer, object, array, boolean or null`,
+        `unknown type ${JSON.stringify(type)}: expected string, number, integer, object, array, boolean or null`,
       )
   }
 }

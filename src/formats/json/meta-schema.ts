@@ -155,5 +155,5 @@ function describe(errors: readonly ErrorObject[], draft: Draft): string {
   const [first] = [...errors].sort((a, b) => b.instancePath.length - a.instancePath.length)
   if (!first) return `not valid under ${draft}`
   const allowed = 'allowedValues' in first.params ? `: ${(first.params['allowedValues'] as string[]).join(', ')}` : ''
-  return `#${first.instancePath} ${first.message ?? 'is wrong'}${allowed} (${draft})`
+  return `#${first.instancePath} ${first.message ?? 'is invalid'}${allowed} (${draft})`
 }

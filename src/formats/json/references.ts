@@ -41,13 +41,13 @@ export class Documents {
     if (!whole) {
       if (META_SCHEMA.test(document)) return { ...from, value: true }
       throw new UnresolvedReference(
-        `$ref '${ref}' leads to ${uri}, which is neither in the schema nor among its references; remote schemas are not fetched`,
+        `$ref '${ref}' refers to ${uri}, which is neither in the schema nor among its references; remote schemas are not fetched`,
       )
     }
     if (this.#byUri.has(uri) || fragment === '') return this.#byUri.get(uri) ?? whole
     const value = fragment.startsWith('/') ? pointed(whole.value, fragment) : undefined
     if (value === undefined)
-      throw new UnresolvedReference(`$ref '${ref}' names nothing in ${document === NO_BASE ? 'the schema' : document}`)
+      throw new UnresolvedReference(`$ref '${ref}' does not exist in ${document === NO_BASE ? 'the schema' : document}`)
     return { ...whole, value }
   }
 
@@ -82,7 +82,7 @@ function resolve(reference: string, base: string): string {
   try {
     return new URL(reference, base).href
   } catch {
-    throw new UnresolvedReference(`'${reference}' is no URI`)
+    throw new UnresolvedReference(`'${reference}' is not a URI`)
   }
 }
 

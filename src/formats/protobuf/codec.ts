@@ -20,7 +20,7 @@ import type { ProtoDependency } from './types.ts'
 const OWN_NAME = 'default.proto'
 
 /** A message of a file: its full name, and the indexes of its enclosing messages and its own, outermost first. */
-export type MessagePlace = { readonly name: string; readonly indexes: readonly number[] }
+export type MessageType = { readonly name: string; readonly indexes: readonly number[] }
 
 /**
  * The messages of a schema and their codecs. Values are objects as in @bufbuild/protobuf: fields in lowerCamelCase,
@@ -35,27 +35,27 @@ export class ProtobufMessages {
   }
 
   /** Finds a message by full name; without a name, returns the first message. */
-  find(name?: string): MessagePlace {
-    const all = [...placesIn(this.#unit.file.types, this.#unit.file.packageName ?? '', [])]
-    const found = name === undefined ? all[0] : all.find((place) => place.name === name)
+  find(name?: string): MessageType {
+    const all = [...messagesIn(this.#unit.file.types, this.#unit.file.packageName ?? '', [])]
+    const found = name === undefined ? all[0] : all.find((message) => message.name === name)
     if (found) return found
     throw new SchemaError(
       name === undefined
         ? 'the schema has no message'
-        : `the schema has no message ${name}, but ${all.map((place) => place.name).join(', ')}`,
+        : `the schema has no message ${name}; its messages are ${all.map((message) => message.name).join(', ')}`,
     )
   }
 
-  at(indexes: readonly number[]): MessagePlace {
-    const all = placesIn(this.#unit.file.types, this.#unit.file.packageName ?? '', [])
-    for (const place of all) if (place.indexes.join() === indexes.join()) return place
+  at(indexes: readonly number[]): MessageType {
+    const all = messagesIn(this.#unit.file.types, this.#unit.file.packageName ?? '', [])
+    for (const message of all) if (message.indexes.join() === indexes.join()) return message
     throw new SchemaError(`the schema has no message at [${indexes.join()}]`)
   }
 
   /** The full names of all messages. Nested messages come after their enclosing message. */
   names(): readonly string[] {
     const { types, packageName = '' } = this.#unit.file
-    return [...placesIn(types, packageName, [])].map(({ name }) => name)
+    return [...messagesIn(types, packageName, [])].map(({ name }) => name)
   }
 
   /** The tags of fields in the schema and its imports, by full field name. */
@@ -71,16 +71,16 @@ export class ProtobufMessages {
     )
   }
 
-  codec(place: MessagePlace): Codec {
-    const descriptor = this.descriptor(place)
+  codec(message: MessageType): Codec {
+    const descriptor = this.descriptor(message)
     return {
-      encode: (value) => attempt('the value does not fit its schema', () => encode(descriptor, value)),
-      decode: (bytes) => attempt('the data does not fit its schema', () => fromBinary(descriptor, bytes)),
+      encode: (value) => attempt('the value is not valid for its schema', () => encode(descriptor, value)),
+      decode: (bytes) => attempt('the data is not valid for its schema', () => fromBinary(descriptor, bytes)),
     }
   }
 
-  descriptor({ name }: MessagePlace): DescMessage {
-    this.#registry ??= attempt('the schema can not be compiled', () => compile(this.#unit))
+  descriptor({ name }: MessageType): DescMessage {
+    this.#registry ??= attempt('the schema cannot be compiled', () => compile(this.#unit))
     const found = this.#registry.getMessage(name)
     if (!found) throw new SchemaError(`the schema has no message ${name}`)
     return found
@@ -88,10 +88,11 @@ export class ProtobufMessages {
 }
 
 function encode(descriptor: DescMessage, value: unknown): Uint8Array {
-  if (value === null || typeof value !== 'object') throw new TypeError(`a message is an object, not ${typeof value}`)
+  if (value === null || typeof value !== 'object')
+    throw new TypeError(`a message must be an object, not ${typeof value}`)
   const named = (value as { readonly $typeName?: unknown }).$typeName
   if (named !== undefined && named !== descriptor.typeName) {
-    throw new TypeError(`it is a ${String(named)}, not a ${descriptor.typeName}`)
+    throw new TypeError(`expected a ${descriptor.typeName}, got a ${String(named)}`)
   }
   for (const key of Object.keys(value)) {
     const known = key.startsWith('$') || descriptor.members.some(({ localName }) => localName === key)
@@ -123,13 +124,13 @@ function importedFirst(dependencies: readonly ProtoDependency[]): readonly Proto
   return [...ordered]
 }
 
-function* placesIn(types: readonly TypeElement[], around: string, path: readonly number[]): Generator<MessagePlace> {
+function* messagesIn(types: readonly TypeElement[], scope: string, path: readonly number[]): Generator<MessageType> {
   const messages = types.filter((type): type is Message => type.kind === 'message')
   for (const [index, message] of messages.entries()) {
-    const name = around === '' ? message.name : `${around}.${message.name}`
+    const name = scope === '' ? message.name : `${scope}.${message.name}`
     const indexes = [...path, index]
     yield { name, indexes }
-    yield* placesIn(message.types, name, indexes)
+    yield* messagesIn(message.types, name, indexes)
   }
 }
 

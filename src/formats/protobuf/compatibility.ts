@@ -2,7 +2,7 @@ import type { Message, OneOf, ProtoField, ProtoFile, TypeElement } from './file.
 import { isScalar, mapTypes, type ProtoDependency, splitName, type TypeInfo, TypeTable } from './types.ts'
 
 /** The types of incompatible changes. The names are those of Confluent's registry. */
-export type Breaking =
+export type ProtoChangeType =
   | 'PACKAGE_CHANGED'
   | 'MESSAGE_REMOVED'
   | 'FIELD_KIND_CHANGED'
@@ -16,7 +16,7 @@ export type Breaking =
   | 'FIELD_MOVED_TO_EXISTING_ONEOF'
 
 /** `path` consists of message names and field numbers: `#/Order/3`. */
-export type ProtoChange = { readonly type: Breaking; readonly path: string }
+export type ProtoChange = { readonly type: ProtoChangeType; readonly path: string }
 
 /** A parsed file with all its direct and transitive imports. */
 export type ProtoUnit = { readonly file: ProtoFile; readonly dependencies: readonly ProtoDependency[] }
@@ -60,7 +60,7 @@ type Place = {
   readonly path: readonly string[]
 }
 
-function report(walk: Walk, at: Place, type: Breaking, ...steps: readonly string[]): void {
+function report(walk: Walk, at: Place, type: ProtoChangeType, ...steps: readonly string[]): void {
   walk.found.push({ type, path: `#/${[...at.path, ...steps].join('/')}` })
 }
 
@@ -99,9 +99,9 @@ function compareMessages(walk: Walk, at: Place, original: Message, update: Messa
   const before = fieldsByTag(original)
   const after = fieldsByTag(update)
   compareOneofs(walk, at, before, update)
-  const gone = vanishedOneofs(original, update, after)
+  const removedOneofs = findRemovedOneofs(original, update, after)
   for (const tag of [...new Set([...before.keys(), ...after.keys()])].sort((a, b) => a - b)) {
-    compareField(walk, at, before.get(tag), after.get(tag), gone)
+    compareField(walk, at, before.get(tag), after.get(tag), removedOneofs)
   }
   compareTypes(walk, at, original.types, update.types)
   ofOriginal.set(update, walk.found.length > count)
@@ -118,12 +118,16 @@ function fieldsByTag(message: Message): ReadonlyMap<number, Placed> {
 }
 
 /** The oneofs that were removed with all their fields, which is compatible. */
-function vanishedOneofs(original: Message, update: Message, after: ReadonlyMap<number, Placed>): ReadonlySet<string> {
+function findRemovedOneofs(
+  original: Message,
+  update: Message,
+  after: ReadonlyMap<number, Placed>,
+): ReadonlySet<string> {
   const kept = new Set(update.oneofs.map(({ name }) => name))
-  const vanished = original.oneofs.filter(
+  const removed = original.oneofs.filter(
     ({ name, fields }) => !kept.has(name) && !fields.some(({ tag }) => after.has(tag)),
   )
-  return new Set(vanished.map(({ name }) => name))
+  return new Set(removed.map(({ name }) => name))
 }
 
 /** Fields that could be set together in the original must not be members of the same oneof. */
@@ -147,7 +151,7 @@ function compareField(
   at: Place,
   before: Placed | undefined,
   after: Placed | undefined,
-  gone: ReadonlySet<string>,
+  removedOneofs: ReadonlySet<string>,
 ): void {
   if (before && after) {
     const steps = after.oneof === undefined ? [] : [after.oneof]
@@ -155,7 +159,7 @@ function compareField(
   } else if (before) {
     const tag = String(before.field.tag)
     if (before.oneof !== undefined) {
-      if (!gone.has(before.oneof)) report(walk, at, 'ONEOF_FIELD_REMOVED', before.oneof, tag)
+      if (!removedOneofs.has(before.oneof)) report(walk, at, 'ONEOF_FIELD_REMOVED', before.oneof, tag)
     } else if (before.field.label === 'required') report(walk, at, 'REQUIRED_FIELD_REMOVED', tag)
   } else if (after && after.oneof === undefined && after.field.label === 'required') {
     report(walk, at, 'REQUIRED_FIELD_ADDED', String(after.field.tag))

@@ -17,16 +17,16 @@ export function transformProtobufFields(
   tags: ReadonlyMap<string, readonly string[]>,
   transform: FieldTransform,
 ): unknown {
-  const copy = clone(descriptor, messageOf(descriptor, value)) as Members
+  const copy = copyOf(descriptor, value) as Members
   transformMessage(descriptor, copy, tags, transform)
   return copy
 }
 
-function messageOf(descriptor: DescMessage, value: unknown): Message {
+function copyOf(descriptor: DescMessage, value: unknown): Message {
   try {
-    return create(descriptor, value as Message)
+    return clone(descriptor, create(descriptor, value as Message))
   } catch (error) {
-    throw new SchemaError(`the value does not fit its schema: ${(error as Error).message}`, { cause: error })
+    throw new SchemaError(`the value is not valid for its schema: ${(error as Error).message}`, { cause: error })
   }
 }
 

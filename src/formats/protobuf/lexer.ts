@@ -100,7 +100,7 @@ export class Lexer {
     let text = ''
     for (let quoted = this.#match(QUOTED); ; quoted = this.#match(QUOTED)) {
       if (quoted === undefined)
-        this.fail('a string has no end on its line', { kind: 'symbol', text: this.#text[this.#at] ?? '', offset })
+        this.fail('a string is not closed on its line', { kind: 'symbol', text: this.#text[this.#at] ?? '', offset })
       text += unquote(quoted)
       const end = this.#at
       this.#skipBlanks()

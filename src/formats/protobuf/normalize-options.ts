@@ -5,7 +5,7 @@ import type { Scope } from './types.ts'
  * Normalizes options: sorts them by name, uses full names of extensions, and merges statements of the same extension.
  */
 export function normalizeOptions(options: readonly Option[], scope: Scope): readonly Option[] {
-  const named = options.map((option) => nameInFull({ ...option, value: normalizeValue(option.value, scope) }, scope))
+  const named = options.map((option) => withFullName({ ...option, value: normalizeValue(option.value, scope) }, scope))
   named.sort((a, b) => (a.name < b.name ? -1 : a.name > b.name ? 1 : 0))
   const merged: Option[] = []
   for (const option of named) {
@@ -19,7 +19,7 @@ export function normalizeOptions(options: readonly Option[], scope: Scope): read
 }
 
 /** `(a).b.c = 1` becomes `(full.a) = { b: { c: 1 } }`. */
-function nameInFull(option: Option, { types, path }: Scope): Option {
+function withFullName(option: Option, { types, path }: Scope): Option {
   const name = option.parenthesized ? types.extensionName(option.name, path) : undefined
   return name === undefined ? option : { ...option, name, value: asMap(option.value) }
 }

@@ -92,7 +92,7 @@ function find(type: string, scope: Scope) {
   const found = scope.types.find(type, scope.path)
   if (found) return found
   const where = scope.path.length > 0 ? ` in ${scope.path.join('.')}` : ''
-  throw new UnresolvedType(`the type '${type}'${where} is neither declared in the file nor in what it imports`)
+  throw new UnresolvedType(`the type '${type}'${where} is declared neither in the file nor in its imports`)
 }
 
 function fullName(type: string, scope: Scope): string {

@@ -79,7 +79,7 @@ class Parser {
   }
 
   #package(file: Mutable<ProtoFile>): void {
-    if (file.packageName !== undefined) this.#lexer.fail('a file has one package')
+    if (file.packageName !== undefined) this.#lexer.fail('a file can have only one package')
     file.packageName = this.#name('a package name')
     this.#lexer.expect(';')
   }
@@ -140,15 +140,16 @@ class Parser {
   #fieldOrGroup(into: { fields: ProtoField[]; groups: Group[] }, allowLabel = true): void {
     const at = this.#lexer.peek()
     const label = this.#label()
-    if (label && !allowLabel) this.#lexer.fail('a member of a oneof has no label', at)
-    if (label === 'required' && this.#syntax === 'proto3') this.#lexer.fail('proto3 has no required fields', at)
+    if (label && !allowLabel) this.#lexer.fail('a member of a oneof cannot have a label', at)
+    if (label === 'required' && this.#syntax === 'proto3')
+      this.#lexer.fail('proto3 does not support required fields', at)
     if (this.#lexer.skip('group')) {
-      if (this.#syntax === 'proto3') this.#lexer.fail('proto3 has no groups', at)
+      if (this.#syntax === 'proto3') this.#lexer.fail('proto3 does not support groups', at)
       into.groups.push(this.#group(label))
       return
     }
     const field = this.#field(label)
-    if (label && mapTypes(field.type)) this.#lexer.fail('a map has no label', at)
+    if (label && mapTypes(field.type)) this.#lexer.fail('a map cannot have a label', at)
     into.fields.push(field)
   }
 
@@ -203,8 +204,8 @@ class Parser {
   }
 
   #extend(): Extend {
-    const name = this.#name('the name of what is extended')
-    return { name, fields: this.#fields('what extends a message') }
+    const name = this.#name('the name of the extended message')
+    return { name, fields: this.#fields('the fields of an extension') }
   }
 
   /** As in Confluent's registry, a group or an extension cannot contain a group. */
@@ -213,7 +214,7 @@ class Parser {
     this.#block(() => {
       const at = this.#lexer.peek()
       this.#fieldOrGroup(body)
-      if (body.groups.length > 0) this.#lexer.fail(`${where} has fields only, no group`, at)
+      if (body.groups.length > 0) this.#lexer.fail(`${where} cannot contain a group`, at)
     })
     return body.fields
   }

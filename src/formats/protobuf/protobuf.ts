@@ -3,7 +3,7 @@ import { FileDescriptorProtoSchema } from '@bufbuild/protobuf/wkt'
 import type { CompareOptions, Format, Incompatibility, ParsedSchema, ParseOptions, SchemaSource } from '../format.ts'
 import { SchemaError } from '../schema-error.ts'
 import type { SchemaTags, TagChange } from '../tags.ts'
-import { type Breaking, type ProtoUnit, protobufChanges } from './compatibility.ts'
+import { type ProtoChangeType, type ProtoUnit, protobufChanges } from './compatibility.ts'
 import { fromFileDescriptor } from './descriptor-reader.ts'
 import { toFileDescriptor } from './descriptor-writer.ts'
 import type { Message, ProtoFile } from './file.ts'
@@ -124,7 +124,7 @@ class ProtobufSchema implements ParsedSchema {
 }
 
 /** The messages of Confluent's registry. */
-const WORDINGS: Readonly<Record<Breaking, (at: string, reader: string, writer: string) => string>> = {
+const WORDINGS: Readonly<Record<ProtoChangeType, (at: string, reader: string, writer: string) => string>> = {
   PACKAGE_CHANGED: (at, reader, writer) =>
     `The package at '${at}' in the ${reader} schema does not match the package in the ${writer} schema`,
   MESSAGE_REMOVED: (at, reader, writer) =>

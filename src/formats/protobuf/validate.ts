@@ -47,9 +47,7 @@ function checkMessage(file: ProtoFile, message: Message, path: string): void {
 
 function tagProblem(tag: number): string | undefined {
   if (tag < 1 || tag > TAG_MAX) return `has the number ${tag}: expected 1 to ${TAG_MAX}`
-  return tag >= 19_000 && tag <= 19_999
-    ? `has the number ${tag}: 19000 to 19999 belong to the language itself`
-    : undefined
+  return tag >= 19_000 && tag <= 19_999 ? `has the number ${tag}: 19000 to 19999 are reserved for Protobuf` : undefined
 }
 
 /** Reserved ranges. `starts` is sorted; `ends[i]` is the largest end of the first `i + 1` ranges. */
@@ -87,7 +85,7 @@ function reservedProblem({ name, tag }: Pick<ProtoField, 'name' | 'tag'>, reserv
 function checkEnum(file: ProtoFile, element: Enum, path: string): void {
   if (element.constants.length === 0) throw new ProtoSyntaxError(`the enum ${path} has no constants`)
   if (file.syntax === 'proto3' && element.constants[0]?.tag !== 0) {
-    throw new ProtoSyntaxError(`the first constant of the enum ${path} has to be 0 in proto3`)
+    throw new ProtoSyntaxError(`the first constant of the enum ${path} must be 0 in proto3`)
   }
   distinct(
     element.constants.map(({ name }) => name),

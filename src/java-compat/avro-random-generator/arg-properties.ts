@@ -36,7 +36,7 @@ export type Iteration = z.infer<typeof iteration>
 export type Arguments = Omit<z.infer<typeof shape>, 'options'> & { readonly options?: readonly Json[] }
 
 const NUMBER = ['options', 'range', 'iteration'] as const
-const MEANT: Readonly<Record<Exclude<AvroSchema, AvroUnion>['type'], readonly (keyof Arguments)[]>> = {
+const PERMITTED: Readonly<Record<Exclude<AvroSchema, AvroUnion>['type'], readonly (keyof Arguments)[]>> = {
   null: ['options'],
   boolean: ['options', 'iteration', 'odds'],
   int: NUMBER,
@@ -54,20 +54,20 @@ const MEANT: Readonly<Record<Exclude<AvroSchema, AvroUnion>['type'], readonly (k
 
 /** Parses the arguments of a schema. Throws an `Error` if they are not valid. */
 export function argumentsOf({ type, props }: Exclude<AvroSchema, AvroUnion>): Arguments {
-  const written = props.get(ARGUMENTS)
-  if (written === undefined) return {}
-  const parsed = shape.safeParse(JSON.parse(printJson(written)))
+  const given = props.get(ARGUMENTS)
+  if (given === undefined) return {}
+  const parsed = shape.safeParse(JSON.parse(printJson(given)))
   if (!parsed.success) {
     const [{ path, message }] = parsed.error.issues as [z.core.$ZodIssue]
     throw new Error(`${[ARGUMENTS, ...path].join('.')}: ${message}`)
   }
-  const meant = MEANT[type]
-  const stray = Object.keys(parsed.data).find((name) => !(meant as readonly string[]).includes(name))
-  if (stray !== undefined) {
-    throw new Error(`${ARGUMENTS}.${stray} means nothing for ${type}, which takes ${meant.join(', ')}`)
+  const permitted = PERMITTED[type]
+  const unknown = Object.keys(parsed.data).find((name) => !(permitted as readonly string[]).includes(name))
+  if (unknown !== undefined) {
+    throw new Error(`${ARGUMENTS}.${unknown} is not supported for ${type}: expected ${permitted.join(', ')}`)
   }
   const { options, ...others } = parsed.data
   return options === undefined
     ? others
-    : { ...others, options: (written as ReadonlyMap<string, Json>).get('options') as readonly Json[] }
+    : { ...others, options: (given as ReadonlyMap<string, Json>).get('options') as readonly Json[] }
 }

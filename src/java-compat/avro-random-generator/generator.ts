@@ -22,29 +22,31 @@ export type Generate = (random: Random, index: number) => unknown
  * be generated without the records before it. Throws an `Error` that names the schema location if arguments are not
  * valid.
  */
-export function avroGenerator(avro: AvroSchema, place: string): Generate {
-  if (avro.type === 'union') return anyOf(avro, place)
-  const { options, ...others } = within(place, () => argumentsOf(avro))
+export function avroGenerator(avro: AvroSchema, location: string): Generate {
+  if (avro.type === 'union') return anyOf(avro, location)
+  const { options, ...others } = atLocation(location, () => argumentsOf(avro))
   if (options !== undefined) {
-    const values = options.map((option) => within(place, () => optionOf(avro, option)))
+    const values = options.map((option) => atLocation(location, () => optionOf(avro, option)))
     return (random) => random.pick(values)
   }
-  return within(place, () => ofType(avro, others, place))
+  return atLocation(location, () => ofType(avro, others, location))
 }
 
-function anyOf({ branches }: AvroUnion, place: string): Generate {
+function anyOf({ branches }: AvroUnion, location: string): Generate {
   const each = branches.map((branch): Generate => {
     if (branch.type === 'null') return () => null
-    const [name, generate] = [branchName(branch), avroGenerator(branch, place)]
+    const [name, generate] = [branchName(branch), avroGenerator(branch, location)]
     return (random, index) => ({ [name]: generate(random, index) })
   })
   return (random, index) => random.pick(each)(random, index)
 }
 
-function ofType(avro: Exclude<AvroSchema, AvroUnion>, own: Arguments, place: string): Generate {
+function ofType(avro: Exclude<AvroSchema, AvroUnion>, own: Arguments, location: string): Generate {
   switch (avro.type) {
     case 'record': {
-      const fields = avro.fields.map(({ name, schema }) => [name, avroGenerator(schema, `${place}.${name}`)] as const)
+      const fields = avro.fields.map(
+        ({ name, schema }) => [name, avroGenerator(schema, `${location}.${name}`)] as const,
+      )
       return (random, index) => {
         const record: Record<string, unknown> = {}
         for (const [name, generate] of fields) defineMember(record, name, generate(random, index))
@@ -54,11 +56,11 @@ function ofType(avro: Exclude<AvroSchema, AvroUnion>, own: Arguments, place: str
     case 'enum':
       return (random) => random.pick(avro.symbols)
     case 'array': {
-      const [item, count] = [avroGenerator(avro.items, `${place}[]`), lengthOf(own)]
+      const [item, count] = [avroGenerator(avro.items, `${location}[]`), lengthOf(own)]
       return (random, index) => Array.from({ length: count(random) }, () => item(random, index))
     }
     case 'map': {
-      const [key, value, count] = [texts(own.keys ?? {}), avroGenerator(avro.values, `${place}{}`), lengthOf(own)]
+      const [key, value, count] = [texts(own.keys ?? {}), avroGenerator(avro.values, `${location}{}`), lengthOf(own)]
       return (random, index) =>
         Object.fromEntries(Array.from({ length: count(random) }, () => [key(random, index), value(random, index)]))
     }
@@ -79,7 +81,7 @@ function ofType(avro: Exclude<AvroSchema, AvroUnion>, own: Arguments, place: str
 function booleans({ iteration, odds = 0.5 }: Arguments): Generate {
   if (iteration === undefined) return (random) => fraction(random) < odds
   const { start } = iteration
-  if (typeof start !== 'boolean') throw new Error('the iteration of a boolean starts with true or false')
+  if (typeof start !== 'boolean') throw new Error("'start' of the iteration of a boolean must be true or false")
   return (_random, index) => (index % 2 === 0) === start
 }
 
@@ -103,8 +105,8 @@ function numbers(type: NumberType, { range, iteration }: Arguments, logical: Jso
   if (type === 'long' && min === undefined && max === undefined) {
     return (random) => int64(BigInt.asIntN(64, (BigInt(random.below(2 ** 32)) << 32n) | BigInt(random.below(2 ** 32))))
   }
-  const { min: least, max: most } = BOUNDS[type]
-  const draw = between(Math.max(min ?? least, least), Math.min(max ?? most, most), isWhole)
+  const { min: lowest, max: highest } = BOUNDS[type]
+  const draw = between(Math.max(min ?? lowest, lowest), Math.min(max ?? highest, highest), isWhole)
   return (random) => finish(draw(random))
 }
 
@@ -129,7 +131,7 @@ const FINISH: Readonly<Record<NumberType, (value: number) => unknown>> = {
 }
 
 function between(min: number, max: number, isWhole: boolean): (random: Random) => number {
-  if (min >= max) throw new Error(`a range goes from ${min} up to ${max}, which is left out: there is nothing in it`)
+  if (min >= max) throw new Error(`the range from ${min} (inclusive) to ${max} (exclusive) is empty`)
   const isSmall = Number.isInteger(min) && max - min <= 2 ** 32
   return isSmall && isWhole
     ? (random) => min + random.below(max - min)
@@ -142,20 +144,20 @@ function fraction(random: Random): number {
 }
 
 function counter({ start, restart, step, initial }: Iteration): (index: number) => number {
-  if (typeof start !== 'number') throw new Error('the iteration of a number starts with one')
+  if (typeof start !== 'number') throw new Error("'start' of the iteration must be a number")
   const first = initial ?? start
   const by = step ?? (restart !== undefined && restart < start ? -1 : 1)
   if (restart === undefined) return (index) => first + index * by
   const length = restart - start
   if (length === 0 || by === 0 || Math.sign(length) !== Math.sign(by)) {
-    throw new Error(`an iteration from ${start} by ${by} never comes to ${restart}, where it begins anew`)
+    throw new Error(`an iteration from ${start} with step ${by} never reaches 'restart' ${restart}`)
   }
   return (index) => start + ((first - start + index * by) % length)
 }
 
-type Packed = AvroPrimitive | AvroFixed
+type BytesSchema = AvroPrimitive | AvroFixed
 
-function decimals(avro: Packed, { range }: Arguments): Generate {
+function decimals(avro: BytesSchema, { range }: Arguments): Generate {
   const member = (name: string) => {
     const json = avro.props.get(name)
     return json instanceof JsonNumber ? json.value : undefined
@@ -175,15 +177,15 @@ function decimals(avro: Packed, { range }: Arguments): Generate {
   }
 }
 
-function bytes(avro: Packed, own: Arguments): Generate {
-  if (own.range !== undefined) throw new Error('only decimals have a range')
+function bytes(avro: BytesSchema, own: Arguments): Generate {
+  if (own.range !== undefined) throw new Error("'range' is supported for decimals only")
   const count = avro.type === 'fixed' ? () => avro.size : lengthOf(own)
   return (random) => Buffer.from(Array.from({ length: count(random) }, () => random.below(256)))
 }
 
 const LETTERS = matchingTextGenerator('[a-z]')
 /** Maximum number of attempts to generate text of the required length. */
-const TRIES = 1_000
+const ATTEMPTS_MAX = 1_000
 
 function texts(own: TextArguments): Generate {
   const { prefix = '', suffix = '' } = own
@@ -207,37 +209,37 @@ function innerTexts(own: TextArguments): (random: Random, index: number) => stri
   // A single number is the minimum length.
   const { min = 0, max = Number.POSITIVE_INFINITY } = typeof length === 'number' ? { min: length } : length
   return (random) => {
-    for (let turn = 0; turn < TRIES; turn++) {
+    for (let turn = 0; turn < ATTEMPTS_MAX; turn++) {
       const text = make(random)
       if (text.length >= min && text.length < max) return text
     }
-    throw new Error(`of ${TRIES} texts of the expression ${regex} none was as long as 'length' wants it`)
+    throw new Error(`none of ${ATTEMPTS_MAX} texts that match ${regex} has the required 'length'`)
   }
 }
 
 function lengthOf({ length = {} }: Pick<TextArguments, 'length'>): (random: Random) => number {
   if (typeof length === 'number') return () => length
   const { min = length.max === undefined ? 8 : 0, max = min + 8 } = length
-  if (min >= max) throw new Error(`a length goes from ${min} up to ${max}, which is left out: there is none`)
+  if (min >= max) throw new Error(`the length from ${min} (inclusive) to ${max} (exclusive) is empty`)
   return (random) => min + random.below(max - min)
 }
 
 function optionOf(avro: Exclude<AvroSchema, AvroUnion>, option: Json): unknown {
   const isSymbol = avro.type !== 'enum' || (avro.symbols as readonly unknown[]).includes(option)
   if (!defaultFits(avro, option, new Set()) || !isSymbol)
-    throw new Error(`the option ${printJson(option)} is no ${avro.type}`)
+    throw new Error(`the option ${printJson(option)} is not a valid ${avro.type}`)
   // As in the original, bytes are written in base64.
   return avro.type === 'bytes' ? Buffer.from(option as string, 'base64') : wireDefault(avro, option)
 }
 
 /** Adds the schema location to an error. */
-function within<Value>(place: string, make: () => Value): Value {
+function atLocation<Value>(location: string, make: () => Value): Value {
   try {
     return make()
   } catch (error) {
-    if (error instanceof Misplaced) throw error
-    throw new Misplaced(`${place}: ${(error as Error).message}`, { cause: error })
+    if (error instanceof LocatedError) throw error
+    throw new LocatedError(`${location}: ${(error as Error).message}`, { cause: error })
   }
 }
 
-class Misplaced extends Error {}
+class LocatedError extends Error {}

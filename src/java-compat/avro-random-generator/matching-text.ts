@@ -4,7 +4,7 @@ import { tokenizer } from 'ret/dist/tokenizer.js'
 import { javaRegex } from '../regex.ts'
 import type { Random } from './random.ts'
 
-type Make = (random: Random) => string
+type TextGenerator = (random: Random) => string
 
 /** Maximum number of repetitions beyond the minimum, for unbounded quantifiers. */
 const MORE_MAX = 10
@@ -15,7 +15,7 @@ const PRINTABLE = { from: 0x20, to: 0x7e }
  * Creates a generator of texts that a Java regular expression matches completely. Throws an `Error` if the expression
  * is invalid or contains lookarounds.
  */
-export function matchingTextGenerator(pattern: string): Make {
+export function matchingTextGenerator(pattern: string): TextGenerator {
   try {
     return alternatives(tokenizer(javaRegex(pattern).source))
   } catch (error) {
@@ -23,13 +23,13 @@ export function matchingTextGenerator(pattern: string): Make {
   }
 }
 
-function alternatives({ stack, options }: { readonly stack?: Token[]; readonly options?: Token[][] }): Make {
-  const sequences = (options ?? [stack ?? []]).map((tokens) => inTurn(tokens.map(made)))
+function alternatives({ stack, options }: { readonly stack?: Token[]; readonly options?: Token[][] }): TextGenerator {
+  const sequences = (options ?? [stack ?? []]).map((tokens) => sequence(tokens.map(generatorOf)))
   const [first] = sequences
   return sequences.length === 1 ? first! : (random) => random.pick(sequences)(random)
 }
 
-function inTurn(parts: readonly Make[]): Make {
+function sequence(parts: readonly TextGenerator[]): TextGenerator {
   return (random) => {
     let text = ''
     for (const part of parts) text += part(random)
@@ -37,26 +37,26 @@ function inTurn(parts: readonly Make[]): Make {
   }
 }
 
-function made(token: Token): Make {
+function generatorOf(token: Token): TextGenerator {
   switch (token.type) {
     case types.CHAR:
-      return always(String.fromCodePoint(token.value))
+      return constant(String.fromCodePoint(token.value))
     case types.SET:
       return oneOf(characters(token))
     case types.REPETITION: {
-      const make = made(token.value)
+      const make = generatorOf(token.value)
       const most = Math.min(token.max, token.min + MORE_MAX)
       return (random) =>
         Array.from({ length: token.min + random.below(most - token.min + 1) }, () => make(random)).join('')
     }
     case types.GROUP:
-      if (token.followedBy || token.notFollowedBy || token.lookBehind) throw new Error('it looks around')
+      if (token.followedBy || token.notFollowedBy || token.lookBehind) throw new Error('lookarounds are not supported')
       return alternatives(token)
     case types.POSITION:
-      if (token.value === '^' || token.value === '$') return always('')
-      throw new Error(`'\\${token.value}' is not supported here`)
+      if (token.value === '^' || token.value === '$') return constant('')
+      throw new Error(`'\\${token.value}' is not supported`)
     default:
-      throw new Error('it refers to a group')
+      throw new Error('references to groups are not supported')
   }
 }
 
@@ -76,12 +76,12 @@ function range({ from, to }: { readonly from: number; readonly to: number }): re
   return Array.from({ length: to - from + 1 }, (_, index) => from + index)
 }
 
-function oneOf(codes: readonly number[]): Make {
-  if (codes.length === 0) throw new Error('nothing is in one of its classes')
+function oneOf(codes: readonly number[]): TextGenerator {
+  if (codes.length === 0) throw new Error('a character class is empty')
   const texts = codes.map((code) => String.fromCodePoint(code))
   return (random) => random.pick(texts)
 }
 
-function always(text: string): Make {
+function constant(text: string): TextGenerator {
   return () => text
 }

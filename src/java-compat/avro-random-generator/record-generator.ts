@@ -17,13 +17,13 @@ export type RecordGenerator = {
  */
 export function createRecordGenerator(avroText: string, keyField: string): RecordGenerator {
   const avro = new AvroParser(true).parse(avroText)
-  if (avro.type !== 'record') throw new Error(`the outermost schema has to be a record, not ${avro.type}`)
+  if (avro.type !== 'record') throw new Error(`the schema must be a record, not ${avro.type}`)
   const { schema, decode } = fromAvro(avro, { metadata: false })
   const generate = avroGenerator(avro, avro.name.simple)
   const field = schema.fields?.find(({ name }) => name === keyField)
   if (keyField !== '' && field === undefined) {
     const names = avro.fields.map(({ name }) => name).join(', ')
-    throw new Error(`'${keyField}' is no field of ${avro.name.full}, which has ${names}`)
+    throw new Error(`${avro.name.full} has no field '${keyField}'; its fields are ${names}`)
   }
   return {
     schema,

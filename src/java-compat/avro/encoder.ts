@@ -50,7 +50,7 @@ function unionEncoder(schema: Schema, avro: AvroUnion, options: EncoderOptions):
   if (isUnion(schema)) return structUnionEncoder(schema, avro, options)
   const candidates = avro.branches.filter((branch) => branch.type !== 'null')
   const branch = candidates.length === 1 ? candidates[0] : candidates.find((one) => isLike(schema, one, options))
-  if (branch === undefined) throw new DataError(`no branch of the Avro union takes ${schema.name ?? schema.type}`)
+  if (branch === undefined) throw new DataError(`no branch of the Avro union accepts ${schema.name ?? schema.type}`)
   const name = branchName(branch)
   const encode = presentEncoder(schema, branch, options)
   return (value) => (value === null || value === undefined ? null : { [name]: encode(value) })
@@ -104,7 +104,7 @@ const AVRO_TYPES: Readonly<Record<Schema['type'], readonly AvroSchema['type'][]>
 
 function presentEncoder(schema: Schema, avro: AvroSchema, options: EncoderOptions): Encode {
   if (!isLike(schema, avro, options))
-    throw new DataError(`Avro's ${avro.type} does not take ${schema.name ?? schema.type}`)
+    throw new DataError(`the Avro type ${avro.type} does not accept ${schema.name ?? schema.type}`)
   switch (schema.name) {
     case LOGICAL.decimal:
       return decimalEncoder(schema, avro)
@@ -158,7 +158,7 @@ function recordEncoder(schema: Schema, avro: AvroRecord, options: EncoderOptions
 function fieldEncoder(schema: Schema | undefined, field: AvroField, options: EncoderOptions): Encode {
   if (schema !== undefined) return avroEncoder(schema, field.schema, options)
   if (field.default === undefined)
-    throw new DataError(`the record has no field '${field.name}', its Avro schema needs it`)
+    throw new DataError(`the record has no field '${field.name}', which its Avro schema requires`)
   const fallback = wireDefault(field.schema, field.default)
   return () => fallback
 }
@@ -175,7 +175,8 @@ function mapEncoder(schema: Schema, avro: AvroSchema, options: EncoderOptions): 
   }
   const entry = avro.type === 'array' && avro.items.type === 'record' ? avro.items : undefined
   const [keyField, valueField] = entry?.fields ?? []
-  if (keyField === undefined || valueField === undefined) throw new DataError('a map needs an Avro map or map entries')
+  if (keyField === undefined || valueField === undefined)
+    throw new DataError('a map requires an Avro map or an array of entries')
   const key = avroEncoder(schema.keys!, keyField.schema, options)
   const item = avroEncoder(withoutDefault(schema.items!), valueField.schema, options)
   return (value) =>
@@ -205,5 +206,5 @@ function withoutDefault({ default: _, ...schema }: Schema): Schema {
 }
 
 function misfit(schema: Schema, value: unknown): never {
-  throw new DataError(`${valueLabel(value)} where the schema says ${schema.name ?? schema.type}`)
+  throw new DataError(`expected ${schema.name ?? schema.type}, got ${valueLabel(value)}`)
 }

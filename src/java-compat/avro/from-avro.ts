@@ -20,7 +20,7 @@ import {
   STRING,
   valueLabel,
 } from '../../sdk/index.ts'
-import { SHARED } from '../shared-names.ts'
+import { SUM_TYPE_NAMES } from '../sum-type-names.ts'
 import {
   AVRO_ENUM,
   AVRO_PRECISION,
@@ -87,7 +87,8 @@ const asItIs: Decode = (wire) => wire
 
 function convert(avro: AvroSchema, context: Context, place: Place): FromAvro {
   if (avro.type === 'union') return unionFrom(avro, context, place)
-  if (context.open.has(avro)) throw new DataError(`'${branchName(avro)}' contains itself: Connect has no such schemas`)
+  if (context.open.has(avro))
+    throw new DataError(`'${branchName(avro)}' is recursive: Connect does not support recursive schemas`)
   context.open.add(avro)
   const base = baseFrom(avro, context)
   context.open.delete(avro)
@@ -104,10 +105,10 @@ function unionFrom(avro: AvroUnion, context: Context, place: Place): FromAvro {
     const name = branchName(only)
     return { schema, decode: (wire) => (wire === null ? null : decode((wire as Record<string, unknown>)[name])) }
   }
-  const unionName = context.shared ? `${SHARED.unionName}${context.unions.count++}` : AVRO_UNION
+  const unionName = context.shared ? `${SUM_TYPE_NAMES.unionName}${context.unions.count++}` : AVRO_UNION
   const parts = branches.map((branch) => ({
     name: context.shared
-      ? `${SHARED.fieldName}${avro.branches.indexOf(branch)}`
+      ? `${SUM_TYPE_NAMES.fieldName}${avro.branches.indexOf(branch)}`
       : unionFieldName(branch, context.enums),
     branch: branchName(branch),
     ...convert(branch, context, { optional: true }),
@@ -117,7 +118,7 @@ function unionFrom(avro: AvroUnion, context: Context, place: Place): FromAvro {
     throw new DataError('Multiple union schemas map to the Connect union field name')
   }
   const isMarked = context.metadata && place.fallback !== undefined && !context.discardTypeDocs
-  const parameters = { ...(context.shared && { [SHARED.union]: unionName }), ...(isMarked && marked) }
+  const parameters = { ...(context.shared && { [SUM_TYPE_NAMES.union]: unionName }), ...(isMarked && marked) }
   const byBranch = new Map(parts.map((part) => [part.branch, part]))
   return {
     schema: {
@@ -192,7 +193,7 @@ function intFrom(logical: Json | undefined, connectType: Json | undefined): From
   const decode: Decode = (wire) => {
     if (isInteger(connectType, wire)) return wire
     // Java truncates to the low bits.
-    throw new DataError(`${valueLabel(wire)} where the schema says ${connectType}`)
+    throw new DataError(`expected ${connectType}, got ${valueLabel(wire)}`)
   }
   return { schema: { type: connectType }, decode }
 }
@@ -270,7 +271,7 @@ function entriesFrom(avro: AvroArray, context: Context): FromAvro {
 
 function enumParameters(avro: AvroEnum, { metadata, shared, discardTypeDocs }: Context): Record<string, string> {
   const { simple, full } = avro.name
-  const parameter = shared ? SHARED.enum : AVRO_ENUM
+  const parameter = shared ? SUM_TYPE_NAMES.enum : AVRO_ENUM
   const words = avro.symbols.map((symbol, at) => [`${parameter}.${symbol}`, shared ? String(at) : symbol])
   return {
     ...(metadata && avro.doc !== undefined && { [discardTypeDocs ? ENUM_DOC_KEPT : ENUM_DOC + simple]: avro.doc }),

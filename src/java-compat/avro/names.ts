@@ -1,6 +1,6 @@
 import type { AvroSchema } from '../../formats/avro/schema.ts'
 import type { Schema } from '../../sdk/index.ts'
-import { SHARED } from '../shared-names.ts'
+import { SUM_TYPE_NAMES } from '../sum-type-names.ts'
 
 // Names that Confluent's converter uses to store Connect metadata in Avro schemas and Avro metadata in Connect schemas.
 
@@ -49,12 +49,15 @@ export function unionFieldName(branch: AvroSchema, full = false): string {
 }
 
 export function isUnion({ name, parameters }: Schema): boolean {
-  return name === AVRO_UNION || parameters?.[SHARED.union] !== undefined
+  return name === AVRO_UNION || parameters?.[SUM_TYPE_NAMES.union] !== undefined
 }
 
 /** Returns the name of the parameter that marks a string as an enum. */
-export function enumParameter({ parameters = {} }: Schema, shared = false): typeof SHARED.enum | typeof AVRO_ENUM {
-  return shared && parameters[SHARED.enum] !== undefined ? SHARED.enum : AVRO_ENUM
+export function enumParameter(
+  { parameters = {} }: Schema,
+  shared = false,
+): typeof SUM_TYPE_NAMES.enum | typeof AVRO_ENUM {
+  return shared && parameters[SUM_TYPE_NAMES.enum] !== undefined ? SUM_TYPE_NAMES.enum : AVRO_ENUM
 }
 
 /**

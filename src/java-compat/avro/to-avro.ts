@@ -182,7 +182,7 @@ function recordOf(schema: Schema, context: Context): Members | string {
   const known = context.named.get(name)
   if (known !== undefined) {
     if (schema.optional || isSame(known, schema)) return name
-    throw new DataError(`two different structs are named '${name}': Avro needs a name for each`)
+    throw new DataError(`two different structs are named '${name}': Avro requires unique names`)
   }
   context.named.set(name, schema)
   const docs = schema.parameters ?? {}

@@ -43,5 +43,5 @@ function recordDefault(avro: AvroSchema & { type: 'record' }, json: Json): unkno
 }
 
 function misfit(avro: AvroSchema): never {
-  throw new DataError(`a default value does not fit Avro's ${avro.type}`)
+  throw new DataError(`the default value is not valid for the Avro type ${avro.type}`)
 }

@@ -234,5 +234,5 @@ function isObject(json: Exact): json is { readonly [key: string]: Exact } {
 }
 
 function misfit(schema: Schema, json: Exact): never {
-  throw new DataError(`${valueLabel(json)} where the schema says ${schema.name ?? schema.type}`)
+  throw new DataError(`expected ${schema.name ?? schema.type}, got ${valueLabel(json)}`)
 }

@@ -34,7 +34,8 @@ export function jsonWriter(schema: Schema, options: WriteOptions): JsonWriter {
   const absent = absentText(schema, write, options)
   return (value) => {
     if (value !== null && value !== undefined) return write(value)
-    if (absent === undefined) throw new DataError(`null where ${schema.name ?? schema.type} is not optional`)
+    if (absent === undefined)
+      throw new DataError(`expected ${schema.name ?? schema.type}, got null: the schema is not optional`)
     return absent
   }
 }
@@ -170,7 +171,7 @@ function choiceWriter(schema: Schema, options: WriteOptions): JsonWriter {
   return (value) => {
     if (!isStruct(value)) throw misfit(schema, value)
     const chosen = fields.find(({ name }) => value[name] !== null && value[name] !== undefined)
-    if (chosen === undefined) throw new DataError(`${schema.name}: none of its fields is there`)
+    if (chosen === undefined) throw new DataError(`${schema.name}: none of the fields has a value`)
     return chosen.write(value[chosen.name])
   }
 }
@@ -183,7 +184,7 @@ function checked<T>(schema: Schema, fits: (value: unknown) => value is T, write:
 }
 
 function misfit(schema: Schema, value: unknown): DataError {
-  return new DataError(`${valueLabel(value)} where the schema says ${schema.name ?? schema.type}`)
+  return new DataError(`expected ${schema.name ?? schema.type}, got ${valueLabel(value)}`)
 }
 
 function isNumber(value: unknown): value is number {

@@ -1,7 +1,9 @@
 import type { Logger } from '../../config/logger.ts'
 import type { ResourceChange } from './cluster.ts'
 
-/** Listeners for changes of resources. The error of a listener is logged and affects neither the others nor the caller. */
+/**
+ * Listeners for changes of resources. The error of a listener is logged and affects neither the others nor the caller.
+ */
 export class ChangeListeners {
   readonly #logger: Logger
   readonly #listeners = new Set<(change: ResourceChange) => void>()

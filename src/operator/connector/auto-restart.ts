@@ -3,7 +3,7 @@ import type { ConnectorStatus } from '../resources/connector.ts'
 import { durationMs } from '../resources/fields.ts'
 import type { Resource } from '../resources/resource.ts'
 import { truncate } from '../resources/status.ts'
-import { type ExistingConnector, rootCauseIn } from './observed.ts'
+import { type ExistingConnector, rootCauseIn } from './observed-connector.ts'
 
 const REASON_CHARACTERS_MAX = 1_024
 

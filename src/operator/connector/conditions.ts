@@ -1,7 +1,7 @@
 import type { ConditionReason, ObservedCondition } from '../resources/condition.ts'
 import type { Resource } from '../resources/resource.ts'
-import type { DesiredConnector } from './desired.ts'
-import type { ExistingConnector, ObservedConnector } from './observed.ts'
+import type { DesiredConnector } from './desired-connector.ts'
+import type { ExistingConnector, ObservedConnector } from './observed-connector.ts'
 import { changedKeys } from './ownership.ts'
 
 /** The conditions of a connector beside `Ready`: `Synced`, `Healthy` and `InputsResolved`. */

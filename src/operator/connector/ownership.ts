@@ -1,8 +1,8 @@
 import { OWNER_KEY } from '../../clients/worker.ts'
 import { TerminalError } from '../controller/reconcile-error.ts'
 import type { Resource } from '../resources/resource.ts'
-import type { DesiredConnector } from './desired.ts'
-import type { ExistingConnector } from './observed.ts'
+import type { DesiredConnector } from './desired-connector.ts'
+import type { ExistingConnector } from './observed-connector.ts'
 
 const TAKE_OVER = 'weir.dev/take-over'
 

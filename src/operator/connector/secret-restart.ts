@@ -1,7 +1,7 @@
 import type { Resource } from '../resources/resource.ts'
 import type { ConnectorPlan, PlanContext } from './connector-plan.ts'
-import type { DesiredConnector } from './desired.ts'
-import type { ExistingConnector } from './observed.ts'
+import type { DesiredConnector } from './desired-connector.ts'
+import type { ExistingConnector } from './observed-connector.ts'
 
 /** Spreads the restarts of connectors that use the same Secret. */
 const SPREAD_MS = 30_000

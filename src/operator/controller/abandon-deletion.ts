@@ -5,14 +5,17 @@ import { abandonedEvent } from './finalizer.ts'
 import { causeOf, TerminalError } from './reconcile-error.ts'
 import type { ReconcileResult, Reconciler } from './reconciler.ts'
 
-/** Reasons that revoke the access to a runtime: the operator's configuration takes precedence over the deletion policy. */
+/**
+ * Reasons that revoke the access to a runtime: the operator's configuration takes precedence over the deletion policy.
+ */
 const REVOKED: ReadonlySet<string> = new Set(['UnknownCluster', 'NotAllowed'])
 const FORCE_DELETE = 'weir.dev/force-delete'
 
 /**
- * Gives up a deletion that failed with `error`: removes the finalizer and leaves the external object in place. Undefined
- * where the deletion must be retried. A deletion is given up when access to the runtime was revoked, when the annotation
- * `weir.dev/force-delete` is set, or when the runtime has been unavailable for longer than the deletion timeout.
+ * Gives up a deletion that failed with `error`: removes the finalizer and leaves the external object in place.
+ * Undefined where the deletion must be retried. A deletion is given up when access to the runtime was revoked, when the
+ * annotation `weir.dev/force-delete` is set, or when the runtime has been unavailable for longer than the deletion
+ * timeout.
  */
 export function abandonDeletion<K extends ResourceKind>(
   resource: Resource<K>,

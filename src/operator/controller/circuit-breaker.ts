@@ -4,7 +4,8 @@ import { messageOf } from '../../config/errors.ts'
 import type { Logger } from '../../config/logger.ts'
 
 /**
- * The runtime was not called, because its last calls failed. Every resource of the runtime is requeued when it answers again.
+ * The runtime was not called, because its last calls failed. Every resource of the runtime is requeued when it answers
+ * again.
  */
 export class CircuitOpenError extends RequestError {
   constructor(reason: string) {

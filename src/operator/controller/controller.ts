@@ -22,8 +22,8 @@ export type ControllerOptions<Key extends string> = {
 const RECONCILE_TIMEOUT_MS = 60_000
 
 /**
- * Takes keys from its queue and reconciles them: several keys of a flow at a time, but never the same key twice at once. A
- * reconcile that hangs occupies one worker of its own flow only.
+ * Takes keys from its queue and reconciles them: several keys of a flow at a time, but never the same key twice at
+ * once. A reconcile that hangs occupies one worker of its own flow only.
  */
 export class Controller<Key extends string> {
   readonly queue: WorkQueue<Key>

@@ -96,8 +96,8 @@ function outcomeOfRequestError(error: RequestError, context: ErrorContext) {
 }
 
 /**
- * The Ready condition for a state that ends without an action, such as tasks that are unassigned after a worker was lost. A
- * resource that was Ready stays Ready for the grace period.
+ * The Ready condition for a state that ends without an action, such as tasks that are unassigned after a worker was
+ * lost. A resource that was Ready stays Ready for the grace period.
  */
 export function outcomeOfTransientState(
   readyCondition: ReadyCondition,
@@ -130,7 +130,8 @@ function readyWithinGracePeriod(context: Omit<ErrorContext, 'runtime'>): ReadyCo
 }
 
 /**
- * Whether a change waits for the runtime. A resource that was never applied is not in progress: it has no earlier state.
+ * Whether a change waits for the runtime. A resource that was never applied is not in progress: it has no earlier
+ * state.
  */
 function isChangePending({ previous, generation, isApplied = true }: Omit<ErrorContext, 'runtime'>): boolean {
   const ready = findCondition(previous, 'Ready')

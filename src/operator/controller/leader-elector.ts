@@ -47,8 +47,9 @@ const RETRY_MS = 2_000
 type ClockReadings = { readonly monotonicMs: number; readonly nowMs: number }
 
 /**
- * Takes part in the leader election while it runs, and leads while it holds the lease. The age of a lease is measured
- * from the moment its last change was observed here, never from timestamps that another machine wrote.
+ * The leader election of operators, as in client-go: takes part while it runs, and leads while it holds the lease. The
+ * age of a lease is measured from the moment its last change was observed here, never from timestamps that another
+ * machine wrote.
  */
 export class LeaderElector {
   readonly #options: LeaderElectorOptions

@@ -56,8 +56,8 @@ export async function withConditionsOnError<T>(
 }
 
 /**
- * A runtime failed before the declared state was applied to it. The readiness grace period does not apply: a configuration
- * that the runtime does not have must never be reported as Ready.
+ * A runtime failed before the declared state was applied to it. The readiness grace period does not apply: a
+ * configuration that the runtime does not have must never be reported as Ready.
  */
 export class NotAppliedError extends Error {
   override readonly name = 'NotAppliedError'

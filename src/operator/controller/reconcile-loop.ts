@@ -36,8 +36,8 @@ export type ReconcileLoopOptions = {
 }
 
 /**
- * Reconciles single resources of one kind: sets the finalizer, calls the reconciler, and writes the status if it differs.
- * This is the only place that turns errors into conditions.
+ * Reconciles single resources of one kind: sets the finalizer, calls the reconciler, and writes the status if it
+ * differs. This is the only place that turns errors into conditions.
  */
 export class ReconcileLoop<K extends ResourceKind> {
   readonly #reconciler: Reconciler<K>
@@ -147,8 +147,9 @@ export class ReconcileLoop<K extends ResourceKind> {
     const key = resourceKeyOf(resource)
     const { observedGeneration: _, conditions, ...statusFields } = resource.status as ResourceStatus[K]
     const sinceMs = this.#failureTimes.record(key)
-    // Without access to the runtime there is no grace period.
-    const graceMs = error instanceof TerminalError ? 0 : this.#reconciler.readinessGracePeriodMs(resource)
+    // Without access to the runtime there is no grace period, and the status of a deletion shows at once why it waits.
+    const hasGracePeriod = !(error instanceof TerminalError) && resource.metadata.deletionTimestamp === undefined
+    const graceMs = hasGracePeriod ? this.#reconciler.readinessGracePeriodMs(resource) : 0
     const outcome = outcomeOfError(error, {
       runtime: this.#reconciler.runtime,
       previous: conditions,

@@ -11,7 +11,9 @@ export type ReconcileResult<K extends ResourceKind> = {
   readonly requeue: Requeue
   /** Data to write to a ConfigMap of the resource's namespace. It is written before the status that reports it. */
   readonly exportedConfigMap?: { readonly configMap: string; readonly data: Readonly<Record<string, string>> }
-  /** The state ends without an action, such as a rebalance: a resource that was Ready stays Ready for the grace period. */
+  /**
+   * The state ends without an action, such as a rebalance: a resource that was Ready stays Ready for the grace period.
+   */
   readonly isTransient?: boolean
   /** The status may stay unwritten for a moment, because another one is expected to follow at once. */
   readonly mayDeferStatus?: boolean
@@ -22,8 +24,8 @@ export type ReconcileResult<K extends ResourceKind> = {
 }
 
 /**
- * Reconciles the resources of one kind. Throws `TerminalError`, `DependencyNotReady` or the error of a client; any other
- * error is a bug.
+ * Reconciles the resources of one kind. Throws `TerminalError`, `DependencyNotReady` or the error of a client; any
+ * other error is a bug.
  */
 export interface Reconciler<K extends ResourceKind> {
   readonly kind: K

@@ -4,15 +4,7 @@ import { findCondition, type ObservedCondition, type ReadyCondition } from '../r
 import { durationMs } from '../resources/fields.ts'
 import type { Previous, RegistryModeStatus } from '../resources/registry-mode.ts'
 import type { Resource } from '../resources/resource.ts'
-
-/** The mode and the level of a scope: its own ones, if it has any, and the effective mode. */
-export type ObservedMode = {
-  readonly ownMode?: Mode
-  readonly mode: Mode
-  readonly ownLevel?: CompatibilityLevel
-  /** Read only where `needsEmptyScope`. */
-  readonly isEmpty: boolean
-}
+import { needsEmptyScope, type ObservedMode } from './observed-mode.ts'
 
 export type RegistryModeStep =
   | { readonly do: 'put-mode'; readonly mode: Mode; readonly force: boolean }
@@ -57,12 +49,12 @@ export function planRegistryMode(
   const justClosed = closed && status.window?.phase !== 'Closed'
   const mayWrite = spec.driftPolicy === 'Correct' || !drifted || justClosed
   const modeSteps = mayWrite ? planMode(resource, observed, closed, previousMode) : []
-  const wanted = [...modeSteps, ...planLevel(resource, observed)]
+  const wantedSteps = [...modeSteps, ...planLevel(resource, observed)]
   // The previous values are recorded before anything is written: after a crash, the operator's own values would be
   // taken for them.
   const isKnown = spec.compatibility === undefined || status.previousCompatibility !== undefined
-  const isRecorded = wanted.length === 0 || (status.previousMode !== undefined && isKnown)
-  const levelFacts =
+  const isRecorded = wantedSteps.length === 0 || (status.previousMode !== undefined && isKnown)
+  const levelFields =
     spec.compatibility === undefined
       ? {}
       : {
@@ -70,9 +62,9 @@ export function planRegistryMode(
           previousCompatibility: status.previousCompatibility ?? previousOf(observed.ownLevel),
         }
   return {
-    steps: isRecorded ? wanted : [],
-    readyCondition: verdictOf(resource, observed, wanted, window),
-    statusFields: { previousMode, ...levelFacts, ...(window === undefined || !isRecorded ? {} : { window }) },
+    steps: isRecorded ? wantedSteps : [],
+    readyCondition: readyConditionOf(resource, observed, wantedSteps, window),
+    statusFields: { previousMode, ...levelFields, ...(window === undefined || !isRecorded ? {} : { window }) },
     afterMs: isRecorded ? endsMs - nowMs : 0,
   }
 }
@@ -89,22 +81,17 @@ function planMode(
   closed: boolean,
   previous: Previous,
 ): readonly RegistryModeStep[] {
-  const wanted: Mode = closed ? (spec.window?.then ?? 'READWRITE') : spec.mode
-  if (spec.adoptionPolicy === 'Never' && status.previousMode === undefined && (observed.ownMode ?? wanted) !== wanted) {
-    throw new TerminalError('AlreadySet', `the mode is ${observed.ownMode} already, and adoptionPolicy is Never`)
+  const target: Mode = closed ? (spec.window?.then ?? 'READWRITE') : spec.mode
+  if (spec.adoptionPolicy === 'Never' && status.previousMode === undefined && (observed.ownMode ?? target) !== target) {
+    throw new TerminalError('AlreadySet', `the mode is already ${observed.ownMode}, and adoptionPolicy is Never`)
   }
-  if (closed && wanted === 'READWRITE' && !previous.explicit) {
-    return observed.ownMode === undefined || observed.ownMode === wanted ? [] : [{ do: 'delete-mode' }]
+  if (closed && target === 'READWRITE' && !previous.explicit) {
+    return observed.ownMode === undefined || observed.ownMode === target ? [] : [{ do: 'delete-mode' }]
   }
   if (!closed && !observed.isEmpty && needsEmptyScope({ spec }, observed.ownMode)) {
-    throw scopeNotEmpty('there are subjects in this scope already')
+    throw scopeNotEmpty('the scope already has subjects')
   }
-  return observed.ownMode === wanted ? [] : [{ do: 'put-mode', mode: wanted, force: spec.force && !closed }]
-}
-
-/** A registry enters IMPORT only where nothing is registered, unless `force` is set. */
-export function needsEmptyScope({ spec }: Pick<Resource<'RegistryMode'>, 'spec'>, ownMode: Mode | undefined): boolean {
-  return spec.mode === 'IMPORT' && !spec.force && ownMode !== 'IMPORT'
+  return observed.ownMode === target ? [] : [{ do: 'put-mode', mode: target, force: spec.force && !closed }]
 }
 
 export function scopeNotEmpty(reason: string): TerminalError {
@@ -133,8 +120,8 @@ export function restoredMode(previous: Previous | undefined): RegistryModeStep {
 }
 
 /**
- * A window opens with the first write, and closes at its end or when the imports are done. It opens again only under a
- * new id.
+ * A window opens with the first write, and closes at its end or when the imports are done. Another
+ * window needs another id.
  */
 function planWindow(
   { spec, status }: Resource<'RegistryMode'>,
@@ -163,7 +150,7 @@ function quietMs(importedMs: number | undefined, nowMs: number): number {
   return importedMs > nowMs ? nowMs : importedMs + QUIET_MS
 }
 
-function verdictOf(
+function readyConditionOf(
   { spec }: Resource<'RegistryMode'>,
   observed: ObservedMode,
   steps: readonly RegistryModeStep[],
@@ -184,8 +171,8 @@ function verdictOf(
       otherConditions,
     }
   }
-  const wanted = window?.phase === 'Closed' ? spec.window?.then : spec.mode
-  const drifted = observed.mode !== wanted
+  const target = window?.phase === 'Closed' ? spec.window?.then : spec.mode
+  const drifted = observed.mode !== target
   otherConditions.push(
     drifted
       ? { type: 'Synced', status: 'False', reason: 'Drifted', message: `the mode is ${observed.mode}` }

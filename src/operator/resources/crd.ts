@@ -3,7 +3,7 @@ import { connectorSpec, connectorStatus } from './connector.ts'
 import { IMMUTABLE_FIELDS } from './immutable-fields.ts'
 import { registryModeSpec, registryModeStatus } from './registry-mode.ts'
 import { API_VERSION, INITIAL_STATUS, type ResourceKind } from './resource.ts'
-import { type Structural, structuralOf } from './structural.ts'
+import { type StructuralSchema, toStructuralSchema } from './structural-schema.ts'
 import { subjectRule, subjectSpec, subjectStatus } from './subject.ts'
 
 type Column = { readonly name: string; readonly type: string; readonly jsonPath: string; readonly priority?: 1 }
@@ -15,7 +15,7 @@ type Shape = {
   readonly columns: readonly Column[]
   /** A validation that needs more than `spec`. */
   readonly rule?: { readonly cel: string; readonly message: string }
-  readonly scale?: Structural
+  readonly scale?: StructuralSchema
 }
 
 const text = (name: string, jsonPath: string): Column => ({ name, type: 'string', jsonPath })
@@ -93,7 +93,7 @@ export const crdName = (kind: ResourceKind): string => `${pluralOf(kind)}.${GROU
 export const pluralOf = (kind: ResourceKind): string => `${kind.toLowerCase()}s`
 
 /** The CustomResourceDefinition of a kind, generated from the schemas that parse manifests. */
-export function crdOf(kind: ResourceKind): Structural {
+export function crdOf(kind: ResourceKind): StructuralSchema {
   const { shortName, columns, scale } = SHAPES[kind]
   return {
     apiVersion: 'apiextensions.k8s.io/v1',
@@ -129,20 +129,20 @@ export function crdOf(kind: ResourceKind): Structural {
   }
 }
 
-function objectSchema(kind: ResourceKind): Structural {
+function objectSchema(kind: ResourceKind): StructuralSchema {
   const { description, spec, status, rule } = SHAPES[kind]
   return {
     description,
     type: 'object',
     required: ['spec'],
     properties: {
-      apiVersion: { type: 'string', description: `${API_VERSION}.` },
-      kind: { type: 'string', description: `${kind}.` },
+      apiVersion: { type: 'string', description: `API version of the resource: ${API_VERSION}.` },
+      kind: { type: 'string', description: `Kind of the resource: ${kind}.` },
       metadata: { type: 'object' },
-      spec: withIdentity(kind, structuralOf(spec)),
+      spec: withIdentity(kind, toStructuralSchema(spec)),
       status: {
-        ...structuralOf(status),
-        description: 'What was found out. The operator writes it.',
+        ...toStructuralSchema(status),
+        description: 'Observed state. Written by the operator.',
         default: { observedGeneration: INITIAL_STATUS.observedGeneration },
         // Not required, because the default that the API server fills in has no conditions.
         required: undefined,
@@ -153,9 +153,9 @@ function objectSchema(kind: ResourceKind): Structural {
 }
 
 /** Transition rules, which compare the old with the new spec. */
-function withIdentity(kind: ResourceKind, spec: Structural): Structural {
+function withIdentity(kind: ResourceKind, spec: StructuralSchema): StructuralSchema {
   const required = (spec['required'] ?? []) as readonly string[]
-  const properties = spec['properties'] as Readonly<Record<string, Structural>>
+  const properties = spec['properties'] as Readonly<Record<string, StructuralSchema>>
   const rules = IMMUTABLE_FIELDS[kind].map((field) => {
     const isAlwaysThere = required.includes(field) || properties[field]?.['default'] !== undefined
     const same = `self.${field} == oldSelf.${field}`
@@ -166,6 +166,6 @@ function withIdentity(kind: ResourceKind, spec: Structural): Structural {
       reason: 'FieldValueForbidden',
     }
   })
-  const others = (spec['x-kubernetes-validations'] ?? []) as readonly Structural[]
-  return { ...spec, description: 'What is wanted.', 'x-kubernetes-validations': [...rules, ...others] }
+  const others = (spec['x-kubernetes-validations'] ?? []) as readonly StructuralSchema[]
+  return { ...spec, description: 'Desired state.', 'x-kubernetes-validations': [...rules, ...others] }
 }

@@ -2,7 +2,7 @@ import { z } from 'zod'
 
 /**
  * A validation of several fields of one object. The API server evaluates `cel`; `isValid` is the same rule for
- * manifests of a folder. `field` is the field that the message refers to.
+ * manifests of a directory. `field` is the field that the message refers to.
  */
 export type ValidationRule<T> = {
   readonly cel: string
@@ -43,17 +43,18 @@ const DURATION = /^([0-9]+(h|m|s))+$/
 
 /** The name of an object: a lower-case DNS subdomain. */
 export const objectName = () =>
-  boundedText(1, 253).regex(OBJECT_NAME, 'must be lower-case letters, digits, - and ., such as orders-value')
+  boundedText(1, 253).regex(OBJECT_NAME, 'must consist of lower-case letters, digits, - and ., such as orders-value')
 
 /** A key of a ConfigMap or a Secret. */
-export const dataKey = () => boundedText(1, 253).regex(/^[-._a-zA-Z0-9]+$/, 'must be letters, digits, -, _ and .')
+export const dataKey = () =>
+  boundedText(1, 253).regex(/^[-._a-zA-Z0-9]+$/, 'must consist of letters, digits, -, _ and .')
 
 export const duration = () => boundedText(2, 20).regex(DURATION, 'must be a duration such as 30s, 10m or 1h30m')
 
 export const subjectNameField = () =>
   boundedText(1, 255)
-    // biome-ignore lint/suspicious/noControlCharactersInRegex: the registry refuses them
-    .regex(/^[^\\\x00-\x1f]+$/, 'must not hold a backslash or control characters')
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: the registry rejects them
+    .regex(/^[^\\\x00-\x1f]+$/, 'must not contain a backslash or control characters')
 
 /** Milliseconds of a valid `duration`. */
 export function durationMs(text: string): number {
@@ -81,10 +82,10 @@ export const mapList = <S extends z.ZodObject>(item: S, key: keyof S['shape'] & 
     .array(item)
     .check(({ value, issues }) => {
       const keys = (value as readonly Readonly<Record<string, unknown>>[]).map((each) => each[key])
-      const requeue = keys.findIndex((each, at) => keys.indexOf(each) < at)
-      if (requeue < 0) return
-      const message = `${key} ${JSON.stringify(keys[requeue])} is in the list already`
-      issues.push({ code: 'custom', input: value, path: [requeue, key], message })
+      const duplicate = keys.findIndex((each, at) => keys.indexOf(each) < at)
+      if (duplicate < 0) return
+      const message = `${key} ${JSON.stringify(keys[duplicate])} is in the list already`
+      issues.push({ code: 'custom', input: value, path: [duplicate, key], message })
     })
     .meta({ 'x-kubernetes-list-type': 'map', 'x-kubernetes-list-map-keys': [key] })
 /** A map whose entries server-side apply can own one by one. */
@@ -108,8 +109,8 @@ export const choice = <const Meanings extends Readonly<Record<string, string>>>(
 
 export const driftPolicy = (what: string) =>
   choice(what, {
-    Correct: 'what was applied is written again',
-    Report: 'only the condition Synced and an Event report it',
+    Correct: 'the declared state is applied again',
+    Report: 'the difference is reported by the condition Synced and an Event',
   }).default('Correct')
 export const suspend = (where: string) =>
   z

@@ -7,22 +7,30 @@ import { boundedText, int32, mapList, time } from './fields.ts'
  */
 
 const condition = z.object({
-  type: boundedText(1, 316).describe('What it is about: Ready, Reconciling, Stalled, or one of the kind.'),
-  status: z.enum(['True', 'False', 'Unknown']).describe('Whether it is so.'),
-  observedGeneration: int64Field().min(0).optional().describe('metadata.generation that it was found out for.'),
-  lastTransitionTime: time().describe('When status last changed.'),
+  type: boundedText(1, 316).describe(
+    'Type of the condition: Ready, Reconciling, Stalled, or one that is specific to the kind.',
+  ),
+  status: z.enum(['True', 'False', 'Unknown']).describe('Status of the condition.'),
+  observedGeneration: int64Field()
+    .min(0)
+    .optional()
+    .describe('metadata.generation that the condition was observed for.'),
+  lastTransitionTime: time().describe('When the status of the condition last changed.'),
   reason: boundedText(1, 1_024)
     .regex(/^[A-Za-z]([A-Za-z0-9_,:]*[A-Za-z0-9_])?$/)
-    .describe('One word for why, of a closed list. Example: Incompatible.'),
-  message: boundedText(0, 32_768).describe('Why, in a sentence for people.'),
+    .describe('Reason of the status, one of a fixed list. Example: Incompatible.'),
+  message: boundedText(0, 32_768).describe('Explanation of the reason for people.'),
 })
 export type Condition = Readonly<z.output<typeof condition>>
 
 export const commonStatus = {
   observedGeneration: int64Field().describe(
-    'metadata.generation that this status was found out for; -1 before the first pass.',
+    'metadata.generation that this status was observed for; -1 before the first reconcile.',
   ),
-  conditions: mapList(condition, 'type').max(16).readonly().describe('Ready, and what else is to be said.'),
+  conditions: mapList(condition, 'type')
+    .max(16)
+    .readonly()
+    .describe('Conditions: Ready, and others that are specific to the kind.'),
   lastHandledReconcile: handledAnnotation('reconcile'),
 }
 
@@ -30,7 +38,7 @@ export const commonStatus = {
 export function handledAnnotation(request: string) {
   return boundedText(0, 256)
     .optional()
-    .describe(`Last value of the annotation weir.dev/${request}-requested-at that was acted on.`)
+    .describe(`Last value of the annotation weir.dev/${request}-requested-at that was handled.`)
 }
 
 /** Truncates a text without splitting a surrogate pair, which the API server would replace. */

@@ -23,25 +23,25 @@ const schemaType = () =>
     JSON: 'JSON Schema',
     PROTOBUF: 'Protocol Buffers',
   }).default('AVRO')
-const schemaText = (min = 0) => boundedText(min, 524_288).describe('Text of the schema, as it is registered.')
+const schemaText = (min = 0) => boundedText(min, 524_288).describe('Text of the schema.')
 const schemaFrom = () =>
   z
-    .strictObject({ configMapKeyRef: keyRef('ConfigMap in this namespace').describe('Where the text is.') })
-    .describe('Text of the schema in a ConfigMap.')
+    .strictObject({ configMapKeyRef: keyRef('ConfigMap in this namespace').describe('Key of a ConfigMap.') })
+    .describe('Reads the text of the schema from a ConfigMap.')
 const version = () => int32().min(1)
 const referenceName = () =>
   boundedText(1, 512).describe(
-    'Name that the schema uses: full name in Avro, $ref in JSON Schema, import path in Protobuf.',
+    'Name of the reference in the schema: a full name in Avro, a $ref in JSON Schema, an import path in Protobuf.',
   )
 export const compatibilityLevel = (of: string) =>
-  choice(`Compatibility level of the ${of}; absent: it is left as it is.`, {
-    NONE: 'not checked',
-    BACKWARD: 'the new schema reads data of the latest version',
-    BACKWARD_TRANSITIVE: 'it reads data of all versions',
-    FORWARD: 'the latest version reads data of the new schema',
-    FORWARD_TRANSITIVE: 'all versions read it',
-    FULL: 'both directions with the latest version',
-    FULL_TRANSITIVE: 'both directions with all versions',
+  choice(`Compatibility level of the ${of}; absent: the level is not managed.`, {
+    NONE: 'compatibility is not checked',
+    BACKWARD: 'the new schema can read data of the latest version',
+    BACKWARD_TRANSITIVE: 'the new schema can read data of all versions',
+    FORWARD: 'the latest version can read data of the new schema',
+    FORWARD_TRANSITIVE: 'all versions can read data of the new schema',
+    FULL: 'BACKWARD and FORWARD',
+    FULL_TRANSITIVE: 'BACKWARD_TRANSITIVE and FORWARD_TRANSITIVE',
   })
 
 const reference = withRules(
@@ -49,9 +49,15 @@ const reference = withRules(
     name: referenceName(),
     subjectRef: nameRef('Subject in this namespace')
       .optional()
-      .describe('Another Subject of this namespace; it is registered first.'),
-    subject: subjectNameField().optional().describe('A subject of the registry that nobody declares here.'),
-    version: version().optional().describe('Version of it; with subjectRef it pins one, absent: the newest declared.'),
+      .describe('Subject in this namespace that is registered before this one.'),
+    subject: subjectNameField()
+      .optional()
+      .describe('Name of a subject in the registry that is not declared as a Subject.'),
+    version: version()
+      .optional()
+      .describe(
+        'Version of the referenced subject. Required with subject; with subjectRef absent: the version of the declared schema.',
+      ),
   }),
   [
     {
@@ -69,18 +75,18 @@ const reference = withRules(
 
 const importedReference = z.strictObject({
   name: referenceName(),
-  subject: subjectNameField().describe('Subject it is registered under.'),
-  version: version().describe('Version of that subject.'),
+  subject: subjectNameField().describe('Name of the referenced subject.'),
+  version: version().describe('Version of the referenced subject.'),
 })
 
 const importedVersion = withRules(
   z.strictObject({
-    version: version().describe('Version to register it as.'),
-    id: int32().min(1).describe('Id to register it with.'),
+    version: version().describe('Version to register the schema as.'),
+    id: int32().min(1).describe('Id to register the schema with.'),
     schemaType: schemaType(),
     schema: schemaText().optional(),
     schemaFrom: schemaFrom().optional(),
-    references: atomicList(importedReference).max(50).optional().describe('Schemas that this one uses.'),
+    references: atomicList(importedReference).max(50).optional().describe('References of the schema to other schemas.'),
   }),
   [
     {
@@ -94,35 +100,41 @@ const importedVersion = withRules(
 /** Desired state of one subject. */
 export const subjectSpec = withRules(
   z.strictObject({
-    registryRef: clusterRef('registry').describe('Which registry holds it. Can not be changed.'),
+    registryRef: clusterRef('registry').describe('Registry of the subject. Immutable.'),
     subject: subjectNameField()
       .optional()
       .describe(
-        'Name in the registry, with its context if it has one; absent: metadata.name. Example: :.ctx:orders-value.',
+        'Name of the subject in the registry, with its context if it has one; absent: metadata.name. Immutable. Example: :.ctx:orders-value.',
       ),
     schemaType: schemaType(),
     schema: schemaText(1).optional(),
     schemaFrom: schemaFrom().optional(),
-    references: mapList(reference, 'name').max(100).optional().describe('Schemas that this one uses.'),
-    normalize: z.boolean().default(false).describe('true: registered and compared in normal form.'),
-    metadata: freeObject().optional().describe('Metadata of the data contract, passed through.'),
-    ruleSet: freeObject().optional().describe('Rules of the data contract, passed through.'),
+    references: mapList(reference, 'name').max(100).optional().describe('References of the schema to other schemas.'),
+    normalize: z
+      .boolean()
+      .default(false)
+      .describe('true: the schema is normalized before it is compared and registered.'),
+    metadata: freeObject().optional().describe('Metadata of the data contract, sent to the registry unchanged.'),
+    ruleSet: freeObject().optional().describe('Rule set of the data contract, sent to the registry unchanged.'),
     compatibility: compatibilityLevel('subject').optional(),
     imports: mapList(importedVersion, 'version')
       .max(100)
       .optional()
-      .describe('Versions to register with a fixed id while the mode is IMPORT.'),
-    adoptionPolicy: choice('What to do when the subject exists already and was not registered by this object.', {
-      Adopt: 'the schema is registered as a further version',
-      AdoptIfIdentical: 'it is taken over when it has a version with this schema, else AdoptionRefused',
-      Never: 'it is left alone, and the resource reports AlreadyExists',
+      .describe('Versions to register with a given id while the mode is IMPORT.'),
+    adoptionPolicy: choice('What to do when the subject exists already and was not registered by this resource.', {
+      Adopt: 'the schema is registered as another version',
+      AdoptIfIdentical:
+        'it is adopted if it has a version with this schema; otherwise the resource reports AdoptionRefused',
+      Never: 'it is not changed, and the resource reports AlreadyExists',
     }).default('Adopt'),
-    driftPolicy: driftPolicy('What to do when the level or the registration is lost; versions are never deleted.'),
-    deletionPolicy: choice('What the deletion of this object does in the registry.', {
-      Retain: 'the subject stays with all of its versions',
-      SoftDelete: 'all versions are marked as deleted; consumers still find them by id',
+    driftPolicy: driftPolicy(
+      'What to do when another client changed the compatibility level or deleted the version. Versions are never deleted.',
+    ),
+    deletionPolicy: choice('What the deletion of this resource does in the registry.', {
+      Retain: 'the subject stays, with all versions',
+      SoftDelete: 'all versions are marked as deleted; consumers can still read them by id',
       HardDelete:
-        'all versions are deleted for good: data written with them can no longer be read; needs the verb harddelete',
+        'all versions are deleted permanently, and data that was written with them can no longer be read; requires the verb harddelete',
     }).default('Retain'),
     suspend: suspend('registry'),
   }),
@@ -159,28 +171,35 @@ export const subjectRule = {
 
 const resolvedReference = z.object({
   name: referenceName(),
-  subject: z.string().describe('Subject it was found under.'),
-  version: countField('Version of that subject.'),
+  subject: z.string().describe('Name of the referenced subject.'),
+  version: countField('Version of the referenced subject.'),
 })
 
 /** Observed state of one subject. */
 export const subjectStatus = z.object({
   ...commonStatus,
-  subject: z.string().optional().describe('Name in the registry.'),
-  registry: z.string().optional().describe('Registry it is in.'),
+  subject: z.string().optional().describe('Name of the subject in the registry.'),
+  registry: z.string().optional().describe('Registry of the subject.'),
   id: int32().optional().describe('Id of the declared schema.'),
   version: int32().optional().describe('Version under which the declared schema is registered.'),
-  latestVersion: int32().optional().describe('Newest version of the subject.'),
-  versions: atomicList(int32()).max(1_000).readonly().optional().describe('All versions of the subject.'),
+  latestVersion: int32().optional().describe('Latest version of the subject.'),
+  versions: atomicList(int32())
+    .max(1_000)
+    .readonly()
+    .optional()
+    .describe('Versions of the subject, ascending; the last 1000.'),
   resolvedReferences: mapList(resolvedReference, 'name')
     .max(100)
     .readonly()
     .optional()
-    .describe('Which versions the references mean.'),
-  compatibility: z.string().optional().describe('Level in force.'),
-  appliedCompatibility: z.string().optional().describe('Level that was written here; it is taken back with the field.'),
-  imported: int32().optional().describe('How many of spec.imports are there.'),
+    .describe('References of the registered schema.'),
+  compatibility: z.string().optional().describe('Effective compatibility level.'),
+  appliedCompatibility: z
+    .string()
+    .optional()
+    .describe('Compatibility level that this resource set. It is removed when spec.compatibility is removed.'),
+  imported: int32().optional().describe('Number of spec.imports that are registered.'),
   lastRegisteredTime: time().optional().describe('When a version was last registered.'),
-  adopted: z.boolean().optional().describe('true: the subject was there before this object.'),
+  adopted: z.boolean().optional().describe('true: the subject existed before this resource.'),
 })
 export type SubjectStatus = z.output<typeof subjectStatus>

@@ -2,8 +2,8 @@ import type { CompatibilityLevel, NewSchema } from '../../clients/registry.ts'
 import { TerminalError } from '../controller/reconcile-error.ts'
 import type { ConditionReason, ObservedCondition, ReadyCondition } from '../resources/condition.ts'
 import type { Resource } from '../resources/resource.ts'
-import type { DesiredSubject } from './desired.ts'
-import type { ObservedSubject } from './observed.ts'
+import type { DesiredSubject } from './desired-subject.ts'
+import type { ObservedSubject } from './observed-subject.ts'
 
 export type SubjectStep =
   | { readonly do: 'put-level'; readonly level: CompatibilityLevel }

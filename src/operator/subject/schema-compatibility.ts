@@ -9,9 +9,9 @@ import { SchemaError } from '../../formats/schema-error.ts'
 export type SchemaLookup = (subject: string, version: number) => Promise<RegisteredSchema>
 
 /**
- * Why `schema` may not be registered after `earlier` (ascending) under these rules, one sentence each; empty when it may.
- * It is the registry's decision, made before anything is written. An earlier version that cannot be parsed is left out:
- * the registry decides when the schema is registered. Throws a `SchemaError` for a text that is not a schema.
+ * Why `schema` may not be registered after `earlier` (ascending) under these rules, one sentence each; empty when it
+ * may. It is the registry's decision, made before anything is written. An earlier version that cannot be parsed is left
+ * out: the registry decides when the schema is registered. Throws a `SchemaError` for a text that is not a schema.
  */
 export async function findConflicts(
   schema: NewSchema,

@@ -7,7 +7,7 @@ export const byteArrayConverter = defineConverter({
   class: 'ByteArrayConverter',
   aliases: ['org.apache.kafka.connect.converters.ByteArrayConverter'],
   version: SHIPPED_VERSION,
-  summary: 'Passes bytes through untouched.',
+  summary: 'Passes bytes through unchanged.',
   config: z.object({}),
   create: () => ({
     fromConnect(_topic, schema, value) {

@@ -4,7 +4,7 @@ import type { RegistryClient } from '../../clients/registry.ts'
 import type { FormatType, ParsedSchema, SchemaSource } from '../../formats/format.ts'
 import { SchemaError } from '../../formats/schema-error.ts'
 import { type ConverterInstance, DataError, type Schema, type SchemaAndValue } from '../../sdk/index.ts'
-import { asked } from '../../serde/error.ts'
+import { wrapRequestErrors } from '../../serde/error.ts'
 import { fetchRegisteredSchema, findWriteSchema, sourceOf, type WriteSchema } from '../../serde/schema-id.ts'
 import { subjectNaming } from '../../serde/subject-name.ts'
 import { frame, type SchemaId, unframe } from '../../serde/wire-format.ts'
@@ -71,7 +71,7 @@ export function createRegistryConverter<Parsed extends ParsedSchema>(
   }
 
   const openReader = async (topic: string, id: SchemaId): Promise<ReadData> =>
-    asked(`schema ${id} of topic '${topic}'`, async () => {
+    wrapRequestErrors(`schema ${id} of topic '${topic}'`, async () => {
       const found = await fetchRegisteredSchema(registry, id)
       const source = await sourceOf(registry, found)
       if (source.type !== language.type) {
@@ -88,7 +88,7 @@ export function createRegistryConverter<Parsed extends ParsedSchema>(
       if (value === null || value === undefined) {
         if (isTombstone(schema, language.writesNulls)) return null
       }
-      if (schema === null) throw new DataError(`${language.name} needs a schema: this record is schemaless`)
+      if (schema === null) throw new DataError(`${language.name} requires a schema: this record is schemaless`)
       const write = writers.get(schema)?.get(topic)
       return write ? write(value) : forRecord(async () => (await openWriter(topic, schema))(value))
     },

@@ -22,7 +22,10 @@ const ID_CLASSES = {
 function idClassField(of: 'key' | 'value', direction: keyof typeof ID_CLASSES) {
   const classes: readonly [string, ...string[]] = ID_CLASSES[direction]
   return field
-    .className({ doc: `Where the schema id of a ${of} is: before the data.`, recommended: classes })
+    .className({
+      doc: `Location of the schema id of ${of}s. Only a prefix of the data is supported.`,
+      recommended: classes,
+    })
     .refine((name) => classes.includes(name), `expected ${classes.join(' or ')}: ids in headers are not supported`)
     .default(classes[0])
 }
@@ -32,40 +35,40 @@ export const registryFields = {
   'schema.registry.url': field
     .list({
       reaches: 'url',
-      doc: 'URLs of the schema registry, http://host:port. The next URL is used when the ones before it do not respond.',
+      doc: 'URLs of the schema registry, http://host:port, separated by commas. A URL is used when those before it do not respond.',
       importance: 'HIGH',
     })
     .refine((urls) => urls.length > 0 && urls.every((url) => URL.canParse(url)), 'expected http://host:port'),
   'auto.register.schemas': field
-    .boolean({ doc: 'Register schemas that the subject does not have.', importance: 'MEDIUM' })
+    .boolean({ doc: 'Whether to register a schema that the subject does not contain.', importance: 'MEDIUM' })
     .default(true),
   'use.latest.version': field
     .boolean({
-      doc: 'Write with the latest schema of the subject. Requires auto.register.schemas=false.',
+      doc: 'Whether to write with the latest schema of the subject. Requires auto.register.schemas=false.',
       importance: 'LOW',
     })
     .default(false),
   'latest.compatibility.strict': field
     .boolean({
-      doc: 'With use.latest.version: refuse records whose schema is incompatible with the latest one.',
+      doc: 'With use.latest.version: whether to reject records whose schema is incompatible with the latest one.',
       importance: 'LOW',
     })
     .default(true),
   'use.schema.id': field
     .int({
-      doc: 'Write with the schema of this id. Requires auto.register.schemas=false. -1: disabled.',
+      doc: 'Id of the schema to write with. Requires auto.register.schemas=false. -1: disabled.',
       importance: 'LOW',
       min: -1,
     })
     .default(-1),
   'id.compatibility.strict': field
     .boolean({
-      doc: 'With use.schema.id: refuse records whose schema is incompatible with that one.',
+      doc: 'With use.schema.id: whether to reject records whose schema is incompatible with that schema.',
       importance: 'LOW',
     })
     .default(true),
   'normalize.schemas': field
-    .boolean({ doc: 'Let the registry normalize schemas before it compares them.', importance: 'LOW' })
+    .boolean({ doc: 'Whether the registry normalizes schemas before it compares them.', importance: 'LOW' })
     .default(false),
   'key.subject.name.strategy': strategyField('key'),
   'value.subject.name.strategy': strategyField('value'),
@@ -74,27 +77,31 @@ export const registryFields = {
   'key.schema.id.deserializer': idClassField('key', 'deserializer'),
   'value.schema.id.deserializer': idClassField('value', 'deserializer'),
   'basic.auth.credentials.source': field
-    .oneOf(['URL', 'USER_INFO'], { doc: 'Where Basic credentials are: in the URL, or in basic.auth.user.info.' })
+    .oneOf(['URL', 'USER_INFO'], {
+      doc: 'Source of the credentials for HTTP Basic authentication: the URL, or basic.auth.user.info.',
+    })
     .default('URL'),
-  'basic.auth.user.info': field.password({ doc: 'user:password, for USER_INFO.' }).optional(),
+  'basic.auth.user.info': field
+    .password({ doc: 'Credentials as user:password, for basic.auth.credentials.source=USER_INFO.' })
+    .optional(),
   'schema.registry.basic.auth.user.info': field
     .password({ doc: 'Deprecated name of basic.auth.user.info.', importance: 'LOW' })
     .optional(),
   'bearer.auth.credentials.source': field
     .oneOf(['STATIC_TOKEN'], {
-      doc: 'Where a bearer token is: in bearer.auth.token. It takes precedence over Basic credentials.',
+      doc: 'Source of the bearer token: bearer.auth.token. A bearer token takes precedence over Basic authentication.',
     })
     .optional(),
-  'bearer.auth.token': field.password({ doc: 'Token for STATIC_TOKEN.' }).optional(),
+  'bearer.auth.token': field.password({ doc: 'Token for bearer.auth.credentials.source=STATIC_TOKEN.' }).optional(),
   ...sslFields('schema.registry.'),
   'schema.registry.ssl.endpoint.identification.algorithm': field
     .oneOf(['https', ''], {
-      doc: 'Whether the certificate of the registry must match its host: https, or empty to accept any host.',
+      doc: 'Whether the host name of the registry must match its certificate: https to verify it, empty to accept any host name.',
       importance: 'LOW',
     })
     .default('https'),
   'http.read.timeout.ms': field
-    .int({ doc: 'Timeout of a request, including its whole response, in ms.', importance: 'LOW', min: 1 })
+    .int({ doc: 'Timeout of a request including the complete response, in ms.', importance: 'LOW', min: 1 })
     .default(60_000),
   'schemas.cache.config': field
     .int({ doc: 'Maximum number of cached schemas.', importance: 'LOW', min: 1 })

@@ -67,8 +67,8 @@ function numberConverter({ name, type, width, write, read }: NumberForm): Conver
   const word = name.toLowerCase()
   const optional: Schema = { type, optional: true }
   return defineConverter({
-    ...info(`${name}Converter`, `Reads and writes single numbers (${type}): ${width} bytes, big-endian.`),
-    notes: 'A number without a schema is taken if it fits.',
+    ...info(`${name}Converter`, `Converts to and from serialized ${type} values: ${width} bytes, big-endian.`),
+    notes: `A number without a schema is accepted if it is in the range of ${type}.`,
     create: () => ({
       fromConnect(_topic, schema, value) {
         if (value === null || value === undefined) return null
@@ -100,7 +100,7 @@ function isNumber(value: unknown, schema: Schema | null, type: SchemaType): valu
 
 function booleanConverter(): Converter {
   return defineConverter({
-    ...info('BooleanConverter', 'Reads and writes single booleans: a byte, 1 or 0.'),
+    ...info('BooleanConverter', 'Converts to and from serialized boolean values: one byte, 1 or 0.'),
     create: () => ({
       fromConnect(_topic, schema, value) {
         if (schema !== null && schema.type !== 'boolean') {

@@ -14,7 +14,7 @@ const ENCODINGS: Readonly<Record<string, BufferEncoding>> = {
 const config = z.object({
   'converter.encoding': field
     .text({
-      doc: 'The name of the character set, for both directions.',
+      doc: 'Name of the character set for reading and writing.',
       importance: 'HIGH',
       width: 'MEDIUM',
       displayName: 'Encoding',
@@ -29,7 +29,7 @@ export const stringConverter = defineConverter({
   class: 'StringConverter',
   aliases: ['org.apache.kafka.connect.storage.StringConverter'],
   version: SHIPPED_VERSION,
-  summary: 'Reads and writes plain text.',
+  summary: 'Converts to and from strings.',
   config,
   create(settings) {
     const charset = toEncoding(settings['converter.encoding']) ?? 'utf8'

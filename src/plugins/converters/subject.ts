@@ -14,7 +14,7 @@ const MEANINGS: Readonly<Record<Strategy, SubjectNameStrategy>> = {
 export function strategyField(of: 'key' | 'value') {
   return field
     .className({
-      doc: `How the subject of ${of}s is named.`,
+      doc: `Strategy that determines the subject of ${of} schemas.`,
       recommended: STRATEGIES.map((name) => JAVA_PACKAGE + name),
     })
     .refine((name) => strategyNamed(name) !== undefined, `expected one of ${STRATEGIES.join(', ')}`)

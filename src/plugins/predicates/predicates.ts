@@ -8,7 +8,7 @@ export const hasHeaderKey = definePredicate({
   class: 'HasHeaderKey',
   aliases: [`${PACKAGE}.HasHeaderKey`],
   version: SHIPPED_VERSION,
-  summary: 'Is true of records that have a header of this name.',
+  summary: 'True for records with at least one header with the configured name.',
   config: z.object({ name: field.text({ doc: 'The header name.', nonEmpty: true }) }),
   create:
     ({ name }) =>
@@ -20,7 +20,7 @@ export const recordIsTombstone = definePredicate({
   class: 'RecordIsTombstone',
   aliases: [`${PACKAGE}.RecordIsTombstone`],
   version: SHIPPED_VERSION,
-  summary: 'Is true of records without a value.',
+  summary: 'True for tombstones, that is, records with a null value.',
   config: z.object({}),
   create:
     () =>
@@ -32,7 +32,7 @@ export const topicNameMatches = definePredicate({
   class: 'TopicNameMatches',
   aliases: [`${PACKAGE}.TopicNameMatches`],
   version: SHIPPED_VERSION,
-  summary: 'Is true of records whose topic has a name that matches in whole.',
+  summary: 'True for records whose complete topic name matches the configured regular expression.',
   config: z.object({
     pattern: regexField('pattern', {
       doc: "A Java regular expression for matching against the name of a record's topic.",

@@ -7,7 +7,8 @@ export const directoryProvider = defineProvider({
   class: 'DirectoryConfigProvider',
   aliases: ['org.apache.kafka.common.config.provider.DirectoryConfigProvider'],
   version: SHIPPED_VERSION,
-  summary: 'Reads whole files of a folder, such as a mounted secret: `${NAME:/path/to/folder:FILE}`.',
+  summary:
+    'Provides the contents of files in a directory, such as a mounted Secret: `${NAME:/path/to/directory:FILE}`.',
   config: z.object({ 'allowed.paths': allowedPaths() }),
   create: ({ 'allowed.paths': allowed }, { files }) => ({
     async read(path, keys) {

@@ -6,10 +6,10 @@ export const environmentProvider = defineProvider({
   class: 'EnvVarConfigProvider',
   aliases: ['org.apache.kafka.common.config.provider.EnvVarConfigProvider'],
   version: SHIPPED_VERSION,
-  summary: "Reads variables of the worker's environment: `${NAME:VARIABLE}`.",
+  summary: 'Provides the values of environment variables of the worker: `${NAME:VARIABLE}`.',
   config: z.object({
     'allowlist.pattern': regexField('allowlist.pattern', {
-      doc: 'Regular expression that must match the whole name of a variable. Default: all variables; with authentication enabled, except those that configure the worker itself.',
+      doc: 'Regular expression that must match the complete name of a variable. Default: all variables; with authentication enabled, all except those that configure the worker itself.',
     }).optional(),
   }),
   create({ 'allowlist.pattern': pattern }, { isOwnVariable }) {

@@ -7,7 +7,7 @@ export const fileProvider = defineProvider({
   class: 'FileConfigProvider',
   aliases: ['org.apache.kafka.common.config.provider.FileConfigProvider'],
   version: SHIPPED_VERSION,
-  summary: 'Reads values of `.properties` files: `${NAME:/path/to/file.properties:KEY}`.',
+  summary: 'Provides values from `.properties` files: `${NAME:/path/to/file.properties:KEY}`.',
   config: z.object({ 'allowed.paths': allowedPaths() }),
   create: ({ 'allowed.paths': allowed }, { files }) => ({
     async read(path, keys) {

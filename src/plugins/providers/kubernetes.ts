@@ -5,12 +5,12 @@ import { SHIPPED_VERSION } from '../version.ts'
 const config = z.object({
   kubeconfig: field
     .text({
-      doc: 'Kubeconfig file with the cluster and the credentials. Default: the file that kubectl uses, or the service account of the pod.',
+      doc: 'Path of the kubeconfig file. Default: the file that kubectl uses, or the service account of the pod.',
     })
     .optional(),
   namespace: field
     .text({
-      doc: 'Namespace for names without one. Default: the namespace of the pod, or of the kubeconfig.',
+      doc: 'Namespace for references without a namespace. Default: the namespace of the pod or of the kubeconfig.',
     })
     .optional(),
 })
@@ -32,15 +32,15 @@ const CONFIG_MAP: Kind = {
 }
 
 const NOTES = `
-The path is \`NAMESPACE/NAME\`, or \`NAME\` in the default namespace. The credentials need the verb \`get\` on the object. It is read when a
-connector or task starts and, with \`worker.config.reload.ms\`, at that interval.
+The path is \`NAMESPACE/NAME\`, or \`NAME\` in the default namespace. The credentials need the verb \`get\` on the object. The object is read
+when a connector or task starts and, if \`worker.config.reload.ms\` is set, at that interval.
 `
 
 export const kubernetesSecretProvider = defineProvider({
   class: 'KubernetesSecretConfigProvider',
   aliases: ['io.strimzi.kafka.KubernetesSecretConfigProvider'],
   version: SHIPPED_VERSION,
-  summary: 'Reads values of Kubernetes Secrets: `${NAME:NAMESPACE/SECRET:KEY}`.',
+  summary: 'Provides values from Kubernetes Secrets: `${NAME:NAMESPACE/SECRET:KEY}`.',
   notes: NOTES,
   config,
   create: (settings) => reading(SECRET, settings),
@@ -50,7 +50,7 @@ export const kubernetesConfigMapProvider = defineProvider({
   class: 'KubernetesConfigMapConfigProvider',
   aliases: ['io.strimzi.kafka.KubernetesConfigMapConfigProvider'],
   version: SHIPPED_VERSION,
-  summary: 'Reads values of Kubernetes ConfigMaps: `${NAME:NAMESPACE/CONFIGMAP:KEY}`.',
+  summary: 'Provides values from Kubernetes ConfigMaps: `${NAME:NAMESPACE/CONFIGMAP:KEY}`.',
   notes: NOTES,
   config,
   create: (settings) => reading(CONFIG_MAP, settings),
@@ -63,7 +63,7 @@ function reading({ noun, plural, valuesIn }: Kind, settings: Settings): ConfigPr
       opened ??= openApi(settings)
       const api = await opened
       const [, namespace = settings.namespace ?? api.namespace, name = ''] = /^(?:([^/]+)\/)?([^/]+)$/.exec(path) ?? []
-      if (name === '') throw new Error(`'${path}' names no ${noun}: expected NAMESPACE/NAME or NAME`)
+      if (name === '') throw new Error(`'${path}' is not a valid ${noun} reference: expected NAMESPACE/NAME or NAME`)
       const place = `${encodeURIComponent(namespace)}/${plural}/${encodeURIComponent(name)}`
       const values = valuesIn(await api.send<Held>({ method: 'GET', path: `/api/v1/namespaces/${place}` }))
       return Object.fromEntries(keys.filter((key) => Object.hasOwn(values, key)).map((key) => [key, values[key]!]))

@@ -26,7 +26,7 @@ type Casts = { readonly whole: Target | undefined; readonly fields: ReadonlyMap<
 /** Casts fields, or the whole key or value, to other types. */
 export const cast = sideTransforms({
   name: 'Cast',
-  summary: 'Casts fields, or the whole key or value, to other types.',
+  summary: 'Casts fields, or the whole key or value, to a specific type.',
   config: z.object({
     spec: field.parsed(
       field.list({

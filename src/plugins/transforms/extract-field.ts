@@ -9,7 +9,7 @@ const VERSIONS = ['V1', 'V2'] as const
 /** Replaces the whole key or value by one of its fields. */
 export const extractField = sideTransforms({
   name: 'ExtractField',
-  summary: 'Puts one field in place of the whole key or value.',
+  summary: 'Extracts a field and replaces the whole key or value with it.',
   config: z.object({
     field: field.text({ doc: 'Field name to extract.' }),
     'replace.null.with.default': replaceNullField(),

@@ -3,7 +3,7 @@ import { names } from './sides.ts'
 
 export const filter = defineTransform({
   ...names('Filter'),
-  summary: 'Drops every record it is given: those that a predicate picks.',
+  summary: 'Drops all records. Use it with a predicate, which selects the records to drop.',
   config: z.object({}),
   create: () => () => null,
 })

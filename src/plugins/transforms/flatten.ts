@@ -17,8 +17,9 @@ const PURPOSE = 'flattening'
 /** Flattens nested structs or objects to one level. */
 export const flatten = sideTransforms({
   name: 'Flatten',
-  summary: 'Makes one level of nested structs or objects; the new names are the old ones along the way.',
-  notes: 'Arrays stay as they are.',
+  summary:
+    'Flattens nested structs or objects to one level. The name of each field is made of the names on the path to it, joined by a delimiter.',
+  notes: 'Arrays are not flattened.',
   config: z.object({
     delimiter: field
       .text({

@@ -21,7 +21,7 @@ export const insertHeader = defineTransform({
 
 export const dropHeaders = defineTransform({
   ...names('DropHeaders'),
-  summary: 'Removes headers from each record.',
+  summary: 'Removes headers by name from each record.',
   config: z.object({
     headers: nonEmptyListField('headers', { doc: 'The name of the headers to be removed.', importance: 'HIGH' }),
   }),

@@ -5,7 +5,7 @@ import { sideTransforms } from './sides.ts'
 /** Wraps the whole key or value in a struct or object with a single field. */
 export const hoistField = sideTransforms({
   name: 'HoistField',
-  summary: 'Makes the whole key or value the one field of a struct, or of an object where there is no schema.',
+  summary: 'Wraps the whole key or value in a struct, or in an object if there is no schema, with a single field.',
   config: z.object({
     field: field.text({ doc: 'Field name for the single field that will be created in the resulting Struct or Map.' }),
   }),

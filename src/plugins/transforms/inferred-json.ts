@@ -35,7 +35,7 @@ function parsed(text: string): Json {
   try {
     return parseJson(text)
   } catch (error) {
-    if (error instanceof SyntaxError) throw new DataError(`no JSON: ${error.message}`, { cause: error })
+    if (error instanceof SyntaxError) throw new DataError(`invalid JSON: ${error.message}`, { cause: error })
     throw error
   }
 }
@@ -80,9 +80,10 @@ function itemSchema(name: string, items: readonly Json[], nulls: Nulls): Schema 
   const sample = present[0] ?? null
   const schemas = present.map((item) => schemaOf(isObject(sample) ? name : '', item, nulls))
   const [first] = schemas
-  if (schemas.some((schema) => schema?.type !== first?.type)) throw new DataError('a list of different things')
+  if (schemas.some((schema) => schema?.type !== first?.type))
+    throw new DataError('the items of a JSON array have different types, so no schema can be inferred')
   const merged = isObject(sample) ? (schemas as Schema[]).reduce(merge) : schemaOf('', sample, nulls)
-  if (merged === undefined) throw new DataError('a list of nothing that has a schema')
+  if (merged === undefined) throw new DataError('the items of a JSON array have no type, so no schema can be inferred')
   return merged
 }
 

@@ -30,7 +30,7 @@ type Insertion = {
 /** Adds metadata of the record, or a static value, as fields. */
 export const insertField = sideTransforms({
   name: 'InsertField',
-  summary: "Adds fields: the record's topic, partition, offset or timestamp, or a fixed text.",
+  summary: "Inserts fields with the record's topic, partition, offset or timestamp, or with a static value.",
   config: z.object({
     'topic.field': name(`Field name for Kafka topic. ${OPTIONALITY}`),
     'partition.field': name(`Field name for Kafka partition. ${OPTIONALITY}`),

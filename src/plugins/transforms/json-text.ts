@@ -10,18 +10,19 @@ import { type Side, sideTransforms } from './sides.ts'
 const EMPTY_LIST: Schema = { ...array(OPTIONAL_STRING), optional: true }
 
 const fields = (what: string) =>
-  field.list({ doc: `${what} Without it, the whole key or value.`, importance: 'HIGH' }).default([])
+  field.list({ doc: `${what} Default: the whole key or value.`, importance: 'HIGH' }).default([])
 
 /** Parses JSON strings. */
 export const jsonParse = sideTransforms({
   name: 'JsonParse',
   isOwn: true,
-  summary: 'Makes data of JSON texts: of the whole key or value, or of some of its fields.',
+  summary: 'Parses JSON strings: the whole key or value, or some of its fields.',
   notes: `
-Takes texts and bytes. The whole becomes data without a schema; a field of a struct gets the schema that its data have, where
-everything is optional and members that are null are left out. What is no JSON is an error of the record.
+Accepts strings and bytes. A whole key or value becomes schemaless data. A field of a struct gets a schema that is inferred from its
+data, in which everything is optional; members that are null are omitted. Text that is not valid JSON is an error of the record, which is
+handled according to \`errors.tolerance\`.
 `,
-  config: z.object({ fields: fields('The fields that hold JSON.') }),
+  config: z.object({ fields: fields('Names of the fields that contain JSON.') }),
   create({ fields: names }) {
     const wanted = new Set(names)
     const extended = oncePerSchema(() => new Map<string, Schema>())
@@ -56,9 +57,9 @@ everything is optional and members that are null are left out. What is no JSON i
 export const jsonStringify = sideTransforms({
   name: 'JsonStringify',
   isOwn: true,
-  summary: 'Makes JSON texts of data: of the whole key or value, or of some of its fields.',
-  notes: 'The text is what `JsonConverter` writes with `schemas.enable=false`. Nulls stay null.',
-  config: z.object({ fields: fields('The fields to write as JSON.') }),
+  summary: 'Serializes data to JSON strings: the whole key or value, or some of its fields.',
+  notes: 'The format is that of `JsonConverter` with `schemas.enable=false`. Null remains null.',
+  config: z.object({ fields: fields('Names of the fields to serialize.') }),
   create({ fields: names }) {
     const wanted = new Set(names)
     const writer = oncePerSchema((schema) => jsonWriter(schema, { decimals: 'NUMERIC', nullsToDefaults: true }))
@@ -117,13 +118,13 @@ const SHAPES_MAX = 1_000
 function textOf(value: unknown): string {
   if (typeof value === 'string') return value
   if (value instanceof Uint8Array) return toBuffer(value).toString()
-  throw new DataError(`no JSON text but ${valueLabel(value)}`)
+  throw new DataError(`expected a JSON text, got ${valueLabel(value)}`)
 }
 
 function parsed(text: string) {
   try {
     return parseExact(text)
   } catch (error) {
-    throw new DataError(`no JSON: ${(error as Error).message}`, { cause: error })
+    throw new DataError(`invalid JSON: ${(error as Error).message}`, { cause: error })
   }
 }

@@ -20,8 +20,9 @@ const PURPOSE = 'mask fields'
 /** Replaces the values of fields by an empty or a configured value. */
 export const maskField = sideTransforms({
   name: 'MaskField',
-  summary: 'Replaces fields by the empty value of their type (0, false, an empty text), or by one of your own.',
-  notes: 'Decimals keep their scale, which the original loses and then fails on.',
+  summary:
+    'Replaces the values of fields with the empty value of their type (0, false, an empty string) or with a configured value.',
+  notes: "Decimals keep their scale. Kafka Connect's transform changes it to 0 and then fails.",
   config: z.object({
     fields: nonEmptyListField('fields', { doc: 'Names of fields to mask.', importance: 'HIGH' }),
     replacement: field

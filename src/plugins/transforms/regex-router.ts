@@ -4,7 +4,7 @@ import { names } from './sides.ts'
 
 export const regexRouter = defineTransform({
   ...names('RegexRouter'),
-  summary: "Changes the record's topic where its whole name matches an expression.",
+  summary: "Replaces the record's topic if its complete name matches a regular expression.",
   config: z.object({
     regex: regexField('regex', { doc: 'Regular expression to use for matching.', importance: 'HIGH' }),
     replacement: field.text({ doc: 'Replacement string.', importance: 'HIGH' }),

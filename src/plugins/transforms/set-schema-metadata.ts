@@ -5,7 +5,7 @@ import { sideTransforms } from './sides.ts'
 /** Sets the name or version of a schema. */
 export const setSchemaMetadata = sideTransforms({
   name: 'SetSchemaMetadata',
-  summary: "Sets the schema's name, its version, or both.",
+  summary: 'Sets the name, the version, or both, of the schema.',
   config: z.object({
     'schema.name': field.text({ doc: 'Schema name to set.', importance: 'HIGH' }).optional(),
     'schema.version': field.int({ doc: 'Schema version to set.', importance: 'HIGH' }).optional(),

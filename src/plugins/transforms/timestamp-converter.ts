@@ -48,10 +48,10 @@ const OPTIONAL = Object.fromEntries(FORMS.map((form) => [form, optional(SCHEMAS[
 /** Converts timestamps between text, Unix time and the logical types. */
 export const timestampConverter = sideTransforms({
   name: 'TimestampConverter',
-  summary: 'Brings times from one form into another: text, Unix time, or one of the logical types.',
+  summary: 'Converts timestamps between formats: strings, Unix time, and the logical types Date, Time and Timestamp.',
   notes: `
-Times are in UTC, names of months and weekdays in English. When it reads texts, weeks (\`w\`, \`W\`, \`F\`, \`Y\`, \`u\`) do not
-count, and of time zones it knows UTC, GMT and offsets.
+Times are in UTC; names of months and weekdays are in English. When a string is parsed, week fields (\`w\`, \`W\`, \`F\`, \`Y\`, \`u\`) are
+ignored, and the supported time zones are UTC, GMT and offsets.
 `,
   config: z.object({
     field: field
@@ -131,7 +131,7 @@ function converter(target: Form, format: string, precision: Precision) {
   }
 
   function parsed(text: string): number {
-    if (pattern === undefined) throw new DataError(`there is no 'format' to read the timestamp '${text}' with`)
+    if (pattern === undefined) throw new DataError(`cannot parse the timestamp '${text}': 'format' is not set`)
     const ms = pattern.parse(text)
     if (ms !== undefined) return ms
     throw new DataError(`Could not parse timestamp: value (${text}) does not match pattern (${format})`)

@@ -4,7 +4,7 @@ import { names } from './sides.ts'
 
 export const timestampRouter = defineTransform({
   ...names('TimestampRouter'),
-  summary: "Puts the record's time into the name of its topic.",
+  summary: "Replaces the record's topic with a name that is formatted from the topic and the record's timestamp.",
   notes: 'Times are in UTC.',
   config: z.object({
     'topic.format': field

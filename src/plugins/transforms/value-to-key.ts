@@ -15,7 +15,7 @@ const PURPOSE = 'copying fields from value to key'
 
 export const valueToKey = defineTransform({
   ...names('ValueToKey'),
-  summary: 'Makes the key of fields of the value.',
+  summary: 'Replaces the key with a struct or object of fields of the value.',
   config: z.object({
     fields: nonEmptyListField('fields', {
       doc: 'Field names on the record value to extract as the record key.',

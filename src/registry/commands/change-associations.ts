@@ -148,11 +148,11 @@ function existingByType(
 function resolveChange(
   context: DecisionContext,
   request: AssociationRequest,
-  asked: AssociationChange,
+  requested: AssociationChange,
   existing: StoredAssociation | undefined,
   isCreate: boolean,
 ): ResolvedChange {
-  const change = existing === undefined && !isCreate ? withDefaults(asked, false) : asked
+  const change = existing === undefined && !isCreate ? withDefaults(requested, false) : requested
   const owned = defaultSubject(request, change.associationType)
   const subject = change.subject ?? existing?.subject ?? (change.lifecycle === 'STRONG' ? owned : undefined)
   if (subject === undefined) throw invalidAssociation('subject', 'must be provided for WEAK associations')
@@ -218,8 +218,8 @@ function isUnchanged(
     (frozen === undefined || existing.frozen === frozen)
   if (isSame && (!isCreate || !schema || isRegistered(context, subject, schema))) return true
   if (isCreate) throw associationExists(associationType, existing.resourceName)
-  const asked = request.changes.find((one) => one.associationType === associationType)
-  if (asked?.lifecycle === undefined && !schema) {
+  const requested = request.changes.find((one) => one.associationType === associationType)
+  if (requested?.lifecycle === undefined && !schema) {
     throw invalidAssociation('lifecycle', 'at least lifecycle or schema must be provided for update')
   }
   if (existing.subject !== subject) {

@@ -29,7 +29,7 @@ export function decideMode(
   if (mode === 'FORWARD' && subject !== GLOBAL) throw invalidMode('Forward mode only supported on global level')
   const change = { kind: 'mode', subject, value: mode } as const
   const entersImport = mode === 'IMPORT' && modeInScope(view, subject, defaults) !== 'IMPORT' && !options.force
-  return { records: [...(entersImport ? cleared(view, subject) : []), change], answer: mode }
+  return { records: [...(entersImport ? clearScope(view, subject) : []), change], answer: mode }
 }
 
 /**
@@ -55,7 +55,7 @@ function checkMutable({ modesMutable }: DecisionContext): void {
   if (!modesMutable) throw notPermitted('Mode changes are not allowed')
 }
 
-function cleared(view: RegistryView, subject: Subject | null): Decision<unknown>['records'] {
+function clearScope(view: RegistryView, subject: Subject | null): Decision<unknown>['records'] {
   const scope = subject === GLOBAL ? null : subject
   const versions = [...view.subjects()].filter((one) => isWithin(one, scope)).flatMap((one) => view.versions(one))
   if (versions.some(({ deleted }) => !deleted)) {

@@ -52,7 +52,7 @@ export function findRegistered(context: DecisionContext, request: Registration):
   if (hasDefaults(config) || request.tags || request.propagateTags) return undefined
   if (request.schema.text.trim() === '') return undefined
   const schema = resolveSchema(context, subject, request.schema, {
-    normalize: normalizing(request, config),
+    normalize: isNormalizing(request, config),
     validation: 'loose',
   })
   const existing = findSchema(context, subject, schema, { deleted: false, latestOnly: version === -1 })
@@ -67,9 +67,9 @@ export function findRegistered(context: DecisionContext, request: Registration):
  * Registers a schema. Throws `not_permitted` if the mode does not allow it or the ID belongs to another schema;
  * `invalid_schema`, `invalid_rule_set` or `incompatible_schema`.
  */
-export function decideRegister(context: DecisionContext, asked: Registration): Decision<RegisteredSchemaResult> {
-  checkRuleSet(asked.schema.ruleSet)
-  const request = tagged(context, asked)
+export function decideRegister(context: DecisionContext, registration: Registration): Decision<RegisteredSchemaResult> {
+  checkRuleSet(registration.schema.ruleSet)
+  const request = applyTagChange(context, registration)
   const registered = findRegistered(context, request)
   if (registered) return nothingToWrite({ schema: registered, changed: false })
   const { view, defaults } = context
@@ -79,17 +79,17 @@ export function decideRegister(context: DecisionContext, asked: Registration): D
   const config = configInScope(view, subject, defaults)
   const next = (view.versions(subject).at(-1)?.version ?? 0) + 1
   const importing = isImporting(mode)
-  const sent = importing ? request.schema : completed(context, request, config, next)
+  const sent = importing ? request.schema : completeSchema(context, request, config, next)
   const schema = resolveSchema(context, subject, sent, {
-    normalize: !importing && normalizing(request, config),
+    normalize: !importing && isNormalizing(request, config),
     validation: request.id < 0 && config.validateNewSchemas !== false ? 'strict' : 'loose',
     fields: config.validateFields === true,
   })
   checkReferable(view, subject, schema)
   const changed = sent !== request.schema
   const live = view.versions(subject).filter(({ deleted }) => !deleted)
-  const again = request.version === 0 ? alreadyThere(context, schema, request, live) : undefined
-  if (again) return nothingToWrite({ schema: again, changed })
+  const existing = request.version === 0 ? findEquivalentVersion(context, schema, request, live) : undefined
+  if (existing) return nothingToWrite({ schema: existing, changed })
   if (!importing && !request.force) checkCompatible(context, subject, schema, live, config)
   const stored: StoredSchema = {
     subject,
@@ -112,7 +112,7 @@ function checkReferable(view: RegistryView, subject: Subject, { content }: Resol
   }
 }
 
-function normalizing({ normalize }: Registration, config: EffectiveConfig): boolean {
+function isNormalizing({ normalize }: Registration, config: EffectiveConfig): boolean {
   return normalize || config.normalize === true
 }
 
@@ -126,23 +126,28 @@ function checkMode({ subject, id }: Registration, mode: Mode): void {
  * Completes a sent schema: an empty text is taken from the previous version, metadata and rules as in
  * `inheritMetadata`. Throws `invalid_schema` for an empty text without a previous version.
  */
-function completed(context: DecisionContext, request: Registration, config: EffectiveConfig, next: number): SentSchema {
+function completeSchema(
+  context: DecisionContext,
+  request: Registration,
+  config: EffectiveConfig,
+  next: number,
+): SentSchema {
   const { schema: sent, subject, version, propagateTags } = request
   const previous = context.view.latest(subject)?.content
   const isEmpty = sent.text.trim() === ''
   if (isEmpty && !previous) throw invalidSchema('Empty schema')
   const { metadata: merged, ruleSet } = inheritMetadata(sent, previous, config)
-  const counted = version !== 0 || merged?.properties?.[VERSION_PROPERTY] !== undefined
-  const metadata = counted ? withProperty(merged, VERSION_PROPERTY, String(next)) : merged
+  const isVersioned = version !== 0 || merged?.properties?.[VERSION_PROPERTY] !== undefined
+  const metadata = isVersioned ? withProperty(merged, VERSION_PROPERTY, String(next)) : merged
   const { type, text, references } = isEmpty && previous ? previous : sent
-  const inherits = propagateTags && previous?.type === type
-  const inherited = inherits ? takenOver(context, subject, previous, { type, text, references }) : text
-  const isAsSent = !isEmpty && inherited === text
+  const inheritsTags = propagateTags && previous?.type === type
+  const completedText = inheritsTags ? addInheritedTags(context, subject, previous, { type, text, references }) : text
+  const isAsSent = !isEmpty && completedText === text
   if (isAsSent && metadata === undefined && ruleSet === undefined) return sent
-  return { type, text: inherited, references, metadata, ruleSet }
+  return { type, text: completedText, references, metadata, ruleSet }
 }
 
-function tagged({ view, schemas, workerResults }: DecisionContext, request: Registration): Registration {
+function applyTagChange({ view, schemas, workerResults }: DecisionContext, request: Registration): Registration {
   const { subject, schema, tags } = request
   if (!tags) return request
   const parsed = schemas.parse(view, subject, schema, { validation: 'loose', workerResults })
@@ -150,7 +155,7 @@ function tagged({ view, schemas, workerResults }: DecisionContext, request: Regi
 }
 
 /** Adds the tags of the previous version to the sent text, for the entities that both have. */
-function takenOver(
+function addInheritedTags(
   { view, schemas, workerResults }: DecisionContext,
   subject: Subject,
   previous: SchemaContent,
@@ -159,10 +164,10 @@ function takenOver(
   const add = schemas.parseStored(view, subject, previous, workerResults).tags()
   if (add.length === 0) return sent.text
   const parsed = schemas.parse(view, subject, sent, { validation: 'loose', workerResults })
-  return parsed.tagged({ add, remove: [], ifThere: true })
+  return parsed.tagged({ add, remove: [], ignoreMissing: true })
 }
 
-function alreadyThere(
+function findEquivalentVersion(
   context: DecisionContext,
   schema: ResolvedSchema,
   { subject, id }: Registration,
@@ -195,20 +200,23 @@ function newVersion({ version }: Registration, next: number, importing: boolean)
 }
 
 /** The ID of the content in the subject's context; a new content gets the next ID. Throws `not_permitted`. */
-function newId({ view }: DecisionContext, subject: Subject, { content }: ResolvedSchema, asked: number): number {
+function newId({ view }: DecisionContext, subject: Subject, { content }: ResolvedSchema, requested: number): number {
   const context = contextOf(subject)
   const known = view.idOf(context, content.guid)
-  if (asked < 0 && known !== undefined) return known
-  if (asked >= 0) {
-    const holder = view.holders(context, asked)[0]
+  if (requested < 0 && known !== undefined) return known
+  if (requested >= 0) {
+    const holder = view.holders(context, requested)[0]
     if (holder && (holder.content.guid !== content.guid || holder.content.type !== content.type)) {
-      throw notPermitted(`Overwrite new schema with id ${asked} in context ${context} is not permitted.`)
+      throw notPermitted(`Overwrite new schema with id ${requested} in context ${context} is not permitted.`)
     }
-    return asked
+    return requested
   }
   const next = view.idMax(context) + 1
   if (next > ID_MAX)
-    throw new RegistryError('store_failed', `Error while registering the schema: ${ID_MAX} is the last id`)
+    throw new RegistryError(
+      'store_failed',
+      `Error while registering the schema: the largest ID, ${ID_MAX}, is already assigned`,
+    )
   return next
 }
 
@@ -219,13 +227,13 @@ function recordsOf({ view }: DecisionContext, stored: StoredSchema): Decision<un
   const { subject, version, id } = stored
   const context = contextOf(subject)
   const isNewContext = context !== DEFAULT_CONTEXT && !view.isKnownContext(context)
-  const outlived = view
+  const superseded = view
     .versions(subject)
     .filter((old) => old.deleted && old.id === id && old.version < version)
     .filter((old) => view.referrers(subject, old.version).length === 0)
   return [
     ...(isNewContext ? [{ kind: 'context', context, known: true } as const] : []),
-    ...outlived.map((old) => ({ kind: 'schema', subject, version: old.version, value: null }) as const),
+    ...superseded.map((old) => ({ kind: 'schema', subject, version: old.version, value: null }) as const),
     { kind: 'schema', subject, version, value: stored },
   ]
 }

@@ -5,13 +5,13 @@ import { formatsOf, runWorkerJob, type WorkerJobOutcome, type WorkerJobRequest }
 // The child process of `CompatibilityWorker`. It runs one job at a time, in the order in which they arrive.
 
 const formats = new Formats()
-const scope = globalThis as { examine?: () => WorkerJobOutcome }
-const examination = new Script('examine()')
+const scope = globalThis as { runJob?: () => WorkerJobOutcome }
+const script = new Script('runJob()')
 
 process.on('message', async ({ number, job, limitMs }: WorkerJobRequest) => {
   await Promise.all(formatsOf(job).map((type) => formats.load(type)))
-  scope.examine = () => runWorkerJob(job, formats)
-  process.send?.({ number, outcome: within(limitMs) })
+  scope.runJob = () => runWorkerJob(job, formats)
+  process.send?.({ number, outcome: runWithDeadline(limitMs) })
 })
 process.on('disconnect', () => process.exit())
 
@@ -19,11 +19,11 @@ process.on('disconnect', () => process.exit())
  * Runs the job with a deadline that also interrupts regular expressions. It does not depend on the parent process,
  * which may have exited.
  */
-function within(limitMs: number): WorkerJobOutcome {
+function runWithDeadline(limitMs: number): WorkerJobOutcome {
   try {
-    return examination.runInThisContext({ timeout: limitMs }) as WorkerJobOutcome
+    return script.runInThisContext({ timeout: limitMs }) as WorkerJobOutcome
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'ERR_SCRIPT_EXECUTION_TIMEOUT') throw error
-    return { wrong: `too complex: not examined within ${limitMs} ms` }
+    return { invalid: `too complex: not processed within ${limitMs} ms` }
   }
 }

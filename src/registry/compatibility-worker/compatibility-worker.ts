@@ -40,10 +40,10 @@ export class CompatibilityWorker {
 
   /** Rejects with `too_many_checks` if too many jobs are waiting, or when the worker is closed. */
   run(job: WorkerJob): Promise<WorkerJobOutcome> {
-    if (this.#closed) return Promise.reject(stopping())
+    if (this.#closed) return Promise.reject(stoppingError())
     if (this.#waiting.length >= this.#waitingMax) {
       return Promise.reject(
-        new RegistryError('too_many_checks', 'too many large requests are waiting: try again later'),
+        new RegistryError('too_many_checks', 'too many requests with large schemas are waiting: retry later'),
       )
     }
     return new Promise((resolve, reject) => {
@@ -56,8 +56,8 @@ export class CompatibilityWorker {
 
   close(): void {
     this.#closed = true
-    for (const { settle } of this.#waiting.splice(0)) settle(stopping())
-    this.#end(stopping())
+    for (const { settle } of this.#waiting.splice(0)) settle(stoppingError())
+    this.#end(stoppingError())
   }
 
   #next(): void {
@@ -71,36 +71,36 @@ export class CompatibilityWorker {
     this.#current = waiting
     this.#number += 1
     this.#process ??= this.#start()
-    const errand: WorkerJobRequest = { number: this.#number, job: waiting.job, limitMs: this.#limitMs }
+    const request: WorkerJobRequest = { number: this.#number, job: waiting.job, limitMs: this.#limitMs }
     // A failed `send` is ignored: the `exit` event settles the job.
-    this.#process.send(errand, () => undefined)
-    const tooLong = { wrong: `too complex: not examined within ${this.#limitMs} ms` }
-    this.#timer = setTimeout(() => this.#end(tooLong), this.#limitMs + GRACE_MS)
+    this.#process.send(request, () => undefined)
+    const timedOut = { invalid: `too complex: not processed within ${this.#limitMs} ms` }
+    this.#timer = setTimeout(() => this.#end(timedOut), this.#limitMs + GRACE_MS)
   }
 
   #start(): ChildProcess {
-    const started = fork(ENTRY, {
+    const child = fork(ENTRY, {
       serialization: 'advanced',
       execArgv: [`--max-old-space-size=${HEAP_MEGABYTES_MAX}`],
       stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
     })
     // The child process does not keep this process alive.
-    started.unref()
-    started.channel?.unref()
-    started.on('message', ({ number, outcome }: { number: number; outcome: WorkerJobOutcome }) => {
+    child.unref()
+    child.channel?.unref()
+    child.on('message', ({ number, outcome }: { number: number; outcome: WorkerJobOutcome }) => {
       if (number === this.#number) this.#settle(outcome)
     })
-    started.on('exit', () => {
-      if (started === this.#process) this.#end({ wrong: `too complex: it needs more than ${HEAP_MEGABYTES_MAX} MB` })
+    child.on('exit', () => {
+      if (child === this.#process) this.#end({ invalid: `too complex: it needs more than ${HEAP_MEGABYTES_MAX} MB` })
     })
-    started.on('error', (error) => {
-      if (started === this.#process) this.#end(error)
+    child.on('error', (error) => {
+      if (child === this.#process) this.#end(error)
     })
-    return started
+    return child
   }
 
   /** Kills the process and settles the current job. The next job starts a new process. */
-  #end(outcome: WorkerJobOutcome | Error = stopping()): void {
+  #end(outcome: WorkerJobOutcome | Error = stoppingError()): void {
     const ended = this.#process
     this.#process = undefined
     ended?.kill('SIGKILL')
@@ -116,6 +116,6 @@ export class CompatibilityWorker {
   }
 }
 
-function stopping(): RegistryError {
+function stoppingError(): RegistryError {
   return new RegistryError('too_many_checks', 'the registry is stopping')
 }

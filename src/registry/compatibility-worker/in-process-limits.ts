@@ -6,19 +6,19 @@ type Limits = Readonly<Record<FormatType, number>>
 /**
  * In characters, including the referenced schemas. Parsing time is linear in the text: about 15 ms in the worst case.
  */
-const READ_HERE_MAX: Limits = { AVRO: 65_536, PROTOBUF: 65_536, JSON: 16_384 }
+const PARSED_MAX: Limits = { AVRO: 65_536, PROTOBUF: 65_536, JSON: 16_384 }
 /**
  * In characters. Comparison time is quadratic in the types of an Avro schema and grows faster with the branches of a
  * JSON schema: about 30 ms in the worst case.
  */
-const COMPARED_HERE_MAX: Limits = { AVRO: 8_192, PROTOBUF: 65_536, JSON: 2_048 }
+const COMPARED_MAX: Limits = { AVRO: 8_192, PROTOBUF: 65_536, JSON: 2_048 }
 
 /** In characters, for all schema types: about 15 ms in the worst case, with thousands of tags. */
-const TAGGED_HERE_MAX = 8_192
+const TAGGED_MAX = 8_192
 
 /** Whether a schema is small enough to be parsed on the main thread; otherwise the compatibility worker parses it. */
 export function isParsedInProcess(schema: UnparsedSchema): boolean {
-  return charactersOf(schema) <= READ_HERE_MAX[schema.type]
+  return charactersOf(schema) <= PARSED_MAX[schema.type]
 }
 
 /**
@@ -26,12 +26,12 @@ export function isParsedInProcess(schema: UnparsedSchema): boolean {
  * every regular expression is matched in linear time.
  */
 export function isComparedInProcess(schema: UnparsedSchema, parsed: ParsedSchema): boolean {
-  return charactersOf(schema) <= COMPARED_HERE_MAX[schema.type] && !parsed.hasPatterns
+  return charactersOf(schema) <= COMPARED_MAX[schema.type] && !parsed.hasPatterns
 }
 
 /** Whether tags are read or changed on the main thread. This parses the text once more. */
 export function isTaggedInProcess(schema: UnparsedSchema): boolean {
-  return charactersOf(schema) <= TAGGED_HERE_MAX
+  return charactersOf(schema) <= TAGGED_MAX
 }
 
 function charactersOf({ text, dependencies = [] }: UnparsedSchema): number {

@@ -40,10 +40,10 @@ type Results = {
   readonly compare: readonly Incompatibility[]
 }
 export type ResultOf<Op extends WorkerJob['op']> = Results[Op]
-/** The result of a job. `wrong` is the reason why the input is invalid. */
+/** The result of a job. `invalid` is the reason why the input is invalid. */
 export type WorkerJobOutcome<Op extends WorkerJob['op'] = WorkerJob['op']> =
   | { readonly result: ResultOf<Op> }
-  | { readonly wrong: string }
+  | { readonly invalid: string }
 
 /**
  * Limit for a large body without the text of its schema, in characters. The text is passed between processes as one
@@ -58,12 +58,12 @@ export function formatsOf(job: WorkerJob): readonly FormatType[] {
   return job.op === 'equivalent' ? [job.schema.type, job.other.type] : [job.schema.type]
 }
 
-/** Runs a job. Invalid input gives `wrong`; errors that no input can cause are thrown. */
+/** Runs a job. Invalid input gives `invalid`; errors that no input can cause are thrown. */
 export function runWorkerJob(job: WorkerJob, formats: Formats): WorkerJobOutcome {
   try {
     return { result: resultOf(job, formats) }
   } catch (error) {
-    return { wrong: schemaErrorMessage(error) }
+    return { invalid: schemaErrorMessage(error) }
   }
 }
 
@@ -102,7 +102,7 @@ function bodyOf(bytes: Uint8Array): unknown {
   const { schema, ...rest } = Object(body) as { schema?: unknown }
   const text = typeof schema === 'string'
   if (JSON.stringify(text ? rest : body).length > REST_CHARACTERS_MAX) {
-    throw new SchemaError(`all but the schema may be at most ${REST_CHARACTERS_MAX} characters`)
+    throw new SchemaError(`the request body without the schema has more than ${REST_CHARACTERS_MAX} characters`)
   }
   return body
 }

@@ -61,7 +61,7 @@ export class WorkerResults {
     const startMs = this.#nowMs()
     const outcome = await worker.run(job)
     this.#outcomes.set(this.#keyOf(job), outcome)
-    this.#report(job.op, typeOf(job), startMs, 'wrong' in outcome)
+    this.#report(job.op, typeOf(job), startMs, 'invalid' in outcome)
   }
 
   /** Runs a small operation in this process and reports its duration. */
@@ -94,8 +94,8 @@ export class WorkerResults {
     }
     if (job.op === 'equivalent')
       return JSON.stringify([job.op, this.#schemaKey(job.schema), this.#schemaKey(job.other)])
-    const { op, schema, ...how } = job
-    return JSON.stringify([op, this.#schemaKey(schema), how])
+    const { op, schema, ...options } = job
+    return JSON.stringify([op, this.#schemaKey(schema), options])
   }
 
   #schemaKey({ type, text, references = [], dependencies = [], validation, normalized }: UnparsedSchema): unknown {
@@ -104,9 +104,9 @@ export class WorkerResults {
   }
 
   #numberOf(text: string): number {
-    const known = this.#texts.get(text) ?? this.#texts.size
-    this.#texts.set(text, known)
-    return known
+    const number = this.#texts.get(text) ?? this.#texts.size
+    this.#texts.set(text, number)
+    return number
   }
 }
 
@@ -116,13 +116,13 @@ export class WorkerResults {
  */
 export class OffloadableSchema implements ParsedSchema {
   readonly #schema: UnparsedSchema
-  readonly #here: ParsedSchema | undefined
+  readonly #parsed: ParsedSchema | undefined
   readonly #workerResults: WorkerResults
 
-  /** `here` is the parsed schema; undefined if the schema is too large to be parsed in this process. */
-  constructor(schema: UnparsedSchema, here: ParsedSchema | undefined, workerResults: WorkerResults) {
+  /** `parsed` is undefined if the schema is too large to be parsed in this process. */
+  constructor(schema: UnparsedSchema, parsed: ParsedSchema | undefined, workerResults: WorkerResults) {
     this.#schema = schema
-    this.#here = here
+    this.#parsed = parsed
     this.#workerResults = workerResults
   }
 
@@ -143,65 +143,69 @@ export class OffloadableSchema implements ParsedSchema {
   }
 
   get hasPatterns(): boolean {
-    return this.#here?.hasPatterns ?? true
+    return this.#parsed?.hasPatterns ?? true
   }
 
   normalized(): OffloadableSchema {
-    const here = this.#here && usable(this.#here, (schema) => schema.normalized())
-    return new OffloadableSchema({ ...this.#schema, normalized: true }, here, this.#workerResults)
+    const parsed = this.#parsed && withInvalidSchemaErrors(this.#parsed, (schema) => schema.normalized())
+    return new OffloadableSchema({ ...this.#schema, normalized: true }, parsed, this.#workerResults)
   }
 
   isEquivalent(other: OffloadableSchema): boolean {
-    const [here, there] = [this.#here, other.#here]
-    if (here && there) return usable(here, (schema) => schema.isEquivalent(there))
+    const [parsed, otherParsed] = [this.#parsed, other.#parsed]
+    if (parsed && otherParsed) return withInvalidSchemaErrors(parsed, (schema) => schema.isEquivalent(otherParsed))
     // Equivalent canonical texts differ only in order, so texts of different lengths need no job.
     if (this.canonical.length !== other.canonical.length) return false
     return resultOf(this.#workerResults.get({ op: 'equivalent', schema: this.#schema, other: other.#schema }))
   }
 
   formatted(format: string): string | undefined {
-    if (this.#here) return usable(this.#here, (schema) => schema.formatted(format))
+    if (this.#parsed) return withInvalidSchemaErrors(this.#parsed, (schema) => schema.formatted(format))
     return resultOf(this.#workerResults.get({ op: 'format', schema: this.#schema, format }))
   }
 
   tags(): readonly SchemaTags[] {
-    const here = this.#here
-    if (here && isTaggedInProcess(this.#schema))
-      return this.#workerResults.timed('tags', this.type, () => usable(here, (schema) => schema.tags()))
+    const parsed = this.#parsed
+    if (parsed && isTaggedInProcess(this.#schema))
+      return this.#workerResults.timed('tags', this.type, () =>
+        withInvalidSchemaErrors(parsed, (schema) => schema.tags()),
+      )
     return resultOf(this.#workerResults.get({ op: 'tags', schema: this.#schema }))
   }
 
   tagged(change: TagChange): string {
-    const here = this.#here
-    if (here && isTaggedInProcess(this.#schema)) {
-      return this.#workerResults.timed('tag', this.type, () => usable(here, (schema) => schema.tagged(change)))
+    const parsed = this.#parsed
+    if (parsed && isTaggedInProcess(this.#schema)) {
+      return this.#workerResults.timed('tag', this.type, () =>
+        withInvalidSchemaErrors(parsed, (schema) => schema.tagged(change)),
+      )
     }
     return resultOf(this.#workerResults.get({ op: 'tag', schema: this.#schema, change }))
   }
 
   incompatibilities(writer: OffloadableSchema, options: CompareOptions): readonly Incompatibility[] {
-    const [reader, other] = [this.#here, writer.#here]
+    const [reader, other] = [this.#parsed, writer.#parsed]
     if (reader && other && isComparedInProcess(this.#schema, reader) && isComparedInProcess(writer.#schema, other)) {
       return this.#workerResults.timed('compare', this.type, () =>
-        usable(reader, (schema) => schema.incompatibilities(other, options)),
+        withInvalidSchemaErrors(reader, (schema) => schema.incompatibilities(other, options)),
       )
     }
     return resultOf(this.#workerResults.get({ op: 'compare', reader: this.#schema, writer: writer.#schema, options }))
   }
 
   #read(): SchemaSummary {
-    return this.#here ?? resultOf(this.#workerResults.get({ op: 'read', schema: this.#schema }))
+    return this.#parsed ?? resultOf(this.#workerResults.get({ op: 'read', schema: this.#schema }))
   }
 }
 
 /**
  * Calls `use` and converts its errors to `invalid_schema`: an error in a loosely parsed schema can appear only on use.
  */
-function usable<Result>(schema: ParsedSchema, use: (schema: ParsedSchema) => Result): Result {
+function withInvalidSchemaErrors<Result>(schema: ParsedSchema, use: (schema: ParsedSchema) => Result): Result {
   try {
     return use(schema)
   } catch (error) {
-    throw unusable(schemaErrorMessage(error))
+    throw invalidSchemaDetails(schemaErrorMessage(error))
   }
 }
 
@@ -210,10 +214,10 @@ function typeOf(job: SchemaJob): FormatType {
 }
 
 function resultOf<Op extends SchemaJob['op']>(outcome: WorkerJobOutcome<Op>): ResultOf<Op> {
-  if ('wrong' in outcome) throw unusable(outcome.wrong)
+  if ('invalid' in outcome) throw invalidSchemaDetails(outcome.invalid)
   return outcome.result
 }
 
-function unusable(details: string): Error {
+function invalidSchemaDetails(details: string): Error {
   return invalidSchema(`Invalid schema, details: ${details}`)
 }

@@ -6,25 +6,25 @@ import { type KeyDecision, writeKeys } from './key-decision.ts'
 import { invalidKey, keyExists, keyNotFound, keyNotSoftDeleted, keySoftDeleted, tooManyKeys } from './key-error.ts'
 import type { KeyView } from './key-state.ts'
 
-/** A DEK to be created. Without material the registry generates the key, if the KEK is shared. */
+/** A DEK to create. Without key material, the registry generates the key, which requires a shared KEK. */
 export type DekRequest = StoredDek & {
-  /** Encrypts an existing DEK again, with what its KEK is now. */
+  /** Whether to encrypt an existing DEK again with the current key of its KEK. */
   readonly rewrap: boolean
 }
 
-/** How a DEK is to be made, and the keys that this was decided from. */
+/** How to create a DEK, and the keys on which this decision is based. */
 export type DekPlan = {
   readonly kek: Kek
   readonly before: Dek | undefined
-  /** `given`: as in the request; `generate`: a new key; `rewrap`: the key that exists, encrypted again. */
+  /** `given`: the material of the request. `generate`: a new key. `rewrap`: the existing key, encrypted again. */
   readonly material: 'given' | 'generate' | 'rewrap'
 }
 
-/** Several versions of a DEK. */
+/** Identifies all versions of a DEK. */
 export type DekVersions = { readonly kekName: string; readonly subject: Subject; readonly algorithm: DekAlgorithm }
 export type VersionNumber = number | 'latest'
 
-/** Throws `key_not_found`, `key_exists`, `too_many_keys`, and `invalid_key` where the material is missing. */
+/** Throws `key_not_found`, `key_exists`, `too_many_keys`, or `invalid_key` if the key material is missing. */
 export function planDek(view: KeyView, request: DekRequest, keysMax: number): DekPlan {
   const kek = request.deleted ? existingKek(view, request.kekName) : liveKek(view, request.kekName)
   if (view.dekCount > keysMax) throw tooManyKeys(keysMax)
@@ -38,64 +38,64 @@ export function planDek(view: KeyView, request: DekRequest, keysMax: number): De
   return { kek, before, material: before ? 'rewrap' : 'generate' }
 }
 
-/** Whether nothing has changed that a plan was made from. */
+/** Whether the keys on which a plan is based are unchanged. */
 export function isCurrentPlan(view: KeyView, { kek, before }: DekPlan, id: DekId): boolean {
   return view.kek(kek.name) === kek && view.dek(id) === before
 }
 
-/** `request` has its material by now. */
+/** `request` must contain the encrypted key material. */
 export function decideCreateDek(request: StoredDek): KeyDecision<Dek> {
   return { records: [putDek(request)], respond: (view) => existingDek(view, request) }
 }
 
 /** Throws `key_not_found` and `key_not_soft_deleted`. */
-export function decideDeleteDeks(view: KeyView, which: DekVersions, permanent: boolean): KeyDecision<void> {
-  return deleteDeks(allVersions(view, which), permanent)
+export function decideDeleteDeks(view: KeyView, versions: DekVersions, permanent: boolean): KeyDecision<void> {
+  return deleteDeks(allVersions(view, versions), permanent)
 }
 
 /** Throws `key_not_found` and `key_not_soft_deleted`. */
 export function decideDeleteDek(
   view: KeyView,
-  which: DekVersions,
+  versions: DekVersions,
   version: VersionNumber,
   permanent: boolean,
 ): KeyDecision<void> {
-  return deleteDeks([oneVersion(view, which, version)], permanent)
+  return deleteDeks([oneVersion(view, versions, version)], permanent)
 }
 
-/** Throws `key_not_found`, and `key_soft_deleted` where the KEK has to be undeleted first. */
-export function decideUndeleteDeks(view: KeyView, which: DekVersions): KeyDecision<void> {
-  return undeleteDeks(view, which.kekName, allVersions(view, which))
+/** Throws `key_not_found`, or `key_soft_deleted` if the KEK is soft-deleted. */
+export function decideUndeleteDeks(view: KeyView, versions: DekVersions): KeyDecision<void> {
+  return undeleteDeks(view, versions.kekName, allVersions(view, versions))
 }
 
-/** Throws `key_not_found`, and `key_soft_deleted` where the KEK has to be undeleted first. */
-export function decideUndeleteDek(view: KeyView, which: DekVersions, version: VersionNumber): KeyDecision<void> {
-  return undeleteDeks(view, which.kekName, [oneVersion(view, which, version)])
+/** Throws `key_not_found`, or `key_soft_deleted` if the KEK is soft-deleted. */
+export function decideUndeleteDek(view: KeyView, versions: DekVersions, version: VersionNumber): KeyDecision<void> {
+  return undeleteDeks(view, versions.kekName, [oneVersion(view, versions, version)])
 }
 
-/** The latest of those that count, or the version itself; soft-deleted ones count with `deleted`. */
+/** Returns a version of a DEK. With `deleted`, it can be a soft-deleted one. Throws `key_not_found`. */
 export function findDek(
   view: KeyView,
-  which: DekVersions,
+  versions: DekVersions,
   version: VersionNumber,
   { deleted }: { readonly deleted: boolean },
 ): Dek {
-  const versions = view.dekVersions(which.kekName, which.subject, which.algorithm)
-  const counting = versions.filter((dek) => deleted || !dek.deleted)
-  const found = version === 'latest' ? counting.at(-1) : counting.find((dek) => dek.version === version)
-  if (!found) throw keyNotFound(which.subject)
+  const all = view.dekVersions(versions.kekName, versions.subject, versions.algorithm)
+  const candidates = all.filter((dek) => deleted || !dek.deleted)
+  const found = version === 'latest' ? candidates.at(-1) : candidates.find((dek) => dek.version === version)
+  if (!found) throw keyNotFound(versions.subject)
   return found
 }
 
-function oneVersion(view: KeyView, which: DekVersions, version: VersionNumber): Dek {
-  existingKek(view, which.kekName)
-  return findDek(view, which, version, { deleted: true })
+function oneVersion(view: KeyView, versions: DekVersions, version: VersionNumber): Dek {
+  existingKek(view, versions.kekName)
+  return findDek(view, versions, version, { deleted: true })
 }
 
-function allVersions(view: KeyView, which: DekVersions): readonly Dek[] {
-  existingKek(view, which.kekName)
-  const deks = view.dekVersions(which.kekName, which.subject, which.algorithm)
-  if (deks.length === 0) throw keyNotFound(which.subject)
+function allVersions(view: KeyView, versions: DekVersions): readonly Dek[] {
+  existingKek(view, versions.kekName)
+  const deks = view.dekVersions(versions.kekName, versions.subject, versions.algorithm)
+  if (deks.length === 0) throw keyNotFound(versions.subject)
   return deks
 }
 

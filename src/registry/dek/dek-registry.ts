@@ -34,22 +34,22 @@ import type { KeyView } from './key-state.ts'
 export type DekRegistryOptions = {
   readonly view: KeyView
   readonly writes: WriteQueue
-  /** How KMSs are reached, for shared KEKs. */
+  /** The KMS drivers for shared KEKs. */
   readonly kmsDrivers: readonly KmsDriver[]
-  /** How many KEKs, and how many DEKs, may exist before no further one is created. */
+  /** No KEK is created while there are more KEKs than this, and no DEK while there are more DEKs. */
   readonly keysMax: number
-  /** Whether a subject has the mode IMPORT: its DEKs are taken as they are, without asking the KMS. */
+  /** Whether a subject is in mode IMPORT. Its DEKs are stored as sent, without a test by the KMS. */
   readonly isImporting: (subject: Subject) => boolean
-  /** Why the state does not follow the log: then nothing is answered or written. */
+  /** Why the state no longer follows the log. While it is defined, nothing is read or written. */
   readonly storeFailure: () => Error | undefined
 }
 
-/** A DEK, and its raw key in base64 where the registry may decrypt it for its clients. */
+/** A DEK. `keyMaterial` is the raw key in base64, if the registry can decrypt it for its clients. */
 export type DekWithMaterial = { readonly dek: Dek; readonly keyMaterial: string | undefined }
 
 /**
- * The DEK registry: keys that encrypt data (DEK), each encrypted by a key of a KMS (KEK). The KMS is asked before a write
- * gets its turn, so that a slow one delays nobody else.
+ * The DEK registry: data encryption keys (DEKs), each encrypted by a key encryption key (KEK) of a KMS. Calls to the KMS
+ * are made before a write enters the queue, so that a slow KMS does not delay other writes.
  */
 export class DekRegistry {
   readonly #options: DekRegistryOptions
@@ -60,7 +60,7 @@ export class DekRegistry {
     this.#material = new KeyMaterial(options.kmsDrivers)
   }
 
-  /** Throws `store_unreadable` when the state does not follow the log. */
+  /** Throws `store_unreadable` if the state no longer follows the log. */
   get view(): KeyView {
     const failure = this.#options.storeFailure()
     if (failure === undefined) return this.#options.view
@@ -68,20 +68,23 @@ export class DekRegistry {
     throw new RegistryError('store_unreadable', message, { cause: failure })
   }
 
-  /** With `test`, the KMS has to encrypt with a shared KEK first; else rejects with `kek_not_usable`. */
+  /** With `test`, rejects with `kek_not_usable` if the KEK is shared and its KMS cannot encrypt with it. */
   async createKek(kek: StoredKek, options: { readonly test: boolean }): Promise<Kek> {
-    if (options.test && kek.shared) await this.#testFor(CREATE_KEY_PREFIX, kek)
+    if (options.test && kek.shared) await this.#testBeforeWrite(CREATE_KEY_PREFIX, kek)
     return this.#write(CREATE_KEY, () => decideCreateKek(this.view, kek, this.#options.keysMax))
   }
 
-  /** With `test`, the KMS has to encrypt with a shared KEK first; else rejects with `kek_not_usable`. */
+  /** With `test`, rejects with `kek_not_usable` if the KEK is shared and its KMS cannot encrypt with it. */
   async updateKek(name: string, update: KekUpdate, options: { readonly test: boolean }): Promise<Kek> {
     const after = updatedKek(this.view, name, update)
-    if (options.test && after.shared) await this.#testFor(UPDATE_KEY_PREFIX, after)
+    if (options.test && after.shared) await this.#testBeforeWrite(UPDATE_KEY_PREFIX, after)
     return this.#write(UPDATE_KEY, () => decideUpdateKek(this.view, name, update))
   }
 
-  /** Whether the KMS encrypts with a KEK. Rejects with `invalid_key` when it is not shared. */
+  /**
+   * Tests whether the KMS can encrypt with a KEK. Rejects with `dek_generation_failed` if it cannot, and with `invalid_key`
+   * if the KEK is not shared.
+   */
   async testKek(kek: Kek): Promise<void> {
     if (!kek.shared) throw invalidKey('shared')
     await this.#material.test(kek)
@@ -95,15 +98,15 @@ export class DekRegistry {
     return this.#write(UNDELETE_KEY, () => decideUndeleteKek(this.view, name))
   }
 
-  /** Of several who create the same DEK at once, one succeeds; the others get `key_exists`. */
+  /** If several requests create the same DEK concurrently, one succeeds and the others reject with `key_exists`. */
   async createDek(request: DekRequest): Promise<DekWithMaterial> {
     for (;;) {
       const plan = planDek(this.view, request, this.#options.keysMax)
       const encryptedKeyMaterial = await this.#encryptedMaterial(plan, request)
       const stored = { ...request, encryptedKeyMaterial }
-      // What cannot be decrypted must not be stored: it would occupy its place for ever.
-      const isOpened = plan.kek.shared && !this.#options.isImporting(request.subject)
-      const keyMaterial = isOpened ? await this.#material.decrypt(plan.kek, stored) : undefined
+      // A DEK that cannot be decrypted must not be stored, because its version could never be used or replaced.
+      const isDecrypted = plan.kek.shared && !this.#options.isImporting(request.subject)
+      const keyMaterial = isDecrypted ? await this.#material.decrypt(plan.kek, stored) : undefined
       const dek = await this.#write(CREATE_KEY, () =>
         isCurrentPlan(this.view, plan, request) ? decideCreateDek(stored) : OUTDATED,
       )
@@ -111,26 +114,26 @@ export class DekRegistry {
     }
   }
 
-  /** Decrypts a DEK where its KEK is shared. */
+  /** Adds the decrypted key if the KEK is shared. */
   async withMaterial(dek: Dek): Promise<DekWithMaterial> {
     const kek = this.view.kek(dek.kekName)
     return { dek, keyMaterial: kek?.shared ? await this.#material.decrypt(kek, dek) : undefined }
   }
 
-  deleteDek(which: DekVersions, version: VersionNumber, permanent: boolean): Promise<void> {
-    return this.#write(DELETE_KEY, () => decideDeleteDek(this.view, which, version, permanent))
+  deleteDek(versions: DekVersions, version: VersionNumber, permanent: boolean): Promise<void> {
+    return this.#write(DELETE_KEY, () => decideDeleteDek(this.view, versions, version, permanent))
   }
 
-  deleteDeks(which: DekVersions, permanent: boolean): Promise<void> {
-    return this.#write(DELETE_KEY, () => decideDeleteDeks(this.view, which, permanent))
+  deleteDeks(versions: DekVersions, permanent: boolean): Promise<void> {
+    return this.#write(DELETE_KEY, () => decideDeleteDeks(this.view, versions, permanent))
   }
 
-  undeleteDek(which: DekVersions, version: VersionNumber): Promise<void> {
-    return this.#write(UNDELETE_KEY, () => decideUndeleteDek(this.view, which, version))
+  undeleteDek(versions: DekVersions, version: VersionNumber): Promise<void> {
+    return this.#write(UNDELETE_KEY, () => decideUndeleteDek(this.view, versions, version))
   }
 
-  undeleteDeks(which: DekVersions): Promise<void> {
-    return this.#write(UNDELETE_KEY, () => decideUndeleteDeks(this.view, which))
+  undeleteDeks(versions: DekVersions): Promise<void> {
+    return this.#write(UNDELETE_KEY, () => decideUndeleteDeks(this.view, versions))
   }
 
   async #encryptedMaterial({ kek, before, material }: DekPlan, request: DekRequest): Promise<string | undefined> {
@@ -139,7 +142,7 @@ export class DekRegistry {
     return this.#material.encrypt(kek, request.subject, await this.#material.decrypt(kek, before))
   }
 
-  async #testFor(prefix: string, kek: StoredKek): Promise<void> {
+  async #testBeforeWrite(prefix: string, kek: StoredKek): Promise<void> {
     try {
       await this.#material.test(kek)
     } catch (error) {
@@ -157,7 +160,7 @@ export class DekRegistry {
   }
 }
 
-/** The decision to plan anew: a key has changed meanwhile. */
+/** The decision if a key has changed since the plan was made: the DEK is planned again. */
 const OUTDATED: KeyDecision<undefined> = { records: [], respond: () => undefined }
 const CREATE_KEY_PREFIX = 'Error while creating key'
 const UPDATE_KEY_PREFIX = 'Error while updating key'

@@ -3,10 +3,10 @@ import { type KeyDecision, writeKeys } from './key-decision.ts'
 import { keyExists, keyNotFound, keyNotSoftDeleted, keyReferenceExists, tooManyKeys } from './key-error.ts'
 import type { KeyView } from './key-state.ts'
 
-/** What a request changes of a KEK: absent members stay as they are. */
+/** The changes to a KEK. Absent members are unchanged. */
 export type KekUpdate = Partial<Pick<StoredKek, 'kmsProps' | 'doc' | 'shared'>>
 
-/** Throws `key_exists`, unless the same KEK is only soft-deleted, and `too_many_keys`. */
+/** Undeletes the KEK if the same one is soft-deleted. Throws `key_exists` or `too_many_keys`. */
 export function decideCreateKek(view: KeyView, request: StoredKek, keysMax: number): KeyDecision<Kek> {
   if (view.kekCount > keysMax) throw tooManyKeys(keysMax)
   const kek = { ...request, kmsType: normalizedKmsType(request.kmsType) }
@@ -15,7 +15,7 @@ export function decideCreateKek(view: KeyView, request: StoredKek, keysMax: numb
   return { records: [putKek(kek)], respond: (after) => existingKek(after, kek.name) }
 }
 
-/** The KEK as `decideUpdateKek` would leave it. Throws `key_not_found`. */
+/** Returns the KEK that `decideUpdateKek` would store. Throws `key_not_found`. */
 export function updatedKek(view: KeyView, name: string, update: KekUpdate): StoredKek {
   return { ...liveKek(view, name), ...update }
 }
@@ -27,7 +27,7 @@ export function decideUpdateKek(view: KeyView, name: string, update: KekUpdate):
   return { records: isUnchanged ? [] : [putKek(after)], respond: (written) => existingKek(written, name) }
 }
 
-/** Throws `key_not_found`, `key_reference_exists` where DEKs need it, and `key_not_soft_deleted`. */
+/** Throws `key_not_found`, `key_not_soft_deleted`, or `key_reference_exists` if the KEK has DEKs. */
 export function decideDeleteKek(view: KeyView, name: string, permanent: boolean): KeyDecision<void> {
   const kek = existingKek(view, name)
   for (const dek of view.deks(name)) if (permanent || !dek.deleted) throw keyReferenceExists(name)
@@ -42,21 +42,21 @@ export function decideUndeleteKek(view: KeyView, name: string): KeyDecision<void
   return writeKeys(kek.deleted ? [putKek({ ...kek, deleted: false })] : [])
 }
 
-/** Soft-deleted or not. Throws `key_not_found`. */
+/** Returns the KEK, which can be soft-deleted. Throws `key_not_found`. */
 export function existingKek(view: KeyView, name: string): Kek {
   const kek = view.kek(name)
   if (!kek) throw keyNotFound(name)
   return kek
 }
 
-/** Throws `key_not_found`. */
+/** Returns the KEK. Throws `key_not_found`, also if it is soft-deleted. */
 export function liveKek(view: KeyView, name: string): Kek {
   const kek = existingKek(view, name)
   if (kek.deleted) throw keyNotFound(name)
   return kek
 }
 
-/** The cloud providers' types are stored in one spelling each. */
+/** Converts the spellings of a cloud provider's KMS type to one, as Confluent's registry does: `AWS` → `aws-kms`. */
 function normalizedKmsType(kmsType: string): string {
   const provider = ['aws', 'azure', 'gcp'].find((prefix) => kmsType.toLowerCase().startsWith(prefix))
   return provider === undefined ? kmsType : `${provider}-kms`

@@ -1,7 +1,7 @@
 import type { KeyRecord } from './key.ts'
 import type { KeyView } from './key-state.ts'
 
-/** What a request results in: records to write, in order and together, and the response once they are applied. */
+/** The result of a command: the records to write, in order and in one batch, and the response once they are applied. */
 export type KeyDecision<Response> = {
   readonly records: readonly KeyRecord[]
   readonly respond: (view: KeyView) => Response

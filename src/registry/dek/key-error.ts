@@ -1,6 +1,6 @@
 import { RegistryError } from '../model/registry-error.ts'
 
-// The texts are the original's, to the letter: clients and people search for them.
+// The messages are exactly those of Confluent's registry, because clients match them.
 
 /** `key` is the name of a KEK or the subject of a DEK. */
 export function keyNotFound(key: string): RegistryError {

@@ -13,32 +13,33 @@ export type KeyLogOptions = {
   readonly broker: Broker
   readonly logger: Logger
   readonly settings: RegistryValues
-  /** Settings of the topic when it is created. */
+  /** Topic configs, used when the topic is created. */
   readonly topicConfigs: Readonly<Record<string, string>>
-  /** Called for each record that was skipped because it could not be read. */
+  /** Called for each record that could not be decoded and was skipped. */
   readonly onUnreadable: () => void
-  /** Called once when the topic cannot be followed any further: the registry has to stop. */
+  /** Called once when the topic can no longer be read. The registry then has to stop. */
   readonly onFailed: (error: Error) => void
-  /** Stores with the group of instances how far the topic was read. */
+  /** Commits the offset up to which the topic was read to the consumer group of the registry instances. */
   readonly saveProgress: StateProgress['save']
 }
 
 export type KeyLog = {
-  /** Ensures that the state has everything that earlier leaders wrote. `producer` fences them off. */
+  /** Resolves when the state contains everything that earlier leaders wrote. `producer` has fenced them. */
   appendMarker(producer: Producer): Promise<void>
-  /** Resolves when the state has the records. */
+  /** Writes the records in order, in one batch, and resolves when the state contains them. */
   append(records: readonly KeyRecord[], producer: Producer): Promise<void>
-  /** Resolves when the state has everything that is in the topic now. */
+  /** Resolves when the state contains every record that is in the topic at the time of the call. */
   refresh(): Promise<void>
-  /** Why the state does not follow the topic. */
+  /** Why the state no longer follows the topic; undefined while it does. */
   readonly failure: Error | undefined
   close(): Promise<void>
 }
 
 /**
- * Opens the topic of the DEK registry, fills `state` and follows the topic from then on. Where the broker does not permit
- * it, the log opens with a `failure`, so that a registry whose user may use no topic but that of its schemas still serves
- * them. Rejects with a `BrokerError` when the topic is not what a registry needs, or cannot be read in time.
+ * Opens the topic of the DEK registry and reads it into `state`; from then on the state follows the topic. If the broker
+ * denies access to the topic, the log opens with a `failure`, so that a registry with permissions for the schema topic
+ * only can still serve schemas. Rejects with a `BrokerError` if the topic does not meet the requirements (one partition,
+ * compacted) or cannot be read within `brokerstore.init.timeout.ms`.
  */
 export async function openKeyLog(state: KeyState, options: KeyLogOptions): Promise<KeyLog> {
   const { broker, logger, settings } = options
@@ -50,7 +51,7 @@ export async function openKeyLog(state: KeyState, options: KeyLogOptions): Promi
     if (!(error instanceof BrokerError && error.code === 'not_authorized')) throw error
     logger.error(
       { err: error, topic: settings['dek.registry.topic'] },
-      'the DEK registry is unavailable: permit the topic, or set weir.dek.registry.enable=false',
+      'the DEK registry is unavailable: permit access to its topic, or set weir.dek.registry.enable=false',
     )
     return unavailable(error)
   }
@@ -109,7 +110,7 @@ function openTopic(state: KeyState, codec: KeyRecordCodec, options: KeyLogOption
   })
 }
 
-/** Writers are fenced by that of the schemas' topic; this one is only evidence that there have been keys. */
+/** The ID is only evidence that the topic had records. Writers are fenced by the transactional ID of the schema topic. */
 function fencingIdOf(settings: RegistryValues): string {
   return `${settings['schema.registry.group.id']}-${settings['dek.registry.topic']}-leader`
 }

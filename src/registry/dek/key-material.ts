@@ -4,12 +4,12 @@ import { type Kms, type KmsDriver, type KmsKey, openKms } from '../../encryption
 import { RegistryError } from '../model/registry-error.ts'
 import type { StoredDek } from './key.ts'
 
-/** The subject that errors name when a KEK is tested. */
+/** The subject in error messages when a KEK is tested. */
 const TEST_SUBJECT = '__TEST'
 
 /**
- * The material of DEKs whose KEK the registry may use itself, in base64. Every call rejects with `dek_generation_failed`
- * when the KMS does not do what is asked. Errors do not quote the material.
+ * Generates, encrypts and decrypts DEKs of shared KEKs by the KMS. Keys are in base64. Every method rejects with
+ * `dek_generation_failed` if the KMS fails. Error messages do not contain key material.
  */
 export class KeyMaterial {
   readonly #drivers: readonly KmsDriver[]
@@ -18,36 +18,36 @@ export class KeyMaterial {
     this.#drivers = drivers
   }
 
-  /** A new key, encrypted. */
+  /** Returns a new encrypted key. */
   generate(kek: KmsKey, { subject, algorithm }: Pick<StoredDek, 'subject' | 'algorithm'>): Promise<string> {
-    return this.#askKms(kek, 'encrypted', subject, (kms) => kms.wrap(generateDek(algorithm)))
+    return this.#callKms(kek, 'encrypted', subject, (kms) => kms.wrap(generateDek(algorithm)))
   }
 
   encrypt(kek: KmsKey, subject: string, material: string): Promise<string> {
-    return this.#askKms(kek, 'encrypted', subject, (kms) => kms.wrap(Buffer.from(material, 'base64')))
+    return this.#callKms(kek, 'encrypted', subject, (kms) => kms.wrap(Buffer.from(material, 'base64')))
   }
 
   decrypt(
     kek: KmsKey,
     { subject, encryptedKeyMaterial = '' }: Pick<StoredDek, 'subject' | 'encryptedKeyMaterial'>,
   ): Promise<string> {
-    return this.#askKms(kek, 'raw', subject, (kms) => kms.unwrap(Buffer.from(encryptedKeyMaterial, 'base64')))
+    return this.#callKms(kek, 'raw', subject, (kms) => kms.unwrap(Buffer.from(encryptedKeyMaterial, 'base64')))
   }
 
-  /** Whether the KMS encrypts with a KEK. */
+  /** Tests whether the KMS can encrypt with a KEK. */
   async test(kek: KmsKey): Promise<void> {
-    await this.#askKms(kek, 'encrypted', TEST_SUBJECT, (kms) => kms.wrap(generateDek('AES256_GCM')))
+    await this.#callKms(kek, 'encrypted', TEST_SUBJECT, (kms) => kms.wrap(generateDek('AES256_GCM')))
   }
 
-  async #askKms(
+  async #callKms(
     kek: KmsKey,
     what: 'encrypted' | 'raw',
     subject: string,
-    ask: (kms: Kms) => Promise<Buffer>,
+    call: (kms: Kms) => Promise<Buffer>,
   ): Promise<string> {
     try {
-      // What its clients and the registry need to know about a KMS is in the properties of the KEK.
-      return (await ask(openKms(kek, this.#drivers, kek.kmsProps ?? {}))).toString('base64')
+      // The properties of the KEK configure the KMS driver.
+      return (await call(openKms(kek, this.#drivers, kek.kmsProps ?? {}))).toString('base64')
     } catch (error) {
       const message = `Could not generate ${what} dek for ${subject}: ${messageOf(error)}`
       throw new RegistryError('dek_generation_failed', message, { cause: error })

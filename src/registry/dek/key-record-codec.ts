@@ -34,12 +34,12 @@ const dekSpec = z.object({
 })
 
 /**
- * Between changes of keys and the bytes that Confluent's registry keeps in `_dek_registry_keys`, whose members stand in
- * the order in which its serializer writes them. A key that was read in another spelling is written in that spelling
- * again, so that compaction replaces the old record.
+ * Encodes and decodes the records of `_dek_registry_keys` in Confluent's format, with the members in the order that its
+ * serializer writes. Two texts can denote the same record key. The codec remembers the text that it read for each key and
+ * writes the same text, so that compaction replaces the old record.
  */
 export class KeyRecordCodec {
-  /** Our text of a record key → the text in the topic. */
+  /** The key text that this codec writes → the key text in the topic, where they differ. */
   readonly #asRead = new Map<string, string>()
 
   encode(record: KeyRecord): RawRecord {
@@ -51,8 +51,8 @@ export class KeyRecordCodec {
   }
 
   /**
-   * Undefined: a record of another tenant, or one that stands for no key. Throws an `Error` that says why the record
-   * cannot be read and quotes nothing of it: key material and secrets of a KMS must not reach the log.
+   * Returns undefined for a record of another tenant and for a marker. Throws an `Error` that states why the record cannot
+   * be read. Its message contains no values, because key material and KMS secrets must not be logged.
    */
   decode(key: Buffer | null, value: Buffer | null): KeyRecord | undefined {
     const text = key?.toString('utf8') ?? ''
@@ -67,8 +67,8 @@ export class KeyRecordCodec {
 }
 
 /**
- * What a new leader writes first: it removes a KEK that cannot exist, because its name is empty. Confluent's registry
- * applies such a record without an effect, and compaction removes it.
+ * The first record of a new leader: a tombstone of a KEK with an empty name, which cannot exist. It has no effect in
+ * Confluent's registry, and compaction removes it.
  */
 export function markerRecord(): RawRecord {
   return { key: Buffer.from(kekKeyText('')), value: null }
@@ -115,11 +115,13 @@ function dekRecord(key: Omit<DekId, 'subject'> & { readonly subject: string }, v
 function parse<Spec extends z.ZodType>(spec: Spec, text: string, what: 'key' | 'value'): z.infer<Spec> {
   const parsed = spec.safeParse(membersOf(text))
   if (parsed.success) return parsed.data
-  // What is below a member is not named: it may be a secret.
+  // Nested paths are not reported, because they can contain secrets.
   const [member] = parsed.error.issues[0]?.path ?? []
   const isObject = member !== undefined
   throw new Error(
-    isObject ? `the member '${String(member)}' of its ${what} is missing or wrong` : `its ${what} is no JSON object`,
+    isObject
+      ? `the member '${String(member)}' of its ${what} is missing or invalid`
+      : `its ${what} is not a JSON object`,
   )
 }
 
@@ -127,7 +129,7 @@ function membersOf(text: string): unknown {
   try {
     return JSON.parse(text)
   } catch {
-    // The parser's message quotes the text.
+    // The parser's message would quote the text.
     return undefined
   }
 }

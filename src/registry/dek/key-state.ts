@@ -2,25 +2,25 @@ import type { DekAlgorithm } from '../../encryption/dek-cipher.ts'
 import type { Subject } from '../model/subject.ts'
 import type { Dek, DekId, Kek, KeyRecord, StoredDek } from './key.ts'
 
-/** What decisions and answers read. Everything it returns is read-only and current. */
+/** Read access to the current keys. */
 export interface KeyView {
   readonly kekCount: number
   readonly sharedKekCount: number
   readonly dekCount: number
   kek(name: string): Kek | undefined
-  /** By name. */
+  /** Sorted by name. */
   keks(): readonly Kek[]
   dek(id: DekId): Dek | undefined
-  /** Ascending by version. */
+  /** Sorted by version. */
   dekVersions(kekName: string, subject: Subject, algorithm: DekAlgorithm): readonly Dek[]
-  /** Of one KEK, or of all, in no particular order. */
+  /** The DEKs of one KEK, or of all KEKs, in no particular order. */
   deks(kekName?: string): Iterable<Dek>
 }
 
-/** By algorithm and subject, ascending by version. */
+/** The versions of each DEK of a KEK, by algorithm and subject; sorted by version. */
 type DeksOfKek = Map<string, readonly Dek[]>
 
-/** All keys, soft-deleted ones included, as the records left them. */
+/** All keys of the DEK registry, including soft-deleted ones, in memory. */
 export class KeyState implements KeyView {
   readonly #keks = new Map<string, Kek>()
   readonly #deks = new Map<string, DeksOfKek>()

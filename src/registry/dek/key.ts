@@ -4,25 +4,25 @@ import type { Subject } from '../model/subject.ts'
 export const DEFAULT_ALGORITHM: DekAlgorithm = 'AES256_GCM'
 export const FIRST_VERSION = 1
 
-/** When and where a record was written. */
-type Stamp = {
-  /** Milliseconds since 1970. */
+/** The position of a record in the topic. */
+type RecordPosition = {
+  /** The time of the record, in milliseconds since 1970. */
   readonly timestampMs: number
   readonly offset: number
 }
 
-/** A key encryption key (KEK) as its record holds it: a reference to a key that is kept in a KMS. */
+/** The stored part of a key encryption key (KEK): a reference to a key in a KMS. */
 export type StoredKek = {
   readonly name: string
   readonly kmsType: string
   readonly kmsKeyId: string
   readonly kmsProps: Readonly<Record<string, string>>
   readonly doc: string | undefined
-  /** Whether the registry itself may use the KMS, to wrap and unwrap data encryption keys for its clients. */
+  /** Whether the registry itself may use the KMS to generate and decrypt data encryption keys for its clients. */
   readonly shared: boolean
   readonly deleted: boolean
 }
-export type Kek = StoredKek & Stamp
+export type Kek = StoredKek & RecordPosition
 
 export type DekId = {
   readonly kekName: string
@@ -30,20 +30,20 @@ export type DekId = {
   readonly algorithm: DekAlgorithm
   readonly version: number
 }
-/** A data encryption key (DEK) as its record holds it: encrypted by its KEK. */
+/** The stored part of a data encryption key (DEK). */
 export type StoredDek = DekId & {
-  /** Base64. Absent only in records of other registries. */
+  /** The key encrypted by its KEK, in base64. Undefined only in records of other registries. */
   readonly encryptedKeyMaterial: string | undefined
   readonly deleted: boolean
 }
-export type Dek = StoredDek & Stamp
+export type Dek = StoredDek & RecordPosition
 
-/** One change of the keys, as their topic holds it. A null value removes the key. */
+/** One record of the topic. A null value removes the key. */
 export type KeyRecord =
   | { readonly kind: 'kek'; readonly name: string; readonly value: StoredKek | null }
   | { readonly kind: 'dek'; readonly id: DekId; readonly value: StoredDek | null }
 
-/** Whether two KEKs are the same key, deleted or not. */
+/** Whether two KEKs are equal except for `deleted`. */
 export function isSameKek(one: StoredKek, other: StoredKek): boolean {
   return (
     one.name === other.name &&
@@ -55,12 +55,12 @@ export function isSameKek(one: StoredKek, other: StoredKek): boolean {
   )
 }
 
-/** Whether two versions of one DEK hold the same key, deleted or not. */
+/** Whether two records of one DEK version contain the same key. */
 export function isSameDek(one: StoredDek, other: StoredDek): boolean {
   return one.encryptedKeyMaterial === other.encryptedKeyMaterial
 }
 
-/** In the order in which a Java `TreeMap` has them: by UTF-16 code units. */
+/** Sorts the entries by UTF-16 code units, as Java's `TreeMap` does. */
 export function sortedEntries(map: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
   return Object.fromEntries(Object.entries(map).sort(([one], [other]) => (one < other ? -1 : 1)))
 }

@@ -6,8 +6,8 @@ const KMS_TYPE = 'encrypt.kms.type'
 const ARN = 'arn:'
 
 /**
- * Completes encryption rules that name only the key in a KMS, as the original does when a schema is registered: the KEK is
- * called after the key, and an ARN is a key of AWS.
+ * Completes encryption rules that name only a KMS key, as Confluent's registry does on registration: the KEK name is
+ * derived from the key ID, and the KMS type of an ARN is `aws-kms`.
  */
 export function withKmsDefaults<Rules extends RuleSet | undefined>(ruleSet: Rules): Rules {
   if (ruleSet?.domainRules === undefined) return ruleSet

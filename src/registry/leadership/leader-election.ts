@@ -26,7 +26,7 @@ export type LeaderElectionOptions = {
   readonly clock?: Clock
 }
 
-/** What this instance brings to an election. */
+/** The identity of this instance, and how it opens a writer when it is elected. */
 export type LeaderCandidate = {
   readonly identity: Omit<MemberIdentity, 'leader'>
   /** Fences all previous writers, and resolves when the state contains everything that they wrote. */

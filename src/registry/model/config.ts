@@ -28,7 +28,7 @@ export type ConfigUpdate = { readonly [Key in keyof Config]: Config[Key] | null 
 const level = z.string().transform((text, context): CompatibilityLevel => {
   const found = COMPATIBILITY_LEVELS.find((word) => word === text.toUpperCase())
   if (found) return found
-  context.addIssue({ code: 'custom', message: 'no such level' })
+  context.addIssue({ code: 'custom', message: 'unknown level' })
   return z.NEVER
 })
 const policy = z

@@ -4,9 +4,10 @@ import { ENTITIES } from './entities.ts'
 import { KEY_OPERATIONS } from './key-operations.ts'
 import { type Operation, PARAMETERS, RESOURCE_OPERATIONS, SERVER_OPERATIONS } from './operations.ts'
 
-/** Everything the registry answers, as OpenAPI 3.1. */
+/** The OpenAPI 3.1 document of the registry's REST API. */
 export function openApiDocument(version: string): JsonSchema {
-  const description = 'Every path of a resource also stands under /contexts/{context}. A path may end with a slash.'
+  const description =
+    'The paths of subjects, schemas, config, mode, associations and keys also exist under /contexts/{context}. A path may end with a slash.'
   const operations = allOperations().map(([line, operation]) => [line, operationObject(line, operation)] as const)
   return buildOpenApiDocument({ title: 'Weir schema registry', version, description }, operations, ENTITIES)
 }
@@ -18,17 +19,17 @@ function allOperations(): readonly (readonly [line: string, operation: Operation
 }
 
 function operationObject(line: string, operation: Operation): JsonSchema {
-  const { summary, query = [], body, answer, mediaType, status = answer ? '200' : '204' } = operation
+  const { summary, query = [], body, response, mediaType, status = response ? '200' : '204' } = operation
   const inQuery = query.map((name) => ({ name, in: 'query', ...PARAMETERS[name] }))
   const types = mediaType === undefined ? MEDIA_TYPES : [mediaType]
-  const good = answer ? { description: 'Done.', content: contentOf(types, answer) } : { description: 'Done.' }
+  const content = response ? { content: contentOf(types, response) } : {}
   return {
     summary,
     parameters: [...pathParameters(line), ...inQuery],
     ...(body ? { requestBody: { required: true, content: contentOf(MEDIA_TYPES, schemaRef(body)) } } : {}),
     responses: {
-      [status]: good,
-      default: { description: 'Refused, and why.', content: contentOf(MEDIA_TYPES, schemaRef('Error')) },
+      [status]: { description: 'Success.', ...content },
+      default: { description: 'An error.', content: contentOf(MEDIA_TYPES, schemaRef('Error')) },
     },
   }
 }

@@ -13,22 +13,25 @@ import { SCHEMA_TYPES } from '../model/schema-types.ts'
 
 const flag: JsonSchema = { type: 'boolean' }
 
-/** What is answered has these members and no others; what is empty is left out. */
-export function answer(members: Readonly<Record<string, JsonSchema>>, required: readonly string[] = []): JsonSchema {
+/** A response object. It has no other members; members without a value are omitted. */
+export function responseSchema(
+  members: Readonly<Record<string, JsonSchema>>,
+  required: readonly string[] = [],
+): JsonSchema {
   return { type: 'object', properties: members, required, additionalProperties: false }
 }
 
-/** What is sent may have other members; they are ignored. */
-function sent(members: Readonly<Record<string, JsonSchema>>, required: readonly string[] = []): JsonSchema {
+/** A request object. Unknown members are ignored; optional members may be null. */
+function requestSchema(members: Readonly<Record<string, JsonSchema>>, required: readonly string[] = []): JsonSchema {
   const properties = Object.fromEntries(
     Object.entries(members).map(([name, schema]) => [name, required.includes(name) ? schema : nullable(schema)]),
   )
   return { type: 'object', properties, required }
 }
 
-const id = { ...integerSchema, description: 'The same content has the same id everywhere in a context.' }
+const id = { ...integerSchema, description: 'The schema ID. In a context, identical contents have the same ID.' }
 const version = { ...integerSchema, minimum: 1 }
-const schemaType = { enum: SCHEMA_TYPES, description: 'Absent: AVRO.' }
+const schemaType = { enum: SCHEMA_TYPES, description: 'Default: AVRO.' }
 const content = {
   schemaType,
   references: arrayOf(schemaRef('SchemaReference')),
@@ -37,9 +40,9 @@ const content = {
 }
 const place = { subject: stringSchema, version }
 const stamps = {
-  guid: { ...stringSchema, description: 'Names the content, everywhere.' },
-  ts: { ...integerSchema, description: 'When it was written, in ms since 1970.' },
-  deleted: { ...flag, description: 'True of a soft-deleted version only.' },
+  guid: { ...stringSchema, description: 'Identifies the content in all contexts and registries.' },
+  ts: { ...integerSchema, description: 'The time of the record, in ms since 1970.' },
+  deleted: { ...flag, description: 'Present and true if the version is soft-deleted.' },
   schemaTags: arrayOf(schemaRef('SchemaTags')),
 }
 const schema = { ...place, id, ...content, schema: stringSchema, ...stamps }
@@ -52,7 +55,7 @@ const config = {
   validateRules: flag,
   compatibilityPolicy: {
     enum: ['STRICT', 'LENIENT', 'LOGICAL'],
-    description: 'LENIENT: of JSON Schema only. LOGICAL: kept, and checked as STRICT.',
+    description: 'LENIENT applies to JSON Schema only. LOGICAL is stored, but checked like STRICT.',
   },
   compatibilityGroup: stringSchema,
   defaultMetadata: schemaRef('Metadata'),
@@ -64,15 +67,18 @@ const rules = arrayOf(schemaRef('Rule'))
 const tags = arrayOf(schemaRef('SchemaTags'))
 
 const kek = {
-  name: { ...stringSchema, description: 'Begins with a letter or _; then letters, digits, _ and -.' },
-  kmsType: { ...stringSchema, description: 'aws-kms, azure-kms, gcp-kms, hcvault, local-kms …' },
-  kmsKeyId: { ...stringSchema, description: 'Names the key in the KMS.' },
+  name: { ...stringSchema, description: 'A letter or _, followed by letters, digits, _ and -.' },
+  kmsType: {
+    ...stringSchema,
+    description: 'The type of the KMS: aws-kms, azure-kms, gcp-kms, hcvault, local-kms or another one.',
+  },
+  kmsKeyId: { ...stringSchema, description: 'The ID of the key in the KMS.' },
   kmsProps: mapOf(stringSchema),
   doc: stringSchema,
-  shared: { ...flag, description: 'The registry itself may use the KMS.' },
+  shared: { ...flag, description: 'Whether the registry itself may use the KMS to generate and decrypt DEKs.' },
 }
-const algorithm = { enum: DEK_ALGORITHMS, description: 'Absent: AES256_GCM.' }
-const encryptedKeyMaterial = { ...stringSchema, description: 'The key in base64, encrypted by its KEK.' }
+const algorithm = { enum: DEK_ALGORITHMS, description: 'Default: AES256_GCM.' }
+const encryptedKeyMaterial = { ...stringSchema, description: 'The key encrypted by its KEK, in base64.' }
 
 const resource = {
   resourceName: stringSchema,
@@ -80,7 +86,10 @@ const resource = {
   resourceId: stringSchema,
   resourceType: { const: 'topic' },
 }
-const lifecycle = { enum: ['STRONG', 'WEAK'], description: 'STRONG: the subject belongs to the resource.' }
+const lifecycle = {
+  enum: ['STRONG', 'WEAK'],
+  description: 'STRONG: the resource owns the subject. WEAK: resources can share the subject.',
+}
 const change = {
   subject: stringSchema,
   associationType: { enum: ['key', 'value'] },
@@ -90,24 +99,24 @@ const change = {
   normalize: flag,
 }
 
-/** Everything that bodies consist of. */
+/** The schemas of request and response bodies. */
 export const ENTITIES: Readonly<Record<string, JsonSchema>> = {
   SchemaReference: {
     type: 'object',
     properties: {
       name: stringSchema,
       subject: stringSchema,
-      version: { ...integerSchema, minimum: -1, description: '-1: the latest.' },
+      version: { ...integerSchema, minimum: -1, description: '-1 is the latest version.' },
     },
     required: ['name', 'subject'],
     additionalProperties: false,
   },
-  Metadata: answer({
+  Metadata: responseSchema({
     tags: mapOf(arrayOf(stringSchema)),
     properties: mapOf(stringSchema),
     sensitive: arrayOf(stringSchema),
   }),
-  Rule: answer({
+  Rule: responseSchema({
     name: stringSchema,
     doc: stringSchema,
     kind: { enum: ['TRANSFORM', 'CONDITION'] },
@@ -120,15 +129,15 @@ export const ENTITIES: Readonly<Record<string, JsonSchema>> = {
     onFailure: stringSchema,
     disabled: flag,
   }),
-  RuleSet: answer({ migrationRules: rules, domainRules: rules, encodingRules: rules, enableAt: stringSchema }),
-  NewSchema: sent({
-    schema: { ...stringSchema, description: 'Empty: that of the latest version.' },
+  RuleSet: responseSchema({ migrationRules: rules, domainRules: rules, encodingRules: rules, enableAt: stringSchema }),
+  NewSchema: requestSchema({
+    schema: { ...stringSchema, description: 'If it is empty, the schema of the latest version is used.' },
     ...content,
-    id: { ...id, description: 'In mode IMPORT only, and there it is needed.' },
+    id: { ...id, description: 'Required in mode IMPORT, and rejected in other modes.' },
     version: integerSchema,
     schemaTagsToAdd: tags,
     schemaTagsToRemove: tags,
-    propagateSchemaTags: { ...flag, description: 'Takes over the tags of the version before.' },
+    propagateSchemaTags: { ...flag, description: 'Copies the tags of the previous version.' },
   }),
   SchemaTags: {
     type: 'object',
@@ -136,7 +145,10 @@ export const ENTITIES: Readonly<Record<string, JsonSchema>> = {
       schemaEntity: {
         type: 'object',
         properties: {
-          entityPath: { ...stringSchema, description: 'ns.Record, ns.Record.field' },
+          entityPath: {
+            ...stringSchema,
+            description: 'The full name of a record or of a field, such as ns.Record or ns.Record.field.',
+          },
           entityType: { enum: ['sr_record', 'sr_field'] },
         },
         required: ['entityPath', 'entityType'],
@@ -145,56 +157,66 @@ export const ENTITIES: Readonly<Record<string, JsonSchema>> = {
     },
     required: ['schemaEntity', 'tags'],
   },
-  TagsUpdate: sent({
-    newVersion: { ...integerSchema, minimum: 0, description: '0: the next one.' },
+  TagsUpdate: requestSchema({
+    newVersion: { ...integerSchema, minimum: 0, description: '0 is the next version.' },
     tagsToAdd: tags,
     tagsToRemove: tags,
     metadata: schemaRef('Metadata'),
     ruleSet: schemaRef('RuleSet'),
     rulesToMerge: schemaRef('RuleSet'),
-    rulesToRemove: { ...arrayOf(stringSchema), description: 'Names of rules.' },
+    rulesToRemove: { ...arrayOf(stringSchema), description: 'The names of the rules to remove.' },
   }),
-  Schema: answer(schema, ['subject', 'version', 'id', 'schema']),
-  ListedSchema: answer({ ...schema, aliases: arrayOf(stringSchema), associations: arrayOf(schemaRef('Association')) }, [
-    'subject',
-    'version',
-    'id',
+  Schema: responseSchema(schema, ['subject', 'version', 'id', 'schema']),
+  ListedSchema: responseSchema(
+    { ...schema, aliases: arrayOf(stringSchema), associations: arrayOf(schemaRef('Association')) },
+    ['subject', 'version', 'id', 'schema'],
+  ),
+  SchemaById: responseSchema({ ...place, ...content, schema: stringSchema, maxId: integerSchema, ...stamps }, [
     'schema',
   ]),
-  SchemaById: answer({ ...place, ...content, schema: stringSchema, maxId: integerSchema, ...stamps }, ['schema']),
-  RegisteredSchema: answer({ id, version, guid: stringSchema, ...content, schema: stringSchema }, ['id']),
-  CompatibilityVerdict: answer({ is_compatible: flag, messages: arrayOf(stringSchema) }, ['is_compatible']),
-  Config: answer({ ...config, compatibilityLevel: { enum: COMPATIBILITY_LEVELS } }),
-  ConfigUpdate: sent({ ...config, compatibility: { ...stringSchema, description: COMPATIBILITY_LEVELS.join(', ') } }),
-  UpdatedConfig: answer({ ...config, compatibility: { enum: COMPATIBILITY_LEVELS } }),
-  Mode: answer({ mode: { enum: REGISTRY_MODES } }, ['mode']),
+  RegisteredSchema: responseSchema({ id, version, guid: stringSchema, ...content, schema: stringSchema }, ['id']),
+  CompatibilityVerdict: responseSchema({ is_compatible: flag, messages: arrayOf(stringSchema) }, ['is_compatible']),
+  Config: responseSchema({ ...config, compatibilityLevel: { enum: COMPATIBILITY_LEVELS } }),
+  ConfigUpdate: requestSchema({
+    ...config,
+    compatibility: { ...stringSchema, description: COMPATIBILITY_LEVELS.join(', ') },
+  }),
+  UpdatedConfig: responseSchema({ ...config, compatibility: { enum: COMPATIBILITY_LEVELS } }),
+  Mode: responseSchema({ mode: { enum: REGISTRY_MODES } }, ['mode']),
   ModeUpdate: {
     type: 'object',
     properties: { mode: nullable({ ...stringSchema, description: REGISTRY_MODES.join(', ') }) },
     required: ['mode'],
   },
-  NewKek: sent({ ...kek, deleted: flag }, ['name', 'kmsType', 'kmsKeyId']),
-  KekUpdate: sent({ kmsProps: kek.kmsProps, doc: stringSchema, shared: kek.shared }),
-  Kek: answer({ ...kek, ts: stamps.ts, deleted: flag }, ['name', 'kmsType', 'kmsKeyId', 'kmsProps', 'shared', 'ts']),
-  TestedKek: answer({ ...kek, type: { enum: ['KEK'] }, deleted: flag, offset: integerSchema, ts: stamps.ts }, [
+  NewKek: requestSchema({ ...kek, deleted: flag }, ['name', 'kmsType', 'kmsKeyId']),
+  KekUpdate: requestSchema({ kmsProps: kek.kmsProps, doc: stringSchema, shared: kek.shared }),
+  Kek: responseSchema({ ...kek, ts: stamps.ts, deleted: flag }, [
+    'name',
+    'kmsType',
+    'kmsKeyId',
+    'kmsProps',
+    'shared',
+    'ts',
+  ]),
+  TestedKek: responseSchema({ ...kek, type: { enum: ['KEK'] }, deleted: flag, offset: integerSchema, ts: stamps.ts }, [
     'name',
     'type',
   ]),
-  NewDek: sent({ subject: stringSchema, version, algorithm, encryptedKeyMaterial, deleted: flag }),
-  Dek: answer(
+  NewDek: requestSchema({ subject: stringSchema, version, algorithm, encryptedKeyMaterial, deleted: flag }),
+  Dek: responseSchema(
     {
       kekName: stringSchema,
       subject: stringSchema,
       version,
       algorithm,
       encryptedKeyMaterial,
-      keyMaterial: { ...stringSchema, description: 'The key itself in base64, where its KEK is shared.' },
+      keyMaterial: { ...stringSchema, description: 'The decrypted key in base64; present if its KEK is shared.' },
       ts: stamps.ts,
       deleted: flag,
     },
     ['kekName', 'subject', 'version', 'algorithm', 'ts'],
   ),
-  Association: answer(
+  Association: responseSchema(
     {
       subject: stringSchema,
       guid: stringSchema,
@@ -207,36 +229,38 @@ export const ENTITIES: Readonly<Record<string, JsonSchema>> = {
     },
     ['subject', 'guid', 'resourceName', 'resourceNamespace', 'resourceId', 'resourceType', 'lifecycle'],
   ),
-  AssociationRequest: sent({ ...resource, associations: arrayOf(sent(change)) }),
-  AssociationSearch: sent({
-    requests: arrayOf(sent({ ...resource, associationTypes: arrayOf(stringSchema), lifecycle })),
+  AssociationRequest: requestSchema({ ...resource, associations: arrayOf(requestSchema(change)) }),
+  AssociationSearch: requestSchema({
+    requests: arrayOf(requestSchema({ ...resource, associationTypes: arrayOf(stringSchema), lifecycle })),
   }),
-  AssociationBatch: sent({
+  AssociationBatch: requestSchema({
     requests: arrayOf(
-      sent({
+      requestSchema({
         ...resource,
         associations: arrayOf(
-          sent({ opType: { enum: ['CREATE', 'UPSERT', 'DELETE'] }, ...change, cascadeLifecycle: flag }, ['opType']),
+          requestSchema({ opType: { enum: ['CREATE', 'UPSERT', 'DELETE'] }, ...change, cascadeLifecycle: flag }, [
+            'opType',
+          ]),
         ),
       }),
     ),
   }),
-  ResourceAssociations: answer({
+  ResourceAssociations: responseSchema({
     ...resource,
     associations: arrayOf(
-      answer({ subject: stringSchema, associationType: stringSchema, lifecycle, schema: schemaRef('Schema') }, [
+      responseSchema({ subject: stringSchema, associationType: stringSchema, lifecycle, schema: schemaRef('Schema') }, [
         'subject',
         'lifecycle',
       ]),
     ),
   }),
-  AssociationResults: answer({
-    results: arrayOf(answer({ result: schemaRef('ResourceAssociations'), error: schemaRef('Error') })),
+  AssociationResults: responseSchema({
+    results: arrayOf(responseSchema({ result: schemaRef('ResourceAssociations'), error: schemaRef('Error') })),
   }),
   Error: {
     type: 'object',
     properties: {
-      error_code: { ...integerSchema, description: 'The status, and mostly two more digits that say which.' },
+      error_code: { ...integerSchema, description: 'The HTTP status, followed by two digits for most errors.' },
       message: stringSchema,
     },
     required: ['error_code', 'message'],

@@ -13,11 +13,11 @@ export type AssociationFilter = {
 const WILDCARD = '-'
 
 export function associationsOfSubject(view: RegistryView, subject: Subject, filter: AssociationFilter = {}) {
-  return selected(view.associationsOfSubject(subject), filter)
+  return filterAssociations(view.associationsOfSubject(subject), filter)
 }
 
 export function associationsOfResource(view: RegistryView, resourceId: string, filter: AssociationFilter = {}) {
-  return selected(view.associationsOfResource(resourceId), filter)
+  return filterAssociations(view.associationsOfResource(resourceId), filter)
 }
 
 /** Finds associations by resource name and namespace; `-` matches any. Sorted. */
@@ -28,7 +28,7 @@ export function associationsByName(
 ): readonly StoredAssociation[] {
   const matches = ({ resourceName, resourceNamespace }: StoredAssociation) =>
     (name === WILDCARD || name === resourceName) && (namespace === WILDCARD || namespace === resourceNamespace)
-  return selected([...view.associations()].filter(matches), filter)
+  return filterAssociations([...view.associations()].filter(matches), filter)
 }
 
 /** The associations of the most recently updated resource. Several resources can have had the same name. */
@@ -42,7 +42,7 @@ export function latestResource(associations: readonly StoredAssociation[]): read
   return associations.filter(({ resourceId }) => resourceId === latest?.resourceId)
 }
 
-function selected(
+function filterAssociations(
   associations: readonly StoredAssociation[],
   { resourceType, associationTypes = [], lifecycle }: AssociationFilter,
 ): readonly StoredAssociation[] {

@@ -20,7 +20,7 @@ export type ParsedSchemasOptions = {
   readonly nowMs: () => number
 }
 
-const DUMP_MAX = 10_240
+const TEXT_MAX = 10_240
 
 /**
  * Parses schemas and caches the most recently used ones. A large schema is not parsed here but represented by its
@@ -62,7 +62,7 @@ export class ParsedSchemas {
       if (isParsedInProcess(schema))
         return new OffloadableSchema(schema, this.#parse(subject, schema, workerResults), workerResults)
       const outcome = workerResults.get({ op: 'read', schema })
-      if ('wrong' in outcome) throw new SchemaError(outcome.wrong)
+      if ('invalid' in outcome) throw new SchemaError(outcome.invalid)
       return new OffloadableSchema(schema, undefined, workerResults)
     } catch (error) {
       throw invalidSchema(
@@ -124,11 +124,11 @@ function dependencies(
 }
 
 function describe(subject: Subject, { type, text, references }: SchemaInput): string {
-  return `{subject=${subject},version=0,id=-1,schemaType=${type},references=${listReferences(references)},metadata=null,ruleSet=null,schema=${dumpOf(text)}}`
+  return `{subject=${subject},version=0,id=-1,schemaType=${type},references=${listReferences(references)},metadata=null,ruleSet=null,schema=${truncatedText(text)}}`
 }
 
-function dumpOf(text: string): string {
-  return text.length <= DUMP_MAX ? text : `${text.slice(0, DUMP_MAX)}…`
+function truncatedText(text: string): string {
+  return text.length <= TEXT_MAX ? text : `${text.slice(0, TEXT_MAX)}…`
 }
 
 function listReferences(references: readonly SchemaReference[]): string {

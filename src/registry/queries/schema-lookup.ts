@@ -109,9 +109,9 @@ export function lookUpSchema(
   const found = find(sent)
   if (found) return found
   const latest = view.latest(subject)
-  const again = latest && find({ ...sent, ...inheritMetadata(sent, latest.content, config) })
-  if (!again) throw schemaNotFound()
-  return again
+  const withInherited = latest && find({ ...sent, ...inheritMetadata(sent, latest.content, config) })
+  if (!withInherited) throw schemaNotFound()
+  return withInherited
 }
 
 /**
@@ -123,29 +123,29 @@ export function isRegisteredAs(context: DecisionContext, schema: ResolvedSchema,
   const { content } = schema
   const old = version.content
   if (content.type !== old.type) return false
-  const writtenOut = content.references.length === 0 && old.references.length > 0
-  if (!writtenOut && JSON.stringify(content.references) !== JSON.stringify(old.references)) return false
-  if (!sameBesideVersion(content, version)) return false
+  const isInlined = content.references.length === 0 && old.references.length > 0
+  if (!isInlined && JSON.stringify(content.references) !== JSON.stringify(old.references)) return false
+  if (!isEqualExceptVersion(content, version)) return false
   const parsed = context.schemas.parseStored(context.view, version.subject, old, context.workerResults)
-  const text = writtenOut ? (parsed.formatted('resolved') ?? parsed.canonical) : parsed.canonical
+  const text = isInlined ? (parsed.formatted('resolved') ?? parsed.canonical) : parsed.canonical
   return text === schema.parsed.canonical || (content.type === 'AVRO' && schema.parsed.isEquivalent(parsed))
 }
 
 /** Whether metadata and rules are equal, or differ only in that one side has the `confluent:version` property. */
-function sameBesideVersion(content: SchemaContent, version: SchemaVersion): boolean {
+function isEqualExceptVersion(content: SchemaContent, version: SchemaVersion): boolean {
   const old = version.content
-  const given = content.metadata?.properties?.[VERSION_PROPERTY]
-  const kept = old.metadata?.properties?.[VERSION_PROPERTY]
-  if (given !== undefined && kept === undefined && Number(given) !== version.version) return false
-  const bare = (one: SchemaContent) =>
+  const sentVersion = content.metadata?.properties?.[VERSION_PROPERTY]
+  const storedVersion = old.metadata?.properties?.[VERSION_PROPERTY]
+  if (sentVersion !== undefined && storedVersion === undefined && Number(sentVersion) !== version.version) return false
+  const comparableGuid = (one: SchemaContent) =>
     guidOf({
       ...one,
       text: '',
       references: [],
       metadata:
-        (given === undefined) === (kept === undefined)
+        (sentVersion === undefined) === (storedVersion === undefined)
           ? one.metadata
           : withProperty(one.metadata, VERSION_PROPERTY, undefined),
     })
-  return bare(content) === bare(old)
+  return comparableGuid(content) === comparableGuid(old)
 }

@@ -33,7 +33,7 @@ export function checkAccess(request: FastifyRequest, api: Api): void {
 /** Checks the KEK and the subject of the path. The route handlers check a subject in the body. */
 function checkKeyAccess(request: FastifyRequest, api: Api): void {
   const { name, subject } = paramsOf(request)
-  if (name === undefined) request.rights.on('keks').requireAny(operationOnKeys(request))
+  if (name === undefined) request.rights.forKind('keks').requireAny(operationOnKeys(request))
   else kekNameIn(request)
   if (subject !== undefined) dekSubjectIn(request, api)
 }

@@ -73,10 +73,10 @@ export class Api {
   isNotModified({ headers, rights }: FastifyRequest, reply: FastifyReply): boolean {
     // The set of readable subjects can change without a change of the state.
     if (!rights.allowsAll('read')) return false
-    const mark = `"${this.#instance}-${this.view.revision}"`
-    reply.header('etag', mark)
+    const etag = `"${this.#instance}-${this.view.revision}"`
+    reply.header('etag', etag)
     // A proxy that compresses responses makes the ETag weak.
-    return headers['if-none-match']?.replace(/^W\//, '') === mark
+    return headers['if-none-match']?.replace(/^W\//, '') === etag
   }
 
   get profile(): ResponseProfile {
@@ -162,11 +162,11 @@ export class Api {
     return contextSubject(context) ?? undefined
   }
 
-  /** The subject prefix of a list request, within the path's context. `otherwise` is the default outside a context. */
-  prefix(request: FastifyRequest, otherwise: string): string {
+  /** The subject prefix of a list request, within the path's context. `defaultPrefix` applies outside a context. */
+  prefix(request: FastifyRequest, defaultPrefix: string): string {
     const context = contextIn(request)
     const named = stringParameter(queryOf(request), 'subjectPrefix')
-    return context === DEFAULT_CONTEXT ? (named ?? otherwise) : toSubject(named ?? '', context)
+    return context === DEFAULT_CONTEXT ? (named ?? defaultPrefix) : toSubject(named ?? '', context)
   }
 
   /**
@@ -183,8 +183,8 @@ export class Api {
     // Other formats can include the text of referenced schemas.
     if (format) this.checkReferences(request, version.subject, version.content.references)
     const wanted = stringParameters(query, 'findTags').flatMap((words) => words.split(','))
-    const formatted = format ? await this.#ask(version, (schema) => schema.formatted(format)) : undefined
-    const tags = wanted.length > 0 ? await this.#ask(version, (schema) => schema.tags()) : undefined
+    const formatted = format ? await this.#withParsedSchema(version, (schema) => schema.formatted(format)) : undefined
+    const tags = wanted.length > 0 ? await this.#withParsedSchema(version, (schema) => schema.tags()) : undefined
     return {
       profile: this.profile,
       qualified: stringParameter(query, 'referenceFormat')?.toLowerCase() === 'qualified',
@@ -194,7 +194,7 @@ export class Api {
   }
 
   /**
-   * Handles a write request: on this instance if it is the leader, otherwise by forwarding it to the leader. A
+   * Handles a write request: on this instance if it is the leader, defaultPrefix by forwarding it to the leader. A
    * forwarded request is answered after this instance has read what the leader wrote.
    */
   async write<Answer>(
@@ -207,7 +207,7 @@ export class Api {
     )
   }
 
-  /** Runs `act` if this instance is the leader, otherwise forwards the request, as `write` does. */
+  /** Runs `act` if this instance is the leader, defaultPrefix forwards the request, as `write` does. */
   async onLeader(
     request: FastifyRequest,
     reply: FastifyReply,
@@ -222,7 +222,7 @@ export class Api {
     if (status < 300) await registry.refresh()
     return reply
       .code(status)
-      .type(type ?? request.answerType)
+      .type(type ?? request.responseType)
       .send(body === '' ? undefined : body)
   }
 
@@ -257,10 +257,10 @@ export class Api {
     return scope
   }
 
-  async #ask<Answer>(version: SchemaVersion, question: (schema: ParsedSchema) => Answer): Promise<Answer> {
+  async #withParsedSchema<Result>(version: SchemaVersion, use: (schema: ParsedSchema) => Result): Promise<Result> {
     await this.loadFormatOf(version)
     return this.registry.withDecisionContext(({ schemas, view, workerResults }) =>
-      question(schemas.parseStored(view, version.subject, version.content, workerResults)),
+      use(schemas.parseStored(view, version.subject, version.content, workerResults)),
     )
   }
 }

@@ -102,14 +102,14 @@ function toChange(resource: Resource, sent: z.infer<typeof changeSpec>, options:
   if (typeof sent.subject === 'string' && !/^\P{Cc}+$/u.test(sent.subject)) {
     throw invalidAssociation('subject', 'must not be empty')
   }
-  const asked: AssociationChange = {
+  const requested: AssociationChange = {
     subject: sent.subject == null ? undefined : toSubject(sent.subject),
     associationType: checkAssociationType(sent.associationType),
     lifecycle: sent.lifecycle ?? undefined,
     frozen: sent.frozen ?? undefined,
     schema: sent.schema ? { ...parseSchemaBody(sent.schema), normalize: sent.normalize ?? false } : undefined,
   }
-  const change = isCreate ? withDefaults(asked, true) : asked
+  const change = isCreate ? withDefaults(requested, true) : requested
   const { lifecycle } = change
   if (lifecycle === 'WEAK') checkWeak(change)
   return isCreate ? withDefaultSubject(resource, change) : change

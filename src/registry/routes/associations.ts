@@ -62,8 +62,8 @@ export function associationRoutes(app: FastifyInstance, api: Api): void {
   app.post('/associations', { config: { metric: 'association.create' } }, async (request, reply) => {
     const body = parseAssociationBody(request.body)
     const options = { isCreate: true, dryRun: isDryRun(request) }
-    const asked = toRequest(api, request, body, options)
-    return api.onLeader(request, reply, REGISTER, () => change(api, asked, options))
+    const requested = toRequest(api, request, body, options)
+    return api.onLeader(request, reply, REGISTER, () => change(api, requested, options))
   })
 
   app.put(RESOURCE, { config: { metric: 'association.upsert' } }, async (request, reply) => {
@@ -76,8 +76,8 @@ export function associationRoutes(app: FastifyInstance, api: Api): void {
       )
     }
     const options = { isCreate: false, dryRun: isDryRun(request) }
-    const asked = toRequest(api, request, { ...body, resourceId }, options)
-    return api.onLeader(request, reply, REGISTER, () => change(api, asked, options))
+    const requested = toRequest(api, request, { ...body, resourceId }, options)
+    return api.onLeader(request, reply, REGISTER, () => change(api, requested, options))
   })
 
   app.delete(RESOURCE, { config: { metric: 'associations.delete' } }, async (request, reply) => {
@@ -123,32 +123,32 @@ function toRequest(
   options: ChangeOptions,
 ): AssociationRequest {
   const context = contextOfRequest(request)
-  const asked = toAssociationRequest(body, {
+  const requested = toAssociationRequest(body, {
     ...options,
     toSubject: (name) => api.resolveAlias(toSubject(name, context)),
   })
-  const existing = associationsOfResource(api.view, asked.resourceId ?? '', asked)
-  for (const { subject: named, associationType, schema } of asked.changes) {
+  const existing = associationsOfResource(api.view, requested.resourceId ?? '', requested)
+  for (const { subject: named, associationType, schema } of requested.changes) {
     const stored = existing.find((association) => association.associationType === associationType)
-    const subject = named ?? stored?.subject ?? defaultSubject(asked, associationType)
+    const subject = named ?? stored?.subject ?? defaultSubject(requested, associationType)
     request.rights.require(operationOn(subject, request, api.registry.decisionContext), subject)
     if (schema) api.checkReferences(request, subject, schema.schema.references)
   }
-  return asked
+  return requested
 }
 
 /** Registers the schemas of the request, then plans the associations again with those schemas and writes them. */
 async function change(
   api: Api,
-  asked: AssociationRequest,
+  requested: AssociationRequest,
   options: ChangeOptions,
   registered = new Map<string, object>(),
 ): Promise<object> {
   const { registry } = api
-  for (const { schema } of asked.changes)
+  for (const { schema } of requested.changes)
     if (schema) await registry.decisionContext.schemas.formats.load(schema.schema.type)
-  const plan = await registry.withDecisionContext((context) => planAssociations(context, asked, options))
-  if (options.dryRun) return response(asked, [], new Map())
+  const plan = await registry.withDecisionContext((context) => planAssociations(context, requested, options))
+  if (options.dryRun) return response(requested, [], new Map())
   for (const { associationType, registration } of plan.registrations) {
     const { schema } = await registry.write((context) => decideRegister(context, registration), REGISTER)
     registered.set(associationType, {
@@ -157,13 +157,13 @@ async function change(
     })
   }
   const written = await registry.write((context) => {
-    const { associations } = planAssociations(context, asked, options)
+    const { associations } = planAssociations(context, requested, options)
     const records = associations.map(
       (association) => ({ kind: 'association', association, value: association }) as const,
     )
     return { records, answer: associations }
   }, REGISTER)
-  return response(asked, written, registered)
+  return response(requested, written, registered)
 }
 
 type ResourceOfResponse = Omit<AssociationRequest, 'changes'>
@@ -257,9 +257,9 @@ function searchResult(api: Api, request: FastifyRequest, search: SearchRequest, 
   try {
     const { resourceName, resourceNamespace, resourceId } = search
     if (!resourceId && !resourceName)
-      throw wrongSearch('resourceId', 'either resourceId or resourceName must be specified')
+      throw invalidSearch('resourceId', 'either resourceId or resourceName must be specified')
     if (resourceName && !resourceNamespace) {
-      throw wrongSearch('resourceNamespace', 'resourceNamespace is required when resourceName is specified')
+      throw invalidSearch('resourceNamespace', 'resourceNamespace is required when resourceName is specified')
     }
     const resourceType = search.resourceType || DEFAULT_RESOURCE_TYPE
     const filter = {
@@ -294,7 +294,7 @@ function searchResult(api: Api, request: FastifyRequest, search: SearchRequest, 
 }
 
 /** As in Confluent's registry, an invalid search is an internal error in the result of that search only. */
-function wrongSearch(property: string, detail: string): Error {
+function invalidSearch(property: string, detail: string): Error {
   return new Error(`property: ${property}; detail: ${detail}`)
 }
 

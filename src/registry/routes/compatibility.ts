@@ -10,12 +10,12 @@ const SUBJECT = '/compatibility/subjects/:subject/versions'
 /** `/compatibility`: checks whether a schema is compatible with registered versions, without registering it. */
 export function compatibilityRoutes(app: FastifyInstance, api: Api): void {
   app.post(SUBJECT, { config: { metric: 'compatibility.subjects.versions.verify' } }, async (request) =>
-    verdict(api, request, (subject) => api.view.versions(subject).filter(({ deleted }) => !deleted)),
+    compatibilityResponse(api, request, (subject) => api.view.versions(subject).filter(({ deleted }) => !deleted)),
   )
 
   app.post(`${SUBJECT}/:version`, { config: { metric: 'compatibility.subjects.versions.verify' } }, async (request) => {
     const selector = parseVersion(paramsOf(request)['version'] ?? '')
-    return verdict(api, request, (subject) => {
+    return compatibilityResponse(api, request, (subject) => {
       const found = selector === 'latest' ? api.view.latest(subject) : api.view.version(subject, selector)
       if (found && !found.deleted) return [found]
       // A subject without versions is compatible with every schema.
@@ -27,12 +27,12 @@ export function compatibilityRoutes(app: FastifyInstance, api: Api): void {
 
 type Versions = (subject: SchemaVersion['subject']) => readonly SchemaVersion[]
 
-async function verdict(api: Api, request: FastifyRequest, against: Versions): Promise<object> {
+async function compatibilityResponse(api: Api, request: FastifyRequest, versionsOf: Versions): Promise<object> {
   const query = queryOf(request)
   const subject = api.subject(request)
   const verbose = booleanParameter(query, 'verbose')
   const options = { normalize: booleanParameter(query, 'normalize') }
-  const previous = against(subject)
+  const previous = versionsOf(subject)
   const messages = await check()
   return { is_compatible: messages.length === 0, ...(verbose ? { messages } : {}) }
 

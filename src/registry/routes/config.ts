@@ -40,11 +40,11 @@ export function configRoutes(app: FastifyInstance, api: Api): void {
 
 /**
  * The config set for a scope, completed with the server's default level. The global scope always has a config. With
- * `orInForce`, the effective config. Throws `subject_config_not_found`.
+ * `effective`, the effective config. Throws `subject_config_not_found`.
  */
-function storedConfig(api: Api, scope: Subject | null, orInForce: boolean): object {
+function storedConfig(api: Api, scope: Subject | null, effective: boolean): object {
   const { view, defaults } = api.registry.decisionContext
-  if (orInForce) return configInScope(view, scope, defaults)
+  if (effective) return configInScope(view, scope, defaults)
   const stored = view.config(scope)
   if (!stored && scope !== null && scope !== GLOBAL) throw configNotFound(scope)
   return { compatibilityLevel: defaults.config.compatibilityLevel, ...stored }

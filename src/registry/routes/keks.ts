@@ -16,7 +16,7 @@ const KEK = `${KEKS}/:name`
 /** `/dek-registry/v1/keks`: key encryption keys. KEK names are not qualified with a context. */
 export function kekRoutes(app: FastifyInstance, api: Api, registry: DekRegistry): void {
   app.get(KEKS, { config: { metric: 'keks.list' } }, async (request) => {
-    const rights = request.rights.on('keks')
+    const rights = request.rights.forKind('keks')
     const names = kekNames(registry, request).filter((name) => rights.allows('read', name))
     return paginate(names, queryOf(request), api.limits('kek'))
   })
@@ -29,7 +29,7 @@ export function kekRoutes(app: FastifyInstance, api: Api, registry: DekRegistry)
 
   app.post(KEKS, { config: { metric: 'keks.create' } }, async (request, reply) => {
     const kek = parseKek(request.body)
-    request.rights.on('keks').require('write', kek.name)
+    request.rights.forKind('keks').require('write', kek.name)
     const test = booleanParameter(queryOf(request), 'testSharing')
     return api.onLeader(request, reply, CREATE_KEY, async () => kekResponse(await registry.createKek(kek, { test })))
   })

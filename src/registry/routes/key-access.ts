@@ -10,7 +10,7 @@ import { operationOnKeys } from './operations.ts'
 /** The KEK name of the path. Throws `invalid_key`, and a 403 error if the principal lacks the permission. */
 export function kekNameIn(request: FastifyRequest): string {
   const name = checkKekName(paramsOf(request)['name'] ?? '')
-  request.rights.on('keks').require(operationOnKeys(request), name)
+  request.rights.forKind('keks').require(operationOnKeys(request), name)
   return name
 }
 

@@ -34,7 +34,7 @@ export function stringParameters(query: Query, name: string): readonly string[] 
 export function formatParameter(query: Query): string | undefined {
   const format = stringParameter(query, 'format')
   if (format?.toLowerCase() !== 'logical') return format
-  throw invalidSchema('format=logical is not known here: schemas are sent and answered in their own language')
+  throw invalidSchema('format=logical is not supported')
 }
 
 export type PageLimits = { readonly default: number; readonly max: number }
@@ -42,8 +42,8 @@ export type PageLimits = { readonly default: number; readonly max: number }
 /** Applies the `offset` and `limit` of the query. A limit of zero or less, or above the maximum, means the default. */
 export function paginate<Item>(items: readonly Item[], query: Query, limits: PageLimits): readonly Item[] {
   const offset = Math.max(0, integer(query, 'offset') ?? 0)
-  const asked = integer(query, 'limit') ?? -1
-  const limit = asked <= 0 || asked > limits.max ? limits.default : asked
+  const requested = integer(query, 'limit') ?? -1
+  const limit = requested <= 0 || requested > limits.max ? limits.default : requested
   return items.slice(offset, offset + limit)
 }
 

@@ -24,32 +24,32 @@ export function toSchemaResponse(version: SchemaVersion, options: SchemaResponse
     subject: version.subject,
     version: version.version,
     id: version.id,
-    ...newer(options, { guid: version.content.guid }),
+    ...membersOfProfile8(options, { guid: version.content.guid }),
     ...typeMember(version.content, options),
-    ...additions(version, options),
+    ...optionalMembers(version, options),
     schema: options.text ?? version.content.text,
     ...tagsMember(version, options),
-    ...newer(options, stamps(version)),
+    ...membersOfProfile8(options, recordMembers(version)),
   }
 }
 
 /**
- * A schema that was requested by ID or GUID (Confluent's entity `SchemaString`). `place` adds subject and version: it
- * is true if the request names a subject or a context.
+ * A schema that was requested by ID or GUID (Confluent's entity `SchemaString`). `withSubject` adds subject and version;
+ * it is true if the request names a subject or a context.
  */
 export function toSchemaByIdResponse(
   version: SchemaVersion,
-  options: SchemaResponseOptions & { readonly place: boolean; readonly maxId: number | undefined },
+  options: SchemaResponseOptions & { readonly withSubject: boolean; readonly maxId: number | undefined },
 ): object {
   return {
-    ...(options.place ? { subject: version.subject, version: version.version } : {}),
-    ...newer(options, { guid: version.content.guid }),
+    ...(options.withSubject ? { subject: version.subject, version: version.version } : {}),
+    ...membersOfProfile8(options, { guid: version.content.guid }),
     ...typeMember(version.content, options),
     schema: options.text ?? version.content.text,
-    ...additions(version, options),
+    ...optionalMembers(version, options),
     ...tagsMember(version, options),
     ...(options.maxId === undefined ? {} : { maxId: options.maxId }),
-    ...newer(options, stamps(version)),
+    ...membersOfProfile8(options, recordMembers(version)),
   }
 }
 
@@ -62,9 +62,9 @@ export function toRegisterResponse(
   return {
     id: schema.id,
     version: schema.version,
-    ...newer(options, { guid: schema.content.guid }),
+    ...membersOfProfile8(options, { guid: schema.content.guid }),
     ...typeMember(schema.content, options),
-    ...additions(schema, options),
+    ...optionalMembers(schema, options),
     schema: options.text ?? schema.content.text,
   }
 }
@@ -74,7 +74,7 @@ export function toConfigUpdateResponse({ compatibilityLevel, ...rest }: Config):
   return { ...rest, ...(compatibilityLevel === undefined ? {} : { compatibility: compatibilityLevel }) }
 }
 
-function newer(options: SchemaResponseOptions, members: object): object {
+function membersOfProfile8(options: SchemaResponseOptions, members: object): object {
   return options.profile === '8' ? members : {}
 }
 
@@ -82,7 +82,7 @@ function typeMember({ type }: SchemaContent, options: SchemaResponseOptions): ob
   return options.profile === '8' || type !== 'AVRO' ? { schemaType: type } : {}
 }
 
-function additions({ content, subject }: StoredSchema, options: SchemaResponseOptions): object {
+function optionalMembers({ content, subject }: StoredSchema, options: SchemaResponseOptions): object {
   const { references, metadata, ruleSet } = content
   return {
     ...(references.length === 0
@@ -102,6 +102,6 @@ function tagsMember({ extra }: SchemaVersion, options: SchemaResponseOptions): o
   return Array.isArray(tags) && tags.length > 0 ? { schemaTags: tags } : {}
 }
 
-function stamps({ timestampMs, deleted }: SchemaVersion): object {
+function recordMembers({ timestampMs, deleted }: SchemaVersion): object {
   return { ts: timestampMs, ...(deleted ? { deleted: true } : {}) }
 }

@@ -51,23 +51,23 @@ export function schemaRoutes(app: FastifyInstance, api: Api): void {
       ...(await api.responseOptions(request, version)),
       maxId,
       // Confluent's registry handles a context in the path like a `subject` parameter.
-      place: stringParameter(query, 'subject') !== undefined || paramsOf(request)['context'] !== undefined,
+      withSubject: stringParameter(query, 'subject') !== undefined || paramsOf(request)['context'] !== undefined,
     })
   })
 
   app.get('/schemas/ids/:id/schema', { config: { metric: 'schemas.ids.get-schema.only' } }, async (request, reply) => {
     const version = byId(api, request)
     const { text: written = version.content.text } = await api.responseOptions(request, version)
-    return reply.type(request.answerType).send(written)
+    return reply.type(request.responseType).send(written)
   })
 
   app.get('/schemas/ids/:id/subjects', { config: { metric: 'schemas.get-subjects' } }, async (request) => {
-    const subjects = places(api, request).map(({ subject }) => subject)
+    const subjects = versionsById(api, request).map(({ subject }) => subject)
     return paginate([...new Set(subjects)], queryOf(request), api.limits('subject'))
   })
 
   app.get('/schemas/ids/:id/versions', { config: { metric: 'schemas.get-versions' } }, async (request) => {
-    const versions = places(api, request).map(({ subject, version }) => ({ subject, version }))
+    const versions = versionsById(api, request).map(({ subject, version }) => ({ subject, version }))
     return paginate(versions, queryOf(request), api.limits('subject.version'))
   })
 
@@ -78,7 +78,7 @@ export function schemaRoutes(app: FastifyInstance, api: Api): void {
       toSchemaByIdResponse(version, {
         ...(await api.responseOptions(request, version)),
         maxId: undefined,
-        place: false,
+        withSubject: false,
       })
     )
   })
@@ -146,7 +146,7 @@ function byId(api: Api, request: FastifyRequest): SchemaVersion {
   return findById(api.view, parseId(paramsOf(request)['id'] ?? ''), api.queriedSubject(request), api.readable(request))
 }
 
-function places(api: Api, request: FastifyRequest): readonly SchemaVersion[] {
+function versionsById(api: Api, request: FastifyRequest): readonly SchemaVersion[] {
   const id = parseId(paramsOf(request)['id'] ?? '')
   return findVersionsById(
     api.view,

@@ -68,7 +68,7 @@ export function versionRoutes(app: FastifyInstance, api: Api): void {
   app.get(`${VERSION}/schema`, { config: { metric: 'subjects.versions.get-schema.only' } }, async (request, reply) => {
     const version = versionIn(api, request)
     const { text = version.content.text } = await api.responseOptions(request, version)
-    return reply.type(request.answerType).send(text)
+    return reply.type(request.responseType).send(text)
   })
 
   app.get(`${VERSION}/referencedby`, { config: { metric: 'subjects.versions.list-schema-refs' } }, async (request) => {

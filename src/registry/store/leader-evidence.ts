@@ -8,7 +8,9 @@ import { BrokerError } from '../../broker/error.ts'
 export async function evidenceOfLeader(broker: Broker, fencingId: string): Promise<string | undefined> {
   try {
     const hasLed = await broker.hasTransactionalId(fencingId)
-    return hasLed ? `a registry has led here: the broker knows its producer '${fencingId}'` : undefined
+    return hasLed
+      ? `it had records: the broker knows the transactional ID '${fencingId}' of an earlier registry leader`
+      : undefined
   } catch (error) {
     // An instance that is not eligible as leader does not need the permission to describe transactional IDs.
     if (error instanceof BrokerError && error.code === 'not_authorized') return undefined

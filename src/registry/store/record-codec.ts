@@ -49,7 +49,7 @@ export function noopRecord(): RawRecord {
 
 function membersOf(text: string, what: string): RecordMembers {
   const members: unknown = JSON.parse(text)
-  if (typeof members !== 'object' || members === null) throw new Error(`its ${what} is no JSON object`)
+  if (typeof members !== 'object' || members === null) throw new Error(`its ${what} is not a JSON object`)
   return members as RecordMembers
 }
 
@@ -158,7 +158,7 @@ const NO_REFERENCES: readonly SchemaReference[] = Object.freeze([])
 
 function toSchemaRecord(key: RecordMembers, value: RecordMembers | null): RegistryRecord {
   const magic = key['magic'] ?? 0
-  if (magic !== 0 && magic !== 1) throw new Error(`its key has magic ${String(magic)}; known are 0 and 1`)
+  if (magic !== 0 && magic !== 1) throw new Error(`its key has magic ${String(magic)}; supported are 0 and 1`)
   const subject = toSubject(toText(key['subject'], 'subject'))
   const version = toInteger(key['version'], 'version')
   if (!value) return { kind: 'schema', subject, version, value: null }
@@ -210,6 +210,6 @@ function nullableSubject(value: unknown): Subject | null {
 }
 
 function toInteger(value: unknown, member: string): number {
-  if (!Number.isInteger(value)) throw new Error(`its ${member} is no whole number`)
+  if (!Number.isInteger(value)) throw new Error(`its ${member} is not an integer`)
   return value as number
 }

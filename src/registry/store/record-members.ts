@@ -5,6 +5,6 @@ export type RecordMembers = Readonly<Record<string, unknown>>
 export const TENANT = 'default'
 
 export function toText(value: unknown, member: string): string {
-  if (typeof value !== 'string') throw new Error(`its ${member} is not a text`)
+  if (typeof value !== 'string') throw new Error(`its ${member} is not a string`)
   return value
 }

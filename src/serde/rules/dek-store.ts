@@ -65,9 +65,9 @@ export class DekStore {
   forReading(spec: DekSpec, version: number = FIRST): Promise<OpenDek> {
     return getOrFetch(this.#deks, JSON.stringify(['READ', spec, version]), async () => {
       const kek = await this.#findKek(spec)
-      if (kek === undefined) throw new RuleError(`there is no KEK '${spec.kekName}'`)
+      if (kek === undefined) throw new RuleError(`KEK '${spec.kekName}' does not exist`)
       const dek = await this.#findDek(spec, version, true)
-      if (dek === undefined) throw new RuleError(`there is no DEK of ${describe(spec)} in version ${version}`)
+      if (dek === undefined) throw new RuleError(`DEK version ${version} of ${describe(spec)} does not exist`)
       return this.#open(kek, dek, spec)
     })
   }
@@ -89,7 +89,7 @@ export class DekStore {
 
   async #findKek(spec: DekSpec): Promise<KekInfo | undefined> {
     const kek = await this.#options.registry.kek(spec.kekName)
-    if (kek !== undefined) refuseOther(kek, spec)
+    if (kek !== undefined) checkKekOfRule(kek, spec)
     return kek
   }
 
@@ -97,7 +97,7 @@ export class DekStore {
     const { kekName: name, kmsType, kmsKeyId } = spec
     if (!kmsType || !kmsKeyId) {
       const missing = kmsType ? 'encrypt.kms.key.id' : 'encrypt.kms.type'
-      throw new RuleError(`there is no KEK '${name}', and the rule has no ${missing} to create it with`)
+      throw new RuleError(`KEK '${name}' does not exist, and the rule has no ${missing} to create it`)
     }
     const { registry } = this.#options
     const created = await unlessConflict(registry.createKek({ name, kmsType, kmsKeyId, shared: false }))
@@ -113,13 +113,13 @@ export class DekStore {
     return dek?.encryptedKeyMaterial ? dek : undefined
   }
 
-  /** `wanted` is the version to load if another writer has created the DEK concurrently. */
-  async #createDek(kek: KekInfo, spec: DekSpec, version: number, wanted: number): Promise<DekInfo> {
+  /** `existingVersion` is the version to load if another writer has created the DEK concurrently. */
+  async #createDek(kek: KekInfo, spec: DekSpec, version: number, existingVersion: number): Promise<DekInfo> {
     const { subject, algorithm } = spec
     const wrapped = kek.shared === true ? undefined : await this.#kms(kek).wrap(generateDek(algorithm))
     const material = wrapped === undefined ? {} : { encryptedKeyMaterial: wrapped.toString('base64') }
     const created = this.#options.registry.createDek(kek.name, { subject, version, algorithm, ...material })
-    const dek = (await unlessConflict(created)) ?? (await this.#findDek(spec, wanted, false))
+    const dek = (await unlessConflict(created)) ?? (await this.#findDek(spec, existingVersion, false))
     if (dek === undefined) {
       throw new RuleError(`a DEK of ${describe(spec)} could not be created: it conflicts with a deleted one`)
     }
@@ -148,12 +148,12 @@ export class DekStore {
  * Throws a `RuleError` if the KEK does not match the KMS type and key id in the rule. A rule can thereby prevent users
  * who may create KEKs from choosing them.
  */
-function refuseOther(kek: KekInfo, { kmsType, kmsKeyId }: DekSpec): void {
+function checkKekOfRule(kek: KekInfo, { kmsType, kmsKeyId }: DekSpec): void {
   if (kmsType && kek.kmsType !== kmsType) {
-    throw new RuleError(`the KEK '${kek.name}' has KMS type '${kek.kmsType}', but the rule wants '${kmsType}'`)
+    throw new RuleError(`the KEK '${kek.name}' has KMS type '${kek.kmsType}', but the rule requires '${kmsType}'`)
   }
   if (kmsKeyId && kek.kmsKeyId !== kmsKeyId) {
-    throw new RuleError(`the KEK '${kek.name}' has KMS key id '${kek.kmsKeyId}', but the rule wants '${kmsKeyId}'`)
+    throw new RuleError(`the KEK '${kek.name}' has KMS key id '${kek.kmsKeyId}', but the rule requires '${kmsKeyId}'`)
   }
 }
 

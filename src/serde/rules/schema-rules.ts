@@ -81,9 +81,9 @@ const EXECUTOR_TYPES: Readonly<Record<RulePhase, string>> = { domainRules: 'ENCR
 /** Throws a `RuleError` if this library has no executor for the rule. */
 function checkExecutor({ type, kind }: DataRule, phase: RulePhase): void {
   if (type.toUpperCase() !== EXECUTOR_TYPES[phase]) {
-    throw new RuleError(`there is no executor for rules of type ${type} among the ${phase}`)
+    throw new RuleError(`rules of type ${type} in ${phase} are not supported`)
   }
-  if (kind !== 'TRANSFORM') throw new RuleError(`a rule of type ${type} is a TRANSFORM, not a ${kind}`)
+  if (kind !== 'TRANSFORM') throw new RuleError(`a rule of type ${type} must be of kind TRANSFORM, not ${kind}`)
 }
 
 /** If a rule fails and its `onFailure` action permits it, the message is left unchanged. */
@@ -119,7 +119,7 @@ function runAction(rule: DataRule, action: string, cause: unknown): void {
   if (action === 'NONE') return
   const isRetriable = cause instanceof RequestError && cause.retriable
   const reason = cause === undefined ? `its onSuccess is '${action}'` : messageOf(cause)
-  const unknown = action === 'ERROR' ? '' : `; there is no rule action '${action}'`
+  const unknown = action === 'ERROR' ? '' : `; the rule action '${action}' is not supported`
   const message = `rule ${rule.name} failed: ${reason}${unknown}`
   throw new SerdeError(isRetriable ? 'unavailable' : 'rule_failed', message, { cause })
 }

@@ -90,15 +90,15 @@ export class ConfigResolver {
     placeholders: ReadonlySet<string>,
     onUnreadable?: (error: unknown, place: readonly string[]) => void,
   ): Promise<Map<string, string>> {
-    const asked = [...placeholders].flatMap((placeholder) => {
+    const requests = [...placeholders].flatMap((placeholder) => {
       const [{ name, path, key } = NO_PLACEHOLDER] = placeholdersIn(placeholder)
       const read = this.#providers.get(name)
       return read ? [{ placeholder, name, path, key, read }] : []
     })
-    const places = [...Map.groupBy(asked, ({ name, path }) => `${name}:${path}`).values()]
+    const places = [...Map.groupBy(requests, ({ name, path }) => `${name}:${path}`).values()]
     const found = await Promise.all(
       places.map(async (place) => {
-        const [{ name, path, read }] = place as [(typeof asked)[number]]
+        const [{ name, path, read }] = place as [(typeof requests)[number]]
         const keys = [...new Set(place.map(({ key }) => key))]
         const values = await readPlace(name, path, keys, read).catch((error: unknown) => {
           if (!onUnreadable) throw error
@@ -129,7 +129,9 @@ async function readPlace(name: string, path: string, keys: readonly string[], re
     return await read(path, keys)
   } catch (error) {
     const place = path === '' ? name : `${name}:${path}`
-    throw new UserError('unreadable_placeholder', `can't fill in \${${place}:…}: ${messageOf(error)}`, { cause: error })
+    throw new UserError('unreadable_placeholder', `cannot resolve \${${place}:…}: ${messageOf(error)}`, {
+      cause: error,
+    })
   }
 }
 

@@ -26,9 +26,9 @@ export async function watchPlaceholders(parts: PlaceholderWatchOptions, signal: 
     if (signal.aborted) return
     const followed = connectors().filter((name) => !isLeftAlone(name))
     const onUnreadable = (error: unknown) =>
-      logger.warn({ err: error }, 'placeholders could not be read again: trying later')
+      logger.warn({ err: error }, 'placeholders could not be checked for new values; retrying at the next interval')
     for (const connector of await resolver.connectorsWithChangedValues(followed, onUnreadable)) {
-      logger.info({ connector }, 'what its placeholders stand for has changed: restarting it')
+      logger.info({ connector }, 'values of placeholders have changed; restarting the connector')
       restart(connector)
     }
   }

@@ -28,7 +28,7 @@ type Restart = Extract<ConfigRecord, { kind: 'restart' }>
  * that starts or stops work runs in one queue, one job at a time.
  */
 export class Herder {
-  readonly #parts: HerderOptions
+  readonly #options: HerderOptions
   #queue: Promise<unknown> = Promise.resolve()
   #isPending = false
   /** Connectors to reconcile next; undefined: all. */
@@ -36,8 +36,8 @@ export class Herder {
   #isRestartingInterrupted = false
   #isStopped = false
 
-  constructor(parts: HerderOptions) {
-    this.#parts = parts
+  constructor(options: HerderOptions) {
+    this.#options = options
   }
 
   /** Schedules a reconciliation of one connector, or of all. Calls until it begins are merged into one. */
@@ -47,7 +47,7 @@ export class Herder {
     if (this.#isPending || this.#isStopped) return
     this.#isPending = true
     this.#enqueue(() => this.#reconcile()).catch((error: unknown) => {
-      this.#parts.logger.error({ err: error }, 'starting or stopping work failed: reconciling again')
+      this.#options.logger.error({ err: error }, 'starting or stopping work failed; reconciling again')
     })
   }
 
@@ -56,23 +56,20 @@ export class Herder {
     await this.#enqueue(async () => {
       this.#changed = undefined
       await this.#reconcile()
-      if (this.#parts.group()?.isLeader) await this.#cleanUp()
+      if (this.#options.group()?.isLeader) await this.#cleanUp()
     })
   }
 
   async #cleanUp(): Promise<void> {
-    const { leader, logger } = this.#parts
+    const { leader, logger } = this.#options
     await leader.cleanUp().catch((error: unknown) => {
-      logger.error(
-        { err: error },
-        'the leader could not delete obsolete records: it tries again after the next rebalance',
-      )
+      logger.error({ err: error }, 'the leader could not delete obsolete records; it retries after the next rebalance')
     })
   }
 
   /** Called when this worker is no longer a member: other workers may start what ran here. */
   async onLost(): Promise<void> {
-    await this.#enqueue(() => this.#parts.runner.stopAll())
+    await this.#enqueue(() => this.#options.runner.stopAll())
   }
 
   onInterrupted(): void {
@@ -80,23 +77,23 @@ export class Herder {
     this.#isRestartingInterrupted = true
     this.#enqueue(() => {
       this.#isRestartingInterrupted = false
-      return this.#parts.runner.restartInterrupted()
+      return this.#options.runner.restartInterrupted()
     }).catch((error: unknown) => {
-      this.#parts.logger.error({ err: error }, 'interrupted tasks could not be restarted: retrying')
+      this.#options.logger.error({ err: error }, 'interrupted tasks could not be restarted; retrying')
       setTimeout(() => this.onInterrupted(), RETRY_MS).unref()
     })
   }
 
   onRestart({ connector, includeTasks, onlyFailed }: Restart): void {
     this.#enqueue(() => this.#restart(connector, includeTasks, onlyFailed)).catch((error: unknown) => {
-      this.#parts.logger.error({ err: error, connector }, 'a restart failed')
+      this.#options.logger.error({ err: error, connector }, 'a restart failed')
     })
   }
 
-  /** Restarts the connector itself, not its tasks. Rejects when it fails to start. */
+  /** Restarts the connector includesConnector, not its tasks. Rejects when it fails to start. */
   async restartConnector(name: string): Promise<void> {
     await this.#enqueue(async () => {
-      const { configs, runner } = this.#parts
+      const { configs, runner } = this.#options
       const connector = configs.state.connector(name)
       if (!connector) throw new WorkerError('connector_not_found', `Unknown connector: ${name}`)
       await runner.stopConnector(name)
@@ -109,7 +106,7 @@ export class Herder {
 
   async restartTask(id: TaskId): Promise<void> {
     await this.#enqueue(async () => {
-      const { configs, runner } = this.#parts
+      const { configs, runner } = this.#options
       const connector = configs.state.connector(id.connector)
       if (!connector) throw new WorkerError('connector_not_found', `Unknown connector: ${id.connector}`)
       const config = connector.tasks[id.task]
@@ -121,7 +118,7 @@ export class Herder {
 
   async stop(): Promise<void> {
     this.#isStopped = true
-    await this.#enqueue(() => this.#parts.runner.stopAll())
+    await this.#enqueue(() => this.#options.runner.stopAll())
   }
 
   /** Resolves to true when every job that was queued before this call is done. */
@@ -138,9 +135,9 @@ export class Herder {
 
   async #reconcile(): Promise<void> {
     this.#isPending = false
-    const group = this.#parts.group()
+    const group = this.#options.group()
     if (!group || this.#isStopped) return
-    const { configs, runner } = this.#parts
+    const { configs, runner } = this.#options
     const changed = this.#changed
     this.#changed = new Set()
     const steps = planWork(group, configs.state, runner, changed)
@@ -150,16 +147,16 @@ export class Herder {
   }
 
   async #restart(name: string, includeTasks: boolean, onlyFailed: boolean): Promise<void> {
-    const { configs, runner } = this.#parts
-    const { connector: itself, tasks } = this.restartPlan(name, includeTasks, onlyFailed)
-    const isMine = itself && runner.connectors.has(name)
-    const mine = tasks.filter((task) => runner.tasks.has(taskKey({ connector: name, task })))
-    if (isMine) await runner.stopConnector(name, 'RESTARTING')
-    await Promise.all(mine.map((task) => runner.stopTask({ connector: name, task }, 'RESTARTING')))
+    const { configs, runner } = this.#options
+    const { connector: includesConnector, tasks } = this.restartPlan(name, includeTasks, onlyFailed)
+    const runsHere = includesConnector && runner.connectors.has(name)
+    const localTasks = tasks.filter((task) => runner.tasks.has(taskKey({ connector: name, task })))
+    if (runsHere) await runner.stopConnector(name, 'RESTARTING')
+    await Promise.all(localTasks.map((task) => runner.stopTask({ connector: name, task }, 'RESTARTING')))
     const connector = configs.state.connector(name)
-    if (isMine && connector) await runner.startConnector(connector)
+    if (runsHere && connector) await runner.startConnector(connector)
     await runner.execute(
-      mine.flatMap((task) => {
+      localTasks.flatMap((task) => {
         const config = connector?.tasks[task]
         return config ? [{ do: 'start-task', id: { connector: name, task }, config, target: connector.target }] : []
       }),
@@ -172,7 +169,7 @@ export class Herder {
     includeTasks: boolean,
     onlyFailed: boolean,
   ): { connector: boolean; tasks: readonly number[] } {
-    const { state } = this.#parts.statuses
+    const { state } = this.#options.statuses
     const isAffected = (status: { readonly state: string } | undefined) => !onlyFailed || status?.state === 'FAILED'
     const tasks = includeTasks ? state.tasks(name).filter(([, status]) => isAffected(status)) : []
     return { connector: isAffected(state.connector(name)), tasks: tasks.map(([task]) => task) }

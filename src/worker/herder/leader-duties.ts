@@ -31,11 +31,11 @@ const KEY_CHECK_MS = 10_000
 
 /** The duties of the group's leader: cleaning up, storing task configurations, fencing and rotating the session key. */
 export class LeaderDuties {
-  readonly #parts: LeaderDutiesOptions
+  readonly #options: LeaderDutiesOptions
   readonly #fencing = new Map<string, Promise<void>>()
 
-  constructor(parts: LeaderDutiesOptions) {
-    this.#parts = parts
+  constructor(options: LeaderDutiesOptions) {
+    this.#options = options
   }
 
   /**
@@ -43,7 +43,7 @@ export class LeaderDuties {
    * key.
    */
   async cleanUp(): Promise<void> {
-    const { configs, statuses } = this.#parts
+    const { configs, statuses } = this.#options
     await Promise.all(findObsoleteStatuses(configs.state, statuses.state).map((key) => statuses.delete(key)))
     for (const name of configs.state.deletedConnectorsWithRecords()) await configs.deleteRemainingRecords(name)
     await this.rotateSessionKey()
@@ -51,7 +51,7 @@ export class LeaderDuties {
 
   /** Stores the task configurations that the worker with the connector generated. Rejects with a `WorkerError`. */
   async putTasks(name: string, tasks: readonly RawConfig[]): Promise<void> {
-    const { configs, isLeader } = this.#parts
+    const { configs, isLeader } = this.#options
     if (!isLeader()) throw new WorkerError('rebalancing', 'this worker is not the leader of its group')
     const connector = configs.state.connector(name)
     if (!connector) throw new WorkerError('connector_not_found', `Connector ${name} not found`)
@@ -65,7 +65,7 @@ export class LeaderDuties {
   }
 
   /**
-   * Ensures that no task of an earlier task generation can still write. Every starting task of a source requests it.
+   * Ensures that no task of an earlier task generation can still write. Each source task requests it when it starts.
    */
   fenceZombieSourceTasks(name: string): Promise<void> {
     const fencing = this.#fencing.get(name) ?? this.#fence(name).finally(() => this.#fencing.delete(name))
@@ -74,14 +74,14 @@ export class LeaderDuties {
   }
 
   async #fence(name: string): Promise<void> {
-    const { configs, broker, groupId } = this.#parts
+    const { configs, broker, groupId } = this.#options
     await configs.readToEnd()
     const { pendingFencing, fencedTasks, tasks, taskGeneration } = this.#requireSource(name)
     if (!pendingFencing) return
     // A starting task fences its own predecessor, so nothing is left to fence if the connector had one task and has one
     // now.
-    const older = fencedTasks === 1 && tasks.length === 1 ? 0 : (fencedTasks ?? 0)
-    const ids = Array.from({ length: older }, (_, task) => transactionalIdOf(groupId, { connector: name, task }))
+    const olderTasks = fencedTasks === 1 && tasks.length === 1 ? 0 : (fencedTasks ?? 0)
+    const ids = Array.from({ length: olderTasks }, (_, task) => transactionalIdOf(groupId, { connector: name, task }))
     await Promise.all(ids.map((id) => fenceProducer(broker, id)))
     await configs.readToEnd()
     if (this.#requireSource(name).taskGeneration !== taskGeneration) {
@@ -94,7 +94,7 @@ export class LeaderDuties {
   }
 
   #requireSource(name: string): ConnectorState {
-    const { configs, isLeader, isSource } = this.#parts
+    const { configs, isLeader, isSource } = this.#options
     if (!isLeader()) throw new WorkerError('rebalancing', 'this worker is not the leader of its group')
     const connector = configs.state.connector(name)
     if (!connector) throw new WorkerError('connector_not_found', `Connector ${name} not found`)
@@ -109,18 +109,18 @@ export class LeaderDuties {
 
   /** Rotates the session key when it expires, until `signal` aborts. */
   async runSessionKeyRotation(signal: AbortSignal): Promise<void> {
-    const { clock, isLeader, logger } = this.#parts
+    const { clock, isLeader, logger } = this.#options
     while (!signal.aborted) {
       await clock.sleep(KEY_CHECK_MS, signal).catch(() => undefined)
       if (signal.aborted || !isLeader()) continue
       await this.rotateSessionKey().catch((error: unknown) => {
-        logger.error({ err: error }, 'the session key could not be rotated: retrying')
+        logger.error({ err: error }, 'the session key could not be rotated; retrying')
       })
     }
   }
 
   async rotateSessionKey(): Promise<void> {
-    const { configs, clock, sessionKey } = this.#parts
+    const { configs, clock, sessionKey } = this.#options
     const { ttlMs, algorithm, bytes } = sessionKey
     const known = configs.state.session
     const isFresh = known && known.algorithm === algorithm && Buffer.from(known.key, 'base64').length === bytes

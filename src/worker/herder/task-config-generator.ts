@@ -33,66 +33,68 @@ export const RETRY_UNTIL_DONE = {
 
 /** Generates task configurations from those of the connectors and stores them when they changed. */
 export class TaskConfigGenerator {
-  readonly #parts: TaskConfigGeneratorOptions
+  readonly #options: TaskConfigGeneratorOptions
   /**
    * The last pending generation of each connector. Generations run in order, so that an older one is never stored last.
    */
-  readonly #last = new Map<string, Promise<unknown>>()
+  readonly #pending = new Map<string, Promise<unknown>>()
 
-  constructor(parts: TaskConfigGeneratorOptions) {
-    this.#parts = parts
+  constructor(options: TaskConfigGeneratorOptions) {
+    this.#options = options
   }
 
   /** Generates now, and then at the interval that the connector requests. Rejects when the first generation fails. */
   async run(connector: string, plugin: ConnectorPlugin, signal: AbortSignal): Promise<void> {
-    const { clock, logger } = this.#parts
-    let againMs = await this.#make(connector, plugin, signal)
+    const { clock, logger } = this.#options
+    let againMs = await this.#generate(connector, plugin, signal)
     while (againMs !== null && !signal.aborted) {
       await clock.sleep(againMs, signal).catch(() => undefined)
       const waitedMs = againMs
-      againMs = await this.#make(connector, plugin, signal).catch((error: unknown) => {
+      againMs = await this.#generate(connector, plugin, signal).catch((error: unknown) => {
         logger.warn(
           { err: error, connector, waitMs: waitedMs },
-          'task configurations could not be generated again: retrying',
+          'task configurations could not be regenerated; retrying',
         )
         return waitedMs
       })
     }
   }
 
-  #make(connector: string, plugin: ConnectorPlugin, signal: AbortSignal): Promise<number | null> {
-    const earlier = this.#last.get(connector) ?? Promise.resolve()
-    const made = earlier.then(() => this.#makeNow(connector, plugin, signal))
-    const settled = made
+  #generate(connector: string, plugin: ConnectorPlugin, signal: AbortSignal): Promise<number | null> {
+    const earlier = this.#pending.get(connector) ?? Promise.resolve()
+    const generation = earlier.then(() => this.#generateNow(connector, plugin, signal))
+    const settled = generation
       .catch(() => undefined)
       .finally(() => {
-        if (this.#last.get(connector) === settled) this.#last.delete(connector)
+        if (this.#pending.get(connector) === settled) this.#pending.delete(connector)
       })
-    this.#last.set(connector, settled)
-    return made
+    this.#pending.set(connector, settled)
+    return generation
   }
 
   /** Returns the time until the next generation in ms; null if there is none. */
-  async #makeNow(name: string, plugin: ConnectorPlugin, signal: AbortSignal): Promise<number | null> {
-    const { plugins, configs, resolver, putTasks, clock, logger } = this.#parts
+  async #generateNow(name: string, plugin: ConnectorPlugin, signal: AbortSignal): Promise<number | null> {
+    const { plugins, configs, resolver, putTasks, clock, logger } = this.#options
     const connector = configs.state.connector(name)
     if (signal.aborted || !connector) return null
     const { config } = connector
     const resolved = await resolver.resolve(config, { connector: name })
-    const { configs: own, againMs } = await generateTaskConfigs(plugins, plugin, resolved.config)
-    const now = configs.state.connector(name)
+    const { configs: generated, againMs } = await generateTaskConfigs(plugins, plugin, resolved.config)
+    const current = configs.state.connector(name)
     // The configuration may have changed while the plugin worked; the result is then obsolete.
-    if (signal.aborted || now?.config !== config) return null
-    const { tasks, appliedConfig } = now
-    const made = own.map((task) => toStoredTaskConfig(task, config, resolved, secretKeysOf(config, plugins.catalog)))
-    const isSame = made.length === tasks.length && made.every((task, index) => sameConfig(task, tasks[index]))
-    if (isSame && appliedConfig !== undefined && sameConfig(config, appliedConfig)) return againMs
+    if (signal.aborted || current?.config !== config) return null
+    const { tasks, appliedConfig } = current
+    const stored = generated.map((task) =>
+      toStoredTaskConfig(task, config, resolved, secretKeysOf(config, plugins.catalog)),
+    )
+    const isUnchanged = stored.length === tasks.length && stored.every((task, index) => sameConfig(task, tasks[index]))
+    if (isUnchanged && appliedConfig !== undefined && sameConfig(config, appliedConfig)) return againMs
     const unknown = findUnknownKeys(plugin, config)
     if (unknown.length > 0)
-      logger.warn({ connector: name, keys: unknown }, 'the configuration has keys that no plugin reads')
+      logger.warn({ connector: name, keys: unknown }, 'the configuration has unknown keys, which have no effect')
     const onRetry = (error: unknown, _: number, waitMs: number) =>
-      logger.warn({ err: error, connector: name, waitMs }, 'task configurations could not be stored: retrying')
-    await retry(() => putTasks(name, made), { ...RETRY_UNTIL_DONE, clock, signal, onRetry })
+      logger.warn({ err: error, connector: name, waitMs }, 'task configurations could not be stored; retrying')
+    await retry(() => putTasks(name, stored), { ...RETRY_UNTIL_DONE, clock, signal, onRetry })
     return againMs
   }
 }

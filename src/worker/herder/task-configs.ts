@@ -18,19 +18,19 @@ export async function generateTaskConfigs(
 ): Promise<GeneratedTaskConfigs> {
   const { 'tasks.max': tasksMax, 'tasks.max.enforce': enforce } = parseConfig(limits, config)
   const {
-    configs: made,
+    configs: generated,
     againMs,
     taskClass = taskClassOf(plugin),
   } = await host.call('make-tasks', plugin, { config, tasksMax })
-  if (enforce && made.length > tasksMax) {
+  if (enforce && generated.length > tasksMax) {
     throw new UserError(
       'too_many_tasks',
-      `The connector ${config['name']} has generated ${made.length} tasks, which is greater than ${tasksMax}, ` +
+      `The connector ${config['name']} has generated ${generated.length} tasks, which is greater than ${tasksMax}, ` +
         `the maximum number of tasks it is configured to create.`,
     )
   }
   const topics = plugin.kind === 'sink' ? topicKeys(config) : {}
-  const configs = made.map((task) => inJavaOrder({ ...task, 'task.class': taskClass, ...topics }))
+  const configs = generated.map((task) => inJavaOrder({ ...task, 'task.class': taskClass, ...topics }))
   return { configs, againMs }
 }
 

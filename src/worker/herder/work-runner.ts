@@ -67,7 +67,7 @@ type StartedConnector = {
   target: StoredTargetState
   failed: boolean
   /** Aborts the generation of task configurations for the current configuration. */
-  work: AbortController
+  generation: AbortController
 }
 
 /**
@@ -77,19 +77,20 @@ type StartedConnector = {
 export class WorkRunner implements StartedWork {
   readonly connectors = new Map<string, StartedConnector>()
   readonly tasks = new Map<string, StartedTask>()
-  readonly #parts: WorkRunnerOptions
+  readonly #options: WorkRunnerOptions
   /** Counters since the start of this worker. */
   readonly starts = { connectorAttempts: 0, connectorFailures: 0, taskAttempts: 0, taskFailures: 0 }
-  readonly #taskMaking: TaskConfigGenerator
+  readonly #taskConfigs: TaskConfigGenerator
 
-  constructor(parts: WorkRunnerOptions) {
-    this.#parts = parts
-    this.#taskMaking = new TaskConfigGenerator(parts)
+  constructor(options: WorkRunnerOptions) {
+    const { plugins, configs, resolver, clock, logger, putTasks } = options
+    this.#options = options
+    this.#taskConfigs = new TaskConfigGenerator({ plugins, configs, resolver, clock, logger, putTasks })
   }
 
   workerMetrics(): WorkerMetrics {
     const connectors = [...this.connectors].map(([name, { config, target, failed }]): ConnectorMetrics => {
-      const plugin = findConnector(this.#parts.plugins.catalog, config)
+      const plugin = findConnector(this.#options.plugins.catalog, config)
       const state = failed ? 'failed' : RUN_STATES[target].toLowerCase()
       const className = config['connector.class'] ?? ''
       return { name, kind: plugin?.kind ?? 'unknown', version: plugin?.version ?? '', className, state }
@@ -100,7 +101,7 @@ export class WorkRunner implements StartedWork {
   taskMetrics(): readonly TaskMetrics[] {
     return [...this.tasks.values()].map((task) => {
       const { id, config, running } = task
-      const kind = findAnyConnector(this.#parts.plugins.catalog, config)?.kind ?? 'unknown'
+      const kind = findAnyConnector(this.#options.plugins.catalog, config)?.kind ?? 'unknown'
       return { ...id, kind, state: stateOf(task), ...(running && { counters: running.counters() }) }
     })
   }
@@ -114,14 +115,14 @@ export class WorkRunner implements StartedWork {
   /** Runs all stops concurrently, then all other steps. Tries every step, then rejects with the first failure. */
   async execute(steps: readonly WorkStep[]): Promise<void> {
     const isStop = (step: WorkStep) => step.do === 'stop-task' || step.do === 'stop-connector'
-    await all(steps.filter(isStop).map((step) => this.#carryOut(step)))
+    await settleAll(steps.filter(isStop).map((step) => this.#executeStep(step)))
     if (steps.some((step) => step.do === 'start-task')) await this.#readOffsets()
-    await all(steps.filter((step) => !isStop(step)).map((step) => this.#carryOut(step)))
+    await settleAll(steps.filter((step) => !isStop(step)).map((step) => this.#executeStep(step)))
   }
 
   /** Fenced tasks read their offsets after fencing, so that other tasks do not wait for open transactions. */
   async #readOffsets(): Promise<void> {
-    if (!this.#parts.fence) await this.#parts.offsets.refresh()
+    if (!this.#options.fence) await this.#options.offsets.refresh()
   }
 
   async stopAll(): Promise<void> {
@@ -131,7 +132,7 @@ export class WorkRunner implements StartedWork {
 
   async startConnector(connector: ConnectorState): Promise<void> {
     const { name, config, target } = connector
-    this.connectors.set(name, { config, target, failed: false, work: new AbortController() })
+    this.connectors.set(name, { config, target, failed: false, generation: new AbortController() })
     this.starts.connectorAttempts += 1
     await this.#applyTarget(connector)
     if (this.connectors.get(name)?.failed) this.starts.connectorFailures += 1
@@ -140,15 +141,15 @@ export class WorkRunner implements StartedWork {
   async stopConnector(name: string, next: RunState = 'UNASSIGNED'): Promise<void> {
     const started = this.connectors.get(name)
     if (!started) return
-    started.work.abort()
+    started.generation.abort()
     this.connectors.delete(name)
-    this.#parts.resolver.release({ connector: name })
+    this.#options.resolver.release({ connector: name })
     await this.#putConnectorSafe(name, next, null, null)
   }
 
   /** Starts a task with the offsets that were last read and the current values of its placeholders. */
   async startTask(id: TaskId, config: RawConfig, target: StoredTargetState): Promise<void> {
-    const kind = findAnyConnector(this.#parts.plugins.catalog, config)?.kind
+    const kind = findAnyConnector(this.#options.plugins.catalog, config)?.kind
     const task: StartedTask = {
       id,
       config,
@@ -161,12 +162,15 @@ export class WorkRunner implements StartedWork {
     this.tasks.set(taskKey(id), task)
     this.starts.taskAttempts += 1
     if (kind === undefined) {
-      this.#said(id, { type: 'failed', trace: missingConnector(this.#parts.plugins.catalog, config).message })
+      this.#handleMessage(id, {
+        type: 'failed',
+        trace: missingConnector(this.#options.plugins.catalog, config).message,
+      })
       return
     }
-    if (kind === 'source' && this.#parts.fence) this.#inBackground(this.#startFenced(task))
+    if (kind === 'source' && this.#options.fence) this.#runInBackground(this.#startFenced(task))
     // A config provider may take long, and other tasks must not wait for it.
-    else if (this.#parts.resolver.hasPlaceholders(config)) this.#inBackground(this.#start(task, kind))
+    else if (this.#options.resolver.hasPlaceholders(config)) this.#runInBackground(this.#start(task, kind))
     else await this.#start(task, kind)
   }
 
@@ -175,12 +179,12 @@ export class WorkRunner implements StartedWork {
    * wanted. While another producer's open transaction blocks it, the task is FAILED.
    */
   async #startFenced(task: StartedTask): Promise<void> {
-    const { fence, clock, logger, offsets } = this.#parts
+    const { fence, clock, logger, offsets } = this.#options
     const onRetry = (error: unknown, _: number, waitMs: number) => {
-      logger.warn({ err: error, ...task.id, waitMs }, 'older tasks could not be fenced: retrying')
-      const isHeldBack = error instanceof BrokerError && error.code === 'transaction_open'
-      if (isHeldBack && !task.failed && this.#isWanted(task))
-        this.#said(task.id, { type: 'failed', trace: traceOf(error) })
+      logger.warn({ err: error, ...task.id, waitMs }, 'producers of older tasks could not be fenced; retrying')
+      const isTransactionOpen = error instanceof BrokerError && error.code === 'transaction_open'
+      if (isTransactionOpen && !task.failed && this.#isWanted(task))
+        this.#handleMessage(task.id, { type: 'failed', trace: traceOf(error) })
     }
     const attempt = async () => {
       if (!this.#isWanted(task)) return
@@ -193,25 +197,25 @@ export class WorkRunner implements StartedWork {
   }
 
   async #start(task: StartedTask, kind: 'source' | 'sink'): Promise<void> {
-    const { resolver, defaults, offsets, host, fence } = this.#parts
+    const { resolver, defaults, offsets, host, fence } = this.#options
     const { id, config } = task
     try {
       const resolved = await resolver.resolve(config, id)
-      const reached = kind === 'source' ? await offsets.of(id.connector, resolved.config) : []
+      const sourceOffsets = kind === 'source' ? await offsets.of(id.connector, resolved.config) : []
       if (!this.#isWanted(task)) return
       const spec = {
         ...id,
         kind,
         config: resolved.config,
-        secrets: [...resolved.placeholderValues.values(), ...this.#parts.literals.secretsIn(resolved.config)],
+        secrets: [...resolved.placeholderValues.values(), ...this.#options.literals.secretsIn(resolved.config)],
         worker: defaults,
         paused: task.target === 'PAUSED',
-        offsets: reached,
-        ...(kind === 'source' && fence ? { transactionalId: transactionalIdOf(defaults.workerGroup, id) } : {}),
+        offsets: sourceOffsets,
+        ...(kind === 'source' && fence && { transactionalId: transactionalIdOf(defaults.workerGroup, id) }),
       }
-      task.running = host.start(spec, (message) => this.#said(id, message))
+      task.running = host.start(spec, (message) => this.#handleMessage(id, message))
     } catch (error) {
-      if (this.#isWanted(task)) this.#said(id, { type: 'failed', trace: traceOf(error) })
+      if (this.#isWanted(task)) this.#handleMessage(id, { type: 'failed', trace: traceOf(error) })
     }
   }
 
@@ -223,19 +227,19 @@ export class WorkRunner implements StartedWork {
   async restartInterrupted(): Promise<void> {
     await this.#readOffsets()
     const interrupted = [...this.tasks.values()].filter(({ isInterrupted }) => isInterrupted)
-    await all(interrupted.map(({ id, config, target }) => this.startTask(id, config, target)))
+    await settleAll(interrupted.map(({ id, config, target }) => this.startTask(id, config, target)))
   }
 
   async stopTask(id: TaskId, next: RunState = 'UNASSIGNED'): Promise<void> {
     const task = this.tasks.get(taskKey(id))
     if (!task) return
     this.tasks.delete(taskKey(id))
-    if (task.running) await this.#stopInTime(id, task.running)
-    this.#parts.resolver.release(id)
+    if (task.running) await this.#stopWithTimeout(id, task.running)
+    this.#options.resolver.release(id)
     await this.#putTaskSafe(id, next, null, null)
   }
 
-  async #carryOut(step: WorkStep): Promise<void> {
+  async #executeStep(step: WorkStep): Promise<void> {
     switch (step.do) {
       case 'stop-connector':
         return this.stopConnector(step.connector)
@@ -258,8 +262,8 @@ export class WorkRunner implements StartedWork {
     started.target = connector.target
     // A failed connector stays failed until it is restarted, unless it is stopped.
     if (started.failed && connector.target !== 'STOPPED') return
-    started.work.abort()
-    started.work = new AbortController()
+    started.generation.abort()
+    started.generation = new AbortController()
     await this.#applyTarget(connector)
   }
 
@@ -275,43 +279,43 @@ export class WorkRunner implements StartedWork {
 
   async #applyTarget(connector: ConnectorState): Promise<void> {
     const { name, config, target } = connector
-    const plugin = findConnector(this.#parts.plugins.catalog, config)
+    const plugin = findConnector(this.#options.plugins.catalog, config)
     try {
-      if (plugin === undefined) throw missingConnector(this.#parts.plugins.catalog, config)
+      if (plugin === undefined) throw missingConnector(this.#options.plugins.catalog, config)
       await this.#putConnector(name, RUN_STATES[target], plugin.version)
     } catch (error) {
       await this.#connectorFailed(name, plugin, error)
       return
     }
-    if (target === 'STARTED') this.#inBackground(this.#makeTasks(name, plugin))
+    if (target === 'STARTED') this.#runInBackground(this.#generateTasks(name, plugin))
   }
 
   async #connectorFailed(name: string, plugin: ConnectorPlugin | undefined, error: unknown): Promise<void> {
-    this.#parts.logger.error({ err: error, connector: name }, 'the connector failed')
+    this.#options.logger.error({ err: error, connector: name }, 'the connector failed')
     const started = this.connectors.get(name)
     if (started) started.failed = true
     await this.#putConnectorSafe(name, 'FAILED', traceOf(error), plugin?.version ?? null)
   }
 
-  async #makeTasks(name: string, plugin: ConnectorPlugin): Promise<void> {
-    const signal = this.connectors.get(name)?.work.signal
+  async #generateTasks(name: string, plugin: ConnectorPlugin): Promise<void> {
+    const signal = this.connectors.get(name)?.generation.signal
     if (!signal) return
     try {
-      await this.#taskMaking.run(name, plugin, signal)
+      await this.#taskConfigs.run(name, plugin, signal)
     } catch (error) {
       if (!signal.aborted) await this.#connectorFailed(name, plugin, error)
     }
   }
 
-  #said(id: TaskId, message: TaskMessage): void {
-    const { statuses, plugins } = this.#parts
+  #handleMessage(id: TaskId, message: TaskMessage): void {
+    const { statuses, plugins } = this.#options
     const task = this.tasks.get(taskKey(id))
     const version = (task && findConnector(plugins.catalog, task.config)?.version) ?? null
     switch (message.type) {
       case 'running':
       case 'paused':
         if (task) task.hasStarted = true
-        this.#inBackground(
+        this.#runInBackground(
           statuses.put(
             { kind: 'task', ...id },
             this.#status(message.type === 'running' ? 'RUNNING' : 'PAUSED', null, version),
@@ -321,29 +325,29 @@ export class WorkRunner implements StartedWork {
       case 'failed':
         if (task && !task.hasStarted) this.starts.taskFailures += 1
         if (task) task.failed = true
-        this.#inBackground(this.#putTaskSafe(id, 'FAILED', message.trace, version))
+        this.#runInBackground(this.#putTaskSafe(id, 'FAILED', message.trace, version))
         break
       case 'interrupted':
-        this.#interrupted(id, message.reason)
+        this.#markInterrupted(id, message.reason)
         break
       case 'topic':
-        this.#inBackground(
-          statuses.putTopic({ name: message.topic, ...id, discoverTimestamp: this.#parts.clock.nowMs() }),
+        this.#runInBackground(
+          statuses.putTopic({ name: message.topic, ...id, discoverTimestamp: this.#options.clock.nowMs() }),
         )
     }
   }
 
-  #interrupted(id: TaskId, reason: string): void {
+  #markInterrupted(id: TaskId, reason: string): void {
     const task = this.tasks.get(taskKey(id))
     if (!task) return
-    this.#parts.logger.warn({ ...id, reason }, 'the task was interrupted: restarting it')
+    this.#options.logger.warn({ ...id, reason }, 'the task was interrupted and is restarted')
     task.running = undefined
     task.isInterrupted = true
-    this.#parts.onInterrupted()
+    this.#options.onInterrupted()
   }
 
-  async #stopInTime(id: TaskId, running: RunningTask): Promise<void> {
-    const { stopTimeoutMs, logger } = this.#parts
+  async #stopWithTimeout(id: TaskId, running: RunningTask): Promise<void> {
+    const { stopTimeoutMs, logger } = this.#options
     await withTimeout(running.stop(), stopTimeoutMs, () => {
       logger.error({ ...id, stopTimeoutMs }, 'the task did not stop in time and is cancelled')
       running.cancel()
@@ -351,24 +355,30 @@ export class WorkRunner implements StartedWork {
   }
 
   async #putConnector(name: string, state: RunState, version: string | null): Promise<void> {
-    await this.#parts.statuses.put({ kind: 'connector', connector: name }, this.#status(state, null, version))
+    await this.#options.statuses.put({ kind: 'connector', connector: name }, this.#status(state, null, version))
   }
 
   async #putConnectorSafe(name: string, state: RunState, trace: string | null, version: string | null): Promise<void> {
-    await this.#parts.statuses.putSafe({ kind: 'connector', connector: name }, this.#status(state, trace, version))
+    await this.#options.statuses.putSafe({ kind: 'connector', connector: name }, this.#status(state, trace, version))
   }
 
   async #putTaskSafe(id: TaskId, state: RunState, trace: string | null, version: string | null): Promise<void> {
-    await this.#parts.statuses.putSafe({ kind: 'task', ...id }, this.#status(state, trace, version))
+    await this.#options.statuses.putSafe({ kind: 'task', ...id }, this.#status(state, trace, version))
   }
 
   #status(state: RunState, trace: string | null, version: string | null) {
-    const told = trace === null ? null : this.#parts.resolver.mask(trace)
-    return { state, trace: told, worker_id: this.#parts.workerId(), generation: this.#parts.generation(), version }
+    const maskedTrace = trace === null ? null : this.#options.resolver.mask(trace)
+    return {
+      state,
+      trace: maskedTrace,
+      worker_id: this.#options.workerId(),
+      generation: this.#options.generation(),
+      version,
+    }
   }
 
-  #inBackground(writing: Promise<void>): void {
-    writing.catch((error: unknown) => this.#parts.logger.error({ err: error }, 'a status could not be written'))
+  #runInBackground(writing: Promise<void>): void {
+    writing.catch((error: unknown) => this.#options.logger.error({ err: error }, 'a status could not be written'))
   }
 }
 
@@ -384,7 +394,7 @@ const RUN_STATES: Readonly<Record<StoredTargetState, RunState>> = {
   STOPPED: 'STOPPED',
 }
 
-async function all(jobs: readonly (Promise<void> | void)[]): Promise<void> {
+async function settleAll(jobs: readonly (Promise<void> | void)[]): Promise<void> {
   const failed = (await Promise.allSettled(jobs)).find(({ status }) => status === 'rejected')
   if (failed?.status === 'rejected') throw failed.reason
 }

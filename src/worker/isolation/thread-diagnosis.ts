@@ -1,7 +1,7 @@
 import { Session } from 'node:inspector'
 import { CURRENT_TASK_SYMBOL } from './current-task.ts'
 
-const ANSWER_MS_MAX = 2_000
+const TIMEOUT_MS = 2_000
 
 /** What a thread was executing when it was interrupted. */
 export type ThreadDiagnosis = {
@@ -25,39 +25,39 @@ type Message = { readonly id?: number; readonly method?: string; readonly params
  */
 export async function diagnoseThread(threadName: string): Promise<ThreadDiagnosis | undefined> {
   const session = new Session()
-  const answered = Promise.withResolvers<ThreadDiagnosis | undefined>()
-  const late = setTimeout(() => answered.resolve(undefined), ANSWER_MS_MAX)
+  const diagnosed = Promise.withResolvers<ThreadDiagnosis | undefined>()
+  const timer = setTimeout(() => diagnosed.resolve(undefined), TIMEOUT_MS)
   session.connect()
   try {
     session.on('NodeWorker.attachedToWorker', ({ params }) => {
       if (!params.workerInfo.title.endsWith(threadName)) return
-      const ask = (id: number, method: string, what: object = {}) =>
+      const send = (id: number, method: string, what: object = {}) =>
         session.post('NodeWorker.sendMessageToWorker', {
           sessionId: params.sessionId,
           message: JSON.stringify({ id, method, params: what }),
         })
-      const hear = hearing(ask, answered.resolve)
+      const onMessage = debuggerListener(send, diagnosed.resolve)
       session.on('NodeWorker.receivedMessageFromWorker', ({ params: received }) => {
-        if (received.sessionId === params.sessionId) hear(JSON.parse(received.message))
+        if (received.sessionId === params.sessionId) onMessage(JSON.parse(received.message))
       })
-      ask(1, 'Debugger.enable')
-      ask(2, 'Debugger.pause')
+      send(1, 'Debugger.enable')
+      send(2, 'Debugger.pause')
     })
     session.post('NodeWorker.enable', { waitForDebuggerOnStart: false })
-    return await answered.promise
+    return await diagnosed.promise
   } finally {
-    clearTimeout(late)
+    clearTimeout(timer)
     session.disconnect()
   }
 }
 
-const WHO = 3
-const WHO_IS_AT_WORK = `globalThis[Symbol.for('${CURRENT_TASK_SYMBOL}')]?.getStore()`
+const EVALUATE_ID = 3
+const CURRENT_TASK_EXPRESSION = `globalThis[Symbol.for('${CURRENT_TASK_SYMBOL}')]?.getStore()`
 
 /** Handles the debugger's messages: takes the stack first, then evaluates the current task in the top frame. */
-function hearing(
-  ask: (id: number, method: string, what?: object) => void,
-  answer: (testimony: ThreadDiagnosis) => void,
+function debuggerListener(
+  send: (id: number, method: string, what?: object) => void,
+  onDiagnosis: (diagnosis: ThreadDiagnosis) => void,
 ): (message: Message) => void {
   let stack = ''
   const scripts = new Map<string, string>()
@@ -69,10 +69,10 @@ function hearing(
       const { callFrames } = params as { callFrames: readonly Frame[] }
       stack = callFrames.map((frame) => toLine(frame, scripts)).join('\n')
       const { callFrameId } = callFrames[0] ?? {}
-      ask(WHO, 'Debugger.evaluateOnCallFrame', { callFrameId, expression: WHO_IS_AT_WORK })
-    } else if (id === WHO) {
+      send(EVALUATE_ID, 'Debugger.evaluateOnCallFrame', { callFrameId, expression: CURRENT_TASK_EXPRESSION })
+    } else if (id === EVALUATE_ID) {
       const value = (result as { result?: { value?: unknown } } | undefined)?.result?.value
-      answer({ task: typeof value === 'string' ? value : undefined, stack })
+      onDiagnosis({ task: typeof value === 'string' ? value : undefined, stack })
     }
   }
 }

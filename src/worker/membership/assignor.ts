@@ -47,17 +47,17 @@ export function toWorkerMembers(members: readonly JoinedMember[]): readonly Work
  * and unassigned work goes to the worker with the least. Revoked work is assigned only in the next rebalance, after it
  * has stopped. Work of departed workers is delayed until their return or `delayMsMax`; no surplus is revoked meanwhile.
  */
-export function assignWork(round: RebalanceInput, before: AssignorState | undefined): RebalanceResult {
-  const memory = before?.generation === round.generation - 1 ? before : undefined
-  const strength = memory?.workerCount ?? 0
-  const dueMs = memory?.reassignAtMs ?? round.nowMs + round.delayMsMax
-  const mayWait = round.workers.length < strength && round.nowMs < dueMs
-  const connectors = shareOut(CONNECTORS, round, memory, mayWait)
-  const tasks = shareOut(TASKS, round, memory, mayWait)
-  const waits = connectors.waiting.length > 0 || tasks.waiting.length > 0
+export function assignWork(input: RebalanceInput, previous: AssignorState | undefined): RebalanceResult {
+  const state = previous?.generation === input.generation - 1 ? previous : undefined
+  const fullWorkerCount = state?.workerCount ?? 0
+  const reassignAtMs = state?.reassignAtMs ?? input.nowMs + input.delayMsMax
+  const mayDelay = input.workers.length < fullWorkerCount && input.nowMs < reassignAtMs
+  const connectors = balance(CONNECTORS, input, state, mayDelay)
+  const tasks = balance(TASKS, input, state, mayDelay)
+  const isDelayed = connectors.delayed.length > 0 || tasks.delayed.length > 0
   return {
     changes: new Map(
-      round.workers.map(({ memberId }) => [
+      input.workers.map(({ memberId }) => [
         memberId,
         {
           assigned: workOf(connectors.assigned, tasks.assigned, memberId),
@@ -65,12 +65,12 @@ export function assignWork(round: RebalanceInput, before: AssignorState | undefi
         },
       ]),
     ),
-    delayMs: waits ? dueMs - round.nowMs : 0,
+    delayMs: isDelayed ? reassignAtMs - input.nowMs : 0,
     state: {
-      generation: round.generation,
-      assigned: { connectors: connectors.shared, tasks: tasks.shared },
-      workerCount: waits ? strength : round.workers.length,
-      reassignAtMs: waits ? dueMs : undefined,
+      generation: input.generation,
+      assigned: { connectors: connectors.result, tasks: tasks.result },
+      workerCount: isDelayed ? fullWorkerCount : input.workers.length,
+      reassignAtMs: isDelayed ? reassignAtMs : undefined,
     },
   }
 }
@@ -80,62 +80,66 @@ type Kind<Item> = { readonly of: (work: ConnectorsAndTasks) => readonly Item[]; 
 const CONNECTORS: Kind<string> = { of: ({ connectors }) => connectors, keyOf: (name) => name }
 const TASKS: Kind<TaskId> = { of: ({ tasks }) => tasks, keyOf: taskKey }
 
-type Shares<Item> = {
+type BalanceResult<Item> = {
   readonly assigned: ReadonlyMap<string, readonly Item[]>
   readonly revoked: ReadonlyMap<string, readonly Item[]>
-  readonly waiting: readonly Item[]
-  readonly shared: readonly Item[]
+  readonly delayed: readonly Item[]
+  readonly result: readonly Item[]
 }
 
-function shareOut<Item>(
+function balance<Item>(
   kind: Kind<Item>,
-  round: RebalanceInput,
-  memory: AssignorState | undefined,
-  mayWait: boolean,
-): Shares<Item> {
+  input: RebalanceInput,
+  state: AssignorState | undefined,
+  mayDelay: boolean,
+): BalanceResult<Item> {
   const { keyOf } = kind
-  const configured = kind.of(round.configured)
-  const holders = round.workers
+  const configured = kind.of(input.configured)
+  const workers = input.workers
     .map(({ memberId, metadata }) => ({ memberId, items: kind.of(metadata.assignment?.assigned ?? NO_WORK) }))
     .sort((a, b) => (a.memberId < b.memberId ? -1 : 1))
-  const wanted = new Set(configured.map(keyOf))
-  const holdings = new Map<string, number>()
-  for (const key of holders.flatMap(({ items }) => items.map(keyOf))) holdings.set(key, (holdings.get(key) ?? 0) + 1)
+  const configuredKeys = new Set(configured.map(keyOf))
+  const claims = new Map<string, number>()
+  for (const key of workers.flatMap(({ items }) => items.map(keyOf))) claims.set(key, (claims.get(key) ?? 0) + 1)
 
-  const sharedBefore = new Set(memory ? kind.of(memory.assigned).map(keyOf) : [])
-  const unheld = configured.filter((item) => !holdings.has(keyOf(item)))
-  const waiting = mayWait ? unheld.filter((item) => sharedBefore.has(keyOf(item))) : []
-  const given = mayWait ? unheld.filter((item) => !sharedBefore.has(keyOf(item))) : unheld
+  const assignedBefore = new Set(state ? kind.of(state.assigned).map(keyOf) : [])
+  const unclaimed = configured.filter((item) => !claims.has(keyOf(item)))
+  const delayed = mayDelay ? unclaimed.filter((item) => assignedBefore.has(keyOf(item))) : []
+  const unassigned = mayDelay ? unclaimed.filter((item) => !assignedBefore.has(keyOf(item))) : unclaimed
 
   // An item that two workers claim is revoked from both; the next rebalance assigns it to one of them.
-  const isKept = (item: Item) => wanted.has(keyOf(item)) && holdings.get(keyOf(item)) === 1
-  const kept = holders.map(({ memberId, items }) => ({ memberId, items: items.filter(isKept) }))
-  const even = waiting.length > 0 ? kept : withoutSurplus(kept, configured.length)
-  const assigned = giveOut(given, even)
+  const isKept = (item: Item) => configuredKeys.has(keyOf(item)) && claims.get(keyOf(item)) === 1
+  const kept = workers.map(({ memberId, items }) => ({ memberId, items: items.filter(isKept) }))
+  const balanced = delayed.length > 0 ? kept : withoutSurplus(kept, configured.length)
+  const assigned = assignToLeastLoaded(unassigned, balanced)
   return {
     assigned,
-    revoked: toRevoked(holders, even),
-    waiting,
-    shared: [...even.flatMap(({ items }) => items), ...given, ...waiting],
+    revoked: toRevoked(workers, balanced),
+    delayed,
+    result: [...balanced.flatMap(({ items }) => items), ...unassigned, ...delayed],
   }
 }
 
-type Holder<Item> = { readonly memberId: string; readonly items: readonly Item[] }
+type WorkerItems<Item> = { readonly memberId: string; readonly items: readonly Item[] }
 
 /** Limits each worker to its fair share. As many workers as the remainder of the division keep one more item. */
-function withoutSurplus<Item>(holders: readonly Holder<Item>[], total: number): readonly Holder<Item>[] {
-  const fair = Math.floor(total / Math.max(1, holders.length))
-  let extras = total - fair * holders.length
-  return holders.map(({ memberId, items }) => {
-    const isLarger = items.length > fair && extras > 0
+function withoutSurplus<Item>(workers: readonly WorkerItems<Item>[], total: number): readonly WorkerItems<Item>[] {
+  const fairShare = Math.floor(total / Math.max(1, workers.length))
+  let extras = total - fairShare * workers.length
+  return workers.map(({ memberId, items }) => {
+    const isLarger = items.length > fairShare && extras > 0
     if (isLarger) extras -= 1
-    return { memberId, items: items.slice(0, isLarger ? fair + 1 : fair) }
+    return { memberId, items: items.slice(0, isLarger ? fairShare + 1 : fairShare) }
   })
 }
 
-function giveOut<Item>(given: readonly Item[], holders: readonly Holder<Item>[]): Map<string, readonly Item[]> {
-  const loads = holders.map(({ memberId, items }) => ({ memberId, load: items.length, assigned: [] as Item[] }))
-  for (const item of given) {
+/** Assigns each item to the worker with the fewest items. */
+function assignToLeastLoaded<Item>(
+  unassigned: readonly Item[],
+  workers: readonly WorkerItems<Item>[],
+): Map<string, readonly Item[]> {
+  const loads = workers.map(({ memberId, items }) => ({ memberId, load: items.length, assigned: [] as Item[] }))
+  for (const item of unassigned) {
     const least = loads.reduce((best, next) => (next.load < best.load ? next : best))
     least.load += 1
     least.assigned.push(item)
@@ -144,13 +148,13 @@ function giveOut<Item>(given: readonly Item[], holders: readonly Holder<Item>[])
 }
 
 function toRevoked<Item>(
-  holders: readonly Holder<Item>[],
-  left: readonly Holder<Item>[],
+  workers: readonly WorkerItems<Item>[],
+  balanced: readonly WorkerItems<Item>[],
 ): ReadonlyMap<string, readonly Item[]> {
   return new Map(
-    holders.map(({ memberId, items }, at) => {
-      const stays = new Set(left[at]?.items)
-      return [memberId, items.filter((item) => !stays.has(item))]
+    workers.map(({ memberId, items }, at) => {
+      const remaining = new Set(balanced[at]?.items)
+      return [memberId, items.filter((item) => !remaining.has(item))]
     }),
   )
 }

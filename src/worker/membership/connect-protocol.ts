@@ -37,10 +37,10 @@ export const NO_WORK: ConnectorsAndTasks = { connectors: [], tasks: [] }
 
 export function encodeWorkerMetadata(
   protocol: ProtocolName,
-  { url, configOffset, assignment: holds }: WorkerMetadata,
+  { url, configOffset, assignment }: WorkerMetadata,
 ): Buffer {
   const to = new Writer().int16(PROTOCOL_VERSION[protocol]).string(url).int64(configOffset)
-  return to.bytes(holds && encodeWorkerAssignment(protocol, holds)).done()
+  return to.bytes(assignment && encodeWorkerAssignment(protocol, assignment)).done()
 }
 
 /** Throws when the bytes are truncated or the version is negative. */
@@ -181,7 +181,7 @@ class Parser {
 
   version(): number {
     const version = this.int16()
-    if (version < 0) throw new Error(`a message of worker protocol version ${version}`)
+    if (version < 0) throw new Error(`unsupported version ${version} of a group protocol message`)
     return version
   }
 
@@ -208,7 +208,7 @@ class Parser {
 
   #slice(length: number): Buffer {
     const start = this.#advance(length)
-    if (this.#at > this.#bytes.length) throw new Error('a message of the worker protocol is cut off')
+    if (this.#at > this.#bytes.length) throw new Error('a group protocol message is truncated')
     return this.#bytes.subarray(start, this.#at)
   }
 

@@ -48,7 +48,7 @@ export class PeerClient {
     url.searchParams.set('forward', String(!isLastHop))
     const { authorization } = request.headers
     try {
-      return await this.#ask(url, request.method, {
+      return await this.#request(url, request.method, {
         headers: { ...COMMON, ...(authorization === undefined ? {} : { authorization }) },
         ...(request.body === undefined ? {} : { body: JSON.stringify(request.body) }),
       })
@@ -73,14 +73,14 @@ export class PeerClient {
     const key = session()
     const body = content === undefined ? '' : JSON.stringify(content)
     const signature = key ? signatureHeaders(key, signatureAlgorithm, Buffer.from(body)) : {}
-    const asked = { headers: { ...COMMON, ...signature }, ...(content === undefined ? {} : { body }) }
-    const answer = await this.#ask(url, method, asked).catch((error: unknown) => {
+    const requestOptions = { headers: { ...COMMON, ...signature }, ...(content === undefined ? {} : { body }) }
+    const answer = await this.#request(url, method, requestOptions).catch((error: unknown) => {
       throw failed(`${method} ${url}: ${messageOf(error)}`, error)
     })
     if (answer.status >= 300) throw failed(`${method} ${url}: HTTP ${answer.status} ${answer.text}`)
   }
 
-  async #ask(
+  async #request(
     url: URL,
     method: string,
     init: { headers: Record<string, string>; body?: string },

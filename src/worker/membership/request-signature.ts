@@ -42,9 +42,12 @@ export function verifySignature(
     throw new WorkerError('unsigned', 'Internal request missing required signature')
   }
   if (!algorithms.includes(algorithm) || ALGORITHMS[algorithm] === undefined) {
-    throw new WorkerError('unsigned', `the signature algorithm '${algorithm}' is not accepted here`)
+    throw new WorkerError(
+      'unsigned',
+      `the signature algorithm '${algorithm}' is not in inter.worker.verification.algorithms`,
+    )
   }
-  if (!key) throw new WorkerError('session_key_unknown', 'this worker has not read the session key of its group yet')
+  if (!key) throw new WorkerError('session_key_unknown', 'this worker has not yet read the session key of its group')
   const expected = digest(key, algorithm, body)
   const given = Buffer.from(signature, 'base64')
   if (given.length === expected.length && timingSafeEqual(given, expected)) return

@@ -50,7 +50,7 @@ export type RebalanceMetrics = {
   readonly msTotal: number
   readonly msMax: number
   readonly sinceLastMs: number
-  readonly isUnderWay: boolean
+  readonly isInProgress: boolean
 }
 
 /**
@@ -59,36 +59,36 @@ export type RebalanceMetrics = {
  * wait is the larger of a minimum and a multiple of the time the assignment took, multiplied by the number of
  * connectors and tasks that were moved. So many changes cause few rebalances, and a single change is hardly delayed.
  */
-const REST_PER_ROUND = 3
-const REST_MS_MIN = 20
-const REST_MS_MAX = 1_000
+const DELAY_PER_ASSIGNMENT = 3
+const DELAY_MS_MIN = 20
+const DELAY_MS_MAX = 1_000
 
 /** This worker's membership of its group: who is the leader, and which work is assigned to this worker. */
 export class WorkerGroup {
   readonly #options: WorkerGroupOptions
   #member: GroupMembership | undefined
   #generation: Generation | undefined
-  readonly #rounds: { count: number; msTotal: number; msMax: number; lastMs: number }
+  readonly #rebalances: { count: number; msTotal: number; msMax: number; lastMs: number }
   /** When the current rebalance began, in ms of the monotonic clock. Undefined when none is in progress. */
   #joiningMs: number | undefined
   /** The last assignment, with all current work of this worker as `assigned`. */
-  #holds: WorkerAssignment | undefined
-  #held: ReadonlySet<string> = new Set()
+  #assignment: WorkerAssignment | undefined
+  #ownedKeys: ReadonlySet<string> = new Set()
   /** On the leader: the result of the last rebalance. */
-  #memory: AssignorState | undefined
-  #sharedOut: ConnectorsAndTasks = NO_WORK
+  #assignorState: AssignorState | undefined
+  #assignedWork: ConnectorsAndTasks = NO_WORK
   #owners: ReadonlyMap<string, string> = new Map()
   /** Aborts the wait for the reassignment of delayed work. */
-  #waiting = new AbortController()
+  #rejoinDelay = new AbortController()
   /** On the leader: when it began the assignment, and how many connectors and tasks that moves. */
-  #sharing: { readonly sinceMs: number; readonly moved: number } | undefined
-  #restUntilMs = 0
-  #isGathering = false
+  #assigning: { readonly sinceMs: number; readonly moved: number } | undefined
+  #nextCheckMs = 0
+  #isCheckScheduled = false
   readonly #leaving = new AbortController()
 
   private constructor(options: WorkerGroupOptions) {
     this.#options = options
-    this.#rounds = { count: 0, msTotal: 0, msMax: 0, lastMs: options.clock.monotonicMs() }
+    this.#rebalances = { count: 0, msTotal: 0, msMax: 0, lastMs: options.clock.monotonicMs() }
   }
 
   /** Resolves after the first rebalance. */
@@ -110,11 +110,11 @@ export class WorkerGroup {
       protocol: {
         protocols: () => {
           this.#joiningMs ??= this.#options.clock.monotonicMs()
-          return protocols.map((name) => ({ name: OURS + name, metadata: this.#metadata(name) }))
+          return protocols.map((name) => ({ name: PROTOCOL_PREFIX + name, metadata: this.#metadata(name) }))
         },
         assign: (protocol, members, self) => this.#assign(protocol, members, self),
-        onJoined: (generation) => this.#joined(generation),
-        onLost: () => this.#lost(),
+        onJoined: (generation) => this.#handleAssignment(generation),
+        onLost: () => this.#handleLoss(),
       },
     })
     return member.catch((error: unknown) => {
@@ -123,14 +123,14 @@ export class WorkerGroup {
   }
 
   get work(): ConnectorsAndTasks {
-    return this.#holds?.assigned ?? NO_WORK
+    return this.#assignment?.assigned ?? NO_WORK
   }
 
   /** The rebalances that this worker took part in, and whether one is in progress. */
   get rebalances(): RebalanceMetrics {
     const nowMs = this.#options.clock.monotonicMs()
-    const { count, msTotal, msMax, lastMs } = this.#rounds
-    return { count, msTotal, msMax, sinceLastMs: nowMs - lastMs, isUnderWay: this.#joiningMs !== undefined }
+    const { count, msTotal, msMax, lastMs } = this.#rebalances
+    return { count, msTotal, msMax, sinceLastMs: nowMs - lastMs, isInProgress: this.#joiningMs !== undefined }
   }
 
   get generation(): number {
@@ -140,26 +140,26 @@ export class WorkerGroup {
   /** False as soon as another worker may have become the leader. */
   get isLeader(): boolean {
     const validUntilMs = this.#member?.validUntilMs() ?? Number.POSITIVE_INFINITY
-    return this.#ledLast && this.#options.clock.monotonicMs() < validUntilMs
+    return this.#ledLastRebalance && this.#options.clock.monotonicMs() < validUntilMs
   }
 
-  get #ledLast(): boolean {
+  get #ledLastRebalance(): boolean {
     return this.#generation !== undefined && this.#generation.leaderId === this.#generation.memberId
   }
 
   /** Whether internal requests of this group must be signed. */
   get isSigned(): boolean {
-    return this.#generation?.protocol === `${OURS}sessioned`
+    return this.#generation?.protocol === `${PROTOCOL_PREFIX}sessioned`
   }
 
   /** Undefined while the leader is unknown. */
   get leaderUrl(): string | undefined {
-    return this.#holds?.leaderUrl
+    return this.#assignment?.leaderUrl
   }
 
   /** Whether this connector or task is assigned to this worker. */
   has(owned: string | TaskId): boolean {
-    return this.#held.has(ownedKey(owned))
+    return this.#ownedKeys.has(ownedKey(owned))
   }
 
   /**
@@ -174,18 +174,18 @@ export class WorkerGroup {
    * assigned. It requests one even if its leadership has expired, because no successor may exist that would.
    */
   rebalanceIfWorkChanged(): void {
-    if (this.#isGathering || !this.#ledLast) return
-    const restMs = this.#restUntilMs - this.#options.clock.monotonicMs()
-    // Checked after the wait, because the comparison also costs time in proportion to all work.
-    if (restMs > 0) this.#gather(restMs)
-    else if (!sameWork(this.#options.configuredWork(), this.#sharedOut)) this.#rejoin('the configured work changed')
+    if (this.#isCheckScheduled || !this.#ledLastRebalance) return
+    const waitMs = this.#nextCheckMs - this.#options.clock.monotonicMs()
+    // Compared after the wait, because the cost of the comparison grows with all work.
+    if (waitMs > 0) this.#checkLater(waitMs)
+    else if (!sameWork(this.#options.configuredWork(), this.#assignedWork)) this.#rejoin('the configured work changed')
   }
 
-  #gather(ms: number): void {
-    this.#isGathering = true
+  #checkLater(ms: number): void {
+    this.#isCheckScheduled = true
     this.#options.clock.sleep(ms, this.#leaving.signal).then(
       () => {
-        this.#isGathering = false
+        this.#isCheckScheduled = false
         this.rebalanceIfWorkChanged()
       },
       () => undefined,
@@ -202,7 +202,7 @@ export class WorkerGroup {
   }
 
   async leave(): Promise<void> {
-    this.#waiting.abort()
+    this.#rejoinDelay.abort()
     this.#leaving.abort()
     await this.#member?.close()
   }
@@ -213,7 +213,7 @@ export class WorkerGroup {
     return encodeWorkerMetadata(protocol, {
       url,
       configOffset: configOffset(),
-      assignment: isIdle ? null : (this.#holds ?? null),
+      assignment: isIdle ? null : (this.#assignment ?? null),
     })
   }
 
@@ -225,56 +225,64 @@ export class WorkerGroup {
     const sinceMs = this.#options.clock.monotonicMs()
     const name = protocolOf(protocol)
     const workers = toWorkerMembers(members)
-    const newest = Math.max(...workers.map(({ metadata }) => metadata.configOffset))
+    const newestOffset = Math.max(...workers.map(({ metadata }) => metadata.configOffset))
     const { url, configOffset } = this.#options
-    if (configOffset() < newest) await this.#catchUp()
-    const isBehind = configOffset() < newest
-    const { shares, delayMs } = isBehind ? NOTHING_SHARED : this.#balance(workers, generation)
-    this.#sharing = { sinceMs, moved: sumOf(shares.values()) }
-    const round = {
-      error: isBehind ? ASSIGNMENT_ERROR.configMismatch : ASSIGNMENT_ERROR.none,
+    if (configOffset() < newestOffset) await this.#catchUp()
+    const lagsBehind = configOffset() < newestOffset
+    const { changes, delayMs } = lagsBehind ? NO_CHANGES : this.#balance(workers, generation)
+    this.#assigning = { sinceMs, moved: sumOf(changes.values()) }
+    const shared = {
+      error: lagsBehind ? ASSIGNMENT_ERROR.configMismatch : ASSIGNMENT_ERROR.none,
       leaderId,
       leaderUrl: url,
-      configOffset: isBehind ? newest : configOffset(),
+      configOffset: lagsBehind ? newestOffset : configOffset(),
       delayMs,
     }
     return new Map(
       workers.map(({ memberId }) => [
         memberId,
-        encodeWorkerAssignment(name, { ...round, ...(shares.get(memberId) ?? NO_SHARE) }),
+        encodeWorkerAssignment(name, { ...shared, ...(changes.get(memberId) ?? NO_CHANGE) }),
       ]),
     )
   }
 
   #balance(workers: readonly WorkerMember[], generation: number) {
     const { configuredWork: configured, clock, delayMsMax } = this.#options
-    this.#sharedOut = configured()
-    const round = { generation, configured: this.#sharedOut, workers, nowMs: clock.monotonicMs(), delayMsMax }
-    const { changes: shares, delayMs, state: memory } = assignWork(round, this.#memory)
-    this.#memory = memory
+    this.#assignedWork = configured()
+    const input = { generation, configured: this.#assignedWork, workers, nowMs: clock.monotonicMs(), delayMsMax }
+    const { changes, delayMs, state } = assignWork(input, this.#assignorState)
+    this.#assignorState = state
     this.#owners = new Map(
       workers.flatMap(({ memberId, metadata }) => {
-        const { connectors, tasks } = merge(metadata.assignment?.assigned ?? NO_WORK, shares.get(memberId) ?? NO_SHARE)
+        const { connectors, tasks } = merge(
+          metadata.assignment?.assigned ?? NO_WORK,
+          changes.get(memberId) ?? NO_CHANGE,
+        )
         return [...connectors, ...tasks].map((owned) => [ownedKey(owned), metadata.url] as const)
       }),
     )
-    return { shares, delayMs }
+    return { changes, delayMs }
   }
 
-  async #joined(generation: Generation): Promise<void> {
-    const told = parseWorkerAssignment(generation.assignment)
+  async #handleAssignment(generation: Generation): Promise<void> {
+    const assignment = parseWorkerAssignment(generation.assignment)
     this.#generation = generation
-    this.#countRound()
-    this.#waiting.abort()
-    if (told.configOffset > this.#options.configOffset()) await this.#catchUp()
-    this.#holds = { ...told, assigned: merge(this.work, told), revoked: NO_WORK, error: ASSIGNMENT_ERROR.none }
-    this.#held = new Set([...this.work.connectors, ...this.work.tasks].map(ownedKey))
-    const restMs = this.#restAfterRound()
+    this.#countRebalance()
+    this.#rejoinDelay.abort()
+    if (assignment.configOffset > this.#options.configOffset()) await this.#catchUp()
+    this.#assignment = {
+      ...assignment,
+      assigned: merge(this.work, assignment),
+      revoked: NO_WORK,
+      error: ASSIGNMENT_ERROR.none,
+    }
+    this.#ownedKeys = new Set([...this.work.connectors, ...this.work.tasks].map(ownedKey))
+    const waitMs = this.#delayAfterRebalance()
     try {
       await this.#options.onAssigned()
     } finally {
-      this.#restUntilMs = this.#options.clock.monotonicMs() + restMs
-      this.#goOn(told)
+      this.#nextCheckMs = this.#options.clock.monotonicMs() + waitMs
+      this.#requestFollowUp(assignment)
     }
   }
 
@@ -282,46 +290,46 @@ export class WorkerGroup {
    * Based on the duration of the assignment only: how long members waited for each other does not affect the next
    * rebalance.
    */
-  #restAfterRound(): number {
-    const { sinceMs, moved } = this.#sharing ?? { sinceMs: 0, moved: 0 }
+  #delayAfterRebalance(): number {
+    const { sinceMs, moved } = this.#assigning ?? { sinceMs: 0, moved: 0 }
     const tookMs = this.#options.clock.monotonicMs() - sinceMs
-    this.#sharing = undefined
-    return Math.min(REST_MS_MAX, Math.max(REST_MS_MIN, REST_PER_ROUND * tookMs) * moved)
+    this.#assigning = undefined
+    return Math.min(DELAY_MS_MAX, Math.max(DELAY_MS_MIN, DELAY_PER_ASSIGNMENT * tookMs) * moved)
   }
 
-  #countRound(): void {
+  #countRebalance(): void {
     const nowMs = this.#options.clock.monotonicMs()
     const tookMs = nowMs - (this.#joiningMs ?? nowMs)
     this.#joiningMs = undefined
-    this.#rounds.count += 1
-    this.#rounds.msTotal += tookMs
-    this.#rounds.msMax = Math.max(this.#rounds.msMax, tookMs)
-    this.#rounds.lastMs = nowMs
+    this.#rebalances.count += 1
+    this.#rebalances.msTotal += tookMs
+    this.#rebalances.msMax = Math.max(this.#rebalances.msMax, tookMs)
+    this.#rebalances.lastMs = nowMs
   }
 
   /** Requests the next rebalance where this one requires it. */
-  #goOn({ error, revoked, delayMs }: WorkerAssignment): void {
+  #requestFollowUp({ error, revoked, delayMs }: WorkerAssignment): void {
     if (error !== ASSIGNMENT_ERROR.none) this.#rejoin('the leader had not read all configurations')
     // Revoked work can be assigned to other workers only by another rebalance.
-    else if (revoked.connectors.length > 0 || revoked.tasks.length > 0) this.#rejoin('work was given up')
+    else if (revoked.connectors.length > 0 || revoked.tasks.length > 0) this.#rejoin('work was revoked')
     else if (delayMs > 0) this.#rejoinAfter(delayMs)
     this.rebalanceIfWorkChanged()
   }
 
   /** Called on every worker, because the departed worker may have been the leader. */
   #rejoinAfter(delayMs: number): void {
-    this.#waiting = new AbortController()
-    this.#options.clock.sleep(delayMs, this.#waiting.signal).then(
-      () => this.#rejoin('lost work has waited long enough'),
+    this.#rejoinDelay = new AbortController()
+    this.#options.clock.sleep(delayMs, this.#rejoinDelay.signal).then(
+      () => this.#rejoin('the delay for the work of a lost worker has passed'),
       () => undefined,
     )
   }
 
-  async #lost(): Promise<void> {
-    this.#waiting.abort()
+  async #handleLoss(): Promise<void> {
+    this.#rejoinDelay.abort()
     this.#generation = undefined
-    this.#holds = undefined
-    this.#held = new Set()
+    this.#assignment = undefined
+    this.#ownedKeys = new Set()
     await this.#options.onLost()
   }
 
@@ -335,8 +343,8 @@ export class WorkerGroup {
   }
 }
 
-const NO_SHARE: WorkChange = { assigned: NO_WORK, revoked: NO_WORK }
-const NOTHING_SHARED = { shares: new Map<string, WorkChange>(), delayMs: 0 }
+const NO_CHANGE: WorkChange = { assigned: NO_WORK, revoked: NO_WORK }
+const NO_CHANGES = { changes: new Map<string, WorkChange>(), delayMs: 0 }
 
 function merge(held: ConnectorsAndTasks, { assigned, revoked }: WorkChange): ConnectorsAndTasks {
   const goneConnectors = new Set(revoked.connectors)
@@ -351,9 +359,9 @@ function merge(held: ConnectorsAndTasks, { assigned, revoked }: WorkChange): Con
 }
 
 /** The number of connectors and tasks that are assigned or revoked. */
-function sumOf(shares: Iterable<WorkChange>): number {
+function sumOf(changes: Iterable<WorkChange>): number {
   let sum = 0
-  for (const { assigned, revoked } of shares) {
+  for (const { assigned, revoked } of changes) {
     for (const { connectors, tasks } of [assigned, revoked]) sum += connectors.length + tasks.length
   }
   return sum
@@ -374,19 +382,19 @@ function ownedKey(owned: string | TaskId): string {
  * Prefix of the protocol names. Java workers and these can share topics but not a group, because neither could run the
  * connectors of the other. With different protocol names, the coordinator admits only one kind.
  */
-const OURS = 'weir-'
+const PROTOCOL_PREFIX = 'weir-'
 
 function otherKind(groupId: string, cause: Error): UserError {
   return new UserError(
     'group_taken',
-    `the group '${groupId}' has live workers of another kind, such as Kafka Connect's: stop them all first, or choose ` +
+    `the group '${groupId}' has live workers of another kind, such as Kafka Connect's: stop all of them first, or choose ` +
       `another group.id. A worker that was killed counts as live until its session.timeout.ms is over.`,
     { cause },
   )
 }
 
 function protocolOf(offered: string): ProtocolName {
-  const name = offered.slice(OURS.length)
-  if (offered.startsWith(OURS) && name in PROTOCOL_VERSION) return name as ProtocolName
-  throw new Error(`the group agreed on the protocol '${offered}', which this worker does not speak`)
+  const name = offered.slice(PROTOCOL_PREFIX.length)
+  if (offered.startsWith(PROTOCOL_PREFIX) && name in PROTOCOL_VERSION) return name as ProtocolName
+  throw new Error(`the group agreed on the protocol '${offered}', which this worker does not support`)
 }

@@ -69,96 +69,126 @@ function ofSinks(name: string, help: string, read: Read): TaskFamily {
 }
 
 const TASK_FAMILIES: readonly TaskFamily[] = [
-  ofSources('source_record_poll_total', 'Records polled.', (c) => c.recordsIn),
-  ofSources('source_record_write_total', 'Records written and acknowledged.', (c) => c.recordsOut),
-  ofSources('source_record_active_count', 'Records under way.', (c) => c.recordsActive),
-  ofSources('poll_batch_avg_time_ms', 'Mean time of a poll, ms.', (c) => mean(c.batchMsTotal, c.batches)),
-  ofSources('poll_batch_max_time_ms', 'Time of the longest poll, ms.', (c) => c.batchMsMax),
-  ofSinks('sink_record_read_total', 'Records read.', (c) => c.recordsIn),
-  ofSinks('sink_record_send_total', 'Records given to the sink.', (c) => c.recordsOut),
-  ofSinks('sink_record_active_count', 'Records under way.', (c) => c.recordsActive),
-  ofSinks('sink_record_lag_max', 'Records that wait in the log, where most do.', (c) => c.recordsLag),
-  ofSinks('partition_count', 'Partitions that the task has.', (c) => c.partitions),
-  ofSinks('offset_commit_completion_total', 'Commits of offsets that succeeded.', (c) => c.commits),
-  ofSinks('put_batch_avg_time_ms', 'Mean time of a put, ms.', (c) => mean(c.batchMsTotal, c.batches)),
-  ofSinks('put_batch_max_time_ms', 'Time of the longest put, ms.', (c) => c.batchMsMax),
-  ofSinks('record_latency_ms_total', 'Age of all records when the sink had them, ms.', (c) => c.latencyMsTotal),
-  ofSinks('record_latency_max_ms', 'Age of the oldest record in the last batch, ms.', (c) => c.latencyMsMax),
-  ofTasks('connector_task_metrics_batch_total', 'Batches.', (c) => c.batches),
-  ofTasks('connector_task_metrics_batch_size_avg', 'Mean records of a batch.', (c) => mean(c.recordsIn, c.batches)),
-  ofTasks('connector_task_metrics_batch_size_max', 'Records of the largest batch.', (c) => c.batchRecordsMax),
-  ofTasks('connector_task_metrics_offset_commit_total', 'Commits of offsets that succeeded.', (c) => c.commits),
-  ofTasks('connector_task_metrics_offset_commit_failure_total', 'Those that failed.', (c) => c.commitFailures),
-  ofTasks('connector_task_metrics_offset_commit_avg_time_ms', 'Mean time of a commit, ms.', (c) =>
+  ofSources('source_record_poll_total', 'Records that the source polled.', (c) => c.recordsIn),
+  ofSources('source_record_write_total', 'Records that the brokers acknowledged.', (c) => c.recordsOut),
+  ofSources(
+    'source_record_active_count',
+    'Records that were polled and are not yet acknowledged.',
+    (c) => c.recordsActive,
+  ),
+  ofSources('poll_batch_avg_time_ms', 'Mean duration of a poll, in ms.', (c) => mean(c.batchMsTotal, c.batches)),
+  ofSources('poll_batch_max_time_ms', 'Duration of the longest poll, in ms.', (c) => c.batchMsMax),
+  ofSinks('sink_record_read_total', 'Records that were read from the topics.', (c) => c.recordsIn),
+  ofSinks('sink_record_send_total', 'Records that the sink accepted.', (c) => c.recordsOut),
+  ofSinks(
+    'sink_record_active_count',
+    'Records that were passed to the sink and are not yet accepted.',
+    (c) => c.recordsActive,
+  ),
+  ofSinks(
+    'sink_record_lag_max',
+    'Highest consumer lag among the partitions of the task, in records.',
+    (c) => c.recordsLag,
+  ),
+  ofSinks('partition_count', 'Partitions that are assigned to the task.', (c) => c.partitions),
+  ofSinks('offset_commit_completion_total', 'Successful offset commits.', (c) => c.commits),
+  ofSinks('put_batch_avg_time_ms', 'Mean duration of a put, in ms.', (c) => mean(c.batchMsTotal, c.batches)),
+  ofSinks('put_batch_max_time_ms', 'Duration of the longest put, in ms.', (c) => c.batchMsMax),
+  ofSinks(
+    'record_latency_ms_total',
+    'Sum of the ages of records when the sink accepted them, in ms.',
+    (c) => c.latencyMsTotal,
+  ),
+  ofSinks('record_latency_max_ms', 'Age of the oldest record in the last batch, in ms.', (c) => c.latencyMsMax),
+  ofTasks('connector_task_metrics_batch_total', 'Batches that were polled or put.', (c) => c.batches),
+  ofTasks('connector_task_metrics_batch_size_avg', 'Mean number of records in a batch.', (c) =>
+    mean(c.recordsIn, c.batches),
+  ),
+  ofTasks('connector_task_metrics_batch_size_max', 'Number of records in the largest batch.', (c) => c.batchRecordsMax),
+  ofTasks('connector_task_metrics_offset_commit_total', 'Successful offset commits.', (c) => c.commits),
+  ofTasks('connector_task_metrics_offset_commit_failure_total', 'Failed offset commits.', (c) => c.commitFailures),
+  ofTasks('connector_task_metrics_offset_commit_avg_time_ms', 'Mean duration of an offset commit, in ms.', (c) =>
     mean(c.commitMsTotal, c.commits + c.commitFailures),
   ),
-  ofTasks('connector_task_metrics_offset_commit_max_time_ms', 'Time of the longest commit, ms.', (c) => c.commitMsMax),
+  ofTasks(
+    'connector_task_metrics_offset_commit_max_time_ms',
+    'Duration of the longest offset commit, in ms.',
+    (c) => c.commitMsMax,
+  ),
   ofTasks('task_error_metrics_total_record_errors', 'Records that failed, tolerated or not.', (c) => c.errors),
   ofTasks(
     'task_error_metrics_total_record_failures',
-    'Steps that failed, tried again or not.',
+    'Failed operations on records, retried or not.',
     (c) => c.errors + c.retries,
   ),
-  ofTasks('task_error_metrics_total_records_skipped', 'Records that were stepped over.', (c) => c.skipped),
-  ofTasks('task_error_metrics_total_retries', 'Steps that were tried again.', (c) => c.retries),
-  ofTasks('task_error_metrics_total_errors_logged', 'Errors of records that were logged.', (c) => c.errorsLogged),
+  ofTasks('task_error_metrics_total_records_skipped', 'Records that were skipped because of errors.', (c) => c.skipped),
+  ofTasks('task_error_metrics_total_retries', 'Retried operations on records.', (c) => c.retries),
+  ofTasks('task_error_metrics_total_errors_logged', 'Record errors that were logged.', (c) => c.errorsLogged),
   ofTasks(
     'task_error_metrics_deadletterqueue_produce_requests',
-    'Records meant for dead letters.',
+    'Attempts to write a record to the dead-letter topic.',
     (c) => c.deadLetters + c.deadLetterFailures,
   ),
-  ofTasks('task_error_metrics_deadletterqueue_produce_total', 'Records in dead letters.', (c) => c.deadLetters),
-  ofTasks('task_error_metrics_deadletterqueue_produce_failures', 'Those that failed.', (c) => c.deadLetterFailures),
-  ofTasks('task_error_metrics_last_error_timestamp', 'When a record last failed, ms since 1970.', (c) => c.lastErrorMs),
+  ofTasks(
+    'task_error_metrics_deadletterqueue_produce_total',
+    'Records that were written to the dead-letter topic.',
+    (c) => c.deadLetters,
+  ),
+  ofTasks(
+    'task_error_metrics_deadletterqueue_produce_failures',
+    'Failed writes to the dead-letter topic.',
+    (c) => c.deadLetterFailures,
+  ),
+  ofTasks(
+    'task_error_metrics_last_error_timestamp',
+    'Time of the last record error, in ms since 1970; 0 if there was nmetric.',
+    (c) => c.lastErrorMs,
+  ),
 ]
 
 type WorkerFamily = readonly [name: string, help: string, read: (worker: WorkerMetrics) => number]
 
 const WORKER_FAMILIES: readonly WorkerFamily[] = [
-  ['connector_count', 'Connectors that run here.', (w) => w.connectors.length],
-  ['task_count', 'Tasks that run here.', (w) => w.tasks],
-  ['connector_startup_attempts_total', 'Starts of connectors.', ({ starts }) => starts.connectorAttempts],
+  ['connector_count', 'Connectors that run on this worker.', (w) => w.connectors.length],
+  ['task_count', 'Tasks that run on this worker.', (w) => w.tasks],
+  ['connector_startup_attempts_total', 'Attempts to start a connector.', ({ starts }) => starts.connectorAttempts],
   [
     'connector_startup_success_total',
-    'Starts of connectors that succeeded.',
+    'Successful starts of connectors.',
     ({ starts }) => starts.connectorAttempts - starts.connectorFailures,
   ],
-  ['connector_startup_failure_total', 'Starts of connectors that failed.', ({ starts }) => starts.connectorFailures],
-  ['task_startup_attempts_total', 'Starts of tasks.', ({ starts }) => starts.taskAttempts],
+  ['connector_startup_failure_total', 'Failed starts of connectors.', ({ starts }) => starts.connectorFailures],
+  ['task_startup_attempts_total', 'Attempts to start a task.', ({ starts }) => starts.taskAttempts],
   [
     'task_startup_success_total',
-    'Starts of tasks that succeeded.',
+    'Successful starts of tasks.',
     ({ starts }) => starts.taskAttempts - starts.taskFailures,
   ],
-  ['task_startup_failure_total', 'Starts of tasks that failed.', ({ starts }) => starts.taskFailures],
+  ['task_startup_failure_total', 'Failed starts of tasks.', ({ starts }) => starts.taskFailures],
 ]
 
 type GroupFamily = readonly [name: string, help: string, read: (group: GroupMetrics) => number]
 
 const GROUP_FAMILIES: readonly GroupFamily[] = [
-  [
-    'completed_rebalances_total',
-    'Rounds of the group that this worker took part in.',
-    ({ rebalances: rounds }) => rounds.count,
-  ],
-  ['rebalancing', '1: a round goes on.', ({ rebalances: rounds }) => Number(rounds.isUnderWay)],
+  ['completed_rebalances_total', 'Rebalances that this worker completed.', ({ rebalances }) => rebalances.count],
+  ['rebalancing', '1 while a rebalance is in progress, else 0.', ({ rebalances }) => Number(rebalances.isInProgress)],
   [
     'rebalance_avg_time_ms',
-    'Mean time of a round, ms.',
-    ({ rebalances: rounds }) => mean(rounds.msTotal, rounds.count),
+    'Mean duration of a rebalance, in ms.',
+    ({ rebalances }) => mean(rebalances.msTotal, rebalances.count),
   ],
-  ['rebalance_max_time_ms', 'Time of the longest round, ms.', ({ rebalances: rounds }) => rounds.msMax],
+  ['rebalance_max_time_ms', 'Duration of the longest rebalance, in ms.', ({ rebalances }) => rebalances.msMax],
   [
     'time_since_last_rebalance_ms',
-    'Since the end of the last round, ms.',
-    ({ rebalances: rounds }) => rounds.sinceLastMs,
+    'Time since the end of the last rebalance, in ms.',
+    ({ rebalances }) => rebalances.sinceLastMs,
   ],
-  ['epoch', 'Generation of the group.', (group) => group.generation],
-  ['leader', '1: this worker leads its group.', (group) => Number(group.isLeader)],
+  ['epoch', 'Generation id of the group.', (group) => group.generation],
+  ['leader', '1 if this worker is the leader of its group, else 0.', (group) => Number(group.isLeader)],
 ]
 
 /** Registers the metrics of the worker. Values are collected on each scrape. */
-export function registerWorkerMetrics(metrics: Metrics, readings: MetricsSources): void {
+export function registerWorkerMetrics(metrics: Metrics, sources: MetricsSources): void {
   const gauge = (name: string, help: string, labelNames: readonly string[], collect: (gauge: Gauge) => void) =>
     new Gauge({
       name: `kafka_connect_${name}`,
@@ -171,52 +201,59 @@ export function registerWorkerMetrics(metrics: Metrics, readings: MetricsSources
       },
     })
   for (const [name, help, read] of WORKER_FAMILIES) {
-    gauge(`worker_metrics_${name}`, help, [], (one) => one.set(read(readings.worker())))
+    gauge(`worker_metrics_${name}`, help, [], (metric) => metric.set(read(sources.worker())))
   }
   for (const [name, help, read] of GROUP_FAMILIES) {
-    gauge(`worker_rebalance_metrics_${name}`, help, [], (one) => {
-      const group = readings.group()
-      one.set(group === undefined ? 0 : read(group))
+    gauge(`worker_rebalance_metrics_${name}`, help, [], (metric) => {
+      const group = sources.group()
+      metric.set(group === undefined ? 0 : read(group))
     })
   }
   for (const { name, help, kind, read } of TASK_FAMILIES) {
-    gauge(name, help, ['connector', 'task'], (one) => {
-      for (const { connector, task, kind: its, counters = NOTHING } of readings.tasks()) {
-        if (kind === undefined || kind === its) one.set({ connector, task: String(task) }, read(counters))
+    gauge(name, help, ['connector', 'task'], (metric) => {
+      for (const { connector, task, kind: taskKind, counters = ZERO_COUNTERS } of sources.tasks()) {
+        if (kind === undefined || kind === taskKind) metric.set({ connector, task: String(task) }, read(counters))
       }
     })
   }
-  stateMetrics(gauge, readings)
+  stateMetrics(gauge, sources)
 }
 
 type MakeGauge = (name: string, help: string, labels: readonly string[], collect: (gauge: Gauge) => void) => unknown
 
 /** The states of connectors and tasks, as labels and as counts by connector. */
 function stateMetrics(gauge: MakeGauge, { worker, tasks }: MetricsSources): void {
-  const about = ['connector', 'status', 'connector_type', 'connector_class', 'connector_version']
-  gauge('connector_metrics_status', '1: how the connector is.', about, (one) => {
+  const labelNames = ['connector', 'status', 'connector_type', 'connector_class', 'connector_version']
+  gauge('connector_metrics_status', '1 for the present state of the connector.', labelNames, (metric) => {
     for (const { name: connector, state: status, kind, className, version } of worker().connectors) {
-      one.set({ connector, status, connector_type: kind, connector_class: className, connector_version: version }, 1)
+      metric.set({ connector, status, connector_type: kind, connector_class: className, connector_version: version }, 1)
     }
   })
-  gauge('connector_task_metrics_status', '1: how the task is.', ['connector', 'task', 'status'], (one) => {
-    for (const { connector, task, state: status } of tasks()) one.set({ connector, task: String(task), status }, 1)
-  })
+  gauge(
+    'connector_task_metrics_status',
+    '1 for the present state of the task.',
+    ['connector', 'task', 'status'],
+    (metric) => {
+      for (const { connector, task, state: status } of tasks()) metric.set({ connector, task: String(task), status }, 1)
+    },
+  )
   for (const state of ['total', ...STATES] as const) {
     gauge(
       `worker_metrics_connector_${state}_task_count`,
-      `Tasks of a connector here: ${state}.`,
+      state === 'total'
+        ? 'Tasks of the connector on this worker.'
+        : `Tasks of the connector on this worker that are ${state}.`,
       ['connector'],
-      (one) => {
-        for (const { connector, state: its } of tasks())
-          one.inc({ connector }, Number(state === 'total' || state === its))
+      (metric) => {
+        for (const { connector, state: taskState } of tasks())
+          metric.inc({ connector }, Number(state === 'total' || state === taskState))
       },
     )
   }
 }
 
 /** The counters of a task that could not be started. */
-const NOTHING = countersIn()
+const ZERO_COUNTERS = countersIn()
 
 function mean(total: number, count: number): number {
   return count === 0 ? 0 : total / count

@@ -92,7 +92,7 @@ export class ConnectorOffsets {
     if (plugin) return plugin.kind
     throw new WorkerError(
       'offsets_refused',
-      `the class of connector ${name} is not on this worker: its offsets can't be read`,
+      `the class of connector ${name} is not installed on this worker, so its offsets cannot be read`,
     )
   }
 

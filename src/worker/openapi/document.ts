@@ -14,28 +14,39 @@ const LEVEL: JsonSchema = { type: 'object', properties: { level: stringSchema },
 
 /** The OpenAPI 3.1 document of the worker's REST API. */
 export function workerOpenApiDocument(version: string): JsonSchema {
-  const description = 'A path may end with a slash. Any worker of a group answers for all of it.'
-  const operations = Object.entries(WORKER_OPERATIONS).map(([line, one]) => [line, operationObject(line, one)] as const)
+  const description =
+    'Paths may end with a slash. Every worker of a group serves the whole API: it forwards requests that the leader must process.'
+  const operations = Object.entries(WORKER_OPERATIONS).map(
+    ([route, operation]) => [route, operationObject(route, operation)] as const,
+  )
   return buildOpenApiDocument({ title: 'Weir connector worker', version, description }, operations, {
     ...WORKER_ENTITIES,
     Level: LEVEL,
   })
 }
 
-function operationObject(line: string, { summary, query = [], body, answers, mediaType }: WorkerOperation): JsonSchema {
-  const inPath = pathParameters(line, (name) => (name === 'task' ? integerSchema : stringSchema))
-  const inQuery = query.map((name) => ({ name, in: 'query', ...WORKER_PARAMETERS[name] }))
-  const good = Object.entries(answers).map(([status, schema]) => [
+function operationObject(
+  route: string,
+  { summary, query = [], body, responses, mediaType }: WorkerOperation,
+): JsonSchema {
+  const pathParameterObjects = pathParameters(route, (name) => (name === 'task' ? integerSchema : stringSchema))
+  const queryParameters = query.map((name) => ({ name, in: 'query', ...WORKER_PARAMETERS[name] }))
+  const successful = Object.entries(responses).map(([status, schema]) => [
     status,
-    schema ? { description: 'Done.', content: { [mediaType ?? JSON_TYPE]: { schema } } } : { description: 'Done.' },
+    schema
+      ? { description: 'Success.', content: { [mediaType ?? JSON_TYPE]: { schema } } }
+      : { description: 'Success.' },
   ])
   return {
     summary,
-    parameters: [...inPath, ...inQuery],
+    parameters: [...pathParameterObjects, ...queryParameters],
     ...(body ? { requestBody: { required: true, content: { [JSON_TYPE]: { schema: schemaRef(body) } } } } : {}),
     responses: {
-      ...Object.fromEntries(good),
-      default: { description: 'Refused, and why.', content: { [JSON_TYPE]: { schema: schemaRef('Error') } } },
+      ...Object.fromEntries(successful),
+      default: {
+        description: 'An error, with its code and message.',
+        content: { [JSON_TYPE]: { schema: schemaRef('Error') } },
+      },
     },
   }
 }

@@ -16,22 +16,28 @@ export function workerResponse(
   return { type: 'object', properties: members, required, additionalProperties: false }
 }
 
-const written: JsonSchema = {
+const writtenConfig: JsonSchema = {
   type: 'object',
   additionalProperties: { type: ['string', 'number', 'boolean', 'null'] },
   description:
-    'Numbers and booleans count as what they look like. Null removes a key from a patch and is refused elsewhere.',
+    'Numbers and booleans are converted to strings. In a PATCH, null removes a key; elsewhere null is rejected.',
 }
 const type = { enum: ['source', 'sink', 'unknown'] }
 const status = {
   state: { enum: ['UNASSIGNED', 'RUNNING', 'PAUSED', 'FAILED', 'RESTARTING', 'STOPPED', 'DESTROYED'] },
-  worker_id: { ...stringSchema, description: 'Host and port of the worker that has it.' },
-  version: { ...stringSchema, description: 'Of the plugin.' },
-  trace: { ...stringSchema, description: 'Why it failed.' },
+  worker_id: { ...stringSchema, description: 'Host and port of the worker that runs the connector or task.' },
+  version: { ...stringSchema, description: 'Version of the connector plugin.' },
+  trace: { ...stringSchema, description: 'Error and its causes, if the state is FAILED.' },
 }
-const always = ['state', 'worker_id']
-const part = { type: 'object', description: 'For a sink kafka_topic and kafka_partition, or kafka_offset.' }
-const offsets = arrayOf(workerResponse({ partition: nullable(part), offset: nullable(part) }, ['partition']))
+const requiredMembers = ['state', 'worker_id']
+const offsetPart = {
+  type: 'object',
+  description:
+    'For a sink, a partition has kafka_topic and kafka_partition, an offset has kafka_offset. For a source, its own members.',
+}
+const offsets = arrayOf(
+  workerResponse({ partition: nullable(offsetPart), offset: nullable(offsetPart) }, ['partition']),
+)
 
 /** The schemas of request and response bodies. */
 export const WORKER_ENTITIES: Readonly<Record<string, JsonSchema>> = {
@@ -40,12 +46,12 @@ export const WORKER_ENTITIES: Readonly<Record<string, JsonSchema>> = {
   Worker: workerResponse({ version: stringSchema, commit: stringSchema, kafka_cluster_id: stringSchema }),
   Health: workerResponse({ status: { enum: ['healthy', 'starting', 'unhealthy'] }, message: stringSchema }),
   Config: mapOf(stringSchema),
-  WrittenConfig: written,
+  WrittenConfig: writtenConfig,
   NewConnector: {
     type: 'object',
     properties: {
       name: stringSchema,
-      config: written,
+      config: writtenConfig,
       initial_state: { enum: ['RUNNING', 'PAUSED', 'STOPPED', null] },
     },
     required: ['name', 'config'],
@@ -59,10 +65,10 @@ export const WORKER_ENTITIES: Readonly<Record<string, JsonSchema>> = {
     tasks: arrayOf(schemaRef('TaskId')),
     type,
   }),
-  TaskStatus: workerResponse({ id: integerSchema, ...status }, ['id', ...always]),
+  TaskStatus: workerResponse({ id: integerSchema, ...status }, ['id', ...requiredMembers]),
   ConnectorStatus: workerResponse({
     name: stringSchema,
-    connector: workerResponse(status, always),
+    connector: workerResponse(status, requiredMembers),
     tasks: arrayOf(schemaRef('TaskStatus')),
     type,
   }),

@@ -73,7 +73,7 @@ export function checkBodies(app: FastifyInstance): void {
 function operationOf({ method, routeOptions }: FastifyRequest): AclOperation {
   if (method === 'GET' || method === 'HEAD') return 'read'
   const operation = OPERATIONS[`${method} ${routeOptions.url}`]
-  if (operation === undefined) throw new Error(`${method} ${routeOptions.url} has no permission`)
+  if (operation === undefined) throw new Error(`${method} ${routeOptions.url} has no permission assigned to it`)
   return operation
 }
 

@@ -51,12 +51,12 @@ export function overridePolicyOf({ values }: WorkerSettings): OverridePolicy {
 
 /** The worker's default converters with their settings, under the keys that connectors use. */
 export function converterDefaults({ values, rest }: WorkerSettings): RawConfig {
-  const own = Object.entries(rest).filter(([key]) => /^(key|value|header)\.converter\./.test(key))
+  const converterSettings = Object.entries(rest).filter(([key]) => /^(key|value|header)\.converter\./.test(key))
   return {
     'key.converter': values['key.converter'],
     'value.converter': values['value.converter'],
     'header.converter': values['header.converter'],
-    ...Object.fromEntries(own),
+    ...Object.fromEntries(converterSettings),
   }
 }
 

@@ -31,21 +31,9 @@ export type CreateHerderOptions = {
   readonly group: GroupReference
 }
 
-/** Creates the herder with what it directs, and subscribes it to the events of the worker. */
+/** Creates the herder, the work runner and the leader duties, and subscribes the herder to the events of the worker. */
 export function createHerder(options: CreateHerderOptions) {
-  const {
-    settings,
-    broker,
-    logger,
-    events,
-    stores,
-    plugins,
-    resolver,
-    literals,
-    taskHost: threads,
-    peers,
-    group,
-  } = options
+  const { settings, broker, logger, events, stores, plugins, resolver, literals, taskHost, peers, group } = options
   const { values } = settings
   const groupId = values['group.id']
   const { configs, statuses, offsets } = stores
@@ -60,7 +48,7 @@ export function createHerder(options: CreateHerderOptions) {
     isSource: (config) => findAnyConnector(plugins.catalog, config)?.kind === 'source',
     sessionKey: sessionKeyOptions(settings),
   })
-  /** Undefined: this worker leads, or no leader is known and its own refusal is the right answer. */
+  /** Undefined when this worker is the leader, or no leader is known: then `LeaderDuties` rejects the request. */
   const otherLeaderUrl = () => (group.isLeader() ? undefined : group.current()?.leaderUrl)
   const runner = new WorkRunner({
     plugins,
@@ -68,7 +56,7 @@ export function createHerder(options: CreateHerderOptions) {
     literals,
     logger,
     clock: systemClock,
-    host: threads,
+    host: taskHost,
     configs,
     statuses,
     offsets,

@@ -22,14 +22,14 @@ export type ConnectorState = {
   readonly taskCount: number
 }
 
-type Held = Omit<ConnectorState, 'config'> & { readonly config: RawConfig | undefined }
+type Entry = Omit<ConnectorState, 'config'> & { readonly config: RawConfig | undefined }
 
 /**
  * The state that results from all records of the config topic, by Kafka Connect's rules: task configurations take
  * effect with their commit record.
  */
 export class ConfigState {
-  readonly #held = new Map<string, Held>()
+  readonly #connectors = new Map<string, Entry>()
   /** Task configurations without a commit record yet. */
   readonly #deferred = new Map<string, Map<number, RawConfig>>()
   #session: SessionKey | undefined
@@ -39,29 +39,29 @@ export class ConfigState {
   }
 
   connector(name: string): ConnectorState | undefined {
-    const held = this.#held.get(name)
-    return held?.config === undefined ? undefined : (held as ConnectorState)
+    const entry = this.#connectors.get(name)
+    return entry?.config === undefined ? undefined : (entry as ConnectorState)
   }
 
   connectors(): readonly ConnectorState[] {
-    return [...this.#held.values()].filter((held): held is ConnectorState => held.config !== undefined)
+    return [...this.#connectors.values()].filter((entry): entry is ConnectorState => entry.config !== undefined)
   }
 
   /** Names of deleted connectors that still have task or fencing records in the topic. */
   deletedConnectorsWithRecords(): readonly string[] {
-    return [...this.#held.values()]
+    return [...this.#connectors.values()]
       .filter(({ config, taskCount }) => config === undefined && taskCount > 0)
       .map(({ name }) => name)
   }
 
   /** The minimum number of task records of this connector in the topic. */
   taskRecordCount(connector: string): number {
-    return this.#held.get(connector)?.taskCount ?? 0
+    return this.#connectors.get(connector)?.taskCount ?? 0
   }
 
   /** Whether the topic has a fencing record of this connector. */
   isFenced(connector: string): boolean {
-    return this.#held.get(connector)?.fencedTasks !== undefined
+    return this.#connectors.get(connector)?.fencedTasks !== undefined
   }
 
   apply(record: ConfigRecord): void {
@@ -98,7 +98,7 @@ export class ConfigState {
     }
     this.#deferred.delete(connector)
     const { target, fencedTasks, taskCount } = this.#get(connector)
-    this.#held.set(connector, { ...emptyConnector(connector), target, fencedTasks, taskCount })
+    this.#connectors.set(connector, { ...emptyConnector(connector), target, fencedTasks, taskCount })
   }
 
   #defer(connector: string, task: number, config: RawConfig | null): void {
@@ -114,27 +114,27 @@ export class ConfigState {
     this.#change(connector, committed(this.#get(connector), count ?? 0, deferred ?? new Map()))
   }
 
-  #change(connector: string, change: Partial<Held>): void {
-    this.#held.set(connector, { ...this.#get(connector), ...change })
+  #change(connector: string, change: Partial<Entry>): void {
+    this.#connectors.set(connector, { ...this.#get(connector), ...change })
   }
 
-  #get(connector: string): Held {
-    return this.#held.get(connector) ?? emptyConnector(connector)
+  #get(connector: string): Entry {
+    return this.#connectors.get(connector) ?? emptyConnector(connector)
   }
 }
 
 /** Applies a commit record to the task records before it. */
-function committed(held: Held, taskCount: number, deferred: ReadonlyMap<number, RawConfig>): Partial<Held> {
-  if (held.config === undefined) return { taskCount }
+function committed(entry: Entry, taskCount: number, deferred: ReadonlyMap<number, RawConfig>): Partial<Entry> {
+  if (entry.config === undefined) return { taskCount }
   const tasks = Array.from({ length: taskCount }, (_, task) => deferred.get(task))
   if (!tasks.every((task) => task !== undefined)) {
     return { taskCount, pendingFencing: true, tasks: [], inconsistent: true }
   }
-  const taskGeneration = held.taskGeneration + 1
-  return { taskCount, pendingFencing: true, tasks, inconsistent: false, taskGeneration, appliedConfig: held.config }
+  const taskGeneration = entry.taskGeneration + 1
+  return { taskCount, pendingFencing: true, tasks, inconsistent: false, taskGeneration, appliedConfig: entry.config }
 }
 
-function emptyConnector(name: string): Held {
+function emptyConnector(name: string): Entry {
   return {
     name,
     config: undefined,

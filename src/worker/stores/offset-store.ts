@@ -18,7 +18,7 @@ export type OffsetStoreOptions = {
   readonly onFailed?: (error: Error) => void
 }
 
-type Opened = { readonly state: OffsetState; readonly topic: StateTopic }
+type OpenTopic = { readonly state: OffsetState; readonly topic: StateTopic }
 
 /**
  * The source offsets in the worker's offsets topic and in separate topics of single connectors, which take precedence.
@@ -26,10 +26,10 @@ type Opened = { readonly state: OffsetState; readonly topic: StateTopic }
  */
 export class OffsetStore {
   readonly #options: OffsetStoreOptions
-  readonly #shared: Opened
-  readonly #own = new Map<string, Promise<Opened>>()
+  readonly #shared: OpenTopic
+  readonly #separate = new Map<string, Promise<OpenTopic>>()
 
-  private constructor(options: OffsetStoreOptions, shared: Opened) {
+  private constructor(options: OffsetStoreOptions, shared: OpenTopic) {
     this.#options = options
     this.#shared = shared
   }
@@ -53,12 +53,12 @@ export class OffsetStore {
    */
   async of(connector: string, config: RawConfig): Promise<readonly StoredOffset[]> {
     const shared = this.#shared.state.of(connector)
-    const own = await this.#ownOf(config)
-    if (!own) return shared
-    await own.topic.readToEnd()
-    const mine = own.state.of(connector)
-    const known = new Set(mine.map(({ partition }) => partitionId(partition)))
-    return [...mine, ...shared.filter(({ partition }) => !known.has(partitionId(partition)))]
+    const separate = await this.#separateTopicOf(config)
+    if (!separate) return shared
+    await separate.topic.readToEnd()
+    const preferred = separate.state.of(connector)
+    const known = new Set(preferred.map(({ partition }) => partitionId(partition)))
+    return [...preferred, ...shared.filter(({ partition }) => !known.has(partitionId(partition)))]
   }
 
   /** All offsets of a connector, after reading both topics to their current end. */
@@ -80,37 +80,37 @@ export class OffsetStore {
       key: known.get(partitionId(partition)) ?? toOffsetKey(connector, partition),
       value: offset && Buffer.from(JSON.stringify(offset)),
     }))
-    const own = await this.#ownOf(config)
+    const separate = await this.#separateTopicOf(config)
     // Deleted in both topics: an offset that remained in the worker's topic would become effective.
     await this.#shared.topic.append(records)
-    await own?.topic.append(records)
+    await separate?.topic.append(records)
   }
 
   async close(): Promise<void> {
-    const own = await Promise.allSettled(this.#own.values())
-    const opened = own.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []))
+    const separate = await Promise.allSettled(this.#separate.values())
+    const opened = separate.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []))
     await Promise.all([this.#shared, ...opened].map(({ topic }) => topic.close()))
   }
 
   /** The connector's separate topic, which is opened at first use and created when it is missing. */
-  async #ownOf(config: RawConfig): Promise<Opened | undefined> {
+  async #separateTopicOf(config: RawConfig): Promise<OpenTopic | undefined> {
     const { topic } = this.#options
     const name = ownOffsetsTopic(config)
     if (name === undefined || name === topic.name) return undefined
-    const known = this.#own.get(name)
-    const onFailed = (): void => this.#forget(name)
+    const known = this.#separate.get(name)
+    const onFailed = (): void => this.#closeSeparate(name)
     const opened = known ?? openTopic({ ...this.#options, onFailed, topic: { ...topic, name } })
-    this.#own.set(name, opened)
+    this.#separate.set(name, opened)
     return opened.catch((error: unknown) => {
-      this.#own.delete(name)
+      this.#separate.delete(name)
       throw error
     })
   }
 
   /** After a failure, the next connector that needs the topic opens it again, and fails if the cause persists. */
-  #forget(name: string): void {
-    const opened = this.#own.get(name)
-    this.#own.delete(name)
+  #closeSeparate(name: string): void {
+    const opened = this.#separate.get(name)
+    this.#separate.delete(name)
     void opened?.then(({ topic }) => topic.close())
   }
 }
@@ -120,7 +120,7 @@ export function ownOffsetsTopic(config: RawConfig): string | undefined {
   return config['offsets.storage.topic']?.trim() || undefined
 }
 
-async function openTopic(options: OffsetStoreOptions): Promise<Opened> {
+async function openTopic(options: OffsetStoreOptions): Promise<OpenTopic> {
   const { broker, logger, topic, skipValidation, progress, onFailed } = options
   const state = new OffsetState()
   const opened = await openStateTopic({

@@ -52,9 +52,9 @@ export class StatusState {
   #get(name: string): Connector {
     const found = this.#connectors.get(name)
     if (found) return found
-    const made = { status: undefined, tasks: new Map(), topics: new Set<string>() }
-    this.#connectors.set(name, made)
-    return made
+    const created = { status: undefined, tasks: new Map(), topics: new Set<string>() }
+    this.#connectors.set(name, created)
+    return created
   }
 }
 

@@ -1,6 +1,6 @@
 import { crc32c } from '@node-rs/crc32'
 
-/** Record batches as a client would send them, small and plain: no compression. */
+/** Encodes a small uncompressed record batch, as a client would send it. */
 export type BatchOptions = {
   readonly producerId?: bigint
   readonly epoch?: number
@@ -49,7 +49,7 @@ export function recordsOf(bytes: Uint8Array): { offset: number; key: string | nu
   return records
 }
 
-/** The offset where reading goes on after these bytes. */
+/** The offset at which to continue reading after these bytes. */
 export function nextOffsetOf(bytes: Uint8Array): number | undefined {
   const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length)
   let next: number | undefined

@@ -40,10 +40,10 @@ function copyAtEachStep(directory: string, copies: string[]): void {
   }
 }
 
-it('comes back with everything acknowledged, wherever it is killed between its own writes', async () => {
+it('has all acknowledged data after a kill between any two of its writes', async () => {
   const directory = join(memoryDirectory(), 'data')
   const copies: string[] = []
-  /** How many writes were acknowledged when a copy was made. */
+  /** The number of writes that were acknowledged when each copy was made. */
   const acknowledgedAt: number[] = []
   copyAtEachStep(directory, copies)
   const note = (count: number) => {
@@ -70,9 +70,9 @@ it('comes back with everything acknowledged, wherever it is killed between its o
     expect(storage.prepare('pragma user_version').get()).toEqual({ user_version: FORMAT })
     await write(storage, 'after')
     storage.close()
-    // What was written after the recovery is there as well.
-    const again = open(copy)
-    expect(namesOf(again)).toContain('after')
-    again.close()
+    // Data written after the recovery is kept as well.
+    const reopened = open(copy)
+    expect(namesOf(reopened)).toContain('after')
+    reopened.close()
   }
 })

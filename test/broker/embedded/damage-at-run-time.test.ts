@@ -2,7 +2,7 @@ import { openSync, readFileSync, writeSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { openEmbeddedBackend } from '../../../src/broker/embedded/backend.ts'
-import { Log } from '../../../src/broker/embedded/log.ts'
+import { BatchStore } from '../../../src/broker/embedded/batch-store.ts'
 import { Storage } from '../../../src/broker/embedded/storage.ts'
 import { TopicCatalog } from '../../../src/broker/embedded/topic-catalog.ts'
 import { silentLogger } from '../../../src/config/logger.ts'
@@ -13,18 +13,18 @@ import { batchOf } from './batch.ts'
 const FETCH = { node: 0, waitMsMax: 0, bytesMin: 1, bytesMax: 1e6, isolation: 'read_committed' as const }
 const AT = { topic: 't', partition: 0 }
 
-it('every call fails once the background comparison has found a damaged page, and says which', async () => {
+it('fails all calls, naming the damaged page, once the background verification has found one', async () => {
   const directory = memoryDirectory()
   const clock = new FakeClock()
   const open = () => openEmbeddedBackend(directory, { logger: silentLogger(), clock })
-  let home = await open()
-  await home.createTopic({ name: 't', configs: { 'retention.ms': '-1' } })
-  const produce = () => home.produce({ node: 0, timeoutMs: 1, batches: [{ ...AT, bytes: batchOf(['some value']) }] })
+  let backend = await open()
+  await backend.createTopic({ name: 't', configs: { 'retention.ms': '-1' } })
+  const produce = () => backend.produce({ node: 0, timeoutMs: 1, batches: [{ ...AT, bytes: batchOf(['some value']) }] })
   await produce()
-  await home.close()
-  home = await open()
+  await backend.close()
+  backend = await open()
 
-  // As a disk would: beside the process, in place. The descriptor stays open, for closing it would end SQLite's lock.
+  // Changes the file in place, like a failing disk. The descriptor stays open: closing it would release SQLite's lock.
   const file = join(directory, 'broker.db')
   const at = readFileSync(file).lastIndexOf('some value')
   writeSync(openSync(file, 'r+'), 'Some', at)
@@ -34,17 +34,17 @@ it('every call fails once the background comparison has found a damaged page, an
     message: expect.stringMatching(/broker\.db does not match its checksum in bytes/),
   }
   await expect
-    .poll(async () => (await home.fetch({ ...FETCH, partitions: [{ ...AT, offset: 0 }] }))[0])
+    .poll(async () => (await backend.fetch({ ...FETCH, partitions: [{ ...AT, offset: 0 }] }))[0])
     .toMatchObject({ error: refusal })
   await expect(produce()).rejects.toMatchObject(refusal)
-  await home.close()
+  await backend.close()
 })
 
-it('a fetch gives what stands before a damaged batch, then fails with its topic, partition and offsets', async () => {
+it('a fetch returns the batches before a damaged one, then fails with the topic, partition and offsets of the damaged one', async () => {
   const storage = new Storage(':memory:', { nowMs: 0, logger: silentLogger() })
   const catalog = new TopicCatalog(storage)
   await storage.write((change) => catalog.create({ name: 't' }, change))
-  const log = new Log(storage)
+  const log = new BatchStore(storage)
   const topic = catalog.topic('t')
   const partition = topic.partitions[0]!
   for (const values of [['a', 'b'], ['c', 'd'], ['e']]) {

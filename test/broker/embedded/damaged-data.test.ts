@@ -8,10 +8,10 @@ import { memoryDirectory } from '../../support/temporary-directory.ts'
 import { batchOf } from './batch.ts'
 import { contentOf, open, recordSnapshots } from './recorded-snapshots.ts'
 
-/** Rounds of the property. */
+/** Number of runs of the property. */
 const ROUNDS = Number(process.env['WEIR_DAMAGE_ROUNDS'] ?? 500)
 
-it('has all acknowledged data after any damage of its files, or refuses and names the file', async () => {
+it('after any damage to its files, has all acknowledged data or refuses to open and names the file', async () => {
   const life = await recordSnapshots()
   const directory = join(memoryDirectory(), 'data')
   const outcomes = { complete: 0, refused: 0 }
@@ -23,28 +23,31 @@ it('has all acknowledged data after any damage of its files, or refuses and name
       cpSync(origin, directory, { recursive: true })
       const copies = life.slice(0, moment).map((snapshot) => snapshot.directory)
       damageFiles(directory, damages, copies)
-      const home = await open(directory).catch((error: unknown) => error as BrokerError)
-      if (home instanceof Error) {
-        expect(home).toMatchObject({ code: 'data_corrupt', message: expect.stringContaining(`${directory}/broker.`) })
-        expect(home.message).toContain('weir data repair')
+      const backend = await open(directory).catch((error: unknown) => error as BrokerError)
+      if (backend instanceof Error) {
+        expect(backend).toMatchObject({
+          code: 'data_corrupt',
+          message: expect.stringContaining(`${directory}/broker.`),
+        })
+        expect(backend.message).toContain('weir data repair')
         outcomes.refused += 1
         return
       }
       try {
-        expect(await contentOf(home)).toEqual(content)
+        expect(await contentOf(backend)).toEqual(content)
         outcomes.complete += 1
       } finally {
-        await home.close()
+        await backend.close()
       }
     }),
     { numRuns: ROUNDS },
   )
-  // The property is worth something only when both happen.
+  // The property is meaningful only if both outcomes occur.
   expect(outcomes.refused).toBeGreaterThan(ROUNDS / 3)
   expect(outcomes.complete).toBeGreaterThan(ROUNDS / 20)
 }, 300_000)
 
-it('names the topic and the offsets of records that are missing because the write-ahead log is missing', async () => {
+it('names the topic and the offsets of records that are lost with a missing write-ahead log', async () => {
   const directory = join(memoryDirectory(), 'data')
   const copy = join(memoryDirectory(), 'copy')
   const backend = await open(directory)

@@ -11,15 +11,15 @@ import { batchOf, recordsOf } from './batch.ts'
 
 const open = (directory: string) => openEmbeddedBackend(directory, { logger: silentLogger() })
 
-async function read(home: BrokerBackend, topic: string): Promise<(string | null)[]> {
+async function read(backend: BrokerBackend, topic: string): Promise<(string | null)[]> {
   const request = { node: 0, waitMsMax: 0, bytesMin: 1, bytesMax: 1e9, isolation: 'read_committed' as const }
-  const [fetched] = await home.fetch({ ...request, partitions: [{ topic, partition: 0, offset: 0 }] })
+  const [fetched] = await backend.fetch({ ...request, partitions: [{ topic, partition: 0, offset: 0 }] })
   return recordsOf(fetched!.bytes).map(({ value }) => value)
 }
 
-async function write(home: BrokerBackend, topic: string, value: string) {
+async function write(backend: BrokerBackend, topic: string, value: string) {
   const batches = [{ topic, partition: 0, bytes: batchOf([value]) }]
-  return (await home.produce({ node: 0, timeoutMs: 1000, batches }))[0]!
+  return (await backend.produce({ node: 0, timeoutMs: 1000, batches }))[0]!
 }
 
 function alter(directory: string, sql: string): void {
@@ -28,7 +28,7 @@ function alter(directory: string, sql: string): void {
   database.close()
 }
 
-it('keeps topics, records, offsets, identity and producer ids over a restart', async () => {
+it('keeps topics, records, offsets, the cluster id and producer ids across a restart', async () => {
   const directory = join(temporaryDirectory(), 'made', 'here')
   const first = await open(directory)
   await first.createTopic({ name: 't', partitions: 3, configs: { 'retention.ms': '-1' } })
@@ -52,7 +52,7 @@ it('keeps topics, records, offsets, identity and producer ids over a restart', a
   await second.close()
 })
 
-it('does not give an offset twice, even when the last records were aborted before the restart', async () => {
+it('does not reuse offsets after a restart, even if the last records were aborted', async () => {
   const directory = temporaryDirectory()
   const first = await open(directory)
   await first.createTopic({ name: 't' })
@@ -69,10 +69,10 @@ it('does not give an offset twice, even when the last records were aborted befor
   await second.close()
 })
 
-it('counts the generations of a group on after a restart', async () => {
+it('continues the generation numbers of a group after a restart', async () => {
   const directory = temporaryDirectory()
-  const join = (home: BrokerBackend) =>
-    home.joinGroup({
+  const join = (backend: BrokerBackend) =>
+    backend.joinGroup({
       groupId: 'g',
       protocolType: 'sr',
       protocols: [{ name: 'p', metadata: Buffer.from('') }],
@@ -89,7 +89,7 @@ it('counts the generations of a group on after a restart', async () => {
   await second.close()
 })
 
-it('names the holder of a directory that is in use, and opens it when it is free', async () => {
+it('names the process that uses a directory, and opens the directory once it is released', async () => {
   const directory = temporaryDirectory()
   const first = await open(directory)
   const refused = await open(directory).catch((error: unknown) => error)
@@ -101,17 +101,17 @@ it('names the holder of a directory that is in use, and opens it when it is free
   await (await open(directory)).close()
 })
 
-it('takes over a directory whose holder is dead, although its file still names it', async () => {
+it('opens a directory whose last process was killed, although the holder file still names that process', async () => {
   const directory = temporaryDirectory()
   await (await open(directory)).close()
-  // A process id that lives again as somebody else: ours.
+  // The process id of a running process that is not the holder: this one.
   writeFileSync(join(directory, 'holder.json'), JSON.stringify({ pid: process.pid, host: hostname(), since: 'x' }))
-  const home = await open(directory)
+  const backend = await open(directory)
   expect(JSON.parse(readFileSync(join(directory, 'holder.json'), 'utf8'))).not.toMatchObject({ since: 'x' })
-  await home.close()
+  await backend.close()
 })
 
-it('refuses data of a newer version and says both', async () => {
+it('rejects data of a newer format and names both formats', async () => {
   const directory = temporaryDirectory()
   await (await open(directory)).close()
   alter(directory, 'pragma user_version = 7')
@@ -121,7 +121,7 @@ it('refuses data of a newer version and says both', async () => {
   })
 })
 
-it('says where damaged data is', async () => {
+it('names the file and the position of damage', async () => {
   const directory = temporaryDirectory()
   await (await open(directory)).close()
   const file = join(directory, 'broker.db')
@@ -129,14 +129,14 @@ it('says where damaged data is', async () => {
   await expect(open(directory)).rejects.toMatchObject({ code: 'data_corrupt', message: expect.stringContaining(file) })
 })
 
-it('leaves a database of somebody else alone', async () => {
+it('rejects a database of another application and does not change it', async () => {
   const directory = temporaryDirectory()
   alter(directory, 'create table theirs (x)')
   await expect(open(directory)).rejects.toMatchObject({ code: 'data_corrupt' })
   alter(directory, 'insert into theirs values (1)')
 })
 
-it('says what is wrong with a path that can’t hold a data directory', async () => {
+it('explains why a path cannot be a data directory', async () => {
   const file = join(temporaryDirectory(), 'file')
   writeFileSync(file, '')
   await expect(open(join(file, 'data'))).rejects.toMatchObject({ code: 'invalid_config' })

@@ -4,15 +4,15 @@ import { openEmbeddedBackend } from '../../../src/broker/embedded/backend.ts'
 import { silentLogger } from '../../../src/config/logger.ts'
 import { FakeClock } from '../../support/fake-clock.ts'
 
-let home: BrokerBackend
+let backend: BrokerBackend
 let clock: FakeClock
 
 beforeEach(async () => {
   clock = new FakeClock()
-  home = await openEmbeddedBackend(':memory:', { logger: silentLogger(), clock })
-  await home.createTopic({ name: 't' })
+  backend = await openEmbeddedBackend(':memory:', { logger: silentLogger(), clock })
+  await backend.createTopic({ name: 't' })
 })
-afterEach(() => home.close())
+afterEach(() => backend.close())
 
 const groupId = 'g'
 const text = (value: string) => Buffer.from(value)
@@ -27,7 +27,7 @@ type Wish = {
 
 function join({ memberId = '', instanceId, ...wish }: Wish = {}): Promise<JoinResult> {
   const { protocols = ['p'], type = 'sr', note = '' } = wish
-  return home.joinGroup({
+  return backend.joinGroup({
     groupId,
     protocolType: type,
     protocols: protocols.map((name) => ({ name, metadata: text(name + note) })),
@@ -40,14 +40,14 @@ function join({ memberId = '', instanceId, ...wish }: Wish = {}): Promise<JoinRe
 }
 
 const sync = (member: JoinResult, assignments: Record<string, string> = {}) =>
-  home.syncGroup({
+  backend.syncGroup({
     groupId,
     generation: member.generation,
     memberId: member.memberId,
     assignments: Object.entries(assignments).map(([memberId, name]) => ({ memberId, assignment: text(name) })),
   })
 
-const heartbeat = ({ generation, memberId }: JoinResult) => home.heartbeat({ groupId, generation, memberId })
+const heartbeat = ({ generation, memberId }: JoinResult) => backend.heartbeat({ groupId, generation, memberId })
 
 /** Two members in a stable group; the first leads. */
 async function pair(): Promise<[JoinResult, JoinResult]> {
@@ -62,7 +62,7 @@ async function pair(): Promise<[JoinResult, JoinResult]> {
   return [leader, follower]
 }
 
-it('lets a first member in at once, as its leader', async () => {
+it('completes the join of the first member immediately and makes it the leader', async () => {
   const member = await join()
   expect(member).toMatchObject({ generation: 1, leaderId: member.memberId, protocol: 'p' })
   expect(member.members).toEqual([{ memberId: member.memberId, metadata: text('p') }])
@@ -70,14 +70,14 @@ it('lets a first member in at once, as its leader', async () => {
   await heartbeat(member)
 })
 
-it('asks everybody to join again when one comes, and only the leader sees all', async () => {
+it('rebalances all members when one joins, and sends the member list to the leader only', async () => {
   const [leader, follower] = await pair()
   expect(leader.generation).toBe(2)
   expect(leader.members.map(({ memberId }) => memberId)).toEqual([leader.memberId, follower.memberId])
   expect(follower).toMatchObject({ generation: 2, leaderId: leader.memberId, members: [] })
 })
 
-it('goes on without a member that does not join again in time', async () => {
+it('removes a member that does not rejoin within the rebalance timeout', async () => {
   const alone = await join()
   await sync(alone, {})
   const joining = join()
@@ -91,7 +91,7 @@ it('goes on without a member that does not join again in time', async () => {
   await expect(heartbeat(alone)).rejects.toMatchObject({ code: 'unknown_member' })
 })
 
-it('drops a member whose session is over and asks the others to join again', async () => {
+it('removes a member after its session timeout and rebalances the others', async () => {
   const [leader, follower] = await pair()
   await clock.advance(6_000)
   await heartbeat(leader)
@@ -101,7 +101,7 @@ it('drops a member whose session is over and asks the others to join again', asy
   expect((await join({ memberId: leader.memberId })).members).toHaveLength(1)
 })
 
-it('gives the place and the share of a member to the next one of its instance id, without a round', async () => {
+it('gives a static member that returns its previous assignment without a rebalance', async () => {
   const first = await join({ instanceId: 'one' })
   await sync(first, { [first.memberId]: 'share' })
   const second = await join({ instanceId: 'one' })
@@ -109,14 +109,14 @@ it('gives the place and the share of a member to the next one of its instance id
   expect(String(await sync(second))).toBe('share')
   await heartbeat(second)
   const old = { ...first, instanceId: 'one' }
-  await expect(home.heartbeat({ groupId, ...old })).rejects.toMatchObject({ code: 'fenced' })
+  await expect(backend.heartbeat({ groupId, ...old })).rejects.toMatchObject({ code: 'fenced' })
   await expect(join(old)).rejects.toMatchObject({ code: 'fenced' })
-  await expect(home.leaveGroup({ groupId, ...old })).rejects.toMatchObject({ code: 'fenced' })
-  await home.leaveGroup({ groupId, ...second, instanceId: 'one' })
-  expect(await home.describeGroup({ groupId })).toMatchObject({ state: 'empty' })
+  await expect(backend.leaveGroup({ groupId, ...old })).rejects.toMatchObject({ code: 'fenced' })
+  await backend.leaveGroup({ groupId, ...second, instanceId: 'one' })
+  expect(await backend.describeGroup({ groupId })).toMatchObject({ state: 'empty' })
 })
 
-it('starts a round when the next one of an instance id has something new to say', async () => {
+it('rebalances when a static member returns with changed metadata', async () => {
   const first = await join({ instanceId: 'one' })
   await sync(first, { [first.memberId]: 'share' })
   const second = await join({ instanceId: 'one', note: 'new' })
@@ -124,31 +124,31 @@ it('starts a round when the next one of an instance id has something new to say'
   expect(second.members).toEqual([{ memberId: second.memberId, instanceId: 'one', metadata: text('pnew') }])
 })
 
-it('fences a member that is replaced while it waits for the round', async () => {
+it('fences a static member that is replaced while it waits for a rebalance', async () => {
   const leader = await join({ instanceId: 'one' })
   await sync(leader, { [leader.memberId]: 'share' })
   const waiting = join({ instanceId: 'two' })
   const fenced = expect(waiting).rejects.toMatchObject({ code: 'fenced' })
   const next = join({ instanceId: 'two' })
   await fenced
-  const [again, second] = await Promise.all([join({ instanceId: 'one', memberId: leader.memberId }), next])
-  expect(again.members.map(({ memberId }) => memberId)).toEqual([leader.memberId, second.memberId])
+  const [rejoined, second] = await Promise.all([join({ instanceId: 'one', memberId: leader.memberId }), next])
+  expect(rejoined.members.map(({ memberId }) => memberId)).toEqual([leader.memberId, second.memberId])
 })
 
-it('makes another member the leader when the leader leaves', async () => {
+it('elects another leader when the leader leaves', async () => {
   const [leader, follower] = await pair()
-  await home.leaveGroup({ groupId, memberId: leader.memberId })
+  await backend.leaveGroup({ groupId, memberId: leader.memberId })
   const next = await join({ memberId: follower.memberId })
   expect(next).toMatchObject({ generation: 3, leaderId: follower.memberId })
 })
 
-it('does not disturb the others when a follower joins again as it was', async () => {
+it('does not rebalance when a follower rejoins with unchanged metadata', async () => {
   const [leader, follower] = await pair()
   expect(await join({ memberId: follower.memberId })).toMatchObject({ generation: 2 })
   await heartbeat(leader)
 })
 
-it('starts a round when a follower has something new to say', async () => {
+it('rebalances when a follower rejoins with changed metadata', async () => {
   const [leader, follower] = await pair()
   const joining = join({ memberId: follower.memberId, note: 'new' })
   await expect(heartbeat(leader)).rejects.toMatchObject({ code: 'rebalance_in_progress' })
@@ -157,7 +157,7 @@ it('starts a round when a follower has something new to say', async () => {
   await joining
 })
 
-it('asks followers that wait for their assignment to join again when the leader dies', async () => {
+it('makes followers that wait for their assignment rejoin when the session of the leader expires', async () => {
   const alone = await join()
   await sync(alone, {})
   const joining = join()
@@ -170,7 +170,7 @@ it('asks followers that wait for their assignment to join again when the leader 
   await expect(heartbeat(leader)).rejects.toMatchObject({ code: 'unknown_member' })
 })
 
-it('takes the protocol that all can and most like best', async () => {
+it('selects the protocol that all members support and most prefer', async () => {
   const first = await join({ protocols: ['a', 'b', 'c'] })
   await sync(first, {})
   const others = [join({ protocols: ['c', 'b'] }), join({ protocols: ['c', 'b'] })]
@@ -179,65 +179,65 @@ it('takes the protocol that all can and most like best', async () => {
   await Promise.all(others)
 })
 
-it('refuses a member that shares no protocol with the others', async () => {
+it('rejects a member without a protocol in common with the others', async () => {
   await join()
   await expect(join({ protocols: ['other'] })).rejects.toMatchObject({ code: 'inconsistent_group' })
   await expect(join({ type: 'consumer' })).rejects.toMatchObject({ code: 'inconsistent_group' })
 })
 
-it('refuses members it does not know and generations that are over', async () => {
+it('rejects unknown members and earlier generations', async () => {
   const [leader] = await pair()
   await expect(join({ memberId: 'nobody' })).rejects.toMatchObject({ code: 'unknown_member' })
   await expect(heartbeat({ ...leader, generation: 1 })).rejects.toMatchObject({ code: 'illegal_generation' })
 })
 
-it('takes commits of its members only, and only of the generation that is', async () => {
+it('accepts commits from members of the current generation only', async () => {
   const [leader] = await pair()
   const offsets = [{ topic: 't', partition: 0, offset: 5 }]
-  await home.commitOffsets({ groupId, offsets, member: leader })
-  expect(await home.groupOffsets({ groupId })).toEqual(offsets)
-  const stale = home.commitOffsets({ groupId, offsets, member: { ...leader, generation: 1 } })
+  await backend.commitOffsets({ groupId, offsets, member: leader })
+  expect(await backend.groupOffsets({ groupId })).toEqual(offsets)
+  const stale = backend.commitOffsets({ groupId, offsets, member: { ...leader, generation: 1 } })
   await expect(stale).rejects.toMatchObject({ code: 'illegal_generation' })
-  await expect(home.commitOffsets({ groupId, offsets })).rejects.toMatchObject({ code: 'group_not_empty' })
+  await expect(backend.commitOffsets({ groupId, offsets })).rejects.toMatchObject({ code: 'group_not_empty' })
 })
 
-it('takes an administrator’s commit while nobody is in the group', async () => {
+it('accepts commits without a member while the group is empty', async () => {
   const offsets = [{ topic: 't', partition: 0, offset: 5, metadata: 'by hand' }]
-  await home.commitOffsets({ groupId, offsets })
-  expect(await home.groupOffsets({ groupId, partitions: [{ topic: 't', partition: 0 }] })).toEqual(offsets)
-  expect(await home.groupOffsets({ groupId, partitions: [{ topic: 't', partition: 1 }] })).toEqual([])
+  await backend.commitOffsets({ groupId, offsets })
+  expect(await backend.groupOffsets({ groupId, partitions: [{ topic: 't', partition: 0 }] })).toEqual(offsets)
+  expect(await backend.groupOffsets({ groupId, partitions: [{ topic: 't', partition: 1 }] })).toEqual([])
 })
 
-it('describes and lists groups through their life', async () => {
-  expect(await home.describeGroup({ groupId })).toMatchObject({ state: 'dead', members: [] })
+it('describes and lists a group in each of its states', async () => {
+  expect(await backend.describeGroup({ groupId })).toMatchObject({ state: 'dead', members: [] })
   const member = await join()
-  expect(await home.describeGroup({ groupId })).toMatchObject({ state: 'rebalancing' })
+  expect(await backend.describeGroup({ groupId })).toMatchObject({ state: 'rebalancing' })
   await sync(member, { [member.memberId]: 'x' })
-  expect(await home.describeGroup({ groupId })).toMatchObject({
+  expect(await backend.describeGroup({ groupId })).toMatchObject({
     state: 'stable',
     protocolType: 'sr',
     protocol: 'p',
     members: [{ memberId: member.memberId, clientId: 'client', metadata: text('p'), assignment: text('x') }],
   })
-  await expect(home.deleteGroup({ groupId })).rejects.toMatchObject({ code: 'group_not_empty' })
-  await home.leaveGroup({ groupId, memberId: member.memberId })
-  expect(await home.describeGroup({ groupId })).toMatchObject({ state: 'empty', protocolType: 'sr' })
-  expect(await home.listGroups()).toEqual([{ groupId, protocolType: 'sr' }])
-  await home.deleteGroup({ groupId })
-  expect(await home.listGroups()).toEqual([])
-  await expect(home.deleteGroup({ groupId })).rejects.toMatchObject({ code: 'group_not_found' })
+  await expect(backend.deleteGroup({ groupId })).rejects.toMatchObject({ code: 'group_not_empty' })
+  await backend.leaveGroup({ groupId, memberId: member.memberId })
+  expect(await backend.describeGroup({ groupId })).toMatchObject({ state: 'empty', protocolType: 'sr' })
+  expect(await backend.listGroups()).toEqual([{ groupId, protocolType: 'sr' }])
+  await backend.deleteGroup({ groupId })
+  expect(await backend.listGroups()).toEqual([])
+  await expect(backend.deleteGroup({ groupId })).rejects.toMatchObject({ code: 'group_not_found' })
 })
 
-it('counts generations on when everybody has left', async () => {
+it('continues the generation numbers after all members have left', async () => {
   const member = await join()
-  await home.leaveGroup({ groupId, memberId: member.memberId })
+  await backend.leaveGroup({ groupId, memberId: member.memberId })
   expect((await join()).generation).toBeGreaterThan(member.generation)
 })
 
-it('forgets single offsets', async () => {
-  await home.addPartitions({ topic: 't', total: 2 })
+it('deletes single offsets', async () => {
+  await backend.addPartitions({ topic: 't', total: 2 })
   const offsets = [0, 1].map((partition) => ({ topic: 't', partition, offset: 5 }))
-  await home.commitOffsets({ groupId, offsets })
-  await home.deleteGroupOffsets({ groupId, partitions: [{ topic: 't', partition: 0 }] })
-  expect(await home.groupOffsets({ groupId })).toEqual([offsets[1]])
+  await backend.commitOffsets({ groupId, offsets })
+  await backend.deleteGroupOffsets({ groupId, partitions: [{ topic: 't', partition: 0 }] })
+  expect(await backend.groupOffsets({ groupId })).toEqual([offsets[1]])
 })

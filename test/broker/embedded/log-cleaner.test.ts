@@ -6,30 +6,30 @@ import { silentLogger } from '../../../src/config/logger.ts'
 import { FakeClock } from '../../support/fake-clock.ts'
 import { batchOf, nextOffsetOf, type PlainRecord, recordsOf } from './batch.ts'
 
-let home: BrokerBackend
+let backend: BrokerBackend
 let clock: FakeClock
 
 beforeEach(async () => {
   clock = new FakeClock()
-  home = await openEmbeddedBackend(':memory:', { logger: silentLogger(), clock })
+  backend = await openEmbeddedBackend(':memory:', { logger: silentLogger(), clock })
 })
-afterEach(() => home.close())
+afterEach(() => backend.close())
 
 async function append(...records: readonly (string | PlainRecord)[]) {
   const bytes = batchOf(records, { timestampMs: clock.nowMs() })
-  const [result] = await home.produce({ node: 0, timeoutMs: 1000, batches: [{ topic: 't', partition: 0, bytes }] })
+  const [result] = await backend.produce({ node: 0, timeoutMs: 1000, batches: [{ topic: 't', partition: 0, bytes }] })
   return result!
 }
 
-/** A round of cleaning begins every 15 s. */
+/** The log cleaner runs every 15 s. */
 const clean = () => clock.advance(16_000)
 
 async function fetch(offset = 0) {
   const request = { node: 0, waitMsMax: 0, bytesMin: 1, bytesMax: 1e6, isolation: 'read_committed' as const }
-  return (await home.fetch({ ...request, partitions: [{ topic: 't', partition: 0, offset }] }))[0]!
+  return (await backend.fetch({ ...request, partitions: [{ topic: 't', partition: 0, offset }] }))[0]!
 }
 
-/** `offset:key=value` of everything that can be read. */
+/** `offset:key=value` of all readable records. */
 async function left(offset = 0): Promise<string[]> {
   const records = recordsOf((await fetch(offset)).bytes)
   return records.map((record) => `${record.offset}:${record.key}=${record.value}`)
@@ -38,7 +38,7 @@ async function left(offset = 0): Promise<string[]> {
 const put = (key: string, value: string | null) => append({ key, value })
 
 describe('compaction', () => {
-  beforeEach(() => home.createTopic({ name: 't', configs: { 'cleanup.policy': 'compact' } }))
+  beforeEach(() => backend.createTopic({ name: 't', configs: { 'cleanup.policy': 'compact' } }))
 
   it('keeps the last record of each key, at its offset', async () => {
     await append({ key: 'a', value: '1' }, { key: 'b', value: '1' }, { key: 'a', value: '2' })
@@ -49,15 +49,15 @@ describe('compaction', () => {
     expect((await put('d', '1')).baseOffset).toBe(6)
   })
 
-  it('lets readers move over what is gone, from any offset', async () => {
+  it('lets readers advance past removed records from any offset', async () => {
     for (const value of ['1', '2', '3', '4']) await put('a', value)
     await clean()
     for (const offset of [0, 1, 2, 3]) expect(await left(offset)).toEqual(['3:a=4'])
     expect((await fetch()).startOffset).toBe(0)
   })
 
-  it('waits until enough is dirty', async () => {
-    await home.setTopicConfigs({ topic: 't', configs: { 'min.cleanable.dirty.ratio': '0.5' } })
+  it('starts when the dirty ratio of the log is reached', async () => {
+    await backend.setTopicConfigs({ topic: 't', configs: { 'min.cleanable.dirty.ratio': '0.5' } })
     for (const key of ['a', 'b', 'c', 'd']) await put(key, '1')
     await clean()
     await put('a', '2')
@@ -68,8 +68,8 @@ describe('compaction', () => {
     expect(await left()).toEqual(['4:a=2', '5:b=2', '6:c=2', '7:d=2'])
   })
 
-  it('leaves records alone that are younger than min.compaction.lag.ms', async () => {
-    await home.setTopicConfigs({ topic: 't', configs: { 'min.compaction.lag.ms': '60000' } })
+  it('keeps records that are younger than min.compaction.lag.ms', async () => {
+    await backend.setTopicConfigs({ topic: 't', configs: { 'min.compaction.lag.ms': '60000' } })
     await put('a', '1')
     await put('a', '2')
     await clean()
@@ -78,8 +78,8 @@ describe('compaction', () => {
     expect(await left()).toEqual(['1:a=2'])
   })
 
-  it('keeps a tombstone for delete.retention.ms after it was appended, whatever time it carries', async () => {
-    await home.setTopicConfigs({ topic: 't', configs: { 'delete.retention.ms': '60000' } })
+  it('keeps a tombstone for delete.retention.ms after it was appended, regardless of its timestamp', async () => {
+    await backend.setTopicConfigs({ topic: 't', configs: { 'delete.retention.ms': '60000' } })
     await put('a', '1')
     await append({ key: 'a', value: null, timestampMs: 5 })
     await put('b', '1')
@@ -89,8 +89,8 @@ describe('compaction', () => {
     expect(await left()).toEqual(['2:b=1'])
   })
 
-  it('moves the end no further back when everything is gone', async () => {
-    await home.setTopicConfigs({ topic: 't', configs: { 'delete.retention.ms': '0' } })
+  it('keeps the end offset when all records are removed', async () => {
+    await backend.setTopicConfigs({ topic: 't', configs: { 'delete.retention.ms': '0' } })
     await put('a', '1')
     await put('a', null)
     await clean()
@@ -105,7 +105,7 @@ describe('compaction', () => {
     const records = ['1', '2', '3'].map((value) => ({ key: Buffer.from('a'), value: Buffer.from(value) }))
     const other = { key: Buffer.from('b'), value: Buffer.from('4'), timestampMs: clock.nowMs() + 5 }
     const bytes = await encodeBatch([...records, other], { nowMs: clock.nowMs(), compression })
-    await home.produce({ node: 0, timeoutMs: 1000, batches: [{ topic: 't', partition: 0, bytes }] })
+    await backend.produce({ node: 0, timeoutMs: 1000, batches: [{ topic: 't', partition: 0, bytes }] })
     await clean()
     await vi.waitFor(async () => {
       const [batch] = batchesOf((await fetch()).bytes)
@@ -122,25 +122,25 @@ describe('compaction', () => {
     expect(await left()).toEqual(['0:null=plain', '2:a=2'])
   })
 
-  it('does not look beyond an open transaction', async () => {
+  it('does not compact beyond the start of an open transaction', async () => {
     await put('a', '1')
     const transactionalId = 'x'
-    const producer = { ...(await home.initProducer({ transactionalId })), transactionalId }
+    const producer = { ...(await backend.initProducer({ transactionalId })), transactionalId }
     const place = { topic: 't', partition: 0 }
-    await home.addPartitionsToTransaction({ ...producer, partitions: [place] })
+    await backend.addPartitionsToTransaction({ ...producer, partitions: [place] })
     const bytes = batchOf([{ key: 'a', value: '2' }], { ...producer, sequence: 0, transactional: true })
-    await home.produce({ node: 0, timeoutMs: 1, transactionalId, batches: [{ ...place, bytes }] })
+    await backend.produce({ node: 0, timeoutMs: 1, transactionalId, batches: [{ ...place, bytes }] })
     await clean()
-    await home.endTransaction({ ...producer, commit: false })
+    await backend.endTransaction({ ...producer, commit: false })
     expect(await left()).toEqual(['0:a=1'])
   })
 })
 
 describe('retention', () => {
-  beforeEach(() => home.createTopic({ name: 't' }))
+  beforeEach(() => backend.createTopic({ name: 't' }))
 
-  it('deletes whole batches that are older than retention.ms, and moves the start', async () => {
-    await home.setTopicConfigs({ topic: 't', configs: { 'retention.ms': '60000' } })
+  it('deletes whole batches that are older than retention.ms and advances the start offset', async () => {
+    await backend.setTopicConfigs({ topic: 't', configs: { 'retention.ms': '60000' } })
     await append('a', 'b')
     await clock.advance(50_000)
     await append('c')
@@ -154,15 +154,18 @@ describe('retention', () => {
 
   it('keeps the newest batches that fit into retention.bytes', async () => {
     const bytes = batchOf(['x']).length
-    await home.setTopicConfigs({ topic: 't', configs: { 'retention.bytes': String(2 * bytes), 'retention.ms': '-1' } })
+    await backend.setTopicConfigs({
+      topic: 't',
+      configs: { 'retention.bytes': String(2 * bytes), 'retention.ms': '-1' },
+    })
     for (const value of ['1', '2', '3', '4', '5']) await append(value)
     await clean()
     expect((await fetch(3)).startOffset).toBe(3)
     expect(await left(3)).toEqual(['3:null=4', '4:null=5'])
   })
 
-  it('goes through more than one slice', async () => {
-    await home.setTopicConfigs({ topic: 't', configs: { 'retention.ms': '1' } })
+  it('deletes more batches than one step deletes', async () => {
+    await backend.setTopicConfigs({ topic: 't', configs: { 'retention.ms': '1' } })
     await Promise.all(Array.from({ length: 300 }, () => append('x')))
     await clean()
     await clean()

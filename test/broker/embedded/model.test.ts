@@ -23,7 +23,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   { weight: 2, arbitrary: fc.constantFrom({ do: 'restart' as const }, { do: 'clean' as const }) },
 )
 
-/** A compacted topic as it ought to be: what was written where, and which part is still open. */
+/** The model of a compacted topic: its records by offset, and those of open transactions. */
 class Model {
   end = 0
   readonly #records = new Map<number, { key: string; open: boolean }>()
@@ -51,38 +51,38 @@ class Model {
   }
 }
 
-/** The real thing beside the model. */
+/** The embedded broker that is compared with the model. */
 class Subject {
   readonly model = new Model()
   readonly #directory = temporaryDirectory()
   readonly #clock = new FakeClock()
-  #home: BrokerBackend | undefined
+  #backend: BrokerBackend | undefined
   #transaction: (Transaction & { sequence: number }) | undefined
 
   async take(step: Step): Promise<void> {
-    const home = await this.#open()
+    const backend = await this.#open()
     if (step.do === 'restart') return this.#restart()
     if (step.do === 'clean') return this.#clock.advance(16_000)
-    if (step.do === 'settle') return this.#settle(home, step.commit)
-    const transaction = step.inTransaction ? await this.#begin(home) : undefined
+    if (step.do === 'settle') return this.#settle(backend, step.commit)
+    const transaction = step.inTransaction ? await this.#begin(backend) : undefined
     const bytes = batchOf(
       step.keys.map((key) => ({ key, value: 'v' })),
       transaction ? { ...transaction, transactional: true } : {},
     )
     const batches = [{ ...PLACE, bytes }]
     const request = { node: 0, timeoutMs: 1, batches, ...(transaction ? { transactionalId: ID } : {}) }
-    expect(await home.produce(request)).toEqual([{ ...PLACE, baseOffset: this.model.end }])
+    expect(await backend.produce(request)).toEqual([{ ...PLACE, baseOffset: this.model.end }])
     if (transaction) transaction.sequence += step.keys.length
     this.model.append(step.keys, step.inTransaction)
   }
 
-  /** Everything that can be read, by a reader that begins at the first offset. */
+  /** All records that a reader returns from the first offset. */
   async read(): Promise<{ key: string | null; offset: number }[]> {
-    const home = await this.#open()
+    const backend = await this.#open()
     const request = { node: 0, waitMsMax: 0, bytesMin: 1, bytesMax: 200, isolation: 'read_committed' as const }
     const records: { key: string | null; offset: number }[] = []
     for (let offset = 0; ; ) {
-      const [fetched] = await home.fetch({ ...request, partitions: [{ ...PLACE, offset }] })
+      const [fetched] = await backend.fetch({ ...request, partitions: [{ ...PLACE, offset }] })
       expect(fetched!.error).toBeUndefined()
       records.push(...recordsOf(fetched!.bytes).filter((record) => record.offset >= offset))
       const next = nextOffsetOf(fetched!.bytes)
@@ -93,14 +93,14 @@ class Subject {
   }
 
   async close(): Promise<void> {
-    await this.#home?.close()
-    this.#home = undefined
+    await this.#backend?.close()
+    this.#backend = undefined
   }
 
   async #open(): Promise<BrokerBackend> {
-    this.#home ??= await openEmbeddedBackend(this.#directory, { logger: silentLogger(), clock: this.#clock })
-    await this.#home.createTopic({ name: 't', configs: { 'cleanup.policy': 'compact' } })
-    return this.#home
+    this.#backend ??= await openEmbeddedBackend(this.#directory, { logger: silentLogger(), clock: this.#clock })
+    await this.#backend.createTopic({ name: 't', configs: { 'cleanup.policy': 'compact' } })
+    return this.#backend
   }
 
   async #restart(): Promise<void> {
@@ -109,24 +109,24 @@ class Subject {
     this.model.settle(false)
   }
 
-  async #begin(home: BrokerBackend): Promise<Transaction & { sequence: number }> {
+  async #begin(backend: BrokerBackend): Promise<Transaction & { sequence: number }> {
     if (this.#transaction === undefined) {
-      const identity = await home.initProducer({ transactionalId: ID, transactionTimeoutMs: 1e9 })
+      const identity = await backend.initProducer({ transactionalId: ID, transactionTimeoutMs: 1e9 })
       this.#transaction = { ...identity, transactionalId: ID, sequence: 0 }
-      await home.addPartitionsToTransaction({ ...this.#transaction, partitions: [PLACE] })
+      await backend.addPartitionsToTransaction({ ...this.#transaction, partitions: [PLACE] })
     }
     return this.#transaction
   }
 
-  async #settle(home: BrokerBackend, commit: boolean): Promise<void> {
+  async #settle(backend: BrokerBackend, commit: boolean): Promise<void> {
     if (this.#transaction === undefined) return
-    await home.endTransaction({ ...this.#transaction, commit })
+    await backend.endTransaction({ ...this.#transaction, commit })
     this.#transaction = undefined
     this.model.settle(commit)
   }
 }
 
-it('reads as a compacted log should, whatever was appended, committed, aborted, compacted and restarted', async () => {
+it('returns the records of a model log after any sequence of appends, commits, aborts, compactions and restarts', async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(step, { maxLength: 25 }), async (steps) => {
       const subject = new Subject()

@@ -15,7 +15,7 @@ function open(logger = silentLogger()) {
   return { storage, put, names }
 }
 
-it('stores the writes of one turn together, and a refused one costs its neighbours nothing', async () => {
+it('commits the writes of one event loop turn together, without those that are rejected', async () => {
   const { storage, put, names } = open()
   const refused = () => {
     throw new BrokerError('invalid_request', 'no')
@@ -26,7 +26,7 @@ it('stores the writes of one turn together, and a refused one costs its neighbou
   storage.close()
 })
 
-it('fails only the write that does not fit on a full disk, takes it back, and goes on', async () => {
+it('on a full disk, rejects and reverts only the write that does not fit', async () => {
   const { storage, put, names } = open()
   const pages = Number(storage.prepare('pragma page_count').get()!['page_count'])
   storage.prepare(`pragma max_page_count = ${pages + 2}`).get()
@@ -47,7 +47,7 @@ it('fails only the write that does not fit on a full disk, takes it back, and go
   storage.close()
 })
 
-it('stores what has to be first with the first write for which there is space', async () => {
+it('commits the required first write together with the first write for which there is space', async () => {
   const { storage, put, names } = open()
   const pages = Number(storage.prepare('pragma page_count').get()!['page_count'])
   storage.prepare(`pragma max_page_count = ${pages}`).get()
@@ -61,20 +61,20 @@ it('stores what has to be first with the first write for which there is space', 
   storage.close()
 })
 
-it('says once that the disk is full, and once that there is space again', async () => {
-  const said: string[] = []
-  const { storage, put } = open(createLogger({ write: (line) => void said.push(JSON.parse(line).msg) }))
+it('logs once that the disk is full and once that there is space', async () => {
+  const messages: string[] = []
+  const { storage, put } = open(createLogger({ write: (line) => void messages.push(JSON.parse(line).msg) }))
   const pages = Number(storage.prepare('pragma page_count').get()!['page_count'])
   const limit = (count: number) => void storage.prepare(`pragma max_page_count = ${count}`).get()
   limit(pages)
   for (const name of ['a', 'b']) await expect(put(name, 'x'.repeat(1e5))).rejects.toMatchObject({ code: 'disk_full' })
   limit(pages + 100)
   for (const name of ['a', 'b']) await put(name, 'x'.repeat(1e5))
-  expect(said).toEqual([expect.stringContaining('is full'), expect.stringContaining('has space again')])
+  expect(messages).toEqual([expect.stringContaining('is full'), expect.stringContaining('has space again')])
   storage.close()
 })
 
-it('runs effects only when the write is stored', async () => {
+it('runs effects only after the commit', async () => {
   const { storage } = open()
   const effects: string[] = []
   const bug = storage.write((change) => {
@@ -88,7 +88,7 @@ it('runs effects only when the write is stored', async () => {
   storage.close()
 })
 
-it('stores what waits when it is closed, and takes nothing more', async () => {
+it('commits queued writes when it is closed and rejects later ones', async () => {
   const { storage, put } = open()
   const waiting = put('a')
   storage.close()

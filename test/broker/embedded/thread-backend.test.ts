@@ -21,13 +21,13 @@ afterEach(async () => {
   await owner.close()
 })
 
-it('answers as the home itself does', async () => {
+it('returns the results of the backend that it is connected to', async () => {
   expect(await linked.clusterId()).toBe(await owner.clusterId())
   expect(await linked.createTopic({ name: 't' })).toBe(true)
   expect(await linked.createTopic({ name: 't' })).toBe(false)
 })
 
-it('carries bytes both ways and leaves the sender its own', async () => {
+it('transfers bytes in both directions and does not detach the buffers of the caller', async () => {
   await linked.createTopic({ name: 't' })
   const bytes = batchOf(['a', 'b'])
   await linked.produce({ node: 0, batches: [{ topic: 't', partition: 0, bytes }], timeoutMs: 1000 })
@@ -37,14 +37,14 @@ it('carries bytes both ways and leaves the sender its own', async () => {
   expect(recordsOf(fetched!.bytes).map(({ value }) => value)).toEqual(['a', 'b'])
 })
 
-it('keeps code and message of an error', async () => {
+it('preserves the code and the message of an error', async () => {
   const here = await owner.deleteTopic({ topic: 'nope' }).catch((error: unknown) => error)
   const there = await linked.deleteTopic({ topic: 'nope' }).catch((error: unknown) => error)
   expect(there).toBeInstanceOf(BrokerError)
   expect(there).toMatchObject({ code: 'topic_not_found', message: (here as Error).message })
 })
 
-it('rejects with closed what waits when the other end goes away, and every later call', async () => {
+it('rejects pending and later calls with `closed` when the other thread closes the port', async () => {
   const { port1, port2 } = new MessageChannel()
   const alone = connectThreadBackend(port2)
   const waiting = alone.clusterId()
@@ -53,7 +53,7 @@ it('rejects with closed what waits when the other end goes away, and every later
   await expect(alone.clusterId()).rejects.toMatchObject({ code: 'closed' })
 })
 
-it('does not queue without end', async () => {
+it('rejects calls when too many are pending', async () => {
   const { port1, port2 } = new MessageChannel()
   const alone = connectThreadBackend(port2)
   const waiting = Array.from({ length: 1000 }, () => alone.clusterId().catch(() => undefined))

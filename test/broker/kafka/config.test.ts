@@ -4,8 +4,8 @@ import { parseJaasOptions, readClientConfig } from '../../../src/broker/kafka/co
 const SERVERS = { 'bootstrap.servers': 'one:9092' }
 const LOGIN = 'org.apache.kafka.common.security.plain.PlainLoginModule required'
 
-describe('the settings of the Java client', () => {
-  it('have its defaults', () => {
+describe('settings of the Java client', () => {
+  it('have the defaults of the Java client', () => {
     const { config, protocol, ignored } = readClientConfig(SERVERS)
     expect(config).toEqual({
       brokers: ['one:9092'],
@@ -23,7 +23,7 @@ describe('the settings of the Java client', () => {
     [' one:1 , two:2,', ['one:1', 'two:2']],
     ['PLAINTEXT://one:1,SASL_SSL://two:2', ['one:1', 'two:2']],
     ['[::1]:9092', ['[::1]:9092']],
-  ])('take the servers %j', (written, brokers) => {
+  ])('parses the bootstrap servers %j', (written, brokers) => {
     expect(readClientConfig({ 'bootstrap.servers': written }).config.brokers).toEqual(brokers)
   })
 
@@ -48,25 +48,25 @@ describe('the settings of the Java client', () => {
       { 'security.protocol': 'SASL_PLAINTEXT', 'sasl.jaas.config': `${LOGIN} username="u";` },
       'sasl.jaas.config: expected a login module with username="…" and password="…" for PLAIN',
     ],
-  ])('refuse %j', (keys, message) => {
+  ])('rejects %j', (keys, message) => {
     expect(() => readClientConfig({ ...SERVERS, ...keys })).toThrow(message)
   })
 
-  it('say which of them have no effect here, and let client.* win', () => {
+  it('returns the ignored settings; client.* overrides', () => {
     const keys = { ...SERVERS, 'client.request.timeout.ms': '7', 'request.timeout.ms': '9', 'linger.ms': '5' }
     const { config, ignored } = readClientConfig(keys)
     expect(config.requestTimeout).toBe(7)
     expect(ignored).toEqual(['linger.ms'])
   })
 
-  it('log in by the words of a JAAS line', () => {
+  it('takes user name and password from a JAAS entry', () => {
     const line = `${LOGIN} username="u" password="a\\"b\\\\c;d=e";`
     const keys = { ...SERVERS, 'security.protocol': 'sasl_plaintext', 'sasl.jaas.config': line }
     expect(readClientConfig(keys).config.sasl).toEqual({ mechanism: 'plain', username: 'u', password: 'a"b\\c;d=e' })
   })
 })
 
-describe('a JAAS line', () => {
+describe('JAAS entry', () => {
   it.each([
     [undefined, {}],
     [`${LOGIN} username=u password=p;`, { username: 'u', password: 'p' }],

@@ -12,7 +12,7 @@ import { temporaryDirectory } from '../../support/temporary-directory.ts'
 const pem = (name: string) => join(import.meta.dirname, '../../support/tls', name)
 const TRUST = { 'ssl.truststore.location': pem('ca.pem') }
 
-it('shows the certificate of now to a broker that it connects to', async () => {
+it('uses the current client certificate for each new connection', async () => {
   const keystore = join(temporaryDirectory(), 'keystore.pem')
   copyFileSync(pem('client.pem'), keystore)
   const shown: string[] = []
@@ -33,7 +33,7 @@ it('shows the certificate of now to a broker that it connects to', async () => {
   onTestFinished(() => lines.close())
   const { port } = server.address() as AddressInfo
   const shownNow = async () => {
-    // It is hung up on before it can say anything.
+    // The server closes the connection before the client can send anything.
     await expect(lines.open({ host: '127.0.0.1', port })).rejects.toMatchObject({ code: 'unavailable' })
     return shown.at(-1)
   }

@@ -2,8 +2,8 @@ import { expect, it } from 'vitest'
 import { BrokerError } from '../../../src/broker/error.ts'
 import { KafkaCluster } from '../../../src/broker/kafka/cluster.ts'
 import type { KafkaConnection } from '../../../src/broker/kafka/connection.ts'
+import type { KafkaApi } from '../../../src/broker/kafka/kafka-api.ts'
 import type { ClusterMetadata } from '../../../src/broker/kafka/log-apis.ts'
-import type { KafkaApi } from '../../../src/broker/kafka/protocol.ts'
 import { addPartitions, createTopic, deleteTopic } from '../../../src/broker/kafka/topic-changes.ts'
 import { FakeClock } from '../../support/fake-clock.ts'
 
@@ -11,56 +11,56 @@ const UNKNOWN = 3
 const EXISTS = 36
 const AUTHORIZATION = 29
 
-it('has made a topic when every node shows it with a leader for each partition', async () => {
+it('has created a topic when every node reports it with a leader for each partition', async () => {
   const { nodes, cluster, clock } = twoNodes()
-  const making = watched(createTopic(cluster, { name: 't', partitions: 2 }))
+  const creation = watched(createTopic(cluster, { name: 't', partitions: 2 }))
   await clock.advance(1_000)
   nodes[1].leaders = [1, 2]
   await clock.advance(1_000)
   nodes[2].leaders = [1, -1]
   await clock.advance(1_000)
-  expect(making.isDone).toBe(false)
+  expect(creation.isDone).toBe(false)
   nodes[2].leaders = [1, 2]
   await clock.advance(1_000)
-  expect(making.isDone).toBe(true)
-  expect(await making.promise).toBe(true)
+  expect(creation.isDone).toBe(true)
+  expect(await creation.promise).toBe(true)
 })
 
-it('waits as well for a topic that another one has just made', async () => {
-  const { nodes, cluster, clock, answers } = twoNodes()
-  answers['CreateTopics'] = { errorNumber: EXISTS, message: null }
-  const making = watched(createTopic(cluster, { name: 't' }))
+it('also waits for a topic that another client has just created', async () => {
+  const { nodes, cluster, clock, responses } = twoNodes()
+  responses['CreateTopics'] = { errorNumber: EXISTS, message: null }
+  const creation = watched(createTopic(cluster, { name: 't' }))
   await clock.advance(1_000)
-  expect(making.isDone).toBe(false)
+  expect(creation.isDone).toBe(false)
   nodes[1].leaders = [1]
   nodes[2].leaders = [1]
   await clock.advance(1_000)
-  expect(await making.promise).toBe(false)
+  expect(await creation.promise).toBe(false)
 })
 
-it('says what is missing when a node does not show the topic within 30 s', async () => {
+it('fails when not every node reports the topic within 30 s', async () => {
   const { nodes, cluster, clock } = twoNodes()
   nodes[1].leaders = [1]
-  const making = watched(createTopic(cluster, { name: 't' }))
+  const creation = watched(createTopic(cluster, { name: 't' }))
   await clock.advance(29_000)
-  expect(making.isDone).toBe(false)
+  expect(creation.isDone).toBe(false)
   await clock.advance(2_000)
-  await expect(making.promise).rejects.toMatchObject({
+  await expect(creation.promise).rejects.toMatchObject({
     retriable: true,
     message: "topic 't': not every node of the cluster has applied the change",
   })
 })
 
-it('does not wait for a node that is out of reach, nor for one that may not show the topic', async () => {
+it('does not wait for a node that is unreachable or not authorized to describe the topic', async () => {
   const { nodes, cluster, clock } = twoNodes()
   nodes[1].errorNumber = AUTHORIZATION
   nodes[2].isDown = true
-  const making = watched(createTopic(cluster, { name: 't' }))
+  const creation = watched(createTopic(cluster, { name: 't' }))
   await clock.advance(0)
-  expect(making.isDone).toBe(true)
+  expect(creation.isDone).toBe(true)
 })
 
-it('has added partitions when every node shows them all', async () => {
+it('has added partitions when every node reports them all', async () => {
   const { nodes, cluster, clock } = twoNodes()
   nodes[1].leaders = [1, 1, 1]
   nodes[2].leaders = [1, 1]
@@ -72,7 +72,7 @@ it('has added partitions when every node shows them all', async () => {
   expect(adding.isDone).toBe(true)
 })
 
-it('has deleted a topic when no node shows it, or when it is clear that it was made anew', async () => {
+it('has deleted a topic when no node reports it or its topic id has changed', async () => {
   const { nodes, cluster, clock } = twoNodes()
   nodes[2].leaders = [1]
   const deleting = watched(deleteTopic(cluster, 't'))
@@ -90,23 +90,23 @@ it('has deleted a topic when no node shows it, or when it is clear that it was m
 
 type Node = { leaders: readonly number[]; errorNumber: number; isDown: boolean }
 
-/** Two nodes, each with its own view of topic `t`, which neither shows yet. */
+/** Two nodes with separate views of topic `t`, which neither reports yet. */
 function twoNodes() {
   const clock = new FakeClock()
   const fresh = (): Node => ({ leaders: [], errorNumber: 0, isDown: false })
   const nodes = { 1: fresh(), 2: fresh() }
-  const answers: Record<string, unknown> = { CreateTopics: { errorNumber: 0, message: null } }
+  const responses: Record<string, unknown> = { CreateTopics: { errorNumber: 0, message: null } }
   const line = (id: 1 | 2): KafkaConnection => ({
     isOpen: true,
     call: async <Request, Response>({ name }: KafkaApi<Request, Response>, request: Request) => {
       if (nodes[id].isDown) throw new BrokerError('unavailable', `node ${id} is down`)
-      const answer = name === 'Metadata' ? viewOf(nodes[id], request as readonly string[]) : answers[name]
-      return answer as Response
+      const response = name === 'Metadata' ? viewOf(nodes[id], request as readonly string[]) : responses[name]
+      return response as Response
     },
     close: async () => undefined,
   })
   const lines = { open: async ({ port }: { port: number }) => line(port as 1 | 2) }
-  return { clock, nodes, answers, cluster: new KafkaCluster(lines, { brokers: ['kafka:1'] }, clock) }
+  return { clock, nodes, responses, cluster: new KafkaCluster(lines, { brokers: ['kafka:1'] }, clock) }
 }
 
 function viewOf({ leaders, errorNumber }: Node, topics: readonly string[]): ClusterMetadata {

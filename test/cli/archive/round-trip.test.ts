@@ -34,7 +34,7 @@ beforeEach(() => {
   target = emptied(registries[1])
 })
 
-/** With a new client, because a client caches schemas by id. */
+/** Uses a new client, because a client caches schemas by id. */
 function emptied(registry: TestRegistry | undefined): RegistryClient {
   registry?.reset()
   return createRegistryClient({ url: registry?.url ?? '' })

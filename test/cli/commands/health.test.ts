@@ -6,7 +6,7 @@ import { healthCommand } from '../../../src/cli/commands/health.ts'
 it('succeeds when all programs are healthy', async () => {
   const [one, two] = [await serve(200), await serve(200)]
   expect(await call(one.url, `${two.url}/`)).toEqual({ code: 0, printed: 'healthy\n' })
-  expect([...one.asked, ...two.asked]).toEqual(['/healthz', '/healthz'])
+  expect([...one.requestedPaths, ...two.requestedPaths]).toEqual(['/healthz', '/healthz'])
 })
 
 it('fails with the reason when a program is unhealthy', async () => {
@@ -28,9 +28,9 @@ it.each(['8081', 'localhost:8081'])('rejects %s, which is not a URL', async (tex
 })
 
 async function serve(status: number, body = 'ok') {
-  const asked: (string | undefined)[] = []
+  const requestedPaths: (string | undefined)[] = []
   const server = createServer((request, response) => {
-    asked.push(request.url)
+    requestedPaths.push(request.url)
     response.writeHead(status).end(body)
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
@@ -39,7 +39,7 @@ async function serve(status: number, body = 'ok') {
     server.closeAllConnections()
     await close()
   })
-  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, asked, close }
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, requestedPaths, close }
 }
 
 async function call(...urls: readonly string[]) {

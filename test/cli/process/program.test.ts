@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { GRACE_PERIOD_SECONDS, parseGracePeriod } from '../../../src/cli/process/program.ts'
 
-it('has a grace period that ends two seconds before the one of the chart', () => {
+it('has a grace period that ends two seconds before the grace period of the chart', () => {
   const template = readFileSync(join(import.meta.dirname, '../../../charts/weir/templates/_pod.tpl'), 'utf8')
   const podSeconds = Number(/terminationGracePeriodSeconds: (\d+)/.exec(template)?.[1])
   const preStopSeconds = Number(/sleep: \{ seconds: (\d+) \}/.exec(template)?.[1])

@@ -8,7 +8,7 @@ import { startTestWorker } from '../../support/worker.ts'
  * What an operation needs, written down here apart from the code that decides: a permission on the object in its path, on
  * all objects, or on any; that somebody is known; or nothing.
  */
-type Need = `${string} on ${'it' | 'all' | 'any'}` | `${string} on it, read on its subject` | 'log-in' | 'nothing'
+type Need = `${string} on ${'it' | 'all' | 'any'}` | `${string} on it, read on its subject` | 'login' | 'nothing'
 
 const RESOURCES: Readonly<Record<string, Need>> = {
   'GET /subjects': 'read on any',
@@ -23,7 +23,7 @@ const RESOURCES: Readonly<Record<string, Need>> = {
   'POST /subjects/{subject}/versions/{version}/tags': 'write on it',
   'DELETE /subjects/{subject}/versions/{version}': 'delete on it',
   'GET /schemas': 'read on any',
-  'GET /schemas/types': 'log-in',
+  'GET /schemas/types': 'login',
   'GET /schemas/ids/{id}': 'read on any',
   'GET /schemas/ids/{id}/schema': 'read on any',
   'GET /schemas/ids/{id}/subjects': 'read on any',
@@ -74,14 +74,14 @@ const SCOPES: readonly (readonly [line: string, everything: Need, context: Need]
 ]
 const within = (line: string) => line.replace(' ', ' /contexts/{context}')
 const REGISTRY: Readonly<Record<string, Need>> = {
-  'GET /': 'log-in',
-  'POST /': 'log-in',
+  'GET /': 'login',
+  'POST /': 'login',
   'GET /contexts': 'read on any',
   'DELETE /contexts/{context}': 'harddelete on it',
-  'GET /v1/metadata/id': 'log-in',
-  'GET /v1/metadata/version': 'log-in',
-  'GET /v1/metadata/deployment': 'log-in',
-  'GET /openapi.json': 'log-in',
+  'GET /v1/metadata/id': 'login',
+  'GET /v1/metadata/version': 'login',
+  'GET /v1/metadata/deployment': 'login',
+  'GET /openapi.json': 'login',
   'GET /metrics': 'read on all',
   'GET /healthz': 'nothing',
   'GET /readyz': 'nothing',
@@ -97,14 +97,14 @@ const REGISTRY: Readonly<Record<string, Need>> = {
   'DELETE /dek-registry/v1/keks/{name}?permanent=true': 'harddelete on it',
 }
 const WORKER: Readonly<Record<string, Need>> = {
-  'GET /': 'log-in',
-  'GET /health': 'log-in',
-  'GET /openapi.json': 'log-in',
+  'GET /': 'login',
+  'GET /health': 'login',
+  'GET /openapi.json': 'login',
   'GET /metrics': 'read on all',
   'GET /healthz': 'nothing',
   'GET /readyz': 'nothing',
-  'GET /connector-plugins': 'log-in',
-  'GET /connector-plugins/{plugin}/config': 'log-in',
+  'GET /connector-plugins': 'login',
+  'GET /connector-plugins/{plugin}/config': 'login',
   'PUT /connector-plugins/{plugin}/config/validate': 'read on any',
   'GET /connectors': 'read on any',
   'POST /connectors': 'write on it',
@@ -169,7 +169,7 @@ function may(user: string, permission: string, object: 'own' | 'other', program:
 function expected(user: string | undefined, need: Need, object: 'own' | 'other', program: 'registry' | 'worker') {
   if (need === 'nothing') return 'allowed'
   if (user === undefined) return 'unknown'
-  if (need === 'log-in') return 'allowed'
+  if (need === 'login') return 'allowed'
   const isSubjectReadable = !need.includes('its subject') || may(user, 'read', object, program)
   const [permission = '', on] = need.replace(', read on its subject', '').split(' on ')
   const [own, other] = (['own', 'other'] as const).map((one) => may(user, permission, one, program))
@@ -254,8 +254,8 @@ const WORKER_BODIES: readonly (readonly [line: RegExp, body: (object: string) =>
 ]
 const workerBody = (line: string, object: string) => WORKER_BODIES.find(([pattern]) => pattern.test(line))?.[1](object)
 
-describe('every operation, as every role, on own and other objects', () => {
-  it('of the registry is allowed or denied as it is written down', async () => {
+describe('the permissions of every operation, for every role, on objects of the user and of others', () => {
+  it('are enforced by the registry as documented', async () => {
     const registry = await startTestRegistry(await basicAuthSettings(ROLES, PERMISSIONS))
     onTestFinished(() => registry.stop())
     const { url } = registry
@@ -269,7 +269,7 @@ describe('every operation, as every role, on own and other objects', () => {
     expect(calls).toBe(Object.keys(REGISTRY).length * 14)
   })
 
-  it('of the worker is allowed or denied as it is written down', async () => {
+  it('are enforced by the worker as documented', async () => {
     const { url } = await startTestWorker({
       ...(await basicAuthSettings(ROLES, PERMISSIONS)),
       'connector.paths.allowed': '/',

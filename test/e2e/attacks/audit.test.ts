@@ -27,7 +27,7 @@ const register = (user: string, url: string, subject = 's', headers = {}) =>
   callAs(user, url, `POST /subjects/${subject}/versions`, { schema: '{"type":"int","doc":"not for a log"}' }, headers)
 
 describe('the audit log', () => {
-  it('says who did what to which object, from where, and how it was answered', async () => {
+  it('records user, operation, object, client address and status of each change', async () => {
     const { url, file } = await registry()
     await register('ada', url, 'orders', { 'x-request-id': 'request-7' })
     await callAs('ada', url, 'DELETE /subjects/orders')
@@ -51,7 +51,7 @@ describe('the audit log', () => {
     expect(entriesOf(file).map(({ operation }) => operation)).toEqual(['write', 'delete', 'harddelete'])
   })
 
-  it('says the same of a worker, with the name that a body gives a connector', async () => {
+  it('records changes in a worker, with the connector name in the request body', async () => {
     const file = join(temporaryDirectory(), 'audit.jsonl')
     const logIn = await basicAuthSettings({ ada: 'admin' })
     const { url } = await startTestWorker({ ...logIn, 'audit.log.file': file, 'connector.paths.allowed': '/' })
@@ -66,7 +66,7 @@ describe('the audit log', () => {
     expect(readFileSync(file, 'utf8')).not.toContain('hunter2')
   })
 
-  it('has refused log-ins and denied requests, also reads', async () => {
+  it('records failed logins and denied requests, including reads', async () => {
     const { url, file } = await registry()
     const wrong = `Basic ${Buffer.from('ada:a wrong word').toString('base64')}`
     await callAs(undefined, url, 'GET /subjects', undefined, { authorization: wrong })
@@ -80,7 +80,7 @@ describe('the audit log', () => {
     ])
   })
 
-  it('has reads that were allowed only where all requests are wanted', async () => {
+  it('records allowed reads with audit.log.requests=all only', async () => {
     const [some, all] = [await registry(), await registry({ 'audit.log.requests': 'all' })]
     for (const { url, file } of [some, all]) {
       await callAs('rea', url, 'GET /subjects')
@@ -92,7 +92,7 @@ describe('the audit log', () => {
     expect(entriesOf(all.file)).toHaveLength(3)
   })
 
-  it('has nothing that was sent or answered, and no password', async () => {
+  it('contains no request bodies, response bodies or passwords', async () => {
     const { url, file } = await registry({ 'audit.log.requests': 'all' })
     await register('ada', url)
     await callAs('ada', url, 'GET /subjects/s/versions/1?secret=in-a-query')
@@ -102,7 +102,7 @@ describe('the audit log', () => {
     for (const secret of ['not for a log', 'in-a-query', basic]) expect(text).not.toContain(secret)
   })
 
-  it('has a line for each request, whatever names it brings', async () => {
+  it('has one line for each request, whatever names the request contains', async () => {
     const { url, file } = await registry()
     const name = `${'x'.repeat(1_000)}\n{"user":"ada"}`
     const authorization = `Basic ${Buffer.from(`a\r\n{user=root}\u2028:x`).toString('base64')}`
@@ -113,7 +113,7 @@ describe('the audit log', () => {
     expect(claimedUser).toBe('a\r\n{user=root}\u2028')
   })
 
-  it('has requests of who hangs up before the answer', async () => {
+  it('records requests whose client disconnects before the response', async () => {
     const { url, file } = await registry()
     const { port } = new URL(url)
     const socket = connect(Number(port), '127.0.0.1')
@@ -124,7 +124,7 @@ describe('the audit log', () => {
     expect(entriesOf(file)[0]).toMatchObject({ method: 'DELETE', objects: { subject: 's' } })
   })
 
-  it('goes on in a new file when the old one was renamed', async () => {
+  it('continues in a new file after the old one was renamed', async () => {
     const { url, file } = await registry()
     await register('ada', url, 'before')
     await expect.poll(() => entriesOf(file)).toHaveLength(1)
@@ -138,7 +138,7 @@ describe('the audit log', () => {
   })
 })
 
-describe('an audit log that can not be written', () => {
+describe('an audit log that cannot be written', () => {
   /** A file that says that its disk is full. */
   const full = () => {
     const file = join(temporaryDirectory(), 'audit.jsonl')
@@ -150,7 +150,7 @@ describe('an audit log that can not be written', () => {
     symlinkSync(join(temporaryDirectory(), 'a disk with room'), file)
   }
 
-  it('has changes refused and reads answered, and loses nothing of what was done', async () => {
+  it('refuses changes, allows reads, and later writes the records of completed requests', async () => {
     const file = full()
     const { url } = await registry({ 'audit.log.file': file })
     // What is not known to fail yet is done, and waits to be written.
@@ -166,12 +166,12 @@ describe('an audit log that can not be written', () => {
     expect(recorded()).toEqual(expect.arrayContaining([...done]))
   })
 
-  it('stops nothing where that was asked for', async () => {
+  it('refuses no request with audit.log.on.failure=drop', async () => {
     const { url } = await registry({ 'audit.log.file': full(), 'audit.log.on.failure': 'drop' })
     for (const subject of ['a', 'b', 'c']) expect((await register('ada', url, subject)).status).toBe(200)
   })
 
-  it('keeps a program from starting', async () => {
+  it('prevents the start of a program', async () => {
     const settings = { 'audit.log.file': join(temporaryDirectory(), 'nowhere/audit.jsonl') }
     await expect(startTestRegistry(settings)).rejects.toThrow(/^audit.log.file=.*nowhere.*cannot be written: ENOENT/)
     await expect(startTestWorker(settings)).rejects.toThrow(/^audit.log.file=.*nowhere.*cannot be written: ENOENT/)

@@ -139,7 +139,7 @@ async function whileOthersAreServed(work: () => Promise<void>): Promise<void> {
   expect((await client.status('neighbour')).connector.state).toBe('RUNNING')
 }
 
-describe("a connector's own code", { timeout: 200_000 }, () => {
+describe('connector code outside of tasks', { timeout: 200_000 }, () => {
   const stopped = {
     loop: /^Hostile blocked its thread for more than 1500 ms .*stack of its thread:\n +at spinForEver .*hostile\.ts/,
   }
@@ -148,22 +148,19 @@ describe("a connector's own code", { timeout: 200_000 }, () => {
     ['exit', /process\.exit\(3\) was called: plugins cannot end the process/],
     ['throwOutOfBand', /^Error: out of band/],
     ['hoard', /^Hostile (exceeded the memory limit of its process, 128 MB|blocked its thread)/],
-    ['million', /tasks\(\) returned 1000000 tasks, at most 10000 are possible/],
+    ['million', /tasks\(\) returned 1000000 tasks, at most 10000 are allowed/],
   ]
 
-  it.each(cases)(
-    'that does %s in tasks() fails that connector, which can be deleted, and nothing else',
-    async (deed, trace) => {
-      await whileOthersAreServed(async () => {
-        await client.create(deed, config(deed))
-        expect(await untilState(deed, 'FAILED')).toMatch(trace)
-      })
-      await client.delete(deed)
-      expect(Object.keys(await client.list())).not.toContain(deed)
-    },
-  )
+  it.each(cases)('that does %s in tasks() fails only its connector, which can then be deleted', async (deed, trace) => {
+    await whileOthersAreServed(async () => {
+      await client.create(deed, config(deed))
+      expect(await untilState(deed, 'FAILED')).toMatch(trace)
+    })
+    await client.delete(deed)
+    expect(Object.keys(await client.list())).not.toContain(deed)
+  })
 
-  it('can be corrected after it failed', async () => {
+  it('that failed can be corrected by a new configuration', async () => {
     await client.create('corrected', config('loop'))
     await untilState('corrected', 'FAILED')
     await client.putConfig('corrected', config('harmless'))
@@ -175,7 +172,7 @@ describe("a connector's own code", { timeout: 200_000 }, () => {
   it.each([
     ['loops', 'loop', /Hostile blocked its thread for more than 1500 ms .*spinForEver/],
     ['exits', 'exit', /process\.exit\(4\) was called/],
-  ])('that %s while a configuration is checked is answered with 400', async (_, parsed, message) => {
+  ])('that %s during the validation of a configuration causes a 400 response', async (_, parsed, message) => {
     const body = JSON.stringify(config('harmless', { name: 'v', parsed }))
     await whileOthersAreServed(async () => {
       const answer = await fetch(`${worker.url}/connector-plugins/Hostile/config/validate`, {
@@ -188,7 +185,7 @@ describe("a connector's own code", { timeout: 200_000 }, () => {
     })
   })
 
-  it('that loops does not keep a configuration of the same class from being checked', async () => {
+  it('that loops does not prevent the validation of another configuration of the same class', async () => {
     await client.create('blocking', config('loop'))
     const checked = await client.validate('Hostile', config('harmless', { name: 'v' }))
     expect(checked.error_count).toBe(0)
@@ -196,17 +193,17 @@ describe("a connector's own code", { timeout: 200_000 }, () => {
     await client.delete('blocking')
   })
 
-  it('that is a config provider in a loop fails those who ask it, and others start meanwhile', async () => {
+  it('of a config provider that loops fails the connectors that use it, while others start', async () => {
     await whileOthersAreServed(async () => {
       const asking = client.create('asking', { ...config('harmless'), topic: '${loops:a:b}' })
       await client.create('later', config('harmless'))
       await untilState('later', 'RUNNING')
-      await expect(asking).rejects.toThrow(/can't fill in \$\{loops:a:…\}: LoopingProvider blocked its thread/)
+      await expect(asking).rejects.toThrow(/cannot resolve \$\{loops:a:…\}: LoopingProvider blocked its thread/)
     })
     await client.delete('later')
   })
 
-  it('that does harm when it is loaded is reported with its file, and the worker starts without it', () => {
+  it('that loops, exits or never finishes while it is loaded is reported with its file, and the worker starts without it', () => {
     const log = readFileSync(worker.logFile, 'utf8')
     const faults = log.split('\n').flatMap((line) => (line.includes('could not be loaded') ? [JSON.parse(line)] : []))
     const reasons = Object.fromEntries(faults.map(({ file, reason }) => [file.replace(/.*\//, ''), reason]))
@@ -217,7 +214,7 @@ describe("a connector's own code", { timeout: 200_000 }, () => {
     })
   })
 
-  it('that loops is ended by SIGTERM with its worker, fails again after a restart, and can be deleted then', async () => {
+  it('that loops ends with its worker on SIGTERM, fails again after a restart, and can then be deleted', async () => {
     await client.create('again', config('loop'))
     await terminate()
     for (const name of HARMFUL_WHEN_LOADED) rmSync(join(directory, 'plugins', name))

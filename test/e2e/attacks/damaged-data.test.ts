@@ -72,7 +72,7 @@ async function outcomeOf(directory: string): Promise<{ readonly ids?: readonly n
 
 const ALL_IDS = Array.from({ length: SCHEMAS }, (_, index) => index + 1)
 
-describe('a registry on damaged data does not start, and says where the damage is', () => {
+describe('a registry does not start on damaged data, and reports the place of the damage', () => {
   it('one flipped bit in the last batch', async () => {
     const directory = copyOf(closed)
     const file = join(directory, 'broker.db')
@@ -86,7 +86,7 @@ describe('a registry on damaged data does not start, and says where the damage i
     expect(refusal).toContain(`weir data repair ${directory}`)
   })
 
-  it('a write-ahead log that is missing, or cut off', async () => {
+  it('a write-ahead log that is missing or truncated', async () => {
     for (const part of [undefined, 0, 0.3, 0.99]) {
       const directory = copyOf(killed)
       const wal = join(directory, 'broker.db-wal')
@@ -106,7 +106,7 @@ describe('a registry on damaged data does not start, and says where the damage i
   })
 })
 
-it('has all schemas under their ids after any damage of its files, or does not start and names the file', async () => {
+it('a registry whose files were damaged randomly has all schemas with their ids, or does not start and names the file', async () => {
   const rounds = fc.sample(fc.record({ isKilled: fc.boolean(), damages: anyDamage }), { numRuns: ROUNDS, seed: SEED })
   for (const { isKilled, damages } of rounds) {
     const directory = copyOf(isKilled ? killed : closed)
@@ -118,7 +118,7 @@ it('has all schemas under their ids after any damage of its files, or does not s
   }
 })
 
-it('is backed up while it runs, repaired and restored by weir data', async () => {
+it('weir data backs up, repairs and restores the data of a registry', async () => {
   const directory = copyOf(killed)
   const backup = join(root, 'backup')
   const program = await startRegistryProcess(['--data', directory], {})

@@ -21,7 +21,7 @@ const kafka = await real('kafka')
 const SUBJECTS = 20
 const WAIT = { everyMs: 50, timeoutMs: 60_000 }
 
-describeOn([kafka], 'a damaged segment of Kafka', () => {
+describeOn([kafka], 'a damaged log segment in Kafka', () => {
   let own: Kafka
   let log: readonly string[]
   beforeAll(async () => {
@@ -30,7 +30,7 @@ describeOn([kafka], 'a damaged segment of Kafka', () => {
   })
   afterAll(() => own.stop())
 
-  it('keeps a registry and a worker from starting, with the place, and nothing is lost once it is restored', async () => {
+  it('prevents the start of a registry and a worker, which report the place; nothing is lost after it was restored', async () => {
     const settings = namedRegistry('one')
     await (await filledRegistry(log, settings)).stop()
     const worker: WorkerOptions = { log, groupId: 'w' }
@@ -62,7 +62,7 @@ describeOn([kafka], 'a damaged segment of Kafka', () => {
     await again.stop()
   })
 
-  it('stops a registry that runs: it is not ready, gives no id again, and ends with the place', async () => {
+  it('ends a running registry, which is not ready, assigns no id twice and reports the place', async () => {
     const settings = namedRegistry('two')
     const registry = await filledRegistry(log, settings)
     // Nobody reads while the registry sleeps: the next record is damaged before it comes to it.
@@ -79,7 +79,7 @@ describeOn([kafka], 'a damaged segment of Kafka', () => {
     restore()
   })
 
-  it('or a deleted topic does not make a running registry an empty one, nor the next that starts', async () => {
+  it('or a deleted topic does not empty a running registry, nor the next one that starts', async () => {
     const settings = namedRegistry('three')
     const registry = await filledRegistry(log, settings)
     await using broker = await openDisposableBroker({ kind: 'kafka', config: { 'bootstrap.servers': own.bootstrap } })
@@ -87,10 +87,10 @@ describeOn([kafka], 'a damaged segment of Kafka', () => {
     await until('the registry to end', WAIT, () => hasEnded(registry.pid!))
     expect(await registry.interrupt()).toMatchObject({ exitCode: 1 })
     expect(readFileSync(registry.logFile, 'utf8')).toContain("weir: topic 'three-schemas' was deleted. Restore topic")
-    await expectRefusal(runRegistry(log, settings), "topic 'three-schemas' does not exist, but a registry has led here")
+    await expectRefusal(runRegistry(log, settings), "topic 'three-schemas' does not exist, but it had records")
   })
 
-  it("that Kafka's recovery cuts off after a crash is missed: the registry does not start with less", async () => {
+  it("that Kafka's recovery truncates after a crash is detected: the registry does not start with fewer records", async () => {
     const settings = namedRegistry('four')
     await (await filledRegistry(log, settings)).stop()
     await own.kill()
@@ -106,7 +106,7 @@ describeOn([kafka], 'a damaged segment of Kafka', () => {
 })
 
 describe('a damaged data directory', () => {
-  it('keeps a registry from starting, whichever batch is damaged, and nothing is lost once it is restored', async () => {
+  it('prevents the start of a registry, whichever batch is damaged; nothing is lost after it was restored', async () => {
     const directory = join(temporaryDirectory(), 'data')
     const log = ['--data', directory]
     const registry = await filledRegistry(log)
@@ -123,7 +123,7 @@ describe('a damaged data directory', () => {
     await restored.stop()
   })
 
-  it('ends weir up as a whole', async () => {
+  it('prevents the start of all parts of weir up', async () => {
     const directory = temporaryDirectory()
     const log = ['--data', join(directory, 'data')]
     const registry = await filledRegistry(log)

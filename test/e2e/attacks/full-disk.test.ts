@@ -42,7 +42,7 @@ async function startSmallDisk(directory: string) {
 
 itOn(
   [sandboxes],
-  'a registry whose disk is full answers reads, also after a restart, and writes when there is space',
+  'a registry on a full disk serves reads, also after a restart, and writes when space is available',
   async () => {
     const directory = temporaryDirectory()
     const disk = await startSmallDisk(directory)

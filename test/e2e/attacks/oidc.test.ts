@@ -63,8 +63,8 @@ async function signed(change: (claims: JWTPayload) => JWTPayload, key = issuer.k
   return new SignJWT(claims).setProtectedHeader({ alg: 'RS256', kid: key.kid! }).sign(await importJWK(key, 'RS256'))
 }
 
-describe('a token of the issuer', () => {
-  it('gives the role that its claim is mapped to', async () => {
+describe('a token of the configured issuer', () => {
+  it('gives the role to which its claim is mapped', async () => {
     const [admin, reader, stranger] = await Promise.all(
       ['platform', 'reader', 'stranger'].map((id) => issuer.token(id)),
     )
@@ -75,7 +75,7 @@ describe('a token of the issuer', () => {
     expect([await statusOf(reader!), await statusOf(stranger!)]).toEqual([200, 403])
   })
 
-  it('gives its groups what permissions say, in the registry and in a worker', async () => {
+  it('gives the permissions of its groups, in the registry and in a worker', async () => {
     const log = await basicAuthSettings({ ada: 'admin' }, PERMISSIONS)
     const settings = { ...log, ...bearer({ 'authentication.method': 'BASIC,BEARER' }) }
     const team = await issuer.token('team')
@@ -99,7 +99,7 @@ describe('a token of the issuer', () => {
     expect(await statusOf(team, worker.url, 'GET /connectors/orders-1')).toBe(404)
   })
 
-  it('works beside passwords on one listener', async () => {
+  it('works together with passwords on one listener', async () => {
     const log = await basicAuthSettings({ ada: 'admin' })
     const url = await start({ ...log, ...bearer({ 'authentication.method': 'BASIC,BEARER' }) })
     expect((await callAs('ada', url, 'GET /subjects')).status).toBe(200)
@@ -113,7 +113,7 @@ describe('a token of the issuer', () => {
 })
 
 describe('a token is refused', () => {
-  it('when it has expired', async () => {
+  it('if it has expired', async () => {
     const brief = await otherIssuer({ secondsToLive: 2 })
     const url = await start(bearer({ 'oauthbearer.expected.issuer': brief.url, 'oauthbearer.clock.skew.seconds': '0' }))
     const token = await brief.token('reader')
@@ -121,14 +121,14 @@ describe('a token is refused', () => {
     await expect.poll(() => statusOf(token, url), { timeout: 10_000 }).toBe(401)
   })
 
-  it('of another issuer, also of one that takes the name of this one', async () => {
+  it('if it is of another issuer, also of one that claims the same name', async () => {
     const other = await otherIssuer()
     expect(await statusOf(await other.token('platform'))).toBe(401)
     const pretender = await otherIssuer({ pretends: issuer.url })
     expect(await statusOf(await pretender.token('platform'))).toBe(401)
   })
 
-  it('made for another audience', async () => {
+  it('if it is for another audience', async () => {
     expect(await statusOf(await issuer.token('platform', 'https://other.example'))).toBe(401)
     expect(await statusOf(await signed(({ aud: _, ...claims }) => claims))).toBe(401)
   })
@@ -143,7 +143,7 @@ describe('a token is refused', () => {
     expect(await statusOf(await signed(change))).toBe(401)
   })
 
-  it('without a signature, or signed with the public key as a password', async () => {
+  it('if it has no signature, or a signature by HMAC with the public key', async () => {
     const payload = base64url.encode(JSON.stringify(decodeJwt(await issuer.token('platform'))))
     const none = base64url.encode(JSON.stringify({ alg: 'none', typ: 'at+jwt' }))
     const { n = '', kid = '' } = issuer.key()
@@ -164,21 +164,21 @@ describe('a token is refused', () => {
     for (const token of tokens) expect([token, await statusOf(token)]).toEqual([token, 401])
   })
 
-  it('that was changed after it was signed', async () => {
+  it('if it was changed after it was signed', async () => {
     const [head, body = '', signature] = (await issuer.token('reader')).split('.')
     const claims = decodeJwt(`${head}.${body}.${signature}`)
     const raised = base64url.encode(JSON.stringify({ ...claims, realm_access: { roles: ['platform-admins'] } }))
     expect(await statusOf(`${head}.${raised}.${signature}`)).toBe(401)
   })
 
-  it('where only another algorithm is allowed', async () => {
+  it('if its algorithm is not allowed', async () => {
     const url = await start(bearer({ 'oauthbearer.algorithms': 'ES256' }))
     expect(await statusOf(await issuer.token('reader'), url)).toBe(401)
   })
 })
 
 describe('the keys of the issuer', () => {
-  it('are fetched anew for a token with another key, and no more often for many of them', async () => {
+  it('are fetched again for a token with an unknown key, but not for each of many such tokens', async () => {
     const rotating = await otherIssuer()
     const url = await start(bearer({ 'oauthbearer.expected.issuer': rotating.url }))
     const before = await rotating.token('reader')
@@ -199,7 +199,7 @@ describe('the keys of the issuer', () => {
     expect(fetched() - count).toBeLessThanOrEqual(2)
   })
 
-  it('that can not be fetched let nobody in by a token, and others in by a password', async () => {
+  it('that cannot be fetched admit no token, while passwords work', async () => {
     const away = await otherIssuer()
     const log = await basicAuthSettings({ ada: 'admin' })
     const settings = { 'authentication.method': 'BASIC,BEARER', 'oauthbearer.expected.issuer': away.url }
@@ -216,15 +216,21 @@ describe('the keys of the issuer', () => {
 
 describe('settings', () => {
   it.each([
-    [{ 'oauthbearer.expected.audience': '' }, 'needs oauthbearer.expected.audience'],
-    [{ 'oauthbearer.expected.issuer': '' }, 'needs oauthbearer.expected.issuer on https'],
-    [{ 'oauthbearer.expected.issuer': 'http://issuer.example' }, 'needs oauthbearer.expected.issuer on https'],
-    [{ 'oauthbearer.jwks.endpoint.url': 'http://issuer.example/keys' }, 'needs oauthbearer.jwks.endpoint.url on https'],
+    [{ 'oauthbearer.expected.audience': '' }, 'requires oauthbearer.expected.audience'],
+    [{ 'oauthbearer.expected.issuer': '' }, 'requires an https URL for oauthbearer.expected.issuer'],
+    [
+      { 'oauthbearer.expected.issuer': 'http://issuer.example' },
+      'requires an https URL for oauthbearer.expected.issuer',
+    ],
+    [
+      { 'oauthbearer.jwks.endpoint.url': 'http://issuer.example/keys' },
+      'requires an https URL for oauthbearer.jwks.endpoint.url',
+    ],
     [{ 'oauthbearer.algorithms': 'HS256' }, 'expected some of RS256'],
     [{ 'oauthbearer.algorithms': 'none' }, 'expected some of RS256'],
-    [{ 'oauthbearer.roles.mapping': 'a=boss' }, 'expected WORD=ROLE with a role of none, readonly'],
+    [{ 'oauthbearer.roles.mapping': 'a=boss' }, 'expected VALUE=ROLE with a role of none, readonly'],
     [{ 'authentication.method': 'NONE,BEARER' }, "NONE can't be combined"],
-  ])('that would let others in are refused: %j', async (settings, message) => {
+  ])('that would admit tokens of others are refused: %j', async (settings, message) => {
     await expect(startTestRegistry(bearer(settings))).rejects.toThrow(message)
   })
 })

@@ -41,7 +41,7 @@ const DENIED = (permission: string, subject: string) => ({
   body: { error_code: 403, message: `User 'ann' lacks the permission '${permission}' on the subject '${subject}'` },
 })
 
-describe('who may not read a subject', () => {
+describe('a user without read permission on a subject', () => {
   beforeEach(async () => {
     registry.reset()
     await as('root', 'POST /subjects/secret/versions', SECRET)
@@ -50,7 +50,7 @@ describe('who may not read a subject', () => {
     await as('root', 'POST /subjects/:.own:any/versions', { schema: '"long"' })
   })
 
-  it('sees neither it nor its context in any list', async () => {
+  it('finds neither it nor its context in any list', async () => {
     expect(await as('ann', 'GET /subjects')).toEqual({ status: FOUND, body: [':.own:any', 'own-1'] })
     expect(await as('ann', 'GET /subjects?subjectPrefix=:*:s')).toEqual({ status: FOUND, body: [] })
     expect(await as('ann', 'GET /contexts')).toEqual({ status: FOUND, body: ['.', '.own'] })
@@ -60,7 +60,7 @@ describe('who may not read a subject', () => {
     }
   })
 
-  it('is not told its schema by id or guid, nor where it stands', async () => {
+  it('cannot read its schema by id or guid, nor the subjects that have it', async () => {
     const { body } = await as('root', 'GET /subjects/secret/versions/1')
     const { id, guid } = body as { id: number; guid: string }
     const ways = [`ids/${id}`, `ids/${id}/schema`, `ids/${id}/subjects`, `ids/${id}/versions`, `guids/${guid}`]
@@ -74,7 +74,7 @@ describe('who may not read a subject', () => {
     expect(await as('ann', `GET /schemas/ids/${id}?subject=secret`)).toMatchObject({ body: { subject: 'own-3' } })
   })
 
-  it('does not reach one of the same name in another context', async () => {
+  it('cannot read a subject of the same name in another context', async () => {
     for (const line of ['GET /subjects/own-2/versions/1', 'GET /subjects/own-2/versions/latest/schema']) {
       expect([line, (await as('ann', line)).status]).toEqual([line, 404])
       expect([line, (await as('root', line)).status]).toEqual([line, FOUND])
@@ -87,7 +87,7 @@ describe('who may not read a subject', () => {
     )
   })
 
-  it('does not reach it by an alias, made before or made for that', async () => {
+  it('cannot read it through an alias, existing or created for that', async () => {
     await as('root', 'PUT /config/own-alias', { alias: 'secret' })
     expect(await as('ann', 'GET /subjects/own-alias/versions/1')).toEqual(DENIED('read', 'secret'))
     expect(await as('ann', 'POST /subjects/own-alias/versions', { schema: '"int"' })).toEqual(DENIED('write', 'secret'))
@@ -96,7 +96,7 @@ describe('who may not read a subject', () => {
     expect((await as('ann', 'PUT /config/own-new', { alias: 'own-1' })).status).toBe(FOUND)
   })
 
-  it('does not reach it by a reference, nor by one of a schema that refers to it', async () => {
+  it('cannot read it through a reference, nor through the reference of a schema that refers to it', async () => {
     const record = (name: string, type: string) =>
       JSON.stringify({ type: 'record', name, fields: [{ name: 'f', type }] })
     const refers = { schema: record('Own', 'Secret'), references: [{ name: 'Secret', subject: 'secret', version: 1 }] }
@@ -120,7 +120,7 @@ describe('who may not read a subject', () => {
     expect((await as('root', 'GET /subjects/secret/versions/1/referencedby')).body).toContain(id)
   })
 
-  it('is told by referencedby only of schemas that may be read', async () => {
+  it('finds only readable schemas with referencedby', async () => {
     const own = JSON.stringify({ type: 'record', name: 'Base', fields: [] })
     await as('root', 'POST /subjects/own-base/versions', { schema: own })
     const references = [{ name: 'Base', subject: 'own-base', version: 1 }]
@@ -137,7 +137,7 @@ describe('who may not read a subject', () => {
     expect(((await as('ann', path)).body as number[]).length).toBe(1)
   })
 
-  it('writes ids only with the permission to import', async () => {
+  it('registers with an id only with the permission import', async () => {
     await as('root', 'PUT /mode/own-import', { mode: 'IMPORT' })
     const imported = { schema: '"int"', id: 77 }
     expect((await as('wim', 'POST /subjects/own-import/versions', imported)).status).toBe(403)
@@ -145,7 +145,7 @@ describe('who may not read a subject', () => {
     expect((await as('ann', 'POST /subjects/own-import/versions', imported)).status).toBe(FOUND)
   })
 
-  it('is refused by a follower as by its leader', async () => {
+  it('is refused by a follower in the same way as by its leader', async () => {
     const follower = await startTestRegistry(settings, { leaderUrl: registry.url })
     onTestFinished(() => follower.stop())
     const write = (user: string, subject: string, headers = {}) =>
@@ -166,9 +166,9 @@ describe('who may not read a subject', () => {
   })
 })
 
-describe('who may use some connectors only', () => {
+describe('a user with permissions on some connectors only', () => {
   const config = { 'connector.class': 'FileStreamSource', topic: 'lines', file: 'none.txt' }
-  it('sees and makes no others', async () => {
+  it('neither finds nor creates other connectors', async () => {
     const { url } = await startTestWorker({ ...settings, 'connector.paths.allowed': '/' })
     const create = (user: string, name: string, configured: object = config) =>
       callAs(user, url, 'POST /connectors', { name, config: configured, initial_state: 'STOPPED' })
@@ -188,7 +188,7 @@ describe('who may use some connectors only', () => {
     })
   })
 
-  it('sends what workers ask of each other only as an administrator, or signed', async () => {
+  it('sends requests of the worker protocol only as an administrator or with a signature', async () => {
     const { url } = await startTestWorker({ ...settings, 'connector.paths.allowed': '/' })
     const line = 'POST /connectors/c/tasks'
     expect((await callAs('rob', url, line, [])).status).toBe(403)

@@ -18,12 +18,12 @@ const END_MS = 40_000
 const WAIT = { everyMs: 50, timeoutMs: 60_000 }
 
 describe.each(['registry', 'worker', 'up'] as const)('weir %s', { timeout: 180_000 }, (name) => {
-  it('ends when it is asked to, with exit code 0', async () => {
+  it('exits with code 0 on SIGTERM', async () => {
     const { program } = await start(name, temporaryDirectory())
     expect(await program.terminate(END_MS)).toMatchObject({ exitCode: 0 })
   })
 
-  it('ends with exit code 0 though one of its threads is stuck in native code', async () => {
+  it('exits with code 0 on SIGTERM while one of its threads is blocked in native code', async () => {
     const { program } = await start(name, temporaryDirectory())
     process.kill(program.pid!, 'SIGWINCH')
     await sleep(500)
@@ -31,7 +31,7 @@ describe.each(['registry', 'worker', 'up'] as const)('weir %s', { timeout: 180_0
     expect(readFileSync(program.logFile, 'utf8')).toContain('resources are still open')
   })
 
-  it('ends though its main thread hangs, says so, and gives its data directory free', async () => {
+  it('exits on SIGTERM while its main thread is blocked, logs that, and releases its data directory', async () => {
     const directory = temporaryDirectory()
     const { program } = await start(name, directory, HANG_SECONDS)
     process.kill(program.pid!, 'SIGUSR2')
@@ -42,7 +42,7 @@ describe.each(['registry', 'worker', 'up'] as const)('weir %s', { timeout: 180_0
   })
 })
 
-it('weir worker ends when it is asked to before it is up', { timeout: 120_000 }, async () => {
+it('weir worker exits on SIGTERM during its start', { timeout: 120_000 }, async () => {
   // A broker that takes connections and never answers.
   let isAsked = false
   const broker = createServer(() => {

@@ -20,7 +20,7 @@ beforeAll(async () => {
 
 type Config = Readonly<Record<string, string>>
 
-/** A worker with a log-in, asked by a developer. */
+/** A worker with a login, asked by a developer. */
 async function scene(settings: Config = {}) {
   const directory = temporaryDirectory()
   const users = join(directory, 'users')
@@ -70,8 +70,8 @@ async function loopbackServer(answer: { readonly status?: number; readonly heade
 
 const SOURCE = { 'connector.class': 'HttpSource', topic: 'taken', 'poll.interval.ms': '50' }
 
-describe('a developer', () => {
-  it('does not become an admin by writing the users file, even where all paths are allowed', async () => {
+describe('a user with the role developer', () => {
+  it('cannot become an admin by writing the users file, even if all paths are allowed', async () => {
     const { users, create, call } = await scene({ 'connector.paths.allowed': '/' })
     const line = JSON.stringify({ type: 'record', name: 'U', fields: [{ name: 'line', type: 'string' }] })
     await create({ 'connector.class': 'Datagen', 'kafka.topic': 'users', 'schema.string': line }, 'made')
@@ -85,7 +85,7 @@ describe('a developer', () => {
     expect(await call('GET', '/connectors/attack')).toMatchObject({ status: 404 })
   })
 
-  it('reads no file of the machine', async () => {
+  it('cannot read files of the machine through connectors', async () => {
     const { directory, create } = await scene()
     const secret = join(directory, 'secret')
     writeFileSync(secret, 'secret')
@@ -108,7 +108,7 @@ describe('a developer', () => {
     }
   })
 
-  it('reads and writes only what connector.paths.allowed has, and follows no link out of it', async () => {
+  it('reads and writes only files in connector.paths.allowed, and cannot leave it through links', async () => {
     const allowed = temporaryDirectory()
     const { directory, create, call, failure } = await scene({ 'connector.paths.allowed': allowed })
     const secret = join(directory, 'secret')
@@ -134,7 +134,7 @@ describe('a developer', () => {
     expect(await failure({ ...postgres, 'connection.attempts': '1' })).toContain('connector.paths.allowed')
   })
 
-  it('asks no server of this machine, however its address is spelled', async () => {
+  it('cannot connect to a server of this machine, in any spelling of its address', async () => {
     const { port, asked } = await loopbackServer()
     const { create } = await scene()
     const hosts = ['127.0.0.1', 'localhost', '2130706433', '0x7f.1', '0177.0.0.1', '127.1', '0', '[::1]', '[::]']
@@ -175,7 +175,7 @@ describe('a developer', () => {
     expect(asked).toEqual([])
   })
 
-  it('is judged by the address of a name when a connection is made', async () => {
+  it('is restricted by the address of a host name at the time of the connection', async () => {
     const { port, asked } = await loopbackServer()
     const { failure } = await scene()
     // A name to us, an address to the system's resolver.
@@ -185,7 +185,7 @@ describe('a developer', () => {
     expect(asked).toEqual([])
   })
 
-  it('is not led to another address by a redirect', async () => {
+  it('cannot reach another address through a redirect', async () => {
     const target = await loopbackServer()
     const location = `http://127.0.0.1:${target.port}/latest/meta-data`
     const first = await loopbackServer({ status: 302, headers: { location } })
@@ -197,7 +197,7 @@ describe('a developer', () => {
     expect([first.asked.length > 0, target.asked]).toEqual([true, []])
   })
 
-  it('takes no port of the worker for a webhook', async () => {
+  it('cannot use a port of the worker for a webhook source', async () => {
     const { url, create } = await scene({ listeners: `http://127.0.0.1:${await freePort()}` })
     for (const host of ['0.0.0.0', '127.0.0.1', '[::]']) {
       const listener = `http://${host}:${new URL(url).port}`
@@ -206,7 +206,7 @@ describe('a developer', () => {
     }
   })
 
-  it('uses no connector that is denied, by none of its names', async () => {
+  it('cannot use a denied connector under any of its names', async () => {
     const { create, call } = await scene({ 'connector.classes.denied': 'FileStream*', 'connector.paths.allowed': '/' })
     const names = ['FileStreamSink', 'FileStreamSinkConnector', 'org.apache.kafka.connect.file.FileStreamSinkConnector']
     for (const name of names) {
@@ -216,7 +216,7 @@ describe('a developer', () => {
     expect((await call('GET', '/connector-plugins')).text).not.toContain('FileStream')
   })
 
-  it('reads neither files nor variables of the worker by placeholders', async () => {
+  it('cannot read files or variables of the worker through placeholders', async () => {
     process.env['CONNECT_SASL_PASSWORD'] = 'secret of the worker'
     onTestFinished(() => {
       delete process.env['CONNECT_SASL_PASSWORD']
@@ -246,8 +246,8 @@ describe('a developer', () => {
   })
 })
 
-describe('without a log-in', () => {
-  it('connectors may use what the worker may, as in Kafka Connect', async () => {
+describe('without a login', () => {
+  it('connectors may use everything that the worker may use, as in Kafka Connect', async () => {
     const { url } = await startTestWorker()
     const { port, asked } = await loopbackServer()
     const file = join(temporaryDirectory(), 'lines')

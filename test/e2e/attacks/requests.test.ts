@@ -22,7 +22,7 @@ const MEGABYTE = 1_000_000
 const WITHIN = (timeoutMs: number) => ({ everyMs: 50, timeoutMs })
 
 describe('the registry', () => {
-  it('serves others while expressions of hostile schemas are compared', async () => {
+  it('serves other clients while it compares schemas with hostile regular expressions', async () => {
     const registry = await startRegistry()
     await register(registry, 'victim', {
       schemaType: 'JSON',
@@ -50,7 +50,7 @@ describe('the registry', () => {
     })
   })
 
-  it('ends on SIGTERM while an expression is compared', async () => {
+  it('stops on SIGTERM while it compares a regular expression', async () => {
     const registry = await startRegistry()
     const schema = JSON.stringify({ type: 'object', properties: { [`${'a'.repeat(60)}!`]: { type: 'string' } } })
     await register(registry, 'victim', { schemaType: 'JSON', schema })
@@ -65,7 +65,7 @@ describe('the registry', () => {
     await answer
   })
 
-  it('takes 40 bodies of 9.9 MB in bounded memory, and small ones at once meanwhile', {
+  it('processes 40 bodies of 9.9 MB with limited memory, and small ones without delay meanwhile', {
     timeout: 180_000,
   }, async () => {
     const registry = await startRegistry()
@@ -82,7 +82,7 @@ describe('the registry', () => {
     expect(peakMegabytes(registry)).toBeLessThan(600)
   })
 
-  it('serves others while 1,500 connections send nothing, and closes those', async () => {
+  it('serves other clients while 1,500 connections send nothing, and closes those', async () => {
     const registry = await startRegistry({ 'http.header.timeout.ms': '3000' })
     const sockets = await Promise.all(Array.from({ length: 1_500 }, () => open(registry.url, 'GET / HTTP/1.1\r\n')))
     onTestFinished(() => sockets.forEach((socket) => void socket.destroy()))
@@ -91,7 +91,7 @@ describe('the registry', () => {
     })
   })
 
-  it('lets others in when as many connections are held open as there may be', async () => {
+  it('admits other clients when the maximum number of connections is held open', async () => {
     const registry = await startRegistry({ 'http.connections.max': '200' })
     const sockets = await Promise.all(Array.from({ length: 400 }, () => open(registry.url, '')))
     onTestFinished(() => sockets.forEach((socket) => void socket.destroy()))
@@ -99,7 +99,7 @@ describe('the registry', () => {
     expect(await metric(registry, 'connection_evicted')).toBeGreaterThan(100)
   })
 
-  it('serves others while 50 bodies trickle in, and ends those', async () => {
+  it('serves other clients while 50 bodies arrive very slowly, and ends those', async () => {
     const registry = await startRegistry({ 'http.header.timeout.ms': '2000' })
     const head =
       'POST /subjects/s/versions HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 9000000\r\n\r\n'
@@ -117,7 +117,7 @@ describe('the registry', () => {
     expect(await metric(registry, 'body_too_slow')).toBeGreaterThan(0)
   })
 
-  it('serves others while large responses are not read, and ends those connections', async () => {
+  it('serves other clients while large responses are not read, and closes those connections', async () => {
     const registry = await startRegistry({ 'http.response.stall.timeout.ms': '3000' })
     // A page of 15 MB: more than the sockets of both sides hold.
     const schema = JSON.stringify({ type: 'object', description: 'x'.repeat(300_000) })
@@ -138,7 +138,7 @@ describe('the registry', () => {
     expect(peakMegabytes(registry)).toBeLessThan(600)
   })
 
-  it('serves others through floods of pipelined requests, long addresses and many headers', async () => {
+  it('serves other clients while one sends many pipelined requests, long URLs and many headers', async () => {
     const registry = await startRegistry()
     await expectSteadyService(registry, async () => {
       const requests = [
@@ -155,7 +155,7 @@ describe('the registry', () => {
     })
   })
 
-  it('ends on SIGTERM while bodies and connections are held', async () => {
+  it('stops on SIGTERM while bodies and connections are held open', async () => {
     const registry = await startRegistry()
     const head =
       'POST /subjects/s/versions HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 9000000\r\n\r\n'
@@ -170,7 +170,9 @@ describe('the registry', () => {
 })
 
 describe('the worker', () => {
-  it('serves others while it is sent hostile bodies and expressions', { timeout: 120_000 }, async () => {
+  it('serves other clients while it receives hostile bodies and regular expressions', {
+    timeout: 120_000,
+  }, async () => {
     const log = ['--data', temporaryDirectory()]
     const worker = await startWorkerProcess({ log, groupId: 'attacked', nodeArgs: LONGEST_TURN })
     onTestFinished(() => worker.kill())

@@ -22,7 +22,7 @@ const SECRETS = Array.from({ length: 50 }, (_, n) => {
 })
 const [LITERAL, URL_LITERAL] = ['literal-pass-77', 'in-url-pass-88']
 
-it('shows none of 50 secrets in eight spellings, through ten connectors, to any role and in no log or topic', async () => {
+it('ten connectors that leak 50 secrets in eight encodings reveal none to any role, in no log and in no topic', async () => {
   const directory = temporaryDirectory()
   const file = join(directory, 'secrets.properties')
   const escaped = (text: string) => text.replace(/[\\:=#! ]/g, '\\$&')

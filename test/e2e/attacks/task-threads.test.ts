@@ -52,13 +52,15 @@ describe('a hostile task', { timeout: 300_000 }, () => {
     ['its log', 'LogFlood'],
     ['the console, standard output and warnings', 'ConsoleFlood'],
     ['long lines', 'LongLines'],
-  ])('that floods %s delays nobody, and what is dropped is counted', async (_, name) => {
+  ])('that floods %s does not delay others, and dropped lines are counted', async (_, name) => {
     const { worker } = scene
     const beganBytes = statSync(worker.logFile).size
     await attack(scene, name, async () => {
       await untilState(scene, name, 'RUNNING')
       await sleep(ATTACK_MS)
-      await until('the count of dropped lines', WAIT, () => logOf(worker).includes(`"source":"${name}-0","lines":`))
+      await until('the count of dropped lines', WAIT, () =>
+        logOf(worker).includes(`"connector":"${name}","task":0,"lines":`),
+      )
     })
     // A burst of ten seconds of 64 KiB/s for each of the levels that are used here, and the rate since.
     expect(statSync(worker.logFile).size - beganBytes).toBeLessThan(4 * 1024 * 1024)
@@ -73,25 +75,28 @@ describe('a hostile task', { timeout: 300_000 }, () => {
     ["WebAssembly's memory", 'WebAssemblyMemory', ofMemory],
     // On a busy machine it takes longer to fill the heap than a thread may be blocked.
     ['the heap, in a loop that cannot be interrupted', 'Heap', `${ofMemory}|blocked its thread`],
-  ])('that hoards %s fails by name of the limit; memory is bounded and neighbours go on', async (_, name, reason) => {
-    const residentMb = residentMbOf(scene.worker.pid!)
-    let mostMb = 0
-    await attack(scene, name, async () => {
-      await until('it to fail', { ...WAIT, everyMs: 20 }, async () => {
-        mostMb = Math.max(mostMb, residentMbOf(scene.worker.pid!))
-        return (await stateOf(scene, name)) === 'FAILED'
+  ])(
+    'that exhausts %s fails with the name of the limit; memory is bounded and the other tasks continue',
+    async (_, name, reason) => {
+      const residentMb = residentMbOf(scene.worker.pid!)
+      let mostMb = 0
+      await attack(scene, name, async () => {
+        await until('it to fail', { ...WAIT, everyMs: 20 }, async () => {
+          mostMb = Math.max(mostMb, residentMbOf(scene.worker.pid!))
+          return (await stateOf(scene, name)) === 'FAILED'
+        })
+        expect(await traceOf(scene, name)).toMatch(new RegExp(`^task ${name}-0 (${reason})`))
       })
-      expect(await traceOf(scene, name)).toMatch(new RegExp(`^task ${name}-0 (${reason})`))
-    })
-    // The limit and what is taken between two measurements, and processes of other tasks meanwhile.
-    expect(mostMb - residentMb).toBeLessThan(5 * MEMORY_MB)
-  })
+      // The limit and what is taken between two measurements, and processes of other tasks meanwhile.
+      expect(mostMb - residentMb).toBeLessThan(5 * MEMORY_MB)
+    },
+  )
 
   it.each([
     ['process.exit', 'Exit', 'process.exit(3)'],
     ['process.abort', 'Abort', 'process.abort()'],
     ['process.kill', 'Kill', 'process.kill('],
-  ])('that calls %s fails at once and alone, with the place in its trace', async (_, name, call) => {
+  ])('that calls %s fails immediately and alone, with the place in its trace', async (_, name, call) => {
     const moves = movesIn(scene)
     await attack(scene, name, async () => {
       await untilState(scene, name, 'FAILED')
@@ -106,11 +111,13 @@ describe('a hostile task', { timeout: 300_000 }, () => {
     ['Array.prototype.map', 'ArrayMap'],
     ['Promise', 'NoPromise'],
     ['Object.prototype.then', 'ThenOfAllObjects'],
-  ])('that replaces %s fails by its name, and later tasks start', async (builtIn, name) => {
+  ])('that replaces %s fails with the name of the built-in, and later tasks start', async (builtIn, name) => {
     await attack(scene, name, async () => {
       await untilState(scene, name, 'FAILED')
       const trace = await traceOf(scene, name)
-      expect(trace).toContain(`task ${name}-0 changed what all code in its thread uses: ${builtIn}`)
+      expect(trace).toContain(
+        `task ${name}-0 replaced JavaScript built-ins, which all code in its thread uses: ${builtIn}`,
+      )
     })
     await create(scene, `after-${name}`, 'Steady')
     await untilState(scene, `after-${name}`, 'RUNNING')
@@ -121,7 +128,7 @@ describe('a hostile task', { timeout: 300_000 }, () => {
     ['in a loop that cannot be interrupted', 'Loop'],
     ['in native code', 'Native'],
     ['reading a pipe that nobody writes', 'Fifo'],
-  ])('that is stuck %s fails by name, and its neighbours go on', async (_, name) => {
+  ])('that is blocked %s fails with its name, and the other tasks continue', async (_, name) => {
     await attack(scene, name, async () => {
       await untilState(scene, name, 'FAILED')
       expect(await traceOf(scene, name)).toMatch(
@@ -131,7 +138,7 @@ describe('a hostile task', { timeout: 300_000 }, () => {
   })
 })
 
-it('a hostile task that was deleted and goes on ends with its thread; its neighbours move to another one', {
+it('a hostile task that does not stop after its deletion ends with its thread; the other tasks move to another thread', {
   timeout: 180_000,
 }, async () => {
   // The thread of a worker to which nothing has happened yet is the one of all its tasks.
@@ -152,7 +159,7 @@ it('a hostile task that was deleted and goes on ends with its thread; its neighb
 })
 
 it.each(['Loop', 'Native', 'NeverStops'])(
-  'a hostile task keeps no worker from its end: %s',
+  'a hostile task does not prevent the stop of its worker: %s',
   { timeout: 180_000 },
   async (name) => {
     const scene = await setUp()
@@ -171,7 +178,7 @@ it.each(['Loop', 'Native', 'NeverStops'])(
 const kafka = await real('kafka')
 
 describeOn([kafka], 'a worker of a group', () => {
-  it('keeps its place while a task floods its log and another one hoards memory', async () => {
+  it('stays in its group while one task floods its log and another exhausts memory', async () => {
     const group = new WorkerGroup(kafka.address.bootstrap, { ...SETTINGS, 'session.timeout.ms': '6000' })
     const [worker] = await group.start(1)
     const { url: controlUrl, kill: end } = await startControlServer()

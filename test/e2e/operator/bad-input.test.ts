@@ -25,7 +25,7 @@ type Told = {
 
 const kubernetes = await real('kubernetes')
 
-describeOn([kubernetes], 'an operator that is given', () => {
+describeOn([kubernetes], 'an operator that receives', () => {
   let env: OperatorEnvironment
 
   beforeAll(async () => {
@@ -33,7 +33,7 @@ describeOn([kubernetes], 'an operator that is given', () => {
     return () => env.stop()
   })
 
-  it('names that need escaping keeps each by its own name', async () => {
+  it('names that need escaping manages each object under its own name', async () => {
     const connector = '50%&a=b?c#d"é'
     const spec = { name: connector, class: 'FileStreamSource', config: { file: 'none', topic: 'lines' } }
     await env.apply('Connector', 'odd', spec)
@@ -51,7 +51,7 @@ describeOn([kubernetes], 'an operator that is given', () => {
     })
   })
 
-  it('a schema of 1 MiB has it refused, by the API server or by the registry', async () => {
+  it('a schema of 1 MiB reports its rejection, by the API server or by the registry', async () => {
     const schema = JSON.stringify({ type: 'enum', name: 'E', symbols: ['A'], doc: 'x'.repeat(1_048_576) })
     const refused = await env.tryApply('Subject', 'large', { schema })
     expect([refused.status, refused.body['reason']]).toEqual([422, 'Invalid'])
@@ -66,7 +66,7 @@ describeOn([kubernetes], 'an operator that is given', () => {
     expect(await env.registry.subjects({ prefix: 'large' })).toEqual([])
   })
 
-  it('an edit every 10 ms, again and again, ends where the last one says, with few writes', LONG, async () => {
+  it('an edit every 10 ms applies the last one, with few writes', LONG, async () => {
     const before = await work()
     const endMs = performance.now() + EDITED_MS
     let edits = 0
@@ -86,34 +86,30 @@ describeOn([kubernetes], 'an operator that is given', () => {
     await atRest(['connectors/busy'])
   })
 
-  it(
-    'thousands of changes of conditions keeps few of them, and says of each object what is so in the end',
-    LONG,
-    async () => {
-      const names = Array.from({ length: 10 }, (_, at) => `flip-${at}`)
-      // Each time at least Ready, Stalled, Synced and Compatible are others.
-      const edits = CHANGES / 4 / names.length
-      const [good, bad] = ['"int"', '{"type": "record"']
-      const last = (name: string) => (name < 'flip-5' ? good : bad)
-      await Promise.all(
-        names.map(async (name) => {
-          for (let edit = 0; edit < edits; edit++) await env.apply('Subject', name, { schema: edit % 2 ? bad : good })
-          await env.apply('Subject', name, { schema: last(name) })
-        }),
-      )
-      for (const name of names) {
-        const wanted = last(name) === good ? 'Ready' : 'Stalled'
-        await until(`${name} to be told of`, WAIT, () => isTold('subjects', name, wanted))
-        const object = await env.object('subjects', name)
-        const types = object.status!.conditions.map(({ type }) => type)
-        expect(new Set(types).size).toBe(types.length)
-        expect(JSON.stringify(object).length).toBeLessThan(8_192)
-        expect((await env.events(name)).length).toBeLessThan(30)
-        expect(await env.registry.versions(name)).toEqual([1])
-      }
-      await atRest(names.map((name) => `subjects/${name}`))
-    },
-  )
+  it('thousands of changes of conditions keeps their number bounded, and reports the final state', LONG, async () => {
+    const names = Array.from({ length: 10 }, (_, at) => `flip-${at}`)
+    // Each time at least Ready, Stalled, Synced and Compatible are others.
+    const edits = CHANGES / 4 / names.length
+    const [good, bad] = ['"int"', '{"type": "record"']
+    const last = (name: string) => (name < 'flip-5' ? good : bad)
+    await Promise.all(
+      names.map(async (name) => {
+        for (let edit = 0; edit < edits; edit++) await env.apply('Subject', name, { schema: edit % 2 ? bad : good })
+        await env.apply('Subject', name, { schema: last(name) })
+      }),
+    )
+    for (const name of names) {
+      const wanted = last(name) === good ? 'Ready' : 'Stalled'
+      await until(`${name} to be told of`, WAIT, () => isTold('subjects', name, wanted))
+      const object = await env.object('subjects', name)
+      const types = object.status!.conditions.map(({ type }) => type)
+      expect(new Set(types).size).toBe(types.length)
+      expect(JSON.stringify(object).length).toBeLessThan(8_192)
+      expect((await env.events(name)).length).toBeLessThan(30)
+      expect(await env.registry.versions(name)).toEqual([1])
+    }
+    await atRest(names.map((name) => `subjects/${name}`))
+  })
 
   /** What the operator has done so far: passes, and calls that change objects. */
   async function work() {

@@ -18,7 +18,7 @@ const sorted = (_: string, value: unknown) =>
     : value
 type Spec = { readonly [key: string]: unknown }
 
-describeOn([kubernetes], 'a Connector', () => {
+describeOn([kubernetes], 'a Connector on a real API server', () => {
   let env: OperatorEnvironment
   let count = 0
 
@@ -51,7 +51,7 @@ describeOn([kubernetes], 'a Connector', () => {
     }
   }
 
-  it('any · no status yet: is claimed with a finalizer before anything is made', async () => {
+  it('gets a finalizer before the connector is created', async () => {
     const { name, apply, ready } = connector()
     await apply({ subjectRefs: [{ name: 'never' }] })
     await ready('False/WaitingForSubject')
@@ -62,13 +62,13 @@ describeOn([kubernetes], 'a Connector', () => {
     ['none', 'UnknownCluster'],
     ['foreign', 'NotAllowed'],
     ['broken', 'ClusterConfigInvalid'],
-  ])('worker entry %s: %s', async (name, reason) => {
+  ])('with the worker %s reports %s', async (name, reason) => {
     const { apply, stalled } = connector()
     await apply({ workerRef: { name } })
     await stalled(reason)
   })
 
-  it('loser of a claim: Conflict, until the winner is gone', async () => {
+  it('reports Conflict while another Connector owns the connector', async () => {
     const [winner, loser] = [connector(), connector()]
     await winner.apply()
     await winner.ready('True/Succeeded')
@@ -79,13 +79,13 @@ describeOn([kubernetes], 'a Connector', () => {
     expect((await env.worker.get(winner.name)).config['weir.owner']).toBe(`weir/${env.namespace}/${loser.name}`)
   })
 
-  it('a protected name: ProtectedName', async () => {
+  it('reports ProtectedName for a protected name', async () => {
     const { apply, stalled } = connector()
     await apply({ name: 'mirror-heartbeat' })
     await stalled('ProtectedName')
   })
 
-  it('inputs missing, never applied · 404: waits for them', async () => {
+  it('waits for missing inputs before the connector is created', async () => {
     const { name, apply, ready, config, absent } = connector()
     await apply({ configFrom: [{ configMapRef: { name } }] })
     await ready('False/WaitingForInput')
@@ -96,7 +96,7 @@ describeOn([kubernetes], 'a Connector', () => {
     expect(await config()).toMatchObject({ 'batch.size': '7' })
   })
 
-  it('subjectRefs not Ready · 404: waits for them', async () => {
+  it('waits for its Subjects before the connector is created', async () => {
     const { name, apply, ready, absent } = connector()
     await apply({ subjectRefs: [{ name }] })
     await ready('False/WaitingForSubject')
@@ -105,7 +105,7 @@ describeOn([kubernetes], 'a Connector', () => {
     await ready('True/Succeeded')
   })
 
-  it('Running · 404: is made, with its mark', async () => {
+  it('creates the connector with the ownership marker', async () => {
     const { name, apply, ready, config } = connector()
     await apply({ tasksMax: 1 })
     await ready('True/Succeeded')
@@ -118,7 +118,7 @@ describeOn([kubernetes], 'a Connector', () => {
     })
   })
 
-  it('validate has errors: ConfigInvalid, with the key', async () => {
+  it('reports ConfigInvalid with the key of an invalid configuration', async () => {
     const { apply, stalled, message, absent } = connector()
     await apply({ config: { file: 'x' } })
     await stalled('ConfigInvalid')
@@ -126,13 +126,13 @@ describeOn([kubernetes], 'a Connector', () => {
     expect(await absent()).toBe(true)
   })
 
-  it('class not found: PluginNotFound', async () => {
+  it('reports PluginNotFound for an unknown class', async () => {
     const { apply, stalled } = connector()
     await apply({ class: 'com.example.Nothing' })
     await stalled('PluginNotFound')
   })
 
-  it('Running · exists, config equal, RUNNING: nothing is done', async () => {
+  it('writes nothing while the connector is as declared', async () => {
     const { name, apply, ready } = connector()
     await apply()
     await ready('True/Succeeded')
@@ -144,7 +144,7 @@ describeOn([kubernetes], 'a Connector', () => {
     expect((await env.object('connectors', name)).metadata.resourceVersion).toBe(resourceVersion)
   })
 
-  it('Running · config differs, ours, generation new: is changed', async () => {
+  it('applies a change of its configuration', async () => {
     const { apply, ready, config } = connector()
     await apply()
     await ready('True/Succeeded')
@@ -153,7 +153,7 @@ describeOn([kubernetes], 'a Connector', () => {
     await ready('True/Succeeded')
   })
 
-  it('Running · config differs, ours, generation old: is corrected', async () => {
+  it('corrects a configuration that another client changed', async () => {
     const { name, apply, ready, config } = connector()
     await apply()
     await ready('True/Succeeded')
@@ -162,7 +162,7 @@ describeOn([kubernetes], 'a Connector', () => {
     await until('the event', WAIT, async () => (await env.events(name)).some((one) => one.startsWith('DriftCorrected')))
   })
 
-  it('the same again and again: is told to be a fight, and left for a while', async () => {
+  it('reports DriftFight and stops correcting when another client keeps changing the configuration', async () => {
     const { name, apply, ready, config } = connector()
     await apply()
     await ready('True/Succeeded')
@@ -176,7 +176,7 @@ describeOn([kubernetes], 'a Connector', () => {
     expect(await config()).toMatchObject({ topic: 'elsewhere' })
   })
 
-  it('the same with driftPolicy Report: is told', async () => {
+  it('reports drift without correcting it with driftPolicy Report', async () => {
     const { name, apply, ready, config } = connector()
     await apply({ driftPolicy: 'Report' })
     await ready('True/Succeeded')
@@ -190,7 +190,7 @@ describeOn([kubernetes], 'a Connector', () => {
   it.each([
     ['PAUSED', 'pause'],
     ['STOPPED', 'stop'],
-  ] as const)('Running · %s: is resumed', async (_, how) => {
+  ] as const)('resumes a connector that is %s when Running is declared', async (_, how) => {
     const { name, apply, ready, is } = connector()
     await apply()
     await ready('True/Succeeded')
@@ -200,7 +200,7 @@ describeOn([kubernetes], 'a Connector', () => {
     await ready('True/Succeeded')
   })
 
-  it('Paused · RUNNING: is paused', async () => {
+  it('pauses a running connector when Paused is declared', async () => {
     const { apply, ready, is } = connector()
     await apply()
     await ready('True/Succeeded')
@@ -219,7 +219,7 @@ describeOn([kubernetes], 'a Connector', () => {
     ['RUNNING', 'Ready', 'True/Succeeded', () => ({})],
     ['PAUSED', 'Ready', 'True/Succeeded', () => ({ state: 'Paused' })],
     ['FAILED', 'Stalled', 'True/TaskFailed', (name: string) => ({ ...sink(name), autoRestart: { enabled: false } })],
-  ] as const)('Stopped · %s: is stopped, without tasks', async (_, type, before, specOf) => {
+  ] as const)('stops a connector that is %s when Stopped is declared', async (_, type, before, specOf) => {
     const { name, apply, ready, is } = connector()
     const spec = specOf(name)
     await apply(spec)
@@ -230,7 +230,7 @@ describeOn([kubernetes], 'a Connector', () => {
     expect((await env.worker.status(name)).tasks).toEqual([])
   })
 
-  it('Running · task FAILED: says when it is restarted, and is when that is due', async () => {
+  it('reports when a failed task is restarted, and restarts it then', async () => {
     const { name, apply, ready, message, status } = connector()
     await apply({ ...sink(name), autoRestart: { initialBackoff: '4s' } })
     await ready('False/TaskFailed')
@@ -241,13 +241,13 @@ describeOn([kubernetes], 'a Connector', () => {
     expect(await env.events(name)).toContainEqual(expect.stringMatching(/^AutoRestarted/))
   })
 
-  it('Running · FAILED, exhausted: AutoRestartExhausted', async () => {
+  it('reports AutoRestartExhausted after maxRestarts', async () => {
     const { name, apply, stalled } = connector()
     await apply({ ...sink(name), autoRestart: { initialBackoff: '1s', maxRestarts: 1 } })
     await stalled('AutoRestartExhausted')
   })
 
-  it('Running · FAILED, restarts disabled: TaskFailed', async () => {
+  it('reports TaskFailed while automatic restarts are disabled', async () => {
     const { name, apply, stalled } = connector()
     await apply({ ...sink(name), autoRestart: { enabled: false } })
     await stalled('TaskFailed')
@@ -256,33 +256,36 @@ describeOn([kubernetes], 'a Connector', () => {
   it.each([
     ['UNASSIGNED', 'unassigned', '"total":1,"unassigned":1'],
     ['409 rebalance', 'conflict', ''],
-  ] as const)('any · %s < grace: keeps the previous Ready, then says Rebalancing', async (_, how, shown) => {
-    const { name, apply, ready } = connector()
-    await apply({ workerRef: { name: 'shaky' } })
-    await ready('True/Succeeded')
-    const asked = new Date().toISOString()
-    env.rebalancing.set(name, how)
-    await apply({ workerRef: { name: 'shaky' } }, { 'weir.dev/reconcile-requested-at': asked })
-    const seen = new Set<string>()
-    await until('the grace to be over', WAIT, async () => {
-      const { status } = await env.object('connectors', name)
-      const { status: is, reason } = status?.conditions.find(({ type }) => type === 'Ready') ?? {}
-      seen.add(`${is}/${reason}`)
-      return is === 'Unknown'
-    })
-    expect([...seen]).toEqual(['True/Succeeded', 'Unknown/Rebalancing'])
-    expect(JSON.stringify((await env.object('connectors', name)).status, sorted)).toContain(shown)
-    env.rebalancing.delete(name)
-    await ready('True/Succeeded')
-  })
+  ] as const)(
+    'stays Ready for healthGrace while the worker reports %s, then reports Rebalancing',
+    async (_, how, shown) => {
+      const { name, apply, ready } = connector()
+      await apply({ workerRef: { name: 'shaky' } })
+      await ready('True/Succeeded')
+      const asked = new Date().toISOString()
+      env.rebalancing.set(name, how)
+      await apply({ workerRef: { name: 'shaky' } }, { 'weir.dev/reconcile-requested-at': asked })
+      const seen = new Set<string>()
+      await until('the grace to be over', WAIT, async () => {
+        const { status } = await env.object('connectors', name)
+        const { status: is, reason } = status?.conditions.find(({ type }) => type === 'Ready') ?? {}
+        seen.add(`${is}/${reason}`)
+        return is === 'Unknown'
+      })
+      expect([...seen]).toEqual(['True/Succeeded', 'Unknown/Rebalancing'])
+      expect(JSON.stringify((await env.object('connectors', name)).status, sorted)).toContain(shown)
+      env.rebalancing.delete(name)
+      await ready('True/Succeeded')
+    },
+  )
 
-  it('any · 401: Unauthorized', async () => {
+  it('reports Unauthorized when the worker responds 401', async () => {
     const { apply, stalled } = connector()
     await apply({ workerRef: { name: 'closed' } })
     await stalled('Unauthorized')
   })
 
-  it('any · connection error: WorkerUnreachable', async () => {
+  it('reports WorkerUnreachable after a connection error', async () => {
     const { name, apply, ready } = connector()
     await apply({ workerRef: { name: 'away' } })
     await ready('Unknown/WorkerUnreachable')
@@ -290,7 +293,7 @@ describeOn([kubernetes], 'a Connector', () => {
     expect(status?.conditions.map(({ type }) => type)).not.toContain('Reconciling')
   })
 
-  it('offsets.operation new: is stopped, altered, and goes on; once', async () => {
+  it('executes a new offsets operation once, while the connector is stopped', async () => {
     const { name, apply, ready, status } = connector()
     await apply()
     await ready('True/Succeeded')
@@ -305,7 +308,7 @@ describeOn([kubernetes], 'a Connector', () => {
     })
   })
 
-  it('restart token new: is restarted, once', async () => {
+  it('restarts the connector once for a new value of the annotation', async () => {
     const { name, apply, ready, status } = connector()
     await apply()
     await ready('True/Succeeded')
@@ -315,7 +318,7 @@ describeOn([kubernetes], 'a Connector', () => {
     expect(await env.events(name)).toContainEqual(expect.stringMatching(/^RestartRequested/))
   })
 
-  it('a Secret of valuesFrom changed: is restarted, once', async () => {
+  it('restarts the connector once when a Secret of valuesFrom changes', async () => {
     const { name, apply, ready, config } = connector()
     const path = `/api/v1/namespaces/${env.namespace}/secrets`
     await env.api.send('POST', path, { metadata: { name }, data: { secret: 'YQ==' } })
@@ -337,7 +340,7 @@ describeOn([kubernetes], 'a Connector', () => {
     await ready('True/Succeeded')
   })
 
-  it('suspend: is looked at, and left alone', async () => {
+  it('observes the connector and writes nothing while it is suspended', async () => {
     const { name, apply, ready, is, config } = connector()
     await apply()
     await ready('True/Succeeded')
@@ -356,7 +359,7 @@ describeOn([kubernetes], 'a Connector', () => {
     ['Delete', true],
     ['DeleteWithOffsets', true],
     ['Retain', false],
-  ])('deleting, %s', async (deletionPolicy, goes) => {
+  ])('follows deletionPolicy %s when it is deleted', async (deletionPolicy, goes) => {
     const { name, apply, ready, absent } = connector()
     await apply({ deletionPolicy })
     await ready('True/Succeeded')

@@ -9,7 +9,7 @@ import { until } from '../../support/until.ts'
 
 const kubernetes = await real('kubernetes')
 
-describeOn([kubernetes], 'a RegistryMode', () => {
+describeOn([kubernetes], 'a RegistryMode on a real API server', () => {
   let env: OperatorEnvironment
   let count = 0
 
@@ -41,7 +41,7 @@ describeOn([kubernetes], 'a RegistryMode', () => {
     }
   }
 
-  it('mode m · m already: is taken as it is', async () => {
+  it('adopts a scope that has the declared mode already', async () => {
     const { name, apply, ready } = mode()
     await env.registry.putMode('READONLY', name)
     await apply({ mode: 'READONLY' })
@@ -51,7 +51,7 @@ describeOn([kubernetes], 'a RegistryMode', () => {
     })
   })
 
-  it('mode m · another, or inherited: is set, and what was there is remembered', async () => {
+  it('sets the mode of a scope and records the previous one, whether set or inherited', async () => {
     const { name, apply, ready, own } = mode()
     await apply({ mode: 'READONLY' })
     await ready('True/Succeeded')
@@ -59,7 +59,7 @@ describeOn([kubernetes], 'a RegistryMode', () => {
     expect((await env.object('registrymodes', name)).status).toMatchObject({ previousMode: { explicit: false } })
   })
 
-  it('IMPORT · scope not empty, not forced: ScopeNotEmpty; forced: is set', async () => {
+  it('reports ScopeNotEmpty for IMPORT in a scope with subjects, and sets it with force', async () => {
     const { name, apply, stalled, ready, own } = mode()
     await env.registry.register(name, { schema: '"int"' })
     await apply({ mode: 'IMPORT' })
@@ -70,7 +70,7 @@ describeOn([kubernetes], 'a RegistryMode', () => {
     expect(await own()).toBe('IMPORT')
   })
 
-  it('window open, time over: closes, and stays closed under the same id', async () => {
+  it('closes the window after its duration, and keeps it closed under the same id', async () => {
     const { name, apply, is, becomes } = mode()
     await apply({ mode: 'READONLY', window: { duration: '4s' } })
     await is('WindowOpen', 'True/Open')
@@ -82,7 +82,7 @@ describeOn([kubernetes], 'a RegistryMode', () => {
     await becomes(undefined)
   })
 
-  it('m, changed by hand, Correct: is put back', async () => {
+  it('corrects a mode that another client changed with driftPolicy Correct', async () => {
     const { name, apply, ready, becomes } = mode()
     await apply({ mode: 'READONLY' })
     await ready('True/Succeeded')
@@ -91,7 +91,7 @@ describeOn([kubernetes], 'a RegistryMode', () => {
     await until('the event', WAIT, async () => (await env.events(name)).some((one) => one.startsWith('DriftCorrected')))
   })
 
-  it('m, changed by hand, Report: is told', async () => {
+  it('reports a mode that another client changed with driftPolicy Report', async () => {
     const { name, apply, ready, is, own } = mode()
     await apply({ mode: 'READONLY', driftPolicy: 'Report' })
     await ready('True/Succeeded')
@@ -100,7 +100,7 @@ describeOn([kubernetes], 'a RegistryMode', () => {
     expect(await own()).toBe('READWRITE')
   })
 
-  it('Never · another one is set: AlreadySet', async () => {
+  it('reports AlreadySet with adoptionPolicy Never when the scope has another mode', async () => {
     const { name, apply, stalled, own } = mode()
     await env.registry.putMode('READWRITE', name)
     await apply({ mode: 'READONLY', adoptionPolicy: 'Never' })
@@ -108,7 +108,7 @@ describeOn([kubernetes], 'a RegistryMode', () => {
     expect(await own()).toBe('READWRITE')
   })
 
-  it('loser of a scope: Conflict', async () => {
+  it('reports Conflict while another RegistryMode owns the scope', async () => {
     const { name, apply, ready, stalled } = mode()
     await apply({ mode: 'READONLY' })
     await ready('True/Succeeded')
@@ -118,8 +118,8 @@ describeOn([kubernetes], 'a RegistryMode', () => {
 
   it.each([
     ['READWRITE', 'READWRITE'],
-    ['nothing', undefined],
-  ] as const)('deleting, Restore · %s was there: is there again', async (_, before) => {
+    ['(inherited)', undefined],
+  ] as const)('restores the previous mode %s when it is deleted with Restore', async (_, before) => {
     const { name, apply, ready, becomes, remove } = mode()
     if (before !== undefined) await env.registry.putMode(before, name)
     await apply({ mode: 'READONLY' })
@@ -129,7 +129,7 @@ describeOn([kubernetes], 'a RegistryMode', () => {
     await becomes(before)
   })
 
-  it('deleting, Restore · somebody has set another one since: stays', async () => {
+  it('keeps a mode that another client has set since when it is deleted', async () => {
     const { name, apply, ready, own, remove } = mode()
     await apply({ mode: 'READONLY', driftPolicy: 'Report' })
     await ready('True/Succeeded')

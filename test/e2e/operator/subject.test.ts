@@ -13,7 +13,7 @@ const ID: Field = { name: 'id', type: 'long' }
 const NOTE: Field = { name: 'note', type: 'string' }
 const record = (...fields: readonly Field[]) => JSON.stringify({ type: 'record', name: 'Order', fields })
 
-describeOn([kubernetes], 'a Subject', () => {
+describeOn([kubernetes], 'a Subject on a real API server', () => {
   let env: OperatorEnvironment
   let count = 0
 
@@ -41,14 +41,14 @@ describeOn([kubernetes], 'a Subject', () => {
     }
   }
 
-  it('schema invalid: SchemaInvalid, with what is wrong', async () => {
+  it('reports SchemaInvalid with the error of an invalid schema', async () => {
     const { apply, stalled, message } = subject()
     await apply({ schema: '{"type":"lng"}' })
     await stalled('SchemaInvalid')
     expect(await message()).toContain('lng')
   })
 
-  it('schema · no subject: level first, then registered', async () => {
+  it('sets the level of a new subject, then registers the schema', async () => {
     const { apply, ready, versions, level, name } = subject()
     await apply({ schema: record(ID), compatibility: 'FULL' })
     await ready('True/Succeeded')
@@ -56,7 +56,7 @@ describeOn([kubernetes], 'a Subject', () => {
     expect((await env.object('subjects', name)).status).toMatchObject({ version: 1, appliedCompatibility: 'FULL' })
   })
 
-  it('schema · registered and the latest: Latest=True', async () => {
+  it('reports Latest=True while its version is the latest', async () => {
     const { apply, ready, is, name, versions } = subject()
     await env.registry.register(name, { schema: record(ID) })
     await apply({ schema: record(ID) })
@@ -65,7 +65,7 @@ describeOn([kubernetes], 'a Subject', () => {
     expect(await versions()).toEqual([1])
   })
 
-  it('schema · registered, not the latest: Latest=False, and nothing is done', async () => {
+  it('reports Latest=False and writes nothing when another client has registered a newer version', async () => {
     const { apply, ready, is, name, versions } = subject()
     for (const schema of [record(ID), record(ID, { ...NOTE, default: '' })])
       await env.registry.register(name, { schema })
@@ -75,7 +75,7 @@ describeOn([kubernetes], 'a Subject', () => {
     expect(await versions()).toEqual([1, 2])
   })
 
-  it('schema · not registered, compatible: one version more', async () => {
+  it('registers a compatible schema as a new version', async () => {
     const { apply, ready, name, versions } = subject()
     await apply({ schema: record(ID) })
     await ready('True/Succeeded')
@@ -84,7 +84,7 @@ describeOn([kubernetes], 'a Subject', () => {
     expect(await versions()).toEqual([1, 2])
   })
 
-  it('schema · not registered, incompatible: Incompatible, and nothing is written', async () => {
+  it('reports Incompatible and writes nothing for an incompatible schema', async () => {
     const { apply, ready, stalled, message, versions, level } = subject()
     await apply({ schema: record(ID) })
     await ready('True/Succeeded')
@@ -94,7 +94,7 @@ describeOn([kubernetes], 'a Subject', () => {
     expect([await versions(), await level()]).toEqual([[1], undefined])
   })
 
-  it('schema and new level · compatible under the new one: both', async () => {
+  it('sets a new level and registers a schema that is compatible under it', async () => {
     const { apply, ready, name, versions, level } = subject()
     await apply({ schema: record(ID), compatibility: 'FULL' })
     await ready('True/Succeeded')
@@ -103,7 +103,7 @@ describeOn([kubernetes], 'a Subject', () => {
     expect([await versions(), await level()]).toEqual([[1, 2], 'NONE'])
   })
 
-  it('compatibility only · differs: is set, and goes with the field', async () => {
+  it('sets a level without a schema, and removes it with the field', async () => {
     const { apply, ready, level } = subject()
     await apply({ compatibility: 'FORWARD' })
     await ready('True/Succeeded')
@@ -113,7 +113,7 @@ describeOn([kubernetes], 'a Subject', () => {
     await ready('True/Succeeded')
   })
 
-  it('any · its version was deleted elsewhere, Correct: is registered again', async () => {
+  it('registers a deleted version again with driftPolicy Correct', async () => {
     const { apply, ready, name, versions } = subject()
     await apply({ schema: record(ID) })
     await ready('True/Succeeded')
@@ -122,7 +122,7 @@ describeOn([kubernetes], 'a Subject', () => {
     await until('the event', WAIT, async () => (await env.events(name)).some((one) => one.startsWith('DriftCorrected')))
   })
 
-  it('any · its version was deleted elsewhere, Report: is told', async () => {
+  it('reports a deleted version with driftPolicy Report', async () => {
     const { apply, ready, is, name, versions } = subject()
     await apply({ schema: record(ID), driftPolicy: 'Report' })
     await ready('True/Succeeded')
@@ -131,7 +131,7 @@ describeOn([kubernetes], 'a Subject', () => {
     expect(await versions()).toEqual([])
   })
 
-  it('any · the registry is read-only: RegistryReadOnly, until it is not', async () => {
+  it('reports RegistryReadOnly while the registry is read-only', async () => {
     const { apply, ready, name, versions } = subject()
     await env.registry.putMode('READONLY', name)
     await apply({ schema: record(ID) })
@@ -141,7 +141,7 @@ describeOn([kubernetes], 'a Subject', () => {
     await ready('True/Succeeded')
   })
 
-  it('imports, mode not IMPORT: WaitingForImportMode, until it is; then they keep their ids', async () => {
+  it('waits for the mode IMPORT, then registers imports with their ids', async () => {
     const { apply, ready, stalled, name, versions } = subject()
     const imports = [
       { version: 5, id: 9_005, schema: record(ID, { ...NOTE, default: '' }) },
@@ -161,20 +161,20 @@ describeOn([kubernetes], 'a Subject', () => {
     await until('version 6', WAIT, async () => (await versions()).includes(6))
   })
 
-  it('imports, another schema has the place: ImportConflict', async () => {
+  it('reports ImportConflict when another schema has the version or the id', async () => {
     const { apply, stalled, name } = subject()
     await env.registry.register(name, { schema: record(ID) })
     await apply({ imports: [{ version: 1, id: 9_101, schema: record(ID) }] })
     await stalled('ImportConflict')
   })
 
-  it('any · no answer: RegistryUnreachable', async () => {
+  it('reports RegistryUnreachable when the registry does not respond', async () => {
     const { apply, ready } = subject()
     await apply({ registryRef: { name: 'away' }, schema: '"int"' })
     await ready('Unknown/RegistryUnreachable')
   })
 
-  it('any · 401: Unauthorized', async () => {
+  it('reports Unauthorized when the registry responds 401', async () => {
     const { apply, stalled } = subject()
     await apply({ registryRef: { name: 'closed' }, schema: '"int"' })
     await stalled('Unauthorized')
@@ -184,13 +184,13 @@ describeOn([kubernetes], 'a Subject', () => {
     ['none', 'UnknownCluster'],
     ['foreign', 'NotAllowed'],
     ['broken', 'ClusterConfigInvalid'],
-  ])('registry entry %s: %s', async (name, reason) => {
+  ])('with the registry %s reports %s', async (name, reason) => {
     const { apply, stalled } = subject()
     await apply({ registryRef: { name }, schema: '"int"' })
     await stalled(reason)
   })
 
-  it('references: wait for each other, and may not go round', async () => {
+  it('waits for referenced Subjects, and reports a cycle of references', async () => {
     const [referring, referred] = [subject(), subject()]
     const to = (name: string) => ({ references: [{ name: 'Order', subjectRef: { name } }] })
     await referring.apply({ schema: '{"type":"array","items":"Order"}', ...to(referred.name) })
@@ -206,7 +206,7 @@ describeOn([kubernetes], 'a Subject', () => {
   it.each([
     ['AlreadyExists', 'Never'],
     ['AdoptionRefused', 'AdoptIfIdentical'],
-  ])('exists at first apply · %s with adoptionPolicy %s', async (reason, adoptionPolicy) => {
+  ])('reports %s for an existing subject with adoptionPolicy %s', async (reason, adoptionPolicy) => {
     const { apply, stalled, name, versions } = subject()
     await env.registry.register(name, { schema: record(ID) })
     await apply({ schema: record(ID, { ...NOTE, default: '' }), adoptionPolicy })
@@ -214,7 +214,7 @@ describeOn([kubernetes], 'a Subject', () => {
     expect(await versions()).toEqual([1])
   })
 
-  it('two for one subject: Conflict', async () => {
+  it('reports Conflict while another Subject owns the subject', async () => {
     const [first, second] = [subject(), subject()]
     await first.apply({ schema: '"int"' })
     await first.ready('True/Succeeded')
@@ -222,7 +222,7 @@ describeOn([kubernetes], 'a Subject', () => {
     await second.stalled('Conflict')
   })
 
-  it('deleting, dependents: DeletionBlocked, until they are gone', async () => {
+  it('reports DeletionBlocked while other Subjects reference it', async () => {
     const [referred, referring] = [subject(), subject()]
     await referred.apply({ schema: record(ID), deletionPolicy: 'SoftDelete' })
     const references = [{ name: 'Order', subjectRef: { name: referred.name } }]

@@ -32,7 +32,7 @@ type Declared = {
 describeOn([kubernetes], 'the status of a Connector', () => {
   beforeAll(() => installCrds(kubeApi(kubernetes.address)))
 
-  it('is Ready for its generation only while the worker holds that configuration, whatever fails', async () => {
+  it('is Ready for a generation only if the worker has its configuration, under random faults', async () => {
     const directory = temporaryDirectory()
     const runtimes = await startUp({ manifests: temporaryDirectory(), log: ['--data', `${directory}/data`], directory })
     const proxy = await startFaultyProxy({ url: runtimes.workerUrl })

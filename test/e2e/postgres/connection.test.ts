@@ -18,9 +18,9 @@ const postgres = await real('postgres')
 
 const pem = (name: string) => join(import.meta.dirname, '../../support/tls', `${name}.pem`)
 const CA = `sslrootcert=${pem('ca')}`
-const PATIENCE = { attempts: 1, backoffMs: 0 }
+const ONE_ATTEMPT = { attempts: 1, backoffMs: 0 }
 
-/** Whether the connection of a sink that was started with it is encrypted; or what it says. */
+/** Starts a sink and returns whether its connection is encrypted, or the error message. */
 async function connect(url: string, own: Readonly<Record<string, string>> = {}): Promise<boolean | string> {
   const base = { 'connection.url': url, 'connection.user': 'weir', 'connection.password': 'a secret' }
   const config = { ...base, 'connection.attempts': '1', ...own }
@@ -36,7 +36,7 @@ async function connect(url: string, own: Readonly<Record<string, string>> = {}):
 
 let server: Postgres & { readonly client: pg.Client }
 
-/** With a certificate for localhost and 127.0.0.1; the role `client` comes in by its own certificate alone. */
+/** Starts a server with a certificate for localhost and 127.0.0.1. The role `client` must authenticate by certificate. */
 async function startSecured(): Promise<typeof server> {
   const started = await startPostgres()
   const client = new pg.Client({ connectionString: started.url })
@@ -67,7 +67,7 @@ async function startSecured(): Promise<typeof server> {
   return { ...started, client }
 }
 
-describeOn([postgres], 'the connection to PostgreSQL', () => {
+describeOn([postgres], 'the connection of the PostgreSQL connectors', () => {
   beforeAll(async () => {
     server = await startSecured()
   })
@@ -85,51 +85,63 @@ describeOn([postgres], 'the connection to PostgreSQL', () => {
     { host: 'localhost', options: 'sslmode=prefer', encrypted: true },
     { host: 'localhost', options: 'sslmode=allow', encrypted: false },
     { host: 'localhost', options: 'sslmode=disable', encrypted: false },
-  ])('is encrypted as $options to $host says: $encrypted', async ({ host, options, encrypted }) => {
+  ])('with $options to $host is encrypted: $encrypted', async ({ host, options, encrypted }) => {
     expect(await connect(`jdbc:postgresql://${host}:${server.port}/postgres?${options}&${CA}`)).toBe(encrypted)
   })
 
   it.each([
     {
-      what: 'a server whose certificate another CA signed',
+      what: 'the certificate is signed by another CA',
       host: 'localhost',
       options: `sslrootcert=${pem('shorter')}`,
-      says: /^could not connect to the database at localhost:\d+: .*; name the CA that signed .* by sslrootcert/,
+      says: /^could not connect to the database at localhost:\d+: .*; set sslrootcert in connection\.url to the CA that signed/,
     },
-    { what: 'a server of an unknown CA', host: 'localhost', options: '', says: /; name the CA that signed/ },
-    { what: 'a server of another name', host: '127.1', options: CA, says: /; write the host in connection\.url as/ },
     {
-      what: 'a CA that is not there',
+      what: 'the CA is not trusted',
+      host: 'localhost',
+      options: '',
+      says: /; set sslrootcert in connection\.url to the CA/,
+    },
+    {
+      what: 'the certificate is for another host name',
+      host: '127.1',
+      options: CA,
+      says: /; set the host in connection\.url to a name in the certificate/,
+    },
+    {
+      what: 'the CA file does not exist',
       host: 'localhost',
       options: 'sslrootcert=/none.pem',
-      says: /^could not read the sslrootcert of connection\.url: ENOENT.*; correct its path$/,
+      says: /^could not read the file sslrootcert of connection\.url: ENOENT.*; correct its path$/,
     },
     {
-      what: 'anybody with a certificate that is none',
+      what: 'the client certificate is not a PEM file',
       host: 'localhost',
       options: `${CA}&sslcert=${import.meta.filename}&sslkey=${import.meta.filename}`,
-      says: /; see that sslrootcert, sslcert and sslkey .* are files in PEM format/,
+      says: /; check that sslrootcert, sslcert and sslkey .* are PEM files/,
     },
-  ])('is refused to $what, which is told', async ({ host, options, says }) => {
+  ])('is refused with a remedy in the error: $what', async ({ host, options, says }) => {
     const url = `jdbc:postgresql://${host}:${server.port}/postgres?sslmode=verify-full&${options}`
     expect(await connect(url)).toMatch(says)
   })
 
-  it('is not made in the open where it has to be encrypted', async () => {
+  it('is not established without encryption if sslmode requires it', async () => {
     const { host } = new URL(postgres.address.url)
     expect(await connect(`jdbc:postgresql://${host}/postgres?sslmode=require`)).toMatch(
-      /does not support SSL connections; turn ssl on in the server, or choose another sslmode/,
+      /does not support SSL connections; enable ssl on the server, or set another sslmode/,
     )
   })
 
-  it('is made with the certificate of a client instead of a password', async () => {
+  it('is authenticated by a client certificate instead of a password', async () => {
     const url = `jdbc:postgresql://localhost:${server.port}/postgres?sslmode=verify-full&${CA}`
     const role = { 'connection.user': 'client' }
-    expect(await connect(url, role)).toMatch(/\[28000\]; correct connection\.user, or let it in/)
+    expect(await connect(url, role)).toMatch(
+      /\[28000\]; correct connection\.user, or permit this connection in pg_hba\.conf/,
+    )
     expect(await connect(`${url}&sslcert=${pem('client')}&sslkey=${pem('client')}`, role)).toBe(true)
   })
 
-  it('is made to the first of several hosts that answers, and tells of all when none does', async () => {
+  it('is established to the first available of several hosts, or fails with the errors of all', async () => {
     const nobody = await freePort()
     const away = `127.0.0.1:${nobody},nowhere.invalid`
     expect(await connect(`jdbc:postgresql://${away},localhost:${server.port}/postgres`)).toBe(true)
@@ -140,7 +152,7 @@ describeOn([postgres], 'the connection to PostgreSQL', () => {
     )
   })
 
-  it('goes on to the next host when the one it had is gone', async () => {
+  it('continues on the next host if the current one is no longer available', async () => {
     const other = await startPostgres()
     onTestFinished(() => other.stop())
     const same = 'CREATE TABLE moved (id serial PRIMARY KEY, word text)'
@@ -166,19 +178,19 @@ describeOn([postgres], 'the connection to PostgreSQL', () => {
     expect((await run.take(1))[0]!.value).toEqual({ id: 2, word: 'there' })
   })
 
-  it('leaves nothing behind at a task that connects again and again', async () => {
+  it("removes its listeners from the task's abort signal", async () => {
     const { signal } = new AbortController()
     const log = { debug() {}, info() {}, warn() {}, error() {} }
     const options = { user: 'weir', password: 'a secret', applicationName: 'again', log, access: UNRESTRICTED, signal }
     const open = (host: string) =>
-      Session.open({ ...options, url: parseConnectionUrl(`jdbc:postgresql://${host}/postgres`) }, PATIENCE)
+      Session.open({ ...options, url: parseConnectionUrl(`jdbc:postgresql://${host}/postgres`) }, ONE_ATTEMPT)
     const session = await open(`localhost:${server.port}`)
     await session.close()
     await expect(open(`127.0.0.1:${await freePort()}`)).rejects.toThrow('start the server')
     expect(getEventListeners(signal, 'abort')).toEqual([])
   })
 
-  it('says which options of its address have no effect', async () => {
+  it('logs a warning with the options of connection.url that have no effect', async () => {
     const warned: object[] = []
     const log = { debug() {}, info() {}, warn: (fields: object) => void warned.push(fields), error() {} }
     const url = parseConnectionUrl(`${postgres.address.url}?reWriteBatchedInserts=true&ssl=false`)
@@ -192,11 +204,11 @@ describeOn([postgres], 'the connection to PostgreSQL', () => {
       access: UNRESTRICTED,
       signal,
     }
-    await using session = await Session.open(options, PATIENCE)
+    await using session = await Session.open(options, ONE_ATTEMPT)
     expect([session.isOpen, warned]).toEqual([true, [{ options: ['reWriteBatchedInserts'] }]])
   })
 
-  it('is given up at once by a task that was stopped', async () => {
+  it('is not retried when the task is stopped', async () => {
     const stopping = new AbortController()
     const warned: unknown[] = []
     const log = {
@@ -222,7 +234,7 @@ describeOn([postgres], 'the connection to PostgreSQL', () => {
     expect(warned).toEqual([expect.objectContaining({ attempt: 1, waitMs: 3_600_000 })])
   })
 
-  it('looks for tables in currentSchema, whatever its name', async () => {
+  it('searches tables in currentSchema, with any characters in its name', async () => {
     const database = await createDatabase(postgres.address.url)
     await database.run(`CREATE SCHEMA "it's-mine"; CREATE TABLE "it's-mine".words (word text)`)
     const url = `${database.config['connection.url']}?currentSchema=${encodeURIComponent("it's-mine")}`

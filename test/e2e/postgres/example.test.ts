@@ -14,8 +14,8 @@ const WAIT = { everyMs: 50, timeoutMs: 90_000 }
 
 const postgres = await real('postgres')
 
-describeOn([postgres], 'the example of a table that becomes another one', () => {
-  it('copies rows, and changes of them', async () => {
+describeOn([postgres], 'the example of a table that is copied to another table', () => {
+  it('copies rows and their changes', async () => {
     const database = await createDatabase(postgres.address.url)
     const statement = /CREATE TABLE[^;]*;/s.exec(EXAMPLE)![0].replaceAll('\n#', '\n')
     await database.run(`${statement} INSERT INTO orders (item, price) VALUES ('tea', 2.5), ('cake', 4)`)

@@ -36,9 +36,9 @@ const postgres = await real('postgres')
 const COLUMNS = `(id bigserial PRIMARY KEY, word text, amount numeric(12, 2), tags int[], doc jsonb, key uuid, raw bytea,
   at timestamptz NOT NULL DEFAULT now())`
 
-describeOn([postgres], 'tables through topics into other tables', () => {
+describeOn([postgres], 'PostgresSource and PostgresSink', () => {
   it(
-    'come out row for row, while others write them, the worker is killed five times and the server twice',
+    'copy all rows while other clients write, the worker is killed five times and the server twice',
     async () => {
       const server = await startPostgres()
       onTestFinished(() => server.stop())

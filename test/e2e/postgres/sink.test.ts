@@ -50,7 +50,7 @@ const BY_KEY = { 'pk.mode': 'record_key', 'pk.fields': 'id' }
 const UPSERT = { 'insert.mode': 'upsert', ...BY_KEY }
 
 describeOn([postgres], 'the PostgreSQL sink', () => {
-  it('inserts rows, in as many statements as it takes', async () => {
+  it('inserts rows, in several statements if there are more than batch.size', async () => {
     const database = await createDatabase(postgres.address.url)
     await database.run(TABLE)
     const run = await sink(database, { 'batch.size': '3' })
@@ -58,7 +58,7 @@ describeOn([postgres], 'the PostgreSQL sink', () => {
     expect(await wordsIn(database)).toEqual(Array.from({ length: 10 }, (_, id) => `${id} w${id}`))
   })
 
-  it('upserts: what comes last counts, also within a batch', async () => {
+  it('upserts rows with the last record of each key, also within a batch', async () => {
     const database = await createDatabase(postgres.address.url)
     await database.run(`${TABLE}; INSERT INTO words VALUES (1, 'old')`)
     const run = await sink(database, UPSERT)
@@ -67,7 +67,7 @@ describeOn([postgres], 'the PostgreSQL sink', () => {
     expect(await wordsIn(database)).toEqual(['1 c', '2 d', '3 e'])
   })
 
-  it('updates what is there, and nothing else', async () => {
+  it('updates existing rows only', async () => {
     const database = await createDatabase(postgres.address.url)
     await database.run(`${TABLE}; INSERT INTO words VALUES (1, 'old'), (2, 'old')`)
     const run = await sink(database, { 'insert.mode': 'update', 'pk.mode': 'record_value', 'pk.fields': 'id' })
@@ -75,7 +75,7 @@ describeOn([postgres], 'the PostgreSQL sink', () => {
     expect(await wordsIn(database)).toEqual(['1 c', '2 old'])
   })
 
-  it('deletes at a tombstone, in the order of the records', async () => {
+  it('deletes rows for tombstones, in the order of the records', async () => {
     const database = await createDatabase(postgres.address.url)
     await database.run(`${TABLE}; INSERT INTO words VALUES (1, 'old'), (2, 'old'), (3, 'old')`)
     const run = await sink(database, { ...UPSERT, 'delete.enabled': 'true' })
@@ -85,7 +85,7 @@ describeOn([postgres], 'the PostgreSQL sink', () => {
     expect(await wordsIn(database)).toEqual(['2 again'])
   })
 
-  it('keeps a row for each place in the log with pk.mode=kafka', async () => {
+  it('writes one row per topic, partition and offset with pk.mode=kafka', async () => {
     const database = await createDatabase(postgres.address.url)
     const run = await sink(database, { 'pk.mode': 'kafka', 'insert.mode': 'upsert', 'auto.create': 'true' })
     await run.put([record(1, 'a'), record(2, 'b')])
@@ -96,7 +96,7 @@ describeOn([postgres], 'the PostgreSQL sink', () => {
     ])
   })
 
-  it('takes keys from structs, and writes only the fields that it is told', async () => {
+  it('uses fields of structs as the key, and writes only the configured fields', async () => {
     const database = await createDatabase(postgres.address.url)
     const key = struct('key', { region: STRING, id: INT64 })
     const config = {
@@ -111,7 +111,7 @@ describeOn([postgres], 'the PostgreSQL sink', () => {
     expect(await database.run('SELECT * FROM kept_words')).toEqual([{ region: 'eu', id: String(2n ** 60n), word: 'a' }])
   })
 
-  it('makes a table and adds columns as records need them', async () => {
+  it('creates a table and adds columns for the fields of records', async () => {
     const database = await createDatabase(postgres.address.url)
     const run = await sink(database, {
       ...UPSERT,
@@ -138,7 +138,7 @@ describeOn([postgres], 'the PostgreSQL sink', () => {
     await expect(database.run('INSERT INTO words (id) VALUES (1)')).rejects.toThrow('duplicate key')
   })
 
-  it('makes one table when several tasks need it at once', async () => {
+  it('creates a table once if several tasks need it at the same time', async () => {
     const database = await createDatabase(postgres.address.url)
     const runs = await Promise.all(
       Array.from({ length: 4 }, () => sink(database, { ...UPSERT, 'auto.create': 'true' })),
@@ -181,7 +181,7 @@ describeOn([postgres], 'the PostgreSQL sink', () => {
     },
     { type: 'jsonb', schema: map(STRING, INT32), value: new Map([['k', 1]]), text: '{"k": 1}' },
   ])(
-    'makes a column of type $type for $schema.type $schema.name, and fills it',
+    'creates and writes a column of type $type for $schema.type $schema.name',
     async ({ type, schema, value, text }) => {
       const database = await createDatabase(postgres.address.url)
       const run = await sink(database, { 'auto.create': 'true' })
@@ -190,7 +190,7 @@ describeOn([postgres], 'the PostgreSQL sink', () => {
     },
   )
 
-  it('fills columns of types that records do not have', async () => {
+  it('writes columns of types that have no Connect schema', async () => {
     const database = await createDatabase(postgres.address.url)
     await database.run(`CREATE TYPE mood AS ENUM ('sad', 'ok');
       CREATE TABLE t (e mood, u uuid, j json, z timestamptz, n char(3), b bit(3), "Other" int)`)
@@ -209,7 +209,7 @@ describeOn([postgres], 'the PostgreSQL sink', () => {
     ])
   })
 
-  it('writes clocks of another zone, numbers that are timestamps, texts alone and defaults', async () => {
+  it('writes timestamps in db.timezone, numeric timestamps, plain strings and default values', async () => {
     const database = await createDatabase(postgres.address.url)
     const config = { 'auto.create': 'true', 'db.timezone': 'Europe/Berlin', 'timestamp.fields.list': 'micros' }
     const run = await sink(database, config)
@@ -223,7 +223,7 @@ describeOn([postgres], 'the PostgreSQL sink', () => {
     expect(await database.run('SELECT * FROM b')).toEqual([{ record_value: 'alone' }])
   })
 
-  it('writes each record once when it keeps the offsets, whoever else writes it too', async () => {
+  it('writes each record exactly once with offsets.table, also with a concurrent writer', async () => {
     const database = await createDatabase(postgres.address.url)
     await database.run('CREATE TABLE words (id int, word text)')
     const config = { 'offsets.table': 'weir_offsets' }
@@ -238,7 +238,7 @@ describeOn([postgres], 'the PostgreSQL sink', () => {
     ])
   })
 
-  it('says where to go on when it keeps the offsets', async () => {
+  it('resumes from the offsets in offsets.table', async () => {
     const database = await createDatabase(postgres.address.url)
     const config = { ...database.config, 'offsets.table': 'public.kept', 'auto.create': 'true' }
     const run = await sink(database, config)

@@ -106,7 +106,7 @@ describeOn([postgres], 'the types of the PostgreSQL source', () => {
     expect(cellsOf(records)).toEqual(cells)
   })
 
-  it('make a field required where the column is', async () => {
+  it('make a field required if the column is NOT NULL', async () => {
     expect(schemaOf(await recordsOf('int NOT NULL', ['1']))).toEqual({ type: 'int32' })
   })
 
@@ -145,7 +145,7 @@ describeOn([postgres], 'the types of the PostgreSQL source', () => {
     ['nanos_long', 1_767_222_000_123_456_000n],
     ['nanos_string', '1767222000123456000'],
     ['nanos_iso_datetime_string', '2026-01-01T00:00:00.123456000'],
-  ])('map timestamps of another zone by timestamp.granularity=%s', async (granularity, cell) => {
+  ])('map timestamps in db.timezone by timestamp.granularity=%s', async (granularity, cell) => {
     const config = { 'timestamp.granularity': granularity, 'db.timezone': 'Europe/Berlin' }
     expect(cellsOf(await recordsOf('timestamp', ["'2026-01-01 00:00:00.123456'"], config))).toEqual([cell])
   })
@@ -155,19 +155,19 @@ describeOn([postgres], 'the types of the PostgreSQL source', () => {
       type: 'numeric(3, 1)',
       value: "'NaN'",
       message:
-        /^the column 'c' of the table public\.t can not be read in the row \(NaN\): NaN is no decimal number: set /,
+        /^cannot convert the column 'c' of the table public\.t in the row \(NaN\): NaN is not a decimal number: set /,
       text: 'NaN',
       good: '1.5',
     },
     {
       type: 'int[]',
       value: "'{{1},{2}}'",
-      message: /an array of arrays fits no schema/,
+      message: /a multidimensional array has no Connect schema/,
       text: '{{1},{2}}',
       good: "'{3}'",
     },
   ])(
-    'reject a $type of $value with a sentence that says where, and only that',
+    'reject only the row with the $type $value, with its location in the error',
     async ({ type, value, message, text, good }) => {
       const run = await sourceOf(type, [good, value, good])
       expect(await run.take(2)).toHaveLength(2)

@@ -27,7 +27,7 @@ const offsetsOf = (records: readonly SourceRecord[]): Offsets =>
 const CHANGES = `CREATE TABLE changes (id serial PRIMARY KEY, word text, at timestamptz NOT NULL DEFAULT clock_timestamp())`
 
 describeOn([postgres], 'the PostgreSQL source', () => {
-  it('reads new rows by an id, and goes on behind the last one', async () => {
+  it('reads new rows by an incrementing column, and resumes after the last one', async () => {
     const database = await createDatabase(postgres.address.url)
     await database.run(`${CHANGES}; INSERT INTO changes (word) VALUES ('a'), ('b'), ('c')`)
     const first = source(database, { mode: 'incrementing' })
@@ -45,7 +45,7 @@ describeOn([postgres], 'the PostgreSQL source', () => {
     expect(valuesOf(await second.take(1), 'word')).toEqual(['d'])
   })
 
-  it('reads new and changed rows by timestamp and id, and repeats none of them', async () => {
+  it('reads new and changed rows by timestamp and id, without repeating rows', async () => {
     const database = await createDatabase(postgres.address.url)
     const config = { mode: 'timestamp+incrementing', 'timestamp.column.name': 'at' }
     await database.run(
@@ -60,7 +60,7 @@ describeOn([postgres], 'the PostgreSQL source', () => {
     expect((await second.take(1))[0]!.value).toMatchObject({ id: 2, word: 'changed' })
   })
 
-  it('goes on by timestamp alone without skipping rows of the same time', async () => {
+  it('resumes by timestamp without skipping rows with the same timestamp', async () => {
     const database = await createDatabase(postgres.address.url)
     const config = { mode: 'timestamp', 'timestamp.column.name': 'at', 'batch.max.rows': '3' }
     await database.run(`${CHANGES}; INSERT INTO changes (at) SELECT '2026-01-01Z'::timestamptz + n / 4 * interval '1 s'
@@ -77,7 +77,7 @@ describeOn([postgres], 'the PostgreSQL source', () => {
     expect(valuesOf(await second.take(4), 'id')).toEqual([5, 6, 7, 8])
   })
 
-  it('takes the first timestamp that is not null', async () => {
+  it('uses the first timestamp column that is not null', async () => {
     const database = await createDatabase(postgres.address.url)
     await database.run(`CREATE TABLE two (id int, changed timestamp, made timestamp NOT NULL);
       INSERT INTO two VALUES (1, '2026-01-03', '2026-01-01'), (2, NULL, '2026-01-02')`)
@@ -85,14 +85,14 @@ describeOn([postgres], 'the PostgreSQL source', () => {
     expect(valuesOf(await run.take(2), 'id')).toEqual([2, 1])
   })
 
-  it('reads everything again and again in bulk', async () => {
+  it('reads all rows at each poll with mode=bulk', async () => {
     const database = await createDatabase(postgres.address.url)
     await database.run(`${CHANGES}; INSERT INTO changes (word) VALUES ('a'), ('b')`)
     const run = source(database, { mode: 'bulk' })
     expect(valuesOf(await run.take(4), 'word')).toEqual(['a', 'b', 'a', 'b'])
   })
 
-  it('reads a query of the user', async () => {
+  it('reads a configured query', async () => {
     const database = await createDatabase(postgres.address.url)
     await database.run(`${CHANGES}; INSERT INTO changes (word) VALUES ('a'), ('b')`)
     const query = 'SELECT * FROM (SELECT id AS "Number", upper(word) AS word FROM changes) AS shouted;'
@@ -107,7 +107,7 @@ describeOn([postgres], 'the PostgreSQL source', () => {
     expect(records[1]!.valueSchema).not.toHaveProperty('name')
   })
 
-  it('begins at timestamp.initial where it never was', async () => {
+  it('starts at timestamp.initial without a stored offset', async () => {
     const database = await createDatabase(postgres.address.url)
     await database.run(`${CHANGES}; INSERT INTO changes (at) VALUES ('2026-01-01Z'), ('2026-01-03Z')`)
     const config = { mode: 'timestamp', 'timestamp.column.name': 'at' }
@@ -119,7 +119,7 @@ describeOn([postgres], 'the PostgreSQL source', () => {
     expect(valuesOf(await now.take(1), 'id')).toEqual([3])
   })
 
-  it('waits for transactions that may still add an earlier row', async () => {
+  it('waits for open transactions that may still add an earlier row', async () => {
     const database = await createDatabase(postgres.address.url)
     await database.run(CHANGES)
     for (const config of [
@@ -139,7 +139,7 @@ describeOn([postgres], 'the PostgreSQL source', () => {
     }
   })
 
-  it('waits for no other source that is reading', async () => {
+  it('does not wait for the transactions of other sources', async () => {
     const database = await createDatabase(postgres.address.url)
     await database.run(`${CHANGES}; INSERT INTO changes (word) VALUES ('a'), ('b'), ('c')`)
     const config = { mode: 'incrementing', 'batch.max.rows': '1', 'transactions.wait.ms': '3600000' }
@@ -149,7 +149,7 @@ describeOn([postgres], 'the PostgreSQL source', () => {
     expect(valuesOf(await other.take(1), 'id')).toEqual([1])
   })
 
-  it('reads in transactions of the isolation that is asked for', async () => {
+  it('reads with the configured transaction isolation level', async () => {
     const database = await createDatabase(postgres.address.url)
     const config = { mode: 'bulk', query: "SELECT current_setting('transaction_isolation') AS level" }
     expect(valuesOf(await source(database, config).take(1), 'level')).toEqual(['read committed'])
@@ -157,7 +157,7 @@ describeOn([postgres], 'the PostgreSQL source', () => {
     expect(valuesOf(await source(database, strict).take(1), 'level')).toEqual(['repeatable read'])
   })
 
-  it('gives up on a transaction that stays open for too long, once', async () => {
+  it('stops waiting for a transaction after transactions.wait.ms, and logs one warning', async () => {
     const database = await createDatabase(postgres.address.url)
     await database.run(CHANGES)
     const idle = await database.client()
@@ -179,11 +179,11 @@ describeOn([postgres], 'the PostgreSQL source', () => {
     expect(valuesOf(await run.take(1), 'id')).toEqual([2])
     await database.run('INSERT INTO changes DEFAULT VALUES')
     expect(valuesOf(await run.take(1), 'id')).toEqual([3])
-    expect(warnings).toEqual([expect.stringContaining('transactions are open for long')])
+    expect(warnings).toEqual([expect.stringContaining('transactions are still open after transactions.wait.ms')])
     await idle.end()
   })
 
-  it('shares tables out between tasks, and finds those that are asked for', async () => {
+  it('distributes the selected tables among the tasks', async () => {
     const database = await createDatabase(postgres.address.url)
     await database.run(`CREATE SCHEMA shop; CREATE SCHEMA other; CREATE TABLE shop."Order, paid" (id int); CREATE TABLE shop.b (id int);
       CREATE TABLE shop.c (id int); CREATE TABLE other.d (id int); CREATE VIEW shop.v AS SELECT 1`)
@@ -206,7 +206,7 @@ describeOn([postgres], 'the PostgreSQL source', () => {
     await expect(tasks({})).rejects.toThrow('several schemas have a table b')
   })
 
-  it('goes on from the offsets of a JDBC connector of any age', async () => {
+  it('resumes from the offsets of every version of the JDBC connectors', async () => {
     const database = await createDatabase(postgres.address.url)
     await database.run(`${CHANGES}; INSERT INTO changes (word) VALUES ('a'), ('b'), ('c')`)
     const partitions: Position[] = [
@@ -220,7 +220,7 @@ describeOn([postgres], 'the PostgreSQL source', () => {
     }
   })
 
-  it('follows a table whose columns change', async () => {
+  it('continues if the columns of a table change', async () => {
     const database = await createDatabase(postgres.address.url)
     await database.run(`${CHANGES}; INSERT INTO changes (word) VALUES ('a')`)
     const run = source(database, { mode: 'incrementing' })
@@ -229,7 +229,7 @@ describeOn([postgres], 'the PostgreSQL source', () => {
     expect((await run.take(1))[0]!.value).toMatchObject({ word: 'b', more: 7 })
   })
 
-  it('goes on by itself when its connection is cut', async () => {
+  it('reconnects if the connection is lost', async () => {
     const database = await createDatabase(postgres.address.url)
     await database.run(`${CHANGES}; INSERT INTO changes (word) SELECT n FROM generate_series(1, 3000) n`)
     const run = source(database, { mode: 'incrementing', 'batch.max.rows': '1000' })

@@ -125,26 +125,26 @@ const REFUSED: readonly (readonly [input: string, reason: string])[] = [
   ['{"type":"record","name":"R","fields":[{"name":"f","type":"int","order":1}]}', 'Unknown field order: 1'],
 ]
 
-describe('an Avro schema', () => {
-  it.each(PRINTED)('prints %s as Java does', (_, input, output) => {
+describe('parsing an Avro schema', () => {
+  it.each(PRINTED)('has the same canonical text as in Java: %s', (_, input, output) => {
     expect(canonical(input)).toBe(output)
     expect(canonical(output)).toBe(output)
   })
 
-  it.each(REFUSED)('refuses %s', (input, reason) => {
+  it.each(REFUSED)('rejects the invalid schema %s', (input, reason) => {
     expect(() => canonical(input)).toThrow(reason)
   })
 
-  it('takes names and defaults as they are when it is stored already', () => {
+  it('does not check names and defaults of a stored schema', () => {
     const text = '{"type":"record","name":"R-1","fields":[{"name":"a","type":"int","default":"x"}]}'
     expect(avroFormat.parse({ text }, { validation: 'loose' }).canonical).toBe(text)
   })
 
-  it('is refused, and no more, when it nests without end', () => {
+  it('rejects a schema that is nested too deeply', () => {
     expect(() => canonical(`${'['.repeat(100_000)}`)).toThrow('nested deeper')
   })
 
-  it('names what it refers to, and writes it out on demand', () => {
+  it('keeps the names of referenced types, and inlines them for format=resolved', () => {
     const address = {
       name: 'any',
       subject: 'address',
@@ -166,7 +166,7 @@ describe('an Avro schema', () => {
     expect([schema.name, schema.fields]).toEqual(['n.Person', ['home', 'work']])
   })
 
-  it('has one spelling when it is normalised', () => {
+  it('normalizes schemas that differ only in notation to the same text', () => {
     const field = (props: object) => ({
       type: 'record',
       name: 'n.R',

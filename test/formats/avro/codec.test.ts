@@ -6,8 +6,8 @@ import { avroCodec } from '../../../src/formats/avro/codec.ts'
 const schemaOf = (json: unknown) => (avroFormat.parse({ text: JSON.stringify(json) }) as ParsedAvro).schema
 const long = schemaOf('long')
 
-describe('the Avro codec', () => {
-  it('brings longs back exactly, as numbers where they fit', () => {
+describe('avroCodec', () => {
+  it('decodes longs exactly, as numbers if these are exact', () => {
     const { encode, decode } = avroCodec(long)
     fc.assert(
       fc.property(fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n }), (value) => {
@@ -18,7 +18,7 @@ describe('the Avro codec', () => {
     expect(decode(encode(5n))).toBe(5)
   })
 
-  it('brings longs back exactly around the powers of two where doubles end', () => {
+  it('decodes longs exactly near the limits of exact doubles', () => {
     const { encode, decode } = avroCodec(long)
     for (const edge of [-(2n ** 53n), -(2n ** 52n), 2n ** 52n, 2n ** 53n]) {
       for (let value = edge - 3n; value <= edge + 3n; value++) {
@@ -28,13 +28,13 @@ describe('the Avro codec', () => {
     }
   })
 
-  it('keeps every key of a map, __proto__ among them', () => {
+  it('preserves all keys of a map, including __proto__', () => {
     const { encode, decode } = avroCodec(schemaOf({ type: 'map', values: 'string' }))
     const value = Object.fromEntries([...'abc', '__proto__'].map((key) => [key, `of ${key}`]))
     expect(Object.entries(decode(encode(value)) as object)).toEqual(Object.entries(value))
   })
 
-  it('writes the bytes of the specification', () => {
+  it('encodes the examples of the specification', () => {
     const pair = schemaOf({
       type: 'record',
       name: 'T',
@@ -46,7 +46,7 @@ describe('the Avro codec', () => {
     expect(Buffer.from(avroCodec(pair).encode({ a: 27, b: 'foo' })).toString('hex')).toBe('3606666f6f')
   })
 
-  it('wraps the branch of a union in its name', () => {
+  it('represents a union value as an object with the name of its branch', () => {
     const union = schemaOf(['null', 'string', { type: 'record', name: 'n.R', fields: [] }])
     const { encode, decode } = avroCodec(union)
     for (const value of [null, { string: 'x' }, { 'n.R': {} }]) {
@@ -54,7 +54,7 @@ describe('the Avro codec', () => {
     }
   })
 
-  it('reads with another schema: defaults in, unknown fields out, namespaces apart', () => {
+  it('resolves data to a reader schema: adds defaults, omits unknown fields, and accepts another namespace', () => {
     const writer = schemaOf({
       type: 'record',
       name: 'old.R',
@@ -75,19 +75,21 @@ describe('the Avro codec', () => {
     expect({ ...(avroCodec(writer, { reader }).decode(bytes) as object) }).toEqual({ a: 3, b: null })
   })
 
-  it('says what does not fit', () => {
-    expect(() => avroCodec(long).encode('x')).toThrow('the value does not fit its schema')
-    expect(() => avroCodec(schemaOf('string')).decode(Buffer.from([200]))).toThrow('the bytes do not fit their schema')
-    expect(() => avroCodec(schemaOf('string'), { reader: long })).toThrow('no binary form of this schema')
+  it('throws an error for values, bytes and schemas that are not valid', () => {
+    expect(() => avroCodec(long).encode('x')).toThrow('the value is not valid for its schema')
+    expect(() => avroCodec(schemaOf('string')).decode(Buffer.from([200]))).toThrow(
+      'the bytes are not valid for their schema',
+    )
+    expect(() => avroCodec(schemaOf('string'), { reader: long })).toThrow('the schema cannot be compiled')
   })
 })
 
-describe('names that every object inherits', () => {
+describe('Avro names that are also members of Object.prototype', () => {
   const NAMES = ['__proto__', 'constructor', 'toString', 'hasOwnProperty', '__defineGetter__']
   const parsed = (text: string) => (avroFormat.parse({ text }) as ParsedAvro).schema
   const value = (text: string) => JSON.parse(text) as Record<string, unknown>
 
-  it.each(NAMES)('may be fields of a record: %s', (name) => {
+  it.each(NAMES)('are valid field names: %s', (name) => {
     const text = `{"type":"record","name":"R","fields":[{"name":"${name}","type":"string"},{"name":"a","type":"int"}]}`
     const schema = parsed(text)
     const sent = value(`{"${name}":"x","a":1}`)
@@ -97,17 +99,17 @@ describe('names that every object inherits', () => {
     expect(JSON.stringify(avroCodec(schema, { reader, unions: 'plain' }).decode(bytes))).toBe(JSON.stringify(sent))
     const added = avroCodec(parsed('{"type":"record","name":"R","fields":[]}'), { reader: parsed(WITH_DEFAULT(name)) })
     expect(JSON.stringify(added.decode(new Uint8Array()))).toBe(`{"${name}":"d"}`)
-    expect(() => avroCodec(schema).encode({ a: 1 })).toThrow('the value does not fit its schema')
+    expect(() => avroCodec(schema).encode({ a: 1 })).toThrow('the value is not valid for its schema')
   })
 
-  it.each(NAMES)('may be symbols and names of types: %s', (name) => {
+  it.each(NAMES)('are valid enum symbols and type names: %s', (name) => {
     const codec = avroCodec(parsed(`{"type":"enum","name":"${name}","symbols":["A","${name}"]}`))
     expect(codec.decode(codec.encode(name))).toBe(name)
     const other = avroCodec(parsed('{"type":"enum","name":"E","symbols":["A","B"]}'))
-    expect(() => other.encode(name)).toThrow('the value does not fit its schema')
+    expect(() => other.encode(name)).toThrow('the value is not valid for its schema')
   })
 
-  it.each(NAMES)('are compared and printed as any other: %s', (name) => {
+  it.each(NAMES)('are compared and printed like other names: %s', (name) => {
     const text = `{"type":"record","name":"R","fields":[{"name":"${name}","type":"string"}]}`
     expect([avroFormat.parse({ text }).canonical, avroFormat.parse({ text }).fields]).toEqual([text, [name]])
     const empty = avroFormat.parse({ text: '{"type":"record","name":"R","fields":[]}' })

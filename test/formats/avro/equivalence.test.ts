@@ -12,22 +12,26 @@ const record = (more: object, field: object = {}) => ({
   ...more,
 })
 
-describe('two Avro schemas are equivalent', () => {
+describe('avroEquivalent is true', () => {
   it.each([
     [
-      'properties of a logical type in another order',
+      'properties of a logical type in a different order',
       '{"type":"bytes","logicalType":"decimal","precision":4,"scale":2}',
       '{"type":"bytes","scale":2,"precision":4,"logicalType":"decimal"}',
     ],
-    ['members of a property in another order', record({ p: { a: 1, b: 2 } }), record({ p: { b: 2, a: 1 } })],
-    ['aliases in another order', record({ aliases: ['S', 'T'] }), record({ aliases: ['T', 'S'] })],
-    ['aliases of a field in another order', record({}, { aliases: ['b', 'c'] }), record({}, { aliases: ['c', 'b'] })],
-    ['an alias with its namespace written out', record({ aliases: ['S'] }), record({ aliases: ['n.S'] })],
-    ['error and record', record({ type: 'error' }), record({})],
-    ['another spelling of the same number', '{"type":"int","p":1.0}', '{"type":"int","p":1.00}'],
-  ])('with %s', (_, one, other) => expect(equivalent(one, other)).toBe(true))
+    ['members of a property in a different order', record({ p: { a: 1, b: 2 } }), record({ p: { b: 2, a: 1 } })],
+    ['aliases in a different order', record({ aliases: ['S', 'T'] }), record({ aliases: ['T', 'S'] })],
+    [
+      'aliases of a field in a different order',
+      record({}, { aliases: ['b', 'c'] }),
+      record({}, { aliases: ['c', 'b'] }),
+    ],
+    ['an alias with and without its namespace', record({ aliases: ['S'] }), record({ aliases: ['n.S'] })],
+    ['an error type and a record', record({ type: 'error' }), record({})],
+    ['different notations of the same number', '{"type":"int","p":1.0}', '{"type":"int","p":1.00}'],
+  ])('for %s', (_, one, other) => expect(equivalent(one, other)).toBe(true))
 
-  it('when they contain themselves', () => {
+  it('for recursive schemas', () => {
     const list = (p: object) => ({
       type: 'record',
       name: 'List',
@@ -39,19 +43,19 @@ describe('two Avro schemas are equivalent', () => {
   })
 })
 
-describe('two Avro schemas are not equivalent', () => {
+describe('avroEquivalent is false', () => {
   it.each([
     ['documentation', record({ doc: 'x' }), record({})],
     ['documentation of a field', record({}, { doc: 'x' }), record({})],
     ['a default', record({}, { default: 1 }), record({}, { default: 2 })],
     ['the order of a field', record({}, { order: 'ignore' }), record({})],
     ['a property', '{"type":"int","p":1}', '{"type":"int","p":2}'],
-    ['a property that one lacks', '{"type":"int","p":1}', '"int"'],
-    ['1 and 1.0', '{"type":"int","p":1}', '{"type":"int","p":1.0}'],
+    ['a property that only one of them has', '{"type":"int","p":1}', '"int"'],
+    ['the numbers 1 and 1.0', '{"type":"int","p":1}', '{"type":"int","p":1.0}'],
     ['an alias', record({ aliases: ['S'] }), record({})],
-    ['branches in another order', ['int', 'null'], ['null', 'int']],
+    ['the order of union branches', ['int', 'null'], ['null', 'int']],
     [
-      'symbols in another order',
+      'the order of enum symbols',
       { type: 'enum', name: 'E', symbols: ['A', 'B'] },
       { type: 'enum', name: 'E', symbols: ['B', 'A'] },
     ],
@@ -60,7 +64,7 @@ describe('two Avro schemas are not equivalent', () => {
       { type: 'enum', name: 'E', symbols: ['A'], default: 'A' },
       { type: 'enum', name: 'E', symbols: ['A'] },
     ],
-    ['a size', { type: 'fixed', name: 'F', size: 1 }, { type: 'fixed', name: 'F', size: 2 }],
+    ['the size of a fixed', { type: 'fixed', name: 'F', size: 1 }, { type: 'fixed', name: 'F', size: 2 }],
     ['a namespace', record({}), record({ name: 'm.R' })],
-  ])('with a difference in %s', (_, one, other) => expect(equivalent(one, other)).toBe(false))
+  ])('for schemas that differ in %s', (_, one, other) => expect(equivalent(one, other)).toBe(false))
 })

@@ -5,7 +5,7 @@ import { SchemaError } from '../../../src/formats/schema-error.ts'
 
 const parse = (text: string) => jsonFormat.parse({ text })
 
-describe('the canonical text of JSON', () => {
+describe('canonicalJson', () => {
   it.each([
     ['{ "b" : 1,\n "a" : [ true , null ] }', '{"b":1,"a":[true,null]}', '{"a":[true,null],"b":1}'],
     ['{"10":1,"9":2}', '{"10":1,"9":2}', '{"10":1,"9":2}'],
@@ -16,7 +16,7 @@ describe('the canonical text of JSON', () => {
       '[1.0,0.10,1E+3,1.5E-9,-2,12345678901234567890]',
       '[1.0,0.10,1E+3,1.5E-9,-2,12345678901234567890]',
     ],
-  ])('%s', (text, inOrder, sorted) => {
+  ])('prints %s without whitespace, and sorted if requested', (text, inOrder, sorted) => {
     expect(canonicalJson(text)).toBe(inOrder)
     expect(canonicalJson(text, { sorted: true })).toBe(sorted)
   })
@@ -27,13 +27,13 @@ describe('the canonical text of JSON', () => {
     ['[1,', 'expected a value at line 1, column 4'],
     ['[01]', "expected ',' or ']' at line 1, column 3"],
     ['['.repeat(5_000), 'nested deeper than 1000'],
-  ])('refuses what is no JSON: %#', (text, message) => {
+  ])('rejects invalid JSON: case %#', (text, message) => {
     expect(() => canonicalJson(text)).toThrow(message)
   })
 })
 
-describe('a JSON schema', () => {
-  it('has a name and fields, and is the same however its members stand when it is normalised', () => {
+describe('parsing a JSON schema', () => {
+  it('returns name and fields, and normalizes the order of members', () => {
     const one = parse('{"title": "Order", "type": "object", "properties": {"id": {"type": "integer"}}}')
     const other = parse('{"properties":{"id":{"type":"integer"}},"type":"object","title":"Order"}')
     expect([one.name, one.fields]).toEqual(['Order', ['id']])
@@ -41,7 +41,7 @@ describe('a JSON schema', () => {
     expect(one.normalized().canonical).toBe(other.normalized().canonical)
   })
 
-  it('tells findings in the words of the registry', () => {
+  it("reports incompatibilities with the messages of Confluent's registry", () => {
     const old = parse('{"type":"string"}')
     const now = parse('{"type":"string","minLength":3}')
     expect(now.incompatibilities(old, { roles: { reader: 'new', writer: 'old' } })).toEqual([
@@ -54,7 +54,7 @@ describe('a JSON schema', () => {
     ])
   })
 
-  it('knows that it has expressions however they are spelled, also in what it refers to', () => {
+  it('detects regular expressions, also with escaped keywords and in references', () => {
     expect(parse('{"title":"patternProperties"}').hasPatterns).toBe(false)
     expect(parse('{"not":{"pattern\\u0050roperties":{"a":{}}}}').hasPatterns).toBe(true)
     const references = [{ name: 'a.json', subject: 'a', version: 1 }]
@@ -94,23 +94,23 @@ describe('a JSON schema', () => {
       '#/exclusiveMinimum must be boolean',
     ],
     ['{"$schema":"https://json-schema.org/draft/2020-12/schema","prefixItems":{}}', '#/prefixItems must be array'],
-    ['{"$ref":"#/definitions/gone"}', "$ref '#/definitions/gone' names nothing in the schema"],
+    ['{"$ref":"#/definitions/gone"}', "$ref '#/definitions/gone' does not exist in the schema"],
     ['{"$ref":"http://elsewhere/x.json"}', 'remote schemas are not fetched'],
     [`{"not":${'{"not":'.repeat(600)}true${'}'.repeat(600)}}`, 'nested deeper than'],
-  ])('is refused when new and wrong: %#', (text, message) => {
+  ])('rejects an invalid new schema: case %#', (text, message) => {
     expect(() => parse(text)).toThrow(SchemaError)
     expect(() => parse(text)).toThrow(message)
   })
 
-  it('is read when it is stored already, whatever it says', () => {
+  it('accepts an invalid stored schema', () => {
     expect(jsonFormat.parse({ text: '{"type":"strin"}' }, { validation: 'loose' }).canonical).toBe('{"type":"strin"}')
   })
 
-  it.each(['draft-04', 'draft-06', 'draft-07'])('takes %s', (draft) => {
+  it.each(['draft-04', 'draft-06', 'draft-07'])('accepts the draft %s', (draft) => {
     expect(parse(`{"$schema":"http://json-schema.org/${draft}/schema#","type":"string"}`).fields).toEqual([])
   })
 
-  it.each(['2019-09', '2020-12'])('takes %s', (draft) => {
+  it.each(['2019-09', '2020-12'])('accepts the draft %s', (draft) => {
     expect(
       parse(`{"$schema":"https://json-schema.org/draft/${draft}/schema","type":"string","$comment":"x"}`).fields,
     ).toEqual([])

@@ -15,34 +15,38 @@ const changes = (original: ProtoUnit, update: ProtoUnit) =>
 const between = (original: string, update: string) => changes(unit(original), unit(update))
 const message = (fields: string) => `message M { ${fields} }`
 
-describe('a new .proto schema reads old data when', () => {
+describe('a .proto change is compatible if', () => {
   it.each([
     ['a field is added or removed', 'int32 a = 1;', 'string b = 2;'],
     ['a field is renamed', 'int32 a = 1;', 'int32 z = 1;'],
     [
-      'a number changes between types of one wire form',
+      'a scalar type changes to one with the same wire format',
       'int32 a = 1; sint32 s = 2; fixed32 f = 3;',
       'bool a = 1; sint64 s = 2; sfixed32 f = 3;',
     ],
-    ['text becomes bytes, with another label', 'optional string a = 1;', 'repeated bytes a = 1;'],
-    ['an enum becomes a number', 'E a = 1; enum E { Z = 0; }', 'int64 a = 1;'],
-    ['a label is left out', 'optional int32 a = 1;', 'int32 a = 1;'],
-    ['a whole oneof goes', 'oneof o { int32 a = 1; string b = 2; }', ''],
+    ['a string becomes bytes, with another label', 'optional string a = 1;', 'repeated bytes a = 1;'],
+    ['an enum becomes an integer', 'E a = 1; enum E { Z = 0; }', 'int64 a = 1;'],
+    ['a label is removed', 'optional int32 a = 1;', 'int32 a = 1;'],
+    ['a oneof is removed with all its fields', 'oneof o { int32 a = 1; string b = 2; }', ''],
     ['a oneof is renamed', 'oneof o { int32 a = 1; string b = 2; }', 'oneof p { int32 a = 1; string b = 2; }'],
-    ['a member leaves its oneof', 'oneof o { int32 a = 1; string b = 2; }', 'oneof o { int32 a = 1; } string b = 2;'],
-    ['one field moves into a new oneof', 'int32 a = 1;', 'oneof o { int32 a = 1; string b = 2; }'],
     [
-      'a map is written as its entry message',
+      'a field moves out of a oneof',
+      'oneof o { int32 a = 1; string b = 2; }',
+      'oneof o { int32 a = 1; } string b = 2;',
+    ],
+    ['a single field moves into a new oneof', 'int32 a = 1;', 'oneof o { int32 a = 1; string b = 2; }'],
+    [
+      'a map is replaced by its entry message',
       'map<string, int32> m = 1;',
       'repeated E m = 1; message E { option map_entry = true; string key = 1; int32 value = 2; }',
     ],
-    ['a recursive type stays', 'M next = 1;', 'M next = 1; int32 a = 2;'],
+    ['a field is added to a recursive type', 'M next = 1;', 'M next = 1; int32 a = 2;'],
   ])('%s', (_, original, update) => {
     expect(between(message(original), message(update))).toEqual([])
   })
 })
 
-describe('a new .proto schema breaks readers when', () => {
+describe('a .proto change is incompatible if', () => {
   it.each([
     ['int32 a = 1;', 'string a = 1;', ['FIELD_SCALAR_KIND_CHANGED #/M/1']],
     ['int32 a = 1;', 'map<string, int32> a = 1;', ['FIELD_KIND_CHANGED #/M/1']],
@@ -62,7 +66,7 @@ describe('a new .proto schema breaks readers when', () => {
     expect(between(message(original), message(update))).toEqual(expected)
   })
 
-  it('proto2 requires a field more, or one less', () => {
+  it('a required field is added or removed in proto2', () => {
     const proto2 = (fields: string): ProtoUnit => ({
       file: parseProto(`syntax = "proto2"; ${message(fields)}`),
       dependencies: [],
@@ -78,7 +82,7 @@ describe('a new .proto schema breaks readers when', () => {
     expect(changes(unit(message('')), other)).toEqual(['PACKAGE_CHANGED #/'])
   })
 
-  it('an imported type does, by its own structure', () => {
+  it('the structure of an imported type changes incompatibly', () => {
     const body = 'import "d.proto"; message M { dep.D d = 1; }'
     const imported = (fields: string, version: number) =>
       unit(body, { [`package dep; message D { ${fields} }`]: version })

@@ -38,7 +38,7 @@ enum Kind {
 }
 `
 
-it('keeps tags, docs and params in the compiled form, where clients read them', () => {
+it('preserves tags, docs and params of confluent.Meta in the serialized schema', () => {
   const schema = protobufFormat.parse({ text: TEXT })
   const compiled = schema.formatted('serialized')!
   const again = protobufFormat.parse({ text: compiled })
@@ -50,7 +50,7 @@ it('keeps tags, docs and params in the compiled form, where clients read them', 
   expect(again.canonical).toContain('nothing')
 })
 
-it('writes what an extension of the options has on the wire', () => {
+it('encodes confluent.Meta like a protoc extension', () => {
   const compiled = protobufFormat.parse({ text: TEXT }).formatted('serialized')!
   const file = fromBinary(FileDescriptorProtoSchema, Buffer.from(compiled, 'base64'))
   const email = file.messageType[0]!.field[1]!

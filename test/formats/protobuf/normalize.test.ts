@@ -11,8 +11,8 @@ const normal = (text: string, ...imports: string[]) =>
     ),
   )
 
-describe('the normal form of a .proto file', () => {
-  it('is the same whoever wrote it', () => {
+describe('normalizing a .proto file', () => {
+  it('has the same result for files that differ only in notation', () => {
     const one = `syntax = "proto3"; package p; import "b.proto"; import "a.proto"; import "b.proto";
       option java_package = "x"; option csharp_namespace = "y";
       message M { string b = 2 [deprecated = true, ctype = CORD]; M.In a = 1; map<string, In> m = 3;
@@ -30,23 +30,23 @@ describe('the normal form of a .proto file', () => {
     expect(normal(one)).toContain('  reserved 11;\n  reserved 20;\n  reserved "old";\n')
   })
 
-  it('keeps the order of messages, and leaves out the syntax of proto2', () => {
+  it('preserves the order of messages, and omits the proto2 syntax statement', () => {
     expect(normal('syntax = "proto2"; message B {} message A {}')).toBe('\nmessage B {}\nmessage A {}\n')
   })
 
-  it('merges what several statements say of one option, under its full name', () => {
+  it('merges several statements of an option under its full name', () => {
     const text = `package p; extend google.protobuf.FileOptions { optional O o = 50000; } message O { optional int32 b = 1; optional int32 a = 2; }
       option (o).b = 0x10; option (p.o).a = 1;`
     const descriptor = 'package google.protobuf; message FileOptions {}'
     expect(normal(text, descriptor)).toContain('option (p.o) = {\n  a: 1,\n  b: 16\n};\n')
   })
 
-  it('is its own normal form', () => {
+  it('does not change a normalized file', () => {
     const once = normal('package p; message M { optional M m = 1; extensions 4 to max; }')
     expect(normal(once)).toBe(once)
   })
 
-  it('names a type that nobody declares', () => {
-    expect(() => normal('package p; message M { Gone g = 1; }')).toThrow("the type 'Gone' in p.M is neither declared")
+  it('throws an error that names an undeclared type', () => {
+    expect(() => normal('package p; message M { Gone g = 1; }')).toThrow("the type 'Gone' in p.M is declared neither")
   })
 })

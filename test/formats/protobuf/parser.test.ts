@@ -5,8 +5,8 @@ import { printProto } from '../../../src/formats/protobuf/printer.ts'
 const print = (text: string) => printProto(parseProto(text))
 
 // A blank line inside a nested element is indented, as the original prints it.
-describe('the canonical text of a .proto file', () => {
-  it('keeps what was written and drops comments and blanks', () => {
+describe('parsing and printing a .proto file', () => {
+  it('preserves all statements, without comments and whitespace', () => {
     const text = `// a file
       syntax = 'proto3';  /* block */ package a.b ;
       import public "c.proto"; import "b.proto";
@@ -96,7 +96,7 @@ service S {
 `)
   })
 
-  it('prints proto2: labels, defaults, groups, extensions', () => {
+  it('preserves labels, defaults, groups and extensions of proto2', () => {
     const text = `syntax = "proto2";
 
 message M {
@@ -123,7 +123,7 @@ extend google.protobuf.FieldOptions {
     expect(print(text)).toBe(text)
   })
 
-  it('prints its own text the same again', () => {
+  it('does not change its own output', () => {
     const once = print('message A { oneof o { A b = 1; } } message B {} enum C { X = -1; }')
     expect(print(once)).toBe(once)
     expect(once).toBe(
@@ -138,17 +138,17 @@ extend google.protobuf.FieldOptions {
     ['syntax = "proto4";', "1:10: expected the syntax 'proto2' or 'proto3', found 'proto4'"],
     ['message M {\n  int32 a 1;\n}', "2:11: expected '=', found '1'"],
     ['message M {', "1:12: expected '}', found the end of the file"],
-    ['syntax = "proto3"; message M { required int32 a = 1; }', 'proto3 has no required fields'],
-    ['message M { oneof o { repeated int32 a = 1; } }', 'a member of a oneof has no label'],
-    ['message M { repeated map<int32, int32> a = 1; }', 'a map has no label'],
+    ['syntax = "proto3"; message M { required int32 a = 1; }', 'proto3 does not support required fields'],
+    ['message M { oneof o { repeated int32 a = 1; } }', 'a member of a oneof cannot have a label'],
+    ['message M { repeated map<int32, int32> a = 1; }', 'a map cannot have a label'],
     ['message M { int32 a = 99999999999; }', 'expected a field number'],
-    ['message M { optional group G = 1 { optional group H = 2 {} } }', '1:36: a group has fields only, no group'],
-    ['extend M { optional group G = 1 {} }', '1:12: what extends a message has fields only, no group'],
-    ['import "a', 'a string has no end on its line'],
+    ['message M { optional group G = 1 { optional group H = 2 {} } }', '1:36: a group cannot contain a group'],
+    ['extend M { optional group G = 1 {} }', '1:12: the fields of an extension cannot contain a group'],
+    ['import "a', 'a string is not closed on its line'],
     ['hello', 'expected syntax, package, import'],
     ['message M {'.repeat(200), 'nested deeper than 100'],
     [`option a = ${'{b:'.repeat(200)}`, 'nested deeper than 50'],
-  ])('refuses what is no .proto, with the place and what would be right: %#', (text, message) => {
+  ])('reports the location and the expected token of a syntax error: case %#', (text, message) => {
     expect(() => parseProto(text)).toThrow(message)
   })
 })

@@ -42,8 +42,8 @@ service Orders {
 }
 `
 
-describe('a protobuf schema', () => {
-  it('has the name of its first message, and its fields', () => {
+describe('parsing a Protobuf schema', () => {
+  it('returns the name and the fields of the first message', () => {
     const order = parse(ORDER)
     expect([order.name, order.fields]).toEqual([
       'shop.Order',
@@ -51,7 +51,7 @@ describe('a protobuf schema', () => {
     ])
   })
 
-  it('compiles to a descriptor that protobuf tools load, and comes back the same', () => {
+  it('compiles to a descriptor that @bufbuild/protobuf loads, and parses that descriptor', () => {
     const order = parse(ORDER)
     const compiled = order.formatted('serialized') ?? ''
     const file = fromBinary(FileDescriptorProtoSchema, Buffer.from(compiled, 'base64'))
@@ -83,12 +83,12 @@ describe('a protobuf schema', () => {
     'google/type/month.proto',
     'confluent/meta.proto',
     'confluent/type/decimal.proto',
-  ])('may import %s without a reference', (path) => {
+  ])('resolves the import %s without a reference', (path) => {
     expect(parse(`syntax = "proto3"; import "${path}"; message M {}`).name).toBe('M')
     expect(parse(wellKnownFile(path) ?? '').canonical).toContain('syntax')
   })
 
-  it('finds the types of references, and says which import it lacks', () => {
+  it('resolves types of references, and names a missing import', () => {
     const text = 'syntax = "proto3"; import "d.proto"; message M { dep.D d = 1; }'
     const dependencies = [
       { name: 'd.proto', subject: 'd', version: 1, text: 'syntax = "proto3"; package dep; message D {}' },
@@ -97,7 +97,7 @@ describe('a protobuf schema', () => {
     expect(() => parse(text)).toThrow("the import 'd.proto' is neither among the references nor a well-known file")
   })
 
-  it('tells findings in the words of the registry', () => {
+  it("reports incompatibilities with the messages of Confluent's registry", () => {
     const findings = parse('syntax = "proto3"; message M { string a = 1; }').incompatibilities(
       parse('syntax = "proto3"; message M { int32 a = 1; }'),
       {
@@ -110,17 +110,17 @@ describe('a protobuf schema', () => {
   })
 
   it.each([
-    ['message M { Gone g = 1; }', "the type 'Gone' in M is neither declared"],
+    ['message M { Gone g = 1; }', "the type 'Gone' in M is declared neither"],
     ['message M { int32 a = 1; int32 b = 1; }', 'two fields of M have the number 1'],
     ['message M { int32 a = 1; int32 a = 2; }', "two fields of M have the name 'a'"],
     ['message M { int32 a = 0; }', 'has the number 0'],
-    ['message M { int32 a = 19000; }', 'belong to the language'],
+    ['message M { int32 a = 19000; }', 'are reserved for Protobuf'],
     ['message M { reserved 5 to 7; int32 a = 6; }', 'has the reserved number 6'],
     ['message M {} message M {}', "'M' is declared twice"],
-    ['syntax = "proto3"; enum E { A = 1; }', 'has to be 0 in proto3'],
+    ['syntax = "proto3"; enum E { A = 1; }', 'must be 0 in proto3'],
     ['enum E { A = 0; B = 0; }', 'without allow_alias'],
     ['bm90IGEgZGVzY3JpcHRvcg==', 'expected syntax'],
-  ])('is refused when new and wrong: %s', (text, message) => {
+  ])('rejects the invalid new schema %s', (text, message) => {
     expect(() => parse(text)).toThrow(SchemaError)
     expect(() => parse(text)).toThrow(message)
   })

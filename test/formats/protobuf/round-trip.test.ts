@@ -4,7 +4,7 @@ import { parseProto } from '../../../src/formats/protobuf/parser.ts'
 import { printProto } from '../../../src/formats/protobuf/printer.ts'
 import { protoFile } from '../../support/proto-files.ts'
 
-it('prints any .proto file so that it reads the same', () => {
+it('parseProto(printProto(file)) returns the same file for random files', () => {
   fc.assert(
     fc.property(protoFile, (file) => {
       expect(parseProto(printProto(file))).toEqual(file)

@@ -9,12 +9,12 @@ import { avroPair, avroText, hasClearFields, hasClearNames } from '../../support
 
 const java = await real('javaAvro')
 
-describeOn([java], 'beside Apache Avro for Java', () => {
+describeOn([java], 'compared with Apache Avro for Java', () => {
   const random = fc.record({ schemas: avroPair, seed: fc.nat() })
   const compared = ([reader, writer]: readonly unknown[], seed: number) =>
     askJavaAvro(java.address, { reader: JSON.stringify(reader), writer: JSON.stringify(writer), seed })
 
-  it('we find in random pairs of schemas what its SchemaCompatibility finds', async () => {
+  it('random pairs of schemas have the same incompatibilities as in SchemaCompatibility', async () => {
     await fc.assert(
       fc.asyncProperty(random, async ({ schemas, seed }) => {
         const theirs = await compared(schemas, seed)
@@ -27,7 +27,7 @@ describeOn([java], 'beside Apache Avro for Java', () => {
     )
   })
 
-  it('a reader of its own reads what we call compatible, and refuses what we call incompatible', async () => {
+  it('the Java reader reads data of compatible schemas and rejects data of incompatible ones', async () => {
     const seen = { read: 0, refused: 0 }
     await fc.assert(
       fc.asyncProperty(random, async ({ schemas, seed }) => {
@@ -52,7 +52,7 @@ describeOn([java], 'beside Apache Avro for Java', () => {
     expect(Math.min(seen.read, seen.refused)).toBeGreaterThan(300)
   })
 
-  it('we call those schemas equivalent that its Schema.equals does, with documentation and aliases', async () => {
+  it('schemas are equivalent exactly when Schema.equals is true, including documentation and aliases', async () => {
     const seen = { equivalent: 0, different: 0 }
     const reordered = fc.tuple(avroPair, fc.nat()).map(([[one], seed]) => [one, reorder(one, seed)] as const)
     const described = fc.tuple(avroPair, fc.nat()).map(([[one], seed]) => [one, describe(one, seed)] as const)
@@ -70,7 +70,7 @@ describeOn([java], 'beside Apache Avro for Java', () => {
     expect(Math.min(seen.equivalent, seen.different)).toBeGreaterThan(300)
   })
 
-  it.each([true, false])('we write and refuse schemas as it does, strict: %s', async (strict) => {
+  it.each([true, false])('the same schemas are accepted, and printed identically, with strict: %s', async (strict) => {
     await fc.assert(
       fc.asyncProperty(avroText, async (schema) => {
         const theirs = await askJavaAvro(java.address, { schema, strict })

@@ -13,7 +13,7 @@ import { SAMPLES, TAKEN_ALL_THE_SAME, VERDICTS } from '../../support/proto-sampl
 
 const python = await real('pythonClients')
 
-describeOn([python], 'beside protoc', () => {
+describeOn([python], 'compared with protoc', () => {
   /** What protoc makes of each file below a folder: its descriptor, or null where it refuses it. */
   async function compiled(folder: string): Promise<ReadonlyMap<string, JsonObject | null>> {
     const { packages } = python.address
@@ -61,7 +61,7 @@ describeOn([python], 'beside protoc', () => {
     return folder
   }
 
-  it('we compile files that have all there is to the same descriptors', async () => {
+  it('files with every language feature compile to the same descriptors', async () => {
     const theirs = await compiled(folderOf(SAMPLES))
     expect([...theirs.keys()].sort()).toEqual(Object.keys(SAMPLES).sort())
     for (const [path, text] of Object.entries(SAMPLES)) {
@@ -72,7 +72,7 @@ describeOn([python], 'beside protoc', () => {
     }
   })
 
-  it('we compile the files of Google’s APIs to the same descriptors', async () => {
+  it('the files of Google’s APIs compile to the same descriptors', async () => {
     const { packages } = python.address
     const paths = readdirSync(join(packages, 'google'), { recursive: true, encoding: 'utf8' })
       .filter((path) => path.endsWith('.proto'))
@@ -83,7 +83,7 @@ describeOn([python], 'beside protoc', () => {
     for (const path of paths) expect(ours(textOf(path) ?? '', textOf), path).toEqual(theirs.get(path))
   })
 
-  it('what we give to imports without a reference declares what Google’s files declare', async () => {
+  it('the built-in well-known files have the declarations of Google’s files', async () => {
     const { packages } = python.address
     const [types, own] = [join(packages, 'google/type'), join(packages, 'grpc_tools/_proto/google/protobuf')]
     const pathsIn = (folder: string, prefix: string) =>
@@ -102,7 +102,7 @@ describeOn([python], 'beside protoc', () => {
     }
   })
 
-  it('we take what it takes, and refuse what it refuses, but for what the original takes', async () => {
+  it('the same files are accepted and rejected, except those that Confluent’s registry accepts', async () => {
     const cases = Object.entries(VERDICTS).flatMap(([name, texts]) =>
       texts.map((text, at) => ({
         name,

@@ -2,7 +2,7 @@ import type { Answer } from './asking.ts'
 import type { Exchange } from './recording.ts'
 import type { TopicView } from './topic-view.ts'
 
-/** A difference that may be, and why. It has to occur, or it stands here in vain; `byChance` it need not. */
+/** A permitted difference and its reason. It must occur in each run, unless it is `byChance`. */
 export type Allowance<Recorded = never, Ours = never> = {
   readonly reason: string
   readonly byChance?: true
@@ -10,17 +10,17 @@ export type Allowance<Recorded = never, Ours = never> = {
   readonly accepts: (recorded: Recorded, ours: Ours) => boolean
 }
 
-/** What a key of the topics held; undefined: nothing. */
+/** The recorded value of a key in a topic; undefined: the key has no record. */
 export type RecordedValue = {
   /** `topic/partition key`. */
   readonly key: string
   readonly value: string | undefined
-  /** What it was given next. */
+  /** The next recorded value of the key. */
   readonly next: string | undefined
   readonly view: TopicView
 }
 
-/** Of the keys that name a class. */
+/** The recommended values of keys whose value is a class. */
 const CLASSES = /(?<="value":\{"name":"[^"]*(?:converter|\.type)","value":[^,]*,)"recommended_values":\[[^\]]*\]/g
 const DOCUMENTATION = /"documentation":"(?:[^"\\]|\\.)*"/g
 const BEYOND = 'Beyond Kafka Connect'
@@ -28,37 +28,37 @@ const INVENTORY = /, available connectors are: .*/
 
 export const ANSWERS: readonly Allowance<Exchange, Answer>[] = [
   {
-    reason: 'the answer names this build and this Kafka',
+    reason: 'the response contains the build and the Kafka cluster',
     of: ({ path, status }) => path === '/' && status === 200,
     accepts: sameBut((answer) => answer.replace(/"(commit|kafka_cluster_id)":"[^"]*"/g, '"$1":""')),
   },
   {
-    reason: 'more plugins are here than there, and those of MirrorMaker are not',
+    reason: 'Weir has more plugins, and does not have those of MirrorMaker',
     of: ({ method, path }) => method === 'GET' && /^\/connector-plugins(\/?|\?.*)$/.test(path),
     accepts: (recorded, ours) => sameStatus(recorded, ours) && missingPlugins(recorded, ours).length === 0,
   },
   {
-    reason: 'a class that is recommended is here or there',
+    reason: 'recommended classes depend on the installed plugins',
     of: ({ path, status }) => path.endsWith('/config/validate') && status === 200,
     accepts: sameBut((answer) => answer.replace(CLASSES, '"recommended_values":[]')),
   },
   {
-    reason: 'what sources have beyond the original is marked so',
+    reason: 'additional keys of sources are marked as such',
     of: ({ path, status }) => /\/config(\?|$)/.test(path) && status === 200,
     accepts: sameBut((answer) => answer),
   },
   {
-    reason: 'a path that no server takes is no page of HTML',
+    reason: 'an invalid path gets 404 instead of an HTML page',
     of: ({ path }) => path.startsWith('//'),
     accepts: (_, ours) => ours.status === 404,
   },
   {
-    reason: 'a malformed body is the client’s mistake, and told in words',
+    reason: 'a malformed body gets 400 with a description instead of 500',
     of: ({ status, answer }) => status === 500 && /"(Cannot |Unexpected end-of-input|Unrecognized )/.test(answer),
     accepts: (_, ours) => ours.status === 400 && !/Cannot invoke|java/.test(ours.answer),
   },
   {
-    reason: 'so is a configuration that can’t be validated, and the classes are others',
+    reason: 'a configuration that cannot be validated gets 400, with the installed classes',
     of: ({ answer }) => /BadRequestException: |Failed to find any class/.test(answer),
     accepts: (recorded, ours) => {
       const expected = JSON.parse(recorded.answer).message.replace(/^[\w.]+Exception: /, '')
@@ -67,38 +67,38 @@ export const ANSWERS: readonly Allowance<Exchange, Answer>[] = [
     },
   },
   {
-    reason: 'the members of a Java map are listed in no order that means anything',
+    reason: 'the order of the members of a Java map is undefined',
     of: ({ answer }) => answer.includes(' contains no connector type'),
     accepts: sameBut((answer) => [...answer].sort().join('')),
   },
   {
-    reason: 'a slash in a name is escaped, so that the address leads there',
+    reason: 'a slash in a name is escaped in the Location header',
     of: ({ answerHeaders }) => answerHeaders['location']?.endsWith('/a/b') === true,
     accepts: (recorded, ours) =>
       sameStatus(recorded, ours) && ours.answerHeaders['location']?.endsWith('/connectors/a%2Fb') === true,
   },
   {
-    reason: 'a connector of any name can be read',
+    reason: 'a connector with any name can be read',
     of: ({ method, answer }) => method === 'GET' && answer.includes('Ambiguous URI path'),
     accepts: ({ path }, ours) => ours.status === 200 && JSON.parse(ours.answer).name === nameIn(path),
   },
   {
-    reason: 'a connector of any name can be deleted',
+    reason: 'a connector with any name can be deleted',
     of: ({ method, path, status }) => method === 'DELETE' && status === 400 && nameIn(path) !== undefined,
     accepts: (_, ours) => ours.status === 204,
   },
   {
-    reason: 'topics of a connector that is not there are no empty list',
+    reason: 'the topics of an unknown connector get 404 instead of an empty list',
     of: ({ path }) => path.startsWith('/connectors/unknown/topics'),
     accepts: (_, ours) => ours.status === 404 && ours.answer.includes('Connector unknown not found'),
   },
   {
-    reason: 'a topic that is not there is named',
+    reason: 'the message contains the missing topic',
     of: ({ path, answer }) => path === '/connectors/snk/offsets' && answer.includes('Failed to alter consumer group'),
     accepts: (recorded, ours) => sameStatus(recorded, ours) && ours.answer.startsWith(recorded.answer.slice(0, -2)),
   },
   {
-    reason: 'converters are documented in our words, and say which values are known',
+    reason: 'Weir has its own documentation and recommended values of converters',
     of: ({ path, label, status }) =>
       status === 200 && (path.endsWith('JsonConverter/config') || label === 'validate with converter override'),
     accepts: sameBut((answer) =>
@@ -109,25 +109,25 @@ export const ANSWERS: readonly Allowance<Exchange, Answer>[] = [
     ),
   },
   {
-    reason: 'keys of Java’s clients are not ours to define',
+    reason: 'Weir does not define the keys of Java’s Kafka clients',
     of: ({ label }) => label === 'validate producer.override',
     accepts: sameBut((answer) =>
       answer.replace(CLASSES, '').replace(/"definition":(?:null|\{[^}]*\})(?=,"value":\{"name":"producer)/, ''),
     ),
   },
   {
-    reason: 'the first line of a trace is in our words',
+    reason: 'the first line of a stack trace has Weir’s message',
     of: ({ answer }) => answer.includes('"trace":"'),
     accepts: sameBut(withoutTrace),
   },
   {
-    reason: 'what is read at once after a change may be old or new',
+    reason: 'a read immediately after a change may return the old or the new state',
     byChance: true,
     of: ({ label }) => label === 'status at once',
     accepts: sameBut((answer) => answer.replace(/"state":"[A-Z]+"/g, '"state":""')),
   },
   {
-    reason: 'other loggers are here than there',
+    reason: 'the loggers are different',
     of: ({ path, status }) => path.startsWith('/admin/loggers') && status === 200,
     accepts: sameStatus,
   },
@@ -143,24 +143,24 @@ export const RECORDS: readonly Allowance<RecordedValue, string | undefined>[] = 
     accepts: (_, ours) => ours === undefined,
   },
   {
-    reason: 'a connector that could be deleted, and was made again, has written nothing since',
+    reason: 'a connector that Weir deleted and the test created again has written nothing since',
     of: ({ key }) => /:connector-(a\/b|100%)$/.test(key),
     accepts: (_, ours) => ours === undefined,
   },
   {
-    reason: 'offsets are committed by the clock: these may come a step earlier',
+    reason: 'offsets are committed periodically and may be written one step earlier',
     byChance: true,
     of: ({ key }) => key.startsWith('connect-offsets/'),
     accepts: ({ next }, ours) => next !== undefined && next === ours,
   },
   {
-    reason: 'the first line of a trace is in our words',
+    reason: 'the first line of a stack trace has Weir’s message',
     of: ({ value }) => value?.includes('"trace":"') === true,
     accepts: ({ value }, ours) => withoutTrace(value) === withoutTrace(ours),
   },
 ]
 
-/** Plugins that only the original has, its own versions aside. */
+/** Returns plugins that only Kafka Connect has, except MirrorMaker. */
 function missingPlugins(recorded: Exchange, ours: Answer): readonly string[] {
   const names = (answer: string) =>
     (JSON.parse(answer) as { readonly class: string; readonly type: string }[]).map((one) => `${one.type} ${one.class}`)
@@ -181,7 +181,7 @@ function sameBut(normalise: (answer: string) => string | undefined): Allowance<E
     sameStatus(recorded, ours) && normalise(recorded.answer) === normalise(withoutOwnKeys(ours.answer))
 }
 
-/** Without the keys of connectors that only ours have. */
+/** Removes the keys that only Weir's connectors have. */
 function withoutOwnKeys(answer: string): string {
   if (!answer.includes(BEYOND)) return answer
   const isOwn = (one: { documentation?: unknown; definition?: { documentation?: unknown } | null } | null) =>

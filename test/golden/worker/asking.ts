@@ -5,7 +5,7 @@ export type Answer = Pick<Exchange, 'status' | 'answerHeaders' | 'answer'>
 
 const KEPT = ['content-type', 'allow', 'location']
 
-/** Sends a request byte by byte as it was recorded: `fetch` refuses TRACE and tidies paths up. */
+/** Sends a recorded request unchanged. `fetch` would reject TRACE and normalize paths. */
 export async function ask(url: string, { method, path, headers, request: body }: Exchange): Promise<Answer> {
   const { hostname, port } = new URL(url)
   const length = body === undefined ? {} : { 'content-length': Buffer.byteLength(body) }

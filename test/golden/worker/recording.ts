@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
 
-/** A request of the recording, with what Kafka Connect answered. */
+/** A recorded request with the response of Kafka Connect. */
 export type Exchange = {
   /** From 1, in order. */
   readonly number: number
@@ -22,10 +22,10 @@ export type TopicRecord = {
   readonly value: string | null
 }
 
-/** What was written since the step before. */
+/** The records that were written since the previous step. */
 export type TopicStep = {
   readonly step: string
-  /** Number of the last request before; 0: none yet. */
+  /** Number of the last request before this step; 0: none. */
   readonly after: number
   readonly records: readonly TopicRecord[]
 }

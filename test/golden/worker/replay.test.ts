@@ -13,23 +13,23 @@ import { TopicLog } from './topic-log.ts'
 
 const kafka = await real('kafka')
 
-describeOn([kafka], 'the recording of Kafka Connect 4.3.1', () => {
-  it('is answered and written the same by a worker of ours', { timeout: 300_000 }, async () => {
+describeOn([kafka], 'a recorded session with Kafka Connect 4.3.1', () => {
+  it('gets the same responses and topic records from this worker', { timeout: 300_000 }, async () => {
     const replay = await startReplay(await freshLog())
     await replay.run()
     expect(replay.differences).toEqual([])
-    expect(replay.unused, 'allowed for nothing').toEqual([])
+    expect(replay.unused, 'unused allowances').toEqual([])
   })
 })
 
-/** Of its own: the recording names topics and groups as anybody would. */
+/** Starts a separate Kafka, because the recording uses fixed names of topics and groups. */
 async function freshLog(): Promise<string> {
   const { bootstrap, stop } = await startKafka()
   onTestFinished(stop)
   return bootstrap
 }
 
-/** Everything as it was when the recording began. */
+/** Creates the initial state of the recording. */
 async function startReplay(bootstrap: string): Promise<Replay> {
   const address = { kind: 'kafka', config: { 'bootstrap.servers': bootstrap } } as const
   const broker = await openBroker(address, { logger: silentLogger() })

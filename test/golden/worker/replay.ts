@@ -11,15 +11,15 @@ import { type TopicView, viewKey, viewOf } from './topic-view.ts'
 const WORKER = '127.0.0.1:23483'
 const VERSION = '4.3.1'
 const WAIT = { everyMs: 50, timeoutMs: 30_000 }
-/** Methods that OpenAPI can't describe, or that answer for the server. */
+/** Methods that OpenAPI cannot describe, or to which the server itself responds. */
 const BEYOND_THE_DOCUMENT: ReadonlySet<string> = new Set(['HEAD', 'OPTIONS', 'TRACE', 'PROPFIND'])
 const { checkAnswer } = createResponseChecks(workerOpenApiDocument('0.0.0'))
-/** Enough to see what is wrong. */
+/** The replay stops after this number of differences. */
 const DIFFERENCES_MAX = 10
 
-/** Asks a worker everything the recording holds, in its order, and compares answers and topics. */
+/** Sends the recorded requests to a worker, in order, and compares responses and topics. */
 export class Replay {
-  /** Sentences: what was recorded, and what came instead. */
+  /** Descriptions with the recorded and the actual content. */
   readonly differences: string[] = []
   readonly #used = new Set<Allowance>()
   readonly #url: string
@@ -34,10 +34,10 @@ export class Replay {
     this.#steps = localize(topicSteps(), url)
   }
 
-  /** Those that were allowed for nothing. */
+  /** Reasons of allowances that were not needed. */
   get unused(): readonly string[] {
-    const inVain = [...ANSWERS, ...RECORDS].filter((one) => !one.byChance && !this.#used.has(one))
-    return inVain.map(({ reason }) => reason)
+    const unused = [...ANSWERS, ...RECORDS].filter((one) => !one.byChance && !this.#used.has(one))
+    return unused.map(({ reason }) => reason)
   }
 
   async run(): Promise<void> {
@@ -49,10 +49,10 @@ export class Replay {
     }
   }
 
-  /** What is read follows what was written by a moment: a reading is asked for until it says so. */
+  /** A read may return the state before the last write, so GET requests are repeated until the response matches. */
   async #compareAnswer(exchange: Exchange): Promise<void> {
     const { number, section, label, method, path } = exchange
-    const problem = await settled(method === 'GET', async () => {
+    const problem = await retryCheck(method === 'GET', async () => {
       const ours = await ask(this.#url, exchange)
       if (!BEYOND_THE_DOCUMENT.has(method)) checkAnswer(method, path, ours.status, bodyOf(ours))
       if (isSame(exchange, ours) || this.#allows(ANSWERS, exchange, ours)) return undefined
@@ -60,19 +60,19 @@ export class Replay {
     })
     if (problem) this.differences.push(problem)
     // Ours could delete it; what follows was recorded with it.
-    if (method === 'DELETE' && exchange.status === 400) await this.#makeAgain(path)
+    if (method === 'DELETE' && exchange.status === 400) await this.#recreate(path)
   }
 
-  async #makeAgain(path: string): Promise<void> {
+  async #recreate(path: string): Promise<void> {
     const name = decodeURIComponent(path.slice('/connectors/'.length))
-    const isMade = ({ method, request }: Exchange) => method === 'POST' && request?.startsWith(`{"name":"${name}"`)
-    const made = this.#exchanges.find(isMade)
+    const isCreation = ({ method, request }: Exchange) => method === 'POST' && request?.startsWith(`{"name":"${name}"`)
+    const creation = this.#exchanges.find(isCreation)
     // What is left of it would be a matter of luck.
-    await settled(true, async () => {
+    await retryCheck(true, async () => {
       const left = [...viewOf(await this.#log.read()).keys()].filter((key) => key.endsWith(`:connector-${name}`))
       return left.length === 0 ? undefined : `${left.join(', ')} after the deletion of ${name}`
     })
-    if (made) await ask(this.#url, made)
+    if (creation) await ask(this.#url, creation)
   }
 
   async #compareTopics(after: number): Promise<void> {
@@ -81,7 +81,7 @@ export class Replay {
     const at = this.#steps.indexOf(step)
     const recorded = viewOf(this.#steps.slice(0, at + 1).flatMap(({ records }) => records))
     const later = this.#steps.slice(at + 1).flatMap(({ records }) => records)
-    const problem = await settled(true, async () => {
+    const problem = await retryCheck(true, async () => {
       const lines = this.#differingRecords(recorded, viewOf(await this.#log.read()), later)
       return lines.length === 0 ? undefined : `after '${step.step}':\n${lines.join('\n')}`
     })
@@ -107,24 +107,24 @@ export class Replay {
   }
 }
 
-/** The recording, as if it had been made here. */
+/** Replaces the address and version in the recording with those of this worker. */
 function localize<Lines>(lines: Lines, url: string): Lines {
   const text = JSON.stringify(lines).replaceAll(WORKER, new URL(url).host).replaceAll(VERSION, packageVersion())
   return JSON.parse(text) as Lines
 }
 
-/** Looks until there is no problem, and answers the last one. */
-async function settled(isWaiting: boolean, look: () => Promise<string | undefined>): Promise<string | undefined> {
+/** Repeats a check until it finds no problem or times out, and returns the last problem. */
+async function retryCheck(isWaiting: boolean, check: () => Promise<string | undefined>): Promise<string | undefined> {
   const deadline = performance.now() + WAIT.timeoutMs
-  let problem = await look()
+  let problem = await check()
   while (problem !== undefined && isWaiting && performance.now() < deadline) {
     await sleep(WAIT.everyMs)
-    problem = await look()
+    problem = await check()
   }
   return problem
 }
 
-/** A header that Kafka Connect did not send may be there. */
+/** Additional headers are permitted. */
 function isSame(recorded: Answer, ours: Answer): boolean {
   const names = Object.keys(recorded.answerHeaders)
   const hasHeaders = names.every((name) => recorded.answerHeaders[name] === ours.answerHeaders[name])
@@ -139,9 +139,9 @@ function textOf({ status, answerHeaders, answer }: Answer): string {
   return `${status} ${JSON.stringify(answerHeaders)} ${answer}`
 }
 
-/** Around the first character that differs: some answers fill pages. */
+/** Returns excerpts around the first difference, because responses can be long. */
 function excerpts(expected: string, found: string): string {
   const differs = [...expected].findIndex((char, at) => char !== found[at])
   const from = Math.max(0, differs - 200)
-  return `  recorded …${expected.slice(from, from + 500)}\n  answered …${found.slice(from, from + 500)}`
+  return `  recorded …${expected.slice(from, from + 500)}\n  actual …${found.slice(from, from + 500)}`
 }

@@ -3,7 +3,7 @@ import type { TopicRecord } from './recording.ts'
 
 const TOPICS = ['configs', 'offsets', 'status']
 
-/** Everything that a group's workers wrote to its three topics, told under the names of the recording. */
+/** Reads all records of a worker group's three topics, with the topic names of the recording. */
 export class TopicLog {
   readonly #records: TopicRecord[] = []
   readonly #broker: Broker

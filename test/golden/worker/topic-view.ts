@@ -1,6 +1,6 @@
 import type { TopicRecord } from './recording.ts'
 
-/** The last value under each key of the three topics, without what differs from run to run. Tombstones are left out. */
+/** The last value of each key in the three topics, without parts that differ between runs and without tombstones. */
 export type TopicView = ReadonlyMap<string, string>
 
 export function viewOf(records: readonly TopicRecord[]): TopicView {
@@ -13,7 +13,7 @@ export function viewOf(records: readonly TopicRecord[]): TopicView {
   return view
 }
 
-/** With the partition: another hash of keys would be another topic to a Java worker. */
+/** Includes the partition, because a different hash of keys would be incompatible with Java workers. */
 export function viewKey({ topic, partition, key }: TopicRecord): string {
   return `${topic}/${partition} ${key}`
 }

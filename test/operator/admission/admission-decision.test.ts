@@ -4,10 +4,10 @@ import { silentLogger } from '../../../src/config/logger.ts'
 import { decideAdmission } from '../../../src/operator/admission/admission-decision.ts'
 import type { ClusterReader } from '../../../src/operator/cluster/cluster.ts'
 import type { CustomObject } from '../../../src/operator/cluster/kubernetes/custom-object.ts'
-import { createConnectorReconciler } from '../../../src/operator/connector/connector-reconciler.ts'
-import { createRegistryModeReconciler } from '../../../src/operator/registry-mode/registry-mode-reconciler.ts'
+import { ConnectorReconciler } from '../../../src/operator/connector/connector-reconciler.ts'
+import { RegistryModeReconciler } from '../../../src/operator/registry-mode/registry-mode-reconciler.ts'
 import type { ResourceKind } from '../../../src/operator/resources/resource.ts'
-import { createSubjectReconciler } from '../../../src/operator/subject/subject-reconciler.ts'
+import { SubjectReconciler } from '../../../src/operator/subject/subject-reconciler.ts'
 import { createReconcilerFixture } from '../../support/reconciler-fixture.ts'
 
 let fixture: ReturnType<typeof createReconcilerFixture>
@@ -19,9 +19,9 @@ beforeEach(() => {
 const dryRunners = (cluster: ClusterReader) => {
   const known = { ...fixture, cluster, instance: 'test', observeIntervalMs: 30_000 }
   return {
-    RegistryMode: createRegistryModeReconciler(known),
-    Subject: createSubjectReconciler(known),
-    Connector: createConnectorReconciler(known),
+    RegistryMode: new RegistryModeReconciler(known),
+    Subject: new SubjectReconciler(known),
+    Connector: new ConnectorReconciler(known),
   }
 }
 
@@ -41,8 +41,8 @@ const FINE = { allowed: true, warnings: [] }
 const record = (...fields: object[]) => JSON.stringify({ type: 'record', name: 'Order', fields })
 const refersTo = (name: string) => ({ schema: '"int"', references: [{ name: 'r', subjectRef: { name } }] })
 
-describe('a proposed Subject', () => {
-  it('is refused when its readers would break, with the verdict, the version and the path', async () => {
+describe('the admission of a Subject', () => {
+  it('denies an incompatible schema, with the violated rule, the version and the path', async () => {
     await fixture.registry.register('orders', { schema: record() })
     expect(await propose('Subject', 'orders', { schema: record({ name: 'coupon', type: 'string' }) })).toEqual({
       allowed: false,
@@ -55,13 +55,13 @@ describe('a proposed Subject', () => {
     expect(fixture.registry.writes).toEqual(['register orders'])
   })
 
-  it('is judged by the level that it asks for itself', async () => {
+  it('checks against the compatibility level that the Subject declares', async () => {
     await fixture.registry.register('orders', { schema: record() })
     const schema = record({ name: 'coupon', type: 'string' })
     expect(await propose('Subject', 'orders', { schema, compatibility: 'NONE' })).toEqual(FINE)
   })
 
-  it('is refused when its references go round through it', async () => {
+  it('denies a Subject that would close a cycle of references', async () => {
     fixture.cluster.apply('Subject', 'a', refersTo('b'))
     fixture.cluster.apply('Subject', 'b', refersTo('c'))
     expect(await propose('Subject', 'c', refersTo('a'))).toMatchObject({
@@ -71,13 +71,13 @@ describe('a proposed Subject', () => {
     })
   })
 
-  it('may leave a circle that is there', async () => {
+  it('allows a change that removes the Subject from a cycle of references', async () => {
     fixture.cluster.apply('Subject', 'a', refersTo('b'))
     fixture.cluster.apply('Subject', 'b', refersTo('a'))
     expect(await propose('Subject', 'b', { schema: '"int"' })).toEqual(FINE)
   })
 
-  it('is refused when another one keeps its subject', async () => {
+  it('denies a Subject whose subject another resource manages', async () => {
     fixture.cluster.apply('Subject', 'first', { subject: 'orders', schema: '"int"' })
     expect(await propose('Subject', 'second', { subject: 'orders', schema: '"int"' })).toMatchObject({
       allowed: false,
@@ -87,7 +87,7 @@ describe('a proposed Subject', () => {
     expect(await propose('Subject', 'first', { subject: 'orders', schema: '"long"' })).toEqual(FINE)
   })
 
-  it('may wait for what is not there yet: whoever applies it is told', async () => {
+  it('allows references that do not exist yet, with a warning', async () => {
     const { allowed, ...said } = await propose('Subject', 'orders', refersTo('later'))
     expect([allowed, said]).toEqual([true, { warnings: [expect.stringMatching(/^ReferencePending: .* later/)] }])
     const named = { schema: '"int"', references: [{ name: 'r', subject: 'elsewhere', version: 1 }] }
@@ -98,11 +98,15 @@ describe('a proposed Subject', () => {
   })
 
   it.each([
-    ['away', new RequestError(0, 0, 'connect ECONNREFUSED'), 'connect ECONNREFUSED'],
-    ['out of order', new RequestError(500, 50001, 'Internal server error'), 'Internal server error'],
-    ['closed to the operator', new RequestError(401, 40101, 'no'), "rejected the operator's credentials"],
-    ['not understood', new TypeError('a bug'), 'internal error of the operator'],
-  ])('is allowed with a warning when the registry is %s', async (_, failure, why) => {
+    ['is unreachable', new RequestError(0, 0, 'connect ECONNREFUSED'), 'connect ECONNREFUSED'],
+    ['responds with status 500', new RequestError(500, 50001, 'Internal server error'), 'Internal server error'],
+    [
+      'rejects the credentials of the operator',
+      new RequestError(401, 40101, 'no'),
+      "rejected the operator's credentials",
+    ],
+    ['causes an unexpected error', new TypeError('a bug'), 'internal error of the operator'],
+  ])('allows it with a warning when the registry %s', async (_, failure, why) => {
     fixture.registry.failure = failure
     const decision = await propose('Subject', 'orders', { schema: '"int"' })
     expect(decision).toEqual({
@@ -111,7 +115,7 @@ describe('a proposed Subject', () => {
     })
   })
 
-  it('is allowed with a warning when the registry takes its time', async () => {
+  it('allows it with a warning when the registry does not respond within 4 s', async () => {
     fixture.registry.lookup = () => new Promise(() => undefined)
     const decided = propose('Subject', 'orders', { schema: '"int"' })
     await fixture.clock.advance(4_000)
@@ -119,8 +123,8 @@ describe('a proposed Subject', () => {
   })
 })
 
-describe('a proposed Connector', () => {
-  it('is refused for its configuration, also while it would have to wait', async () => {
+describe('the admission of a Connector', () => {
+  it('denies an invalid configuration, also while inputs are missing', async () => {
     const wrong = { class: 'Datagen', config: { wrong: 'x' }, subjectRefs: [{ name: 'later' }] }
     expect(await propose('Connector', 'c', wrong)).toMatchObject({
       allowed: false,
@@ -135,7 +139,7 @@ describe('a proposed Connector', () => {
     expect(fixture.worker.writes).toEqual([])
   })
 
-  it('is refused when its class is nowhere', async () => {
+  it('denies a connector class that no worker has', async () => {
     expect(await propose('Connector', 'c', { class: 'Datagem', config: {} })).toMatchObject({
       allowed: false,
       reason: 'PluginNotFound',
@@ -143,17 +147,17 @@ describe('a proposed Connector', () => {
     })
   })
 
-  it('is refused when its connector is kept by somebody else', async () => {
+  it('denies a connector that another installation manages', async () => {
     await fixture.worker.create('orders', { 'connector.class': 'Datagen', 'weir.owner': 'other/ns/orders' })
     const decision = await propose('Connector', 'orders', { class: 'Datagen', config: {} })
     expect(decision).toMatchObject({ allowed: false, reason: 'Conflict' })
   })
 })
 
-describe('a proposed RegistryMode', () => {
+describe('the admission of a RegistryMode', () => {
   const scope = { type: 'Subject', subject: 'orders' }
 
-  it('is refused when its mode can not be entered', async () => {
+  it('denies a mode that the registry cannot enter', async () => {
     await fixture.registry.register('orders', { schema: '"int"' })
     expect(await propose('RegistryMode', 'm', { scope, mode: 'IMPORT' })).toMatchObject({
       allowed: false,
@@ -163,7 +167,7 @@ describe('a proposed RegistryMode', () => {
     expect(fixture.registry.writes).toEqual(['register orders'])
   })
 
-  it('comes with advice', async () => {
+  it('warns of a deprecated mode and of a window', async () => {
     const spec = { scope, mode: 'READONLY_OVERRIDE', window: { duration: '1h' } }
     expect(await propose('RegistryMode', 'm', spec)).toEqual({
       allowed: true,
@@ -172,7 +176,7 @@ describe('a proposed RegistryMode', () => {
   })
 })
 
-it('refuses an object that is none of this version, with every fault', async () => {
+it('denies an object that does not match the current definition, with all errors', async () => {
   expect(await propose('Subject', 'orders', { schema: '"int"', schemata: 1 })).toMatchObject({
     allowed: false,
     message: expect.stringContaining('spec.schemata: unknown field'),

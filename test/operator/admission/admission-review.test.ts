@@ -14,14 +14,14 @@ const review = (more: object = {}) => ({
   request: { ...request, ...more },
 })
 
-it('reads what is proposed', () => {
+it('parses the proposed object', () => {
   expect(parseAdmissionReview(review())).toEqual({
     uid: 'u',
     proposed: { kind: 'Subject', object, by: { username: '' } },
   })
 })
 
-it('reads who proposes it, and what was there before', () => {
+it('parses the user and the previous object', () => {
   const userInfo = { username: 'jo', groups: ['shop'], extra: { scopes: ['a'] } }
   const oldObject = { metadata: { name: 'orders', namespace: 'shop' }, spec: { suspend: true } }
   expect(parseAdmissionReview(review({ userInfo, oldObject }))?.proposed).toEqual({
@@ -35,11 +35,11 @@ it('reads who proposes it, and what was there before', () => {
 it.each([
   ['connections', { operation: 'CONNECT', object: null }],
   ['other kinds', { kind: { kind: 'Pod' } }],
-])('has nothing to judge about %s', (_, more) => {
+])('finds nothing to decide for %s', (_, more) => {
   expect(parseAdmissionReview(review(more))).toEqual({ uid: 'u' })
 })
 
-it('reads what is to be deleted from what is stored', () => {
+it('takes the object to delete from oldObject', () => {
   const oldObject = { metadata: { name: 'orders', namespace: 'shop' }, spec: { deletionPolicy: 'HardDelete' } }
   const userInfo = { username: 'jo' }
   expect(parseAdmissionReview(review({ operation: 'DELETE', object: null, oldObject, userInfo }))).toEqual({
@@ -51,11 +51,11 @@ it('reads what is to be deleted from what is stored', () => {
 })
 
 it.each([undefined, {}, { ...review(), apiVersion: 'admission.k8s.io/v1beta1' }, review({ uid: undefined })])(
-  'takes %j for no question',
+  'rejects the body %j',
   (body) => expect(parseAdmissionReview(body)).toBeUndefined(),
 )
 
-it('answers the same question, and a warning so that it gets through', () => {
+it('repeats the uid, and shortens warnings to what the API server accepts', () => {
   expect(toAdmissionReview('u', { allowed: true, warnings: [`two\nlines ${'x'.repeat(300)}`] })).toEqual({
     apiVersion: 'admission.k8s.io/v1',
     kind: 'AdmissionReview',

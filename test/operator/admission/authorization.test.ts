@@ -24,7 +24,7 @@ const proposed = (spec: object, before?: object, kind: WriteRequest['kind'] = 'S
     by: { username: 'jo', groups: ['team'] },
   }) as unknown as WriteRequest
 
-it('lets those declare HardDelete who are granted it', async () => {
+it('allows HardDelete to a user with the verb harddelete', async () => {
   const api = apiThat(true)
   expect(await denyUnauthorizedWrite(proposed(hard), api)).toBeUndefined()
   expect(api.asked).toEqual([
@@ -42,7 +42,7 @@ it('lets those declare HardDelete who are granted it', async () => {
   ])
 })
 
-it('refuses all others, and says what they lack', async () => {
+it('denies HardDelete to other users, and names the missing permission', async () => {
   expect(await denyUnauthorizedWrite(proposed(hard), apiThat(false))).toEqual({
     allowed: false,
     reason: 'Forbidden',
@@ -55,7 +55,7 @@ it('refuses all others, and says what they lack', async () => {
   )
 })
 
-it('refuses when nobody can say', async () => {
+it('denies HardDelete when the API server cannot check the permission', async () => {
   const refused = await denyUnauthorizedWrite(
     proposed(hard),
     apiThat(new ApiError(403, 'Forbidden', 'you may not ask')),
@@ -64,11 +64,11 @@ it('refuses when nobody can say', async () => {
 })
 
 it.each([
-  ['without it', { schema: '"int"', deletionPolicy: 'SoftDelete' }, undefined, 0],
-  ['that had it before', hard, hard, 0],
-  ['that had it before, while nobody was asked', hard, { ...hard, suspend: true }, 1],
-  ['that had another before', hard, { deletionPolicy: 'Retain' }, 1],
-])('asks about a Subject %s: %#', async (_, spec, before, times) => {
+  ['without HardDelete', { schema: '"int"', deletionPolicy: 'SoftDelete' }, undefined, 0],
+  ['that had HardDelete before', hard, hard, 0],
+  ['that had HardDelete before, while it was suspended', hard, { ...hard, suspend: true }, 1],
+  ['that had another deletionPolicy before', hard, { deletionPolicy: 'Retain' }, 1],
+])('requests an access review for a Subject %s: case %#', async (_, spec, before, times) => {
   const api = apiThat(false)
   await denyUnauthorizedWrite(proposed(spec, before), api)
   expect(api.asked).toHaveLength(times)
@@ -79,7 +79,7 @@ const deletion = (spec: object, username = 'jo', kind: WriteRequest['kind'] = 'S
   by: { username },
 })
 
-it('lets those delete a HardDelete Subject who are granted it, and nobody else', async () => {
+it('allows the deletion of a HardDelete Subject only to users with the verb harddelete', async () => {
   expect(await denyUnauthorizedDelete(deletion(hard), apiThat(true))).toBeUndefined()
   expect(await denyUnauthorizedDelete(deletion(hard), apiThat(false))).toMatchObject({
     allowed: false,
@@ -92,7 +92,7 @@ it('lets those delete a HardDelete Subject who are granted it, and nobody else',
   expect(unknown?.message).toContain('could not be found out')
 })
 
-it('asks about no deletion that keeps the schemas', async () => {
+it('requests no access review for the deletion of other Subjects', async () => {
   const api = apiThat(false)
   expect(await denyUnauthorizedDelete(deletion({ schema: '"int"', deletionPolicy: 'SoftDelete' }), api)).toBeUndefined()
   expect(
@@ -101,7 +101,7 @@ it('asks about no deletion that keeps the schemas', async () => {
   expect(api.asked).toEqual([])
 })
 
-it('lets a namespace be deleted with what is in it, but not by the garbage collector', async () => {
+it('allows the deletion of a HardDelete Subject with its namespace, but not by the garbage collector', async () => {
   const by = (name: string) =>
     denyUnauthorizedDelete(deletion(hard, `system:serviceaccount:kube-system:${name}`), apiThat(false))
   expect(await by('namespace-controller')).toBeUndefined()

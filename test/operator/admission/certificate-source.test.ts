@@ -13,7 +13,7 @@ function replica(api: FakeSecrets, clock: FakeClock) {
   return certificatesFromSecret({ api, namespace: 'shop', name: 'weir-webhook', names: ['webhook.shop.svc'], clock })
 }
 
-it('is made by whoever comes first, and the same for all', async () => {
+it('is created by the first replica, and shared by all', async () => {
   const [api, clock] = [new FakeSecrets(), new FakeClock()]
   const [one, other] = [replica(api, clock), replica(api, clock)]
   let first: unknown
@@ -24,7 +24,7 @@ it('is made by whoever comes first, and the same for all', async () => {
   expect(api.writes).toBe(1)
 })
 
-it('is made anew in time, once', async () => {
+it('is renewed before it expires, by one replica', async () => {
   const [api, clock] = [new FakeSecrets(), new FakeClock()]
   const [one, other] = [replica(api, clock), replica(api, clock)]
   const before = await one()
@@ -43,14 +43,14 @@ it('is made anew in time, once', async () => {
 
 it.each([
   ['is empty', {}],
-  ['holds something else', { 'tls.crt': 'YQ==', 'tls.key': 'YQ==', 'ca.crt': 'YQ==', 'ca.key': 'YQ==' }],
-])('is made anew when the Secret %s', async (_, data) => {
+  ['contains other data', { 'tls.crt': 'YQ==', 'tls.key': 'YQ==', 'ca.crt': 'YQ==', 'ca.key': 'YQ==' }],
+])('is created again when the Secret %s', async (_, data) => {
   const [api, clock] = [new FakeSecrets(), new FakeClock()]
   api.stored = { metadata: { resourceVersion: 'x' }, data }
   expect((await replica(api, clock)()).cert).toContain('BEGIN CERTIFICATE')
 })
 
-it('does not go round for ever, nor hide why it could not be kept', async () => {
+it('stops retrying after repeated conflicts, and reports the error of the last write', async () => {
   const clock = new FakeClock()
   const refusing = (status: number) => ({
     send: async ({ method }: { readonly method: string }) => {
@@ -62,7 +62,7 @@ it('does not go round for ever, nor hide why it could not be kept', async () => 
   }
 })
 
-it('is read from files as they are now, with an authority or without', async () => {
+it('is read from the current files, with or without a CA', async () => {
   const directory = temporaryDirectory()
   for (const name of ['tls.crt', 'tls.key']) writeFileSync(join(directory, name), name)
   const source = certificatesFromFiles(directory)

@@ -10,7 +10,7 @@ const NAMES = ['weir-webhook.shop.svc', '127.0.0.1']
 const DAY_MS = 86_400_000
 const NOW_MS = Date.now()
 
-it('makes a pair that those accept who trust its authority, under each of its names, and nobody else', async () => {
+it('issues a certificate that clients accept for each of its names only if they trust its CA', async () => {
   const issued = await issueCertificate(NAMES, NOW_MS)
   const port = await serve(issued)
   const meet = (servername: string, ca: string) => tlsOutcome(port, servername, ca)
@@ -20,7 +20,7 @@ it('makes a pair that those accept who trust its authority, under each of its na
   expect(await meet(NAMES[0]!, other.ca)).toMatch(/VERIFY|SIGNATURE|ISSUER/)
 })
 
-it('is due after two thirds of 90 days, and when it is for other names', async () => {
+it('needs renewal after two thirds of 90 days, and when its names change', async () => {
   const issued = await issueCertificate(NAMES, NOW_MS)
   expect(needsRenewal(issued, NAMES, NOW_MS + 59 * DAY_MS)).toBe(false)
   expect(needsRenewal(issued, NAMES, NOW_MS + 60 * DAY_MS)).toBe(true)
@@ -28,7 +28,7 @@ it('is due after two thirds of 90 days, and when it is for other names', async (
   expect(needsRenewal({ ...issued, ca: (await issueCertificate(NAMES, NOW_MS)).ca }, NAMES, NOW_MS)).toBe(true)
 })
 
-it('renews the pair under the same authority, and that one after two thirds of ten years', async () => {
+it('renews the certificate with the same CA, and the CA after two thirds of ten years', async () => {
   const first = await issueCertificate(NAMES, NOW_MS)
   const second = await issueCertificate(NAMES, NOW_MS + 60 * DAY_MS, first)
   expect([second.ca, second.caKey]).toEqual([first.ca, first.caKey])

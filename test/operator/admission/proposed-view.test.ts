@@ -4,7 +4,7 @@ import { externalObjectIndex } from '../../../src/operator/resources/index-value
 import { type Resource, resourceKeyOf } from '../../../src/operator/resources/resource.ts'
 import { FakeCluster } from '../../support/fake-cluster.ts'
 
-it('is what would be declared: the proposed resource in place of the one that has its name', () => {
+it('shows the proposed resource in place of the stored one with the same name', () => {
   const cluster = new FakeCluster()
   const key = cluster.apply('Subject', 'a', { subject: 'old', schema: '"int"' })
   const other = cluster.apply('Subject', 'b', { subject: 'new', schema: '"int"' })

@@ -56,7 +56,7 @@ function serve(options: Partial<WebhookOptions> = {}, failure?: Error) {
 
 const portOf = (url = '') => Number(new URL(url).port)
 
-it('tells the API server where it is, whom to trust, and what to ask about', async () => {
+it('registers its address, its CA and its rules with the API server', async () => {
   const { applied } = serve()
   const { name, url, ca, namespaceSelector } = await applied(1)
   expect([name, url]).toEqual(['weir-shop', expect.stringMatching(/^https:\/\/127\.0\.0\.1:\d+\/admission$/)])
@@ -64,7 +64,7 @@ it('tells the API server where it is, whom to trust, and what to ask about', asy
   expect(await tlsOutcome(portOf(url), '127.0.0.1', ca)).toBe('trusted')
 })
 
-it('serves another certificate without a restart, and tells of it', async () => {
+it('serves a renewed certificate without a restart, after it has registered the new CA', async () => {
   const { api, clock, applied } = serve()
   const first = await applied(1)
   api.stored = undefined
@@ -76,7 +76,7 @@ it('serves another certificate without a restart, and tells of it', async () => 
   expect(await meet(first.ca)).not.toBe('trusted')
 })
 
-it('stands behind a Service by that name', async () => {
+it('registers a Service, and issues a certificate for its name', async () => {
   const { api, applied } = serve({ service: { namespace: 'kafka', name: 'weir' } })
   const { name, service, ca } = await applied(1)
   expect([name, service]).toEqual(['weir-kafka', { namespace: 'kafka', name: 'weir', port: 443, path: '/admission' }])
@@ -84,7 +84,7 @@ it('stands behind a Service by that name', async () => {
   expect(api.stored?.metadata).toMatchObject({ namespace: 'kafka', name: 'weir-webhook' })
 })
 
-it('gets ready later when it may not keep its certificate now', async () => {
+it('retries when it may not write the Secret of its certificate', async () => {
   const { api, clock, applied } = serve({}, new ApiError(403, 'Forbidden', 'no Secrets for you'))
   await clock.advance(AGAIN_MS)
   expect(api.applied).toEqual([])

@@ -31,7 +31,7 @@ function resource(kind: ResourceKind, own: string, other: string, why: string | 
 
 const stored = fc.tuple(fc.constantFrom(...RESOURCE_KINDS), name, name, reason).map((parts) => resource(...parts))
 
-it('finds by term, kind and key what looking through everything finds, whatever came and went', () => {
+it('finds by index value, kind and key the same resources as a full scan, after any changes', () => {
   fc.assert(
     fc.property(fc.array(fc.tuple(stored, fc.boolean()), { maxLength: 40 }), (changes) => {
       const store = new ResourceStore()
@@ -60,7 +60,7 @@ it('finds by term, kind and key what looking through everything finds, whatever 
   )
 })
 
-it('tells things apart whose names run together', () => {
+it('distinguishes index values whose parts concatenate to the same text', () => {
   expect(referenceIndex('a', 'b-c')).not.toBe(referenceIndex('a-b', 'c'))
   const [one, other] = [resource('Subject', 'x', 'a', undefined), resource('Connector', 'x', 'a', undefined)]
   expect(externalObjectIndex(one)).not.toBe(externalObjectIndex(other))

@@ -9,8 +9,8 @@ beforeEach(() => {
 
 const datagen = { class: 'Datagen', config: { topic: 'orders' } }
 
-describe('restarts', () => {
-  it('restarts what failed after growing pauses, and gives up at the limit', async () => {
+describe('automatic restarts', () => {
+  it('restart failed tasks with growing delays, up to maxRestarts', async () => {
     const autoRestart = { maxRestarts: 2, initialBackoff: '10s', maxBackoff: '1m' }
     const key = cluster.apply('Connector', 'orders', { ...datagen, autoRestart })
     const { reconcile, settle, readiness, condition } = operator()
@@ -33,7 +33,7 @@ describe('restarts', () => {
     expect(readiness(key)).toBe('Stalled/AutoRestartExhausted')
   })
 
-  it('gives a changed spec all of its attempts again', async () => {
+  it('start counting again when the spec changes', async () => {
     const autoRestart = { maxRestarts: 1, initialBackoff: '10s' }
     const key = cluster.apply('Connector', 'orders', { ...datagen, autoRestart })
     const { reconcile, settle, readiness } = operator()
@@ -58,18 +58,21 @@ describe('restarts', () => {
     expect(cluster.get(key)?.status.autoRestart).toMatchObject({ count: 0, nextRestartTime: expect.any(String) })
   })
 
-  it.each(['connector', 'task'] as const)('says that a failed %s is failed while it is to be paused', async (what) => {
-    const key = cluster.apply('Connector', 'orders', { ...datagen, state: 'Paused' })
-    const { settle, readiness } = operator()
-    await settle(key)
-    const connector = worker.connectors.get('orders')!
-    if (what === 'connector') connector.state = 'FAILED'
-    else connector.tasks[0] = { state: 'FAILED', trace: 'disk full' }
-    await settle(key)
-    expect(readiness(key)).toBe(what === 'connector' ? 'Stalled/ConnectorFailed' : 'Stalled/TaskFailed')
-  })
+  it.each(['connector', 'task'] as const)(
+    'report a failed %s of a Connector whose target state is Paused, and do not restart it',
+    async (what) => {
+      const key = cluster.apply('Connector', 'orders', { ...datagen, state: 'Paused' })
+      const { settle, readiness } = operator()
+      await settle(key)
+      const connector = worker.connectors.get('orders')!
+      if (what === 'connector') connector.state = 'FAILED'
+      else connector.tasks[0] = { state: 'FAILED', trace: 'disk full' }
+      await settle(key)
+      expect(readiness(key)).toBe(what === 'connector' ? 'Stalled/ConnectorFailed' : 'Stalled/TaskFailed')
+    },
+  )
 
-  it('forgets the count after a long healthy time', async () => {
+  it('clear the count after resetAfter without a failure', async () => {
     const key = cluster.apply('Connector', 'orders', {
       ...datagen,
       autoRestart: { initialBackoff: '1s', resetAfter: '1m' },
@@ -87,7 +90,7 @@ describe('restarts', () => {
     expect(cluster.get(key)?.status.autoRestart).toBeUndefined()
   })
 
-  it('restarts once for each new value of the annotation, and not for the one it was created with', async () => {
+  it('happen once for each new value of the annotation restart-requested-at, but not for the value at creation', async () => {
     const token = (value: string) => ({ 'weir.dev/restart-requested-at': value })
     const key = cluster.apply('Connector', 'orders', datagen, token('1'))
     const { settle } = operator()

@@ -11,8 +11,8 @@ beforeEach(() => {
 
 const datagen = { class: 'Datagen', config: { topic: 'orders' } }
 
-describe('a Connector', () => {
-  it('is created as declared, marked as kept, and Ready when its tasks run', async () => {
+describe('the reconcile of a Connector', () => {
+  it('creates the connector with the ownership marker, and reports Ready when its tasks run', async () => {
     const key = cluster.apply('Connector', 'orders', { ...datagen, tasksMax: 2 })
     const { settle, readiness } = operator()
     await settle(key)
@@ -27,7 +27,7 @@ describe('a Connector', () => {
     expect(cluster.get(key)?.status.tasks?.summary).toBe('2/2')
   })
 
-  it('is looked at again soon while it is shared out for the first time, and then less and less often', async () => {
+  it('polls a new connector that is unassigned with growing pauses', async () => {
     const key = cluster.apply('Connector', 'orders', datagen)
     const { reconcile, readiness } = operator()
     expect(await reconcile(key)).toEqual({ afterMs: 250 })
@@ -49,7 +49,7 @@ describe('a Connector', () => {
     expect(readiness(key)).toBe('Ready=True/Succeeded')
   })
 
-  it('is not Ready before every task that was made has started', async () => {
+  it('reports Ready only when every created task has started', async () => {
     const key = cluster.apply('Connector', 'orders', { ...datagen, tasksMax: 2 })
     const { reconcile, settle, readiness } = operator()
     await reconcile(key)
@@ -64,7 +64,7 @@ describe('a Connector', () => {
     expect(readiness(key)).toBe('Ready=True/Succeeded')
   })
 
-  it('is created in its target state', async () => {
+  it('creates the connector in its target state', async () => {
     const key = cluster.apply('Connector', 'orders', { ...datagen, state: 'Stopped' })
     const { settle, readiness } = operator()
     await settle(key)
@@ -72,7 +72,7 @@ describe('a Connector', () => {
     expect(worker.writes).toEqual(['create orders'])
   })
 
-  it('asks for no status of a connector that is not there', async () => {
+  it('requests no status of a connector that does not exist', async () => {
     cluster.apply('Subject', 'later', { schema: '"int"' })
     const asked: string[] = []
     const status = worker.status.bind(worker)
@@ -87,7 +87,7 @@ describe('a Connector', () => {
     expect(asked).toEqual([])
   })
 
-  it('follows changes of its configuration and its state', async () => {
+  it('applies changes of the configuration and of the target state', async () => {
     const { settle } = operator()
     const key = cluster.apply('Connector', 'orders', datagen)
     await settle(key)
@@ -96,7 +96,7 @@ describe('a Connector', () => {
     expect(worker.connectors.get('orders')).toMatchObject({ config: { topic: 'other' }, state: 'PAUSED' })
   })
 
-  it('settles: whatever was there, the next pass has nothing to do', async () => {
+  it('reaches a state in which the next reconcile writes nothing, from any state of the worker', async () => {
     const spec = fc.record({
       class: fc.constant('Datagen'),
       tasksMax: fc.integer({ min: 1, max: 3 }),
@@ -127,7 +127,7 @@ describe('a Connector', () => {
     )
   })
 
-  it('waits for its subjects before it is first created', async () => {
+  it('waits for the referenced Subjects before it creates the connector', async () => {
     const subject = cluster.apply('Subject', 'orders-value', { compatibility: 'FULL' })
     const key = cluster.apply('Connector', 'orders', { ...datagen, subjectRefs: [{ name: 'orders-value' }] })
     const { settle, readiness } = operator()
@@ -147,7 +147,7 @@ describe('a Connector', () => {
     expect(readiness(key)).toBe('Ready=True/Succeeded')
   })
 
-  it('takes configuration from ConfigMaps, and keeps the last one when they are gone', async () => {
+  it('reads configuration from ConfigMaps, and keeps the last one while they are missing', async () => {
     const spec = { ...datagen, configFrom: [{ configMapRef: { name: 'base' } }] }
     const key = cluster.apply('Connector', 'orders', spec)
     const { settle, readiness, condition } = operator()
@@ -162,7 +162,7 @@ describe('a Connector', () => {
     expect(worker.connectors.get('orders')?.config).toMatchObject({ rate: '5' })
   })
 
-  it('sends a placeholder for a secret and never reads it', async () => {
+  it('sends a placeholder for a Secret without reading it', async () => {
     const valuesFrom = [{ key: 'password', secretKeyRef: { name: 'db', key: 'pass' } }]
     const key = cluster.apply('Connector', 'orders', { ...datagen, valuesFrom })
     await operator().settle(key)
@@ -170,11 +170,11 @@ describe('a Connector', () => {
   })
 })
 
-describe('what a worker refuses', () => {
+describe('a configuration that the worker rejects', () => {
   it.each([
-    ['a class that it does not have', { class: 'Nothing' }, 'Stalled/PluginNotFound'],
-    ['a configuration that is wrong', { class: 'Datagen', config: { wrong: 'x' } }, 'Stalled/ConfigInvalid'],
-  ])('is told when it is %s, and nothing is created', async (_, spec, expected) => {
+    ['an unknown connector class', { class: 'Nothing' }, 'Stalled/PluginNotFound'],
+    ['an invalid value', { class: 'Datagen', config: { wrong: 'x' } }, 'Stalled/ConfigInvalid'],
+  ])('is reported for %s, and nothing is created', async (_, spec, expected) => {
     const key = cluster.apply('Connector', 'orders', spec)
     const { reconcile, readiness, condition } = operator()
     await reconcile(key)
@@ -183,7 +183,7 @@ describe('what a worker refuses', () => {
     expect(worker.writes).toEqual([])
   })
 
-  it('is asked for by its keys only then: what is right is validated by the worker that makes or changes it', async () => {
+  it('is validated separately only after the rejection, to find the invalid keys', async () => {
     const { settle, condition } = operator()
     const key = cluster.apply('Connector', 'orders', datagen)
     await settle(key)
@@ -196,7 +196,7 @@ describe('what a worker refuses', () => {
     expect([worker.writes.length, worker.validations]).toEqual([2, ['Datagen']])
   })
 
-  it('keeps a Ready connector Ready for a minute while the worker does not answer', async () => {
+  it('does not make a Ready connector unready for a minute while the worker does not respond', async () => {
     const key = cluster.apply('Connector', 'orders', datagen)
     const { reconcile, settle, readiness } = operator()
     await settle(key)
@@ -220,7 +220,7 @@ describe('ownership', () => {
     offsets: [],
   })
 
-  it('leaves a connector of another owner alone, unless it is told to take over', async () => {
+  it('does not change a connector of another owner without the annotation take-over', async () => {
     worker.connectors.set('orders', foreign('other/ns/orders'))
     const key = cluster.apply('Connector', 'orders', datagen)
     const { settle, readiness } = operator()
@@ -236,7 +236,7 @@ describe('ownership', () => {
     ['Adopt', 'Ready=True/Succeeded'],
     ['AdoptIfIdentical', 'Stalled/AdoptionRefused'],
     ['Never', 'Stalled/AlreadyExists'],
-  ])('treats a connector that nobody owns as adoptionPolicy %s says', async (adoptionPolicy, expected) => {
+  ])('handles a connector without an owner according to adoptionPolicy %s', async (adoptionPolicy, expected) => {
     worker.connectors.set('orders', foreign())
     const key = cluster.apply('Connector', 'orders', { ...datagen, adoptionPolicy })
     const { settle, readiness } = operator()
@@ -244,7 +244,7 @@ describe('ownership', () => {
     expect(readiness(key)).toBe(expected)
   })
 
-  it('gives one connector to one of two resources, and to the other when the first is gone', async () => {
+  it('assigns a connector to one of two resources, and to the other when the first is deleted', async () => {
     const first = cluster.apply('Connector', 'first', { ...datagen, name: 'orders' })
     const second = cluster.apply('Connector', 'second', { ...datagen, name: 'orders' })
     const { settle, readiness } = operator()
@@ -262,7 +262,7 @@ describe('drift', () => {
   it.each([
     ['Correct', 'orders', 'True'],
     ['Report', 'by hand', 'False'],
-  ])('is treated as driftPolicy %s says', async (driftPolicy, topic, synced) => {
+  ])('is handled according to driftPolicy %s', async (driftPolicy, topic, synced) => {
     const key = cluster.apply('Connector', 'orders', { ...datagen, driftPolicy })
     const { settle, condition } = operator()
     await settle(key)
@@ -273,7 +273,7 @@ describe('drift', () => {
     expect(condition(key, 'Synced')?.status).toBe(synced)
   })
 
-  it('creates a connector again that was deleted on the worker', async () => {
+  it('includes a deleted connector, which is created again', async () => {
     const key = cluster.apply('Connector', 'orders', datagen)
     const { settle, readiness } = operator()
     await settle(key)
@@ -283,54 +283,12 @@ describe('drift', () => {
     expect(worker.connectors.has('orders')).toBe(true)
   })
 
-  it('writes nothing while suspended', async () => {
+  it('is only reported while the resource is suspended', async () => {
     const key = cluster.apply('Connector', 'orders', { ...datagen, suspend: true })
     const { reconcile, condition } = operator()
     await reconcile(key)
     expect(worker.writes).toEqual([])
     expect(condition(key, 'Suspended')?.status).toBe('True')
     expect(condition(key, 'Reconciling')).toBeUndefined()
-  })
-})
-
-describe('deletion', () => {
-  it('deletes the connector, and lets the resource go when it is gone', async () => {
-    const key = cluster.apply('Connector', 'orders', datagen)
-    const { settle } = operator()
-    await settle(key)
-    cluster.remove(key)
-    await settle(key)
-    expect(worker.connectors.size).toBe(0)
-    expect(cluster.get(key)).toBeUndefined()
-  })
-
-  it('stops it and forgets its offsets first with DeleteWithOffsets', async () => {
-    const key = cluster.apply('Connector', 'orders', { ...datagen, deletionPolicy: 'DeleteWithOffsets' })
-    const { settle } = operator()
-    await settle(key)
-    cluster.remove(key)
-    await settle(key)
-    expect(worker.writes.slice(1)).toEqual(['stopped orders', 'resetOffsets orders', 'delete orders'])
-  })
-
-  it('leaves a connector alone that somebody else has taken over', async () => {
-    const key = cluster.apply('Connector', 'orders', datagen)
-    const { settle } = operator()
-    await settle(key)
-    const connector = worker.connectors.get('orders')!
-    connector.config = { ...connector.config, 'weir.owner': 'other/ns/orders' }
-    cluster.remove(key)
-    await settle(key)
-    expect(worker.connectors.size).toBe(1)
-    expect(cluster.get(key)).toBeUndefined()
-  })
-
-  it('leaves the connector with Retain', async () => {
-    const key = cluster.apply('Connector', 'orders', { ...datagen, deletionPolicy: 'Retain' })
-    const { settle } = operator()
-    await settle(key)
-    cluster.remove(key)
-    expect(cluster.get(key)).toBeUndefined()
-    expect(worker.connectors.size).toBe(1)
   })
 })

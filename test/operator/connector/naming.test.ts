@@ -12,14 +12,14 @@ beforeEach(() => {
   ;({ cluster, worker, runtimeConfigs, connectors: operator } = createReconcilerFixture())
 })
 
-describe('a worker with a template for names', () => {
+describe('nameTemplate', () => {
   it.each([
     ['{name}', 'orders'],
     ['{namespace}.{name}', 'default.orders'],
     ['{name}-of-{namespace}', 'orders-of-default'],
     ['team_{name}', 'team_orders'],
     ['{namespace}{name}', 'defaultorders'],
-  ])('calls connectors as %s says, makes them, sees them and deletes them', async (template, name) => {
+  ])('%s names the connectors that are created, observed and deleted', async (template, name) => {
     named(template)
     const { settle, readiness, reconcile } = operator()
     const key = cluster.apply('Connector', 'orders', datagen)
@@ -35,7 +35,7 @@ describe('a worker with a template for names', () => {
     expect([worker.connectors.size, cluster.get(key)]).toEqual([0, undefined])
   })
 
-  it('takes spec.name as it is only where that is allowed', () => {
+  it('does not apply to spec.name if allowExplicitNames is true', () => {
     const resource = cluster.get(cluster.apply('Connector', 'a', { ...datagen, name: 'Orders' }))!
     named('{namespace}.{name}')
     expect(resolveConnectorName(runtimeConfigs.worker, resource)).toBe('default.Orders')
@@ -43,7 +43,7 @@ describe('a worker with a template for names', () => {
     expect(resolveConnectorName(runtimeConfigs.worker, resource)).toBe('Orders')
   })
 
-  it('lets one of two have a name, however they come by it', async () => {
+  it('resolves two resources to the same name: one owns it', async () => {
     named('{namespace}.{name}', true)
     const { settle, readiness } = operator()
     const first = cluster.apply('Connector', 'orders', datagen)
@@ -58,7 +58,7 @@ describe('a worker with a template for names', () => {
     expect([...worker.connectors.keys()]).toEqual(['default.orders', 'orders'])
   })
 
-  it('leaves what was made under another name, and says so, when the template changes', async () => {
+  it('does not rename an existing connector when it changes, and reports ClusterConfigInvalid', async () => {
     const { settle, readiness, condition, reconcile } = operator()
     const key = cluster.apply('Connector', 'orders', datagen)
     await settle(key)

@@ -9,12 +9,12 @@ beforeEach(() => {
 
 const datagen = { class: 'Datagen', config: { topic: 'orders' } }
 
-describe('offsets', () => {
+describe('an offsets operation', () => {
   const operation = (id: string) => ({
     operation: { id, type: 'Alter', offsets: [{ partition: { file: 'a' }, offset: { position: 42 } }] },
   })
 
-  it('are altered once for each id while the connector is stopped, which then goes on', async () => {
+  it('is executed once for each id, while the connector is stopped, which is resumed afterwards', async () => {
     const key = cluster.apply('Connector', 'orders', datagen)
     const { settle, readiness } = operator()
     await settle(key)
@@ -26,13 +26,13 @@ describe('offsets', () => {
     expect(worker.connectors.get('orders')?.offsets).toEqual([{ partition: { file: 'a' }, offset: { position: 42 } }])
   })
 
-  it('are altered before a new connector runs', async () => {
+  it('is executed before a new connector runs', async () => {
     const key = cluster.apply('Connector', 'orders', { ...datagen, offsets: operation('start') })
     await operator().settle(key)
     expect(worker.writes).toEqual(['create orders', 'alterOffsets orders', 'running orders'])
   })
 
-  it('are not altered again by an operator that lost its memory', async () => {
+  it('is not repeated by an operator that has lost the status', async () => {
     const key = cluster.apply('Connector', 'orders', { ...datagen, offsets: operation('rewind') })
     await operator().settle(key)
     const writes = worker.writes.length
@@ -51,7 +51,7 @@ describe('offsets in a ConfigMap', () => {
   const saved = () => JSON.parse(cluster.configMaps.get('default/saved')?.['offsets.json'] ?? 'null')
   const EXPORT = { export: { configMapRef: { name: 'saved' }, interval: '1h' } }
 
-  it('are taken when they are there, and waited for until then', async () => {
+  it('are set as soon as the ConfigMap exists', async () => {
     const key = cluster.apply('Connector', 'orders', { ...datagen, offsets: from() })
     const { settle, readiness, condition } = operator()
     await settle(key)
@@ -67,19 +67,19 @@ describe('offsets in a ConfigMap', () => {
   })
 
   it.each(['{', '[]', '{"offsets":[{"partition":{"file":"a"}}]}'])(
-    'are refused when they are none: %s',
+    'are rejected in another format: %s',
     async (text) => {
       cluster.configMaps.set('default/saved', { 'offsets.json': text })
       const key = cluster.apply('Connector', 'orders', { ...datagen, offsets: from() })
       const { settle, readiness, condition } = operator()
       await settle(key)
       expect(readiness(key)).toBe('Stalled/OffsetsRejected')
-      expect(condition(key, 'Ready')?.message).toContain('ConfigMap saved/offsets.json is not {"offsets"')
+      expect(condition(key, 'Ready')?.message).toContain('ConfigMap saved/offsets.json does not contain {"offsets"')
       expect(worker.writes).toEqual(['create orders'])
     },
   )
 
-  it('are written there, and again after each interval', async () => {
+  it('are exported at each interval', async () => {
     const key = cluster.apply('Connector', 'orders', { ...datagen, offsets: EXPORT })
     const { settle, reconcile } = operator()
     await settle(key)
@@ -92,12 +92,12 @@ describe('offsets in a ConfigMap', () => {
     await settle(key)
     expect(saved()).toEqual({ offsets: OFFSETS })
     expect(cluster.events.filter(({ reason }) => reason === 'OffsetsExported').map(({ note }) => note)).toEqual([
-      '0 offsets to ConfigMap saved',
-      '1 offsets to ConfigMap saved',
+      'exported 0 offsets to ConfigMap saved',
+      'exported 1 offsets to ConfigMap saved',
     ])
   })
 
-  it('are written when that is asked for, once for each time', async () => {
+  it('are exported once for each value of the annotation', async () => {
     const spec = { ...datagen, offsets: { export: { configMapRef: { name: 'saved' } } } }
     const key = cluster.apply('Connector', 'orders', spec)
     const { settle } = operator()
@@ -111,7 +111,7 @@ describe('offsets in a ConfigMap', () => {
     expect(cluster.get(key)?.status.lastHandledOffsetsExport).toBe('1')
   })
 
-  it('are not written over what somebody else keeps', async () => {
+  it('are not written to a ConfigMap that another field manager owns', async () => {
     cluster.foreignConfigMaps.add('default/saved')
     const key = cluster.apply('Connector', 'orders', { ...datagen, offsets: EXPORT })
     const { settle, readiness, condition } = operator()
@@ -122,7 +122,7 @@ describe('offsets in a ConfigMap', () => {
     )
   })
 
-  it('come back from where they were written', async () => {
+  it('can be restored from an export', async () => {
     const key = cluster.apply('Connector', 'orders', { ...datagen, offsets: EXPORT })
     const { settle } = operator()
     await settle(key)

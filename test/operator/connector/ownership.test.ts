@@ -10,8 +10,8 @@ beforeEach(() => {
   runtimeConfigs.worker = { ...runtimeConfigs.worker, writesOwnerMarker: false }
 })
 
-describe('a worker whose connectors carry no mark', () => {
-  it('gets configurations without it, and nothing is written twice', async () => {
+describe('a worker with ownershipMarker: false', () => {
+  it('receives configurations without the marker, and each is written once', async () => {
     const { settle, readiness } = operator()
     const key = cluster.apply('Connector', 'orders', datagen)
     await settle(key)
@@ -20,7 +20,7 @@ describe('a worker whose connectors carry no mark', () => {
     expect([readiness(key), worker.writes]).toEqual(['Ready=True/Succeeded', ['create orders']])
   })
 
-  it('has the mark taken off what had it', async () => {
+  it('receives connectors that have the marker again without it', async () => {
     runtimeConfigs.worker = { ...runtimeConfigs.worker, writesOwnerMarker: true }
     const key = cluster.apply('Connector', 'orders', datagen)
     await operator().settle(key)
@@ -30,7 +30,7 @@ describe('a worker whose connectors carry no mark', () => {
     expect(worker.writes).toEqual(['create orders', 'putConfig orders'])
   })
 
-  it('loses what was applied when the resource is deleted', async () => {
+  it('has the applied connector deleted with its resource', async () => {
     const { settle, reconcile } = operator()
     const key = cluster.apply('Connector', 'orders', datagen)
     await settle(key)
@@ -40,7 +40,7 @@ describe('a worker whose connectors carry no mark', () => {
     expect([worker.connectors.size, cluster.get(key)]).toEqual([0, undefined])
   })
 
-  it('keeps what another installation has marked', async () => {
+  it('keeps connectors with the marker of another installation', async () => {
     const { settle, readiness, reconcile } = operator()
     await worker.create('orders', { 'connector.class': 'Datagen', 'weir.owner': 'other/shop/orders' })
     const key = cluster.apply('Connector', 'orders', datagen)

@@ -18,14 +18,14 @@ const taking = (more: object = {}) => ({
 const restarts = () => worker.writes.filter((write) => write.startsWith('restart'))
 const config = () => worker.connectors.get('orders')?.config
 
-describe('a Secret that the worker reads', () => {
+describe('a Secret with resolve: Worker', () => {
   const changeTo = (version: string) => cluster.secretVersions?.set('default/s3', version)
 
   beforeEach(() => {
     cluster.secretVersions = new Map([['default/s3', '1']])
   })
 
-  it('restarts the connector once when it changes, within half a minute', async () => {
+  it('restarts the connector once within 30 s when it changes', async () => {
     const { settle, reconcile, readiness } = operator()
     const key = cluster.apply('Connector', 'orders', taking())
     await settle(key)
@@ -44,7 +44,7 @@ describe('a Secret that the worker reads', () => {
     )
   })
 
-  it('keeps to the time it was given when another process goes on, and when the clock is set back', async () => {
+  it('keeps the time of the restart when another process takes over, and when the clock is set back', async () => {
     const key = cluster.apply('Connector', 'orders', taking())
     await operator().settle(key)
     changeTo('2')
@@ -57,7 +57,7 @@ describe('a Secret that the worker reads', () => {
     expect(restarts()).toEqual(['restart orders'])
   })
 
-  it('changes nothing where onChange is Ignore', async () => {
+  it('causes no restart with onChange: Ignore', async () => {
     const { settle } = operator()
     const key = cluster.apply('Connector', 'orders', taking({ onChange: 'Ignore' }))
     await settle(key)
@@ -68,7 +68,7 @@ describe('a Secret that the worker reads', () => {
     expect(restarts()).toEqual([])
   })
 
-  it('does not restart what is stopped: it reads the Secret when it is started', async () => {
+  it('causes no restart of a stopped connector', async () => {
     const { settle } = operator()
     const key = cluster.apply('Connector', 'orders', { ...taking(), state: 'Stopped' })
     await settle(key)
@@ -81,7 +81,7 @@ describe('a Secret that the worker reads', () => {
     expect(restarts()).toEqual([])
   })
 
-  it('is waited for before the connector is made, and leaves it alone when it goes away', async () => {
+  it('must exist before the connector is created, and its deletion does not affect a running connector', async () => {
     cluster.secretVersions = new Map()
     const { settle, readiness, condition } = operator()
     const key = cluster.apply('Connector', 'orders', taking())
@@ -103,7 +103,7 @@ describe('a Secret that the worker reads', () => {
     expect(restarts()).toEqual([])
   })
 
-  it('is not asked for where Secrets are not watched', async () => {
+  it('is not required to exist where Secrets are not watched', async () => {
     cluster.secretVersions = undefined
     const { settle, readiness } = operator()
     const key = cluster.apply('Connector', 'orders', taking())
@@ -113,7 +113,7 @@ describe('a Secret that the worker reads', () => {
   })
 })
 
-describe('a Secret that the operator reads', () => {
+describe('a Secret with resolve: Operator', () => {
   const inClear = taking({ resolve: 'Operator' })
 
   beforeEach(() => {
@@ -121,7 +121,7 @@ describe('a Secret that the operator reads', () => {
     cluster.secrets.set('default/s3', { secret: 'hunter2hunter2' })
   })
 
-  it('is not sent unless the configuration allows it', async () => {
+  it('is not sent unless allowInlineSecrets is true', async () => {
     runtimeConfigs.worker = { ...runtimeConfigs.worker, allowsInlineSecrets: false }
     const { settle, readiness, condition } = operator()
     const key = cluster.apply('Connector', 'orders', inClear)
@@ -131,7 +131,7 @@ describe('a Secret that the operator reads', () => {
     expect(worker.writes).toEqual([])
   })
 
-  it('is sent in clear, with a warning, and followed when it changes', async () => {
+  it('is sent in clear text with a Warning event, and sent again when it changes', async () => {
     const { settle } = operator()
     cluster.secretVersions = new Map([['default/s3', '1']])
     const key = cluster.apply('Connector', 'orders', inClear)
@@ -149,7 +149,7 @@ describe('a Secret that the operator reads', () => {
     expect(cluster.events.map(({ reason }) => reason)).toEqual(['Created', 'Updated'])
   })
 
-  it('is told nowhere, whatever the worker says of it', async () => {
+  it('does not appear in conditions, status or Events when the worker repeats its value', async () => {
     const { settle, readiness, condition } = operator()
     const key = cluster.apply('Connector', 'orders', inClear)
     worker.failure = new RequestError(400, 400, 'Invalid value hunter2hunter2 for s3.key', { retriable: false })
@@ -168,7 +168,7 @@ describe('a Secret that the operator reads', () => {
     expect(told).not.toContain('hunter2')
   })
 
-  it('hides passwords of the configuration in the same way', async () => {
+  it('is masked in the same way when it is a password in config', async () => {
     const { settle, condition } = operator()
     const config = { topic: 'orders', 'db.password': 'correct horse' }
     const key = cluster.apply('Connector', 'orders', { class: 'Datagen', config })

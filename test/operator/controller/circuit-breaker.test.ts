@@ -59,7 +59,7 @@ async function callOften(times: number): Promise<readonly unknown[]> {
 
 const away = expect.any(CircuitOpenError)
 
-it('asks nobody once five calls in a row got no answer, until a probe gets one', async () => {
+it('rejects calls after five consecutive failures until a probe succeeds', async () => {
   said.calls = REFUSED
   expect(await callOften(7)).toEqual([...Array(5).fill(REFUSED), away, away])
   expect(asked.calls).toBe(5)
@@ -75,22 +75,22 @@ it('asks nobody once five calls in a row got no answer, until a probe gets one',
   expect(asked.probes).toHaveLength(8)
 })
 
-it.each([502, 503, 504])('takes HTTP %i for no answer: a proxy gives it', async (status) => {
+it.each([502, 503, 504])('counts HTTP %i, which proxies send, as a failure', async (status) => {
   said.calls = status
   expect(await callOften(6)).toEqual([...Array(5).fill(status), away])
 })
 
 it.each([
-  ['errors of a runtime that is there', 500],
-  ['a runtime that says no', 404],
-  ['what was not sent', new NotLeaderError()],
-])('is not opened by %s', async (_, end) => {
+  ['server errors of the runtime', 500],
+  ['client errors', 404],
+  ['calls that were not sent', new NotLeaderError()],
+])('does not open for %s', async (_, end) => {
   said.calls = end
   expect(await callOften(20)).toEqual(Array(20).fill(end))
   expect(changes).toBe(0)
 })
 
-it('is not opened by answers that are missing now and then', async () => {
+it('does not open for failures that are not consecutive', async () => {
   for (let at = 0; at < 5; at++) {
     said.calls = REFUSED
     await callOften(4)
@@ -100,7 +100,7 @@ it('is not opened by answers that are missing now and then', async () => {
   expect(changes).toBe(0)
 })
 
-it('wakes ever less often where only probes are answered, and soon again once calls were', async () => {
+it('closes with growing pauses while only probes succeed, and soon again after a successful call', async () => {
   said = { calls: 503, probes: 200 }
   const pauses: number[] = []
   for (let at = 0; at < 6; at++) {
@@ -119,7 +119,7 @@ it('wakes ever less often where only probes are answered, and soon again once ca
   expect((asked.probes.at(-1) ?? 0) - openedMs).toBe(1_000)
 })
 
-it('probes no more when it is ended', async () => {
+it('stops probing when its signal aborts', async () => {
   said.calls = REFUSED
   await callOften(5)
   ended.abort()

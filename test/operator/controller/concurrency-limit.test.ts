@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { limitConcurrency } from '../../../src/operator/controller/concurrency-limit.ts'
 
-it('lets so many run at once, in the order in which they came, whether they fail or not', async () => {
+it('runs at most the given number of tasks at once, in order of arrival, whether they fail or not', async () => {
   const within = limitConcurrency(2)
   const begun: number[] = []
   const ends: (() => void)[] = []

@@ -17,8 +17,8 @@ function start(reconcile: (key: string, signal: AbortSignal) => Promise<Requeue>
   return { clock, controller }
 }
 
-describe('a controller', () => {
-  it('looks again when a pass asks for it', async () => {
+describe('Controller', () => {
+  it('requeues a key after the delay that the reconcile returns', async () => {
     const loop: string[] = []
     const { clock, controller } = start(async (key) => {
       loop.push(key)
@@ -31,7 +31,7 @@ describe('a controller', () => {
     expect(loop).toEqual(['a', 'a'])
   })
 
-  it('tries a pass that threw again, after growing pauses', async () => {
+  it('retries a reconcile that threw with growing pauses', async () => {
     let loop = 0
     const { clock, controller } = start(async () => {
       loop += 1
@@ -45,7 +45,7 @@ describe('a controller', () => {
     expect(loop).toBe(3)
   })
 
-  it('keeps others going while one key takes long', async () => {
+  it('reconciles other keys while one reconcile takes long', async () => {
     const done: string[] = []
     const { clock, controller } = start(async (key, signal) => {
       if (key === 'slow') await new Promise((resolve) => signal.addEventListener('abort', resolve))
@@ -57,7 +57,7 @@ describe('a controller', () => {
     expect(done).toEqual(['a', 'b', 'c'])
   })
 
-  it('waits for the passes that run when it is stopped, and starts no more', async () => {
+  it('waits for running reconciles when it is stopped, and starts no more', async () => {
     const ended: string[] = []
     const { clock, controller } = start(async (key, signal) => {
       await new Promise((resolve) => signal.addEventListener('abort', resolve))

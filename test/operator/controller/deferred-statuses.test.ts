@@ -19,8 +19,8 @@ beforeEach(() => {
 const datagen = { class: 'Datagen', config: { topic: 'orders' } }
 const apply = (name = 'orders', spec = {}) => fixture.cluster.apply('Connector', name, { ...datagen, ...spec })
 
-describe('the status of a connector that was just made', () => {
-  it('is written once, when it is Ready, with what was remembered when it was made', async () => {
+describe('the deferred status of a new connector', () => {
+  it('is written once, when the connector is Ready, with the fields of the creation', async () => {
     const key = apply()
     await fixture.connectors().settle(key)
     expect(written).toEqual(['Succeeded'])
@@ -32,7 +32,7 @@ describe('the status of a connector that was just made', () => {
     expect(fixture.worker.writes).toEqual(['create orders'])
   })
 
-  it('says what keeps it when it is not Ready within a moment', async () => {
+  it('is written when the connector is not Ready within 3 s', async () => {
     const { reconcile } = fixture.connectors()
     const key = apply()
     await reconcile(key)
@@ -45,7 +45,7 @@ describe('the status of a connector that was just made', () => {
     expect(written).toEqual(['Progressing'])
   })
 
-  it('says at once that it failed', async () => {
+  it('is written at once when the connector fails', async () => {
     const { reconcile } = fixture.connectors()
     const key = apply('orders', { autoRestart: { enabled: false } })
     await reconcile(key)
@@ -54,7 +54,7 @@ describe('the status of a connector that was just made', () => {
     expect(written).toEqual(['TaskFailed'])
   })
 
-  it('is not held back where people would go on reading that it is Ready', async () => {
+  it('is not deferred while the stored status is Ready', async () => {
     const { settle, reconcile } = fixture.connectors()
     const key = apply()
     await settle(key)
@@ -63,13 +63,13 @@ describe('the status of a connector that was just made', () => {
     expect(written).toEqual(['Succeeded', 'Creating'])
   })
 
-  it('is not held back where only the status tells whose the connector is', async () => {
+  it('is not deferred without ownership markers', async () => {
     fixture.runtimeConfigs.worker = { ...fixture.runtimeConfigs.worker, writesOwnerMarker: false }
     await fixture.connectors().reconcile(apply())
     expect(written).toEqual(['Creating'])
   })
 
-  it('is not held back where another resource claims the connector', async () => {
+  it('is not deferred while another resource claims the connector', async () => {
     apply('other', { name: 'orders' })
     fixture.runtimeConfigs.worker = { ...fixture.runtimeConfigs.worker, allowsExplicitNames: true }
     await fixture.connectors().reconcile(apply())
@@ -79,7 +79,7 @@ describe('the status of a connector that was just made', () => {
     expect(written).toContain('Conflict')
   })
 
-  it('is of that resource, and of none that takes its name later', async () => {
+  it('does not apply to a later resource with the same name', async () => {
     const { reconcile } = fixture.connectors()
     const key = apply('orders', { deletionPolicy: 'Retain' })
     await reconcile(key)

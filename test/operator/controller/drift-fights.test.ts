@@ -26,8 +26,8 @@ async function fight<K extends ResourceKind>(
   return outcomes
 }
 
-describe('a fight about drift', () => {
-  it('of a Connector is given up after three corrections, and tried again each five minutes', async () => {
+describe('a drift fight', () => {
+  it('suspends the corrections of a Connector after three, and corrects every five minutes', async () => {
     const { cluster, worker } = fixture
     const key = cluster.apply('Connector', 'orders', { class: 'Datagen', config: { topic: 'orders' } })
     const operator = fixture.connectors()
@@ -47,7 +47,7 @@ describe('a fight about drift', () => {
     })
   })
 
-  it('of a RegistryMode is given up as well', async () => {
+  it('suspends the corrections of a RegistryMode', async () => {
     const { cluster, registry } = fixture
     const key = cluster.apply('RegistryMode', 'freeze', { mode: 'READONLY' })
     const operator = fixture.modes()
@@ -62,7 +62,7 @@ describe('a fight about drift', () => {
     expect(outcomes).toEqual(['Succeeded', 'Succeeded', 'Succeeded', 'DriftFight', 'DriftFight'])
   })
 
-  it('is none when changes are rare', async () => {
+  it('is not detected for rare changes', async () => {
     const { cluster, worker, clock } = fixture
     const key = cluster.apply('Connector', 'orders', { class: 'Datagen', config: { topic: 'orders' } })
     const operator = fixture.connectors()
@@ -76,7 +76,7 @@ describe('a fight about drift', () => {
     }
   })
 
-  it('is not about what the resource itself asks for', async () => {
+  it('does not suspend changes of the declaration', async () => {
     const { cluster, worker } = fixture
     const key = cluster.apply('Connector', 'orders', { class: 'Datagen', config: { topic: '0' } })
     const operator = fixture.connectors()

@@ -92,8 +92,8 @@ function candidate(identity: string, own = clock) {
   }
 }
 
-describe('an election', () => {
-  it('has one winner, who stays it', async () => {
+describe('LeaderElector', () => {
+  it('elects one leader, which keeps the lease', async () => {
     const [a, b] = [candidate('a'), candidate('b')]
     await clock.advance(120_000)
     expect([a, b].map(({ elector }) => elector.isLeader).sort()).toEqual([false, true])
@@ -102,7 +102,7 @@ describe('an election', () => {
     await Promise.all([a.elector.stop(), b.elector.stop()])
   })
 
-  it('says when the lease is forbidden, and no longer once it is granted', async () => {
+  it('reports a missing permission until it is granted', async () => {
     const a = candidate('a')
     a.link.state = 'forbidden'
     await clock.advance(5_000)
@@ -113,7 +113,7 @@ describe('an election', () => {
     await a.elector.stop()
   })
 
-  it('goes to who stands by as soon as the leader has gone in peace', async () => {
+  it('elects another process as soon as the leader has released the lease', async () => {
     const a = candidate('a')
     await clock.advance(0)
     const b = candidate('b')
@@ -127,7 +127,7 @@ describe('an election', () => {
     await b.elector.stop()
   })
 
-  it('is renewed while the leader ends what it does, and given back after it', async () => {
+  it('renews the lease while the leader stops, and releases it afterwards', async () => {
     const a = candidate('a')
     await clock.advance(0)
     let end = () => {}
@@ -141,7 +141,7 @@ describe('an election', () => {
   })
 
   it.each(['down', 'hanging'] as const)(
-    'goes to another when the leader’s link is %s, and never are two sure',
+    'elects another process when the connection of the leader is %s, and the fence never allows writes of both',
     async (state) => {
       const a = candidate('a')
       await clock.advance(0)
@@ -166,7 +166,7 @@ describe('an election', () => {
     },
   )
 
-  it('does not end when the answer to a renewal is lost, or the API server is away for less than ten seconds', async () => {
+  it('keeps leading when the response to a renewal is lost, or the API server is unavailable for less than 10 s', async () => {
     const a = candidate('a')
     await clock.advance(0)
     a.link.state = 'lost answer'
@@ -179,7 +179,7 @@ describe('an election', () => {
     await a.elector.stop()
   })
 
-  it('ends at once when somebody else has the lease', async () => {
+  it('stops leading at once when another process has the lease', async () => {
     const a = candidate('a')
     await clock.advance(0)
     stored = { lease: { ...stored!.lease, holder: 'by force' }, version: '77' }
@@ -191,9 +191,9 @@ describe('an election', () => {
   })
 
   it.each([
-    ['set forward: it may have slept', 60_000, false],
-    ['set back', -60_000, true],
-  ])('is doubted at once when the clock was %s', async (_, jumpMs, sure) => {
+    ['set forward by a minute', 60_000, false],
+    ['set back by a minute', -60_000, true],
+  ])('measures the age of its lease by the clock that advanced further: wall clock %s', async (_, jumpMs, sure) => {
     const a = candidate('a')
     await clock.advance(3_000)
     clock.jump(jumpMs)
@@ -207,7 +207,7 @@ describe('an election', () => {
     await a.elector.stop()
   })
 
-  it('is not sure for longer than from when its renewal was sent', async () => {
+  it('measures the lease from the time when the renewal was sent', async () => {
     const a = candidate('a')
     await clock.advance(0)
     // The answer takes its time; others may have seen the renewal when it was sent.
@@ -218,7 +218,7 @@ describe('an election', () => {
     await a.elector.stop()
   })
 
-  it('goes by what is seen to change, not by what others’ clocks say', async () => {
+  it('measures the age of a lease from its observed changes, not from timestamps of other machines', async () => {
     const year = 365 * 86_400_000
     stored = {
       version: '5',

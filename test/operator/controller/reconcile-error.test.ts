@@ -21,8 +21,8 @@ beforeEach(async () => {
 
 const failing = (error: Error) => () => Promise.reject(error)
 
-describe('trouble with the API server', () => {
-  it('is not blamed on the worker when it has to be granted', async () => {
+describe('an error of the API server', () => {
+  it('is reported as Forbidden, not as an error of the worker, when a permission is missing', async () => {
     const message = 'configmaps "base" is forbidden: User "weir" cannot get resource "configmaps"'
     fixture.cluster.configMap = failing(new ClusterError('forbidden', message))
     expect(await operator.reconcile(key)).toBe('rate-limited')
@@ -30,7 +30,7 @@ describe('trouble with the API server', () => {
     expect(operator.condition(key, 'Ready')).toMatchObject({ status: 'Unknown', message })
   })
 
-  it('keeps what was ready so for a minute, then says what does not answer', async () => {
+  it('keeps a resource Ready for a minute, then reports that the API server does not respond', async () => {
     const message = 'the API server at 127.0.0.1:6443 does not answer: ECONNREFUSED'
     fixture.cluster.configMap = failing(new ClusterError('unreachable', message))
     expect(await operator.reconcile(key)).toBe('rate-limited')
@@ -42,8 +42,8 @@ describe('trouble with the API server', () => {
   })
 })
 
-describe('trouble with a runtime', () => {
-  it('gets a minute of grace each time that it begins', async () => {
+describe('an error of a runtime', () => {
+  it('keeps a resource Ready for a minute, each time that it begins', async () => {
     const { status, connectors } = fixture.worker
     const away = () => Promise.reject(new RequestError(0, 0, 'ECONNREFUSED'))
     expect(connectors.size).toBe(1)
@@ -59,10 +59,10 @@ describe('trouble with a runtime', () => {
   })
 })
 
-describe('a change that a runtime does not take', () => {
+describe('a change that is not applied yet', () => {
   const unavailable = () => Promise.reject(new RequestError(503, 503, 'unavailable'))
 
-  it('is never reported as in force, although the old configuration was ready', async () => {
+  it('is not Ready while the worker cannot apply it, although the previous configuration was Ready', async () => {
     fixture.worker.putConfig = unavailable
     fixture.cluster.apply('Connector', 'orders', { class: 'Datagen', config: { topic: 'payments' } })
     await operator.reconcile(key)
@@ -73,14 +73,14 @@ describe('a change that a runtime does not take', () => {
     expect(operator.readiness(key)).toBe('Reconciling/WorkerUnreachable')
   })
 
-  it('is not reported as in force either while the worker can not even be read', async () => {
+  it('is not Ready while the worker cannot be read', async () => {
     fixture.worker.get = unavailable
     fixture.cluster.apply('Connector', 'orders', { class: 'Datagen', config: { topic: 'payments' } })
     await operator.reconcile(key)
     expect(operator.readiness(key)).toBe('Reconciling/WorkerUnreachable')
   })
 
-  it('counts as one, too, when it comes from a ConfigMap and leaves the generation as it is', async () => {
+  it('is not Ready when it comes from a ConfigMap, which leaves the generation unchanged', async () => {
     const { get } = fixture.worker
     fixture.worker.get = unavailable
     fixture.cluster.configMaps.set('default/base', { topic: 'payments' })
@@ -92,7 +92,7 @@ describe('a change that a runtime does not take', () => {
     expect(fixture.worker.connectors.get('orders')?.config).toMatchObject({ topic: 'payments' })
   })
 
-  it('is not reported as in force in a registry that does not answer', async () => {
+  it('is not Ready while the registry does not respond', async () => {
     const subject = fixture.cluster.apply('Subject', 'orders-value', { schema: '"string"' })
     const subjects = fixture.subjects()
     await subjects.settle(subject)
@@ -105,10 +105,10 @@ describe('a change that a runtime does not take', () => {
   })
 })
 
-describe('workers that share out their work', () => {
+describe('a rebalance', () => {
   const rebalancing = () => Promise.reject(new RequestError(409, 409, 'rebalance in process', { retriable: true }))
 
-  it('are asked again soon, and what was Ready stays so for the grace of their entry', async () => {
+  it('is polled with growing pauses, and a resource stays Ready for healthGrace', async () => {
     fixture.runtimeConfigs.worker = { ...fixture.runtimeConfigs.worker, readinessGracePeriodMs: 20_000 }
     fixture.worker.get = rebalancing
     const pauses: unknown[] = []
@@ -123,26 +123,29 @@ describe('workers that share out their work', () => {
     expect(operator.readiness(key)).toBe('Ready=Unknown/Rebalancing')
   })
 
-  it.each(['UNASSIGNED', 'RESTARTING'] as const)('leave a task %s for a while', async (state) => {
-    const { tasks } = fixture.worker.connectors.get('orders')!
-    tasks[0] = { state }
-    expect(await operator.reconcile(key)).toEqual({ afterMs: 2_000 })
-    expect(operator.readiness(key)).toBe('Ready=True/Succeeded')
-    expect(fixture.cluster.get(key)?.status.tasks?.summary).toBe('0/1')
-    await fixture.clock.advance(59_000)
-    await operator.reconcile(key)
-    expect(operator.readiness(key)).toBe('Ready=True/Succeeded')
-    await fixture.clock.advance(1_000)
-    await operator.reconcile(key)
-    expect(operator.readiness(key)).toBe('Ready=Unknown/Rebalancing')
-    tasks[0] = { state: 'RUNNING' }
-    await operator.settle(key)
-    expect(operator.readiness(key)).toBe('Ready=True/Succeeded')
-  })
+  it.each(['UNASSIGNED', 'RESTARTING'] as const)(
+    'keeps a resource with a task that is %s Ready for a while',
+    async (state) => {
+      const { tasks } = fixture.worker.connectors.get('orders')!
+      tasks[0] = { state }
+      expect(await operator.reconcile(key)).toEqual({ afterMs: 2_000 })
+      expect(operator.readiness(key)).toBe('Ready=True/Succeeded')
+      expect(fixture.cluster.get(key)?.status.tasks?.summary).toBe('0/1')
+      await fixture.clock.advance(59_000)
+      await operator.reconcile(key)
+      expect(operator.readiness(key)).toBe('Ready=True/Succeeded')
+      await fixture.clock.advance(1_000)
+      await operator.reconcile(key)
+      expect(operator.readiness(key)).toBe('Ready=Unknown/Rebalancing')
+      tasks[0] = { state: 'RUNNING' }
+      await operator.settle(key)
+      expect(operator.readiness(key)).toBe('Ready=True/Succeeded')
+    },
+  )
 })
 
-describe('an error of the operator itself', () => {
-  it('is no fault of a runtime, and is tried again', async () => {
+describe('an unexpected error', () => {
+  it('is reported as InternalError and retried', async () => {
     fixture.cluster.configMap = failing(new TypeError('x is not a function'))
     expect(await operator.reconcile(key)).toBe('rate-limited')
     expect(operator.readiness(key)).toBe('Reconciling/InternalError')

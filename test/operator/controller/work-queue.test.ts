@@ -25,14 +25,14 @@ async function takeAll(queue: WorkQueue<string>): Promise<readonly string[]> {
   return taken
 }
 
-describe('a work queue', () => {
-  it('holds a key once, however often it is added', async () => {
+describe('WorkQueue', () => {
+  it('contains a key once, however often it is added', async () => {
     const { queue } = createQueue()
     for (const key of ['a', 'b', 'a', 'a']) queue.add(key)
     expect([await takeNow(queue), await takeNow(queue), await takeNow(queue)]).toEqual(['a', 'b', undefined])
   })
 
-  it('gives out a key again when it was added while being worked on, but not before that work is done', async () => {
+  it('returns a key that was added during its processing again after done', async () => {
     const { queue } = createQueue()
     queue.add('a')
     await queue.get()
@@ -42,28 +42,28 @@ describe('a work queue', () => {
     expect(await takeNow(queue)).toBe('a')
   })
 
-  it('hands a key to a worker that waits already', async () => {
+  it('returns an added key to a waiting get', async () => {
     const { queue } = createQueue()
     const taken = queue.get()
     queue.add('a')
     expect(await taken).toBe('a')
   })
 
-  it('gives out what a person changed before what is only looked at again', async () => {
+  it('returns keys with priority user before routine keys', async () => {
     const { queue } = createQueue()
     queue.add('old', 'routine')
     queue.add('new', 'user')
     expect(await takeNow(queue)).toBe('new')
   })
 
-  it('makes a routine key urgent when a person changes it', async () => {
+  it('raises the priority of a waiting routine key that is added as user', async () => {
     const { queue } = createQueue()
     for (const key of ['a', 'b']) queue.add(key, 'routine')
     queue.add('b', 'user')
     expect([await takeNow(queue), await takeNow(queue), await takeNow(queue)]).toEqual(['b', 'a', undefined])
   })
 
-  it('comes to a routine key although changes never end', async () => {
+  it('returns routine keys although user keys are added continuously', async () => {
     const { queue } = createQueue()
     queue.add('routine', 'routine')
     for (let given = 0; given < 10; given++) {
@@ -75,7 +75,7 @@ describe('a work queue', () => {
     expect.unreachable('the routine key starved')
   })
 
-  it('adds a key later, at the earliest of the times it was asked for', async () => {
+  it('adds a delayed key at the earliest of its due times', async () => {
     const { clock, queue } = createQueue()
     queue.addAfter('a', 5_000)
     queue.addAfter('a', 1_000)
@@ -88,7 +88,7 @@ describe('a work queue', () => {
     expect(await takeNow(queue)).toBe('b')
   })
 
-  it('waits longer after each failure of a key, up to five minutes, and forgets when told to', async () => {
+  it('doubles the backoff of a key up to five minutes, until forget', async () => {
     const { queue } = createQueue()
     const delays = Array.from({ length: 12 }, () => queue.addRateLimited('a'))
     expect(delays.slice(0, 4)).toEqual([500, 1_000, 2_000, 4_000])
@@ -98,7 +98,7 @@ describe('a work queue', () => {
     expect(queue.addRateLimited('a')).toBe(500)
   })
 
-  it('does not make a changed key wait for its back-off', async () => {
+  it('returns an added key without waiting for its backoff', async () => {
     const { queue } = createQueue()
     queue.addRateLimited('a')
     queue.add('a')
@@ -107,7 +107,7 @@ describe('a work queue', () => {
     expect(queue.isIdle(60_000)).toBe(true)
   })
 
-  it('hands out keys of other flows while one flow has all that may be worked on at once', async () => {
+  it('returns keys of other flows while one flow has reached its concurrency', async () => {
     const queue = createFlowQueue(2)
     for (const key of ['slow/1', 'slow/2', 'slow/3', 'slow/4', 'fast/1']) queue.add(key)
     expect([await queue.get(), await queue.get(), await queue.get()]).toEqual(['slow/1', 'fast/1', 'slow/2'])
@@ -120,13 +120,13 @@ describe('a work queue', () => {
     expect(await freed).toBe('slow/3')
   })
 
-  it('lets flows take turns, however many keys wait in each', async () => {
+  it('alternates between flows, however many keys wait in each', async () => {
     const queue = createFlowQueue(10)
     for (const key of ['a/1', 'a/2', 'a/3', 'b/1', 'b/2', 'c/1']) queue.add(key)
     expect(await takeAll(queue)).toEqual(['a/1', 'b/1', 'c/1', 'a/2', 'b/2', 'a/3'])
   })
 
-  it('moves a waiting key to the flow that it belongs to by now', async () => {
+  it('moves a waiting key to another flow when its flow has changed', async () => {
     const flows = new Map([['key', 'full']])
     const queue = new WorkQueue<string>({
       clock: new FakeClock(),
@@ -142,7 +142,7 @@ describe('a work queue', () => {
     expect(await taken).toBe('key')
   })
 
-  it('sends every worker home when it is closed', async () => {
+  it('resolves every waiting get with undefined when it is shut down', async () => {
     const { queue } = createQueue()
     const taken = [queue.get(), queue.get()]
     queue.shutDown()
@@ -151,7 +151,7 @@ describe('a work queue', () => {
     expect(await queue.get()).toBeUndefined()
   })
 
-  it('never gives a key to two workers, and loses none', async () => {
+  it('never processes a key twice at the same time, and loses none', async () => {
     const action = fc.record({ key: fc.constantFrom('a', 'b', 'c'), done: fc.boolean(), urgent: fc.boolean() })
     await fc.assert(
       fc.asyncProperty(fc.array(action, { maxLength: 40 }), async (actions) => {

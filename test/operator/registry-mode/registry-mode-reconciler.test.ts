@@ -10,8 +10,8 @@ beforeEach(() => {
 
 const legacy = { type: 'Context', context: '.legacy' }
 
-describe('a RegistryMode', () => {
-  it('sets the mode of its scope, and restores what was there when it is deleted', async () => {
+describe('the reconcile of a RegistryMode', () => {
+  it('sets the mode of its scope, and restores the previous one when the resource is deleted', async () => {
     const { settle, readiness } = operator()
     const key = cluster.apply('RegistryMode', 'freeze', { scope: legacy, mode: 'READONLY' })
     await settle(key)
@@ -27,7 +27,7 @@ describe('a RegistryMode', () => {
     ['the registry', { type: 'Registry' }, 'orders-value'],
     ['a context', legacy, ':.legacy:orders-value'],
     ['a subject', { type: 'Subject', subject: 'orders-value' }, 'orders-value'],
-  ])('enters IMPORT only where %s is empty, or by force, and asks before it writes', async (_, scope, subject) => {
+  ])('sets IMPORT only if %s is empty or with force, and checks this before it writes', async (_, scope, subject) => {
     await registry.register('other', { schema: '"int"' })
     await registry.register(subject, { schema: '"int"' })
     const writes = registry.writes.length
@@ -41,7 +41,7 @@ describe('a RegistryMode', () => {
     expect(readiness(key)).toBe('Ready=True/Succeeded')
   })
 
-  it('enters IMPORT in a scope that is empty, whatever stands beside it', async () => {
+  it('sets IMPORT in an empty scope, although other scopes have subjects', async () => {
     await registry.register('orders-value', { schema: '"int"' })
     const { settle, readiness } = operator()
     const key = cluster.apply('RegistryMode', 'import', { scope: legacy, mode: 'IMPORT' })
@@ -51,7 +51,7 @@ describe('a RegistryMode', () => {
     expect(readiness(key)).toBe('Ready=True/Succeeded')
   })
 
-  it('leaves a mode alone at its deletion that somebody else set since', async () => {
+  it('does not restore a mode at the deletion that another client has changed since', async () => {
     const { settle } = operator()
     const key = cluster.apply('RegistryMode', 'freeze', { scope: legacy, mode: 'READONLY' })
     await settle(key)
@@ -61,7 +61,7 @@ describe('a RegistryMode', () => {
     expect(registry.modes.get(':.legacy:')).toBe('FORWARD')
   })
 
-  it('holds its mode for the time of its window, once for each id', async () => {
+  it('sets the mode for the duration of its window, once for each id', async () => {
     const { reconcile, settle, condition } = operator()
     const window = { duration: '1h' }
     const key = cluster.apply('RegistryMode', 'freeze', { scope: legacy, mode: 'READONLY', window })
@@ -81,7 +81,7 @@ describe('a RegistryMode', () => {
   it.each([
     ['Correct', 'READONLY', 'True'],
     ['Report', 'FORWARD', 'False'],
-  ])('treats a mode changed by hand as driftPolicy %s says', async (driftPolicy, mode, synced) => {
+  ])('handles a mode that another client changed according to driftPolicy %s', async (driftPolicy, mode, synced) => {
     const { settle, condition } = operator()
     const key = cluster.apply('RegistryMode', 'freeze', { scope: legacy, mode: 'READONLY', driftPolicy })
     await settle(key)
@@ -91,7 +91,7 @@ describe('a RegistryMode', () => {
     expect(condition(key, 'Synced')?.status).toBe(synced)
   })
 
-  it('gives one scope to one resource', async () => {
+  it('assigns a scope to one of two resources', async () => {
     const { settle, readiness } = operator()
     const first = cluster.apply('RegistryMode', 'a', { mode: 'READONLY' })
     const second = cluster.apply('RegistryMode', 'b', { mode: 'IMPORT' })
@@ -100,7 +100,7 @@ describe('a RegistryMode', () => {
     expect([readiness(first), readiness(second)]).toEqual(['Ready=True/Succeeded', 'Stalled/Conflict'])
   })
 
-  it('closes its window in time although the clock was set back since it opened', async () => {
+  it('closes its window in time although the clock was set back after it opened', async () => {
     const window = { id: '1', duration: '1h' }
     const key = cluster.apply('RegistryMode', 'freeze', { scope: legacy, mode: 'READONLY', window })
     const { settle, reconcile, condition } = operator()
@@ -117,7 +117,7 @@ describe('a RegistryMode', () => {
     expect(registry.modes.has(':.legacy:')).toBe(false)
   })
 
-  describe('whose window closes when everything is imported', () => {
+  describe('with closeWhenImported', () => {
     const window = { id: '1', duration: '1h', closeWhenImported: true }
     const imports = (...ids: number[]) => ({
       imports: ids.map((id, at) => ({ version: at + 1, id, schema: JSON.stringify({ type: 'int', doc: `${id}` }) })),
@@ -136,7 +136,7 @@ describe('a RegistryMode', () => {
       await mode.settle(key)
     })
 
-    it('waits until nothing was imported for ten seconds', async () => {
+    it('closes the window ten seconds after the last import', async () => {
       await clock.advance(60_000)
       expect(await mode.reconcile(key)).toEqual({ afterMs: 30_000 })
       await imported('a', 101)
@@ -155,7 +155,7 @@ describe('a RegistryMode', () => {
     it.each([
       ['declared', 'b', [102]],
       ['changed', 'a', [101, 102]],
-    ] as const)('waits for a Subject that was %s since', async (_, name, ids) => {
+    ] as const)('waits for a Subject that was %s after the others had been imported', async (_, name, ids) => {
       await imported('a', 101)
       await clock.advance(9_000)
       cluster.apply('Subject', name, imports(...ids))
@@ -169,7 +169,7 @@ describe('a RegistryMode', () => {
       expect(isOpen()).toBe(false)
     })
 
-    it('opens under another id all the same', async () => {
+    it('opens another window with another id', async () => {
       await imported('a', 101)
       await clock.advance(10_000)
       await mode.settle(key)
@@ -179,7 +179,7 @@ describe('a RegistryMode', () => {
       expect(modes).toEqual(['IMPORT', 'READWRITE', 'IMPORT', 'READWRITE'])
     })
 
-    it('does not wait for a time that the clock, set back, comes to only later', async () => {
+    it('does not wait for a time of import that is in the future because the clock was set back', async () => {
       await imported('a', 101)
       clock.jump(-60_000)
       await mode.settle(key)

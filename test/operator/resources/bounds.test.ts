@@ -5,10 +5,10 @@ import { boundaryCasesOf } from '../../support/crd-bounds.ts'
 
 // A real API server judges the same manifests in test/e2e/crds.test.ts.
 
-describe.each(RESOURCE_KINDS)('each field of a %s', (kind) => {
+describe.each(RESOURCE_KINDS)('each field of the kind %s', (kind) => {
   const { at, past } = boundaryCasesOf(kind)
 
-  it('is taken at its bounds', () => {
+  it('is valid at its bounds', () => {
     const refused = at.flatMap(({ what, resource }) =>
       parseResource(resource).errors.map(({ message }) => `${what}: ${message}`),
     )
@@ -16,7 +16,7 @@ describe.each(RESOURCE_KINDS)('each field of a %s', (kind) => {
     expect(at.length).toBeGreaterThan(10)
   })
 
-  it('is refused past them, in a sentence that names it', () => {
+  it('is rejected beyond its bounds, with a message that names it', () => {
     const wrong = past.flatMap(({ what, resource, field }) => {
       const messages = parseResource(resource).errors.map(({ message }) => message)
       return messages.some((message) => message.includes(field)) ? [] : [`${what}: ${messages.join('; ')}`]

@@ -22,12 +22,12 @@ type Schema = {
   readonly 'x-kubernetes-list-type'?: string
 }
 
-describe('the checked-in definitions', () => {
-  it.each(crdFiles())('$name is what its kind says', async ({ name, text }) => {
+describe('the generated CustomResourceDefinitions', () => {
+  it.each(crdFiles())('$name equals what its schema generates', async ({ name, text }) => {
     await expect(text).toMatchFileSnapshot(join(FOLDER, name))
   })
 
-  it('are those, and no others', () => {
+  it('are complete', () => {
     const found = globSync('*', { cwd: FOLDER }).map((file) => basename(file))
     expect(found.sort()).toEqual(
       crdFiles()
@@ -40,13 +40,13 @@ describe('the checked-in definitions', () => {
 describe.each(RESOURCE_KINDS)('kubectl explain of %s', (kind) => {
   const fields = [...fieldsOf('spec', schemaOf(kind, 'spec')), ...fieldsOf('status', schemaOf(kind, 'status'))]
 
-  it('has a sentence for every field', () => {
+  it('has a description of every field', () => {
     expect(fields.filter(([, { description = '' }]) => !/^\S.{8,}\.$/.test(description)).map(([path]) => path)).toEqual(
       [],
     )
   })
 
-  it('gives the meaning of every value of an enum, and every default', () => {
+  it('describes every value of an enum, and every default', () => {
     const silent = fields.flatMap(([path, { description = '', enum: values = [], default: value }]) => {
       const [first = '', ...rest] = path.split('.')
       const isOfCondition = [first, ...rest].join('.').startsWith('status.')
@@ -57,14 +57,14 @@ describe.each(RESOURCE_KINDS)('kubectl explain of %s', (kind) => {
     expect(silent).toEqual([])
   })
 
-  it('has an example for every duration', () => {
+  it('has an example of every duration', () => {
     const durations = fields.filter(([, { pattern }]) => pattern?.includes('(h|m|s)'))
     expect(
       durations.filter(([, { description }]) => !description?.includes('Example: ')).map(([path]) => path),
     ).toEqual([])
   })
 
-  it('bounds every list and says how it merges', () => {
+  it('limits the length of every list and declares how it merges', () => {
     const lists = fields.filter(([, { type }]) => type === 'array')
     const loose = lists.filter(
       ([, list]) => list.maxItems === undefined || list['x-kubernetes-list-type'] === undefined,

@@ -6,17 +6,17 @@ import { IMMUTABLE_FIELD_CHANGES, INVALID_MANIFESTS, VALID_MANIFESTS } from '../
 // A real API server judges the same manifests in test/e2e/crds.test.ts.
 
 describe('a manifest', () => {
-  it.each(VALID_MANIFESTS)('is taken: $what', ({ resource }) => {
+  it.each(VALID_MANIFESTS)('is valid: $what', ({ resource }) => {
     expect(parseResource(resource)).toMatchObject({ errors: [], declared: { kind: resource.kind } })
   })
 
-  it.each(INVALID_MANIFESTS)('is refused with a sentence that names the field: $what', ({ resource, message }) => {
+  it.each(INVALID_MANIFESTS)('is rejected with a message that names the field: $what', ({ resource, message }) => {
     const { declared, errors } = parseResource(resource)
     expect(declared).toBeUndefined()
     expect(errors.map((fault) => fault.message).join('\n')).toMatch(message)
   })
 
-  it.each(IMMUTABLE_FIELD_CHANGES)('may not become something else: $field', ({ before, after, field }) => {
+  it.each(IMMUTABLE_FIELD_CHANGES)('has an immutable field: $field', ({ before, after, field }) => {
     const was = parseResource(before).declared!
     const is = parseResource({ ...before, spec: { ...before.spec, ...after } }).declared!
     expect(immutableFieldError(was.kind, was.spec, was.spec)).toBeUndefined()

@@ -12,13 +12,13 @@ const record = (...fields: Field[]) => JSON.stringify({ type: 'record', name: 'O
 const ID: Field = { name: 'id', type: 'long' }
 const COUPON: Field = { name: 'coupon', type: 'string' }
 
-describe('imports', () => {
+describe('spec.imports', () => {
   const imports = [
     { version: 3, id: 30, schema: record(ID, { ...COUPON, default: '' }) },
     { version: 1, id: 10, schema: record(ID) },
   ]
 
-  it('are registered under their numbers and ids, oldest first, and then are history', async () => {
+  it('are registered with their versions and ids, oldest first, before the current schema', async () => {
     registry.modes.set('', 'IMPORT')
     const key = cluster.apply('Subject', 'orders-value', { imports })
     const { settle, readiness } = operator()
@@ -38,7 +38,7 @@ describe('imports', () => {
     expect(registry.schemas.get('orders-value')).toHaveLength(2)
   })
 
-  it('wait for the mode where a RegistryMode brings it, and need a person where none does', async () => {
+  it('wait for a RegistryMode that sets IMPORT, and are Stalled without one', async () => {
     const key = cluster.apply('Subject', 'orders-value', { imports })
     const { reconcile, readiness } = operator()
     await reconcile(key)
@@ -49,7 +49,7 @@ describe('imports', () => {
     expect(registry.writes).toEqual([])
   })
 
-  it('are not mixed with what is there already', async () => {
+  it('conflict with other schemas that exist under the same version', async () => {
     registry.modes.set('', 'IMPORT')
     await registry.register('orders-value', { schema: record(ID), id: 10, version: 1 })
     const same = cluster.apply('Subject', 'orders-value', { imports })
@@ -69,8 +69,8 @@ describe('imports', () => {
   })
 })
 
-describe('an import whose id is the id of another schema', () => {
-  it('is a conflict, not a registry that takes no changes', async () => {
+describe('an import with the id of another schema', () => {
+  it('reports ImportConflict, not RegistryReadOnly', async () => {
     registry.modes.set('', 'IMPORT')
     await registry.register('payments-value', { schema: record(COUPON), id: 10, version: 1 })
     const key = cluster.apply('Subject', 'orders-value', { imports: [{ version: 1, id: 10, schema: record(ID) }] })

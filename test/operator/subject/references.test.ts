@@ -26,7 +26,7 @@ const graph = fc
 const referentsOf = (one: Resource<'Subject'> | undefined) =>
   (one?.spec.references ?? []).map(({ subjectRef }) => subjectRef!.name)
 
-it('finds the way round through a Subject whenever there is one, and walks only where references lead', () => {
+it('finds a cycle of references through a Subject if there is one, and its path follows references', () => {
   fc.assert(
     fc.property(graph, (subjects) => {
       for (const start of subjects) {
@@ -56,7 +56,7 @@ function expectRound(
     expect(referentsOf(subjects.find((one) => one.metadata.name === way[at]))).toContain(step)
 }
 
-it('puts everybody behind those that it refers to, but for who goes round', () => {
+it('sorts Subjects after those that they reference, except members of cycles', () => {
   fc.assert(
     fc.property(graph, (subjects) => {
       const ordered = sortByReferences(subjects)
@@ -73,7 +73,7 @@ it('puts everybody behind those that it refers to, but for who goes round', () =
   )
 })
 
-it('looks at each Subject once, by however many ways it is reached, and at a long chain of them', () => {
+it('visits each Subject once in a dense graph, and handles a long chain', () => {
   const layers = Array.from({ length: 120 }, (_, number) =>
     subject(
       number,

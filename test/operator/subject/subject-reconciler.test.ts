@@ -13,8 +13,8 @@ const record = (...fields: Field[]) => JSON.stringify({ type: 'record', name: 'O
 const ID: Field = { name: 'id', type: 'long' }
 const COUPON: Field = { name: 'coupon', type: 'string' }
 
-describe('a Subject', () => {
-  it('sets its level first, registers its schema then, and is Ready with version and id', async () => {
+describe('the reconcile of a Subject', () => {
+  it('sets the level, then registers the schema, and reports Ready with version and id', async () => {
     const key = cluster.apply('Subject', 'orders-value', { schema: record(ID), compatibility: 'FULL' })
     const { settle, readiness } = operator()
     await settle(key)
@@ -23,7 +23,7 @@ describe('a Subject', () => {
     expect(cluster.get(key)?.status).toMatchObject({ version: 1, id: 1, latestVersion: 1, compatibility: 'FULL' })
   })
 
-  it('is Ready in one pass when the registry shows at once what was written, and else in the next', async () => {
+  it('reports Ready in the same reconcile if the registry returns the version, otherwise in the next one', async () => {
     const { reconcile, readiness } = operator()
     const key = cluster.apply('Subject', 'orders-value', { schema: record(ID), compatibility: 'FULL' })
     await reconcile(key)
@@ -44,7 +44,7 @@ describe('a Subject', () => {
     expect(readiness(slow)).toBe('Ready=True/Succeeded')
   })
 
-  it('asks three things for a new one: is it there, which level counts, and register it', async () => {
+  it('sends three requests for a new subject: lookup, effective level, registration', async () => {
     const asked: string[] = []
     for (const name of ['lookup', 'versions', 'version', 'config', 'register'] as const) {
       const real = registry[name] as (...args: unknown[]) => unknown
@@ -59,7 +59,7 @@ describe('a Subject', () => {
     expect(asked.sort()).toEqual(['config', 'lookup', 'register'])
   })
 
-  it('writes nothing the second time', async () => {
+  it('writes nothing in the second reconcile', async () => {
     const key = cluster.apply('Subject', 'orders-value', { schema: record(ID), compatibility: 'FULL' })
     const { settle, reconcile } = operator()
     await settle(key)
@@ -70,7 +70,7 @@ describe('a Subject', () => {
     expect(cluster.get(key)?.status).toBe(status)
   })
 
-  it('asks for a level of its own only where one is managed, or was', async () => {
+  it('reads the own level of the subject only if a level is or was declared', async () => {
     const { settle } = operator()
     let asked = 0
     const config = registry.config.bind(registry)
@@ -98,7 +98,7 @@ describe('a Subject', () => {
     expect(cluster.get(key)?.status.version).toBe(2)
   })
 
-  it('writes nothing at all for a schema that breaks readers, and says why', async () => {
+  it('writes nothing for an incompatible schema, and reports why', async () => {
     const { settle, readiness, condition } = operator()
     const key = cluster.apply('Subject', 'orders-value', { schema: record(ID) })
     await settle(key)
@@ -111,7 +111,7 @@ describe('a Subject', () => {
     expect(registry.writes.slice(writes)).toEqual([])
   })
 
-  it('compares by the policy of its subject, as the registry does', async () => {
+  it('applies the compatibility policy of the subject, as the registry does', async () => {
     const { settle, readiness } = operator()
     const schema = (properties: object) => JSON.stringify({ type: 'object', properties })
     const key = cluster.apply('Subject', 'orders-value', { schemaType: 'JSON', schema: schema({ id: {} }) })
@@ -127,7 +127,7 @@ describe('a Subject', () => {
     expect(cluster.get(key)?.status.version).toBe(2)
   })
 
-  it('compares with the versions of its compatibility group only', async () => {
+  it('compares only with versions of the same compatibility group', async () => {
     const { settle, readiness } = operator()
     registry.rules = { compatibilityGroup: 'major' }
     const major = (version: string) => ({ metadata: { properties: { major: version } } })
@@ -141,7 +141,7 @@ describe('a Subject', () => {
     expect(readiness(key)).toBe('Stalled/Incompatible')
   })
 
-  it('judges by the level that is to be, not by the one that is', async () => {
+  it('checks against the declared level, not the current one', async () => {
     registry.levels.set('orders-value', 'FULL_TRANSITIVE')
     const { settle, readiness } = operator()
     const key = cluster.apply('Subject', 'orders-value', { schema: record(ID) })
@@ -151,7 +151,7 @@ describe('a Subject', () => {
     expect(readiness(key)).toBe('Ready=True/Succeeded')
   })
 
-  it('puts the level back when the registry refuses the schema after all', async () => {
+  it('restores the level when the registry rejects the schema', async () => {
     const { settle, readiness, condition } = operator()
     const key = cluster.apply('Subject', 'orders-value', { schema: record(ID), compatibility: 'FULL' })
     registry.refusal = new RequestError(409, 40901, 'incompatible with an earlier schema')
@@ -161,7 +161,7 @@ describe('a Subject', () => {
     expect(registry.levels.has('orders-value')).toBe(false)
   })
 
-  it('takes its own level away again when the field goes, and leaves one that somebody else set', async () => {
+  it('removes its level when the field is removed, but not a level that another client set', async () => {
     const { settle } = operator()
     const key = cluster.apply('Subject', 'orders-value', { schema: record(ID), compatibility: 'FULL' })
     await settle(key)
@@ -173,7 +173,7 @@ describe('a Subject', () => {
     expect(registry.levels.get('orders-value')).toBe('NONE')
   })
 
-  it('shows that a newer version was registered elsewhere, and leaves it', async () => {
+  it('reports a newer version that another client registered, and keeps it', async () => {
     const { settle, readiness, condition } = operator()
     const key = cluster.apply('Subject', 'orders-value', { schema: record(ID) })
     await settle(key)
@@ -186,7 +186,7 @@ describe('a Subject', () => {
   it.each([
     ['Correct', 'Ready=True/Succeeded', 1],
     ['Report', 'Stalled/Missing', 0],
-  ])('treats a lost registration as driftPolicy %s says', async (driftPolicy, expected, versions) => {
+  ])('handles a deleted version according to driftPolicy %s', async (driftPolicy, expected, versions) => {
     const { settle, readiness } = operator()
     const key = cluster.apply('Subject', 'orders-value', { schema: record(ID), driftPolicy })
     await settle(key)
@@ -200,7 +200,7 @@ describe('a Subject', () => {
     ['AdoptIfIdentical', record(ID), 'Ready=True/Succeeded'],
     ['AdoptIfIdentical', record(COUPON), 'Stalled/AdoptionRefused'],
     ['Never', record(ID), 'Stalled/AlreadyExists'],
-  ])('treats a subject that exists as adoptionPolicy %s says', async (adoptionPolicy, schema, expected) => {
+  ])('handles an existing subject according to adoptionPolicy %s', async (adoptionPolicy, schema, expected) => {
     await registry.register('orders-value', { schema: record(ID) })
     const key = cluster.apply('Subject', 'orders-value', { schema, adoptionPolicy, compatibility: 'NONE' })
     const { settle, readiness } = operator()
@@ -231,13 +231,13 @@ describe('a Subject', () => {
   })
 })
 
-describe('a first version', () => {
+describe('the first version of a subject', () => {
   const spec = {
     schema: JSON.stringify({ type: 'record', name: 'Order', fields: [{ name: 'to', type: 'Address' }] }),
     references: [{ name: 'Address', subject: 'address-value', version: 1 }],
   }
 
-  it('is judged by the registry alone', async () => {
+  it('is checked by the registry only', async () => {
     const key = cluster.apply('Subject', 'orders-value', spec)
     const asked: string[] = []
     registry.version = async (subject) => {
@@ -248,7 +248,7 @@ describe('a first version', () => {
     expect([registry.writes, asked]).toEqual([['register orders-value'], []])
   })
 
-  it('is looked into when it is refused: a reference may be missing, and nothing else be wrong', async () => {
+  it('is checked by the operator after a rejection, to report a missing reference', async () => {
     const key = cluster.apply('Subject', 'orders-value', spec)
     registry.refusal = new RequestError(422, 42201, 'Invalid schema')
     const { reconcile, readiness } = operator()
@@ -256,7 +256,7 @@ describe('a first version', () => {
     expect(readiness(key)).toBe('Stalled/ReferenceNotFound')
   })
 
-  it('is judged before its level is written', async () => {
+  it('is checked before its level is set', async () => {
     const key = cluster.apply('Subject', 'orders-value', { ...spec, compatibility: 'FULL' })
     const { reconcile, readiness } = operator()
     await reconcile(key)
@@ -264,13 +264,13 @@ describe('a first version', () => {
   })
 })
 
-describe('what a registry refuses', () => {
+describe('a rejection by the registry', () => {
   it.each([
     [413, 413, 'SchemaTooLarge'],
     [422, 42201, 'SchemaInvalid'],
     [409, 409, 'Incompatible'],
     [422, 42209, 'SchemaTooLarge'],
-  ])('%i, code %i, is told as it is: %s', async (status, code, reason) => {
+  ])('with status %i and code %i reports %s', async (status, code, reason) => {
     registry.refusal = new RequestError(status, code, 'no')
     const key = cluster.apply('Subject', 'orders-value', { schema: record(ID) })
     const { settle, readiness } = operator()
@@ -279,7 +279,7 @@ describe('what a registry refuses', () => {
   })
 })
 
-describe('a deletion that is blocked', () => {
+describe('a blocked deletion', () => {
   it('is retried with growing pauses, up to five minutes', async () => {
     const spec = { schema: record(ID), deletionPolicy: 'SoftDelete' }
     const key = cluster.apply('Subject', 'address', spec)
@@ -300,10 +300,10 @@ describe('a deletion that is blocked', () => {
   })
 })
 
-describe('references', () => {
+describe('spec.references', () => {
   const follows = (name: string) => ({ name: 'Address', subjectRef: { name } })
 
-  it('wait for the version of the Subject they follow', async () => {
+  it('wait for the version of the referenced Subject', async () => {
     const order = cluster.apply('Subject', 'order', { schema: record(ID), references: [follows('address')] })
     const { settle, readiness, condition } = operator()
     await settle(order)
@@ -321,7 +321,7 @@ describe('references', () => {
     ])
   })
 
-  it('that go round are told by each member, with the way', async () => {
+  it('report ReferenceCycle with its path on each member of a cycle', async () => {
     const a = cluster.apply('Subject', 'a', { schema: '"int"', references: [follows('b')] })
     const b = cluster.apply('Subject', 'b', { schema: '"int"', references: [follows('a')] })
     const { settle, readiness, condition } = operator()
@@ -332,7 +332,7 @@ describe('references', () => {
     expect(condition(b, 'ReferencesResolved')).toMatchObject({ status: 'False', reason: 'ReferenceCycle' })
   })
 
-  it('to nothing need a person after five minutes', async () => {
+  it('to a missing Subject are Stalled after five minutes', async () => {
     const key = cluster.apply('Subject', 'order', { schema: record(ID), references: [follows('address')] })
     const { settle, readiness } = operator()
     await clock.advance(302_000)
@@ -341,12 +341,12 @@ describe('references', () => {
   })
 })
 
-describe('deletion', () => {
+describe('the deletion of a Subject', () => {
   it.each([
     ['Retain', []],
     ['SoftDelete', ['deleteSubject orders-value']],
     ['HardDelete', ['deleteSubject orders-value', 'deleteSubject orders-value permanently']],
-  ])('does what deletionPolicy %s says', async (deletionPolicy, expected) => {
+  ])('follows deletionPolicy %s', async (deletionPolicy, expected) => {
     const { settle } = operator()
     const key = cluster.apply('Subject', 'orders-value', { schema: record(ID), deletionPolicy })
     await settle(key)
@@ -357,7 +357,7 @@ describe('deletion', () => {
     expect(cluster.get(key)).toBeUndefined()
   })
 
-  it('waits for a Subject that refers to it', async () => {
+  it('waits for Subjects that reference it', async () => {
     const { settle, readiness } = operator()
     const address = cluster.apply('Subject', 'address', { schema: '"string"', deletionPolicy: 'SoftDelete' })
     await settle(address)

@@ -3,8 +3,8 @@ import { aivenHttpSink } from '../../../src/plugins/connectors/http-sink/aiven.t
 import { INT64, type RawConfig, runSink, STRING, struct, validateConfig } from '../../../src/sdk/index.ts'
 import { OK, startHttpServer } from '../../support/http-server.ts'
 
-describe("the HTTP sink by Aiven's keys", () => {
-  it('sends texts as they are and other values as JSON, each in a request', async () => {
+describe('AivenHttpSink', () => {
+  it('sends each record in its own request: strings unchanged, other values as JSON', async () => {
     const { run, server } = await start({
       'http.authorization.type': 'static',
       'http.headers.authorization': 'Token abc',
@@ -28,7 +28,7 @@ describe("the HTTP sink by Aiven's keys", () => {
     [{}, 'a\nb\n'],
     [{ 'batch.prefix': '[', 'batch.suffix': ']', 'batch.separator': ',' }, '[a,b]'],
     [{ 'batch.separator': ' \\t', 'batch.suffix': '' }, 'a \tb'],
-  ])('sends batches with %o', async (config, body) => {
+  ])('sends batches configured by %o', async (config, body) => {
     const { run, server } = await start({ 'batching.enabled': 'true', ...config })
     await run.put([
       { topic: 't', value: 'a' },
@@ -37,7 +37,7 @@ describe("the HTTP sink by Aiven's keys", () => {
     expect(server.seen.map((seen) => seen.body)).toEqual([body])
   })
 
-  it('gets tokens by OAuth2', async () => {
+  it('authenticates with an OAuth2 token', async () => {
     const tokens = await startHttpServer(() => ({ status: 200, body: '{"tok":"t1"}' }))
     const { run, server } = await start({
       'http.authorization.type': 'oauth2',
@@ -53,16 +53,16 @@ describe("the HTTP sink by Aiven's keys", () => {
   })
 
   it.each<[RawConfig, string]>([
-    [{ 'http.authorization.type': 'static' }, 'http.authorization.type=static needs http.headers.authorization'],
+    [{ 'http.authorization.type': 'static' }, 'http.authorization.type=static requires http.headers.authorization'],
     [
       { 'http.authorization.type': 'oauth2', 'oauth2.client.id': 'i', 'oauth2.client.secret': 's' },
-      'http.authorization.type=oauth2 needs oauth2.access.token.url',
+      'http.authorization.type=oauth2 requires oauth2.access.token.url',
     ],
     [
       { 'http.headers.additional': 'x' },
-      'Invalid value for configuration http.headers.additional: a header should be NAME:VALUE',
+      'Invalid value for configuration http.headers.additional: a header must be NAME:VALUE',
     ],
-  ])('refuses %o', (written, message) => {
+  ])('rejects the configuration %o', (written, message) => {
     const raw = { 'http.url': 'http://h/', ...written }
     const errors = validateConfig(aivenHttpSink.config, raw).flatMap((value) => value.errors)
     expect(errors).toEqual([expect.stringContaining(message)])

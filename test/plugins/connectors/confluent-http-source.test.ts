@@ -5,7 +5,7 @@ import { type Responder, startHttpServer } from '../../support/http-server.ts'
 
 const ITEMS = Array.from({ length: 7 }, (_, id) => ({ id, meta: { at: `2026-01-0${id + 1}` } }))
 
-describe("the HTTP source by Confluent's keys", () => {
+describe('ConfluentHttpSource', () => {
   it.each<[string, RawConfig, Responder, readonly string[]]>([
     [
       'SIMPLE_INCREMENTING',
@@ -41,7 +41,7 @@ describe("the HTTP source by Confluent's keys", () => {
       },
       ['/items', '/items?cursor=c5'],
     ],
-  ])('goes from page to page in the mode %s', async (mode, own, react, paths) => {
+  ])('requests the next page in mode %s', async (mode, own, react, paths) => {
     const server = await startHttpServer(react)
     const run = runSource(confluentHttpSource, {
       config: {
@@ -73,40 +73,48 @@ describe("the HTTP source by Confluent's keys", () => {
 
   it.each<[RawConfig, string, string]>([
     [{ 'http.offset.mode': 'SNAPSHOT_PAGINATION' }, 'http.offset.mode', 'SNAPSHOT_PAGINATION is not supported'],
-    [{ 'entity.names': 'a,b' }, 'entity.names', 'make a connector for each'],
+    [{ 'entity.names': 'a,b' }, 'entity.names', 'create a connector for each'],
     [{ 'http.request.method': 'POST' }, 'http.request.method', 'String must be one of: GET'],
-    [{ url: 'http://h/${offset}' }, 'http.request.parameters', 'as the whole value: NAME=${offset}'],
-    [{ 'http.request.parameters': 'q=a${offset}' }, 'http.request.parameters', 'as the whole value: NAME=${offset}'],
-    [{ 'http.offset.mode': 'CHAINING' }, 'http.offset.json.pointer', 'CHAINING needs http.offset.json.pointer'],
-    [{ 'http.offset.mode': 'cursor_pagination' }, 'http.next.page.json.pointer', 'needs http.next.page.json.pointer'],
+    [{ url: 'http://h/${offset}' }, 'http.request.parameters', 'as the complete value of a parameter: NAME=${offset}'],
+    [
+      { 'http.request.parameters': 'q=a${offset}' },
+      'http.request.parameters',
+      'as the complete value of a parameter: NAME=${offset}',
+    ],
+    [{ 'http.offset.mode': 'CHAINING' }, 'http.offset.json.pointer', 'CHAINING requires http.offset.json.pointer'],
+    [
+      { 'http.offset.mode': 'cursor_pagination' },
+      'http.next.page.json.pointer',
+      'requires http.next.page.json.pointer',
+    ],
     [
       { 'http.response.data.json.pointer': 'data' },
       'http.response.data.json.pointer',
-      "Invalid value data for configuration http.response.data.json.pointer: 'data' is no JSON pointer",
+      "Invalid value data for configuration http.response.data.json.pointer: 'data' is not a JSON pointer",
     ],
     [
       { 'http.request.parameters': 'a=${offset}', 'http.initial.offset': 'x' },
       'http.initial.offset',
       'Invalid value x for configuration http.initial.offset: Not a number',
     ],
-    [{ 'auth.type': 'BEARER' }, 'bearer.token', 'auth.type=BEARER needs bearer.token'],
+    [{ 'auth.type': 'BEARER' }, 'bearer.token', 'auth.type=BEARER requires bearer.token'],
     [
       { 'http.offset.mode': 'CURSOR_PAGINATION', 'http.next.page.json.pointer': '/n', 'http.initial.offset': 'c1' },
       'http.initial.offset',
-      'put the first cursor into url',
+      'add the first cursor to url',
     ],
-  ])('refuses %o at the key that is meant', (written, key, message) => {
+  ])('reports the invalid configuration %o for the right key', (written, key, message) => {
     const raw = { url: 'http://h/', 'topic.name.pattern': 't', ...written }
     const wrong = validateConfig(confluentHttpSource.config, raw).filter(({ errors }) => errors.length > 0)
     expect(wrong).toEqual([expect.objectContaining({ name: key, errors: [expect.stringContaining(message)] })])
   })
 
-  it('takes only offsets it could go on from', async () => {
+  it('rejects altered offsets that it cannot resume from', async () => {
     const config = { url: 'http://h/', 'topic.name.pattern': 't' }
     const parsed = confluentHttpSource.config.parse(config)
     const alter = (offset: Readonly<Record<string, string | number>>) =>
       confluentHttpSource.alterOffsets?.(parsed, [{ partition: { url: 'http://h/' }, offset }])
     expect(alter({ page: 3, taken: 1 })).toBeUndefined()
-    expect(() => alter({ taken: -1 })).toThrow("'taken' a whole number")
+    expect(() => alter({ taken: -1 })).toThrow("with an integer 'taken'")
   })
 })

@@ -12,7 +12,7 @@ import { temporaryDirectory } from '../../support/temporary-directory.ts'
 
 type Properties = Readonly<Record<string, unknown>>
 
-describe('Datagen by a schema', () => {
+describe('Datagen with a custom schema', () => {
   it.each<[string, Properties, Properties, readonly unknown[]]>([
     ['int', { start: 3 }, {}, [3, 4, 5, 6, 7]],
     ['long', { start: 10, step: 5, restart: 20 }, {}, [10, 15, 10, 15, 10]],
@@ -20,7 +20,7 @@ describe('Datagen by a schema', () => {
     ['double', { start: 0, step: 0.5, initial: 1, restart: 2 }, {}, [1, 1.5, 0, 0.5, 1]],
     ['string', { start: 1 }, { prefix: 'P-', suffix: '!' }, ['P-1!', 'P-2!', 'P-3!', 'P-4!', 'P-5!']],
     ['boolean', { start: false }, {}, [false, true, false, true, false]],
-  ])('counts a %s by an iteration of %o', (type, iteration, more, expected) => {
+  ])('generates the sequence of a %s with iteration %o', (type, iteration, more, expected) => {
     expect(valuesOf({ type, 'arg.properties': { ...more, iteration } }, 5)).toEqual(expected)
   })
 
@@ -94,12 +94,12 @@ describe('Datagen by a schema', () => {
     [{ type: 'int', logicalType: 'date' }, (value: Date) => value.getTime() % 86_400_000 === 0],
     [{ type: 'int', logicalType: 'time-millis' }, (value) => value >= 0 && value < 86_400_000],
     [{ type: 'long', logicalType: 'timestamp-millis' }, (value: Date) => value.getUTCFullYear() < 2040],
-  ])('makes what %j asks for', (schema, isRight) => {
+  ])('generates values for %j', (schema, isRight) => {
     const wrong = valuesOf(schema, 200).filter((value) => !isRight(value as never))
     expect(wrong).toEqual([])
   })
 
-  it('makes all branches of a union, and all numbers of a range, and nothing else', () => {
+  it('generates all branches of a union and all numbers in a range', () => {
     const seen = new Set(valuesOf(['null', { type: 'int', 'arg.properties': { range: { min: 1, max: 4 } } }], 200))
     expect([...seen].toSorted()).toEqual([1, 2, 3, null])
     const branches = valuesOf(['int', 'string'], 50).map((value) => Object.keys(value as object).join())
@@ -114,43 +114,43 @@ describe('Datagen by a schema', () => {
     '\\w\\W\\s\\S\\D.',
     '^(?:x|[yz]\\.)$',
     '[\\p{Alpha}]\\Q.*\\E',
-  ])('makes texts that %s matches in whole', (pattern) => {
+  ])('generates strings that completely match %s', (pattern) => {
     const make = matchingTextGenerator(pattern)
     const texts = Array.from({ length: 200 }, (_, index) => make(randomAt(1, index)))
     expect(texts.filter((text) => !javaRegex(pattern, { whole: true }).test(text))).toEqual([])
   })
 
-  it('reads its schema from a file, and says where none is', async () => {
+  it('reads the schema from a file, and names a missing file in the error', async () => {
     const file = join(temporaryDirectory(), 'own.avsc')
     const run = () =>
       runSource(datagen, {
         config: { 'kafka.topic': 't', 'max.interval': '0', 'schema.filename': file, 'schema.keyfield': 'a' },
       })
     await expect(run().take(1)).rejects.toThrow(
-      /^cannot read the schema of schema\.filename \(ENOENT.*own\.avsc'.*: put/,
+      /^cannot read the schema of schema\.filename \(ENOENT.*own\.avsc'.*: copy/,
     )
     writeFileSync(file, textOf({ type: 'int', 'arg.properties': { iteration: { start: 7 } } }))
     expect(await run().take(1)).toMatchObject([{ key: 7, keySchema: { type: 'int32' }, value: { a: 7 } }])
   })
 
-  it('has no key where none is asked for', () => {
+  it('generates records without a key if no key field is configured', () => {
     const { keySchema, record } = createRecordGenerator(textOf('int'), '')
     expect({ keySchema, key: record(0, randomAt(0, 0)).key }).toEqual({ keySchema: null, key: null })
   })
 
   it.each<[Properties | string, string]>([
     ['{', 'Invalid value for configuration schema.string: expected a member name'],
-    ['"int"', 'the outermost schema has to be a record, not int'],
-    [{ range: { min: 3, max: 3 } }, 'o.a: a range goes from 3 up to 3, which is left out'],
-    [{ regex: 'a' }, 'o.a: arg.properties.regex means nothing for int, which takes options, range, iteration'],
+    ['"int"', 'the schema must be a record, not int'],
+    [{ range: { min: 3, max: 3 } }, 'o.a: the range from 3 (inclusive) to 3 (exclusive) is empty'],
+    [{ regex: 'a' }, 'o.a: arg.properties.regex is not supported for int: expected options, range, iteration'],
     [{ distribution: {} }, 'o.a: arg.properties: Unrecognized key: "distribution"'],
     [{ range: { min: '3' } }, 'o.a: arg.properties.range.min: Invalid input'],
     [{ options: { file: 'x', encoding: 'json' } }, 'o.a: arg.properties.options: Invalid input'],
-    [{ options: ['x'] }, 'o.a: the option "x" is no int'],
-    [{ iteration: { start: 1, restart: 1 } }, 'o.a: an iteration from 1 by 1 never comes to 1'],
-    [{ iteration: { start: 1, restart: 5, step: -1 } }, 'never comes to 5, where it begins anew'],
-    [{ iteration: { start: true } }, 'o.a: the iteration of a number starts with one'],
-  ])('refuses %j, and says where it is', (written, message) => {
+    [{ options: ['x'] }, 'o.a: the option "x" is not a valid int'],
+    [{ iteration: { start: 1, restart: 1 } }, "o.a: an iteration from 1 with step 1 never reaches 'restart' 1"],
+    [{ iteration: { start: 1, restart: 5, step: -1 } }, "never reaches 'restart' 5"],
+    [{ iteration: { start: true } }, "o.a: 'start' of the iteration must be a number"],
+  ])('reports the location of an invalid schema: %j', (written, message) => {
     const schema = typeof written === 'string' ? written : textOf({ type: 'int', 'arg.properties': written })
     expect(problems({ 'schema.string': schema })).toEqual([expect.stringContaining(message)])
   })
@@ -158,24 +158,24 @@ describe('Datagen by a schema', () => {
   it.each<[Properties, string]>([
     [
       { quickstart: 'users', 'schema.string': textOf('int') },
-      'quickstart and schema.string are set, but only one of them can define the records',
+      'quickstart and schema.string are set, but only one of them is allowed',
     ],
-    [{ 'schema.keyfield': 'b', 'schema.string': textOf('int') }, "'b' is no field of o, which has a"],
+    [{ 'schema.keyfield': 'b', 'schema.string': textOf('int') }, "o has no field 'b'; its fields are a"],
     [
       { quickstart: 'users', 'schema.keyfield': 'name' },
-      "configuration schema.keyfield: 'name' is no field of ksql.users, which has registertime",
+      "configuration schema.keyfield: ksql.users has no field 'name'; its fields are registertime",
     ],
     [{ quickstart: 'beers' }, 'String must be one of: orders, '],
     [{ 'schema.string': textOf({ type: 'string', 'arg.properties': { regex: '(' } }) }, 'o.a: the expression (: '],
     [
       { 'schema.string': textOf({ type: 'string', 'arg.properties': { regex: 'a(?=b)' } }) },
-      'o.a: the expression a(?=b): it looks around',
+      'o.a: the expression a(?=b): lookarounds are not supported',
     ],
     [
       { 'schema.string': textOf({ type: 'string', 'arg.properties': { length: { min: 2, max: 2 } } }) },
-      'a length goes from 2 up to 2',
+      'the length from 2 (inclusive) to 2 (exclusive) is empty',
     ],
-  ])('refuses %j', (written, message) => {
+  ])('rejects the configuration %j', (written, message) => {
     expect(problems(written as Record<string, string>)).toEqual([expect.stringContaining(message)])
   })
 })

@@ -16,7 +16,7 @@ import { ecmaPattern } from '../../../src/regex/pattern.ts'
 import { type Position, runSource, type SourceRecord, UNRESTRICTED } from '../../../src/sdk/index.ts'
 import { temporaryDirectory } from '../../support/temporary-directory.ts'
 
-const LONG_AGO_S = 1_700_000_000
+const MODIFIED_S = 1_700_000_000
 const FILES = UNRESTRICTED.files
 const SILENT = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} }
 
@@ -28,8 +28,8 @@ function listFiles(directory: string) {
     readySuffix: '',
     ageMs: 0,
     orderBy: 'name',
-    isMine: () => true,
-    afterwards: { do: 'keep' },
+    isAssigned: () => true,
+    cleanup: { do: 'keep' },
     files: FILES,
     log: SILENT,
   })
@@ -46,7 +46,7 @@ function mountConfigMap(files: Readonly<Record<string, string>>) {
     mkdirSync(join(path, own))
     for (const [name, text] of Object.entries(data)) {
       writeFileSync(join(path, own, name), text)
-      utimesSync(join(path, own, name), LONG_AGO_S + version, LONG_AGO_S + version)
+      utimesSync(join(path, own, name), MODIFIED_S + version, MODIFIED_S + version)
     }
     symlinkSync(own, join(path, '..data_tmp'))
     renameSync(join(path, '..data_tmp'), join(path, '..data'))
@@ -85,7 +85,7 @@ function startSource(path: string, config: Readonly<Record<string, string>> = {}
 const valuesOf = (records: readonly SourceRecord[]) => records.map(({ value }) => value)
 
 describe('DirectorySource on a mounted ConfigMap', () => {
-  it('reads each key once and leaves the volume as it is', async () => {
+  it('reads each key once without changing the volume', async () => {
     const { path } = mountConfigMap({ 'a.txt': '1\n2\n', 'b.txt': '3\n' })
     const entries = readdirSync(path)
     const run = startSource(path)
@@ -103,7 +103,7 @@ describe('DirectorySource on a mounted ConfigMap', () => {
     expect(valuesOf(await run.readAll())).toEqual(['3', '4'])
   })
 
-  it('reads nothing again after a restart, and an update from its beginning', async () => {
+  it('does not repeat records after a restart, and reads an updated key from the beginning', async () => {
     const volume = mountConfigMap({ 'a.txt': '1\n2\n' })
     const last = (await startSource(volume.path).readAll()).at(-1)!
     expect(await startSource(volume.path, {}, last).readAll()).toEqual([])
@@ -111,7 +111,7 @@ describe('DirectorySource on a mounted ConfigMap', () => {
     expect(valuesOf(await startSource(volume.path, {}, last).readAll())).toEqual(['5', '6'])
   })
 
-  it('moves the content of a key, not the link, where files are moved', async () => {
+  it('moves the content of a key instead of the link with finished.policy=move', async () => {
     const { path } = mountConfigMap({ 'a.txt': '1\n' })
     const done = join(path, 'done')
     await startSource(path, { 'finished.policy': 'move', 'finished.path': done }).readAll()
@@ -130,20 +130,20 @@ describe('a symbolic link in the directory', () => {
         symlinkSync('..data/secret', join(path, 'x.txt'))
       },
     ],
-    ['to nothing', (path: string) => symlinkSync('nothing', join(path, 'x.txt'))],
+    ['to a file that does not exist', (path: string) => symlinkSync('nothing', join(path, 'x.txt'))],
     ['to itself', (path: string) => symlinkSync('x.txt', join(path, 'x.txt'))],
     ['to the directory', (path: string) => symlinkSync('.', join(path, 'x.txt'))],
-  ])('is ignored when it leads %s', async (_case, link) => {
+  ])('is ignored if it points %s', async (_case, link) => {
     const [path, outside] = [temporaryDirectory(), temporaryDirectory()]
     writeFileSync(join(outside, 'secret'), 'secret\n')
     writeFileSync(join(path, 'a.txt'), 'a\n')
-    utimesSync(join(path, 'a.txt'), LONG_AGO_S, LONG_AGO_S)
-    utimesSync(join(outside, 'secret'), LONG_AGO_S, LONG_AGO_S)
+    utimesSync(join(path, 'a.txt'), MODIFIED_S, MODIFIED_S)
+    utimesSync(join(outside, 'secret'), MODIFIED_S, MODIFIED_S)
     link(path, outside)
     expect(valuesOf(await startSource(path).readAll())).toEqual(['a'])
   })
 
-  it('is not followed to another file that it leads to after it was found', async () => {
+  it('is not followed if its target was replaced after it was listed', async () => {
     const volume = mountConfigMap({ 'a.txt': '1\n' })
     const outside = temporaryDirectory()
     writeFileSync(join(outside, 'a.txt'), 'secret\n')

@@ -21,10 +21,10 @@ import { temporaryDirectory } from '../../support/temporary-directory.ts'
 const SILENT: TaskLog = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} }
 const LONG_AGO_S = 1_700_000_000
 
-describe('the directory source', () => {
-  it('reads CSV by its header, typed where it is told to, with the key in a field', async () => {
-    const box = inbox({ 'a.csv': '\ufeffid,name,price,ok\r\n1,"x, ""y""\r\nz",1.5,true\r\n2,,,\r\n' })
-    const records = await box.read({ 'csv.types': 'id:int64, price:float64, ok:boolean', 'key.field': 'id' })
+describe('DirectorySource', () => {
+  it('reads CSV with a header, with configured types and a key field', async () => {
+    const input = createInput({ 'a.csv': '\ufeffid,name,price,ok\r\n1,"x, ""y""\r\nz",1.5,true\r\n2,,,\r\n' })
+    const records = await input.read({ 'csv.types': 'id:int64, price:float64, ok:boolean', 'key.field': 'id' })
     expect(records.map(({ key, value }) => [key, value])).toEqual([
       [1, { id: 1, name: 'x, "y"\r\nz', price: 1.5, ok: true }],
       [2, { id: 2, name: '', price: null, ok: null }],
@@ -33,14 +33,14 @@ describe('the directory source', () => {
       topic: 'rows',
       keySchema: { type: 'int64' },
       valueSchema: { type: 'struct', name: 'row' },
-      sourcePartition: { directory: box.path, file: 'a.csv' },
+      sourcePartition: { directory: input.path, file: 'a.csv' },
       sourceOffset: { position: 47, bytes: 53, modified: LONG_AGO_S * 1000 },
     })
   })
 
-  it('reads CSV without a header, and with other signs', async () => {
-    const box = inbox({ 'a.csv': "1\t'x''\ty'\n" })
-    const records = await box.read({
+  it('reads CSV without a header, with a custom separator, quote and escape', async () => {
+    const input = createInput({ 'a.csv': "1\t'x''\ty'\n" })
+    const records = await input.read({
       'csv.header': 'false',
       'csv.columns': 'n, s',
       'csv.separator': '\t',
@@ -50,13 +50,13 @@ describe('the directory source', () => {
     expect(records.map(({ value }) => value)).toEqual([{ n: '1', s: "x'\ty" }])
   })
 
-  it('reads JSON lines and text, packed or not, each by its name', async () => {
-    const box = inbox({
+  it('detects JSON lines, text and gzip by the file name', async () => {
+    const input = createInput({
       'a.ndjson': '{"n":1}\n\n{"n":12345678901234567890}\n',
       'b.log.gz': gzipSync('one\n\ntwo'),
       'c.json.gz': gzipSync('[1]'),
     })
-    expect((await box.read()).map(({ value }) => value)).toEqual([
+    expect((await input.read()).map(({ value }) => value)).toEqual([
       { n: 1 },
       { n: 12345678901234567890n },
       'one',
@@ -66,172 +66,172 @@ describe('the directory source', () => {
     ])
   })
 
-  it('puts a file away when all of it is in the log, and not before', async () => {
-    const box = inbox({ 'a.txt': '1\n2\n3\n' })
-    const run = box.start({ 'batch.size': '2' })
+  it('renames a file only after all of its records are stored', async () => {
+    const input = createInput({ 'a.txt': '1\n2\n3\n' })
+    const run = input.start({ 'batch.size': '2' })
     const batches = [await run.nextBatch(), await run.nextBatch()]
-    await turns(run, 3)
-    expect(box.files()).toEqual(['a.txt'])
+    await nextBatches(run, 3)
+    expect(input.files()).toEqual(['a.txt'])
     run.stored(batches[1]!)
-    await turns(run, 2)
-    expect(box.files()).toEqual(['a.txt'])
+    await nextBatches(run, 2)
+    expect(input.files()).toEqual(['a.txt'])
     run.stored(batches[0]!)
-    await turns(run, 2)
-    expect(box.files()).toEqual(['a.txt.done'])
+    await nextBatches(run, 2)
+    expect(input.files()).toEqual(['a.txt.done'])
   })
 
-  it('goes on inside a file behind the last row that was stored, also in a packed one', async () => {
+  it('resumes within a file after the last stored row, also in a gzip file', async () => {
     const rows = `id,name\n${Array.from({ length: 100 }, (_, n) => `${n},"name\n${n}"\n`).join('')}`
     for (const file of ['a.csv', 'a.csv.gz']) {
-      const box = inbox({ [file]: file.endsWith('.gz') ? gzipSync(rows) : rows })
-      const all = await box.read({}, undefined, 'keep')
-      const rest = await box.read({}, all[41])
+      const input = createInput({ [file]: file.endsWith('.gz') ? gzipSync(rows) : rows })
+      const all = await input.read({}, undefined, 'keep')
+      const rest = await input.read({}, all[41])
       expect(all).toHaveLength(100)
       expect(rest).toEqual(all.slice(42))
-      expect(box.files()).toEqual([`${file}.done`])
+      expect(input.files()).toEqual([`${file}.done`])
     }
   })
 
-  it('puts a file away that was read in whole before, and reads another one of its name from its beginning', async () => {
-    const box = inbox({ 'a.txt': '1\n2\n' })
-    const [, last] = await box.read({}, undefined, 'keep')
-    expect(await box.read({}, last)).toEqual([])
-    expect(box.files()).toEqual(['a.txt.done'])
-    box.add('a.txt', '3\n4\n5\n')
-    expect((await box.read({}, last)).map(({ value }) => value)).toEqual(['3', '4', '5'])
-    expect(box.files()).toEqual(['a.txt.1.done', 'a.txt.done'])
+  it('renames a file that was already read completely, and reads a new file with the same name from the beginning', async () => {
+    const input = createInput({ 'a.txt': '1\n2\n' })
+    const [, last] = await input.read({}, undefined, 'keep')
+    expect(await input.read({}, last)).toEqual([])
+    expect(input.files()).toEqual(['a.txt.done'])
+    input.add('a.txt', '3\n4\n5\n')
+    expect((await input.read({}, last)).map(({ value }) => value)).toEqual(['3', '4', '5'])
+    expect(input.files()).toEqual(['a.txt.1.done', 'a.txt.done'])
   })
 
-  it('finds each of more files than are looked at together', async () => {
+  it('lists more files than it examines concurrently', async () => {
     const names = Array.from({ length: 300 }, (_, n) => `f${String(n).padStart(3, '0')}.txt`)
-    const { path } = inbox(Object.fromEntries(names.map((name) => [name, ''])))
-    const found = await new InputDirectory({ ...LOOKING, directory: path }).list(Date.now())
+    const { path } = createInput(Object.fromEntries(names.map((name) => [name, ''])))
+    const found = await new InputDirectory({ ...DIRECTORY_OPTIONS, directory: path }).list(Date.now())
     expect(found.map(({ name }) => name)).toEqual(names)
   })
 
-  it('reads files in the order of their names or of their times', async () => {
-    const box = () => {
-      const made = inbox({ 'a.txt': 'a\n', 'b.txt': 'b\n', 'c.txt': 'c\n' })
+  it('reads files in the order of their names or modification times', async () => {
+    const input = () => {
+      const made = createInput({ 'a.txt': 'a\n', 'b.txt': 'b\n', 'c.txt': 'c\n' })
       utimesSync(join(made.path, 'b.txt'), LONG_AGO_S - 10, LONG_AGO_S - 10)
       return made
     }
-    expect((await box().read()).map(({ value }) => value)).toEqual(['a', 'b', 'c'])
-    expect((await box().read({ 'order.by': 'time' })).map(({ value }) => value)).toEqual(['b', 'a', 'c'])
+    expect((await input().read()).map(({ value }) => value)).toEqual(['a', 'b', 'c'])
+    expect((await input().read({ 'order.by': 'time' })).map(({ value }) => value)).toEqual(['b', 'a', 'c'])
   })
 
-  it('leaves alone what is no complete file', async () => {
-    const box = inbox({ 'a.txt': 'a\n', 'a.txt.tmp': 'x', 'young.txt': 'x', 'other.log': 'x' })
-    utimesSync(join(box.path, 'young.txt'), Date.now() / 1000, Date.now() / 1000)
-    mkdirSync(join(box.path, 'folder.txt'))
-    const records = await box.read({ 'input.file.pattern': '.*\\.txt(\\.tmp)?', 'file.minimum.age.ms': '600000' })
+  it('ignores incomplete files, ignored suffixes, other names and directories', async () => {
+    const input = createInput({ 'a.txt': 'a\n', 'a.txt.tmp': 'x', 'young.txt': 'x', 'other.log': 'x' })
+    utimesSync(join(input.path, 'young.txt'), Date.now() / 1000, Date.now() / 1000)
+    mkdirSync(join(input.path, 'folder.txt'))
+    const records = await input.read({ 'input.file.pattern': '.*\\.txt(\\.tmp)?', 'file.minimum.age.ms': '600000' })
     expect(records.map(({ value }) => value)).toEqual(['a'])
   })
 
-  it('waits for the file that says that another one is complete, and removes it', async () => {
-    const box = inbox({ 'a.txt': 'a\n', 'b.txt': 'b\n', 'b.txt.ok': '' })
-    expect((await box.read({ 'ready.suffix': '.ok' })).map(({ value }) => value)).toEqual(['b'])
-    expect(box.files()).toEqual(['a.txt', 'b.txt.done'])
+  it('waits for the ready file of a file, and deletes it afterwards', async () => {
+    const input = createInput({ 'a.txt': 'a\n', 'b.txt': 'b\n', 'b.txt.ok': '' })
+    expect((await input.read({ 'ready.suffix': '.ok' })).map(({ value }) => value)).toEqual(['b'])
+    expect(input.files()).toEqual(['a.txt', 'b.txt.done'])
   })
 
-  it('moves files where it is told to, and makes the directories', async () => {
-    const box = inbox({ 'a.txt': 'a\n', 'b.gz': gzipSync('b\n').subarray(0, 12) })
+  it('moves files to the configured directories, and creates these', async () => {
+    const input = createInput({ 'a.txt': 'a\n', 'b.gz': gzipSync('b\n').subarray(0, 12) })
     const to = join(temporaryDirectory(), 'deep', 'done')
-    await box.read({ 'finished.policy': 'move', 'finished.path': to })
-    expect([box.files(), readdirSync(to).sort(), readdirSync(join(to, 'failed'))]).toEqual([
+    await input.read({ 'finished.policy': 'move', 'finished.path': to })
+    expect([input.files(), readdirSync(to).sort(), readdirSync(join(to, 'failed'))]).toEqual([
       [],
       ['a.txt', 'failed'],
       ['b.gz'],
     ])
   })
 
-  it('deletes files where it is told to', async () => {
-    const box = inbox({ 'a.txt': 'a\n' })
-    await box.read({ 'finished.policy': 'delete' })
-    expect(box.files()).toEqual([])
+  it('deletes files with finished.policy=delete', async () => {
+    const input = createInput({ 'a.txt': 'a\n' })
+    await input.read({ 'finished.policy': 'delete' })
+    expect(input.files()).toEqual([])
   })
 
-  it('rejects rows that are none, and brings the others', async () => {
-    const box = inbox({
+  it('rejects malformed rows and writes the others', async () => {
+    const input = createInput({
       'a.csv': `id,name\n1,x\n2\n3,"y\n4,z\nfive,u\n6,"a"b\n7,${'v'.repeat(200)}\n8,w\n9,"open\n10,t`,
       'b.ndjson': '{"n":1}\n{"n":\n{"n":2}\n',
     })
-    const run = box.start({ 'csv.types': 'id:int32', 'row.max.bytes': '100' })
-    const records = await box.drain(run)
+    const run = input.start({ 'csv.types': 'id:int32', 'row.max.bytes': '100' })
+    const records = await input.drain(run)
     expect(records.map(({ value }) => Object.values(value as object)[0])).toEqual([1, 4, 8, 10, 1, 2])
     expect(run.rejected.map(({ record, error }) => [String(record.value).slice(0, 9), error.message])).toEqual([
-      ['2', expect.stringMatching(/a\.csv' up to byte 14: a row has 1 fields where the columns are 2$/)],
+      ['2', expect.stringMatching(/a\.csv' up to byte 14: the row has 1 fields, expected 2$/)],
       ['3,"y', expect.stringMatching(/Quote/)],
-      ['five,u', expect.stringMatching(/column id: 'five' is no whole number$/)],
+      ['five,u', expect.stringMatching(/column id: 'five' is not an integer$/)],
       ['6,"a"b', expect.stringMatching(/Quote/)],
       ['7,vvvvvvv', expect.stringMatching(/longer than row\.max\.bytes/)],
       ['9,"open', expect.stringMatching(/Quote/)],
-      ['{"n":', expect.stringMatching(/b\.ndjson' up to byte 14: a line is no JSON: /)],
+      ['{"n":', expect.stringMatching(/b\.ndjson' up to byte 14: the line is not valid JSON: /)],
     ])
     expect(run.rejected[0]?.record.sourceOffset).toMatchObject({ position: 14 })
   })
 
-  it('tells which field is not of its type', async () => {
-    const box = inbox({ 'a.csv': 'i,f,b\nx,,\n2147483648,,\n,1e,\n,,yes\n1,1e3,TRUE\n' })
-    const run = box.start({ 'csv.types': 'i:int32,f:float64,b:boolean' })
-    expect((await box.drain(run)).map(({ value }) => value)).toEqual([{ i: 1, f: 1000, b: true }])
+  it('names the field that does not have its type', async () => {
+    const input = createInput({ 'a.csv': 'i,f,b\nx,,\n2147483648,,\n,1e,\n,,yes\n1,1e3,TRUE\n' })
+    const run = input.start({ 'csv.types': 'i:int32,f:float64,b:boolean' })
+    expect((await input.drain(run)).map(({ value }) => value)).toEqual([{ i: 1, f: 1000, b: true }])
     expect(run.rejected.map(({ error }) => error.message.replace(/.*byte \d+: /, ''))).toEqual([
-      "column i: 'x' is no whole number",
-      'column i: 2147483648 is beyond what int32 can hold',
-      "column f: '1e' is no number",
-      "column b: 'yes' is neither true nor false",
+      "column i: 'x' is not an integer",
+      'column i: 2147483648 is out of range for int32',
+      "column f: '1e' is not a number",
+      "column b: 'yes' is not true or false",
     ])
   })
 
-  it('brings what can be read of a damaged file, and sets it aside', async () => {
+  it('writes the readable rows of a damaged file, and renames it as failed', async () => {
     const packed = gzipSync(Array.from({ length: 200_000 }, (_, n) => `row ${n * 7919}\n`).join(''))
-    const box = inbox({ 'a.txt.gz': packed.subarray(0, packed.length / 2), 'b.csv': 'id\n1\n' })
-    const run = box.start({ 'csv.types': 'none:int32' })
-    const records = await box.drain(run)
+    const input = createInput({ 'a.txt.gz': packed.subarray(0, packed.length / 2), 'b.csv': 'id\n1\n' })
+    const run = input.start({ 'csv.types': 'none:int32' })
+    const records = await input.drain(run)
     expect(records.length).toBeGreaterThan(1_000)
     expect(run.rejected.map(({ error }) => error.message)).toEqual([
       expect.stringMatching(/a\.txt\.gz' cannot be read after byte \d+ of its content: unexpected end of file$/),
-      expect.stringMatching(/has no column none, which csv\.types names: it has id$/),
+      expect.stringMatching(/has no column none \(csv\.types\); its columns are id$/),
     ])
-    expect(box.files()).toEqual(['a.txt.gz.failed', 'b.csv.failed'])
+    expect(input.files()).toEqual(['a.txt.gz.failed', 'b.csv.failed'])
   })
 
-  it('reads a file again that was changed while it was read', async () => {
-    const box = inbox({ 'a.txt': '1\n' })
-    const run = box.start()
+  it('reads a file again if it was changed while it was read', async () => {
+    const input = createInput({ 'a.txt': '1\n' })
+    const run = input.start()
     const batch = await run.nextBatch()
-    box.add('a.txt', '1\n2\n')
+    input.add('a.txt', '1\n2\n')
     run.stored(batch)
     // The first reading may or may not have come across the second line.
-    const values = (await box.drain(run)).map(({ value }) => value)
+    const values = (await input.drain(run)).map(({ value }) => value)
     expect(values.slice(-2)).toEqual(['1', '2'])
-    expect(box.files()).toEqual(['a.txt.done'])
+    expect(input.files()).toEqual(['a.txt.done'])
   })
 
-  it('waits for a directory that is not there, and says what to do', async () => {
-    const box = inbox({})
-    rmSync(box.path, { recursive: true })
-    await expect(box.start().nextBatch()).rejects.toMatchObject({
+  it('retries while the directory does not exist, with the remedy in the error', async () => {
+    const input = createInput({})
+    rmSync(input.path, { recursive: true })
+    await expect(input.start().nextBatch()).rejects.toMatchObject({
       code: 'retriable',
-      message: expect.stringMatching(/cannot read the directory '.*' \(ENOENT.*\): make it or mount it$/),
+      message: expect.stringMatching(/cannot read the directory '.*' \(ENOENT.*\): create or mount it$/),
     })
   })
 
-  it('says that a file is no directory', async () => {
-    const box = inbox({ 'a.txt': 'a\n' })
-    await expect(box.start({ 'input.path': join(box.path, 'a.txt') }).nextBatch()).rejects.toMatchObject({
+  it('reports an input.path that is not a directory', async () => {
+    const input = createInput({ 'a.txt': 'a\n' })
+    await expect(input.start({ 'input.path': join(input.path, 'a.txt') }).nextBatch()).rejects.toMatchObject({
       code: 'retriable',
-      message: expect.stringMatching(/\(ENOTDIR.*\): name a directory in input\.path$/),
+      message: expect.stringMatching(/\(ENOTDIR.*\): set input\.path to a directory$/),
     })
   })
 
-  it('takes a file as complete whose time is still to come when it saw no change of it for long enough', async () => {
+  it('considers a file with a future modification time complete when it has not changed for the minimum age', async () => {
     const path = temporaryDirectory()
     const stamp = (text: string, atS: number) => {
       writeFileSync(join(path, 'a.txt'), text)
       utimesSync(join(path, 'a.txt'), atS, atS)
     }
-    const box = new InputDirectory({ ...LOOKING, directory: path })
-    const names = async (nowMs: number) => (await box.list(nowMs)).map(({ name }) => name)
+    const input = new InputDirectory({ ...DIRECTORY_OPTIONS, directory: path })
+    const names = async (nowMs: number) => (await input.list(nowMs)).map(({ name }) => name)
     stamp('a\n', 500)
     expect(await names(1_000_000)).toEqual(['a.txt'])
     stamp('a\n', 4_000_000)
@@ -243,38 +243,40 @@ describe('the directory source', () => {
     expect(await names(1_011_000)).toEqual(['a.txt'])
   })
 
-  it('fails where it may not make the directory for what is through', async () => {
-    const box = inbox({ 'a.txt': 'a\n', file: '' })
-    const run = box.start({ 'finished.policy': 'move', 'finished.path': join(box.path, 'file', 'done') })
-    await expect(run.nextBatch()).rejects.toThrow(/cannot make '.*done' for files that are through: ENOTDIR/)
+  it('fails if it cannot create the directory for finished files', async () => {
+    const input = createInput({ 'a.txt': 'a\n', file: '' })
+    const run = input.start({ 'finished.policy': 'move', 'finished.path': join(input.path, 'file', 'done') })
+    await expect(run.nextBatch()).rejects.toThrow(
+      /cannot create the directory '.*done' for files that were read: ENOTDIR/,
+    )
   })
 
-  it('tries again to put a file away where it may not yet, and says what to do', async () => {
-    const box = inbox({ 'a.txt': 'a\n' })
-    const done = join(box.path, 'done')
+  it('retries moving a file, with the remedy in the error', async () => {
+    const input = createInput({ 'a.txt': 'a\n' })
+    const done = join(input.path, 'done')
     const config = { 'finished.policy': 'move', 'finished.path': done }
-    const run = box.start(config)
+    const run = input.start(config)
     const batch = await run.nextBatch()
     rmSync(done, { recursive: true })
     run.stored(batch)
-    const failure = await box.drain(run).catch((error: Error) => error)
+    const failure = await input.drain(run).catch((error: Error) => error)
     expect(failure).toMatchObject({
       code: 'retriable',
       message: expect.stringMatching(
-        /^cannot put '.*a\.txt' away, .*\(ENOENT.*\): let the worker write in '.*' and '.*done'$/,
+        /^cannot move, rename or delete '.*a\.txt', .*\(ENOENT.*\): grant the worker write permission in '.*' and '.*done'$/,
       ),
     })
-    expect(await box.drain(box.start(config, batch[0]))).toEqual([])
+    expect(await input.drain(input.start(config, batch[0]))).toEqual([])
     expect(readdirSync(done)).toContain('a.txt')
   })
 
-  it('shares files among tasks by their names', async () => {
+  it('divides the files among tasks by name', async () => {
     const files = Array.from({ length: 40 }, (_, n) => [`f${n}.txt`, `${n}\n`] as const)
-    const box = inbox(Object.fromEntries(files))
-    const raw = { topic: 'rows', 'input.path': box.path }
+    const input = createInput(Object.fromEntries(files))
+    const raw = { topic: 'rows', 'input.path': input.path }
     const config = await directorySource.tasks!({} as never, 3, raw, UNRESTRICTED)
     const read = await Promise.all(
-      config.map(async (own, task) => (await box.drain(box.start(own, undefined, task))).map(({ value }) => value)),
+      config.map(async (own, task) => (await input.drain(input.start(own, undefined, task))).map(({ value }) => value)),
     )
     expect(read.every((values) => values.length > 0)).toBe(true)
     expect(
@@ -286,30 +288,30 @@ describe('the directory source', () => {
   })
 })
 
-describe('its configuration', () => {
+describe('the configuration of DirectorySource', () => {
   it.each<[Readonly<Record<string, string>>, string]>([
-    [{ 'finished.policy': 'move' }, 'finished.policy=move needs finished.path'],
-    [{ format: 'csv', 'csv.header': 'false' }, 'csv.header=false needs csv.columns'],
+    [{ 'finished.policy': 'move' }, 'finished.policy=move requires finished.path'],
+    [{ format: 'csv', 'csv.header': 'false' }, 'csv.header=false requires csv.columns'],
     [
       { 'csv.types': 'a:number' },
       'Invalid value a:number for configuration csv.types: expected COLUMN:TYPE with one of',
     ],
     [{ 'input.file.pattern': '(' }, 'Invalid value ( for configuration input.file.pattern: Invalid regex'],
-  ])('refuses %o', (written, message) => {
+  ])('rejects %o', (written, message) => {
     const raw = { topic: 't', 'input.path': '/in', ...written }
     const errors = validateConfig(directorySource.config, raw).flatMap((value) => value.errors)
     expect(errors).toEqual([expect.stringContaining(message)])
   })
 })
 
-const LOOKING: Omit<InputDirectoryOptions, 'directory'> = {
+const DIRECTORY_OPTIONS: Omit<InputDirectoryOptions, 'directory'> = {
   ...{ pattern: ecmaPattern('.'), ignoredSuffixes: [], readySuffix: '', ageMs: 5_000, orderBy: 'name' },
-  ...{ isMine: () => true, afterwards: { do: 'delete', failed: '.failed' }, files: UNRESTRICTED.files, log: SILENT },
+  ...{ isAssigned: () => true, cleanup: { do: 'delete', failed: '.failed' }, files: UNRESTRICTED.files, log: SILENT },
 }
 
 type Run = ReturnType<typeof runSource>
 
-function inbox(files: Readonly<Record<string, string | Buffer>>) {
+function createInput(files: Readonly<Record<string, string | Buffer>>) {
   const path = temporaryDirectory()
   const add = (name: string, content: string | Buffer) => {
     writeFileSync(join(path, name), content)
@@ -354,6 +356,6 @@ function inbox(files: Readonly<Record<string, string | Buffer>>) {
   }
 }
 
-async function turns(run: Run, count: number): Promise<void> {
+async function nextBatches(run: Run, count: number): Promise<void> {
   for (let turn = 0; turn < count; turn++) expect(await run.nextBatch()).toEqual([])
 }

@@ -21,7 +21,7 @@ describe('FileStreamSource', () => {
       ...(position !== undefined && { offsets: [{ partition: { filename: file }, offset: { position } }] }),
     })
 
-  it('gives lines as string records with the position behind them', async () => {
+  it('reads lines as string records with the position after each line as the offset', async () => {
     const file = fileIn('eins\nzwö\r\n')
     const run = source(file)
     expect(await run.take(2)).toEqual([
@@ -43,24 +43,24 @@ describe('FileStreamSource', () => {
     await run.stop()
   })
 
-  it('goes on behind the stored position', async () => {
+  it('continues after the stored position', async () => {
     const run = source(fileIn('eins\nzwei\ndrei\n'), 5)
     expect((await run.take(2)).map(({ value }) => value)).toEqual(['zwei', 'drei'])
     await run.stop()
   })
 
-  it('gives at most a batch at a time, and an empty one when there is nothing new', async () => {
+  it('yields at most batch.size records at once, and an empty batch if there are no new lines', async () => {
     const run = source(fileIn('a\nb\nc\nhalf'))
     const sizes = [await run.nextBatch(), await run.nextBatch(), await run.nextBatch()].map((batch) => batch.length)
     expect(sizes).toEqual([2, 1, 0])
     await run.stop()
   })
 
-  it('asks for a file the less often the longer it is missing', () => {
+  it('checks for a missing file less and less often', () => {
     expect([0, 1_000, 10_000, 60_000, 3_600_000].map(pauseWithoutFile)).toEqual([1_000, 1_000, 2_000, 10_000, 10_000])
   })
 
-  it('gives the last line when its end comes', async () => {
+  it('reads the last line after its line end was written', async () => {
     const file = fileIn('a\nhal')
     const run = source(file)
     expect((await run.take(1)).map(({ value }) => value)).toEqual(['a'])
@@ -69,7 +69,7 @@ describe('FileStreamSource', () => {
     await run.stop()
   })
 
-  it('waits for a file that is not there yet', async () => {
+  it('waits for a file that does not exist yet', async () => {
     const file = fileIn()
     const run = source(file)
     expect(await run.nextBatch()).toEqual([])
@@ -78,19 +78,21 @@ describe('FileStreamSource', () => {
     await run.stop()
   })
 
-  it('fails when the file is shorter than what was read of it', async () => {
+  it('fails if the file is shorter than the stored position', async () => {
     const run = source(fileIn('abc\n'), 100)
-    await expect(run.take(1)).rejects.toThrow(/has 4 bytes and was read up to byte 100 before: it was cut or replaced/)
+    await expect(run.take(1)).rejects.toThrow(
+      /has 4 bytes but was already read up to byte 100: it was truncated or replaced/,
+    )
     await run.stop()
   })
 
-  it('names the file that it cannot read', async () => {
+  it('names a file that it cannot read in the error', async () => {
     const run = source(temporaryDirectory())
     await expect(run.take(1)).rejects.toThrow(/cannot read '.*weir-/)
     await run.stop()
   })
 
-  it('takes only offsets it could go on from', () => {
+  it('rejects altered offsets that it cannot resume from', () => {
     const config = { file: 'f', topic: 't', 'batch.size': 1 }
     const alter = (partition: object | null, offset: object | null) =>
       fileStreamSource.alterOffsets?.(config, [{ partition, offset } as never])
@@ -106,8 +108,8 @@ describe('FileStreamSource', () => {
   })
 })
 
-describe('a stream as input', () => {
-  it('gives what came so far and keeps what there was no room for', async () => {
+describe('openStreamInput', () => {
+  it('returns the available bytes, and keeps those that do not fit into the buffer', async () => {
     const stream = new PassThrough()
     const input = openStreamInput(stream)
     const into = Buffer.alloc(4)
@@ -136,7 +138,7 @@ describe('FileStreamSink', () => {
     await run.stop()
   })
 
-  it('writes other values as Java would', async () => {
+  it("formats values other than strings like Java's String.valueOf", async () => {
     const file = fileIn()
     const run = await sink(file)
     const schema = struct('Point', { x: FLOAT64, tags: array(STRING), note: OPTIONAL_STRING })
@@ -151,7 +153,7 @@ describe('FileStreamSink', () => {
     await run.stop()
   })
 
-  it('ends a line that a crash left half written', async () => {
+  it('terminates an incomplete line that a crash left in the file', async () => {
     const file = fileIn('whole\nhal')
     const run = await sink(file)
     await run.put([{ topic: 't', value: 'half' }])
@@ -160,20 +162,20 @@ describe('FileStreamSink', () => {
     await run.stop()
   })
 
-  it('names the file that it cannot write to', async () => {
+  it('names a file that it cannot write to in the error', async () => {
     const run = await runSink(fileStreamSink, { config: { file: '/dev/full' } })
     onTestFinished(() => run.stop())
     await expect(run.put([{ topic: 't', value: 'a' }])).rejects.toThrow(
-      /^cannot write to '\/dev\/full': ENOSPC.*\. No record is lost: mend it, then restart the task$/,
+      /^cannot write to '\/dev\/full': ENOSPC.*\. No record is lost: correct the cause, then restart the task$/,
     )
   })
 
-  it('names the file that it cannot open', async () => {
+  it('names a file that it cannot open in the error', async () => {
     await expect(sink(join(temporaryDirectory(), 'no', 'such', 'file'))).rejects.toThrow(/cannot open '.*': ENOENT/)
   })
 })
 
-it('a file goes through source and sink byte by byte', async () => {
+it('source and sink copy a file without changes', async () => {
   const content = Array.from({ length: 50_000 }, (_, line) => `${line} zeile € ${'x'.repeat(line % 200)}\n`).join('')
   const [from, to] = [fileIn(content), fileIn()]
   const source = runSource(fileStreamSource, { config: { file: from, topic: 't' } })

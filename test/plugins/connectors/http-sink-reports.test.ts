@@ -44,7 +44,7 @@ describe('the reports of the HTTP sink', () => {
   })
 
   it.each([
-    ['error_string', /the server refused it with 422: no such user/],
+    ['error_string', /the server rejected the request with 422: no such user/],
     ['http_response', /^no such user$/],
   ] as const)('describe a rejected record as %s', async (format, text) => {
     const { run } = await start(() => ({ status: 422, body: 'no such user' }), {
@@ -60,13 +60,13 @@ describe('the reports of the HTTP sink', () => {
     ])
   })
 
-  it('are written once, although other records of the batch are retried', async () => {
+  it('are written only once if other records of the batch are retried', async () => {
     const { run } = await start(repliesInOrder(OK, { status: 503 }, OK), { ...REPORTS, 'retry.backoff.ms': '1' })
     await expect(run.put(values('a', 'b'))).rejects.toThrow(/503/)
     expect(run.reported).toHaveLength(1)
   })
 
-  it('are not written where no reporter key is set, or the topic has no name', async () => {
+  it('are not written if no reporter key is set or the topic name is empty', async () => {
     const silent = await start(() => OK)
     await silent.run.put(values('a'))
     const unnamed = await start(() => OK, { ...REPORTS, 'reporter.result.topic.name': '' })
@@ -74,7 +74,7 @@ describe('the reports of the HTTP sink', () => {
     expect([...silent.run.reported, ...unnamed.run.reported]).toEqual([])
   })
 
-  it('fail the task when they cannot be stored, because a retry would leave out the settled records', async () => {
+  it('fail the task if they cannot be stored, because a retry would skip the delivered records', async () => {
     const server = await startHttpServer(() => OK)
     const report = () => Promise.reject(new RetriableError('the topic is unavailable'))
     const sink = defineSink({ ...httpSink, start: (context) => httpSink.start({ ...context, report }) })

@@ -14,8 +14,8 @@ import {
 } from '../../../src/sdk/index.ts'
 import { OK, type Reply, type Responder, repliesInOrder, startHttpServer } from '../../support/http-server.ts'
 
-describe('the HTTP sink', () => {
-  it('sends each value as a body of its own, one after the other, over one connection', async () => {
+describe('HttpSink', () => {
+  it('sends each value in its own request, sequentially over one connection', async () => {
     const { run, server } = await start(() => OK)
     await run.put(values('a', 'b', 'c'))
     expect(server.seen.map(({ method, path, body }) => [method, path, body])).toEqual([
@@ -27,7 +27,7 @@ describe('the HTTP sink', () => {
     expect(await run.flush()).toEqual([{ topic: 't', partition: 0, offset: 3 }])
   })
 
-  it('sends neighbours together as far as batch.max.size and batch.key.pattern allow', async () => {
+  it('sends consecutive records in one request, limited by batch.max.size and batch.key.pattern', async () => {
     const { run, server } = await start(() => OK, {
       'batch.max.size': '2',
       'batch.key.pattern': '${key}',
@@ -40,7 +40,7 @@ describe('the HTTP sink', () => {
     expect(server.seen.map(({ body }) => body)).toEqual(['<1 2>', '<3>', '<4>', '<5>'])
   })
 
-  it('sends JSON arrays of structs and of texts that are JSON already', async () => {
+  it('sends JSON arrays of structs and of strings that contain JSON', async () => {
     const { run, server } = await start(() => OK, {
       'request.body.format': 'json',
       'batch.json.as.array': 'true',
@@ -56,7 +56,7 @@ describe('the HTTP sink', () => {
     expect(server.seen[0]?.headers['content-type']).toBe('application/json')
   })
 
-  it('fills in URL and headers from the record, and keeps what it puts into an address from changing it', async () => {
+  it('inserts fields of the record into the URL and headers, and encodes them in the URL', async () => {
     const { run, server } = await start(
       () => OK,
       { headers: 'X-Who: ${user.name}|X-At:${topic}-${partition}-${offset}' },
@@ -69,11 +69,11 @@ describe('the HTTP sink', () => {
     })
     await run.put([{ topic: 't', key: 'k', value: { user: {} } }])
     expect(run.rejected.map(({ error }) => error.message)).toEqual([
-      "the record has no 'user.name', which ${user.name} asks for",
+      'the record has no value for the placeholder ${user.name}',
     ])
   })
 
-  it('rewrites texts by expressions of Java', async () => {
+  it('applies regex.patterns and regex.replacements with the syntax of Java', async () => {
     const { run, server } = await start(() => OK, {
       'regex.patterns': '(?i)SECRET=(\\d+)~b',
       'regex.replacements': 'secret=<$1>~c',
@@ -86,7 +86,7 @@ describe('the HTTP sink', () => {
     ['ignore', [], []],
     ['delete', [['DELETE', '/in/k', '']], []],
     ['fail', [], ['the record has no value']],
-  ])('treats records without a value as %s says', async (word, requests, refused) => {
+  ])('handles records without a value with behavior.on.null.values=%s', async (word, requests, refused) => {
     const { run, server } = await start(() => OK, { 'behavior.on.null.values': word })
     await run.put([{ topic: 't', key: 'k', value: null }])
     expect(server.seen.map(({ method, path, body }) => [method, path, body])).toEqual(requests)
@@ -94,10 +94,10 @@ describe('the HTTP sink', () => {
   })
 
   it.each<[string, Reply, RegExp]>([
-    ['429', { status: 429, headers: { 'retry-after': '7' } }, /answered 429/],
-    ['503', { status: 503, body: 'over  load' }, /answered 503: over load/],
-    ['an answer that is cut', 'half', /: aborted/],
-  ])('comes again after %s, with what was not taken yet only', async (_, failure, reason) => {
+    ['429', { status: 429, headers: { 'retry-after': '7' } }, /responded with 429/],
+    ['503', { status: 503, body: 'over  load' }, /responded with 503: over load/],
+    ['an incomplete response', 'half', /: aborted/],
+  ])('retries after %s without the records that were already delivered', async (_, failure, reason) => {
     const { run, server } = await start(repliesInOrder(OK, failure, OK))
     const records = values('a', 'b', 'c')
     await expect(run.put(records)).rejects.toMatchObject({ code: 'retriable', message: expect.stringMatching(reason) })
@@ -106,7 +106,7 @@ describe('the HTTP sink', () => {
     expect(run.rejected).toEqual([])
   })
 
-  it('sends again what it had of a partition that was taken from it meanwhile', async () => {
+  it('sends records again if their partition was revoked and assigned again', async () => {
     const { run, server } = await start(repliesInOrder(OK, OK, { status: 503 }, OK))
     const records = [
       { topic: 't', offset: 1, value: 'a' },
@@ -119,26 +119,26 @@ describe('the HTTP sink', () => {
     expect(server.seen.map(({ body }) => body)).toEqual(['a', 'b', 'c', 'a', 'c'])
   })
 
-  it('sends a record again that is put again after its batch was taken, as when offsets were set back', async () => {
+  it('sends a record again that is put again after its batch, as when offsets are reset', async () => {
     const { run, server } = await start(() => OK)
     await run.put(values('a', 'b'))
     await run.put(values('a', 'b'))
     expect(server.seen.map(({ body }) => body)).toEqual(['a', 'b', 'a', 'b'])
   })
 
-  it("tells no secret of what can't be sent", async () => {
+  it('hides secrets in errors about records that cannot be sent', async () => {
     const { run } = await start(() => OK, { headers: 'X-Token: ${token}' }, '/in?token=${token}')
     await run.put([{ topic: 't', value: { token: 'ge\nheim' } }])
     const other = await runSink(httpSink, { config: { 'http.api.url': 'http://ann:geheim@${host}/in?token=geheim' } })
     onTestFinished(() => other.stop())
     await other.put([{ topic: 't', value: { host: 'x y' } }])
     expect([...run.rejected, ...other.rejected].map(({ error }) => error.message)).toEqual([
-      "what this record puts into the header x-token can't stand in one",
-      "'http://x%20y/in' is no address to send to",
+      'the value of the header x-token contains characters that are not allowed in headers',
+      "'http://x%20y/in' is not a valid URL: check http.api.url and the values that it inserts",
     ])
   })
 
-  it('comes again after a connection that is cut, at once on a new one when it was an old one', async () => {
+  it('retries after a lost connection, immediately on a new connection if it was a reused one', async () => {
     const { run, server } = await start(repliesInOrder('cut', OK, 'cut', OK))
     await expect(run.put(values('a', 'b'))).rejects.toMatchObject({
       code: 'retriable',
@@ -151,10 +151,10 @@ describe('the HTTP sink', () => {
 
   it.each([
     ['seconds', { 'retry-after': '7' }, 7_000],
-    ['a date, by the clock of the server', ahead(20_000, -3_600_000), 20_000],
-    ['a date that is over', ahead(-20_000, 0), 50],
-    ['something else', { 'retry-after': 'soon' }, 50],
-  ])('waits as long as Retry-After says in %s', async (_, headers, waitMs) => {
+    ['a date, compared with the Date header', ahead(20_000, -3_600_000), 20_000],
+    ['a date in the past', ahead(-20_000, 0), 50],
+    ['an invalid value', { 'retry-after': 'soon' }, 50],
+  ])('waits for the Retry-After of the server: %s', async (_, headers, waitMs) => {
     const { run } = await start(() => ({ status: 429, headers }), {
       'retry.backoff.ms': '50',
       'retry.backoff.policy': 'CONSTANT_VALUE',
@@ -164,7 +164,7 @@ describe('the HTTP sink', () => {
     expect(error?.retryAfterMs).toBeLessThanOrEqual(waitMs)
   })
 
-  it('gives up when nothing gets through for max.retries, and not before', async () => {
+  it('fails after max.retries consecutive attempts without a delivered record', async () => {
     const { run } = await start(repliesInOrder({ status: 503 }, { status: 503 }, OK, { status: 503 }), {
       'max.retries': '2',
     })
@@ -179,32 +179,32 @@ describe('the HTTP sink', () => {
       undefined,
     ])
     expect(outcomes.at(-1)?.message).toMatch(
-      /answered 503; gave up after 2 retries \(max\.retries\)\. No record is lost/,
+      /responded with 503; gave up after 2 retries \(max\.retries\)\. No record is lost/,
     )
   })
 
-  it('comes again when a server is too slow, and says so', async () => {
+  it('retries after a timeout, with the timeout in the error', async () => {
     const { run } = await start(() => new Promise<Reply>(() => {}), { 'http.request.timeout.ms': '50' })
-    await expect(run.put(values('a'))).rejects.toThrow(/\/in: no whole answer within 50 ms/)
+    await expect(run.put(values('a'))).rejects.toThrow(/\/in: no complete response within 50 ms/)
   })
 
-  it('comes again when the body of an answer is too slow', async () => {
+  it('retries if the body of the response is not received in time', async () => {
     const { run } = await start(() => 'slow', { 'http.request.timeout.ms': '50' })
     await expect(run.put(values('a'))).rejects.toMatchObject({
       code: 'retriable',
-      message: expect.stringMatching(/\/in: no whole answer within 50 ms/),
+      message: expect.stringMatching(/\/in: no complete response within 50 ms/),
     })
   })
 
-  it('takes an answer that is longer than anybody reads', async () => {
+  it('accepts a response of any length, and truncates it in errors', async () => {
     const { run } = await start(() => ({ status: 200, body: 'x'.repeat(1_000_000) }))
     await run.put(values('a'))
     const refusing = await start(() => ({ status: 400, body: 'y'.repeat(1_000_000) }))
     await refusing.run.put(values('a'))
-    expect(refusing.run.rejected[0]?.error.message).toMatch(/refused it with 400: y{300}$/)
+    expect(refusing.run.rejected[0]?.error.message).toMatch(/rejected the request with 400: y{300}$/)
   })
 
-  it('halves a batch that is refused until it knows who was meant; the others arrive in order', async () => {
+  it('splits a rejected batch until the rejected records are found, and delivers the others in order', async () => {
     const taken: string[] = []
     const { run } = await start(
       ({ body }) => {
@@ -217,20 +217,26 @@ describe('the HTTP sink', () => {
     await run.put(values('1', '2', 'bad3', '4', '5', 'bad6', 'bad7', '8'))
     expect(taken).toEqual(['1', '2', '4', '5', '8'])
     expect(run.rejected.map(({ record }) => record.value)).toEqual(['bad3', 'bad6', 'bad7'])
-    expect(run.rejected[0]?.error.message).toMatch(/\/in: the server refused it with 422: \{"reason":"bad"\}$/)
+    expect(run.rejected[0]?.error.message).toMatch(
+      /\/in: the server rejected the request with 422: \{"reason":"bad"\}$/,
+    )
   })
 
-  it('leaves refused records out where behavior.on.error says so', async () => {
+  it('ignores rejected records with behavior.on.error=ignore', async () => {
     const { run } = await start(() => ({ status: 400 }), { 'behavior.on.error': 'ignore' })
     await run.put(values('a'))
     expect(run.rejected).toEqual([])
   })
 
   it.each<[number, Readonly<Record<string, string>>, RegExp]>([
-    [401, {}, /answered 401: authentication failed: check auth\.type/],
-    [403, {}, /answered 403: permission denied: grant this client/],
-    [302, { location: 'https://elsewhere/x?token=1' }, /answered 302: it redirects to https:\/\/elsewhere\/x, and/],
-  ])('fails at %i, which is about us, and refuses no record for it', async (status, headers, message) => {
+    [401, {}, /responded with 401: authentication failed: check auth\.type/],
+    [403, {}, /responded with 403: permission denied: grant this client/],
+    [
+      302,
+      { location: 'https://elsewhere/x?token=1' },
+      /responded with 302: it is a redirect to https:\/\/elsewhere\/x; redirects/,
+    ],
+  ])('fails the task at status %i without rejecting a record', async (status, headers, message) => {
     const { run } = await start(() => ({ status, headers }))
     const error = await run.put(values('a')).catch((failed: Error) => failed)
     expect(error).toMatchObject({ message: expect.stringMatching(message) })
@@ -238,7 +244,7 @@ describe('the HTTP sink', () => {
     expect(run.rejected).toEqual([])
   })
 
-  it('comes again when there is no server, and says where', async () => {
+  it('retries if the server is unavailable, with its address in the error', async () => {
     const run = await runSink(httpSink, { config: { 'http.api.url': 'http://127.0.0.1:1/in?token=geheim' } })
     onTestFinished(() => run.stop())
     await expect(run.put(values('a'))).rejects.toMatchObject({
@@ -247,7 +253,7 @@ describe('the HTTP sink', () => {
     })
   })
 
-  it('lets records of other keys overtake a slow one, of its own key none', async () => {
+  it('sends records of other keys while a request is pending, but keeps the order per key', async () => {
     const release = Promise.withResolvers<Reply>()
     const { run, server } = await start(({ body }) => (body === 'a1' ? release.promise : OK), {
       'max.in.flight.requests': '16',
@@ -261,7 +267,7 @@ describe('the HTTP sink', () => {
     expect(server.seen.map(({ body }) => body).filter((body) => body.startsWith('b'))).toEqual(['b1', 'b2'])
   })
 
-  it('begins nothing more when a request says that nothing is taken from us', async () => {
+  it('starts no further request after a fatal status', async () => {
     const failed = Promise.withResolvers<void>()
     const bodies: (string | undefined)[] = []
     const send = async ({ body }: TransportRequest): Promise<TransportResponse> => {
@@ -280,7 +286,7 @@ describe('the HTTP sink', () => {
     const run = await runSink(sink, { config: { 'http.api.url': 'http://h/', 'max.in.flight.requests': '16' } })
     onTestFinished(() => run.stop())
     const of = (key: string, value: string) => ({ topic: 't', key, value })
-    await expect(run.put([of('a', 'a1'), of('b', 'b1'), of('b', 'b2')])).rejects.toThrow(/answered 401/)
+    await expect(run.put([of('a', 'a1'), of('b', 'b1'), of('b', 'b2')])).rejects.toThrow(/responded with 401/)
     expect(bodies.toSorted()).toEqual(['a1', 'b1'])
   })
 
@@ -298,30 +304,27 @@ describe('the HTTP sink', () => {
   })
 })
 
-describe('its configuration', () => {
+describe('the configuration of HttpSink', () => {
   const problems = (config: Readonly<Record<string, string>>) =>
     validateConfig(httpSink.config, { 'http.api.url': 'http://h/', ...config }).flatMap(({ errors }) => errors)
 
   it.each<[Readonly<Record<string, string>>, string]>([
     [{ 'http.api.url': 'ftp://x' }, 'Invalid value ftp://x for configuration http.api.url: expected http://'],
-    [{ 'auth.type': 'BASIC', 'connection.user': 'u' }, 'auth.type=BASIC needs connection.password'],
-    [{ 'auth.type': 'OAUTH2' }, 'auth.type=OAUTH2 needs oauth2.token.url'],
-    [{ headers: 'nonsense' }, 'Invalid value for configuration headers: a header should be NAME:VALUE'],
+    [{ 'auth.type': 'BASIC', 'connection.user': 'u' }, 'auth.type=BASIC requires connection.password'],
+    [{ 'auth.type': 'OAUTH2' }, 'auth.type=OAUTH2 requires oauth2.token.url'],
+    [{ headers: 'nonsense' }, 'Invalid value for configuration headers: a header must be NAME:VALUE'],
     [{ 'retry.on.status.codes': '5xx' }, "'5xx' is not a status or a range of statuses"],
     [
       { 'regex.patterns': 'a~b', 'regex.replacements': 'c' },
       'regex.patterns and regex.replacements must have the same number of entries',
     ],
-    [{ 'http.proxy.host': 'p' }, 'http.proxy.host needs http.proxy.port'],
-    [
-      { 'oauth2.jwt.enabled': 'true' },
-      'oauth2.jwt.enabled=true is not supported: leave it out and name oauth2.client.id',
-    ],
-  ])('refuses %o', (config, message) => {
+    [{ 'http.proxy.host': 'p' }, 'http.proxy.host requires http.proxy.port'],
+    [{ 'oauth2.jwt.enabled': 'true' }, 'oauth2.jwt.enabled=true is not supported: remove it, and set oauth2.client.id'],
+  ])('rejects %o', (config, message) => {
     expect(problems(config)).toContainEqual(expect.stringContaining(message))
   })
 
-  it('warns that the keys of a reporter with clients of its own have no effect', async () => {
+  it('logs a warning for reporter.producer.* and reporter.admin.*, which have no effect', async () => {
     const warnings: (readonly [object, string | undefined])[] = []
     const log = (fields: object, message?: string) => void warnings.push([fields, message])
     const config = { 'http.api.url': 'http://h/', 'reporter.producer.acks': '1', 'reporter.result.topic.name': 'r' }
@@ -335,7 +338,7 @@ describe('its configuration', () => {
     ])
   })
 
-  it('takes what is right', () => {
+  it('accepts a valid configuration', () => {
     expect(problems({ headers: 'A:b|C: ${key}', 'retry.on.status.codes': '400-' })).toEqual([])
   })
 })

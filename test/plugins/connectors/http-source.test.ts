@@ -5,8 +5,8 @@ import { OK, type Reply, type Responder, repliesInOrder, startHttpServer } from 
 
 const ITEMS = Array.from({ length: 7 }, (_, n) => ({ id: n, at: `2026-01-0${n + 1}` }))
 
-describe('the HTTP source', () => {
-  it('writes the records where the pointers say they are, again in each round', async () => {
+describe('HttpSource', () => {
+  it('reads records, keys and timestamps at the configured pointers, and repeats them in each round', async () => {
     const text = '{"data":{"a/b":[{"id":"k","when":"2026-01-01T00:00:00Z","n":12345678901234567890}]}}'
     const { run, server } = await start(() => ({ status: 200, body: text }), {
       'records.pointer': '/data/a~1b',
@@ -48,7 +48,7 @@ describe('the HTTP source', () => {
       ['/items?a=1', '/items?a=1&cursor=c3', '/items?a=1&cursor=c6'],
     ],
     [
-      'an address in the answer',
+      'a URL in the response',
       { paging: 'cursor', 'cursor.pointer': '/next', 'records.pointer': '/items' },
       ({ path }) => {
         const from = Number(/from=(\d)/.exec(path)?.[1] ?? 0)
@@ -58,18 +58,18 @@ describe('the HTTP source', () => {
       ['/items?a=1', '/more?from=4'],
     ],
     [
-      'counting records',
+      'the number of records',
       { paging: 'offset' },
       byOffset(3),
       ['/items?a=1&offset=0', '/items?a=1&offset=3', '/items?a=1&offset=6', '/items?a=1&offset=7'],
     ],
     [
-      'counting pages',
+      'the page number',
       { paging: 'page' },
       byPage(3),
       ['/items?a=1&page=1', '/items?a=1&page=2', '/items?a=1&page=3', '/items?a=1&page=4'],
     ],
-  ])('goes from page to page by %s, and on from any record', async (_, config, react, paths) => {
+  ])('requests all pages by %s, and resumes after any record', async (_, config, react, paths) => {
     const { run, server } = await start(react, config)
     const all = await run.take(ITEMS.length)
     expect(all.map(({ value }) => value)).toEqual(ITEMS)
@@ -83,7 +83,7 @@ describe('the HTTP source', () => {
     }
   })
 
-  it('goes on behind the last record of a numbered list when more comes', async () => {
+  it('continues after the last record when records are added to numbered pages', async () => {
     const items = ITEMS.slice(0, 4)
     for (const config of [{ paging: 'offset' }, { paging: 'page' }] as const) {
       const list = [...items]
@@ -95,7 +95,7 @@ describe('the HTTP source', () => {
     }
   })
 
-  it('asks for what came since the highest mark it has seen', async () => {
+  it('requests the records since the highest value so far with since.parameter', async () => {
     const { run, server } = await start(
       ({ path }) => {
         const since = /since=([\d-]+)/.exec(path)?.[1] ?? ''
@@ -124,48 +124,56 @@ describe('the HTTP source', () => {
     [
       '503',
       { status: 503, body: 'busy' },
-      { code: 'retriable', message: expect.stringMatching(/answered 503: busy$/) },
+      { code: 'retriable', message: expect.stringMatching(/responded with 503: busy$/) },
     ],
-    ['a cut connection', 'cut', { code: 'retriable', message: expect.stringMatching(/socket hang up/) }],
-    ['half an answer', 'half', { code: 'retriable', message: expect.stringMatching(/aborted/) }],
+    ['a closed connection', 'cut', { code: 'retriable', message: expect.stringMatching(/socket hang up/) }],
+    ['an incomplete response', 'half', { code: 'retriable', message: expect.stringMatching(/aborted/) }],
     [
-      'an answer that stands still',
+      'a response that is not received in time',
       'slow',
-      { code: 'retriable', message: expect.stringMatching(/no whole answer within 200 ms/) },
+      { code: 'retriable', message: expect.stringMatching(/no complete response within 200 ms/) },
     ],
     [
       '401',
       { status: 401 },
-      { message: expect.stringMatching(/answered 401: authentication failed: check auth\.type/) },
+      { message: expect.stringMatching(/responded with 401: authentication failed: check auth\.type/) },
     ],
     [
       '404',
       { status: 404, body: 'no such' },
       { message: expect.stringMatching(/404: no such: check url and its parameters$/) },
     ],
-    ['no JSON', { status: 200, body: '<html>' }, { message: expect.stringMatching(/the answer is no JSON: <html>$/) }],
     [
-      'no list',
+      'a response that is not JSON',
+      { status: 200, body: '<html>' },
+      { message: expect.stringMatching(/the response is not JSON: <html>$/) },
+    ],
+    [
+      'a response without an array of records',
       { status: 200, body: '"x"' },
-      { message: expect.stringMatching(/has no list at '\/' \(records\.pointer\)/) },
+      { message: expect.stringMatching(/has no array at '\/' \(records\.pointer\)/) },
     ],
     [
-      'too much',
+      'a response that is too large',
       { status: 200, body: json('x'.repeat(2000)) },
-      { message: expect.stringMatching(/more than 1000 bytes: ask for smaller pages or raise response\.max\.bytes$/) },
+      {
+        message: expect.stringMatching(/more than 1000 bytes: request smaller pages or increase response\.max\.bytes$/),
+      },
     ],
-  ])('tells what is the matter with %s', async (_, reply, error) => {
+  ])('reports the cause of the failure: %s', async (_, reply, error) => {
     const { run } = await start(() => reply, { 'response.max.bytes': '1000', 'http.request.timeout.ms': '200' })
     await expect(run.nextBatch()).rejects.toMatchObject(error)
   })
 
-  it('does not take its credentials to another server', async () => {
+  it('does not follow links to another server', async () => {
     const link = { link: '<http://elsewhere.example/items>; rel=next' }
     const { run } = await start(() => ({ status: 200, body: '[1]', headers: link }), { paging: 'link' })
-    await expect(run.nextBatch()).rejects.toThrow(/leads to http:\/\/elsewhere\.example, where these credentials don't/)
+    await expect(run.nextBatch()).rejects.toThrow(
+      /links to http:\/\/elsewhere\.example: links to another server are not followed/,
+    )
   })
 
-  it('begins a round anew when a page leads to itself', async () => {
+  it('starts a new round if a page links to itself', async () => {
     const { run, server } = await start(() => ({ status: 200, body: '{"items":[],"next":"same"}' }), {
       paging: 'cursor',
       'records.pointer': '/items',
@@ -175,21 +183,24 @@ describe('the HTTP source', () => {
   })
 })
 
-describe('its configuration', () => {
+describe('the configuration of HttpSource', () => {
   it.each<[Readonly<Record<string, string>>, string]>([
-    [{ 'key.pointer': 'id' }, "Invalid value id for configuration key.pointer: 'id' is no JSON pointer: expected /a/b"],
-    [{ 'auth.type': 'bearer' }, 'auth.type=BEARER needs bearer.token'],
+    [
+      { 'key.pointer': 'id' },
+      "Invalid value id for configuration key.pointer: 'id' is not a JSON pointer: expected a form such as /a/b",
+    ],
+    [{ 'auth.type': 'bearer' }, 'auth.type=BEARER requires bearer.token'],
     [
       { 'http.request.headers': 'x' },
-      'Invalid value for configuration http.request.headers: a header should be NAME:VALUE',
+      'Invalid value for configuration http.request.headers: a header must be NAME:VALUE',
     ],
-  ])('refuses %o', (written, message) => {
+  ])('rejects %o', (written, message) => {
     const raw = { topic: 't', url: 'http://h/', ...written }
     const errors = validateConfig(httpSource.config, raw).flatMap((value) => value.errors)
     expect(errors).toEqual([expect.stringContaining(message)])
   })
 
-  it('leaves out keys and times where nothing points to them', async () => {
+  it('reads records without key and timestamp if the pointers are not set', async () => {
     const { run } = await start(repliesInOrder({ status: 200, body: '{"id":1}' }, OK))
     expect(await run.take(1)).toMatchObject([{ key: null, timestampMs: null, value: { id: 1 } }])
   })

@@ -39,7 +39,7 @@ const anyText = fc
 const anySizes = fc.array(fc.integer({ min: 1, max: 9 }), { minLength: 1, maxLength: 5 })
 
 describe('LineSplitter', () => {
-  it('finds the same lines and positions however the bytes are cut', () => {
+  it('finds the same lines and positions for any division of the input into chunks', () => {
     fc.assert(
       fc.property(anyText, anySizes, fc.integer({ min: 1, max: 4 }), (text, sizes, takes) => {
         expect(split(Buffer.from(text), sizes, 0, takes)).toEqual(reference(text))
@@ -48,7 +48,7 @@ describe('LineSplitter', () => {
     )
   })
 
-  it('goes on from any line end as if it had read all before', () => {
+  it('finds the same lines when it starts after any line end', () => {
     fc.assert(
       fc.property(anyText, fc.nat(), (text, pick) => {
         const all = reference(text)
@@ -59,7 +59,7 @@ describe('LineSplitter', () => {
     )
   })
 
-  it('waits for what follows a carriage return', () => {
+  it('waits for the byte after a carriage return, which may be a line feed', () => {
     expect(split(Buffer.from('a\r'), [1])).toEqual([])
     expect(split(Buffer.from('a\r\nb\n'), [2])).toEqual([
       ['a', 3],
@@ -72,7 +72,7 @@ describe('LineSplitter', () => {
     ])
   })
 
-  it('keeps a line longer than its buffer, and refuses one without end', () => {
+  it('grows its buffer for a long line, up to a limit', () => {
     const long = 'x'.repeat(3 * 1024 * 1024)
     expect(split(Buffer.from(`a\n${long}\nb\n`), [100_000])).toEqual([
       ['a', 2],
@@ -86,7 +86,7 @@ describe('LineSplitter', () => {
     }).toThrow('the line at byte 7 is longer than 67108864 bytes')
   })
 
-  it('replaces bytes that are no UTF-8 and counts them as they were', () => {
+  it('replaces invalid UTF-8, and counts the original bytes', () => {
     expect(split(Buffer.from([0x61, 0xff, 0x62, 10]), [4])).toEqual([['a\ufffdb', 4]])
   })
 })

@@ -7,8 +7,8 @@ import { OK, type Reply, repliesInOrder, startHttpServer } from '../../support/h
 
 const { signal } = new AbortController()
 
-describe('client credentials of OAuth2', () => {
-  it('ask for a token once, whoever needs it meanwhile, and again shortly before it ends', async () => {
+describe('clientCredentials', () => {
+  it('requests one token for concurrent callers, and renews it before it expires', async () => {
     const { authorization, server, clock } = await start(repliesInOrder(token('one', 600), token('two', 600)))
     expect(await Promise.all([authorization.header(signal), authorization.header(signal)])).toEqual([
       'Bearer one',
@@ -21,12 +21,12 @@ describe('client credentials of OAuth2', () => {
     expect(server.seen.map(({ method, path }) => `${method} ${path}`)).toEqual(['POST /token', 'POST /token'])
   })
 
-  it('ask for a new one after a refusal, but not twice for one that was replaced already', async () => {
+  it('requests a new token after a rejection, unless the rejected token was already replaced', async () => {
     const { authorization, server } = await start(repliesInOrder(token('one', 600), token('two', 600)))
     const old = (await authorization.header(signal))!
-    expect(authorization.refused(old)).toBe(true)
+    expect(authorization.invalidate(old)).toBe(true)
     expect(await authorization.header(signal)).toBe('Bearer two')
-    expect(authorization.refused(old)).toBe(true)
+    expect(authorization.invalidate(old)).toBe(true)
     expect(await authorization.header(signal)).toBe('Bearer two')
     expect(server.seen).toHaveLength(2)
   })
@@ -34,7 +34,7 @@ describe('client credentials of OAuth2', () => {
   it.each<[ClientCredentials['mode'], string | undefined, string]>([
     ['header', 'Basic YSUyRmI6cyUzQXQ=', 'grant_type=client_credentials&scope=read+write'],
     ['url', undefined, 'grant_type=client_credentials&scope=read+write&client_id=a%2Fb&client_secret=s%3At'],
-  ])('go in the %s', async (mode, header, body) => {
+  ])('sends id and secret in mode %s', async (mode, header, body) => {
     const { authorization, server } = await start(() => token('x', 600), { mode, scope: 'read write' })
     await authorization.header(signal)
     expect(server.seen[0]).toMatchObject({ body })
@@ -43,27 +43,31 @@ describe('client credentials of OAuth2', () => {
 
   it.each<[string, Reply, object]>([
     [
-      'can heal',
+      'is retriable',
       { status: 503 },
-      { code: 'retriable', message: expect.stringMatching(/token: POST .* answered 503$/) },
+      { code: 'retriable', message: expect.stringMatching(/token: POST .* responded with 503$/) },
     ],
-    ['can heal', 'cut', { code: 'retriable', message: expect.stringMatching(/^no token: .*socket hang up/) }],
     [
-      'is wrong',
+      'is retriable',
+      'cut',
+      { code: 'retriable', message: expect.stringMatching(/^cannot obtain an OAuth2 token: .*socket hang up/) },
+    ],
+    [
+      'is permanent: wrong credentials',
       { status: 401, body: '{"error":"invalid_client","error_description":"s:t is wrong"}' },
-      { message: expect.stringMatching(/answered 401 \(invalid_client\): check oauth2\.client\.id, [^:]*$/) },
+      { message: expect.stringMatching(/responded with 401 \(invalid_client\): check oauth2\.client\.id, [^:]*$/) },
     ],
     [
-      'is none',
+      'is permanent: no token in the response',
       { status: 200, body: '{"token":"x"}' },
-      { message: expect.stringMatching(/has no text 'access_token'/) },
+      { message: expect.stringMatching(/has no string member 'access_token'/) },
     ],
-  ])('tell whether what their server says %s', async (_, reply, error) => {
+  ])('throws an error that %s', async (_, reply, error) => {
     const { authorization } = await start(() => reply)
     await expect(authorization.header(signal)).rejects.toMatchObject(error)
   })
 
-  it('send what a sink has with a new token when the old one is not taken any more', async () => {
+  it('repeats a request of HttpSink with a new token after a 401', async () => {
     const tokens = await startHttpServer(repliesInOrder(token('old', 600), token('new', 600)))
     const server = await startHttpServer(({ headers }) =>
       headers.authorization === 'Bearer new' ? OK : { status: 401 },

@@ -2,18 +2,18 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { RowSplitter, type TextRow } from '../../../src/plugins/connectors/directory/row-splitter.ts'
 
-describe('the rows of a file', () => {
-  it('end in \\n and \\r\\n, and the last one may have no end', () => {
+describe('RowSplitter', () => {
+  it('ends rows at \\n and \\r\\n, and returns a last row without a line end', () => {
     expect(texts(split(['a\nb\r\n\nc\rd']))).toEqual(['a', 'b', '', 'c\rd'])
     expect(split(['a\nbü\r\n', 'c'], { position: 10 }).map(({ position }) => position)).toEqual([12, 17, 18])
   })
 
-  it('go over several lines where a quote is open', () => {
+  it('returns a row of several lines if a quote is open', () => {
     expect(texts(split(['a,"x\ny ""z"""\nb\n'], { quote: '"' }))).toEqual(['a,"x\ny ""z"""', 'b'])
     expect(texts(split(['a,"x\ny"\n']))).toEqual(['a,"x', 'y"'])
   })
 
-  it('are not swallowed by a quote that is never closed', () => {
+  it('limits a quote that is never closed to its own line', () => {
     expect(texts(split(['1,"x\n2\n3,"y\n4\n', '5,"z\n6\n7'], { quote: '"' }))).toEqual([
       '1,"x\n2\n3,"y',
       '4',
@@ -25,7 +25,7 @@ describe('the rows of a file', () => {
     expect(texts(split([long], { quote: '"', rowBytesMax: 20 }))).toEqual(['1,"x', ...Array(50).fill('2')])
   })
 
-  it('are cut where they are too long, in whatever pieces they come', () => {
+  it('returns an excerpt of a row that is too long, for any division into chunks', () => {
     const rows = (chunks: readonly string[]) => split(chunks, { rowBytesMax: 10 })
     const expected = [
       { text: 'a', start: 0, position: 2 },
@@ -38,7 +38,7 @@ describe('the rows of a file', () => {
     expect(rows(['x'.repeat(11)])).toEqual([{ text: 'x'.repeat(11), start: 0, position: 11, isTooLong: true }])
   })
 
-  it('are the same in whatever pieces they come, and from any of their ends on', () => {
+  it('returns the same rows for any division into chunks, and when it starts after any row', () => {
     const piece = fc.constantFrom('a', 'é', ',', '"', '""', '\n', '\r\n', '"x\ny"', '1,2\n')
     fc.assert(
       fc.property(fc.array(piece, { maxLength: 30 }), fc.nat(), (pieces, at) => {

@@ -11,8 +11,8 @@ import { webhookSource } from '../../../src/plugins/connectors/webhook/source.ts
 import { runSink, runSource } from '../../../src/sdk/index.ts'
 import { OK, startHttpServer } from '../../support/http-server.ts'
 
-describe('the way to an HTTP server', () => {
-  it('leads through a proxy that wants a password', async () => {
+describe('the HTTP transport', () => {
+  it('connects through a proxy with authentication', async () => {
     const server = await startHttpServer(() => OK)
     const seen: (string | undefined)[] = []
     const proxy = createServer((incoming, outgoing) => {
@@ -36,7 +36,7 @@ describe('the way to an HTTP server', () => {
     expect(seen).toEqual([`Basic ${btoa('ann:p@ss')}`])
   })
 
-  it('names the remedy for a proxy that requires authentication, and for missing certificates', async () => {
+  it('names the remedy for rejected proxy credentials and for missing certificates', async () => {
     const proxy = createServer((_, outgoing) => void outgoing.writeHead(407).end())
     proxy.on('connect', (_, socket) => socket.end('HTTP/1.1 407 Proxy Authentication Required\r\n\r\n'))
     const through = {
@@ -44,7 +44,7 @@ describe('the way to an HTTP server', () => {
       ...{ 'http.proxy.user': 'ann', 'http.proxy.password': 'geheim' },
     }
     await expect(put({ 'http.api.url': 'http://h.example/', ...through })).rejects.toThrow(
-      /answered 407: proxy authentication failed: check http\.proxy\.user/,
+      /responded with 407: proxy authentication failed: check http\.proxy\.user/,
     )
     const error = await put({ 'http.api.url': 'https://h.example/', ...through }).catch((failed: Error) => failed)
     expect(error).toMatchObject({ code: 'retriable', message: expect.stringMatching(/407.*: check http\.proxy\.user/) })
@@ -53,7 +53,7 @@ describe('the way to an HTTP server', () => {
     await expect(put(missing)).rejects.toThrow(/ssl\.truststore\.location.*\/nowhere\/ca\.pem/)
   })
 
-  it('trusts whom it is told to, and shows who we are', async () => {
+  it('uses the configured truststore, and presents the client certificate', async () => {
     const names: unknown[] = []
     const server = createSecureServer(
       { key: pem('server.pem'), cert: pem('server.pem'), ca: pem('ca.pem'), requestCert: true },
@@ -67,7 +67,7 @@ describe('the way to an HTTP server', () => {
     expect(error).toMatchObject({
       code: 'retriable',
       message: expect.stringMatching(
-        /certificate.*: put who signed its certificate into https\.ssl\.truststore\.location$/,
+        /certificate.*: add the CA of its certificate to https\.ssl\.truststore\.location$/,
       ),
     })
     await put({
@@ -78,7 +78,7 @@ describe('the way to an HTTP server', () => {
     expect(names).toEqual([new X509Certificate(pem('client.pem')).subject.replace(/^(.*\n)*CN=/, '')])
   })
 
-  it('is open to webhooks by HTTPS, too', async () => {
+  it('connects to a WebhookSource with HTTPS', async () => {
     let port = 0
     const note = (fields: object) => {
       port = (fields as { port?: number }).port ?? port

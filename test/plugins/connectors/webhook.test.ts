@@ -15,8 +15,8 @@ import {
   validateConfig,
 } from '../../../src/sdk/index.ts'
 
-describe('the webhook source', () => {
-  it('answers when the record is in the log, and not before', async () => {
+describe('WebhookSource', () => {
+  it('responds only after the record is stored', async () => {
     const { run, send } = await start({ 'record.headers': 'X-Kind, X-None' })
     let status = 0
     const sent = send('hello', { 'idempotency-key': 'k1', 'x-kind': 'greeting' }).then((answer) => {
@@ -39,7 +39,7 @@ describe('the webhook source', () => {
     expect(status).toBe(204)
   })
 
-  it('reads JSON, and tells who sends something else', async () => {
+  it('reads JSON, and responds with 400 to invalid JSON', async () => {
     const { run, send } = await start({ 'value.format': 'json' })
     const good = send('{"n":[1]}')
     const [record] = await run.take(1)
@@ -66,7 +66,7 @@ describe('the webhook source', () => {
       { 'x-hub-signature-256': `sha256=${createHmac('sha256', 'deep').update('body').digest('hex')}` },
       { 'x-hub-signature-256': `sha256=${createHmac('sha256', 'deep').update('other').digest('hex')}` },
     ],
-  ])('takes records only from who has the credentials of %s', async (type, keys, right, wrong) => {
+  ])('accepts only requests with valid credentials for auth.type=%s', async (type, keys, right, wrong) => {
     const { run, send } = await start({ 'auth.type': type, ...keys })
     expect((await send('body')).status).toBe(401)
     expect((await send('body', wrong)).status).toBe(401)
@@ -75,29 +75,29 @@ describe('the webhook source', () => {
     expect((await sent).status).toBe(204)
   })
 
-  it('turns away with a Retry-After who would make too many requests wait', async () => {
+  it('responds with 503 and Retry-After beyond pending.max.requests', async () => {
     const { run, send } = await start({ 'pending.max.requests': '2' })
-    const waiting = [send('a'), send('b')]
+    const pending = [send('a'), send('b')]
     const records = await run.take(2)
-    const turned = await send('c')
-    expect([turned.status, turned.headers.get('retry-after')]).toEqual([503, '1'])
+    const rejected = await send('c')
+    expect([rejected.status, rejected.headers.get('retry-after')]).toEqual([503, '1'])
     run.stored(records)
-    expect((await Promise.all(waiting)).map(({ status }) => status)).toEqual([204, 204])
+    expect((await Promise.all(pending)).map(({ status }) => status)).toEqual([204, 204])
     const next = send('d')
     run.stored(await run.take(1))
     expect((await next).status).toBe(204)
   })
 
-  it('turns away with a Retry-After who would make too many bytes wait', async () => {
+  it('responds with 503 beyond pending.max.bytes', async () => {
     const { run, send } = await start({ 'pending.max.bytes': '10' })
-    const waiting = send('12345678')
+    const pending = send('12345678')
     const records = await run.take(1)
     expect((await send('123')).status).toBe(503)
     run.stored(records)
-    expect((await waiting).status).toBe(204)
+    expect((await pending).status).toBe(204)
   })
 
-  it('answers 503 when the log does not take a record in time', async () => {
+  it('responds with 503 if the record is not stored in time', async () => {
     const { run, send } = await start({ 'answer.timeout.ms': '30' })
     const sent = send('a')
     await run.take(1)
@@ -108,14 +108,14 @@ describe('the webhook source', () => {
     [413, 'POST', '/in', 'x'.repeat(21)],
     [404, 'POST', '/other', 'x'],
     [405, 'PATCH', '/in', 'x'],
-  ])('answers %i to %s %s', async (status, method, path, body) => {
+  ])('responds with %i to %s %s', async (status, method, path, body) => {
     const { url } = await start({ 'body.max.bytes': '20' })
     expect((await fetch(`${url}${path}`, { method, body })).status).toBe(status)
   })
 
-  it('answers who waits still when it ends: those in the log get through, the others are to come again', async () => {
+  it('responds to pending requests when it stops: with success if the record is stored, otherwise with 503', async () => {
     const { signal } = new AbortController()
-    const receiver = await Receiver.open(ANYWHERE)
+    const receiver = await Receiver.open(RECEIVER_OPTIONS)
     const send = (body: string) => fetch(`http://127.0.0.1:${receiver.port}/`, { method: 'POST', body })
     const taken = send('taken')
     const [request] = await receiver.take(1, 10_000, signal)
@@ -124,22 +124,22 @@ describe('the webhook source', () => {
     expect(await receiver.take(0, 10_000, signal)).toEqual([])
     const closing = receiver[Symbol.asyncDispose]()
     expect((await late).status).toBe(503)
-    request!.answer(204)
+    request!.respond(204)
     expect((await taken).status).toBe(204)
     await closing
   })
 
-  it('leaves nothing behind on the signal of its task however often nothing comes', async () => {
+  it("removes its listener from the task's abort signal after each wait", async () => {
     const stopping = new AbortController()
-    await using receiver = await Receiver.open(ANYWHERE)
+    await using receiver = await Receiver.open(RECEIVER_OPTIONS)
     for (let turn = 0; turn < 3; turn++) expect(await receiver.take(1, 1, stopping.signal)).toEqual([])
     expect(getEventListeners(stopping.signal, 'abort')).toEqual([])
-    const waiting = receiver.take(1, 60_000, stopping.signal)
+    const pending = receiver.take(1, 60_000, stopping.signal)
     stopping.abort()
-    expect(await waiting).toEqual([])
+    expect(await pending).toEqual([])
   })
 
-  it('holds nothing of a request that is cut off amid its body', async () => {
+  it('releases the memory and the slot of a request that is aborted within its body', async () => {
     const { run, url, send } = await start({ 'pending.max.requests': '1', 'pending.max.bytes': '8' })
     const halves = connect(Number(new URL(url).port), '127.0.0.1')
     halves.write('POST /in HTTP/1.1\r\nhost: x\r\ncontent-length: 9\r\n\r\nhalf')
@@ -157,7 +157,7 @@ describe('the webhook source', () => {
     expect(await taken).toMatchObject([{ value: 'whole' }])
   })
 
-  it('answers 408 to who does not send his request in time', async () => {
+  it('responds with 408 to a request that is not complete in time', async () => {
     const { url } = await start({ 'answer.timeout.ms': '50' })
     const slow = connect(Number(new URL(url).port), '127.0.0.1')
     slow.write('POST /in HTTP/1.1\r\nhost: x\r\ncontent-length: 9\r\n\r\nhalf')
@@ -170,43 +170,43 @@ describe('the webhook source', () => {
       { listener: 'https://127.0.0.1:0', 'https.ssl.keystore.location': '/nowhere/key.pem' },
       /ssl\.keystore\.location.*\/nowhere\/key\.pem/,
     ],
-  ])('says why it cannot listen by %o', async (written, message) => {
+  ])('reports why it cannot listen with %o', async (written, message) => {
     const run = runSource(webhookSource, { config: { topic: 'events', ...written } })
     await expect(run.nextBatch()).rejects.toThrow(message)
   })
 
-  it('waits for a port that is taken, and says which', async () => {
+  it('retries while the port is in use, with the port in the error', async () => {
     const { url } = await start()
     const second = runSource(webhookSource, { config: { topic: 'events', listener: url } })
     await expect(second.nextBatch()).rejects.toMatchObject({
       code: 'retriable',
-      message: `${url} is taken by another program or task: choose another port`,
+      message: `${url} is in use by another program or task: choose another port`,
     })
   })
 })
 
-describe('its configuration', () => {
+describe('the configuration of WebhookSource', () => {
   it.each<[Readonly<Record<string, string>>, string]>([
     [{ listener: 'http://x' }, 'expected http://host:port or https://host:port'],
-    [{ listener: 'https://h:1' }, 'an https listener needs https.ssl.keystore.location'],
-    [{ 'auth.type': 'hmac' }, 'auth.type=HMAC needs signature.secret'],
+    [{ listener: 'https://h:1' }, 'an https listener requires https.ssl.keystore.location'],
+    [{ 'auth.type': 'hmac' }, 'auth.type=HMAC requires signature.secret'],
     [{ path: 'in' }, 'expected a path such as /events'],
-  ])('refuses %o', (written, message) => {
+  ])('rejects %o', (written, message) => {
     const errors = validateConfig(webhookSource.config, { topic: 't', ...written }).flatMap((value) => value.errors)
     expect(errors).toEqual([expect.stringContaining(message)])
   })
 })
 
-const ANYWHERE: ReceiverOptions = {
+const RECEIVER_OPTIONS: ReceiverOptions = {
   host: '127.0.0.1',
   port: 0,
   tls: undefined,
   path: '/',
-  gate: NO_AUTHENTICATION,
+  authenticator: NO_AUTHENTICATION,
   bodyBytesMax: 100,
-  waitingBytesMax: 100,
-  waitingMax: 10,
-  answerTimeoutMs: 60_000,
+  pendingBytesMax: 100,
+  pendingMax: 10,
+  responseTimeoutMs: 60_000,
   check: () => {},
 }
 

@@ -48,7 +48,7 @@ describe('scrub.invalid.names', () => {
   const line = struct('my-shop.Order*Line', { 'a-b': INT32, '1st': STRING, 'ü.': optional(STRING) })
   const value = { 'a-b': 1, '1st': 'x', 'ü.': null }
 
-  it('writes names as Java encodes them, the record with its own', async () => {
+  it('encodes invalid names like Java, including the name of the record', async () => {
     const outer = struct('9 a', { line, again: line, lines: map(INT32, line) })
     const given = { line: value, again: value, lines: new Map([[1, value]]) }
     const { avro, read } = await throughAvro(outer, given, { 'scrub.invalid.names': 'true' })
@@ -72,7 +72,7 @@ describe('scrub.invalid.names', () => {
     expect(fieldOf(read, 'line')?.name).toBe('my-shop.Order*Line')
   })
 
-  it('writes defaults of structs by those names, and finds them in unions', async () => {
+  it('uses the encoded names in defaults and in unions', async () => {
     const inner = { ...line, default: { 'a-b': 7, '1st': 'y', 'ü.': null } }
     const { read } = await throughAvro(
       struct('S', { one: optional(inner) }),
@@ -83,7 +83,7 @@ describe('scrub.invalid.names', () => {
     expect(fieldOf(read, 'one')?.default).toEqual({ a_b: 7, x1st: 'y', _C3_BC_: null })
   })
 
-  it('refuses such names where it is off', async () => {
+  it('rejects invalid names if it is disabled', async () => {
     await expect((async () => converter({}).fromConnect('t', line, value))()).rejects.toMatchObject({ code: 'data' })
   })
 })
@@ -92,7 +92,7 @@ describe('allow.optional.map.keys', () => {
   const counts = map(optional(STRING), INT32)
   const value = new Map([['a', 1]])
 
-  it('writes a map as one whose keys may be null', async () => {
+  it('writes a map with optional keys as an Avro map', async () => {
     expect((await throughAvro(counts, value, {})).avro).toMatchObject({ type: 'array' })
     registry.reset()
     const { avro, read } = await throughAvro(counts, value, { 'allow.optional.map.keys': 'true' })
@@ -100,11 +100,11 @@ describe('allow.optional.map.keys', () => {
     expect(read.value).toEqual(value)
   })
 
-  it('writes no null as a key', async () => {
+  it('rejects null as a key', async () => {
     const write = converter({ 'allow.optional.map.keys': 'true' })
     await expect((async () => write.fromConnect('t', counts, new Map([[null, 1]])))()).rejects.toMatchObject({
       code: 'data',
-      message: 'null where the schema says string',
+      message: 'expected string, got null',
     })
   })
 })
@@ -115,7 +115,7 @@ describe('ignore.default.for.nullables', () => {
   it.each([
     ['false', { n: 5, m: 6 }],
     ['true', { n: null, m: 6 }],
-  ])('%s: nulls are %o', async (ignore, expected) => {
+  ])('with the value %s writes nulls as %o', async (ignore, expected) => {
     const { read } = await throughAvro(schema, { n: null, m: null }, { 'ignore.default.for.nullables': ignore })
     expect(read.value).toEqual(expected)
   })
@@ -134,7 +134,7 @@ describe('discard.type.doc.default', () => {
   }
   const on = { 'discard.type.doc.default': 'true', 'enhanced.avro.schema.support': 'true' }
 
-  it('reads documentation of fields before that of types, and no default of an enum', async () => {
+  it('reads the documentation of fields instead of types, and ignores the default of an enum', async () => {
     const read = await fromAvro(avro, '060000', on)
     expect(read.schema).toMatchObject({ doc: 'of the record', parameters: { 'connect.record.doc': 'of the record' } })
     expect(fieldOf(read, 'n')).toMatchObject({ doc: 'of the field', default: 3 })
@@ -152,7 +152,7 @@ describe('discard.type.doc.default', () => {
     expect(fieldOf(otherwise, 'e')?.doc).toBeUndefined()
   })
 
-  it('writes that documentation to the fields again', async () => {
+  it('preserves the documentation of fields in the Avro schema', async () => {
     const { schema, value } = await fromAvro(avro, '060000', on)
     registry.reset()
     const written = await throughAvro(schema!, value, on)
@@ -167,7 +167,7 @@ describe('discard.type.doc.default', () => {
   })
 })
 
-it('tells a default that came from Avro to Connect, too, where that of types is discarded', async () => {
+it('preserves the default of a field if the default of its type is discarded', async () => {
   const parameters = { 'io.confluent.connect.avro.field.default': 'true' }
   const schema = struct('S', { n: { ...INT32, default: 1, parameters } })
   const on = await throughAvro(schema, { n: 1 }, { 'discard.type.doc.default': 'true' })
@@ -188,7 +188,7 @@ describe('generalized.sum.type.support', () => {
     ],
   }
 
-  it('reads unions and enums by the names that all languages share', async () => {
+  it('reads unions and enums with the names that are common to all formats', async () => {
     const read = await fromAvro(avro, '0402780202', on)
     expect(read.value).toEqual({ u: { connect_union_field_2: 'x' }, v: { connect_union_field_1: 'A' } })
     expect(fieldOf(read, 'u')).toMatchObject({
@@ -205,7 +205,7 @@ describe('generalized.sum.type.support', () => {
     })
   })
 
-  it('writes them as unions and enums again', async () => {
+  it('writes them as Avro unions and enums', async () => {
     const { schema, value } = await fromAvro(avro, '0402780202', on)
     registry.reset()
     const { avro: written, read } = await throughAvro(schema!, value, on)
@@ -218,14 +218,14 @@ describe('generalized.sum.type.support', () => {
 })
 
 describe('flatten.singleton.unions', () => {
-  it('reads a union of one schema as that schema, or as a union', async () => {
+  it('reads a union with a single branch as that branch or as a struct', async () => {
     expect(await fromAvro(['int'], '0006', {})).toEqual({ schema: INT32, value: 3 })
     const kept = await fromAvro(['int'], '0006', { 'flatten.singleton.unions': 'false' })
     expect(kept).toMatchObject({ schema: { name: 'io.confluent.connect.avro.Union' }, value: { int: 3 } })
   })
 })
 
-describe('a fixed', () => {
+describe('Avro fixed', () => {
   const avro = {
     type: 'record',
     name: 'R',
@@ -236,7 +236,7 @@ describe('a fixed', () => {
     ],
   }
 
-  it('is read as bytes that know its name and size, and written as that again', async () => {
+  it('is read as bytes with its name and size as parameters, and written as the same fixed', async () => {
     const read = await fromAvro(avro, '0102020304ffff85', {})
     const money = { unscaled: -123n, scale: 0 }
     expect(read.value).toEqual({ a: Buffer.from([1, 2]), b: Buffer.from([3, 4]), d: money })
@@ -255,7 +255,7 @@ describe('a fixed', () => {
     ])
   })
 
-  it('takes no bytes of another length', async () => {
+  it('rejects bytes with a different length', async () => {
     const { schema } = await fromAvro(avro, '010200000001', {})
     const value = { a: Buffer.from([1]), b: null, d: { unscaled: 1n, scale: 0 } }
     await expect((async () => converter({}).fromConnect('t', schema, value))()).rejects.toMatchObject({ code: 'data' })

@@ -26,8 +26,8 @@ const connectOf = (avro: unknown, version?: number): FromAvro =>
 
 const ENUM = 'io.confluent.connect.avro.Enum'
 
-describe('the Avro schema of a Connect schema', () => {
-  it('keeps names, order and defaults of a record', () => {
+describe('converting a Connect schema to Avro', () => {
+  it('preserves names, order and defaults of a struct', () => {
     const schema = struct('shop.Order', {
       id: INT64,
       note: optional(STRING),
@@ -93,18 +93,18 @@ describe('the Avro schema of a Connect schema', () => {
       { type: 'int64', default: 9_007_199_254_740_993n },
       { type: 'long', 'connect.default': Number('9007199254740993') },
     ],
-  ])('says %s as Confluent does', (_what, schema, expected) => {
+  ])("represents %s as Confluent's converter does", (_what, schema, expected) => {
     expect(avroOf(schema)).toEqual(expected)
   })
 
-  it('writes digits of defaults as Java does', () => {
+  it('formats numeric defaults like Java', () => {
     const options = { metadata: false, enums: false }
     const schema = struct('S', { a: { type: 'float64', default: 1 }, b: { type: 'int64', default: 2n ** 62n } })
     expect(toAvroText(schema, options)).toContain('"default":1.0')
     expect(toAvroText(schema, options)).toContain(`"default":${2n ** 62n}`)
   })
 
-  it('names a struct the second time and refuses two structs of one name', () => {
+  it('refers to a repeated struct by name, and rejects two structs with the same name', () => {
     const address = struct('Address', { city: STRING })
     expect(avroOf(struct('P', { home: address, work: optional(address) }))).toMatchObject({
       fields: [{ name: 'home' }, { name: 'work', type: ['null', 'Address'] }],
@@ -115,7 +115,7 @@ describe('the Avro schema of a Connect schema', () => {
     )
   })
 
-  it('gives the entries of different maps different names', () => {
+  it('uses different names for the entries of different maps', () => {
     const [byInt, byLong] = [map(INT32, STRING), map(INT64, STRING)]
     const schema = struct('S', { a: byInt, b: byLong, c: byInt })
     const entries = (avroOf(schema) as { fields: { type: { items: { name?: string } | string } }[] }).fields.map(
@@ -126,7 +126,7 @@ describe('the Avro schema of a Connect schema', () => {
     expect(connectOf(avroOf(schema)).schema).toEqual(schema)
   })
 
-  it('makes an enum of a string that was one only when asked to', () => {
+  it('writes a string that was read from an enum as an enum only with enhanced.avro.schema.support', () => {
     const color: Schema = {
       type: 'string',
       parameters: { [ENUM]: 'Color', [`${ENUM}.RED`]: 'RED', [`${ENUM}.BLUE`]: 'BLUE' },
@@ -136,8 +136,8 @@ describe('the Avro schema of a Connect schema', () => {
   })
 })
 
-describe('the Connect schema of an Avro schema', () => {
-  it('comes back from what was made of it', () => {
+describe('converting an Avro schema to Connect', () => {
+  it('restores a converted Connect schema', () => {
     const schema = struct('shop.Order', {
       id: INT64,
       tiny: INT8,
@@ -152,20 +152,20 @@ describe('the Connect schema of an Avro schema', () => {
     expect(connectOf(avroOf(schema)).schema).toEqual(schema)
   })
 
-  it('has the version of its subject unless it brings its own', () => {
+  it('sets the version of the subject unless the schema has connect.version', () => {
     const record = { type: 'record', name: 'R', fields: [] }
     expect(connectOf(record, 7).schema.version).toBe(7)
     expect(connectOf({ ...record, 'connect.version': 3 }, 7).schema.version).toBe(3)
   })
 
-  it('makes a struct of a union of several types, one field for each', () => {
+  it('converts a union of several types to a struct with a field for each', () => {
     const { schema, decode } = connectOf(['null', 'string', 'int', { type: 'record', name: 'a.R', fields: [] }])
     expect(schema).toMatchObject({ type: 'struct', name: 'io.confluent.connect.avro.Union', optional: true })
     expect(schema.fields?.map(({ name }) => name)).toEqual(['string', 'int', 'R'])
     expect([null, { int: 5 }, { 'a.R': {} }].map(decode)).toEqual([null, { int: 5 }, { R: {} }])
   })
 
-  it('keeps documentation and symbols as parameters', () => {
+  it('stores documentation and enum symbols as parameters', () => {
     const avro = {
       type: 'record',
       name: 'R',
@@ -188,7 +188,7 @@ describe('the Connect schema of an Avro schema', () => {
     })
   })
 
-  it('has the defaults of fields as values', () => {
+  it('converts the defaults of fields', () => {
     const avro = {
       type: 'record',
       name: 'R',
@@ -203,9 +203,9 @@ describe('the Connect schema of an Avro schema', () => {
     expect(defaults).toEqual([5, Buffer.from([255]), new Date(86_400_000), [1, 2]])
   })
 
-  it('refuses what Connect has no words for', () => {
+  it('rejects recursive schemas and the type null', () => {
     const list = { type: 'record', name: 'L', fields: [{ name: 'next', type: ['null', 'L'] }] }
-    expect(() => connectOf(list)).toThrow("'L' contains itself")
+    expect(() => connectOf(list)).toThrow("'L' is recursive")
     expect(() => connectOf('null')).toThrow('Standalone null schemas')
   })
 })

@@ -35,7 +35,7 @@ const subjects = () => createRegistryClient({ url: registry.url }).subjects()
 const order = struct('shop.Order', { id: INT32, note: optional(STRING) })
 
 describe('AvroConverter', () => {
-  it('registers the schema of a topic and writes a zero byte, the id and the data', async () => {
+  it('registers the schema and writes a zero byte, the schema id and the data', async () => {
     const bytes = await write('frames', order, { id: 5, note: 'ok' })
     const { id, schema } = await createRegistryClient({ url: registry.url }).latest('frames-value')
     expect(schema).toBe(
@@ -45,7 +45,7 @@ describe('AvroConverter', () => {
     expect(bytes.toString('hex')).toBe(`00${id.toString(16).padStart(8, '0')}0a02046f6b`)
   })
 
-  it('gives back what was written, whatever it was', async () => {
+  it('reads back random data that it wrote', async () => {
     // Every run has a schema of its own and none has to fit the one before: a topic each.
     let topics = 0
     await fc.assert(
@@ -60,7 +60,7 @@ describe('AvroConverter', () => {
     // Each run asks a registry over HTTP; a busy machine takes its time.
   }, 60_000)
 
-  it('asks the registry once for each schema, then answers at once', async () => {
+  it('queries the registry once per schema, and then converts synchronously', async () => {
     const instance = converter()
     const first = instance.fromConnect('once', order, { id: 1 })
     expect(first).toBeInstanceOf(Promise)
@@ -74,7 +74,7 @@ describe('AvroConverter', () => {
     expect(registry.written.length).toBe(before)
   })
 
-  it('names subjects as the strategy says', async () => {
+  it('uses the configured subject name strategy', async () => {
     await converter({}, true).fromConnect('named', order, { id: 1 })
     await write('named', order, { id: 1 }, { 'value.subject.name.strategy': 'RecordNameStrategy' })
     await write(
@@ -93,17 +93,17 @@ describe('AvroConverter', () => {
     )
   })
 
-  it('registers nothing where that is switched off', async () => {
+  it('does not register schemas with auto.register.schemas=false', async () => {
     const off = { 'auto.register.schemas': 'false' }
     await expect(write('closed', order, { id: 1 }, off)).rejects.toMatchObject({
       code: 'data',
-      message: /closed-value/,
+      message: expect.stringMatching(/closed-value/),
     })
     const bytes = await write('closed', order, { id: 1 })
     expect(await write('closed', order, { id: 1 }, off)).toEqual(bytes)
   })
 
-  it('writes with the latest schema where asked to, filling in its defaults', async () => {
+  it('writes with the latest schema and its defaults with use.latest.version', async () => {
     const client = createRegistryClient({ url: registry.url })
     const latest = {
       type: 'record',
@@ -121,11 +121,11 @@ describe('AvroConverter', () => {
     const text = write('latest', STRING, 'x', config)
     await expect(text).rejects.toMatchObject({
       code: 'data',
-      message: /the latest schema of subject 'latest-value' does not fit/,
+      message: expect.stringMatching(/^the latest schema of subject 'latest-value'/),
     })
   })
 
-  it('keeps a tombstone a tombstone', async () => {
+  it('preserves tombstones', async () => {
     expect(await converter().fromConnect('t', null, null)).toBeNull()
     expect(await converter().fromConnect('t', optional(order), null)).toBeNull()
     expect(await converter().toConnect('t', null)).toEqual({ schema: null, value: null })
@@ -135,29 +135,39 @@ describe('AvroConverter', () => {
   })
 
   it.each<[string, (instance: ConverterInstance) => unknown, RegExp]>([
-    ['bytes of something else', (instance) => instance.toConnect('t', Buffer.from('{"a":1}')), /Unknown magic byte/],
     [
-      'an id nobody knows',
+      'bytes without the magic byte',
+      (instance) => instance.toConnect('t', Buffer.from('{"a":1}')),
+      /Unknown magic byte/,
+    ],
+    [
+      'an unknown schema id',
       (instance) => instance.toConnect('t', Buffer.from('000000ffff', 'hex')),
       /schema 65535 of topic 't'/,
     ],
     [
-      'a value that does not fit',
+      'a value that is not valid for its schema',
       (instance) => instance.fromConnect('t', order, { id: 'x' }),
-      /does not fit its schema/,
+      /is not valid for its schema/,
     ],
-    ['a value without a schema', (instance) => instance.fromConnect('t', null, { id: 1 }), /needs a schema/],
-  ])('tells %s as wrong data', async (_what, run, message) => {
-    await expect((async () => run(converter()))()).rejects.toMatchObject({ code: 'data', message })
+    ['a value without a schema', (instance) => instance.fromConnect('t', null, { id: 1 }), /requires a schema/],
+  ])('throws a DataError for %s', async (_what, run, message) => {
+    await expect((async () => run(converter()))()).rejects.toMatchObject({
+      code: 'data',
+      message: expect.stringMatching(message),
+    })
   })
 
-  it('refuses a schema that the subject does not take, as wrong data', async () => {
+  it('throws a DataError for a schema that is incompatible with the subject', async () => {
     await write('strict', order, { id: 1 })
     const changed = struct('shop.Order', { id: STRING })
-    await expect(write('strict', changed, { id: 'x' })).rejects.toMatchObject({ code: 'data', message: /strict-value/ })
+    await expect(write('strict', changed, { id: 'x' })).rejects.toMatchObject({
+      code: 'data',
+      message: expect.stringMatching(/strict-value/),
+    })
   })
 
-  it('asks to be tried again while no registry answers, and then works', async () => {
+  it('throws a RetriableError while the registry is unavailable', async () => {
     const down = converter({ 'schema.registry.url': 'http://127.0.0.1:1' })
     await expect((async () => down.fromConnect('t', order, { id: 1 }))()).rejects.toMatchObject({ code: 'retriable' })
   })

@@ -14,8 +14,8 @@ import { FakeRegistry } from '../../support/fake-registry.ts'
 
 // What Confluent's own classes made of each case: recorded by test/env/java-converters.java, as CONTRIBUTING.md says.
 
-/** A case writes what is given, or reads what others wrote. The rest is Java's answer. */
-type Vector = {
+/** A case writes `given`, or reads bytes with a schema of another producer. `Outcome` is the result of Java. */
+type RecordedCase = {
   readonly type: 'AVRO' | 'JSON' | 'PROTOBUF'
   readonly config?: RawConfig
   readonly given?: unknown
@@ -23,18 +23,18 @@ type Vector = {
   readonly references?: Readonly<Record<string, string>>
 } & Outcome
 type Outcome = {
-  /** The schema that came to be in the registry, and what it imports. */
+  /** The registered schema and its imports. */
   readonly registered?: string
   readonly imports?: readonly string[]
-  /** Behind the schema's id: JSON as text, else in hexadecimal digits. */
+  /** The bytes after the schema id: JSON as text, other formats in hexadecimal digits. */
   readonly bytes?: string | null
-  /** What was read, as JsonConverter writes it. */
+  /** The value that was read, serialized by JsonConverter. */
   readonly read?: string | null
   readonly error?: string
   readonly readError?: string
 }
 type Converters = (config: RawConfig, registry: FakeRegistry) => ConverterInstance
-/** Which cases Weir answers otherwise on purpose, by a part of the case's line, and why. */
+/** Cases in which Weir differs on purpose: a pattern for the line of the case, and the reason. */
 type Differences = readonly (readonly [RegExp, string])[]
 
 const jsonSchema: Converters = (config, registry) => {
@@ -42,34 +42,31 @@ const jsonSchema: Converters = (config, registry) => {
   return createRegistryConverter(registry, settings, false, jsonLanguage(settings))
 }
 
-const REFUSED = 'Java takes what does not fit for nothing, zero or false: here it is wrong data'
+const INVALID_VALUE = 'Java reads an invalid value as null, zero or false; Weir rejects it'
 const JSON_DIFFERENCES: Differences = [
-  [/\{\\"a\\":\{\\"type\\":\\"(integer|boolean)\\"\}\}\}","json":\{"a":("x"|"true"|1\.5)/, REFUSED],
-  [/\{\\"a\\":\{\\"type\\":\\"string\\"\}\}\}","json":\{"a":1\},"bytes":"\{\\"a\\":1\}","read"/, REFUSED],
-  [/\{\\"a\\":\{\\"type\\":\\"array\\",.*"json":\{"a":"x"/, REFUSED],
-  [/"json":12345678901234567890/, 'Java lets it overflow'],
-  [
-    /"schema":"(true|\{\})"/,
-    'schemas that say nothing are variants since 8.0: what a connector could do with is not in them',
-  ],
+  [/\{\\"a\\":\{\\"type\\":\\"(integer|boolean)\\"\}\}\}","json":\{"a":("x"|"true"|1\.5)/, INVALID_VALUE],
+  [/\{\\"a\\":\{\\"type\\":\\"string\\"\}\}\}","json":\{"a":1\},"bytes":"\{\\"a\\":1\}","read"/, INVALID_VALUE],
+  [/\{\\"a\\":\{\\"type\\":\\"array\\",.*"json":\{"a":"x"/, INVALID_VALUE],
+  [/"json":12345678901234567890/, 'the number overflows in Java'],
+  [/"schema":"(true|\{\})"/, 'schemas without a type are variants since 8.0, which connectors cannot use'],
   [
     /"schema":"\{(\\"oneOf\\":.*)?\\"type\\":\\"object\\",\\"additionalProperties\\":\{\\"type\\":\\"(integer|string)\\"\}\}(\]\})?","json"/,
-    'Java loses the members: here it is a map',
+    'Java loses the members; Weir reads a map',
   ],
-  [
-    /"\$ref\\":\\"#\/definitions\/A\\"\},\\"b\\"/,
-    'Java takes a second use of a schema for one of itself, and marks it',
-  ],
-  [/"given":.*data\.Enum\.RED.*"enum\\":\[\],/, 'Java makes a schema of no words, which JSON Schema forbids'],
-  [/"allOf\\":\[\{\\"type\\":\\"integer\\"\},\{\\"minimum/, 'Java refuses it'],
+  [/"\$ref\\":\\"#\/definitions\/A\\"\},\\"b\\"/, 'Java marks a second use of a schema as recursive'],
+  [/"given":.*data\.Enum\.RED.*"enum\\":\[\],/, 'Java writes an enum without values, which JSON Schema forbids'],
+  [/"allOf\\":\[\{\\"type\\":\\"integer\\"\},\{\\"minimum/, 'Java rejects the schema'],
   [
     /"config":\{"use.optional.*OneOf.*field\.0"\}\],"name":"io.confluent.connect.json.OneOf","field":"f"\}/,
-    'Java forgets that it is not required',
+    'Java ignores that the member is not required',
   ],
-  [/"flatten.singleton.unions":"false".*\{\\"type\\":\\"null\\"\}\]/, 'a struct without fields, of which no value is'],
+  [
+    /"flatten.singleton.unions":"false".*\{\\"type\\":\\"null\\"\}\]/,
+    'Java reads a struct without fields, which has no valid value',
+  ],
 ]
 
-holdTo('json-schema', jsonSchema, JSON_DIFFERENCES)
+compareWithRecording('json-schema', jsonSchema, JSON_DIFFERENCES)
 
 const protobuf: Converters = (config, registry) => {
   const settings = parseConfig(protobufConverter.config, { 'schema.registry.url': 'http://registry', ...config })
@@ -81,66 +78,66 @@ const avro: Converters = (config, registry) => {
   return createRegistryConverter(registry, settings, false, avroLanguage(settings))
 }
 
-const BAD_NAME = "Java registers names that Avro's specification and other clients refuse"
-const NO_ENUM = 'Java fails over an enum that was told otherwise'
-const NO_DEFAULT = 'Java fails over the default of a struct'
+const BAD_NAME = "Java registers names that Avro's specification and other clients reject"
+const NO_ENUM = 'Java fails for an enum that was configured differently'
+const NO_DEFAULT = 'Java fails for the default of a struct'
 const AVRO_DIFFERENCES: Differences = [
   [
     /"given":\{"schema":null,"payload":("x"|12|\{)/,
-    'records without a schema are refused, where Java has a schema for anything',
+    'Weir rejects records without a schema, for which Java uses a schema of any type',
   ],
-  [/"values":\{"type":"string"\},"field":"m".*"field":"n"/, 'Java takes entries of two maps for the same'],
+  [/"values":\{"type":"string"\},"field":"m".*"field":"n"/, 'Java uses the same name for the entries of two maps'],
   [/"keys":\{"type":"int32"\},"values":\{"type":"map"/, 'the same'],
   [/^\{"type":"AVRO","given":.*\],"name":"(a-b\.C|ünï\.Cöde|with space\.S|a\.\.b)"\},"payload"/, BAD_NAME],
   [/^\{"type":"AVRO","given":.*"field":"ä"/, BAD_NAME],
   [/"error":"NullPointerException: Type must have a name/, NO_ENUM],
   [
     /"given".*enum\.doc\.Color.*"enhanced|"enhanced.*"given".*enum\.doc\.Color/,
-    'Java looks for the words about an enum by the name of the schema',
+    'Java looks up the documentation of an enum by the name of the schema',
   ],
   [
     /"name":"shop.Inner","(doc|optional)".*"field":"b".*"name":"n\.O"/,
-    'Java forgets what the second use of a struct says',
+    'Java discards the properties of the second use of a struct',
   ],
-  [/"name":"shop.Inner","parameters":.*"name":"n\.O"/, 'Java writes two structs of one name'],
-  [/"schema":"\[\\"null\\".*"json":null,/, 'Java fails over a null that is all of a record'],
+  [/"name":"shop.Inner","parameters":.*"name":"n\.O"/, 'Java writes two structs with the same name'],
+  [/"schema":"\[\\"null\\".*"json":null,/, 'Java fails for a record whose value is a null with a schema'],
   [
     /"generalized.*"schema".*\[\\"null\\",\\"(int|string)\\",.*"readError"/,
-    'Java counts null where it reads, and not where it looks',
+    'Java numbers the branches of a union differently for the schema and the data',
   ],
   [/"readError":"DataException: Mismatching schema/, NO_DEFAULT],
-  [/avro\.java\.string/, 'what Java generates classes by is not kept'],
+  [/avro\.java\.string/, 'avro.java.string, which only generated Java classes use, is not preserved'],
 ]
 
-holdTo('avro', avro, AVRO_DIFFERENCES)
+compareWithRecording('avro', avro, AVRO_DIFFERENCES)
 
-const NO_NAME = 'Java registers names that no compiler takes'
+const NO_NAME = 'Java registers names that are invalid in Protobuf'
 const PROTOBUF_DIFFERENCES: Differences = [
   [
     /"given":\{"schema":\{"type":"(int32|int64|bytes)","name":"org/,
-    'Java writes a date, say, where its schema says a number',
+    'Java writes logical types with the schema of a number',
   ],
   [/"name":"a-b.C"/, NO_NAME],
   [/"name":"with space.S"/, NO_NAME],
   [/"name":"a\.\.b"/, NO_NAME],
-  [/"name":"X","field":"a".*"field":"q"/, 'Java writes only one of two messages of a name'],
-  [/"name":null,"field":"f"/, 'Java makes no enum of a schema without a name'],
+  [/"name":"X","field":"a".*"field":"q"/, 'Java writes only one of two messages with the same name'],
+  [/"name":null,"field":"f"/, 'Java does not write a schema without a name as an enum'],
   [/Enum":"a\.b\.Color"/, 'Java loses the name of the enum'],
-  [/"name":"MyUnion","parameters"/, 'Java fails over a union of another format'],
+  [/"name":"MyUnion","parameters"/, 'Java fails for a union that was read from another format'],
   [
     /"optional":true,"field":"b"\}\],"name":"io.confluent.connect.protobuf.Union.choice"/,
-    'Java needs the number of each field of a oneof',
+    'Java requires the number of each field of a oneof',
   ],
   [
     /"optional":true,"default":5,"field":"a".*"ignore.default|"ignore.default.*"optional":true,"default":5,"field":"a"/,
-    'Java reads defaults that no registered schema has, as long as it runs',
+    'Java reads defaults that are not in the registered schema from its cache',
   ],
   [/"values":\{"type":"int32","optional":true,"default":5\}/, 'the same'],
 ]
 
-holdTo('protobuf', protobuf, PROTOBUF_DIFFERENCES)
+compareWithRecording('protobuf', protobuf, PROTOBUF_DIFFERENCES)
 
-function holdTo(format: string, create: Converters, differences: Differences): void {
+function compareWithRecording(format: string, create: Converters, differences: Differences): void {
   const lines = readFileSync(join(import.meta.dirname, `confluent-${format}.golden.json`), 'utf8')
     .split('\n')
     .slice(1, -2)
@@ -148,25 +145,25 @@ function holdTo(format: string, create: Converters, differences: Differences): v
   const differing = (line: string) => differences.find(([pattern]) => pattern.test(line))
   const same = lines.filter((line) => differing(line) === undefined)
 
-  describe(`Confluent's converter of ${format}`, () => {
-    it.each(same)('%s', async (line) => {
-      const vector = JSON.parse(line) as Vector
-      expect(shownOf(await outcomeOf(line, vector, create))).toEqual(shownOf(vector))
+  describe(`the ${format} converter compared with Confluent's`, () => {
+    it.each(same)('has the recorded result for %s', async (line) => {
+      const vector = JSON.parse(line) as RecordedCase
+      expect(comparable(await outcomeOf(line, vector, create))).toEqual(comparable(vector))
     })
 
-    it.each(differences)('is left on purpose: %s (%s)', async (pattern) => {
+    it.each(differences)('differs on purpose for %s: %s', async (pattern) => {
       const these = lines.filter((line) => differing(line)?.[0] === pattern)
       expect(these).not.toEqual([])
       for (const line of these) {
-        const vector = JSON.parse(line) as Vector
-        expect(shownOf(await outcomeOf(line, vector, create))).not.toEqual(shownOf(vector))
+        const vector = JSON.parse(line) as RecordedCase
+        expect(comparable(await outcomeOf(line, vector, create))).not.toEqual(comparable(vector))
       }
     })
   })
 }
 
-/** Errors are ours; the order of parameters says nothing in Connect. */
-function shownOf({ registered, imports, bytes, read, error, readError }: Outcome): object {
+/** Compares only whether there is an error, and ignores the order of parameters, which has no meaning in Connect. */
+function comparable({ registered, imports, bytes, read, error, readError }: Outcome): object {
   if (error !== undefined) return { error: true }
   const wasRead = readError === undefined ? { read: read === null ? null : sorted(read!) } : { readError: true }
   return { registered, imports, bytes, ...wasRead }
@@ -179,7 +176,7 @@ function sorted(envelope: string): string {
   })
 }
 
-async function outcomeOf(line: string, vector: Vector, create: Converters): Promise<Outcome> {
+async function outcomeOf(line: string, vector: RecordedCase, create: Converters): Promise<Outcome> {
   const registry = new FakeRegistry()
   const converter = create(vector.config ?? {}, registry)
   try {
@@ -212,14 +209,17 @@ const envelopes = jsonConverter.create(parseConfig(jsonConverter.config, { 'repl
   isKey: false,
 })
 
-/** The envelope as it stands in the line: its numbers say by their digits what they are. */
+/** Reads `given` from the text of the line, because JSON.parse would lose the notation of numbers. */
 async function written(line: string, converter: ConverterInstance): Promise<Buffer | null> {
   const given = /"given":(.*?)(?:,"(?:registered|bytes|error)":.*)?\}$/.exec(line)![1]!
   const { schema, value } = await envelopes.toConnect('t', Buffer.from(given))
   return (await converter.fromConnect('t', schema, value)) as Buffer | null
 }
 
-async function foreign({ type, schema, references = {}, bytes }: Vector, registry: FakeRegistry): Promise<Buffer> {
+async function foreign(
+  { type, schema, references = {}, bytes }: RecordedCase,
+  registry: FakeRegistry,
+): Promise<Buffer> {
   const all = []
   for (const [name, text] of Object.entries(references)) {
     await registry.register(name, { schemaType: type, schema: text, references: [...all] })

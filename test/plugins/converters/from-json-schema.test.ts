@@ -12,22 +12,22 @@ function read(schema: PlainJson, references: Readonly<Record<string, PlainJson>>
 it.each([
   ['an object', { type: 'object', properties: { id: { $ref: '#/definitions/id' } } }, [{ name: 'id', schema: INT64 }]],
   [
-    'a choice',
+    'a oneOf',
     { oneOf: [{ $ref: '#/definitions/id' }, { type: 'string' }] },
     [
       { name: 'io.confluent.connect.json.OneOf.field.0', schema: optional(INT64) },
       { name: 'io.confluent.connect.json.OneOf.field.1', schema: optional(STRING) },
     ],
   ],
-])('%s of another document that holds at once is read with the definitions of that document', (_, other, fields) => {
+])('an allOf reference to another document resolves the definitions of that document: %s', (_, other, fields) => {
   const documents = { 'other.json': { ...other, definitions: { id: { type: 'integer' } } } }
   expect(read({ allOf: [{ $ref: 'other.json' }] }, documents).fields).toEqual(fields)
 })
 
 it.each([
-  ['references that lead in a circle', { $ref: '#/definitions/b' }],
-  ['an object of which it is a part itself', { properties: { x: {} }, allOf: [{ $ref: '#/definitions/a' }] }],
-])('%s are refused', (_, a) => {
+  ['circular references', { $ref: '#/definitions/b' }],
+  ['an object that includes itself by allOf', { properties: { x: {} }, allOf: [{ $ref: '#/definitions/a' }] }],
+])('recursive JSON schemas are rejected: %s', (_, a) => {
   const schema = { allOf: [{ $ref: '#/definitions/a' }], definitions: { a, b: { $ref: '#/definitions/a' } } }
-  expect(() => read(schema)).toThrow('JSON schemas that contain themselves are not supported')
+  expect(() => read(schema)).toThrow('recursive JSON schemas are not supported')
 })

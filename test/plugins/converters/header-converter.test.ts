@@ -24,14 +24,14 @@ it.each([
   ['StringConverter', STRING, 'text', 'text'],
   ['IntegerConverter', INT32, 7, '\0\0\0\u0007'],
   ['JsonConverter', STRING, 'text', '"text"'],
-])('%s converts headers as it converts values, and reads them back under their name', (name, schema, value, text) => {
+])('%s converts headers like values, and reads them back', (name, schema, value, text) => {
   const converter = created(name, name === 'JsonConverter' ? { 'schemas.enable': 'false' } : {})
   const bytes = converter.fromConnect({ key: 'h', schema, value })
   expect(Buffer.from(bytes!).toString()).toBe(text)
   expect(converter.toConnect('h', bytes)).toMatchObject({ key: 'h', value })
 })
 
-it('keeps a header without a value', () => {
+it('preserves a header with a null value', () => {
   const converter = created('org.apache.kafka.connect.storage.StringConverter')
   expect(converter.fromConnect({ key: 'h', schema: STRING, value: null })).toBeNull()
   expect(converter.toConnect('h', null)).toMatchObject({ key: 'h', value: null })
@@ -45,7 +45,7 @@ type Golden = {
   readonly json?: string
 }
 
-/** A schema as the recording shows it. Arrays and maps of mixed elements have none for their elements. */
+/** Converts a schema to the form in the recording. Arrays and maps with mixed elements have no element schema. */
 function shown(schema: Schema | null | undefined): unknown {
   if (schema === null || schema === undefined) return null
   const { type, items, keys } = schema
@@ -56,8 +56,8 @@ function shown(schema: Schema | null | undefined): unknown {
   }
 }
 
-describe('InsertHeader, with the answers of Apache Kafka 4.3.1', () => {
-  it.each(golden as readonly Golden[])('$literal is written by each header converter', (expected) => {
+describe('InsertHeader compared with Apache Kafka 4.3.1', () => {
+  it.each(golden as readonly Golden[])('has the same result for $literal with each header converter', (expected) => {
     const plugin = catalog.find('transformation', 'org.apache.kafka.connect.transforms.InsertHeader')!
     const config = parseConfig(plugin.config, { header: 'h', 'value.literal': expected.literal })
     const record = plugin.create(config)({ headers: [] } as unknown as ConnectRecord)!
@@ -71,7 +71,7 @@ describe('InsertHeader, with the answers of Apache Kafka 4.3.1', () => {
   })
 })
 
-it('refuses an asynchronous converter', () => {
+it('asHeaderConverter rejects an asynchronous converter', () => {
   const plugin = asHeaderConverter(
     defineConverter({
       class: 'SlowConverter',

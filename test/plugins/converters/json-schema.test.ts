@@ -50,7 +50,7 @@ const order = struct('shop.Order', { id: INT32, note: optional(STRING), price: d
 const value = { id: 7, note: null, price: { unscaled: 1234n, scale: 2 }, at: new Date(5) }
 
 describe('JsonSchemaConverter', () => {
-  it("registers the schema with Connect's members and writes JSON behind the id", async () => {
+  it('registers the schema with connect.* members, and writes the schema id and JSON', async () => {
     const bytes = await write('orders', order, value, { 'decimal.format': 'NUMERIC' })
     expect(await registered('orders')).toEqual({
       title: 'shop.Order',
@@ -80,7 +80,7 @@ describe('JsonSchemaConverter', () => {
     expect(await converter().toConnect('orders', bytes)).toEqual({ schema: { ...order, version: 1 }, value })
   })
 
-  it('gives back what was written, whatever it was', async () => {
+  it('reads back random data that it wrote', async () => {
     let topics = 0
     await fc.assert(
       fc.asyncProperty(anyStruct, async ({ schema, value: given }) => {
@@ -94,7 +94,7 @@ describe('JsonSchemaConverter', () => {
     )
   }, 60_000)
 
-  it('says whether more members may come, and reads those not required as optional, where it is asked to', async () => {
+  it('supports object.additional.properties and use.optional.for.nonrequired', async () => {
     const config = { 'use.optional.for.nonrequired': 'true', 'object.additional.properties': 'false' }
     const bytes = await write('closed', struct('C', { id: INT64, note: optional(STRING) }), { id: 1 }, config)
     expect(await registered('closed')).toMatchObject({ additionalProperties: false })
@@ -102,14 +102,14 @@ describe('JsonSchemaConverter', () => {
     expect(schema?.fields?.map((field) => field.schema.optional ?? false)).toEqual([true, true])
   })
 
-  it('writes maps with other keys than texts as lists of entries', async () => {
+  it('writes maps whose keys are not strings as arrays of entries', async () => {
     const schema = struct('M', { byId: map(INT32, FLOAT32) })
     const bytes = await write('maps', schema, { byId: new Map([[1, 0.5]]) })
     expect(bytes.subarray(5).toString()).toBe('{"byId":[{"key":1,"value":0.5}]}')
     expect((await converter().toConnect('maps', bytes)).value).toEqual({ byId: new Map([[1, 0.5]]) })
   })
 
-  it('reads schemas of others: references, choices, enums, requirements', async () => {
+  it('reads schemas of other producers: references, unions, enums, required members', async () => {
     await client().register('address', {
       schemaType: 'JSON',
       schema: JSON.stringify({ title: 'Address', type: 'object', properties: { city: { type: 'string' } } }),
@@ -166,7 +166,7 @@ describe('JsonSchemaConverter', () => {
     expect(JSON.parse(again.subarray(5).toString())).toEqual(data)
   })
 
-  it('writes with the latest schema where asked to, and names subjects as the strategy says', async () => {
+  it('supports use.latest.version and subject name strategies', async () => {
     const config = { 'auto.register.schemas': 'false', 'use.latest.version': 'true' }
     const latest = {
       title: 'shop.Order',
@@ -182,15 +182,15 @@ describe('JsonSchemaConverter', () => {
 
   it.each<[string, () => Promise<unknown>, RegExp]>([
     [
-      'data that the schema refuses',
+      'data that is not valid for the schema',
       async () => refused({ 'json.fail.invalid.schema': 'true' }),
-      /does not fit its schema/,
+      /is not valid for its schema/,
     ],
-    ['data of another type', async () => refused({}), /where the schema says string/],
-    ['a schema that contains itself', async () => circular(), /contain themselves/],
-    ['values without a schema', async () => converter().fromConnect('t', null, { a: 1 }), /needs a schema/],
-  ])('tells %s as wrong data', async (_what, run, message) => {
-    await expect((async () => run())()).rejects.toMatchObject({ code: 'data', message })
+    ['data of a different type', async () => refused({}), /expected string, got/],
+    ['a recursive schema', async () => circular(), /recursive JSON schemas/],
+    ['values without a schema', async () => converter().fromConnect('t', null, { a: 1 }), /requires a schema/],
+  ])('throws a DataError for %s', async (_what, run, message) => {
+    await expect((async () => run())()).rejects.toMatchObject({ code: 'data', message: expect.stringMatching(message) })
   })
 })
 

@@ -35,16 +35,16 @@ const write = (instance: ConverterInstance, { schema, value }: SchemaAndValue) =
 
 /** Where Weir differs on purpose: text and why. */
 const DIFFERENT: readonly (readonly [RegExp, string])[] = [
-  [/"payload":1\.17549435E-38/, 'Java 17 writes more digits than the number needs'],
+  [/"payload":1\.17549435E-38/, 'Java 17 writes more digits than necessary'],
   [/"payload":4\.9e-324/, 'the same'],
-  [/"payload":-0\.0/, 'Java loses the sign'],
-  [/"scale":"2"\}\},"payload":1\}/, "Java keeps the written number's scale and cannot write it again"],
-  [/^(1\.0|1e3)$/, 'numbers without a schema have no type'],
-  [/^12345678901234567890$/, 'Java lets it overflow'],
+  [/"payload":-0\.0/, 'Java loses the sign of zero'],
+  [/"scale":"2"\}\},"payload":1\}/, 'Java keeps the scale of the text, and then cannot write the value'],
+  [/^(1\.0|1e3)$/, 'schemaless numbers have no type'],
+  [/^12345678901234567890$/, 'the number overflows in Java'],
 ]
 const cases = (golden as readonly Golden[]).filter(({ json }) => !DIFFERENT.some(([pattern]) => pattern.test(json)))
 
-describe('JsonConverter, beside the original', () => {
+describe('JsonConverter compared with Apache Kafka', () => {
   it.each(cases.filter(({ error }) => error === undefined))(
     'reads and writes $json',
     ({ json: text, config, out, javaText: shown }) => {
@@ -55,13 +55,16 @@ describe('JsonConverter, beside the original', () => {
     },
   )
 
-  it.each(cases.filter(({ error }) => error !== undefined))('refuses $json', ({ json, config, error }) => {
-    expect(() => read(converter(config), json)).toThrow(error)
-  })
+  it.each(cases.filter(({ error }) => error !== undefined))(
+    'rejects $json with the same message',
+    ({ json, config, error }) => {
+      expect(() => read(converter(config), json)).toThrow(error)
+    },
+  )
 })
 
 describe('JsonConverter', () => {
-  it('gives back what was written, whatever it was', () => {
+  it('reads back random data that it wrote', () => {
     const instance = converter()
     fc.assert(
       fc.property(anyStruct, (data) => {
@@ -81,7 +84,7 @@ describe('JsonConverter', () => {
     )
   })
 
-  it('keeps a tombstone a tombstone', () => {
+  it('preserves tombstones', () => {
     expect(write(converter(), { schema: null, value: null })).toBeNull()
     expect(read(converter(), null)).toEqual({ schema: null, value: null })
     expect(write(converter(), { schema: optional(STRING), value: null })).toBe(
@@ -89,7 +92,7 @@ describe('JsonConverter', () => {
     )
   })
 
-  it('gives the same schema object for every message of a schema', () => {
+  it('returns the same schema object for all messages with the same schema', () => {
     const instance = converter()
     const schema = struct('Order', { id: INT32 })
     const texts = [1, 2].map((id) => write(instance, { schema, value: { id } }))
@@ -98,7 +101,7 @@ describe('JsonConverter', () => {
     expect([one?.value, two?.value]).toEqual([{ id: 1 }, { id: 2 }])
   })
 
-  it('reads every spelling of an envelope, whatever came before', () => {
+  it('reads envelopes in every notation, independently of earlier messages', () => {
     const instance = converter()
     const schema = '{"type":"int64","optional":false,"default":9007199254740993}'
     const parameters = '{"type":"int32","optional":false,"parameters":{"a":"1","payload":"2"}}'
@@ -118,17 +121,17 @@ describe('JsonConverter', () => {
     }
   })
 
-  it('says what does not fit its schema', () => {
+  it('throws an error for a value that is not valid for its schema', () => {
     const schema = struct('Order', { id: INT32 })
-    expect(() => write(converter(), { schema, value: { id: 'x' } })).toThrow(
-      "the string 'x' where the schema says int32",
+    expect(() => write(converter(), { schema, value: { id: 'x' } })).toThrow("expected int32, got the string 'x'")
+    expect(() => write(converter(), { schema, value: {} })).toThrow(
+      'expected int32, got null: the schema is not optional',
     )
-    expect(() => write(converter(), { schema, value: {} })).toThrow('null where int32 is not optional')
     const text = '{"schema":{"type":"int32","optional":false},"payload":"x"}'
-    expect(() => read(converter(), text)).toThrow("the string 'x' where the schema says int32")
+    expect(() => read(converter(), text)).toThrow("expected int32, got the string 'x'")
   })
 
-  it('takes a member named __proto__ for a member like others', () => {
+  it('treats a member named __proto__ like any other', () => {
     const plain = converter({ 'schemas.enable': 'false' })
     const { value } = read(plain, '{"__proto__":{"admin":true}}')
     expect((value as { admin?: boolean }).admin).toBeUndefined()

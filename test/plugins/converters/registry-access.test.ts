@@ -17,31 +17,31 @@ const opened = (url: string, config: Config = {}) =>
 const SSL = 'schema.registry.ssl.'
 const TRUST = { [`${SSL}truststore.location`]: file('ca.pem') }
 
-describe("a converter's way to its registry", () => {
+describe('the registry client of a converter', () => {
   it.each<[string, Config, string | undefined]>([
-    ['nobody', {}, undefined],
-    ['the user of basic.auth.user.info', { 'basic.auth.user.info': 'ada:a:b' }, 'Basic YWRhOmE6Yg=='],
-    ['the user of the older key', { 'schema.registry.basic.auth.user.info': 'ada:b' }, 'Basic YWRhOmI='],
+    ['no credentials', {}, undefined],
+    ['basic.auth.user.info', { 'basic.auth.user.info': 'ada:a:b' }, 'Basic YWRhOmE6Yg=='],
     [
-      'the holder of a token',
-      { 'bearer.auth.credentials.source': 'STATIC_TOKEN', 'bearer.auth.token': 't' },
-      'Bearer t',
+      'the deprecated schema.registry.basic.auth.user.info',
+      { 'schema.registry.basic.auth.user.info': 'ada:b' },
+      'Basic YWRhOmI=',
     ],
-  ])('comes as %s', async (_who, config, authorization) => {
+    ['a bearer token', { 'bearer.auth.credentials.source': 'STATIC_TOKEN', 'bearer.auth.token': 't' }, 'Bearer t'],
+  ])('authenticates with %s', async (_who, config, authorization) => {
     const server = await startHttpServer(() => ({ status: 200, body: '[]' }))
     const source: Config = authorization?.startsWith('Basic') ? { 'basic.auth.credentials.source': 'USER_INFO' } : {}
     await opened(server.url, { ...config, ...source }).subjects()
     expect(server.seen[0]?.headers.authorization).toBe(authorization)
   })
 
-  it('comes as the user in the address, and tells it nobody', async () => {
+  it('authenticates with the credentials in the URL, and hides them in errors', async () => {
     const server = await startHttpServer(() => ({ status: 500 }))
     const asked = opened(server.url.replace('//', '//ada:b%40@')).subjects()
     await expect(asked).rejects.toThrow(expect.not.stringContaining('ada') as string)
     expect(server.seen[0]?.headers.authorization).toBe(`Basic ${Buffer.from('ada:b@').toString('base64')}`)
   })
 
-  it('goes to the next of several when one does not answer, and to no other when one refuses', async () => {
+  it('uses the next URL if one is unavailable, but not after an error response', async () => {
     const gone = await closedPort()
     const refusing = await startHttpServer(() => ({ status: 404, body: '{"error_code":40401,"message":"none"}' }))
     const last = await startHttpServer(() => ({ status: 200, body: '["s"]' }))
@@ -51,7 +51,7 @@ describe("a converter's way to its registry", () => {
     await expect(opened(`${gone},${gone}`).subjects()).rejects.toMatchObject({ status: 0 })
   })
 
-  it('waits no longer than http.read.timeout.ms', async () => {
+  it('limits requests to http.read.timeout.ms', async () => {
     const server = await startHttpServer(() => new Promise(() => {}))
     await expect(opened(server.url, { 'http.read.timeout.ms': '20' }).subjects()).rejects.toThrow('timeout')
   })
@@ -75,14 +75,14 @@ describe("a converter's way to its registry", () => {
         [`${SSL}keystore.key`]: pem('client.pem'),
       },
     ],
-  ])('shows and takes certificates of %s', async (_where, config) => {
+  ])('uses certificates from %s', async (_where, config) => {
     const url = await startSecure('127.0.0.1', { ca: pem('ca.pem'), requestCert: true, rejectUnauthorized: true })
     expect(await opened(url, config).subjects()).toEqual(['secure'])
     await expect(opened(url, TRUST).subjects()).rejects.toMatchObject({ status: 0 })
     await expect(opened(url).subjects()).rejects.toThrow(/certificate/)
   })
 
-  it('takes a certificate of another host only where that is said, and keeps that way for itself', async () => {
+  it('accepts a certificate for another host name only if verification is disabled for this client', async () => {
     const url = await startSecure('127.0.0.2')
     const checked = () => opened(url, TRUST).subjects()
     await expect(checked()).rejects.toThrow(/does not match/)
@@ -91,7 +91,7 @@ describe("a converter's way to its registry", () => {
     await expect(checked()).rejects.toThrow(/does not match/)
   })
 
-  it('says how a store of Java is converted', () => {
+  it('describes how to convert a JKS store in the error', () => {
     const config = { [`${SSL}truststore.location`]: file('old.jks') }
     expect(() => opened('https://127.0.0.1:1', config)).toThrow(/JKS store.*keytool -importkeystore/)
   })
@@ -100,7 +100,7 @@ describe("a converter's way to its registry", () => {
     [{ 'basic.auth.credentials.source': 'SASL_INHERIT' }, /SASL_INHERIT/],
     [{ 'bearer.auth.credentials.source': 'OAUTHBEARER' }, /OAUTHBEARER/],
     [{ 'value.schema.id.serializer': 'x.HeaderSchemaIdSerializer' }, /ids in headers are not supported/],
-  ])('refuses %s, which would be another way', (config, message) => {
+  ])('rejects the unsupported option %s', (config, message) => {
     expect(() => opened('http://127.0.0.1:1', config)).toThrow(message)
   })
 })
@@ -114,7 +114,7 @@ describe('use.schema.id', () => {
       })
       .fromConnect('t', schema, value) as Promise<Buffer>
 
-  it('writes with the schema of that id, if it can stand for that of the records', async () => {
+  it('writes with the schema of that id if it is compatible with the schema of the records', async () => {
     const registry = await startTestRegistry()
     onTestFinished(() => registry.stop())
     const wide = '{"type":"record","name":"R","fields":[{"name":"n","type":"long"}]}'
@@ -126,11 +126,11 @@ describe('use.schema.id', () => {
     expect(bytes.toString('hex')).toBe(`00${id.toString(16).padStart(8, '0')}06`)
     const texts = struct('R', { n: STRING })
     await expect(write(registry.url, texts, { n: 'x' }, config)).rejects.toThrow(
-      `schema ${id} does not fit the records`,
+      `schema ${id} is incompatible with the given schema`,
     )
     await expect(
       write(registry.url, texts, { n: 'x' }, { ...config, 'id.compatibility.strict': 'false' }),
-    ).rejects.toThrow("Avro's long does not take string")
+    ).rejects.toThrow('the Avro type long does not accept string')
   })
 })
 

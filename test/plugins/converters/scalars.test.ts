@@ -18,12 +18,12 @@ const catalog = shippedCatalog()
 const cases = scalarCases().map((one, index) => ({ ...one, java: golden[index] as Outcome }))
 const classes = [...new Set(cases.map((one) => one.class))]
 
-describe("what Kafka Connect's converters of plain values read and write", () => {
-  it('was recorded for every case', () => {
+describe('the scalar converters compared with Kafka Connect', () => {
+  it('have a recorded result for every case', () => {
     expect(golden).toHaveLength(cases.length)
   })
 
-  it.each(classes)('is what %s reads and writes here', (name) => {
+  it.each(classes)('have the same results: %s', (name) => {
     for (const one of cases.filter((known) => known.class === name)) {
       const ours = outcomeOf(one)
       // A number without a schema has no Java class of its own: it is taken where it fits.
@@ -34,7 +34,7 @@ describe("what Kafka Connect's converters of plain values read and write", () =>
     }
   })
 
-  it('are exact for numbers without a schema, and refuse those that do not fit', () => {
+  it('convert numbers without a schema exactly, and reject those out of range', () => {
     const short = catalog.find('converter', 'ShortConverter')!.create({}, { ...UNRESTRICTED, isKey: false })
     expect(short.fromConnect('t', null, 12)).toEqual(Buffer.from('000c', 'hex'))
     expect(() => short.fromConnect('t', null, 70_000)).toThrow('Failed to serialize to short')

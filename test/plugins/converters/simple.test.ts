@@ -18,21 +18,21 @@ describe('StringConverter', () => {
   const converter = (config: RawConfig = {}) =>
     stringConverter.create(parseConfig(stringConverter.config, config), { ...UNRESTRICTED, isKey: false })
 
-  it('passes text through', () => {
+  it('converts strings to and from UTF-8', () => {
     expect(converter().fromConnect('t', STRING, 'zwö €')).toEqual(Buffer.from('zwö €'))
     expect(converter().toConnect('t', Buffer.from('zwö €'))).toEqual({ schema: OPTIONAL_STRING, value: 'zwö €' })
   })
 
-  it('keeps nulls', () => {
+  it('preserves null', () => {
     expect(converter().fromConnect('t', OPTIONAL_STRING, null)).toBeNull()
     expect(converter().toConnect('t', null)).toEqual({ schema: OPTIONAL_STRING, value: null })
   })
 
-  it('writes other values as Java would', () => {
+  it("formats other values like Java's String.valueOf", () => {
     expect(String(converter().fromConnect('t', struct('S', { id: INT64 }), { id: 7 }))).toBe('Struct{id=7}')
   })
 
-  it('knows other encodings and refuses unknown ones', () => {
+  it('supports other encodings, and rejects unknown ones', () => {
     const latin = converter({ 'converter.encoding': 'iso-8859-1' })
     expect(latin.fromConnect('t', STRING, 'ö')).toEqual(Buffer.from([0xf6]))
     expect(() => converter({ 'converter.encoding': 'EBCDIC' })).toThrow('expected one of UTF-8')
@@ -41,14 +41,14 @@ describe('StringConverter', () => {
 
 type Golden = { readonly header: string; readonly schema: unknown; readonly javaText: string; readonly out: string }
 
-/** Where Weir differs on purpose: text and why. */
+/** Headers for which Weir differs on purpose, and the reason. */
 const DIFFERENT = new Map([
-  ['123456789.123456789', 'Java 17 writes more digits than a float has'],
+  ['123456789.123456789', 'Java 17 writes more digits than necessary for a float'],
   ['[2147483648,1.5]', 'the same'],
-  ['0000-00-00', 'before the Gregorian calendar'],
-  ['9999-99-99', 'a year of five digits'],
-  ['[1,2019-08-23]', 'Java takes 1 for a day'],
-  ['[2019-08-23,2019-08-23T14:34:54.346Z]', 'Java takes a date for a timestamp'],
+  ['0000-00-00', 'a date before the Gregorian calendar'],
+  ['9999-99-99', 'the date has a year of five digits in Java'],
+  ['[1,2019-08-23]', 'Java converts 1 to a date'],
+  ['[2019-08-23,2019-08-23T14:34:54.346Z]', 'Java converts a date to a timestamp'],
 ])
 
 function shown(schema: Schema | null | undefined): unknown {
@@ -62,11 +62,11 @@ function shown(schema: Schema | null | undefined): unknown {
   }
 }
 
-describe('SimpleHeaderConverter, beside the original', () => {
+describe('SimpleHeaderConverter compared with Apache Kafka', () => {
   const converter = simpleHeaderConverter.create({}, UNRESTRICTED)
 
   it.each((golden as readonly Golden[]).filter(({ header }) => !DIFFERENT.has(header)))(
-    'sees $header as Java does',
+    'infers the same value as Java from $header',
     (expected) => {
       const header = converter.toConnect('k', Buffer.from(expected.header))
       expect(shown(header.schema)).toEqual(expected.schema)
@@ -75,13 +75,13 @@ describe('SimpleHeaderConverter, beside the original', () => {
     },
   )
 
-  it('keeps nulls, and reads the word null as one', () => {
+  it('preserves null, and reads the text null as null', () => {
     expect(converter.toConnect('k', null)).toEqual({ key: 'k', schema: null, value: null })
     expect(converter.toConnect('k', Buffer.from(' null '))).toEqual({ key: 'k', schema: null, value: null })
     expect(converter.fromConnect({ key: 'k', schema: null, value: null })).toBeNull()
   })
 
-  it('takes what is nested too deep or far too large for text', () => {
+  it('reads text that is nested too deeply or a number that is too large as a string', () => {
     for (const text of ['['.repeat(100_000), '1e999999999']) {
       expect(converter.toConnect('k', Buffer.from(text))).toEqual({ key: 'k', schema: STRING, value: text })
     }

@@ -17,19 +17,19 @@ const environment = (config: RawConfig = {}) =>
   environmentProvider.create(parseConfig(environmentProvider.config, config), USE)
 
 describe('FileConfigProvider', () => {
-  it('reads the keys that are there, with the escapes of .properties files', async () => {
+  it('returns existing keys, with the escapes of .properties files', async () => {
     const file = join(temporaryDirectory(), 'secrets.properties')
     writeFileSync(file, 'user = me\npassword: p\\u00e4ss=word\n')
     expect(await files().read(file, ['user', 'password', 'gone'])).toEqual({ user: 'me', password: 'päss=word' })
   })
 
-  it('says which file it can not read', async () => {
+  it('names a file that it cannot read in the error', async () => {
     await expect(files().read('/no/such/file', ['a'])).rejects.toThrow(
       'Could not read properties from file /no/such/file: ENOENT',
     )
   })
 
-  it('finds nothing outside of the allowed paths', async () => {
+  it('returns nothing outside of allowed.paths', async () => {
     const folder = temporaryDirectory()
     const inside = join(folder, 'in')
     // As Kubernetes mounts a Secret.
@@ -48,7 +48,7 @@ describe('FileConfigProvider', () => {
 })
 
 describe('DirectoryConfigProvider', () => {
-  it('reads whole files, and nothing but files of that folder', async () => {
+  it('returns the contents of files in the directory only', async () => {
     const folder = temporaryDirectory()
     mkdirSync(join(folder, 'below'))
     writeFileSync(join(folder, 'password'), 'two\nlines\n')
@@ -59,7 +59,7 @@ describe('DirectoryConfigProvider', () => {
 })
 
 describe('EnvVarConfigProvider', () => {
-  it('reads variables, those of the allowlist only', () => {
+  it('returns environment variables that match allowlist.pattern', () => {
     vi.stubEnv('WEIR_TEST_A', 'a')
     vi.stubEnv('WEIR_TEST_B', 'b')
     expect(environment().read('', ['WEIR_TEST_A', 'WEIR_TEST_B', 'WEIR_TEST_C'])).toEqual({
@@ -72,21 +72,21 @@ describe('EnvVarConfigProvider', () => {
     vi.unstubAllEnvs()
   })
 
-  it('has no places', () => {
+  it('rejects a path', () => {
     expect(() => environment().read('x', ['A'])).toThrow(
       "Path is not supported for EnvVarConfigProvider, invalid value 'x'",
     )
   })
 })
 
-describe('providers on Kubernetes', () => {
+describe('the Kubernetes config providers', () => {
   const secrets = (config: RawConfig) =>
     kubernetesSecretProvider.create(parseConfig(kubernetesSecretProvider.config, config), USE)
   const maps = (config: RawConfig) =>
     kubernetesConfigMapProvider.create(parseConfig(kubernetesConfigMapProvider.config, config), USE)
   const text = (value: string) => Buffer.from(value).toString('base64')
 
-  it('read those keys of a Secret that are there, in the namespace that is named or meant', async () => {
+  it('return existing keys of a Secret in the given or the default namespace', async () => {
     const script = await scriptedApi()
     const config = { kubeconfig: kubeconfigOf(script.url, 'home') }
     for (const [path, settings, asked] of [
@@ -102,7 +102,7 @@ describe('providers on Kubernetes', () => {
     }
   })
 
-  it('read texts and bytes of a ConfigMap', async () => {
+  it('return text and binary data of a ConfigMap', async () => {
     const script = await scriptedApi()
     const reading = maps({ kubeconfig: kubeconfigOf(script.url, 'home') }).read('db/places', ['host', 'note', 'gone'])
     const { asked, response } = await script.next()
@@ -111,14 +111,16 @@ describe('providers on Kubernetes', () => {
     expect(await reading).toEqual({ host: 'db.example', note: 'in bytes' })
   })
 
-  it('say what is missing, and what is no place', async () => {
+  it('report a missing object and an invalid reference', async () => {
     const script = await scriptedApi()
     const { read } = secrets({ kubeconfig: kubeconfigOf(script.url, 'home') })
     const reading = read('gone', ['a'])
     json((await script.next()).response, { reason: 'NotFound', message: 'secrets "gone" not found' }, 404)
     await expect(reading).rejects.toThrow('secrets "gone" not found')
     for (const path of ['', 'a/b/c', '/a', 'a/']) {
-      await expect(read(path, ['a'])).rejects.toThrow(`'${path}' names no Secret: expected NAMESPACE/NAME or NAME`)
+      await expect(read(path, ['a'])).rejects.toThrow(
+        `'${path}' is not a valid Secret reference: expected NAMESPACE/NAME or NAME`,
+      )
     }
   })
 })

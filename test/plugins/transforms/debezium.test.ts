@@ -5,23 +5,23 @@ import golden from './debezium.golden.json' with { type: 'json' }
 import { change, debeziumCases, outbox } from './debezium-cases.ts'
 import { catalog, type Outcome, outcomeOf, readRecord, wholeOutcome } from './replay.ts'
 
-/** Where Weir differs on purpose: Debezium's message, and why. */
+/** Debezium's messages from which Weir differs on purpose, and the reason. */
 const DIFFERENT: readonly (readonly [message: RegExp, why: string])[] = [
   [
     /^Cannot invoke ".*" because/,
-    'a null pointer of the original; the message says what is missing, or there is no need for one',
+    'a NullPointerException of the original; Weir names the missing value, or does not fail',
   ],
 ]
 
 const cases = debeziumCases().map((one, index) => ({ ...one, java: golden[index] as Outcome }))
 const classes = [...new Set(cases.map((one) => one.class))]
 
-describe("what Debezium's transforms make of records", () => {
-  it('was recorded for every case', () => {
+describe('the Debezium transforms compared with the originals', () => {
+  it('have a recorded result for every case', () => {
     expect(golden).toHaveLength(cases.length)
   })
 
-  it.each(classes)('is what %s makes of them here', (name) => {
+  it.each(classes)('have the same results: %s', (name) => {
     for (const { java, ...one } of cases.filter((known) => known.class === name)) {
       if (DIFFERENT.some(([message]) => message.test(java.error ?? ''))) continue
       expect(outcomeOf(one), JSON.stringify(one)).toEqual(wholeOutcome(one.record, java))
@@ -29,7 +29,7 @@ describe("what Debezium's transforms make of records", () => {
   })
 })
 
-describe('beyond what was recorded', () => {
+describe('the Debezium transforms', () => {
   const COLUMNS = { id: { type: 'int32' } }
   const removed = change(COLUMNS, 'd', { before: { id: 1 } })
   const out = (className: string, config: Record<string, string>, value: object | null) =>
@@ -39,7 +39,7 @@ describe('beyond what was recorded', () => {
     [{ 'drop.tombstones': 'false' }, null, { value: null }],
     [{ 'drop.tombstones': 'false', 'delete.handling.mode': 'none' }, { value: { payload: null } }, { value: null }],
     [{ 'delete.handling.mode': 'rewrite' }, { value: { payload: { id: 1, __deleted: 'true' } } }, null],
-  ])('takes the keys of old versions: %j', (config, deleted, tombstone) => {
+  ])('support the keys of Debezium before 2.5: %j', (config, deleted, tombstone) => {
     const unwrap = (value: object | null) => out('ExtractNewRecordState', config, value)
     for (const [found, wanted] of [
       [unwrap(removed), deleted],
@@ -50,7 +50,7 @@ describe('beyond what was recorded', () => {
     }
   })
 
-  it('keeps one schema for rows of one table, and for payloads of one shape', () => {
+  it('reuse the schema object for rows of a table and for payloads with the same structure', () => {
     const unwrap = catalog.find('transformation', 'ExtractNewRecordState')!
     const route = catalog.find('transformation', 'EventRouter')!
     const config = { 'table.expand.json.payload': 'true', 'table.fields.additional.placement': 'v:envelope' }
@@ -66,7 +66,7 @@ describe('beyond what was recorded', () => {
     }
   })
 
-  it('has all members that objects of a list have, and takes a list for a payload', () => {
+  it('infer the schema of a list payload from all of its objects', () => {
     const lines = '[{"sku":"a","n":null},{"sku":"b","gift":true}]'
     const { value } = out('EventRouter', { 'table.expand.json.payload': 'true' }, outbox({ payload: lines })) ?? {}
     expect(value).toMatchObject({
@@ -78,11 +78,11 @@ describe('beyond what was recorded', () => {
     })
   })
 
-  it('tells wrong settings', () => {
-    const told = (config: Record<string, string>) =>
+  it('reject invalid settings', () => {
+    const errorOf = (config: Record<string, string>) =>
       outcomeOf({ class: 'EventRouter', config, record: sink(null) }).error
-    expect(told({ 'table.fields.additional.placement': 'a:nowhere' })).toMatch(/valid String pairs or trios/)
-    expect(told({ 'table.op.invalid.behavior': 'ignore' })).toMatch(/must be one of: warn, error, fatal/)
+    expect(errorOf({ 'table.fields.additional.placement': 'a:nowhere' })).toMatch(/valid String pairs or trios/)
+    expect(errorOf({ 'table.op.invalid.behavior': 'ignore' })).toMatch(/must be one of: warn, error, fatal/)
     const unwrap = outcomeOf({ class: 'ExtractNewRecordState', config: { 'add.fields': 'a:b:c' }, record: sink(null) })
     expect(unwrap.error).toBe('Unexpected field name: a:b:c')
   })

@@ -62,11 +62,11 @@ describe('Map', () => {
     ['has(value.nowhere)', false],
     ['value.?nowhere.orValue("else")', 'else'],
     ['value', { ...order, tax: 1.25 }],
-  ])('makes of a struct what %s says', (expression, expected) => {
+  ])('evaluates %s on a struct', (expression, expected) => {
     expect(mapped(expression, record(order, ORDER))).toMatchObject({ value: expected, valueSchema: null })
   })
 
-  it('works on data without a schema, and on keys', () => {
+  it('evaluates expressions on schemaless data and on keys', () => {
     const given = record({
       lines: [
         { sku: 'a', n: 1 },
@@ -80,7 +80,7 @@ describe('Map', () => {
     expect([keyed?.key, keyed?.value]).toEqual(['eu.orders/k', given.value])
   })
 
-  it('leaves tombstones as they are', () => {
+  it('passes tombstones unchanged', () => {
     const tombstone = record(null, optional(ORDER))
     expect(mapped('value.id', tombstone)).toBe(tombstone)
   })
@@ -90,7 +90,7 @@ describe('Map', () => {
     ['value.count + value.price', /no such overload/],
     ['1 / (value.count - 3)', /division by zero/],
     ['value.buyer.name.matches("(")', /missing closing|error parsing/],
-  ])('tells a record that %s does not work for', (expression, message) => {
+  ])('throws a DataError for a record on which %s fails', (expression, message) => {
     expect(() => mapped(expression, record(order, ORDER))).toThrow(
       expect.objectContaining({ code: 'data', message: expect.stringMatching(message) as string }),
     )
@@ -104,7 +104,7 @@ describe('Map', () => {
     ['value.constructor.constructor("return 1")()', /Unexpected|call/],
     [`${'('.repeat(200)}1${')'.repeat(200)}`, /depth/i],
     [Array.from({ length: 1_001 }, () => 'topic').join('+'), /maxAstNodes/],
-  ])('refuses %s in the configuration', (expression, message) => {
+  ])('rejects the invalid expression %s', (expression, message) => {
     expect(() => transformNamed('Map$Value', { expression })).toThrow(message)
   })
 
@@ -114,41 +114,44 @@ describe('Map', () => {
   }
 
   it.each([
-    ['loops within loops', 'value.all(a, value.all(b, value.all(c, true)))'],
-    ['loops that go on after an error', 'value.exists(a, value.exists(b, value.exists(c, false))) || true'],
-    ['loops that pick', 'value.filter(a, value.exists_one(b, b in value))'],
-    ['loops that make', 'value.map(a, value.map(b, value))'],
-    ['sums within loops', 'value.map(a, value.map(b, (value + value)[0]))'],
-    ['lists that loops look at', 'value.map(a, value.map(b, size(value)))'],
-    ['texts that loops search', 'value.map(a, value.map(b, topic.contains("z")))'],
-    ['texts that loops match', 'value.map(a, value.map(b, topic.matches("z")))'],
-    ['lists that double', doubled(30, 'value', (name) => `${name} + ${name}`, 'LAST.size()')],
-    ['texts that double', doubled(30, 'topic', (name) => `${name} + ${name}`, 'LAST.size()')],
-    ['texts that double as lists', doubled(30, 'topic', (name) => `[${name}, ${name}].join("")`, 'LAST.size()')],
-    ['results that hold themselves', doubled(30, 'value', (name) => `[${name}, ${name}]`, 'LAST')],
-    ['comparisons of those', doubled(30, 'value', (name) => `[${name}, ${name}]`, '[LAST] == [LAST] || true')],
-    ['differences of those', doubled(30, 'value', (name) => `{1: ${name}, 2: ${name}}`, '[LAST] != [LAST]')],
-    ['searches for those', doubled(30, 'value', (name) => `[${name}, ${name}]`, 'LAST in [LAST]')],
-  ])('ends %s', (_what, expression) => {
+    ['nested loops', 'value.all(a, value.all(b, value.all(c, true)))'],
+    ['loops that continue after an error', 'value.exists(a, value.exists(b, value.exists(c, false))) || true'],
+    ['loops that filter', 'value.filter(a, value.exists_one(b, b in value))'],
+    ['loops that create items', 'value.map(a, value.map(b, value))'],
+    ['concatenations in loops', 'value.map(a, value.map(b, (value + value)[0]))'],
+    ['list inspections in loops', 'value.map(a, value.map(b, size(value)))'],
+    ['string searches in loops', 'value.map(a, value.map(b, topic.contains("z")))'],
+    ['regular expressions in loops', 'value.map(a, value.map(b, topic.matches("z")))'],
+    ['lists that grow exponentially', doubled(30, 'value', (name) => `${name} + ${name}`, 'LAST.size()')],
+    ['strings that grow exponentially', doubled(30, 'topic', (name) => `${name} + ${name}`, 'LAST.size()')],
+    [
+      'joined strings that grow exponentially',
+      doubled(30, 'topic', (name) => `[${name}, ${name}].join("")`, 'LAST.size()'),
+    ],
+    ['nested results that grow exponentially', doubled(30, 'value', (name) => `[${name}, ${name}]`, 'LAST')],
+    ['comparisons of nested lists', doubled(30, 'value', (name) => `[${name}, ${name}]`, '[LAST] == [LAST] || true')],
+    ['comparisons of nested maps', doubled(30, 'value', (name) => `{1: ${name}, 2: ${name}}`, '[LAST] != [LAST]')],
+    ['searches in nested lists', doubled(30, 'value', (name) => `[${name}, ${name}]`, 'LAST in [LAST]')],
+  ])('limits the steps of %s', (_what, expression) => {
     const given = { ...record(Array.from({ length: 250 }, (_, n) => n)), topic: 'a'.repeat(20_000) }
     expect(() => mapped(expression, given)).toThrow(
       expect.objectContaining({ code: 'data', message: expect.stringContaining('more than 1000000 steps') as string }),
     )
   })
 
-  it('has steps for each pair of as many items as its page says, with each record anew', () => {
+  it('has enough steps per record to compare 700 items pairwise', () => {
     const items = (length: number) => record(Array.from({ length }, (_, n) => n))
     const pairs = (length: number) => mapped('value.all(a, a in value)', items(length))?.value
     expect([pairs(700), pairs(700)]).toEqual([true, true])
     expect(() => pairs(720)).toThrow('more than 1000000 steps')
   })
 
-  it('takes an expression that is as deep as one may be', () => {
+  it('accepts an expression with the maximum nesting', () => {
     const deep = doubled(45, 'topic', (name) => `${name}.trim()`, 'LAST')
     expect(mapped(deep, record(1))?.value).toBe('eu.orders')
   })
 
-  it('reaches nothing of the program it runs in', () => {
+  it('cannot access the process', () => {
     for (const path of ['value.constructor', 'value.__proto__', 'value.toString', 'value.buyer.hasOwnProperty']) {
       expect(() => mapped(path, record(order, ORDER))).toThrow()
     }
@@ -159,20 +162,20 @@ describe('FilterByExpression', () => {
   const kept = (config: Record<string, string>, given: ConnectRecord) =>
     transformNamed('FilterByExpression', config)(given) === given
 
-  it('keeps what the condition is true of', () => {
+  it('keeps records for which the condition is true', () => {
     expect(kept({ condition: 'value.count > 2 && topic.startsWith("eu.")' }, record(order, ORDER))).toBe(true)
     expect(kept({ condition: 'value.count > 2.5 && value.price > 3' }, record(order, ORDER))).toBe(false)
     expect(kept({ condition: 'value.status in ["open", "late"]' }, record({ status: 'late' }))).toBe(true)
   })
 
-  it('keeps tombstones unless told otherwise', () => {
+  it('keeps tombstones unless configured otherwise', () => {
     const condition = 'value != null'
     expect(kept({ condition }, record(null))).toBe(true)
     expect(kept({ condition, tombstones: 'drop' }, record(null))).toBe(false)
     expect(kept({ condition: 'value == null', tombstones: 'evaluate' }, record(null))).toBe(true)
   })
 
-  it('looks at no more of a record than the condition does', () => {
+  it('converts only the parts of a record that the condition uses', () => {
     const given = {
       ...record(order, ORDER),
       get key(): unknown {
@@ -183,13 +186,13 @@ describe('FilterByExpression', () => {
     expect(() => kept({ condition: 'value.count == 3 && key != null' }, given)).toThrow('looked at')
   })
 
-  it('refuses what is neither true nor false', () => {
+  it('throws an error for a result that is not a boolean', () => {
     expect(() => kept({ condition: 'value.count' }, record(order, ORDER))).toThrow(
-      'neither true nor false but the number 3',
+      'the condition must be true or false, got the number 3',
     )
   })
 
-  it('matches in time that grows with the text alone', () => {
+  it('matches regular expressions in linear time', () => {
     const given = record({ text: `${'a'.repeat(50_000)}!` })
     expect(kept({ condition: 'value.text.matches("^(a+)+$")' }, given)).toBe(false)
     expect(kept({ condition: '[value.text].exists(t, t.matches("a!$"))' }, given)).toBe(true)

@@ -29,14 +29,14 @@ const run = (name: string, config: RawConfig, value: unknown, schema: Schema | n
 }
 
 describe('JsonParse', () => {
-  it('makes plain data of a whole value, text or bytes, with exact numbers', () => {
+  it('parses a whole value, string or bytes, with exact numbers', () => {
     const text = '{"id":9007199254740993,"at":[1.5,null]}'
     const data = { id: 9_007_199_254_740_993n, at: [1.5, null] }
     expect(run('JsonParse$Value', {}, text, STRING)).toEqual({ schema: null, value: data })
     expect(run('JsonParse$Value', {}, Buffer.from(text))).toEqual({ schema: null, value: data })
   })
 
-  it('gives a field of a struct the schema that its data have', () => {
+  it('infers the schema of a parsed field of a struct', () => {
     const parse = transformNamed('JsonParse$Value', { fields: 'body' })
     const first = parse(record({ id: 1, body: '{"n":1,"tags":["x"]}' }, EVENT))
     expect(first?.value).toEqual({ id: 1, body: { n: 1, tags: ['x'] } })
@@ -53,7 +53,7 @@ describe('JsonParse', () => {
     expect(parse(record({ id: 4, body: null }, EVENT))?.value).toEqual({ id: 4, body: null })
   })
 
-  it('parses members of objects, and tells what is no JSON', () => {
+  it('parses members of objects, and throws a DataError for invalid JSON', () => {
     expect(run('JsonParse$Value', { fields: 'a,b' }, { a: '[1]', c: '{' })).toEqual({
       schema: null,
       value: { a: [1], c: '{' },
@@ -69,7 +69,7 @@ describe('JsonParse', () => {
 })
 
 describe('JsonStringify', () => {
-  it('writes what the JSON converter would', () => {
+  it('serializes like JsonConverter', () => {
     const schema = struct('S', { at: TIMESTAMP, more: map(STRING, INT32) })
     const value = { at: new Date(5), more: new Map([['a', 1]]) }
     expect(run('JsonStringify$Value', {}, value, schema)).toEqual({
@@ -79,7 +79,7 @@ describe('JsonStringify', () => {
     expect(run('JsonStringify$Value', {}, { a: 2n ** 60n })).toMatchObject({ value: `{"a":${2n ** 60n}}` })
   })
 
-  it('writes some fields only, and is undone by JsonParse', () => {
+  it('serializes the configured fields, which JsonParse restores', () => {
     const schema = struct('S', { id: INT32, body: optional(struct('B', { n: optional(INT32) })) })
     const written = run('JsonStringify$Value', { fields: 'body' }, { id: 1, body: { n: 5 } }, schema)
     expect(written.value).toEqual({ id: 1, body: '{"n":5}' })
@@ -89,7 +89,7 @@ describe('JsonStringify', () => {
     expect(run('JsonStringify$Value', { fields: 'b' }, { a: [1], b: [1] }).value).toEqual({ a: [1], b: '[1]' })
   })
 
-  it('leaves nulls alone', () => {
+  it('preserves null', () => {
     expect(run('JsonStringify$Value', {}, null, EVENT)).toEqual({ schema: EVENT, value: null })
     expect(run('JsonStringify$Value', { fields: 'body' }, { id: 1, body: null }, EVENT).value).toEqual({
       id: 1,

@@ -9,12 +9,12 @@ import {
 } from '../../../src/sdk/index.ts'
 import type { Case, CaseRecord } from './case-data.ts'
 
-/** What a class made of a case: the members of the record that it changed, or how it failed. */
+/** The result of a transform or predicate: the changed members of the record, or the error. */
 export type Outcome = { readonly out?: unknown; readonly error?: string | null }
 
 export const catalog = shippedCatalog()
 
-/** What Java says, as it is said here: with all members of the record. */
+/** Completes the result of Java with the unchanged members of the record. */
 export function wholeOutcome(record: CaseRecord, java: Outcome): Outcome {
   if (java.error !== undefined) return { error: java.error }
   return { out: isMembers(java.out) ? { ...record, partition: record.partition ?? null, ...java.out } : java.out }
@@ -24,7 +24,7 @@ function isMembers(out: unknown): out is object {
   return typeof out === 'object' && out !== null
 }
 
-/** Of our plugin of that name. */
+/** Runs Weir's plugin with that name. */
 export function outcomeOf({ class: name, config, record }: Case): Outcome {
   try {
     const predicate = catalog.find('predicate', name)
@@ -56,9 +56,9 @@ function write({ topic, partition, timestampMs, headers, ...record }: ConnectRec
     topic,
     partition: partition ?? null,
     timestampMs,
-    key: told(record.keySchema, record.key),
-    value: told(record.valueSchema, record.value),
-    headers: headers.map(({ key, schema, value }) => ({ key, value: told(schema, value) })),
+    key: toNode(record.keySchema, record.key),
+    value: toNode(record.valueSchema, record.value),
+    headers: headers.map(({ key, schema, value }) => ({ key, value: toNode(schema, value) })),
   }
 }
 
@@ -77,7 +77,7 @@ function side(node: object | null): SchemaAndValue {
   return reader.toConnect('t', Buffer.from(JSON.stringify(json))) as SchemaAndValue
 }
 
-function told(schema: Schema | null, value: unknown): unknown {
+function toNode(schema: Schema | null, value: unknown): unknown {
   if (schema === null && (value === null || value === undefined)) return null
   if (schema === null && value instanceof Date) return { date: value.getTime() }
   const json = JSON.parse(String((schema === null ? plain : typed).fromConnect('t', schema, value)))

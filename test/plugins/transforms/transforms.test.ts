@@ -4,11 +4,11 @@ import { allCases } from './cases.ts'
 import { catalog, type Outcome, outcomeOf, readRecord, wholeOutcome } from './replay.ts'
 import golden from './transforms.golden.json' with { type: 'json' }
 
-/** Where Weir differs on purpose: Java's message, and why. */
+/** Java's messages from which Weir differs on purpose, and the reason. */
 const DIFFERENT: readonly (readonly [message: RegExp, why: string])[] = [
-  [/^Cannot invoke ".*" because ".*" is null$/, 'a null pointer of the original; the message says what is missing'],
+  [/^Cannot invoke ".*" because ".*" is null$/, 'a NullPointerException of the original; Weir names the missing value'],
   [/^Java class class java\.util\.Date does not have/, 'the JSON converter writes a date without a schema as a number'],
-  [/^Conversion error: null value for field/, 'the JSON converter says it in other words'],
+  [/^Conversion error: null value for field/, 'the JSON converter has a different message'],
   [/^Timestamp missing on record: SourceRecord/, "the message does not show the record's content"],
   [/^Cannot list fields on non-struct type$/, 'SetSchemaMetadata of 4.3.1 fails on everything but structs'],
 ]
@@ -17,13 +17,13 @@ const PACKAGE = 'org.apache.kafka.connect.transforms.'
 const cases = allCases().map((one, index) => ({ ...one, java: golden[index] as Outcome }))
 const classes = [...new Set(cases.map((one) => one.class))]
 
-describe("what Kafka Connect's transforms and predicates make of records", () => {
-  it('was recorded for every case', () => {
+describe('the transforms and predicates compared with Kafka Connect', () => {
+  it('have a recorded result for every case', () => {
     expect(golden).toHaveLength(cases.length)
     expect(cases.length).toBeGreaterThan(1_000)
   })
 
-  it.each(classes)('is what %s makes of them here', (name) => {
+  it.each(classes)('have the same results: %s', (name) => {
     for (const one of cases.filter((known) => known.class === name)) {
       const ours = outcomeOf({ ...one, class: PACKAGE + one.class })
       if (isDifferent(one.java, ours)) continue
@@ -32,7 +32,7 @@ describe("what Kafka Connect's transforms and predicates make of records", () =>
   })
 })
 
-it.each(classes)('gives records of one schema one schema, so that converters know it again: %s', (name) => {
+it.each(classes)('%s returns the same schema object for records with the same schema', (name) => {
   const transform = catalog.find('transformation', PACKAGE + name)
   for (const { config, record, java } of cases.filter(
     (known) => known.class === name && known.java.error === undefined,
@@ -46,7 +46,7 @@ it.each(classes)('gives records of one schema one schema, so that converters kno
   }
 })
 
-/** The exception's message where Java builds it of the wrong parts, and the fault behind it at its end. */
+/** The expected error. Java exchanges the parts of some messages; here the message is first, followed by its cause. */
 function expected({ record, java }: (typeof cases)[number]): Outcome {
   if (java.error === undefined) return wholeOutcome(record, java)
   const [, cause, message] = /^Invalid value java\.lang\.\w+: (.*) for configuration (.*)$/.exec(java.error ?? '') ?? []

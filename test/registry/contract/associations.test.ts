@@ -3,7 +3,7 @@ import { createCaseRunner, errorResponse, type RegistryCase, type Request } from
 
 const expectRow = createCaseRunner()
 
-// Rules and texts are those of Confluent's AssociationsResource and AbstractSchemaRegistry, 8.4.
+// The rules and messages are those of Confluent's AssociationsResource and AbstractSchemaRegistry, version 8.4.
 
 const RECORD = '{"type":"record","name":"R","fields":[]}'
 const INT = '"int"'
@@ -29,15 +29,15 @@ const WEAK_LISTED = listed({ subject: 's', lifecycle: 'WEAK' })
 const STRONG_LISTED = listed({ subject: OWNED, lifecycle: 'STRONG' })
 const invalid = (property: string, detail: string) =>
   errorResponse(42212, `The association specified an invalid value for property: '${property}', detail: ${detail}`)
-const MIXED = 'all associations for a resource must have the same lifecycle, but got '
+const MIXED_LIFECYCLES = 'all associations for a resource must have the same lifecycle, but got '
 
 const ROWS: Readonly<Record<string, RegistryCase>> = {
-  'creates a weak one': {
+  'creates a WEAK association': {
     given: [register('s')],
     when: create(WEAK),
     answer: response({ subject: 's', associationType: 'value', lifecycle: 'WEAK' }),
   },
-  'creates a strong one with its schema': {
+  'creates a STRONG association and registers its schema': {
     when: create(STRONG),
     answer: response({
       subject: OWNED,
@@ -46,91 +46,106 @@ const ROWS: Readonly<Record<string, RegistryCase>> = {
       schema: expect.objectContaining({ subject: OWNED, version: 1, id: 1, schema: RECORD }),
     }),
   },
-  'creates both of one resource': {
+  'creates the key and the value association of a resource': {
     when: create({ ...STRONG, associationType: 'key' }, { schema: { schema: INT } }),
     answer: response(
       expect.objectContaining({ subject: ':.ns:t-key', schema: expect.objectContaining({ id: 1 }) }),
       expect.objectContaining({ subject: OWNED, schema: expect.objectContaining({ id: 2 }) }),
     ),
   },
-  'takes a repetition, and writes nothing': {
+  'writes nothing when the same association is created again': {
     given: [create(STRONG)],
     when: create(STRONG),
     answer: { ...RESOURCE, resourceType: 'topic' },
   },
-  'checks and writes nothing in a dry run': {
+  'writes nothing when creating with dryRun=true': {
     when: ['POST /associations?dryRun=true', { ...body(STRONG), resourceId: undefined }],
     answer: { resourceName: 't', resourceNamespace: 'ns', resourceType: 'topic' },
   },
-  'finds by subject': {
+  'lists associations by subject': {
     given: [register('s'), create(WEAK)],
     when: ['GET /associations/subjects/s'],
     answer: [WEAK_LISTED],
   },
-  'finds by id': { given: [create(STRONG)], when: ['GET /associations/resources/id-1'], answer: [STRONG_LISTED] },
-  'finds by name': { given: [create(STRONG)], when: ['GET /associations/resources/ns/t'], answer: [STRONG_LISTED] },
-  'finds by wildcards': { given: [create(STRONG)], when: ['GET /associations/resources/-/-'], answer: [STRONG_LISTED] },
-  'finds by type and lifecycle': {
+  'lists associations by resource ID': {
+    given: [create(STRONG)],
+    when: ['GET /associations/resources/id-1'],
+    answer: [STRONG_LISTED],
+  },
+  'lists associations by resource name': {
+    given: [create(STRONG)],
+    when: ['GET /associations/resources/ns/t'],
+    answer: [STRONG_LISTED],
+  },
+  'lists associations by wildcards for name and namespace': {
+    given: [create(STRONG)],
+    when: ['GET /associations/resources/-/-'],
+    answer: [STRONG_LISTED],
+  },
+  'filters associations by type and lifecycle': {
     given: [create(STRONG)],
     when: ['GET /associations/resources/id-1?associationType=key&associationType=value&lifecycle=WEAK'],
     answer: [],
   },
-  'refuses a lifecycle that there is not': {
+  'returns 404 for an unknown lifecycle': {
     when: ['GET /associations/resources/id-1?lifecycle=weak'],
     ...errorResponse(404, 'HTTP 404 Not Found', 404),
   },
-  'upserts into a context': {
+  'qualifies the subject with the context of the path': {
     given: [['POST /contexts/.c/subjects/s/versions', { schema: RECORD }]],
     when: ['PUT /contexts/.c/associations/resources/id-1', body(WEAK)],
     answer: response({ subject: ':.c:s', associationType: 'value', lifecycle: 'WEAK' }),
   },
-  'follows an alias': {
+  'resolves the alias of a subject': {
     given: [register('s'), ['PUT /config/a', { alias: 's' }]],
     when: create({ ...WEAK, subject: 'a' }),
     answer: response({ subject: 's', associationType: 'value', lifecycle: 'WEAK' }),
   },
-  'lists schemas by association': {
+  'lists schemas by the lifecycle of their association': {
     given: [register('s'), register('x'), create(WEAK)],
     when: ['GET /schemas?lifecycle=WEAK'],
     answer: [expect.objectContaining({ subject: 's', associations: [WEAK_LISTED] })],
   },
-  'lists schemas without association': {
+  'lists schemas without association with lifecycle=NONE': {
     given: [register('s'), register('x'), create(WEAK)],
     when: ['GET /schemas?lifecycle=NONE'],
     answer: [expect.not.objectContaining({ associations: expect.anything() })],
   },
-  'deletes a weak one': {
+  'deletes a WEAK association': {
     given: [register('s'), create(WEAK), ['DELETE /associations/resources/id-1']],
     when: ['GET /associations/subjects/s'],
     answer: [],
   },
-  'deletes a strong one with its subject': {
+  'deletes a STRONG association and its subject with cascadeLifecycle=true': {
     given: [create(STRONG), ['DELETE /associations/resources/id-1?cascadeLifecycle=true']],
     when: ['GET /subjects?deleted=true'],
     answer: [],
   },
-  'deletes nothing in a dry run': {
+  'deletes nothing with dryRun=true': {
     given: [create(STRONG), ['DELETE /associations/resources/id-1?cascadeLifecycle=true&dryRun=true']],
     when: ['GET /associations/resources/id-1'],
     answer: [STRONG_LISTED],
   },
-  '40410': { when: ['DELETE /associations/resources/x'], ...errorResponse(40410, "Association for 'x' not found.") },
-  '40903': {
+  'returns 40410 when deleting the associations of an unknown resource': {
+    when: ['DELETE /associations/resources/x'],
+    ...errorResponse(40410, "Association for 'x' not found."),
+  },
+  'returns 40903 if the resource has another association of the same type': {
     given: [register('s'), register('x'), create(WEAK)],
     when: create({ ...WEAK, subject: 'x' }),
     ...errorResponse(40903, "An association of type 'value' already exists for resource 't'"),
   },
-  '40904 of a second resource': {
+  'returns 40904 if another resource owns the subject': {
     given: [create(STRONG)],
     when: ['POST /associations', { ...body(STRONG), resourceId: 'id-2' }],
     ...errorResponse(40904, `An association already exists for subject '${OWNED}'`),
   },
-  '40904 of a deletion': {
+  'returns 40904 when deleting a subject that has an association': {
     given: [register('s'), create(WEAK)],
     when: ['DELETE /subjects/s'],
     ...errorResponse(40904, "An association already exists for subject 's'"),
   },
-  '40905': {
+  'returns 40905 for a WEAK association of a subject with a STRONG one': {
     given: [create(STRONG)],
     when: [
       'POST /associations',
@@ -143,18 +158,21 @@ const ROWS: Readonly<Record<string, RegistryCase>> = {
     ],
     ...errorResponse(40905, `A strong association already exists for subject '${OWNED}'`),
   },
-  '40907': { when: create(WEAK), ...errorResponse(40907, "No active (non-deleted) version exists for subject 's'") },
-  '40907 of a deletion': {
+  'returns 40907 if the subject has no live version': {
+    when: create(WEAK),
+    ...errorResponse(40907, "No active (non-deleted) version exists for subject 's'"),
+  },
+  'returns 40907 when deleting the last live version of a subject with an association': {
     given: [register('s'), create(WEAK)],
     when: ['DELETE /subjects/s/versions/1'],
     ...errorResponse(40907, "No active (non-deleted) version exists for subject 's'"),
   },
-  '40908': {
+  'returns 40908 when deleting a frozen association without cascadeLifecycle': {
     given: [create(STRONG)],
     when: ['DELETE /associations/resources/id-1'],
     ...errorResponse(40908, `The association of type  'value' is frozen for subject '${OWNED}'`),
   },
-  '42206': {
+  'returns 42206 for a STRONG association of a referenced subject': {
     given: [
       ['POST /contexts/.ns/subjects/t-value/versions', { schema: RECORD }],
       [
@@ -168,7 +186,7 @@ const ROWS: Readonly<Record<string, RegistryCase>> = {
     when: create(STRONG),
     ...errorResponse(42206, `One or more references exist to the schema ${OWNED}.`),
   },
-  '42205 of a reference': {
+  'returns 42205 for a reference to a subject with a STRONG association': {
     given: [create(STRONG)],
     when: [
       'POST /subjects/b/versions',
@@ -179,94 +197,103 @@ const ROWS: Readonly<Record<string, RegistryCase>> = {
     ],
     ...errorResponse(42205, `Subject '${OWNED}' has a strong association and cannot be referenced`),
   },
-  '42205': {
+  'returns 42205 in mode READONLY': {
     given: [register('s'), ['PUT /mode', { mode: 'READONLY' }]],
     when: create(WEAK),
     ...errorResponse(42205, 'Subject s in context . is in read-only mode'),
   },
-  '42212 name': {
+  'returns 42212 for an illegal character in the resource name': {
     when: ['POST /associations', { ...body(WEAK), resourceName: 'a.b' }],
     ...invalid('resourceName', "illegal character '.'"),
   },
-  '42212 id': {
+  'returns 42212 for an empty resource ID': {
     when: ['POST /associations', { ...body(WEAK), resourceId: '' }],
     ...invalid('resourceId', 'cannot be null or empty'),
   },
-  '42212 other id': {
+  'returns 42212 if the resource IDs of path and body differ': {
     when: ['PUT /associations/resources/x', body(WEAK)],
     ...invalid('resourceId', 'Resource ID in the path parameter does not match the resource ID in the request body'),
   },
-  '42212 resource type': {
+  'returns 42212 for an unknown resource type': {
     when: ['POST /associations', { ...body(WEAK), resourceType: 'x' }],
     ...invalid('resourceType', "must be 'topic'"),
   },
-  '42212 nothing': { when: create(), ...invalid('associations', 'cannot be null or empty') },
-  '42212 type': {
+  'returns 42212 for a request without associations': {
+    when: create(),
+    ...invalid('associations', 'cannot be null or empty'),
+  },
+  'returns 42212 for an unknown association type': {
     when: create({ ...WEAK, associationType: 'x' }),
     ...invalid('associationType', "must be either 'key' or 'value'"),
   },
-  '42212 twice': {
+  'returns 42212 if an association type occurs twice': {
     given: [register('s')],
     when: create(WEAK, WEAK),
     ...invalid('associationType', "may only appear once per request, but 'value' appears more than once"),
   },
-  '42212 weak with schema': {
+  'returns 42212 for a WEAK association with a schema': {
     when: create({ ...STRONG, lifecycle: 'WEAK' }),
     ...invalid('lifecycle', 'cannot be WEAK when schema is provided'),
   },
-  '42212 weak without subject': { when: create({}), ...invalid('subject', 'must be provided for WEAK associations') },
-  '42212 weak on the own subject': {
+  'returns 42212 for a WEAK association without a subject': {
+    when: create({}),
+    ...invalid('subject', 'must be provided for WEAK associations'),
+  },
+  'returns 42212 for a WEAK association of the resource’s own subject': {
     when: create({ ...WEAK, subject: OWNED }),
     ...invalid('subject', `WEAK associations cannot use subject '${OWNED}'`),
   },
-  '42212 strong on another subject': {
+  'returns 42212 for a STRONG association of another subject': {
     when: create({ ...STRONG, subject: 's' }),
     ...invalid('subject', `frozen associations must use subject '${OWNED}'`),
   },
-  '42212 strong and not frozen': {
+  'returns 42212 for a STRONG association that is not frozen': {
     when: create({ lifecycle: 'STRONG', frozen: false }),
     ...invalid('frozen', 'association with lifecycle of STRONG cannot be frozen=false'),
   },
-  '42212 strong without schema': {
+  'returns 42212 for a new STRONG association without a schema': {
     when: create({ lifecycle: 'STRONG' }),
     ...invalid('schema', 'schema must be provided when creating a frozen association'),
   },
-  '42212 strong on a used subject': {
+  'returns 42212 for a STRONG association of a subject that has another schema': {
     given: [['POST /contexts/.ns/subjects/t-value/versions', { schema: INT }]],
     when: create(STRONG),
     ...invalid('frozen', 'cannot create a frozen association when schemas already exist in the subject'),
   },
-  '42212 schema of an upsert': {
+  'returns 42212 for an upsert with a schema': {
     when: upsert(STRONG),
     ...invalid(
       'schema',
       'cannot be provided when adding an association to an existing topic; an association with a schema must be created with the topic',
     ),
   },
-  '42212 strong by an upsert': {
+  'returns 42212 for an upsert of a new STRONG association': {
     when: upsert({ lifecycle: 'STRONG' }),
     ...invalid(
       'lifecycle',
       'cannot be STRONG when creating an association; STRONG associations must be created with the topic',
     ),
   },
-  '42212 another subject': {
+  'returns 42212 for an upsert that changes the subject': {
     given: [register('s'), register('x'), create(WEAK)],
     when: upsert({ ...WEAK, subject: 'x' }),
     ...invalid('subject', "subject of association cannot be changed from 's' to 'x'"),
   },
-  '42212 mixed': {
+  'returns 42212 if the associations of a resource have different lifecycles': {
     given: [register('s'), create(WEAK)],
     when: create({ ...STRONG, associationType: 'key' }),
-    ...invalid('lifecycle', `${MIXED}value=WEAK, key=STRONG`),
+    ...invalid('lifecycle', `${MIXED_LIFECYCLES}value=WEAK, key=STRONG`),
   },
-  '42212 batch': { when: ['POST /associations:batchMutate', {}], ...invalid('requests', 'cannot be null or empty') },
-  '42201': {
+  'returns 42212 for a batch without requests': {
+    when: ['POST /associations:batchMutate', {}],
+    ...invalid('requests', 'cannot be null or empty'),
+  },
+  'returns 42201 for an invalid schema': {
     when: create({ schema: { schema: '"nope"' } }),
     status: 422,
     answer: expect.objectContaining({ error_code: 42201 }),
   },
-  'changes several resources, each by itself': {
+  'changes several resources in a batch independently of each other': {
     given: [register('s')],
     when: [
       'POST /associations:batchMutate',
@@ -287,7 +314,7 @@ const ROWS: Readonly<Record<string, RegistryCase>> = {
       ],
     },
   },
-  'finds several resources': {
+  'returns the associations of several resources in a batch': {
     given: [create(STRONG)],
     when: [
       'POST /associations:batchGet?includeSchemas=true',
@@ -308,7 +335,7 @@ const ROWS: Readonly<Record<string, RegistryCase>> = {
       ],
     },
   },
-  'is off when it is switched off': {
+  'returns 404 with associations.enable=false': {
     settings: { 'associations.enable': 'false' },
     when: ['GET /associations/subjects/s'],
     ...errorResponse(404, expect.any(String), 404),

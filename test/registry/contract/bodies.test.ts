@@ -3,7 +3,7 @@ import { createCaseRunner, type RegistryCase, type Request } from '../../support
 
 const expectRow = createCaseRunner()
 
-// What Jackson converts in a request body, and what it refuses: recorded with Jackson 2.20 and its defaults.
+// The conversions of scalars in request bodies, as recorded with Jackson 2.20 and its defaults.
 
 const RECORD = '{"type":"record","name":"R","fields":[]}'
 const S: Request = ['POST /subjects/s/versions', { schema: RECORD }]
@@ -11,12 +11,12 @@ const registered = (more: object = {}) => ({
   status: 200,
   answer: expect.objectContaining({ id: 1, version: 1, ...more }),
 })
-const refused = (member: string) => ({
+const rejected = (member: string) => ({
   status: 400,
   answer: { error_code: 400, message: expect.stringContaining(`Unrecognized request body: ${member}`) },
 })
-const importing: Request = ['PUT /mode/s', { mode: 'IMPORT' }]
-const sent = (members: object): Request => ['POST /subjects/s/versions', { schema: RECORD, ...members }]
+const ENTER_IMPORT: Request = ['PUT /mode/s', { mode: 'IMPORT' }]
+const register = (members: object): Request => ['POST /subjects/s/versions', { schema: RECORD, ...members }]
 const referring = (reference: object): Request => [
   'POST /subjects/b/versions',
   {
@@ -24,57 +24,80 @@ const referring = (reference: object): Request => [
     references: [{ name: 'R', subject: 's', ...reference }],
   },
 ]
-const property = (value: unknown) => sent({ metadata: { properties: { p: value } } })
+const property = (value: unknown) => register({ metadata: { properties: { p: value } } })
 const rule = (members: object) =>
-  sent({ ruleSet: { domainRules: [{ name: 'r', type: 'CEL', mode: 'WRITE', ...members }] } })
+  register({ ruleSet: { domainRules: [{ name: 'r', type: 'CEL', mode: 'WRITE', ...members }] } })
 
 const ROWS: Readonly<Record<string, RegistryCase>> = {
-  'a number as text': { when: sent({ version: '1' }), ...registered() },
-  'a number as text with blanks and a sign': { when: sent({ version: ' +1 ' }), ...registered() },
-  'a number with a fraction, which is cut off': { when: sent({ version: 1.9 }), ...registered() },
-  'an empty text for a number, which is none': { when: sent({ version: '', id: '  ' }), ...registered() },
-  'the text null for a number, which is none': { when: sent({ version: 'null' }), ...registered() },
-  'an id as text': { given: [importing], when: sent({ id: '7', version: '1' }), ...registered({ id: 7 }) },
-  'a text with a fraction for a number': { when: sent({ version: '1.0' }), ...refused('version') },
-  'a word for a number': { when: sent({ version: 'x' }), ...refused('version') },
-  'true for a number': { when: sent({ version: true }), ...refused('version') },
-  'a list for a number': { when: sent({ version: [1] }), ...refused('version') },
-  'a number that has more than 32 bits': { when: sent({ version: 2147483648 }), ...refused('version') },
-  'a number that has more than 32 bits, as text': { when: sent({ id: '2147483648' }), ...refused('id') },
-  'the version of a reference as text': { given: [S], when: referring({ version: '1' }), ...registered({ id: 2 }) },
-  'a subject that is a number': {
+  'accepts an integer as a string': { when: register({ version: '1' }), ...registered() },
+  'accepts an integer as a string with blanks and a sign': { when: register({ version: ' +1 ' }), ...registered() },
+  'truncates a fraction for an integer': { when: register({ version: 1.9 }), ...registered() },
+  'treats an empty or blank string for an integer as null': {
+    when: register({ version: '', id: '  ' }),
+    ...registered(),
+  },
+  'treats the string null for an integer as null': { when: register({ version: 'null' }), ...registered() },
+  'accepts an ID as a string': {
+    given: [ENTER_IMPORT],
+    when: register({ id: '7', version: '1' }),
+    ...registered({ id: 7 }),
+  },
+  'rejects a string with a fraction for an integer': { when: register({ version: '1.0' }), ...rejected('version') },
+  'rejects a non-numeric string for an integer': { when: register({ version: 'x' }), ...rejected('version') },
+  'rejects a boolean for an integer': { when: register({ version: true }), ...rejected('version') },
+  'rejects an array for an integer': { when: register({ version: [1] }), ...rejected('version') },
+  'rejects an integer of more than 32 bits': { when: register({ version: 2147483648 }), ...rejected('version') },
+  'rejects an integer of more than 32 bits as a string': { when: register({ id: '2147483648' }), ...rejected('id') },
+  'accepts the version of a reference as a string': {
+    given: [S],
+    when: referring({ version: '1' }),
+    ...registered({ id: 2 }),
+  },
+  'accepts a number as the subject of a reference': {
     given: [['POST /subjects/1/versions', { schema: RECORD }]],
     when: referring({ subject: 1, version: 1 }),
     ...registered({ id: 2, references: [{ name: 'R', subject: '1', version: 1 }] }),
   },
-  'a number for a text': { when: property(1.5), ...registered({ metadata: { properties: { p: '1.5' } } }) },
-  'a boolean for a text': { when: property(true), ...registered({ metadata: { properties: { p: 'true' } } }) },
-  'an object for a text': { when: property({}), ...refused('metadata.properties.p') },
-  'a list for a text': { when: property(['a']), ...refused('metadata.properties.p') },
-  'an object for a schema': { when: sent({ schema: {} }), ...refused('schema') },
-  'a boolean as text': {
+  'converts a number to a string': { when: property(1.5), ...registered({ metadata: { properties: { p: '1.5' } } }) },
+  'converts a boolean to a string': {
+    when: property(true),
+    ...registered({ metadata: { properties: { p: 'true' } } }),
+  },
+  'rejects an object for a string': { when: property({}), ...rejected('metadata.properties.p') },
+  'rejects an array for a string': { when: property(['a']), ...rejected('metadata.properties.p') },
+  'rejects an object for the schema': { when: register({ schema: {} }), ...rejected('schema') },
+  'accepts a boolean as a string with blanks': {
     when: rule({ disabled: ' True ' }),
     ...registered({ ruleSet: { domainRules: [{ name: 'r', type: 'CEL', mode: 'WRITE', disabled: true }] } }),
   },
-  'a number for a boolean': { when: ['PUT /config/s', { normalize: 2 }], answer: { normalize: true } },
-  'zero for a boolean': { when: ['PUT /config/s', { normalize: 0 }], answer: { normalize: false } },
-  'a boolean as text in config': { when: ['PUT /config/s', { normalize: 'TRUE' }], answer: { normalize: true } },
-  'a boolean in mixed case': { when: rule({ disabled: 'tRUE' }), ...refused('ruleSet.domainRules.0.disabled') },
-  'a text of digits for a boolean': { when: rule({ disabled: '1' }), ...refused('ruleSet.domainRules.0.disabled') },
-  'a fraction for a boolean': { when: rule({ disabled: 1.5 }), ...refused('ruleSet.domainRules.0.disabled') },
-  'the position of a word': {
+  'treats an integer other than 0 as true': { when: ['PUT /config/s', { normalize: 2 }], answer: { normalize: true } },
+  'treats 0 as false': { when: ['PUT /config/s', { normalize: 0 }], answer: { normalize: false } },
+  'accepts a boolean as a string in a config': {
+    when: ['PUT /config/s', { normalize: 'TRUE' }],
+    answer: { normalize: true },
+  },
+  'rejects a boolean string in mixed case': {
+    when: rule({ disabled: 'tRUE' }),
+    ...rejected('ruleSet.domainRules.0.disabled'),
+  },
+  'rejects a numeric string for a boolean': {
+    when: rule({ disabled: '1' }),
+    ...rejected('ruleSet.domainRules.0.disabled'),
+  },
+  'rejects a fraction for a boolean': { when: rule({ disabled: 1.5 }), ...rejected('ruleSet.domainRules.0.disabled') },
+  'accepts the index of an enum value': {
     when: rule({ mode: 3, kind: '1' }),
     ...registered({ ruleSet: { domainRules: [{ name: 'r', type: 'CEL', mode: 'WRITE', kind: 'CONDITION' }] } }),
   },
-  'a word in lower case': { when: rule({ mode: 'write' }), ...refused('ruleSet.domainRules.0.mode') },
-  'a position beyond the words': { when: rule({ mode: 6 }), ...refused('ruleSet.domainRules.0.mode') },
-  'a new version as text': {
+  'rejects an enum value in lower case': { when: rule({ mode: 'write' }), ...rejected('ruleSet.domainRules.0.mode') },
+  'rejects an enum index out of range': { when: rule({ mode: 6 }), ...rejected('ruleSet.domainRules.0.mode') },
+  'accepts newVersion as a string': {
     given: [S],
     when: ['POST /subjects/s/versions/1/tags', { newVersion: '2' }],
     answer: expect.objectContaining({ version: 2 }),
   },
 }
 
-describe('a request body with', () => {
+describe('a request body', () => {
   it.each(Object.entries(ROWS))('%s', (_, row) => expectRow(row))
 })

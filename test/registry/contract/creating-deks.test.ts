@@ -26,11 +26,11 @@ const UNKNOWN: Request = [`POST ${KEKS}`, { ...NEW_KEK, kmsType: 'unknown-kms', 
 const EXISTS = errorResponse(40971, "Key 's' already exists; use a different value")
 const BAD_BODY = { status: 400, answer: { error_code: 400, message: expect.any(String) } }
 
-describe('creating a DEK with its material', () => {
+describe('creating a DEK with its key material', () => {
   it.each<readonly [string, RegistryCase]>([
-    ['responds with it', { given: [KEK], when: DEK, answer: CREATED_DEK }],
+    ['returns the DEK', { given: [KEK], when: DEK, answer: CREATED_DEK }],
     [
-      'takes version and algorithm',
+      'stores the given version and algorithm',
       {
         given: [KEK],
         when: [`POST ${DEKS}/s`, { ...MATERIAL, version: 7, algorithm: 'AES256_SIV' }],
@@ -38,7 +38,7 @@ describe('creating a DEK with its material', () => {
       },
     ],
     [
-      'takes a version that is a text, as Jackson does',
+      'accepts a version as a string, as Jackson does',
       {
         given: [KEK],
         when: [`POST ${DEKS}/s`, { ...MATERIAL, version: '7' }],
@@ -46,36 +46,33 @@ describe('creating a DEK with its material', () => {
       },
     ],
     [
-      'takes the subject of the path',
+      'uses the subject of the path rather than that of the body',
       { given: [KEK], when: [`POST ${DEKS}/s`, { ...MATERIAL, subject: 'x' }], answer: CREATED_DEK },
     ],
     [
-      'takes the subject of the body where the path has none',
+      'uses the subject of the body if the path has none',
       {
         given: [KEK],
         when: [`POST ${DEKS}`, { ...MATERIAL, subject: 's' }],
         answer: CREATED_DEK,
       },
     ],
-    ['needs a subject there', { given: [KEK], when: [`POST ${DEKS}`, MATERIAL], ...invalidKey('subject') }],
+    ['returns 42271 without a subject', { given: [KEK], when: [`POST ${DEKS}`, MATERIAL], ...invalidKey('subject') }],
     [
-      'refuses control characters in a subject',
+      'returns 42271 for control characters in a subject',
       { given: [KEK], when: [`POST ${DEKS}/a%00`, MATERIAL], ...invalidKey('subject') },
     ],
     [
-      'takes the context of the path',
+      'qualifies the subject with the context of the path',
       {
         given: [KEK],
         when: [`POST /contexts/.c${DEKS}/s`, MATERIAL],
         answer: { ...CREATED_DEK, subject: ':.c:s' },
       },
     ],
+    ['treats :.:s and s as the same subject', { given: [KEK, DEK], when: [`POST ${DEKS}/:.:s`, MATERIAL], ...EXISTS }],
     [
-      'takes the default context by either name',
-      { given: [KEK, DEK], when: [`POST ${DEKS}/:.:s`, MATERIAL], ...EXISTS },
-    ],
-    [
-      'follows the alias of a subject',
+      'resolves the alias of the subject',
       {
         given: [KEK, ['PUT /config/s', { alias: 't' }]],
         when: DEK,
@@ -83,7 +80,7 @@ describe('creating a DEK with its material', () => {
       },
     ],
     [
-      'follows its alias for DEKs first',
+      'prefers aliasForDeks to alias',
       {
         given: [KEK, ['PUT /config/s', { alias: 't', aliasForDeks: 'u' }]],
         when: DEK,
@@ -91,7 +88,7 @@ describe('creating a DEK with its material', () => {
       },
     ],
     [
-      'follows an alias within the context',
+      'resolves an alias within the context of the subject',
       {
         given: [KEK, ['PUT /config/:.c:s', { aliasForDeks: 'u' }]],
         when: [`POST ${DEKS}/:.c:s`, MATERIAL],
@@ -99,48 +96,54 @@ describe('creating a DEK with its material', () => {
       },
     ],
     [
-      'does not depend on the mode of the subject',
+      'succeeds in mode READONLY',
       {
         given: [KEK, ['PUT /mode', { mode: 'READONLY' }]],
         when: DEK,
         answer: CREATED_DEK,
       },
     ],
-    ['needs the KEK', { when: DEK, ...NO_KEK }],
-    ['needs a KEK that is not soft-deleted', { given: [KEK, DELETE_KEK], when: DEK, ...NO_KEK }],
+    ['returns 40470 for an unknown KEK', { when: DEK, ...NO_KEK }],
+    ['returns 40470 for a soft-deleted KEK', { given: [KEK, DELETE_KEK], when: DEK, ...NO_KEK }],
     [
-      'may create a deleted one under a soft-deleted KEK',
+      'can create a soft-deleted DEK of a soft-deleted KEK',
       {
         given: [KEK, DELETE_KEK],
         when: [`POST ${DEKS}/s`, { ...MATERIAL, deleted: true }],
         answer: { ...CREATED_DEK, deleted: true },
       },
     ],
-    ['needs the material', { given: [KEK], when: GENERATED_DEK, ...invalidKey('encryptedKeyMaterial') }],
     [
-      'needs a body',
+      'returns 42271 without key material',
+      { given: [KEK], when: GENERATED_DEK, ...invalidKey('encryptedKeyMaterial') },
+    ],
+    [
+      'returns 422 without a body',
       { given: [KEK], when: [`POST ${DEKS}/s`], status: 422, answer: { error_code: 422, message: expect.any(String) } },
     ],
     [
-      'refuses another algorithm',
+      'returns 400 for an unknown algorithm',
       { given: [KEK], when: [`POST ${DEKS}/s`, { ...MATERIAL, algorithm: 'DES' }], ...BAD_BODY },
     ],
     [
-      'refuses a version that is no number',
+      'returns 400 for a version that is not a number',
       { given: [KEK], when: [`POST ${DEKS}/s`, { ...MATERIAL, version: 'x' }], ...BAD_BODY },
     ],
     [
-      'refuses a version below 1, which the original would never find again',
+      'returns 42202 for a version below 1',
       {
         given: [KEK],
         when: dekVersion(0),
         ...BAD_VERSION,
       },
     ],
-    ['refuses one that exists', { given: [KEK, DEK], when: DEK, ...EXISTS }],
-    ['undeletes the same DEK', { given: [KEK, DEK, DELETE_DEK], when: DEK, answer: CREATED_DEK }],
+    ['returns 40971 for an existing DEK', { given: [KEK, DEK], when: DEK, ...EXISTS }],
     [
-      'does not undelete another one',
+      'undeletes a soft-deleted DEK with the same key material',
+      { given: [KEK, DEK, DELETE_DEK], when: DEK, answer: CREATED_DEK },
+    ],
+    [
+      'returns 40971 if the soft-deleted DEK has other key material',
       {
         given: [KEK, DEK, DELETE_DEK],
         when: [`POST ${DEKS}/s`, { encryptedKeyMaterial: 'AQIE' }],
@@ -148,7 +151,7 @@ describe('creating a DEK with its material', () => {
       },
     ],
     [
-      'replaces one that exists where rewrapping is asked for',
+      'replaces an existing DEK with rewrap=true',
       {
         given: [KEK, DEK],
         when: [`POST ${DEKS}/s?rewrap=true`, { encryptedKeyMaterial: 'AQIE' }],
@@ -156,7 +159,7 @@ describe('creating a DEK with its material', () => {
       },
     ],
     [
-      'refuses more than the configured number',
+      'returns 40972 above dek.registry.max.keys',
       {
         settings: { 'dek.registry.max.keys': '1' },
         given: [KEK, DEK, dekVersion(2)],
@@ -167,15 +170,12 @@ describe('creating a DEK with its material', () => {
   ])('%s', (_, row) => expectRow(row))
 })
 
-describe('creating a DEK whose KEK is shared', () => {
+describe('creating a DEK of a shared KEK', () => {
   it.each<readonly [string, RegistryCase]>([
+    ['generates the key and returns it', { given: [SHARED_KEK], when: GENERATED_DEK, answer: GENERATED_DEK_RESPONSE }],
+    ['returns 40971 for an existing DEK', { given: [SHARED_KEK, GENERATED_DEK], when: GENERATED_DEK, ...EXISTS }],
     [
-      'generates the key and responds with it',
-      { given: [SHARED_KEK], when: GENERATED_DEK, answer: GENERATED_DEK_RESPONSE },
-    ],
-    ['refuses one that exists', { given: [SHARED_KEK, GENERATED_DEK], when: GENERATED_DEK, ...EXISTS }],
-    [
-      'generates further versions',
+      'generates keys for further versions',
       {
         given: [SHARED_KEK, GENERATED_DEK],
         when: [`POST ${DEKS}/s`, { version: 2 }],
@@ -183,7 +183,7 @@ describe('creating a DEK whose KEK is shared', () => {
       },
     ],
     [
-      'encrypts one that exists again where rewrapping is asked for',
+      'encrypts an existing key again with rewrap=true',
       {
         given: [SHARED_KEK, GENERATED_DEK],
         when: [`POST ${DEKS}/s?rewrap=true`, {}],
@@ -191,7 +191,7 @@ describe('creating a DEK whose KEK is shared', () => {
       },
     ],
     [
-      'does not replace one that exists',
+      'returns 40971 for key material of an existing DEK, also with rewrap=true',
       {
         given: [SHARED_KEK, GENERATED_DEK],
         when: [`POST ${DEKS}/s?rewrap=true`, MATERIAL],
@@ -199,7 +199,7 @@ describe('creating a DEK whose KEK is shared', () => {
       },
     ],
     [
-      'refuses material that the KMS cannot decrypt',
+      'returns 50070 for key material that the KMS cannot decrypt',
       {
         given: [SHARED_KEK],
         when: DEK,
@@ -207,7 +207,7 @@ describe('creating a DEK whose KEK is shared', () => {
       },
     ],
     [
-      'takes material as it is in mode IMPORT, and does not respond with the key',
+      'stores key material without a test in mode IMPORT, and returns no decrypted key',
       {
         given: [SHARED_KEK, ['PUT /mode/s', { mode: 'IMPORT' }]],
         when: DEK,
@@ -215,7 +215,7 @@ describe('creating a DEK whose KEK is shared', () => {
       },
     ],
     [
-      'reports a KMS that is unknown',
+      'returns 50070 for an unknown KMS type',
       {
         given: [UNKNOWN],
         when: GENERATED_DEK,
@@ -227,7 +227,7 @@ describe('creating a DEK whose KEK is shared', () => {
     ],
   ])('%s', (_, row) => expectRow(row))
 
-  it('stores nothing that the KMS cannot decrypt again', () =>
+  it('does not store a generated key that the KMS cannot decrypt', () =>
     expectRow({
       faults: { kmsDrivers: [{ type: 'write-only', open: writeOnly }] },
       given: [[`POST ${KEKS}`, { ...NEW_KEK, kmsType: 'write-only', shared: true }]],

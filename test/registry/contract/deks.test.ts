@@ -36,11 +36,11 @@ describe('reading DEKs', () => {
   const IN_CONTEXT: Request = [`POST ${DEKS}/:.c:s`, MATERIAL]
   it.each<readonly [string, RegistryCase]>([
     [
-      'finds the first version, not the latest',
+      'returns the first version if no version is given',
       { given: [KEK, DEK, dekVersion(2)], when: [`GET ${DEKS}/s`], answer: CREATED_DEK },
     ],
     [
-      'finds it in the context of the path',
+      'qualifies the subject with the context of the path',
       {
         given: [KEK, IN_CONTEXT],
         when: [`GET /contexts/.c${DEKS}/s`],
@@ -48,32 +48,35 @@ describe('reading DEKs', () => {
       },
     ],
     [
-      'finds it by an alias',
+      'resolves the alias of the subject',
       {
         given: [KEK, DEK, ['PUT /config/x', { aliasForDeks: 's' }]],
         when: [`GET ${DEKS}/x`],
         answer: CREATED_DEK,
       },
     ],
-    ['needs the KEK', { when: [`GET ${DEKS}/s`], ...NO_KEK }],
-    ['finds none', { given: [KEK], when: [`GET ${DEKS}/s`], ...NO_DEK }],
-    ['finds none of another algorithm', { given: [KEK, SIV], when: [`GET ${DEKS}/s/versions/3`], ...NO_DEK }],
+    ['returns 40470 for an unknown KEK', { when: [`GET ${DEKS}/s`], ...NO_KEK }],
+    ['returns 40470 for an unknown DEK', { given: [KEK], when: [`GET ${DEKS}/s`], ...NO_DEK }],
     [
-      'finds that of the algorithm',
+      'returns 40470 if the DEK has another algorithm',
+      { given: [KEK, SIV], when: [`GET ${DEKS}/s/versions/3`], ...NO_DEK },
+    ],
+    [
+      'returns the DEK of the given algorithm',
       {
         given: [KEK, SIV],
         when: [`GET ${DEKS}/s/versions/3?algorithm=AES256_SIV`],
         answer: { ...CREATED_DEK, version: 3, algorithm: 'AES256_SIV' },
       },
     ],
-    ['knows no other algorithm', { given: [KEK, DEK], when: [`GET ${DEKS}/s?algorithm=DES`], ...NO_SUCH }],
+    ['returns 404 for an unknown algorithm', { given: [KEK, DEK], when: [`GET ${DEKS}/s?algorithm=DES`], ...NO_SUCH }],
     [
-      'finds a version',
+      'returns the given version',
       { given: [KEK, DEK, dekVersion(2)], when: [`GET ${DEKS}/s/versions/2`], answer: { ...CREATED_DEK, version: 2 } },
     ],
-    ['finds no other version', { given: [KEK, DEK], when: [`GET ${DEKS}/s/versions/2`], ...NO_DEK }],
+    ['returns 40470 for an unknown version', { given: [KEK, DEK], when: [`GET ${DEKS}/s/versions/2`], ...NO_DEK }],
     ...['latest', '-1'].map((which): readonly [string, RegistryCase] => [
-      `finds the last version as ${which}`,
+      `returns the latest version for ${which}`,
       {
         given: [KEK, dekVersion(10), dekVersion(9)],
         when: [`GET ${DEKS}/s/versions/${which}`],
@@ -81,7 +84,7 @@ describe('reading DEKs', () => {
       },
     ]),
     [
-      'finds the last one that is not soft-deleted',
+      'returns the latest version that is not soft-deleted',
       {
         given: [KEK, DEK, dekVersion(2), deleteVersion(2)],
         when: [`GET ${DEKS}/s/versions/latest`],
@@ -89,16 +92,16 @@ describe('reading DEKs', () => {
       },
     ],
     [
-      'finds the last one, soft-deleted or not, where this is asked for',
+      'returns the latest version including soft-deleted ones with deleted=true',
       {
         given: [KEK, DEK, dekVersion(2), deleteVersion(2)],
         when: [`GET ${DEKS}/s/versions/latest?deleted=true`],
         answer: { ...CREATED_DEK, version: 2, deleted: true },
       },
     ],
-    ['refuses what is no version', { given: [KEK], when: [`GET ${DEKS}/s/versions/0`], ...BAD_VERSION }],
+    ['returns 42202 for an invalid version', { given: [KEK], when: [`GET ${DEKS}/s/versions/0`], ...BAD_VERSION }],
     [
-      'opens it where the KEK is shared by now',
+      'returns the decrypted key if the KEK is shared',
       {
         given: [SHARED_KEK, GENERATED_DEK],
         when: [`GET ${DEKS}/s`],
@@ -106,7 +109,7 @@ describe('reading DEKs', () => {
       },
     ],
     [
-      'leaves it closed where the KEK is no longer shared',
+      'returns no decrypted key if the KEK is no longer shared',
       {
         given: [SHARED_KEK, GENERATED_DEK, [`PUT ${KEKS}/kek1`, { shared: false }]],
         when: [`GET ${DEKS}/s`],
@@ -114,16 +117,19 @@ describe('reading DEKs', () => {
       },
     ],
     [
-      'reports a KMS that cannot decrypt it',
+      'returns 50070 if the KMS cannot decrypt the key',
       {
         given: [[`POST ${KEKS}`, { ...NEW_KEK, kmsType: 'unknown-kms' }], DEK, [`PUT ${KEKS}/kek1`, { shared: true }]],
         when: [`GET ${DEKS}/s`],
         ...KMS_UNKNOWN,
       },
     ],
-    ['lists the versions', { given: [KEK, dekVersion(2), DEK], when: [`GET ${DEKS}/s/versions`], answer: [1, 2] }],
     [
-      'lists none of another algorithm',
+      'lists the versions in ascending order',
+      { given: [KEK, dekVersion(2), DEK], when: [`GET ${DEKS}/s/versions`], answer: [1, 2] },
+    ],
+    [
+      'lists only the versions of the given algorithm',
       {
         given: [KEK, DEK, SIV],
         when: [`GET ${DEKS}/s/versions?algorithm=AES256_SIV`],
@@ -131,55 +137,58 @@ describe('reading DEKs', () => {
       },
     ],
     [
-      'lists a page of versions',
+      'lists a page of versions by offset and limit',
       { given: [KEK, DEK, dekVersion(2)], when: [`GET ${DEKS}/s/versions?offset=1&limit=1`], answer: [2] },
     ],
     [
-      'lists soft-deleted versions where this is asked for',
+      'lists soft-deleted versions with deleted=true',
       {
         given: [KEK, DEK, dekVersion(2), deleteVersion(2)],
         when: [`GET ${DEKS}/s/versions?deleted=true`],
         answer: [1, 2],
       },
     ],
-    ['lists no versions of what is not there', { given: [KEK], when: [`GET ${DEKS}/s/versions`], answer: [] }],
-    ['needs the KEK to list versions', { when: [`GET ${DEKS}/s/versions`], ...NO_KEK }],
+    ['lists no versions of an unknown subject', { given: [KEK], when: [`GET ${DEKS}/s/versions`], answer: [] }],
+    ['returns 40470 when listing versions of an unknown KEK', { when: [`GET ${DEKS}/s/versions`], ...NO_KEK }],
     [
-      'lists each subject once, in order',
+      'lists each subject once, in alphabetical order',
       {
         given: [KEK, DEK, dekVersion(2), SIV, OTHER, IN_CONTEXT],
         when: [`GET ${DEKS}`],
         answer: [':.c:s', 'a', 's'],
       },
     ],
-    ['lists a page of subjects', { given: [KEK, DEK, OTHER], when: [`GET ${DEKS}?offset=1&limit=1`], answer: ['s'] }],
     [
-      'leaves soft-deleted subjects out',
+      'lists a page of subjects by offset and limit',
+      { given: [KEK, DEK, OTHER], when: [`GET ${DEKS}?offset=1&limit=1`], answer: ['s'] },
+    ],
+    [
+      'does not list subjects whose DEKs are soft-deleted',
       { given: [KEK, DEK, OTHER, DELETE_DEK], when: [`GET ${DEKS}`], answer: ['a'] },
     ],
     [
-      'lists them where this is asked for',
+      'lists subjects whose DEKs are soft-deleted with deleted=true',
       { given: [KEK, DEK, OTHER, DELETE_DEK], when: [`GET ${DEKS}?deleted=true`], answer: ['a', 's'] },
     ],
-    ['needs the KEK to list subjects', { when: [`GET ${DEKS}`], ...NO_KEK }],
+    ['returns 40470 when listing subjects of an unknown KEK', { when: [`GET ${DEKS}`], ...NO_KEK }],
   ])('%s', (_, row) => expectRow(row))
 })
 
 describe('deleting DEKs', () => {
-  const GONE: Request = [`DELETE ${DEKS}/s?permanent=true`]
+  const HARD_DELETE: Request = [`DELETE ${DEKS}/s?permanent=true`]
   const UNDELETE: Request = [`POST ${DEKS}/s/undelete`]
   const undeleteVersion = (which: number | string): Request => [`POST ${DEKS}/s/versions/${which}/undelete`]
-  const goneVersion = (which: number | string): Request => [`DELETE ${DEKS}/s/versions/${which}?permanent=true`]
+  const hardDeleteVersion = (which: number | string): Request => [`DELETE ${DEKS}/s/versions/${which}?permanent=true`]
   const VERSIONS = (deleted = false): Request => [`GET ${DEKS}/s/versions?deleted=${deleted}`]
   const NOT_SOFT = errorResponse(40471, "Key 's' was not deleted first before being permanently deleted")
   it.each<readonly [string, RegistryCase]>([
     [
-      'deletes all versions softly',
+      'soft-deletes all versions',
       { given: [KEK, DEK, dekVersion(2)], when: DELETE_DEK, ...DONE, after: { when: VERSIONS(), answer: [] } },
     ],
-    ['may be repeated', { given: [KEK, DEK, DELETE_DEK], when: DELETE_DEK, ...DONE }],
+    ['succeeds if the versions are already soft-deleted', { given: [KEK, DEK, DELETE_DEK], when: DELETE_DEK, ...DONE }],
     [
-      'leaves other algorithms',
+      'does not delete versions of other algorithms',
       {
         given: [KEK, DEK, [`POST ${DEKS}/s`, { ...MATERIAL, algorithm: 'AES128_GCM' }]],
         when: [`DELETE ${DEKS}/s?algorithm=AES128_GCM`],
@@ -187,24 +196,27 @@ describe('deleting DEKs', () => {
         after: { when: VERSIONS(), answer: [1] },
       },
     ],
-    ['needs the KEK', { when: DELETE_DEK, ...NO_KEK }],
-    ['needs a version', { given: [KEK], when: DELETE_DEK, ...NO_DEK }],
+    ['returns 40470 for an unknown KEK', { when: DELETE_DEK, ...NO_KEK }],
+    ['returns 40470 for a subject without DEK', { given: [KEK], when: DELETE_DEK, ...NO_DEK }],
     [
-      'deletes for good after that',
-      { given: [KEK, DEK, DELETE_DEK], when: GONE, ...DONE, after: { when: VERSIONS(true), answer: [] } },
+      'hard-deletes soft-deleted versions',
+      { given: [KEK, DEK, DELETE_DEK], when: HARD_DELETE, ...DONE, after: { when: VERSIONS(true), answer: [] } },
     ],
-    ['finds nothing after that', { given: [KEK, DEK, DELETE_DEK, GONE], when: GONE, ...NO_DEK }],
     [
-      'does not delete for good at once, not even in part',
+      'returns 40470 when hard-deleting a second time',
+      { given: [KEK, DEK, DELETE_DEK, HARD_DELETE], when: HARD_DELETE, ...NO_DEK },
+    ],
+    [
+      'returns 40471 and deletes nothing if one version is not soft-deleted',
       {
         given: [KEK, DEK, dekVersion(2), deleteVersion(1)],
-        when: GONE,
+        when: HARD_DELETE,
         ...NOT_SOFT,
         after: { when: VERSIONS(true), answer: [1, 2] },
       },
     ],
     [
-      'deletes one version softly',
+      'soft-deletes one version',
       {
         given: [KEK, DEK, dekVersion(2)],
         when: deleteVersion(1),
@@ -213,7 +225,7 @@ describe('deleting DEKs', () => {
       },
     ],
     [
-      'deletes the latest version',
+      'soft-deletes the latest version',
       {
         given: [KEK, DEK, dekVersion(2)],
         when: deleteVersion('latest'),
@@ -222,20 +234,26 @@ describe('deleting DEKs', () => {
       },
     ],
     [
-      'deletes one version for good',
+      'hard-deletes one soft-deleted version',
       {
         given: [KEK, DEK, dekVersion(2), deleteVersion(1)],
-        when: goneVersion(1),
+        when: hardDeleteVersion(1),
         ...DONE,
         after: { when: VERSIONS(true), answer: [2] },
       },
     ],
-    ['does not delete a version for good at once', { given: [KEK, DEK], when: goneVersion(1), ...NOT_SOFT }],
-    ['needs the version', { given: [KEK, DEK], when: deleteVersion(2), ...NO_DEK }],
-    ['refuses what is no version', { given: [KEK, DEK], when: deleteVersion('x'), ...BAD_VERSION }],
-    ['knows no other algorithm', { given: [KEK, DEK], when: [`DELETE ${DEKS}/s?algorithm=DES`], ...NO_SUCH }],
     [
-      'can be undone',
+      'returns 40471 when hard-deleting a version that is not soft-deleted',
+      { given: [KEK, DEK], when: hardDeleteVersion(1), ...NOT_SOFT },
+    ],
+    ['returns 40470 for an unknown version', { given: [KEK, DEK], when: deleteVersion(2), ...NO_DEK }],
+    ['returns 42202 for an invalid version', { given: [KEK, DEK], when: deleteVersion('x'), ...BAD_VERSION }],
+    [
+      'returns 404 for an unknown algorithm',
+      { given: [KEK, DEK], when: [`DELETE ${DEKS}/s?algorithm=DES`], ...NO_SUCH },
+    ],
+    [
+      'can be undone by undelete for all versions',
       {
         given: [KEK, DEK, dekVersion(2), DELETE_DEK],
         when: UNDELETE,
@@ -244,7 +262,7 @@ describe('deleting DEKs', () => {
       },
     ],
     [
-      'can be undone for one version',
+      'can be undone by undelete for one version',
       {
         given: [KEK, DEK, dekVersion(2), DELETE_DEK],
         when: undeleteVersion(2),
@@ -252,12 +270,12 @@ describe('deleting DEKs', () => {
         after: { when: VERSIONS(), answer: [2] },
       },
     ],
-    ['may be undone where nothing was deleted', { given: [KEK, DEK], when: UNDELETE, ...DONE }],
-    ['cannot be undone without a version', { given: [KEK], when: UNDELETE, ...NO_DEK }],
-    ['cannot be undone without that version', { given: [KEK, DEK], when: undeleteVersion(2), ...NO_DEK }],
-    ['cannot be undone without the KEK', { when: UNDELETE, ...NO_KEK }],
+    ['can be undone for a DEK that is not deleted, without effect', { given: [KEK, DEK], when: UNDELETE, ...DONE }],
+    ['returns 40470 on undelete of an unknown DEK', { given: [KEK], when: UNDELETE, ...NO_DEK }],
+    ['returns 40470 on undelete of an unknown version', { given: [KEK, DEK], when: undeleteVersion(2), ...NO_DEK }],
+    ['returns 40470 on undelete with an unknown KEK', { when: UNDELETE, ...NO_KEK }],
     ...([UNDELETE, undeleteVersion(1)] as const).map((when, at): readonly [string, RegistryCase] => [
-      `cannot be undone before the KEK, ${at === 0 ? 'for all versions' : 'for one'}`,
+      `returns 40472 on undelete of ${at === 0 ? 'all versions' : 'one version'} if the KEK is soft-deleted`,
       {
         given: [KEK, DEK, DELETE_DEK, DELETE_KEK],
         when,
@@ -265,7 +283,7 @@ describe('deleting DEKs', () => {
       },
     ]),
     [
-      'is recorded under the subject of an alias',
+      'resolves the alias of the subject',
       {
         given: [KEK, DEK, ['PUT /config/x', { aliasForDeks: 's' }]],
         when: [`DELETE ${DEKS}/x`],

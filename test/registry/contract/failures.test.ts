@@ -5,7 +5,7 @@ import { createCaseRunner, errorResponse, type RegistryCase, type Request } from
 
 const expectRow = createCaseRunner()
 
-// One row for each write and each thing that can keep it from being stored, with the contract's words for it.
+// One row for each kind of write and failure, with the error message of the contract.
 
 const REGISTER: Request = ['POST /subjects/s/versions', { schema: '"int"' }]
 const UPDATE_CONFIG: Request = ['PUT /config', { compatibility: 'NONE' }]
@@ -13,144 +13,153 @@ const DELETE_CONFIG: Request = ['DELETE /config']
 const UPDATE_MODE: Request = ['PUT /mode', { mode: 'READONLY' }]
 const DELETE_MODE: Request = ['DELETE /mode']
 const DELETE_CONTEXT: Request = ['DELETE /contexts/c']
-const fails = (code: BrokerErrorCode) => ({ writeError: new BrokerError(code, 'on purpose') })
-const NOBODY = { leaderUrl: undefined }
-const UNREACHABLE = { leaderUrl: 'http://127.0.0.1:1' }
+const failedWrite = (code: BrokerErrorCode) => ({ writeError: new BrokerError(code, 'on purpose') })
+const NO_LEADER = { leaderUrl: undefined }
+const LEADER_UNREACHABLE = { leaderUrl: 'http://127.0.0.1:1' }
 
-describe('a write that is not stored', () => {
+describe('a write that cannot be stored', () => {
   it.each<readonly [string, RegistryCase]>([
     [
-      '50001 register',
+      'registering returns 50001 if the write to the topic fails',
       {
-        faults: fails('unavailable'),
+        faults: failedWrite('unavailable'),
         when: REGISTER,
         ...errorResponse(50001, 'Register schema operation failed while writing to the Kafka store'),
       },
     ],
     [
-      '50002 register',
-      { faults: fails('timeout'), when: REGISTER, ...errorResponse(50002, 'Register operation timed out') },
+      'registering returns 50002 if the write to the topic times out',
+      { faults: failedWrite('timeout'), when: REGISTER, ...errorResponse(50002, 'Register operation timed out') },
     ],
     [
-      '42209 register',
+      'registering returns 42209 if the record is too large',
       {
-        faults: fails('record_too_large'),
+        faults: failedWrite('record_too_large'),
         when: REGISTER,
         ...errorResponse(42209, 'Register operation failed because schema is too large'),
       },
     ],
     [
-      '50001 update config',
+      'updating the config returns 50001 if the write to the topic fails',
       {
-        faults: fails('fenced'),
+        faults: failedWrite('fenced'),
         when: UPDATE_CONFIG,
         ...errorResponse(50001, 'Failed to update compatibility level'),
       },
     ],
     [
-      '50001 delete config',
+      'deleting the config returns 50001 if the write to the topic fails',
       {
-        faults: fails('fenced'),
+        faults: failedWrite('fenced'),
         when: DELETE_CONFIG,
         ...errorResponse(50001, 'Failed to delete compatibility level'),
       },
     ],
     [
-      '50001 update mode',
-      { faults: fails('fenced'), when: UPDATE_MODE, ...errorResponse(50001, 'Failed to update mode') },
+      'updating the mode returns 50001 if the write to the topic fails',
+      { faults: failedWrite('fenced'), when: UPDATE_MODE, ...errorResponse(50001, 'Failed to update mode') },
     ],
     [
-      '50002 update mode',
-      { faults: fails('timeout'), when: UPDATE_MODE, ...errorResponse(50002, 'Update mode operation timed out') },
+      'updating the mode returns 50002 if the write to the topic times out',
+      { faults: failedWrite('timeout'), when: UPDATE_MODE, ...errorResponse(50002, 'Update mode operation timed out') },
     ],
     [
-      '50001 delete mode',
-      { faults: fails('fenced'), when: DELETE_MODE, ...errorResponse(50001, 'Failed to delete mode') },
+      'deleting the mode returns 50001 if the write to the topic fails',
+      { faults: failedWrite('fenced'), when: DELETE_MODE, ...errorResponse(50001, 'Failed to delete mode') },
     ],
     [
-      '50003 register',
+      'registering returns 50003 if the leader cannot be reached',
       {
-        faults: UNREACHABLE,
+        faults: LEADER_UNREACHABLE,
         when: REGISTER,
         ...errorResponse(50003, 'Error while forwarding register schema request to the leader'),
       },
     ],
     [
-      '50003 update config',
+      'updating the config returns 50003 if the leader cannot be reached',
       {
-        faults: UNREACHABLE,
+        faults: LEADER_UNREACHABLE,
         when: UPDATE_CONFIG,
         ...errorResponse(50003, 'Error while forwarding update config request to the leader'),
       },
     ],
     [
-      '50003 delete config',
+      'deleting the config returns 50003 if the leader cannot be reached',
       {
-        faults: UNREACHABLE,
+        faults: LEADER_UNREACHABLE,
         when: DELETE_CONFIG,
         ...errorResponse(50003, 'Error while forwarding delete config request to the leader'),
       },
     ],
     [
-      '50003 update mode',
+      'updating the mode returns 50003 if the leader cannot be reached',
       {
-        faults: UNREACHABLE,
+        faults: LEADER_UNREACHABLE,
         when: UPDATE_MODE,
         ...errorResponse(50003, 'Error while forwarding update mode request to the leader'),
       },
     ],
     [
-      '50003 delete mode',
+      'deleting the mode returns 50003 if the leader cannot be reached',
       {
-        faults: UNREACHABLE,
+        faults: LEADER_UNREACHABLE,
         when: DELETE_MODE,
         ...errorResponse(50003, 'Error while forwarding delete mode request to the leader'),
       },
     ],
     [
-      '50003 delete subject',
+      'deleting a subject returns 50003 if the leader cannot be reached',
       {
-        faults: UNREACHABLE,
+        faults: LEADER_UNREACHABLE,
         when: ['DELETE /subjects/s'],
         ...errorResponse(50003, 'Error while forwarding delete subject request to the leader'),
       },
     ],
     [
-      '50003 delete version',
+      'deleting a version returns 50003 if the leader cannot be reached',
       {
-        faults: UNREACHABLE,
+        faults: LEADER_UNREACHABLE,
         when: ['DELETE /subjects/s/versions/1'],
         ...errorResponse(50003, 'Error while forwarding delete schema version request to the leader'),
       },
     ],
-    ['50004 register', { faults: NOBODY, when: REGISTER, ...errorResponse(50004, 'Leader not known.', 503) }],
     [
-      '50004 update config',
-      { faults: NOBODY, when: UPDATE_CONFIG, ...errorResponse(50004, 'Failed to update compatibility level', 503) },
+      'registering returns 50004 if there is no leader',
+      { faults: NO_LEADER, when: REGISTER, ...errorResponse(50004, 'Leader not known.', 503) },
     ],
     [
-      '50004 delete config',
-      { faults: NOBODY, when: DELETE_CONFIG, ...errorResponse(50004, 'Failed to delete compatibility level', 503) },
-    ],
-    ['50004 update mode', { faults: NOBODY, when: UPDATE_MODE, ...errorResponse(50004, 'Failed to update mode', 503) }],
-    ['50004 delete mode', { faults: NOBODY, when: DELETE_MODE, ...errorResponse(50004, 'Failed to delete mode', 503) }],
-    [
-      '50004 delete subject',
-      { faults: NOBODY, when: ['DELETE /subjects/s'], ...errorResponse(50004, 'Leader not known.', 503) },
+      'updating the config returns 50004 if there is no leader',
+      { faults: NO_LEADER, when: UPDATE_CONFIG, ...errorResponse(50004, 'Failed to update compatibility level', 503) },
     ],
     [
-      '50004 delete version',
-      { faults: NOBODY, when: ['DELETE /subjects/s/versions/1'], ...errorResponse(50004, 'Leader not known.', 503) },
+      'deleting the config returns 50004 if there is no leader',
+      { faults: NO_LEADER, when: DELETE_CONFIG, ...errorResponse(50004, 'Failed to delete compatibility level', 503) },
     ],
     [
-      '50004 delete context',
-      { faults: NOBODY, when: DELETE_CONTEXT, ...errorResponse(50004, 'Leader not known.', 503) },
+      'updating the mode returns 50004 if there is no leader',
+      { faults: NO_LEADER, when: UPDATE_MODE, ...errorResponse(50004, 'Failed to update mode', 503) },
     ],
-    ['reads go on without a leader', { faults: NOBODY, when: ['GET /subjects'], answer: [] }],
+    [
+      'deleting the mode returns 50004 if there is no leader',
+      { faults: NO_LEADER, when: DELETE_MODE, ...errorResponse(50004, 'Failed to delete mode', 503) },
+    ],
+    [
+      'deleting a subject returns 50004 if there is no leader',
+      { faults: NO_LEADER, when: ['DELETE /subjects/s'], ...errorResponse(50004, 'Leader not known.', 503) },
+    ],
+    [
+      'deleting a version returns 50004 if there is no leader',
+      { faults: NO_LEADER, when: ['DELETE /subjects/s/versions/1'], ...errorResponse(50004, 'Leader not known.', 503) },
+    ],
+    [
+      'deleting a context returns 50004 if there is no leader',
+      { faults: NO_LEADER, when: DELETE_CONTEXT, ...errorResponse(50004, 'Leader not known.', 503) },
+    ],
+    ['reading succeeds if there is no leader', { faults: NO_LEADER, when: ['GET /subjects'], answer: [] }],
   ])('%s', (_, row) => expectRow(row))
 
-  it('is passed on once at most', async () => {
-    const registry = await startTestRegistry({}, UNREACHABLE)
+  it('is not forwarded a second time by an instance that is not the leader', async () => {
+    const registry = await startTestRegistry({}, LEADER_UNREACHABLE)
     const looped = await fetch(`${registry.url}/subjects/s/versions`, {
       method: 'POST',
       body: '{"schema":"\\"int\\""}',

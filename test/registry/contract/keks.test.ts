@@ -22,60 +22,75 @@ const DONE = { status: 204, answer: undefined }
 
 describe('creating a KEK', () => {
   it.each<readonly [string, RegistryCase]>([
-    ['responds with it', { when: KEK, answer: THE_KEK }],
+    ['returns the KEK', { when: KEK, answer: THE_KEK }],
     [
-      'keeps properties, sorted, and the description',
+      'stores the properties, sorted by key, and the description',
       {
         when: [`POST ${KEKS}`, { ...NEW_KEK, kmsProps: { b: '2', a: '1' }, doc: 'why', shared: true, unknown: 1 }],
         answer: { ...THE_KEK, kmsProps: { a: '1', b: '2' }, doc: 'why', shared: true },
       },
     ],
     [
-      'takes scalars of other types as Jackson does',
+      'converts scalars of other types as Jackson does',
       {
         when: [`POST ${KEKS}`, { ...NEW_KEK, kmsKeyId: 5, doc: true, shared: 'true', deleted: null }],
         answer: { ...THE_KEK, kmsKeyId: '5', doc: 'true', shared: true },
       },
     ],
     [
-      'stores the types of cloud providers in one spelling',
+      'stores AWS as the KMS type aws-kms',
       {
         when: [`POST ${KEKS}`, { ...NEW_KEK, kmsType: 'AWS' }],
         answer: { ...THE_KEK, kmsType: 'aws-kms' },
       },
     ],
     [
-      'may create it as deleted',
+      'can create a soft-deleted KEK',
       {
         when: [`POST ${KEKS}`, { ...NEW_KEK, deleted: true }],
         answer: { ...THE_KEK, deleted: true },
       },
     ],
-    ['refuses one that exists', { given: [KEK], when: KEK, ...EXISTS }],
-    ['undeletes the same KEK', { given: [KEK, DELETE_KEK], when: KEK, answer: THE_KEK }],
-    ['does not undelete another KEK of this name', { given: [KEK, DELETE_KEK], when: SHARED_KEK, ...EXISTS }],
-    ['has the same KEKs in every context', { given: [KEK], when: [`POST /contexts/.c${KEKS}`, NEW_KEK], ...EXISTS }],
-    ['needs a body', { when: [`POST ${KEKS}`], status: 422, answer: { error_code: 422, message: expect.any(String) } }],
+    ['returns 40971 for an existing name', { given: [KEK], when: KEK, ...EXISTS }],
+    ['undeletes a soft-deleted KEK that is equal', { given: [KEK, DELETE_KEK], when: KEK, answer: THE_KEK }],
     [
-      'refuses a body that is no object',
+      'returns 40971 if a soft-deleted KEK of this name differs',
+      { given: [KEK, DELETE_KEK], when: SHARED_KEK, ...EXISTS },
+    ],
+    ['uses the same KEKs in every context', { given: [KEK], when: [`POST /contexts/.c${KEKS}`, NEW_KEK], ...EXISTS }],
+    [
+      'returns 422 without a body',
+      { when: [`POST ${KEKS}`], status: 422, answer: { error_code: 422, message: expect.any(String) } },
+    ],
+    [
+      'returns 400 for a body that is not an object',
       {
         when: [`POST ${KEKS}`, []],
         status: 400,
         answer: { error_code: 400, message: expect.any(String) },
       },
     ],
-    ['needs a name', { when: [`POST ${KEKS}`, { ...NEW_KEK, name: undefined }], ...invalidKey('name') }],
-    ['needs a KMS type', { when: [`POST ${KEKS}`, { ...NEW_KEK, kmsType: undefined }], ...invalidKey('kmsType') }],
-    ['needs a key id', { when: [`POST ${KEKS}`, { ...NEW_KEK, kmsKeyId: '' }], ...invalidKey('kmsKeyId') }],
     [
-      'takes the longest name',
+      'returns 42271 without a name',
+      { when: [`POST ${KEKS}`, { ...NEW_KEK, name: undefined }], ...invalidKey('name') },
+    ],
+    [
+      'returns 42271 without a KMS type',
+      { when: [`POST ${KEKS}`, { ...NEW_KEK, kmsType: undefined }], ...invalidKey('kmsType') },
+    ],
+    [
+      'returns 42271 without a key ID',
+      { when: [`POST ${KEKS}`, { ...NEW_KEK, kmsKeyId: '' }], ...invalidKey('kmsKeyId') },
+    ],
+    [
+      'accepts a name of maximum length',
       {
         when: [`POST ${KEKS}`, { ...NEW_KEK, name: `_${'ä1-'.repeat(85)}` }],
         answer: { ...THE_KEK, name: `_${'ä1-'.repeat(85)}` },
       },
     ],
     ...['1a', '-a', 'a.b', 'a b', 'a/b', '𝒳', 'a𝒳', 'a'.repeat(257)].map((name): readonly [string, RegistryCase] => [
-      `refuses the name ${name.slice(0, 9)}`,
+      `returns 42271 for the name ${name.slice(0, 9)}`,
       { when: [`POST ${KEKS}`, { ...NEW_KEK, name }], ...invalidKey('name') },
     ]),
     ...(
@@ -87,19 +102,19 @@ describe('creating a KEK', () => {
       ] as const
     ).flatMap(([kmsType, good, bad]): (readonly [string, RegistryCase])[] => [
       [
-        `takes the key id of ${kmsType}`,
+        `accepts a valid key ID of ${kmsType}`,
         {
           when: [`POST ${KEKS}`, { ...NEW_KEK, kmsType, kmsKeyId: good }],
           answer: { ...THE_KEK, kmsType, kmsKeyId: good },
         },
       ],
       [
-        `refuses another key id of ${kmsType}`,
+        `returns 42271 for an invalid key ID of ${kmsType}`,
         { when: [`POST ${KEKS}`, { ...NEW_KEK, kmsType, kmsKeyId: bad }], ...invalidKey('kmsKeyId') },
       ],
     ]),
     [
-      'refuses more than the configured number, soft-deleted ones included',
+      'returns 40972 above dek.registry.max.keys, including soft-deleted KEKs',
       {
         settings: { 'dek.registry.max.keys': '1' },
         given: [KEK, DELETE_KEK, [`POST ${KEKS}`, { ...NEW_KEK, name: 'kek2' }]],
@@ -117,21 +132,24 @@ describe('testing a KEK', () => {
   )
   it.each<readonly [string, RegistryCase]>([
     [
-      'responds with its record',
+      'returns the stored record',
       {
         given: [SHARED_KEK],
         when: [`POST ${KEKS}/kek1/test`],
         answer: { ...THE_KEK, shared: true, type: 'KEK', deleted: false, offset: expect.any(Number) },
       },
     ],
-    ['needs a shared one', { given: [KEK], when: [`POST ${KEKS}/kek1/test`], ...invalidKey('shared') }],
-    ['does not find one that is not there', { when: [`POST ${KEKS}/kek1/test`], ...NO_KEK }],
     [
-      'does not find a soft-deleted one',
+      'returns 42271 if the KEK is not shared',
+      { given: [KEK], when: [`POST ${KEKS}/kek1/test`], ...invalidKey('shared') },
+    ],
+    ['returns 40470 for an unknown KEK', { when: [`POST ${KEKS}/kek1/test`], ...NO_KEK }],
+    [
+      'returns 40470 for a soft-deleted KEK',
       { given: [SHARED_KEK, DELETE_KEK], when: [`POST ${KEKS}/kek1/test`], ...NO_KEK },
     ],
     [
-      'reports a KMS that is unknown',
+      'returns 50070 for an unknown KMS type',
       {
         given: [[`POST ${KEKS}`, unknown('kek1')]],
         when: [`POST ${KEKS}/kek1/test`],
@@ -142,7 +160,7 @@ describe('testing a KEK', () => {
       },
     ],
     [
-      'is part of creating a shared one where this is asked for',
+      'fails the creation of a shared KEK with testSharing=true',
       {
         when: [`POST ${KEKS}?testSharing=true`, unknown('kek1')],
         status: 500,
@@ -150,14 +168,14 @@ describe('testing a KEK', () => {
       },
     ],
     [
-      'is not part of creating one that is not shared',
+      'does not happen on creation of a KEK that is not shared',
       {
         when: [`POST ${KEKS}?testSharing=true`, { ...unknown('kek1'), shared: false }],
         answer: { ...THE_KEK, kmsType: 'unknown-kms' },
       },
     ],
     [
-      'is part of sharing one where this is asked for',
+      'fails an update to shared with testSharing=true',
       {
         given: [[`POST ${KEKS}`, { ...unknown('kek1'), shared: false }]],
         when: [`PUT ${KEKS}/kek1?testSharing=true`, { shared: true }],
@@ -172,33 +190,36 @@ describe('reading KEKs', () => {
   const OTHER: Request = [`POST ${KEKS}`, { ...NEW_KEK, name: 'a' }]
   const DEK_OF_A: Request = [`POST ${KEKS}/a/deks/foo`, { encryptedKeyMaterial: 'AQID' }]
   it.each<readonly [string, RegistryCase]>([
-    ['finds one', { given: [KEK], when: [`GET ${KEKS}/kek1`], answer: THE_KEK }],
-    ['finds none', { when: [`GET ${KEKS}/kek1`], ...NO_KEK }],
-    ['refuses what is no name', { when: [`GET ${KEKS}/1a`], ...invalidKey('name') }],
-    ['does not find a soft-deleted one', { given: [KEK, DELETE_KEK], when: [`GET ${KEKS}/kek1`], ...NO_KEK }],
+    ['returns a KEK by name', { given: [KEK], when: [`GET ${KEKS}/kek1`], answer: THE_KEK }],
+    ['returns 40470 for an unknown KEK', { when: [`GET ${KEKS}/kek1`], ...NO_KEK }],
+    ['returns 42271 for an invalid name', { when: [`GET ${KEKS}/1a`], ...invalidKey('name') }],
+    ['returns 40470 for a soft-deleted KEK', { given: [KEK, DELETE_KEK], when: [`GET ${KEKS}/kek1`], ...NO_KEK }],
     [
-      'finds a soft-deleted one where this is asked for',
+      'returns a soft-deleted KEK with deleted=true',
       {
         given: [KEK, DELETE_KEK],
         when: [`GET ${KEKS}/kek1?deleted=true`],
         answer: { ...THE_KEK, deleted: true },
       },
     ],
-    ['lists none', { when: [`GET ${KEKS}`], answer: [] }],
-    ['lists names in order', { given: [KEK, OTHER], when: [`GET ${KEKS}`], answer: ['a', 'kek1'] }],
-    ['leaves soft-deleted ones out', { given: [KEK, OTHER, DELETE_KEK], when: [`GET ${KEKS}`], answer: ['a'] }],
+    ['lists no names if there are no KEKs', { when: [`GET ${KEKS}`], answer: [] }],
+    ['lists names in alphabetical order', { given: [KEK, OTHER], when: [`GET ${KEKS}`], answer: ['a', 'kek1'] }],
+    ['does not list soft-deleted KEKs', { given: [KEK, OTHER, DELETE_KEK], when: [`GET ${KEKS}`], answer: ['a'] }],
     [
-      'lists soft-deleted ones where this is asked for',
+      'lists soft-deleted KEKs with deleted=true',
       {
         given: [KEK, OTHER, DELETE_KEK],
         when: [`GET ${KEKS}?deleted=true`],
         answer: ['a', 'kek1'],
       },
     ],
-    ['lists a page', { given: [KEK, OTHER], when: [`GET ${KEKS}?offset=1&limit=1`], answer: ['kek1'] }],
-    ['takes limit 0 as no limit', { given: [KEK, OTHER], when: [`GET ${KEKS}?limit=0`], answer: ['a', 'kek1'] }],
     [
-      'lists those with a DEK for a subject with a prefix',
+      'lists a page by offset and limit',
+      { given: [KEK, OTHER], when: [`GET ${KEKS}?offset=1&limit=1`], answer: ['kek1'] },
+    ],
+    ['treats limit=0 as no limit', { given: [KEK, OTHER], when: [`GET ${KEKS}?limit=0`], answer: ['a', 'kek1'] }],
+    [
+      'lists the KEKs that have a DEK for a subject with subjectPrefix',
       {
         given: [KEK, OTHER, DEK, DEK_OF_A],
         when: [`GET ${KEKS}?subjectPrefix=fo`],
@@ -206,7 +227,7 @@ describe('reading KEKs', () => {
       },
     ],
     [
-      'takes several prefixes',
+      'accepts several values of subjectPrefix',
       {
         given: [KEK, OTHER, DEK, DEK_OF_A],
         when: [`GET ${KEKS}?subjectPrefix=fo&subjectPrefix=s`],
@@ -216,12 +237,12 @@ describe('reading KEKs', () => {
   ])('%s', (_, row) => expectRow(row))
 })
 
-describe('changing a KEK', () => {
+describe('updating a KEK', () => {
   const FULL: Request = [`POST ${KEKS}`, { ...NEW_KEK, kmsProps: { a: '1' }, doc: 'why' }]
   const PUT = `PUT ${KEKS}/kek1`
   it.each<readonly [string, RegistryCase]>([
     [
-      'changes what is named',
+      'changes only the given members',
       {
         given: [FULL],
         when: [PUT, { shared: true }],
@@ -236,59 +257,62 @@ describe('changing a KEK', () => {
         answer: { ...THE_KEK, kmsProps: { b: '2' }, doc: 'why' },
       },
     ],
-    ['removes what is null', { given: [FULL], when: [PUT, { kmsProps: null, doc: null }], answer: THE_KEK }],
-    ['may change nothing', { given: [KEK], when: [PUT, {}], answer: THE_KEK }],
-    ['cannot change the KMS', { given: [KEK], when: [PUT, { kmsType: 'x', kmsKeyId: 'x' }], answer: THE_KEK }],
-    ['does not find a soft-deleted one', { given: [KEK, DELETE_KEK], when: [PUT, { doc: 'x' }], ...NO_KEK }],
+    ['removes members that are null', { given: [FULL], when: [PUT, { kmsProps: null, doc: null }], answer: THE_KEK }],
+    ['accepts an update without changes', { given: [KEK], when: [PUT, {}], answer: THE_KEK }],
+    ['ignores KMS type and key ID', { given: [KEK], when: [PUT, { kmsType: 'x', kmsKeyId: 'x' }], answer: THE_KEK }],
+    ['returns 40470 for a soft-deleted KEK', { given: [KEK, DELETE_KEK], when: [PUT, { doc: 'x' }], ...NO_KEK }],
     [
-      'needs a body',
+      'returns 422 without a body',
       { given: [KEK], when: [PUT], status: 422, answer: { error_code: 422, message: expect.any(String) } },
     ],
   ])('%s', (_, row) => expectRow(row))
 })
 
 describe('deleting a KEK', () => {
-  const GONE: Request = [`DELETE ${KEKS}/kek1?permanent=true`]
+  const HARD_DELETE: Request = [`DELETE ${KEKS}/kek1?permanent=true`]
   const UNDELETE: Request = [`POST ${KEKS}/kek1/undelete`]
   it.each<readonly [string, RegistryCase]>([
-    ['deletes it softly', { given: [KEK], when: DELETE_KEK, ...DONE }],
-    ['may be repeated', { given: [KEK, DELETE_KEK], when: DELETE_KEK, ...DONE }],
-    ['does not find one that is not there', { when: DELETE_KEK, ...NO_KEK }],
-    ['deletes it for good after that', { given: [KEK, DELETE_KEK], when: GONE, ...DONE }],
-    ['leaves nothing behind', { given: [KEK, DELETE_KEK, GONE], when: [`GET ${KEKS}/kek1?deleted=true`], ...NO_KEK }],
+    ['soft-deletes it', { given: [KEK], when: DELETE_KEK, ...DONE }],
+    ['succeeds if it is already soft-deleted', { given: [KEK, DELETE_KEK], when: DELETE_KEK, ...DONE }],
+    ['returns 40470 for an unknown KEK', { when: DELETE_KEK, ...NO_KEK }],
+    ['hard-deletes a soft-deleted KEK', { given: [KEK, DELETE_KEK], when: HARD_DELETE, ...DONE }],
     [
-      'does not delete it for good at once',
+      'returns 40470 for a hard-deleted KEK with deleted=true',
+      { given: [KEK, DELETE_KEK, HARD_DELETE], when: [`GET ${KEKS}/kek1?deleted=true`], ...NO_KEK },
+    ],
+    [
+      'returns 40471 when hard-deleting a KEK that is not soft-deleted',
       {
         given: [KEK],
-        when: GONE,
+        when: HARD_DELETE,
         ...errorResponse(40471, "Key 'kek1' was not deleted first before being permanently deleted"),
       },
     ],
-    ['needs it to have no DEK', { given: [KEK, DEK], when: DELETE_KEK, ...REFERENCES }],
-    ['may leave soft-deleted DEKs', { given: [KEK, DEK, DELETE_DEK], when: DELETE_KEK, ...DONE }],
+    ['returns 42272 if the KEK has a DEK', { given: [KEK, DEK], when: DELETE_KEK, ...REFERENCES }],
+    ['soft-deletes a KEK whose DEKs are soft-deleted', { given: [KEK, DEK, DELETE_DEK], when: DELETE_KEK, ...DONE }],
     [
-      'needs DEKs deleted for good before it is',
+      'returns 42272 when hard-deleting a KEK with soft-deleted DEKs',
       {
         given: [KEK, DEK, DELETE_DEK, DELETE_KEK],
-        when: GONE,
+        when: HARD_DELETE,
         ...REFERENCES,
       },
     ],
-    ['can be undone', { given: [KEK, DELETE_KEK], when: UNDELETE, ...DONE }],
+    ['can be undone by undelete', { given: [KEK, DELETE_KEK], when: UNDELETE, ...DONE }],
     [
-      'brings the KEK back when it is undone',
+      'makes the KEK readable again after undelete',
       {
         given: [KEK, DELETE_KEK, UNDELETE],
         when: [`GET ${KEKS}/kek1`],
         answer: THE_KEK,
       },
     ],
-    ['may be undone where nothing was deleted', { given: [KEK], when: UNDELETE, ...DONE }],
-    ['cannot be undone where nothing is', { when: UNDELETE, ...NO_KEK }],
+    ['can be undone for a KEK that is not deleted, without effect', { given: [KEK], when: UNDELETE, ...DONE }],
+    ['returns 40470 on undelete of an unknown KEK', { when: UNDELETE, ...NO_KEK }],
   ])('%s', (_, row) => expectRow(row))
 })
 
-describe('registering a schema whose rule names only a key of a KMS', () => {
+describe('registering a schema with a rule that names only a KMS key', () => {
   const rule = (params: object) => ({
     domainRules: [{ name: 'encrypt', kind: 'TRANSFORM', mode: 'WRITEREAD', type: 'ENCRYPT', tags: ['PII'], params }],
   })
@@ -300,9 +324,12 @@ describe('registering a schema whose rule names only a key of a KMS', () => {
     'encrypt.kms.type': 'aws-kms',
   })
   it.each<readonly [string, RegistryCase]>([
-    ['completes the rule', { when: REGISTER, answer: expect.objectContaining({ id: 1, ruleSet: completed }) }],
     [
-      'is the same schema each time',
+      'adds the KEK name and KMS type to the rule',
+      { when: REGISTER, answer: expect.objectContaining({ id: 1, ruleSet: completed }) },
+    ],
+    [
+      'returns the same version when it is repeated',
       {
         given: [REGISTER],
         when: REGISTER,
@@ -310,7 +337,7 @@ describe('registering a schema whose rule names only a key of a KMS', () => {
       },
     ],
     [
-      'completes a rule that comes with tags',
+      'completes a rule in a tags update',
       {
         given: [['POST /subjects/s/versions', { schema: '"int"' }]],
         when: ['POST /subjects/s/versions/1/tags', { ruleSet: sent }],
@@ -318,7 +345,7 @@ describe('registering a schema whose rule names only a key of a KMS', () => {
       },
     ],
     [
-      'leaves the rule alone without a DEK registry',
+      'does not change the rule if the DEK registry is disabled',
       {
         settings: { 'weir.dek.registry.enable': 'false' },
         when: REGISTER,

@@ -4,7 +4,7 @@ import { createCaseRunner, type Request, send, sendAll } from '../../support/reg
 
 const expectRow = createCaseRunner()
 
-// One row for each thing that a GET of the contract's table of endpoints can be asked for, on one registry.
+// One row for each option of the GET endpoints of the contract. All rows use one registry.
 
 const R1 = '{"type":"record","name":"Order","fields":[{"name":"a","type":"int"}]}'
 const R2 = '{"type":"record","name":"Order","fields":[{"name":"a","type":"int"},{"name":"b","type":"int","default":1}]}'
@@ -14,7 +14,7 @@ const PROTO = 'syntax = "proto3";\n\nmessage Event {\n  string name = 1;\n}\n'
 const owner = { properties: { owner: 'shop', team: 'a' } }
 const rules = { domainRules: [{ name: 'check', kind: 'CONDITION', type: 'CEL', mode: 'WRITE', expr: 'true' }] }
 
-const WORLD: readonly Request[] = [
+const SCHEMAS: readonly Request[] = [
   ['POST /subjects/orders/versions', { schema: R1 }],
   ['POST /subjects/orders/versions', { schema: R2, metadata: owner }],
   ['POST /subjects/orders/versions', { schema: R1, metadata: owner, ruleSet: rules }],
@@ -39,7 +39,7 @@ const WORLD: readonly Request[] = [
 let registry: TestRegistry
 beforeAll(async () => {
   registry = await startTestRegistry()
-  await sendAll(registry, WORLD)
+  await sendAll(registry, SCHEMAS)
 })
 afterAll(() => registry.stop())
 
@@ -67,7 +67,7 @@ const byId = ({ subject: _, version: __, id: ___, ...rest }: typeof ORDERS_1) =>
 const byIdIn = ({ id: _, ...rest }: typeof ORDERS_1) => rest
 const listed = (...schemas: object[]) => schemas
 
-describe('the contract’s GETs', () => {
+describe('the GET endpoints', () => {
   it.each<readonly [path: string, answer: unknown]>([
     ['/', { mode: 'READWRITE' }],
 
@@ -194,11 +194,11 @@ describe('the contract’s GETs', () => {
     ],
     ['/v1/metadata/version', { version: '0.0.0', commitId: expect.any(String) }],
     ['/v1/metadata/deployment', { attributes: [] }],
-  ])('%s', async (path, answer) => {
+  ])('%s returns the expected response', async (path, answer) => {
     expect(await send(registry, [`GET ${path}`])).toEqual({ status: 200, body: answer })
   })
 
-  it('writes the context of references where that is asked for', async () => {
+  it('qualifies references with their context with referenceFormat=qualified', async () => {
     const own = await startTestRegistry()
     await sendAll(own, [
       ['POST /contexts/ctx/subjects/orders/versions', { schema: R1 }],
@@ -213,7 +213,7 @@ describe('the contract’s GETs', () => {
     await own.stop()
   })
 
-  it('finds a content’s ids in every context by its guid', async () => {
+  it('returns a schema and its IDs by GUID', async () => {
     const { guid: found } = (await registry.call('GET', '/schemas/ids/1')).body as { guid: string }
     expect(await send(registry, [`GET /schemas/guids/${found}`])).toEqual({ status: 200, body: byId(ORDERS_1) })
     expect(await send(registry, [`GET /schemas/guids/${found.toUpperCase()}`])).toMatchObject({ status: 200 })
@@ -224,7 +224,7 @@ describe('the contract’s GETs', () => {
   })
 })
 
-describe('the size of a page', () => {
+describe('the page size', () => {
   const settings = { 'subject.search.default.limit': '1', 'subject.search.max.limit': '2' }
   const given: readonly Request[] = ['a', 'b', 'c'].map((name) => [
     `POST /subjects/${name}/versions`,
@@ -235,7 +235,9 @@ describe('the size of a page', () => {
     ['', ['a']],
     ['?limit=-1', ['a']],
     ['?limit=2', ['a', 'b']],
-    // Too large is not cut down to the largest.
+    // A limit above the maximum means the default, not the maximum.
     ['?limit=3', ['a']],
-  ])('of subjects with %s', (query, answer) => expectRow({ settings, given, when: [`GET /subjects${query}`], answer }))
+  ])('of GET /subjects%s limits the list to %j', (query, answer) =>
+    expectRow({ settings, given, when: [`GET /subjects${query}`], answer }),
+  )
 })

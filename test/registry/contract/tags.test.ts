@@ -3,7 +3,7 @@ import { createCaseRunner, errorResponse, type RegistryCase, type Request } from
 
 const expectRow = createCaseRunner()
 
-// One row for each thing that can be done with the tags of a schema.
+// One row for each operation on the tags of a schema.
 
 const RECORD = '{"type":"record","name":"R","fields":[{"name":"f","type":"string"}]}'
 const withTags = (...tags: string[]) => `${RECORD.slice(0, -1)},"confluent:tags":${JSON.stringify(tags)}}`
@@ -37,22 +37,22 @@ const RULED: Request = [
 ]
 
 const ROWS: Readonly<Record<string, RegistryCase>> = {
-  'registering adds them, and the version says its number': {
+  'registration adds the tags of schemaTagsToAdd and sets the version property': {
     given: [S],
     when: TAG,
     answer: registered(2, 2, withTags('A', 'B')),
   },
-  'registering takes them away': {
+  'registration removes the tags of schemaTagsToRemove': {
     given: [S, TAG],
     when: ['POST /subjects/s/versions', { schema: withTags('A', 'B'), version: 3, schemaTagsToRemove: [R('B')] }],
     answer: registered(3, 3, withTags('A')),
   },
-  'registering takes over those of the version before when asked for': {
+  'registration copies the tags of the previous version with propagateSchemaTags': {
     given: [S, TAG],
     when: ['POST /subjects/s/versions', { schema: EVOLVED, propagateSchemaTags: true }],
     answer: registered(3, 3, withTags('A', 'B').replace('"string"}', `"string"},${ADDED}`)),
   },
-  'and leaves out what is not there any more': {
+  'propagateSchemaTags ignores tags of entities that no longer exist': {
     given: [['POST /subjects/s/versions', { schema: RECORD, schemaTagsToAdd: [R('A'), at('R.f', 'sr_field', 'F')] }]],
     when: [
       'POST /subjects/s/versions',
@@ -60,7 +60,7 @@ const ROWS: Readonly<Record<string, RegistryCase>> = {
     ],
     answer: registered(2, 2, '{"type":"record","name":"R","fields":[],"confluent:tags":["A"]}'),
   },
-  'nothing is taken over from another language, though paths are alike': {
+  'propagateSchemaTags copies no tags from a version with another schema type': {
     given: [
       ['PUT /config', { compatibility: 'NONE' }],
       ['POST /subjects/s/versions', { schemaType: 'JSON', schema: '{"type":"object","confluent:tags":["A"]}' }],
@@ -71,39 +71,39 @@ const ROWS: Readonly<Record<string, RegistryCase>> = {
     ],
     answer: registered(2, 2, '{"type":"record","name":"object","fields":[]}', {}),
   },
-  'nothing is taken over where nothing was': {
+  'propagateSchemaTags has no effect on the first version': {
     when: ['POST /subjects/s/versions', { schema: RECORD, propagateSchemaTags: true }],
     answer: registered(1, 1, RECORD, {}),
   },
-  'a path that leads nowhere is an invalid schema': {
+  'registration returns 42201 for an entity path that does not exist': {
     when: ['POST /subjects/s/versions', { schema: RECORD, schemaTagsToAdd: [at('no.where', 'sr_field', 'A')] }],
     ...errorResponse(42201, expect.stringContaining("No matching path 'no.where' found in the schema")),
   },
-  'an entity of another kind is no body': {
+  'registration returns 400 for an unknown entity type': {
     when: ['POST /subjects/s/versions', { schema: RECORD, schemaTagsToAdd: [at('R', 'sr_table', 'A')] }],
     ...errorResponse(400, expect.stringContaining('schemaTagsToAdd.0.schemaEntity.entityType'), 400),
   },
-  'a version registers itself with other tags': {
+  'updating tags registers a new version with these tags': {
     given: [S],
     when: [LATEST, { newVersion: 2, tagsToAdd: [R('A'), R('B')] }],
     answer: registered(2, 2, withTags('A', 'B')),
   },
-  'and finds its number itself': {
+  'updating tags without newVersion registers the next version': {
     given: [S, TAG],
     when: [LATEST, { tagsToRemove: [R('B')] }],
     answer: registered(3, 3, withTags('A')),
   },
-  'with a number that is not the next one it is refused': {
+  'updating tags returns 42201 if newVersion is not the next version': {
     given: [S],
     when: [LATEST, { newVersion: 1, tagsToAdd: [R('A')] }],
     ...errorResponse(42201, 'Version is not one more than previous version'),
   },
-  'with other metadata': {
+  'updating tags can replace the metadata': {
     given: [S],
     when: [LATEST, { metadata: { properties: { owner: 'me' } } }],
     answer: registered(2, 2, RECORD, { metadata: { properties: { 'confluent:version': '2', owner: 'me' } } }),
   },
-  'with rules merged and taken away': {
+  'updating tags can merge and remove rules': {
     given: [RULED],
     when: [LATEST, { rulesToMerge: { domainRules: [rule('three')] }, rulesToRemove: ['one'] }],
     answer: registered(2, 2, RECORD, {
@@ -111,7 +111,7 @@ const ROWS: Readonly<Record<string, RegistryCase>> = {
       ruleSet: { domainRules: [rule('two'), rule('three')] },
     }),
   },
-  'with the rules of the version before the new one, whichever it is made of': {
+  'updating tags of an older version merges rules with those of the version before newVersion': {
     given: [RULED, [LATEST, { ruleSet: { domainRules: [rule('three')] } }]],
     when: ['POST /subjects/s/versions/1/tags', { newVersion: 3, rulesToMerge: { domainRules: [rule('four')] } }],
     answer: registered(3, 3, RECORD, {
@@ -119,50 +119,50 @@ const ROWS: Readonly<Record<string, RegistryCase>> = {
       ruleSet: { domainRules: [rule('three'), rule('four')] },
     }),
   },
-  'with other rules': {
+  'updating tags can replace the rule set': {
     given: [RULED],
     when: [LATEST, { ruleSet: { domainRules: [rule('three')] } }],
     answer: registered(2, 2, RECORD, { ...versioned('2'), ruleSet: { domainRules: [rule('three')] } }),
   },
-  'but not with both': {
+  'updating tags returns 42210 for a rule set together with rulesToRemove': {
     given: [RULED],
     when: [LATEST, { ruleSet: { domainRules: [rule('three')] }, rulesToRemove: ['one'] }],
     ...errorResponse(42210, 'ruleSet should be omitted if specifying rulesToMerge or rulesToRemove'),
   },
-  'an unknown subject has none': {
+  'updating tags returns 40401 for an unknown subject': {
     when: [LATEST, { tagsToAdd: [R('A')] }],
     ...errorResponse(40401, "Subject 's' not found."),
   },
-  'nor has an unknown version': {
+  'updating tags returns 40402 for an unknown version': {
     given: [S],
     when: ['POST /subjects/s/versions/2/tags', { tagsToAdd: [R('A')] }],
     ...errorResponse(40402, 'Version 2 not found.'),
   },
-  'nor one that is none': {
+  'updating tags returns 42202 for an invalid version': {
     when: ['POST /subjects/s/versions/0/tags', {}],
     ...errorResponse(42202, expect.stringContaining("'0' is not a valid version id")),
   },
-  'all are found in a version': {
+  'findTags=* returns all tags of a version': {
     given: [S, TAG],
     when: ['GET /subjects/s/versions/latest?findTags=*'],
     answer: listed(2, withTags('A', 'B'), { schemaTags: [R('A', 'B')] }),
   },
-  'some are found behind an id': {
+  'findTags returns the entities of a schema by ID that have one of the tags': {
     given: [S, TAG],
     when: ['GET /schemas/ids/2?findTags=X&findTags=B'],
     answer: expect.objectContaining({ schema: withTags('A', 'B'), schemaTags: [R('A', 'B')] }),
   },
-  'others are not': {
+  'findTags returns nothing if no entity has the tag': {
     given: [S, TAG],
     when: ['GET /schemas/ids/2?findTags=X'],
     answer: expect.not.objectContaining({ schemaTags: expect.anything() }),
   },
 }
 
-describe('the contract’s tags', () => {
+describe('schema tags', () => {
   it.each(Object.entries(ROWS))('%s', (_, row) => expectRow(row))
 
-  it('are found and changed in large schemas too', { timeout: 60_000 }, async () => {
+  it('can be read and changed in a schema that is too large for the main thread', { timeout: 60_000 }, async () => {
     const fields = Array.from({ length: 2_000 }, (_, number) => ({
       name: `a_long_name_of_field_${number}`,
       type: 'int',

@@ -3,7 +3,7 @@ import { createCaseRunner, errorResponse, type RegistryCase, type Request } from
 
 const expectRow = createCaseRunner()
 
-// One row for each thing that a write or a check of the contract's table of endpoints can be asked for.
+// One row for each option of the writes and checks in the contract's table of endpoints.
 
 const INT = { schema: '{"type": "int"}' }
 const LONG = { schema: '"long"' }
@@ -33,32 +33,35 @@ const JSONS = { schemaType: 'JSON', schema: '{ "type": "object" }' }
 const S: Request = ['POST /subjects/s/versions', INT]
 const rows = (table: Readonly<Record<string, RegistryCase>>) => Object.entries(table)
 
-describe('registering and looking up', () => {
+describe('registering and looking up a schema', () => {
   it.each(
     rows({
-      'answers the whole schema': { when: S, answer: INT_1 },
-      'answers the same again': { given: [S], when: S, answer: INT_1 },
-      'takes AVRO by its name': { when: ['POST /subjects/s/versions', { ...INT, schemaType: 'AVRO' }], answer: INT_1 },
-      'ignores members it does not know': { when: ['POST /subjects/s/versions', { ...INT, x: [1] }], answer: INT_1 },
-      'takes JSON': {
+      'returns the whole schema': { when: S, answer: INT_1 },
+      'returns the same response when the schema is already registered': { given: [S], when: S, answer: INT_1 },
+      'accepts the schemaType AVRO': {
+        when: ['POST /subjects/s/versions', { ...INT, schemaType: 'AVRO' }],
+        answer: INT_1,
+      },
+      'ignores unknown members': { when: ['POST /subjects/s/versions', { ...INT, x: [1] }], answer: INT_1 },
+      'accepts a JSON schema': {
         when: ['POST /subjects/s/versions', JSONS],
         answer: { ...INT_1, schemaType: 'JSON', schema: '{"type":"object"}' },
       },
-      'takes PROTOBUF': {
+      'accepts a Protobuf schema': {
         when: ['POST /subjects/s/versions', PROTO],
         answer: { ...INT_1, schemaType: 'PROTOBUF', schema: 'syntax = "proto3";\n\nmessage M {}\n' },
       },
-      'gives one id to one content': {
+      'assigns the same ID to the same schema in another subject': {
         given: [S],
         when: ['POST /subjects/t/versions', INT],
         answer: INT_1,
       },
-      'counts in each context': {
+      'assigns IDs independently in each context': {
         given: [S],
         when: ['POST /contexts/c/subjects/t/versions', LONG],
         answer: { ...INT_1, schema: '"long"' },
       },
-      'takes the version that is next': {
+      'accepts a version number that is the next one, and stores it in the metadata': {
         given: [S],
         when: ['POST /subjects/s/versions', { ...LONG, version: 2 }],
         answer: {
@@ -69,11 +72,11 @@ describe('registering and looking up', () => {
           metadata: { properties: { 'confluent:version': '2' } },
         },
       },
-      normalises: {
+      'normalizes the schema with normalize=true': {
         when: ['POST /subjects/s/versions?normalize=true', unsorted('z', 'y')],
         answer: { ...INT_1, schema: unsorted('y', 'z').schema },
       },
-      'normalises where config says so': {
+      'normalizes the schema if the config sets normalize': {
         given: [
           ['PUT /config/s', { normalize: true }],
           ['POST /subjects/s/versions', unsorted('z', 'y')],
@@ -81,17 +84,17 @@ describe('registering and looking up', () => {
         when: ['POST /subjects/s/versions', unsorted('y', 'z')],
         answer: expect.objectContaining({ version: 1 }),
       },
-      'leaves compatibility unchecked when forced': {
+      'skips the compatibility check with force=true': {
         given: [S],
         when: ['POST /subjects/s/versions?force=true', { schema: '"string"' }],
         answer: { ...INT_1, id: 2, version: 2, schema: '"string"' },
       },
-      'answers in the form that is asked for': {
+      'returns the registered schema in the requested format': {
         given: [['POST /subjects/address/versions', ADDRESS]],
         when: ['POST /subjects/s/versions?format=resolved', PERSON],
         answer: { ...INT_1, id: 2, references: PERSON.references, schema: RESOLVED },
       },
-      'takes a reference to the latest version': {
+      'resolves the version -1 of a reference to the latest version': {
         given: [['POST /subjects/address/versions', ADDRESS]],
         when: [
           'POST /subjects/s/versions',
@@ -99,38 +102,38 @@ describe('registering and looking up', () => {
         ],
         answer: { ...INT_1, id: 2, references: PERSON.references, schema: PERSON.schema },
       },
-      'answers the id alone on the older line': {
+      'returns only the ID with response profile 7': {
         settings: { 'weir.response.profile': '7' },
         when: S,
         answer: { id: 1 },
       },
-      'finds by content': { given: [S], when: ['POST /subjects/s', INT], answer: at('s', INT_1) },
-      'finds an Avro schema whose aliases and properties are in another order': {
+      'looks up a schema by its content': { given: [S], when: ['POST /subjects/s', INT], answer: at('s', INT_1) },
+      'looks up an Avro schema whose aliases and properties have a different order': {
         given: [['POST /subjects/s/versions', DECIMAL('"precision":4,"scale":2', '"a","b"')]],
         when: ['POST /subjects/s', DECIMAL('"scale":2,"precision":4', '"b","a"')],
         answer: at('s', { ...INT_1, schema: DECIMAL('"precision":4,"scale":2', '"a","b"').schema }),
       },
-      'registers no second version of an Avro schema in another order': {
+      'does not register a second version of an Avro schema with a different order': {
         given: [['POST /subjects/s/versions', DECIMAL('"precision":4,"scale":2', '"a","b"')]],
         when: ['POST /subjects/s/versions', DECIMAL('"scale":2,"precision":4', '"b","a"')],
         answer: expect.objectContaining({ id: 1, version: 1 }),
       },
-      'finds deleted ones when asked': {
+      'looks up a soft-deleted version with deleted=true': {
         given: [S, ['DELETE /subjects/s']],
         when: ['POST /subjects/s?deleted=true', INT],
         answer: { ...at('s', INT_1), deleted: true },
       },
-      'finds by normalised content': {
+      'looks up a schema by its normalized content': {
         given: [['POST /subjects/s/versions?normalize=true', unsorted('z', 'y')]],
         when: ['POST /subjects/s?normalize=true', unsorted('y', 'z')],
         answer: expect.objectContaining({ version: 1 }),
       },
-      'finds in any context': {
+      'looks up a schema in other contexts if the default context has no such subject': {
         given: [['POST /contexts/c/subjects/s/versions', INT]],
         when: ['POST /subjects/s', INT],
         answer: at(':.c:s', INT_1),
       },
-      'finds and answers in the form that is asked for': {
+      'looks up a schema and returns it in the requested format': {
         given: [
           ['POST /subjects/address/versions', ADDRESS],
           ['POST /subjects/s/versions', PERSON],
@@ -138,7 +141,7 @@ describe('registering and looking up', () => {
         when: ['POST /subjects/s?format=resolved', PERSON],
         answer: at('s', { ...INT_1, id: 2, references: PERSON.references, schema: RESOLVED }),
       },
-      'answers POST /': { when: ['POST /', {}], answer: {} },
+      'returns an empty object for POST /': { when: ['POST /', {}], answer: {} },
     }),
   )('%s', (_, row) => expectRow(row))
 })
@@ -149,29 +152,43 @@ describe('checking compatibility', () => {
 
   it.each(
     rows({
-      'has nothing to say against an unknown subject’s latest': {
+      'is compatible with the latest version of an unknown subject': {
         when: [against('/latest'), INT],
         answer: { is_compatible: true },
       },
-      'nor against all its versions': { when: [against(''), INT], answer: { is_compatible: true } },
-      'misses a numbered version': { when: [against('/1'), INT], ...errorResponse(40402, 'Version 1 not found.') },
-      'refuses what is no version': {
+      'is compatible with all versions of an unknown subject': {
+        when: [against(''), INT],
+        answer: { is_compatible: true },
+      },
+      'returns 40402 for an unknown version number': {
+        when: [against('/1'), INT],
+        ...errorResponse(40402, 'Version 1 not found.'),
+      },
+      'returns 42202 for an invalid version': {
         when: [against('/0'), INT],
         ...errorResponse(42202, expect.stringContaining("'0' is not a valid version id")),
       },
-      'says yes': { given: [R], when: [against('/1'), record()], answer: { is_compatible: true } },
-      'says no': { given: [R], when: [against('/latest'), record(a, b)], answer: { is_compatible: false } },
-      'follows an alias, as registering does': {
+      'returns true for a compatible schema': {
+        given: [R],
+        when: [against('/1'), record()],
+        answer: { is_compatible: true },
+      },
+      'returns false for an incompatible schema': {
+        given: [R],
+        when: [against('/latest'), record(a, b)],
+        answer: { is_compatible: false },
+      },
+      'resolves the alias of the subject': {
         given: [R, ['PUT /config/other', { alias: 's' }]],
         when: ['POST /compatibility/subjects/other/versions/latest', record(a, b)],
         answer: { is_compatible: false },
       },
-      'says yes in many words': {
+      'returns no messages for a compatible schema with verbose=true': {
         given: [R],
         when: [`${against('/1')}?verbose=true`, record()],
         answer: { is_compatible: true, messages: [] },
       },
-      'says no with reasons': {
+      'returns the incompatibilities with verbose=true': {
         given: [R],
         when: [`${against('/latest')}?verbose=true`, record(a, b)],
         answer: {
@@ -184,21 +201,21 @@ describe('checking compatibility', () => {
           ],
         },
       },
-      'asks the versions that the level demands': {
+      'checks all versions with a transitive level': {
         given: [R, ['POST /subjects/s/versions', record()], ['PUT /config/s', { compatibility: 'FORWARD_TRANSITIVE' }]],
         when: [against(''), record(b)],
         answer: { is_compatible: false },
       },
-      'leaves deleted versions out': {
+      'does not check soft-deleted versions': {
         given: [R, ['POST /subjects/s/versions', record()], ['DELETE /subjects/s/versions/1']],
         when: [against(''), record(b, a)],
         answer: { is_compatible: false },
       },
-      'refuses what is no schema': {
+      'returns 42201 for an invalid schema': {
         when: [against('/latest'), { schema: '{' }],
         ...errorResponse(42201, expect.stringContaining('Invalid schema')),
       },
-      'says why it is no schema': {
+      'returns the error of an invalid schema as a message with verbose=true': {
         when: [`${against('/latest')}?verbose=true`, { schema: '{' }],
         answer: { is_compatible: false, messages: [expect.stringContaining('Invalid schema')] },
       },
@@ -206,57 +223,57 @@ describe('checking compatibility', () => {
   )('%s', (_, row) => expectRow(row))
 })
 
-describe('config', () => {
+describe('the config endpoints', () => {
   const PUT: Request = ['PUT /config/s', { compatibility: 'full', normalize: true }]
 
   it.each(
     rows({
-      'is set for everything': {
+      'sets and returns the global config': {
         when: ['PUT /config', { compatibility: 'NONE' }],
         answer: { compatibility: 'NONE' },
       },
-      'is read under its other name': {
+      'returns the level as compatibilityLevel from GET': {
         given: [['PUT /config', { compatibility: 'NONE' }]],
         when: ['GET /config'],
         answer: { compatibilityLevel: 'NONE' },
       },
-      'is deleted for everything': {
+      'deletes and returns the global config': {
         given: [['PUT /config', { compatibility: 'NONE' }]],
         when: ['DELETE /config'],
         answer: { compatibilityLevel: 'NONE' },
       },
-      'is the server’s when it is deleted': {
+      'returns the server’s default after the global config was deleted': {
         given: [['PUT /config', { compatibility: 'NONE' }], ['DELETE /config']],
         when: ['GET /config'],
         answer: { compatibilityLevel: 'BACKWARD' },
       },
-      'is set for a subject': { when: PUT, answer: { compatibility: 'FULL', normalize: true } },
-      'keeps what is not named': {
+      'sets and returns the config of a subject': { when: PUT, answer: { compatibility: 'FULL', normalize: true } },
+      'keeps members that an update does not contain': {
         given: [PUT],
         when: ['PUT /config/s', { alias: 't' }],
         answer: { compatibility: 'FULL', normalize: true, alias: 't' },
       },
-      'unsets what is null': {
+      'removes members that are null in an update': {
         given: [PUT],
         when: ['PUT /config/s', { normalize: null }],
         answer: { compatibility: 'FULL' },
       },
-      'is deleted for a subject': {
+      'deletes and returns the config of a subject': {
         given: [PUT],
         when: ['DELETE /config/s'],
         answer: { compatibilityLevel: 'FULL', normalize: true },
       },
-      'is set for a context': {
+      'sets the config of a context': {
         given: [['PUT /contexts/c/config', { compatibility: 'NONE' }]],
         when: ['GET /config/:.c:'],
         answer: { compatibilityLevel: 'NONE' },
       },
-      'is found around a subject': {
+      'returns the inherited config with defaultToGlobal=true': {
         given: [['PUT /config', { compatibility: 'NONE' }]],
         when: ['GET /config/s?defaultToGlobal=true'],
         answer: { compatibilityLevel: 'NONE' },
       },
-      'has every member': {
+      'stores every member of a config': {
         when: [
           'PUT /config/s',
           {
@@ -293,50 +310,57 @@ describe('config', () => {
   )('%s', (_, row) => expectRow(row))
 })
 
-describe('mode', () => {
+describe('the mode endpoints', () => {
   const READONLY: Request = ['PUT /mode/s', { mode: 'READONLY' }]
 
   it.each(
     rows({
-      'is set and echoed': { when: ['PUT /mode', { mode: 'readonly' }], answer: { mode: 'readonly' } },
-      'is read in upper case': {
+      'sets the mode and returns it as sent': {
+        when: ['PUT /mode', { mode: 'readonly' }],
+        answer: { mode: 'readonly' },
+      },
+      'returns the mode in upper case': {
         given: [['PUT /mode', { mode: 'readonly' }]],
         when: ['GET /mode'],
         answer: { mode: 'READONLY' },
       },
-      'is deleted for everything': {
+      'deletes and returns the global mode': {
         given: [['PUT /mode', { mode: 'READONLY' }]],
         when: ['DELETE /mode'],
         answer: { mode: 'READONLY' },
       },
-      'is set for a subject': { when: READONLY, answer: { mode: 'READONLY' } },
-      'is read for a subject': { given: [READONLY], when: ['GET /mode/s'], answer: { mode: 'READONLY' } },
-      'is deleted for a subject': { given: [READONLY], when: ['DELETE /mode/s'], answer: { mode: 'READONLY' } },
-      'is unset by null': {
+      'sets and returns the mode of a subject': { when: READONLY, answer: { mode: 'READONLY' } },
+      'returns the mode of a subject': { given: [READONLY], when: ['GET /mode/s'], answer: { mode: 'READONLY' } },
+      'deletes and returns the mode of a subject': {
+        given: [READONLY],
+        when: ['DELETE /mode/s'],
+        answer: { mode: 'READONLY' },
+      },
+      'removes the mode of a subject if it is null': {
         given: [READONLY, ['PUT /mode/s', { mode: null }]],
         when: ['GET /mode/s'],
         ...errorResponse(40409, "Subject 's' does not have subject-level mode configured"),
       },
-      'is deleted with those within': {
+      'deletes the modes of all subjects with recursive=true': {
         given: [READONLY, ['DELETE /mode?recursive=true']],
         when: ['GET /mode/s'],
         ...errorResponse(40409, expect.any(String)),
       },
-      'is FORWARD above all contexts': {
+      'sets FORWARD for the global scope': {
         when: ['PUT /mode/:.__GLOBAL:', { mode: 'FORWARD' }],
         answer: { mode: 'FORWARD' },
       },
-      'is IMPORT over live versions when forced': {
+      'sets IMPORT for a subject with live versions with force=true': {
         given: [S],
         when: ['PUT /mode/s?force=true', { mode: 'IMPORT' }],
         answer: { mode: 'IMPORT' },
       },
-      'takes ids and versions in IMPORT': {
+      'accepts IDs and versions on registration in mode IMPORT': {
         given: [['PUT /mode', { mode: 'IMPORT' }]],
         when: ['POST /subjects/s/versions', { ...INT, id: 7, version: 3 }],
         answer: { ...INT_1, id: 7, version: 3 },
       },
-      'shows in the root': {
+      'returns the global mode from GET /': {
         given: [['PUT /mode', { mode: 'READONLY' }]],
         when: ['GET /'],
         answer: { mode: 'READONLY' },

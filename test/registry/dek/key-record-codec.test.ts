@@ -30,7 +30,7 @@ const dek = (changes: Partial<StoredDek> = {}): KeyRecord => {
   return { kind: 'dek', id, value }
 }
 
-// What Confluent's own classes of the DEK registry (8.5) wrote, with Jackson 2.20, for the same keys.
+// Written by the classes of Confluent's DEK registry 8.5 with Jackson 2.20.
 const WRITTEN: readonly (readonly [what: string, record: KeyRecord, key: string, value: string])[] = [
   [
     'a KEK',
@@ -39,7 +39,7 @@ const WRITTEN: readonly (readonly [what: string, record: KeyRecord, key: string,
     '{"name":"kek1","kmsType":"test-kms","kmsKeyId":"myid","kmsProps":{},"shared":false,"deleted":false,"type":"KEK"}',
   ],
   [
-    'a KEK with everything',
+    'a KEK with all members',
     kek({
       name: 'kek2',
       kmsType: 'aws-kms',
@@ -59,7 +59,7 @@ const WRITTEN: readonly (readonly [what: string, record: KeyRecord, key: string,
     '{"kekName":"kek1","subject":"orders","algorithm":"AES256_GCM","version":1,"encryptedKeyMaterial":"AQID","deleted":false,"type":"DEK"}',
   ],
   [
-    'a DEK of a context, without material',
+    'a DEK in a context without key material',
     dek({
       subject: ':.c:orders/1' as Subject,
       algorithm: 'AES256_SIV',
@@ -72,17 +72,17 @@ const WRITTEN: readonly (readonly [what: string, record: KeyRecord, key: string,
   ],
 ]
 
-describe('records of keys', () => {
-  it.each(WRITTEN)('are written as by the original: %s', (_, record, key, value) => {
+describe('records of the DEK registry', () => {
+  it.each(WRITTEN)('are encoded as Confluent’s registry does: %s', (_, record, key, value) => {
     const written = new KeyRecordCodec().encode(record)
     expect([String(written.key), String(written.value)]).toEqual([key, value])
   })
 
-  it.each(WRITTEN)('are read as the original wrote them: %s', (_, record, key, value) => {
+  it.each(WRITTEN)('are decoded as Confluent’s registry encoded them: %s', (_, record, key, value) => {
     expect(new KeyRecordCodec().decode(Buffer.from(key), Buffer.from(value))).toEqual(record)
   })
 
-  it.each([kek(), dek()])('remove a key where they have no value', (record) => {
+  it.each([kek(), dek()])('without a value remove a key', (record) => {
     const codec = new KeyRecordCodec()
     const written = codec.encode({ ...record, value: null } as KeyRecord)
     expect(written.value).toBeNull()
@@ -90,13 +90,13 @@ describe('records of keys', () => {
     expect(codec.decode(written.key, Buffer.alloc(0))).toEqual({ ...record, value: null })
   })
 
-  it('may leave out what has a default, and hold more', () => {
+  it('can omit members with defaults and contain unknown ones', () => {
     const key = Buffer.from('{"type":"KEK","tenant":"default","name":"kek1","more":1}')
     const value = Buffer.from('{"type":"KEK","kmsType":"test-kms","kmsKeyId":"myid","ts":5,"more":1}')
     expect(new KeyRecordCodec().decode(key, value)).toEqual(kek())
   })
 
-  it('are replaced in the spelling in which they were read', () => {
+  it('are written with the key text that was read', () => {
     const codec = new KeyRecordCodec()
     const key =
       '{"type":"DEK","tenant":"default","kekName":"kek1","subject":":.:orders","algorithm":"AES256_GCM","version":1}'
@@ -106,27 +106,27 @@ describe('records of keys', () => {
 
   it.each([
     ['of another tenant', { key: Buffer.from('{"tenant":"t1","name":"kek1","type":"KEK"}'), value: null }],
-    ['that new leaders write', markerRecord()],
-  ])('stand for nothing: %s', (_, { key, value }) => {
+    ['that marks a new leader', markerRecord()],
+  ])('have no effect: a record %s', (_, { key, value }) => {
     expect(new KeyRecordCodec().decode(key, value)).toBeUndefined()
   })
 
   const SECRET = 'AQIDBAUGBwgJ'
   it.each([
-    ['a key that is no JSON', SECRET, null, 'its key is no JSON object'],
-    ['no key', null, null, 'its key is no JSON object'],
-    ['a key that is no object', '[]', null, 'its key is no JSON object'],
+    ['a key that is not JSON', SECRET, null, 'its key is not a JSON object'],
+    ['a record without key', null, null, 'its key is not a JSON object'],
+    ['a key that is not an object', '[]', null, 'its key is not a JSON object'],
     [
       'a key of an unknown type',
       '{"tenant":"default","type":"NEW"}',
       null,
-      "the member 'type' of its key is missing or wrong",
+      "the member 'type' of its key is missing or invalid",
     ],
     [
       'a KEK without a name',
       '{"tenant":"default","type":"KEK"}',
       null,
-      "the member 'name' of its key is missing or wrong",
+      "the member 'name' of its key is missing or invalid",
     ],
     [
       'a DEK of an unknown algorithm',
@@ -134,7 +134,12 @@ describe('records of keys', () => {
       null,
       "the member 'algorithm' of its key",
     ],
-    ['a value that is no JSON', WRITTEN[2]![2], `{"encryptedKeyMaterial":"${SECRET}"`, 'its value is no JSON object'],
+    [
+      'a value that is not JSON',
+      WRITTEN[2]![2],
+      `{"encryptedKeyMaterial":"${SECRET}"`,
+      'its value is not a JSON object',
+    ],
     [
       'a value of another type',
       WRITTEN[2]![2],
@@ -148,12 +153,12 @@ describe('records of keys', () => {
       "the member 'kmsType' of its value",
     ],
     [
-      'a KEK with wrong properties',
+      'a KEK with invalid properties',
       WRITTEN[0]![2],
       `{"type":"KEK","kmsType":"a","kmsKeyId":"b","kmsProps":{"${SECRET}":{"secret":"${SECRET}"}}}`,
       "the member 'kmsProps' of its value",
     ],
-  ])('cannot be read, and are not quoted: %s', (_, key, value, message) => {
+  ])('are rejected with an error that contains no values: %s', (_, key, value, message) => {
     const decode = () =>
       new KeyRecordCodec().decode(key === null ? null : Buffer.from(key), value === null ? null : Buffer.from(value))
     expect(decode).toThrow(message)

@@ -12,12 +12,12 @@ it.each([
   [{ 'encrypt.kms.key.id': 'arn:x', 'encrypt.kek.name': 'mine' }, { 'encrypt.kms.type': 'aws-kms' }],
   [{ 'encrypt.kms.key.id': 'arn:x', 'encrypt.kms.type': 'mine' }, { 'encrypt.kek.name': 'x' }],
   [{ 'encrypt.kek.name': 'mine' }, {}],
-])('rules with %j are completed by %j', (params, more) => {
+])('rules with %j get the defaults %j', (params, more) => {
   expect(withKmsDefaults(rulesWith(params))).toEqual(rulesWith({ ...params, ...more }))
 })
 
 it.each([undefined, {}, { migrationRules: [] }, { domainRules: [{ name: 'other' }] }])(
-  '%j needs no default',
+  '%j is returned unchanged',
   (ruleSet) => {
     expect(withKmsDefaults(ruleSet)).toEqual(ruleSet)
   },

@@ -1,10 +1,10 @@
 import { expect, it } from 'vitest'
 import { Meter } from '../../../src/registry/metrics/meter.ts'
 
-const STILL = { rate: 0, average: 0 }
-const NOTHING = { rate: 0, failedRate: 0, averageMs: 0, maxMs: 0, p95Ms: 0, p99Ms: 0, received: STILL, sent: STILL }
+const NO_FLOW = { rate: 0, average: 0 }
+const NOTHING = { rate: 0, failedRate: 0, averageMs: 0, maxMs: 0, p95Ms: 0, p99Ms: 0, received: NO_FLOW, sent: NO_FLOW }
 
-it('tells rates and latencies of the last minute, and totals of all time', () => {
+it('returns rates and latencies of the last minute, and totals since the start', () => {
   let nowMs = 0
   const meter = new Meter(() => nowMs)
   expect(meter.read()).toEqual({ total: 0, failedTotal: 0, ...NOTHING })
@@ -28,9 +28,9 @@ it('tells rates and latencies of the last minute, and totals of all time', () =>
   expect(meter.read()).toEqual({ total: 100, failedTotal: 10, ...NOTHING })
 })
 
-it('holds no more of a busy minute than a sample', () => {
+it('computes percentiles from a bounded number of latencies', () => {
   const meter = new Meter(() => 0)
   for (let count = 0; count < 10_000; count++) meter.add(count < 9_000 ? 1_000 : 1, false)
-  // The latest, and the longest there was.
+  // The sample contains the latest latencies; the maximum covers all.
   expect(meter.read()).toMatchObject({ total: 10_000, maxMs: 1_000, p99Ms: 1 })
 })

@@ -19,14 +19,14 @@ beforeAll(async () => {
   await register('a', 'AVRO', RECORD)
   await register('a', 'AVRO', RECORD.replace('[]', '[{"name":"f","type":"int","default":1}]'))
   await register('j', 'JSON', '{"type":"object"}')
-  // Examined in the other process.
+  // Compared in the compatibility worker.
   await register('j', 'JSON', JSON.stringify({ type: 'object', description: 'x'.repeat(3_000) }))
   await register('p', 'PROTOBUF', 'syntax = "proto3"; message M {}')
   await registry.call('DELETE', '/subjects/a/versions/1')
   await registry.call('GET', '/subjects/nowhere/versions/1')
   await registry.call('GET', '/nowhere')
-  // An answer is counted when it is through.
-  await until('all to be counted', { everyMs: 10, timeoutMs: 10_000 }, async () => {
+  // A response is counted after it was sent.
+  await until('all requests to be counted', { everyMs: 10, timeoutMs: 10_000 }, async () => {
     page = await metrics()
     return page.get('kafka_schema_registry_api_failure_count_api_failure_count') === 2
   })
@@ -41,7 +41,7 @@ async function metrics(): Promise<ReadonlyMap<string, number>> {
   )
 }
 
-describe('the metrics of a registry', () => {
+describe('the registry metrics', () => {
   it.each([
     ['kafka_schema_registry_master_slave_role', 1],
     ['broker_schema_registry_master_slave_role', 1],
@@ -66,14 +66,14 @@ describe('the metrics of a registry', () => {
     ['weir_registry_unreadable_records_total', 0],
     ['weir_registry_id_conflicts_total', 0],
     ['broker_schema_registry_json_schema_provider_metrics_request_error_total', 0],
-  ])('tell %s', (name, value) => {
+  ])('include %s with the value %d', (name, value) => {
     expect(page.get(name)).toBe(value)
   })
 
-  it('time what is done with schemas, here and in the other process', () => {
+  it('measure operations on schemas in this process and in the compatibility worker', () => {
     const of = (name: string) => page.get(`broker_schema_registry_json_schema_provider_metrics_${name}`) ?? 0
     expect(of('request_total')).toBeGreaterThanOrEqual(4)
-    // To reach the other process takes more than nothing.
+    // The communication with the other process takes time.
     expect(of('request_latency_max')).toBeGreaterThan(1)
     const count = 'weir_registry_schema_operation_duration_seconds_count'
     expect(page.get(`${count}{type="JSON",operation="compare"}`)).toBe(1)
@@ -81,14 +81,14 @@ describe('the metrics of a registry', () => {
   })
 })
 
-it('tells of connections, how many are open, were opened and were closed', async () => {
+it('counts open, opened and closed connections', async () => {
   const socket = connect(Number(new URL(registry.url).port), '127.0.0.1')
   await once(socket, 'connect')
   const open = async () => (await metrics()).get('kafka_schema_registry_jetty_metrics_connections_active') ?? 0
   const rate = async (what: string) =>
     (await metrics()).get(`kafka_schema_registry_jetty_metrics_connections_${what}_rate`)
   const before = await open()
-  // The one that asks is another.
+  // The request for the metrics has a connection of its own.
   expect(before).toBeGreaterThanOrEqual(2)
   expect(await rate('opened')).toBeGreaterThan(0)
   socket.destroy()
@@ -96,23 +96,26 @@ it('tells of connections, how many are open, were opened and were closed', async
   expect(await rate('closed')).toBeGreaterThan(0)
 })
 
-it.each(['server.pem', 'server.p12'])('tells when the certificates of %s and of the truststore end', async (file) => {
-  const store = (name: string) => join(import.meta.dirname, '../../support/tls', name)
-  const secure = await startTestRegistry({
-    listeners: 'http://127.0.0.1:0,https://127.0.0.1:0',
-    'ssl.keystore.location': store(file),
-    'ssl.keystore.password': 'changeit',
-    'ssl.truststore.location': store('ca.pem'),
-  })
-  const endOf = (name: string) => new X509Certificate(readFileSync(store(name))).validToDate.getTime()
-  const text = await (await fetch(`${secure.url}/metrics`)).text()
-  const name = (what: string) => `kafka_schema_registry_certificate_expiration_${what}_certificate_expiration_${what}`
-  expect(text).toContain(`\n${name('keystore')} ${endOf('server.pem')}\n`)
-  expect(text).toContain(`\n${name('truststore')} ${endOf('ca.pem')}\n`)
-  await secure.stop()
-})
+it.each(['server.pem', 'server.p12'])(
+  'returns the expiry of the certificates in %s and the truststore',
+  async (file) => {
+    const store = (name: string) => join(import.meta.dirname, '../../support/tls', name)
+    const secure = await startTestRegistry({
+      listeners: 'http://127.0.0.1:0,https://127.0.0.1:0',
+      'ssl.keystore.location': store(file),
+      'ssl.keystore.password': 'changeit',
+      'ssl.truststore.location': store('ca.pem'),
+    })
+    const endOf = (name: string) => new X509Certificate(readFileSync(store(name))).validToDate.getTime()
+    const text = await (await fetch(`${secure.url}/metrics`)).text()
+    const name = (what: string) => `kafka_schema_registry_certificate_expiration_${what}_certificate_expiration_${what}`
+    expect(text).toContain(`\n${name('keystore')} ${endOf('server.pem')}\n`)
+    expect(text).toContain(`\n${name('truststore')} ${endOf('ca.pem')}\n`)
+    await secure.stop()
+  },
+)
 
-it('tells that a large schema is read twice: as what may be there, and to the letter as what is new', async () => {
+it('parses a large new schema twice: loosely for the lookup and strictly for the registration', async () => {
   const fresh = await startTestRegistry()
   const fields = Array.from({ length: 2_500 }, (_, at) => ({ name: `a_long_name_of_a_field_${at}`, type: 'int' }))
   const schema = JSON.stringify({ type: 'record', name: 'R', fields })
@@ -123,7 +126,7 @@ it('tells that a large schema is read twice: as what may be there, and to the le
   await fresh.stop()
 })
 
-it('tells how large requests and answers are, also of answers that are given again', async () => {
+it('returns the sizes of requests and responses, including cached responses', async () => {
   const fresh = await startTestRegistry()
   const body = JSON.stringify({ schema: '"int"' })
   expect(await fresh.call('POST', '/subjects/s/versions', body)).toMatchObject({ status: 200 })
@@ -132,20 +135,20 @@ it('tells how large requests and answers are, also of answers that are given aga
     sizes.push((await (await fetch(`${fresh.url}/subjects/s/versions/1`)).arrayBuffer()).byteLength)
   }
   const prefix = 'kafka_schema_registry_jersey_metrics_subjects_versions'
-  const told = async (name: string) => {
+  const metric = async (name: string) => {
     const text = await (await fetch(`${fresh.url}/metrics`)).text()
     return Number(new RegExp(`^${prefix}_${name} (.+)$`, 'm').exec(text)?.[1])
   }
   await until(
-    'all to be counted',
+    'all requests to be counted',
     { everyMs: 10, timeoutMs: 10_000 },
-    async () => (await told('get_schema_request_total')) === 3,
+    async () => (await metric('get_schema_request_total')) === 3,
   )
   expect(new Set(sizes).size).toBe(1)
-  expect(await told('get_schema_response_size_avg')).toBe(sizes[0])
-  expect(await told('get_schema_response_byte_rate')).toBeCloseTo((3 * (sizes[0] ?? 0)) / 60)
-  expect(await told('get_schema_request_size_avg')).toBe(0)
-  expect(await told('register_request_size_avg')).toBe(body.length)
-  expect(await told('register_request_byte_rate')).toBeCloseTo(body.length / 60)
+  expect(await metric('get_schema_response_size_avg')).toBe(sizes[0])
+  expect(await metric('get_schema_response_byte_rate')).toBeCloseTo((3 * (sizes[0] ?? 0)) / 60)
+  expect(await metric('get_schema_request_size_avg')).toBe(0)
+  expect(await metric('register_request_size_avg')).toBe(body.length)
+  expect(await metric('register_request_byte_rate')).toBeCloseTo(body.length / 60)
   await fresh.stop()
 })

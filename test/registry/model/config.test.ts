@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { type Config, inheritConfig } from '../../../src/registry/model/config.ts'
 
-it("completes a subject's own config by what is global, but not by what is a subject's alone", () => {
+it('inherits the validation and compatibility settings of the global config, but not alias, level, metadata and rules', () => {
   const inherited: Config = {
     normalize: true,
     validateFields: true,

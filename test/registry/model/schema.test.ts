@@ -13,24 +13,24 @@ const metadata = {
   sensitive: ['ssn', 'credit-card'],
 }
 
-describe('the identity of a schema', () => {
+describe('the GUID of a schema', () => {
   it.each([
-    ['text alone', [], undefined, 'd629bb05-ad85-3d20-fbcb-895de3c459f7'],
-    ['metadata, in whatever order', [], metadata, '2034166c-90a8-1166-0ff2-f5f62c80dbe0'],
+    ['a text only', [], undefined, 'd629bb05-ad85-3d20-fbcb-895de3c459f7'],
+    ['metadata in any order', [], metadata, '2034166c-90a8-1166-0ff2-f5f62c80dbe0'],
     ['references', references, undefined, '5c08d70e-5347-41b2-6369-199425d044eb'],
     ['references and metadata', references, metadata, '3619d8e0-2ee8-de51-0d9e-2520d39174d5'],
-  ])('is the one that the original gives to %s', (_, refs, meta, guid) => {
+  ])('equals that of Confluent’s registry for %s', (_, refs, meta, guid) => {
     expect(guidOf({ text, references: refs, metadata: meta, ruleSet: undefined })).toBe(guid)
   })
 
-  it('depends on rules, and on whether one is disabled', () => {
+  it('depends on rules and on whether they are disabled', () => {
     const rule = { name: 'r', type: 'T', mode: 'WRITE' }
     const guid = (ruleSet: object | undefined) => guidOf({ text, references: [], metadata: undefined, ruleSet })
     const guids = [undefined, {}, { domainRules: [rule] }, { domainRules: [{ ...rule, disabled: true }] }].map(guid)
     expect(new Set(guids).size).toBe(4)
   })
 
-  it('is written as a UUID, also when it was stored as bare digits', () => {
+  it('is formatted as a UUID, also if it was stored without hyphens', () => {
     expect(toUuid('D629BB05AD853D20FBCB895DE3C459F7')).toBe('d629bb05-ad85-3d20-fbcb-895de3c459f7')
   })
 })

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { checkSubject, contextOf, toContext, toSubject } from '../../../src/registry/model/subject.ts'
 
-describe('a subject’s name', () => {
+describe('a subject name', () => {
   it.each([
     ['orders', '.', 'orders', '.'],
     [':.:orders', '.c', 'orders', '.'],
@@ -11,7 +11,7 @@ describe('a subject’s name', () => {
     ['a:b/c', '.', 'a:b/c', '.'],
     [':x', '.', ':x', '.'],
     ['a\nb', '.c', ':.c:a\nb', '.c'],
-  ])('%j in %s is %j', (raw, context, subject, own) => {
+  ])('%j with the default context %s is the subject %j in context %s', (raw, context, subject, own) => {
     expect([toSubject(raw, context), contextOf(toSubject(raw, context))]).toEqual([subject, own])
   })
 
@@ -21,15 +21,15 @@ describe('a subject’s name', () => {
     [':.c:', '.c'],
     ['.', '.'],
     ['a:b', undefined],
-  ])('%j names the context %j', (raw, context) => {
+  ])('%j is parsed as the context %j', (raw, context) => {
     expect(toContext(raw)).toBe(context)
   })
 
-  it.each(['__GLOBAL', '__EMPTY', 'a\u0000', ':.__GLOBAL:x'])('may not be %j', (name) => {
+  it.each(['__GLOBAL', '__EMPTY', 'a\u0000', ':.__GLOBAL:x'])('is rejected if it is %j', (name) => {
     expect(() => checkSubject(toSubject(name), { rejectEmpty: false })).toThrow(`The specified subject '${name}'`)
   })
 
-  it('may be empty unless that is refused', () => {
+  it('can be empty unless rejectEmpty is set', () => {
     expect(checkSubject(toSubject(''), { rejectEmpty: false })).toBe('')
     expect(() => checkSubject(toSubject(''), { rejectEmpty: true })).toThrow('is not a valid')
   })

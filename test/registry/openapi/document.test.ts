@@ -3,10 +3,10 @@ import { describe, expect, it, onTestFinished } from 'vitest'
 import { startTestRegistry } from '../../support/registry.ts'
 import { checkAnswer, operations } from '../../support/registry-openapi.ts'
 
-// Every answer of the tests that use `startTestRegistry`, the contract's among them, is held to the document too.
+// `startTestRegistry` checks every response against the document, also in the contract tests.
 
 describe('the OpenAPI document', () => {
-  it('is served, and validates as what it says it is', async () => {
+  it('is served, and defines every schema that it references', async () => {
     const registry = await startTestRegistry()
     onTestFinished(() => registry.stop())
     const { status, body } = await registry.call('GET', '/openapi.json')
@@ -16,7 +16,7 @@ describe('the OpenAPI document', () => {
     expect(Object.keys(components.schemas)).toEqual(expect.arrayContaining([...named].map(([, name]) => name)))
   })
 
-  it('has every route there is, and no other', async () => {
+  it('describes exactly the routes of the server', async () => {
     const registry = await startTestRegistry()
     onTestFinished(() => registry.stop())
     const routes: string[] = []
@@ -26,10 +26,10 @@ describe('the OpenAPI document', () => {
         routes.push(`${one} ${url.replace(/(?<!:):(\w+)/g, '{$1}').replace('::', ':')}`)
     })
     await registry.routes(app)
-    // The server's own, of every program.
-    const own = ['GET /metrics', 'GET /healthz', 'GET /readyz']
-    for (const line of own) expect((await fetch(registry.url + line.slice(4))).status).toBe(200)
-    expect([...routes, ...own].sort()).toEqual([...operations].sort())
+    // Routes that the HTTP server adds in every program.
+    const serverRoutes = ['GET /metrics', 'GET /healthz', 'GET /readyz']
+    for (const line of serverRoutes) expect((await fetch(registry.url + line.slice(4))).status).toBe(200)
+    expect([...routes, ...serverRoutes].sort()).toEqual([...operations].sort())
   })
 
   it.each<[method: string, url: string, status: number, body: unknown]>([
@@ -40,7 +40,7 @@ describe('the OpenAPI document', () => {
     ['DELETE', '/contexts/.c', 204, {}],
     ['GET', '/subjects', 201, []],
     ['GET', '/nowhere', 200, {}],
-  ])('would not let %s %s answer %i %j', (method, url, status, body) => {
+  ])('rejects the response of %s %s with status %i and body %j', (method, url, status, body) => {
     expect(() => checkAnswer(method, url, status, body)).toThrow(`${method} ${url} answered ${status}`)
   })
 })

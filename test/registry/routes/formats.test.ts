@@ -18,7 +18,7 @@ const json = (schema: unknown, more: object = {}) => ({
 const proto = (schema: string, more: object = {}) => ({ schemaType: 'PROTOBUF', schema, ...more })
 
 describe('JSON Schema', () => {
-  it('is stored without blanks, compared, and referred to by URI', async () => {
+  it('is stored as compact JSON, can be referenced by URI and is checked for compatibility', async () => {
     const address = { type: 'object', properties: { street: { type: 'string' } }, additionalProperties: false }
     expect(await post('/subjects/address/versions', json(address))).toMatchObject({
       schemaType: 'JSON',
@@ -30,8 +30,8 @@ describe('JSON Schema', () => {
       version: 1,
       references,
     })
-    const verdict = await post('/compatibility/subjects/address/versions/latest?verbose=true', json({ type: 'string' }))
-    expect(verdict).toEqual({
+    const result = await post('/compatibility/subjects/address/versions/latest?verbose=true', json({ type: 'string' }))
+    expect(result).toEqual({
       is_compatible: false,
       messages: expect.arrayContaining([expect.stringContaining('{errorType:"TYPE_CHANGED", description:"')]),
     })
@@ -39,7 +39,7 @@ describe('JSON Schema', () => {
 })
 
 describe('Protobuf', () => {
-  it('is stored in its canonical text, compared, and imported by name', async () => {
+  it('is stored in canonical form, can be imported by name and is checked for compatibility', async () => {
     const address = 'syntax="proto3"; package n; /* here */ message Address { string street = 1; }'
     const canonical = 'syntax = "proto3";\npackage n;\n\nmessage Address {\n  string street = 1;\n}\n'
     expect(await post('/subjects/address/versions', proto(address))).toMatchObject({
@@ -65,7 +65,7 @@ describe('Protobuf', () => {
 })
 
 describe('a subject', () => {
-  it('keeps to one language, unless its level is NONE', async () => {
+  it('accepts only one schema type, unless its compatibility level is NONE', async () => {
     await post('/subjects/s/versions', { schema: '"int"' })
     expect(await registry.call('POST', '/subjects/s/versions', json({ type: 'number' }))).toMatchObject({
       status: 409,

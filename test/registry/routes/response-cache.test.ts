@@ -1,7 +1,7 @@
 import { expect, it, onTestFinished } from 'vitest'
 import { startTestRegistry } from '../../support/registry.ts'
 
-it('never answers with what was true before a write', async () => {
+it('does not serve a cached response from before a write', async () => {
   const registry = await startTestRegistry({ 'schema.compatibility.level': 'none' })
   onTestFinished(() => registry.stop())
   const register = async (schema: string) => {
@@ -25,7 +25,7 @@ it('never answers with what was true before a write', async () => {
   ])
   await registry.call('DELETE', '/subjects/s')
   expect([await latest(), await lookUp('"int"')]).toEqual([[404, undefined], 404])
-  // It has its id again, under the next version.
+  // The schema gets its old ID and the next version.
   expect([await register('"int"'), await latest()]).toEqual([
     [200, 1],
     [200, 3],

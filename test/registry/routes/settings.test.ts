@@ -15,7 +15,7 @@ const call = async (method: string, path: string, body?: unknown) => {
   const { error_code: code, message } = (answer.body ?? {}) as { error_code?: number; message?: string }
   return code === undefined ? answer.body : { status: answer.status, code, message }
 }
-const refused = (status: number, code: number, message: unknown = expect.any(String)) => ({ status, code, message })
+const rejected = (status: number, code: number, message: unknown = expect.any(String)) => ({ status, code, message })
 
 describe('compatibility', () => {
   const record = (...fields: object[]) => ({ schema: JSON.stringify({ type: 'record', name: 'R', fields }) })
@@ -39,32 +39,32 @@ describe('compatibility', () => {
     ['FORWARD_TRANSITIVE', [record(a), record(c)], record(b), false],
     ['FORWARD', [record(a), record(c)], record(b), true],
     ['FULL_TRANSITIVE', [record(a), record(a, c)], record(a), true],
-  ])('%s after %j: %j may follow: %s', async (level, before, schema, compatible) => {
-    for (const one of before) await call('POST', '/subjects/s/versions?force=true', one)
+  ])('with level %s and versions %j, %j is compatible: %s', async (level, versions, schema, compatible) => {
+    for (const version of versions) await call('POST', '/subjects/s/versions?force=true', version)
     await call('PUT', '/config/s', { compatibility: level })
     expect(await call('POST', '/compatibility/subjects/s/versions', schema)).toEqual({ is_compatible: compatible })
     const registered = await registry.call('POST', '/subjects/s/versions', schema)
     expect(registered.status).toBe(compatible ? 200 : 409)
   })
 
-  it('is checked against one version', async () => {
+  it('can be checked with one version', async () => {
     const latest = '/compatibility/subjects/s/versions/latest'
     expect(await call('POST', latest, INT)).toEqual({ is_compatible: true })
     await call('POST', '/subjects/s/versions', LONG)
     expect(await call('POST', latest, INT)).toEqual({ is_compatible: false })
     expect(await call('POST', `${latest}?verbose=true`, LONG)).toEqual({ is_compatible: true, messages: [] })
     expect(await call('POST', '/compatibility/subjects/s/versions/7', INT)).toEqual(
-      refused(404, 40402, 'Version 7 not found.'),
+      rejected(404, 40402, 'Version 7 not found.'),
     )
-    expect(await call('POST', '/compatibility/subjects/s/versions/0', INT)).toEqual(refused(422, 42202))
-    expect(await call('POST', latest, { schema: '{' })).toEqual(refused(422, 42201))
+    expect(await call('POST', '/compatibility/subjects/s/versions/0', INT)).toEqual(rejected(422, 42202))
+    expect(await call('POST', latest, { schema: '{' })).toEqual(rejected(422, 42201))
     expect(await call('POST', `${latest}?verbose=true`, { schema: '{' })).toEqual({
       is_compatible: false,
       messages: [expect.stringContaining('Invalid schema')],
     })
   })
 
-  it('leaves versions of another group out', async () => {
+  it('is not checked with versions of another compatibility group', async () => {
     await call('PUT', '/config/s', { compatibilityGroup: 'major' })
     const versioned = (schema: string, major: string) => ({ schema, metadata: { properties: { major } } })
     await call('POST', '/subjects/s/versions', versioned('"int"', '1'))
@@ -72,7 +72,7 @@ describe('compatibility', () => {
     expect((await registry.call('POST', '/subjects/s/versions', versioned('"string"', '1'))).status).toBe(409)
   })
 
-  it('minds reserved fields where config says so', async () => {
+  it('includes reserved fields if the config sets validateFields', async () => {
     await call('PUT', '/config/s', { validateFields: true })
     const reserving = (fields: string, ...more: object[]) => ({
       ...record(...more),
@@ -93,12 +93,12 @@ describe('compatibility', () => {
 })
 
 describe('config', () => {
-  it('has three levels, the nearest one counts', async () => {
+  it('is inherited from the subject, its context and the global scope', async () => {
     expect(await call('GET', '/config')).toEqual({ compatibilityLevel: 'BACKWARD' })
     expect(await call('PUT', '/config', { compatibility: 'full' })).toEqual({ compatibility: 'FULL' })
     expect(await call('GET', '/config')).toEqual({ compatibilityLevel: 'FULL' })
     expect(await call('GET', '/config/s')).toEqual(
-      refused(404, 40408, "Subject 's' does not have subject-level compatibility configured"),
+      rejected(404, 40408, "Subject 's' does not have subject-level compatibility configured"),
     )
     expect(await call('GET', '/config/s?defaultToGlobal=true')).toEqual({ compatibilityLevel: 'FULL' })
     await call('PUT', '/contexts/c/config', { compatibility: 'NONE' })
@@ -108,7 +108,7 @@ describe('config', () => {
     expect(await call('GET', '/config/:.d:s?defaultToGlobal=true')).toEqual({ compatibilityLevel: 'FORWARD' })
   })
 
-  it('is changed member by member', async () => {
+  it('is updated member by member', async () => {
     await call('PUT', '/config/s', { compatibility: 'NONE', normalize: true })
     expect(await call('PUT', '/config/s', { compatibilityGroup: 'g' })).toEqual({
       compatibility: 'NONE',
@@ -125,7 +125,7 @@ describe('config', () => {
       compatibilityGroup: 'g',
     })
     expect(await call('DELETE', '/config/s')).toMatchObject({ normalize: true })
-    expect(await call('DELETE', '/config/s')).toEqual(refused(404, 40401, "Subject 's' not found."))
+    expect(await call('DELETE', '/config/s')).toEqual(rejected(404, 40401, "Subject 's' not found."))
   })
 
   it.each([
@@ -135,18 +135,18 @@ describe('config', () => {
     [{ defaultRuleSet: { domainRules: [{ name: '1', type: 'T', mode: 'WRITE' }] } }, 422, 42210],
     [undefined, 422, 422],
     ['[', 400, 400],
-  ])('refuses %j', async (body, status, code) => {
-    expect(await call('PUT', '/config/s', body)).toEqual(refused(status, code))
+  ])('rejects %j with status %i and error code %i', async (body, status, code) => {
+    expect(await call('PUT', '/config/s', body)).toEqual(rejected(status, code))
   })
 
-  it('lets one name stand for another', async () => {
+  it('resolves an alias', async () => {
     await call('POST', '/subjects/target/versions', INT)
     await call('PUT', '/config/alias', { alias: 'target' })
     expect(await call('GET', '/subjects/alias/versions/1')).toMatchObject({ subject: 'target', id: 1 })
     expect(await call('GET', '/schemas?aliases=true')).toMatchObject([{ subject: 'target', aliases: ['alias'] }])
   })
 
-  it('gives schemas what they lack and overrides what they have', async () => {
+  it('adds default metadata to schemas and overrides their metadata', async () => {
     await call('PUT', '/config/s', {
       defaultMetadata: { properties: { owner: 'nobody', level: '1' } },
       overrideMetadata: { properties: { level: '2' } },
@@ -158,8 +158,8 @@ describe('config', () => {
     expect(body).toMatchObject({ version: 1, metadata: { properties: { level: '2', owner: 'me' } } })
     expect(await call('POST', '/subjects/s', INT)).toMatchObject({ version: 1 })
     expect(await call('GET', '/subjects/s/metadata?key=owner&value=me')).toMatchObject({ version: 1 })
-    expect(await call('GET', '/subjects/s/metadata?key=owner&value=you')).toEqual(refused(404, 40403))
-    // Without a text only what stands beside it changes.
+    expect(await call('GET', '/subjects/s/metadata?key=owner&value=you')).toEqual(rejected(404, 40403))
+    // Without a schema, only the metadata changes.
     await call('POST', '/subjects/s/versions', { metadata: { properties: { owner: 'you' } } })
     expect(await call('GET', '/subjects/s/versions/2')).toMatchObject({
       schema: '"int"',
@@ -169,55 +169,55 @@ describe('config', () => {
 })
 
 describe('mode', () => {
-  it('has levels like config', async () => {
+  it('is inherited like the config', async () => {
     expect(await call('GET', '/mode')).toEqual({ mode: 'READWRITE' })
     expect(await call('PUT', '/mode', { mode: 'readonly' })).toEqual({ mode: 'readonly' })
     expect(await call('GET', '/mode')).toEqual({ mode: 'READONLY' })
     expect(await call('GET', '/')).toEqual({ mode: 'READONLY' })
     expect(await call('GET', '/mode/s')).toEqual(
-      refused(404, 40409, "Subject 's' does not have subject-level mode configured"),
+      rejected(404, 40409, "Subject 's' does not have subject-level mode configured"),
     )
     expect(await call('GET', '/mode/s?defaultToGlobal=true')).toEqual({ mode: 'READONLY' })
     await call('PUT', '/mode/s', { mode: 'READWRITE' })
     expect((await registry.call('POST', '/subjects/s/versions', INT)).status).toBe(200)
     expect(await call('DELETE', '/mode?recursive=true')).toEqual({ mode: 'READONLY' })
-    expect(await call('GET', '/mode/s')).toEqual(refused(404, 40409))
-    expect(await call('DELETE', '/mode/s')).toEqual(refused(404, 40401, "Subject 's' not found."))
+    expect(await call('GET', '/mode/s')).toEqual(rejected(404, 40409))
+    expect(await call('DELETE', '/mode/s')).toEqual(rejected(404, 40401, "Subject 's' not found."))
   })
 
   it.each([
     ['/mode', { mode: 'SOMETIMES' }, 'Invalid mode. Valid values are READWRITE, READONLY, IMPORT and FORWARD.'],
     ['/mode/s', { mode: 'FORWARD' }, 'Forward mode only supported on global level'],
-  ])('refuses %s %j', async (path, body, message) => {
-    expect(await call('PUT', path, body)).toEqual(refused(422, 42204, message))
+  ])('rejects %s %j', async (path, body, message) => {
+    expect(await call('PUT', path, body)).toEqual(rejected(422, 42204, message))
   })
 
-  it('READONLY refuses every change, but answers for what is there', async () => {
+  it('READONLY rejects changes, but registering an existing schema returns it', async () => {
     await call('POST', '/subjects/s/versions', INT)
     await call('PUT', '/mode', { mode: 'READONLY' })
-    const refusal = refused(422, 42205, 'Subject s in context . is in read-only mode')
-    expect(await call('POST', '/subjects/s/versions', LONG)).toEqual(refusal)
-    expect(await call('DELETE', '/subjects/s')).toEqual(refusal)
-    expect(await call('DELETE', '/subjects/s/versions/1')).toEqual(refusal)
-    expect(await call('PUT', '/config/s', { compatibility: 'NONE' })).toEqual(refusal)
+    const rejection = rejected(422, 42205, 'Subject s in context . is in read-only mode')
+    expect(await call('POST', '/subjects/s/versions', LONG)).toEqual(rejection)
+    expect(await call('DELETE', '/subjects/s')).toEqual(rejection)
+    expect(await call('DELETE', '/subjects/s/versions/1')).toEqual(rejection)
+    expect(await call('PUT', '/config/s', { compatibility: 'NONE' })).toEqual(rejection)
     expect(await call('POST', '/subjects/s/versions', INT)).toMatchObject({ id: 1 })
   })
 
-  it('IMPORT takes schemas with their ids and versions', async () => {
+  it('IMPORT accepts schemas with IDs and versions', async () => {
     await call('POST', '/subjects/other/versions', INT)
     expect(await call('PUT', '/mode', { mode: 'IMPORT' })).toEqual(
-      refused(422, 42205, 'Cannot import since found existing subjects'),
+      rejected(422, 42205, 'Cannot import since found existing subjects'),
     )
     expect(await call('PUT', '/mode/s', { mode: 'IMPORT' })).toEqual({ mode: 'IMPORT' })
     expect(await call('POST', '/subjects/s/versions', LONG)).toEqual(
-      refused(422, 42205, 'Subject s in context . is not in read-write mode'),
+      rejected(422, 42205, 'Subject s in context . is not in read-write mode'),
     )
     expect(await call('POST', '/subjects/s/versions', { ...LONG, id: 40, version: 3 })).toMatchObject({
       id: 40,
       version: 3,
     })
     expect(await call('POST', '/subjects/s/versions', { schema: '"string"', id: 40, version: 4 })).toEqual(
-      refused(422, 42205, 'Overwrite new schema with id 40 in context . is not permitted.'),
+      rejected(422, 42205, 'Overwrite new schema with id 40 in context . is not permitted.'),
     )
     expect(await call('POST', '/subjects/s/versions', { ...LONG, id: 40, version: 5 })).toMatchObject({
       id: 40,
@@ -230,7 +230,7 @@ describe('mode', () => {
     })
   })
 
-  it('going into IMPORT clears what was soft-deleted', async () => {
+  it('setting IMPORT hard-deletes soft-deleted versions', async () => {
     await call('POST', '/subjects/s/versions', INT)
     await call('DELETE', '/subjects/s')
     await call('PUT', '/mode/s', { mode: 'IMPORT' })
@@ -242,7 +242,7 @@ describe('mode', () => {
     expect(await call('GET', '/subjects?deleted=true')).toEqual([])
   })
 
-  it('can be fixed by a setting', async () => {
+  it('cannot be changed with mode.mutability=false', async () => {
     const fixed = await startTestRegistry({ 'mode.mutability': 'false' })
     expect(await fixed.call('PUT', '/mode', { mode: 'READONLY' })).toMatchObject({
       status: 422,
@@ -253,7 +253,7 @@ describe('mode', () => {
 })
 
 describe('contexts', () => {
-  it('count their own ids and name their own subjects', async () => {
+  it('have separate IDs and subjects', async () => {
     await call('POST', '/subjects/s/versions', INT)
     await call('POST', '/contexts/c/subjects/s/versions', LONG)
     await call('POST', '/subjects/:.d:s/versions', LONG)
@@ -267,16 +267,18 @@ describe('contexts', () => {
     expect(await call('GET', '/contexts/c/subjects/s/versions/1')).toMatchObject({ subject: ':.c:s' })
   })
 
-  it('find a subject that is named without one', async () => {
+  it('are searched for an unqualified subject that the default context lacks', async () => {
     await call('POST', '/contexts/c/subjects/s/versions', LONG)
     expect(await call('GET', '/subjects/s/versions/latest')).toMatchObject({ subject: ':.c:s' })
     expect(await call('POST', '/subjects/s', LONG)).toMatchObject({ subject: ':.c:s' })
     expect(await call('GET', '/schemas/ids/1?subject=s')).toMatchObject({ subject: ':.c:s' })
   })
 
-  it('end when they are empty', async () => {
+  it('can be deleted if they are empty', async () => {
     await call('POST', '/contexts/c/subjects/s/versions', LONG)
-    expect(await call('DELETE', '/contexts/c')).toEqual(refused(422, 42211, "The specified context '.c' is not empty."))
+    expect(await call('DELETE', '/contexts/c')).toEqual(
+      rejected(422, 42211, "The specified context '.c' is not empty."),
+    )
     await call('DELETE', '/contexts/c/subjects/s')
     await call('DELETE', '/contexts/c/subjects/s?permanent=true')
     expect(await registry.call('DELETE', '/contexts/c')).toEqual({ status: 204, body: undefined })
@@ -284,8 +286,8 @@ describe('contexts', () => {
   })
 })
 
-describe('the edge', () => {
-  it('tells who it is, and gives each request an id', async () => {
+describe('the HTTP server', () => {
+  it('returns the identity of the registry and a request ID', async () => {
     expect(await call('GET', '/v1/metadata/id')).toEqual({
       scope: { path: [], clusters: { 'kafka-cluster': 'test-cluster', 'schema-registry-cluster': 'schema-registry' } },
     })
@@ -297,7 +299,7 @@ describe('the edge', () => {
   })
 
   it.each(['application/vnd.schemaregistry.v1+json', 'application/json', 'application/octet-stream', undefined])(
-    'takes a body of type %s',
+    'accepts a body of content type %s',
     async (type) => {
       const response = await fetch(`${registry.url}/subjects/s/versions`, {
         method: 'POST',
@@ -314,7 +316,7 @@ describe('the edge', () => {
   it.each([
     ['POST', '/subjects/s/versions', 'text/plain', 415],
     ['PATCH', '/subjects', 'application/json', 405],
-  ])('refuses %s %s of type %s', async (method, path, type, status) => {
+  ])('rejects %s %s of content type %s with status %i', async (method, path, type, status) => {
     const response = await fetch(`${registry.url}${path}`, { method, body: '{}', headers: { 'content-type': type } })
     expect(response.status).toBe(status)
   })
@@ -326,7 +328,7 @@ describe('the edge', () => {
     [{ schema: '"int"', metadata: { tags: 1 } }],
     [[]],
     ['"x"'],
-  ])('answers 400 to %j', async (body) => {
-    expect(await call('POST', '/subjects/s/versions', body)).toEqual(refused(400, 400))
+  ])('returns 400 for the body %j', async (body) => {
+    expect(await call('POST', '/subjects/s/versions', body)).toEqual(rejected(400, 400))
   })
 })

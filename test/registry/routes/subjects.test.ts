@@ -27,8 +27,8 @@ const failure = async (method: string, path: string, body?: unknown) => {
   return [answer.status, code, message]
 }
 
-describe('registering', () => {
-  it('answers the whole schema, in its canonical text', async () => {
+describe('registering a schema', () => {
+  it('returns the whole schema in canonical form', async () => {
     const { body } = await registry.call('POST', '/subjects/s/versions', INT)
     expect(body).toEqual({
       id: 1,
@@ -39,7 +39,7 @@ describe('registering', () => {
     })
   })
 
-  it('answers the id alone to clients of the older line', async () => {
+  it('returns only the ID with response profile 7', async () => {
     const older = await startTestRegistry({ 'weir.response.profile': '7' })
     expect((await older.call('POST', '/subjects/s/versions', INT)).body).toEqual({ id: 1 })
     expect((await older.call('GET', '/subjects/s/versions/1')).body).toEqual({
@@ -56,7 +56,7 @@ describe('registering', () => {
     await older.stop()
   })
 
-  it('gives one id to one schema, and a subject one version of it', async () => {
+  it('assigns one ID to a schema in all subjects, and one version in each subject', async () => {
     await register('s', INT, LONG, INT)
     await register('t', LONG)
     expect(await get('/subjects/s/versions')).toEqual([1, 2])
@@ -67,7 +67,7 @@ describe('registering', () => {
     expect(registry.written).toHaveLength(3)
   })
 
-  it('refuses what is incompatible, with every reason', async () => {
+  it('rejects an incompatible schema with all reasons', async () => {
     await register('s', record('a'))
     expect(await failure('POST', '/subjects/s/versions', record('a', 'b'))).toEqual([
       409,
@@ -81,13 +81,13 @@ describe('registering', () => {
     ['{"type":"record"}', 'details: No name in schema'],
     ['{', 'details: expected a member name'],
     ['', 'Empty schema'],
-  ])('refuses %j', async (schema, reason) => {
+  ])('rejects the schema %j', async (schema, reason) => {
     const [status, code, message] = await failure('POST', '/subjects/s/versions', { schema })
     expect([status, code]).toEqual([422, 42201])
     expect(message).toContain(reason)
   })
 
-  it('refuses a type it does not know, an id outside IMPORT, and a version out of turn', async () => {
+  it('rejects an unknown type, an ID outside of mode IMPORT, and a version that is not the next one', async () => {
     expect(await failure('POST', '/subjects/s/versions', { ...INT, schemaType: 'XML' })).toEqual([
       422,
       42201,
@@ -105,7 +105,7 @@ describe('registering', () => {
     ])
   })
 
-  it('keeps references, with the number that the latest version has', async () => {
+  it('stores references with the number of the latest version', async () => {
     await register('address', { schema: '{"type":"record","name":"n.Address","fields":[]}' })
     const person = {
       schema: '{"type":"record","name":"n.Person","fields":[{"name":"home","type":"Address"}]}',
@@ -120,7 +120,7 @@ describe('registering', () => {
       '{"type":"record","name":"Person","namespace":"n","fields":[{"name":"home","type":{"type":"record","name":"Address","fields":[]}}]}'
     expect(await get('/subjects/person/versions/1?format=resolved')).toMatchObject({ schema: resolved })
     expect(await get('/subjects/address/versions/1/referencedby')).toEqual([2])
-    // The same, written out.
+    // A schema with inlined references is the same schema.
     expect((await registry.call('POST', '/subjects/person', { schema: resolved })).body).toMatchObject({ version: 1 })
     expect(
       await failure('POST', '/subjects/x/versions', {
@@ -130,7 +130,7 @@ describe('registering', () => {
     ).toEqual([422, 42201, 'No schema reference found for subject "no" and version 3'])
   })
 
-  it('normalises when it is asked to', async () => {
+  it('normalizes a schema with normalize=true', async () => {
     const doc = (...aliases: string[]) => ({
       schema: JSON.stringify({ type: 'record', name: 'R', fields: [], aliases }),
     })
@@ -143,7 +143,7 @@ describe('registering', () => {
   })
 })
 
-describe('reading', () => {
+describe('reading schemas', () => {
   beforeEach(() => register('s', INT, LONG))
 
   it.each([
@@ -151,7 +151,7 @@ describe('reading', () => {
     ['/subjects/s/versions/LATEST', 2],
     ['/subjects/s/versions/-1', 2],
     ['/subjects/s/versions/%201%20', 1],
-  ])('finds a version by %s', async (path, version) => {
+  ])('GET %s returns version %i', async (path, version) => {
     expect(await get(path)).toMatchObject({
       subject: 's',
       version,
@@ -180,11 +180,11 @@ describe('reading', () => {
     ['/schemas/ids/x', 404, 404, 'HTTP 404 Not Found'],
     ['/schemas/guids/x', 404, 40403, 'Schema x not found'],
     ['/nothing', 404, 404, 'HTTP 404 Not Found'],
-  ])('GET %s is %d, %d', async (path, status, code, message) => {
+  ])('GET %s fails with status %d and error code %d', async (path, status, code, message) => {
     expect(await failure('GET', path)).toEqual([status, code, message])
   })
 
-  it('answers what an id stands for, with its place to those who name a subject', async () => {
+  it('returns a schema by ID, with subject and version if the request names a subject', async () => {
     const guid = 'ef524ea1-b91e-7317-3d93-8ade36c1db32'
     expect(await get('/schemas/ids/1')).toEqual({ guid, schemaType: 'AVRO', schema: '"int"', ts: 1001 })
     expect(await get('/schemas/ids/1?subject=s&fetchMaxId=true')).toEqual({
@@ -203,7 +203,7 @@ describe('reading', () => {
     expect(await get('/schemas/types')).toContain('AVRO')
   })
 
-  it('lists in pages', async () => {
+  it('lists pages by offset and limit', async () => {
     await register('r', INT)
     expect(await get('/subjects')).toEqual(['r', 's'])
     expect(await get('/subjects?offset=1&limit=1')).toEqual(['s'])
@@ -213,13 +213,13 @@ describe('reading', () => {
     expect(schemas.map(({ subject, version }) => `${subject} ${version}`)).toEqual(['r 1', 's 2'])
   })
 
-  it('looks a schema up by its content', async () => {
+  it('looks up a schema by its content', async () => {
     expect((await registry.call('POST', '/subjects/s', INT)).body).toMatchObject({ subject: 's', version: 1, id: 1 })
     expect(await failure('POST', '/subjects/s', { schema: '"string"' })).toEqual([404, 40403, 'Schema not found'])
     expect(await failure('POST', '/subjects/x', INT)).toEqual([404, 40401, "Subject 'x' not found."])
   })
 
-  it('decodes names with anything in them', async () => {
+  it('decodes subject names with special characters', async () => {
     await register('a/b :c%', INT)
     expect(await get(`/subjects/${encodeURIComponent('a/b :c%')}/versions/1`)).toMatchObject({ subject: 'a/b :c%' })
   })
@@ -229,7 +229,7 @@ describe('deleting', () => {
   beforeEach(() => register('s', INT, LONG))
   const remove = async (path: string) => (await registry.call('DELETE', path)).body
 
-  it('goes in two steps for a version', async () => {
+  it('requires a soft delete before a version is hard-deleted', async () => {
     expect(await failure('DELETE', '/subjects/s/versions/1?permanent=true')).toEqual([
       404,
       40407,
@@ -250,7 +250,7 @@ describe('deleting', () => {
     expect((await registry.call('GET', '/schemas/ids/1')).status).toBe(404)
   })
 
-  it('goes in two steps for a subject', async () => {
+  it('requires a soft delete before a subject is hard-deleted', async () => {
     expect(await failure('DELETE', '/subjects/s?permanent=true')).toEqual([
       404,
       40405,
@@ -280,28 +280,28 @@ describe('deleting', () => {
     expect(await get('/subjects/s/versions/latest')).toMatchObject({ version: 1, id: 3 })
   })
 
-  it('brings a soft-deleted schema back as a new version with its old id', async () => {
+  it('does not prevent registering the schema again as a new version with its old ID', async () => {
     await remove('/subjects/s')
     await register('s', INT)
     expect(await get('/subjects/s/versions/latest')).toMatchObject({ version: 3, id: 1 })
     expect(await get('/subjects/s/versions?deletedAsNegative=true')).toEqual([-2, 3])
   })
 
-  it('spares what is referred to', async () => {
+  it('fails for a referenced schema', async () => {
     await register('address', { schema: '{"type":"record","name":"A","fields":[]}' })
     await register('person', {
       schema: '{"type":"record","name":"P","fields":[{"name":"a","type":"A"}]}',
       references: [{ name: 'A', subject: 'address', version: 1 }],
     })
-    const refusal = [
+    const rejection = [
       422,
       42206,
       'One or more references exist to the schema {magic=1,keytype=SCHEMA,subject=address,version=1}.',
     ]
-    expect(await failure('DELETE', '/subjects/address/versions/1')).toEqual(refusal)
-    expect(await failure('DELETE', '/subjects/address')).toEqual(refusal)
+    expect(await failure('DELETE', '/subjects/address/versions/1')).toEqual(rejection)
+    expect(await failure('DELETE', '/subjects/address')).toEqual(rejection)
     await remove('/subjects/person')
     expect(await remove('/subjects/address/versions/1')).toBe(1)
-    expect(await failure('DELETE', '/subjects/address/versions/1?permanent=true')).toEqual(refusal)
+    expect(await failure('DELETE', '/subjects/address/versions/1?permanent=true')).toEqual(rejection)
   })
 })

@@ -20,8 +20,8 @@ const KEY =
 const VALUE =
   '{"guid":"3f0c","tenant":"default","resourceName":"t","resourceNamespace":"ns","resourceId":"id-1","resourceType":"topic","associationType":"value","subject":":.ns:t-value","lifecycle":"STRONG","frozen":true}'
 
-describe('an association in the log', () => {
-  it('has the key and the value of Confluent’s registry', () => {
+describe('the record of an association', () => {
+  it('has the key and value of Confluent’s registry', () => {
     const { key, value } = new RecordCodec().encode({ kind: 'association', association, value: association })
     expect([String(key), String(value)]).toEqual([KEY, VALUE])
     expect(new RecordCodec().decode(key, value)).toMatchObject({ kind: 'association', value: association })
@@ -29,7 +29,7 @@ describe('an association in the log', () => {
     expect([String(tombstone.key), tombstone.value]).toEqual([KEY, null])
   })
 
-  it('is found by subject and resource until its tombstone, and keeps the time of its first record', () => {
+  it('is found by subject and resource until its tombstone, and keeps the creation time of its first record', () => {
     const state = new RegistryState()
     state.apply({ kind: 'association', association, value: association }, 1)
     state.apply({ kind: 'association', association, value: { ...association, resourceId: 'id-2' } }, 5)
@@ -42,9 +42,9 @@ describe('an association in the log', () => {
   })
 
   it.each([
-    [KEY.replace('"resourceName":"t",', ''), VALUE, 'its resourceName is not a text'],
+    [KEY.replace('"resourceName":"t",', ''), VALUE, 'its resourceName is not a string'],
     [KEY, VALUE.replace('STRONG', 'OTHER'), "its lifecycle 'OTHER' is unknown"],
-  ])('is refused where it cannot be read: %#', (key, value, message) => {
+  ])('is rejected with an error if it is invalid (%#)', (key, value, message) => {
     expect(() => new RecordCodec().decode(Buffer.from(key), Buffer.from(value))).toThrow(message)
   })
 })

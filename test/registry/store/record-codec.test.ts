@@ -10,7 +10,7 @@ const encode = (record: RegistryRecord, codec = new RecordCodec()) => {
   return [String(key), value && String(value)]
 }
 
-/** As they stand in topics of the original. */
+/** Records of Confluent's registry. */
 const STORED: readonly (readonly [title: string, key: string, value: string | null])[] = [
   [
     'a plain schema',
@@ -30,7 +30,7 @@ const STORED: readonly (readonly [title: string, key: string, value: string | nu
   ],
   ['the global config', '{"keytype":"CONFIG","magic":0}', '{"compatibilityLevel":"NONE"}'],
   ['a mode', '{"keytype":"MODE","subject":"s","magic":0}', '{"subject":"s","mode":"IMPORT"}'],
-  ['a mode taken away', '{"keytype":"MODE","magic":0}', null],
+  ['a deleted mode', '{"keytype":"MODE","magic":0}', null],
   ['a deleted subject', '{"keytype":"DELETE_SUBJECT","subject":"s","magic":0}', '{"subject":"s","version":3}'],
   ['a cleared subject', '{"keytype":"CLEAR_SUBJECT","subject":"s","magic":0}', '{"subject":"s"}'],
   [
@@ -41,11 +41,11 @@ const STORED: readonly (readonly [title: string, key: string, value: string | nu
 ]
 
 describe('records of the topic', () => {
-  it.each(STORED)('are read and written alike: %s', (_, key, value) => {
+  it.each(STORED)('are encoded as they were read: %s', (_, key, value) => {
     expect(encode(decode(key, value))).toEqual([key, value])
   })
 
-  it('take an empty value as a deletion', () => {
+  it('with an empty value delete the key', () => {
     expect(decode('{"keytype":"CONFIG","magic":0}', '')).toEqual({ kind: 'config', subject: null, value: null })
   })
 
@@ -55,20 +55,20 @@ describe('records of the topic', () => {
       '{"magic":0,"keytype":"SCHEMA","version":4,"subject":"s"}',
       { kind: 'schema', subject: 's', version: 4, value: null },
     ],
-  ])('are written under the key that was read: %s', (key, change) => {
+  ])('are written with the key text that was read: %s', (key, change) => {
     const codec = new RecordCodec()
     decode(key, null, codec)
     expect(encode(change as RegistryRecord, codec)[0]).toBe(key)
   })
 
-  it('keep members that nobody knows', () => {
+  it('keep unknown members', () => {
     const key = '{"keytype":"SCHEMA","subject":"s","version":1,"magic":1}'
     const value =
       '{"subject":"s","version":1,"id":7,"schemaTags":[{"tags":["PII"]}],"schema":"\\"int\\"","deleted":false}'
     expect(encode(decode(key, value))[1]).toBe(value)
   })
 
-  it('take the subject from the key and the type as AVRO where they are missing', () => {
+  it('without subject or type in the value use the subject of the key and AVRO', () => {
     const mode = decode('{"keytype":"MODE","subject":"s","magic":0}', '{"mode":"READONLY"}')
     expect(mode).toEqual({ kind: 'mode', subject: 's', value: 'READONLY' })
     const schema = decode(
@@ -78,7 +78,7 @@ describe('records of the topic', () => {
     expect(schema).toMatchObject({ value: { content: { type: 'AVRO', references: [] }, deleted: false } })
   })
 
-  it('that change nothing are none', () => {
+  it('without effect are decoded as none', () => {
     const none = { kind: 'none' }
     expect(decode('{"keytype":"NOOP","magic":0}', null)).toEqual(none)
     expect(decode('{"keytype":"DELETE_SUBJECT","subject":"s","magic":0}', null)).toEqual(none)
@@ -91,7 +91,7 @@ describe('records of the topic', () => {
     ['{"keytype":"SCHEMA","subject":"s","version":1,"magic":2}', null],
     ['{"keytype":"SCHEMA","subject":"s","version":1,"magic":1}', '{"subject":"s","version":1,"schema":"x"}'],
     ['{"keytype":"MODE","magic":0}', '{"mode":"SOMETIMES"}'],
-  ])('that can not be read say so: %s', (key, value) => {
+  ])('that are invalid throw an error: %s with value %s', (key, value) => {
     expect(() => decode(key, value)).toThrow()
   })
 })

@@ -17,7 +17,7 @@ const numbers = (state: RegistryState, name: string) =>
   state.versions(name as Subject).map(({ version, deleted }) => (deleted ? -version : version))
 
 describe('the state of a registry', () => {
-  it('keeps versions in order, whatever order they came in', () => {
+  it('sorts versions, regardless of the order of their records', () => {
     const state = new RegistryState()
     for (const version of [2, 5, 1, 4]) put(state, 's', version, version, `"t${version}"`)
     expect(numbers(state, 's')).toEqual([1, 2, 4, 5])
@@ -26,7 +26,7 @@ describe('the state of a registry', () => {
     expect(state.latest('s' as Subject)?.version).toBe(5)
   })
 
-  it('holds one text for all subjects of one schema', () => {
+  it('shares one content object between all subjects of a schema', () => {
     const state = new RegistryState()
     put(state, 'a', 1, 1, '"int"')
     put(state, ':.c:b', 1, 9, '"int"')
@@ -37,7 +37,7 @@ describe('the state of a registry', () => {
     expect([state.idMax('.'), state.idMax('.c')]).toEqual([1, 9])
   })
 
-  it('finds a soft-deleted schema by id, and forgets a hard-deleted one but not its number', () => {
+  it('finds a soft-deleted schema by ID; a hard-deleted one is removed, but its ID counts for the maximum', () => {
     const state = new RegistryState()
     put(state, 's', 1, 3, '"int"')
     state.apply({ kind: 'delete-subject', subject: 's' as Subject, version: 1 }, 6)
@@ -49,7 +49,7 @@ describe('the state of a registry', () => {
     expect(state.idMax('.')).toBe(3)
   })
 
-  it('refuses to give an id a second meaning', () => {
+  it('does not apply a record that assigns another schema to an existing ID', () => {
     const state = new RegistryState()
     put(state, 's', 1, 1, '"int"')
     expect(put(state, 't', 1, 1, '"long"')).toBe('id-conflict')
@@ -57,7 +57,7 @@ describe('the state of a registry', () => {
     expect(state.holders('.', 1)[0]?.content.text).toBe('"int"')
   })
 
-  it('knows who refers to a version, in the referring subject’s context', () => {
+  it('finds the referrers of a version in the context of the referring subject', () => {
     const state = new RegistryState()
     const refers = { content: content('"x"', [{ name: 'n', subject: 't', version: 1 }]) }
     put(state, ':.c:t', 1, 1, '"int"')
@@ -68,7 +68,7 @@ describe('the state of a registry', () => {
     expect(state.referrers(':.c:t' as Subject, 1)).toEqual([])
   })
 
-  it('clears what was soft-deleted within a scope', () => {
+  it('removes soft-deleted versions in the scope of a clear-subject record', () => {
     const state = new RegistryState()
     put(state, ':.c:a', 1, 1, '"a"', { deleted: true })
     put(state, ':.c:a', 2, 2, '"b"')
@@ -79,7 +79,7 @@ describe('the state of a registry', () => {
     expect(numbers(state, ':.d:a')).toEqual([])
   })
 
-  it('lists contexts, the default one first', () => {
+  it('lists the default context first', () => {
     const state = new RegistryState()
     put(state, ':.z:a', 1, 1, '"a"')
     state.apply({ kind: 'context', context: '.b', known: true }, 6)

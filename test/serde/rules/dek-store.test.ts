@@ -14,10 +14,10 @@ afterAll(() => running.stop())
 const { serializer, deserializer } = encryptingSerde(() => running.url)
 const endpoint = () => ({ url: running.url })
 
-describe('keys', () => {
+describe('data encryption keys', () => {
   const schema = { type: 'record', name: 'R', fields: [{ name: 's', type: 'string', ...pii }] }
 
-  it('get another version when they have expired, and readers find the one of each value', async () => {
+  it('get a new version after their expiry, and readers use the version of each value', async () => {
     const topic = randomUUID()
     // The test registry's own clock begins at 1,000 ms.
     let now = 2_000
@@ -36,7 +36,7 @@ describe('keys', () => {
     expect(read).toEqual([{ s: 'one' }, { s: 'two' }, { s: 'three' }, { s: 'four' }])
   })
 
-  it('are created once by many writers at the same time', async () => {
+  it('are created once by concurrent writers', async () => {
     const topic = randomUUID()
     const definition = avroWithRules(encryptRules(), schema)
     const written = await Promise.all(
@@ -46,7 +46,7 @@ describe('keys', () => {
     expect(read).toEqual(written.map((_, at) => ({ s: `value ${at}` })))
   })
 
-  it('are wrapped by the KMS of the rule, and asked for once', async () => {
+  it('are wrapped by the KMS of the rule and cached', async () => {
     const topic = randomUUID()
     const calls: string[] = []
     const driver: KmsDriver = {
@@ -70,9 +70,9 @@ describe('keys', () => {
   })
 
   it.each([
-    ['type', 'aws-kms', "has KMS type 'local-kms', but the rule wants 'aws-kms'"],
-    ['key.id', 'other', "has KMS key id 'mykey', but the rule wants 'other'"],
-  ])('of a KEK with another KMS %s than the rule wants are refused', async (what, wanted, message) => {
+    ['type', 'aws-kms', "has KMS type 'local-kms', but the rule requires 'aws-kms'"],
+    ['key.id', 'other', "has KMS key id 'mykey', but the rule requires 'other'"],
+  ])('are not used if the KMS %s of the KEK differs from that of the rule', async (what, wanted, message) => {
     const ruleSet = encryptRules()
     const { params } = ruleSet.domainRules![0] as { params: Record<string, string> }
     await createDekRegistryClient(endpoint()).createKek({
@@ -90,8 +90,8 @@ describe('keys', () => {
     [{ 'encrypt.kek.name': '' }, 'the rule has no encrypt.kek.name'],
     [{ 'encrypt.dek.algorithm': 'DES' }, "encrypt.dek.algorithm 'DES' is none of AES128_GCM"],
     [{ 'encrypt.dek.expiry.days': '-1' }, "encrypt.dek.expiry.days '-1' is not a number of days"],
-    [{ 'encrypt.kms.type': '' }, 'the rule has no encrypt.kms.type to create it with'],
-  ])('are not made from wrong parameters: %j', async (params, message) => {
+    [{ 'encrypt.kms.type': '' }, 'the rule has no encrypt.kms.type to create it'],
+  ])('are not created with invalid parameters: %j', async (params, message) => {
     const writing = serializer({ schema: avroWithRules(encryptRules({}, params), schema) }).serialize(randomUUID(), {
       s: 'x',
     })
@@ -104,7 +104,7 @@ describe('keys', () => {
     const bytes = await serializer({ schema: avroWithRules(ruleSet, schema) }).serialize(topic, { s: 'in clear' })
     await expect(deserializer().deserialize(bytes, {}, topic)).rejects.toMatchObject({
       code: 'rule_failed',
-      message: expect.stringMatching(/rule encryptPII failed: there is no KEK 'kek-/),
+      message: expect.stringMatching(/rule encryptPII failed: KEK 'kek-[^']+' does not exist/),
     })
   })
 })

@@ -28,7 +28,7 @@ const AVRO = {
       type: ['null', { type: 'record', name: 'Address', fields: [{ name: 'street', type: 'string', ...pii }] }],
       default: null,
     },
-    // A union whose branches look alike in JavaScript.
+    // A union of branches with the same JavaScript type.
     {
       name: 'login',
       type: ['null', 'string', { type: 'enum', name: 'Known', symbols: ['NONE'] }],
@@ -115,21 +115,18 @@ const FORMATS: readonly [string, SchemaDefinition, object, readonly string[]][] 
 ]
 
 describe.each(FORMATS)('%s', (_, schema, value, secrets) => {
-  it.each(['AES128_GCM', 'AES256_GCM', 'AES256_SIV'])(
-    'encrypts tagged fields with %s, and nothing else',
-    async (algorithm) => {
-      const topic = randomUUID()
-      const ruleSet = encryptRules({}, { 'encrypt.dek.algorithm': algorithm })
-      const before = inspect(value, { depth: null })
-      const bytes = await serializer({ schema: { ...schema, ruleSet } }).serialize(topic, value)
-      expect(inspect(value, { depth: null })).toBe(before)
-      for (const secret of secrets) expect(bytes?.includes(secret)).toBe(false)
-      expect(bytes?.includes('likes tea')).toBe(true)
-      expect(await deserializer({ validate: true }).deserialize(bytes, {}, topic)).toMatchObject(value)
-    },
-  )
+  it.each(['AES128_GCM', 'AES256_GCM', 'AES256_SIV'])('encrypts only tagged fields, with %s', async (algorithm) => {
+    const topic = randomUUID()
+    const ruleSet = encryptRules({}, { 'encrypt.dek.algorithm': algorithm })
+    const before = inspect(value, { depth: null })
+    const bytes = await serializer({ schema: { ...schema, ruleSet } }).serialize(topic, value)
+    expect(inspect(value, { depth: null })).toBe(before)
+    for (const secret of secrets) expect(bytes?.includes(secret)).toBe(false)
+    expect(bytes?.includes('likes tea')).toBe(true)
+    expect(await deserializer({ validate: true }).deserialize(bytes, {}, topic)).toMatchObject(value)
+  })
 
-  it('encrypts the whole payload by an encoding rule', async () => {
+  it('encrypts the whole payload with an encoding rule', async () => {
     const topic = randomUUID()
     const [rule] = encryptRules({ type: 'ENCRYPT_PAYLOAD', tags: undefined }).domainRules!
     const ruleSet = { encodingRules: [rule!] }
@@ -138,7 +135,7 @@ describe.each(FORMATS)('%s', (_, schema, value, secrets) => {
     expect(await deserializer().deserialize(bytes, {}, topic)).toMatchObject(value)
   })
 
-  it('fails on another secret, and on none', async () => {
+  it('cannot be decrypted with another secret or without one', async () => {
     const topic = randomUUID()
     const bytes = await serializer({ schema: { ...schema, ruleSet: encryptRules() } }).serialize(topic, value)
     for (const params of [{ secret: 'wrong' }, {}]) {

@@ -38,13 +38,18 @@ describe('rules', () => {
     return { bytes: bytes!, read: () => deserializer().deserialize(bytes, {}, topic) }
   }
 
-  it.each(['ns.R.s', 'ns.*.s', '**.s', '**'])('apply to fields that metadata.tags name by %s', async (pattern) => {
-    const { bytes, read } = await written(encryptRules(), { tags: { [pattern]: ['PII'] } }, TEXT_SCHEMA, { s: 'clear' })
-    expect(bytes.includes('clear')).toBe(false)
-    expect(await read()).toEqual({ s: 'clear' })
-  })
+  it.each(['ns.R.s', 'ns.*.s', '**.s', '**'])(
+    'apply to fields whose name matches the pattern %s in metadata.tags',
+    async (pattern) => {
+      const { bytes, read } = await written(encryptRules(), { tags: { [pattern]: ['PII'] } }, TEXT_SCHEMA, {
+        s: 'clear',
+      })
+      expect(bytes.includes('clear')).toBe(false)
+      expect(await read()).toEqual({ s: 'clear' })
+    },
+  )
 
-  it('take parameters that they lack from metadata.properties', async () => {
+  it('use missing parameters from metadata.properties', async () => {
     const ruleSet = encryptRules({ params: {} })
     const properties = {
       'encrypt.kek.name': `kek-${randomUUID()}`,
@@ -57,19 +62,19 @@ describe('rules', () => {
   })
 
   it.each([[{ disabled: true }], [{ mode: 'READ' }], [{ tags: ['OTHER'] }]])(
-    'do not encrypt when %j',
+    'do not encrypt with %j',
     async (change) => {
       const { bytes } = await written(encryptRules(change), TAGGED)
       expect(bytes.includes('clear')).toBe(true)
     },
   )
 
-  it('do not run where they are for another place than the client', async () => {
+  it('are not executed if enableAt is not the client', async () => {
     const { bytes } = await written({ ...encryptRules(), enableAt: 'GATEWAY' }, TAGGED)
     expect(bytes.includes('clear')).toBe(true)
   })
 
-  it('encrypt once where two have the same tags', async () => {
+  it('with the same tags encrypt only once', async () => {
     const [first] = encryptRules().domainRules!
     const [second] = encryptRules({ name: 'again' }).domainRules!
     const { bytes, read } = await written({ domainRules: [first!, second!] }, TAGGED)
@@ -77,7 +82,7 @@ describe('rules', () => {
     expect(await read()).toEqual({ s: 'clear', n: 1 })
   })
 
-  it('run in the reverse order when reading', async () => {
+  it('are executed in reverse order when reading', async () => {
     const [first] = encryptRules().domainRules!
     const [second] = encryptRules({ name: 'again', tags: ['ALSO'] }).domainRules!
     const { bytes, read } = await written({ domainRules: [first!, second!] }, { tags: { '**.s': ['PII', 'ALSO'] } })
@@ -85,26 +90,26 @@ describe('rules', () => {
     expect(await read()).toEqual({ s: 'clear', n: 1 })
   })
 
-  it('refuse to encrypt anything but strings and bytes', async () => {
+  it('fail for fields that are neither strings nor bytes', async () => {
     await expect(written(encryptRules(), { tags: { '**.n': ['PII'] } })).rejects.toMatchObject({
       code: 'rule_failed',
       message: 'rule encryptPII failed: field ns.R.n: type INT cannot be encrypted, only STRING and BYTES',
     })
   })
 
-  it('of a type without an executor fail, and so do unknown actions', async () => {
+  it('without an executor or with an unknown action fail', async () => {
     await expect(written(encryptRules({ type: 'CEL_FIELD' }))).rejects.toMatchObject({
       code: 'rule_failed',
-      message: 'rule encryptPII failed: there is no executor for rules of type CEL_FIELD among the domainRules',
+      message: 'rule encryptPII failed: rules of type CEL_FIELD in domainRules are not supported',
     })
     await expect(written(encryptRules({ type: 'CEL_FIELD', onFailure: 'DLQ' }))).rejects.toMatchObject({
-      message: expect.stringContaining("there is no rule action 'DLQ'"),
+      message: expect.stringContaining("the rule action 'DLQ' is not supported"),
     })
     await expect(written(encryptRules({ kind: 'CONDITION' }))).rejects.toMatchObject({ code: 'rule_failed' })
     await expect(written(encryptRules({ onSuccess: 'ERROR' }), {})).rejects.toMatchObject({ code: 'rule_failed' })
   })
 
-  it('let a reader without the key have the ciphertext where onFailure says so', async () => {
+  it('return the ciphertext to a reader without the key if onFailure is NONE for reading', async () => {
     const topic = randomUUID()
     const ruleSet = encryptRules({ onFailure: 'ERROR,NONE' })
     const definition = { ...avroWithRules(ruleSet, schema), metadata: TAGGED }
@@ -120,7 +125,7 @@ describe('rules', () => {
     ).rejects.toMatchObject({ code: 'rule_failed' })
   })
 
-  it('that the registry adds to a schema count, whatever the policy', async () => {
+  it('that the registry adds to a schema are executed with every policy', async () => {
     const topic = randomUUID()
     const client = createRegistryClient(endpoint())
     await client.putConfig({ defaultRuleSet: encryptRules(), defaultMetadata: TAGGED }, `${topic}-value`)
@@ -135,7 +140,7 @@ describe('rules', () => {
     expect(bytes?.readInt32BE(1)).toBe(id)
   })
 
-  it('decrypt before the reader schema applies', async () => {
+  it('decrypt before the reader schema is applied', async () => {
     const topic = randomUUID()
     const definition = { ...avroWithRules(encryptRules(), schema), metadata: TAGGED }
     const bytes = await serializer({ schema: definition }).serialize(topic, { s: 'clear', n: 1 })
@@ -144,7 +149,7 @@ describe('rules', () => {
     expect(await reader.deserialize(bytes, {}, topic)).toEqual({ t: Buffer.from('clear') })
   })
 
-  it('need the topic for reading, unless the subject is named after the record', async () => {
+  it('require the topic for reading, unless the subject name is that of the record', async () => {
     const topic = randomUUID()
     const definition = { ...avroWithRules(encryptRules(), schema), metadata: TAGGED }
     const bytes = await serializer({ schema: definition }).serialize(topic, { s: 'clear', n: 1 })
@@ -154,7 +159,7 @@ describe('rules', () => {
     expect(await deserializer({ subjectName: 'RecordName' }).deserialize(framed)).toEqual({ s: 'clear', n: 1 })
   })
 
-  it('report a registry that does not answer as passing', async () => {
+  it('fail with the retriable code unavailable if the DEK registry is unavailable', async () => {
     const topic = randomUUID()
     const definition = { ...avroWithRules(encryptRules(), schema), metadata: TAGGED }
     let isDown = true

@@ -1,15 +1,15 @@
 import { describe, expect, it } from 'vitest'
 import { clientSettings, ineffectiveKeys, overrideProblems } from '../../../src/worker/configuration/client-settings.ts'
 
-describe("a task's clients", () => {
-  it('are set by the worker, and by the connector over it', () => {
+describe('clientSettings', () => {
+  it('prefers overrides of the connector to settings of the worker', () => {
     const worker = { 'producer.compression.type': 'lz4', 'producer.delivery.timeout.ms': '5000' }
     const settings = clientSettings(worker, { 'producer.override.compression.type': 'zstd' })
     expect(settings.producer()).toMatchObject({ compression: 'zstd', deliveryTimeoutMs: 5_000 })
     expect(settings.consumer()).toEqual({})
   })
 
-  it('write batches and records of the size that Java would', () => {
+  it('derives the batch and record sizes of the Java producer', () => {
     const sizesWith = (keys: Record<string, string>) => {
       const { batchBytesMax, recordBytesMax } = clientSettings(keys, {}).producer()
       return [batchBytesMax, recordBytesMax]
@@ -20,12 +20,12 @@ describe("a task's clients", () => {
     expect(sizesWith({ 'producer.max.request.size': '500', 'producer.batch.size': '16384' })).toEqual([500, 500])
   })
 
-  it('have all of the producer that is known here', () => {
+  it('maps all supported producer settings', () => {
     const keys = { 'producer.buffer.memory': '1000', 'producer.transaction.timeout.ms': '9000' }
     expect(clientSettings(keys, {}).producer()).toMatchObject({ bufferBytesMax: 1_000, transactionTimeoutMs: 9_000 })
   })
 
-  it('have all of the consumer that is known here', () => {
+  it('maps all supported consumer settings', () => {
     const connector = {
       'consumer.override.auto.offset.reset': 'latest',
       'consumer.override.client.id': 'me',
@@ -54,17 +54,17 @@ describe("a task's clients", () => {
     expect(ineffectiveKeys(connector, 'override.')).toEqual([])
   })
 
-  it('fail where no offset is known and none is to be chosen', () => {
+  it('maps auto.offset.reset=none to an error for an unknown offset', () => {
     const { startAt, outOfRange } = clientSettings({ 'consumer.auto.offset.reset': 'none' }, {}).consumer()
     expect([startAt, outOfRange]).toEqual(['none', 'error'])
   })
 
-  it("don't all get one group or one place in it from the worker", () => {
+  it('ignores group.id and group.instance.id in the settings of the worker', () => {
     const worker = { 'consumer.group.id': 'one', 'consumer.group.instance.id': 'one', 'consumer.client.id': 'c' }
     expect(clientSettings(worker, {}).consumer()).toEqual({ clientId: 'c' })
   })
 
-  it('reach other brokers, or the same as somebody else, each for itself', () => {
+  it('separates the connection settings of producer, consumer and admin client', () => {
     const worker = { 'producer.security.protocol': 'SASL_SSL', 'producer.linger.ms': '5' }
     const settings = clientSettings(worker, {
       'producer.override.sasl.jaas.config': 'x',
@@ -75,7 +75,7 @@ describe("a task's clients", () => {
     expect(settings.connection('consumer')).toEqual({})
   })
 
-  it('tell what changes nothing here', () => {
+  it('lists the settings that have no effect', () => {
     const connector = {
       'producer.override.linger.ms': '5',
       'producer.override.batch.size': '1',
@@ -85,7 +85,7 @@ describe("a task's clients", () => {
     expect(ineffectiveKeys({ 'producer.acks': '1', 'admin.sasl.mechanism': 'PLAIN' }, '')).toEqual(['producer.acks'])
   })
 
-  it('are refused with a wrong value under the name that was written', () => {
+  it('rejects an invalid value with the key as the user wrote it', () => {
     const wrong = { 'producer.override.compression.type': 'rar' }
     const message =
       'Invalid value rar for configuration producer.override.compression.type: expected one of none, gzip, snappy, lz4, zstd'

@@ -19,7 +19,7 @@ function vault(values: Record<string, string>) {
 }
 
 describe('placeholders', () => {
-  it('are filled in wherever they stand, and asked for once a place', async () => {
+  it('are resolved everywhere in a value, with one provider call per path', async () => {
     const { resolver, asked } = vault({ user: 'me', password: 'hunter22' })
     const { config } = await resolver.resolve({
       url: 'jdbc://${vault:db:user}:${vault:db:password}@host',
@@ -30,21 +30,21 @@ describe('placeholders', () => {
     expect(asked).toEqual(['db:user,password', ':user'])
   })
 
-  it('stay as they are when there is no such provider or key', async () => {
+  it('are left unchanged when the provider or key does not exist', async () => {
     const { resolver } = vault({})
     const raw = { a: '${other:x}', b: '${vault:x}', c: '${topic}-$1', d: '${vault:p:}' }
     expect((await resolver.resolve(raw)).config).toEqual(raw)
   })
 
-  it('that can not be read fail whoever has them, with the place', async () => {
+  it('fail the resolution with the path when the provider fails', async () => {
     await expect(vault({}).resolver.resolve({ a: '${vault:broken:x}' })).rejects.toThrow(
-      "can't fill in ${vault:broken:…}: the vault is shut",
+      'cannot resolve ${vault:broken:…}: the vault is shut',
     )
   })
 })
 
-describe('what was filled in', () => {
-  it('is masked in texts, and in every line of the log it was made known to', async () => {
+describe('resolved values', () => {
+  it('are masked in texts and in every line of the registered logger', async () => {
     const lines: string[] = []
     const logger = createLogger({ write: (line) => void lines.push(line) })
     const resolver = new ConfigResolver(
@@ -60,8 +60,8 @@ describe('what was filled in', () => {
   })
 })
 
-describe('the watch over placeholders', () => {
-  it('restarts whoever was given other values than stand there now', async () => {
+describe('watchPlaceholders', () => {
+  it('restarts connectors whose placeholders have new values', async () => {
     const { resolver, values } = vault({ a: 'first', b: 'same' })
     await resolver.resolve({ x: '${vault:a}' }, { connector: 'one' })
     await resolver.resolve({ x: '${vault:b}' }, { connector: 'two' })
@@ -93,7 +93,7 @@ describe('the watch over placeholders', () => {
     await watching
   })
 
-  it('misses nothing because of a provider that fails, and restarts nobody for it', async () => {
+  it('detects changes although another provider fails, and restarts no connector because of the failure', async () => {
     const good = { a: 'first' }
     let isBroken = false
     const providers = new Map([
@@ -109,10 +109,10 @@ describe('the watch over placeholders', () => {
     expect(await resolver.connectorsWithChangedValues(['one', 'two'], (error) => unreadable.push(error))).toEqual([
       'one',
     ])
-    expect(unreadable).toEqual([expect.objectContaining({ message: "can't fill in ${bad:…}: sealed" })])
+    expect(unreadable).toEqual([expect.objectContaining({ message: 'cannot resolve ${bad:…}: sealed' })])
   })
 
-  it('forgets connectors that are gone', async () => {
+  it('ignores deleted connectors', async () => {
     const { resolver, values } = vault({ a: 'first' })
     await resolver.resolve({ x: '${vault:a}' }, { connector: 'one' })
     values['a'] = 'second'
@@ -124,7 +124,7 @@ describe('the watch over placeholders', () => {
 describe('config.providers', () => {
   const create = (settings: Readonly<Record<string, string>>) => createProviders(settings, localPluginHost())
 
-  it('are made by name, with their own parameters', async () => {
+  it('are created by name with their own parameters', async () => {
     const providers = await create({
       'config.providers': 'env, file',
       'config.providers.env.class': 'org.apache.kafka.common.config.provider.EnvVarConfigProvider',
@@ -135,7 +135,7 @@ describe('config.providers', () => {
     expect(await providers.get('env')?.('', ['PATH'])).toEqual({})
   })
 
-  it('that are not here, or not rightly set, are refused with what would be right', async () => {
+  it('are rejected with the expected values when a class is not installed or a parameter is invalid', async () => {
     await expect(create({ 'config.providers': 'x' })).rejects.toThrow(
       /^config.providers.x.class is not set: there are .*\borg.apache.kafka.common.config.provider.DirectoryConfigProvider,/,
     )

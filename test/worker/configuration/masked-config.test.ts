@@ -20,12 +20,12 @@ const SHOWN = {
   note: `copied: ${MASK}`,
 }
 
-describe('a configuration for those who may not see its secrets', () => {
-  it('has them masked by key, inside other values, and wherever their values are repeated', () => {
+describe('a masked configuration', () => {
+  it('masks secrets by key, inside other values, and wherever their values are repeated', () => {
     expect(toMaskedConfig(STORED, plugins)).toEqual(SHOWN)
   })
 
-  it('means what is stored when it is written back, but for what was changed', () => {
+  it('restores the stored secrets when it is written back, except changed values', () => {
     const written = { ...SHOWN, topics: 'new', 'sasl.jaas.config': 'changed' }
     expect(restoreMaskedSecrets(written, STORED, plugins)).toEqual({
       config: { ...STORED, topics: 'new', 'sasl.jaas.config': 'changed' },
@@ -33,7 +33,7 @@ describe('a configuration for those who may not see its secrets', () => {
     })
   })
 
-  it('is refused where its masks mean nothing that is stored', () => {
+  it('is rejected when a mask corresponds to no stored secret', () => {
     const { unknown } = restoreMaskedSecrets(SHOWN, undefined, plugins)
     expect(unknown).toEqual(['http.api.url', 'connection.password'])
     expect(() => rejectMasks(unknown)).toThrow(/Invalid value \[hidden\] for configuration http\.api\.url: it stands/)
@@ -41,7 +41,7 @@ describe('a configuration for those who may not see its secrets', () => {
     expect(restoreMaskedSecrets(moved, STORED, plugins).unknown).toEqual(['http.api.url'])
   })
 
-  it('may hold the text of a mask where it masks nothing', () => {
+  it('may contain the text of a mask in keys that are never masked', () => {
     const written = { 'transforms.mask.replacement': MASK, 'db.password': 'real' }
     expect(restoreMaskedSecrets(written, undefined, plugins)).toEqual({ config: written, unknown: [] })
   })

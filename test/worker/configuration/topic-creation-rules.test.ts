@@ -22,18 +22,18 @@ it.each([
   ['exact', { partitions: 3, configs: { 'cleanup.policy': 'compact' } }],
   ['exactly', { partitions: 3 }],
   ['state-not', { partitions: 9, replicationFactor: 2 }],
-])('makes %s as the first group says that is about it', (name, made) => {
+])('creates %s by the first group that includes it', (name, made) => {
   expect(newTopic(name, parseTopicCreationRules(CONFIG))).toEqual({ name, ...made })
 })
 
-it('leaves everything to the brokers where nothing is said', () => {
+it('uses the defaults of the brokers without topic.creation settings', () => {
   expect(newTopic('t', parseTopicCreationRules({ topic: 't' }))).toEqual({ name: 't' })
 })
 
 it.each([
   [true, 3],
   [false, 1],
-])('makes the topics of a source so, if the worker lets it: %s', async (createTopics, partitions) => {
+])('applies to the topics of a source only if topic.creation.enable is set: %s', async (createTopics, partitions) => {
   const log = await openTestBroker('offsets')
   const source = defineSource({
     class: 'Own',

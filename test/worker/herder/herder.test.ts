@@ -7,8 +7,8 @@ import { addConnector, createTestWorkRunner } from '../../support/work-runner.ts
 
 const ALL: ConnectorsAndTasks = { connectors: ['c'], tasks: [0, 1].map((task) => ({ connector: 'c', task })) }
 
-describe('a herder', () => {
-  it('brings what runs to what the group gave, and only the leader tidies up', async () => {
+describe('Herder', () => {
+  it('starts and stops work as assigned; only the leader deletes obsolete records', async () => {
     const { herder, group, runner, tidied } = createHerder()
     await herder.onAssigned()
     expect([...runner.tasks.keys()]).toEqual(['c-0', 'c-1'])
@@ -20,7 +20,7 @@ describe('a herder', () => {
     expect(tidied()).toBe(1)
   })
 
-  it('looks once for all changes that came together, and tells the group', async () => {
+  it('processes simultaneous changes together, and notifies the group', async () => {
     const { herder, group, tasks } = createHerder()
     await herder.onAssigned()
     group.looks = 0
@@ -30,7 +30,7 @@ describe('a herder', () => {
     expect(tasks).toHaveLength(2)
   })
 
-  it('looks at the connectors that changed only, and at all after a round', async () => {
+  it('processes only changed connectors, and all connectors after a rebalance', async () => {
     const { herder, runner } = createHerder()
     herder.wake('other')
     await herder.isResponding()
@@ -44,7 +44,7 @@ describe('a herder', () => {
     expect([...runner.tasks.keys()]).toEqual(['c-0', 'c-1'])
   })
 
-  it('stops everything when it is out of the group', async () => {
+  it('stops all work when it is removed from the group', async () => {
     const { herder, runner, tasks } = createHerder()
     await herder.onAssigned()
     await herder.onLost()
@@ -52,7 +52,7 @@ describe('a herder', () => {
     expect(tasks.map(({ done }) => done)).toEqual([['stop'], ['stop']])
   })
 
-  it('restarts what failed, where that is asked for', async () => {
+  it('restarts only failed tasks when onlyFailed is set', async () => {
     const { herder, tasks, written } = createHerder()
     await herder.onAssigned()
     for (const { report: say } of tasks) say({ type: 'running' })
@@ -65,7 +65,7 @@ describe('a herder', () => {
     expect(written).toEqual(['c-1 RESTARTING', 'offsets'])
   })
 
-  it('starts what a restart stopped and could not start, also when nothing changes', async () => {
+  it('retries the start of a task that failed to start after a restart', async () => {
     vi.useFakeTimers({ toFake: ['setTimeout'] })
     onTestFinished(() => void vi.useRealTimers())
     const { herder, runner, parts } = createHerder()
@@ -80,7 +80,7 @@ describe('a herder', () => {
     expect([...runner.tasks.keys()]).toEqual(['c-0', 'c-1'])
   })
 
-  it('refuses to restart what is not there', async () => {
+  it('rejects the restart of an unknown connector or task', async () => {
     const { herder } = createHerder()
     await expect(herder.restartTask({ connector: 'c', task: 9 })).rejects.toMatchObject({ code: 'task_not_found' })
     await expect(herder.restartConnector('d')).rejects.toMatchObject({ code: 'connector_not_found' })

@@ -12,8 +12,8 @@ import { addConnector } from '../../support/work-runner.ts'
 
 const HOUR_MS = 3_600_000
 
-describe('fencing', () => {
-  it('shuts out the tasks of the set before, once for all that ask', async () => {
+describe('fenceZombieSourceTasks', () => {
+  it('fences the tasks of the previous set, once for concurrent requests', async () => {
     const { leader, configs, fenced, written } = createLeader()
     addConnector(configs, 2)
     await leader.fenceZombieSourceTasks('c')
@@ -29,7 +29,7 @@ describe('fencing', () => {
     expect(written).toHaveLength(2)
   })
 
-  it('leaves a task that stays alone to fence its predecessor itself', async () => {
+  it('fences nothing when there was and is one task, which fences its predecessor itself', async () => {
     const { leader, configs, fenced } = createLeader()
     for (let round = 0; round < 2; round++) {
       addConnector(configs, 1)
@@ -38,7 +38,7 @@ describe('fencing', () => {
     expect(fenced).toEqual([])
   })
 
-  it('shuts out all tasks of a connector that was stopped, so that its offsets can be changed', async () => {
+  it('fences all tasks of a stopped connector, so that its offsets can be changed', async () => {
     const { leader, configs, fenced } = createLeader()
     addConnector(configs, 2)
     await leader.fenceZombieSourceTasks('c')
@@ -47,7 +47,7 @@ describe('fencing', () => {
     expect(fenced).toEqual(['workers-c-0', 'workers-c-1'])
   })
 
-  it('fails when another set of tasks came meanwhile', async () => {
+  it('fails when another set of tasks was committed meanwhile', async () => {
     const { leader, configs, onFenced } = createLeader()
     addConnector(configs, 2)
     await leader.fenceZombieSourceTasks('c')
@@ -56,7 +56,7 @@ describe('fencing', () => {
     await expect(leader.fenceZombieSourceTasks('c')).rejects.toMatchObject({ code: 'rebalancing' })
   })
 
-  it('is the leader’s, of connectors that are there', async () => {
+  it('is rejected on a follower and for an unknown connector', async () => {
     const { leader, follow } = createLeader()
     await expect(leader.fenceZombieSourceTasks('c')).rejects.toMatchObject({ code: 'connector_not_found' })
     follow()
@@ -65,14 +65,14 @@ describe('fencing', () => {
   })
 })
 
-it('takes no tasks of a stopped connector', async () => {
+it('putTasks stores no tasks for a stopped connector', async () => {
   const { leader, configs } = createLeader()
   addConnector(configs, 0)
   configs.apply({ kind: 'target', connector: 'c', target: 'STOPPED' })
   await expect(leader.putTasks('c', [{}])).rejects.toMatchObject({ code: 'invalid_request' })
 })
 
-it('makes a session key, and another one when it has got too old', async () => {
+it('the leader creates a session key, and replaces it after inter.worker.key.ttl.ms', async () => {
   const { leader, written, clock } = createLeader()
   await leader.rotateSessionKey()
   await leader.rotateSessionKey()

@@ -12,8 +12,8 @@ const RESOLVED = {
 }
 const store = (made: Readonly<Record<string, string>>) => toStoredTaskConfig(made, RAW, RESOLVED, isSecretKey)
 
-describe('the configuration of a task', () => {
-  it('is stored with placeholders: under their own key, and wherever else their value appears, also trimmed', () => {
+describe('toStoredTaskConfig', () => {
+  it('replaces resolved values by their placeholders, under their own key and inside other values, also trimmed', () => {
     const made = { password: 'hunter/22\n', limit: '12', host: 'h', url: 'x://hunter/22@h', 'tasks.max': '12' }
     expect(store(made)).toEqual({
       password: '${vault:p}',
@@ -24,11 +24,14 @@ describe('the configuration of a task', () => {
     })
   })
 
-  it.each(['x://hunter%2F22@h', 'Basic aHVudGVyLzIy', '68756e7465722f3232'])('is refused with a value as %s', (url) => {
-    expect(() => store({ url })).toThrow("into 'url' of a task in another form")
-  })
+  it.each(['x://hunter%2F22@h', 'Basic aHVudGVyLzIy', '68756e7465722f3232'])(
+    'rejects a configuration that contains a secret in another encoding: %s',
+    (url) => {
+      expect(() => store({ url })).toThrow("into 'url' of a task in another form")
+    },
+  )
 
-  it('may have parts of a list that is no secret', () => {
+  it('allows items of a resolved list that is not secret', () => {
     expect(store({ 'task.tables': 'public.orders' })).toEqual({ 'task.tables': 'public.orders' })
   })
 })

@@ -8,14 +8,14 @@ import { TaskConfigGenerator } from '../../../src/worker/herder/task-config-gene
 import type { ConfigStore } from '../../../src/worker/stores/config-store.ts'
 import { localPluginHost } from '../../support/plugin-host.ts'
 
-it('keys that nobody reads are told once, when the tasks are made, with what was meant', async () => {
+it('unknown configuration keys are logged once with a suggestion, when task configurations are generated', async () => {
   const lines: string[] = []
   const logger = createLogger({ write: (line) => void lines.push(line) })
   const config = { 'connector.class': 'HttpSink', topics: 't', 'http.api.url': 'http://h/', 'task.max': '2' }
   const stored = { config, tasks: [] as object[], appliedConfig: undefined as object | undefined }
   const plugins = localPluginHost([httpSink])
   const sink = findConnector(plugins.catalog, config)!
-  const making = new TaskConfigGenerator({
+  const generator = new TaskConfigGenerator({
     plugins,
     configs: { state: { connector: () => stored } } as unknown as ConfigStore,
     resolver: new ConfigResolver(new Map(), secretMaskerOf(logger)),
@@ -26,13 +26,13 @@ it('keys that nobody reads are told once, when the tasks are made, with what was
     },
   })
   const { signal } = new AbortController()
-  await making.run('out', sink, signal)
-  await making.run('out', sink, signal)
+  await generator.run('out', sink, signal)
+  await generator.run('out', sink, signal)
   expect(lines.map((line) => JSON.parse(line))).toEqual([
     expect.objectContaining({
       connector: 'out',
       keys: [{ key: 'task.max', meant: 'tasks.max' }],
-      msg: 'the configuration has keys that no plugin reads',
+      msg: 'the configuration has unknown keys, which have no effect',
     }),
   ])
 })

@@ -16,8 +16,8 @@ import { StatusState } from '../../../src/worker/stores/status-state.ts'
 const TASK = { connector: 'c', task: 0 }
 const WORK = { connectors: ['c'], tasks: [TASK] }
 
-describe('the plan of a worker', () => {
-  it('starts what it was given and stops what it was not', () => {
+describe('planWork', () => {
+  it('starts assigned work and stops work that is not assigned', () => {
     const configs = configured('STARTED')
     expect(planOf(WORK, configs, nothing()).map(({ do: step }) => step)).toEqual(['start-connector', 'start-task'])
     const started = all(configs)
@@ -28,14 +28,14 @@ describe('the plan of a worker', () => {
     ])
   })
 
-  it('leaves alone what it was not asked about', () => {
+  it('plans only for the given connectors', () => {
     const configs = configured('STARTED')
     expect(planOf(WORK, configs, nothing(), new Set(['other']))).toEqual([])
     expect(planOf({ connectors: [], tasks: [] }, configs, all(configs), new Set(['other']))).toEqual([])
     expect(planOf(WORK, configs, nothing(), new Set(['c']))).toHaveLength(2)
   })
 
-  it('has nothing to do for what is configured no more, but to stop it', () => {
+  it('stops deleted connectors and does not start them', () => {
     const before = configured('STARTED')
     const started = all(before)
     const configs = configured('STARTED')
@@ -44,7 +44,7 @@ describe('the plan of a worker', () => {
     expect(planOf(WORK, configs, started).map(({ do: step }) => step)).toEqual(['stop-task', 'stop-connector'])
   })
 
-  it('restarts the one whose configuration changed, and only that one', () => {
+  it('restarts only the connector or task whose configuration changed', () => {
     const configs = configured('STARTED')
     const started = all(configs)
     configs.apply({ kind: 'connector', connector: 'c', config: { name: 'c', topic: 'new' } })
@@ -55,7 +55,7 @@ describe('the plan of a worker', () => {
     expect(planOf(WORK, configs, again).map(({ do: step }) => step)).toEqual(['stop-task', 'start-task'])
   })
 
-  it('pauses and resumes in place; a stopped connector has no tasks', () => {
+  it('pauses and resumes without a restart, and stops the tasks of a stopped connector', () => {
     const configs = configured('STARTED')
     const started = all(configs)
     const target = (to: StoredTargetState) => {
@@ -68,15 +68,15 @@ describe('the plan of a worker', () => {
   })
 })
 
-describe('the leader', () => {
-  it('shares out connectors and complete sets of tasks', () => {
+describe('records that the leader derives from the configurations', () => {
+  it('configuredWork lists connectors, and tasks only when their set is complete', () => {
     const configs = configured('STARTED')
     expect(configuredWork(configs)).toEqual(WORK)
     configs.apply({ kind: 'commit', connector: 'c', tasks: 2 })
     expect(configuredWork(configs)).toEqual({ connectors: ['c'], tasks: [] })
   })
 
-  it('forgets statuses of what is configured no more', () => {
+  it('findObsoleteStatuses lists the statuses of deleted connectors and tasks', () => {
     const statuses = new StatusState()
     const status = JSON.stringify({ state: 'RUNNING', trace: null, worker_id: 'w', generation: 1 })
     for (const key of ['status-connector-c', 'status-task-c-0', 'status-task-c-1', 'status-connector-gone']) {

@@ -7,8 +7,8 @@ import { addConnector, createTestWorkRunner, SOURCE } from '../../support/work-r
 const ID = { connector: 'c', task: 0 }
 const START = { do: 'start-task', id: ID, config: SOURCE, target: 'STARTED' } as const
 
-describe('a runner', () => {
-  it('reads offsets, then starts tasks, and writes what they say of themselves', async () => {
+describe('WorkRunner', () => {
+  it('reads the offsets before it starts tasks, and stores the statuses that tasks report', async () => {
     const { runner, written, tasks } = createTestWorkRunner()
     await runner.execute([START])
     tasks[0]?.report({ type: 'running' })
@@ -19,7 +19,7 @@ describe('a runner', () => {
     expect(runner.workerMetrics().starts).toMatchObject({ taskAttempts: 1, taskFailures: 0 })
   })
 
-  it('tells what its connectors and tasks are doing', async () => {
+  it('reports the states of its connectors and tasks as metrics', async () => {
     const { runner, tasks, configs } = createTestWorkRunner()
     addConnector(configs, 1)
     await runner.startConnector(configs.connector('c')!)
@@ -39,7 +39,7 @@ describe('a runner', () => {
     expect(runner.workerMetrics().connectors).toMatchObject([{ name: 'c', kind: 'source', className: 'Datagen' }])
   })
 
-  it('fails a task whose class is not here, and says what to do', async () => {
+  it('fails a task whose connector class is not installed, with the remedy', async () => {
     const { runner, statuses, tasks } = createTestWorkRunner()
     await runner.execute([{ ...START, config: { 'connector.class': 'Gone' } }])
     expect(tasks).toEqual([])
@@ -47,7 +47,7 @@ describe('a runner', () => {
     expect(runner.workerMetrics().starts.taskFailures).toBe(1)
   })
 
-  it('starts an interrupted task again, from the offsets of now', async () => {
+  it('restarts an interrupted task from its present offsets', async () => {
     let asked = 0
     const { runner, written, tasks } = createTestWorkRunner({ onInterrupted: () => void asked++ })
     await runner.execute([START])
@@ -60,7 +60,7 @@ describe('a runner', () => {
     expect(tasks).toHaveLength(2)
   })
 
-  it('starts a fenced task only when nothing older can write, however often it has to ask', async () => {
+  it('starts an exactly-once task only after fencing has succeeded, and retries fencing', async () => {
     let refusals = 2
     const fence = async () => {
       if (refusals-- > 0) throw new Error('nobody leads')
@@ -73,7 +73,7 @@ describe('a runner', () => {
     expect(tasks[0]?.spec.transactionalId).toBe('workers-c-0')
   })
 
-  it('fails a fenced task whose offsets wait for a transaction, says how that is ended, and starts it afterwards', async () => {
+  it('fails an exactly-once task while an open transaction blocks its offsets, with the remedy, and starts it afterwards', async () => {
     const held = new BrokerError('transaction_open', 'end it with: kafka-transactions.sh abort')
     let isHeld = true
     const fence = async () => {
@@ -93,7 +93,7 @@ describe('a runner', () => {
     expect(runner.taskMetrics().map(({ state }) => state)).toEqual(['running'])
   })
 
-  it('starts other tasks while a config provider takes long for one', async () => {
+  it('starts other tasks while a config provider is slow for one task', async () => {
     const reading = Promise.withResolvers<void>()
     const { runner, parts, tasks, clock } = createTestWorkRunner()
     const isSlow = (config: RawConfig) => config['secret'] !== undefined
@@ -112,7 +112,7 @@ describe('a runner', () => {
     expect(tasks.map(({ spec }) => spec.connector)).toEqual(['d', 'c'])
   })
 
-  it('reports no failure of a task that was stopped while a config provider read for it', async () => {
+  it('reports no failure of a task that was stopped while its placeholders were resolved', async () => {
     const reading = Promise.withResolvers<never>()
     const { runner, parts, written, clock } = createTestWorkRunner()
     Object.assign(parts.resolver, { hasPlaceholders: () => true, resolve: () => reading.promise })
@@ -123,7 +123,7 @@ describe('a runner', () => {
     expect(written.at(-1)).toBe('c-0 UNASSIGNED')
   })
 
-  it('does not start a fenced task that was taken away meanwhile', async () => {
+  it('does not start a task that was revoked during fencing', async () => {
     const fencing = Promise.withResolvers<void>()
     const { runner, tasks, clock } = createTestWorkRunner({ fence: () => fencing.promise })
     await runner.execute([START])
@@ -133,7 +133,7 @@ describe('a runner', () => {
     expect(tasks).toEqual([])
   })
 
-  it('walks away from a task that does not stop in time', async () => {
+  it('cancels a task that does not stop within the timeout', async () => {
     const done: string[] = []
     const host: WorkRunnerOptions['host'] = {
       start: () => ({
@@ -150,7 +150,7 @@ describe('a runner', () => {
     expect(written.at(-1)).toBe('c-0 UNASSIGNED')
   })
 
-  it('stores a connector’s tasks until the leader has them, and not when they are as they were', async () => {
+  it('retries storing task configurations until the leader accepts them, and skips unchanged ones', async () => {
     const stored: number[] = []
     let refusals = 1
     const putTasks = async (_: string, made: readonly unknown[]) => {
@@ -165,7 +165,7 @@ describe('a runner', () => {
     expect(stored).toEqual([3])
   })
 
-  it('stores the tasks of a connector in the order of its configurations, however long one takes', async () => {
+  it('stores task configurations in the order of the connector configurations, however long one generation takes', async () => {
     const stored: number[] = []
     const first = Promise.withResolvers<void>()
     const putTasks = async (_: string, made: readonly unknown[]) => {
@@ -183,7 +183,7 @@ describe('a runner', () => {
     expect(stored).toEqual([2, 3])
   })
 
-  it('stores no tasks of a connector that was taken away meanwhile', async () => {
+  it('stores no task configurations of a connector that was revoked meanwhile', async () => {
     const { runner, configs, clock, stored } = createTestWorkRunner()
     configs.apply({ kind: 'connector', connector: 'c', config: SOURCE })
     await Promise.all([runner.startConnector(configs.connector('c')!), runner.stopConnector('c')])
@@ -191,7 +191,7 @@ describe('a runner', () => {
     expect(stored).toEqual([])
   })
 
-  it('leaves a task that failed as it is, whatever its connector should do', async () => {
+  it('does not change the status of a failed task when its connector is paused or resumed', async () => {
     const { runner, tasks } = createTestWorkRunner()
     await runner.execute([START])
     tasks[0]?.report({ type: 'failed', trace: 'why' })
@@ -199,7 +199,7 @@ describe('a runner', () => {
     expect(tasks[0]?.done).toEqual([])
   })
 
-  it('writes no secret into a status', async () => {
+  it('masks secrets in statuses', async () => {
     const { runner, tasks, statuses, parts } = createTestWorkRunner()
     Object.assign(parts.resolver, { mask: (text: string) => text.replace('s3cret', '[hidden]') })
     await runner.execute([START])
@@ -207,7 +207,7 @@ describe('a runner', () => {
     expect(statuses.task('c', 0)?.trace).toBe('can not log in with [hidden]')
   })
 
-  it('fails a connector that makes no tasks, and leaves it so until it is restarted or stopped', async () => {
+  it('fails a connector whose task configurations cannot be generated, until it is restarted or stopped', async () => {
     const { runner, configs, clock, statuses } = createTestWorkRunner()
     addConnector(configs, 0, { ...SOURCE, 'tasks.max': 'many' })
     await runner.startConnector(configs.connector('c')!)

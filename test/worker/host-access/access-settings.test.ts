@@ -9,12 +9,12 @@ const settingsOf = (written: Readonly<Record<string, string>>) =>
   workerSettings(Object.entries(written).map(([key, value]) => ({ key, value, source: 'the test' })))
 const LOG_IN = { 'authentication.method': 'BASIC', 'weir.authentication.users.file': '/etc/weir/users' }
 
-describe('what the settings of a worker allow its connectors', () => {
-  it('is everything without a log-in', () => {
+describe('the access of connectors', () => {
+  it('is unrestricted without authentication', () => {
     expect(connectorAccess(settingsOf({}))).toEqual(ALL_ACCESS)
   })
 
-  it('is with a log-in no path, and no address of this machine, its links or its cloud', () => {
+  it('excludes all paths, and loopback, link-local and metadata addresses, if authentication is required', () => {
     const { host } = connectorAccess(settingsOf(LOG_IN))
     expect(host).toMatchObject({
       paths: { allowed: [] },
@@ -23,7 +23,7 @@ describe('what the settings of a worker allow its connectors', () => {
     })
   })
 
-  it('is never a file of the worker itself', () => {
+  it('never includes files of the worker itself', () => {
     const written = {
       ...LOG_IN,
       'connector.paths.allowed': '/',
@@ -39,19 +39,19 @@ describe('what the settings of a worker allow its connectors', () => {
     )
   })
 
-  it('is restricted by each setting without a log-in, too', () => {
+  it('is restricted by each setting also without authentication', () => {
     const { host } = connectorAccess(settingsOf({ 'connector.urls.denied': 'private' }))
     expect(host).toMatchObject({ paths: { allowed: undefined }, addresses: { denied: ['private'] } })
   })
 
-  it('has to be readable', () => {
+  it('is rejected if a setting is invalid', () => {
     expect(() => connectorAccess(settingsOf({ 'connector.urls.denied': '10.0.0.0/99' }))).toThrow("'10.0.0.0/99'")
     expect(() => settingsOf({ 'connector.paths.allowed': 'data' })).toThrow('expected absolute paths')
   })
 })
 
-describe('what the providers of a worker may read with a log-in', () => {
-  it('is no variable that the worker itself is configured by', () => {
+describe('the access of config providers if authentication is required', () => {
+  it('excludes environment variables that configure the worker', () => {
     const settings = { ...settingsOf(LOG_IN), ownVariables: ['KAFKA_PASSWORD'] }
     const { isOwnVariable } = providerUse(connectorAccess(settings))
     const own = ['KAFKA_PASSWORD', 'CONNECT_SASL_PASSWORD', 'WEIR_SET_SASL_PASSWORD', 'SHOP_PASSWORD']
@@ -59,13 +59,13 @@ describe('what the providers of a worker may read with a log-in', () => {
   })
 })
 
-describe('the connectors that may be used', () => {
+describe('allowed connector classes', () => {
   const names = ['FileStreamSink', 'FileStreamSinkConnector', 'org.apache.kafka.connect.file.FileStreamSinkConnector']
   const restricted = (allowed: readonly string[] | undefined, denied: readonly string[]) =>
     restrictConnectors(shippedCatalog(), { allowed, denied })
 
   it.each([...names, 'FileStream*', 'org.apache.kafka.connect.file.*'])(
-    'are denied by all of their names when %s is',
+    'are denied under all their names when %s is denied',
     (denied) => {
       const catalog = restricted(undefined, [denied])
       expect(names.map((name) => catalog.find('sink', name))).toEqual([undefined, undefined, undefined])
@@ -75,7 +75,7 @@ describe('the connectors that may be used', () => {
     },
   )
 
-  it('are only those that are allowed and not denied', () => {
+  it('are those in connector.classes.allowed that are not in connector.classes.denied', () => {
     const catalog = restricted(['Http*', 'Datagen'], ['HttpSource'])
     const found = [...catalog.list('source'), ...catalog.list('sink')].map(({ class: name }) => name)
     expect(found.map((name) => name.replace(/^.*\./, ''))).toEqual([

@@ -18,8 +18,8 @@ function scene() {
   return { allowed, outside, own, secret, files: createFileAccess({ allowed: [allowed], own: [own] }) }
 }
 
-describe('the files that connectors may use', () => {
-  it('are those within what is allowed, also ones that are not there yet', async () => {
+describe('FileAccess', () => {
+  it('opens files below an allowed path, also new ones', async () => {
     const { allowed, files } = scene()
     await using handle = await files.open(join(allowed, 'new'), 'a+')
     await handle.appendFile('line')
@@ -30,18 +30,18 @@ describe('the files that connectors may use', () => {
 
   it.each<[string, (at: ReturnType<typeof scene>) => string]>([
     ['a path outside', ({ secret }) => secret],
-    ['one that is not there', ({ outside }) => join(outside, 'none')],
-    ['one that goes up', ({ allowed }) => `${allowed}/../outside/secret`],
-    ['a neighbour whose name begins the same', ({ allowed }) => `${allowed}-too`],
+    ['a missing file outside', ({ outside }) => join(outside, 'none')],
+    ['a path with ..', ({ allowed }) => `${allowed}/../outside/secret`],
+    ['a path with the same prefix', ({ allowed }) => `${allowed}-too`],
     ['a link to a file', ({ allowed, secret }) => linked(join(allowed, 'link'), secret)],
     ['a link to a directory', ({ allowed, outside }) => join(linked(join(allowed, 'link'), outside), 'secret')],
     ['a link to a link', ({ allowed, secret }) => linked(join(allowed, 'a'), linked(join(allowed, 'b'), secret))],
-    ['a link that leads nowhere yet', ({ allowed, outside }) => linked(join(allowed, 'link'), join(outside, 'new'))],
+    ['a link to a missing file', ({ allowed, outside }) => linked(join(allowed, 'link'), join(outside, 'new'))],
     ["the worker's own file", ({ own }) => own],
     ["a link to the worker's own file", ({ allowed, own }) => linked(join(allowed, 'link'), own)],
     ["a hard link to the worker's own file", ({ allowed, own }) => hardLinked(join(allowed, 'hard'), own)],
     ['a file below a file', ({ own }) => join(own, 'x')],
-  ])('are not %s', async (_, pathOf) => {
+  ])('rejects %s', async (_, pathOf) => {
     const at = scene()
     const path = pathOf(at)
     await expect(at.files.open(path)).rejects.toMatchObject(REFUSED)
@@ -50,20 +50,20 @@ describe('the files that connectors may use', () => {
     expect(readFileSync(at.secret, 'utf8')).toBe('secret')
   })
 
-  it('are all but the own ones where nothing is said', async () => {
+  it('opens all files except those of the worker if no path is configured', async () => {
     const { own, secret, allowed } = scene()
     const files = createFileAccess({ allowed: undefined, own: [own] })
     expect(files.readFileSync(secret).toString()).toBe('secret')
     await expect(files.open(linked(join(allowed, 'link'), own))).rejects.toMatchObject(REFUSED)
   })
 
-  it('may be allowed by a link', () => {
+  it('resolves an allowed path that is a link', () => {
     const { allowed, outside, secret } = scene()
     const files = createFileAccess({ allowed: [linked(join(dirname(allowed), 'alias'), outside)], own: [] })
     expect(files.readFileSync(secret).toString()).toBe('secret')
   })
 
-  it('stay within what is allowed while links change', async () => {
+  it('never leaves the allowed paths while links are replaced concurrently', async () => {
     const { allowed, outside, secret, files } = scene()
     const [inner, aside, path] = [join(allowed, 'inner'), join(allowed, 'aside'), join(allowed, 'inner', 'secret')]
     mkdirSync(inner)
@@ -93,7 +93,7 @@ describe('the files that connectors may use', () => {
     expect(readFileSync(secret, 'utf8')).toBe('secret')
   })
 
-  it('are found by real paths, whatever links and dots a path is made of', async () => {
+  it('never leaves the allowed paths, for any combination of links and dots', async () => {
     const { allowed, outside, secret, files } = scene()
     mkdirSync(join(allowed, 'deep', 'deeper'), { recursive: true })
     writeFileSync(join(allowed, 'deep', 'deeper', 'file'), 'public')
@@ -123,8 +123,8 @@ describe('the files that connectors may use', () => {
   })
 })
 
-describe('the directories that connectors may use', () => {
-  it('are used themselves, whatever their names lead to later', async () => {
+describe('directories of FileAccess', () => {
+  it('keep referring to the opened directory when its path is replaced', async () => {
     const { allowed, outside, files } = scene()
     const inbox = join(allowed, 'inbox')
     await using directory = await files.openDirectory(inbox, { create: true })
@@ -136,7 +136,7 @@ describe('the directories that connectors may use', () => {
     await expect(files.openDirectory(inbox)).rejects.toMatchObject(REFUSED)
   })
 
-  it('open no entry that is a link', async () => {
+  it('reject an entry that is a link', async () => {
     const { allowed, secret, files } = scene()
     linked(join(allowed, 'rows.csv'), secret)
     await using directory = await files.openDirectory(allowed)

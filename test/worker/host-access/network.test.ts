@@ -9,7 +9,7 @@ const rules = (denied: readonly string[], allowed?: readonly string[]) => new Ad
 const isRefused = (own: AddressRules, host: string, port = 80, address?: string) =>
   own.refusal({ host, port, address }) !== undefined
 
-describe('the groups that are denied by default', () => {
+describe('the groups of connector.urls.denied that apply by default', () => {
   const own = rules(DENIED_BY_DEFAULT)
 
   it.each([
@@ -18,7 +18,7 @@ describe('the groups that are denied by default', () => {
     ...['fe80::5efe:7f00:1', '2001:db8::200:5efe:127.0.0.1', '169.254.169.254', '::ffff:a9fe:a9fe', 'fe80::1%eth0'],
     ...['fd00:ec2::254', '168.63.129.16', 'localhost', 'a.localhost', 'metadata.google.internal'],
     ...['kubernetes.default.svc', 'kubernetes.default.svc.cluster.local'],
-  ])('refuse %s', (host) => {
+  ])('deny %s', (host) => {
     expect(isRefused(own, host)).toBe(true)
   })
 
@@ -29,18 +29,18 @@ describe('the groups that are denied by default', () => {
     '::ffff:10.0.0.1',
     'example.com',
     'localhost.example.com',
-  ])('let %s pass', (host) => {
+  ])('allow %s', (host) => {
     expect(isRefused(own, host)).toBe(false)
   })
 
-  it('judge a name by the address that it has', () => {
+  it('apply to the resolved address of a host name', () => {
     expect(isRefused(own, 'example.com', 80, '127.0.0.1')).toBe(true)
     expect(isRefused(own, 'example.com', 80, '93.184.215.14')).toBe(false)
   })
 })
 
-describe('the lists of addresses', () => {
-  it('let only pass what is allowed, by name, port, scheme, address or subnet', () => {
+describe('connector.urls.allowed and connector.urls.denied', () => {
+  it('allow only listed destinations, by host name, port, scheme, address or subnet', () => {
     const own = rules(
       [],
       ['https://api.example.com', '*.internal:8081', '10.1.0.0/16', 'fd12::/16', '[2001:db8::1]:443'],
@@ -57,7 +57,7 @@ describe('the lists of addresses', () => {
     expect(passes('2001:db8::1', 80)).toBe(false)
   })
 
-  it('deny what is allowed, too, but for exceptions', () => {
+  it('deny allowed destinations, except those marked with !', () => {
     const own = rules(['loopback', '!127.0.0.1:8081', 'private', '!*.shop.svc'], ['*', '0.0.0.0/0', '::/0'])
     expect(isRefused(own, '127.0.0.1', 8081)).toBe(false)
     expect(isRefused(own, 'localhost', 8081)).toBe(false)
@@ -67,13 +67,13 @@ describe('the lists of addresses', () => {
   })
 
   it.each(['', 'http://', '10.0.0.0/33', 'a b', 'x/8', '::/200', 'https://a.example/path', '!'])(
-    "refuse the entry '%s'",
+    "reject the invalid entry '%s'",
     (entry) => {
       expect(() => rules([entry])).toThrow('connector.urls.denied')
     },
   )
 
-  it('know exceptions only in connector.urls.denied', () => {
+  it('reject exceptions in connector.urls.allowed', () => {
     expect(() => rules([], ['!127.0.0.1'])).toThrow('connector.urls.allowed')
   })
 })
@@ -106,7 +106,7 @@ describe('connections', () => {
     fc.tuple(fc.constant(0), fc.nat(255), fc.nat(255), fc.nat(255)),
   )
 
-  it('never reach a denied address, however a URL spells it', () => {
+  it('never reach a denied address, in any notation of a URL', () => {
     const access = createNetworkAccess({
       addresses: { allowed: undefined, denied: DENIED_BY_DEFAULT },
       listeners: { allowed: undefined, ownPorts: [] },
@@ -120,7 +120,7 @@ describe('connections', () => {
     )
   })
 
-  it('are made to the addresses of a name that are allowed, and to no other', async () => {
+  it('use only the allowed addresses of a host name', async () => {
     const found = (addresses: readonly string[]) => addresses.map((address) => ({ address, family: 4 }))
     await fc.assert(
       fc.asyncProperty(fc.array(fc.oneof(denied, fc.constant([93, 184, 215, 14])), { minLength: 1 }), async (all) => {
@@ -132,7 +132,7 @@ describe('connections', () => {
     )
   })
 
-  it('are refused when a name that was judged before has another address by then', async () => {
+  it('are rejected when a host name resolves to a denied address at the time of the connection', async () => {
     const server = createServer((_, response) => response.end('secret'))
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
     onTestFinished(() => void server.close())
@@ -165,13 +165,13 @@ describe('listeners', () => {
     return (host: string, port: number) => () => checkListener(host, port)
   }
 
-  it('are refused at ports of the worker', () => {
+  it('are rejected on ports of the worker', () => {
     expect(listening()('0.0.0.0', 8083)).toThrow('port of the worker itself')
     expect(listening(['*'])('::', 8083)).toThrow('port of the worker itself')
     expect(listening()('0.0.0.0', 8088)).not.toThrow()
   })
 
-  it('are only where they are allowed', () => {
+  it('are allowed only on addresses in connector.listeners.allowed', () => {
     const at = listening(['127.0.0.1:8088', '[::1]:9000', '*:8090'])
     expect(at('127.0.0.1', 8088)).not.toThrow()
     expect(at('[::1]', 9000)).not.toThrow()

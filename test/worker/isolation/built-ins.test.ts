@@ -3,12 +3,12 @@ import { BuiltIns } from '../../../src/worker/isolation/built-ins.ts'
 
 const builtIns = new BuiltIns()
 
-describe('the built-ins of a thread', () => {
+describe('BuiltIns', () => {
   afterEach(() => {
     builtIns.restore()
   })
 
-  it('are intact as long as nobody replaces one', () => {
+  it('reports no changes when no built-in was replaced', () => {
     expect(builtIns.restore()).toEqual([])
     expect(builtIns.restore()).toEqual([])
   })
@@ -26,7 +26,7 @@ describe('the built-ins of a thread', () => {
     ['Buffer.from', () => Reflect.set(Buffer, 'from', () => undefined)],
     ['Object.prototype.then', () => Reflect.set(Object.prototype, 'then', () => undefined)],
     ['setTimeout', () => Reflect.set(globalThis, 'setTimeout', () => undefined)],
-  ])('are put back when one is replaced: %s', (name, replace) => {
+  ])('restores a replaced built-in: %s', (name, replace) => {
     replace()
     const restored = builtIns.restore()
     // With nothing that may be replaced: not with `expect` before.
@@ -34,7 +34,7 @@ describe('the built-ins of a thread', () => {
     expect(builtIns.restore()).toEqual([])
   })
 
-  it('may be added to, but for what every object would have', () => {
+  it('allows new properties, except on Object.prototype', () => {
     Object.defineProperty(Array.prototype, 'last', { value: () => undefined, configurable: true })
     expect(builtIns.restore()).toEqual([])
     Reflect.deleteProperty(Array.prototype, 'last')

@@ -3,18 +3,18 @@ import { ResidentLimit } from '../../../src/worker/isolation/resident-limit.ts'
 
 const MB = 1024 * 1024
 
-describe('a limit of resident memory', () => {
-  it('counts from what the process held at first, with room for the engine', () => {
+describe('ResidentLimit', () => {
+  it('is relative to the first measurement, plus an allowance for the engine', () => {
     expect(exceeded(128, [300, 300 + 128 + 95, 300 + 128 + 95])).toBe(undefined)
     expect(exceeded(128, [300, 300 + 128 + 97, 300 + 128 + 97])).toBe(2)
   })
 
-  it('lets one measurement pass, which garbage may cause', () => {
+  it('tolerates a single measurement above the limit, because garbage may cause it', () => {
     expect(exceeded(128, [100, 400, 200, 400, 200])).toBe(undefined)
     expect(exceeded(128, [100, 400, 400])).toBe(2)
   })
 
-  it('acts at once far above it', () => {
+  it('is exceeded by a single measurement far above the limit', () => {
     expect(exceeded(128, [100, 500])).toBe(1)
   })
 })

@@ -6,15 +6,15 @@ import { taskKey } from '../../../src/worker/model/task-key.ts'
 
 const DELAY_MS = 300_000
 
-describe('the balance of a group', () => {
-  it('gives everything to a worker that is alone', () => {
+describe('the assignor', () => {
+  it('assigns all work to a single worker', () => {
     const group = new Group({ c: 3 })
     group.join('a')
     group.settle()
     expect(group.loads()).toEqual({ a: [1, 3] })
   })
 
-  it('moves no more to a worker that joins than its share, and stops it first', () => {
+  it('moves only the share of a joining worker, and revokes that work before it assigns it', () => {
     const group = new Group({ c: 8 })
     group.join('a')
     group.settle()
@@ -27,7 +27,7 @@ describe('the balance of a group', () => {
     expect(group.moves).toBe(4)
   })
 
-  it('lets the work of a lost worker wait, and gives it to others when its time is over', () => {
+  it('keeps the work of a lost worker unassigned for the delay, and reassigns it afterwards', () => {
     const group = new Group({ c: 4 })
     for (const id of ['a', 'b']) group.join(id)
     group.settle()
@@ -44,7 +44,7 @@ describe('the balance of a group', () => {
     expect(group.loads()).toEqual({ a: [1, 4] })
   })
 
-  it('gives it at once to a worker that comes in its place', () => {
+  it('assigns the work of a lost worker at once to a worker that replaces it', () => {
     const group = new Group({ c: 6 })
     for (const id of ['a', 'b', 'c']) group.join(id)
     group.settle()
@@ -59,7 +59,7 @@ describe('the balance of a group', () => {
     expect(group.work('b2')).toEqual(lost)
   })
 
-  it('gives new work out while lost work waits, but evens nothing out', () => {
+  it('assigns new work during the delay without balancing', () => {
     const group = new Group({ c: 4 })
     for (const id of ['a', 'b']) group.join(id)
     group.settle()
@@ -70,7 +70,7 @@ describe('the balance of a group', () => {
     expect(group.loads()).toEqual({ a: [2, 4] })
   })
 
-  it('does not wait after a round that another one led: what it knows of the group is old', () => {
+  it('applies no delay when another worker led the previous rebalance, because its own state is outdated', () => {
     const group = new Group({ c: 4 })
     for (const id of ['a', 'b']) group.join(id)
     group.settle()
@@ -80,7 +80,7 @@ describe('the balance of a group', () => {
     expect(group.loads()).toEqual({ a: [1, 4] })
   })
 
-  it('takes from both what two workers claim, and what is configured no more', () => {
+  it('revokes work that two workers claim, and work that is no longer configured', () => {
     const group = new Group({ c: 1, d: 1 })
     const [c, d, gone] = ['c', 'd', 'gone'].map((connector) => ({ connector, task: 0 })) as [TaskOf, TaskOf, TaskOf]
     group.join('a', { connectors: ['c'], tasks: [c, gone] })
@@ -92,7 +92,7 @@ describe('the balance of a group', () => {
     expect(group.loads()).toEqual({ a: [1, 1], b: [1, 1] })
   })
 
-  it('ends balanced, with everything exactly once, whatever happened, and moves only what it has to', () => {
+  it('assigns all work exactly once and balanced after any sequence of events, with the fewest moves', () => {
     fc.assert(
       fc.property(fc.array(happening, { maxLength: 25 }), (happenings) => {
         const group = new Group({ c0: 3 })
@@ -116,7 +116,7 @@ describe('the balance of a group', () => {
     )
   })
 
-  it('moves exactly the share of a worker that joins, for any number of workers and tasks', () => {
+  it('moves exactly the share of a joining worker, for any number of workers and tasks', () => {
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 12 }), fc.integer({ min: 0, max: 120 }), (workers, tasks) => {
         const group = new Group({ c: tasks })

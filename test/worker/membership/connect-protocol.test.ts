@@ -12,8 +12,8 @@ const METADATA =
 const ASSIGNMENT =
   '00020000003c636f6e6e6563742d3132372e302e302e313a32333438332d33323066343262372d383365302d346634652d626536662d6461623464343032353862620017687474703a2f2f3132372e302e302e313a32333438332f000000000000007e000000000000000000000000'
 
-describe('the bytes of the worker group', () => {
-  it('are read as a Java worker wrote them', () => {
+describe('the Connect group protocol', () => {
+  it('decodes the bytes of a Java worker', () => {
     expect(parseWorkerMetadata(Buffer.from(METADATA, 'hex'))).toMatchObject({
       url: 'http://127.0.0.1:23483/',
       configOffset: 126,
@@ -26,19 +26,19 @@ describe('the bytes of the worker group', () => {
     })
   })
 
-  it('are written as a Java worker writes them', () => {
+  it('encodes the bytes that a Java worker encodes', () => {
     const metadata = parseWorkerMetadata(Buffer.from(METADATA, 'hex'))
     expect(encodeWorkerMetadata('sessioned', metadata).toString('hex')).toBe(METADATA)
     const assignment = parseWorkerAssignment(Buffer.from(ASSIGNMENT, 'hex'))
     expect(encodeWorkerAssignment('sessioned', assignment).toString('hex')).toBe(ASSIGNMENT)
   })
 
-  it('may end before the fields that older workers do not know', () => {
+  it('decodes messages of older workers without the later fields', () => {
     const bytes = Buffer.from(ASSIGNMENT, 'hex')
     expect(parseWorkerAssignment(bytes.subarray(0, bytes.length - 8))).toMatchObject({ delayMs: 0 })
   })
 
-  it('are refused when they are cut off', () => {
-    expect(() => parseWorkerAssignment(Buffer.from(ASSIGNMENT, 'hex').subarray(0, 20))).toThrow('cut off')
+  it('rejects truncated messages', () => {
+    expect(() => parseWorkerAssignment(Buffer.from(ASSIGNMENT, 'hex').subarray(0, 20))).toThrow('truncated')
   })
 })

@@ -16,8 +16,8 @@ const TRUST = { 'ssl.truststore.location': pem('ca.pem') }
 const OPTIONS = { session: () => undefined, signatureAlgorithm: 'HmacSHA256', timeoutMs: 20_000 }
 const REQUEST = { method: 'PUT', url: '/connectors/c/config', headers: { authorization: 'Basic x' }, body: { a: 'ä' } }
 
-describe('a worker on https with a certificate of a private authority', () => {
-  it('is reached by one that trusts it and shows a certificate of its own', async () => {
+describe('PeerClient over HTTPS with certificates of a private authority', () => {
+  it('reaches a worker whose authority it trusts, with its own client certificate', async () => {
     const url = await startPeer()
     const us = peers(tlsMaterial({ ...TRUST, 'ssl.keystore.location': pem('client.pem') }))
     expect(await us.forward(url, REQUEST, true)).toEqual({
@@ -28,13 +28,13 @@ describe('a worker on https with a certificate of a private authority', () => {
     await expect(us.fenceZombieSourceTasks(url, 'c')).resolves.toBeUndefined()
   })
 
-  it('is not taken by one that does not trust it, and takes nobody without a certificate', async () => {
+  it('does not send to a worker whose authority it does not trust, and is rejected without a client certificate', async () => {
     const url = await startPeer()
     await expect(peers({}).forward(url, REQUEST, true)).rejects.toMatchObject({ code: 'peer_failed' })
     await expect(peers(tlsMaterial(TRUST)).forward(url, REQUEST, true)).rejects.toMatchObject({ code: 'peer_failed' })
   })
 
-  it('is reached when the trust in it comes later, in a file that was there', async () => {
+  it('reaches a worker after its authority was added to the truststore file', async () => {
     const url = await startPeer()
     const file = join(temporaryDirectory(), 'trust.pem')
     copyFileSync(pem('shorter.pem'), file)
@@ -52,7 +52,7 @@ describe('a worker on https with a certificate of a private authority', () => {
     await vi.waitFor(() => us.fenceZombieSourceTasks(url, 'c'), { timeout: 10_000 })
   })
 
-  it('is told from one that nobody listens for', async () => {
+  it('returns undefined for an address on which no worker listens', async () => {
     expect(await peers({}).forward('https://127.0.0.1:1', REQUEST, true)).toBeUndefined()
   })
 })

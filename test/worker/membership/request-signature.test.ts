@@ -5,7 +5,7 @@ const KEY = { key: Buffer.alloc(32, 7).toString('base64'), algorithm: 'HmacSHA25
 const BODY = Buffer.from('[{"name":"c"}]')
 const ALGORITHMS = ['HmacSHA256']
 
-it('signs as Java does: HMAC over the bytes, in base64', () => {
+it('signs the body as Java does: HMAC of the bytes, in base64', () => {
   // RFC 4231, test case 2.
   const jefe = { ...KEY, key: Buffer.from('Jefe').toString('base64') }
   expect(signatureHeaders(jefe, 'HmacSHA256', Buffer.from('what do ya want for nothing?'))).toEqual({
@@ -17,13 +17,13 @@ it('signs as Java does: HMAC over the bytes, in base64', () => {
   })
 })
 
-it('takes what it signed, over an empty body too', () => {
+it('verifies its own signature, also of an empty body', () => {
   for (const body of [BODY, Buffer.alloc(0)]) {
     expect(() => verifySignature(signatureHeaders(KEY, 'HmacSHA256', body), body, KEY, ALGORITHMS)).not.toThrow()
   }
 })
 
-it('says why it does not take a request', () => {
+it('returns the reason why a signature is invalid', () => {
   const signed = signatureHeaders(KEY, 'HmacSHA256', BODY)
   const code = (attempt: () => void) => {
     try {

@@ -15,8 +15,8 @@ import { openTestBroker } from '../../support/topic.ts'
 
 const WAIT = { timeout: 20_000, interval: 10 }
 
-describe('a group of workers', () => {
-  it('shares the work, knows who has what, and takes back what a member leaves', async () => {
+describe('a worker group', () => {
+  it('distributes work, locates the owner of each task, and reassigns the work of a member that leaves', async () => {
     const { join } = await openGroup(4)
     const first = await join('a')
     expect(first.tasks()).toEqual(['c-0', 'c-1', 'c-2', 'c-3'])
@@ -35,7 +35,7 @@ describe('a group of workers', () => {
     await expect.poll(() => leader.tasks(), WAIT).toHaveLength(4)
   })
 
-  it('has its leader ask for a round when the configured work changed, and nobody else', async () => {
+  it('requests a rebalance after a configuration change from the leader only', async () => {
     const { join, configure } = await openGroup(2)
     const first = await join('a')
     const second = await join('b')
@@ -49,26 +49,26 @@ describe('a group of workers', () => {
     await expect.poll(() => [first.tasks().length, second.tasks().length], WAIT).toEqual([3, 3])
   })
 
-  it('begins a round again when its leader has read less of the configurations than others', async () => {
+  it('repeats a rebalance in which the leader had read less of the config topic than another worker', async () => {
     const { join } = await openGroup(2)
-    // It reads on only when it is asked the second time.
+    // It reads on only when it is requests the second time.
     let offset = 1
-    let asked = 0
+    let requests = 0
     const behind = await join('a', {
       configOffset: () => offset,
       readConfigs: async () => {
-        asked += 1
-        if (asked > 1) offset = 5
+        requests += 1
+        if (requests > 1) offset = 5
       },
     })
     const ahead = await join('b', { configOffset: () => 5 })
     await expect.poll(() => [behind.tasks().length, ahead.tasks().length], WAIT).toEqual([1, 1])
-    expect(asked).toBeGreaterThan(1)
+    expect(requests).toBeGreaterThan(1)
   })
 })
 
-describe('a worker, told by its coordinator,', () => {
-  it('lets go of everything when it is out of the group', async () => {
+describe('a member of a worker group', () => {
+  it('revokes all its work when it is removed from the group', async () => {
     const done: string[] = []
     const { group, protocol } = await joinFake({ onLost: async () => void done.push('lost') })
     await protocol().onJoined(generationOf({ assigned: workOf(2) }))
@@ -83,18 +83,18 @@ describe('a worker, told by its coordinator,', () => {
     expect(group.isLeader).toBe(false)
   })
 
-  it('tells how long its rounds take, and since when there was none', async () => {
+  it('reports the durations of rebalances and the time since the last one', async () => {
     const { group, protocol, clock } = await joinFake({})
-    expect(group.rebalances).toMatchObject({ count: 0, isUnderWay: false })
+    expect(group.rebalances).toMatchObject({ count: 0, isInProgress: false })
     protocol().protocols()
     await clock.advance(50)
-    expect(group.rebalances.isUnderWay).toBe(true)
+    expect(group.rebalances.isInProgress).toBe(true)
     await protocol().onJoined(generationOf({}))
     await clock.advance(30)
-    expect(group.rebalances).toEqual({ count: 1, msTotal: 50, msMax: 50, sinceLastMs: 30, isUnderWay: false })
+    expect(group.rebalances).toEqual({ count: 1, msTotal: 50, msMax: 50, sinceLastMs: 30, isInProgress: false })
   })
 
-  it('leads only as long as nobody else can have been made the leader', async () => {
+  it('is the leader only until its session may have expired', async () => {
     const { group, protocol, clock } = await joinFake({})
     await protocol().onJoined(generationOf({}))
     expect(group.isLeader).toBe(true)
@@ -102,9 +102,9 @@ describe('a worker, told by its coordinator,', () => {
     expect(group.isLeader).toBe(false)
   })
 
-  it('rests after a round by what it took and moved, and asks once for all that changed meanwhile', async () => {
+  it('delays the next rebalance by the duration of the last one and the work moved, and combines changes meanwhile', async () => {
     let configured = NO_WORK
-    const { group, protocol, asked, clock } = await joinFake({ configuredWork: () => configured })
+    const { group, protocol, requests, clock } = await joinFake({ configuredWork: () => configured })
     const change = (tasks: number) => {
       configured = workOf(tasks)
       group.rebalanceIfWorkChanged()
@@ -121,62 +121,62 @@ describe('a worker, told by its coordinator,', () => {
       change(tasks)
       await clock.advance(99)
     }
-    expect(asked).toEqual([])
+    expect(requests).toEqual([])
     await clock.advance(3)
-    expect(asked).toEqual(['the configured work changed'])
+    expect(requests).toEqual(['the configured work changed'])
     // Hardly any time, for each of three tasks.
     await round(2, 0)
     change(5)
     await clock.advance(59)
-    expect(asked).toHaveLength(1)
+    expect(requests).toHaveLength(1)
     await clock.advance(1)
-    expect(asked).toHaveLength(2)
+    expect(requests).toHaveLength(2)
     await round(3, 0)
     await clock.advance(20)
     change(6)
-    expect(asked).toHaveLength(3)
+    expect(requests).toHaveLength(3)
     await round(4, 0)
     await clock.advance(20)
     group.rebalanceIfWorkChanged()
-    expect(asked).toHaveLength(3)
+    expect(requests).toHaveLength(3)
   })
 
-  it('rests no longer than a second, however much is moved', async () => {
+  it('delays the next rebalance by at most one second', async () => {
     let configured = workOf(5_000)
-    const { group, protocol, asked, clock } = await joinFake({ configuredWork: () => configured })
+    const { group, protocol, requests, clock } = await joinFake({ configuredWork: () => configured })
     const members = [{ memberId: 'm', metadata: protocol().protocols()[0]!.metadata }]
     await protocol().assign('weir-sessioned', members, { memberId: 'm', generation: 1 })
     await protocol().onJoined(generationOf({ assigned: configured }))
     configured = workOf(5_001)
     group.rebalanceIfWorkChanged()
     await clock.advance(999)
-    expect(asked).toEqual([])
+    expect(requests).toEqual([])
     await clock.advance(1)
-    expect(asked).toHaveLength(1)
+    expect(requests).toHaveLength(1)
   })
 
-  it('asks for a round also when its time as the leader is over, since nobody else may', async () => {
-    const { group, protocol, asked, clock } = await joinFake({ configuredWork: () => workOf(1) })
+  it('requests a rebalance although its leadership may have expired, because no other worker may do so', async () => {
+    const { group, protocol, requests, clock } = await joinFake({ configuredWork: () => workOf(1) })
     await protocol().onJoined(generationOf({}))
     await clock.advance(VALID_MS)
-    asked.length = 0
+    requests.length = 0
     group.rebalanceIfWorkChanged()
-    expect([group.isLeader, asked]).toEqual([false, ['the configured work changed']])
+    expect([group.isLeader, requests]).toEqual([false, ['the configured work changed']])
   })
 
-  it('asks for another round when work was given up, when it waits long enough, and when the leader was behind', async () => {
-    const { protocol, asked, clock } = await joinFake({})
+  it('requests a rebalance after work was revoked, after the delay of lost work, and when the leader lagged behind', async () => {
+    const { protocol, requests, clock } = await joinFake({})
     await protocol().onJoined(generationOf({ revoked: workOf(1) }))
-    expect(asked).toEqual(['work was given up'])
+    expect(requests).toEqual(['work was revoked'])
     await protocol().onJoined(generationOf({ delayMs: 300 }))
     await clock.advance(299)
-    expect(asked).toHaveLength(1)
+    expect(requests).toHaveLength(1)
     await clock.advance(1)
-    expect(asked.slice(1)).toEqual(['lost work has waited long enough'])
+    expect(requests.slice(1)).toEqual(['the delay for the work of a lost worker has passed'])
     await protocol().onJoined(generationOf({ delayMs: 300 }))
     await protocol().onJoined(generationOf({ error: 1 }))
     await clock.advance(300)
-    expect(asked.slice(2)).toEqual(['the leader had not read all configurations'])
+    expect(requests.slice(2)).toEqual(['the leader had not read all configurations'])
   })
 })
 
@@ -186,10 +186,10 @@ const VALID_MS = 10_000
 /** A coordinator that does what the test says. */
 async function joinFake(changes: Partial<WorkerGroupOptions>) {
   const clock = new FakeClock()
-  const asked: string[] = []
+  const requests: string[] = []
   let options: GroupMembershipOptions | undefined
   const validUntilMs = clock.monotonicMs() + VALID_MS
-  const member = { memberId: 'm', validUntilMs: () => validUntilMs, rejoin: (reason: string) => asked.push(reason) }
+  const member = { memberId: 'm', validUntilMs: () => validUntilMs, rejoin: (reason: string) => requests.push(reason) }
   const broker = {
     joinGroup: async (given: GroupMembershipOptions) => {
       options = given
@@ -197,7 +197,7 @@ async function joinFake(changes: Partial<WorkerGroupOptions>) {
     },
   } as unknown as Broker
   const { group } = await joinGroup(broker, 'w', () => NO_WORK, { clock, ...changes })
-  return { group, clock, asked, protocol: () => options!.protocol }
+  return { group, clock, requests, protocol: () => options!.protocol }
 }
 
 function generationOf(told: Partial<WorkerAssignment>): Generation {

@@ -13,7 +13,7 @@ const OWNER = 'http://owner/'
 const REQUEST = { method: 'PUT', url: '/connectors/c/config', headers: {}, body: {} }
 const ANSWER: PeerResponse = { status: 200, location: null, text: '{}' }
 
-it('answers here what this worker leads, has, or can say is not there', async () => {
+it('handles a request locally when this worker is the leader or the owner, or the object does not exist', async () => {
   const leads = parts({ isLeader: true })
   expect(await forwardRequest(leads, 'leader', REQUEST, 'first')).toBeUndefined()
   const has = parts({ has: () => true })
@@ -22,7 +22,7 @@ it('answers here what this worker leads, has, or can say is not there', async ()
   expect(await forwardRequest(unknown, { owner: 'c' }, REQUEST, 'first')).toBeUndefined()
 })
 
-it('passes on to the leader, and from there to the owner', async () => {
+it('forwards a request to the leader, which forwards it to the owner', async () => {
   const follower = parts({ leaderUrl: LEADER })
   expect(await forwardRequest(follower, 'leader', REQUEST, 'first')).toBe(ANSWER)
   expect(follower.passed).toEqual([[LEADER, 'first']])
@@ -31,13 +31,13 @@ it('passes on to the leader, and from there to the owner', async () => {
   expect(leader.passed).toEqual([[OWNER, 'last']])
 })
 
-it('reads the configurations before it answers what was written elsewhere', async () => {
+it('reads the config topic to its end before it answers', async () => {
   const follower = parts({ leaderUrl: LEADER })
   await forwardRequest(follower, 'leader', REQUEST, 'first')
   expect(follower.reads).toBe(1)
 })
 
-it('waits while nobody leads or listens, and refuses after ten seconds', async () => {
+it('waits while no leader is reachable, and rejects the request after 10 s', async () => {
   const away = parts({ leaderUrl: LEADER }, () => undefined)
   const refused = expect(forwardRequest(away, 'leader', REQUEST, 'first')).rejects.toMatchObject({
     code: 'rebalancing',
@@ -56,7 +56,7 @@ it('waits while nobody leads or listens, and refuses after ten seconds', async (
   expect(await answer).toBe(ANSWER)
 })
 
-it('does not pass a request on that was passed on twice', async () => {
+it('does not forward a request that was already forwarded twice', async () => {
   const third = parts({ leaderUrl: LEADER })
   const refused = expect(forwardRequest(third, 'leader', REQUEST, 'last')).rejects.toMatchObject({
     code: 'rebalancing',

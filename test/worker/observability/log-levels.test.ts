@@ -11,7 +11,7 @@ function createLevels() {
   return { lines, levels: new LogLevels(root) }
 }
 
-it('lets more or less through, below a name only', () => {
+it('sets the level of a logger and of all loggers below its name', () => {
   const { lines, levels } = createLevels()
   const tasks = levels.logger('weir.worker.tasks')
   const group = levels.logger('weir.worker.group')
@@ -24,7 +24,7 @@ it('lets more or less through, below a name only', () => {
   expect(lines).toEqual(['a task'])
 })
 
-it('reaches the logs that were made from one, before and after', () => {
+it('changes the level of existing and later child loggers', () => {
   const { lines, levels } = createLevels()
   const tasks = levels.logger('tasks')
   const early = tasks.child({ task: 0 })
@@ -37,7 +37,7 @@ it('reaches the logs that were made from one, before and after', () => {
   expect(lines).toHaveLength(2)
 })
 
-it('tells when a level was changed, and only of those that it changed', () => {
+it('returns the changed loggers and the time of the change', () => {
   const { levels } = createLevels()
   levels.logger('a.b')
   expect(levels.get('a.b')).toEqual({ level: 'INFO', last_modified: null })
@@ -53,6 +53,6 @@ it('tells when a level was changed, and only of those that it changed', () => {
   })
 })
 
-it('knows levels in any case', () => {
+it('accepts level names in any case', () => {
   expect(['debug', 'Off', 'LOUD', 'toString'].map(parseLevel)).toEqual(['DEBUG', 'OFF', undefined, undefined])
 })

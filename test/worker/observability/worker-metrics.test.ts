@@ -4,15 +4,15 @@ import { registerWorkerMetrics } from '../../../src/worker/observability/worker-
 import { countersIn } from '../../../src/worker/tasks/task-counters.ts'
 
 const CONNECTOR = { name: 'out', kind: 'sink', className: 'FileStreamSink', version: '1.0', state: 'running' } as const
-const ROUNDS = { count: 5, msTotal: 100, msMax: 60, sinceLastMs: 300, isUnderWay: true }
+const REBALANCES = { count: 5, msTotal: 100, msMax: 60, sinceLastMs: 300, isInProgress: true }
 
-it('tells what the worker, its tasks and its group are, as they are when somebody asks', async () => {
+it('exposes the state of the worker, its tasks and its group at the time of the scrape', async () => {
   const metrics = createMetrics()
   const [source, sink] = [countersIn(), countersIn()]
   const starts = { connectorAttempts: 3, connectorFailures: 1, taskAttempts: 4, taskFailures: 2 }
   registerWorkerMetrics(metrics, {
     worker: () => ({ connectors: [CONNECTOR, { ...CONNECTOR, name: 'in' }], tasks: 2, starts }),
-    group: () => ({ rebalances: ROUNDS, generation: 7, isLeader: true }),
+    group: () => ({ rebalances: REBALANCES, generation: 7, isLeader: true }),
     tasks: () => [
       { connector: 'in', task: 0, kind: 'source', state: 'running', counters: source },
       { connector: 'out', task: 1, kind: 'sink', state: 'paused', counters: sink },

@@ -15,7 +15,7 @@ const SERVERS = ['GET /metrics', 'GET /healthz', 'GET /readyz']
 const INTERNAL = /^(POST \/connectors\/\{name\}\/tasks|PUT \/connectors\/\{name\}\/fence)$/
 
 describe('the OpenAPI document of the worker', () => {
-  it('is served, and refers to nothing that it lacks', async () => {
+  it('is served, and contains every schema that it refers to', async () => {
     const { url } = await startTestWorker()
     const document = (await (await fetch(`${url}/openapi.json`)).json()) as { components: { schemas: object } }
     expect(document).toMatchObject({ openapi: '3.1.0', info: { title: 'Weir connector worker' } })
@@ -24,7 +24,7 @@ describe('the OpenAPI document of the worker', () => {
     for (const line of SERVERS) expect((await fetch(url + line.slice(4))).status).toBe(200)
   })
 
-  it('has every route there is, and no other', async () => {
+  it('lists exactly the routes of the server', async () => {
     const routes: string[] = []
     const app = Fastify({ exposeHeadRoutes: false })
     app.addHook('onRoute', ({ method, url }) => {
@@ -45,7 +45,7 @@ describe('the OpenAPI document of the worker', () => {
     expect([...outside, ...SERVERS].sort()).toEqual([...operations].sort())
   })
 
-  it('is what Kafka Connect answers, too', () => {
+  it('describes the recorded responses of Kafka Connect', () => {
     const file = new URL('../../golden/worker/rest.jsonl', import.meta.url)
     const exchanges = readFileSync(file, 'utf8')
       .trim()
@@ -65,7 +65,7 @@ describe('the OpenAPI document of the worker', () => {
     ['PUT', '/connectors/c/pause', 202, {}],
     ['PUT', '/connectors/c/pause', 204, undefined],
     ['GET', '/nowhere', 200, {}],
-  ])('would not let %s %s answer %i %j', (method, url, status, body) => {
+  ])('does not allow %s %s to respond with %i %j', (method, url, status, body) => {
     expect(() => checkAnswer(method, url, status, body)).toThrow(`${method} ${url} answered ${status}`)
   })
 })

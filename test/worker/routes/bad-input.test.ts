@@ -86,7 +86,9 @@ const REFUSED: readonly Row[] = [
 
 const NAMES = ['a/b', '100%', 'ñandú 🦤', '名前', 'a?b#c', '..%2f', '__proto__', 'constructor', "o'; DROP TABLE x --"]
 
-it('refuses what can’t be, says why, and stores nothing', { timeout: 30_000 }, async () => {
+it('an invalid request to create a connector is rejected with its reason, and nothing is stored', {
+  timeout: 30_000,
+}, async () => {
   const { url, broker } = await startTestWorker()
   const before = await storedKeys(broker)
   for (const [what, body, message] of REFUSED) {
@@ -101,7 +103,7 @@ it('refuses what can’t be, says why, and stores nothing', { timeout: 30_000 },
   expect(await storedKeys(broker)).toEqual(before)
 })
 
-it('makes, reads, changes, stops and deletes connectors of any names', async () => {
+it('connectors with any valid name are created, read, changed, stopped and deleted', async () => {
   const { url, broker } = await startTestWorker()
   const client = createWorkerClient({ url })
   for (const name of NAMES) {
@@ -120,14 +122,14 @@ it('makes, reads, changes, stops and deletes connectors of any names', async () 
   }
 })
 
-it('makes one connector of many that are asked for at once', async () => {
+it('concurrent requests to create the same connector create it once', async () => {
   const { url } = await startTestWorker()
   const asked = Array.from({ length: 8 }, (_, at) => send('POST', `${url}/connectors`, make({ ...SOURCE, batch: at })))
   const statuses = (await Promise.all(asked)).map(({ status }) => status)
   expect(statuses.sort()).toEqual([201, 409, 409, 409, 409, 409, 409, 409])
 })
 
-it('merges patches that come at once', async () => {
+it('concurrent patches of a configuration are all applied', async () => {
   const { url } = await startTestWorker()
   await send('POST', `${url}/connectors`, { ...make(SOURCE), initial_state: 'STOPPED' })
   await Promise.all(['a', 'b', 'c', 'd'].map((key) => send('PATCH', `${url}/connectors/c/config`, { [key]: '1' })))

@@ -28,7 +28,7 @@ async function startWorker(settings: Readonly<Record<string, string>> = {}) {
   return { call, created, shownTo }
 }
 
-it('shows secrets of configurations to who may write them, and masks them before others', async () => {
+it('secrets in configurations are shown to users who may write connectors, and masked for others', async () => {
   const { call, created, shownTo } = await startWorker()
   expect(created.body).toMatchObject({ config: CONFIG })
   expect(await shownTo('developer')).toContain(SECRET)
@@ -40,7 +40,7 @@ it('shows secrets of configurations to who may write them, and masks them before
   })
 })
 
-it('masks them before everybody where that is set, and takes for them what is written back', async () => {
+it('weir.config.masking=always masks secrets for all users, and restores them when they are written back', async () => {
   const { call, created, shownTo } = await startWorker({ 'weir.config.masking': 'always' })
   expect(JSON.stringify(created)).not.toContain(SECRET)
   expect(await shownTo('admin')).not.toContain(SECRET)
@@ -56,7 +56,7 @@ it('masks them before everybody where that is set, and takes for them what is wr
   expect(copied.status).toBe(400)
 })
 
-it('keeps the stored secret when its mask is written back', async () => {
+it('a mask that is written back keeps the stored secret', async () => {
   const { call } = await startWorker()
   const shown = (await call('readonly', 'GET /connectors/sink/config')).body
   await call('developer', 'PUT /connectors/sink/config', shown)

@@ -9,8 +9,8 @@ import { startTestWorker } from '../../support/worker.ts'
 
 const SOURCE = { 'connector.class': 'FileStreamSource', topic: 'lines', file: 'none.txt' }
 
-describe('a log-in', () => {
-  it('lets each role do what it may, over REST as a whole', async () => {
+describe('authentication', () => {
+  it('allows each role exactly its operations', async () => {
     const users = await usersOf({ eye: 'readonly', dev: 'developer', root: 'admin' })
     const login = { 'authentication.method': 'BASIC', 'weir.authentication.users': users }
     const { url } = await startTestWorker({ ...login, 'connector.paths.allowed': '/' })
@@ -37,28 +37,28 @@ describe('a log-in', () => {
     expect(await ask(undefined, 'POST', '/connectors/c/tasks', [])).toBe(400)
   })
 
-  it('takes unsigned requests between workers only where that was asked for', async () => {
+  it('accepts unsigned requests between workers only if inter.worker.requests.unsigned=allow', async () => {
     const basic = { 'authentication.method': 'BASIC', 'weir.authentication.users': await usersOf({ root: 'admin' }) }
     const compatible = { ...basic, 'connect.protocol': 'compatible' }
     const parse = (settings: Record<string, string>) =>
       workerSettings(Object.entries(settings).map(([key, value]) => ({ key, value, source: 'here' })))
     expect(() => parse(compatible)).toThrow(/connect.protocol=sessioned.*inter.worker.requests.unsigned=allow/)
     const allowed = { ...compatible, 'inter.worker.requests.unsigned': 'allow' }
-    expect(parse(allowed).warnings).toEqual([expect.stringContaining('anybody could send them')])
+    expect(parse(allowed).warnings).toEqual([expect.stringContaining('anyone can send them')])
     const { url } = await startTestWorker(allowed)
     const json = { 'content-type': 'application/json' }
     const sent = { method: 'POST', headers: json, body: '[]' }
     expect((await fetch(`${url}/connectors/c/tasks`, sent)).status).not.toBeOneOf([400, 401, 403])
   })
 
-  it('has to say who may come in, and Java’s extensions are not passed over', () => {
+  it('requires users or an issuer, and REST extensions are rejected', () => {
     const settings = (key: string, value: string) => () => workerSettings([{ key, value, source: 'here' }])
-    expect(settings('authentication.method', 'BASIC')).toThrow('needs weir.authentication.users.file')
+    expect(settings('authentication.method', 'BASIC')).toThrow('requires either weir.authentication.users.file')
     expect(settings('rest.extension.classes', 'a.b.BasicAuth')).toThrow('set authentication.method=BASIC')
   })
 })
 
-it.each(['', 'listeners.https.'])('serves https with the certificate under %sssl', async (prefix) => {
+it.each(['', 'listeners.https.'])('HTTPS uses the certificate of the settings %sssl.*', async (prefix) => {
   const { url } = await startTestWorker({
     listeners: 'https://127.0.0.1:0',
     [`${prefix}ssl.keystore.location`]: tls('server.pem'),
@@ -74,7 +74,7 @@ it.each(['', 'listeners.https.'])('serves https with the certificate under %sssl
   expect(status).toBe(200)
 })
 
-it('lets pages in that are named, and puts headers on answers', async () => {
+it('CORS allows the configured origins, and responses have the configured headers', async () => {
   const { url } = await startTestWorker({
     'access.control.allow.origin': 'https://ui.example',
     'access.control.allow.methods': 'GET,PUT',
@@ -92,7 +92,7 @@ it('lets pages in that are named, and puts headers on answers', async () => {
 })
 
 describe('loggers', () => {
-  it('are answered on listeners of their own, or nowhere', async () => {
+  it('are served on admin.listeners only, or nowhere if it is empty', async () => {
     const admin = `http://127.0.0.1:${await freePort()}`
     const { url } = await startTestWorker({ 'admin.listeners': admin })
     const statuses = await Promise.all([url, admin].map(async (at) => (await fetch(`${at}/admin/loggers`)).status))
@@ -102,7 +102,7 @@ describe('loggers', () => {
     expect((await fetch(`${nowhere.url}/admin/loggers`)).status).toBe(404)
   })
 
-  it('are set on every worker through the log', async () => {
+  it('are set on all workers through the config topic', async () => {
     const { url } = await startTestWorker()
     const set = await fetch(`${url}/admin/loggers/weir.worker?scope=cluster`, {
       method: 'PUT',

@@ -3,7 +3,7 @@ import { expect, it } from 'vitest'
 import { workerErrorToWire } from '../../../src/worker/routes/errors.ts'
 import { addRequestTimeout } from '../../../src/worker/routes/timeout.ts'
 
-it('answers a request that hangs, and leaves the others alone', async () => {
+it('a request that hangs is answered with a timeout, and other requests are not affected', async () => {
   const app = Fastify()
   addRequestTimeout(app, 20)
   app.setErrorHandler((error, _, reply) =>

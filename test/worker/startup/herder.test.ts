@@ -8,7 +8,7 @@ import { WorkerEvents } from '../../../src/worker/startup/worker-events.ts'
 import type { Stores } from '../../../src/worker/stores/stores.ts'
 import { addConnector, createTestWorkRunner } from '../../support/work-runner.ts'
 
-it('a config record that is read before the herder exists starts its connector with the next one', async () => {
+it('a connector whose config record arrives before the herder exists is started with the next record', async () => {
   const { parts, configs, tasks } = createTestWorkRunner()
   const events = new WorkerEvents()
   const work = { connectors: [], tasks: [0, 1].map((task) => ({ connector: 'c', task })) }

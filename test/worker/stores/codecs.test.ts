@@ -12,14 +12,14 @@ import { GOLDEN } from './golden-topics.ts'
 const of = (topic: string) => GOLDEN.filter((record) => record.topic === topic)
 
 describe('config records', () => {
-  it('are written byte by byte as Java workers write them', () => {
+  it('have the same bytes as those of a Java worker', () => {
     for (const { key, value } of of('connect-configs').filter(({ key }) => !key.startsWith('connector-'))) {
       const parsed = parseConfigRecord(key, value)
       expect(toConfigRecord(parsed!)).toEqual({ key, value })
     }
   })
 
-  it('keep the order in which a connector was configured', () => {
+  it('keep the order of the configuration keys', () => {
     const { value } = of('connect-configs').find(({ key }) => key === 'connector-a')!
     const config = (JSON.parse(value!) as { properties: Record<string, string> }).properties
     expect(toConfigRecord({ kind: 'connector', connector: 'a', config }).value).toBe(value)
@@ -27,19 +27,19 @@ describe('config records', () => {
 
   it.each([
     ['an unknown kind', 'something-else', '{}'],
-    ['a target state nobody knows', 'target-state-a', '{"state":"DANCING"}'],
+    ['an unknown target state', 'target-state-a', '{"state":"DANCING"}'],
     ['a task without a number', 'task-a', '{"properties":{}}'],
-    ['a count that is none', 'commit-a', '{"tasks":"many"}'],
-    ['a value that is no object', 'connector-a', '[]'],
-  ])('are stepped over when they are %s', (_, key, value) => {
+    ['a count that is not a number', 'commit-a', '{"tasks":"many"}'],
+    ['a value that is not an object', 'connector-a', '[]'],
+  ])('are ignored: %s', (_, key, value) => {
     expect(parseConfigRecord(key, value)).toBeUndefined()
   })
 
-  it('of workers before 3.5 say their target state in the old field', () => {
+  it('are read when a worker before 3.5 wrote the target state under its old field name', () => {
     expect(parseConfigRecord('target-state-a', '{"state":"PAUSED"}')).toMatchObject({ target: 'PAUSED' })
   })
 
-  it('name a task by what follows the last dash', () => {
+  it('take the task number from the text after the last hyphen of the key', () => {
     expect(parseConfigRecord('task-a-b-12', '{"properties":{}}')).toMatchObject({ connector: 'a-b', task: 12 })
   })
 })
@@ -53,14 +53,14 @@ describe('status records', () => {
     }
   })
 
-  it('of workers before 4.1 have no version', () => {
+  it('are read without a version, as workers before 4.1 write them', () => {
     const value = '{"state":"RUNNING","trace":null,"worker_id":"h:1","generation":2}'
     expect(parseStatusValue(value)).toMatchObject({ state: 'RUNNING', version: null })
   })
 })
 
 describe('offset records', () => {
-  it('are read and written as Java workers write them', () => {
+  it('are read and written with the same bytes as by a Java worker', () => {
     for (const { key, value } of of('connect-offsets')) {
       const [connector, partition] = JSON.parse(key) as [string, Record<string, string>]
       expect(String(toOffsetKey(connector, partition))).toBe(key)
@@ -71,7 +71,7 @@ describe('offset records', () => {
     }
   })
 
-  it('belong to one partition whatever the order of its members', () => {
+  it('identify a source partition independently of the order of its members', () => {
     const state = new OffsetState()
     state.apply(parseOffsetRecord(Buffer.from('["c",{"a":1,"b":2}]'), Buffer.from('{"n":1}')))
     state.apply(parseOffsetRecord(Buffer.from('["c",{"b":2,"a":1}]'), Buffer.from('{"n":2}')))
@@ -79,7 +79,7 @@ describe('offset records', () => {
     expect(partitionId({ a: 1, b: 2 })).toBe(partitionId({ b: 2, a: 1 }))
   })
 
-  it.each(['x', '{}', '["c"]', '[1,{}]'])('with the key %s are refused', (key) => {
+  it.each(['x', '{}', '["c"]', '[1,{}]'])('are rejected when the key is %s', (key) => {
     expect(() => parseOffsetRecord(Buffer.from(key), null)).toThrow()
   })
 })

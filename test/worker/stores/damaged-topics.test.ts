@@ -8,7 +8,7 @@ import { startWorker } from '../../../src/worker/main.ts'
 import { workerSettings } from '../../../src/worker/settings.ts'
 import { createDamagedBackend, flipBit } from '../../support/damaged-backend.ts'
 
-it('a worker whose storage topic is damaged while it runs is not ready, stores nothing and says where', async () => {
+it('a running worker whose storage topic becomes damaged is not ready, rejects writes and reports the position', async () => {
   const logger = silentLogger()
   const home = await openEmbeddedBackend(':memory:', { logger })
   let isDamaged = false

@@ -19,7 +19,7 @@ async function openStore(broker: Broker): Promise<OffsetStore> {
 const toPairs = (offsets: Awaited<ReturnType<OffsetStore['read']>>) =>
   offsets.map(({ partition, offset }) => [partition, offset])
 
-it('keep what a connector wants to have in a topic of its own there, and in the one of all', async () => {
+it('writes the offsets of a connector with offsets.storage.topic to that topic and to the shared one', async () => {
   const broker = await openTestBroker()
   const store = await openStore(broker)
   await store.write('c', OWN, [{ partition: A, offset: { at: 1 } }])
@@ -29,7 +29,7 @@ it('keep what a connector wants to have in a topic of its own there, and in the 
   }
 })
 
-it('go by its own topic first, and by the one of all for what is only there', async () => {
+it('prefers the offsets in the topic of the connector to those in the shared topic', async () => {
   const broker = await openTestBroker()
   const store = await openStore(broker)
   await store.write('c', {}, [
@@ -54,7 +54,7 @@ it('go by its own topic first, and by the one of all for what is only there', as
   expect(toPairs(await store.read('c', OWN))).toEqual([[B, { at: 3 }]])
 })
 
-it('are known as they are now, however long reading them takes', async () => {
+it('reads to the present end of the topic, however long that takes', async () => {
   const broker = await openTestBroker()
   const writer = await openStore(broker)
   await writer.write('c', OWN, [{ partition: A, offset: { at: 1 } }])
@@ -75,7 +75,7 @@ it('are known as they are now, however long reading them takes', async () => {
   expect(toPairs(await slow.of('c', OWN))).toEqual([[A, { at: 2 }]])
 })
 
-it('are written there by tasks, read there by a task that goes on, and shown and reset over REST', async () => {
+it('serves tasks and the REST API from the offsets topic of the connector', async () => {
   const { url, broker } = await startTestWorker({ 'offset.flush.interval.ms': '20', 'offset.storage.partitions': '1' })
   const client = createWorkerClient({ url })
   const config = { 'connector.class': 'Datagen', 'kafka.topic': 't', iterations: '5', 'max.interval': '0', ...OWN }

@@ -21,8 +21,8 @@ function stateOf(...records: ConfigRecord[]): ConfigState {
   return state
 }
 
-describe('the state of the config topic', () => {
-  it('takes task configurations from their commit on', () => {
+describe('ConfigState', () => {
+  it('applies task configurations when their commit record arrives', () => {
     const state = stateOf({ kind: 'connector', connector, config }, task(0), task(1))
     expect(state.connector('c')).toMatchObject({ tasks: [], target: 'STARTED' })
     state.apply(commit(2))
@@ -34,17 +34,17 @@ describe('the state of the config topic', () => {
     })
   })
 
-  it('has no tasks of a set that is incomplete', () => {
+  it('returns no tasks when a committed set of task configurations is incomplete', () => {
     const state = stateOf({ kind: 'connector', connector, config }, task(0), commit(1), task(1), commit(2))
     expect(state.connector('c')).toMatchObject({ tasks: [], inconsistent: true, taskGeneration: 0 })
   })
 
-  it('lets a target state stand before its connector', () => {
+  it('accepts a target state that precedes its connector', () => {
     const state = stateOf({ kind: 'target', connector, target: 'PAUSED' }, { kind: 'connector', connector, config })
     expect(state.connectors()).toMatchObject([{ name: 'c', target: 'PAUSED' }])
   })
 
-  it('forgets a deleted connector and knows what it left behind', () => {
+  it('removes a deleted connector and lists the records that it left', () => {
     const state = stateOf({ kind: 'connector', connector, config }, task(0), commit(1))
     state.apply({ kind: 'connector', connector, config: null })
     expect(state.connectors()).toEqual([])
@@ -53,7 +53,7 @@ describe('the state of the config topic', () => {
     expect(state.deletedConnectorsWithRecords()).toEqual([])
   })
 
-  it('says that fencing is done until new tasks come', () => {
+  it('marks fencing as pending when new task configurations are committed', () => {
     const state = stateOf({ kind: 'connector', connector, config }, task(0), commit(1))
     state.apply({ kind: 'fencing', connector, tasks: 1 })
     expect(state.connector('c')).toMatchObject({ fencedTasks: 1, pendingFencing: false })
@@ -61,7 +61,7 @@ describe('the state of the config topic', () => {
     expect(state.connector('c')).toMatchObject({ pendingFencing: true })
   })
 
-  it('adds up to what the recorded worker listed at its end', () => {
+  it('ends with the connectors of the recorded Java worker after replaying its records', () => {
     const state = new ConfigState()
     for (const { topic, key, value } of GOLDEN) {
       const record = topic === 'connect-configs' ? parseConfigRecord(key, value) : undefined
@@ -72,7 +72,7 @@ describe('the state of the config topic', () => {
   })
 })
 
-describe('the state of the status topic', () => {
+describe('StatusState', () => {
   const apply = (state: StatusState, key: string, value: string | null) => {
     const record = parseStatusRecord(key, value)
     if (record) state.apply(record)
@@ -80,7 +80,7 @@ describe('the state of the status topic', () => {
   const status = (state: string, generation: number, worker = 'h:1') =>
     JSON.stringify({ state, trace: null, worker_id: worker, generation, version: null })
 
-  it('drops the late word of a worker that gave a task up', () => {
+  it('ignores an UNASSIGNED status of a worker that no longer runs the task', () => {
     const state = new StatusState()
     apply(state, 'status-task-c-0', status('RUNNING', 5, 'h:2'))
     apply(state, 'status-task-c-0', status('UNASSIGNED', 5, 'h:1'))
@@ -89,7 +89,7 @@ describe('the state of the status topic', () => {
     expect(state.task('c', 0)).toMatchObject({ state: 'UNASSIGNED' })
   })
 
-  it('forgets the tasks with their connector', () => {
+  it('removes the statuses of tasks together with that of their connector', () => {
     const state = new StatusState()
     apply(state, 'status-connector-c', status('RUNNING', 1))
     apply(state, 'status-task-c-0', status('RUNNING', 1))
@@ -97,7 +97,7 @@ describe('the state of the status topic', () => {
     expect(state.names()).toEqual([])
   })
 
-  it('keeps the topics a connector used', () => {
+  it('records the topics that a connector uses, until they are reset', () => {
     const state = new StatusState()
     apply(state, 'status-topic-lines:connector-c', '{}')
     expect(state.topics('c')).toEqual(['lines'])
@@ -105,7 +105,7 @@ describe('the state of the status topic', () => {
     expect(state.topics('c')).toEqual([])
   })
 
-  it('protects the record of a later owner', () => {
+  it('does not overwrite the status that another worker wrote in a later generation', () => {
     const mine = { state: 'FAILED', trace: null, worker_id: 'h:1', generation: 4 } as const
     expect(isSafeWrite(undefined, mine)).toBe(true)
     expect(isSafeWrite({ ...mine, generation: 9 }, mine)).toBe(true)

@@ -3,7 +3,7 @@ import { silentLogger } from '../../../src/config/logger.ts'
 import { StatusStore } from '../../../src/worker/stores/status-store.ts'
 import { openTestBroker } from '../../support/topic.ts'
 
-it('tells whose status it read, of the connector and of its tasks, and not which topics they use', async () => {
+it('notifies of status records of a connector and its tasks, but not of topic records', async () => {
   const told: string[] = []
   const store = await StatusStore.open({
     ...{ broker: await openTestBroker(), logger: silentLogger(), topic: { name: 'statuses', partitions: 1 } },

@@ -60,20 +60,20 @@ const LETTER: DeadLetter = {
   error: new DataError('not a number'),
 }
 
-describe('the dead-letter topic', () => {
-  it('is made with one partition and the replication that is asked for', async () => {
+describe('DeadLetterQueue', () => {
+  it('creates the topic with one partition and the configured replication factor', async () => {
     const fake = fakeClients()
     await open({ 'errors.deadletterqueue.topic.replication.factor': '2' }, fake)
     expect(fake.made).toEqual([{ name: 'dead', partitions: 1, replicationFactor: 2 }])
   })
 
-  it('is left as it is when it is there', async () => {
+  it('uses an existing topic without changing it', async () => {
     const fake = fakeClients({ exists: true })
     await open({}, fake)
     expect(fake.made).toEqual([])
   })
 
-  it('is told no secret of the task by what headers say of an error', async () => {
+  it('masks the secrets of the task in the headers that describe the error', async () => {
     const fake = fakeClients()
     const { letters } = await open({ 'errors.deadletterqueue.context.headers.enable': 'true' }, fake)
     letters.add({ ...LETTER, error: new DataError('http://me:hunter22@h and aHVudGVyMjI=') })
@@ -83,7 +83,7 @@ describe('the dead-letter topic', () => {
     expect(told).not.toMatch(/hunter22|aHVudGVyMjI/)
   })
 
-  it('is given the record as it stood in the log', async () => {
+  it('writes the record as it was stored in its topic', async () => {
     const fake = fakeClients()
     const { letters, counters } = await open({}, fake)
     letters.add(LETTER)
@@ -92,7 +92,7 @@ describe('the dead-letter topic', () => {
     expect(counters).toMatchObject({ deadLetters: 1, deadLetterFailures: 0 })
   })
 
-  it("tells in headers what happened, in the original's words and order", async () => {
+  it('writes the error headers of Kafka Connect in the same order', async () => {
     const fake = fakeClients()
     const { letters } = await open({ 'errors.deadletterqueue.context.headers.enable': 'true' }, fake)
     letters.add(LETTER)
@@ -117,8 +117,8 @@ describe('the dead-letter topic', () => {
 
   it.each([
     ['its value', 1_000, { key: 'k', headers: { mine: '1', '__connect.errors.content': 'none' } }],
-    ['all that is its own', 10, { key: null, headers: { '__connect.errors.content': 'none' } }],
-  ])('is given a letter that is too large for it without %s', async (_, bytesMax, left) => {
+    ['its value, key and headers', 10, { key: null, headers: { '__connect.errors.content': 'none' } }],
+  ])('removes content of a dead letter that is too large for the topic: %s', async (_, bytesMax, left) => {
     const sizeOf = ({ key, value, headers = [] }: NewRecord) =>
       [key, value, ...headers.filter(([name]) => name === 'mine').map(([, bytes]) => bytes)].reduce(
         (size, bytes) => size + (bytes?.length ?? 0) * 10,
@@ -138,7 +138,7 @@ describe('the dead-letter topic', () => {
     expect(counters).toMatchObject({ deadLetters: 1, deadLetterFailures: 0 })
   })
 
-  it('is given one whose time it does not take with that in a header', async () => {
+  it('moves a timestamp that the topic rejects to a header', async () => {
     const fake = fakeClients({
       refusal: ({ timestampMs }) => (timestampMs === undefined ? undefined : 'invalid_record'),
     })
@@ -150,13 +150,13 @@ describe('the dead-letter topic', () => {
     expect(fake.sent[0]?.headers?.at(-1)?.map(String)).toEqual(['__connect.errors.timestamp', '5'])
   })
 
-  it('fails the task with what it refuses for good', async () => {
+  it('rejects flush when a dead letter is too large even without its content', async () => {
     const { letters } = await open({}, fakeClients({ refusal: () => 'record_too_large' }))
     letters.add(LETTER)
     await expect(letters.flush()).rejects.toThrow("could not write to the dead-letter topic 'dead'")
   })
 
-  it('that can not be written to may not be stepped over', async () => {
+  it('rejects flush when a dead letter could not be written', async () => {
     const { letters, counters } = await open({}, fakeClients({ fails: true }))
     letters.add(LETTER)
     await expect(letters.flush()).rejects.toThrow("could not write to the dead-letter topic 'dead'")

@@ -12,8 +12,8 @@ import { FakeClock } from '../../support/fake-clock.ts'
 
 const COMMIT_TIMEOUT_MS = 5_000
 
-describe('at least once', () => {
-  it('does not wait for a batch, and stores the offsets of the acknowledged ones without a gap', async () => {
+describe('AtLeastOnceDelivery', () => {
+  it('sends batches without waiting, and commits offsets only up to the first unacknowledged batch', async () => {
     const { producer, delivery } = atLeastOnce()
     await deliver(delivery, 1)
     await deliver(delivery, 2)
@@ -32,7 +32,7 @@ describe('at least once', () => {
     expect(producer.closed).toBe(true)
   })
 
-  it('tells the source of each batch when it is in the log, and of none that is not', async () => {
+  it('notifies the source of each stored batch, and of no other', async () => {
     const { producer, delivery, told } = atLeastOnce()
     for (const position of [1, 2, 3]) await deliver(delivery, position)
     producer.acknowledge(1)
@@ -44,7 +44,7 @@ describe('at least once', () => {
     expect(told).toEqual([2, 1])
   })
 
-  it('waits when too much is under way', async () => {
+  it('waits when too many records are unacknowledged', async () => {
     const { producer, delivery } = atLeastOnce()
     let passed = false
     const waiting = deliver(delivery, 1, { count: 10_000 }).then(() => {
@@ -56,7 +56,7 @@ describe('at least once', () => {
     await waiting
   })
 
-  it('waits, too, when that is few records and many bytes', async () => {
+  it('waits when too many bytes are unacknowledged', async () => {
     const { producer, delivery } = atLeastOnce()
     let passed = false
     const waiting = deliver(delivery, 1, { bytes: 16 * 1024 * 1024 }).then(() => {
@@ -68,7 +68,7 @@ describe('at least once', () => {
     await waiting
   })
 
-  it('does not go back to offsets that could not be committed when newer ones are there', async () => {
+  it('does not retry offsets of a failed commit when newer offsets are ready', async () => {
     const { producer, delivery, clock } = atLeastOnce()
     await deliver(delivery, 7)
     producer.acknowledge(0)
@@ -84,7 +84,7 @@ describe('at least once', () => {
     expect(producer.offsets()).toEqual([8])
   })
 
-  it('tells what failed to the next batch and at the end, and stores nothing past it', async () => {
+  it('rejects the next batch and close with the failure, and commits no offset past it', async () => {
     const { producer, delivery, failures } = atLeastOnce()
     await deliver(delivery, 1)
     producer.refuse(0, new Error('too large'))
@@ -96,7 +96,7 @@ describe('at least once', () => {
     expect(producer.offsets()).toEqual([])
   })
 
-  it('steps over a record that the log does not take when that is told and kept, and not before', async () => {
+  it('skips a rejected record only after its dead letter is stored', async () => {
     const { producer, delivery, counters, lost, written } = atLeastOnce()
     await deliver(delivery, 1, { count: 3 })
     producer.refuseRecord(0, 1, new Error('too large'))
@@ -111,7 +111,7 @@ describe('at least once', () => {
     expect([counters.recordsOut, counters.bytesOut, counters.recordsActive]).toEqual([2, 2, 0])
   })
 
-  it('stores no offset past one that may not be stepped over', async () => {
+  it('commits no offset past a rejected record that may not be skipped', async () => {
     const { producer, delivery, failures, written } = atLeastOnce()
     await deliver(delivery, 1)
     producer.refuseRecord(0, 0, new Error('too large'))
@@ -122,7 +122,7 @@ describe('at least once', () => {
     expect(producer.offsets()).toEqual([])
   })
 
-  it('keeps offsets that could not be committed for the next commit', async () => {
+  it('retries the offsets of a failed commit with the next commit', async () => {
     const { producer, delivery, counters } = atLeastOnce()
     await deliver(delivery, 7)
     producer.acknowledge(0)
@@ -135,7 +135,7 @@ describe('at least once', () => {
     expect([counters.commits, counters.commitFailures]).toEqual([1, 1])
   })
 
-  it('waits for a commit no longer than it may, and repeats it with the next one', async () => {
+  it('stops waiting for a commit after offset.flush.timeout.ms, and retries with the next commit', async () => {
     const { producer, delivery, counters, clock } = atLeastOnce()
     await deliver(delivery, 7)
     producer.acknowledge(0)
@@ -151,8 +151,8 @@ describe('at least once', () => {
   })
 })
 
-describe('exactly once', () => {
-  it('makes every batch a transaction with its offsets', async () => {
+describe('ExactlyOnceDelivery', () => {
+  it('commits each batch with its offsets as one transaction when transaction.boundary is poll', async () => {
     const { producer, delivery } = exactlyOnce('poll')
     await deliver(delivery, 1)
     await deliver(delivery, 2)
@@ -161,7 +161,7 @@ describe('exactly once', () => {
     expect(producer.log).toEqual(['begin', 'batch', 'offset 1', 'commit', 'begin', 'batch', 'offset 2', 'commit'])
   })
 
-  it('or those between two commits one', async () => {
+  it('commits the batches of an interval as one transaction when transaction.boundary is interval', async () => {
     const { producer, delivery } = exactlyOnce('interval')
     await delivery.commit()
     await deliver(delivery, 1)
@@ -182,7 +182,7 @@ describe('exactly once', () => {
     ])
   })
 
-  it('or those that the source says; what it takes back does not come again', async () => {
+  it('commits at the boundaries that the source defines, and stores the offsets of aborted records', async () => {
     const { producer, delivery } = exactlyOnce('connector')
     await deliver(delivery, 1)
     await delivery.commit()
@@ -199,7 +199,7 @@ describe('exactly once', () => {
     expect(producer.closed).toBe(true)
   })
 
-  it('tells the source of what is committed, and of nothing that is not', async () => {
+  it('notifies the source of committed batches only', async () => {
     const { delivery, told } = exactlyOnce('connector')
     await deliver(delivery, 1)
     expect(told).toEqual([])

@@ -8,8 +8,8 @@ import { openTestBroker, readRecords } from '../../support/topic.ts'
 
 const WAIT = { timeout: 20_000 }
 
-describe('a task of the directory source', () => {
-  it('brings good rows to the topic, malformed ones to the dead letters, and then puts the file away', async () => {
+describe('a task of DirectorySource', () => {
+  it('writes valid rows to the topic and malformed rows to the dead-letter topic, and then moves the file', async () => {
     const broker = await openTestBroker('rows')
     const directory = inbox('{"n":1}\n{"n":\n{"n":2}\n{')
     const task = startTask(broker, directorySource, { ...config(directory), ...DEAD_LETTERS, ...CONTEXT })
@@ -21,17 +21,19 @@ describe('a task of the directory source', () => {
     expect(Object.fromEntries(letters[0]!.headers.map(([name, text]) => [name, String(text)]))).toMatchObject({
       '__connect.errors.stage': 'TASK_POLL',
       '__connect.errors.class.name': 'DirectorySource',
-      '__connect.errors.exception.message': expect.stringMatching(/a\.ndjson' up to byte 14: a line is no JSON/),
+      '__connect.errors.exception.message': expect.stringMatching(
+        /a\.ndjson' up to byte 14: the line is not valid JSON/,
+      ),
     })
   })
 
-  it('fails at the first malformed row where none is to be tolerated, and leaves the file', async () => {
+  it('fails at the first malformed row when errors.tolerance is none, and leaves the file in place', async () => {
     const broker = await openTestBroker('rows')
     const directory = inbox('{"n":1}\nnothing\n')
     const task = startTask(broker, directorySource, config(directory))
     await expect.poll(() => task.said.at(-1)?.type, WAIT).toBe('failed')
     expect(task.said.at(-1)).toMatchObject({
-      trace: expect.stringMatching(/a\.ndjson' up to byte 16: a line is no JSON/),
+      trace: expect.stringMatching(/a\.ndjson' up to byte 16: the line is not valid JSON/),
     })
     expect(readdirSync(directory)).toEqual(['a.ndjson'])
   })

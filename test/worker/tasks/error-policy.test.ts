@@ -26,7 +26,7 @@ const FAILURE: RecordFailure = {
 }
 
 describe('errors.retry', () => {
-  it('tries a step again that may heal, 300 ms later and twice as long each time', async () => {
+  it('retries a retriable error after 300 ms, and doubles the delay each time', async () => {
     const { policy, clock, counters } = policyOf({ 'errors.retry.timeout': '10000' })
     const triedAtMs: number[] = []
     const healing = policy.retry(new RetriableError('busy'), () => {
@@ -40,7 +40,7 @@ describe('errors.retry', () => {
     expect(counters.retries).toBe(4)
   })
 
-  it('gives up when the next try would come after errors.retry.timeout', async () => {
+  it('stops retrying when the next attempt would exceed errors.retry.timeout', async () => {
     const { policy, clock, counters } = policyOf({ 'errors.retry.timeout': '1000' })
     const failing = policy.retry(new RetriableError('first'), () => {
       throw new RetriableError(`after ${clock.monotonicMs()} ms`)
@@ -51,14 +51,14 @@ describe('errors.retry', () => {
     expect(counters.retries).toBe(2)
   })
 
-  it('does not try at all without a timeout, nor what can not heal', async () => {
+  it('retries neither without errors.retry.timeout nor after a non-retriable error', async () => {
     const never = () => expect.unreachable('was tried again')
     await expect(policyOf({}).policy.retry(new RetriableError('busy'), never)).rejects.toThrow('busy')
     const { policy } = policyOf({ 'errors.retry.timeout': '-1' })
     await expect(policy.retry(new DataError('broken'), never)).rejects.toThrow('broken')
   })
 
-  it('goes on for ever with a timeout of -1, until the task ends', async () => {
+  it('retries without limit when errors.retry.timeout is -1, until the task ends', async () => {
     const { policy, clock, ending, counters } = policyOf({
       'errors.retry.timeout': '-1',
       'errors.retry.delay.max.ms': '1000',
@@ -73,7 +73,7 @@ describe('errors.retry', () => {
     expect(await outcome).toMatchObject({ name: 'AbortError' })
   })
 
-  it('waits between 300 ms and errors.retry.delay.max.ms at random once that is reached', () => {
+  it('chooses a random delay between 300 ms and errors.retry.delay.max.ms once the maximum is reached', () => {
     const delays = (random: number) => {
       const { policy } = policyOf({ 'errors.retry.delay.max.ms': '2000' }, random)
       return [0, 1, 2, 3, 4].map((attempt) => policy.delayMs(attempt))
@@ -85,20 +85,20 @@ describe('errors.retry', () => {
 })
 
 describe('errors.tolerance', () => {
-  it('none fails the task with the cause', () => {
+  it('fails the task with the cause when it is none', () => {
     const { policy, counters } = policyOf({})
     expect(() => policy.tolerate(FAILURE)).toThrow('Tolerance exceeded in error handler: not a number')
     expect(counters).toMatchObject({ errors: 1, skipped: 0 })
   })
 
-  it('all counts the record and goes on', () => {
+  it('counts and skips the record when it is all', () => {
     const { policy, counters, clock } = policyOf({ 'errors.tolerance': 'all' })
     policy.tolerate(FAILURE)
     policy.tolerate(FAILURE)
     expect(counters).toMatchObject({ errors: 2, skipped: 2, lastErrorMs: clock.nowMs() })
   })
 
-  it('does not skip what the end of the task cut short', () => {
+  it('does not skip a record that was interrupted by the end of the task', () => {
     const { policy, ending, counters } = policyOf({ 'errors.tolerance': 'all' })
     ending.abort()
     expect(() => policy.tolerate(FAILURE)).toThrow(expect.objectContaining({ name: 'AbortError' }))
@@ -109,13 +109,13 @@ describe('errors.tolerance', () => {
 describe('errors.log', () => {
   const tolerant = { 'errors.tolerance': 'all' }
 
-  it('says nothing unless it is enabled', () => {
+  it('logs nothing unless errors.log.enable is set', () => {
     const { policy, lines } = policyOf({ ...tolerant, 'errors.log.include.messages': 'true' })
     policy.tolerate(FAILURE)
     expect(lines).toEqual([])
   })
 
-  it('says what failed and where the record stands, not what it says', () => {
+  it('logs the error and the position of the record without its content', () => {
     const { policy, lines, counters } = policyOf({ ...tolerant, 'errors.log.enable': 'true' })
     policy.tolerate(FAILURE)
     expect(lines).toEqual([
@@ -130,7 +130,7 @@ describe('errors.log', () => {
     expect(counters.errorsLogged).toBe(1)
   })
 
-  it('says what the record says, too, when it is asked to', () => {
+  it('logs the content of the record when errors.log.include.messages is set', () => {
     const { policy, lines } = policyOf({
       ...tolerant,
       'errors.log.enable': 'true',

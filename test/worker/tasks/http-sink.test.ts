@@ -13,8 +13,8 @@ import {
 
 const RECORDS = 600
 
-describe('a task of the HTTP sink', () => {
-  it('brings each record to an unstable server, in order per key, exactly the rejected ones to the dead-letter queue, and a report of each', async () => {
+describe('a task of HttpSink', () => {
+  it('delivers records in order per key to an unstable server, writes exactly the rejected ones to the dead-letter topic, and reports each record', async () => {
     const broker = await openTestBroker('in')
     const records = unstableRecords(SEED, RECORDS)
     const producer = await broker.producer()

@@ -12,7 +12,7 @@ import { produceTexts } from '../../support/topic.ts'
 const HEARTBEAT_MS = 3_000
 const WAIT = { timeout: 10_000 }
 
-it('ends a sink task that was started anew elsewhere, and leaves the group to its successor', async () => {
+it('a sink task whose successor has joined the group ends, and the successor keeps its membership', async () => {
   const { broker, beats } = await openBroker()
   const older = startSink(broker)
   await broker.topics.create({ name: 'lines', partitions: 1 })

@@ -6,8 +6,8 @@ import { openTestBroker } from '../../support/topic.ts'
 const TOPIC = { name: 'reports', partitions: 3, replicationFactor: 1 }
 const RECORD = { key: null, value: Buffer.from('v'), headers: [] }
 
-describe('the reports of a sink', () => {
-  it('are in a topic with the partitions of the configuration, which is created once', async () => {
+describe('SinkReports', () => {
+  it('creates the report topic once, with the configured number of partitions', async () => {
     const broker = await openTestBroker('in')
     const reports = new SinkReports({ topics: async () => broker.topics, producer: () => broker.producer() })
     await Promise.all([reports.write(TOPIC, [RECORD]), reports.write(TOPIC, [RECORD])])
@@ -17,7 +17,7 @@ describe('the reports of a sink', () => {
     expect(ends.reduce((sum, { offset }) => sum + offset, 0)).toBe(2)
   })
 
-  it('are written once a topic or a producer that failed to open is available', async () => {
+  it('retries the creation of the topic and of the producer with the next report', async () => {
     const broker = await openTestBroker('in')
     const failures = [new Error('no topics'), new Error('no producer')]
     const open = async <Client>(client: Client | Promise<Client>, message: string): Promise<Client> => {

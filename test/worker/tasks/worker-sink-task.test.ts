@@ -8,8 +8,8 @@ import { openTestBroker, produceTexts } from '../../support/topic.ts'
 
 const WAIT = { timeout: 20_000 }
 
-describe('a sink task', () => {
-  it('commits what the sink has made safe, at the latest when it is stopped', async () => {
+describe('WorkerSinkTask', () => {
+  it('commits the offsets that the sink has flushed, at the latest when it stops', async () => {
     const broker = await openLog('a', 'b')
     const seen: unknown[] = []
     const task = startSink(broker, { put: (records) => void seen.push(...records.map(({ value }) => value)) })
@@ -18,7 +18,7 @@ describe('a sink task', () => {
     expect(await broker.groups.offsets('connect-out')).toEqual([{ topic: 'lines', partition: 0, offset: 2 }])
   })
 
-  it('puts a batch again that the sink could not take, and loses none of it', async () => {
+  it('puts a batch again after a retriable error, without losing records', async () => {
     const broker = await openLog('a', 'b')
     const taken: unknown[] = []
     let attempts = 0
@@ -34,7 +34,7 @@ describe('a sink task', () => {
     await task.stop()
   })
 
-  it('does not put a batch again before the time that the sink asked for', async () => {
+  it('waits for the delay that the sink requested before it puts a batch again', async () => {
     const broker = await openLog('a')
     const atMs: number[] = []
     startSink(broker, {
@@ -47,7 +47,7 @@ describe('a sink task', () => {
     expect(atMs[1]! - atMs[0]!).toBeGreaterThanOrEqual(695)
   })
 
-  it('counts what it has and how old the records were when the sink had them', async () => {
+  it('counts its partitions and the latency of records', async () => {
     const broker = await openLog()
     const producer = await broker.producer()
     const old = { topic: 'lines', key: null, value: Buffer.from('a'), timestampMs: Date.now() - 60_000 }
@@ -62,7 +62,7 @@ describe('a sink task', () => {
     expect(task.counters.partitions).toBe(0)
   })
 
-  it('reads nothing more while a batch waits for its sink', async () => {
+  it('reads no further records while a batch waits for its retry', async () => {
     const broker = await openLog('a')
     const asked: unknown[] = []
     let isBusy = true
@@ -82,7 +82,7 @@ describe('a sink task', () => {
     await expect.poll(() => asked.at(-1), WAIT).toBe('b')
   })
 
-  it('fails without committing when the sink fails', async () => {
+  it('fails without a commit when put throws a non-retriable error', async () => {
     const broker = await openLog('a')
     const task = startSink(broker, {
       put: () => {
@@ -96,7 +96,7 @@ describe('a sink task', () => {
     expect(await broker.groups.offsets('connect-out')).toEqual([])
   })
 
-  it('waits for a commit no longer than it may', async () => {
+  it('does not wait for a commit longer than offset.flush.timeout.ms', async () => {
     const broker = await openLog('a')
     const open = broker.consumer.bind(broker)
     broker.consumer = async (options) => Object.assign(await open(options), { commit: () => new Promise(() => {}) })
@@ -109,7 +109,7 @@ describe('a sink task', () => {
     await task.stop()
   })
 
-  it('reads what an expression of Java matches', async () => {
+  it('reads the topics that match topics.regex as a Java expression', async () => {
     const broker = await openLog('a')
     const seen: unknown[] = []
     const sink: SinkTask = { put: (records) => void seen.push(...records.map(({ value }) => value)) }
@@ -118,7 +118,7 @@ describe('a sink task', () => {
     await task.stop()
   })
 
-  it('asks nothing more of a sink that failed, and commits nothing more', async () => {
+  it('neither flushes nor commits after the sink has failed', async () => {
     const broker = await openLog('a')
     const done: string[] = []
     const task = startSink(broker, {
@@ -139,7 +139,7 @@ describe('a sink task', () => {
     expect(await broker.groups.offsets('connect-out')).toEqual([])
   })
 
-  it('does not put again what others are given meanwhile', async () => {
+  it('does not retry the records of partitions that were reassigned meanwhile', async () => {
     const broker = await openTestBroker()
     await broker.topics.create({ name: 'lines', partitions: 2 })
     const producer = await broker.producer()
@@ -159,7 +159,7 @@ describe('a sink task', () => {
     await expect.poll(() => seen.at(-1)?.length, WAIT).toBeLessThan(2)
   })
 
-  it('steps over no record that its dead letters could not take', async () => {
+  it('fails when the dead letter of a record cannot be written, and commits no offset past it', async () => {
     const broker = await openLog('not json')
     rejectRecordsFor(broker, 'dead')
     const task = startSink(broker, { put: () => undefined }, {}, { topics: 'lines', ...JSON_VALUES, ...DEAD_LETTERS })
@@ -168,7 +168,7 @@ describe('a sink task', () => {
     expect(await broker.groups.offsets('connect-out')).toEqual([])
   })
 
-  it('goes on where a sink says that stores its offsets itself, whatever is committed', async () => {
+  it('starts at the positions that a sink with its own offset storage returns, whatever is committed', async () => {
     const broker = await openLog('a', 'b')
     // One transaction of a database: rows and how far they are.
     const database = { rows: [] as unknown[], next: 0 }

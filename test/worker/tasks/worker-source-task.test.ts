@@ -9,8 +9,8 @@ const WAIT = { timeout: 20_000 }
 const CAST = 'org.apache.kafka.connect.transforms.Cast$Value'
 const CLOCK = { of: 'all' }
 
-describe('a source task', () => {
-  it('polls again what could not be polled just then, behind what it was given already', async () => {
+describe('WorkerSourceTask', () => {
+  it('restarts the source after a retriable error, from the offset of its last batch', async () => {
     const broker = await openLog()
     const began: unknown[] = []
     const task = startSource(broker, async function* ({ resumeFrom, signal }) {
@@ -29,7 +29,7 @@ describe('a source task', () => {
     expect(task.said.map(({ type }) => type)).toEqual(['running'])
   })
 
-  it('stops while its source is waited for', async () => {
+  it('can be stopped while it waits for the retry of its source', async () => {
     const broker = await openLog()
     const task = startSource(broker, async function* () {
       yield []
@@ -40,7 +40,7 @@ describe('a source task', () => {
     expect(task.said.map(({ type }) => type)).toEqual(['running'])
   })
 
-  it('steps over no record that its dead letters could not take', async () => {
+  it('fails when the dead letter of a record cannot be written, and stores no offset past it', async () => {
     const broker = await openLog()
     rejectRecordsFor(broker, 'dead')
     const task = startSource(
@@ -56,7 +56,7 @@ describe('a source task', () => {
     expect(await readRecords(broker, 'offsets')).toEqual([])
   })
 
-  it('steps over a record that its topic does not take, with a dead letter of it, and not over its neighbours', async () => {
+  it('skips a record that its topic rejects and writes its dead letter; the other records of the batch are written', async () => {
     const broker = await openLog()
     await broker.topics.create({ name: 'small', partitions: 1, configs: { 'max.message.bytes': '2000' } })
     const value = (at: number) => (at === 2 ? 'x'.repeat(5_000) : String(at))
@@ -76,7 +76,7 @@ describe('a source task', () => {
     expect(task.counters).toMatchObject({ errors: 1, skipped: 1, deadLetters: 1 })
   })
 
-  it('fails on such a record when none is to be tolerated, and stores no offset past it', async () => {
+  it('fails when a topic rejects a record and errors.tolerance is none, and stores no offset past it', async () => {
     const broker = await openLog()
     await broker.topics.create({ name: 'small', partitions: 1, configs: { 'max.message.bytes': '2000' } })
     const task = startSource(broker, async function* () {
@@ -88,7 +88,7 @@ describe('a source task', () => {
     expect(await readRecords(broker, 'offsets')).toEqual([])
   })
 
-  it('shows the records of a transaction when its source ends it, and never what that takes back', async () => {
+  it('makes records visible when the source commits its transaction, and never those of an aborted one', async () => {
     const broker = await openLog()
     const given = Promise.withResolvers<void>()
     const poll: SourceConnector['poll'] = async function* ({ transaction, signal }) {
@@ -110,7 +110,7 @@ describe('a source task', () => {
     expect((await readRecords(broker, 'offsets')).map(({ value }) => String(value))).toEqual(['{"at":2}', '{"at":3}'])
   })
 
-  it('refuses a source that would never end a transaction', async () => {
+  it('rejects transaction.boundary=connector for a source that defines no transactions', async () => {
     const broker = await openLog()
     const own = sourceOf(async function* () {})
     const task = startTask(broker, own, { 'transaction.boundary': 'connector' }, { transactionalId: 'in-0' })
@@ -122,7 +122,7 @@ describe('a source task', () => {
       })
   })
 
-  it('ends transactions as often as its connector says, whatever the worker does', async () => {
+  it('commits transactions at transaction.boundary.interval.ms instead of the interval of the worker', async () => {
     const broker = await openLog()
     const own = sourceOf(async function* ({ signal }) {
       yield [record(0)]
@@ -133,7 +133,7 @@ describe('a source task', () => {
     await expect.poll(() => valuesOf(broker), WAIT).toEqual(['0'])
   })
 
-  it('fails with what its source fails with for good', async () => {
+  it('fails with the non-retriable error of its source', async () => {
     const broker = await openLog()
     const task = startSource(broker, async function* () {
       yield [record(0)]

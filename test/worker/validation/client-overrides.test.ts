@@ -18,7 +18,7 @@ function block(policy: string, kind: 'source' | 'sink', more: Record<string, str
   ])
 }
 
-it('are those of the clients that a connector will have', () => {
+it('client overrides are validated for the clients that the connector uses', () => {
   const deadLetters = { 'errors.deadletterqueue.topic.name': 'd' }
   expect(block('All', 'source')).toEqual([['producer.override.linger.ms']])
   expect(block('All', 'source', { 'topic.creation.groups': 'g' })).toHaveLength(2)
@@ -27,7 +27,7 @@ it('are those of the clients that a connector will have', () => {
   expect(block('All', 'sink', deadLetters).map(([name]) => name)).toEqual(Object.keys(config))
 })
 
-it('are refused by the policy, with its name', () => {
+it('a client override that the policy forbids is rejected with the name of the policy', () => {
   const message = `The 'None' policy does not allow 'producer.override.linger.ms' to be overridden in the connector configuration.`
   expect(block('None', 'source')).toEqual([['producer.override.linger.ms', message]])
   expect(block('Principal', 'source')[0]).toHaveLength(2)
@@ -35,7 +35,7 @@ it('are refused by the policy, with its name', () => {
   expect(block('Allowlist', 'source', {}, ['linger.ms'])[0]).toHaveLength(1)
 })
 
-it('are refused with a value that their client could not have', () => {
+it('a client override with an invalid value is rejected', () => {
   const [, [name, ...errors] = []] = block('All', 'source', { 'producer.override.batch.size': 'big' })
   expect(name).toBe('producer.override.batch.size')
   expect(errors).toEqual([
@@ -43,7 +43,7 @@ it('are refused with a value that their client could not have', () => {
   ])
 })
 
-it('know the policies by their short names and their classes', () => {
+it('override policies are found by their short names and Java classes', () => {
   const java = 'org.apache.kafka.connect.connector.policy.PrincipalConnectorClientConfigOverridePolicy'
   expect(parseOverridePolicy(java, [])?.name).toBe('Principal')
   expect(parseOverridePolicy('Anything', [])).toBeUndefined()

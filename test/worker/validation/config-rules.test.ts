@@ -22,14 +22,14 @@ async function errorsOf(config: Readonly<Record<string, string>>, key: string, p
   return configs.find(({ value }) => value.name === key)?.value.errors
 }
 
-it('take expressions for topics as Java reads them', async () => {
+it('topics.regex is validated as a Java expression', async () => {
   expect(await errorsOf({ 'topics.regex': '(?i)orders-\\Q.\\E\\p{Alpha}+' }, 'topics.regex')).toEqual([])
   expect(await errorsOf({ 'topics.regex': 'orders-(' }, 'topics.regex')).toEqual([
     'Invalid value orders-( for configuration topics.regex: Invalid regex',
   ])
 })
 
-it('tell what is wrong with the topics that a source wants', async () => {
+it('topic.creation settings of a source are validated by group', async () => {
   const source = { 'connector.class': 'Datagen', 'kafka.topic': 't' }
   const wrong = (keys: Readonly<Record<string, string>>) => errorsOf({ ...source, ...keys }, 'topic.creation.groups')
   const fine = { 'topic.creation.default.partitions': '-1', 'topic.creation.default.replication.factor': '1' }
@@ -44,7 +44,7 @@ it('tell what is wrong with the topics that a source wants', async () => {
   ])
 })
 
-it('let a source end its transactions itself only if it can', async () => {
+it('transaction.boundary=connector is rejected for a source that defines no transactions', async () => {
   const plugins = (definesTransactions: boolean) => {
     const poll = async function* () {}
     const plugin = { class: 'Own', version: '1', summary: '', config: z.object({}), definesTransactions, poll }
@@ -58,13 +58,13 @@ it('let a source end its transactions itself only if it can', async () => {
   ])
 })
 
-it('keep a sink from reading its own dead letters', async () => {
+it('a dead-letter topic that matches topics.regex is rejected', async () => {
   const letters = { 'errors.deadletterqueue.topic.name': 'Orders-dead' }
   expect(await errorsOf({ ...letters, 'topics.regex': '(?i)orders-.*' }, 'topics.regex')).toHaveLength(1)
   expect(await errorsOf({ ...letters, 'topics.regex': 'orders-.*' }, 'topics.regex')).toEqual([])
 })
 
-it('match no expression that may backtrack: the task does', async () => {
+it('an expression that may backtrack is not matched during validation, only in the task', async () => {
   const hostile = { 'errors.deadletterqueue.topic.name': `${'a'.repeat(40)}!` }
   const startMs = performance.now()
   expect(await errorsOf({ ...hostile, 'topics.regex': '(a+)+' }, 'topics.regex')).toEqual([])
@@ -77,7 +77,7 @@ it('match no expression that may backtrack: the task does', async () => {
   )
 })
 
-it('take look-ahead at the beginning of an expression for topics', async () => {
+it('a look-ahead at the start of topics.regex is supported', async () => {
   const letters = { 'errors.deadletterqueue.topic.name': 'orders-dead' }
   expect(await errorsOf({ ...letters, 'topics.regex': '^(?!internal-).*' }, 'topics.regex')).toHaveLength(1)
   expect(await errorsOf({ ...letters, 'topics.regex': '(?!orders-).*' }, 'topics.regex')).toEqual([])

@@ -27,8 +27,8 @@ async function resolved(written: Readonly<Record<string, string>>, values: Reado
   return validateResolved(written, await resolver.resolve(written), validate)
 }
 
-describe('who may not create connectors', () => {
-  it('has placeholders accepted wherever they are', async () => {
+describe('validation for a user who may not create connectors', () => {
+  it('accepts placeholders in any value without resolving them', async () => {
     const written = { ...SINK, 'tasks.max': '${env:N}', transforms: 'a,${env:X}', 'transforms.a.type': '${env:T}' }
     const validation = await validateUnresolved(written, validate)
     expect(validation).toMatchObject({ error_count: 0 })
@@ -36,15 +36,15 @@ describe('who may not create connectors', () => {
     expect(of('transforms', validation)).toMatchObject({ value: 'a,${env:X}', errors: [] })
   })
 
-  it('hears of other mistakes', async () => {
+  it('reports errors in other values', async () => {
     const validation = await validateUnresolved({ ...SINK, 'tasks.max': 'many', file: '${env:F}' }, validate)
     expect(validation.error_count).toBeGreaterThan(0)
     expect(of('tasks.max', validation)?.errors[0]).toMatch(/^Invalid value many/)
   })
 })
 
-describe('who may create connectors', () => {
-  it('has what stands for placeholders judged, and not shown', async () => {
+describe('validation for a user who may create connectors', () => {
+  it('validates the resolved values without returning them', async () => {
     const validation = await resolved({ ...SINK, 'tasks.max': '${env:N}' }, { N: 'hideaway' })
     expect(of('tasks.max', validation)).toMatchObject({
       value: '${env:N}',
@@ -52,7 +52,7 @@ describe('who may create connectors', () => {
     })
   })
 
-  it('hears of keys that follow from one at the key that has it', async () => {
+  it('reports errors of keys that a resolved value implies at the key with the placeholder', async () => {
     const validation = await resolved(
       { ...SINK, transforms: '${env:X}', predicates: '${env:X}' },
       { X: 'first, hideaway' },
@@ -64,7 +64,7 @@ describe('who may create connectors', () => {
     expect(validation.groups.join()).not.toContain('hideaway')
   })
 
-  it('is answered without the values when there is no class to judge', async () => {
+  it('reports a missing or unknown connector class without resolved values', async () => {
     const asked = resolved({ topics: 'orders', file: '${env:F}' }, { F: 'hideaway' })
     await expect(asked).rejects.toThrow('Connector config {topics=orders, file=${env:F}} contains no connector type')
     const unknown = resolved({ ...SINK, 'connector.class': '${env:C}' }, { C: 'hideaway' })
@@ -73,7 +73,7 @@ describe('who may create connectors', () => {
   })
 })
 
-describe('what stands for a placeholder', () => {
+describe('the resolved value of a placeholder', () => {
   const KEYS = [
     ...['topics', 'topics.regex', 'file', 'tasks.max', 'name', 'transforms', 'predicates', 'transforms.a.type'],
     ...['transforms.a.field', 'transforms.a.predicate', 'predicates.p.type', 'value.converter', 'key.converter'],
@@ -84,7 +84,7 @@ describe('what stands for a placeholder', () => {
     .string({ unit: fc.constantFrom(...'XYZ789,;:/ \n%"\'[(*é'), minLength: 1, maxLength: 24 })
     .filter((text) => text.trim() !== '')
 
-  it('is in no member of an answer, whatever key it stands for, alone or inside other text', async () => {
+  it('appears in no part of the validation result, whatever its key, alone or inside other text', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.dictionary(fc.constantFrom(...KEYS), fc.constantFrom('${env:A}', 'x,${env:A}', '${env:A}${env:B}'), {

@@ -6,7 +6,7 @@ import { findUnknownKeys } from '../../../src/worker/validation/unknown-keys.ts'
 
 const sink = toDescriptor(httpSink) as ConnectorPlugin
 
-it('the keys that nobody reads are those that neither the connector nor what it names or runs on has, with what was meant', () => {
+it('unknown keys are those that neither the connector nor its converters, transforms or clients define, with a suggestion', () => {
   const known = {
     name: 'out',
     'connector.class': 'HttpSink',

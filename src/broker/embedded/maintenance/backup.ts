@@ -17,7 +17,12 @@ export type BackupReport = { readonly directory: string; readonly backup: string
  * Throws `invalid_config` for a directory without data or of an older format, or for a `backup` that is not empty; else
  * as `copyOnline` does.
  */
-export async function backUp(directory: string, backup: string, onProgress: OnProgress): Promise<BackupReport> {
+export async function backUp(
+  directory: string,
+  backup: string,
+  nowMs: number,
+  onProgress: OnProgress,
+): Promise<BackupReport> {
   const [from, to] = [dataFilesOf(directory), dataFilesOf(backup)]
   const found = existsSync(from.check) ? undefined : inspectDataDirectory(from, { pages: 0, faults: 1 })
   if (found !== undefined) throw uncheckedError(directory, found.kind)
@@ -33,10 +38,10 @@ export async function backUp(directory: string, backup: string, onProgress: OnPr
       closeSync(database)
     }
     // Opening it checks its files and moves the log into the database.
-    openDataDirectory(backup, { nowMs: Date.now(), fsync: 'checkpoint' }).close()
+    openDataDirectory(backup, { nowMs, fsync: 'checkpoint' }).close()
     onProgress('verifying', 0, 1)
     const [fault] = (await verifyDatabase(backup)).faults
-    if (fault !== undefined) throw new BrokerError('data_corrupt', `${directory} holds damage: ${fault.message}`)
+    if (fault !== undefined) throw new BrokerError('data_corrupt', `${directory} is damaged: ${fault.message}`)
     onProgress('verifying', 1, 1)
     for (const file of [to.lock, to.holder]) rmSync(file, { force: true })
     syncDirectory(backup)
@@ -57,11 +62,12 @@ export function hasEntries(directory: string): boolean {
 }
 
 function uncheckedError(directory: string, kind: string): BrokerError {
-  if (kind === 'new') return new BrokerError('invalid_config', `${directory} is no data directory: it has no data`)
+  if (kind === 'new')
+    return new BrokerError('invalid_config', `${directory} is not a data directory: it contains no data`)
   return kind === 'unchecked'
     ? new BrokerError(
         'invalid_config',
-        `${directory} has the format of an older Weir: start this one on it once, or run weir data verify ${directory}`,
+        `${directory} has the format of an older version: start this version on it once, or run weir data verify ${directory}`,
       )
-    : new BrokerError('data_corrupt', `${directory} is damaged: weir data verify ${directory} says how`)
+    : new BrokerError('data_corrupt', `${directory} is damaged: run weir data verify ${directory} for details`)
 }

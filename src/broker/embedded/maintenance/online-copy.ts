@@ -9,7 +9,7 @@ import { PAGE_BYTES } from '../schema.ts'
 import { EMPTY_WAL, pageChecksum, readWal, type WalContent } from '../wal.ts'
 
 /** Reports the progress of a step: `done` of `all` parts. */
-export type OnProgress = (what: string, done: number, all: number) => void
+export type OnProgress = (phase: string, done: number, total: number) => void
 
 /** A consistent, acknowledged state of a database that another process may continue to change. */
 export type ConsistentCopy = {
@@ -73,10 +73,10 @@ async function copyOnce(
   const range = { header, wal, pages: wal.databasePages ?? header.pages }
   await copyPages(files, target?.database, check, range, copied, onProgress)
   if (!isSameLog(header, check.readHeader())) return { fault: undefined }
-  const wrong = mismatching(check, range, copied)
-  if (wrong === undefined) return finish(range, target?.database, copied)
-  copied.delete(wrong)
-  return { fault: pageFault(files, wrong) }
+  const mismatch = mismatching(check, range, copied)
+  if (mismatch === undefined) return finish(range, target?.database, copied)
+  copied.delete(mismatch)
+  return { fault: pageFault(files, mismatch) }
 }
 
 function finish(
@@ -91,7 +91,7 @@ function finish(
 function logFault(files: DataFiles, header: CheckHeader | undefined): FileFault {
   return header === undefined
     ? { file: files.check, message: 'is damaged' }
-    : { file: files.wal, message: `is missing, cut off or damaged: ${header.walBytes} bytes were acknowledged` }
+    : { file: files.wal, message: `is missing, truncated or damaged: ${header.walBytes} bytes were acknowledged` }
 }
 
 /** Undefined if the log does not match the header, because of a checkpoint in progress or damage. */

@@ -34,40 +34,40 @@ export type RepairReport = {
  * Throws `data_locked` if a program uses the directory, and `data_corrupt` if the database file is missing.
  */
 export async function repair(directory: string, nowMs: number, onProgress: OnProgress): Promise<RepairReport> {
-  const report = await verifyDirectory(directory, onProgress)
-  if (report.isInUse) throw new BrokerError('data_locked', `a program uses ${directory}: stop it first`)
+  const report = await verifyDirectory(directory, nowMs, onProgress)
+  if (report.isInUse) throw new BrokerError('data_locked', `${directory} is in use by a program: stop it first`)
   if (report.faults.length === 0) {
     return { directory, isSound: true, damaged: undefined, batches: 0, lost: [], notes: [] }
   }
   const files = dataFilesOf(directory)
   const repaired = withDirectoryLock(files, () => repairLocked(files, nowMs, onProgress))
-  if (repaired === 'in use') throw new BrokerError('data_locked', `a program uses ${directory}: stop it first`)
+  if (repaired === 'in use') throw new BrokerError('data_locked', `${directory} is in use by a program: stop it first`)
   return repaired
 }
 
 function repairLocked(files: DataFiles, nowMs: number, onProgress: OnProgress): RepairReport {
   if (!existsSync(files.database)) {
-    throw new BrokerError('data_corrupt', `${files.database} is missing: there is nothing to repair, restore a backup`)
+    throw new BrokerError('data_corrupt', `${files.database} is missing, so nothing can be repaired: restore a backup`)
   }
-  const work = join(files.directory, 'repair.tmp')
-  rmSync(work, { recursive: true, force: true })
-  mkdirSync(work)
+  const temporary = join(files.directory, 'repair.tmp')
+  rmSync(temporary, { recursive: true, force: true })
+  mkdirSync(temporary)
   const header = readCheckHeader(files)
-  const image = join(work, 'image.db')
+  const image = join(temporary, 'image.db')
   const notes = makeImage(files, image, header)
-  const made = dataFilesOf(join(work, 'data'))
-  const data = openDataDirectory(made.directory, { nowMs, fsync: 'checkpoint' })
+  const rebuilt = dataFilesOf(join(temporary, 'data'))
+  const data = openDataDirectory(rebuilt.directory, { nowMs, fsync: 'checkpoint' })
   const source = new DatabaseSync(image)
   try {
     const target = { sqlite: data.sqlite, stored: () => data.check?.checkpoint() }
     const { batches, lost, notes: more } = salvage(source, target, header?.ends ?? new Map(), onProgress)
     data.close()
     const damaged = moveAside(files, 'damaged', nowMs)
-    moveInto(made, files)
+    moveInto(rebuilt, files)
     return { directory: files.directory, isSound: false, damaged, batches, lost, notes: [...notes, ...more] }
   } finally {
     source.close()
-    rmSync(work, { recursive: true, force: true })
+    rmSync(temporary, { recursive: true, force: true })
   }
 }
 
@@ -92,7 +92,7 @@ function makeImage(files: DataFiles, image: string, header: CheckHeader | undefi
   try {
     withFile(files.wal, (wal) => {
       if (!belongs(header, readSalts(wal))) {
-        notes.push(`${files.wal} is of another time or damaged at its beginning: nothing was taken of it`)
+        notes.push(`${files.wal} does not belong to the database or is damaged at its beginning: it was not used`)
         return
       }
       applyFrames(wal, target, (at) =>

@@ -32,29 +32,29 @@ export async function restore(
     onProgress,
   }: { readonly replaces: boolean; readonly nowMs: number; readonly onProgress: OnProgress },
 ): Promise<RestoreReport> {
-  const report = await verifyDirectory(backup, onProgress)
-  if (report.isInUse) throw new BrokerError('data_locked', `a program uses ${backup}: that is no backup`)
+  const report = await verifyDirectory(backup, nowMs, onProgress)
+  if (report.isInUse) throw new BrokerError('data_locked', `${backup} is in use by a program, so it is not a backup`)
   if (report.faults.length > 0) throw damagedBackup(report)
   const isReplacing = hasEntries(directory)
   if (isReplacing && !replaces) {
     throw new BrokerError(
       'invalid_config',
-      `${directory} is not empty: --replace moves what is there into a folder in it`,
+      `${directory} is not empty: with --replace, its files are moved to a subdirectory`,
     )
   }
   mkdirSync(directory, { recursive: true })
   const files = dataFilesOf(directory)
   const restored = withDirectoryLock(files, () => {
-    const made = join(directory, 'restore.tmp')
-    rmSync(made, { recursive: true, force: true })
-    mkdirSync(made)
-    copyFiles(dataFilesOf(backup), dataFilesOf(made))
+    const temporary = join(directory, 'restore.tmp')
+    rmSync(temporary, { recursive: true, force: true })
+    mkdirSync(temporary)
+    copyFiles(dataFilesOf(backup), dataFilesOf(temporary))
     const replaced = isReplacing ? moveAside(files, 'replaced', nowMs) : undefined
-    moveInto(dataFilesOf(made), files)
-    rmSync(made, { recursive: true })
+    moveInto(dataFilesOf(temporary), files)
+    rmSync(temporary, { recursive: true })
     return { directory, backup, replaced }
   })
-  if (restored === 'in use') throw new BrokerError('data_locked', `a program uses ${directory}: stop it first`)
+  if (restored === 'in use') throw new BrokerError('data_locked', `${directory} is in use by a program: stop it first`)
   return restored
 }
 

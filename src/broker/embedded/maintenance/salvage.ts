@@ -47,7 +47,7 @@ export function salvage(
   to.prepare("update settings set value = value + ? where name = 'next_producer_id'").run(PRODUCER_IDS_SKIPPED)
   to.exec('commit')
   const partitions = new Set([...idsIn(to), ...idsWithBatches(from)])
-  const doomed = new Set(
+  const deletedPartitions = new Set(
     to
       .prepare('select partition_id from doomed')
       .all()
@@ -57,7 +57,7 @@ export function salvage(
   let batches = 0
   let done = 0
   for (const id of partitions) {
-    if (doomed.has(id)) continue
+    if (deletedPartitions.has(id)) continue
     const names = withName(to, id)
     const copied = copyBatches(from, { sqlite: to, stored }, id, names, ends.get(id))
     stored()
@@ -87,7 +87,7 @@ function copyTable(
       }
       return
     } catch (error) {
-      if (order === '') notes.push(`table ${table} can't be read in full: ${messageOf(error)}`)
+      if (order === '') notes.push(`table ${table} cannot be read completely: ${messageOf(error)}`)
     }
   }
 }
@@ -135,7 +135,7 @@ function copyBatches(
   let lastOffset = -1
   let bytesOpen = 0
   to.exec('begin')
-  const unread = readRanges(from, id, (row) => {
+  const unreadable = readRanges(from, id, (row) => {
     const batch = toStoredBatch(row)
     lastOffset = Math.max(lastOffset, batch.lastOffset)
     if (batchFault(batch) !== undefined) {
@@ -154,11 +154,11 @@ function copyBatches(
   })
   const floor = Number(to.prepare('select end_floor from partitions where id = ?').get(id)?.['end_floor'] ?? 0)
   const endOffset = Math.max(lastOffset + 1, end ?? 0, floor)
-  for (const range of unread) {
+  for (const range of unreadable) {
     const last = Math.min(range.to, endOffset - 1)
     if (range.from <= last) lost.push(toDamagedRange(names, id, range.from, last))
   }
-  if (end !== undefined && lastOffset + 1 < end && !unread.some((range) => range.to >= end - 1)) {
+  if (end !== undefined && lastOffset + 1 < end && !unreadable.some((range) => range.to >= end - 1)) {
     lost.push(toDamagedRange(names, id, lastOffset + 1, end - 1))
   }
   // Compaction restarts: the compacted part may have lost records that superseded older ones.
@@ -173,31 +173,31 @@ type Range = { readonly from: number; readonly to: number }
  * Passes all readable batches of a partition to `each` and returns the unreadable offset ranges. An unreadable page
  * stops a scan in either direction, so the range between two such pages is searched by bisection.
  */
-function readRanges(from: DatabaseSync, id: number, each: (row: Row) => void): readonly Range[] {
+function readRanges(from: DatabaseSync, id: number, onRow: (row: Row) => void): readonly Range[] {
   const columns = `id & ${OFFSET_MASK} as base_offset, last_offset, max_timestamp_ms, appended_ms, bytes`
   const between = 'from batches where id >= ? and id <= ?'
-  const up = from.prepare(`select ${columns} ${between} order by id`)
-  const down = from.prepare(`select ${columns} ${between} order by id desc`)
-  const unread: Range[] = []
+  const ascending = from.prepare(`select ${columns} ${between} order by id`)
+  const descending = from.prepare(`select ${columns} ${between} order by id desc`)
+  const unreadable: Range[] = []
   const searched: Range[] = [{ from: 0, to: Number(OFFSET_MASK) }]
   for (let searches = 0; ; searches++) {
     const range = searched.pop()
-    if (range === undefined) return merged(unread)
+    if (range === undefined) return merged(unreadable)
     const bounds = [rowId(id, range.from), rowId(id, range.to)] as const
     let low = range.from
-    const rises = attemptAll(up.iterate(...bounds) as Iterable<Row>, (row) => {
-      each(row)
+    const rises = attemptAll(ascending.iterate(...bounds) as Iterable<Row>, (row) => {
+      onRow(row)
       low = Number(row['last_offset']) + 1
     })
     if (rises) continue
     let high = range.to
-    attemptAll(down.iterate(rowId(id, low), bounds[1]) as Iterable<Row>, (row) => {
-      each(row)
+    attemptAll(descending.iterate(rowId(id, low), bounds[1]) as Iterable<Row>, (row) => {
+      onRow(row)
       high = Number(row['base_offset']) - 1
     })
     if (low > high) continue
     if (low === high || searches >= SEARCHES_MAX) {
-      unread.push({ from: low, to: high })
+      unreadable.push({ from: low, to: high })
       continue
     }
     const middle = Math.floor((low + high) / 2)
@@ -217,10 +217,10 @@ function merged(ranges: readonly Range[]): readonly Range[] {
 }
 
 /** Returns whether all rows could be read. */
-function attemptAll(rows: Iterable<Row>, each: (row: Row) => void): boolean {
+function attemptAll(rows: Iterable<Row>, onRow: (row: Row) => void): boolean {
   return (
     attempt(() => {
-      for (const row of rows) each(row)
+      for (const row of rows) onRow(row)
       return true
     }) ?? false
   )

@@ -25,7 +25,7 @@ const FAULTS_MAX = 100
  * Throws `invalid_config` for a directory without data, `data_newer`, and `data_corrupt` for damage to a directory that
  * is in use; other damage is in the report.
  */
-export async function verifyDirectory(directory: string, onProgress: OnProgress): Promise<VerifyReport> {
+export async function verifyDirectory(directory: string, nowMs: number, onProgress: OnProgress): Promise<VerifyReport> {
   const files = dataFilesOf(directory)
   const found = withDirectoryLock(files, () =>
     inspectDataDirectory(files, { pages: Number.POSITIVE_INFINITY, faults: FAULTS_MAX }),
@@ -35,11 +35,12 @@ export async function verifyDirectory(directory: string, onProgress: OnProgress)
     return { directory, isInUse: true, faults: [], damaged: [] }
   }
   const report = { directory, isInUse: false }
-  if (found.kind === 'new') throw new BrokerError('invalid_config', `${directory} is no data directory: it has no data`)
+  if (found.kind === 'new')
+    throw new BrokerError('invalid_config', `${directory} is not a data directory: it contains no data`)
   if (found.kind === 'damaged') return { ...report, faults: found.faults, damaged: findDamagedRanges(files, found) }
   const needsRecovery = found.kind === 'unchecked' || found.hasLog
   // Opening it moves the log into the database, so that the database file can be read on its own.
-  if (needsRecovery) openDataDirectory(directory, { nowMs: Date.now(), fsync: 'checkpoint' }).close()
+  if (needsRecovery) openDataDirectory(directory, { nowMs, fsync: 'checkpoint' }).close()
   return { ...report, ...(await verifyDatabase(directory)) }
 }
 

@@ -8,9 +8,9 @@ import type { DataFiles } from '../files.ts'
  * Runs `work` while holding the lock of the directory. Returns `in use` if another process holds it. Throws
  * `invalid_config` if the directory does not exist.
  */
-export function withDirectoryLock<T>(files: DataFiles, work: () => T): T | 'in use' {
+export function withDirectoryLock<T>(files: DataFiles, run: () => T): T | 'in use' {
   if (!existsSync(files.directory)) {
-    throw new BrokerError('invalid_config', `there is no data directory ${files.directory}`)
+    throw new BrokerError('invalid_config', `data directory ${files.directory} does not exist`)
   }
   let lock: DirectoryLock
   try {
@@ -21,7 +21,7 @@ export function withDirectoryLock<T>(files: DataFiles, work: () => T): T | 'in u
     throw reason
   }
   try {
-    return work()
+    return run()
   } catch (error) {
     throw toStorageError(error, files.directory)
   } finally {

@@ -91,8 +91,8 @@ export class KubernetesCluster implements Cluster {
   /** The watched paths, with the time since each last received something. */
   watches(): readonly { readonly path: string; readonly silentMs: number }[] {
     return [
-      ...this.#reflectors.map((reflector) => reflector.reading()),
-      ...[this.#configMaps, this.#secrets, this.#namespaces?.watch].flatMap((watch) => watch?.readings() ?? []),
+      ...this.#reflectors.map((reflector) => reflector.watchState()),
+      ...[this.#configMaps, this.#secrets, this.#namespaces?.watch].flatMap((watch) => watch?.watchStates() ?? []),
     ]
   }
 
@@ -258,11 +258,11 @@ export class KubernetesCluster implements Cluster {
     return [...this.#reflectors, this.#configMaps, ...optional]
   }
 
-  #metadataOf<T>(resource: Watched, toKept: MetadataInformerOptions<T>['toKept']): MetadataInformer<T> {
+  #metadataOf<T>(resource: Watched, toKept: MetadataInformerOptions<T>['project']): MetadataInformer<T> {
     const { namespaces } = this.#options
     const scopes = namespaces.length === 0 ? [undefined] : namespaces
     const onChange = (at: string, name: string): void => this.#inputChanged(resource, at, name)
-    return new MetadataInformer(resource, { ...this.#options, scopes, toKept, onChange })
+    return new MetadataInformer(resource, { ...this.#options, scopes, project: toKept, onChange })
   }
 
   #inputChanged(of: Watched, namespace: string, name: string): void {

@@ -12,7 +12,7 @@ export type MetadataInformerOptions<T> = {
   /** Namespaces to watch; undefined stands for all. */
   readonly scopes: readonly (string | undefined)[]
   /** The part of the metadata to keep: a change is reported only when this part changes. */
-  readonly toKept: (metadata: KubernetesObject['metadata']) => T
+  readonly project: (metadata: KubernetesObject['metadata']) => T
   readonly onChange: (namespace: string, name: string) => void
   readonly onRestart?: OnWatchRestart
 }
@@ -39,8 +39,8 @@ export class MetadataInformer<T> {
     await Promise.all(this.#reflectors.map((reflector) => reflector.start()))
   }
 
-  readings() {
-    return this.#reflectors.map((reflector) => reflector.reading())
+  watchStates() {
+    return this.#reflectors.map((reflector) => reflector.watchState())
   }
 
   async stop(): Promise<void> {
@@ -57,7 +57,7 @@ export class MetadataInformer<T> {
     scope: string | undefined,
     options: MetadataInformerOptions<T>,
   ): Reflector<KubernetesObject> {
-    const { onChange, toKept, api, clock, logger, random, onRestart } = options
+    const { onChange, project: toKept, api, clock, logger, random, onRestart } = options
     const kept = this.#kept
     const note = ({ metadata }: KubernetesObject) => {
       const key = keyOf(metadata)

@@ -79,7 +79,7 @@ export class Reflector<T extends KubernetesObject> {
   }
 
   /** The path, and the time since something was last received. */
-  reading(): { readonly path: string; readonly silentMs: number } {
+  watchState(): { readonly path: string; readonly silentMs: number } {
     const { path, clock } = this.#options
     return { path, silentMs: clock.monotonicMs() - this.#heardAtMs }
   }

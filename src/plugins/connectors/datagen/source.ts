@@ -27,19 +27,21 @@ const config = z
     'kafka.topic': field.text({ doc: 'Topic to write to.', importance: 'HIGH', nonEmpty: true }),
     quickstart: field
       .oneOf(QUICKSTART_NAMES, {
-        doc: 'Which of the built-in schemas to use. Default when no schema is set: orders.',
+        doc: 'Name of a built-in schema. Default if no schema is set: orders.',
         importance: 'HIGH',
       })
       .optional(),
     'schema.string': field
-      .text({ doc: 'Avro schema of the records, instead of quickstart. Its arg.properties describe the values.' })
+      .text({
+        doc: 'Avro schema of the records, instead of quickstart. Its arg.properties describe the values to generate.',
+      })
       .optional(),
     'schema.filename': field
-      .path({ doc: 'File on the worker with such a schema, instead of schema.string.' })
+      .path({ doc: 'Path of a file on the worker that contains such a schema, instead of schema.string.' })
       .optional(),
     'schema.keyfield': field
       .text({
-        doc: 'Field that becomes the key. Default: the key field of the quickstart; no key with a schema of your own.',
+        doc: 'Field whose value becomes the key. Default: the key field of the quickstart; no key with a custom schema.',
       })
       .default(''),
     'max.interval': field
@@ -74,16 +76,16 @@ export const datagen = defineSource({
   class: 'Datagen',
   aliases: ['io.confluent.kafka.connect.datagen.DatagenConnector', 'DatagenConnector'],
   version: SHIPPED_VERSION,
-  summary: 'Generates realistic random records at a chosen rate.',
+  summary: 'Generates random records at a configured rate.',
   notes: `
-Each task generates a stream of its own and continues where it stopped: the offset of \`{"task.id": N}\` counts its records. The same
-seed generates the same records. A task ends after \`iterations\` records.
+Each task generates its own sequence of records and continues it after a restart: the offset of \`{"task.id": N}\` is the number of its
+records. The same seed generates the same records. A task ends after \`iterations\` records.
 
-The member \`arg.properties\` of a type in your schema describes its values, as for Confluent's generator: \`options\` (a list); \`range\`
+The member \`arg.properties\` of a type in a custom schema describes its values, as in Confluent's generator: \`options\` (a list); \`range\`
 (\`min\` and an exclusive \`max\`) of numbers and decimals; \`iteration\` (\`start\`, \`step\`, \`restart\`, \`initial\`) of numbers, strings and
 booleans; \`regex\`, \`prefix\` and \`suffix\` of strings; \`length\` of strings, bytes, arrays and maps; \`keys\` of maps; \`odds\` of booleans.
-Other members are refused. Differences from the original: an iteration counts records, also where a record contains several values of
-it, and options are not read from files.
+Other members are refused. Differences from the original: an iteration advances once per record, even if a record contains several of its
+values, and options are not read from files.
 `,
   config,
   tasks: (_config, tasksMax, raw) => Array.from({ length: tasksMax }, () => raw),
@@ -110,12 +112,12 @@ it, and options are not read from files.
   },
 })
 
-function streamOf(written: Config, files: FileAccess | undefined): RecordGenerator {
-  const key = written['schema.keyfield']
-  const file = written['schema.filename']
-  const own = file === undefined || files === undefined ? written['schema.string'] : schemaIn(file, files)
+function streamOf(settings: Config, files: FileAccess | undefined): RecordGenerator {
+  const key = settings['schema.keyfield']
+  const file = settings['schema.filename']
+  const own = file === undefined || files === undefined ? settings['schema.string'] : schemaIn(file, files)
   if (own !== undefined) return createRecordGenerator(own, key)
-  const { avroText, keyField } = quickstart(written.quickstart ?? 'orders')
+  const { avroText, keyField } = quickstart(settings.quickstart ?? 'orders')
   return createRecordGenerator(avroText, key || keyField)
 }
 
@@ -123,22 +125,22 @@ function schemaIn(file: string, files: FileAccess): string {
   try {
     return files.readFileSync(file).toString()
   } catch (error) {
-    const reason = `${(error as Error).message}: put the schema there, on every worker, or into schema.string`
+    const reason = `${(error as Error).message}: copy the schema to this path on every worker, or set schema.string`
     throw new Error(`cannot read the schema of schema.filename (${reason})`, { cause: error })
   }
 }
 
 /** Problems that involve several keys. A schema file is read by the task only: it may exist on another worker. */
-function problemsOf(written: Config): readonly ConfigProblem[] {
-  const given = SCHEMA_KEYS.filter((key) => written[key] !== undefined)
+function problemsOf(settings: Config): readonly ConfigProblem[] {
+  const given = SCHEMA_KEYS.filter((key) => settings[key] !== undefined)
   if (given.length > 1)
-    return [{ key: given[1]!, message: `${given.join(' and ')} are set, but only one of them can define the records` }]
-  if (written['schema.filename'] !== undefined) return []
+    return [{ key: given[1]!, message: `${given.join(' and ')} are set, but only one of them is allowed` }]
+  if (settings['schema.filename'] !== undefined) return []
   try {
-    streamOf(written, undefined)
+    streamOf(settings, undefined)
     return []
   } catch (error) {
-    const key = written['schema.string'] === undefined ? 'schema.keyfield' : 'schema.string'
+    const key = settings['schema.string'] === undefined ? 'schema.keyfield' : 'schema.string'
     return [{ key, message: `Invalid value for configuration ${key}: ${(error as Error).message}` }]
   }
 }
@@ -179,7 +181,5 @@ async function pause(ms: number, signal: AbortSignal): Promise<void> {
 function startIndex(offset: Position | undefined): number {
   const index = offset?.['current.iteration'] ?? 0
   if (Number.isSafeInteger(index) && (index as number) >= 0) return index as number
-  throw new Error(
-    `'current.iteration' of an offset should be a non-negative whole number, not ${JSON.stringify(index)}`,
-  )
+  throw new Error(`'current.iteration' of an offset must be a non-negative integer, not ${JSON.stringify(index)}`)
 }

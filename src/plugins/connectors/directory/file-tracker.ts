@@ -1,7 +1,7 @@
 import type { SourceRecord } from '../../../sdk/index.ts'
 import { type InputDirectory, type InputFile, isSameVersion } from './input-directory.ts'
 
-type Reading = {
+type FileProgress = {
   readonly file: InputFile
   /** Number of batches that are not written to the topic yet. */
   waiting: number
@@ -14,14 +14,14 @@ type Reading = {
  * the topic.
  */
 export class FileTracker {
-  readonly #inbox: InputDirectory
-  readonly #files = new Map<string, Reading>()
-  readonly #batches = new Map<readonly SourceRecord[], Reading>()
+  readonly #directory: InputDirectory
+  readonly #files = new Map<string, FileProgress>()
+  readonly #batches = new Map<readonly SourceRecord[], FileProgress>()
   /** Files that were read and remain in the directory (`finished.policy=keep`). */
   readonly #kept = new Map<string, InputFile>()
 
-  constructor(inbox: InputDirectory) {
-    this.#inbox = inbox
+  constructor(directory: InputDirectory) {
+    this.#directory = directory
   }
 
   /** Whether files are still being read or written to the topic. */
@@ -48,20 +48,20 @@ export class FileTracker {
   }
 
   /** Records that a batch of this file was handed over to the worker. */
-  given({ name }: InputFile, batch: readonly SourceRecord[]): void {
+  addBatch({ name }: InputFile, batch: readonly SourceRecord[]): void {
     const reading = this.#files.get(name)
     if (reading === undefined || batch.length === 0) return
     reading.waiting += 1
     this.#batches.set(batch, reading)
   }
 
-  stored(batch: readonly SourceRecord[]): void {
+  markStored(batch: readonly SourceRecord[]): void {
     const reading = this.#batches.get(batch)
     if (reading !== undefined) reading.waiting -= 1
     this.#batches.delete(batch)
   }
 
-  read({ name }: InputFile, end: 'finished' | 'failed'): void {
+  endReading({ name }: InputFile, end: 'finished' | 'failed'): void {
     const reading = this.#files.get(name)
     if (reading !== undefined) reading.end = end
   }
@@ -70,11 +70,11 @@ export class FileTracker {
    * Applies the cleanup policy to complete files. A file that was modified in the meantime is listed again as a new
    * file.
    */
-  async finish(): Promise<void> {
+  async cleanUpCompleted(): Promise<void> {
     for (const [name, { file, waiting, end }] of this.#files) {
       if (end === undefined || waiting > 0) continue
-      if (this.#inbox.keepsFiles) this.#kept.set(name, file)
-      else if (await this.#inbox.isUnchanged(file)) await this.#inbox.putAway(file, end)
+      if (this.#directory.keepsFiles) this.#kept.set(name, file)
+      else if (await this.#directory.isUnchanged(file)) await this.#directory.cleanUp(file, end)
       this.#files.delete(name)
     }
   }

@@ -18,8 +18,8 @@ export type InputDirectoryOptions = {
   readonly ageMs: number
   readonly orderBy: 'name' | 'time'
   /** Whether the file with this name is assigned to this task. */
-  readonly isMine: (name: string) => boolean
-  readonly afterwards: CleanupPolicy
+  readonly isAssigned: (name: string) => boolean
+  readonly cleanup: CleanupPolicy
   readonly files: FileAccess
   readonly log: TaskLog
 }
@@ -55,26 +55,28 @@ export class InputDirectory {
 
   constructor(options: InputDirectoryOptions) {
     this.#options = options
-    const { afterwards, ignoredSuffixes, readySuffix } = options
+    const { cleanup, ignoredSuffixes, readySuffix } = options
     const marks = [
-      afterwards.do === 'mark' ? afterwards.finished : '',
-      afterwards.do === 'mark' || afterwards.do === 'delete' ? afterwards.failed : '',
+      cleanup.do === 'mark' ? cleanup.finished : '',
+      cleanup.do === 'mark' || cleanup.do === 'delete' ? cleanup.failed : '',
     ]
     this.#suffixes = [...ignoredSuffixes, ...marks, readySuffix].filter((suffix) => suffix !== '')
   }
 
   /** Whether complete files remain in the directory. */
   get keepsFiles(): boolean {
-    return this.#options.afterwards.do === 'keep'
+    return this.#options.cleanup.do === 'keep'
   }
 
   /** Creates the directories that files are moved to. Rejects if that is not permitted. */
   async open(): Promise<void> {
-    const { afterwards, files } = this.#options
-    if (afterwards.do !== 'move') return
-    for (const directory of [afterwards.finished, afterwards.failed]) {
+    const { cleanup, files } = this.#options
+    if (cleanup.do !== 'move') return
+    for (const directory of [cleanup.finished, cleanup.failed]) {
       const made = await files.openDirectory(directory, { create: true }).catch((error: Error) => {
-        throw new Error(`cannot make '${directory}' for files that are through: ${error.message}`, { cause: error })
+        throw new Error(`cannot create the directory '${directory}' for files that were read: ${error.message}`, {
+          cause: error,
+        })
       })
       await made[Symbol.asyncDispose]()
     }
@@ -82,23 +84,25 @@ export class InputDirectory {
 
   /** Returns complete files, in order. Rejects with a `RetriableError` while the directory cannot be read. */
   async list(nowMs: number): Promise<readonly InputFile[]> {
-    const { directory: named, readySuffix, orderBy, files } = this.#options
+    const { directory: directoryPath, readySuffix, orderBy, files } = this.#options
     for (const [name, { modifiedMs }] of this.#ahead) if (modifiedMs <= nowMs) this.#ahead.delete(name)
     const unreadable = (error: NodeJS.ErrnoException) => {
       if (isNotAllowed(error)) throw error
-      const advice = ADVICE[error.code ?? ''] ?? 'give the worker the right to read it'
-      const message = error.message.replace(/'\/proc\/self\/fd\/\d+/, `'${named}`)
-      throw new RetriableError(`cannot read the directory '${named}' (${message}): ${advice}`, { cause: error })
+      const advice = REMEDIES[error.code ?? ''] ?? 'grant the worker permission to read it'
+      const message = error.message.replace(/'\/proc\/self\/fd\/\d+/, `'${directoryPath}`)
+      throw new RetriableError(`cannot read the directory '${directoryPath}' (${message}): ${advice}`, { cause: error })
     }
-    await using directory = await files.openDirectory(named).catch(unreadable)
+    await using directory = await files.openDirectory(directoryPath).catch(unreadable)
     const entries = await readdir(directory.path, { withFileTypes: true }).catch(unreadable)
     const readable = entries.filter((entry) => entry.isFile() || entry.isSymbolicLink())
     const names = new Set(readable.map((entry) => entry.name))
     const wanted = [...names].filter((name) => this.#isWanted(name) && (!readySuffix || names.has(name + readySuffix)))
     const complete: InputFile[] = []
-    for (let at = 0; at < wanted.length; at += AT_ONCE) {
-      const found = await Promise.all(wanted.slice(at, at + AT_ONCE).map((name) => this.#find(directory, name, nowMs)))
-      complete.push(...found.filter((file) => file !== undefined))
+    for (let at = 0; at < wanted.length; at += CONCURRENCY_MAX) {
+      const toInputFile = await Promise.all(
+        wanted.slice(at, at + CONCURRENCY_MAX).map((name) => this.#find(directory, name, nowMs)),
+      )
+      complete.push(...toInputFile.filter((file) => file !== undefined))
     }
     const byName = (a: InputFile, b: InputFile) => (a.name < b.name ? -1 : 1)
     return complete.sort((a, b) => (orderBy === 'time' && a.modifiedMs - b.modifiedMs) || byName(a, b))
@@ -106,9 +110,9 @@ export class InputDirectory {
 
   /** Whether a file is unchanged since it was listed. */
   async isUnchanged(file: InputFile): Promise<boolean> {
-    const { directory: named, files } = this.#options
-    await using directory = await files.openDirectory(named)
-    const now = await inspect(directory, named, file.name)
+    const { directory: directoryPath, files } = this.#options
+    await using directory = await files.openDirectory(directoryPath)
+    const now = await inspect(directory, directoryPath, file.name)
     return now !== undefined && isSameVersion(now, file)
   }
 
@@ -116,34 +120,34 @@ export class InputDirectory {
    * Applies the cleanup policy to a file that is completely written to the topic (`finished`) or cannot be read to its
    * end (`failed`). Rejects with a `RetriableError` if the file cannot be moved or deleted.
    */
-  async putAway(file: InputFile, end: 'finished' | 'failed'): Promise<void> {
-    const { afterwards, directory: named, readySuffix, files } = this.#options
-    if (afterwards.do === 'keep') return
+  async cleanUp(file: InputFile, end: 'finished' | 'failed'): Promise<void> {
+    const { cleanup, directory: directoryPath, readySuffix, files } = this.#options
+    if (cleanup.do === 'keep') return
     try {
-      await using directory = await files.openDirectory(named)
-      if (afterwards.do === 'delete' && end === 'finished') await rm(entry(directory, file.name), { force: true })
+      await using directory = await files.openDirectory(directoryPath)
+      if (cleanup.do === 'delete' && end === 'finished') await rm(entry(directory, file.name), { force: true })
       else await this.#rename(directory, file, end)
       if (readySuffix !== '') await rm(entry(directory, `${file.name}${readySuffix}`), { force: true })
       this.#ahead.delete(file.name)
     } catch (error) {
       if (isNotAllowed(error)) throw error
-      const places = afterwards.do === 'move' ? `'${named}' and '${afterwards[end]}'` : `'${named}'`
+      const directories = cleanup.do === 'move' ? `'${directoryPath}' and '${cleanup[end]}'` : `'${directoryPath}'`
       throw new RetriableError(
-        `cannot put '${file.path}' away, which is through (${(error as Error).message}): let the worker write in ${places}`,
+        `cannot move, rename or delete '${file.path}', which was read (${(error as Error).message}): grant the worker write permission in ${directories}`,
         { cause: error },
       )
     }
   }
 
   #isWanted(name: string): boolean {
-    const { pattern, isMine } = this.#options
+    const { pattern, isAssigned } = this.#options
     if (name.startsWith(KUBELET_PREFIX)) return false
-    return !this.#suffixes.some((suffix) => name.endsWith(suffix)) && pattern.test(name) && isMine(name)
+    return !this.#suffixes.some((suffix) => name.endsWith(suffix)) && pattern.test(name) && isAssigned(name)
   }
 
   async #find(directory: OpenDirectory, name: string, nowMs: number): Promise<InputFile | undefined> {
-    const { directory: named, ageMs, readySuffix } = this.#options
-    const file = await inspect(directory, named, name)
+    const { directory: directoryPath, ageMs, readySuffix } = this.#options
+    const file = await inspect(directory, directoryPath, name)
     if (file === undefined) return undefined
     const sinceMs = file.modifiedMs > nowMs ? this.#aheadSince(file, nowMs) : file.modifiedMs
     return readySuffix !== '' || nowMs - sinceMs >= ageMs ? file : undefined
@@ -161,27 +165,28 @@ export class InputDirectory {
   }
 
   async #rename(directory: OpenDirectory, file: InputFile, end: 'finished' | 'failed'): Promise<void> {
-    const { afterwards, directory: named, files, log } = this.#options
+    const { cleanup, directory: directoryPath, files, log } = this.#options
     const { name, path } = file
-    if (afterwards.do === 'keep') return
-    const place = afterwards.do === 'delete' ? afterwards.failed : afterwards[end]
-    if (afterwards.do !== 'move') {
-      const free = await freeName(directory, name, place)
-      await rename(entry(directory, name), entry(directory, free))
-      log.info({ file: path, target: join(named, free) }, 'a file is through')
+    if (cleanup.do === 'keep') return
+    const destination = cleanup.do === 'delete' ? cleanup.failed : cleanup[end]
+    if (cleanup.do !== 'move') {
+      const unusedName = await findUnusedName(directory, name, destination)
+      await rename(entry(directory, name), entry(directory, unusedName))
+      log.info({ file: path, target: join(directoryPath, unusedName) }, 'renamed a file that was read')
       return
     }
-    await using to = await files.openDirectory(place)
-    const free = await freeName(to, name, '')
+    await using to = await files.openDirectory(destination)
+    const unusedName = await findUnusedName(to, name, '')
     try {
       // The target is copied, because a relative link would be broken in another directory.
-      if (file.target !== undefined) await copyAcross({ file, named, from: directory, to, target: free, files })
-      else await rename(entry(directory, name), entry(to, free))
+      if (file.target !== undefined)
+        await copyAcross({ file, directoryPath, from: directory, to, target: unusedName, files })
+      else await rename(entry(directory, name), entry(to, unusedName))
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code !== 'EXDEV') throw error
-      await copyAcross({ file, named, from: directory, to, target: free, files })
+      await copyAcross({ file, directoryPath, from: directory, to, target: unusedName, files })
     }
-    log.info({ file: path, target: join(place, free) }, 'a file is through')
+    log.info({ file: path, target: join(destination, unusedName) }, 'renamed a file that was read')
   }
 }
 
@@ -197,41 +202,41 @@ export function isSameVersion(a: InputFile, b: InputFile): boolean {
  * Returns the regular file with this name, or undefined. A symbolic link is treated as its target if the target is
  * inside the directory: in mounted ConfigMaps and Secrets, `key` is a link to `..data/key`.
  */
-async function inspect(directory: OpenDirectory, named: string, name: string): Promise<InputFile | undefined> {
+async function inspect(directory: OpenDirectory, directoryPath: string, name: string): Promise<InputFile | undefined> {
   const own = await lstat(entry(directory, name)).catch(() => undefined)
-  if (own?.isFile()) return found(named, name, own)
+  if (own?.isFile()) return toInputFile(directoryPath, name, own)
   if (!own?.isSymbolicLink()) return undefined
   try {
     const root = await realpath(directory.path)
     const path = await realpath(entry(directory, name))
     const stats = await stat(path)
     if (!isInside(root, path) || !stats.isFile()) return undefined
-    return { ...found(named, name, stats), target: { path, device: stats.dev, inode: stats.ino } }
+    return { ...toInputFile(directoryPath, name, stats), target: { path, device: stats.dev, inode: stats.ino } }
   } catch {
     return undefined
   }
 }
 
-function found(
-  named: string,
+function toInputFile(
+  directoryPath: string,
   name: string,
   { size, mtimeMs }: { readonly size: number; readonly mtimeMs: number },
 ): InputFile {
-  return { name, path: join(named, name), bytes: size, modifiedMs: Math.trunc(mtimeMs) }
+  return { name, path: join(directoryPath, name), bytes: size, modifiedMs: Math.trunc(mtimeMs) }
 }
 
 function isInside(root: string, path: string): boolean {
-  const way = relative(root, path)
-  return way !== '' && way.split(sep)[0] !== '..' && !isAbsolute(way)
+  const rest = relative(root, path)
+  return rest !== '' && rest.split(sep)[0] !== '..' && !isAbsolute(rest)
 }
 
 /** Number of files that are examined concurrently. Limits memory use in directories with many thousands of files. */
-const AT_ONCE = 256
+const CONCURRENCY_MAX = 256
 
 /** Remedies for a directory that cannot be read. */
-const ADVICE: Readonly<Record<string, string>> = {
-  ENOENT: 'make it or mount it',
-  ENOTDIR: 'name a directory in input.path',
+const REMEDIES: Readonly<Record<string, string>> = {
+  ENOENT: 'create or mount it',
+  ENOTDIR: 'set input.path to a directory',
 }
 
 /** Opens exactly the file that was listed. Rejects with `ENOENT` or `ELOOP` if the name now refers to another file. */
@@ -260,13 +265,13 @@ async function openTarget({ path, device, inode }: LinkTarget, files: FileAccess
 
 /** Rejects names with a separator, which would refer to another directory. */
 function entry({ path }: OpenDirectory, name: string): string {
-  if (/[/\0]/.test(name)) throw new Error(`'${name}' is not a name in a directory: take the / out of the suffix`)
+  if (/[/\0]/.test(name)) throw new Error(`'${name}' is not a file name: remove the / from the suffix`)
   return join(path, name)
 }
 
 type CopyOptions = {
   readonly file: InputFile
-  readonly named: string
+  readonly directoryPath: string
   readonly from: OpenDirectory
   readonly to: OpenDirectory
   readonly target: string
@@ -274,10 +279,10 @@ type CopyOptions = {
 }
 
 /** Copies a file to another file system. The copy has a temporary name until it is complete. */
-async function copyAcross({ file, named, from, to, target, files }: CopyOptions): Promise<void> {
+async function copyAcross({ file, directoryPath, from, to, target, files }: CopyOptions): Promise<void> {
   const part = entry(to, `${target}.part`)
   await rm(part, { force: true })
-  const source = await openInputFile(file, named, files)
+  const source = await openInputFile(file, directoryPath, files)
   // The flag `wx` fails if a link with this name was created in the meantime.
   await pipeline(source.createReadStream(), createWriteStream(part, { flags: 'wx' }))
   await rename(part, entry(to, target))
@@ -285,9 +290,9 @@ async function copyAcross({ file, named, from, to, target, files }: CopyOptions)
 }
 
 /** Returns a name that is not in use, so that existing files are not overwritten. */
-async function freeName(directory: OpenDirectory, name: string, suffix: string): Promise<string> {
+async function findUnusedName(directory: OpenDirectory, name: string, suffix: string): Promise<string> {
   for (let count = 0; ; count++) {
-    const free = `${name}${count === 0 ? '' : `.${count}`}${suffix}`
-    if ((await lstat(entry(directory, free)).catch(() => undefined)) === undefined) return free
+    const unusedName = `${name}${count === 0 ? '' : `.${count}`}${suffix}`
+    if ((await lstat(entry(directory, unusedName)).catch(() => undefined)) === undefined) return unusedName
   }
 }

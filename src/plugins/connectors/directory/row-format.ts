@@ -40,7 +40,7 @@ export function* parseRows(
 ): Generator<{ readonly row: TextRow; readonly parsed: ParsedRow }> {
   const all = format.parse(rows.map(({ text }) => text))
   for (const [index, row] of rows.entries()) {
-    const parsed = row.isTooLong ? { error: new DataError('a row is longer than row.max.bytes') } : all[index]
+    const parsed = row.isTooLong ? { error: new DataError('the row is longer than row.max.bytes') } : all[index]
     const lineEnd = row.text.indexOf('\n')
     if (parsed === undefined) continue
     if (!('error' in parsed) || lineEnd < 0 || row.isTooLong) {
@@ -71,7 +71,7 @@ export const NDJSON: RowFormat = {
       try {
         return { value: plainValue(parseExact(text)) }
       } catch (error) {
-        return { error: new DataError(`a line is no JSON: ${(error as Error).message}`, { cause: error }) }
+        return { error: new DataError(`the line is not valid JSON: ${(error as Error).message}`, { cause: error }) }
       }
     }),
 }
@@ -90,15 +90,15 @@ export type CsvType = keyof typeof CSV_TYPES
 
 type Reader = { readonly schema: Schema; readonly read: (text: string) => unknown }
 
-const absent = (read: (text: string) => unknown) => (text: string) => (text === '' ? null : read(text.trim()))
+const nullIfEmpty = (read: (text: string) => unknown) => (text: string) => (text === '' ? null : read(text.trim()))
 
 /** Types of CSV columns. An empty text is null, except for strings. */
 export const CSV_TYPES = {
   string: { schema: STRING, read: (text: string) => text },
-  int32: { schema: INT32, read: absent((text) => whole(text, 31)) },
-  int64: { schema: INT64, read: absent((text) => whole(text, 63)) },
-  float64: { schema: FLOAT64, read: absent(decimal) },
-  boolean: { schema: BOOLEAN, read: absent(truth) },
+  int32: { schema: INT32, read: nullIfEmpty((text) => parseInteger(text, 31)) },
+  int64: { schema: INT64, read: nullIfEmpty((text) => parseInteger(text, 63)) },
+  float64: { schema: FLOAT64, read: nullIfEmpty(parseFloat64) },
+  boolean: { schema: BOOLEAN, read: nullIfEmpty(parseBoolean) },
 } as const satisfies Readonly<Record<string, Reader>>
 
 /**
@@ -115,7 +115,7 @@ export function csv(options: CsvOptions): RowFormat {
   const toValue = (fields: readonly string[]): ParsedRow => {
     try {
       if (fields.length !== columns.length) {
-        throw new DataError(`a row has ${fields.length} fields where the columns are ${columns.length}`)
+        throw new DataError(`the row has ${fields.length} fields, expected ${columns.length}`)
       }
       return {
         value: Object.fromEntries(readers.map(({ column, read }, at) => [column, field(column, read, fields[at]!)])),
@@ -135,7 +135,7 @@ export function csv(options: CsvOptions): RowFormat {
     schema: struct(name, Object.fromEntries(readers.map(({ column, schema }) => [column, optional(schema)]))),
     parse(texts) {
       const filled = texts.filter((text) => text !== '')
-      const parsed = together(filled, options)?.map(toValue) ?? filled.map(single)
+      const parsed = parseTogether(filled, options)?.map(toValue) ?? filled.map(single)
       let next = 0
       return texts.map((text) => (text === '' ? undefined : parsed[next++]))
     },
@@ -143,7 +143,7 @@ export function csv(options: CsvOptions): RowFormat {
 }
 
 /** Parses many rows in one call, which is much faster. Returns undefined if one of them is malformed. */
-function together(texts: readonly string[], options: CsvOptions): readonly string[][] | undefined {
+function parseTogether(texts: readonly string[], options: CsvOptions): readonly string[][] | undefined {
   try {
     const rows = csvParser()(texts.join('\n'), parserOptions(options))
     return rows.length === texts.length ? rows : undefined
@@ -177,25 +177,25 @@ function asDataError(error: unknown): DataError {
 
 const MIN = { 31: -(2n ** 31n), 63: -(2n ** 63n) } as const
 
-function whole(text: string, bits: 31 | 63): number | bigint {
-  if (!/^[-+]?\d+$/.test(text)) throw new Error(`'${excerpt(text)}' is no whole number`)
+function parseInteger(text: string, bits: 31 | 63): number | bigint {
+  if (!/^[-+]?\d+$/.test(text)) throw new Error(`'${excerpt(text)}' is not an integer`)
   // Most numbers are short, and `Number` is faster than `BigInt`.
   const value = text.length <= 15 ? Number(text) : BigInt(text.replace(/^\+/, ''))
   if (value < MIN[bits] || value >= -MIN[bits]) {
-    throw new Error(`${excerpt(text)} is beyond what int${bits + 1} can hold`)
+    throw new Error(`${excerpt(text)} is out of range for int${bits + 1}`)
   }
   return typeof value === 'bigint' ? int64(value) : value
 }
 
-function decimal(text: string): number {
+function parseFloat64(text: string): number {
   if (/^[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?$/.test(text)) return Number(text)
-  throw new Error(`'${excerpt(text)}' is no number`)
+  throw new Error(`'${excerpt(text)}' is not a number`)
 }
 
-function truth(text: string): boolean {
+function parseBoolean(text: string): boolean {
   const word = text.toLowerCase()
   if (word === 'true' || word === 'false') return word === 'true'
-  throw new Error(`'${excerpt(text)}' is neither true nor false`)
+  throw new Error(`'${excerpt(text)}' is not true or false`)
 }
 
 function excerpt(text: string): string {

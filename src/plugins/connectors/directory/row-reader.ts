@@ -26,18 +26,18 @@ async function* readBytes({ open, isGzip, position }: RowsOptions): AsyncGenerat
     yield* handle.createReadStream({ start: position, highWaterMark: CHUNK_BYTES }) as AsyncIterable<Buffer>
     return
   }
-  const packed = handle.createReadStream({ highWaterMark: CHUNK_BYTES })
-  const unpacked = createGunzip({ chunkSize: CHUNK_BYTES })
-  packed.once('error', (error) => unpacked.destroy(error))
-  packed.pipe(unpacked)
+  const compressed = handle.createReadStream({ highWaterMark: CHUNK_BYTES })
+  const decompressed = createGunzip({ chunkSize: CHUNK_BYTES })
+  compressed.once('error', (error) => decompressed.destroy(error))
+  compressed.pipe(decompressed)
   try {
-    let left = position
-    for await (const chunk of unpacked as AsyncIterable<Buffer>) {
-      const skipped = Math.min(left, chunk.length)
-      left -= skipped
+    let bytesToSkip = position
+    for await (const chunk of decompressed as AsyncIterable<Buffer>) {
+      const skipped = Math.min(bytesToSkip, chunk.length)
+      bytesToSkip -= skipped
       if (skipped < chunk.length) yield chunk.subarray(skipped)
     }
   } finally {
-    packed.destroy()
+    compressed.destroy()
   }
 }

@@ -52,11 +52,11 @@ export class RowSplitter {
   /** Adds bytes and returns the rows that are complete. */
   push(chunk: Buffer): TextRow[] {
     this.#buffer = this.#buffer.length === 0 ? chunk : Buffer.concat([this.#buffer, chunk])
-    const rows = [...this.#whole()]
+    const rows = [...this.#completeRows()]
     while (this.#buffer.length > this.#rowBytesMax) {
-      if (this.#isQuoted && this.#firstEnd > 0) rows.push(this.#take(this.#firstEnd), ...this.#whole())
+      if (this.#isQuoted && this.#firstEnd > 0) rows.push(this.#take(this.#firstEnd), ...this.#completeRows())
       else {
-        this.#leaveOut(this.#buffer.length)
+        this.#keepExcerpt(this.#buffer.length)
         this.#drop(this.#buffer.length)
       }
     }
@@ -66,12 +66,12 @@ export class RowSplitter {
   /** Returns the remaining rows at the end of the input. */
   end(): TextRow[] {
     const rows: TextRow[] = []
-    while (this.#isQuoted && this.#firstEnd > 0) rows.push(this.#take(this.#firstEnd), ...this.#whole())
+    while (this.#isQuoted && this.#firstEnd > 0) rows.push(this.#take(this.#firstEnd), ...this.#completeRows())
     if (this.#buffer.length > 0 || this.#excerpt !== undefined) rows.push(this.#take(this.#buffer.length))
     return rows
   }
 
-  *#whole(): Generator<TextRow> {
+  *#completeRows(): Generator<TextRow> {
     for (let lf = this.#next(); lf >= 0; lf = this.#next()) {
       if (this.#hasOddQuotes(this.#scanned, lf)) this.#isQuoted = !this.#isQuoted
       this.#scanned = lf + 1
@@ -94,7 +94,7 @@ export class RowSplitter {
   }
 
   #take(end: number): TextRow {
-    if (end > this.#rowBytesMax) this.#leaveOut(end)
+    if (end > this.#rowBytesMax) this.#keepExcerpt(end)
     const excerpt = this.#excerpt
     const text = excerpt ?? this.#textUpTo(end)
     this.#drop(end)
@@ -110,7 +110,7 @@ export class RowSplitter {
     return this.#buffer.toString('utf8', 0, this.#buffer[end - 2] === CR ? end - 2 : end - 1)
   }
 
-  #leaveOut(end: number): void {
+  #keepExcerpt(end: number): void {
     this.#excerpt ??= this.#textUpTo(Math.min(end, EXCERPT_BYTES))
   }
 

@@ -39,36 +39,38 @@ const config = z
     'finished.policy': field
       .oneOf(['move', 'mark', 'delete', 'keep'], {
         doc:
-          'What is done with a file when all of it is in the log: move it to finished.path, rename it by adding ' +
-          'finished.suffix, delete it, or keep it as it is, for directories that are read-only, such as mounted ConfigMaps.',
+          'Action for a file whose records are all stored in Kafka: move it to finished.path, rename it by appending ' +
+          'finished.suffix, delete it, or keep it unchanged, for read-only directories such as mounted ConfigMaps.',
         importance: 'HIGH',
       })
       .default('mark'),
-    'finished.path': field.path({ doc: 'With finished.policy=move: directory for files that were read.' }).default(''),
+    'finished.path': field
+      .path({ doc: 'With finished.policy=move: directory for files that were read completely.' })
+      .default(''),
     'finished.suffix': field
-      .text({ doc: 'With finished.policy=mark: suffix that is added to the name.', nonEmpty: true })
+      .text({ doc: 'With finished.policy=mark: suffix that is appended to the name.', nonEmpty: true })
       .default('.done'),
     'error.path': field
       .path({
-        doc: 'With finished.policy=move: directory for files that cannot be read to the end. Default: failed in finished.path.',
+        doc: 'With finished.policy=move: directory for files that cannot be read to the end. Default: the subdirectory failed of finished.path.',
       })
       .default(''),
     'error.suffix': field
       .text({
-        doc: 'Suffix that is added to the name of a file that cannot be read to the end, with finished.policy mark and delete.',
+        doc: 'With finished.policy=mark and delete: suffix that is appended to the name of a file that cannot be read to the end.',
         nonEmpty: true,
       })
       .default('.failed'),
     'file.minimum.age.ms': field
-      .long({ doc: 'A file is complete when it has not changed for this many ms.', min: 0 })
+      .long({ doc: 'Time without changes after which a file is considered complete, in ms.', min: 0 })
       .default(5000),
     'ready.suffix': field
       .text({
-        doc: 'If set, a file is complete when a file with its name and this suffix exists. That file is removed afterwards.',
+        doc: 'If set, a file is considered complete when a file with its name and this suffix exists. That file is deleted afterwards.',
       })
       .default(''),
     'ignored.suffixes': field
-      .list({ doc: 'Suffixes of names of files that are not read.' })
+      .list({ doc: 'Suffixes of the names of files to ignore.' })
       .prefault('.tmp,.part,.partial,.swp'),
     'order.by': field.oneOf(['name', 'time'], { doc: 'Order in which files are read.' }).default('name'),
     'poll.interval.ms': field.int({ doc: 'Interval at which the directory is listed, in ms.', min: 1 }).default(1000),
@@ -81,18 +83,18 @@ const config = z
       })
       .default(1_000_000),
     'key.field': field
-      .text({ doc: 'Field of CSV and JSON values that becomes the key of the record. Empty: no key.' })
+      .text({ doc: 'Field of CSV and JSON values whose value becomes the key of the record. Empty: no key.' })
       .default(''),
     'csv.separator': field.text({ doc: 'Character that separates fields.', isVerbatim: true }).length(1).default(','),
     'csv.quote': field
-      .text({ doc: 'Character around fields that contain separators or line ends.' })
+      .text({ doc: 'Character that encloses fields with separators or line ends.' })
       .length(1)
       .default('"'),
     'csv.escape': field.text({ doc: 'Character that escapes a quote within a field.' }).length(1).default('"'),
     'csv.header': field
-      .boolean({ doc: 'Whether the first row has the names of the columns. Otherwise set csv.columns.' })
+      .boolean({ doc: 'Whether the first row contains the column names. If not, set csv.columns.' })
       .default(true),
-    'csv.columns': field.list({ doc: 'Names of the columns when csv.header=false.' }).default([]),
+    'csv.columns': field.list({ doc: 'With csv.header=false: names of the columns.' }).default([]),
     'csv.types': field
       .parsed(
         field.list({
@@ -117,8 +119,8 @@ export const directorySource = defineSource({
   summary:
     'Reads files from a directory and writes their rows: CSV, JSON lines or text, optionally compressed with gzip.',
   notes: `
-**Each row of a complete file is written at least once, in the order of the file. A file is moved, marked or deleted when all of its
-rows are in the log.** After a crash, reading continues after the last row whose offset was committed: the offset of
+**Each row of a complete file is written at least once, in the order of the file. A file is moved, renamed or deleted after all of its
+rows are stored in Kafka.** After a crash, reading continues after the last row whose offset was committed: the offset of
 \`{"directory": D, "file": NAME}\` has the byte (\`position\`; in a gzip file, of the uncompressed content) and, as \`bytes\` and \`modified\`,
 the version of the file. A file that changes after reading began is read again from the beginning.
 
@@ -126,7 +128,7 @@ Malformed rows (invalid CSV or JSON, a different number of fields, a field that 
 handled according to \`errors.tolerance\`. So is a damaged gzip file, whose rows before the damage are written. A quote that is never
 closed affects its own line only. Files are read as UTF-8; invalid bytes become U+FFFD.
 
-A symbolic link is read as the file that it leads to if that file is in the directory too; other links are ignored. A mounted ConfigMap
+A symbolic link is read if its target is in the same directory; other links are ignored. A mounted ConfigMap
 or Secret is read this way with \`finished.policy=keep\`: an update of the volume is a new version of its files, which are read again from
 the beginning. Entries whose names begin with \`..\` belong to the kubelet and are ignored.
 
@@ -136,21 +138,21 @@ Several tasks divide the files of the directory by name; files are in order with
   tasks: (_config, tasksMax, raw) =>
     Array.from({ length: tasksMax }, () => ({ ...raw, [TASKS_KEY]: String(tasksMax) })),
   async *poll(context) {
-    const { config: written, signal, onStored } = context
-    const inbox = new InputDirectory(inboxOptions(context))
-    await inbox.open()
-    const progress = new FileTracker(inbox)
-    onStored((batch) => progress.stored(batch))
+    const { config: settings, signal, onStored } = context
+    const inputDirectory = new InputDirectory(inputDirectoryOptions(context))
+    await inputDirectory.open()
+    const tracker = new FileTracker(inputDirectory)
+    onStored((batch) => tracker.markStored(batch))
     while (!signal.aborted) {
-      const files = progress.unread(await inbox.list(Date.now()))
+      const files = tracker.unread(await inputDirectory.list(Date.now()))
       for (const file of files) {
         if (signal.aborted) return
-        yield* readFile(file, context, progress)
+        yield* readFile(file, context, tracker)
       }
       yield []
-      await progress.finish()
+      await tracker.cleanUpCompleted()
       if (files.length === 0)
-        await sleep(progress.isBusy ? 50 : written['poll.interval.ms'], undefined, { signal }).catch(() => {})
+        await sleep(tracker.isBusy ? 50 : settings['poll.interval.ms'], undefined, { signal }).catch(() => {})
     }
   },
   alterOffsets(_config, offsets) {
@@ -165,35 +167,35 @@ Several tasks divide the files of the directory by name; files are in order with
 async function* readFile(
   file: InputFile,
   context: Context,
-  progress: FileTracker,
+  tracker: FileTracker,
 ): AsyncGenerator<readonly SourceRecord[]> {
-  const { config: written, signal, resumeFrom, log } = context
-  const sourcePartition = { directory: written['input.path'], file: file.name }
+  const { config: settings, signal, resumeFrom, log } = context
+  const sourcePartition = { directory: settings['input.path'], file: file.name }
   const stored = resumeFrom(sourcePartition)
   const isSame = stored?.['bytes'] === file.bytes && stored['modified'] === file.modifiedMs
   const position = isSame ? startPosition(stored) : 0
   log.info({ file: file.path, position }, 'reading a file')
-  progress.begin(file)
+  tracker.begin(file)
   let at = position
   try {
     const format = await formatOf(file, context)
     for await (const rows of format === undefined ? [] : readRows(rowsOptions(file, context, position))) {
-      const body = at === 0 ? withoutHead(rows, written, kindOf(file, written)) : rows
+      const body = at === 0 ? withoutHeader(rows, settings, kindOf(file, settings)) : rows
       at = rows.at(-1)!.position
-      for (const batch of toBatches(body, written['batch.size'])) {
+      for (const batch of toBatches(body, settings['batch.size'])) {
         if (signal.aborted) return
         const records = toRecords(batch, { file, format: format!, sourcePartition, context })
-        progress.given(file, records)
+        tracker.addBatch(file, records)
         yield records
       }
     }
   } catch (error) {
-    damaged(file, error, { context, sourcePartition, at })
-    progress.read(file, 'failed')
+    rejectRest(file, error, { context, sourcePartition, at })
+    tracker.endReading(file, 'failed')
     yield []
     return
   }
-  progress.read(file, 'finished')
+  tracker.endReading(file, 'finished')
   yield []
 }
 
@@ -237,7 +239,7 @@ function keyOf(value: unknown, name: string): unknown {
 }
 
 /** Rejects the rest of a damaged file. Rethrows errors that are not about the content of the file. */
-function damaged(
+function rejectRest(
   file: InputFile,
   error: unknown,
   { context, sourcePartition, at }: Pick<RecordParts, 'context' | 'sourcePartition'> & { readonly at: number },
@@ -270,74 +272,74 @@ function kindOf({ name }: InputFile, { format }: Config): Kind {
 
 /** Returns undefined for a CSV file without a header row. */
 async function formatOf(file: InputFile, context: Context): Promise<RowFormat | undefined> {
-  const { config: written } = context
-  const kind = kindOf(file, written)
+  const { config: settings } = context
+  const kind = kindOf(file, settings)
   if (kind !== 'csv') return kind === 'text' ? TEXT : NDJSON
   const options = {
-    separator: written['csv.separator'],
-    quote: written['csv.quote'],
-    escape: written['csv.escape'],
-    types: written['csv.types'],
-    name: written['schema.name'],
+    separator: settings['csv.separator'],
+    quote: settings['csv.quote'],
+    escape: settings['csv.escape'],
+    types: settings['csv.types'],
+    name: settings['schema.name'],
   }
-  if (!written['csv.header']) return csv({ ...options, columns: written['csv.columns'] })
-  for await (const [head] of readRows(rowsOptions(file, context, 0))) {
-    const columns = csvFields(withoutMark(head!.text), options)
+  if (!settings['csv.header']) return csv({ ...options, columns: settings['csv.columns'] })
+  for await (const [firstRow] of readRows(rowsOptions(file, context, 0))) {
+    const columns = csvFields(withoutByteOrderMark(firstRow!.text), options)
     const unknown = [...options.types.keys()].filter((column) => !columns.includes(column))
     if (unknown.length === 0) return csv({ ...options, columns })
     throw new DataError(
-      `'${file.path}' has no column ${unknown.join(', ')}, which csv.types names: it has ${columns.join(', ')}`,
+      `'${file.path}' has no column ${unknown.join(', ')} (csv.types); its columns are ${columns.join(', ')}`,
     )
   }
   return undefined
 }
 
 /** The first rows of a file without the header row and the byte order mark. */
-function withoutHead([first, ...rows]: readonly TextRow[], written: Config, kind: Kind): readonly TextRow[] {
-  if (kind === 'csv' && written['csv.header']) return rows
-  return [{ ...first!, text: withoutMark(first!.text) }, ...rows]
+function withoutHeader([first, ...rows]: readonly TextRow[], settings: Config, kind: Kind): readonly TextRow[] {
+  if (kind === 'csv' && settings['csv.header']) return rows
+  return [{ ...first!, text: withoutByteOrderMark(first!.text) }, ...rows]
 }
 
-function withoutMark(text: string): string {
+function withoutByteOrderMark(text: string): string {
   return text.replace(/^\ufeff/, '')
 }
 
-function rowsOptions(file: InputFile, { config: written, files }: Context, position: number) {
-  const quote = kindOf(file, written) === 'csv' ? written['csv.quote'] : undefined
+function rowsOptions(file: InputFile, { config: settings, files }: Context, position: number) {
+  const quote = kindOf(file, settings) === 'csv' ? settings['csv.quote'] : undefined
   const isGzip = /\.gz$/i.test(file.name)
-  const open = () => openInputFile(file, written['input.path'], files)
-  return { open, isGzip, position, quote, rowBytesMax: written['row.max.bytes'] }
+  const open = () => openInputFile(file, settings['input.path'], files)
+  return { open, isGzip, position, quote, rowBytesMax: settings['row.max.bytes'] }
 }
 
 function* toBatches(rows: readonly TextRow[], size: number): Generator<readonly TextRow[]> {
   for (let at = 0; at < rows.length; at += size) yield rows.slice(at, at + size)
 }
 
-function inboxOptions({ config: written, raw, task, log, files }: Context) {
+function inputDirectoryOptions({ config: settings, raw, task, log, files }: Context) {
   const tasks = Number(raw[TASKS_KEY] ?? 1)
   return {
-    directory: written['input.path'],
-    pattern: javaRegex(written['input.file.pattern'], { whole: true }),
-    ignoredSuffixes: written['ignored.suffixes'],
-    readySuffix: written['ready.suffix'],
-    ageMs: written['file.minimum.age.ms'],
-    orderBy: written['order.by'],
-    isMine: (name: string) => hash(name) % tasks === task,
-    afterwards: afterwardsOf(written),
+    directory: settings['input.path'],
+    pattern: javaRegex(settings['input.file.pattern'], { whole: true }),
+    ignoredSuffixes: settings['ignored.suffixes'],
+    readySuffix: settings['ready.suffix'],
+    ageMs: settings['file.minimum.age.ms'],
+    orderBy: settings['order.by'],
+    isAssigned: (name: string) => hash(name) % tasks === task,
+    cleanup: cleanupPolicyOf(settings),
     files,
     log,
   }
 }
 
-function afterwardsOf(written: Config): CleanupPolicy {
-  const how = written['finished.policy']
+function cleanupPolicyOf(settings: Config): CleanupPolicy {
+  const how = settings['finished.policy']
   if (how === 'keep') return { do: how }
-  if (how === 'delete') return { do: how, failed: written['error.suffix'] }
-  if (how === 'mark') return { do: how, finished: written['finished.suffix'], failed: written['error.suffix'] }
+  if (how === 'delete') return { do: how, failed: settings['error.suffix'] }
+  if (how === 'mark') return { do: how, finished: settings['finished.suffix'], failed: settings['error.suffix'] }
   return {
     do: how,
-    finished: written['finished.path'],
-    failed: written['error.path'] || join(written['finished.path'], 'failed'),
+    finished: settings['finished.path'],
+    failed: settings['error.path'] || join(settings['finished.path'], 'failed'),
   }
 }
 
@@ -350,7 +352,7 @@ function hash(text: string): number {
 function startPosition(offset: Position | undefined): number {
   const position = offset?.['position'] ?? 0
   if (Number.isSafeInteger(position) && (position as number) >= 0) return position as number
-  throw new Error(`'position' of an offset should be a non-negative whole number, not ${JSON.stringify(position)}`)
+  throw new Error(`'position' of an offset must be a non-negative integer, not ${JSON.stringify(position)}`)
 }
 
 function parseTypes(items: readonly string[]): ReadonlyMap<string, CsvType> {
@@ -364,13 +366,13 @@ function parseTypes(items: readonly string[]): ReadonlyMap<string, CsvType> {
   )
 }
 
-function problemsOf(written: Config): readonly ConfigProblem[] {
+function problemsOf(settings: Config): readonly ConfigProblem[] {
   const problems: ConfigProblem[] = []
-  if (written['finished.policy'] === 'move' && written['finished.path'] === '') {
-    problems.push({ key: 'finished.path', message: 'finished.policy=move needs finished.path' })
+  if (settings['finished.policy'] === 'move' && settings['finished.path'] === '') {
+    problems.push({ key: 'finished.path', message: 'finished.policy=move requires finished.path' })
   }
-  if (!written['csv.header'] && written.format === 'csv' && written['csv.columns'].length === 0) {
-    problems.push({ key: 'csv.columns', message: 'csv.header=false needs csv.columns' })
+  if (!settings['csv.header'] && settings.format === 'csv' && settings['csv.columns'].length === 0) {
+    problems.push({ key: 'csv.columns', message: 'csv.header=false requires csv.columns' })
   }
   return problems
 }

@@ -18,7 +18,7 @@ export async function openFileInput(file: string, files: FileAccess): Promise<In
       const { bytesRead } = await handle
         .read(into, 0, into.length, position)
         .catch((error: Error) => unreadable(file, error))
-      if (bytesRead === 0) await refuseShorter(handle, file, position)
+      if (bytesRead === 0) await rejectTruncated(handle, file, position)
       return bytesRead
     },
     [Symbol.asyncDispose]: () => handle.close(),
@@ -43,11 +43,11 @@ function unreadable(file: string, error: Error): never {
  * Detects a file that was truncated or replaced. Without this check, no further lines would be read and no error
  * reported.
  */
-async function refuseShorter(handle: FileHandle, file: string, position: number): Promise<void> {
+async function rejectTruncated(handle: FileHandle, file: string, position: number): Promise<void> {
   const stat = await handle.stat()
   if (!stat.isFile() || stat.size >= position) return
   throw new Error(
-    `'${file}' has ${stat.size} bytes and was read up to byte ${position} before: it was cut or replaced. ` +
+    `'${file}' has ${stat.size} bytes but was already read up to byte ${position}: it was truncated or replaced. ` +
       `Reset the connector's offsets to read it from the beginning`,
   )
 }

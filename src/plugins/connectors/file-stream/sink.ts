@@ -14,11 +14,11 @@ export const fileStreamSink = defineSink({
   class: 'FileStreamSink',
   aliases: ['org.apache.kafka.connect.file.FileStreamSinkConnector', 'FileStreamSinkConnector'],
   version: SHIPPED_VERSION,
-  summary: 'Appends every record of its topics to a file, one line a record.',
+  summary: 'Appends the value of each record to a file, one line per record.',
   notes: `
-Values are written as Java's \`String.valueOf\` would, so a string stands as it is. Offsets are committed when the lines are on
-disk: after a crash lines since the last commit come again, none is lost. If a crash left half a line, a line end is put
-behind it and its record comes again as a line of its own.
+Values are formatted as by Java's \`String.valueOf\`; strings are written unchanged. Offsets are committed after the lines are flushed to
+disk: after a crash, the lines since the last commit are written again and none is lost. If a crash left an incomplete line, a line end is
+appended to it, and its record is written again as a line of its own.
 `,
   config,
   start: async ({ config: { file }, log, files }) => {
@@ -26,9 +26,9 @@ behind it and its record comes again as a line of its own.
     const handle = await files.open(file, 'a+').catch((error: Error) => {
       throw new Error(`cannot open '${file}': ${error.message}`, { cause: error })
     })
-    if (await endsAmidLine(handle)) {
+    if (await endsWithIncompleteLine(handle)) {
       // A writer that was killed left an incomplete line. Its record is delivered again and must not be appended to it.
-      log.warn({ file }, 'the file ends amid a line; a line end is added before going on')
+      log.warn({ file }, 'the last line of the file is incomplete; a line end is appended')
       await handle.appendFile('\n')
     }
     return toFile(handle, file)
@@ -36,14 +36,17 @@ behind it and its record comes again as a line of its own.
 })
 
 function toFile(handle: FileHandle, file: string): SinkTask {
-  const unwritten = (error: Error) => {
-    throw new Error(`cannot write to '${file}': ${error.message}. No record is lost: mend it, then restart the task`, {
-      cause: error,
-    })
+  const onWriteError = (error: Error) => {
+    throw new Error(
+      `cannot write to '${file}': ${error.message}. No record is lost: correct the cause, then restart the task`,
+      {
+        cause: error,
+      },
+    )
   }
   return {
-    put: (records) => handle.appendFile(toLines(records)).catch(unwritten),
-    flush: () => sync(handle).catch(unwritten),
+    put: (records) => handle.appendFile(toLines(records)).catch(onWriteError),
+    flush: () => sync(handle).catch(onWriteError),
     stop: () => handle.close(),
   }
 }
@@ -63,7 +66,7 @@ function toLines(records: readonly SinkRecord[]): string {
   return lines
 }
 
-async function endsAmidLine(handle: FileHandle): Promise<boolean> {
+async function endsWithIncompleteLine(handle: FileHandle): Promise<boolean> {
   const stat = await handle.stat()
   if (!stat.isFile() || stat.size === 0) return false
   const { buffer } = await handle.read(Buffer.alloc(1), 0, 1, stat.size - 1)

@@ -34,14 +34,14 @@ export const fileStreamSource = defineSource({
   class: 'FileStreamSource',
   aliases: ['org.apache.kafka.connect.file.FileStreamSourceConnector', 'FileStreamSourceConnector'],
   version: SHIPPED_VERSION,
-  summary: 'Writes every line of a file to a topic, and goes on as the file grows.',
+  summary: 'Writes each line of a file to a topic, and continues as the file grows.',
   notes: `
-A line ends in \`\\n\`, \`\\r\\n\` or \`\\r\`; a last line without an end is written when its end comes. The file may not be there yet.
-Values are strings with a string schema. The file is read as UTF-8: bytes that are no UTF-8 become U+FFFD, so such a file
-does not come out of a sink as it went in.
+A line ends in \`\\n\`, \`\\r\\n\` or \`\\r\`; a last line without a line end is written when its line end has been appended. If the file does not
+exist yet, the task waits for it. Values are strings with a string schema. The file is read as UTF-8; invalid bytes become U+FFFD, so such
+a file is not reproduced byte by byte by the sink.
 
-The offset of \`{"filename": FILE}\` is \`{"position": BYTES}\`, the byte after the last line written. A file that is shorter
-than that was cut or replaced, and the task fails with a sentence that says so.
+The offset of \`{"filename": FILE}\` is \`{"position": BYTES}\`, the position after the last line that was written. If the file is shorter
+than that, it was truncated or replaced, and the task fails.
 `,
   config,
   async *poll({ config: { file, topic, 'batch.size': batchSize }, signal, resumeFrom, log, files }) {

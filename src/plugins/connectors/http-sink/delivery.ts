@@ -41,7 +41,7 @@ export type HttpDeliveryOptions = Pick<SinkContext<unknown>, 'log' | 'signal' | 
  */
 export class HttpDelivery implements SinkTask {
   readonly #options: HttpDeliveryOptions
-  readonly #write: (record: SinkRecord) => RenderedRecord
+  readonly #renderRecord: (record: SinkRecord) => RenderedRecord
   /** Records of the current batch that are delivered, rejected or ignored. */
   readonly #settled = new Set<string>()
   /** Number of consecutive attempts in which no record of the batch was settled. */
@@ -51,14 +51,14 @@ export class HttpDelivery implements SinkTask {
 
   constructor(options: HttpDeliveryOptions) {
     this.#options = options
-    this.#write = recordRenderer(options.settings)
+    this.#renderRecord = recordRenderer(options.settings)
   }
 
   async put(records: readonly SinkRecord[]): Promise<void> {
     const before = this.#settled.size
     const lanes = await this.#toLanes(records.filter((record) => !this.#settled.has(recordId(record.origin))))
-    const run = { isOver: false }
-    const outcomes = await Promise.allSettled(lanes.map((lane) => this.#deliverInTurn(lane, run)))
+    const progress = { isStopped: false }
+    const outcomes = await Promise.allSettled(lanes.map((lane) => this.#deliverLane(lane, progress)))
     await this.#awaitReports()
     if (this.#settled.size > before) this.#failures = 0
     const errors = outcomes.flatMap((outcome) => (outcome.status === 'rejected' ? [outcome.reason as Error] : []))
@@ -69,8 +69,7 @@ export class HttpDelivery implements SinkTask {
   /** The next owner of these partitions receives all of their uncommitted records. */
   close(partitions: readonly SinkPartition[]): void {
     const prefixes = partitions.map(({ topic, partition }) => `${topic}/${partition}/`)
-    for (const place of this.#settled)
-      if (prefixes.some((start) => place.startsWith(start))) this.#settled.delete(place)
+    for (const id of this.#settled) if (prefixes.some((prefix) => id.startsWith(prefix))) this.#settled.delete(id)
   }
 
   stop(): void {
@@ -113,12 +112,12 @@ export class HttpDelivery implements SinkTask {
     const { log, settings } = this.#options
     if ((record.value === null || record.value === undefined) && settings.onNull !== 'delete') {
       if (settings.onNull === 'fail') await this.#reject(record, new Error('the record has no value'))
-      if (settings.onNull === 'log') log.warn(record.origin, 'a record without a value is left out')
+      if (settings.onNull === 'log') log.warn(record.origin, 'ignored a record without a value')
       this.#settle([record])
       return undefined
     }
     try {
-      return this.#write(record)
+      return this.#renderRecord(record)
     } catch (error) {
       await this.#reject(record, error as Error)
       return undefined
@@ -126,44 +125,44 @@ export class HttpDelivery implements SinkTask {
   }
 
   /** A permanent error of one lane stops the other lanes after their current requests. */
-  async #deliverInTurn(lane: readonly RenderedRecord[], run: { isOver: boolean }): Promise<void> {
+  async #deliverLane(lane: readonly RenderedRecord[], progress: { isStopped: boolean }): Promise<void> {
     try {
       for (const batch of toBatches(lane, this.#options.settings.batch.recordsMax)) {
-        if (run.isOver) return
+        if (progress.isStopped) return
         await this.#deliver(batch)
       }
     } catch (error) {
-      if (!(error instanceof RetriableError)) run.isOver = true
+      if (!(error instanceof RetriableError)) progress.isStopped = true
       throw error
     }
   }
 
   async #deliver(batch: readonly RenderedRecord[]): Promise<void> {
     const { settings } = this.#options
-    const answer = await this.#send(batch).catch((error: unknown) => this.#toRetriable(error))
-    const { status, headers } = answer
-    const place = describeRequest(batch[0]!)
+    const response = await this.#send(batch).catch((error: unknown) => this.#toRetriable(error))
+    const { status, headers } = response
+    const request = describeRequest(batch[0]!)
     switch (classifyStatus(status, settings.retry.statuses)) {
       case 'success':
         return this.#settleDelivered(
           batch.map(({ record }) => record),
-          answer.body,
+          response.body,
         )
       case 'retriable': {
         const waitMs = retryAfterMs(headers, Date.now())
         throw new RetriableError(
-          `${place}: the server answered ${status}${responseExcerpt(answer)}`,
+          `${request}: the server responded with ${status}${responseExcerpt(response)}`,
           waitMs === undefined ? {} : { retryAfterMs: waitMs },
         )
       }
       case 'rejected':
         return this.#bisect(
           batch,
-          new Error(`${place}: the server refused it with ${status}${responseExcerpt(answer)}`),
-          answer.body,
+          new Error(`${request}: the server rejected the request with ${status}${responseExcerpt(response)}`),
+          response.body,
         )
       case 'fatal':
-        throw new Error(`${place}: the server answered ${status}: ${adviceOn(status, headers.location)}`)
+        throw new Error(`${request}: the server responded with ${status}: ${adviceOn(status, headers.location)}`)
     }
   }
 
@@ -195,8 +194,8 @@ export class HttpDelivery implements SinkTask {
   async #reject(record: SinkRecord, error: Error, response?: Buffer): Promise<void> {
     const { settings, reject, log, reporter } = this.#options
     this.#report(reporter?.rejected(record, { error, response }))
-    if (settings.onRefused === 'fail') await reject(record, error)
-    if (settings.onRefused === 'log') log.warn({ err: error, ...record.origin }, 'a record is left out')
+    if (settings.onRejected === 'fail') await reject(record, error)
+    if (settings.onRejected === 'log') log.warn({ err: error, ...record.origin }, 'ignored a record that was rejected')
     this.#settle([record])
   }
 

@@ -28,7 +28,10 @@ export function recordRenderer(settings: HttpSinkSettings): (record: SinkRecord)
   return (record) => {
     const isDelete = record.value === null || record.value === undefined
     const address = (isDelete ? deleteUrl : url)(record)
-    if (!URL.canParse(address)) throw new DataError(`'${shownAddress(address)}' is no address to send to`)
+    if (!URL.canParse(address))
+      throw new DataError(
+        `'${shownAddress(address)}' is not a valid URL: check http.api.url and the values that it inserts`,
+      )
     const headers = headersOf(record)
     return {
       record,
@@ -48,26 +51,26 @@ function shownAddress(address: string): string {
 
 /** Groups consecutive records with the same target, up to `recordsMax` per batch. Keeps the order. */
 export function toBatches(
-  letters: readonly RenderedRecord[],
+  records: readonly RenderedRecord[],
   recordsMax: number,
 ): readonly (readonly RenderedRecord[])[] {
   const batches: RenderedRecord[][] = []
-  for (const letter of letters) {
+  for (const record of records) {
     const last = batches.at(-1)
-    const fits = last !== undefined && last.length < recordsMax && last[0]!.target === letter.target
-    if (fits && letter.text !== undefined) last.push(letter)
-    else batches.push([letter])
+    const fits = last !== undefined && last.length < recordsMax && last[0]!.target === record.target
+    if (fits && record.text !== undefined) last.push(record)
+    else batches.push([record])
   }
   return batches
 }
 
 /** Returns the body of one request. */
 export function toBody(
-  letters: readonly RenderedRecord[],
+  records: readonly RenderedRecord[],
   { prefix, separator, suffix }: BatchSettings,
 ): string | undefined {
-  if (letters[0]?.text === undefined) return undefined
-  return `${prefix}${letters.map(({ text }) => text).join(separator)}${suffix}`
+  if (records[0]?.text === undefined) return undefined
+  return `${prefix}${records.map(({ text }) => text).join(separator)}${suffix}`
 }
 
 /**
@@ -89,16 +92,16 @@ function withContentType({ headers, format }: HttpSinkSettings): HttpSinkSetting
 
 function headerWriter(headers: HttpSinkSettings['headers']): (record: SinkRecord) => Readonly<Record<string, string>> {
   if (!headers.some(([, value]) => isTemplate(value))) {
-    const always = Object.fromEntries(headers)
-    return () => always
+    const constant = Object.fromEntries(headers)
+    return () => constant
   }
-  const made: readonly (readonly [string, Template])[] = headers.map(([name, value]) => [name, template(value)])
+  const templates: readonly (readonly [string, Template])[] = headers.map(([name, value]) => [name, template(value)])
   return (record) =>
     Object.fromEntries(
-      made.map(([name, value]) => {
+      templates.map(([name, value]) => {
         const text = value(record)
         if (/[^\t\x20-\x7e\x80-\xff]/.test(text))
-          throw new DataError(`what this record puts into the header ${name} can't stand in one`)
+          throw new DataError(`the value of the header ${name} contains characters that are not allowed in headers`)
         return [name, text]
       }),
     )
@@ -135,5 +138,5 @@ function isJson(text: string): boolean {
 
 function utf8(bytes: Uint8Array): string {
   if (isUtf8(bytes)) return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString()
-  throw new DataError(`a value of ${bytes.length} bytes that are no UTF-8 text can't be sent`)
+  throw new DataError(`a value of ${bytes.length} bytes cannot be sent because it is not valid UTF-8`)
 }

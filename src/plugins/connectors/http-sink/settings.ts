@@ -15,7 +15,7 @@ export type HttpSinkSettings = {
   /** How records without a value are handled. */
   readonly onNull: 'ignore' | 'log' | 'fail' | 'delete'
   /** How records that the server rejects are handled. `fail` applies `errors.tolerance`. */
-  readonly onRefused: 'fail' | 'log' | 'ignore'
+  readonly onRejected: 'fail' | 'log' | 'ignore'
   readonly retry: { readonly statuses: StatusSet; readonly max: number; readonly backoff: RetryDelays }
   /** Maximum number of concurrent requests. */
   readonly requestsMax: number

@@ -36,23 +36,30 @@ export type PagePosition = {
 /** Parses a stored offset. Throws an `Error` if it was not written by this source. */
 export function parsePagePosition(offset: Position | undefined): PagePosition {
   const { page = null, taken = 0, since = null, high = null } = offset ?? {}
-  const isMark = (value: unknown) => value === null || typeof value === 'string' || typeof value === 'number'
-  if (isMark(page) && isMark(since) && isMark(high) && Number.isSafeInteger(taken) && (taken as number) >= 0) {
+  const isPosition = (value: unknown) => value === null || typeof value === 'string' || typeof value === 'number'
+  if (
+    isPosition(page) &&
+    isPosition(since) &&
+    isPosition(high) &&
+    Number.isSafeInteger(taken) &&
+    (taken as number) >= 0
+  ) {
     return { page, taken, since, high } as PagePosition
   }
-  throw new Error(`an offset is {page, taken, since, high}, and 'taken' a whole number, not ${JSON.stringify(offset)}`)
+  throw new Error(`an offset must be {page, taken, since, high} with an integer 'taken', not ${JSON.stringify(offset)}`)
 }
 
 /** Returns the URL of a page. */
-export function pageUrl({ url, paging, since }: PagesOptions, place: PagePosition): string {
-  const isAddress = paging.by === 'link' || (paging.by === 'cursor' && isLink(place.page))
-  if (isAddress && place.page !== null) return String(place.page)
+export function pageUrl({ url, paging, since }: PagesOptions, position: PagePosition): string {
+  const isAddress = paging.by === 'link' || (paging.by === 'cursor' && isLink(position.page))
+  if (isAddress && position.page !== null) return String(position.page)
   const address = new URL(url)
-  const mark = place.since ?? since?.initial ?? ''
-  if (since !== undefined && mark !== '') address.searchParams.set(since.parameter, String(mark))
-  if (paging.by === 'cursor' && place.page !== null) address.searchParams.set(paging.parameter, String(place.page))
+  const lowerBound = position.since ?? since?.initial ?? ''
+  if (since !== undefined && lowerBound !== '') address.searchParams.set(since.parameter, String(lowerBound))
+  if (paging.by === 'cursor' && position.page !== null)
+    address.searchParams.set(paging.parameter, String(position.page))
   if (paging.by === 'offset' || paging.by === 'page') {
-    address.searchParams.set(paging.parameter, String(place.page ?? paging.first))
+    address.searchParams.set(paging.parameter, String(position.page ?? paging.first))
   }
   return address.href
 }
@@ -71,49 +78,53 @@ export type PageResponse = {
  */
 export function advancePage(
   options: PagesOptions,
-  place: PagePosition,
+  position: PagePosition,
   last: PagePosition | undefined,
-  answer: PageResponse,
+  response: PageResponse,
 ) {
-  const { records } = answer
+  const { records } = response
   const isNumbered = options.paging.by === 'page' && options.since === undefined
-  let { high } = place
-  const places = records.map((record, index): PagePosition => {
-    high = higher(high, options.since && follow(record, options.since.pointer))
-    return { ...place, taken: index + 1, high }
+  let { high } = position
+  const positions = records.map((record, index): PagePosition => {
+    high = maxOf(high, options.since && follow(record, options.since.pointer))
+    return { ...position, taken: index + 1, high }
   })
-  const next = nextPage(options, place, answer)
-  const isOver = next === undefined || next === place.page || (records.length === 0 && options.paging.by !== 'link')
+  const next = nextPage(options, position, response)
+  const isOver = next === undefined || next === position.page || (records.length === 0 && options.paging.by !== 'link')
   if (!isOver) {
-    const after = { ...place, page: next, taken: 0, high }
+    const after = { ...position, page: next, taken: 0, high }
     // With page numbers, the offset stays on this page: more records may be added to it if it was the last one.
-    return { places: isNumbered ? places : [...places.slice(0, -1), after].slice(0, records.length), after, isOver }
+    return {
+      positions: isNumbered ? positions : [...positions.slice(0, -1), after].slice(0, records.length),
+      after,
+      isOver,
+    }
   }
-  const after = isNumbered ? (last ?? place) : nextRound(options, place, high, next)
-  return { places: [...places.slice(0, -1), after].slice(0, records.length), after, isOver }
+  const after = isNumbered ? (last ?? position) : nextRound(options, position, high, next)
+  return { positions: [...positions.slice(0, -1), after].slice(0, records.length), after, isOver }
 }
 
 /** Returns the next page, or undefined if there is none. */
 function nextPage(
   { url, paging }: PagesOptions,
-  place: PagePosition,
+  position: PagePosition,
   { body, link, records }: PageResponse,
 ): PagePosition['page'] | undefined {
   switch (paging.by) {
     case 'none':
       return undefined
     case 'link':
-      return linked(link, url)
+      return nextLink(link, url)
     case 'cursor': {
       const cursor = follow(body, paging.pointer)
       if (typeof cursor === 'number') return cursor
       if (typeof cursor !== 'string' || cursor === '') return undefined
-      return isLink(cursor) ? sameServer(cursor, url) : cursor
+      return isLink(cursor) ? resolveOnServer(cursor, url) : cursor
     }
     case 'offset':
-      return Number(place.page ?? paging.first) + records.length
+      return Number(position.page ?? paging.first) + records.length
     case 'page':
-      return records.length === 0 ? undefined : Number(place.page ?? paging.first) + 1
+      return records.length === 0 ? undefined : Number(position.page ?? paging.first) + 1
   }
 }
 
@@ -123,19 +134,19 @@ function nextPage(
  */
 function nextRound(
   { paging, since }: PagesOptions,
-  place: PagePosition,
+  position: PagePosition,
   high: PagePosition['high'],
   next: PagePosition['page'] | undefined,
 ): PagePosition {
-  if (paging.by === 'offset' && since === undefined) return { ...place, page: next ?? place.page, taken: 0 }
-  if (paging.by === 'cursor' && next !== undefined) return { ...place, page: next, taken: 0, high }
+  if (paging.by === 'offset' && since === undefined) return { ...position, page: next ?? position.page, taken: 0 }
+  if (paging.by === 'cursor' && next !== undefined) return { ...position, page: next, taken: 0, high }
   return { page: null, taken: 0, since: high, high }
 }
 
 /** Returns the target of `<https://…>; rel="next"` in a Link header (RFC 8288). */
-function linked(header: string | undefined, url: string): string | undefined {
+function nextLink(header: string | undefined, url: string): string | undefined {
   for (const [, target, parameters] of header?.matchAll(/<([^>]*)>([^<]*)/g) ?? []) {
-    if (/;\s*rel\s*=\s*"?(?:[^";]*\s)?next[\s",;]?/i.test(`${parameters};`)) return sameServer(target!, url)
+    if (/;\s*rel\s*=\s*"?(?:[^";]*\s)?next[\s",;]?/i.test(`${parameters};`)) return resolveOnServer(target!, url)
   }
   return undefined
 }
@@ -145,13 +156,15 @@ function isLink(page: unknown): boolean {
 }
 
 /** Resolves a link and rejects other origins, so that credentials are sent only to the configured server. */
-function sameServer(link: string, url: string): string {
+function resolveOnServer(link: string, url: string): string {
   const next = new URL(link, url)
   if (next.origin === new URL(url).origin) return next.href
-  throw new Error(`a page of ${new URL(url).origin} leads to ${next.origin}, where these credentials don't belong`)
+  throw new Error(
+    `a page of ${new URL(url).origin} links to ${next.origin}: links to another server are not followed, because the credentials are for the configured server only`,
+  )
 }
 
-function higher(high: PagePosition['high'], found: unknown): PagePosition['high'] {
+function maxOf(high: PagePosition['high'], found: unknown): PagePosition['high'] {
   if (typeof found !== 'string' && typeof found !== 'number') return high
   return high === null || found > high ? found : high
 }

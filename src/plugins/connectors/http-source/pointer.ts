@@ -4,7 +4,7 @@
  */
 export function parsePointer(text: string): readonly string[] {
   if (text === '') return []
-  if (!text.startsWith('/')) throw new Error(`'${text}' is no JSON pointer: expected /a/b`)
+  if (!text.startsWith('/')) throw new Error(`'${text}' is not a JSON pointer: expected a form such as /a/b`)
   return text
     .slice(1)
     .split('/')
@@ -13,8 +13,8 @@ export function parsePointer(text: string): readonly string[] {
 
 /** Returns the value at the path, or undefined if it does not exist. */
 export function follow(value: unknown, steps: readonly string[]): unknown {
-  return steps.reduce<unknown>((at, step) => {
-    const isObject = typeof at === 'object' && at !== null && Object.hasOwn(at, step)
-    return isObject ? (at as Readonly<Record<string, unknown>>)[step] : undefined
+  return steps.reduce<unknown>((current, step) => {
+    const isObject = typeof current === 'object' && current !== null && Object.hasOwn(current, step)
+    return isObject ? (current as Readonly<Record<string, unknown>>)[step] : undefined
   }, value)
 }

@@ -6,12 +6,12 @@ export type Authorization = {
   /** Returns the header value, or undefined for unauthenticated requests. */
   header(signal: AbortSignal): Promise<string | undefined>
   /** Called when a server rejects this value. Returns true if a retry may use a different one. */
-  refused(header: string): boolean
+  invalidate(header: string): boolean
 }
 
 /** A constant header value. */
 export function fixed(header: string | undefined): Authorization {
-  return { header: async () => header, refused: () => false }
+  return { header: async () => header, invalidate: () => false }
 }
 
 export function basic(user: string, password: string): string {
@@ -45,22 +45,22 @@ export function clientCredentials(
   { transport, nowMs }: { readonly transport: Transport; readonly nowMs: () => number },
 ): Authorization {
   let token: Token | undefined
-  let asking: Promise<Token> | undefined
-  const ask = async (signal: AbortSignal) => {
+  let pending: Promise<Token> | undefined
+  const renew = async (signal: AbortSignal) => {
     try {
       token = await requestToken(credentials, transport, nowMs, signal)
       return token
     } finally {
-      asking = undefined
+      pending = undefined
     }
   }
   return {
     async header(signal) {
       if (token !== undefined && nowMs() < token.untilMs) return token.header
-      asking ??= ask(signal)
-      return (await asking).header
+      pending ??= renew(signal)
+      return (await pending).header
     },
-    refused(header) {
+    invalidate(header) {
       // A later caller with an old token must not discard the new one.
       if (token?.header === header) token = undefined
       return true
@@ -74,7 +74,7 @@ async function requestToken(
   nowMs: () => number,
   signal: AbortSignal,
 ): Promise<Token> {
-  const askedMs = nowMs()
+  const requestedMs = nowMs()
   const form = new URLSearchParams({ grant_type: 'client_credentials' })
   if (scope) form.set('scope', scope)
   if (mode === 'url') {
@@ -95,26 +95,28 @@ async function requestToken(
     body: form.toString(),
     signal,
   }
-  const answer = await transport.send(call).catch((error: unknown) => {
-    if (error instanceof NoResponseError) throw new RetriableError(`no token: ${error.message}`, { cause: error })
+  const response = await transport.send(call).catch((error: unknown) => {
+    if (error instanceof NoResponseError)
+      throw new RetriableError(`cannot obtain an OAuth2 token: ${error.message}`, { cause: error })
     throw error
   })
-  const { value, type, lifeMs } = readToken(answer, tokenProperty, describeRequest(call))
+  const { value, type, lifeMs } = readToken(response, tokenProperty, describeRequest(call))
   const earlyMs = Math.min(EARLY_MS_MAX, lifeMs / 10)
-  return { header: `${type} ${value}`, untilMs: askedMs + lifeMs - earlyMs }
+  return { header: `${type} ${value}`, untilMs: requestedMs + lifeMs - earlyMs }
 }
 
-function readToken({ status, body }: TransportResponse, property: string, place: string) {
-  if (status === 429 || status >= 500) throw new RetriableError(`no token: ${place} answered ${status}`)
+function readToken({ status, body }: TransportResponse, property: string, request: string) {
+  if (status === 429 || status >= 500)
+    throw new RetriableError(`cannot obtain an OAuth2 token: ${request} responded with ${status}`)
   if (status !== 200 && status !== 201) {
     throw new Error(
-      `no token: ${place} answered ${status}${errorIn(body)}: check oauth2.client.id, oauth2.client.secret and the scope`,
+      `cannot obtain an OAuth2 token: ${request} responded with ${status}${errorIn(body)}: check oauth2.client.id, oauth2.client.secret and oauth2.client.scope`,
     )
   }
   const json = parse(body)
   const value = json[property]
   if (typeof value !== 'string' || value === '') {
-    throw new DataError(`no token: the answer of ${place} has no text '${property}'`)
+    throw new DataError(`cannot obtain an OAuth2 token: the response of ${request} has no string member '${property}'`)
   }
   const seconds = Number(json['expires_in'] ?? Number.NaN)
   return { value, type: 'Bearer', lifeMs: seconds > 0 ? seconds * 1000 : Number.POSITIVE_INFINITY }

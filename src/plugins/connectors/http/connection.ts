@@ -25,33 +25,31 @@ const millis = (doc: string, importance: field.Importance = 'LOW') => field.int(
 export const connectionFields = {
   'auth.type': field
     .oneOf(['NONE', 'BASIC', 'BEARER', 'OAUTH2'], {
-      doc: 'How requests are authenticated: with connection.user and connection.password, with bearer.token, or with a token from oauth2.token.url.',
+      doc: 'Authentication of requests: with connection.user and connection.password, with bearer.token, or with a token from oauth2.token.url.',
       importance: 'HIGH',
     })
     .default('NONE'),
-  'connection.user': field.text({ doc: 'User for auth.type=BASIC.' }).optional(),
+  'connection.user': field.text({ doc: 'User name for auth.type=BASIC.' }).optional(),
   'connection.password': field.password({ doc: 'Password for auth.type=BASIC.' }).optional(),
   'bearer.token': field.password({ doc: 'Token for auth.type=BEARER.' }).optional(),
   'oauth2.token.url': httpUrl({ doc: 'Token endpoint for auth.type=OAUTH2 (client credentials grant).' }).optional(),
   'oauth2.client.id': field.text({ doc: 'Client id for auth.type=OAUTH2.' }).optional(),
   'oauth2.client.secret': field.password({ doc: 'Client secret for auth.type=OAUTH2.' }).optional(),
-  'oauth2.client.scope': field
-    .text({ doc: 'Scope that is requested with auth.type=OAUTH2.', importance: 'LOW' })
-    .optional(),
+  'oauth2.client.scope': field.text({ doc: 'Scope to request with auth.type=OAUTH2.', importance: 'LOW' }).optional(),
   'oauth2.client.auth.mode': field
     .oneOf(['header', 'url'], {
-      doc: 'Where auth.type=OAUTH2 sends id and secret: in a Basic header, or in the form.',
+      doc: 'With auth.type=OAUTH2: whether the client id and secret are sent in a Basic header or in the URL-encoded form.',
       importance: 'LOW',
     })
     .default('header'),
   'oauth2.token.property': field
-    .text({ doc: 'Member of the token response that is the token.', importance: 'LOW' })
+    .text({ doc: 'Member of the token response that contains the token.', importance: 'LOW' })
     .default('access_token'),
-  'http.connect.timeout.ms': millis('Timeout of connecting, in ms.').default(30_000),
-  'http.request.timeout.ms': millis('Timeout of a request, including its whole response, in ms.').default(30_000),
-  'http.proxy.host': field.text({ reaches: 'url', doc: 'Host of an HTTP proxy. Empty: no proxy.' }).default(''),
+  'http.connect.timeout.ms': millis('Timeout for establishing a connection, in ms.').default(30_000),
+  'http.request.timeout.ms': millis('Timeout of a request including the complete response, in ms.').default(30_000),
+  'http.proxy.host': field.text({ reaches: 'url', doc: 'Host name of an HTTP proxy. Empty: no proxy.' }).default(''),
   'http.proxy.port': field.int({ doc: 'Port of the proxy.', min: 0, max: 65_535 }).default(0),
-  'http.proxy.user': field.text({ doc: 'User for the proxy.', importance: 'LOW' }).default(''),
+  'http.proxy.user': field.text({ doc: 'User name for the proxy.', importance: 'LOW' }).default(''),
   'http.proxy.password': field.password({ doc: 'Password for the proxy.', importance: 'LOW' }).default(''),
   ...sslFields('https.'),
 } as const
@@ -70,10 +68,10 @@ const NEEDS: Readonly<Record<ConnectionSettings['auth.type'], readonly (keyof Co
 export function connectionProblems(settings: ConnectionSettings): readonly ConfigProblem[] {
   const type = settings['auth.type']
   const missing = NEEDS[type].filter((key) => settings[key] === undefined || settings[key] === '')
-  const problems = missing.map((key) => ({ key, message: `auth.type=${type} needs ${key}` }))
+  const problems = missing.map((key) => ({ key, message: `auth.type=${type} requires ${key}` }))
   const { 'http.proxy.host': host, 'http.proxy.port': port } = settings
   if (host === '' || port > 0) return problems
-  return [...problems, { key: 'http.proxy.port', message: 'http.proxy.host needs http.proxy.port' }]
+  return [...problems, { key: 'http.proxy.port', message: 'http.proxy.host requires http.proxy.port' }]
 }
 
 /** Reports each problem at its key. For `superRefine` of a whole configuration. */
@@ -113,7 +111,7 @@ export async function openConnection(
     async send(call) {
       const header = await authorization.header(call.signal)
       const answer = await sendAs(call, header)
-      if (answer.status !== 401 || header === undefined || !authorization.refused(header)) return answer
+      if (answer.status !== 401 || header === undefined || !authorization.invalidate(header)) return answer
       return sendAs(call, await authorization.header(call.signal))
     },
     close: () => transport.close(),
@@ -171,7 +169,7 @@ export function parseHeaders(texts: readonly string[]): readonly (readonly [name
     const [, name, value] = /^\s*([!#$%&'*+.^_`|~\w-]+)\s*:\s*(.*?)\s*$/.exec(text) ?? []
     // The value may be a secret, so the message contains only the start.
     if (name === undefined || value === undefined) {
-      throw new Error(`a header should be NAME:VALUE: '${text.slice(0, 8)}…'`)
+      throw new Error(`a header must be NAME:VALUE: '${text.slice(0, 8)}…'`)
     }
     return [[name.toLowerCase(), value] as const]
   })

@@ -23,10 +23,10 @@ export type StatusClass = 'success' | 'retriable' | 'rejected' | 'fatal'
 export function classifyStatus(status: number, isRetriable: StatusSet): StatusClass {
   if (status >= 200 && status < 300) return 'success'
   if (isRetriable(status)) return 'retriable'
-  return status < 400 || ADVICE[status] !== undefined ? 'fatal' : 'rejected'
+  return status < 400 || REMEDIES[status] !== undefined ? 'fatal' : 'rejected'
 }
 
-const ADVICE: Readonly<Record<number, string>> = {
+const REMEDIES: Readonly<Record<number, string>> = {
   401: 'authentication failed: check auth.type and its keys',
   403: 'permission denied: grant this client the permission, or check its credentials',
   407: 'proxy authentication failed: check http.proxy.user and http.proxy.password',
@@ -34,6 +34,6 @@ const ADVICE: Readonly<Record<number, string>> = {
 
 /** The remedy for a status of class `fatal`. */
 export function adviceOn(status: number, location: string | undefined): string {
-  const elsewhere = location === undefined ? 'elsewhere' : `to ${location.split(/[?#]/)[0]}`
-  return ADVICE[status] ?? `it redirects ${elsewhere}, and redirects are not followed: configure the target URL`
+  const target = location === undefined ? 'to another URL' : `to ${location.split(/[?#]/)[0]}`
+  return REMEDIES[status] ?? `it is a redirect ${target}; redirects are not followed: configure the target URL`
 }

@@ -28,12 +28,12 @@ export function isTemplate(text: string): boolean {
 }
 
 function lookUp(name: string, record: TemplateRecord): string {
-  const found = place(name, record)
+  const found = lookUpValue(name, record)
   if (found !== undefined && found !== null) return textOf(found)
-  throw new DataError(`the record has no '${name}', which \${${name}} asks for`)
+  throw new DataError(`the record has no value for the placeholder \${${name}}`)
 }
 
-function place(name: string, record: TemplateRecord): unknown {
+function lookUpValue(name: string, record: TemplateRecord): unknown {
   switch (name) {
     case 'topic':
       return record.topic

@@ -36,12 +36,12 @@ export type TransportResponse = {
 
 /** No response, or an incomplete one. A retry may succeed. */
 export class NoResponseError extends Error {
-  override readonly name = 'NoAnswer'
+  override readonly name = 'NoResponseError'
 }
 
 /** The response is larger than `responseBytesMax`. */
 export class ResponseTooLargeError extends Error {
-  override readonly name = 'LongAnswer'
+  override readonly name = 'ResponseTooLargeError'
 }
 
 export type Transport = {
@@ -64,11 +64,11 @@ export function createTransport(options: TransportOptions): Transport {
   return {
     async send(call) {
       const timeout = new AbortController()
-      const late = () => timeout.abort(new Error(`no whole answer within ${options.requestTimeoutMs} ms`))
-      const timer = setTimeout(late, options.requestTimeoutMs)
+      const onTimeout = () => timeout.abort(new Error(`no complete response within ${options.requestTimeoutMs} ms`))
+      const timer = setTimeout(onTimeout, options.requestTimeoutMs)
       const signal = AbortSignal.any([call.signal, timeout.signal])
       try {
-        const response = await begin(call, signal)
+        const response = await sendRequest(call, signal)
         return {
           status: response.statusCode ?? 0,
           headers: response.headers,
@@ -80,7 +80,7 @@ export function createTransport(options: TransportOptions): Transport {
         if (error instanceof ResponseTooLargeError)
           throw new ResponseTooLargeError(`${describeRequest(call)}: ${error.message}`)
         const reason = timeout.signal.aborted ? timeout.signal.reason : error
-        throw new NoResponseError(`${describeRequest(call)}: ${reasonOf(reason)}`, { cause: error })
+        throw new NoResponseError(`${describeRequest(call)}: ${describeError(reason)}`, { cause: error })
       } finally {
         clearTimeout(timer)
       }
@@ -91,26 +91,28 @@ export function createTransport(options: TransportOptions): Transport {
     },
   }
 
-  function begin(call: TransportRequest, signal: AbortSignal): Promise<IncomingMessage> {
+  function sendRequest(call: TransportRequest, signal: AbortSignal): Promise<IncomingMessage> {
     const { method, url, body } = call
     const length = body === undefined ? {} : { 'content-length': String(Buffer.byteLength(body)) }
     const { protocol, hostname, port } = new URL(url)
-    const way = options.network.connectOptions(hostname, Number(port || (protocol === 'https:' ? 443 : 80)))
-    const request = { method, headers: { ...call.headers, ...length }, signal, ...way }
+    const connectOptions = options.network.connectOptions(hostname, Number(port || (protocol === 'https:' ? 443 : 80)))
+    const request = { method, headers: { ...call.headers, ...length }, signal, ...connectOptions }
     return new Promise((resolve, reject) => {
       const sent = url.startsWith('https:')
         ? overHttps(url, { ...request, agent: secure })
         : overHttp(url, { ...request, agent: plain })
       sent.once('socket', (socket) => {
         if (!socket.connecting) return
-        const slow = () => sent.destroy(new Error(`no connection within ${options.connectTimeoutMs} ms`))
-        const timer = setTimeout(slow, options.connectTimeoutMs)
+        const onConnectTimeout = () => sent.destroy(new Error(`no connection within ${options.connectTimeoutMs} ms`))
+        const timer = setTimeout(onConnectTimeout, options.connectTimeoutMs)
         for (const event of ['connect', 'close'] as const) socket.once(event, () => clearTimeout(timer))
       })
       // The server closed a kept-alive connection just as it was reused. Retrying is safe: callers tolerate duplicates.
       const isStale = (error: NodeJS.ErrnoException) => sent.reusedSocket && error.code === 'ECONNRESET'
       sent.once('response', resolve)
-      sent.on('error', (error) => (isStale(error) && !signal.aborted ? resolve(begin(call, signal)) : reject(error)))
+      sent.on('error', (error) =>
+        isStale(error) && !signal.aborted ? resolve(sendRequest(call, signal)) : reject(error),
+      )
       sent.end(body)
     })
   }
@@ -123,7 +125,7 @@ async function bodyOf(response: IncomingMessage, { responseBytesMax, whenLonger 
     const left = responseBytesMax - bytes
     bytes += chunk.length
     if (left < chunk.length && whenLonger === 'refuse') {
-      throw new ResponseTooLargeError(`the answer has more than ${responseBytesMax} bytes`)
+      throw new ResponseTooLargeError(`the response has more than ${responseBytesMax} bytes`)
     }
     if (left > 0) chunks.push(chunk.subarray(0, left))
   }
@@ -145,20 +147,20 @@ export function responseExcerpt({ body }: Pick<TransportResponse, 'body'>): stri
   return text === '' ? '' : `: ${text.slice(0, EXCERPT_MAX)}`
 }
 
-function reasonOf(error: unknown): string {
+function describeError(error: unknown): string {
   if (!(error instanceof Error)) return String(error)
   // If all addresses of a host failed, use the first reason.
   const [first] = error instanceof AggregateError ? (error.errors as readonly unknown[]) : []
-  if (first !== undefined) return reasonOf(first)
+  if (first !== undefined) return describeError(first)
   const { code = '' } = error as NodeJS.ErrnoException
-  const advice = ADVICE.find(([pattern]) => pattern.test(code))?.[1]
+  const advice = REMEDIES.find(([pattern]) => pattern.test(code))?.[1]
   return advice === undefined ? error.message : `${error.message}: ${advice}`
 }
 
 /** Explanations and remedies, by error code of the system or of OpenSSL. */
-const ADVICE: readonly (readonly [RegExp, string])[] = [
-  [/^ENOTFOUND$/, 'there is no host of this name'],
-  [/SELF_SIGNED|UNABLE_TO_(VERIFY|GET_ISSUER)/, 'put who signed its certificate into https.ssl.truststore.location'],
-  [/^ERR_PROXY_TUNNEL$/, 'check http.proxy.user and http.proxy.password, and whether the proxy may go there'],
-  [/^ERR_TLS_CERT_ALTNAME_INVALID$/, 'its certificate is that of another host'],
+const REMEDIES: readonly (readonly [RegExp, string])[] = [
+  [/^ENOTFOUND$/, 'the host does not exist'],
+  [/SELF_SIGNED|UNABLE_TO_(VERIFY|GET_ISSUER)/, 'add the CA of its certificate to https.ssl.truststore.location'],
+  [/^ERR_PROXY_TUNNEL$/, 'check http.proxy.user and http.proxy.password, and that the proxy permits this destination'],
+  [/^ERR_TLS_CERT_ALTNAME_INVALID$/, 'its certificate is for another host name'],
 ]

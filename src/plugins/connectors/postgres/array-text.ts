@@ -14,7 +14,9 @@ export function itemsFromText(text: string): readonly (string | null)[] {
     ITEM.lastIndex = at
     const [, inQuotes, plain] = ITEM.exec(text) ?? []
     if (inQuotes === undefined && plain === undefined) {
-      throw new DataError('an array of arrays fits no schema: unnest it, or cast it to json, in a view or a query')
+      throw new DataError(
+        'a multidimensional array has no Connect schema: unnest it or cast it to json in a view or a query',
+      )
     }
     items.push(inQuotes === undefined ? (plain === 'NULL' ? null : plain!) : inQuotes.replace(/\\(.)/gs, '$1'))
     at = ITEM.lastIndex

@@ -23,16 +23,16 @@ export const connectionKeys = {
     field.text({
       reaches: 'url',
       doc:
-        'Address of the database: `jdbc:postgresql://HOST:PORT/DATABASE?OPTION=VALUE` or `postgresql://HOST:PORT/DATABASE`. ' +
+        'URL of the database: `jdbc:postgresql://HOST:PORT/DATABASE?OPTION=VALUE` or `postgresql://HOST:PORT/DATABASE`. ' +
         'Several hosts, separated by commas, are tried in order. Options: `user`, `password`, `sslmode`, `sslrootcert`, ' +
-        '`sslcert`, `sslkey` (PEM files), `currentSchema`, `ApplicationName`, `connectTimeout` (s); others have no effect',
+        '`sslcert`, `sslkey` (PEM files), `currentSchema`, `ApplicationName`, `connectTimeout` (s); other options have no effect.',
       importance: 'HIGH',
       group,
     }),
     parseConnectionUrl,
   ),
-  'connection.user': field.text({ doc: 'Role to connect as.', importance: 'HIGH', group }).optional(),
-  'connection.password': field.password({ doc: 'Password of that role.', importance: 'HIGH', group }).optional(),
+  'connection.user': field.text({ doc: 'Database role to connect as.', importance: 'HIGH', group }).optional(),
+  'connection.password': field.password({ doc: 'Password of the role.', importance: 'HIGH', group }).optional(),
   'connection.attempts': field
     .int({
       doc: 'Number of connection attempts before the task fails.',
@@ -46,7 +46,7 @@ export const connectionKeys = {
     .default(10_000),
   'dialect.name': field
     .oneOf(['', 'PostgreSqlDatabaseDialect'], {
-      doc: 'Has no effect: the database is always PostgreSQL.',
+      doc: 'Has no effect: only PostgreSQL is supported.',
       importance: 'LOW',
       group,
     })
@@ -61,11 +61,11 @@ export const connectionKeys = {
     )
     .prefault('UTC'),
   'quote.sql.identifiers': field
-    .oneOf(QUOTE_METHODS, { doc: 'Whether names of tables and columns are quoted in SQL.', importance: 'MEDIUM' })
+    .oneOf(QUOTE_METHODS, { doc: 'Whether to quote the names of tables and columns in SQL.', importance: 'MEDIUM' })
     .default('always'),
   'sql.quote.identifiers': field
     .boolean({
-      doc: "Aiven's key for the same: `true` is `always`, `false` is `never`. Takes precedence when it is set.",
+      doc: "Aiven's key for `quote.sql.identifiers`: `true` is `always`, `false` is `never`. Takes precedence if it is set.",
       importance: 'LOW',
     })
     .optional(),

@@ -25,7 +25,7 @@ export type ConnectionUrl = {
 
 const PORT = 5432
 const CONNECT_TIMEOUT_MS = 10_000
-const FORMS = 'jdbc:postgresql://HOST:PORT/DATABASE?OPTION=VALUE or postgresql://USER@HOST:PORT/DATABASE'
+const EXPECTED_FORMS = 'jdbc:postgresql://HOST:PORT/DATABASE?OPTION=VALUE or postgresql://USER@HOST:PORT/DATABASE'
 
 /**
  * Parses a URL in the JDBC driver's or in libpq's format. Both accept several hosts, separated by commas, and options
@@ -35,7 +35,7 @@ export function parseConnectionUrl(text: string): ConnectionUrl {
   const [, authority, path = '', query = ''] =
     /^(?:jdbc:postgresql:|postgres(?:ql)?:(?=\/\/))(?:\/\/([^/?]*))?\/?([^?]*)\??(.*)$/s.exec(text.trim()) ?? []
   if (!/^(?:jdbc:postgresql:|postgres(?:ql)?:\/\/)/.test(text.trim())) {
-    throw new Error(`connection.url is not the address of a PostgreSQL database: write ${FORMS}`)
+    throw new Error(`connection.url is not the URL of a PostgreSQL database: expected ${EXPECTED_FORMS}`)
   }
   const at = authority?.lastIndexOf('@') ?? -1
   const [user, password] = at < 0 ? [] : authority!.slice(0, at).split(/:(.*)/s).map(decode)
@@ -66,7 +66,7 @@ function parseHosts(list: string): ConnectionUrl['hosts'] {
   return list.split(',').map((entry) => {
     const [, bracketed, plain, port] = /^(?:\[([^\]]+)\]|([^:]+))(?::(\d+))?$/.exec(entry.trim()) ?? []
     const host = bracketed ?? plain
-    if (host === undefined) throw new Error(`connection.url names no host that could be one: write ${FORMS}`)
+    if (host === undefined) throw new Error(`connection.url contains an invalid host: expected ${EXPECTED_FORMS}`)
     return { host, port: Number(port ?? PORT) }
   })
 }

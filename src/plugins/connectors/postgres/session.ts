@@ -7,7 +7,7 @@ import type pg from 'pg'
 import type Cursor from 'pg-cursor'
 import type { FileAccess, HostAccess, TaskLog } from '../../../sdk/index.ts'
 import type { ConnectionUrl, SslMode } from './connection-url.ts'
-import { DatabaseError, toDatabaseError, toDatabaseErrorOfAll } from './database-error.ts'
+import { combineDatabaseErrors, DatabaseError, toDatabaseError } from './database-error.ts'
 
 // The only module that communicates with the server. Values are exchanged in PostgreSQL's text format; callers convert
 // them.
@@ -82,18 +82,14 @@ export class Session {
    */
   static async open(options: SessionOptions, { attempts, backoffMs }: ConnectRetry): Promise<Session> {
     const { ignored } = options.url
-    if (ignored.length > 0)
-      options.log.warn({ options: ignored }, 'these options of connection.url have no effect here')
+    if (ignored.length > 0) options.log.warn({ options: ignored }, 'these options of connection.url have no effect')
     for (let attempt = 1; ; attempt += 1) {
       try {
         return await Session.#openOnce(options)
       } catch (error) {
         const failure = error as DatabaseError
-        if (!failure.heals || attempt >= attempts || options.signal.aborted) throw failure
-        options.log.warn(
-          { err: failure, attempt, waitMs: backoffMs },
-          'the database could not be reached: trying again',
-        )
+        if (!failure.isTransient || attempt >= attempts || options.signal.aborted) throw failure
+        options.log.warn({ err: failure, attempt, waitMs: backoffMs }, 'cannot connect to the database; retrying')
         await sleep(backoffMs, undefined, { signal: options.signal }).catch(() => undefined)
       }
     }
@@ -109,7 +105,7 @@ export class Session {
         failures.push(toDatabaseError(error, `connect to the database at ${at.host}:${at.port}`))
       }
     }
-    throw toDatabaseErrorOfAll(failures)
+    throw combineDatabaseErrors(failures)
   }
 
   static async #openAt(
@@ -141,22 +137,22 @@ export class Session {
     return !this.#closed
   }
 
-  /** Runs a query and returns its rows. `doing` completes "could not …" in error messages. */
-  async query(doing: string, text: string, values: readonly (string | null)[] = []): Promise<readonly ResultRow[]> {
+  /** Runs a query and returns its rows. `operation` completes "could not …" in error messages. */
+  async query(operation: string, text: string, values: readonly (string | null)[] = []): Promise<readonly ResultRow[]> {
     try {
       const config = { text, values: [...values], rowMode: 'array' as const, types: AS_TEXT }
       return (await this.#client.query<(string | null)[]>(config)).rows
     } catch (error) {
-      throw toDatabaseError(error, doing)
+      throw toDatabaseError(error, operation)
     }
   }
 
   /** Returns the columns of a query's result. */
-  async describe(doing: string, text: string): Promise<readonly ResultField[]> {
+  async describe(operation: string, text: string): Promise<readonly ResultField[]> {
     try {
       return (await this.#client.query({ text, rowMode: 'array' })).fields.map(toResultField)
     } catch (error) {
-      throw toDatabaseError(error, doing)
+      throw toDatabaseError(error, operation)
     }
   }
 
@@ -164,24 +160,24 @@ export class Session {
    * Runs a statement as a named prepared statement, which the server parses only once. Returns the number of affected
    * rows.
    */
-  async execute(doing: string, text: string, values: readonly (string | null)[]): Promise<number> {
+  async execute(operation: string, text: string, values: readonly (string | null)[]): Promise<number> {
     const isKnown = this.#names.has(text) || this.#names.size < NAMES_MAX
     const name = this.#names.get(text) ?? `weir_${this.#names.size}`
     if (isKnown) this.#names.set(text, name)
     try {
       return (await this.#client.query({ ...(isKnown && { name }), text, values: [...values] })).rowCount ?? 0
     } catch (error) {
-      throw toDatabaseError(error, doing)
+      throw toDatabaseError(error, operation)
     }
   }
 
   /** Opens a cursor, so that rows stay on the server until they are read. Close it before the next query. */
-  openRows(doing: string, text: string, values: readonly string[]): ResultCursor {
+  openRows(operation: string, text: string, values: readonly string[]): ResultCursor {
     const RowCursor = load('pg-cursor') as typeof Cursor
     const cursor = new RowCursor<ResultRow>(text, [...values], { rowMode: 'array', types: AS_TEXT })
     return new ResultCursor(
       this.#client.query(cursor as unknown as pg.Submittable) as unknown as Cursor<ResultRow>,
-      doing,
+      operation,
       this.#ended,
     )
   }
@@ -203,14 +199,14 @@ type Fetched = { readonly rows: readonly ResultRow[]; readonly fields: readonly 
 /** A cursor over the rows of one query. */
 export class ResultCursor {
   readonly #cursor: Cursor<ResultRow>
-  readonly #doing: string
+  readonly #operation: string
   readonly #sessionEnd: Promise<void>
   #ahead: Promise<Fetched> | undefined
   #isOver = false
 
-  constructor(cursor: Cursor<ResultRow>, doing: string, sessionEnd: Promise<void>) {
+  constructor(cursor: Cursor<ResultRow>, operation: string, sessionEnd: Promise<void>) {
     this.#cursor = cursor
-    this.#doing = doing
+    this.#operation = operation
     this.#sessionEnd = sessionEnd
   }
 
@@ -233,7 +229,7 @@ export class ResultCursor {
       this.#cursor.read(rowsMax, (error, rows, result) => {
         if (error) {
           this.#isOver = true
-          reject(toDatabaseError(error, this.#doing))
+          reject(toDatabaseError(error, this.#operation))
         } else {
           resolve({ rows, fields: (result?.fields ?? []).map(toResultField) })
         }
@@ -314,7 +310,7 @@ function readPem(option: string, path: string, files: FileAccess): Buffer {
   try {
     return files.readFileSync(path)
   } catch (cause) {
-    const said = `could not read the ${option} of connection.url: ${(cause as Error).message}; correct its path`
-    throw new DatabaseError(said, { cause, heals: false })
+    const message = `could not read the file ${option} of connection.url: ${(cause as Error).message}; correct its path`
+    throw new DatabaseError(message, { cause, isTransient: false })
   }
 }

@@ -45,7 +45,7 @@ function formatOf(name: string): Intl.DateTimeFormat {
   try {
     return new Intl.DateTimeFormat('en', { timeZone: name, timeZoneName: 'longOffset' })
   } catch {
-    throw new Error(`'${name}' is no time zone: write one such as UTC, Europe/Berlin or +02:00`)
+    throw new Error(`'${name}' is not a time zone: expected a name or an offset such as UTC, Europe/Berlin or +02:00`)
   }
 }
 

@@ -10,15 +10,15 @@ export type Authenticator = {
   readonly scheme: string | undefined
 }
 
-const yes = () => true
+const always = () => true
 
-export const NO_AUTHENTICATION: Authenticator = { beforeBody: yes, withBody: yes, scheme: undefined }
+export const NO_AUTHENTICATION: Authenticator = { beforeBody: always, withBody: always, scheme: undefined }
 
 export function basicAuthenticator(user: string, password: string): Authenticator {
   const expected = basic(user, password)
   return {
     beforeBody: ({ authorization = '' }) => isSame(authorization, expected),
-    withBody: yes,
+    withBody: always,
     scheme: 'Basic realm="webhook"',
   }
 }
@@ -26,7 +26,7 @@ export function basicAuthenticator(user: string, password: string): Authenticato
 export function bearerAuthenticator(token: string): Authenticator {
   return {
     beforeBody: ({ authorization = '' }) => isSame(authorization, `Bearer ${token}`),
-    withBody: yes,
+    withBody: always,
     scheme: 'Bearer',
   }
 }

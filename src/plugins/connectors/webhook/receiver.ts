@@ -9,14 +9,14 @@ export type ReceiverOptions = {
   readonly port: number
   readonly tls: SecureContextOptions | undefined
   readonly path: string
-  readonly gate: Authenticator
+  readonly authenticator: Authenticator
   /** Maximum size of one body, and of all bodies in memory. */
   readonly bodyBytesMax: number
-  readonly waitingBytesMax: number
+  readonly pendingBytesMax: number
   /** Maximum number of concurrent requests. */
-  readonly waitingMax: number
+  readonly pendingMax: number
   /** Time limit for receiving a request, and for the response after that. */
-  readonly answerTimeoutMs: number
+  readonly responseTimeoutMs: number
   /** Throws an `Error` whose message tells the sender what is wrong with a body. */
   readonly check: (body: Buffer) => void
 }
@@ -26,13 +26,13 @@ export type PendingRequest = {
   readonly headers: IncomingMessage['headers']
   readonly body: Buffer
   readonly receivedMs: number
-  readonly answer: (status: number) => void
+  readonly respond: (status: number) => void
 }
 
 /** Value of `Retry-After` in seconds for requests that are rejected with 503. */
 const RETRY_AFTER_S = 1
 /** Maximum interval at which slow requests are checked for timeouts. */
-const LOOK_MS = 5_000
+const TIMEOUT_CHECK_MS = 5_000
 /** How long closing waits for requests whose records are being written. */
 const DRAIN_MS = 5_000
 
@@ -41,8 +41,8 @@ export class Receiver implements AsyncDisposable {
   readonly #options: ReceiverOptions
   readonly #server: Server
   readonly #queue: PendingRequest[] = []
-  readonly #waiting = new Set<PendingRequest>()
-  #admitted = 0
+  readonly #pending = new Set<PendingRequest>()
+  #open = 0
   #bytes = 0
   #isClosing = false
   #wake: () => void = () => undefined
@@ -53,12 +53,14 @@ export class Receiver implements AsyncDisposable {
       this.#receive(request, response).catch(() => response.destroy())
     }
     // A slow sender would otherwise occupy one of the limited slots.
-    const inTime = {
-      requestTimeout: options.answerTimeoutMs,
-      headersTimeout: options.answerTimeoutMs,
-      connectionsCheckingInterval: Math.min(LOOK_MS, options.answerTimeoutMs),
+    const timeouts = {
+      requestTimeout: options.responseTimeoutMs,
+      headersTimeout: options.responseTimeoutMs,
+      connectionsCheckingInterval: Math.min(TIMEOUT_CHECK_MS, options.responseTimeoutMs),
     }
-    this.#server = options.tls ? createSecure({ ...inTime, ...options.tls }, onRequest) : createPlain(inTime, onRequest)
+    this.#server = options.tls
+      ? createSecure({ ...timeouts, ...options.tls }, onRequest)
+      : createPlain(timeouts, onRequest)
   }
 
   /** Rejects with the system's error if it cannot listen on the address. */
@@ -77,12 +79,12 @@ export class Receiver implements AsyncDisposable {
   /** Returns at most `countMax` received requests. Waits up to `waitMs` if there are none. */
   async take(countMax: number, waitMs: number, signal: AbortSignal): Promise<readonly PendingRequest[]> {
     if (this.#queue.length === 0 && !signal.aborted) {
-      const woken = Promise.withResolvers<void>()
-      const timer = setTimeout(woken.resolve, waitMs)
-      this.#wake = woken.resolve
+      const wakeUp = Promise.withResolvers<void>()
+      const timer = setTimeout(wakeUp.resolve, waitMs)
+      this.#wake = wakeUp.resolve
       // The listener is removed below, because the signal lives as long as the task.
       signal.addEventListener('abort', this.#wake)
-      await woken.promise
+      await wakeUp.promise
       signal.removeEventListener('abort', this.#wake)
       clearTimeout(timer)
     }
@@ -92,11 +94,11 @@ export class Receiver implements AsyncDisposable {
   /** Rejects new and queued requests with 503, and waits up to `DRAIN_MS` for responses to the others. */
   async [Symbol.asyncDispose](): Promise<void> {
     this.#isClosing = true
-    for (const waiting of this.#queue.splice(0)) waiting.answer(503)
+    for (const pending of this.#queue.splice(0)) pending.respond(503)
     const closed = new Promise((resolve) => this.#server.close(resolve))
     this.#server.closeIdleConnections()
     const timer = setTimeout(() => {
-      for (const waiting of this.#waiting) waiting.answer(503)
+      for (const pending of this.#pending) pending.respond(503)
       this.#server.closeAllConnections()
     }, DRAIN_MS)
     await closed
@@ -104,70 +106,71 @@ export class Receiver implements AsyncDisposable {
   }
 
   async #receive(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const refused = this.#refusal(request)
-    if (refused !== undefined) return this.#refuse(request, response, ...refused)
-    this.#admitted += 1
-    let held = 0
+    const refusal = this.#refusal(request)
+    if (refusal !== undefined) return this.#refuse(request, response, ...refusal)
+    this.#open += 1
+    let bytes = 0
     response.once('close', () => {
-      this.#admitted -= 1
-      this.#bytes -= held
+      this.#open -= 1
+      this.#bytes -= bytes
     })
     const chunks: Buffer[] = []
     for await (const chunk of request as AsyncIterable<Buffer>) {
-      held += chunk.length
+      bytes += chunk.length
       this.#bytes += chunk.length
-      if (held > this.#options.bodyBytesMax) return this.#refuse(request, response, 413, this.#bounds())
-      if (this.#bytes > this.#options.waitingBytesMax) return this.#refuse(request, response, 503, BUSY)
+      if (bytes > this.#options.bodyBytesMax) return this.#refuse(request, response, 413, this.#bounds())
+      if (this.#bytes > this.#options.pendingBytesMax) return this.#refuse(request, response, 503, BUSY)
       chunks.push(chunk)
     }
     const body = Buffer.concat(chunks)
-    if (!this.#options.gate.withBody(request.headers, body)) return this.#refuse(request, response, 401, UNKNOWN)
+    if (!this.#options.authenticator.withBody(request.headers, body))
+      return this.#refuse(request, response, 401, UNAUTHORIZED)
     try {
       this.#options.check(body)
     } catch (error) {
       return this.#refuse(request, response, 400, (error as Error).message)
     }
-    this.#hold(request, response, body)
+    this.#enqueue(request, response, body)
   }
 
   /** Returns the reasons to reject a request that are known before its body is received. */
   #refusal({ method, url = '', headers }: IncomingMessage): [status: number, reason: string] | undefined {
-    const { path, gate, bodyBytesMax, waitingMax } = this.#options
-    if (url.split('?')[0] !== path) return [404, `records are taken at ${path}`]
-    if (method !== 'POST' && method !== 'PUT') return [405, 'records are taken by POST and PUT']
-    if (!gate.beforeBody(headers)) return [401, UNKNOWN]
+    const { path, authenticator, bodyBytesMax, pendingMax } = this.#options
+    if (url.split('?')[0] !== path) return [404, `records are accepted at ${path}`]
+    if (method !== 'POST' && method !== 'PUT') return [405, 'records are accepted by POST and PUT']
+    if (!authenticator.beforeBody(headers)) return [401, UNAUTHORIZED]
     if (Number(headers['content-length'] ?? 0) > bodyBytesMax) return [413, this.#bounds()]
-    return this.#isClosing || this.#admitted >= waitingMax ? [503, BUSY] : undefined
+    return this.#isClosing || this.#open >= pendingMax ? [503, BUSY] : undefined
   }
 
   #bounds(): string {
-    return `a body has at most ${this.#options.bodyBytesMax} bytes`
+    return `the body must not have more than ${this.#options.bodyBytesMax} bytes`
   }
 
-  #hold(request: IncomingMessage, response: ServerResponse, body: Buffer): void {
-    const answer = (status: number) => {
+  #enqueue(request: IncomingMessage, response: ServerResponse, body: Buffer): void {
+    const respond = (status: number) => {
       clearTimeout(timer)
-      this.#waiting.delete(waiting)
+      this.#pending.delete(pending)
       if (response.headersSent) return
       if (status >= 500) return this.#refuse(request, response, status, BUSY)
       if (this.#isClosing) response.setHeader('connection', 'close')
       response.writeHead(status).end()
     }
-    const waiting = { headers: request.headers, body, receivedMs: Date.now(), answer }
+    const pending = { headers: request.headers, body, receivedMs: Date.now(), respond }
     const timer = setTimeout(() => {
       // A request that is still queued is dropped.
-      const index = this.#queue.indexOf(waiting)
+      const index = this.#queue.indexOf(pending)
       if (index >= 0) this.#queue.splice(index, 1)
-      answer(503)
-    }, this.#options.answerTimeoutMs)
-    this.#waiting.add(waiting)
-    if (this.#isClosing) answer(503)
-    else this.#queue.push(waiting)
+      respond(503)
+    }, this.#options.responseTimeoutMs)
+    this.#pending.add(pending)
+    if (this.#isClosing) respond(503)
+    else this.#queue.push(pending)
     this.#wake()
   }
 
   #refuse(request: IncomingMessage, response: ServerResponse, status: number, reason: string): void {
-    const { scheme } = this.#options.gate
+    const { scheme } = this.#options.authenticator
     if (status === 503) response.setHeader('retry-after', RETRY_AFTER_S)
     if (status === 405) response.setHeader('allow', 'POST, PUT')
     if (status === 401 && scheme !== undefined) response.setHeader('www-authenticate', scheme)
@@ -177,5 +180,5 @@ export class Receiver implements AsyncDisposable {
   }
 }
 
-const BUSY = 'no more records can be taken now: come again'
-const UNKNOWN = 'the credentials or the signature are not those that are expected here'
+const BUSY = 'no more records can be accepted now: retry later'
+const UNAUTHORIZED = 'the credentials or the signature are missing or wrong'

@@ -7,25 +7,31 @@ export const avroConverterConfig = z.object({
   ...registryFields,
   'connect.meta.data': field
     .boolean({
-      doc: 'Write properties of Connect schemas that Avro does not have as connect.* members.',
+      doc: 'Whether to write properties of Connect schemas that Avro does not have as members connect.*.',
       importance: 'LOW',
     })
     .default(true),
   'enhanced.avro.schema.support': field
-    .boolean({ doc: 'Write strings that were read from an Avro enum as that enum.', importance: 'LOW' })
+    .boolean({ doc: 'Whether to write strings that were read from an Avro enum as that enum.', importance: 'LOW' })
     .default(false),
-  'scrub.invalid.names': flag('Replace invalid Avro names with valid ones: a-b becomes a_b, 1st becomes x1st.', false),
+  'scrub.invalid.names': flag(
+    'Whether to replace invalid Avro names with valid ones: a-b becomes a_b, 1st becomes x1st.',
+    false,
+  ),
   'generalized.sum.type.support': flag(
-    'Use the names of unions and enums in Connect that all schema formats share.',
+    'Whether to represent unions and enums in Connect schemas in the way that is common to all schema formats.',
     false,
   ),
-  'ignore.default.for.nullables': flag('Write null as null even if the schema has a default.', false),
+  'ignore.default.for.nullables': flag('Whether to write null as null even if the schema has a default.', false),
   'allow.optional.map.keys': flag(
-    'Write maps whose keys are optional strings as maps, not as lists of entries.',
+    'Whether to write maps with optional string keys as maps instead of arrays of entries.',
     false,
   ),
-  'flatten.singleton.unions': flag('Read a union of one schema as that schema.', true),
-  'discard.type.doc.default': flag('Keep documentation and defaults of fields only.', false),
+  'flatten.singleton.unions': flag('Whether to read a union with a single branch as that branch.', true),
+  'discard.type.doc.default': flag(
+    'Whether to discard the documentation and the default of types and to keep only those of fields.',
+    false,
+  ),
 })
 
 export type AvroConverterSettings = z.infer<typeof avroConverterConfig>

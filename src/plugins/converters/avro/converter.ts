@@ -9,7 +9,7 @@ export const avroConverter = defineConverter({
   class: 'AvroConverter',
   aliases: ['io.confluent.connect.avro.AvroConverter'],
   version: SHIPPED_VERSION,
-  summary: 'Reads and writes Avro; schemas are kept in a schema registry.',
+  summary: 'Converts to and from Avro, with the schemas in a schema registry.',
   notes: `
 Connect schemas are converted to the same Avro schemas as by Confluent's converter, and records have its wire format: a zero byte, the schema
 id, the data. The registry is queried once for each schema. Records without a schema and recursive Avro schemas are refused.

@@ -7,22 +7,28 @@ export const jsonSchemaConverterConfig = z.object({
     .boolean({ doc: 'Whether objects may have members that are not in the schema.' })
     .default(true),
   'use.optional.for.nonrequired': field
-    .boolean({ doc: 'Whether members that are not required are read as optional.' })
+    .boolean({ doc: 'Whether to read members that are not required as optional.' })
     .default(false),
   'decimal.format': field
     .oneOf(['BASE64', 'NUMERIC'], { doc: 'Format of decimals: base64 of their bytes, or JSON numbers.' })
     .default('BASE64'),
   'ignore.default.for.nullables': field
-    .boolean({ doc: 'Write null as null even if the schema has a default.' })
+    .boolean({ doc: 'Whether to write null as null even if the schema has a default.' })
     .default(false),
   'generalized.sum.type.support': field
-    .boolean({ doc: 'Mark enums and unions with the parameters that all schema formats share.', importance: 'LOW' })
+    .boolean({
+      doc: 'Whether to represent unions and enums in Connect schemas in the way that is common to all schema formats.',
+      importance: 'LOW',
+    })
     .default(false),
   'flatten.singleton.unions': field
-    .boolean({ doc: 'Whether a union of one schema is read as that schema instead of as a struct.', importance: 'LOW' })
+    .boolean({
+      doc: 'Whether to read a union with a single branch as that branch instead of as a struct.',
+      importance: 'LOW',
+    })
     .default(true),
   'json.fail.invalid.schema': field
-    .boolean({ doc: 'Validate data against the schema when writing and reading.', importance: 'LOW' })
+    .boolean({ doc: 'Whether to validate data against the schema when writing and reading.', importance: 'LOW' })
     .default(false),
 })
 

@@ -9,7 +9,7 @@ export const jsonSchemaConverter = defineConverter({
   class: 'JsonSchemaConverter',
   aliases: ['io.confluent.connect.json.JsonSchemaConverter'],
   version: SHIPPED_VERSION,
-  summary: 'Reads and writes JSON; its JSON Schema is kept in a schema registry.',
+  summary: 'Converts to and from JSON, with the JSON Schema in a schema registry.',
   notes: `
 Connect schemas are converted to JSON schemas with the \`connect.*\` members of Confluent's converter, and records have its wire format: a zero
 byte, the schema id, the JSON. Schemas from other producers, with references, are also read: \`oneOf\` of null and another schema is an optional

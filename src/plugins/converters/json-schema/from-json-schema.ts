@@ -2,7 +2,7 @@ import type { PlainJson, PlainJsonObject } from '../../../formats/json/model.ts'
 import { Documents, type Located } from '../../../formats/json/references.ts'
 import { inHashOrder } from '../../../java-compat/hash-order.ts'
 import { jsonReader, parseExact } from '../../../java-compat/json/reader.ts'
-import { SHARED } from '../../../java-compat/shared-names.ts'
+import { SUM_TYPE_NAMES } from '../../../java-compat/sum-type-names.ts'
 import { DataError, type Field, type Schema, type SchemaType, STRING } from '../../../sdk/index.ts'
 import { isChoice, JSON_ENUM, JSON_PROP, KEY, NULL_WORD, ONE_OF, VALUE } from './names.ts'
 
@@ -39,7 +39,7 @@ type To = (schema: PlainJson, version?: number) => Schema
 /** `context.version` applies only to the outermost schema. */
 function convert(at: Located, context: Context): Schema {
   const { value } = at
-  if (!isObject(value)) throw new DataError('a JSON schema that says nothing of its values has no Connect schema')
+  if (!isObject(value)) throw new DataError('a JSON schema without a type has no Connect schema')
   const part: Part = { ...at, value }
   const inner: Context = { ...inside(part, context), version: undefined }
   const to: To = (next, version) => convert({ ...at, value: next }, { ...inner, version })
@@ -61,7 +61,7 @@ function convert(at: Located, context: Context): Schema {
 
 /** Marks a schema as being converted. Throws a `DataError` if the schema contains itself. */
 function inside({ value }: Part, context: Context): Context {
-  if (context.open.includes(value)) throw new DataError('JSON schemas that contain themselves are not supported')
+  if (context.open.includes(value)) throw new DataError('recursive JSON schemas are not supported')
   return { ...context, open: [...context.open, value] }
 }
 
@@ -95,7 +95,7 @@ function choice(branches: readonly PlainJson[], about: PlainJsonObject, to: To, 
   const present = branches.filter((branch) => !(isObject(branch) && branch['type'] === 'null'))
   const optional = present.length < branches.length
   const [only] = present
-  if (only === undefined) throw new DataError('a JSON schema of null alone has no Connect schema')
+  if (only === undefined) throw new DataError('a JSON schema with only the type null has no Connect schema')
   if (branches.length === 1 && context.flattenSingletons) return to(only)
   if (present.length === 1 && branches.length === 2) return { ...to(only, context.version), optional: true }
   const { name, parameters, field } = choiceNames(context)
@@ -115,9 +115,9 @@ function choice(branches: readonly PlainJson[], about: PlainJsonObject, to: To, 
 
 function choiceNames({ generalized, choices }: Context) {
   if (!generalized) return { name: ONE_OF, field: `${ONE_OF}.field.` }
-  const name = `${SHARED.unionName}${choices.count}`
+  const name = `${SUM_TYPE_NAMES.unionName}${choices.count}`
   choices.count += 1
-  return { name, field: SHARED.fieldName, parameters: { [SHARED.union]: name } }
+  return { name, field: SUM_TYPE_NAMES.fieldName, parameters: { [SUM_TYPE_NAMES.union]: name } }
 }
 
 /** A part of a schema, with the base location for its references. */
@@ -135,7 +135,7 @@ function merged(parts: readonly Part[], context: Context, version: number | unde
     return { type: 'struct', fields: fieldsOf(Object.assign({}, ...objects.map(propertiesOf)), required, context) }
   }
   const chosen = all.find(isChoosing) ?? valuesOf(all)
-  if (chosen === undefined) throw new DataError('an allOf of no one type has no Connect schema')
+  if (chosen === undefined) throw new DataError('an allOf without a common type has no Connect schema')
   return convert(chosen, { ...context, version })
 }
 
@@ -216,7 +216,7 @@ function known<Type extends SchemaType>(word: PlainJson | undefined, types: read
 
 function enumOf(words: readonly PlainJson[], { generalized }: Context): Schema {
   const texts = words.map((word) => (word === null ? NULL_WORD : String(word)))
-  const name = generalized ? SHARED.enum : JSON_ENUM
+  const name = generalized ? SUM_TYPE_NAMES.enum : JSON_ENUM
   const parameters = texts.map((text, index) => [`${name}.${text}`, generalized ? String(index) : text])
   return { type: 'string', parameters: { [name]: '', ...Object.fromEntries(parameters) } }
 }
@@ -224,7 +224,7 @@ function enumOf(words: readonly PlainJson[], { generalized }: Context): Schema {
 function entries({ items }: PlainJsonObject, to: To): Schema {
   const { properties } = isObject(items) ? items : {}
   const { [KEY]: key, [VALUE]: item } = isObject(properties) ? properties : {}
-  if (key === undefined || item === undefined) throw new DataError('a map of entries without key and value')
+  if (key === undefined || item === undefined) throw new DataError('the entries of a map have no key and value')
   return { type: 'map', keys: to(key), items: to(item) }
 }
 

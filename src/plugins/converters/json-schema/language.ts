@@ -69,7 +69,7 @@ function parsed(text: string) {
 }
 
 function refuse(wrong: string | undefined): void {
-  if (wrong !== undefined) throw new DataError(`the value does not fit its schema: ${wrong}`)
+  if (wrong !== undefined) throw new DataError(`the value is not valid for its schema: ${wrong}`)
 }
 
 function referencesOf({ dependencies = [] }: SchemaSource): ReadonlyMap<string, PlainJson> {

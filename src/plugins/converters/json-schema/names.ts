@@ -1,4 +1,4 @@
-import { SHARED } from '../../../java-compat/shared-names.ts'
+import { SUM_TYPE_NAMES } from '../../../java-compat/sum-type-names.ts'
 import type { Schema } from '../../../sdk/index.ts'
 
 /** Members of a JSON schema that hold Connect metadata, as Confluent's converter writes them. */
@@ -22,5 +22,5 @@ export const NULL_WORD = '<NULL>'
 
 /** Whether a struct represents a union: exactly one field is set, and only its value is written. */
 export function isChoice({ name, parameters }: Schema): boolean {
-  return name === ONE_OF || parameters?.[SHARED.union] !== undefined
+  return name === ONE_OF || parameters?.[SUM_TYPE_NAMES.union] !== undefined
 }

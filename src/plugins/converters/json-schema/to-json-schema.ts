@@ -1,7 +1,7 @@
 import { type Json, JsonNumber, type JsonObject, parseJson, printJson } from '../../../formats/json-text.ts'
 import { inHashOrder } from '../../../java-compat/hash-order.ts'
 import { hasTextKeys, jsonWriter } from '../../../java-compat/json/writer.ts'
-import { SHARED } from '../../../java-compat/shared-names.ts'
+import { SUM_TYPE_NAMES } from '../../../java-compat/sum-type-names.ts'
 import { type Field, LOGICAL, type Schema } from '../../../sdk/index.ts'
 import { isChoice, JSON_ENUM, JSON_PROP, KEY, NAMESPACE, NULL_WORD, VALUE } from './names.ts'
 
@@ -68,11 +68,11 @@ function wordOf(schema: Schema, { decimals }: ToJsonSchemaOptions): string {
 }
 
 function isEnum({ type, parameters }: Schema): boolean {
-  return type === 'string' && (parameters?.[JSON_ENUM] ?? parameters?.[SHARED.enum]) !== undefined
+  return type === 'string' && (parameters?.[JSON_ENUM] ?? parameters?.[SUM_TYPE_NAMES.enum]) !== undefined
 }
 
 function wordsOf({ parameters = {} }: Schema, { generalized }: ToJsonSchemaOptions): readonly Json[] {
-  const start = `${generalized ? SHARED.enum : JSON_ENUM}.`
+  const start = `${generalized ? SUM_TYPE_NAMES.enum : JSON_ENUM}.`
   const keys = Object.keys(parameters).filter((key) => key.startsWith(start))
   const words = inHashOrder(keys.map((key) => key.slice(start.length)))
   return words.map((word) => (word === NULL_WORD ? null : word))
@@ -99,7 +99,7 @@ function propertiesOf(fields: readonly Field[], options: ToJsonSchemaOptions): J
 function metadataOf({ type, version, parameters = {} }: Schema): Members {
   const kept = Object.keys(parameters).filter((key) => !key.startsWith(NAMESPACE))
   // Java copies the names to a second map whose capacity is their number, which can change their order.
-  const names = inHashOrder(inHashOrder(kept), { room: kept.length })
+  const names = inHashOrder(inHashOrder(kept), { capacity: kept.length })
   return {
     [JSON_PROP.version]: version === undefined ? undefined : numberOf(version),
     [JSON_PROP.type]: ['boolean', 'string', 'array', 'struct'].includes(type) ? undefined : type,

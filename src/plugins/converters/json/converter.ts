@@ -31,7 +31,7 @@ const config = z.object({
   'schema.content': field
     .text({
       doc:
-        'When set, this is used as the schema for all messages read, which then hold the payload alone. ' +
+        'When set, this is used as the schema for all messages read, which then contain only the payload. ' +
         'Otherwise, the schema should be in the contents of each message.',
       importance: 'HIGH',
       group: 'Schemas',
@@ -42,7 +42,7 @@ const config = z.object({
     .optional(),
   'decimal.format': field
     .oneOf(['BASE64', 'NUMERIC'], {
-      doc: 'How decimals are written: base64 of the unscaled number, or as a JSON number. Both are always read.',
+      doc: 'Format in which decimals are written: base64 of the unscaled value, or a JSON number. Both formats can be read.',
       importance: 'LOW',
       group: 'Serialization',
       order: 0,
@@ -69,10 +69,10 @@ export const jsonConverter = defineConverter({
   class: 'JsonConverter',
   aliases: ['org.apache.kafka.connect.json.JsonConverter'],
   version: SHIPPED_VERSION,
-  summary: 'Reads and writes JSON, by default in an envelope that carries the schema.',
+  summary: 'Converts to and from JSON, by default in an envelope that contains the schema.',
   notes: `
-Bytes are equal to those of Apache Kafka's JsonConverter, with one exception: numbers of records without a schema have no
-type, so \`1.0\` is read and written again as \`1\`. Whole numbers beyond 2^53 are kept exactly.
+The output is identical to that of Apache Kafka's JsonConverter, with one exception: schemaless numbers have no type, so \`1.0\` is
+written as \`1\` after it was read. Integers beyond 2^53 are preserved exactly.
 `,
   config,
   create(settings) {

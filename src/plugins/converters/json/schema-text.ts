@@ -96,7 +96,7 @@ function fieldsOf(json: unknown): NonNullable<Schema['fields']> {
 
 function parametersOf(json: JsonObject): Readonly<Record<string, string>> {
   for (const [key, value] of Object.entries(json)) {
-    if (typeof value !== 'string') throw new DataError(`Schema parameter '${key}' has to be a text`)
+    if (typeof value !== 'string') throw new DataError(`Schema parameter '${key}' must be a string`)
   }
   return json as Record<string, string>
 }

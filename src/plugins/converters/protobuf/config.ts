@@ -14,7 +14,10 @@ export const protobufConverterConfig = z.object({
     'Whether nullable scalars are written as google.protobuf wrappers, and only those are nullable.',
     false,
   ),
-  'ignore.default.for.nullables': flag('Omit a field whose value is null even if its schema has a default.', false),
+  'ignore.default.for.nullables': flag(
+    'Whether to omit a field whose value is null even if its schema has a default.',
+    false,
+  ),
   'wrapper.for.raw.primitives': flag(
     'Whether messages of google.protobuf wrappers are read as the scalars that they contain.',
     true,

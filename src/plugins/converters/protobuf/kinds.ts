@@ -28,7 +28,7 @@ export type Kind = {
 
 const asItIs = (value: unknown) => value
 const toBigint = (value: unknown) =>
-  typeof value === 'bigint' || Number.isInteger(value) ? BigInt(value as number) : refuse(value, 'a whole number')
+  typeof value === 'bigint' || Number.isInteger(value) ? BigInt(value as number) : refuse(value, 'an integer')
 export const kindOf = (type: Schema['type']): Kind => ({ schema: { type }, read: asItIs, write: asItIs })
 /** Rejects numbers out of range in both directions; Java truncates them to the low bits. */
 export function integerKind(type: IntegerType): Kind {
@@ -141,7 +141,7 @@ export function decimalKind({ scale: scaleText = '0', precision }: ProtobufField
 }
 
 export function misfit(value: unknown, wanted: string): DataError {
-  return new DataError(`${valueLabel(value)} where ${wanted} is expected`)
+  return new DataError(`expected ${wanted}, got ${valueLabel(value)}`)
 }
 
 export function refuse(value: unknown, wanted: string): never {

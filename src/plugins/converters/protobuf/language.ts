@@ -1,6 +1,6 @@
 import type { DescMessage } from '@bufbuild/protobuf'
 import type { Codec, ParsedSchema, SchemaSource } from '../../../formats/format.ts'
-import { type MessagePlace, ProtobufMessages } from '../../../formats/protobuf/codec.ts'
+import { type MessageType, ProtobufMessages } from '../../../formats/protobuf/codec.ts'
 import { protobufFormat } from '../../../formats/protobuf/protobuf.ts'
 import type { Schema } from '../../../sdk/index.ts'
 import { frameIndexes, unframeIndexes } from '../../../serde/wire-format.ts'
@@ -47,7 +47,7 @@ export function protobufLanguage(settings: ProtobufConverterSettings): RegistryL
       const messages = new ProtobufMessages(source)
       const options = optionsOf(source)
       const opened = new Map<string, ReturnType<typeof open>>()
-      const open = (place: MessagePlace) => {
+      const open = (place: MessageType) => {
         const { schema, read } = outermostKind(messages.descriptor(place), options)
         const versioned: Schema = version === undefined ? schema : { ...schema, version }
         const codec: Codec = messages.codec(place)

@@ -33,7 +33,7 @@ export function messageKind(
   around: readonly DescMessage[] = [],
 ): Kind {
   if (around.includes(message))
-    throw new DataError(`'${message.typeName}' contains itself, which Connect has no schema for`)
+    throw new DataError(`'${message.typeName}' is recursive: Connect does not support recursive schemas`)
   const members = inOrder(message).map((member) => memberKind(member, options, [...around, message]))
   return {
     schema: {
@@ -287,7 +287,7 @@ function enumKind({ name, typeName, values }: NonNullable<DescField['enum']>, op
   const words = new Map(values.map((value) => [value.number, value.name]))
   const numbers = new Map(values.map((value) => [value.name, value.number]))
   const write = (value: unknown) =>
-    typeof value === 'number' ? value : (numbers.get(value as string) ?? refuse(value, `a word of ${typeName}`))
+    typeof value === 'number' ? value : (numbers.get(value as string) ?? refuse(value, `a symbol of ${typeName}`))
   if (options.enumsAsNumbers) return { schema: { type: 'int32', ...about }, read: (wire) => wire, write }
   return {
     schema: { type: 'string', ...about },

@@ -94,7 +94,7 @@ export function wrapperOf({ type, name = '' }: Schema): string | undefined {
 }
 
 function noMessage({ type, name = type }: Schema): never {
-  throw new DataError(`ProtobufConverter takes structs and single values, not ${name}`)
+  throw new DataError(`ProtobufConverter supports structs and primitives, not ${name}`)
 }
 
 function messageText(name: string, schema: Schema, around: Context): string {
@@ -156,7 +156,8 @@ function singleType(schema: Schema, field: string, context: Context): string {
   if (schema.type === 'struct') return structType(schema, field, context)
   if (schema.parameters?.[PROTOBUF_ENUM] !== undefined) return enumType(schema, context)
   const scalar = scalarOf(schema)
-  if (scalar === undefined) throw new DataError(`Protobuf has no ${schema.type}s within lists: put them into a struct`)
+  if (scalar === undefined)
+    throw new DataError(`Protobuf does not support ${schema.type}s as items of a list: wrap them in structs`)
   const wrapper = context.wrappers && schema.optional ? WRAPPERS[scalar] : undefined
   return wrapper === undefined
     ? scalar

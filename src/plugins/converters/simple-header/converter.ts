@@ -9,10 +9,10 @@ export const simpleHeaderConverter = defineHeaderConverter({
   class: 'SimpleHeaderConverter',
   aliases: ['org.apache.kafka.connect.storage.SimpleHeaderConverter'],
   version: SHIPPED_VERSION,
-  summary: 'Writes headers as text and guesses their types when it reads them.',
+  summary: 'Writes headers as text and infers their types when reading.',
   notes: `
-The guess is that of Apache Kafka's SimpleHeaderConverter, its oddities included: \`1.5\` is a 32-bit float, \`1,2\` is 1, quotes
-count inside arrays and maps only.
+Types are inferred as by Apache Kafka's SimpleHeaderConverter, including its irregularities: \`1.5\` is a 32-bit float, \`1,2\` is 1, and
+quotes are recognized only inside arrays and maps.
 `,
   config: z.object({}),
   create: () => ({

@@ -35,7 +35,7 @@ function structOf(name: string): string | undefined {
  * Returns the fields that exist in this envelope schema. A field that its struct does not have is searched in the
  * envelope.
  */
-export function foundFields(fields: readonly AddedField[], envelope: Schema): readonly FoundField[] {
+export function resolveAddedFields(fields: readonly AddedField[], envelope: Schema): readonly FoundField[] {
   return fields.flatMap(({ struct, name, as }): readonly FoundField[] => {
     const parent = struct === undefined ? undefined : fieldOf(envelope, struct)
     const within = parent?.schema.type === 'struct' ? fieldOf(parent.schema, name) : undefined

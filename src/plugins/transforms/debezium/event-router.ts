@@ -51,11 +51,13 @@ const config = z.object({
     })
     .default('warn'),
   'table.expand.json.payload': field
-    .boolean({ doc: 'Parse a payload that is JSON into a value with a schema. Another payload stays unchanged.' })
+    .boolean({
+      doc: 'Whether to parse a payload that is JSON into a value with a schema. Any other payload remains unchanged.',
+    })
     .default(false),
   'table.json.payload.null.behavior': field
     .oneOf(['ignore', 'optional_bytes'], {
-      doc: 'Whether null members of the JSON are omitted, or are optional bytes.',
+      doc: 'Schema of null members of the JSON: omitted, or optional bytes.',
     })
     .default('ignore'),
   'route.by.field': field.text({ doc: 'The column that determines the topic.' }).default('aggregatetype'),
@@ -78,7 +80,7 @@ export const eventRouter = defineTransform({
   aliases: ['io.debezium.transforms.outbox.EventRouter'],
   version: SHIPPED_VERSION,
   summary:
-    'Converts rows that Debezium reads from an outbox table to events, each in the topic that the row determines.',
+    'Converts rows that Debezium reads from an outbox table to events. The row determines the topic of its event.',
   notes: `
 Deletes in the table, tombstones and, unless \`table.op.invalid.behavior\` is \`fatal\`, updates are dropped. Records that are not change events
 pass unchanged. The tracing of Debezium's transform is not supported.

@@ -11,7 +11,7 @@ import { SHIPPED_VERSION } from '../../version.ts'
 import { basicsOf, membersOf, oncePerSchema, replaceNullField, structOf } from '../data.ts'
 import { insertField } from '../insert-field.ts'
 import { replaceField } from '../replace-field.ts'
-import { foundFields, parseAddedFields } from './added-field.ts'
+import { parseAddedFields, resolveAddedFields } from './added-field.ts'
 import { type DebeziumChange, memberOfType, rowOf, toDebeziumChange } from './envelope.ts'
 
 /** How deletes are handled (`null` keeps the schema, `tombstone` does not), and the tombstones that follow them. */
@@ -76,7 +76,8 @@ export const extractNewRecordState = defineTransform({
   class: 'ExtractNewRecordState',
   aliases: ['io.debezium.transforms.ExtractNewRecordState'],
   version: SHIPPED_VERSION,
-  summary: "Extracts the row from Debezium's change events: the state after the change, or the handling of a delete.",
+  summary:
+    "Extracts the row from Debezium's change events: the state after the change. Deletes are handled as configured.",
   notes: 'Records that are not change events pass unchanged; truncations are dropped.',
   config,
   create(settings) {
@@ -144,7 +145,7 @@ function deletedMark(value: 'true' | 'false', settings: Config): Step {
 /** Returns the headers to add. For a tombstone, only the operation is known. */
 function headerAdder(settings: Config): (change: DebeziumChange | undefined) => readonly RecordHeader[] {
   const fields = parseAddedFields('add.headers', settings['add.headers.prefix'], settings['add.headers'])
-  const found = oncePerSchema((schema) => foundFields(fields, schema))
+  const found = oncePerSchema((schema) => resolveAddedFields(fields, schema))
   return (change) => {
     if (change !== undefined) {
       return found(change.schema).map((one) => ({
@@ -159,7 +160,7 @@ function headerAdder(settings: Config): (change: DebeziumChange | undefined) => 
 
 function fieldAdder(settings: Config): <R extends ConnectRecord>(record: R, change: DebeziumChange) => R {
   const fields = parseAddedFields('add.fields', settings['add.fields.prefix'], settings['add.fields'])
-  const found = oncePerSchema((schema) => foundFields(fields, schema))
+  const found = oncePerSchema((schema) => resolveAddedFields(fields, schema))
   const extended = oncePerSchema((envelope) =>
     oncePerSchema((row) =>
       structOf(basicsOf(row), [...(row.fields ?? []), ...found(envelope).map((one) => one.field)]),

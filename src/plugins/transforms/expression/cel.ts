@@ -27,7 +27,7 @@ export function compileCel(text: string): CompiledCel {
   environments ??= createEnvironments()
   const { given, roomy } = environments
   const { valid, error } = given.check(text)
-  if (!valid) throw error ?? new Error(`'${text}' is no expression`)
+  if (!valid) throw error ?? new Error(`'${text}' is not an expression`)
   const names = new Set<string>()
   const steady = rewritten(given.parse(text).ast, names) as Cel.ASTNode
   const { serialize } = load('@marcbachmann/cel-js/serialize') as typeof CelText

@@ -23,7 +23,7 @@ export const filterByExpression = defineTransform({
       }
       const isKept = condition(record)
       if (typeof isKept === 'boolean') return isKept ? record : null
-      throw new DataError(`the condition is neither true nor false but ${valueLabel(isKept)}`)
+      throw new DataError(`the condition must be true or false, got ${valueLabel(isKept)}`)
     }
   },
 })

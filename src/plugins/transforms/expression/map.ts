@@ -9,8 +9,8 @@ export const mapTransform = sideTransforms({
   summary:
     'Replaces the key or value with the result of an expression: {"id": value.id, "total": value.price * double(value.count)}.',
   notes: `
-The result has no schema: objects, lists, texts, numbers, as \`JsonConverter\` writes them with \`schemas.enable=false\`. A value that
-is null stays null, so that a tombstone stays one.
+The result is schemaless: objects, lists, strings and numbers, as \`JsonConverter\` writes them with \`schemas.enable=false\`. A null
+value remains null, so tombstones are preserved.
 ${EXPRESSION_NOTES}`,
   config: z.object({
     expression: expressionField('expression', { doc: 'Expression for the new key or value.', importance: 'HIGH' }),

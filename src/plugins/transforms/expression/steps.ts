@@ -22,7 +22,8 @@ export function withinSteps<Result>(evaluate: () => Result): Result {
 /** Counts steps: one for each item that is iterated, compared or created. */
 export function spend(steps: number): void {
   left -= steps
-  if (left < 0) throw new DataError(`more than ${STEPS_MAX} steps: too many items within loops within loops`)
+  if (left < 0)
+    throw new DataError(`the evaluation takes more than ${STEPS_MAX} steps: reduce the number of items in nested loops`)
 }
 
 /** Counts the steps for a shallow traversal of `value`, and returns it. */

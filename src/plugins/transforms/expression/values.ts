@@ -61,5 +61,5 @@ export function fromCel(value: unknown): unknown {
 function requirePlain(value: object): object {
   const prototype: unknown = Object.getPrototypeOf(value)
   if (prototype === Object.prototype || prototype === null) return value
-  throw new DataError(`the result is no data but ${valueLabel(value)}`)
+  throw new DataError(`the result must be data, got ${valueLabel(value)}`)
 }

@@ -20,7 +20,7 @@ const TASKS_MAX = 10_000
 /** Limit of the size of a result, which is sent to another process and stored in a topic. */
 const RESULT_CHARACTERS_MAX = 16_777_216
 /** Lower bound of the interval at which task configurations are generated anew, in ms. */
-const AGAIN_MS_MIN = 100
+const REGENERATION_MS_MIN = 100
 
 type Connector = Extract<Plugin, { kind: 'source' | 'sink' }>
 
@@ -40,11 +40,11 @@ export class PluginExecutor {
   }
 
   async execute({ operation, plugin, input }: PluginCall): Promise<unknown> {
-    const found = this.#find(plugin)
+    const found = this.#findPlugin(plugin)
     switch (operation) {
       case 'validate-config':
         return validateConfig(found.config, input.config)
-          .map((value) => withRefusal(value, found.config, this.#access))
+          .map((value) => withAccessError(value, found.config, this.#access))
           .map(toPlainValue)
       case 'make-tasks':
         return makeTasks(found as Connector, input, this.#access)
@@ -61,7 +61,7 @@ export class PluginExecutor {
     }
   }
 
-  #find({ kind, class: name, version }: PluginName): Plugin {
+  #findPlugin({ kind, class: name, version }: PluginName): Plugin {
     const found = this.#plugins.find((one) => one.kind === kind && one.class === name && one.version === version)
     if (found === undefined) throw new Error(`its module no longer exports ${name} ${version}`)
     return found
@@ -87,18 +87,20 @@ async function makeTasks(
 ): Promise<GeneratedTaskConfigs> {
   const own = parseConfig(plugin.config, config)
   const againMs = plugin.kind === 'source' ? plugin.tasksAgainMs?.(own) : undefined
-  if (againMs !== undefined && !(againMs > 0)) throw new Error(`tasksAgainMs() returned ${againMs}`)
-  const schedule = againMs === undefined ? null : Math.max(againMs, AGAIN_MS_MIN)
+  if (againMs !== undefined && !(againMs > 0))
+    throw new Error(`tasksAgainMs() returned ${againMs}: expected a positive number of ms`)
+  const schedule = againMs === undefined ? null : Math.max(againMs, REGENERATION_MS_MIN)
   if (!plugin.tasks) {
     const count = plugin.kind === 'sink' ? tasksMax : 1
     return { configs: Array.from({ length: count }, () => config), againMs: schedule }
   }
-  const made: unknown = await plugin.tasks(own, tasksMax, config, access)
-  if (!Array.isArray(made)) throw new Error(`tasks() returned no array of configurations: ${typeof made}`)
-  if (made.length > TASKS_MAX)
-    throw new Error(`tasks() returned ${made.length} tasks, at most ${TASKS_MAX} are possible`)
+  const generated: unknown = await plugin.tasks(own, tasksMax, config, access)
+  if (!Array.isArray(generated))
+    throw new Error(`tasks() did not return an array of configurations, but a value of type ${typeof generated}`)
+  if (generated.length > TASKS_MAX)
+    throw new Error(`tasks() returned ${generated.length} tasks, at most ${TASKS_MAX} are allowed`)
   const budget = newBudget()
-  const configs = made.map((task: unknown, at) => toStrings(task, `tasks() returned task ${at}, which`, budget))
+  const configs = generated.map((task: unknown, at) => toStrings(task, `tasks() returned task ${at}, which`, budget))
   return { configs, againMs: schedule }
 }
 
@@ -125,7 +127,7 @@ function toStrings(value: unknown, what: string, budget: Budget): RawConfig {
       throw new Error(`${what} has a value of type ${typeof text} for '${key}': expected a string`)
     budget.characters -= key.length + text.length
     if (budget.characters < 0)
-      throw new Error(`${what} exceeds the limit of ${RESULT_CHARACTERS_MAX} characters in all`)
+      throw new Error(`${what} exceeds the limit of ${RESULT_CHARACTERS_MAX} characters in total`)
     copy[key] = text
   }
   return copy
@@ -135,7 +137,7 @@ function toStrings(value: unknown, what: string, budget: Budget): RawConfig {
  * Reports a value that refers to a host, file or class that is not allowed as an error of its key, before anything is
  * opened.
  */
-function withRefusal(value: ConfigValue, spec: z.ZodObject, access: HostAccess): ConfigValue {
+function withAccessError(value: ConfigValue, spec: z.ZodObject, access: HostAccess): ConfigValue {
   if (value.value === null || value.errors.length > 0) return value
   const reaches = describeConfig(spec).find(({ name }) => name === value.name)?.reaches ?? null
   const problem = reaches === null ? undefined : accessProblem(reaches, value.value, access)

@@ -25,8 +25,8 @@ type Call = {
   isSuspect: boolean
 }
 
-type Slot = {
-  readonly process: PluginProcess
+type ModuleProcess = {
+  readonly handle: PluginProcess
   readonly calls: Map<number, Call>
   readonly loaded: PromiseWithResolvers<readonly PluginDescriptor[]>
   isLoaded: boolean
@@ -42,8 +42,8 @@ const PROCESSES_MAX = 2
 const CALLS_MAX = 1_000
 const INTERRUPTIONS_MAX = 3
 /** A process that has not begun a call within this time, in ms, counts as stalled. */
-const STALLED_MS = 500
-const IDLE_MS = 60_000
+const STALL_TIMEOUT_MS = 500
+const IDLE_TIMEOUT_MS = 60_000
 
 /**
  * Executes calls to the plugins of one module in processes of its own. When a call ends its process, that call is
@@ -51,9 +51,9 @@ const IDLE_MS = 60_000
  */
 export class PluginModule {
   readonly #options: PluginModuleOptions
-  readonly #slots = new Set<Slot>()
+  readonly #processes = new Set<ModuleProcess>()
   #waiting: Call[] = []
-  #ids = 0
+  #lastId = 0
 
   constructor(options: PluginModuleOptions) {
     this.#options = options
@@ -67,8 +67,8 @@ export class PluginModule {
   call(call: PluginCall): Promise<unknown> {
     const { clock, timeoutMs } = this.#options
     const settled = Promise.withResolvers<unknown>()
-    const made: Call = {
-      id: this.#ids++,
+    const pending: Call = {
+      id: this.#lastId++,
       call,
       settled,
       deadlineMs: clock.nowMs() + timeoutMs,
@@ -77,42 +77,42 @@ export class PluginModule {
       interruptions: 0,
       isSuspect: false,
     }
-    if (this.#waiting.length >= CALLS_MAX) reject(made, 'plugins_busy', `has ${CALLS_MAX} calls waiting for it`)
-    else this.#waiting.push(made)
+    if (this.#waiting.length >= CALLS_MAX) reject(pending, 'plugins_busy', `has ${CALLS_MAX} calls waiting for it`)
+    else this.#waiting.push(pending)
     this.#assign()
     return settled.promise
   }
 
   /** Applies deadlines. To be called several times per second. */
-  look(): void {
+  check(): void {
     const nowMs = this.#options.clock.nowMs()
     for (const call of this.#waiting) if (nowMs > call.deadlineMs) this.#expire(call)
     this.#waiting = this.#waiting.filter(({ deadlineMs }) => nowMs <= deadlineMs)
-    for (const slot of [...this.#slots]) this.#lookAt(slot, nowMs)
+    for (const process of [...this.#processes]) this.#checkProcess(process, nowMs)
     this.#assign()
   }
 
   close(): void {
-    const calls = [...this.#waiting, ...[...this.#slots].flatMap((slot) => [...slot.calls.values()])]
+    const calls = [...this.#waiting, ...[...this.#processes].flatMap((process) => [...process.calls.values()])]
     this.#waiting = []
-    for (const slot of [...this.#slots]) this.#drop(slot)
-    for (const call of calls) reject(call, 'plugins_busy', 'was not asked: the worker is stopping')
+    for (const process of [...this.#processes]) this.#drop(process)
+    for (const call of calls) reject(call, 'plugins_busy', 'was not called, because the worker is stopping')
   }
 
-  #lookAt(slot: Slot, nowMs: number): void {
-    for (const call of slot.calls.values()) {
+  #checkProcess(process: ModuleProcess, nowMs: number): void {
+    for (const call of process.calls.values()) {
       if (nowMs <= call.deadlineMs) continue
-      slot.calls.delete(call.id)
-      if (call.hasBegun) slot.isRetired = true
+      process.calls.delete(call.id)
+      if (call.hasBegun) process.isRetired = true
       this.#expire(call)
     }
-    const waiting = [...slot.calls.values()].filter(({ hasBegun }) => !hasBegun)
-    if (slot.isLoaded && waiting.some(({ postedMs }) => nowMs - postedMs > STALLED_MS)) {
-      slot.isStalled = true
-      this.#takeBack(slot, waiting)
+    const waiting = [...process.calls.values()].filter(({ hasBegun }) => !hasBegun)
+    if (process.isLoaded && waiting.some(({ postedMs }) => nowMs - postedMs > STALL_TIMEOUT_MS)) {
+      process.isStalled = true
+      this.#requeue(process, waiting)
     }
-    if (slot.calls.size > 0 || !slot.isLoaded) return
-    if (slot.isRetired || nowMs - slot.idleSinceMs > IDLE_MS) this.#drop(slot)
+    if (process.calls.size > 0 || !process.isLoaded) return
+    if (process.isRetired || nowMs - process.idleSinceMs > IDLE_TIMEOUT_MS) this.#drop(process)
   }
 
   #expire(call: Call): void {
@@ -125,30 +125,30 @@ export class PluginModule {
   #assign(): void {
     while (this.#waiting[0] !== undefined) {
       const [call] = this.#waiting
-      const slot = [...this.#slots].find((one) => accepts(one, call))
-      if (slot === undefined && this.#slots.size >= PROCESSES_MAX) return
+      const process = [...this.#processes].find((one) => accepts(one, call))
+      if (process === undefined && this.#processes.size >= PROCESSES_MAX) return
       this.#waiting.shift()
-      this.#post(slot ?? this.#open(), call)
+      this.#post(process ?? this.#open(), call)
     }
   }
 
-  #post(slot: Slot, call: Call): void {
+  #post(process: ModuleProcess, call: Call): void {
     call.hasBegun = false
     call.postedMs = this.#options.clock.nowMs()
-    slot.calls.set(call.id, call)
-    if (slot.isLoaded) slot.process.post({ id: call.id, call: call.call })
+    process.calls.set(call.id, call)
+    if (process.isLoaded) process.handle.post({ id: call.id, call: call.call })
   }
 
-  #takeBack(slot: Slot, calls: readonly Call[]): void {
-    for (const call of calls) slot.calls.delete(call.id)
+  #requeue(process: ModuleProcess, calls: readonly Call[]): void {
+    for (const call of calls) process.calls.delete(call.id)
     this.#waiting.unshift(...calls)
   }
 
-  #open(): Slot {
-    const slot: Slot = {
-      process: this.#options.open({
-        onMessage: (message) => this.#onMessage(slot, message),
-        onEnd: (end) => this.#onEnd(slot, end),
+  #open(): ModuleProcess {
+    const process: ModuleProcess = {
+      handle: this.#options.open({
+        onMessage: (message) => this.#onMessage(process, message),
+        onEnd: (end) => this.#onEnd(process, end),
       }),
       calls: new Map(),
       loaded: Promise.withResolvers(),
@@ -158,39 +158,39 @@ export class PluginModule {
       idleSinceMs: 0,
     }
     // Only the caller of `load` waits for this promise.
-    slot.loaded.promise.catch(() => undefined)
-    this.#slots.add(slot)
-    return slot
+    process.loaded.promise.catch(() => undefined)
+    this.#processes.add(process)
+    return process
   }
 
-  #drop(slot: Slot): void {
-    this.#slots.delete(slot)
-    slot.process.kill()
-    slot.loaded.reject(pluginError('plugins_busy', failure('the worker is stopping')))
+  #drop(process: ModuleProcess): void {
+    this.#processes.delete(process)
+    process.handle.kill()
+    process.loaded.reject(pluginError('plugins_busy', failure('the worker is stopping')))
   }
 
-  #onMessage(slot: Slot, message: Parameters<PluginProcessHandlers['onMessage']>[0]): void {
+  #onMessage(process: ModuleProcess, message: Parameters<PluginProcessHandlers['onMessage']>[0]): void {
     const nowMs = this.#options.clock.nowMs()
     switch (message.type) {
       case 'loaded':
-        slot.isLoaded = true
-        slot.idleSinceMs = nowMs
-        for (const call of slot.calls.values()) this.#post(slot, call)
-        slot.loaded.resolve(message.plugins)
+        process.isLoaded = true
+        process.idleSinceMs = nowMs
+        for (const call of process.calls.values()) this.#post(process, call)
+        process.loaded.resolve(message.plugins)
         break
       case 'load-failed':
-        this.#loadFailed(slot, pluginError('plugin_failed', message.failure))
+        this.#loadFailed(process, pluginError('plugin_failed', message.failure))
         break
       case 'begun': {
-        const call = slot.calls.get(message.id)
+        const call = process.calls.get(message.id)
         if (call) call.hasBegun = true
-        slot.isStalled = false
+        process.isStalled = false
         break
       }
       case 'returned':
       case 'threw':
-        this.#onReturn(slot, message)
-        slot.idleSinceMs = nowMs
+        this.#onReturn(process, message)
+        process.idleSinceMs = nowMs
         break
       case 'output':
         this.#options.onOutput(message.lines, message.dropped)
@@ -198,64 +198,68 @@ export class PluginModule {
     this.#assign()
   }
 
-  #onReturn(slot: Slot, message: Extract<PluginProcessMessage, { readonly type: 'returned' | 'threw' }>): void {
-    const call = slot.calls.get(message.id)
+  #onReturn(
+    process: ModuleProcess,
+    message: Extract<PluginProcessMessage, { readonly type: 'returned' | 'threw' }>,
+  ): void {
+    const call = process.calls.get(message.id)
     // The call may have been moved to another process.
     if (!call) return
-    slot.calls.delete(call.id)
+    process.calls.delete(call.id)
     if (message.type === 'returned') call.settled.resolve(message.output)
     else call.settled.reject(pluginError('plugin_failed', message.failure))
-    if (slot.isRetired && slot.calls.size === 0) this.#drop(slot)
+    if (process.isRetired && process.calls.size === 0) this.#drop(process)
   }
 
-  #loadFailed(slot: Slot, error: Error): void {
-    slot.loaded.reject(error)
-    for (const call of slot.calls.values()) call.settled.reject(error)
-    slot.calls.clear()
-    this.#drop(slot)
+  #loadFailed(process: ModuleProcess, error: Error): void {
+    process.loaded.reject(error)
+    for (const call of process.calls.values()) call.settled.reject(error)
+    process.calls.clear()
+    this.#drop(process)
   }
 
-  #onEnd(slot: Slot, end: PluginProcessEnd): void {
-    this.#slots.delete(slot)
-    if (!slot.isLoaded) {
-      this.#loadFailed(slot, pluginError(end.code, failure(`the module ${end.what}`, end.stack)))
+  #onEnd(process: ModuleProcess, end: PluginProcessEnd): void {
+    this.#processes.delete(process)
+    if (!process.isLoaded) {
+      this.#loadFailed(process, pluginError(end.code, failure(`the module ${end.what}`, end.stack)))
       return
     }
-    const calls = [...slot.calls.values()]
+    const calls = [...process.calls.values()]
     const begun = calls.filter(({ hasBegun }) => hasBegun)
-    const guilty = calls.find(({ id }) => id === end.id) ?? (begun.length === 1 ? begun[0] : undefined)
-    if (guilty) reject(guilty, end.code, end.what, end.stack)
-    const others = calls.filter((call) => call !== guilty)
+    const culprit = calls.find(({ id }) => id === end.id) ?? (begun.length === 1 ? begun[0] : undefined)
+    if (culprit) reject(culprit, end.code, end.what, end.stack)
+    const others = calls.filter((call) => call !== culprit)
     for (const call of others) {
-      call.isSuspect ||= guilty === undefined && call.hasBegun
+      call.isSuspect ||= culprit === undefined && call.hasBegun
       call.interruptions += Number(call.hasBegun)
     }
-    const again = others.filter(({ interruptions }) => interruptions <= INTERRUPTIONS_MAX)
+    const repeated = others.filter(({ interruptions }) => interruptions <= INTERRUPTIONS_MAX)
     for (const call of others) {
-      if (!again.includes(call))
+      if (!repeated.includes(call))
         reject(call, 'plugins_busy', `was interrupted ${call.interruptions} times by other calls`)
     }
-    this.#waiting.unshift(...again)
+    this.#waiting.unshift(...repeated)
     this.#assign()
   }
 }
 
-function accepts(slot: Slot, call: Call): boolean {
-  if (slot.isStalled || slot.isRetired) return false
-  if (call.isSuspect) return slot.calls.size === 0
-  return ![...slot.calls.values()].some(({ isSuspect }) => isSuspect)
+function accepts(process: ModuleProcess, call: Call): boolean {
+  if (process.isStalled || process.isRetired) return false
+  if (call.isSuspect) return process.calls.size === 0
+  return ![...process.calls.values()].some(({ isSuspect }) => isSuspect)
 }
 
-const WORDS: Readonly<Record<PluginOperation, string>> = {
-  'validate-config': 'validating a configuration',
-  'make-tasks': 'making the configurations of tasks',
-  'alter-offsets': 'checking offsets',
-  'create-provider': 'creating a config provider',
-  'read-values': 'reading values for placeholders',
+/** Complete the sentence of an error message. */
+const DESCRIPTIONS: Readonly<Record<PluginOperation, string>> = {
+  'validate-config': 'during the validation of a configuration',
+  'make-tasks': 'during the generation of task configurations',
+  'alter-offsets': 'during the check of offsets',
+  'create-provider': 'during the creation of a config provider',
+  'read-values': 'during the resolution of placeholders',
 }
 
 function reject({ call, settled }: Call, code: Parameters<typeof pluginError>[0], what: string, stack?: string): void {
-  const sentence = `${call.plugin.class} ${what} (it was ${WORDS[call.operation]})`
+  const sentence = `${call.plugin.class} ${what} (${DESCRIPTIONS[call.operation]})`
   settled.reject(pluginError(code, failure(sentence, stack)))
 }
 

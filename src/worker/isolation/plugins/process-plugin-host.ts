@@ -32,14 +32,14 @@ export type ProcessPluginHostOptions = Omit<PluginProcessOptions, 'module'> & {
   readonly clock: Clock
 }
 
-const LOOK_MS = 100
+const CHECK_INTERVAL_MS = 100
 /**
  * Load timeout of the shipped plugins, in ms. It is long, because they fail to load in time only on an overloaded
  * machine, and no worker starts without them.
  */
 const SHIPPED_LOAD_MS_MAX = 120_000
 /** Number of modules that are loaded concurrently at the start of a worker. */
-const LOADING_MAX = Math.max(2, availableParallelism())
+const CONCURRENT_LOADS_MAX = Math.max(2, availableParallelism())
 
 /**
  * Runs plugins in separate processes: one per module of `plugin.path` and one for all shipped plugins. Plugin code can
@@ -102,11 +102,11 @@ type LoadedModules = {
 
 async function loadAll(modules: Modules, pluginPath: readonly string[], java: JavaPluginHost): Promise<LoadedModules> {
   const found = discoverModules(pluginPath)
-  const waiting = found.flatMap((one) => ('url' in one ? [one] : []))
+  const queue = found.flatMap((one) => ('url' in one ? [one] : []))
   const loaded = new Map<string, readonly Loaded<PluginDescriptor>[]>()
   const failed = new Map<string, PluginFault>()
   const loadNext = async (): Promise<void> => {
-    for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
+    for (let next = queue.shift(); next !== undefined; next = queue.shift()) {
       const { url, file } = next
       try {
         loaded.set(
@@ -118,7 +118,7 @@ async function loadAll(modules: Modules, pluginPath: readonly string[], java: Ja
       }
     }
   }
-  const loading = Array.from({ length: LOADING_MAX }, loadNext)
+  const loading = Array.from({ length: CONCURRENT_LOADS_MAX }, loadNext)
   const [shipped] = await Promise.all([modules.load(null), ...loading])
   // In the order of `plugin.path`, independent of the loading times.
   const urls = found.flatMap((one) => ('url' in one && loaded.has(one.url) ? [one.url] : []))
@@ -134,13 +134,13 @@ class Modules {
   readonly #options: ProcessPluginHostOptions
   readonly #modules = new Map<string | null, PluginModule>()
   readonly #byPlugin = new Map<string, PluginModule>()
-  readonly #looking: NodeJS.Timeout
+  readonly #checkTimer: NodeJS.Timeout
 
   constructor(options: ProcessPluginHostOptions) {
     this.#options = options
-    this.#looking = setInterval(() => {
-      for (const module of this.#modules.values()) module.look()
-    }, LOOK_MS).unref()
+    this.#checkTimer = setInterval(() => {
+      for (const module of this.#modules.values()) module.check()
+    }, CHECK_INTERVAL_MS).unref()
   }
 
   async load(url: string | null): Promise<readonly PluginDescriptor[]> {
@@ -153,7 +153,8 @@ class Modules {
         startPluginProcess({ module: url, memoryMbMax, blockedMsMax, loadMsMax: loadMs, access }, handlers),
       onOutput: (lines, dropped) => {
         for (const line of lines) logger.info({ module: url }, line)
-        if (dropped > 0) logger.warn({ module: url, dropped }, 'a plugin printed more lines than are logged')
+        if (dropped > 0)
+          logger.warn({ module: url, dropped }, 'output lines of a plugin were dropped: it writes more than is logged')
       },
     })
     this.#modules.set(url, module)
@@ -168,12 +169,12 @@ class Modules {
 
   of(plugin: PluginName): PluginModule {
     const module = this.#byPlugin.get(pluginKey(plugin))
-    if (module === undefined) throw new Error(`no module has the ${plugin.kind} ${plugin.class} ${plugin.version}`)
+    if (module === undefined) throw new Error(`no module exports the ${plugin.kind} ${plugin.class} ${plugin.version}`)
     return module
   }
 
   close(): void {
-    clearInterval(this.#looking)
+    clearInterval(this.#checkTimer)
     for (const module of this.#modules.values()) module.close()
   }
 }

@@ -1,5 +1,5 @@
 import type { Readable } from 'node:stream'
-import { systemClock } from '../../../config/clock.ts'
+import { type Clock, systemClock } from '../../../config/clock.ts'
 import { type LogLimits, LogRateLimiter } from '../../../config/log-rate-limiter.ts'
 import type { Logger } from '../../../config/logger.ts'
 import { truncateText } from '../../../config/truncate-text.ts'
@@ -14,11 +14,20 @@ const LEVELS: Readonly<Record<number, 'trace' | 'debug' | 'info' | 'warn' | 'err
   60: 'fatal',
 }
 /** The limits of one task are multiplied by this number for a whole process. */
-const TASKS = 10
-const LAST_WORDS_CHARS = 2_000
+const TASKS_PER_PROCESS = 10
+const OUTPUT_TAIL_CHARS = 2_000
 /** Bytes per second that are read from a pipe. A process that writes more is slowed down by the full pipe. */
 const PIPE_BYTES_PER_SECOND = 64 * 1024
-const DROPPED_REPORT_MS = 5_000
+const DROPPED_REPORT_INTERVAL_MS = 5_000
+
+export type ProcessLogOptions = {
+  /** The name of the process. */
+  readonly name: string
+  readonly logger: Logger
+  /** Limits of each task. */
+  readonly log: LogLimits
+  readonly clock?: Clock
+}
 
 /**
  * Copies the log of a task process to the worker's log. The thread limits the log of each task; this class limits the
@@ -28,20 +37,27 @@ export class ProcessLog {
   readonly #logger: Logger
   readonly #name: string
   readonly #limiter: LogRateLimiter
-  #lastWords = ''
-  #reportedMs = 0
+  #outputTail = ''
+  readonly #clock: Clock
+  #reportedMs: number
 
-  constructor({ name, logger, log }: { readonly name: string; readonly logger: Logger; readonly log: LogLimits }) {
+  constructor({ name, logger, log, clock = systemClock }: ProcessLogOptions) {
     this.#name = name
-    this.#logger = logger
-    const limits = { linesPerSecond: TASKS * log.linesPerSecond, bytesPerSecond: TASKS * log.bytesPerSecond }
-    this.#limiter = new LogRateLimiter(limits, systemClock.monotonicMs)
+    // The thread has already serialized `err`.
+    this.#logger = logger.child({}, { serializers: { err: (serialized) => serialized } })
+    this.#clock = clock
+    this.#reportedMs = clock.monotonicMs()
+    const limits = {
+      linesPerSecond: TASKS_PER_PROCESS * log.linesPerSecond,
+      bytesPerSecond: TASKS_PER_PROCESS * log.bytesPerSecond,
+    }
+    this.#limiter = new LogRateLimiter(limits, () => clock.monotonicMs())
   }
 
   /** The end of the process's standard output and error, to explain its exit. */
   get outputTail(): string {
-    const text = this.#lastWords.trim()
-    return text === '' ? '' : `; its last words were:\n${text}`
+    const text = this.#outputTail.trim()
+    return text === '' ? '' : `; its last output was:\n${text}`
   }
 
   /** A line of the process's log, as JSON. */
@@ -57,11 +73,11 @@ export class ProcessLog {
       let leftBytes = PIPE_BYTES_PER_SECOND
       pipe.setEncoding('utf8')
       pipe.on('data', (text: string) => {
-        this.#lastWords = (this.#lastWords + text).slice(-LAST_WORDS_CHARS)
+        this.#outputTail = (this.#outputTail + text).slice(-OUTPUT_TAIL_CHARS)
         if (this.#limiter.admits(`${this.#name} output`, 0, text.length))
           this.#logger.warn(
             { thread: this.#name, output: truncateText(text, LINE_CHARS_MAX) },
-            'a task process wrote past its log',
+            'a task process wrote to its standard output or error',
           )
         leftBytes -= text.length
         if (leftBytes > 0) return
@@ -75,9 +91,10 @@ export class ProcessLog {
     }
   }
 
+  /** Logs the number of dropped lines, at most every 5 s. To be called regularly. */
   reportDropped(): void {
-    const nowMs = systemClock.monotonicMs()
-    if (nowMs - this.#reportedMs < DROPPED_REPORT_MS) return
+    const nowMs = this.#clock.monotonicMs()
+    if (nowMs - this.#reportedMs < DROPPED_REPORT_INTERVAL_MS) return
     this.#reportedMs = nowMs
     for (const { lines, bytes } of this.#limiter.takeDropped())
       this.#logger.warn({ thread: this.#name, lines, bytes }, 'log lines of a task process were dropped')

@@ -1,9 +1,11 @@
+import type { TaskId } from '../../../clients/worker.ts'
 import { type LogLimits, LogRateLimiter } from '../../../config/log-rate-limiter.ts'
 import type { Logger } from '../../../config/logger.ts'
 import { truncateText } from '../../../config/truncate-text.ts'
+import { parseTaskKey } from '../../model/task-key.ts'
 import { cutLine, LINE_CHARS_MAX, levelOf } from './log-line.ts'
 
-const REPORT_MS = 5_000
+const REPORT_INTERVAL_MS = 5_000
 
 export type TaskLogOptions = {
   readonly limits: LogLimits
@@ -26,38 +28,47 @@ export class TaskLogOutput {
 
   write(line: string): void {
     const { task, send } = this.#options
-    const source = task()
-    if (!this.#limiter.admits(source ?? '', levelOf(line), Math.min(line.length, LINE_CHARS_MAX))) return
-    send(cutLine(line, source === undefined ? {} : { source }))
+    const key = task()
+    if (!this.#limiter.admits(key ?? '', levelOf(line), Math.min(line.length, LINE_CHARS_MAX))) return
+    send(cutLine(line, fieldsOf(key)))
   }
 
   /** Logs one line per task and level with the number of lines dropped since the last call. */
   reportDropped(): void {
     const { limits, send } = this.#options
     for (const { source, level, lines, bytes } of this.#limiter.takeDropped()) {
+      const { linesPerSecond, bytesPerSecond } = limits
       const msg = 'log lines of a task were dropped: it logs more than worker.task.log.*.per.second allows'
-      send(JSON.stringify({ level, source, lines, bytes, ...limits, msg }))
+      send(JSON.stringify({ level, ...fieldsOf(source), lines, bytes, linesPerSecond, bytesPerSecond, msg }))
     }
   }
 
   /** Calls `reportDropped` every 5 s. */
   start(): void {
-    setInterval(() => this.reportDropped(), REPORT_MS).unref()
+    setInterval(() => this.reportDropped(), REPORT_INTERVAL_MS).unref()
   }
 }
 
-/** Writes plugins' standard output, standard error and Node warnings to the log. */
-export function captureOutput(logger: Logger): void {
+/** The fields that name a task in its log lines. */
+function fieldsOf(key: string | undefined): Partial<TaskId> {
+  return key === undefined || key === '' ? {} : parseTaskKey(key)
+}
+
+/**
+ * Writes plugins' standard output, standard error and Node warnings to the log. `task` returns the key of the task on
+ * whose behalf the thread runs.
+ */
+export function captureOutput(logger: Logger, task: () => string | undefined): void {
   for (const stream of ['stdout', 'stderr'] as const) {
     process[stream].write = (chunk: string | Uint8Array, ...rest: unknown[]) => {
       const written = typeof chunk === 'string' ? chunk : Buffer.from(chunk.subarray(0, 4 * LINE_CHARS_MAX)).toString()
       const text = truncateText(written, LINE_CHARS_MAX / 2).trimEnd()
-      if (text !== '') logger.info({ stream }, text)
+      if (text !== '') logger.info({ ...fieldsOf(task()), stream }, text)
       const done = rest.find((argument) => typeof argument === 'function')
       if (done) process.nextTick(done)
       return true
     }
   }
   process.removeAllListeners('warning')
-  process.on('warning', (warning) => logger.warn({ err: warning }, 'a warning of Node'))
+  process.on('warning', (warning) => logger.warn({ ...fieldsOf(task()), err: warning }, 'Node.js emitted a warning'))
 }

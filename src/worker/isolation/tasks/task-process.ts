@@ -138,7 +138,9 @@ export class TaskProcess {
         this.#port?.postMessage(message.message)
         break
       case 'changed-built-ins':
-        this.#reportEnd({ what: `changed what all code in its thread uses: ${message.names.join(', ')}` })
+        this.#reportEnd({
+          what: `replaced JavaScript built-ins, which all code in its thread uses: ${message.names.join(', ')}`,
+        })
         void this.end()
         break
       case 'ended':

@@ -32,36 +32,47 @@ export type LocalTask = {
 
 /** Runs tasks in this thread, and attributes uncaught errors to the task that caused them. */
 export class TaskRunner {
-  readonly #parts: TaskRunnerOptions
+  readonly #options: TaskRunnerOptions
   /** By task key: functions that fail the task immediately. */
-  readonly #failing = new Map<string, (error: unknown) => void>()
+  readonly #failByTask = new Map<string, (error: unknown) => void>()
 
-  constructor(parts: TaskRunnerOptions) {
-    this.#parts = parts
+  constructor(options: TaskRunnerOptions) {
+    this.#options = options
   }
 
-  start(spec: TaskSpec, counters: TaskCounters, tell: (message: TaskMessage) => void): LocalTask {
-    const { broker, connect = async () => undefined, plugins, access, logger, clock } = this.#parts
+  start(spec: TaskSpec, counters: TaskCounters, sendMessage: (message: TaskMessage) => void): LocalTask {
+    const { broker, connect = async () => undefined, plugins, access, logger, clock } = this.#options
     const key = taskKey(spec)
     const log = logger.child({ connector: spec.connector, task: spec.task })
     const stopping = new AbortController()
     let isOver = false
     // Messages after a stop request are dropped, because the task may already run elsewhere.
     const report = (message: TaskMessage) => {
-      if (!stopping.signal.aborted) tell(message)
+      if (!stopping.signal.aborted) sendMessage(message)
     }
     const fail = (error: unknown) => {
-      if (stopping.signal.aborted) log.warn({ err: error }, 'the task did not end cleanly')
+      if (stopping.signal.aborted) log.warn({ err: error }, 'the task failed while it stopped')
       else log.error({ err: error }, 'the task failed')
       if (!isOver) report({ type: 'failed', trace: traceOf(error) })
       isOver = true
       stopping.abort()
     }
-    const parts = { spec, broker, connect, plugins, access, log, clock, counters, report, signal: stopping.signal }
-    this.#failing.set(key, fail)
+    const context: WorkerTaskContext = {
+      spec,
+      broker,
+      connect,
+      plugins,
+      access,
+      log,
+      clock,
+      counters,
+      report,
+      signal: stopping.signal,
+    }
+    this.#failByTask.set(key, fail)
     const { ended, setPaused } = runAsTask(key, () => {
       try {
-        const task = spec.kind === 'source' ? new WorkerSourceTask(parts) : new WorkerSinkTask(parts)
+        const task = spec.kind === 'source' ? new WorkerSourceTask(context) : new WorkerSinkTask(context)
         return { ended: task.run().catch(fail), setPaused: (paused: boolean) => task.setPaused(paused) }
       } catch (error) {
         return { ended: Promise.resolve().then(() => fail(error)), setPaused: () => undefined }
@@ -72,14 +83,14 @@ export class TaskRunner {
       stop: async () => {
         stopping.abort()
         await ended
-        if (this.#failing.get(key) === fail) this.#failing.delete(key)
+        if (this.#failByTask.get(key) === fail) this.#failByTask.delete(key)
       },
     }
   }
 
   /** Fails the task that an uncaught error belongs to. Returns false when it belongs to none. */
   handleUncaught(error: unknown): boolean {
-    const fail = this.#failing.get(currentTask() ?? '')
+    const fail = this.#failByTask.get(currentTask() ?? '')
     fail?.(error)
     return fail !== undefined
   }

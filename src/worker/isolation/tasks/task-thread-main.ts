@@ -41,7 +41,7 @@ const output = new TaskLogOutput({
 })
 // The worker filters by level, because the level can change at any time.
 const logger = createLogger({ level: 'debug', write: (line) => output.write(line) })
-captureOutput(logger)
+captureOutput(logger, currentTask)
 output.start()
 guardProcess((call) => {
   const error = new Error(`a plugin called ${call}, which is not allowed: it would end the process of all tasks`)

@@ -12,34 +12,34 @@ import { contentOf, open, write } from '../recorded-snapshots.ts'
 const NOW_MS = Date.UTC(2026, 0, 2, 3, 4, 5)
 const quiet = () => {}
 
-/** A directory that was closed, one whose process was killed, and what both hold. */
+/** A closed directory and one whose process was killed, both with the same content. */
 async function directories() {
   const root = memoryDirectory()
   const [closed, killed] = [join(root, 'closed'), join(root, 'killed')]
-  let home = await open(closed)
-  await home.createTopic({ name: 'a', partitions: 2, configs: { 'retention.ms': '-1' } })
-  await home.createTopic({ name: 'b', configs: { 'retention.ms': '-1' } })
-  for (let round = 1; round <= 4; round++) await write(home, round)
-  await home.close()
-  home = await open(closed)
-  // No round that creates a topic: its checkpoint would empty the write-ahead log.
-  for (let round = 5; round <= 7; round++) await write(home, round)
-  const content = await contentOf(home)
+  let backend = await open(closed)
+  await backend.createTopic({ name: 'a', partitions: 2, configs: { 'retention.ms': '-1' } })
+  await backend.createTopic({ name: 'b', configs: { 'retention.ms': '-1' } })
+  for (let round = 1; round <= 4; round++) await write(backend, round)
+  await backend.close()
+  backend = await open(closed)
+  // Not a round that creates a topic: its checkpoint would empty the write-ahead log.
+  for (let round = 5; round <= 7; round++) await write(backend, round)
+  const content = await contentOf(backend)
   cpSync(closed, killed, { recursive: true })
-  await home.close()
+  await backend.close()
   return { root, closed, killed, content }
 }
 
 async function contentIn(directory: string): Promise<unknown> {
-  const home = await open(directory)
+  const backend = await open(directory)
   try {
-    return await contentOf(home)
+    return await contentOf(backend)
   } finally {
-    await home.close()
+    await backend.close()
   }
 }
 
-/** Changes one byte wherever the file holds this text: SQLite leaves copies behind when it moves rows. */
+/** Changes one byte at each occurrence of the text, because SQLite leaves copies of rows that it has moved. */
 function damage(file: string, text: string): void {
   const bytes = readFileSync(file)
   expect(bytes.includes(text)).toBe(true)
@@ -47,32 +47,32 @@ function damage(file: string, text: string): void {
   writeFileSync(file, bytes)
 }
 
-it('a backup holds what was there, of a directory that was closed and of one that a killed process left', async () => {
+it('backup copies all data of a closed directory and of one whose process was killed', async () => {
   const { root, closed, killed, content } = await directories()
   for (const directory of [closed, killed]) {
     const backup = join(root, `backup-of-${directory === closed ? 'closed' : 'killed'}`)
-    await backUp(directory, backup, quiet)
+    await backUp(directory, backup, NOW_MS, quiet)
     expect(readdirSync(backup).toSorted()).toEqual(['broker.check', 'broker.db'])
-    expect(await verifyDirectory(backup, quiet)).toMatchObject({ faults: [], isInUse: false })
+    expect(await verifyDirectory(backup, NOW_MS, quiet)).toMatchObject({ faults: [], isInUse: false })
     expect(await contentIn(backup)).toEqual(content)
   }
 })
 
-it('a backup goes into a new directory only, and none is left of a directory that is damaged', async () => {
+it('backup requires a new directory and leaves nothing behind when the source is damaged', async () => {
   const { root, closed, killed } = await directories()
-  await expect(backUp(closed, killed, quiet)).rejects.toMatchObject({ code: 'invalid_config' })
+  await expect(backUp(closed, killed, NOW_MS, quiet)).rejects.toMatchObject({ code: 'invalid_config' })
   damage(join(closed, 'broker.db'), '1/2 xxx')
   const backup = join(root, 'backup')
-  await expect(backUp(closed, backup, quiet)).rejects.toMatchObject({ code: 'data_corrupt' })
+  await expect(backUp(closed, backup, NOW_MS, quiet)).rejects.toMatchObject({ code: 'data_corrupt' })
   expect(readdirSync(backup)).toEqual([])
-  await expect(backUp(root, join(root, 'other'), quiet)).rejects.toMatchObject({ code: 'invalid_config' })
+  await expect(backUp(root, join(root, 'other'), NOW_MS, quiet)).rejects.toMatchObject({ code: 'invalid_config' })
 })
 
-it('verify names file, topic, partition and offsets of what is damaged', async () => {
+it('verify reports the file, topic, partition and offsets of damage', async () => {
   const { closed } = await directories()
-  expect(await verifyDirectory(closed, quiet)).toMatchObject({ faults: [], damaged: [] })
+  expect(await verifyDirectory(closed, NOW_MS, quiet)).toMatchObject({ faults: [], damaged: [] })
   damage(join(closed, 'broker.db'), '5/1 xxx')
-  expect(await verifyDirectory(closed, quiet)).toMatchObject({
+  expect(await verifyDirectory(closed, NOW_MS, quiet)).toMatchObject({
     faults: expect.arrayContaining([
       expect.objectContaining({ file: join(closed, 'broker.db'), message: expect.stringContaining('checksum') }),
     ]),
@@ -80,14 +80,14 @@ it('verify names file, topic, partition and offsets of what is damaged', async (
   })
 })
 
-it('repair takes out a damaged batch, says which, keeps the rest and the damaged files', async () => {
+it('repair removes and reports a damaged batch, and keeps all other records and the damaged files', async () => {
   const { closed } = await directories()
   damage(join(closed, 'broker.db'), '5/1 xxx')
   const report = await repair(closed, NOW_MS, quiet)
   expect(report).toMatchObject({ isSound: false, lost: [{ topic: 'b', partition: 0, from: 4, to: 4 }], notes: [] })
   expect(report.damaged).toBe(join(closed, 'damaged-2026-01-02T030405Z'))
   expect(existsSync(join(report.damaged!, 'broker.db'))).toBe(true)
-  expect(await verifyDirectory(closed, quiet)).toMatchObject({ faults: [] })
+  expect(await verifyDirectory(closed, NOW_MS, quiet)).toMatchObject({ faults: [] })
   const { records } = (await contentIn(closed)) as {
     records: { topic: string; records: { records: { value: string }[] } }[]
   }
@@ -96,29 +96,29 @@ it('repair takes out a damaged batch, says which, keeps the rest and the damaged
   expect(await repair(closed, NOW_MS, quiet)).toMatchObject({ isSound: true, damaged: undefined })
 })
 
-it('repair says what a missing log has cost, and gives none of its offsets again', async () => {
+it('repair reports the records lost with a missing write-ahead log and does not reuse their offsets', async () => {
   const { killed } = await directories()
   rmSync(join(killed, 'broker.db-wal'))
   const { lost } = await repair(killed, NOW_MS, quiet)
   expect(lost).toContainEqual({ topic: 'b', partition: 0, from: 4, to: 6 })
-  const home = await open(killed)
+  const backend = await open(killed)
   const batches = [{ topic: 'b', partition: 0, bytes: batchOf(['next']) }]
-  expect(await home.produce({ node: 0, timeoutMs: 1, batches })).toMatchObject([{ baseOffset: 7 }])
-  await home.close()
+  expect(await backend.produce({ node: 0, timeoutMs: 1, batches })).toMatchObject([{ baseOffset: 7 }])
+  await backend.close()
 })
 
-it('repair takes what is sound behind damage in the log', async () => {
+it('repair recovers intact transactions after a damaged part of the write-ahead log', async () => {
   const { killed, content } = await directories()
   const wal = join(killed, 'broker.db-wal')
   const bytes = readFileSync(wal)
-  bytes[32 + 24 + 100]! ^= 1 // In the first page, of which the log has later versions.
+  bytes[32 + 24 + 100]! ^= 1 // In the first page, which has later versions in the log.
   writeFileSync(wal, bytes)
   await expect(open(killed)).rejects.toMatchObject({ code: 'data_corrupt', message: expect.stringContaining(wal) })
   expect(await repair(killed, NOW_MS, quiet)).toMatchObject({ lost: [], notes: [expect.stringContaining('byte 32')] })
   expect(await contentIn(killed)).toEqual(content)
 })
 
-it('repair loses nothing when only the check file is gone', async () => {
+it('repair loses nothing when only the check file is missing', async () => {
   const { closed, killed, content } = await directories()
   for (const directory of [closed, killed]) {
     rmSync(join(directory, 'broker.check'))
@@ -128,10 +128,10 @@ it('repair loses nothing when only the check file is gone', async () => {
   }
 })
 
-it('restore makes a directory what the backup is, and moves aside what was there only when it may', async () => {
+it('restore replaces existing data only with `replaces`, and keeps it in a subdirectory', async () => {
   const { root, closed, content } = await directories()
   const [backup, other] = [join(root, 'backup'), join(root, 'other')]
-  await backUp(closed, backup, quiet)
+  await backUp(closed, backup, NOW_MS, quiet)
   await (await open(other)).close()
   const options = { nowMs: NOW_MS, onProgress: quiet }
   await expect(restore(backup, other, { ...options, replaces: false })).rejects.toMatchObject({
@@ -147,18 +147,18 @@ it('restore makes a directory what the backup is, and moves aside what was there
 it('restore changes nothing when the backup is damaged', async () => {
   const { root, closed, killed, content } = await directories()
   const backup = join(root, 'backup')
-  await backUp(closed, backup, quiet)
+  await backUp(closed, backup, NOW_MS, quiet)
   truncateSync(join(backup, 'broker.db'), 40_000)
   const options = { nowMs: NOW_MS, onProgress: quiet, replaces: true }
   await expect(restore(backup, killed, options)).rejects.toMatchObject({ code: 'data_corrupt' })
   expect(await contentIn(killed)).toEqual(content)
 })
 
-it('nothing is repaired, verified or backed up where no data is', async () => {
+it('verify, repair and backup reject a directory without data', async () => {
   const directory = memoryDirectory()
   const refused = { code: 'invalid_config' }
-  await expect(verifyDirectory(directory, quiet)).rejects.toMatchObject(refused)
-  await expect(verifyDirectory(join(directory, 'none'), quiet)).rejects.toMatchObject(refused)
+  await expect(verifyDirectory(directory, NOW_MS, quiet)).rejects.toMatchObject(refused)
+  await expect(verifyDirectory(join(directory, 'none'), NOW_MS, quiet)).rejects.toMatchObject(refused)
   await expect(repair(directory, NOW_MS, quiet)).rejects.toMatchObject(refused)
-  await expect(backUp(directory, join(directory, 'backup'), quiet)).rejects.toMatchObject(refused)
+  await expect(backUp(directory, join(directory, 'backup'), NOW_MS, quiet)).rejects.toMatchObject(refused)
 })

@@ -46,15 +46,15 @@ async function looks(count: number): Promise<void> {
   rmSync(join(folder, 'marker.yaml'))
 }
 
-describe('what is in the folder', () => {
-  it('has namespaces of which nobody knows what they are like', async () => {
+describe('the resources of a directory', () => {
+  it('have namespaces without known labels', async () => {
     write('a.yaml', CONNECTOR('a'))
     await cluster.start()
     await cluster.watchNamespaces()
     expect(cluster.namespace()).toBeUndefined()
   })
 
-  it('is known when it has started: sub-folders too, hidden ones and other files not', async () => {
+  it('are read at the start, from subdirectories too, but not from hidden files or other file types', async () => {
     mkdirSync(join(folder, 'sub'))
     mkdirSync(join(folder, '.hidden'))
     write('a.yaml', CONNECTOR('a'))
@@ -66,7 +66,7 @@ describe('what is in the folder', () => {
     expect(cluster.manifestErrors()).toEqual([])
   })
 
-  it('keeps its identity and its generation while nothing of it changes', async () => {
+  it('keep their uid and generation while their manifest does not change', async () => {
     write('a.yaml', CONNECTOR('a'))
     await cluster.start()
     const before = cluster.get(A)!
@@ -78,7 +78,7 @@ describe('what is in the folder', () => {
     expect(cluster.get(A)!.metadata.uid).toBe(before.metadata.uid)
   })
 
-  it('keeps what was declared when it can not be read any more, and says where it is wrong', async () => {
+  it('keep their previous version while a manifest is invalid, and the error has a position', async () => {
     write('a.yaml', CONNECTOR('a'))
     await cluster.start()
     write('a.yaml', CONNECTOR('a', 'clas: A'))
@@ -89,7 +89,7 @@ describe('what is in the folder', () => {
     expect(cluster.get(A)!.metadata.deletionTimestamp).toBeUndefined()
   })
 
-  it('keeps what was declared in a file that can not be opened any more, and names the file', async () => {
+  it('keep their previous version while a file cannot be opened, and the error names the file', async () => {
     write('a.yaml', CONNECTOR('a'))
     await cluster.start()
     rmSync(join(folder, 'a.yaml'))
@@ -103,7 +103,7 @@ describe('what is in the folder', () => {
     expect(cluster.get(A)!.metadata.deletionTimestamp).toBeUndefined()
   })
 
-  it('may not change into something else under the same name', async () => {
+  it('reject a change of an immutable field', async () => {
     write('a.yaml', CONNECTOR('a', 'class: A, name: one'))
     await cluster.start()
     write('a.yaml', CONNECTOR('a', 'class: A, name: two'))
@@ -112,7 +112,7 @@ describe('what is in the folder', () => {
     expect(cluster.get(A)).toMatchObject({ spec: { name: 'one' } })
   })
 
-  it('counts once when it is declared twice: the one in force keeps it, whatever its path', async () => {
+  it('are declared once: of two manifests with the same name, the one in force wins', async () => {
     write('m.yaml', CONNECTOR('a', 'class: First'))
     await cluster.start()
     write('b.yaml', CONNECTOR('a', 'class: Second'))
@@ -126,8 +126,8 @@ describe('what is in the folder', () => {
   })
 })
 
-describe('what is taken out of the folder', () => {
-  it('is gone after a moment', async () => {
+describe('a manifest that is removed', () => {
+  it('deletes a resource without a finalizer after the delay', async () => {
     write('a.yaml', CONNECTOR('a'))
     await cluster.start()
     rmSync(join(folder, 'a.yaml'))
@@ -135,7 +135,7 @@ describe('what is taken out of the folder', () => {
     expect(heard.at(-1)).toBe(`${A} deleted`)
   })
 
-  it('waits for its finalizer, and may come back until then', async () => {
+  it('marks a resource with a finalizer as deleted, until the manifest is added again', async () => {
     write('a.yaml', CONNECTOR('a'))
     await cluster.start()
     await cluster.setFinalizer(A, true)
@@ -149,7 +149,7 @@ describe('what is taken out of the folder', () => {
     expect(cluster.get(A)).toBeUndefined()
   })
 
-  it('was not deleted when it only moved to another file', async () => {
+  it('deletes nothing when the resource was moved to another file', async () => {
     write('a.yaml', CONNECTOR('a'))
     await cluster.start()
     const before = cluster.get(A)
@@ -158,7 +158,7 @@ describe('what is taken out of the folder', () => {
     expect(cluster.get(A)).toBe(before)
   })
 
-  it('is not deleted by a folder that can not be listed', async () => {
+  it('deletes nothing while its directory cannot be listed', async () => {
     write('a.yaml', CONNECTOR('a'))
     await cluster.start()
     rmSync(folder, { recursive: true })
@@ -170,8 +170,8 @@ describe('what is taken out of the folder', () => {
   })
 })
 
-describe('what is found out about it', () => {
-  it('is told and kept in memory', async () => {
+describe('a directory cluster', () => {
+  it('keeps the status in memory and reports its changes', async () => {
     write('a.yaml', CONNECTOR('a'))
     await cluster.start()
     heard.length = 0
@@ -183,7 +183,7 @@ describe('what is found out about it', () => {
     expect(heard).toEqual([`${A} status`])
   })
 
-  it('keeps a ConfigMap in a manifest of its own, and leaves what another one declares', async () => {
+  it('writes a ConfigMap to a manifest of its own, and does not change one that another manifest declares', async () => {
     await cluster.start()
     expect(await cluster.writeConfigMap('default', 'saved', { k: 'one' })).toBe(true)
     expect(await cluster.writeConfigMap('default', 'saved', { k: 'two\n' })).toBe(true)
@@ -193,7 +193,7 @@ describe('what is found out about it', () => {
     expect(await cluster.writeConfigMap('default', 'm', { k: 'theirs' })).toBe(false)
   })
 
-  it('comes with the ConfigMaps of the folder, whose change tells everybody', async () => {
+  it('reads ConfigMaps, and reports a change of one for every resource', async () => {
     write('a.yaml', CONNECTOR('a'))
     write('m.yaml', 'apiVersion: v1\nkind: ConfigMap\nmetadata: {name: m}\ndata: {k: one}\n')
     await cluster.start()

@@ -6,7 +6,7 @@ const CONNECTOR = `${HEAD}kind: Connector\nmetadata: {name: c}\nspec:\n`
 const SUBJECT = `${HEAD}kind: Subject\nmetadata: {name: s}\nspec:\n`
 
 describe('a file of manifests', () => {
-  it('gives each document its line', () => {
+  it('reports the first line of each document', () => {
     const { resources, manifestErrors } = readManifests(
       `# two of them\n${CONNECTOR}  class: A\n---\n\n${SUBJECT}  schema: '"int"'\n`,
       'f.yaml',
@@ -18,7 +18,7 @@ describe('a file of manifests', () => {
     ])
   })
 
-  it('may be JSON, empty, or hold nothing but comments', () => {
+  it('may be JSON, empty, or contain only comments', () => {
     const value = { apiVersion: 'weir.dev/v1alpha1', kind: 'Connector', metadata: { name: 'j' }, spec: { class: 'A' } }
     expect(readManifests(JSON.stringify(value), 'f.json').resources[0]?.declared).toMatchObject({
       kind: 'Connector',
@@ -31,12 +31,12 @@ describe('a file of manifests', () => {
     }
   })
 
-  it('takes ConfigMaps for what refers to them', () => {
+  it('may contain ConfigMaps', () => {
     const text = 'apiVersion: v1\nkind: ConfigMap\nmetadata: {name: m, namespace: n}\ndata: {a: "1", b: "2"}\n'
     expect(readManifests(text, 'f.yaml').configMaps).toEqual([{ namespace: 'n', name: 'm', data: { a: '1', b: '2' } }])
   })
 
-  it('takes what an API server has filled in', () => {
+  it('may contain fields that the API server sets', () => {
     const text = `${HEAD}kind: Connector
 metadata: {name: c, uid: u, resourceVersion: "7", generation: 3, managedFields: []}
 spec: {class: A}
@@ -48,7 +48,7 @@ status: {conditions: []}
     })
   })
 
-  it('leaves its good documents alone when one is wrong, and names the wrong one when it can', () => {
+  it('keeps its valid documents when another one is invalid, and reports the name of the invalid one', () => {
     const text = `${CONNECTOR}  clas: A\n---\n${HEAD}kind: Connector\nmetadata: {name: good}\nspec: {class: A}\n`
     const { resources, manifestErrors } = readManifests(text, 'f.yaml')
     expect(resources.map(({ declared }) => declared.name)).toEqual(['good'])
@@ -56,7 +56,7 @@ status: {conditions: []}
   })
 })
 
-describe('what is wrong is told by line, column and field:', () => {
+describe('an error has line, column and field:', () => {
   const cases: readonly (readonly [string, string, readonly string[]])[] = [
     ['no mapping', 'just text\n', ["1:1 expected a resource, got 'just text'"]],
     ['a list', '- a\n', ['1:1 expected a resource, got a list']],
@@ -102,7 +102,7 @@ describe('what is wrong is told by line, column and field:', () => {
     [
       'a name that Kubernetes would refuse',
       `${HEAD}kind: Connector\nmetadata:\n  name: My_Connector\nspec: {class: A}\n`,
-      ["4:9 metadata.name: 'My_Connector' must be lower-case letters, digits, - and ., such as orders-value"],
+      ["4:9 metadata.name: 'My_Connector' must consist of lower-case letters, digits, - and ., such as orders-value"],
     ],
     ['a key written twice', `${CONNECTOR}  class: A\n  class: B\n`, ['6:3 is not YAML: Map keys must be unique']],
     ['an alias that leads nowhere', `${CONNECTOR}  class: *nowhere\n`, ['1:1 is not YAML: Unresolved alias']],
@@ -123,7 +123,7 @@ describe('what is wrong is told by line, column and field:', () => {
     expect(told.map((sentence, at) => sentence.slice(0, sentences[at]?.length))).toEqual(sentences)
   })
 
-  it('a document of aliases that would explode is refused, not computed', () => {
+  it('a document with exponentially expanding aliases is rejected', () => {
     const levels = Array.from({ length: 12 }, (_, at) =>
       at === 0
         ? 'a0: &a0 [x, x, x, x, x, x, x, x, x]'

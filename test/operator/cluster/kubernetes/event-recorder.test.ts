@@ -31,8 +31,8 @@ type Told = {
   readonly series: { readonly count: number }
 }
 
-describe('an event recorder', () => {
-  it('tells what happened to which object, and who says so', async () => {
+describe('EventRecorder', () => {
+  it('creates an Event with the object, the reason and the reporting process', async () => {
     recorder.record(orders, failed)
     const { method, path, body } = await answered()
     expect([method, path]).toEqual(['POST', EVENTS])
@@ -50,7 +50,7 @@ describe('an event recorder', () => {
     })
   })
 
-  it('warns of a missing permission, once in ten minutes', async () => {
+  it('logs a missing permission as a warning, once every ten minutes', async () => {
     const warnings: string[] = []
     const logger = createLogger({ level: 'warn', write: (line) => warnings.push(JSON.parse(line).msg) })
     recorder = new EventRecorder({ api: script.api, clock, logger, identity: 'pod-7' })
@@ -61,7 +61,7 @@ describe('an event recorder', () => {
     expect(warnings).toEqual([expect.stringContaining('grant create and patch on events of events.k8s.io')])
   })
 
-  it('counts the first one up when the same happens again within ten minutes', async () => {
+  it('increments the series of an equal Event within ten minutes', async () => {
     recorder.record(orders, failed)
     const first = (await answered()).body as Told
     await clock.advance(599_000)
@@ -76,7 +76,7 @@ describe('an event recorder', () => {
     expect((later.body as Told).metadata.name).not.toBe(first.metadata.name)
   })
 
-  it('tells another note, and the same of another object, on their own', async () => {
+  it('creates separate Events for other notes and for other objects', async () => {
     for (const [regarding, note] of [
       [orders, 'one'],
       [orders, 'two'],
@@ -87,7 +87,7 @@ describe('an event recorder', () => {
     }
   })
 
-  it('tells 25 of an object at once, and one more every five minutes', async () => {
+  it('limits each object to a burst of 25 Events, and one more every five minutes', async () => {
     for (let at = 0; at < 30; at++) recorder.record(orders, { ...failed, note: String(at) })
     for (let at = 0; at < 25; at++) await answered()
     recorder.record({ ...orders, uid: 'u-2' }, failed)
@@ -99,7 +99,7 @@ describe('an event recorder', () => {
     expect(script.asked).toHaveLength(27)
   })
 
-  it('does so, too, when the clock is set back', async () => {
+  it('applies the limit when the clock is set back', async () => {
     for (let at = 0; at < 25; at++) recorder.record(orders, { ...failed, note: `task ${at} failed` })
     for (let at = 0; at < 25; at++) await answered()
     clock.jump(-86_400_000)
@@ -109,14 +109,14 @@ describe('an event recorder', () => {
     expect((await answered()).body).toMatchObject({ note: 'of another' })
   })
 
-  it('cuts a note to 1,024 bytes, between characters', async () => {
+  it('truncates a note to 1,024 bytes at a character boundary', async () => {
     recorder.record(orders, { ...failed, note: `a${'é'.repeat(2_000)}` })
     const { note } = (await answered()).body as Told
     expect(Buffer.byteLength(note)).toBeLessThanOrEqual(1_024)
     expect(note).toMatch(/^aé{500,}…$/)
   })
 
-  it('makes a name that the API server takes out of the longest one of an object', async () => {
+  it('creates a valid Event name for an object with the longest name', async () => {
     const name = `${'a'.repeat(199)}.${'b'.repeat(53)}`
     recorder.record({ ...orders, name }, failed)
     const { metadata } = (await answered()).body as Told
@@ -124,7 +124,7 @@ describe('an event recorder', () => {
     expect(metadata.name.length).toBeLessThanOrEqual(253)
   })
 
-  it('goes on when an event is refused, or the first of a series is gone', async () => {
+  it('continues when an Event is rejected, or the first one of a series no longer exists', async () => {
     recorder.record(orders, failed)
     await answered(403)
     recorder.record(orders, failed)
@@ -132,7 +132,7 @@ describe('an event recorder', () => {
     await expect(recorder.stop()).resolves.toBeUndefined()
   })
 
-  it('stops when what it had to tell has been told', async () => {
+  it('sends the waiting Events before it stops', async () => {
     recorder.record(orders, failed)
     let stopped = false
     const stopping = recorder.stop().then(() => {
@@ -144,7 +144,7 @@ describe('an event recorder', () => {
     await stopping
   })
 
-  it('gives up what waits for an API server that does not answer, five seconds after it is stopped', async () => {
+  it('drops the waiting Events five seconds after it is stopped', async () => {
     const asked: (() => void)[] = []
     const send = <T>() => new Promise<T>((resolve) => asked.push(() => resolve(undefined as T)))
     const busy = new EventRecorder({ api: { send }, clock, logger: silentLogger(), identity: 'pod-7' })
@@ -157,7 +157,7 @@ describe('an event recorder', () => {
     expect(asked).toHaveLength(4)
   })
 
-  it('sends four at a time, and no more than 10,000 of what comes meanwhile', async () => {
+  it('sends four Events at a time, and drops those above 10,000 waiting ones', async () => {
     const asked: (() => void)[] = []
     const send = <T>() => new Promise<T>((resolve) => asked.push(() => resolve(undefined as T)))
     const busy = new EventRecorder({ api: { send }, clock, logger: silentLogger(), identity: 'pod-7' })

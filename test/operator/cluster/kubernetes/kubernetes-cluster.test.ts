@@ -69,15 +69,15 @@ beforeEach(async () => {
   onTestFinished(() => cluster.stop())
 })
 
-describe('a Kubernetes cluster', () => {
-  it('knows everything that is there when it is started', async () => {
+describe('KubernetesCluster', () => {
+  it('has listed all resources when it is started', async () => {
     await started([subject(5)])
     expect(cluster.list('Subject')).toHaveLength(1)
     expect(cluster.get(KEY)).toMatchObject({ spec: { schema: '"int"', schemaType: 'AVRO' }, status: INITIAL_STATUS })
     expect(changes).toEqual([{ key: KEY, type: 'desired' }])
   })
 
-  it('tells what somebody wants from what it wrote itself', async () => {
+  it('distinguishes changes by users from its own status writes', async () => {
     await started([subject(5)])
     expect(await happens('MODIFIED', subject(11, { status: { observedGeneration: 1 } }))).toEqual({
       key: KEY,
@@ -89,14 +89,14 @@ describe('a Kubernetes cluster', () => {
     expect(cluster.get(KEY)).toBeUndefined()
   })
 
-  it('takes its finalizer for its own doing when it comes, and for somebody else’s when it goes', async () => {
+  it('reports a removed finalizer as a change by a user, but not an added one', async () => {
     await started([subject(5)])
     const held = { finalizers: ['weir.dev/subject'] }
     expect(await happens('MODIFIED', subject(11, { metadata: held }))).toEqual({ key: KEY, type: 'status' })
     expect(await happens('MODIFIED', subject(12))).toEqual({ key: KEY, type: 'desired' })
   })
 
-  it('lets go of what is no more in a list that it has to make again', async () => {
+  it('reports resources that are missing in a repeated list as deleted', async () => {
     await started([subject(5)])
     watches.get('subjects')!.end(`${JSON.stringify({ type: 'ERROR', object: { code: 410, reason: 'Expired' } })}\n`)
     const other = subject(20, { metadata: { name: 'other', uid: 'u-2' } })
@@ -110,7 +110,7 @@ describe('a Kubernetes cluster', () => {
     expect([cluster.get(KEY), cluster.list('Subject').length]).toEqual([undefined, 1])
   })
 
-  it('applies a status as a manager of its own, and knows it at once', async () => {
+  it('applies the status with its own field manager, and updates its cache at once', async () => {
     await started([subject(5)])
     const writing = cluster.writeStatus(KEY, { ...INITIAL_STATUS, observedGeneration: 1 })
     const { asked, response } = await script.next()
@@ -133,7 +133,7 @@ describe('a Kubernetes cluster', () => {
     expect(cluster.get(KEY)?.status.observedGeneration).toBe(1)
   })
 
-  it('keeps keys of a ConfigMap as a manager of its own, and leaves those of others', async () => {
+  it('writes keys of a ConfigMap with its own field manager, and does not overwrite keys of others', async () => {
     await started()
     const writing = cluster.writeConfigMap('shop', 'saved', { 'offsets.json': '{}' })
     const { asked, response } = await script.next()
@@ -148,7 +148,7 @@ describe('a Kubernetes cluster', () => {
     expect(await requeue).toBe(false)
   })
 
-  it('puts its finalizer on and takes it off beside those of others', async () => {
+  it('adds and removes its finalizer without changing others', async () => {
     await started([subject(5, { metadata: { finalizers: ['example.com/theirs'] } })])
     expect(cluster.get(KEY)?.metadata.finalizers).toEqual([])
     const on = cluster.setFinalizer(KEY, true)
@@ -166,7 +166,7 @@ describe('a Kubernetes cluster', () => {
     await off
   })
 
-  it('is not brought back by the answer to the write that lets it go, when the watch has told of that before', async () => {
+  it('does not restore a deleted resource from the response to the removal of its finalizer', async () => {
     await started([subject(5, { metadata: { finalizers: ['weir.dev/subject'] } })])
     const off = cluster.setFinalizer(KEY, false)
     const { response } = await script.next()
@@ -188,16 +188,21 @@ describe('a Kubernetes cluster', () => {
   })
 
   it.each([
-    ['is gone', 404, 'NotFound', 'subjects "user" not found'],
-    ['was made anew', 409, 'Conflict', 'Precondition failed: UID in precondition: u-1, UID in object meta: u-2'],
-  ])('writes nothing to an object that %s', async (_, status, reason, message) => {
+    ['no longer exists', 404, 'NotFound', 'subjects "user" not found'],
+    [
+      'was replaced by another one with the same name',
+      409,
+      'Conflict',
+      'Precondition failed: UID in precondition: u-1, UID in object meta: u-2',
+    ],
+  ])('ignores that an object %s', async (_, status, reason, message) => {
     await started([subject(5)])
     const writing = cluster.writeStatus(KEY, INITIAL_STATUS)
     json((await script.next()).response, { kind: 'Status', reason, message }, status)
     await expect(writing).resolves.toBeUndefined()
   })
 
-  it('says that a write was refused', async () => {
+  it('rejects with the error of a rejected write', async () => {
     await started([subject(5)])
     const writing = cluster.writeStatus(KEY, INITIAL_STATUS)
     const message = 'subjects.weir.dev "user" is forbidden'
@@ -205,7 +210,7 @@ describe('a Kubernetes cluster', () => {
     await expect(writing).rejects.toMatchObject({ code: 'forbidden', message })
   })
 
-  it('leaves alone what it can not read, and says why', async () => {
+  it('ignores an object that cannot be parsed, and logs why', async () => {
     await started([subject(5)])
     expect(await happens('MODIFIED', subject(11, { spec: { schema: 3 } }))).toEqual({ key: KEY, type: 'deleted' })
     expect(cluster.list('Subject')).toEqual([])
@@ -215,7 +220,7 @@ describe('a Kubernetes cluster', () => {
     expect(cluster.list('Subject')).toHaveLength(1)
   })
 
-  it('wakes whoever takes values from a ConfigMap that changes, comes or goes', async () => {
+  it('reports a change of a ConfigMap for the resources that refer to it', async () => {
     const schemaFrom = { configMapKeyRef: { name: 'schemas', key: 'user' } }
     await started([subject(5, { spec: { schemaFrom } })])
     const map = (version: number, name = 'schemas') => ({
@@ -235,7 +240,7 @@ describe('a Kubernetes cluster', () => {
     expect(changes).toHaveLength(count + 1)
   })
 
-  it('tells the resources of a namespace when its labels change or it begins to go, and no other change of it', async () => {
+  it('reports changed labels and the deletion of a namespace for its resources, and no other change of it', async () => {
     await started([subject(5)])
     expect(cluster.namespace('shop')).toBeUndefined()
     const space = (version: number, metadata: object = {}) => ({
@@ -270,7 +275,7 @@ describe('a Kubernetes cluster', () => {
     expect(cluster.namespace('shop')).toBeNull()
   })
 
-  it('watches of namespaces those that it watches, one by one, and asks again when it was refused', async () => {
+  it('watches only its own namespaces, each by name, and retries after a missing permission', async () => {
     const parts = { api: script.api, clock: new FakeClock(), logger: silentLogger(), identity: 'pod-7' }
     const scoped = new KubernetesCluster({ ...parts, namespaces: ['shop'] })
     onTestFinished(() => scoped.stop())
@@ -287,7 +292,7 @@ describe('a Kubernetes cluster', () => {
     expect((await script.next()).asked.query.get('fieldSelector')).toBe('metadata.name=shop')
   })
 
-  it('knows of no namespace when it is stopped before they were all there, and asks for none after that', async () => {
+  it('reports no namespace when it is stopped before all are listed, and does not list afterwards', async () => {
     await started([subject(5)])
     const following = cluster.watchNamespaces()
     await script.next()
@@ -299,7 +304,7 @@ describe('a Kubernetes cluster', () => {
     expect(script.asked.filter(({ path }) => path === '/api/v1/namespaces')).toHaveLength(1)
   })
 
-  it('watches when Secrets change only where it may, and never what they hold', async () => {
+  it('watches only the metadata of Secrets, and only if this is enabled', async () => {
     const parts = { api: script.api, clock: new FakeClock(), logger: silentLogger(), identity: 'pod-7' }
     expect(cluster.secretVersion('shop', 's3')).toBeUndefined()
     const watching = new KubernetesCluster({ ...parts, namespaces: [], watchesSecrets: true })
@@ -321,7 +326,7 @@ describe('a Kubernetes cluster', () => {
     ])
   })
 
-  it('reads a Secret when it is asked to', async () => {
+  it('reads the content of a Secret on request', async () => {
     await started()
     const reading = cluster.secret('shop', 's3')
     const { asked, response } = await script.next()
@@ -330,7 +335,7 @@ describe('a Kubernetes cluster', () => {
     expect(await reading).toEqual({ version: '7', data: { secret: 'hunter2' } })
   })
 
-  it('fetches what a ConfigMap holds, and knows one that is not there', async () => {
+  it('reads a ConfigMap, and returns undefined for a missing one', async () => {
     await started()
     const [there, gone] = [cluster.configMap('shop', 'schemas'), cluster.configMap('shop', 'none')]
     for (let at = 0; at < 2; at++) {
@@ -341,7 +346,7 @@ describe('a Kubernetes cluster', () => {
     expect([await there, await gone]).toEqual([{ user: '"int"' }, undefined])
   })
 
-  it('writes nothing to an object that it does not know', async () => {
+  it('writes nothing to an unknown object', async () => {
     await started()
     await cluster.writeStatus(KEY, INITIAL_STATUS)
     await cluster.setFinalizer(KEY, true)

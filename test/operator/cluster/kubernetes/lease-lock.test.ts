@@ -24,8 +24,8 @@ async function opened() {
   return { script, home: createLeaseLock(script.api, 'weir', 'weir-operator') }
 }
 
-describe('a lease in Kubernetes', () => {
-  it('is made when there is none, and only then', async () => {
+describe('the Lease of the leader election', () => {
+  it('is created only if it does not exist', async () => {
     const { script, home } = await opened()
     const reading = home.read(signal)
     json((await script.next()).response, { kind: 'Status', reason: 'NotFound' }, 404)
@@ -46,7 +46,7 @@ describe('a lease in Kubernetes', () => {
     })
   })
 
-  it('is written over the version that was seen, and not when somebody was faster', async () => {
+  it('is updated only if its version has not changed', async () => {
     const { script, home } = await opened()
     const writing = home.write({ ...lease, acquiredAt: spec.acquireTime }, '8', signal)
     const { asked, response } = await script.next()
@@ -56,7 +56,7 @@ describe('a lease in Kubernetes', () => {
     expect(await writing).toBeUndefined()
   })
 
-  it('says that it may not be read', async () => {
+  it('reports a missing permission with the remedy', async () => {
     const { script, home } = await opened()
     const reading = home.read(signal)
     json((await script.next()).response, { kind: 'Status', reason: 'Forbidden', message: 'leases is forbidden' }, 403)

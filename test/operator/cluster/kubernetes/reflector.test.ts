@@ -66,8 +66,8 @@ async function started(answer: object = list(5, ['a'])) {
   await starting
 }
 
-describe('a reflector', () => {
-  it('lists in pages, and is started when it has them all', async () => {
+describe('Reflector', () => {
+  it('lists in pages, and is started when it has all of them', async () => {
     const starting = reflector.start()
     const first = await script.next()
     expect(Object.fromEntries(first.asked.query)).toEqual({ limit: '500' })
@@ -79,7 +79,7 @@ describe('a reflector', () => {
     expect(seen).toEqual(['all a b c'])
   })
 
-  it('follows from the version that it has listed', async () => {
+  it('watches from the listed resource version', async () => {
     await started()
     const { asked } = await watch(
       event('ADDED', object('b', 6)),
@@ -94,7 +94,7 @@ describe('a reflector', () => {
     await expect.poll(() => seen).toEqual(['all a', 'put b@6', 'put a@7', 'remove a'])
   })
 
-  it('goes on from its last version, or bookmark, when a watch ends or is cut', async () => {
+  it('continues from the last version or bookmark when a watch ends or its connection is lost', async () => {
     await started()
     const first = await watch(event('ADDED', object('b', 6)), event('BOOKMARK', object('', 9)))
     await expect.poll(() => seen.length).toBe(2)
@@ -110,14 +110,14 @@ describe('a reflector', () => {
 
   it.each([
     [
-      'in the answer',
+      'as response',
       (response: ServerResponse) => json(response, { kind: 'Status', reason: 'Expired', code: 410 }, 410),
     ],
     [
-      'in the stream',
+      'as watch event',
       (response: ServerResponse) => response.end(event('ERROR', { kind: 'Status', reason: 'Expired', code: 410 })),
     ],
-  ])('lists again when its version is forgotten: 410 %s', async (_, answer) => {
+  ])('lists again when its version has expired: 410 %s', async (_, answer) => {
     await started()
     answer((await script.next()).response)
     const requeue = await script.next()
@@ -128,7 +128,7 @@ describe('a reflector', () => {
     expect(restarts).toEqual([`${PATH} Expired`])
   })
 
-  it('waits longer each time that the server fails, and asks again', async () => {
+  it('retries with growing pauses while the server fails', async () => {
     await started()
     for (const waitMs of [200, 400, 800]) {
       json((await script.next()).response, { kind: 'Status', message: 'overloaded' }, 500)
@@ -139,7 +139,7 @@ describe('a reflector', () => {
     await expect.poll(() => seen.at(-1)).toBe('put b@6')
   })
 
-  it('lists at once when the server is back and has forgotten its version, but not in circles', async () => {
+  it('lists without a pause after an expired version, but pauses when it expires repeatedly', async () => {
     await started()
     for (const waitMs of [200, 400]) {
       json((await script.next()).response, { kind: 'Status', message: 'overloaded' }, 500)
@@ -158,18 +158,18 @@ describe('a reflector', () => {
     await expect.poll(() => seen).toEqual(['all a', 'all b', 'all c', 'put d@31'])
   })
 
-  it('leaves a watch that has been silent for longer than bookmarks come', async () => {
+  it('restarts a watch that was silent for longer than the interval of bookmarks', async () => {
     await started()
     await watch(event('ADDED', object('b', 6)))
     await expect.poll(() => seen.length).toBe(2)
     const next = script.next()
     await clock.advance(100_000)
-    expect(reflector.reading()).toEqual({ path: PATH, silentMs: 100_000 })
+    expect(reflector.watchState()).toEqual({ path: PATH, silentMs: 100_000 })
     await clock.advance(300_000)
     expect((await next).asked.query.get('resourceVersion')).toBe('6')
   })
 
-  it('says nothing any more when it is stopped, and stops at once', async () => {
+  it('ends its watch and reports nothing after it is stopped', async () => {
     await started()
     const { response } = await watch()
     const stopping = reflector.stop()
@@ -178,7 +178,7 @@ describe('a reflector', () => {
     expect(seen).toEqual(['all a'])
   })
 
-  it('takes nothing and asks no more when it is stopped while it lists', async () => {
+  it('discards a list and requests no further page when it is stopped', async () => {
     const starting = reflector.start()
     const { response } = await script.next()
     let stopped = false
@@ -193,7 +193,7 @@ describe('a reflector', () => {
     expect(script.asked).toHaveLength(1)
   })
 
-  it('takes an answer that is no list for an answer that did not come', async () => {
+  it('retries after a response that is not a list', async () => {
     const starting = reflector.start()
     ;(await script.next()).response.end('<html>a proxy that is not well</html>')
     await expect.poll(() => waits).toEqual([200])
@@ -203,7 +203,7 @@ describe('a reflector', () => {
     expect(seen).toEqual(['all a'])
   })
 
-  it('does not start when it may not read', async () => {
+  it('rejects the start without the permission to list', async () => {
     const starting = reflector.start()
     json((await script.next()).response, { kind: 'Status', reason: 'Forbidden', message: 'subjects is forbidden' }, 403)
     await expect(starting).rejects.toMatchObject({ status: 403, reason: 'Forbidden', message: 'subjects is forbidden' })

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { parseConnectionUrl } from '../../../../src/plugins/connectors/postgres/connection-url.ts'
 
-describe('connection.url', () => {
+describe('parseConnectionUrl', () => {
   it.each([
     ['jdbc:postgresql://db:6000/shop', { hosts: [{ host: 'db', port: 6000 }], database: 'shop', sslMode: 'prefer' }],
     ['jdbc:postgresql://db/', { hosts: [{ host: 'db', port: 5432 }], database: undefined }],
@@ -28,7 +28,7 @@ describe('connection.url', () => {
       },
     ],
     ['jdbc:postgresql://db/shop?reWriteBatchedInserts=true', { ignored: ['reWriteBatchedInserts'] }],
-  ])('%s is understood', (text, expected) => {
+  ])('parses %s', (text, expected) => {
     expect(parseConnectionUrl(text)).toMatchObject(expected)
   })
 
@@ -38,7 +38,7 @@ describe('connection.url', () => {
     'jdbc:postgresql://u:s3cret@db:port/x',
     'jdbc:postgresql://u:s3cret@db/x?sslmode=maybe',
     'jdbc:postgresql://u:s3cret@db/x?connectTimeout=soon',
-  ])('%s is refused, and its password not told', (text) => {
+  ])('rejects %s without the password in the error', (text) => {
     expect(() => parseConnectionUrl(text)).toThrow(/^(?!.*s3cret).*connection\.url/)
   })
 })

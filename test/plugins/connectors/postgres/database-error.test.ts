@@ -1,14 +1,14 @@
 import { describe, expect, it } from 'vitest'
 import {
+  combineDatabaseErrors,
   DatabaseError,
   toDatabaseError,
-  toDatabaseErrorOfAll,
 } from '../../../../src/plugins/connectors/postgres/database-error.ts'
 
 const failure = (code: string | undefined, message = 'said') =>
   toDatabaseError(Object.assign(new Error(message), { code }), 'do it')
 
-describe('a failure of the database', () => {
+describe('DatabaseError', () => {
   it.each([
     // A code of the network that looks like one of PostgreSQL's.
     ['EPIPE', true],
@@ -24,34 +24,34 @@ describe('a failure of the database', () => {
     ['42P01', false],
     ['22001', false],
     ['SELF_SIGNED_CERT_IN_CHAIN', false],
-  ])('of code %s may heal: %s', (code, heals) => {
-    expect(failure(code).heals).toBe(heals)
+  ])('is transient for the code %s: %s', (code, isTransient) => {
+    expect(failure(code).isTransient).toBe(isTransient)
   })
 
   it.each([
     'Connection terminated unexpectedly',
     'timeout expired',
     'Client has encountered a connection error and is not queryable',
-  ])('that says «%s» without a code may heal', (message) =>
-    expect(failure(undefined, message)).toMatchObject({ heals: true, sqlState: undefined }),
+  ])('is transient for «%s» without a code', (message) =>
+    expect(failure(undefined, message)).toMatchObject({ isTransient: true, sqlState: undefined }),
   )
 
-  it('says what PostgreSQL said, where, and what to do', () => {
+  it('contains the message of PostgreSQL, the location and the remedy', () => {
     const said = { code: '23502', message: 'null value', detail: 'Failing row', column: 'word', table: 'words' }
     expect(toDatabaseError(said, 'write').message).toBe(
       'could not write: null value: Failing row (column word of words) [23502]',
     )
     expect(failure('42501', 'permission denied').message).toBe(
-      'could not do it: permission denied [42501]; grant it to the role of connection.user',
+      'could not do it: permission denied [42501]; grant the privilege to the role of connection.user',
     )
   })
 
-  it('of several hosts tells of each, and may heal where one of them may', () => {
-    const [forever, heals] = [failure('28P01'), failure('ECONNREFUSED')]
-    expect(toDatabaseErrorOfAll([forever])).toBe(forever)
-    const both = toDatabaseErrorOfAll([forever, heals])
+  it('combines the errors of all hosts, and is transient if one of them is', () => {
+    const [permanent, isTransient] = [failure('28P01'), failure('ECONNREFUSED')]
+    expect(combineDatabaseErrors([permanent])).toBe(permanent)
+    const both = combineDatabaseErrors([permanent, isTransient])
     expect(both).toBeInstanceOf(DatabaseError)
-    expect(both).toMatchObject({ heals: true, message: `${forever.message}; ${heals.message}` })
-    expect(toDatabaseErrorOfAll([forever, forever]).heals).toBe(false)
+    expect(both).toMatchObject({ isTransient: true, message: `${permanent.message}; ${isTransient.message}` })
+    expect(combineDatabaseErrors([permanent, permanent]).isTransient).toBe(false)
   })
 })

@@ -8,7 +8,7 @@ import {
   insertSql,
   updateSql,
   upsertSql,
-} from '../../../../src/plugins/connectors/postgres/sink/statements.ts'
+} from '../../../../src/plugins/connectors/postgres/sink/write-statements.ts'
 import { parseConfig, type SinkRecord, validateConfig } from '../../../../src/sdk/index.ts'
 
 const target = {
@@ -19,8 +19,8 @@ const target = {
   ],
 }
 
-describe('statements', () => {
-  it('take one array of texts for each column', () => {
+describe('the write statements', () => {
+  it('have one text array per column as parameters', () => {
     const rows = 'unnest($1::text[], $2::text[]) AS r (c0, c1)'
     const insert = `INSERT INTO "public"."T" ("id", "word") SELECT r.c0::integer, r.c1 FROM ${rows}`
     expect(insertSql(target, quoted)).toBe(insert)
@@ -36,7 +36,7 @@ describe('statements', () => {
   })
 })
 
-describe('changes', () => {
+describe('compactChanges', () => {
   const columns = ['id', 'word'].map((name) => ({
     name,
     isKey: name === 'id',
@@ -53,48 +53,48 @@ describe('changes', () => {
   const steps = fc.array(fc.tuple(fc.constantFrom('a', 'b', 'c'), fc.option(fc.constantFrom('1', '2', '3'))))
 
   it.each(['upsert', 'update'] as const)(
-    'in one statement for each kind leave what they leave in turn: %s',
+    'has the same effect as the individual changes with insert.mode=%s',
     (insertMode) => {
       fc.assert(
-        fc.property(steps, fc.subarray(['a', 'b', 'c']), (made, there) => {
-          const rows = () => new Map(there.map((key) => [key, 'old']))
+        fc.property(steps, fc.subarray(['a', 'b', 'c']), (made, existing) => {
+          const rows = () => new Map(existing.map((key) => [key, 'old']))
           const apply = (table: Map<string, string>, { isDelete, cells: [key, word] }: RowChange) => {
             if (isDelete) table.delete(key!)
             else if (insertMode === 'upsert' || table.has(key!)) table.set(key!, word!)
             return table
           }
           const changes = made.map(toChange)
-          const folded = compactChanges({ table: 't', columns, changes }, insertMode)
-          const inTurn = changes.reduce(apply, rows())
-          expect(new Map([...[...folded.deletes, ...folded.writes].reduce(apply, rows())].sort())).toEqual(
-            new Map([...inTurn].sort()),
+          const compacted = compactChanges({ table: 't', columns, changes }, insertMode)
+          const sequential = changes.reduce(apply, rows())
+          expect(new Map([...[...compacted.deletes, ...compacted.writes].reduce(apply, rows())].sort())).toEqual(
+            new Map([...sequential].sort()),
           )
-          expect(new Set(folded.writes.map(({ cells: [key] }) => key)).size).toBe(folded.writes.length)
+          expect(new Set(compacted.writes.map(({ cells: [key] }) => key)).size).toBe(compacted.writes.length)
         }),
       )
     },
   )
 
-  it('never hide an insert behind another one', () => {
+  it('does not merge inserts with the same key', () => {
     const changes = [toChange(['a', '1']), toChange(['a', '2'])]
     expect(compactChanges({ table: 't', columns, changes }, 'insert').writes).toEqual(changes)
   })
 })
 
-describe('keys', () => {
+describe('the configuration of PostgresSink', () => {
   it.each([
-    [{ 'insert.mode': 'upsert' }, 'pk.mode', 'insert.mode=upsert needs a key'],
-    [{ 'delete.enabled': 'true', 'pk.mode': 'record_value' }, 'delete.enabled', 'needs pk.mode=record_key'],
-    [{ 'pk.mode': 'kafka', 'pk.fields': 'a' }, 'pk.fields', 'needs three names'],
-    [{ 'topics.to.tables.mapping': 'orders' }, 'topics.to.tables.mapping', "'orders' should be TOPIC:TABLE"],
-  ])('%j is refused at %s', (written, key, message) => {
+    [{ 'insert.mode': 'upsert' }, 'pk.mode', 'insert.mode=upsert requires a key'],
+    [{ 'delete.enabled': 'true', 'pk.mode': 'record_value' }, 'delete.enabled', 'requires pk.mode=record_key'],
+    [{ 'pk.mode': 'kafka', 'pk.fields': 'a' }, 'pk.fields', 'must be empty or have three names'],
+    [{ 'topics.to.tables.mapping': 'orders' }, 'topics.to.tables.mapping', "'orders' must be TOPIC:TABLE"],
+  ])('rejects %j with an error for %s', (written, key, message) => {
     const config = { 'connection.url': 'jdbc:postgresql://db/shop', ...written }
     const found = validateConfig(postgresSink.config, config).find(({ name }) => name === key)
     expect(found?.errors).toEqual([expect.stringContaining(message)])
   })
 })
 
-describe('the table of a topic', () => {
+describe('tableNaming', () => {
   const GIVEN = { 'connection.url': 'jdbc:postgresql://db/shop' }
   const tableOf = (written: Record<string, string>) =>
     tableNaming(parseConfig(postgresSink.config, { ...GIVEN, ...written }))
@@ -104,15 +104,15 @@ describe('the table of a topic', () => {
     [{ 'table.name.format': 'in_${topic}' }, 'orders', 'in_orders'],
     [{ 'table.name.normalize': 'true' }, 'shop.orders-é', 'shop_orders__'],
     [{ 'topics.to.tables.mapping': 'a:public.b,c:d', 'table.name.normalize': 'true' }, 'a', 'public.b'],
-  ])('with %j is that of %s: %s', (written, topic, table) => {
+  ])('with %j, for the topic %s, returns %s', (written, topic, table) => {
     expect(tableOf(written)(topic)).toBe(table)
   })
 
-  it('is missing where a mapping does not name the topic', () => {
-    expect(() => tableOf({ 'topics.to.tables.mapping': 'a:b' })('c')).toThrow("names no table for the topic 'c'")
+  it('throws an error for a topic without an entry in the mapping', () => {
+    expect(() => tableOf({ 'topics.to.tables.mapping': 'a:b' })('c')).toThrow("has no entry for the topic 'c'")
   })
 
-  it('takes multi, which needs no key, for insert', () => {
+  it('accepts insert.mode=multi without a key', () => {
     const found = validateConfig(postgresSink.config, { ...GIVEN, 'insert.mode': 'multi' })
     expect(found.flatMap(({ errors }) => errors)).toEqual([])
   })

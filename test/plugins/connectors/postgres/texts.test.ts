@@ -14,8 +14,8 @@ import { parseTimeZone, UTC } from '../../../../src/plugins/connectors/postgres/
 
 const berlin = parseTimeZone('Europe/Berlin')
 
-describe('timestamps', () => {
-  it('come back as they were written, whatever the zone', () => {
+describe('timestamp texts', () => {
+  it('are parsed back to the same time in every zone', () => {
     const micros = fc.integer({ min: -9 * 10 ** 15, max: 9 * 10 ** 15 })
     fc.assert(
       fc.property(micros, fc.constantFrom(UTC, berlin, parseTimeZone('-03:30')), (at, zone) => {
@@ -24,7 +24,7 @@ describe('timestamps', () => {
     )
   })
 
-  it('come back as PostgreSQL shows them, with an offset or without', () => {
+  it("are parsed in PostgreSQL's output format, with and without an offset", () => {
     const micros = fc.integer({ min: -62_000_000_000 * 10 ** 6, max: 9 * 10 ** 15 })
     fc.assert(
       fc.property(
@@ -51,18 +51,18 @@ describe('timestamps', () => {
     '2026-01-02 03:04:05+0',
     '2026-01-02 03:04:05.x+00',
     '2026-01-02 03-04:05',
-  ])('are not what only looks like one: %s', (text) => {
+  ])('are rejected if they are malformed: %s', (text) => {
     expect(() => microsFromText(text, UTC)).toThrow(`'${text}' is not a timestamp`)
   })
 
-  it('are those of a clock in the zone, before and after it is set forward', () => {
+  it('are local times of the zone, before and after the start of daylight saving time', () => {
     expect(microsFromText('2026-03-29 01:59:59', berlin)).toBe(Date.UTC(2026, 2, 29, 0, 59, 59) * 1000)
     expect(microsFromText('2026-03-29 03:00:00', berlin)).toBe(Date.UTC(2026, 2, 29, 1) * 1000)
     expect(textFromMicros(Date.UTC(2026, 6, 1) * 1000 + 5, berlin)).toBe('2026-07-01 02:00:00.000005+02:00:00')
     expect(isoFromMicros(Date.UTC(2026, 0, 1) * 1000 - 1, UTC)).toBe('2025-12-31T23:59:59.999999')
   })
 
-  it('have offsets of their own, eras and no end', () => {
+  it('can have an offset, an era, and infinity', () => {
     expect(microsFromText('2026-01-01 00:00:00-03:30', berlin)).toBe(Date.UTC(2026, 0, 1, 3, 30) * 1000)
     expect(microsFromText('0001-01-01 00:00:00 BC', UTC)).toBe(Date.parse('0000-01-01') * 1000)
     expect(textFromMicros(Date.parse('0000-01-01') * 1000, UTC)).toBe('0001-01-01 00:00:00.000000+00:00:00 BC')
@@ -70,20 +70,20 @@ describe('timestamps', () => {
     expect(() => microsFromText('yesterday', UTC)).toThrow("'yesterday' is not a timestamp")
   })
 
-  it('are told apart from days and times of the day', () => {
+  it('are formatted as a date or as a time of day', () => {
     expect(textFromDate(new Date('2026-12-31T23:30Z'), berlin)).toBe('2027-01-01')
     expect(textFromTime(timeFromText('04:05:06.7891'))).toBe('04:05:06.789')
   })
 })
 
-describe('zones', () => {
-  it('that nobody knows are refused', () => {
-    expect(() => parseTimeZone('Middle/Earth')).toThrow("'Middle/Earth' is no time zone")
+describe('parseTimeZone', () => {
+  it('rejects an unknown zone', () => {
+    expect(() => parseTimeZone('Middle/Earth')).toThrow("'Middle/Earth' is not a time zone")
   })
 })
 
-describe('arrays', () => {
-  it('come back as they were written', () => {
+describe('array texts', () => {
+  it('are parsed back to the same items', () => {
     fc.assert(
       fc.property(fc.array(fc.option(fc.string())), (items) => {
         expect(itemsFromText(textFromItems(items))).toEqual(items)
@@ -91,27 +91,27 @@ describe('arrays', () => {
     )
   })
 
-  it('that begin at another index are read, arrays of arrays are not', () => {
+  it('can start at any index, but must have one dimension', () => {
     expect(itemsFromText('[0:1]={a,b}')).toEqual(['a', 'b'])
-    expect(() => itemsFromText('{{1},{2}}')).toThrow('an array of arrays fits no schema')
+    expect(() => itemsFromText('{{1},{2}}')).toThrow('a multidimensional array has no Connect schema')
   })
 })
 
-describe('names of tables', () => {
+describe('parseTableName', () => {
   it.each([
     ['orders', { schema: undefined, name: 'orders' }],
     ['shop.orders', { schema: 'shop', name: 'orders' }],
     ['db.shop.orders', { schema: 'shop', name: 'orders' }],
     ['"my.shop"."the ""best"""', { schema: 'my.shop', name: 'the "best"' }],
-  ])('%s is understood', (text, expected) => {
+  ])('parses %s', (text, expected) => {
     expect(parseTableName(text)).toEqual(expected)
   })
 
-  it.each(['', 'a.', '.a', 'a.b.c.d', 'a"b', '"a'])('%s is refused', (text) => {
+  it.each(['', 'a.', '.a', 'a.b.c.d', 'a"b', '"a'])("rejects '%s'", (text) => {
     expect(() => parseTableName(text)).toThrow('is not the name of a table')
   })
 
-  it('come back from a list as they were put in', () => {
+  it('parses a list of quoted names', () => {
     const tables = [
       { schema: 'a,b', name: 'c"d' },
       { schema: 'x.y', name: 'z' },

@@ -4,7 +4,7 @@ import { LineOutput } from '../../../../src/worker/isolation/plugins/line-output
 beforeEach(() => void vi.useFakeTimers())
 afterEach(() => void vi.useRealTimers())
 
-it('passes on whole lines once a second, cuts long ones and counts what it drops', () => {
+it('forwards complete lines once a second, truncates long lines and counts dropped ones', () => {
   const passed: (readonly [readonly string[], number])[] = []
   const output = new LineOutput((lines, dropped) => void passed.push([lines, dropped]))
   output.write('one\ntw')

@@ -18,8 +18,8 @@ function makeTasks(own: Partial<SourceConnector>): Promise<GeneratedTaskConfigs>
   }) as Promise<GeneratedTaskConfigs>
 }
 
-describe('what tasks() returns', () => {
-  it('is copied as plain data; undefined values are left out', async () => {
+describe('the result of tasks()', () => {
+  it('is copied as plain data without undefined values', async () => {
     class Special {
       kept = 'yes'
       left = undefined
@@ -28,42 +28,46 @@ describe('what tasks() returns', () => {
     expect(configs).toStrictEqual([{ kept: 'yes' }])
   })
 
-  it('is one task with the configuration of the connector where a source does not say', async () => {
+  it('is one task with the configuration of the connector when a source has no tasks()', async () => {
     expect(await makeTasks({})).toEqual({ configs: [{ a: 'b' }], againMs: null })
   })
 
   const cyclic: Record<string, unknown> = {}
   cyclic['self'] = cyclic
   it.each([
-    ['no array', () => 'tasks', 'tasks() returned no array of configurations: string'],
-    ['a cycle', () => [cyclic], "tasks() returned task 0, which has a value of type object for 'self'"],
-    ['a function', () => [{ f: () => 1 }], "tasks() returned task 0, which has a value of type function for 'f'"],
+    ['not an array', () => 'tasks', 'tasks() did not return an array of configurations, but a value of type string'],
+    ['a cyclic object', () => [cyclic], "tasks() returned task 0, which has a value of type object for 'self'"],
+    [
+      'an object with a function',
+      () => [{ f: () => 1 }],
+      "tasks() returned task 0, which has a value of type function for 'f'",
+    ],
     ['null', () => [null], 'tasks() returned task 0, which is not an object of strings'],
-    ['too many', () => new Array(10_001).fill({}), 'tasks() returned 10001 tasks, at most 10000 are possible'],
-    ['too much', () => [{ a: 'x'.repeat(2 ** 24) }], 'exceeds the limit of 16777216 characters'],
-  ])('is refused when it is %s', async (_, tasks, message) => {
+    ['too many tasks', () => new Array(10_001).fill({}), 'tasks() returned 10001 tasks, at most 10000 are allowed'],
+    ['too many characters', () => [{ a: 'x'.repeat(2 ** 24) }], 'exceeds the limit of 16777216 characters'],
+  ])('is rejected: %s', async (_, tasks, message) => {
     await expect(makeTasks({ tasks: tasks as never })).rejects.toThrow(message)
   })
 })
 
 describe('tasksAgainMs()', () => {
-  it('is not below what a worker can bear', async () => {
+  it('is at least 100 ms', async () => {
     expect((await makeTasks({ tasksAgainMs: () => 1 })).againMs).toBe(100)
   })
 
-  it.each([Number.NaN, 0, -1, 'soon'])('is refused when it returns %s', async (again) => {
+  it.each([Number.NaN, 0, -1, 'soon'])('is rejected when it returns %s', async (again) => {
     await expect(makeTasks({ tasksAgainMs: () => again as number })).rejects.toThrow(`tasksAgainMs() returned ${again}`)
   })
 })
 
-it('refuses a plugin whose module no longer exports it', async () => {
+it('rejects a call to a plugin that its module no longer exports', async () => {
   const call = { operation: 'validate-config', plugin: { ...PLUGIN, version: '2' }, input: { config: {} } } as const
   await expect(new PluginExecutor([], ALL_ACCESS).execute(call)).rejects.toThrow('its module no longer exports Own 2')
 })
 
-describe('what plugins throw', () => {
+describe('a value that a plugin throws', () => {
   it.each([
-    ['a text', 'text', 'text'],
+    ['a string', 'text', 'text'],
     ['undefined', undefined, 'undefined'],
     [
       'an object whose toString throws',
@@ -86,12 +90,12 @@ describe('what plugins throw', () => {
       ),
       'cannot be shown',
     ],
-    ['an error whose message is no text', Object.assign(new Error(''), { message: { a: 1 } }), '[object Object]'],
-  ])('becomes text: %s', (_, thrown, message) => {
+    ['an error whose message is not a string', Object.assign(new Error(''), { message: { a: 1 } }), '[object Object]'],
+  ])('is converted to text: %s', (_, thrown, message) => {
     expect(toPluginFailure(thrown).message).toContain(message)
   })
 
-  it('is cut, and its causes are counted', () => {
+  it('is truncated, and the number of its causes is limited', () => {
     const own: Error & { cause?: unknown } = new Error('x'.repeat(100_000))
     own.cause = own
     const { message, trace } = toPluginFailure(own)

@@ -24,9 +24,9 @@ function moduleOf() {
     timeoutMs: TIMEOUT_MS,
     onOutput: () => undefined,
     open: (handlers) => {
-      const made: FakeProcess = { ...handlers, posted: [], isKilled: false }
-      processes.push(made)
-      return { post: ({ id }) => void made.posted.push(id), kill: () => void Object.assign(made, { isKilled: true }) }
+      const fake: FakeProcess = { ...handlers, posted: [], isKilled: false }
+      processes.push(fake)
+      return { post: ({ id }) => void fake.posted.push(id), kill: () => void Object.assign(fake, { isKilled: true }) }
     },
   })
   const process = (at: number) => {
@@ -40,7 +40,7 @@ function moduleOf() {
     process,
     pass(ms: number) {
       clock.ms += ms
-      module.look()
+      module.check()
     },
     load: (at: number) => process(at).onMessage({ type: 'loaded', plugins: [] }),
     begin: (at: number, id: number) => process(at).onMessage({ type: 'begun', id }),
@@ -53,7 +53,7 @@ function outcomeOf(call: Promise<unknown>): Promise<string> {
   return call.then(String, (error: { code: string; message: string }) => `${error.code}: ${error.message}`)
 }
 
-it('makes calls in one process, which is started by the first of them', async () => {
+it('executes all calls in one process, which the first call starts', async () => {
   const { module, processes, process, load, ...say } = moduleOf()
   const [one, two] = [module.call(CALL), module.call(CALL)]
   expect(process(0).posted).toEqual([])
@@ -65,7 +65,7 @@ it('makes calls in one process, which is started by the first of them', async ()
   expect(processes).toHaveLength(1)
 })
 
-it('rejects the call that ended its process, and makes the others again in another one', async () => {
+it('rejects the call that ended its process, and repeats the other calls in a new process', async () => {
   const { module, process, load, begin, ...say } = moduleOf()
   const calls = [module.call(CALL), module.call(CALL), module.call(CALL)].map(outcomeOf)
   load(0)
@@ -75,13 +75,13 @@ it('rejects the call that ended its process, and makes the others again in anoth
   expect(process(1).posted).toEqual([1, 2])
   for (const id of [1, 2]) say.return(1, id, 'done')
   expect(await Promise.all(calls)).toEqual([
-    'plugin_unresponsive: Ticks blocked its thread (it was making the configurations of tasks) at spin (x.ts:1:1)',
+    'plugin_unresponsive: Ticks blocked its thread (during the generation of task configurations) at spin (x.ts:1:1)',
     'done',
     'done',
   ])
 })
 
-it('makes calls one at a time when it is not known which of them ended their process', async () => {
+it('repeats calls one at a time when it is unknown which of them ended their process', async () => {
   const { module, process, load, begin, ...say } = moduleOf()
   const calls = [module.call(CALL), module.call(CALL)].map(outcomeOf)
   load(0)
@@ -95,7 +95,7 @@ it('makes calls one at a time when it is not known which of them ended their pro
   expect(await Promise.all(calls)).toEqual([expect.stringContaining('plugin_crashed: Ticks ended its process'), 'done'])
 })
 
-it('gives calls that a blocked process does not begin to another process', async () => {
+it('moves calls that a blocked process does not begin to another process', async () => {
   const { module, process, load, begin, pass, ...say } = moduleOf()
   module.call(CALL).catch(() => undefined)
   load(0)
@@ -108,7 +108,7 @@ it('gives calls that a blocked process does not begin to another process', async
   expect(await later).toBe('done')
 })
 
-it('starts two processes at most, however many calls wait, and rejects those that wait too long', async () => {
+it('starts at most two processes, and rejects calls that wait longer than the timeout', async () => {
   const { module, processes, load, begin, pass } = moduleOf()
   const calls = [0, 1].map((id) => {
     const call = outcomeOf(module.call(CALL))
@@ -127,7 +127,7 @@ it('starts two processes at most, however many calls wait, and rejects those tha
   )
 })
 
-it('gives no more calls to a process in which one never returned, and ends it', async () => {
+it('assigns no further calls to a process in which a call exceeded its timeout, and ends it', async () => {
   const { module, process, load, begin, pass } = moduleOf()
   const stuck = outcomeOf(module.call(CALL))
   load(0)
@@ -140,7 +140,7 @@ it('gives no more calls to a process in which one never returned, and ends it', 
   expect(process(1).posted).toEqual([1])
 })
 
-it('never posts a call whose deadline has passed while its process was loading', async () => {
+it('does not execute a call whose deadline passed while its process was loading', async () => {
   const { module, process, load, pass } = moduleOf()
   const late = outcomeOf(module.call(CALL))
   pass(TIMEOUT_MS + 1)
@@ -149,7 +149,7 @@ it('never posts a call whose deadline has passed while its process was loading',
   expect(await late).toContain('plugins_busy')
 })
 
-it('ends a process that is not used, and starts another one for the next call', async () => {
+it('ends an idle process, and starts a new one for the next call', async () => {
   const { module, process, load, pass, ...say } = moduleOf()
   const loaded = module.load()
   load(0)
@@ -162,7 +162,7 @@ it('ends a process that is not used, and starts another one for the next call', 
   expect(await next).toBe('done')
 })
 
-it('rejects the calls for a module that cannot be loaded any more', async () => {
+it('rejects waiting calls when the module can no longer be loaded', async () => {
   const { module, process, pass } = moduleOf()
   const call = outcomeOf(module.call(CALL))
   process(0).onMessage({ type: 'load-failed', failure: { message: 'no licence', trace: 'no licence' } })
@@ -170,11 +170,11 @@ it('rejects the calls for a module that cannot be loaded any more', async () => 
   expect(await call).toBe('plugin_failed: no licence')
 })
 
-it('rejects everything that waits when it is closed', async () => {
+it('rejects all waiting calls when it is closed', async () => {
   const { module, process, load } = moduleOf()
   const call = outcomeOf(module.call(CALL))
   load(0)
   module.close()
-  expect(await call).toContain('plugins_busy: Ticks was not asked: the worker is stopping')
+  expect(await call).toContain('plugins_busy: Ticks was not called, because the worker is stopping')
   expect(process(0).isKilled).toBe(true)
 })

@@ -1,46 +1,71 @@
 import { describe, expect, it } from 'vitest'
 import { createLogger } from '../../../../src/config/logger.ts'
-import { TaskLogOutput } from '../../../../src/worker/isolation/tasks/task-log-output.ts'
+import { captureOutput, TaskLogOutput } from '../../../../src/worker/isolation/tasks/task-log-output.ts'
 
 describe('the log of the tasks of a thread', () => {
-  it('limits each task by itself, and says how much of which was dropped', () => {
-    const { logger, output, lines, as } = setUp(10)
-    as('noisy-0', () => {
+  it('limits each task on its own, and logs the number of lines dropped for each', () => {
+    const { logger, output, lines, runAs } = setUp(10)
+    runAs('noisy-0', () => {
       for (let line = 0; line < 1_000; line++) logger.info({ line }, 'a line')
     })
-    as('quiet-0', () => logger.warn({}, 'heard'))
-    expect(lines.splice(0).map(({ msg }) => msg)).toEqual([...Array.from({ length: 100 }, () => 'a line'), 'heard'])
+    runAs('quiet-0', () => logger.warn({}, 'a warning'))
+    expect(lines.splice(0).map(({ msg }) => msg)).toEqual([...Array.from({ length: 100 }, () => 'a line'), 'a warning'])
     output.reportDropped()
     expect(lines).toEqual([
       {
-        ...{ level: 30, source: 'noisy-0', lines: 900, bytes: expect.any(Number) },
+        ...{ level: 30, connector: 'noisy', task: 0, lines: 900, bytes: expect.any(Number) },
         ...{ linesPerSecond: 10, bytesPerSecond: 1_000_000 },
         msg: 'log lines of a task were dropped: it logs more than worker.task.log.*.per.second allows',
       },
     ])
   })
 
-  it('cuts a line that is too long, and keeps its level and task', () => {
-    const { logger, lines, as } = setUp(10)
-    as('long-0', () => logger.error({ text: 'x'.repeat(1_000_000) }, 'much'))
-    expect(lines).toMatchObject([{ level: 50, source: 'long-0', msg: 'a log line was too long and is cut' }])
+  it('truncates a line that is too long, and keeps its level, connector and task', () => {
+    const { logger, lines, runAs } = setUp(10)
+    runAs('long-name-0', () => logger.error({ text: 'x'.repeat(1_000_000) }, 'much'))
+    expect(lines).toMatchObject([
+      { level: 50, connector: 'long-name', task: 0, msg: 'a log line was too long and is cut' },
+    ])
     expect(JSON.stringify(lines).length).toBeLessThan(20_000)
+  })
+
+  it('attributes what a plugin writes to standard output or error to its connector and task', () => {
+    const { logger, lines, runAs, task } = setUp(10)
+    const written = { stdout: process.stdout.write, stderr: process.stderr.write }
+    const warningListeners = process.listeners('warning')
+    try {
+      captureOutput(logger, task)
+      runAs('chatty-1', () => process.stdout.write('hello\n'))
+      process.stderr.write('nobody\n')
+    } finally {
+      process.stdout.write = written.stdout
+      process.stderr.write = written.stderr
+      process.removeAllListeners('warning')
+      for (const listener of warningListeners) process.on('warning', listener)
+    }
+    expect(lines).toMatchObject([
+      { connector: 'chatty', task: 1, stream: 'stdout', msg: 'hello' },
+      { stream: 'stderr', msg: 'nobody' },
+    ])
+    expect(lines[1]).not.toHaveProperty('connector')
   })
 })
 
 function setUp(linesPerSecond: number) {
-  let task: string | undefined
+  let current: string | undefined
+  const task = () => current
   const lines: { readonly level: number; readonly msg: string }[] = []
   const output = new TaskLogOutput({
     limits: { linesPerSecond, bytesPerSecond: 1_000_000 },
     monotonicMs: () => 0,
-    task: () => task,
+    task,
     send: (line) => lines.push(JSON.parse(line)),
   })
-  const as = (key: string, work: () => void): void => {
-    task = key
+  const runAs = (key: string, work: () => void): void => {
+    current = key
     work()
-    task = undefined
+    current = undefined
   }
-  return { lines, output, as, logger: createLogger({ level: 'debug', write: (line) => output.write(line) }) }
+  const logger = createLogger({ level: 'debug', write: (line) => output.write(line) })
+  return { lines, output, runAs, task, logger }
 }

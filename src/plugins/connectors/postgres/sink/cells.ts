@@ -31,8 +31,8 @@ export function cellWriter(schema: Schema, options: CellOptions): CellWriter {
   const write = writerOf(schema, options)
   const fallback = options.nullIsDefault ? schema.default : undefined
   return (value) => {
-    const given = value ?? fallback ?? null
-    return given === null ? null : write(given)
+    const present = value ?? fallback ?? null
+    return present === null ? null : write(present)
   }
 }
 
@@ -49,11 +49,11 @@ export function epochWriter(unit: 'microseconds' | 'nanoseconds', zone: TimeZone
 function writerOf(schema: Schema, options: CellOptions): (value: unknown) => string {
   switch (schema.name) {
     case LOGICAL.decimal:
-      return (value) => (isDecimal(value) ? decimalToText(value) : refuse(value, 'a decimal'))
+      return (value) => (isDecimal(value) ? decimalToText(value) : rejectValue(value, 'a decimal'))
     case LOGICAL.date:
       return (value) => textFromDate(dateOf(value), options.dateZone)
     case LOGICAL.time:
-      return (value) => (typeof value === 'number' ? textFromTime(value) : refuse(value, 'a time'))
+      return (value) => (typeof value === 'number' ? textFromTime(value) : rejectValue(value, 'a time'))
     case LOGICAL.timestamp:
       return (value) => textFromMicros(dateOf(value).getTime() * 1000, options.zone)
     default:
@@ -67,7 +67,7 @@ function plainWriter(schema: Schema, options: CellOptions): (value: unknown) => 
       return (value) => (value === true ? 't' : 'f')
     case 'bytes':
       return (value) =>
-        value instanceof Uint8Array ? `\\x${Buffer.from(value).toString('hex')}` : refuse(value, 'bytes')
+        value instanceof Uint8Array ? `\\x${Buffer.from(value).toString('hex')}` : rejectValue(value, 'bytes')
     case 'string':
       return (value) => textOf(value)
     case 'array':
@@ -86,13 +86,13 @@ function plainWriter(schema: Schema, options: CellOptions): (value: unknown) => 
 }
 
 function integerWriter(type: IntegerType): (value: unknown) => string {
-  return (value) => (isInteger(type, value) ? String(value) : refuse(value, type))
+  return (value) => (isInteger(type, value) ? String(value) : rejectValue(value, type))
 }
 
 /** PostgreSQL does not accept NUL characters in text. */
 function textOf(value: unknown): string {
   const text = String(value)
-  if (text.includes('\0')) throw new DataError('a text with a zero byte can not be stored in PostgreSQL')
+  if (text.includes('\0')) throw new DataError('PostgreSQL cannot store a string that contains a NUL character')
   return text
 }
 
@@ -110,14 +110,14 @@ export function isJson(schema: Schema): boolean {
 }
 
 function listOf(value: unknown): readonly unknown[] {
-  return Array.isArray(value) ? value : refuse(value, 'an array')
+  return Array.isArray(value) ? value : rejectValue(value, 'an array')
 }
 
 function dateOf(value: unknown): Date {
-  return value instanceof Date ? value : refuse(value, 'a date or timestamp')
+  return value instanceof Date ? value : rejectValue(value, 'a date or timestamp')
 }
 
-function refuse(value: unknown, wanted: string): never {
+function rejectValue(value: unknown, wanted: string): never {
   throw new DataError(`expected ${wanted}, got ${valueLabel(value)}`)
 }
 

@@ -12,8 +12,8 @@ export const sinkConfig = z
     'insert.mode': field
       .oneOf(['insert', 'upsert', 'update', 'multi'], {
         doc:
-          'What a record does: inserts a row, inserts it or replaces the row with its key, updates that row. ' +
-          '`multi` is `insert`: the word of Aiven’s connector for what always happens here.',
+          'How records are written: insert a row; insert a row or update the row with the same key (upsert); update the row with the same key. ' +
+          "`multi`, a value of Aiven's connector, is the same as `insert`.",
         importance: 'HIGH',
         group: writes,
       })
@@ -23,7 +23,7 @@ export const sinkConfig = z
       .default(3000),
     'delete.enabled': field
       .boolean({
-        doc: 'Whether a record without a value deletes the row with its key. Requires `pk.mode=record_key`.',
+        doc: 'Whether a tombstone deletes the row with its key. Requires `pk.mode=record_key`.',
         importance: 'MEDIUM',
         group: writes,
       })
@@ -31,7 +31,7 @@ export const sinkConfig = z
     'offsets.table': field
       .text({
         doc:
-          'Table that stores the offsets of written records in the same transaction, for exactly-once delivery. It is created ' +
+          'Table that stores the offsets of written records in the transaction of the records, for exactly-once delivery. It is created ' +
           'if it does not exist. Not a key of the JDBC connectors. Empty: at least once.',
         importance: 'MEDIUM',
         group: writes,
@@ -54,7 +54,7 @@ export const sinkConfig = z
       .default('${topic}'),
     'table.name.normalize': field
       .boolean({
-        doc: "Aiven's key: characters of that name other than letters, digits and `_` become `_`.",
+        doc: "Aiven's key: whether to replace characters of the table name other than letters, digits and `_` with `_`.",
         importance: 'MEDIUM',
         group: mapping,
       })
@@ -62,7 +62,7 @@ export const sinkConfig = z
     'topics.to.tables.mapping': field
       .parsed(
         field.list({
-          doc: "Aiven's key: `TOPIC:TABLE,…`, instead of `table.name.format`. A topic that it does not name fails the task.",
+          doc: "Aiven's key: tables by topic as `TOPIC:TABLE,…`, instead of `table.name.format`. A topic without an entry fails the task.",
           importance: 'MEDIUM',
           group: mapping,
         }),
@@ -93,7 +93,11 @@ export const sinkConfig = z
       .text({ doc: 'Column for values that are strings.', importance: 'LOW', group: mapping })
       .default('record_value'),
     'replace.null.with.default': field
-      .boolean({ doc: 'Whether null is replaced by the default of the field.', importance: 'MEDIUM', group: mapping })
+      .boolean({
+        doc: 'Whether to replace null with the default value of the field.',
+        importance: 'MEDIUM',
+        group: mapping,
+      })
       .default(true),
     'date.timezone': field
       .oneOf(['DB_TIMEZONE', 'UTC'], {
@@ -139,7 +143,7 @@ export const sinkConfig = z
       })
       .default(false),
     'mssql.use.merge.holdlock': field
-      .boolean({ doc: 'Has no effect: a key for SQL Server.', importance: 'LOW' })
+      .boolean({ doc: 'Has no effect: it applies to SQL Server only.', importance: 'LOW' })
       .default(true),
   })
   .superRefine((config, context) => {
@@ -153,7 +157,7 @@ function parseTopicMapping(entries: readonly string[]): ReadonlyMap<string, stri
     entries.map((entry) => {
       const [, topic, table] = /^([^:]+):([^:]+)$/.exec(entry) ?? []
       if (topic !== undefined && table !== undefined) return [topic, table]
-      throw new Error(`topics.to.tables.mapping: '${entry}' should be TOPIC:TABLE`)
+      throw new Error(`topics.to.tables.mapping: '${entry}' must be TOPIC:TABLE`)
     }),
   )
 }
@@ -166,12 +170,15 @@ type Checked = Readonly<Record<'insert.mode' | 'pk.mode', string>> & {
 function* problemsOf(config: Checked): Generator<readonly [key: string, message: string]> {
   const { 'insert.mode': insertMode, 'pk.mode': pkMode, 'pk.fields': pkFields } = config
   if ((insertMode === 'upsert' || insertMode === 'update') && pkMode === 'none') {
-    yield ['pk.mode', `insert.mode=${insertMode} needs a key: set pk.mode to kafka, record_key or record_value`]
+    yield ['pk.mode', `insert.mode=${insertMode} requires a key: set pk.mode to kafka, record_key or record_value`]
   }
   if (config['delete.enabled'] && pkMode !== 'record_key') {
-    yield ['delete.enabled', 'delete.enabled=true needs pk.mode=record_key: what is deleted has no value']
+    yield ['delete.enabled', 'delete.enabled=true requires pk.mode=record_key: a tombstone has no value']
   }
   if (pkMode === 'kafka' && pkFields.length !== 0 && pkFields.length !== 3) {
-    yield ['pk.fields', 'pk.fields with pk.mode=kafka needs three names, for topic, partition and offset, or none']
+    yield [
+      'pk.fields',
+      'with pk.mode=kafka, pk.fields must be empty or have three names, for topic, partition and offset',
+    ]
   }
 }

@@ -8,12 +8,12 @@ transaction, in statements of up to \`batch.size\` rows. If a statement has seve
 table ends in the same state as if the records had been written one by one.
 
 With \`offsets.table\`, the next offset of each partition is stored in that table in the transaction of the records. These offsets take
-precedence over those of the consumer group, so a record is never written twice, even by a task that was replaced without noticing. To write
+precedence over those of the consumer group, so a record is never written twice, not even by a zombie task. To write
 records again, change the offsets in the table. \`pk.mode=kafka\` with \`insert.mode=upsert\` has the same effect without a table, for rows that
 may be overwritten.
 
-A record that does not fit (null in a NOT NULL column, a string that is too long, a key that exists, a field without a column) is rejected
-alone: the batch is halved until the record is found. Errors that do not concern a record (a missing table, a missing privilege, a wrong
+A record that violates the table definition (null in a NOT NULL column, a string that is too long, a duplicate key, a field without a column) is rejected
+alone: the batch is split in halves until the record is found. Errors that do not concern a record (a missing table, a missing privilege, a wrong
 password) fail the task. While the server is unavailable, the task retries \`max.retries\` times with a delay of \`retry.backoff.ms\`; no
 records are lost.
 

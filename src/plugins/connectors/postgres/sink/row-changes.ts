@@ -1,5 +1,5 @@
 import type { Schema, SinkRecord } from '../../../../sdk/index.ts'
-import type { SinkColumn } from './columns.ts'
+import type { SinkColumn } from './sink-columns.ts'
 
 /** A record with its column texts: all columns for a write, only the key columns for a delete. */
 export type RowChange = {
@@ -38,8 +38,11 @@ export function compactChanges(
     if (change.isDelete) byKey.set(key, { deleted: change, writes: [] })
     else byKey.set(key, { ...before, writes: insertMode === 'insert' ? [...before.writes, change] : [change] })
   }
-  const folded = [...byKey.values()]
-  return { deletes: folded.flatMap(({ deleted }) => deleted ?? []), writes: folded.flatMap(({ writes }) => writes) }
+  const compacted = [...byKey.values()]
+  return {
+    deletes: compacted.flatMap(({ deleted }) => deleted ?? []),
+    writes: compacted.flatMap(({ writes }) => writes),
+  }
 }
 
 /** Returns the texts of one column for all changes. */

@@ -5,9 +5,9 @@ import { DatabaseError } from '../database-error.ts'
 import { quoting } from '../identifier.ts'
 import { Session } from '../session.ts'
 import { UTC } from '../time-zone.ts'
+import { BatchWriter } from './batch-writer.ts'
 import { type SinkConfig, sinkConfig } from './config.ts'
 import { SINK_DOCUMENTATION } from './documentation.ts'
-import { Writer } from './writer.ts'
 
 /** Writes topics to tables of a PostgreSQL database, with the configuration keys of the JDBC connectors. */
 export const postgresSink = defineSink({
@@ -18,7 +18,7 @@ export const postgresSink = defineSink({
     'io.aiven.connect.jdbc.JdbcSinkConnector',
   ],
   version: SHIPPED_VERSION,
-  summary: 'Writes the records of its topics to PostgreSQL tables: inserts, upserts, updates and deletes.',
+  summary: 'Writes records to PostgreSQL tables: inserts, upserts, updates and deletes.',
   notes: SINK_DOCUMENTATION,
   config: sinkConfig,
   async start(context) {
@@ -41,11 +41,19 @@ export const postgresSink = defineSink({
 
 /** Makes transient errors retriable until `max.retries` is reached. */
 function asRetriable(error: unknown, failures: number, config: SinkConfig): unknown {
-  if (!(error instanceof DatabaseError) || !error.heals || failures > config['max.retries']) return error
+  if (!(error instanceof DatabaseError) || !error.isTransient || failures > config['max.retries']) return error
   return new RetriableError(error.message, { cause: error, retryAfterMs: config['retry.backoff.ms'] })
 }
 
-function createWriter({ connector, config, log, signal, reject, files, network }: SinkContext<SinkConfig>): Writer {
+function createWriter({
+  connector,
+  config,
+  log,
+  signal,
+  reject,
+  files,
+  network,
+}: SinkContext<SinkConfig>): BatchWriter {
   const zone = config['db.timezone']
   const patience = { attempts: config['connection.attempts'], backoffMs: config['connection.backoff.ms'] }
   const session = {
@@ -57,7 +65,7 @@ function createWriter({ connector, config, log, signal, reject, files, network }
     access: { files, network },
     signal,
   }
-  return new Writer({
+  return new BatchWriter({
     ...config,
     connector,
     zone,
@@ -85,7 +93,7 @@ export function tableNaming(config: NamingKeys): (topic: string) => string {
     if (mapping.size > 0) {
       const table = mapping.get(topic)
       if (table !== undefined) return table
-      throw new Error(`topics.to.tables.mapping names no table for the topic '${topic}': add ${topic}:TABLE to it`)
+      throw new Error(`topics.to.tables.mapping has no entry for the topic '${topic}': add ${topic}:TABLE`)
     }
     const name = format.replaceAll('${topic}', topic)
     return config['table.name.normalize'] ? name.replace(/[^A-Za-z0-9_]/g, '_') : name

@@ -2,7 +2,7 @@ import type { SinkPartition, SinkPosition, SinkRecord } from '../../../../sdk/in
 import { textFromItems } from '../array-text.ts'
 import { parseTableName, type Quote, quotedTable } from '../identifier.ts'
 import type { Session } from '../session.ts'
-import { makeShared } from './concurrent-ddl.ts'
+import { executeConcurrentDdl } from './concurrent-ddl.ts'
 
 /**
  * Stores the next offset of each partition in a table of the same database. The offset is updated in the transaction
@@ -24,7 +24,7 @@ export class StoredOffsets {
     await this.#create(session)
     const sql = `INSERT INTO ${this.#table} SELECT $1, r.topic, r.partition, 0
       FROM unnest($2::text[], $3::int[]) AS r (topic, partition) ON CONFLICT DO NOTHING`
-    await session.query('prepare the offsets', sql, this.#places(partitions))
+    await session.query('initialize the stored offsets', sql, this.#partitionParameters(partitions))
     return (await this.#read(session, partitions, '')).filter(({ offset }) => offset > 0)
   }
 
@@ -45,16 +45,16 @@ export class StoredOffsets {
       WHERE o.connector = $1 AND o.topic = r.topic AND o.partition = r.partition AND o.next_offset < r.next_offset`
     const positions = [...next.values()]
     const offsets = textFromItems(positions.map(({ offset }) => String(offset)))
-    await session.query('store the offsets', sql, [...this.#places(positions), offsets])
+    await session.query('store the offsets', sql, [...this.#partitionParameters(positions), offsets])
   }
 
   async #create(session: Session): Promise<void> {
     if (this.#isThere) return
-    const [row] = await session.query('look for the table of offsets', 'SELECT to_regclass($1)', [this.#table])
+    const [row] = await session.query('look up the offsets table', 'SELECT to_regclass($1)', [this.#table])
     if (row?.[0] === null) {
       const sql = `CREATE TABLE IF NOT EXISTS ${this.#table} (connector text, topic text, partition int,
         next_offset bigint NOT NULL, PRIMARY KEY (connector, topic, partition))`
-      await makeShared(session, 'make the table of offsets', sql)
+      await executeConcurrentDdl(session, 'create the offsets table', sql)
     }
     this.#isThere = true
   }
@@ -63,7 +63,7 @@ export class StoredOffsets {
     const sql = `SELECT o.topic, o.partition, o.next_offset FROM ${this.#table} AS o
       JOIN unnest($2::text[], $3::int[]) AS r (topic, partition) ON o.topic = r.topic AND o.partition = r.partition
       WHERE o.connector = $1 ${end}`
-    const rows = await session.query('read the offsets', sql, this.#places(partitions))
+    const rows = await session.query('read the offsets', sql, this.#partitionParameters(partitions))
     return rows.map(([topic, partition, offset]) => ({
       topic: topic!,
       partition: Number(partition),
@@ -71,7 +71,7 @@ export class StoredOffsets {
     }))
   }
 
-  #places(partitions: readonly SinkPartition[]): readonly string[] {
+  #partitionParameters(partitions: readonly SinkPartition[]): readonly string[] {
     const topics = textFromItems(partitions.map(({ topic }) => topic))
     return [this.#connector, topics, textFromItems(partitions.map(({ partition }) => String(partition)))]
   }

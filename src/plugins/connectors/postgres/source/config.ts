@@ -2,11 +2,11 @@ import type { JavaPattern } from '../../../../java-compat/regex.ts'
 import { javaRegex } from '../../../../java-compat/regex.ts'
 import { field, z } from '../../../../sdk/index.ts'
 import { connectionKeys } from '../connection-keys.ts'
-import { NUMERIC_MAPPINGS } from './columns.ts'
 import { columnsMapping } from './columns-mapping.ts'
-import { TIMESTAMP_GRANULARITIES } from './granularity.ts'
-import { MODES } from './statement.ts'
-import { TABLE_TYPES, type TableType } from './tables.ts'
+import { NUMERIC_MAPPINGS } from './result-columns.ts'
+import { MODES } from './select-statement.ts'
+import { TABLE_TYPES, type TableType } from './table-selection.ts'
+import { TIMESTAMP_GRANULARITIES } from './timestamp-granularity.ts'
 
 const tables = 'Tables'
 const reading = 'Reading'
@@ -25,7 +25,7 @@ export const sourceConfig = z
   .object({
     ...connectionKeys,
     mode: field.oneOf(MODES, {
-      doc: 'How new rows are found: by reading all rows every time (bulk), or by columns that grow with new or changed rows.',
+      doc: 'How new rows are detected: by reading all rows each time (bulk), or by columns whose values increase with new or changed rows.',
       importance: 'HIGH',
       group: reading,
     }),
@@ -53,7 +53,7 @@ export const sourceConfig = z
     ),
     'timestamp.initial': field
       .long({
-        doc: 'Rows before this time, in ms since 1970, are not read initially. -1: the time at which the connector starts.',
+        doc: 'Initial timestamp, in ms since 1970: earlier rows are not read. -1: the time at which the connector starts.',
         importance: 'LOW',
         group: reading,
       })
@@ -67,7 +67,7 @@ export const sourceConfig = z
       .optional(),
     'incrementing.initial': field
       .long({
-        doc: "Aiven's key: rows whose incrementing column is not greater than this are not read the first time.",
+        doc: "Aiven's key: initial value of the incrementing column. Only rows with a greater value are read.",
         importance: 'LOW',
         group: reading,
       })
@@ -79,7 +79,7 @@ export const sourceConfig = z
       .long({
         doc:
           'Maximum wait for each open transaction that may still add a row before the rows that are visible, in ms. ' +
-          '0: do not wait, as the JDBC connectors.',
+          '0: do not wait, like the JDBC connectors.',
         importance: 'MEDIUM',
         min: 0,
         group: reading,
@@ -97,7 +97,7 @@ export const sourceConfig = z
       .default(5000),
     'batch.max.rows': field
       .int({
-        doc: 'Maximum number of rows in memory. Fewer if the rows are large.',
+        doc: 'Maximum number of rows in a batch. Batches of large rows are smaller.',
         importance: 'LOW',
         min: 1,
         group: reading,
@@ -169,7 +169,7 @@ export const sourceConfig = z
     }),
     'numeric.mapping': field
       .oneOf(NUMERIC_MAPPINGS, {
-        doc: 'Mapping of `numeric`: always a decimal; an integer where it has no scale and fits; a double where it has a scale; a double even where it is larger.',
+        doc: 'Mapping of `numeric` columns. none: decimal. precision_only: integer if the scale is 0 and the precision at most 18, otherwise decimal. best_fit: also double if the scale is greater than 0 and the precision at most 18. best_fit_eager_double: double whenever the scale is greater than 0.',
         importance: 'LOW',
         group: mapping,
       })
@@ -186,13 +186,13 @@ export const sourceConfig = z
       .default('connect_logical'),
     'table.names.qualify': field
       .boolean({
-        doc: "Aiven's key. Has no effect: tables are always queried with their schema.",
+        doc: "Aiven's key, without effect: tables are always queried with their schema.",
         importance: 'LOW',
         group: tables,
       })
       .default(true),
     'catalog.pattern': field
-      .text({ doc: 'Has no effect: a connection sees one database.', importance: 'LOW', group: tables })
+      .text({ doc: 'Has no effect: a connection has access to a single database.', importance: 'LOW', group: tables })
       .optional(),
     'max.buffer.size': field
       .int({ doc: 'Has no effect: rows are buffered on the server.', importance: 'LOW', group: reading })
@@ -226,7 +226,7 @@ export function userQuery(config: SourceConfig): string | undefined {
 function parseTableType(text: string): TableType {
   const known = (Object.keys(TABLE_TYPES) as TableType[]).find((type) => type === text.toUpperCase())
   if (known !== undefined) return known
-  throw new Error(`table.types: '${text}' is not one of ${Object.keys(TABLE_TYPES).join(', ')}`)
+  throw new Error(`table.types: '${text}' must be one of ${Object.keys(TABLE_TYPES).join(', ')}`)
 }
 
 type Checked = Readonly<Record<'mode' | 'query' | 'incrementing.column.name', string>> &
@@ -243,24 +243,24 @@ function* problemsOf(config: Checked): Generator<readonly [key: string, message:
   const hasQuery = config.query !== '' || (config['query.masked'] ?? '') !== ''
   const byTime = config['timestamp.column.name'].length + config['timestamp.columns.mapping'].length > 0
   if (mode.startsWith('timestamp') && !byTime) {
-    yield ['timestamp.column.name', `mode=${mode} needs timestamp.column.name: the columns that say when a row changed`]
-  }
-  if (mode.endsWith('incrementing') && hasQuery && config['incrementing.column.name'] === '') {
-    yield ['incrementing.column.name', `mode=${mode} with a query needs incrementing.column.name`]
-  }
-  if (hasQuery && white.length + black.length + include.length + exclude.length > 0) {
-    yield ['query', 'query and lists of tables can not be combined: leave out one of them']
-  }
-  if (white.length > 0 && black.length > 0) {
-    yield ['table.blacklist', 'table.blacklist and table.whitelist can not be combined: leave out one of them']
-  }
-  if (include.length > 0 && white.length + black.length > 0) {
     yield [
-      'table.include.list',
-      'table.include.list takes the place of table.whitelist and table.blacklist: leave them out',
+      'timestamp.column.name',
+      `mode=${mode} requires timestamp.column.name: the columns with the time of the last change of a row`,
     ]
   }
+  if (mode.endsWith('incrementing') && hasQuery && config['incrementing.column.name'] === '') {
+    yield ['incrementing.column.name', `mode=${mode} with a query requires incrementing.column.name`]
+  }
+  if (hasQuery && white.length + black.length + include.length + exclude.length > 0) {
+    yield ['query', 'query and lists of tables cannot be combined: remove one of them']
+  }
+  if (white.length > 0 && black.length > 0) {
+    yield ['table.blacklist', 'table.blacklist and table.whitelist cannot be combined: remove one of them']
+  }
+  if (include.length > 0 && white.length + black.length > 0) {
+    yield ['table.include.list', 'table.include.list replaces table.whitelist and table.blacklist: remove these']
+  }
   if (exclude.length > 0 && include.length === 0) {
-    yield ['table.exclude.list', 'table.exclude.list needs table.include.list']
+    yield ['table.exclude.list', 'table.exclude.list requires table.include.list']
   }
 }

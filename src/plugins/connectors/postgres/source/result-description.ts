@@ -1,13 +1,13 @@
 import type { Schema } from '../../../../sdk/index.ts'
 import type { Quote } from '../identifier.ts'
 import type { ResultField, Session } from '../session.ts'
-import { type Column, type ColumnType, type Mapping, toColumn } from './columns.ts'
-import { type TableQuery, toSelect } from './statement.ts'
+import { type ColumnType, type ResultColumn, type TypeMapping, toResultColumn } from './result-columns.ts'
+import { selectAllSql, type TableQuery } from './select-statement.ts'
 
 /** Columns and schema of a table or query. `schema` stays the same object until the columns change. */
 export type ResultDescription = {
   readonly fields: readonly ResultField[]
-  readonly columns: readonly Column[]
+  readonly columns: readonly ResultColumn[]
   readonly schema: Schema
 }
 
@@ -23,17 +23,17 @@ const NOT_NULL_SQL = 'SELECT attrelid, attnum FROM pg_attribute WHERE attnotnull
 /** Requests the description from the server. Reuses the schema object of `before` if the schema has not changed. */
 export async function describeResult(
   session: Session,
-  origin: TableQuery,
-  options: { readonly quote: Quote; readonly mapping: Mapping },
+  tableQuery: TableQuery,
+  options: { readonly quote: Quote; readonly mapping: TypeMapping },
   before: ResultDescription | undefined,
 ): Promise<ResultDescription> {
   const fields = await session.describe(
     'read',
-    `SELECT * FROM (${toSelect(origin, options.quote)}) AS described LIMIT 0`,
+    `SELECT * FROM (${selectAllSql(tableQuery, options.quote)}) AS described LIMIT 0`,
   )
   const types = await typesOf(session, fields)
-  const columns = fields.map((field, index) => toColumn(field, types[index]!, options.mapping))
-  const name = 'table' in origin.from ? { name: origin.from.table.name } : {}
+  const columns = fields.map((field, index) => toResultColumn(field, types[index]!, options.mapping))
+  const name = 'table' in tableQuery.from ? { name: tableQuery.from.table.name } : {}
   const schema: Schema = {
     type: 'struct',
     ...name,
@@ -52,14 +52,14 @@ export function isDescribedBy({ fields }: ResultDescription, now: readonly Resul
 }
 
 async function typesOf(session: Session, fields: readonly ResultField[]): Promise<readonly ColumnType[]> {
-  const doing = 'ask for the types of columns'
+  const operation = 'read the types of the columns'
   const ids = (list: readonly number[]) => `{${[...new Set(list)].join(',')}}`
-  const rows = await session.query(doing, TYPES_SQL, [ids(fields.map(({ typeId }) => typeId))])
+  const rows = await session.query(operation, TYPES_SQL, [ids(fields.map(({ typeId }) => typeId))])
   const types = new Map(
     rows.map(([id, isArray, name]) => [Number(id), { isArray: isArray === 't', name: name ?? undefined }]),
   )
   const tables = fields.map(({ tableId }) => tableId).filter((id) => id !== 0)
-  const required = tables.length === 0 ? [] : await session.query(doing, NOT_NULL_SQL, [ids(tables)])
+  const required = tables.length === 0 ? [] : await session.query(operation, NOT_NULL_SQL, [ids(tables)])
   const notNull = new Set(required.map(([table, column]) => `${table}.${column}`))
   return fields.map(({ typeId, tableId, columnId }) => {
     const { isArray = false, name } = types.get(typeId) ?? {}

@@ -7,16 +7,16 @@ import { parseTableNames, plainTable, quotedTable, quoting, type TableName } fro
 import { type ConnectRetry, Session } from '../session.ts'
 import { type SourceConfig, sourceConfig, userQuery } from './config.ts'
 import { SOURCE_DOCUMENTATION } from './documentation.ts'
-import type { TableQuery } from './statement.ts'
+import type { TableQuery } from './select-statement.ts'
 import { earlierPartitions, initialOffset, parseOffset, partitionOf } from './table-offset.ts'
 import { TableQuerier } from './table-querier.ts'
-import { COLUMNS_SQL, queryOfTable, queryOfUser } from './table-query.ts'
-import { chooseTables, sameNames, shareOut, TABLE_TYPES, TABLES_SQL } from './tables.ts'
+import { COLUMNS_SQL, toTableQuery, toUserTableQuery } from './table-query.ts'
+import { findDuplicateNames, partitionEvenly, selectTables, TABLE_TYPES, TABLES_SQL } from './table-selection.ts'
 import { DECLARE_READER_SQL, readClock } from './upper-bound.ts'
 
 const SILENT: TaskLog = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} }
 /** Growing delays between attempts while the server is unavailable. */
-const HEAL_MS = { first: 250, max: 10_000 }
+const RETRY_MS = { first: 250, max: 10_000 }
 
 type Context = SourceContext<SourceConfig>
 
@@ -29,8 +29,7 @@ export const postgresSource = defineSource({
     'io.aiven.connect.jdbc.JdbcSourceConnector',
   ],
   version: SHIPPED_VERSION,
-  summary:
-    'Writes the rows of PostgreSQL tables, or of a query, to topics, and continues with rows that are added and changed.',
+  summary: 'Writes the rows of PostgreSQL tables, or of a query, to topics, and continues with added and changed rows.',
   notes: SOURCE_DOCUMENTATION,
   config: sourceConfig,
   async tasks(config, tasksMax, raw, access) {
@@ -42,15 +41,15 @@ export const postgresSource = defineSource({
     if (userQuery(config) !== undefined) return [toTask([])]
     const stopping = new AbortController()
     const context = { connector: raw['name'] ?? 'weir', log: SILENT, signal: stopping.signal, config, ...access }
-    await using session = await openSession(context, patienceOf(config))
+    await using session = await openSession(context, connectRetryOf(config))
     const tables = await findTables(session, config)
-    return tables.length === 0 ? [toTask([])] : shareOut(tables, tasksMax).map(toTask)
+    return tables.length === 0 ? [toTask([])] : partitionEvenly(tables, tasksMax).map(toTask)
   },
   tasksAgainMs: (config) => (userQuery(config) === undefined ? config['table.poll.interval.ms'] : undefined),
   async *poll(context) {
     const { config, signal } = context
     let session: Session | undefined
-    let readers: readonly TableQuerier[] | undefined
+    let queriers: readonly TableQuerier[] | undefined
     let failures = 0
     try {
       while (!signal.aborted) {
@@ -58,9 +57,9 @@ export const postgresSource = defineSource({
           // After the first connection the attempts are unlimited; before it the address may be wrong.
           session = session?.isOpen
             ? session
-            : await openSession(context, readers ? { attempts: 1, backoffMs: 0 } : patienceOf(config))
-          readers ??= await createReaders(session, context)
-          for await (const batch of readOnce(session, readers, context)) {
+            : await openSession(context, queriers ? { attempts: 1, backoffMs: 0 } : connectRetryOf(config))
+          queriers ??= await createQueriers(session, context)
+          for await (const batch of readOnce(session, queriers, context)) {
             failures = 0
             yield batch
           }
@@ -68,8 +67,8 @@ export const postgresSource = defineSource({
           if (signal.aborted) return
           failures += 1
           await session?.close()
-          const waitMs = healingMs(error, failures, config, readers !== undefined)
-          context.log.warn({ err: error, waitMs }, 'the database could not be read: retrying')
+          const waitMs = retryWaitMs(error, failures, config, queriers !== undefined)
+          context.log.warn({ err: error, waitMs }, 'cannot read from the database; retrying')
           yield []
           await pause(waitMs, signal)
         }
@@ -82,7 +81,7 @@ export const postgresSource = defineSource({
     for (const { partition, offset } of offsets) {
       if (typeof partition['table'] !== 'string' && partition['query'] !== 'query') {
         throw new Error(
-          `an offset's partition should be {"protocol":"1","table":"SCHEMA.TABLE"} or {"query":"query"}, not ${JSON.stringify(partition)}`,
+          `the partition of an offset must be {"protocol":"1","table":"SCHEMA.TABLE"} or {"query":"query"}, not ${JSON.stringify(partition)}`,
         )
       }
       if (offset !== null) parseOffset(offset)
@@ -93,10 +92,10 @@ export const postgresSource = defineSource({
 /** Waits until the next table is due, and reads it. */
 async function* readOnce(
   session: Session,
-  readers: readonly TableQuerier[],
+  queriers: readonly TableQuerier[],
   { config, signal }: Context,
 ): AsyncGenerator<readonly SourceRecord[]> {
-  const next = readers.reduce((first, reader) => (reader.dueMs < first.dueMs ? reader : first))
+  const next = queriers.reduce((first, querier) => (querier.dueMs < first.dueMs ? querier : first))
   const waitMs = next.dueMs - performance.now()
   if (waitMs > 0) {
     yield []
@@ -110,14 +109,14 @@ async function* readOnce(
 /**
  * Returns the delay before the next attempt, in ms. Rethrows permanent errors, and errors after `query.retry.attempts`.
  */
-function healingMs(error: unknown, failures: number, config: SourceConfig, wasThere: boolean): number {
+function retryWaitMs(error: unknown, failures: number, config: SourceConfig, wasConnected: boolean): number {
   const attempts = config['query.retry.attempts']
-  const isGivenUp = attempts >= 0 && failures > attempts
-  if (!(error instanceof DatabaseError) || !error.heals || !wasThere || isGivenUp) throw error
-  return Math.min(HEAL_MS.max, HEAL_MS.first * 2 ** (failures - 1))
+  const isExhausted = attempts >= 0 && failures > attempts
+  if (!(error instanceof DatabaseError) || !error.isTransient || !wasConnected || isExhausted) throw error
+  return Math.min(RETRY_MS.max, RETRY_MS.first * 2 ** (failures - 1))
 }
 
-function patienceOf(config: SourceConfig): ConnectRetry {
+function connectRetryOf(config: SourceConfig): ConnectRetry {
   return { attempts: config['connection.attempts'], backoffMs: config['connection.backoff.ms'] }
 }
 
@@ -125,7 +124,7 @@ type OpeningContext = Pick<Context, 'connector' | 'config' | 'log' | 'signal' | 
 
 function openSession(
   { connector, config, log, signal, files, network }: OpeningContext,
-  patience: ConnectRetry,
+  retry: ConnectRetry,
 ): Promise<Session> {
   const isolation = config['transaction.isolation.mode'].toLowerCase().replaceAll('_', ' ')
   const isolationSql = `SET default_transaction_isolation = '${isolation}'; `
@@ -139,13 +138,13 @@ function openSession(
     access: { files, network },
     signal,
   }
-  return Session.open(options, patience)
+  return Session.open(options, retry)
 }
 
 async function findTables(session: Session, config: SourceConfig): Promise<readonly TableName[]> {
   const kinds = `{${config['table.types'].map((type) => TABLE_TYPES[type]).join(',')}}`
   const rows = await session.query('list tables', TABLES_SQL, [kinds, config['schema.pattern'] || '%'])
-  const chosen = chooseTables(
+  const chosen = selectTables(
     rows.map(([schema, name]) => ({ schema: schema!, name: name! })),
     {
       whitelist: config['table.whitelist'],
@@ -154,32 +153,33 @@ async function findTables(session: Session, config: SourceConfig): Promise<reado
       exclude: config['table.exclude.list'],
     },
   )
-  const same = sameNames(chosen)
+  const same = findDuplicateNames(chosen)
   if (same.length === 0) return chosen
   throw new Error(
-    `several schemas have a table ${same.join(', ')}: topics are named for tables alone, so their rows would be mixed. ` +
-      'Choose one of each by table.whitelist or schema.pattern',
+    `several schemas have a table ${same.join(', ')}: topics are named after tables without the schema, so their rows would be mixed. ` +
+      'Select one of them by table.whitelist or schema.pattern',
   )
 }
 
-async function createReaders(session: Session, context: Context): Promise<readonly TableQuerier[]> {
+async function createQueriers(session: Session, context: Context): Promise<readonly TableQuerier[]> {
   const { config, raw } = context
-  const toReader = (origin: TableQuery, table: TableName | undefined) => createReader(origin, table, session, context)
-  if (userQuery(config) !== undefined) return [await toReader(queryOfUser(config), undefined)]
+  const toQuerier = (tableQuery: TableQuery, table: TableName | undefined) =>
+    createQuerier(tableQuery, table, session, context)
+  if (userQuery(config) !== undefined) return [await toQuerier(toUserTableQuery(config), undefined)]
   const given = raw['tables']
   const tables = given === undefined ? await findTables(session, config) : parseTableNames(given)
   if (tables.length === 0) {
     throw new Error(
-      `there is no table to read: none that the role may see is chosen by ${describeChoice(config)}. ` +
-        'Names are case-sensitive; a new table is found by itself',
+      `there is no table to read: no table that the role can see matches ${describeSelection(config)}. ` +
+        'Names are case-sensitive; new tables are detected automatically',
     )
   }
-  const readers: TableQuerier[] = []
-  for (const table of tables) readers.push(await toReader(await originIn(session, table, config), table))
-  return readers
+  const queriers: TableQuerier[] = []
+  for (const table of tables) queriers.push(await toQuerier(await describeTable(session, table, config), table))
+  return queriers
 }
 
-function describeChoice(config: SourceConfig): string {
+function describeSelection(config: SourceConfig): string {
   const keys = [
     'table.whitelist',
     'table.blacklist',
@@ -187,17 +187,17 @@ function describeChoice(config: SourceConfig): string {
     'table.exclude.list',
     'table.types',
   ] as const
-  const said = keys.filter((key) => config[key].length > 0).map((key) => `${key}=${config[key].join(',')}`)
-  return [...said, `schema.pattern=${config['schema.pattern']}`].join(', ')
+  const chosenKeys = keys.filter((key) => config[key].length > 0).map((key) => `${key}=${config[key].join(',')}`)
+  return [...chosenKeys, `schema.pattern=${config['schema.pattern']}`].join(', ')
 }
 
-async function originIn(session: Session, table: TableName, config: SourceConfig): Promise<TableQuery> {
-  const doing = `look at the table ${plainTable(table)}`
-  const rows = await session.query(doing, COLUMNS_SQL, [quotedTable(table)])
+async function describeTable(session: Session, table: TableName, config: SourceConfig): Promise<TableQuery> {
+  const operation = `read the columns of the table ${plainTable(table)}`
+  const rows = await session.query(operation, COLUMNS_SQL, [quotedTable(table)])
   if (rows.length === 0) {
     throw new DatabaseError(
-      `could not ${doing}: there is none; create it, or correct its name (names are case-sensitive)`,
-      { heals: false },
+      `could not ${operation}: the table does not exist; create it, or correct its name (names are case-sensitive)`,
+      { isTransient: false },
     )
   }
   const columns = rows.map(([name, notNull, isGenerated]) => ({
@@ -205,11 +205,11 @@ async function originIn(session: Session, table: TableName, config: SourceConfig
     notNull: notNull === 't',
     isGenerated: isGenerated === 't',
   }))
-  return queryOfTable(table, columns, config)
+  return toTableQuery(table, columns, config)
 }
 
-async function createReader(
-  origin: TableQuery,
+async function createQuerier(
+  tableQuery: TableQuery,
   table: TableName | undefined,
   session: Session,
   { config, resumeFrom, log, signal, reject }: Context,
@@ -221,7 +221,7 @@ async function createReader(
     .map(resumeFrom)
     .find((offset) => offset !== undefined)
   return new TableQuerier(
-    origin,
+    tableQuery,
     stored ? parseOffset(stored) : await initialOffset(config, () => readClock(session)),
     stored !== undefined,
     {
@@ -231,7 +231,7 @@ async function createReader(
       quote,
       zone,
       mapping: { numeric, granularity: config['timestamp.granularity'], zone },
-      caution: {
+      visibility: {
         delayMs: config['timestamp.delay.interval.ms'],
         transactionsWaitMs: config['transactions.wait.ms'],
         quote,

@@ -61,7 +61,7 @@ export function parseOffset(offset: Position): TableOffset {
   const micros = microsOf(offset)
   const id = offset['incrementing']
   if (id !== undefined && id !== null && !/^-?\d+$/.test(String(id))) {
-    throw new Error(`'incrementing' of an offset should be a whole number, not ${JSON.stringify(id)}`)
+    throw new Error(`'incrementing' of an offset must be an integer, not ${JSON.stringify(id)}`)
   }
   const isGiven = id !== undefined && id !== null
   return { ...(micros !== undefined && { micros }), ...(isGiven && { id: int64(BigInt(id as number | string)) }) }
@@ -70,11 +70,11 @@ export function parseOffset(offset: Position): TableOffset {
 function microsOf({ timestamp, timestamp_nanos: nanos }: Position): number | undefined {
   if (timestamp === undefined || timestamp === null) return undefined
   if (!Number.isSafeInteger(timestamp)) {
-    throw new Error(`'timestamp' of an offset should be milliseconds since 1970, not ${JSON.stringify(timestamp)}`)
+    throw new Error(`'timestamp' of an offset must be milliseconds since 1970, not ${JSON.stringify(timestamp)}`)
   }
   if (nanos === undefined || nanos === null) return (timestamp as number) * 1000
   if (!Number.isInteger(nanos) || (nanos as number) < 0 || (nanos as number) > 999_999_999) {
-    throw new Error(`'timestamp_nanos' of an offset should be 0 to 999999999, not ${JSON.stringify(nanos)}`)
+    throw new Error(`'timestamp_nanos' of an offset must be from 0 to 999999999, not ${JSON.stringify(nanos)}`)
   }
   return Math.floor((timestamp as number) / 1000) * 1_000_000 + Math.floor((nanos as number) / 1000)
 }

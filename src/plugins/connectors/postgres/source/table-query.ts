@@ -1,7 +1,7 @@
 import { plainTable, type TableName } from '../identifier.ts'
 import { columnsFor } from './columns-mapping.ts'
 import { type SourceConfig, userQuery } from './config.ts'
-import type { TableQuery } from './statement.ts'
+import type { TableQuery } from './select-statement.ts'
 
 /** A table's column, from the catalog. */
 export type CatalogColumn = { readonly name: string; readonly notNull: boolean; readonly isGenerated: boolean }
@@ -12,20 +12,20 @@ export const COLUMNS_SQL = `
   FROM pg_attribute a LEFT JOIN pg_attrdef d ON d.adrelid = a.attrelid AND d.adnum = a.attnum
   WHERE a.attrelid = to_regclass($1) AND a.attnum > 0 AND NOT a.attisdropped ORDER BY a.attnum`
 
-export function queryOfUser(config: SourceConfig): TableQuery {
+export function toUserTableQuery(config: SourceConfig): TableQuery {
   return {
     from: { query: userQuery(config) ?? '' },
-    timestampColumns: goesByTime(config) ? config['timestamp.column.name'] : [],
-    incrementingColumn: goesById(config) ? config['incrementing.column.name'] : undefined,
+    timestampColumns: usesTimestamp(config) ? config['timestamp.column.name'] : [],
+    incrementingColumn: usesIncrementingId(config) ? config['incrementing.column.name'] : undefined,
     suffix: config['query.suffix'],
   }
 }
 
 /** Throws an `Error` if the table cannot be read in the configured mode. */
-export function queryOfTable(table: TableName, columns: readonly CatalogColumn[], config: SourceConfig): TableQuery {
-  const timestampColumns = goesByTime(config) ? timestampColumnsOf(table, columns, config) : []
-  const incrementing = goesById(config) ? incrementingColumnOf(table, columns, config) : undefined
-  if (config['validate.non.null']) refuseNulls(table, timestampColumns, incrementing)
+export function toTableQuery(table: TableName, columns: readonly CatalogColumn[], config: SourceConfig): TableQuery {
+  const timestampColumns = usesTimestamp(config) ? timestampColumnsOf(table, columns, config) : []
+  const incrementing = usesIncrementingId(config) ? incrementingColumnOf(table, columns, config) : undefined
+  if (config['validate.non.null']) rejectNullableColumns(table, timestampColumns, incrementing)
   return {
     from: { table },
     timestampColumns: timestampColumns.map(({ name }) => name),
@@ -34,11 +34,11 @@ export function queryOfTable(table: TableName, columns: readonly CatalogColumn[]
   }
 }
 
-function goesByTime({ mode }: SourceConfig): boolean {
+function usesTimestamp({ mode }: SourceConfig): boolean {
   return mode.startsWith('timestamp')
 }
 
-function goesById({ mode }: SourceConfig): boolean {
+function usesIncrementingId({ mode }: SourceConfig): boolean {
   return mode.endsWith('incrementing')
 }
 
@@ -58,9 +58,7 @@ function incrementingColumnOf(
   if (name !== '') return findColumn(table, columns, name, 'incrementing.column.name')
   const found = columns.find(({ isGenerated }) => isGenerated)
   if (found !== undefined) return found
-  throw new Error(
-    `the table ${plainTable(table)} has no identity or serial column: name one by incrementing.column.name`,
-  )
+  throw new Error(`the table ${plainTable(table)} has no identity or serial column: set incrementing.column.name`)
 }
 
 /** Matches names exactly or, if only one column matches, regardless of case. */
@@ -70,11 +68,15 @@ function findColumn(table: TableName, columns: readonly CatalogColumn[], name: s
   const found = exact ?? (similar.length === 1 ? similar[0] : undefined)
   if (found !== undefined) return found
   const known = columns.map((column) => column.name).join(', ')
-  throw new Error(`the table ${plainTable(table)} has no column '${name}' (${key}), but ${known}`)
+  throw new Error(`the table ${plainTable(table)} has no column '${name}' (${key}); its columns are ${known}`)
 }
 
-function refuseNulls(table: TableName, byTime: readonly CatalogColumn[], byId: CatalogColumn | undefined): void {
-  const advice = 'make it NOT NULL, or set validate.non.null=false when such rows need not be read'
+function rejectNullableColumns(
+  table: TableName,
+  byTime: readonly CatalogColumn[],
+  byId: CatalogColumn | undefined,
+): void {
+  const advice = 'declare it NOT NULL, or set validate.non.null=false if rows with null need not be read'
   if (byId?.notNull === false) {
     throw new Error(`the column '${byId.name}' of the table ${plainTable(table)} may be null: ${advice}`)
   }

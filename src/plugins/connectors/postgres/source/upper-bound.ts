@@ -4,15 +4,15 @@ import { type Quote, quotedTable } from '../identifier.ts'
 import type { Session } from '../session.ts'
 import { microsFromText } from '../time-text.ts'
 import { UTC } from '../time-zone.ts'
-import type { TableQuery, UpperBound } from './statement.ts'
+import type { TableQuery, UpperBound } from './select-statement.ts'
 
-const LOOK_AGAIN_MS = 20
+const POLL_INTERVAL_MS = 20
 
 /**
  * Delay after which a transaction is certainly visible in `pg_locks`. The start time of a transaction precedes its
  * visibility to other sessions; this is a margin for a server under load.
  */
-const SEEN_AFTER_MS = 100
+const VISIBLE_AFTER_MS = 100
 
 /** Advisory lock held by every read-only session of a source. Other sources need not wait for such a session. */
 const READER_LOCK = [0x77656972, 1] as const
@@ -21,14 +21,14 @@ const READER_LOCK = [0x77656972, 1] as const
 export const DECLARE_READER_SQL = `SELECT pg_advisory_lock_shared(${READER_LOCK.join(', ')})`
 
 /** Selects the open transactions of other sessions of this database, by ids that are never reused. */
-const OPEN_SQL = `
+const OPEN_TRANSACTIONS_SQL = `
   SELECT l.virtualxid || '@' || l.pid FROM pg_locks l JOIN pg_stat_activity a ON a.pid = l.pid
   WHERE l.locktype = 'virtualxid' AND l.mode = 'ExclusiveLock' AND l.granted
     AND a.datname = current_database() AND a.usesysid IS NOT NULL AND a.pid NOT IN (
       SELECT r.pid FROM pg_locks r WHERE r.locktype = 'advisory' AND r.classid = ${READER_LOCK[0]} AND r.objid = ${READER_LOCK[1]}
     )`
 
-type Parts = {
+type WaitContext = {
   readonly session: Session
   readonly log: TaskLog
   readonly signal: AbortSignal
@@ -46,56 +46,61 @@ export type VisibilityOptions = { readonly delayMs: number; readonly transaction
  * whose wait has timed out; they are not waited for again.
  */
 export async function findUpperBound(
-  parts: Parts,
-  origin: TableQuery,
-  caution: VisibilityOptions,
-  patience: Set<string>,
+  context: WaitContext,
+  tableQuery: TableQuery,
+  visibility: VisibilityOptions,
+  timedOut: Set<string>,
 ): Promise<UpperBound | 'nothing'> {
-  const horizon = await readUpperBound(parts.session, origin, caution)
-  if (horizon !== 'nothing' && caution.transactionsWaitMs > 0)
-    await waitForOpen(parts, caution.transactionsWaitMs, patience)
-  return horizon
+  const upperBound = await readUpperBound(context.session, tableQuery, visibility)
+  if (upperBound !== 'nothing' && visibility.transactionsWaitMs > 0)
+    await waitForOpenTransactions(context, visibility.transactionsWaitMs, timedOut)
+  return upperBound
 }
 
 async function readUpperBound(
   session: Session,
-  origin: TableQuery,
-  caution: VisibilityOptions,
+  tableQuery: TableQuery,
+  visibility: VisibilityOptions,
 ): Promise<UpperBound | 'nothing'> {
-  const { delayMs, transactionsWaitMs, quote } = caution
-  if (origin.timestampColumns.length > 0) {
-    const backMs = delayMs + (transactionsWaitMs > 0 ? SEEN_AFTER_MS : 0)
+  const { delayMs, transactionsWaitMs, quote } = visibility
+  if (tableQuery.timestampColumns.length > 0) {
+    const backMs = delayMs + (transactionsWaitMs > 0 ? VISIBLE_AFTER_MS : 0)
     return { beforeMicros: (await readClock(session)) - backMs * 1000 }
   }
-  const { incrementingColumn, from } = origin
+  const { incrementingColumn, from } = tableQuery
   if (incrementingColumn === undefined || transactionsWaitMs === 0 || !('table' in from)) return {}
   const sql = `SELECT max(${quote(incrementingColumn)}) FROM ${quotedTable(from.table, quote)}`
-  const upToId = (await session.query('ask for the last id', sql))[0]?.[0]
+  const upToId = (await session.query('read the highest id', sql))[0]?.[0]
   return upToId === null || upToId === undefined ? 'nothing' : { upToId }
 }
 
 /** Returns the server's clock, in microseconds since 1970. The clock of this process is not used. */
 export async function readClock(session: Session): Promise<number> {
-  const [row] = await session.query('ask the database for its time', 'SELECT clock_timestamp()')
+  const [row] = await session.query('read the clock of the database', 'SELECT clock_timestamp()')
   return microsFromText(row?.[0] ?? '', UTC)
 }
 
-async function waitForOpen({ session, log, signal }: Parts, waitMs: number, patience: Set<string>): Promise<void> {
-  const open = async () => new Set((await session.query('ask for open transactions', OPEN_SQL)).map(([id]) => id ?? ''))
-  const first = await open()
-  for (const id of patience) if (!first.has(id)) patience.delete(id)
-  let waiting = first.difference(patience)
+async function waitForOpenTransactions(
+  { session, log, signal }: WaitContext,
+  waitMs: number,
+  timedOut: Set<string>,
+): Promise<void> {
+  const readOpen = async () =>
+    new Set((await session.query('list open transactions', OPEN_TRANSACTIONS_SQL)).map(([id]) => id ?? ''))
+  const first = await readOpen()
+  for (const id of timedOut) if (!first.has(id)) timedOut.delete(id)
+  let waiting = first.difference(timedOut)
   const deadline = performance.now() + waitMs
   while (waiting.size > 0 && !signal.aborted) {
     if (performance.now() > deadline) {
-      for (const id of waiting) patience.add(id)
+      for (const id of waiting) timedOut.add(id)
       log.warn(
         { transactions: [...waiting], waitMs },
-        'transactions are open for long: rows that they add with an older timestamp or id will not be read',
+        'transactions are still open after transactions.wait.ms: rows that they add with an older timestamp or id will not be read',
       )
       return
     }
-    await sleep(LOOK_AGAIN_MS, undefined, { signal }).catch(() => undefined)
-    waiting = waiting.intersection(await open())
+    await sleep(POLL_INTERVAL_MS, undefined, { signal }).catch(() => undefined)
+    waiting = waiting.intersection(await readOpen())
   }
 }

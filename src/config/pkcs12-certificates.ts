@@ -1,0 +1,97 @@
+import { createDecipheriv, pbkdf2Sync } from 'node:crypto'
+import { type ContentInfo, EncryptedContentInfo, id_data, id_encryptedData } from '@peculiar/asn1-cms'
+import { AuthenticatedSafe, CertBag, id_certBag, PFX, SafeContents } from '@peculiar/asn1-pfx'
+import { AsnConvert, OctetString } from '@peculiar/asn1-schema'
+import * as asn1js from 'asn1js'
+
+/**
+ * Reads the certificates of a PKCS#12 store (RFC 7292) as PEM. `node:tls` loads such a store only if it contains a private
+ * key, which a truststore does not. Supports unencrypted content and PBES2 with AES, as written by keytool (Java 17) and
+ * OpenSSL 3. Throws an `Error` for other encryptions, for a wrong password and for invalid content.
+ */
+export function readPkcs12Certificates(store: Buffer, password: string): readonly string[] {
+  const { authSafe } = AsnConvert.parse(store, PFX)
+  return [...AsnConvert.parse(octetsOf(authSafe), AuthenticatedSafe)]
+    .flatMap((content) => [...AsnConvert.parse(safeContentsOf(content, password), SafeContents)])
+    .filter(({ bagId }) => bagId === id_certBag)
+    .map(({ bagValue }) => toPem(AsnConvert.parse(AsnConvert.parse(bagValue, CertBag).certValue, OctetString).buffer))
+}
+
+const PBES2 = '1.2.840.113549.1.5.13'
+const CIPHERS: Readonly<Record<string, readonly [name: string, keyBytes: number]>> = {
+  '2.16.840.1.101.3.4.1.42': ['aes-256-cbc', 32],
+  '2.16.840.1.101.3.4.1.22': ['aes-192-cbc', 24],
+  '2.16.840.1.101.3.4.1.2': ['aes-128-cbc', 16],
+}
+const HMACS: Readonly<Record<string, string>> = {
+  '1.2.840.113549.2.7': 'sha1',
+  '1.2.840.113549.2.9': 'sha256',
+  '1.2.840.113549.2.10': 'sha384',
+  '1.2.840.113549.2.11': 'sha512',
+}
+/** Bounds the work that a store can ask for; keytool and OpenSSL write 10,000 and 2,048. */
+const ITERATIONS_MAX = 10_000_000
+
+function octetsOf({ content }: ContentInfo): ArrayBuffer {
+  return AsnConvert.parse(content, OctetString).buffer
+}
+
+function safeContentsOf(content: ContentInfo, password: string): ArrayBuffer | Buffer {
+  if (content.contentType === id_data) return octetsOf(content)
+  if (content.contentType !== id_encryptedData)
+    throw new Error('its content is encrypted with a certificate, which is not supported')
+  // EncryptedData is a version and an EncryptedContentInfo.
+  const [, info] = itemsOf(asn1js.fromBER(content.content).result)
+  const { contentEncryptionAlgorithm, encryptedContent } = AsnConvert.parse(derOf(info), EncryptedContentInfo)
+  if (contentEncryptionAlgorithm.algorithm !== PBES2) throw new Error('its encryption is no longer secure')
+  const bytes = encryptedContent?.value ?? encryptedContent?.constructedValue?.[0]
+  if (!bytes || !contentEncryptionAlgorithm.parameters) throw new Error('its encrypted content is missing')
+  return decrypt(Buffer.from(bytes.buffer), password, contentEncryptionAlgorithm.parameters)
+}
+
+/** Decrypts with PBES2 and PBKDF2 (RFC 8018). `parameters` are `PBES2-params` in DER. */
+function decrypt(bytes: Buffer, password: string, parameters: ArrayBuffer): Buffer {
+  const [derivation, encryption] = itemsOf(asn1js.fromBER(parameters).result)
+  const [salt, iterations, ...options] = itemsOf(itemsOf(derivation)[1])
+  const prf = options.find((option) => option instanceof asn1js.Sequence)
+  const hash = prf === undefined ? 'sha1' : HMACS[oidOf(itemsOf(prf)[0])]
+  const [cipherId, iv] = itemsOf(encryption)
+  const [cipher, keyBytes] = CIPHERS[oidOf(cipherId)] ?? []
+  if (!hash || !cipher || !keyBytes) throw new Error('its encryption is not supported')
+  const iterationCount = iterations instanceof asn1js.Integer ? iterations.valueBlock.valueDec : 0
+  if (iterationCount < 1 || iterationCount > ITERATIONS_MAX)
+    throw new Error(`its key derivation has ${iterationCount} iterations`)
+  const key = pbkdf2Sync(password, octetString(salt), iterationCount, keyBytes, hash)
+  const decipher = createDecipheriv(cipher, key, octetString(iv))
+  try {
+    return Buffer.concat([decipher.update(bytes), decipher.final()])
+  } catch (error) {
+    throw new Error('the password is wrong', { cause: error })
+  }
+}
+
+function itemsOf(value: unknown): readonly unknown[] {
+  if (value instanceof asn1js.Sequence) return value.valueBlock.value
+  throw new Error('it is not a valid PKCS#12 store')
+}
+
+function derOf(value: unknown): Uint8Array<ArrayBuffer> {
+  if (value instanceof asn1js.Sequence) return Uint8Array.from(value.valueBeforeDecodeView)
+  throw new Error('it is not a valid PKCS#12 store')
+}
+
+function oidOf(value: unknown): string {
+  return value instanceof asn1js.ObjectIdentifier ? value.valueBlock.toString() : ''
+}
+
+function octetString(value: unknown): Buffer {
+  if (value instanceof asn1js.OctetString) return Buffer.from(value.valueBlock.valueHexView)
+  throw new Error('it is not a valid PKCS#12 store')
+}
+
+function toPem(certificate: ArrayBuffer): string {
+  const lines = Buffer.from(certificate)
+    .toString('base64')
+    .replace(/.{64}(?=.)/g, '$&\n')
+  return `-----BEGIN CERTIFICATE-----\n${lines}\n-----END CERTIFICATE-----\n`
+}

@@ -1,0 +1,232 @@
+import type { IncomingMessage } from 'node:http'
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { ByteSemaphore } from './byte-semaphore.ts'
+import { HttpError } from './http-error.ts'
+import { JsonStructure } from './json-structure.ts'
+import type { CountLimit, LimitReason } from './limit-metrics.ts'
+import type { HttpLimits } from './limits.ts'
+
+export type RequestBodyOptions = {
+  readonly limits: HttpLimits
+  readonly limited: CountLimit
+  /** Accepted JSON media types. */
+  readonly consumes: readonly string[]
+  /** True: a body without a content type is rejected. False: it is parsed as JSON. */
+  readonly requiresContentType: boolean
+  /** Parses bodies of more than 64 KiB in another thread. Undefined: they are parsed in this thread. */
+  readonly parseLarge: ((bytes: Buffer) => Promise<unknown>) | undefined
+  /** Called when a request was received completely. */
+  readonly onBodyRead: (request: IncomingMessage) => void
+}
+
+/** Bodies up to this size do not use the byte budget; the number of connections bounds their memory. */
+const SMALL_BYTES_MAX = 64 * 1024
+/** A body that is slower after `headerTimeoutMs` is rejected, because it would occupy the byte budget for too long. */
+const BYTES_PER_MS_MIN = (128 * 1024) / 1_000
+const PACE_CHECK_MS = 1_000
+/** Maximum number of names and values in a body that is parsed in this thread, which takes about 40 ms. */
+const PARTS_MAX = 100_000
+const RETRY_AFTER_S = '5'
+/** Maximum time to receive the rest of a rejected body. */
+const DRAIN_MS_MAX = 5_000
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** Releases the bytes that this request has acquired from the byte budget. */
+    releaseBody: (() => void) | undefined
+    /** True: the rest of a rejected body is read and discarded, so that the client reads the response. */
+    isBodyDrained: boolean
+  }
+}
+
+/** Registers a parser that enforces the limits of request bodies and parses them as JSON. */
+export function registerLimitedBodyParser(app: FastifyInstance, options: RequestBodyOptions): void {
+  const bodies = new LimitedBodyReader(options)
+  app.decorateRequest('releaseBody', undefined)
+  app.decorateRequest('isBodyDrained', false)
+  app.addHook('preParsing', (request, reply, payload, done) => {
+    const { 'content-length': length, 'transfer-encoding': encoding } = request.headers
+    // The budget is held until the response is sent or aborted, because the parsed body uses memory, too.
+    if (encoding !== undefined || Number(length) > SMALL_BYTES_MAX) {
+      reply.raw.once('close', () => request.releaseBody?.())
+    }
+    done(null, payload)
+  })
+  // Fastify adds `connection: close` to a response before the end of the body; the client might see the close first.
+  app.addHook('onSend', (request, reply, _payload, done) => {
+    if (request.isBodyDrained) {
+      reply.removeHeader('connection')
+      if (reply.statusCode === 503) reply.header('retry-after', RETRY_AFTER_S)
+    }
+    done()
+  })
+  app.removeAllContentTypeParsers()
+  const read = (request: FastifyRequest, payload: IncomingMessage) => bodies.read(request, payload)
+  app.addContentTypeParser([...options.consumes], read)
+  app.addContentTypeParser('*', async (request: FastifyRequest, payload: IncomingMessage) => {
+    const { 'content-type': type, 'content-length': length } = request.headers
+    if (type !== undefined || (options.requiresContentType && length !== '0')) throw new HttpError(415)
+    return read(request, payload)
+  })
+}
+
+class LimitedBodyReader {
+  readonly #options: RequestBodyOptions
+  readonly #budget: ByteSemaphore
+  readonly #arriving = new Set<ArrivingBody>()
+  #timer: NodeJS.Timeout | undefined
+
+  constructor(options: RequestBodyOptions) {
+    this.#options = options
+    this.#budget = new ByteSemaphore(options.limits.bodiesBytesMax)
+  }
+
+  async read(request: FastifyRequest, payload: IncomingMessage): Promise<unknown> {
+    const { parseLarge, onBodyRead } = this.#options
+    const body = new ArrivingBody(request, payload, this.#options, this.#budget)
+    this.#arriving.add(body)
+    this.#timer ??= setInterval(() => this.#checkPace(), PACE_CHECK_MS).unref()
+    let bytes: Buffer
+    try {
+      bytes = await body.whole
+    } finally {
+      this.#arriving.delete(body)
+    }
+    onBodyRead(request.raw)
+    return parseLarge && bytes.length > SMALL_BYTES_MAX ? parseLarge(bytes) : parseJson(bytes)
+  }
+
+  #checkPace(): void {
+    const nowMs = performance.now()
+    for (const body of this.#arriving) body.checkPace(nowMs)
+    if (this.#arriving.size > 0) return
+    clearInterval(this.#timer)
+    this.#timer = undefined
+  }
+}
+
+/** A body that is being received. Reading is paused while it waits for the byte budget. */
+class ArrivingBody {
+  readonly whole: Promise<Buffer>
+  readonly #request: FastifyRequest
+  readonly #payload: IncomingMessage
+  readonly #options: RequestBodyOptions
+  readonly #budget: ByteSemaphore
+  /** Undefined if large bodies are parsed in another thread. */
+  readonly #structure: JsonStructure | undefined
+  /** The content length, or the limit if there is none. */
+  readonly #bytesMax: number
+  readonly #settled = Promise.withResolvers<Buffer>()
+  #bytes: Buffer
+  #used = 0
+  #startMs = performance.now()
+  #isWaiting = false
+  #isEnded = false
+
+  constructor(request: FastifyRequest, payload: IncomingMessage, options: RequestBodyOptions, budget: ByteSemaphore) {
+    const { 'content-length': announced } = request.headers
+    const { bodyBytesMax } = options.limits
+    this.#request = request
+    this.#payload = payload
+    this.#options = options
+    this.#budget = budget
+    this.#structure = options.parseLarge ? undefined : new JsonStructure(PARTS_MAX)
+    this.#bytesMax = announced === undefined ? bodyBytesMax : Number(announced)
+    this.#bytes = Buffer.allocUnsafeSlow(Math.min(this.#bytesMax, SMALL_BYTES_MAX))
+    this.whole = this.#settled.promise
+    if (this.#bytesMax > bodyBytesMax) this.#refuse('body_too_large', new HttpError(413, TOO_LARGE))
+    else payload.on('data', this.#add).once('end', this.#end).once('error', this.#abort).once('close', this.#abort)
+  }
+
+  checkPace(nowMs: number): void {
+    if (this.#isWaiting) return
+    const allowedMs = this.#options.limits.headerTimeoutMs + this.#used / BYTES_PER_MS_MIN
+    if (nowMs - this.#startMs > allowedMs) this.#refuse('body_too_slow', new HttpError(408))
+  }
+
+  readonly #add = (chunk: Buffer): void => {
+    const total = this.#used + chunk.length
+    const wrong = this.#structure?.add(chunk)
+    if (total > this.#options.limits.bodyBytesMax) this.#refuse('body_too_large', new HttpError(413, TOO_LARGE))
+    else if (wrong !== undefined) {
+      this.#refuse('body_structure', new HttpError(400, `the request body is rejected: ${wrong}`))
+    } else if (total <= this.#bytes.length) this.#append(chunk)
+    else void this.#enlarge(chunk)
+  }
+
+  #append(chunk: Buffer): void {
+    chunk.copy(this.#bytes, this.#used)
+    this.#used += chunk.length
+  }
+
+  async #enlarge(chunk: Buffer): Promise<void> {
+    this.#payload.pause()
+    this.#isWaiting = true
+    const waitedFromMs = performance.now()
+    const release = await this.#budget.acquire(this.#bytesMax, this.#options.limits.bodiesWaitTimeoutMs)
+    this.#isWaiting = false
+    this.#startMs += performance.now() - waitedFromMs
+    if (!release) {
+      const message = `too many large requests are in progress: try again in ${RETRY_AFTER_S} s`
+      this.#refuse('bodies_bytes', new HttpError(503, message))
+      return
+    }
+    this.#request.releaseBody = release
+    if (this.#payload.destroyed && !this.#payload.complete) {
+      // The connection was closed during the wait, so the close handler that releases the budget has already run.
+      release()
+      return
+    }
+    const bytes = Buffer.allocUnsafeSlow(this.#bytesMax)
+    this.#bytes.copy(bytes, 0, 0, this.#used)
+    this.#bytes = bytes
+    this.#append(chunk)
+    if (this.#isEnded) this.#finish()
+    else this.#payload.resume()
+  }
+
+  /** May be called while the last chunk waits for the byte budget. */
+  readonly #end = (): void => {
+    this.#isEnded = true
+    this.#detach()
+    if (!this.#isWaiting) this.#finish()
+  }
+
+  #finish(): void {
+    this.#settled.resolve(this.#bytes.subarray(0, this.#used))
+  }
+
+  readonly #abort = (): void => {
+    this.#detach()
+    this.#settled.reject(new HttpError(400, 'the request was aborted'))
+  }
+
+  #refuse(reason: LimitReason, refusal: HttpError): void {
+    this.#detach()
+    this.#options.limited(reason)
+    // A body that is announced as too large, or is too slow, is not drained.
+    this.#request.isBodyDrained = refusal.status !== 408 && this.#bytesMax <= this.#options.limits.bodyBytesMax
+    if (this.#request.isBodyDrained) this.#drain()
+    this.#settled.reject(refusal)
+  }
+
+  #drain(): void {
+    const timer = setTimeout(() => this.#payload.destroy(), DRAIN_MS_MAX)
+    this.#payload.once('close', () => clearTimeout(timer)).resume()
+  }
+
+  #detach(): void {
+    this.#payload.off('data', this.#add).off('end', this.#end).off('close', this.#abort)
+  }
+}
+
+const TOO_LARGE = 'Request body is too large'
+
+function parseJson(body: Buffer): unknown {
+  if (body.length === 0) return undefined
+  try {
+    return JSON.parse(body.toString('utf8'))
+  } catch (error) {
+    throw new HttpError(400, `the request body is not JSON: ${(error as Error).message}`)
+  }
+}

@@ -1,0 +1,34 @@
+import type { RegistryClient } from '../../clients/registry.ts'
+import type { ReconcileResult } from '../controller/reconciler.ts'
+import { scopeName } from '../resources/index-values.ts'
+import type { Resource } from '../resources/resource.ts'
+import { observeMode } from './observed-mode.ts'
+import { type RegistryModeStep, restoredLevel, restoredMode } from './plan.ts'
+import { executeRegistryModeStep } from './registry-mode-steps.ts'
+
+/** Restores the previous mode and level of a resource that is being deleted, where they are still what it wrote. */
+export async function restorePrevious(
+  resource: Resource<'RegistryMode'>,
+  registry: RegistryClient,
+): Promise<ReconcileResult<'RegistryMode'>> {
+  const { spec, status } = resource
+  const { observedGeneration: _, conditions: __, ...statusFields } = status
+  const done: ReconcileResult<'RegistryMode'> = {
+    readyCondition: { status: 'False', reason: 'Deleting', message: 'restoring the mode', progress: 'reconciling' },
+    statusFields,
+    requeue: 'none',
+    removeFinalizer: true,
+  }
+  if (spec.suspend || status.previousMode === undefined) return done
+  const observed = await observeMode(registry, resource)
+  const appliedMode = status.window?.phase === 'Closed' ? spec.window?.then : spec.mode
+  const appliedLevel = status.appliedCompatibility
+  const steps: RegistryModeStep[] = []
+  if (observed.ownMode === appliedMode) steps.push(restoredMode(status.previousMode))
+  if (appliedLevel !== undefined && observed.ownLevel === appliedLevel) {
+    steps.push(restoredLevel(status.previousCompatibility))
+  }
+  for (const step of steps) await executeRegistryModeStep(step, scopeName(resource), registry)
+  const note = `restored ${steps.length} settings that still had the values of this resource`
+  return { ...done, events: [{ type: 'Normal', reason: 'ModeRestored', note }] }
+}

@@ -1,0 +1,178 @@
+import { RequestError, undefinedIfNotFound } from '../../clients/http.ts'
+import type {
+  CompatibilityLevel,
+  NewSchema,
+  Registered,
+  RegisteredSchema,
+  RegistryClient,
+  SchemaVersionId,
+  SubjectConfig,
+} from '../../clients/registry.ts'
+import { REGISTRY_ERROR } from '../../clients/registry.ts'
+import type { CompatibilityRules } from '../../formats/compatibility-level.ts'
+import { COMPATIBILITY_POLICIES, type CompatibilityPolicy } from '../../formats/format.ts'
+import { SchemaError } from '../../formats/schema-error.ts'
+import { TerminalError } from '../controller/reconcile-error.ts'
+import { isReady } from '../resources/condition.ts'
+import type { Resource } from '../resources/resource.ts'
+import type { DesiredSubject } from './desired-subject.ts'
+import { findConflicts } from './schema-compatibility.ts'
+
+const DEFAULT_LEVEL: CompatibilityLevel = 'BACKWARD'
+
+/** The state of a subject in the registry, compared with its desired state. */
+export type ObservedSubject = {
+  /** Version and id of the desired schema, if it is registered. */
+  readonly registered?: SchemaVersionId
+  /** Versions that are not deleted, ascending; empty: the subject does not exist. */
+  readonly versions: readonly number[]
+  /** The level that is set on the subject itself; read only where it is managed. */
+  readonly level?: CompatibilityLevel | undefined
+  /** The effective level: the subject's own or the inherited one. */
+  readonly effectiveLevel: CompatibilityLevel
+  /**
+   * Why the desired schema is incompatible with the existing versions, under the desired level; empty: it is
+   * compatible.
+   */
+  readonly objections: readonly string[]
+}
+
+/** Whether the status of a Ready resource already matches what a list of the registry shows. */
+export function isSubjectStatusCurrent(
+  { status, metadata }: Resource<'Subject'>,
+  latest: SchemaVersionId | undefined,
+): boolean {
+  if (latest === undefined || !isReady(status, metadata.generation)) return false
+  return status.latestVersion === latest.version && (status.version !== latest.version || status.id === latest.id)
+}
+
+const NOWHERE: Awaited<ReturnType<typeof placeOf>> = { versions: [] }
+
+/** `isNew`: the subject is known to be absent and is not read. */
+export async function observeSubject(
+  registry: RegistryClient,
+  desired: DesiredSubject,
+  { managesLevel, isNew = false }: { readonly managesLevel: boolean; readonly isNew?: boolean },
+): Promise<ObservedSubject> {
+  const { subject, schema, normalize } = desired
+  const [{ registered, versions }, level, effective] = await Promise.all([
+    isNew ? NOWHERE : placeOf(registry, subject, schema, normalize),
+    managesLevel ? undefinedIfNotFound(registry.config(subject)) : undefined,
+    registry.config(subject, { effective: true }),
+  ])
+  const effectiveLevel = effective.compatibility ?? DEFAULT_LEVEL
+  const missed = schema !== undefined && registered === undefined
+  // Where nothing else is written first, the registry itself validates a first version.
+  const isJudged = missed && (managesLevel || versions.length > 0)
+  return {
+    ...(registered === undefined ? {} : { registered }),
+    versions,
+    ...(level?.compatibility === undefined ? {} : { level: level.compatibility }),
+    effectiveLevel,
+    objections: isJudged
+      ? await objections(registry, subject, schema, versions, {
+          level: desired.compatibility ?? effectiveLevel,
+          policy: policyOf(effective),
+          group: effective.compatibilityGroup,
+        })
+      : [],
+  }
+}
+
+export async function effectiveCompatibility(registry: RegistryClient, subject: string): Promise<CompatibilityLevel> {
+  return (await registry.config(subject, { effective: true })).compatibility ?? DEFAULT_LEVEL
+}
+
+/** A registry that does not know policies answers none. */
+function policyOf({ compatibilityPolicy }: SubjectConfig): CompatibilityPolicy | undefined {
+  return COMPATIBILITY_POLICIES.find((policy) => policy === compatibilityPolicy)
+}
+
+/** The state after a registration; empty where the registry does not report the version yet. */
+export async function observeRegistration(
+  registry: RegistryClient,
+  { subject, schema, normalize }: DesiredSubject,
+  { versions }: ObservedSubject,
+  { id, version }: Registered,
+): Promise<Partial<ObservedSubject>> {
+  // Older registries return the id only.
+  const asked = version === undefined && schema !== undefined
+  const place = asked ? await lookUp(registry, subject, schema, normalize).catch(() => undefined) : { id, version }
+  if (typeof place !== 'object' || place.version === undefined) return {}
+  const all = [...new Set([...versions, place.version])].sort((a, b) => a - b)
+  return { registered: { id: place.id, version: place.version }, versions: all, objections: [] }
+}
+
+async function placeOf(
+  registry: RegistryClient,
+  subject: string,
+  schema: NewSchema | undefined,
+  normalize: boolean,
+): Promise<Pick<ObservedSubject, 'registered' | 'versions'>> {
+  const found = schema === undefined ? 'no such schema' : await lookUp(registry, subject, schema, normalize)
+  if (found === 'no such subject') return { versions: [] }
+  const versions = (await undefinedIfNotFound(registry.versions(subject))) ?? []
+  return found === 'no such schema' ? { versions } : { registered: found, versions }
+}
+
+async function lookUp(
+  registry: RegistryClient,
+  subject: string,
+  schema: NewSchema,
+  normalize: boolean,
+): Promise<SchemaVersionId | 'no such schema' | 'no such subject'> {
+  try {
+    const { id, version } = await registry.lookup(subject, schema, { normalize })
+    return { id, version }
+  } catch (error) {
+    if (!(error instanceof RequestError) || error.status !== 404) throw toSchemaError(error)
+    return error.errorCode === REGISTRY_ERROR.subjectNotFound ? 'no such subject' : 'no such schema'
+  }
+}
+
+/** Converts a registry's rejection of a schema to a `TerminalError`. */
+export function toSchemaError(error: unknown): unknown {
+  if (!(error instanceof RequestError)) return error
+  if (error.errorCode === REGISTRY_ERROR.invalidSchema || error.status === 400) {
+    return new TerminalError('SchemaInvalid', error.message)
+  }
+  const isTooLarge = error.status === 413 || error.errorCode === REGISTRY_ERROR.schemaTooLarge
+  return isTooLarge ? new TerminalError('SchemaTooLarge', error.message) : error
+}
+
+async function objections(
+  registry: RegistryClient,
+  subject: string,
+  schema: NewSchema,
+  versions: readonly number[],
+  rules: CompatibilityRules,
+): Promise<readonly string[]> {
+  // Which group a version belongs to is in its metadata.
+  const isLastEnough = rules.group === undefined && !rules.level.endsWith('_TRANSITIVE')
+  const fetched = rules.level === 'NONE' ? [] : isLastEnough ? versions.slice(-1) : versions
+  const earlier = await Promise.all(fetched.map((version) => registry.version(subject, version)))
+  return judged(registry, schema, earlier, rules)
+}
+
+/** Throws `TerminalError` for an invalid schema and for unresolved references. */
+export async function assertSchemaValid(registry: RegistryClient, schema: NewSchema): Promise<void> {
+  await judged(registry, schema, [], { level: 'NONE' })
+}
+
+async function judged(
+  registry: RegistryClient,
+  schema: NewSchema,
+  earlier: readonly RegisteredSchema[],
+  rules: CompatibilityRules,
+): Promise<readonly string[]> {
+  const lookup = (name: string, version: number) => registry.version(name, version, { deleted: true })
+  try {
+    return await findConflicts(schema, earlier, rules, lookup)
+  } catch (error) {
+    if (error instanceof SchemaError) throw new TerminalError('SchemaInvalid', error.message)
+    if (error instanceof RequestError && error.status === 404) {
+      throw new TerminalError('ReferenceNotFound', `a reference is not in the registry: ${error.message}`)
+    }
+    throw error
+  }
+}

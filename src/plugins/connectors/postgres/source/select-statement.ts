@@ -1,0 +1,76 @@
+import { type Quote, quotedTable, type TableName } from '../identifier.ts'
+import { textFromMicros } from '../time-text.ts'
+import type { TimeZone } from '../time-zone.ts'
+import type { TableOffset } from './table-offset.ts'
+
+export const MODES = ['bulk', 'timestamp', 'incrementing', 'timestamp+incrementing'] as const
+
+/** A table or a user's query, with the columns that identify new rows. */
+export type TableQuery = {
+  readonly from: { readonly table: TableName } | { readonly query: string }
+  /** The timestamp of a row is the first of these that is not null. Empty in the modes `incrementing` and `bulk`. */
+  readonly timestampColumns: readonly string[]
+  readonly incrementingColumn: string | undefined
+  /** SQL to append to the statement. */
+  readonly suffix: string
+}
+
+/** Upper bound of the rows to read: a timestamp (exclusive), an id (inclusive), or both. */
+export type UpperBound = { readonly beforeMicros?: number | undefined; readonly upToId?: string | undefined }
+
+export type SelectStatement = { readonly text: string; readonly values: readonly string[] }
+
+/** Selects all rows, without an order. */
+export function selectAllSql({ from }: TableQuery, quote: Quote): string {
+  return 'table' in from ? `SELECT * FROM ${quotedTable(from.table, quote)}` : from.query
+}
+
+/** Selects the rows after an offset, up to an upper bound, in the order of their offsets. */
+export function selectRowsAfter(
+  tableQuery: TableQuery,
+  offset: TableOffset,
+  upperBound: UpperBound,
+  quote: Quote,
+  zone: TimeZone,
+): SelectStatement {
+  const values: string[] = []
+  const value = (text: string) => `$${values.push(text)}`
+  const time = (micros: number) => value(textFromMicros(micros, zone))
+  const timestamp = toTimestamp(tableQuery, quote)
+  const id = tableQuery.incrementingColumn === undefined ? undefined : quote(tableQuery.incrementingColumn)
+
+  const conditions: string[] = []
+  if (timestamp !== undefined) {
+    if (upperBound.beforeMicros !== undefined) conditions.push(`${timestamp} < ${time(upperBound.beforeMicros)}`)
+    if (offset.micros !== undefined) conditions.push(isAfter(timestamp, id, offset, time, value))
+  } else if (id !== undefined) {
+    if (offset.id !== undefined) conditions.push(`${id} > ${value(String(offset.id))}`)
+    if (upperBound.upToId !== undefined) conditions.push(`${id} <= ${value(upperBound.upToId)}`)
+  }
+  const order = [timestamp, id].filter((column) => column !== undefined)
+  const parts = [
+    selectAllSql(tableQuery, quote),
+    ...(conditions.length > 0 ? [`WHERE ${conditions.join(' AND ')}`] : []),
+    ...(order.length > 0 ? [`ORDER BY ${order.join(', ')}`] : []),
+    ...(tableQuery.suffix === '' ? [] : [tableQuery.suffix]),
+  ]
+  return { text: parts.join(' '), values }
+}
+
+/** Compares rows as tuples, which an index on both columns supports. */
+function isAfter(
+  timestamp: string,
+  id: string | undefined,
+  { micros, id: lastId }: TableOffset,
+  time: (micros: number) => string,
+  value: (text: string) => string,
+): string {
+  if (id === undefined) return `${timestamp} > ${time(micros!)}`
+  if (lastId === undefined) return `${timestamp} >= ${time(micros!)}`
+  return `(${timestamp}, ${id}) > (${time(micros!)}, ${value(String(lastId))})`
+}
+
+function toTimestamp({ timestampColumns }: TableQuery, quote: Quote): string | undefined {
+  if (timestampColumns.length < 2) return timestampColumns.map(quote)[0]
+  return `COALESCE(${timestampColumns.map(quote).join(', ')})`
+}

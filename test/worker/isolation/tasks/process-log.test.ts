@@ -1,0 +1,37 @@
+import { describe, expect, it } from 'vitest'
+import { createLogger } from '../../../../src/config/logger.ts'
+import { ProcessLog } from '../../../../src/worker/isolation/tasks/process-log.ts'
+import { FakeClock } from '../../../support/fake-clock.ts'
+
+describe('the log of a task process', () => {
+  it("copies a line of a task with its connector, task and error to the worker's log", () => {
+    const { written, log } = setUp(10)
+    const inThread: string[] = []
+    const error = new TypeError('cannot open it', { cause: new Error('no such file') })
+    createLogger({ write: (line) => inThread.push(line) })
+      .child({ connector: 'orders', task: 1 })
+      .error({ err: error }, 'the task failed')
+    log.write(inThread[0]!)
+    const { time: _, ...expected } = JSON.parse(inThread[0]!) as { time: string }
+    expect(expected).toMatchObject({ connector: 'orders', task: 1, err: { type: 'TypeError' } })
+    expect(written).toEqual([{ ...expected, logger: 'tasks', time: expect.any(String) }])
+  })
+
+  it('limits the lines of a process to ten times the limit of a task, and logs how many were dropped', async () => {
+    const { written, log, clock } = setUp(1)
+    for (let line = 0; line < 1_000; line++) log.write('{"level":30,"time":"","msg":"a line"}')
+    const passed = written.length
+    expect(passed).toBeLessThan(200)
+    await clock.advance(5_000)
+    log.reportDropped()
+    expect(written.at(-1)).toMatchObject({ thread: 'tasks-0', lines: 1_000 - passed })
+  })
+})
+
+function setUp(linesPerSecond: number) {
+  const written: Record<string, unknown>[] = []
+  const logger = createLogger({ write: (line) => written.push(JSON.parse(line)) }).child({ logger: 'tasks' })
+  const clock = new FakeClock()
+  const log = new ProcessLog({ name: 'tasks-0', logger, log: { linesPerSecond, bytesPerSecond: 1_000_000 }, clock })
+  return { written, log, clock }
+}
