@@ -49,7 +49,7 @@ describe('another plugin with the name of a shipped one', () => {
     const { plugins, faults } = resolveConflicts(shipped, [{ file: 'thief.js', plugin: source(JAVA, '9') }])
     expect(plugins).toEqual(shipped)
     expect(faults).toEqual([
-      { file: 'thief.js', reason: `${JAVA} answers to a name of FileStreamSource, which was here before` },
+      { file: 'thief.js', reason: `${JAVA} has a name of FileStreamSource, which was loaded before` },
     ])
   })
 })
