@@ -5,11 +5,12 @@ import { EXPORTED, REPLACED_FILES, REPLACED_NAMES } from './support/source-langu
 
 /** The modules of `src`, and which others each may import. */
 const MODULE_IMPORTS: Readonly<Record<string, readonly string[]>> = {
-  cli: ['operator', 'registry', 'worker', 'plugins', 'formats', 'clients', 'sdk', 'broker', 'http', 'config'],
+  cli: ['operator', 'registry', 'worker', 'plugins', 'java', 'formats', 'clients', 'sdk', 'broker', 'http', 'config'],
   operator: ['formats', 'clients', 'http', 'regex', 'config'],
   registry: ['formats', 'broker', 'clients', 'encryption', 'http', 'config'],
-  worker: ['plugins', 'sdk', 'java-compat', 'broker', 'clients', 'http', 'regex', 'config'],
+  worker: ['plugins', 'java', 'sdk', 'java-compat', 'broker', 'clients', 'http', 'regex', 'config'],
   plugins: ['sdk', 'java-compat', 'serde', 'formats', 'clients', 'regex', 'config'],
+  java: ['sdk', 'java-compat', 'formats', 'config'],
   'java-compat': ['sdk', 'formats', 'regex', 'config'],
   serde: ['formats', 'clients', 'encryption', 'config'],
   clients: ['config'],
@@ -113,7 +114,7 @@ describe('regular expressions', () => {
 
 describe('members whose names come from data', () => {
   it('are set by defineMember, because an assignment to __proto__ sets no member', () => {
-    const sources = files('src/{formats,serde,java-compat}/**/*.ts', 'src/plugins/converters/**/*.ts')
+    const sources = files('src/{formats,serde,java,java-compat}/**/*.ts', 'src/plugins/converters/**/*.ts')
     const assignments = sources
       .filter((file) => file !== 'src/formats/define-member.ts')
       .flatMap((file) =>

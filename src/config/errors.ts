@@ -21,3 +21,9 @@ export function unreachable(value: never): never {
 export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error)
 }
+
+/** The code of an error of the operating system, such as `ENOENT`. */
+export function systemErrorCode(error: unknown): string | undefined {
+  const code = error instanceof Error && 'syscall' in error ? (error as NodeJS.ErrnoException).code : undefined
+  return typeof code === 'string' ? code : undefined
+}

@@ -1,55 +1,65 @@
 import type { Plugin } from '../sdk/index.ts'
-import { pluginNames } from './catalog.ts'
+import { type PluginOrigin, pluginNames } from './catalog.ts'
 
 /** A file or plugin on `plugin.path` that cannot be used, with the reason. */
 export type PluginFault = { readonly file: string; readonly reason: string }
 
 type Named = Pick<Plugin, 'kind' | 'class' | 'aliases' | 'version'>
 
-/** A plugin, or its descriptor, and the file from which it was loaded. */
-export type Loaded<Item extends Named = Plugin> = { readonly file: string; readonly plugin: Item }
+/** A plugin, or its descriptor, and the file or Java plugin location from which it was loaded. */
+export type Loaded<Item extends Named = Plugin> = {
+  readonly file: string
+  readonly plugin: Item
+  /** Whether it comes from a jar. It then takes its class name from the shipped plugin that has it as an alias. */
+  readonly isJava?: boolean
+}
 
 /**
- * Selects the plugins that can be used besides the shipped ones: the newest of several versions, and the first of
- * plugins with different classes that share a name.
+ * Selects the plugins that can be used, shipped ones among them: all versions of a class, and the first of plugins with
+ * different classes that share a name. A Java plugin wins over a shipped one, because somebody installed it.
  */
 export function resolveConflicts<Item extends Named>(
   shipped: readonly Item[],
   loaded: readonly Loaded<Item>[],
-): { readonly plugins: readonly Item[]; readonly faults: readonly PluginFault[] } {
+): { readonly plugins: readonly (Item & PluginOrigin)[]; readonly faults: readonly PluginFault[] } {
   const faults: PluginFault[] = []
-  const newest = newestOf(loaded)
-  const taken = new Map(shipped.flatMap((plugin) => keysOf(plugin).map((key) => [key, plugin] as const)))
+  const javaNames = new Set(loaded.flatMap(({ plugin, isJava }) => (isJava ? keysOf(plugin) : [])))
+  const replaced = new Map(
+    shipped.flatMap((plugin) => keysOf(plugin).flatMap((key) => (javaNames.has(key) ? [[key, plugin.class]] : []))),
+  )
+  const remaining = shipped.flatMap((plugin) => withoutNames(plugin, javaNames))
+  const taken = new Map<string, Named & { readonly file?: string }>(
+    remaining.flatMap((plugin) => keysOf(plugin).map((key) => [key, plugin] as const)),
+  )
+  const versions = new Map<string, string>()
   const plugins = loaded.flatMap(({ file, plugin }) => {
     const { kind, class: name, version } = plugin
-    const best = newest.get(`${kind} ${name}`)
-    const rival = keysOf(plugin).flatMap((key) => taken.get(key) ?? [])[0]
-    if (best !== plugin) {
-      faults.push({
-        file,
-        reason: `${name} ${version}: version ${best?.version} is also installed and is used instead`,
-      })
-      return []
-    }
+    const sameVersion = versions.get(`${kind} ${name} ${version}`)
+    const rival = keysOf(plugin)
+      .flatMap((key) => taken.get(key) ?? [])
+      .find((other) => other.class !== name || other.file === undefined)
     if (rival !== undefined) {
       faults.push({ file, reason: `${name} has a name of ${rival.class}, which was loaded before` })
       return []
     }
-    for (const key of keysOf(plugin)) taken.set(key, plugin)
-    return [plugin]
+    if (sameVersion !== undefined) {
+      faults.push({ file, reason: `${name} ${version} is in ${sameVersion}, too, and that one is used` })
+      return []
+    }
+    versions.set(`${kind} ${name} ${version}`, file)
+    for (const key of keysOf(plugin)) taken.set(key, { ...plugin, file })
+    const replaces = keysOf(plugin).flatMap((key) => replaced.get(key) ?? [])[0]
+    return [{ ...plugin, location: file, ...(replaces !== undefined && { replaces }) }]
   })
-  return { plugins, faults }
+  return { plugins: [...remaining, ...plugins], faults }
 }
 
-function newestOf<Item extends Named>(loaded: readonly Loaded<Item>[]): ReadonlyMap<string, Item> {
-  const versions = new Intl.Collator('en', { numeric: true })
-  const newest = new Map<string, Item>()
-  for (const { plugin } of loaded) {
-    const key = `${plugin.kind} ${plugin.class}`
-    const known = newest.get(key)
-    if (known === undefined || versions.compare(plugin.version, known.version) > 0) newest.set(key, plugin)
-  }
-  return newest
+/** A shipped plugin under its other names; none if its own class name is taken. */
+function withoutNames<Item extends Named>(plugin: Item, taken: ReadonlySet<string>): readonly Item[] {
+  const { kind, class: name, aliases = [] } = plugin
+  if (taken.has(`${kind} ${name}`)) return []
+  const kept = aliases.filter((alias) => !taken.has(`${kind} ${alias}`))
+  return [kept.length === aliases.length ? plugin : { ...plugin, aliases: kept }]
 }
 
 function keysOf(plugin: Named): readonly string[] {

@@ -1,4 +1,4 @@
-import { type ConfigDefinition, describeConfig, type Plugin } from '../sdk/index.ts'
+import { type ConfigDefinition, describeConfig, type Plugin, readsOtherKeys } from '../sdk/index.ts'
 
 /**
  * Describes a plugin without its code. Plain data that can be sent from the thread or process that loaded the plugin.
@@ -16,6 +16,8 @@ export type PluginDescriptor = {
   readonly definesTransactions: boolean
   /** Whether the offsets of a source can be changed through the REST API. */
   readonly altersOffsets: boolean
+  /** Whether the plugin reads keys that it does not define. */
+  readonly readsOtherKeys: boolean
 }
 
 export function toDescriptor(plugin: Plugin): PluginDescriptor {
@@ -30,5 +32,6 @@ export function toDescriptor(plugin: Plugin): PluginDescriptor {
     definitions: describeConfig(config),
     definesTransactions: kind === 'source' && plugin.definesTransactions === true,
     altersOffsets: kind === 'source' && plugin.alterOffsets !== undefined,
+    readsOtherKeys: readsOtherKeys(config),
   }
 }

@@ -7,20 +7,32 @@ export type DiscoveredModule = { readonly file: string } & ({ readonly url: stri
 
 /**
  * Lists the modules on `plugin.path`. Each entry is a module (`.ts`, `.js`, `.mjs`), an npm package, or a directory of
- * those. In the `node_modules` of such a directory, only packages with the keyword `weir-plugin` are used.
+ * those. In the `node_modules` of such a directory, only packages with the keyword `weir-plugin` are used. Java plugins
+ * on the same path are found by `src/java/discovery`.
  */
 export function discoverModules(pluginPath: readonly string[]): readonly DiscoveredModule[] {
   return pluginPath.flatMap((entry) => {
     const path = resolve(entry)
     const kind = kindOf(path)
     if (kind === undefined) return [{ file: path, reason: 'no such file or directory' }]
-    if (kind === 'file') return isModule(path) ? [found(path)] : [{ file: path, reason: 'expected .ts, .js or .mjs' }]
+    if (kind === 'unreadable') return [{ file: path, reason: 'it cannot be read' }]
+    if (kind === 'file') return fileModule(path)
     return isPackage(path) && !hasPluginsInstalled(path) ? [packageModule(path)] : folderModules(path)
   })
 }
 
+function fileModule(path: string): readonly DiscoveredModule[] {
+  if (isModule(path)) return [found(path)]
+  return isJavaArchive(path) ? [] : [{ file: path, reason: 'expected .ts, .js, .mjs, .jar or .zip' }]
+}
+
+function isJavaArchive(path: string): boolean {
+  return /\.(?:jar|zip)$/i.test(path)
+}
+
 function folderModules(folder: string): readonly DiscoveredModule[] {
-  const children = readdirSync(folder).sort()
+  const children = childrenOf(folder)
+  if (children === undefined) return [{ file: folder, reason: 'it cannot be read' }]
   const own = children.flatMap((name) => {
     const path = join(folder, name)
     if (name === 'node_modules' || name.startsWith('.')) return []
@@ -28,6 +40,14 @@ function folderModules(folder: string): readonly DiscoveredModule[] {
     return isPackage(path) ? [packageModule(path)] : []
   })
   return [...own, ...installedPackages(folder).map(packageModule)]
+}
+
+function childrenOf(folder: string): readonly string[] | undefined {
+  try {
+    return readdirSync(folder).sort()
+  } catch {
+    return undefined
+  }
 }
 
 /** Excludes type declarations, tests and configuration files. */
@@ -97,8 +117,13 @@ function found(file: string): DiscoveredModule {
   return { file, url: pathToFileURL(file).href }
 }
 
-function kindOf(path: string): 'file' | 'folder' | undefined {
-  const stats = statSync(path, { throwIfNoEntry: false })
-  if (stats === undefined) return undefined
-  return stats.isDirectory() ? 'folder' : 'file'
+function kindOf(path: string): 'file' | 'folder' | 'unreadable' | undefined {
+  try {
+    const stats = statSync(path, { throwIfNoEntry: false })
+    if (stats === undefined) return undefined
+    return stats.isDirectory() ? 'folder' : 'file'
+  } catch {
+    // A link that leads to itself, or a directory of somebody else.
+    return 'unreadable'
+  }
 }

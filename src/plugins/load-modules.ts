@@ -1,12 +1,15 @@
 import { type Catalog, createCatalog } from './catalog.ts'
-import { resolveConflicts } from './conflict-resolution.ts'
+import { type Loaded, resolveConflicts } from './conflict-resolution.ts'
 import { importPlugins } from './import-plugins.ts'
 import { SHIPPED } from './shipped.ts'
 
-/** Creates the catalog for a thread that runs tasks: shipped plugins, and modules that are known to load. */
-export async function loadModules(urls: readonly string[]): Promise<Catalog> {
+/**
+ * Creates the catalog for a thread that runs tasks: shipped plugins, modules that are known to load, and plugins from
+ * elsewhere.
+ */
+export async function loadModules(urls: readonly string[], others: readonly Loaded[] = []): Promise<Catalog> {
   const loaded = await Promise.all(
     urls.map(async (url) => (await importPlugins(url)).map((plugin) => ({ file: url, plugin }))),
   )
-  return createCatalog([...SHIPPED, ...resolveConflicts(SHIPPED, loaded.flat()).plugins])
+  return createCatalog(resolveConflicts(SHIPPED, [...loaded.flat(), ...others]).plugins)
 }

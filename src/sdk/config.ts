@@ -22,11 +22,19 @@ export type ConfigDefinition = {
 }
 
 /** The effective value of a key as text (passwords masked), and its problems. */
-export type ConfigValue = { readonly name: string; readonly value: string | null; readonly errors: readonly string[] }
+export type ConfigValue = {
+  readonly name: string
+  readonly value: string | null
+  readonly errors: readonly string[]
+  /** Values to choose from in this configuration. Default: those of the definition. */
+  readonly recommended?: readonly string[]
+  /** Whether forms show the key in this configuration. Default: yes. */
+  readonly visible?: boolean
+}
 
 export type RawConfig = Readonly<Record<string, string>>
 
-/** Parses a configuration, without keys that are not in the spec. Throws a `ConfigError`. */
+/** Parses a configuration, without keys that the plugin does not read. Throws a `ConfigError`. */
 export function parseConfig<Spec extends z.ZodObject>(spec: Spec, raw: RawConfig): z.infer<Spec> {
   const parsed = spec.safeParse(knownPart(spec, raw))
   if (parsed.success) return parsed.data
@@ -46,8 +54,14 @@ export function validateConfig(spec: z.ZodObject, raw: RawConfig): readonly Conf
   })
 }
 
-/** Keys of `raw` that are not in the spec. */
+/** Whether the plugin reads keys that it does not define, as `z.object({…}).catchall(z.string())` states. */
+export function readsOtherKeys({ def }: z.ZodObject): boolean {
+  return def.catchall !== undefined && def.catchall._zod.def.type !== 'never'
+}
+
+/** Keys of `raw` that the plugin does not read. */
 export function unknownKeys(spec: z.ZodObject, raw: RawConfig): readonly string[] {
+  if (readsOtherKeys(spec)) return []
   return Object.keys(raw).filter((key) => !Object.hasOwn(spec.shape, key))
 }
 
@@ -118,10 +132,12 @@ function toText(value: unknown): string {
 }
 
 function knownPart(spec: z.ZodObject, raw: RawConfig): RawConfig {
-  const known = Object.entries(raw).filter(([key]) => Object.hasOwn(spec.shape, key))
-  return Object.fromEntries(
-    known.map(([key, value]) => [key, isVerbatim(spec.shape[key] as z.ZodType) ? value : value.trim()]),
-  )
+  const isOpen = readsOtherKeys(spec)
+  const known = Object.entries(raw).flatMap(([key, value]) => {
+    if (!Object.hasOwn(spec.shape, key)) return isOpen ? [[key, value] as const] : []
+    return [[key, isVerbatim(spec.shape[key] as z.ZodType) ? value : value.trim()] as const]
+  })
+  return Object.fromEntries(known)
 }
 
 function isVerbatim(schema: z.ZodType): boolean {

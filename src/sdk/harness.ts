@@ -49,6 +49,7 @@ export function runSource<Config extends z.ZodObject>(
       ...context(source.config, options, stopping.signal),
       resumeFrom: (at) => offsets.get(positionKey(at)),
       onStored: (listener) => void listeners.push(listener),
+      onCommitted: () => undefined,
       reject: (record, error) => void rejected.push({ record, error }),
     })
     [Symbol.asyncIterator]()
@@ -62,7 +63,7 @@ export function runSource<Config extends z.ZodObject>(
     rejected,
     nextBatch,
     stored(records) {
-      for (const listener of listeners) listener(records)
+      for (const listener of listeners) listener(records, () => records.map(() => null))
     },
     async take(count) {
       while (held.length < count) held.push(...(await nextBatch()))
@@ -103,6 +104,12 @@ export async function runSink<Config extends z.ZodObject>(
     ...context(sink.config, options, stopping.signal),
     reject: async (record, error) => void rejected.push({ record, error }),
     report: async ({ name }, records) => void reported.push(...records.map((record) => ({ ...record, topic: name }))),
+    seek: (changed) => {
+      for (const { topic, partition, offset } of changed) {
+        positions.set(positionKey({ topic, partition }), { topic, partition, offset })
+      }
+    },
+    setPausedPartitions: () => {},
     requestCommit: () => {},
   })
   const number = (record: HarnessRecord): SinkRecord => {

@@ -47,6 +47,8 @@ export type SourceContext<Config> = TaskContext<Config> & {
    * records to their origin. It is not called for batches of an aborted transaction.
    */
   readonly onStored: (listener: StoredListener) => void
+  /** Registers a listener that is called each time offsets of this task were committed. */
+  readonly onCommitted: (listener: () => void) => void
   /**
    * Sends data that cannot be converted to a record to the dead-letter queue, or throws when none is configured. The record
    * contains what could be read. Call it before yielding the batch whose offsets skip the data.
@@ -56,7 +58,19 @@ export type SourceContext<Config> = TaskContext<Config> & {
   readonly transaction?: SourceTransaction
 }
 
-export type StoredListener = (batch: readonly SourceRecord[]) => void
+/** `positions` returns where each record of the batch is in the log; null for one that was filtered or skipped. */
+export type StoredListener = (
+  batch: readonly SourceRecord[],
+  positions: () => readonly (StoredPosition | null)[],
+) => void
+
+/** Where a record of a source is in the log. */
+export type StoredPosition = {
+  readonly topic: string
+  readonly partition: number
+  readonly offset: number
+  readonly timestampMs: number | null
+}
 
 /** Transactions that the source delimits itself. A call applies to the batch that is yielded next. */
 export type SourceTransaction = {
@@ -117,6 +131,10 @@ export type SinkContext<Config> = TaskContext<Config> & {
    * it in `put`, so that an offset is committed only after its report.
    */
   readonly report: (topic: ReportTopic, records: readonly ReportRecord[]) => Promise<void>
+  /** Continues to read these partitions at other offsets, after the current call. */
+  readonly seek: (positions: readonly SinkPosition[]) => void
+  /** Reads no more records of these partitions until another call does not name them. */
+  readonly setPausedPartitions: (partitions: readonly SinkPartition[]) => void
   /** Requests an offset commit soon. */
   readonly requestCommit: () => void
 }

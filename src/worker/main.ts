@@ -5,6 +5,7 @@ import { watchContent } from '../config/file-watcher.ts'
 import { type Lifecycle, type RunningProgram, startAll } from '../config/lifecycle.ts'
 import { type Logger, secretMaskerOf, silentLogger } from '../config/logger.ts'
 import type { Metrics } from '../config/metrics.ts'
+import type { Setting } from '../config/settings.ts'
 import { packageVersion } from '../config/version.ts'
 import { ineffectiveKeys } from './configuration/client-settings.ts'
 import { ConfigResolver, createProviders } from './configuration/config-resolver.ts'
@@ -23,7 +24,7 @@ import { LogLevels } from './observability/log-levels.ts'
 import { registerWorkerMetrics } from './observability/worker-metrics.ts'
 import { ConnectorOffsets } from './offsets/connector-offsets.ts'
 import { peerTls, startRestServer } from './routes/rest-server.ts'
-import { mustRefuseUnsigned, type WorkerSettings, workerSettings } from './settings.ts'
+import { mustRefuseUnsigned, pluginSettings, type WorkerSettings, workerSettings } from './settings.ts'
 import {
   advertisedUrl,
   clientSettingsOf,
@@ -96,7 +97,7 @@ export function startWorker(settings: WorkerSettings, dependencies: WorkerDepend
   return startAll(logger, async (life) => {
     const { openPlugins, ownFiles, isWarm } = dependencies
     const isolation = await openIsolation({ settings, broker, levels, life, openPlugins, ownFiles, isWarm })
-    const { plugins, taskProcesses } = isolation
+    const { plugins, tasks } = isolation
     for (const fault of plugins.faults) logger.error(fault, 'a plugin could not be loaded')
     const resolver = new ConfigResolver(await createProviders(settings.rest, plugins), secrets)
     const literals = new LiteralSecrets(plugins.catalog, secrets)
@@ -142,7 +143,7 @@ export function startWorker(settings: WorkerSettings, dependencies: WorkerDepend
       plugins,
       resolver,
       literals,
-      taskHost: taskProcesses,
+      taskHost: tasks,
       peers,
       group,
     })
@@ -313,12 +314,17 @@ function rotateSessionKeys({ life }: Startup, leader: LeaderDuties): void {
 
 export type LoadedPlugins = Pick<ProcessPluginHost, 'catalog' | 'faults'>
 
-/** Loads the shipped plugins and those of `pluginPath`, as a worker with default settings does. */
-export async function loadPlugins(pluginPath: readonly string[]): Promise<LoadedPlugins> {
-  const limits = pluginLimits(workerSettings([]).values)
+/** Loads the shipped plugins and those of `pluginPath`, as a worker with these settings does. */
+export async function loadPlugins(
+  pluginPath: readonly string[],
+  written: readonly Setting[] = [],
+): Promise<LoadedPlugins> {
+  // Only these: other settings may contain placeholders, and are not needed.
+  const known = written.filter(({ key }) => key in pluginSettings.shape)
+  const limits = pluginLimits(workerSettings(known).values)
   const options = { ...limits, pluginPath, access: ALL_ACCESS, logger: silentLogger(), clock: systemClock }
   const host = await ProcessPluginHost.open(options)
-  host.close()
+  await host.close()
   return host
 }
 

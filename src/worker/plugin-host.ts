@@ -46,6 +46,8 @@ export type PluginCall = {
 
 export type GeneratedTaskConfigs = {
   readonly configs: readonly RawConfig[]
+  /** The Java class of the tasks. Default: derived from that of the connector. */
+  readonly taskClass?: string
   /**
    * The interval in ms after which the configurations are generated anew; null if only a configuration change requires
    * that.

@@ -55,6 +55,13 @@ export const WORKER_SETTING_DESCRIPTIONS: Readonly<Record<keyof WorkerSettings['
     'Which settings of its Kafka clients a connector may override: `All`, `None`, `Principal` or `Allowlist`.',
   'connector.client.config.override.allowlist': 'Settings that policy `Allowlist` allows.',
   'plugin.path': 'Modules, npm packages, and directories of both, that contain plugins. Shipped plugins need no path.',
+  'plugin.discovery':
+    'How Java plugins are found on `plugin.path`: `hybrid_warn`, `hybrid_fail`, `only_scan` or `service_load`, as in Kafka Connect.',
+  'java.home': 'Directory of the Java (17 or newer) that runs Java plugins. Empty: `JAVA_HOME`, else `java` on `PATH`.',
+  'java.host.directory': 'Directory with the jars of the Java host. Empty: the one of this release.',
+  'java.host.heap.max': 'Heap limit of each JVM, one per location of Java plugins, as `-Xmx` takes it.',
+  'java.host.options': 'Further options of each JVM, separated by spaces.',
+  'java.host.idle.ms': 'How long the JVM of a location is kept when no task or connector uses it.',
   'connector.classes.allowed':
     'Connector classes that may be used, by any of their names. `*` matches any text. Default: all.',
   'connector.classes.denied': 'Connector classes that may not be used. Takes precedence over the allowed classes.',

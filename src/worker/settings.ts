@@ -18,6 +18,7 @@ import {
 } from '../http/access-control-settings.ts'
 import { auditLogShape } from '../http/audit-log-settings.ts'
 import { httpLimitShape } from '../http/limits.ts'
+import { DISCOVERY_MODES } from '../java/discovery/discovery.ts'
 import { parseOverridePolicy } from './model/override-policy.ts'
 
 const LONG_MAX = Number.MAX_SAFE_INTEGER
@@ -69,6 +70,17 @@ const shape = z.object({
   ),
   'connector.client.config.override.allowlist': listSetting().default([]),
   'plugin.path': listSetting().default([]),
+  'plugin.discovery': enumSetting(DISCOVERY_MODES).default('hybrid_warn'),
+  // Not in Kafka Connect: the JVMs of Java plugins.
+  'java.home': text(''),
+  'java.host.directory': text(''),
+  'java.host.heap.max': z
+    .string()
+    .trim()
+    .regex(/^[1-9]\d*[kKmMgG]?$/, 'expected a size as -Xmx takes it, such as 512m or 2g')
+    .default('1g'),
+  'java.host.options': text(''),
+  'java.host.idle.ms': milliseconds(60_000, 2 ** 31 - 1),
   // Not in Kafka Connect: allowed connector classes, and the files and hosts that connectors may use.
   'connector.classes.allowed': listSetting().optional(),
   'connector.classes.denied': listSetting().default([]),
@@ -115,6 +127,12 @@ const shape = z.object({
 export type PluginSettings = z.infer<typeof pluginSettings>
 export const pluginSettings = shape.pick({
   'plugin.path': true,
+  'plugin.discovery': true,
+  'java.home': true,
+  'java.host.directory': true,
+  'java.host.heap.max': true,
+  'java.host.options': true,
+  'java.host.idle.ms': true,
   'worker.plugin.timeout.ms': true,
   'worker.plugin.load.timeout.ms': true,
   'worker.plugin.memory.mb': true,
@@ -133,7 +151,6 @@ const PASS_THROUGH = [
   'consumer.',
   'admin.',
   'config.providers',
-  'plugin.discovery',
   'listeners.https.',
   'ssl.',
   'sasl.',

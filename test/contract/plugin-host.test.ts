@@ -3,22 +3,24 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { systemClock } from '../../src/config/clock.ts'
 import { silentLogger } from '../../src/config/logger.ts'
 import { ALL_ACCESS } from '../../src/worker/host-access/connector-access.ts'
+import { pluginLimits } from '../../src/worker/isolation/plugins/plugin-limits.ts'
 import { ProcessPluginHost } from '../../src/worker/isolation/plugins/process-plugin-host.ts'
 import type { PluginHost } from '../../src/worker/plugin-host.ts'
+import { workerSettings } from '../../src/worker/settings.ts'
 import { localPluginHost } from '../support/plugin-host.ts'
 import { plugins } from '../support/well-behaved-plugins.ts'
 
 const FILE = join(import.meta.dirname, '../support/well-behaved-plugins.ts')
 
-const HOSTS: Readonly<Record<string, () => Promise<PluginHost & { close?: () => void }>>> = {
+const HOSTS: Readonly<Record<string, () => Promise<PluginHost & { close?: () => unknown }>>> = {
   'in this process': async () => localPluginHost(plugins),
   'in processes of their own': () =>
     ProcessPluginHost.open({
+      ...pluginLimits(workerSettings([]).values),
       pluginPath: [FILE],
       access: ALL_ACCESS,
       timeoutMs: 60_000,
       loadMsMax: 60_000,
-      memoryMbMax: 256,
       blockedMsMax: 10_000,
       logger: silentLogger(),
       clock: systemClock,

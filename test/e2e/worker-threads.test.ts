@@ -99,7 +99,7 @@ async function openPool(threads: number, isWarm = false, startMsMax = 60_000) {
       started += 1
       return broker.address()
     },
-    plugins: [new URL('../support/misbehaving-plugins.ts', import.meta.url).href],
+    plugins: { urls: [new URL('../support/misbehaving-plugins.ts', import.meta.url).href], java: [] },
     access: ALL_ACCESS,
     threads,
     memoryMbMax: 48,

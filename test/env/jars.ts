@@ -6,21 +6,23 @@ import { run } from './process.ts'
 
 /**
  * The jars of one Java program. `kafka`: the broker and its command line tools, `connect`: Kafka Connect, `avro`:
- * Apache Avro's library, `plugins`: the plugins of Kafka Connect and Debezium.
+ * Apache Avro's library, `plugins`: the plugins of Kafka Connect and Debezium, `java-host`: what Weir's Java host depends on.
  */
-export type Bundle = 'kafka' | 'connect' | 'avro' | 'plugins'
+export type Bundle = 'kafka' | 'connect' | 'avro' | 'plugins' | 'java-host'
 
 const GROUPS: Record<Bundle, string> = {
   kafka: 'org.apache.kafka',
   connect: 'org.apache.kafka',
   avro: 'org.apache.avro',
   plugins: 'org.apache.kafka',
+  'java-host': 'org.apache.kafka',
 }
 const ARTIFACTS: Record<Bundle, readonly string[]> = {
   kafka: ['kafka_2.13', 'kafka-tools'],
   connect: ['connect-runtime', 'connect-file', 'connect-json', 'connect-transforms'],
   avro: ['avro'],
   plugins: ['connect-runtime', 'connect-json', 'connect-transforms'],
+  'java-host': ['connect-api', 'connect-json', 'connect-transforms'],
 }
 type Artifact = readonly [group: string, artifact: string, version: string]
 const PLUGIN = 'org.apache.maven.plugins:maven-dependency-plugin:3.8.1:build-classpath'
@@ -87,6 +89,8 @@ ${dependencies.map(([group, artifact, v]) => `    <dependency><groupId>${group}<
 function others(bundle: Bundle, version: string): readonly Artifact[] {
   const silent: Artifact = ['org.slf4j', 'slf4j-nop', '2.0.17']
   if (bundle === 'avro') return [silent]
+  // The host has a binding of its own.
+  if (bundle === 'java-host') return []
   if (bundle === 'plugins') return [['io.debezium', 'debezium-core', '3.4.0.Final'], silent]
   if (version.startsWith('3.')) return [['org.slf4j', 'slf4j-reload4j', '1.7.36']]
   return [

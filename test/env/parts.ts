@@ -3,6 +3,7 @@ import { goProgramPart, helm, kubectl } from './go-program.ts'
 import { imagePart } from './image.ts'
 import { javaAvroPart } from './java-avro.ts'
 import { javaConnectPart } from './java-connect.ts'
+import { javaHostPart } from './java-host.ts'
 import { javaPluginsPart } from './java-plugins.ts'
 import { javascriptClientsPart } from './javascript-clients.ts'
 import { kafkaPart } from './kafka.ts'
@@ -27,6 +28,7 @@ export const parts = {
   kubernetes: kubernetesPart('kubernetes'),
   javaAvro: javaAvroPart('javaAvro'),
   javaPlugins: javaPluginsPart('javaPlugins'),
+  javaHost: javaHostPart('javaHost'),
   helm: goProgramPart('helm', helm, 'HELM_BINARY'),
   kubectl: goProgramPart('kubectl', kubectl, 'KUBECTL_BINARY'),
   sandbox: sandboxPart('sandbox'),

@@ -43,7 +43,7 @@ async function loadPlugins(pluginPath: readonly string[]) {
     }
   }
   const chosen = resolveConflicts(SHIPPED, loaded)
-  return { catalog: createCatalog([...SHIPPED, ...chosen.plugins]), modules, faults: [...faults, ...chosen.faults] }
+  return { catalog: createCatalog(chosen.plugins), modules, faults: [...faults, ...chosen.faults] }
 }
 
 const namesIn = ({ catalog }: Awaited<ReturnType<typeof loadPlugins>>) =>
@@ -113,7 +113,7 @@ describe('plugin.path', () => {
       'e-kind.js': "Gadget has an unknown kind: 'gadget'",
       'f-member.js': 'Source has no function poll',
       'g-config.js': 'Sink has no config: set it to z.object({}) if there are no configuration keys',
-      'h/package.json': 'expected .ts, .js or .mjs',
+      'h/package.json': 'expected .ts, .js, .mjs, .jar or .zip',
       '/no/such/place': 'no such file or directory',
     })
   })
@@ -130,7 +130,7 @@ export const plugins = [defineSink({
     expect(names.map((name) => catalog.find('sink', name)?.class)).toEqual(names.map(() => names[0]))
   })
 
-  it('uses the newest of several versions, and the first of several plugins with the same name', async () => {
+  it('uses the newest of several versions, or the one that is required, and the first of several plugins with the same name', async () => {
     const versioned = (version: string) => plugin('Versioned').replace('1.2.0', version)
     const folder = folderOf({
       'versioned-9.js': versioned('1.9.0'),
@@ -140,9 +140,10 @@ export const plugins = [defineSink({
     const { catalog, faults } = await loadPlugins([folder])
     expect(catalog.find('predicate', 'Versioned')?.version).toBe('1.10.0')
     expect(catalog.find('predicate', 'Duplicate')).toBeUndefined()
+    expect(catalog.find('predicate', 'Versioned', '[1.0,1.10)')?.version).toBe('1.9.0')
+    expect(catalog.versionsOf('predicate', 'Versioned')).toEqual(['1.9.0', '1.10.0'])
     expect(faults.map(({ reason }) => reason)).toEqual([
       'Duplicate has a name of RecordIsTombstone, which was loaded before',
-      'Versioned 1.9.0: version 1.10.0 is also installed and is used instead',
     ])
   })
 

@@ -5,6 +5,7 @@ import { openBroker } from '../../src/broker/open-broker.ts'
 import { silentLogger } from '../../src/config/logger.ts'
 import { createMetrics } from '../../src/config/metrics.ts'
 import { SHIPPED } from '../../src/plugins/shipped.ts'
+import { NO_MODULES } from '../../src/worker/isolation/plugin-modules.ts'
 import type { ProcessPluginHostOptions } from '../../src/worker/isolation/plugins/process-plugin-host.ts'
 import { startWorker, type WorkerDependencies } from '../../src/worker/main.ts'
 import { workerSettings } from '../../src/worker/settings.ts'
@@ -13,7 +14,7 @@ import { temporaryDirectory } from './temporary-directory.ts'
 
 const openPlugins = async ({ access }: ProcessPluginHostOptions) => ({
   ...localPluginHost(SHIPPED, access),
-  modules: [],
+  modules: NO_MODULES,
   faults: [],
   close: () => undefined,
 })

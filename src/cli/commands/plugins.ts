@@ -1,13 +1,15 @@
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { commaSeparated } from '../../config/settings.ts'
+import { commaSeparated, type Setting } from '../../config/settings.ts'
 import { settingsFromFile } from '../../config/settings-sources.ts'
 import { packageVersion } from '../../config/version.ts'
-import { listedName, pluginNames } from '../../plugins/catalog.ts'
+import { MAVEN_CENTRAL } from '../../java/maven/maven-repository.ts'
+import { type CatalogEntry, listedName, pluginNames } from '../../plugins/catalog.ts'
 import type { PluginDescriptor } from '../../plugins/descriptor.ts'
 import { renderReference } from '../../sdk/index.ts'
 import { type LoadedPlugins, loadPlugins } from '../../worker/main.ts'
 import { type Command, type ExitCode, parseArguments, UsageError } from '../command.ts'
+import { install } from '../plugins/install.ts'
 import { SCAFFOLD_KINDS, type ScaffoldKind, scaffoldPlugin } from '../plugins/plugin-scaffold.ts'
 import { formatColumns } from '../terminal/columns.ts'
 
@@ -17,6 +19,7 @@ const OPTIONS = {
   config: { type: 'string' },
   json: { type: 'boolean' },
   kind: { type: 'string' },
+  repository: { type: 'string' },
 } as const
 
 type Values = ReturnType<typeof parseArguments<typeof OPTIONS>>['values']
@@ -24,39 +27,70 @@ type Values = ReturnType<typeof parseArguments<typeof OPTIONS>>['values']
 export const pluginsCommand: Command = {
   help: `usage: weir plugins list [--plugin-path PATH]… [--config FILE] [--json]
        weir plugins describe NAME [--plugin-path PATH]… [--config FILE]
+       weir plugins install GROUP:ARTIFACT:VERSION [--plugin-path DIR] [--config FILE] [--repository URL]
        weir plugins new NAME [--kind ${SCAFFOLD_KINDS.join('|')}]
 
 list prints all connectors, converters, transforms and predicates that a worker would find, and why a plugin could not be
-loaded. describe prints the configuration reference of one plugin. new creates a plugin of your own with a test that passes.
+loaded. describe prints the configuration reference of one plugin. install downloads a Java plugin with its dependencies from
+a Maven repository into a directory of its own, and verifies the checksums. new creates a plugin of your own with a test that
+passes.
 
-  --plugin-path PATH  a module, an npm package, or a directory of those, as in a worker's plugin.path
-  --config FILE       a worker's settings file, to use its plugin.path
+  --plugin-path PATH  a module, an npm package, a jar, or a directory of those, as in a worker's plugin.path;
+                      for install, the directory to install to; default: the first one of --config, or plugins
+  --config FILE       a worker's settings file, to use its plugin.path and the keys about plugins and Java
   --kind KIND         kind of the new plugin; default: source
+  --repository URL    the Maven repository; default: Maven Central
   --json              print the list as JSON`,
 
   async run(args) {
     const { values, positionals } = parseArguments(args, OPTIONS)
     const [verb, name, ...more] = positionals
     if (more.length > 0) throw new UsageError(`weir plugins ${verb} takes one name: '${more[0]}' is unexpected`)
-    if (verb === 'list' && name === undefined) return list(await loadPlugins(pluginPath(values)), values.json === true)
-    if (verb === 'describe' && name !== undefined) return describe(name, await loadPlugins(pluginPath(values)))
+    if (verb === 'list' && name === undefined) return list(await load(values), values.json === true)
+    if (verb === 'describe' && name !== undefined) return describe(name, await load(values))
+    if (verb === 'install' && name !== undefined) {
+      const repository = values.repository ?? MAVEN_CENTRAL
+      return install({ plugin: name, repository, pluginPath: installDirectory(values) })
+    }
     if (verb === 'new' && name !== undefined) return create(name, kindOf(values.kind))
-    throw new UsageError('expected weir plugins list, weir plugins describe NAME or weir plugins new NAME')
+    throw new UsageError('expected weir plugins list, describe NAME, install GROUP:ARTIFACT:VERSION or new NAME')
   },
 }
 
-function pluginPath({ 'plugin-path': paths = [], config }: Values): readonly string[] {
-  const settings = config === undefined ? [] : settingsFromFile(config)
+function load(values: Values): Promise<LoadedPlugins> {
+  return loadPlugins(pluginPath(values), settingsOf(values))
+}
+
+function settingsOf({ config }: Values): readonly Setting[] {
+  return config === undefined ? [] : settingsFromFile(config)
+}
+
+function pluginPath(values: Values): readonly string[] {
+  const { 'plugin-path': paths = [] } = values
+  const settings = settingsOf(values)
   const workerPath = settings.findLast(({ key }) => key === 'plugin.path')?.value ?? ''
   return [...commaSeparated(workerPath), ...paths]
+}
+
+function installDirectory(values: Values): string {
+  const [given, ...others] = values['plugin-path'] ?? []
+  if (others.length > 0)
+    throw new UsageError('weir plugins install installs into one directory: give one --plugin-path')
+  return given ?? pluginPath(values)[0] ?? 'plugins'
 }
 
 function list({ catalog, faults }: LoadedPlugins, isJson: boolean): ExitCode {
   const entries = catalog.list()
   if (isJson) print(JSON.stringify({ plugins: entries, faults }, null, 2))
-  else print(formatColumns(entries.map((entry) => [entry.type, entry.class, entry.version])))
+  else print(formatColumns(entries.map((entry) => [entry.type, entry.class, entry.version, originOf(entry)])))
   for (const { file, reason } of faults) process.stderr.write(`${file}: ${reason}\n`)
   return faults.length === 0 ? 0 : 1
+}
+
+/** Where a plugin was installed, and which shipped one it replaces. */
+function originOf({ location, replaces }: CatalogEntry): string {
+  if (location === undefined) return ''
+  return replaces === undefined ? location : `${location} (instead of the shipped ${replaces})`
 }
 
 function describe(name: string, { catalog }: LoadedPlugins): ExitCode {

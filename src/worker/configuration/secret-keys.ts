@@ -3,7 +3,7 @@ import { commaSeparated, settingsWithPrefix } from '../../config/settings.ts'
 import type { PluginDescriptor } from '../../plugins/descriptor.ts'
 import type { RawConfig } from '../../sdk/index.ts'
 import type { PluginCatalog } from '../plugin-host.ts'
-import { findConnector } from './connector-plugin.ts'
+import { findAnyConnector } from './connector-plugin.ts'
 
 /**
  * Returns a predicate for the keys of a configuration that hold secrets: keys that plugins define as passwords, and
@@ -26,7 +26,7 @@ function passwordKeys(config: RawConfig, plugins: PluginCatalog): readonly strin
     const kind = role === 'header' ? 'header_converter' : 'converter'
     return passwordsOf(plugins.find(kind, config[`${role}.converter`] ?? ''), `${role}.converter.`)
   })
-  return [...passwordsOf(findConnector(plugins, config)), ...steps, ...converters]
+  return [...passwordsOf(findAnyConnector(plugins, config)), ...steps, ...converters]
 }
 
 function passwordsOf(plugin: PluginDescriptor | undefined, prefix = ''): readonly string[] {

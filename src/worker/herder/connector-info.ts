@@ -6,7 +6,7 @@ import type {
   TaskStateInfo,
 } from '../../clients/worker.ts'
 import type { RawConfig } from '../../sdk/index.ts'
-import { findConnector } from '../configuration/connector-plugin.ts'
+import { findAnyConnector } from '../configuration/connector-plugin.ts'
 import type { PluginCatalog } from '../plugin-host.ts'
 import type { ConnectorState } from '../stores/config-state.ts'
 import type { StoredStatus } from '../stores/status-codec.ts'
@@ -40,7 +40,7 @@ export function toTaskStatus([id, status]: readonly [task: number, status: Store
 
 /** `unknown` if the connector class is not installed. */
 export function connectorTypeOf(config: RawConfig | undefined, plugins: PluginCatalog): ConnectorType {
-  return (config && findConnector(plugins, config)?.kind) ?? 'unknown'
+  return (config && findAnyConnector(plugins, config)?.kind) ?? 'unknown'
 }
 
 function toState({ state, worker_id, version, trace }: StoredStatus): InstanceState {

@@ -17,7 +17,11 @@ export async function generateTaskConfigs(
   config: RawConfig,
 ): Promise<GeneratedTaskConfigs> {
   const { 'tasks.max': tasksMax, 'tasks.max.enforce': enforce } = parseConfig(limits, config)
-  const { configs: generated, againMs } = await host.call('make-tasks', plugin, { config, tasksMax })
+  const {
+    configs: generated,
+    againMs,
+    taskClass = taskClassOf(plugin),
+  } = await host.call('make-tasks', plugin, { config, tasksMax })
   if (enforce && generated.length > tasksMax) {
     throw new UserError(
       'too_many_tasks',
@@ -26,7 +30,7 @@ export async function generateTaskConfigs(
     )
   }
   const topics = plugin.kind === 'sink' ? topicKeys(config) : {}
-  const configs = generated.map((task) => inJavaOrder({ ...task, 'task.class': taskClassOf(plugin), ...topics }))
+  const configs = generated.map((task) => inJavaOrder({ ...task, 'task.class': taskClass, ...topics }))
   return { configs, againMs }
 }
 

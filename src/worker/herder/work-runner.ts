@@ -6,7 +6,12 @@ import { retry } from '../../config/retry.ts'
 import { withTimeout } from '../../config/timeout.ts'
 import type { RawConfig } from '../../sdk/index.ts'
 import type { ConfigResolver } from '../configuration/config-resolver.ts'
-import { type ConnectorPlugin, findConnector, missingConnector } from '../configuration/connector-plugin.ts'
+import {
+  type ConnectorPlugin,
+  findAnyConnector,
+  findConnector,
+  missingConnector,
+} from '../configuration/connector-plugin.ts'
 import type { LiteralSecrets } from '../configuration/literal-secrets.ts'
 import { taskKey } from '../model/task-key.ts'
 import type { ConnectorMetrics, TaskMetrics, WorkerMetrics } from '../observability/worker-metrics.ts'
@@ -96,7 +101,7 @@ export class WorkRunner implements StartedWork {
   taskMetrics(): readonly TaskMetrics[] {
     return [...this.tasks.values()].map((task) => {
       const { id, config, running } = task
-      const kind = findConnector(this.#options.plugins.catalog, config)?.kind ?? 'unknown'
+      const kind = findAnyConnector(this.#options.plugins.catalog, config)?.kind ?? 'unknown'
       return { ...id, kind, state: stateOf(task), ...(running && { counters: running.counters() }) }
     })
   }
@@ -144,7 +149,7 @@ export class WorkRunner implements StartedWork {
 
   /** Starts a task with the offsets that were last read and the current values of its placeholders. */
   async startTask(id: TaskId, config: RawConfig, target: StoredTargetState): Promise<void> {
-    const kind = findConnector(this.#options.plugins.catalog, config)?.kind
+    const kind = findAnyConnector(this.#options.plugins.catalog, config)?.kind
     const task: StartedTask = {
       id,
       config,

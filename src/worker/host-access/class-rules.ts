@@ -14,27 +14,32 @@ export function restrictConnectors<Item extends NamedPlugin>(
   policy: ClassPolicy,
 ): Catalog<Item> {
   if (policy.allowed === undefined && policy.denied.length === 0) return catalog
-  const reasons = new Map<NamedPlugin, string>()
+  const reasons = new Map<string, string>()
   for (const kind of ['source', 'sink'] as const) {
     for (const { class: name } of catalog.list(kind)) {
       const plugin = catalog.find(kind, name)
       const reason = plugin && refusalOf(policy, catalog.namesOf(plugin as Item))
-      if (reason !== undefined) reasons.set(plugin!, reason)
+      if (reason !== undefined) reasons.set(classOf(plugin!), reason)
     }
   }
-  const isUsable = (plugin: NamedPlugin | undefined) => plugin === undefined || !reasons.has(plugin)
+  const isUsable = (plugin: NamedPlugin | undefined) => plugin === undefined || !reasons.has(classOf(plugin))
   return {
     ...catalog,
-    find: (kind, name) => {
-      const found = catalog.find(kind, name)
+    find: (kind, name, requirement) => {
+      const found = catalog.find(kind, name, requirement)
       return isUsable(found) ? found : undefined
     },
     list: (kind) => catalog.list(kind).filter((entry) => isUsable(catalog.find(entry.type, entry.class))),
     refusal: (kind, name) => {
       const found = catalog.find(kind, name)
-      return found && reasons.get(found)
+      return found && reasons.get(classOf(found))
     },
   }
+}
+
+/** The same for all versions of a class. */
+function classOf(plugin: NamedPlugin): string {
+  return `${plugin.kind} ${plugin.class}`
 }
 
 function refusalOf({ allowed, denied }: ClassPolicy, names: readonly string[]): string | undefined {

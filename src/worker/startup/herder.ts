@@ -2,7 +2,7 @@ import type { Broker } from '../../broker/broker.ts'
 import { systemClock } from '../../config/clock.ts'
 import type { Logger } from '../../config/logger.ts'
 import type { ConfigResolver } from '../configuration/config-resolver.ts'
-import { findConnector } from '../configuration/connector-plugin.ts'
+import { findAnyConnector } from '../configuration/connector-plugin.ts'
 import type { LiteralSecrets } from '../configuration/literal-secrets.ts'
 import { Herder } from '../herder/herder.ts'
 import { LeaderDuties } from '../herder/leader-duties.ts'
@@ -45,7 +45,7 @@ export function createHerder(options: CreateHerderOptions) {
     configs,
     statuses,
     isLeader: group.isLeader,
-    isSource: (config) => findConnector(plugins.catalog, config)?.kind === 'source',
+    isSource: (config) => findAnyConnector(plugins.catalog, config)?.kind === 'source',
     sessionKey: sessionKeyOptions(settings),
   })
   /** Undefined when this worker is the leader, or no leader is known: then `LeaderDuties` rejects the request. */

@@ -4,14 +4,21 @@ import { systemClock } from '../../config/clock.ts'
 import type { Lifecycle } from '../../config/lifecycle.ts'
 import { connectorAccess } from '../host-access/access-settings.ts'
 import type { ConnectorAccess } from '../host-access/connector-access.ts'
+import { javaLocationsOf } from '../isolation/java/java-locations.ts'
+import { JavaTaskHost } from '../isolation/java/java-task-host.ts'
 import { pluginLimits } from '../isolation/plugins/plugin-limits.ts'
 import { ProcessPluginHost, type ProcessPluginHostOptions } from '../isolation/plugins/process-plugin-host.ts'
 import { TaskProcessPool } from '../isolation/tasks/task-process-pool.ts'
 import type { LogLevels } from '../observability/log-levels.ts'
 import type { PluginHost } from '../plugin-host.ts'
 import type { WorkerSettings } from '../settings.ts'
+import type { TaskHost, TaskSpec } from '../tasks/task-spec.ts'
 
-export type LoadedPluginHost = PluginHost & Pick<ProcessPluginHost, 'modules' | 'faults' | 'close'>
+export type LoadedPluginHost = PluginHost &
+  Pick<ProcessPluginHost, 'modules' | 'faults'> & {
+    readonly java?: Pick<ProcessPluginHost['java'], 'lease' | 'locationsOf'>
+    close(): Promise<void> | void
+  }
 
 export type IsolationOptions = {
   readonly settings: WorkerSettings
@@ -27,7 +34,7 @@ export type IsolationOptions = {
 export type WorkerIsolation = {
   readonly access: ConnectorAccess
   readonly plugins: LoadedPluginHost
-  readonly taskProcesses: TaskProcessPool
+  readonly tasks: TaskHost
 }
 
 /** Opens the processes in which the code of plugins and tasks runs. */
@@ -55,5 +62,11 @@ export async function openIsolation(options: IsolationOptions): Promise<WorkerIs
     isWarm,
   })
   life.onStop('threads', () => threads.close())
-  return { access, plugins, taskProcesses: threads }
+  return { access, plugins, tasks: withJava(threads, plugins) }
+}
+
+function withJava(tasks: TaskHost, { java, catalog }: LoadedPluginHost): TaskHost {
+  if (java === undefined) return tasks
+  const locationsOf = (spec: TaskSpec) => javaLocationsOf(spec, catalog, java)
+  return new JavaTaskHost({ tasks, locationsOf, lease: (location) => java.lease(location), clock: systemClock })
 }

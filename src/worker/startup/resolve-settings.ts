@@ -25,7 +25,7 @@ export async function resolveSettings(written: readonly Setting[]): Promise<Work
     const resolver = new ConfigResolver(await createProviders(raw, plugins), new SecretMasker())
     return filledIn(written, await Promise.all(written.map(({ value }) => resolver.resolve({ value }))))
   } finally {
-    plugins.close()
+    await plugins.close()
   }
 }
 

@@ -1,12 +1,13 @@
-import type { Producer } from '../../broker/broker.ts'
+import type { Producer, SendResult } from '../../broker/broker.ts'
 import type { Clock } from '../../config/clock.ts'
 import { withTimeout } from '../../config/timeout.ts'
-import type { Position, SourceRecord, StoredListener, TaskLog } from '../../sdk/index.ts'
+import type { Position, SourceRecord, TaskLog } from '../../sdk/index.ts'
 import { partitionId } from '../stores/offset-state.ts'
 import { AcknowledgedPrefix, lastOffsets } from './acknowledged-prefix.ts'
 import { bytesOf, type ConvertedBatch, type FailedSourceRecord, producerFailure } from './convert-source-records.ts'
 import { Gate } from './gate.ts'
 import { failLateCommit, type OffsetEncoder, type SourceDelivery } from './source-delivery.ts'
+import { NOTHING_SENT, type SourceListeners, storedPositions } from './source-listeners.ts'
 import { countCommitMs, type TaskCounters } from './task-counters.ts'
 
 /** Limits of unacknowledged records, beyond which the source waits. */
@@ -26,8 +27,7 @@ export type AtLeastOnceOptions = {
    * rejects.
    */
   readonly skipRejected: (rejected: readonly FailedSourceRecord[]) => Promise<void>
-  /** The listener that the source registered for batches stored in the log. */
-  readonly listener?: () => StoredListener | undefined
+  readonly listeners?: () => SourceListeners
   readonly counters: TaskCounters
   readonly clock: Clock
   /** Timeout of a commit, in ms. */
@@ -37,6 +37,9 @@ export type AtLeastOnceOptions = {
   /** Called when a write fails for good, so that the task stops polling and fails. */
   readonly onFailure: () => void
 }
+
+/** Called when a batch is stored, except for the records that the brokers rejected. */
+type OnStored = (sent: SendResult, rejected: readonly FailedSourceRecord[]) => void
 
 /**
  * Produces batches without waiting for the acknowledgement of earlier ones, up to a limit. Stores offsets only for the
@@ -62,13 +65,13 @@ export class AtLeastOnceDelivery implements SourceDelivery {
   }
 
   async deliver(outgoing: ConvertedBatch, batch: readonly SourceRecord[]): Promise<void> {
-    const listener = this.#options.listener?.()
+    const { onStored: listener } = this.#options.listeners?.() ?? {}
     const acknowledge = this.#prefix.add(lastOffsets(batch))
-    const onStored = () => {
+    const onStored: OnStored = (sent, rejected) => {
       acknowledge()
-      listener?.(batch)
+      listener?.(batch, () => storedPositions(batch, outgoing, sent, new Set(rejected.map(({ record }) => record))))
     }
-    if (outgoing.records.length === 0) onStored()
+    if (outgoing.records.length === 0) onStored(NOTHING_SENT, [])
     else this.#send(outgoing, onStored)
     await this.#capacity.pass(this.#options.signal)
     if (this.#failure !== undefined) throw this.#failure
@@ -87,7 +90,7 @@ export class AtLeastOnceDelivery implements SourceDelivery {
     if (this.#failure !== undefined) throw this.#failure
   }
 
-  #send({ records, sources, bytes }: ConvertedBatch, onStored: () => void): void {
+  #send({ records, sources, bytes }: ConvertedBatch, onStored: OnStored): void {
     const { counters, producer, skipRejected } = this.#options
     const rejected: FailedSourceRecord[] = []
     let rejectedBytes = 0
@@ -98,11 +101,11 @@ export class AtLeastOnceDelivery implements SourceDelivery {
         rejected.push(producerFailure(sources[index]!, records[index]!, error))
         rejectedBytes += bytesOf(records[index]!)
       })
-      .then(async () => {
+      .then(async (result) => {
         if (rejected.length > 0) await skipRejected(rejected)
         counters.recordsOut += records.length - rejected.length
         counters.bytesOut += bytes - rejectedBytes
-        onStored()
+        onStored(result, rejected)
       })
       .catch((error: unknown) => {
         this.#failure ??= error
@@ -127,6 +130,7 @@ export class AtLeastOnceDelivery implements SourceDelivery {
       // it.
       await withTimeout(offsetsProducer.send(toOffsets(ready)), commitTimeoutMs, failLateCommit(commitTimeoutMs), clock)
       counters.commits += 1
+      this.#options.listeners?.().onCommitted?.()
     } catch (error) {
       counters.commitFailures += 1
       this.#prefix.restore(ready)

@@ -1,11 +1,12 @@
-import type { Producer } from '../../broker/broker.ts'
+import type { Producer, SendResult } from '../../broker/broker.ts'
 import type { Clock } from '../../config/clock.ts'
-import type { Position, SourceRecord, StoredListener } from '../../sdk/index.ts'
+import type { Position, SourceRecord } from '../../sdk/index.ts'
 import type { TransactionBoundary } from '../configuration/task-config.ts'
 import { partitionId } from '../stores/offset-state.ts'
 import { lastOffsets } from './acknowledged-prefix.ts'
 import type { ConvertedBatch } from './convert-source-records.ts'
 import type { OffsetEncoder, SourceDelivery, TransactionEnd } from './source-delivery.ts'
+import { type SourceListeners, storedPositions } from './source-listeners.ts'
 import { countCommitMs, type TaskCounters } from './task-counters.ts'
 
 export type ExactlyOnceOptions = {
@@ -18,8 +19,7 @@ export type ExactlyOnceOptions = {
    * `transaction.boundary`: one transaction per batch, one per commit interval, or boundaries defined by the connector.
    */
   readonly boundary: TransactionBoundary
-  /** The listener that the source registered for batches stored in the log. */
-  readonly listener?: () => StoredListener | undefined
+  readonly listeners?: () => SourceListeners
   /** Called when a write fails for good, so that the task stops polling and fails. */
   readonly onFailure: () => void
 }
@@ -43,9 +43,10 @@ export class ExactlyOnceDelivery implements SourceDelivery {
 
   async deliver(outgoing: ConvertedBatch, batch: readonly SourceRecord[], end?: TransactionEnd): Promise<void> {
     await this.#enqueue(async () => {
-      await this.#send(outgoing)
-      const listener = this.#options.listener?.()
-      if (listener) this.#pendingNotifications.push(() => listener(batch))
+      const sent = await this.#send(outgoing)
+      const { onStored } = this.#options.listeners?.() ?? {}
+      const positions = () => storedPositions(batch, outgoing, sent)
+      if (onStored) this.#pendingNotifications.push(() => onStored(batch, positions))
       for (const progress of lastOffsets(batch)) this.#progress.set(partitionId(progress.partition), progress)
       if (end === 'abort') await this.#abort()
       else if (end === 'commit' || this.#options.boundary === 'poll') await this.#commit()
@@ -67,18 +68,20 @@ export class ExactlyOnceDelivery implements SourceDelivery {
     }
   }
 
-  async #send({ records, bytes }: ConvertedBatch): Promise<void> {
+  async #send({ records, bytes }: ConvertedBatch): Promise<SendResult> {
     const { producer, counters } = this.#options
     if (!this.#isOpen) producer.begin()
     this.#isOpen = true
     counters.recordsActive += records.length
+    let sent: SendResult
     try {
-      await producer.send(records)
+      sent = await producer.send(records)
     } finally {
       counters.recordsActive -= records.length
     }
     counters.recordsOut += records.length
     counters.bytesOut += bytes
+    return sent
   }
 
   async #commit(): Promise<void> {
@@ -92,6 +95,7 @@ export class ExactlyOnceDelivery implements SourceDelivery {
       this.#progress.clear()
       counters.commits += 1
       for (const notify of this.#pendingNotifications.splice(0)) notify()
+      this.#options.listeners?.().onCommitted?.()
     } catch (error) {
       counters.commitFailures += 1
       throw error

@@ -1,15 +1,19 @@
 import { UserError } from '../../config/errors.ts'
 import type { Catalog, OfKind, PluginKind } from '../../plugins/catalog.ts'
 import type { Plugin } from '../../sdk/index.ts'
+import { versionProblem } from '../configuration/plugin-version.ts'
 
-/** Throws a `UserError` that lists the installed plugins of the kind when the class is not among them. */
+/** Throws a `UserError` that lists the installed plugins of the kind, or the versions, when none is as required. */
 export function findPlugin<Kind extends PluginKind>(
   catalog: Catalog,
   kind: Kind,
   className: string,
+  version: string | undefined,
 ): OfKind<Plugin, Kind> {
-  const plugin = catalog.find(kind, className)
+  const plugin = catalog.find(kind, className, version)
   if (plugin) return plugin
+  const problem = versionProblem(catalog, kind, className, version)
+  if (problem !== undefined) throw new UserError('plugin_missing', problem)
   const installed = catalog.list(kind).map((entry) => entry.class)
   throw new UserError(
     'plugin_missing',

@@ -38,16 +38,16 @@ export function createRecordPipeline(
 ): RecordPipeline {
   const createConverter = (role: 'key' | 'value'): NamedConverter<ConverterInstance> => {
     const name = `${role}.converter`
-    const { className, settings } = converterConfig(name, config, workerDefaults)
-    const plugin = findPlugin(catalog, 'converter', className)
+    const { className, version, settings } = converterConfig(name, config, workerDefaults)
+    const plugin = findPlugin(catalog, 'converter', className, version)
     const { files, network } = config[name] === undefined ? UNRESTRICTED : access
     const converter = plugin.create(parseConfig(plugin.config, settings), { files, network, isKey: role === 'key' })
     return { className: listedName(plugin), converter }
   }
   const createHeaderConverter = (): NamedConverter<HeaderConverterInstance> => {
     const defaults = { 'header.converter': HEADER_CONVERTER, ...workerDefaults }
-    const { className, settings } = converterConfig('header.converter', config, defaults)
-    const plugin = findPlugin(catalog, 'header_converter', className)
+    const { className, version, settings } = converterConfig('header.converter', config, defaults)
+    const plugin = findPlugin(catalog, 'header_converter', className, version)
     return { className: listedName(plugin), converter: plugin.create(parseConfig(plugin.config, settings), access) }
   }
   return {
@@ -66,10 +66,10 @@ function converterConfig(
   name: string,
   config: RawConfig,
   defaults: RawConfig,
-): { readonly className: string; readonly settings: RawConfig } {
+): { readonly className: string; readonly version: string | undefined; readonly settings: RawConfig } {
   const from = config[name] === undefined ? defaults : config
   const className = from[name]
   if (className === undefined)
     throw new UserError('plugin_missing', `'${name}' is set neither by the connector nor by the worker`)
-  return { className, settings: settingsWithPrefix(`${name}.`, from) }
+  return { className, version: from[`${name}.plugin.version`], settings: settingsWithPrefix(`${name}.`, from) }
 }

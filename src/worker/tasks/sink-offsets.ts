@@ -13,6 +13,11 @@ export class SinkOffsets {
     }
   }
 
+  /** The sink reads these partitions from other offsets, which are committed next. */
+  sought(positions: readonly PartitionOffset[]): void {
+    for (const position of positions) this.#delivered.set(partitionKey(position), position)
+  }
+
   committed(offsets: readonly PartitionOffset[]): void {
     for (const offset of offsets) this.#committed.set(partitionKey(offset), offset.offset)
   }

@@ -12,6 +12,7 @@ import { lastOffsets } from './acknowledged-prefix.ts'
 import type { FailedSourceRecord } from './convert-source-records.ts'
 import { type ErrorPolicy, isRetriable } from './error-policy.ts'
 import type { TransactionEnd } from './source-delivery.ts'
+import type { SourceListeners } from './source-listeners.ts'
 import type { WorkerTaskContext } from './task-context.ts'
 
 export type SourcePollerOptions = Pick<WorkerTaskContext, 'spec' | 'log' | 'clock' | 'counters' | 'access'> & {
@@ -38,7 +39,8 @@ export class SourcePoller {
   readonly #reached: Map<string, Position>
   #current: AsyncIterator<readonly SourceRecord[]>
   #failures = 0
-  #listener: StoredListener | undefined
+  #onStored: StoredListener | undefined
+  #onCommitted: (() => void) | undefined
   /** How the source ended the transaction with the batch that it returns next. */
   #end: TransactionEnd | undefined
 
@@ -71,9 +73,8 @@ export class SourcePoller {
     }
   }
 
-  /** The listener for stored batches that the current run of the source registered. */
-  get listener(): StoredListener | undefined {
-    return this.#listener
+  get listeners(): SourceListeners {
+    return { onStored: this.#onStored, onCommitted: this.#onCommitted }
   }
 
   async close(): Promise<void> {
@@ -94,9 +95,13 @@ export class SourcePoller {
         this.#end = 'abort'
       },
     }
-    this.#listener = undefined
+    this.#onStored = undefined
+    this.#onCommitted = undefined
     const onStored = (listener: StoredListener) => {
-      this.#listener = listener
+      this.#onStored = listener
+    }
+    const onCommitted = (listener: () => void) => {
+      this.#onCommitted = listener
     }
     const reject = (record: SourceRecord, error: Error) =>
       onFailedRecord({ record, converted: undefined, stage: 'TASK_POLL', className: listedName(source), error })
@@ -111,6 +116,7 @@ export class SourcePoller {
       log,
       resumeFrom,
       onStored,
+      onCommitted,
       reject,
       ...(definesTransactions && { transaction }),
     }

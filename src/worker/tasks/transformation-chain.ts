@@ -35,7 +35,7 @@ export function applyTransformations<R extends ConnectRecord>(
 
 function createTransformation(catalog: Catalog, config: RawConfig, alias: string): Transformation {
   const settings = settingsWithPrefix(`transforms.${alias}.`, config)
-  const plugin = findPlugin(catalog, 'transformation', settings['type'] ?? '')
+  const plugin = findPlugin(catalog, 'transformation', settings['type'] ?? '', settings['plugin.version'])
   const className = listedName(plugin)
   const apply = plugin.create(parseConfig(plugin.config, settings))
   const predicateAlias = settings['predicate']
@@ -47,6 +47,6 @@ function createTransformation(catalog: Catalog, config: RawConfig, alias: string
 
 function createPredicate(catalog: Catalog, config: RawConfig, alias: string): (record: ConnectRecord) => boolean {
   const settings = settingsWithPrefix(`predicates.${alias}.`, config)
-  const plugin = findPlugin(catalog, 'predicate', settings['type'] ?? '')
+  const plugin = findPlugin(catalog, 'predicate', settings['type'] ?? '', settings['plugin.version'])
   return plugin.create(parseConfig(plugin.config, settings))
 }

@@ -51,6 +51,9 @@ export class WorkerSinkTask {
   #plugin: SinkPlugin | undefined
   #batch: Batch | undefined
   #paused: boolean
+  /** Positions that the sink asked for, until the next poll. */
+  #seeks: SinkPosition[] = []
+  #pausedBySink: readonly TopicPartition[] = []
   #commitAtMs = 0
   /** Set when the task has failed, so that closing it does not commit records that the sink did not accept. */
   #hasFailed = false
@@ -119,6 +122,7 @@ export class WorkerSinkTask {
         isConsumerPaused = this.#paused
         if (isConsumerPaused || !this.#batch) this.#setConsumerPaused(running.consumer, isConsumerPaused)
       }
+      this.#applySeeks(running.consumer)
       await this.#process(running, await this.#poll(running.consumer))
       if (clock.monotonicMs() >= this.#commitAtMs) await this.#commit()
     }
@@ -210,8 +214,9 @@ export class WorkerSinkTask {
 
   #setConsumerPaused(consumer: Consumer, paused: boolean): void {
     const partitions = consumer.assignment()
+    const pausedBySink = new Set(this.#pausedBySink.map(partitionKey))
     if (paused) consumer.pause(partitions)
-    else consumer.resume(partitions)
+    else consumer.resume(partitions.filter((partition) => !pausedBySink.has(partitionKey(partition))))
   }
 
   async #commit(): Promise<void> {
@@ -295,10 +300,28 @@ export class WorkerSinkTask {
     })
   }
 
+  /** Applied between two polls, because the offsets of the current batch are recorded after `put`. */
+  #applySeeks(consumer: Consumer): void {
+    if (this.#seeks.length === 0) return
+    const assigned = new Set(consumer.assignment().map(partitionKey))
+    const positions = this.#seeks.splice(0).filter((position) => assigned.has(partitionKey(position)))
+    consumer.seek(positions)
+    this.#offsets.sought(positions)
+  }
+
+  #setPausedPartitions(partitions: readonly TopicPartition[]): void {
+    const resumed = this.#pausedBySink
+    this.#pausedBySink = partitions
+    this.#consumer?.pause(partitions)
+    if (this.#paused || this.#batch) return
+    const paused = new Set(partitions.map(partitionKey))
+    this.#consumer?.resume(resumed.filter((partition) => !paused.has(partitionKey(partition))))
+  }
+
   async #startSink(policy: ErrorPolicy, reports: SinkReports): Promise<SinkPlugin> {
     const { spec, plugins, log, signal, access } = this.#context
     const className = spec.config['connector.class'] ?? ''
-    const sink = plugins.find('sink', className)
+    const sink = plugins.find('sink', className, spec.config['connector.plugin.version'])
     if (!sink) throw missingConnector(plugins, spec.config)
     return sink.start({
       connector: spec.connector,
@@ -314,6 +337,8 @@ export class WorkerSinkTask {
         await this.#deadLetters?.flush()
       },
       report: (topic, records) => reports.write(topic, records),
+      seek: (positions) => this.#seeks.push(...positions),
+      setPausedPartitions: (partitions) => this.#setPausedPartitions(partitions),
       requestCommit: () => {
         this.#commitAtMs = 0
       },

@@ -93,7 +93,7 @@ export class WorkerSourceTask {
       for (const record of records) onFailedRecord(record)
       await deadLetters?.flush()
     }
-    const delivery = await this.#openDelivery(clients, { skipRejected, listener: () => poller.listener })
+    const delivery = await this.#openDelivery(clients, { skipRejected, listeners: () => poller.listeners })
     const committing = this.#commitRegularly(delivery)
     try {
       report({ type: 'running' })
@@ -171,7 +171,7 @@ export class WorkerSourceTask {
 
   async #openDelivery(
     clients: TaskClients,
-    { skipRejected, listener }: Required<Pick<AtLeastOnceOptions, 'skipRejected' | 'listener'>>,
+    { skipRejected, listeners }: Required<Pick<AtLeastOnceOptions, 'skipRejected' | 'listeners'>>,
   ): Promise<SourceDelivery> {
     const { counters, clock, log, spec } = this.#context
     const { transactionalId, config } = spec
@@ -184,7 +184,7 @@ export class WorkerSourceTask {
         offsetsProducer: await clients.offsetsProducer(),
         toOffsets,
         skipRejected,
-        listener,
+        listeners,
         counters,
         clock,
         commitTimeoutMs: spec.worker.commitTimeoutMs,
@@ -199,7 +199,7 @@ export class WorkerSourceTask {
       Math.max(TRANSACTION_MS_MIN, 2 * this.#commitIntervalMs()),
     )
     const producer = await clients.transactionalProducer({ transactionalId, transactionTimeoutMs })
-    return new ExactlyOnceDelivery({ producer, toOffsets, counters, clock, boundary, listener, onFailure })
+    return new ExactlyOnceDelivery({ producer, toOffsets, counters, clock, boundary, listeners, onFailure })
   }
 
   async #openDeadLetters(clients: TaskClients, resources: AsyncDisposableStack): Promise<DeadLetterQueue | undefined> {
@@ -225,7 +225,7 @@ export class WorkerSourceTask {
 
   #findSource(): SourceConnector {
     const { plugins, spec } = this.#context
-    const source = plugins.find('source', spec.config['connector.class'] ?? '')
+    const source = plugins.find('source', spec.config['connector.class'] ?? '', spec.config['connector.plugin.version'])
     if (!source) throw missingConnector(plugins, spec.config)
     return source
   }

@@ -18,29 +18,40 @@ export function configEntries(spec: z.ZodObject, config: RawConfig): readonly Co
   return toEntries(describeConfig(spec), validateConfig(spec, config))
 }
 
-/** The entries of a plugin's own keys. Values of other keys are not passed to the plugin's code. */
+/** The entries of a plugin's own keys. Other keys are passed to its code only if it reads keys that it does not define. */
 export async function pluginEntries(
   host: PluginHost,
   plugin: PluginDescriptor,
   config: RawConfig,
 ): Promise<readonly ConfigEntry[]> {
-  const own = plugin.definitions.flatMap(({ name }) => {
+  const defined = plugin.definitions.flatMap(({ name }) => {
     const value = config[name]
     return value === undefined ? [] : [[name, value] as const]
   })
-  return toEntries(plugin.definitions, await host.call('validate-config', plugin, { config: Object.fromEntries(own) }))
+  const own = plugin.readsOtherKeys ? config : Object.fromEntries(defined)
+  return toEntries(plugin.definitions, await host.call('validate-config', plugin, { config: own }))
 }
 
+export function withError(entry: ConfigEntry, message: string): ConfigEntry {
+  return { ...entry, value: { ...entry.value, errors: [...entry.value.errors, message] } }
+}
+
+/** An entry for each definition, and for other keys that have errors. */
 function toEntries(definitions: readonly ConfigDefinition[], values: readonly ParsedValue[]): readonly ConfigEntry[] {
-  return definitions.map((definition, index) => {
-    const { value, errors } = values[index] ?? { value: null, errors: [] }
-    const shown = errors.some(isUnparsed) ? null : value
-    const { name, recommended } = definition
-    return {
-      definition: toConfigKey(definition),
-      value: { name, value: shown, recommended_values: recommended, errors, visible: true },
-    }
+  const byName = new Map(values.map((value) => [value.name, value]))
+  const defined = definitions.map((definition) => {
+    const value = byName.get(definition.name) ?? { name: definition.name, value: null, errors: [] }
+    byName.delete(definition.name)
+    return { definition: toConfigKey(definition), value: toValueInfo(value, definition.recommended) }
   })
+  const others = [...byName.values()].filter(({ errors }) => errors.length > 0)
+  return [...defined, ...others.map((value) => ({ definition: null, value: toValueInfo(value, []) }))]
+}
+
+function toValueInfo(parsed: ParsedValue, recommended: readonly string[]): ConfigValueInfo {
+  const { name, value, errors, visible = true } = parsed
+  const shown = errors.some(isUnparsed) ? null : value
+  return { name, value: shown, recommended_values: parsed.recommended ?? recommended, errors, visible }
 }
 
 export function toConfigKey(definition: ConfigDefinition): ConfigKeyInfo {

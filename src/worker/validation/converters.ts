@@ -15,7 +15,9 @@ export async function converterEntries(config: RawConfig, plugins: PluginHost): 
     const name = `${role}.converter`
     const className = config[name]
     if (className === undefined) return []
-    const converter = plugins.catalog.find(role === 'header' ? 'header_converter' : 'converter', className)
+    const kind = role === 'header' ? 'header_converter' : 'converter'
+    const required = config[`${name}.plugin.version`]
+    const converter = plugins.catalog.find(kind, className, required) ?? plugins.catalog.find(kind, className)
     if (!converter) return []
     const own = await pluginEntries(plugins, converter, settingsWithPrefix(`${name}.`, config))
     return [typeEntry(role), ...own].map((entry) => prefixed(entry, `${name}.`))

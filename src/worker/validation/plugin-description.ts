@@ -1,8 +1,9 @@
 import type { ConfigKeyInfo } from '../../clients/worker.ts'
-import { listedName, type PluginKind } from '../../plugins/catalog.ts'
+import type { PluginKind } from '../../plugins/catalog.ts'
 import type { PluginDescriptor } from '../../plugins/descriptor.ts'
 import { describeConfig, type z } from '../../sdk/index.ts'
 import { commonKeys, sinkKeys, sourceKeys } from '../configuration/connector-keys.ts'
+import { versionProblem } from '../configuration/plugin-version.ts'
 import { WorkerError } from '../model/worker-error.ts'
 import type { PluginCatalog } from '../plugin-host.ts'
 import { toConfigKey } from './config-entry.ts'
@@ -15,15 +16,11 @@ const KINDS: readonly PluginKind[] = ['sink', 'source', 'converter', 'header_con
  * plugin is unknown or has another version.
  */
 export function describePlugin(name: string, plugins: PluginCatalog, version?: string): readonly ConfigKeyInfo[] {
-  const plugin = KINDS.map((kind) => plugins.find(kind, name)).find((found) => found !== undefined)
+  const latest = KINDS.map((kind) => plugins.find(kind, name)).find((found) => found !== undefined)
+  const plugin = latest && (plugins.find(latest.kind, name, version) ?? latest)
   if (!plugin) throw new WorkerError('plugin_not_found', `Unknown plugin ${name}.`)
-  if (version !== undefined && version !== plugin.version) {
-    throw new WorkerError(
-      'invalid_request',
-      `Plugin ${listedName(plugin)} not found that matches the version range [${version},${version}], ` +
-        `available versions: [${plugin.version}]`,
-    )
-  }
+  const problem = versionProblem(plugins, plugin.kind, name, version)
+  if (problem !== undefined) throw new WorkerError('invalid_request', problem)
   const defined = plugin.definitions.map(toConfigKey)
   const own = plugin.kind === 'converter' ? [converterType, ...defined] : defined
   const names = new Set(own.map((key) => key.name))

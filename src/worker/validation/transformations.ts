@@ -1,8 +1,9 @@
 import type { ConfigKeyInfo } from '../../clients/worker.ts'
 import { commaSeparated, settingsWithPrefix } from '../../config/settings.ts'
 import type { RawConfig } from '../../sdk/index.ts'
+import { versionProblem } from '../configuration/plugin-version.ts'
 import type { PluginHost } from '../plugin-host.ts'
-import { type ConfigEntry, pluginEntries } from './config-entry.ts'
+import { type ConfigEntry, pluginEntries, withError } from './config-entry.ts'
 
 /** Maximum number of aliases in a list, because each alias adds entries to the response. */
 export const ALIASES_MAX = 200
@@ -62,10 +63,6 @@ async function transformEntries(
   ]
 }
 
-function withError(entry: ConfigEntry, message: string): ConfigEntry {
-  return { ...entry, value: { ...entry.value, errors: [...entry.value.errors, message] } }
-}
-
 /** The entries of one alias: its type, its version and the keys of the plugin that the type names. */
 async function stepKeys(
   kind: Kind,
@@ -75,7 +72,10 @@ async function stepKeys(
 ): Promise<readonly ConfigEntry[]> {
   const settings = settingsWithPrefix(`${kind.prefix}.${alias}.`, config)
   const className = settings['type']
-  const plugin = className === undefined ? undefined : plugins.catalog.find(kind.plugin, className)
+  const required = settings['plugin.version']
+  const latest = className === undefined ? undefined : plugins.catalog.find(kind.plugin, className)
+  const plugin = latest && (plugins.catalog.find(kind.plugin, className ?? '', required) ?? latest)
+  const problem = versionProblem(plugins.catalog, kind.plugin, className ?? '', required)
   const type = typeEntry(kind, alias, className, plugin !== undefined, plugins)
   const version = stepEntry(
     kind,
@@ -89,12 +89,16 @@ async function stepKeys(
       documentation: `Version of the '${alias}' ${kind.word.toLowerCase()}.`,
       display_name: `${kind.word} version for ${alias}`,
     },
-    settings['plugin.version'] ?? plugin?.version ?? null,
+    required ?? plugin?.version ?? null,
+    problem === undefined ? [] : [problem],
   )
   if (!plugin) return [type, version]
   const entries = await pluginEntries(plugins, plugin, settings)
   const own = entries.map((entry, index) => ownEntry(kind, alias, index + 2, entry))
-  const versioned = { ...version, value: { ...version.value, recommended_values: [plugin.version] } }
+  const versioned = {
+    ...version,
+    value: { ...version.value, recommended_values: plugins.catalog.versionsOf(kind.plugin, className ?? '') },
+  }
   return [type, versioned, ...own]
 }
 

@@ -20,7 +20,9 @@ export type UnknownKey = { readonly key: string; readonly meant?: string }
  * Finds keys that nothing reads, because they are misspelled or belong to another connector. They are only reported:
  * like Kafka Connect, the worker accepts them.
  */
-export function findUnknownKeys({ kind, definitions }: ConnectorPlugin, config: RawConfig): readonly UnknownKey[] {
+export function findUnknownKeys(plugin: ConnectorPlugin, config: RawConfig): readonly UnknownKey[] {
+  const { kind, definitions, readsOtherKeys } = plugin
+  if (readsOtherKeys) return []
   const shared = kind === 'source' ? sourceKeys : sinkKeys
   const own = definitions.map(({ name }) => name)
   const known = [...new Set([...own, ...Object.keys(shared.shape), ...Object.keys(commonKeys.shape), OWNER_KEY])]

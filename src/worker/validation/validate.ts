@@ -2,13 +2,19 @@ import type { ConfigInfos } from '../../clients/worker.ts'
 import { listedName } from '../../plugins/catalog.ts'
 import type { HostAccess, RawConfig } from '../../sdk/index.ts'
 import { commonKeys, sinkKeys, sourceKeys } from '../configuration/connector-keys.ts'
-import { type ConnectorPlugin, findConnector } from '../configuration/connector-plugin.ts'
+import {
+  type ConnectorPlugin,
+  connectorVersionProblem,
+  findAnyConnector,
+  findConnector,
+} from '../configuration/connector-plugin.ts'
+import { versionProblem } from '../configuration/plugin-version.ts'
 import { type WrittenConfig, withoutNulls } from '../configuration/written-config.ts'
 import type { OverridePolicy } from '../model/override-policy.ts'
 import { WorkerError } from '../model/worker-error.ts'
 import type { PluginCatalog, PluginHost } from '../plugin-host.ts'
 import { overrideEntries } from './client-overrides.ts'
-import { type ConfigEntry, configEntries, pluginEntries } from './config-entry.ts'
+import { type ConfigEntry, configEntries, pluginEntries, withError } from './config-entry.ts'
 import { checkConfigRules, type RuleContext } from './config-rules.ts'
 import { converterEntries } from './converters.ts'
 import { transformationEntries } from './transformations.ts'
@@ -32,6 +38,8 @@ export async function validateConnector(written: WrittenConfig, context: Validat
   const { plugins } = context
   const config = withoutNulls(written)
   const plugin = requireConnector(written, plugins.catalog)
+  const problem = connectorVersionProblem(plugins.catalog, config)
+  if (problem !== undefined) return wrongVersion(problem, config, plugin, written)
   const [own, steps, converters] = await Promise.all([
     pluginEntries(plugins, plugin, config),
     transformationEntries(config, plugins),
@@ -53,13 +61,34 @@ export async function validateConnector(written: WrittenConfig, context: Validat
   }
 }
 
+/** The response when no installed version of the connector is as required: there are no keys of its own to validate. */
+function wrongVersion(
+  problem: string,
+  config: RawConfig,
+  plugin: ConnectorPlugin,
+  written: WrittenConfig,
+): ConfigInfos {
+  const keys = [commonKeys, plugin.kind === 'source' ? sourceKeys : sinkKeys]
+  const entries = keys.flatMap((spec) => configEntries(spec, config))
+  const configs = [...nullEntries(written, entries), ...markNulls(entries, written)].map((entry) =>
+    ['connector.class', 'connector.plugin.version'].includes(entry.value.name) ? withError(entry, problem) : entry,
+  )
+  const name = written['connector.class'] ?? ''
+  return { name, error_count: countErrors(configs), groups: groupsOf(configs), configs }
+}
+
+/** The connector in the version that is required or, if that is not installed, in the newest one. */
 export function requireConnector(written: WrittenConfig, plugins: PluginCatalog): ConnectorPlugin {
   const className = written['connector.class']
   if (className === undefined || className === null) {
     const shown = Object.entries(written).map(([key, value]) => `${key}=${value}`)
     throw new WorkerError('invalid_config', `Connector config {${shown.join(', ')}} contains no connector type`)
   }
-  const found = findConnector(plugins, { 'connector.class': className })
+  const named = { 'connector.class': className }
+  const version = written['connector.plugin.version'] ?? undefined
+  const found =
+    (version === undefined ? undefined : findConnector(plugins, { ...named, 'connector.plugin.version': version })) ??
+    findAnyConnector(plugins, named)
   if (found) return found
   const refusal = plugins.refusal('source', className.trim()) ?? plugins.refusal('sink', className.trim())
   if (refusal !== undefined) {
@@ -89,15 +118,21 @@ function fillIn(
   { plugins: { catalog: plugins }, workerDefaults }: ValidationContext,
 ): ConfigEntry {
   const { name } = entry.value
-  if (name === 'connector.plugin.version') return withDefault(entry, plugin.version, [plugin.version])
+  if (name === 'connector.plugin.version') {
+    const versions = plugins.versionsOf(plugin.kind, config['connector.class']?.trim() ?? '')
+    return withDefault(entry, plugin.version, versions)
+  }
   const role = /^(key|value|header)\.converter(\.plugin\.version)?$/.exec(name)
   if (!role) return entry
   const kind = role[1] === 'header' ? 'header_converter' : 'converter'
   const converter = plugins.find(kind, workerDefaults[`${role[1]}.converter`] ?? '')
   if (role[2] !== undefined) {
-    const written = config[`${role[1]}.converter`]
-    const used = written === undefined ? converter : plugins.find(kind, written)
-    return used ? withDefault(entry, used.version, [used.version]) : invisible(entry)
+    return withConverterVersion(
+      entry,
+      kind,
+      config[`${role[1]}.converter`] ?? workerDefaults[`${role[1]}.converter`],
+      plugins,
+    )
   }
   const classes = plugins.list(kind).map((known) => known.class)
   const filled = withDefault(entry, converter ? listedName(converter) : null, classes)
@@ -113,6 +148,20 @@ function withDefault(entry: ConfigEntry, fallback: string | null, recommended: r
     definition: entry.definition && { ...entry.definition, default_value: fallback },
     value: { ...entry.value, value, recommended_values: recommended },
   }
+}
+
+function withConverterVersion(
+  entry: ConfigEntry,
+  kind: 'converter' | 'header_converter',
+  className = '',
+  plugins: PluginCatalog,
+): ConfigEntry {
+  const required = entry.value.value ?? undefined
+  const used = plugins.find(kind, className, required) ?? plugins.find(kind, className)
+  if (used === undefined) return invisible(entry)
+  const filled = withDefault(entry, used.version, plugins.versionsOf(kind, className))
+  const problem = versionProblem(plugins, kind, className, required)
+  return problem === undefined ? filled : withError(filled, problem)
 }
 
 /** Hides the version key of a converter that is not installed. */

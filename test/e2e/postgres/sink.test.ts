@@ -249,6 +249,8 @@ describeOn([postgres], 'the PostgreSQL sink', () => {
       raw: config,
       signal: new AbortController().signal,
       requestCommit() {},
+      seek() {},
+      setPausedPartitions() {},
     }
     const log = { debug() {}, info() {}, warn() {}, error() {} }
     const parsed = postgresSink.config.parse(config)

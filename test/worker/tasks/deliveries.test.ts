@@ -248,13 +248,13 @@ function atLeastOnce() {
     rejected.push(...records)
     return written.promise
   }
-  const { notified, listener } = listening()
+  const { notified, listeners } = listening()
   const delivery = new AtLeastOnceDelivery({
     ...own,
     commitTimeoutMs: COMMIT_TIMEOUT_MS,
     onFailure,
-    skipRejected: skipRejected,
-    listener,
+    skipRejected,
+    listeners,
   })
   return { notified, rejected, written, producer, delivery, failures, counters, clock: own.clock }
 }
@@ -262,8 +262,8 @@ function atLeastOnce() {
 function exactlyOnce(boundary: TransactionBoundary) {
   const producer = new FakeProducer(false)
   const { onFailure, failures } = failureCount()
-  const { notified, listener } = listening()
-  const delivery = new ExactlyOnceDelivery({ ...parts(producer, countersIn()), boundary, onFailure, listener })
+  const { notified, listeners } = listening()
+  const delivery = new ExactlyOnceDelivery({ ...parts(producer, countersIn()), boundary, onFailure, listeners })
   return { notified, producer, delivery, failures }
 }
 
@@ -286,8 +286,8 @@ function parts(producer: FakeProducer, counters: ReturnType<typeof countersIn>) 
 /** Records the offset of each batch of which the source is notified. */
 function listening() {
   const notified: unknown[] = []
-  const listener = () => (batch: readonly SourceRecord[]) => void notified.push(batch.at(-1)?.sourceOffset['position'])
-  return { notified, listener }
+  const onStored = (batch: readonly SourceRecord[]) => void notified.push(batch.at(-1)?.sourceOffset['position'])
+  return { notified, listeners: () => ({ onStored }) }
 }
 
 function failureCount() {

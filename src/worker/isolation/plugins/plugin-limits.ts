@@ -1,3 +1,4 @@
+import { packagedHostDirectory } from '../../../java/java-runtime.ts'
 import type { PluginSettings } from '../../settings.ts'
 import type { ProcessPluginHostOptions } from './process-plugin-host.ts'
 
@@ -9,5 +10,15 @@ export function pluginLimits(values: PluginSettings): Omit<ProcessPluginHostOpti
     loadMsMax: values['worker.plugin.load.timeout.ms'],
     memoryMbMax: values['worker.plugin.memory.mb'],
     blockedMsMax: values['worker.thread.blocked.max.ms'],
+    java: {
+      discovery: values['plugin.discovery'],
+      idleMs: values['java.host.idle.ms'],
+      runtime: {
+        home: values['java.home'],
+        hostDirectory: values['java.host.directory'] || packagedHostDirectory(),
+        heapMax: values['java.host.heap.max'],
+        options: values['java.host.options'].split(/\s+/).filter((option) => option !== ''),
+      },
+    },
   }
 }

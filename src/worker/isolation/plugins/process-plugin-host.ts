@@ -17,12 +17,15 @@ import type {
   PluginOperation,
   PluginOutput,
 } from '../../plugin-host.ts'
+import { JavaPluginHost, type JavaPluginHostOptions } from '../java/java-plugin-host.ts'
+import type { PluginModules } from '../plugin-modules.ts'
 import type { PluginProcessOptions } from './plugin-messages.ts'
 import { PluginModule } from './plugin-module.ts'
 import { startPluginProcess } from './plugin-process.ts'
 
 export type ProcessPluginHostOptions = Omit<PluginProcessOptions, 'module'> & {
   readonly pluginPath: readonly string[]
+  readonly java: JavaPluginHostOptions
   /** Timeout of a call, in ms, including the time it waits. */
   readonly timeoutMs: number
   readonly logger: Logger
@@ -40,32 +43,36 @@ const CONCURRENT_LOADS_MAX = Math.max(2, availableParallelism())
 
 /**
  * Runs plugins in separate processes: one per module of `plugin.path` and one for all shipped plugins. Plugin code can
- * only affect calls to its own module. An idle process ends; the next call starts it.
+ * only affect calls to its own module. An idle process ends; the next call starts it. Java plugins run in the JVMs of a
+ * `JavaPluginHost`.
  */
 export class ProcessPluginHost implements PluginHost {
   readonly catalog: PluginCatalog
-  /** URLs of the plugin modules in addition to the shipped plugins, for threads that run tasks. */
-  readonly modules: readonly string[]
+  readonly modules: PluginModules
+  readonly java: JavaPluginHost
   readonly faults: readonly PluginFault[]
   readonly #modules: Modules
 
-  private constructor(modules: Modules, loaded: LoadedModules, { classes }: ConnectorAccess) {
+  private constructor(modules: Modules, java: JavaPluginHost, loaded: LoadedModules, { classes }: ConnectorAccess) {
     this.#modules = modules
+    this.java = java
     this.catalog = restrictConnectors(createCatalog(loaded.plugins), classes)
-    this.modules = loaded.urls
+    this.modules = { urls: loaded.urls, java: java.modules }
     this.faults = loaded.faults
   }
 
   /**
    * Loads all modules. A module that cannot be loaded is reported in `faults`; rejects only when the shipped plugins
-   * cannot be loaded.
+   * cannot be loaded, or `plugin.discovery` forbids what was found.
    */
   static async open(options: ProcessPluginHostOptions): Promise<ProcessPluginHost> {
+    const java = await JavaPluginHost.open(options)
     const modules = new Modules(options)
     try {
-      return new ProcessPluginHost(modules, await loadAll(modules, options.pluginPath), options.access)
+      return new ProcessPluginHost(modules, java, await loadAll(modules, options.pluginPath, java), options.access)
     } catch (error) {
       modules.close()
+      await java.close()
       throw error
     }
   }
@@ -77,11 +84,13 @@ export class ProcessPluginHost implements PluginHost {
   ): Promise<PluginOutput<Operation>> {
     const { kind, class: name, version } = plugin
     const call = { operation, plugin: { kind, class: name, version }, input } as PluginCall
-    return (await this.#modules.of(plugin).call(call)) as PluginOutput<Operation>
+    const output = this.java.has(plugin) ? this.java.call(call) : this.#modules.of(plugin).call(call)
+    return (await output) as PluginOutput<Operation>
   }
 
-  close(): void {
+  async close(): Promise<void> {
     this.#modules.close()
+    await this.java.close()
   }
 }
 
@@ -91,7 +100,7 @@ type LoadedModules = {
   readonly faults: readonly PluginFault[]
 }
 
-async function loadAll(modules: Modules, pluginPath: readonly string[]): Promise<LoadedModules> {
+async function loadAll(modules: Modules, pluginPath: readonly string[], java: JavaPluginHost): Promise<LoadedModules> {
   const found = discoverModules(pluginPath)
   const queue = found.flatMap((one) => ('url' in one ? [one] : []))
   const loaded = new Map<string, readonly Loaded<PluginDescriptor>[]>()
@@ -113,14 +122,11 @@ async function loadAll(modules: Modules, pluginPath: readonly string[]): Promise
   const [shipped] = await Promise.all([modules.load(null), ...loading])
   // In the order of `plugin.path`, independent of the loading times.
   const urls = found.flatMap((one) => ('url' in one && loaded.has(one.url) ? [one.url] : []))
-  const chosen = resolveConflicts(
-    shipped,
-    urls.flatMap((url) => loaded.get(url) ?? []),
-  )
+  const chosen = resolveConflicts(shipped, [...urls.flatMap((url) => loaded.get(url) ?? []), ...java.loaded])
   modules.register(null, shipped)
   for (const url of urls) modules.register(url, loaded.get(url)?.map(({ plugin }) => plugin) ?? [])
   const faults = found.flatMap((one) => ('reason' in one ? [one] : (failed.get(one.file) ?? [])))
-  return { plugins: [...shipped, ...chosen.plugins], urls, faults: [...faults, ...chosen.faults] }
+  return { plugins: chosen.plugins, urls, faults: [...faults, ...java.faults, ...chosen.faults] }
 }
 
 /** The modules by URL, and the module of each plugin. */

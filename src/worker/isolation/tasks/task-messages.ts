@@ -3,6 +3,7 @@ import type { LogLimits } from '../../../config/log-rate-limiter.ts'
 import type { ConnectorAccess } from '../../host-access/connector-access.ts'
 import type { TaskCounters } from '../../tasks/task-counters.ts'
 import type { TaskMessage, TaskSpec } from '../../tasks/task-spec.ts'
+import type { PluginModules } from '../plugin-modules.ts'
 import type { ThreadDiagnosis } from '../thread-diagnosis.ts'
 
 // Messages between the worker and the main thread of a task process (TaskProcess…), and between that thread and the
@@ -15,8 +16,7 @@ export type TaskThreadData = {
   readonly address: BrokerAddress
   /** A counter that the thread increments regularly while it is responsive. */
   readonly heartbeat: SharedArrayBuffer
-  /** URLs of plugin modules, in addition to the plugins shipped with Weir. */
-  readonly plugins: readonly string[]
+  readonly plugins: PluginModules
   readonly log: LogLimits
   /** The connector classes that are allowed, and the hosts and files that connectors may use. */
   readonly access: ConnectorAccess
@@ -41,7 +41,7 @@ export type TaskThreadMessage =
 export type TaskProcessStart = {
   /** `'parent'`: the embedded broker is open in the worker, and is reached through the channel to it. */
   readonly address: BrokerAddress | 'parent'
-  readonly plugins: readonly string[]
+  readonly plugins: PluginModules
   readonly memoryMbMax: number
   readonly blockedMsMax: number
   readonly log: LogLimits

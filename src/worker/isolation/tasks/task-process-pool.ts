@@ -5,6 +5,7 @@ import type { ConnectorAccess } from '../../host-access/connector-access.ts'
 import { taskKey } from '../../model/task-key.ts'
 import { countersIn } from '../../tasks/task-counters.ts'
 import type { RunningTask, TaskHost, TaskMessage, TaskSpec } from '../../tasks/task-spec.ts'
+import { NO_MODULES, type PluginModules } from '../plugin-modules.ts'
 import { PooledTask } from './pooled-task.ts'
 import type { TaskProcessEnd, TaskProcessMessage } from './task-messages.ts'
 import { TaskProcess } from './task-process.ts'
@@ -12,8 +13,7 @@ import { TaskProcess } from './task-process.ts'
 export type TaskProcessPoolOptions = {
   readonly logger: Logger
   readonly address: () => Promise<BrokerAddress>
-  /** URLs of plugin modules, in addition to the plugins shipped with Weir. */
-  readonly plugins?: readonly string[]
+  readonly plugins?: PluginModules
   /** The connector classes that are allowed, and the hosts and files that connectors may use. */
   readonly access: ConnectorAccess
   /** Maximum number of threads, each in a process of its own. Further tasks share these threads. */
@@ -107,7 +107,7 @@ export class TaskProcessPool implements TaskHost {
   }
 
   #startProcess(quarantine: Quarantine | undefined): PooledProcess {
-    const { logger, address, plugins = [], access, memoryMbMax, blockedMsMax, log } = this.#options
+    const { logger, address, plugins = NO_MODULES, access, memoryMbMax, blockedMsMax, log } = this.#options
     const process = new TaskProcess({
       name: `tasks-${this.#processCount++}`,
       logger,

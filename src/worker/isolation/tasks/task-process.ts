@@ -11,6 +11,7 @@ import { withTimeout } from '../../../config/timeout.ts'
 import type { ConnectorAccess } from '../../host-access/connector-access.ts'
 import { traceOf } from '../../tasks/error-trace.ts'
 import { withCompileCache } from '../compile-cache.ts'
+import type { PluginModules } from '../plugin-modules.ts'
 import { ProcessLog } from './process-log.ts'
 import type {
   TaskCommand,
@@ -26,7 +27,7 @@ export type TaskProcessOptions = {
   readonly logger: Logger
   /** Returns the address of the log, for one more process. */
   readonly address: () => Promise<BrokerAddress>
-  readonly plugins: readonly string[]
+  readonly plugins: PluginModules
   readonly access: ConnectorAccess
   /** Memory limit of all its tasks together, in MB. */
   readonly memoryMbMax: number

@@ -6,6 +6,8 @@ import { openBroker } from '../../../broker/open-broker.ts'
 import { systemClock } from '../../../config/clock.ts'
 import { createLogger } from '../../../config/logger.ts'
 import { retry } from '../../../config/retry.ts'
+import { javaPlugins } from '../../../java/java-plugins.ts'
+import type { Loaded } from '../../../plugins/conflict-resolution.ts'
 import { loadModules } from '../../../plugins/load-modules.ts'
 import type { RawConfig } from '../../../sdk/index.ts'
 import { restrictConnectors } from '../../host-access/class-rules.ts'
@@ -48,11 +50,11 @@ guardProcess((call) => {
 })
 const builtIns = new BuiltIns()
 let runner: TaskRunner | undefined
-const plugins = restrictConnectors(await loadModules(data.plugins), data.access.classes)
+const plugins = restrictConnectors(await loadModules(data.plugins.urls, loadedJavaPlugins()), data.access.classes)
 const access = hostAccess(data.access.host)
 const changedByModules = builtIns.restore()
 if (changedByModules.length > 0) {
-  const fields = { modules: data.plugins, names: changedByModules }
+  const fields = { modules: data.plugins.urls, names: changedByModules }
   logger.error(
     fields,
     'plugin modules changed JavaScript built-ins while they were loaded; the built-ins were restored',
@@ -74,6 +76,11 @@ setInterval(() => {
   add(heartbeat, 0, 1)
 }, HEARTBEAT_MS)
 port?.on('message', (message: TaskThreadCommand) => void execute(message))
+
+function loadedJavaPlugins(): readonly Loaded[] {
+  const plugins = data.plugins.java.map((module) => [module.location, javaPlugins(module)] as const)
+  return plugins.flatMap(([file, own]) => own.map((plugin) => ({ file, plugin, isJava: true })))
+}
 
 /** Returns false when a plugin had replaced built-ins, so that nothing the thread did since is reliable. */
 function areBuiltInsIntact(): boolean {

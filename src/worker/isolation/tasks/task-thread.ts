@@ -4,6 +4,7 @@ import type { BrokerAddress } from '../../../broker/broker-address.ts'
 import type { LogLimits } from '../../../config/log-rate-limiter.ts'
 import type { ConnectorAccess } from '../../host-access/connector-access.ts'
 import { traceOf } from '../../tasks/error-trace.ts'
+import type { PluginModules } from '../plugin-modules.ts'
 import { diagnoseThread } from '../thread-diagnosis.ts'
 import type { TaskProcessEnd, TaskThreadCommand, TaskThreadData, TaskThreadMessage } from './task-messages.ts'
 
@@ -11,7 +12,7 @@ export type TaskThreadOptions = {
   readonly name: string
   /** For an embedded broker, its port is transferred to the thread. */
   readonly address: BrokerAddress
-  readonly plugins: readonly string[]
+  readonly plugins: PluginModules
   readonly access: ConnectorAccess
   /** Limit of V8's heap for all tasks of the thread together, in MB. */
   readonly memoryMbMax: number

@@ -1,0 +1,181 @@
+package dev.weir.host;
+
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeSet;
+import org.apache.kafka.common.config.Config;
+import org.apache.kafka.common.config.ConfigData;
+import org.apache.kafka.common.config.provider.ConfigProvider;
+import org.apache.kafka.common.metrics.PluginMetrics;
+import org.apache.kafka.connect.connector.Connector;
+import org.apache.kafka.connect.errors.ConnectException;
+import org.apache.kafka.connect.sink.SinkConnector;
+import org.apache.kafka.connect.sink.SinkConnectorContext;
+import org.apache.kafka.connect.source.SourceConnector;
+import org.apache.kafka.connect.source.SourceConnectorContext;
+import org.apache.kafka.connect.storage.OffsetStorageReader;
+
+/** Operations on connectors themselves and on config providers: what a worker asks outside of tasks. */
+final class ConnectorOperations {
+    private final Plugins plugins;
+    private final Connection connection;
+    /** Null unless a connector was started on this connection. */
+    private Connector started;
+    private final Map<List<Object>, ConfigProvider> providers = new HashMap<>();
+
+    ConnectorOperations(Plugins plugins, Connection connection) {
+        this.plugins = plugins;
+        this.connection = connection;
+    }
+
+    void addTo(Map<String, Session.Operation> operations) {
+        operations.put("describe", (argument) -> plugins.describe(new Argument(argument).list("classes")));
+        operations.put("validate", (argument) -> validate(new Argument(argument)));
+        operations.put("connector.start", (argument) -> start(new Argument(argument)));
+        operations.put("connector.tasks", (argument) -> taskConfigs(new Argument(argument)));
+        operations.put("connector.stop", (argument) -> stop());
+        operations.put("connector.support", (argument) -> support(new Argument(argument)));
+        operations.put("connector.alter-offsets", (argument) -> alterOffsets(new Argument(argument)));
+        operations.put("provider.create", (argument) -> provider(new Argument(argument)) == null);
+        operations.put("provider.read", (argument) -> readValues(new Argument(argument)));
+    }
+
+    private Object validate(Argument argument) throws Exception {
+        PluginKind kind = PluginKind.of(argument.text("kind"));
+        Object plugin = plugins.create(argument.text("class"), kind.type);
+        Map<String, String> config = argument.strings("config");
+        Config validated = plugins.call(() -> plugin instanceof Connector connector
+            ? connector.validate(config)
+            : new Config(Plugins.configOf(plugin).validate(config)));
+        if (validated == null) throw new IllegalStateException("validate() returned null");
+        return ConfigDefinitions.describe(validated, plugins.call(() -> Plugins.configOf(plugin)));
+    }
+
+    private Object start(Argument argument) throws Exception {
+        if (started != null) throw new ProtocolException("the connection has a connector already");
+        String name = argument.text("name");
+        Map<String, String> config = argument.strings("config");
+        HostLog.enter(name);
+        Connector connector = plugins.create(argument.text("class"), Connector.class);
+        started = connector;
+        return plugins.call(() -> {
+            connector.initialize(connector instanceof SinkConnector ? new SinkContext(name) : new SourceContext(name));
+            connector.start(config);
+            return null;
+        });
+    }
+
+    private Object taskConfigs(Argument argument) throws Exception {
+        if (started == null) throw new ProtocolException("no connector is started on this connection");
+        Connector connector = started;
+        int tasksMax = argument.number("tasksMax");
+        return plugins.call(() -> {
+            List<Map<String, String>> configs = connector.taskConfigs(tasksMax);
+            if (configs == null) throw new ConnectException("taskConfigs() returned null");
+            return Map.of("taskClass", connector.taskClass().getName(), "configs", configs);
+        });
+    }
+
+    /** Stops what was started on this connection. */
+    private Object stop() throws Exception {
+        for (ConfigProvider provider : providers.values()) plugins.call(() -> {
+            provider.close();
+            return null;
+        });
+        providers.clear();
+        Connector connector = started;
+        started = null;
+        if (connector == null) return null;
+        return plugins.call(() -> {
+            connector.stop();
+            return null;
+        });
+    }
+
+    /** Whether a source writes exactly once with this configuration, and whether it can end its transactions itself. */
+    private Object support(Argument argument) throws Exception {
+        SourceConnector connector = plugins.create(argument.text("class"), SourceConnector.class);
+        Map<String, String> config = argument.strings("config");
+        return plugins.call(() -> {
+            Map<String, Object> answer = new LinkedHashMap<>();
+            Object exactlyOnce = connector.exactlyOnceSupport(config);
+            Object boundaries = connector.canDefineTransactionBoundaries(config);
+            answer.put("exactlyOnce", exactlyOnce == null ? null : exactlyOnce.toString());
+            answer.put("transactionBoundaries", boundaries == null ? null : boundaries.toString());
+            return answer;
+        });
+    }
+
+    @SuppressWarnings("unchecked")
+    private Object alterOffsets(Argument argument) throws Exception {
+        SourceConnector connector = plugins.create(argument.text("class"), SourceConnector.class);
+        Map<String, String> config = argument.strings("config");
+        Map<Map<String, ?>, Map<String, ?>> offsets = new LinkedHashMap<>();
+        for (Object pair : argument.list("offsets")) {
+            List<Object> both = (List<Object>) pair;
+            offsets.put((Map<String, ?>) both.get(0), (Map<String, ?>) both.get(1));
+        }
+        return plugins.call(() -> connector.alterOffsets(config, offsets));
+    }
+
+    private ConfigProvider provider(Argument argument) throws Exception {
+        String className = argument.text("class");
+        Map<String, String> config = argument.strings("config");
+        List<Object> key = List.of(className, config);
+        ConfigProvider known = providers.get(key);
+        if (known != null) return known;
+        ConfigProvider provider = plugins.create(className, ConfigProvider.class);
+        plugins.call(() -> {
+            provider.configure(config);
+            return null;
+        });
+        providers.put(key, provider);
+        return provider;
+    }
+
+    private Object readValues(Argument argument) throws Exception {
+        ConfigProvider provider = provider(argument);
+        String path = argument.text("path");
+        Set<String> keys = new TreeSet<>();
+        for (Object key : argument.list("keys")) keys.add((String) key);
+        ConfigData data = plugins.call(() -> provider.get(path, keys));
+        return data == null ? Map.of() : data.data();
+    }
+
+    private class SinkContext implements SinkConnectorContext {
+        private final String name;
+
+        SinkContext(String name) {
+            this.name = name;
+        }
+
+        @Override
+        public void requestTaskReconfiguration() {
+            connection.event("connector.reconfigure", (body) -> body.writeValue(null));
+        }
+
+        @Override
+        public void raiseError(Exception error) {
+            connection.event("connector.error", (body) -> body.writeValue(Failures.describe(error)));
+        }
+
+        @Override
+        public PluginMetrics pluginMetrics() {
+            return HostMetrics.of("connector-" + name);
+        }
+    }
+
+    private final class SourceContext extends SinkContext implements SourceConnectorContext {
+        SourceContext(String name) {
+            super(name);
+        }
+
+        @Override
+        public OffsetStorageReader offsetStorageReader() {
+            return new RemoteOffsets(connection);
+        }
+    }
+}

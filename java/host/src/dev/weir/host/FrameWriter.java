@@ -1,0 +1,144 @@
+package dev.weir.host;
+
+import java.math.BigDecimal;
+import java.nio.ByteBuffer;
+import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
+import java.util.Collection;
+import java.util.Date;
+import java.util.Map;
+import org.apache.kafka.connect.data.Field;
+import org.apache.kafka.connect.data.Schema;
+import org.apache.kafka.connect.data.Struct;
+import org.apache.kafka.connect.errors.DataException;
+
+/**
+ * Builds the body of one frame. Every value carries a tag of its Java type, so that a value arrives as it was, whether or
+ * not it fits the schema beside it. Lengths and ids are unsigned LEB128, numbers are big-endian.
+ */
+final class FrameWriter {
+    private final SchemaIds schemas;
+    private byte[] bytes = new byte[512];
+    private int length;
+
+    FrameWriter(SchemaIds schemas) {
+        this.schemas = schemas;
+    }
+
+    byte[] toBytes() {
+        return Arrays.copyOf(bytes, length);
+    }
+
+    int length() {
+        return length;
+    }
+
+    void writeByte(int value) {
+        reserve(1);
+        bytes[length++] = (byte) value;
+    }
+
+    void writeVarint(int value) {
+        int rest = value;
+        while ((rest & ~0x7f) != 0) {
+            writeByte((rest & 0x7f) | 0x80);
+            rest >>>= 7;
+        }
+        writeByte(rest);
+    }
+
+    void writeFixed(long value, int size) {
+        reserve(size);
+        for (int shift = (size - 1) * 8; shift >= 0; shift -= 8) bytes[length++] = (byte) (value >>> shift);
+    }
+
+    void writeString(String text) {
+        writeBytes(text.getBytes(StandardCharsets.UTF_8));
+    }
+
+    void writeBytes(byte[] value) {
+        writeVarint(value.length);
+        reserve(value.length);
+        System.arraycopy(value, 0, bytes, length, value.length);
+        length += value.length;
+    }
+
+    /** Throws a {@link DataException} for an object that is no Connect data. */
+    void writeValue(Object value) {
+        if (value == null) writeByte(Tag.NULL);
+        else if (value instanceof String text) writeText(text);
+        else if (value instanceof Integer number) writeNumber(Tag.INT32, number, 4);
+        else if (value instanceof Long number) writeNumber(Tag.INT64, number, 8);
+        else if (value instanceof Boolean flag) writeByte(flag ? Tag.TRUE : Tag.FALSE);
+        else if (value instanceof Struct struct) writeStruct(struct);
+        else if (value instanceof Double number) writeNumber(Tag.FLOAT64, Double.doubleToRawLongBits(number), 8);
+        else if (value instanceof byte[] array) writeTagged(Tag.BYTES, array);
+        else if (value instanceof ByteBuffer buffer) writeTagged(Tag.BYTE_BUFFER, remainingOf(buffer));
+        else if (value instanceof BigDecimal decimal) writeDecimal(decimal);
+        else if (value instanceof Date date) writeNumber(Tag.DATE, date.getTime(), 8);
+        else if (value instanceof Float number) writeNumber(Tag.FLOAT32, Float.floatToRawIntBits(number), 4);
+        else if (value instanceof Short number) writeNumber(Tag.INT16, number, 2);
+        else if (value instanceof Byte number) writeNumber(Tag.INT8, number, 1);
+        else if (value instanceof Map<?, ?> map) writeMap(map);
+        else if (value instanceof Collection<?> items) writeList(items);
+        else throw new DataException("A value of class " + value.getClass().getName() + " is not Connect data");
+    }
+
+    /** The id of a schema, 0 for none. Its definition is sent before this frame where the other side lacks it. */
+    void writeSchema(Schema schema) {
+        writeVarint(schema == null ? 0 : schemas.idOf(schema));
+    }
+
+    private void writeText(String text) {
+        writeByte(Tag.STRING);
+        writeString(text);
+    }
+
+    private void writeNumber(int tag, long bits, int size) {
+        writeByte(tag);
+        writeFixed(bits, size);
+    }
+
+    private void writeTagged(int tag, byte[] value) {
+        writeByte(tag);
+        writeBytes(value);
+    }
+
+    private void writeDecimal(BigDecimal decimal) {
+        writeByte(Tag.DECIMAL);
+        writeFixed(decimal.scale(), 4);
+        writeBytes(decimal.unscaledValue().toByteArray());
+    }
+
+    private void writeMap(Map<?, ?> map) {
+        writeByte(Tag.MAP);
+        writeVarint(map.size());
+        for (Map.Entry<?, ?> entry : map.entrySet()) {
+            writeValue(entry.getKey());
+            writeValue(entry.getValue());
+        }
+    }
+
+    private void writeList(Collection<?> items) {
+        writeByte(Tag.LIST);
+        writeVarint(items.size());
+        for (Object item : items) writeValue(item);
+    }
+
+    /** Fields as they were set: a default is for whoever reads them. */
+    private void writeStruct(Struct struct) {
+        writeByte(Tag.STRUCT);
+        writeSchema(struct.schema());
+        for (Field field : struct.schema().fields()) writeValue(struct.getWithoutDefault(field.name()));
+    }
+
+    private static byte[] remainingOf(ByteBuffer buffer) {
+        byte[] copy = new byte[buffer.remaining()];
+        buffer.duplicate().get(copy);
+        return copy;
+    }
+
+    private void reserve(int size) {
+        if (length + size > bytes.length) bytes = Arrays.copyOf(bytes, Math.max(bytes.length * 2, length + size));
+    }
+}

@@ -1,0 +1,101 @@
+package dev.weir.host;
+
+import java.io.IOException;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * What one connection of a worker is used for: calls to connectors and providers, or the life of one task. Its requests
+ * are carried out one after the other in a thread of its own, because Connect never calls a task from two threads.
+ */
+final class Session implements Connection.Handler {
+    /** Carries out one operation; what it returns is the response. */
+    @FunctionalInterface
+    interface Operation {
+        Object run(FrameReader argument) throws Exception;
+    }
+
+    /** Is told of something, on the thread that reads the connection: returns at once. */
+    @FunctionalInterface
+    interface Listener {
+        void hear(FrameReader argument);
+    }
+
+    private static final int STOP_SECONDS = 5;
+
+    private final Connection connection;
+    private final ExecutorService work;
+    private final Map<String, Operation> operations = new HashMap<>();
+    private final Map<String, Listener> listeners = new HashMap<>();
+
+    Session(Connection connection, Plugins plugins, String name) {
+        this.connection = connection;
+        this.work = Executors.newSingleThreadExecutor((task) -> daemon(task, name));
+        new ConnectorOperations(plugins, connection).addTo(operations);
+        new DataOperations(plugins).addTo(operations);
+        SourceTaskOperations source = new SourceTaskOperations(plugins, connection);
+        source.addTo(operations);
+        source.listenOn(listeners);
+        SinkTaskOperations sink = new SinkTaskOperations(plugins, connection);
+        sink.addTo(operations);
+        sink.listenOn(listeners);
+    }
+
+    /** Returns when the worker has closed the connection, with everything stopped that it had started. */
+    void run() throws IOException, InterruptedException {
+        try {
+            connection.serve(this);
+        } finally {
+            work.execute(this::stopAll);
+            work.shutdown();
+            if (!work.awaitTermination(STOP_SECONDS, TimeUnit.SECONDS)) work.shutdownNow();
+        }
+    }
+
+    @Override
+    public void request(int id, String operation, FrameReader argument) {
+        Operation found = operations.get(operation);
+        if (found == null) throw new ProtocolException("no operation is called '" + operation + "'");
+        work.execute(() -> respond(id, found, argument));
+    }
+
+    @Override
+    public void event(String name, FrameReader argument) {
+        Listener found = listeners.get(name);
+        if (found == null) throw new ProtocolException("no event is called '" + name + "'");
+        found.hear(argument);
+    }
+
+    /** An error of the virtual machine itself is the end of this process, which reports it by its exit. */
+    private void respond(int id, Operation operation, FrameReader argument) {
+        try {
+            connection.respond(id, operation.run(argument));
+        } catch (ConnectionLostException lost) {
+            // Nobody waits for the response.
+        } catch (VirtualMachineError error) {
+            if (!(error instanceof StackOverflowError)) throw error;
+            connection.fail(id, error);
+        } catch (Throwable thrown) {
+            connection.fail(id, thrown);
+        }
+    }
+
+    private void stopAll() {
+        for (String operation : new String[] {"source.stop", "sink.stop", "connector.stop"}) {
+            try {
+                operations.get(operation).run(new FrameReader(new byte[] {Tag.NULL}, (none) -> null));
+            } catch (Throwable thrown) {
+                HostLog.warn("a plugin did not stop cleanly", thrown);
+            }
+        }
+    }
+
+    static Thread daemon(Runnable task, String name) {
+        Thread thread = new Thread(task, name);
+        thread.setDaemon(true);
+        return thread;
+    }
+}

@@ -1,0 +1,151 @@
+package dev.weir.host;
+
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import org.apache.kafka.clients.consumer.OffsetAndMetadata;
+import org.apache.kafka.common.TopicPartition;
+import org.apache.kafka.connect.sink.SinkRecord;
+import org.apache.kafka.connect.sink.SinkTask;
+
+/** The life of one sink task. Each response carries what the task has asked its context for since the last one. */
+final class SinkTaskOperations {
+    private final Plugins plugins;
+    private final Connection connection;
+    private final List<SinkRecord> received = new ArrayList<>();
+    private SinkTask task;
+    private HostSinkContext context;
+
+    SinkTaskOperations(Plugins plugins, Connection connection) {
+        this.plugins = plugins;
+        this.connection = connection;
+    }
+
+    void addTo(Map<String, Session.Operation> operations) {
+        operations.put("sink.start", (argument) -> start(new Argument(argument)));
+        operations.put("sink.open", (argument) -> open(partitionsOf(argument.readValue())));
+        operations.put("sink.close", (argument) -> close(partitionsOf(argument.readValue())));
+        operations.put("sink.put", (argument) -> put(recordsOf(argument)));
+        operations.put("sink.pre-commit", (argument) -> preCommit(offsetsOf(argument.readValue())));
+        operations.put("sink.stop", (argument) -> stop());
+    }
+
+    /** A batch arrives in parts, the last one with the request to put it. */
+    void listenOn(Map<String, Session.Listener> listeners) {
+        listeners.put("sink.records", this::receive);
+    }
+
+    private void receive(FrameReader body) {
+        synchronized (received) {
+            received.addAll(recordsOf(body));
+        }
+    }
+
+    private Object start(Argument argument) throws Exception {
+        if (task != null) throw new ProtocolException("the connection has a task already");
+        Map<String, String> config = argument.strings("config");
+        SinkTask created = plugins.createTask(argument.text("class"), config, SinkTask.class);
+        task = created;
+        HostLog.enter(argument.text("name"));
+        context = new HostSinkContext(connection, config, argument.text("name"), argument.flag("reportsErrantRecords"));
+        return run(() -> {
+            created.initialize(context);
+            created.start(config);
+        });
+    }
+
+    private Object open(List<TopicPartition> partitions) throws Exception {
+        context.assigned(partitions);
+        return run(() -> task.open(partitions));
+    }
+
+    private Object close(List<TopicPartition> partitions) throws Exception {
+        Object asked = run(() -> task.close(partitions));
+        context.revoked(partitions);
+        return asked;
+    }
+
+    private Object put(List<SinkRecord> last) throws Exception {
+        List<SinkRecord> records;
+        synchronized (received) {
+            records = new ArrayList<>(received);
+            received.clear();
+        }
+        records.addAll(last);
+        return run(() -> task.put(records));
+    }
+
+    /** The offsets that may be committed, under `offsets`; null where the task leaves that to the worker. */
+    private Object preCommit(Map<TopicPartition, OffsetAndMetadata> offsets) throws Exception {
+        context.awaitReports();
+        Map<TopicPartition, OffsetAndMetadata> safe = plugins.call(() -> task.preCommit(offsets));
+        Map<String, Object> answer = context.takeRequests();
+        answer.put("offsets", safe == null ? List.of() : toList(safe));
+        return answer;
+    }
+
+    private Object stop() throws Exception {
+        if (task == null) return null;
+        SinkTask stopping = task;
+        task = null;
+        return plugins.call(() -> {
+            stopping.stop();
+            return null;
+        });
+    }
+
+    private interface Call {
+        void run() throws Exception;
+    }
+
+    /** What a call that fails has asked its context for is sent before the failure, such as the delay of a retry. */
+    private Map<String, Object> run(Call code) throws Exception {
+        try {
+            plugins.call(() -> {
+                code.run();
+                return null;
+            });
+        } catch (Exception failed) {
+            connection.event("sink.requests", (body) -> body.writeValue(context.takeRequests()));
+            throw failed;
+        }
+        return context.takeRequests();
+    }
+
+    private static List<SinkRecord> recordsOf(FrameReader body) {
+        int count = body.readCount();
+        List<SinkRecord> records = new ArrayList<>(count);
+        for (int at = 0; at < count; at++) records.add(RecordCodec.readSink(body));
+        return records;
+    }
+
+    @SuppressWarnings("unchecked")
+    private static List<TopicPartition> partitionsOf(Object value) {
+        List<TopicPartition> partitions = new ArrayList<>();
+        for (Object one : (List<Object>) value) partitions.add(partitionOf((List<Object>) one));
+        return partitions;
+    }
+
+    @SuppressWarnings("unchecked")
+    private static Map<TopicPartition, OffsetAndMetadata> offsetsOf(Object value) {
+        Map<TopicPartition, OffsetAndMetadata> offsets = new LinkedHashMap<>();
+        for (Object one : (List<Object>) value) {
+            List<Object> entry = (List<Object>) one;
+            offsets.put(partitionOf(entry), new OffsetAndMetadata(((Number) entry.get(2)).longValue()));
+        }
+        return offsets;
+    }
+
+    private static TopicPartition partitionOf(List<Object> entry) {
+        return new TopicPartition((String) entry.get(0), ((Number) entry.get(1)).intValue());
+    }
+
+    static List<Object> toList(Map<TopicPartition, OffsetAndMetadata> offsets) {
+        List<Object> list = new ArrayList<>();
+        offsets.forEach((partition, offset) -> {
+            if (offset != null) list.add(List.of(partition.topic(), partition.partition(), offset.offset()));
+        });
+        return list;
+    }
+}

@@ -1,0 +1,168 @@
+package dev.weir.host;
+
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.atomic.AtomicLong;
+import org.apache.kafka.clients.producer.RecordMetadata;
+import org.apache.kafka.common.TopicPartition;
+import org.apache.kafka.connect.errors.RetriableException;
+import org.apache.kafka.connect.source.SourceRecord;
+import org.apache.kafka.connect.source.SourceTask;
+
+/**
+ * The life of one source task. The host polls on its own and sends each batch as an event, as long as the worker allows
+ * bytes; the worker reports what of a batch is stored.
+ */
+final class SourceTaskOperations {
+    /** How long `poll` may take to return by itself before `stop` is called while it runs. */
+    private static final int POLL_END_MS = 1_000;
+    private static final int STOP_MS = 3_000;
+    private static final int RETRY_MS = 100;
+
+    private final Plugins plugins;
+    private final Connection connection;
+    private final Object lock = new Object();
+    /** Bytes that may still be sent. Guarded by `lock`. */
+    private long credit;
+    private boolean isPaused;
+    private boolean isStopping;
+    private SourceTask task;
+    private Thread polling;
+    private SourceCommits commits;
+    private final AtomicLong lastBatch = new AtomicLong();
+
+    SourceTaskOperations(Plugins plugins, Connection connection) {
+        this.plugins = plugins;
+        this.connection = connection;
+    }
+
+    void addTo(Map<String, Session.Operation> operations) {
+        operations.put("source.start", (argument) -> start(new Argument(argument)));
+        operations.put("source.stop", (argument) -> stop());
+    }
+
+    void listenOn(Map<String, Session.Listener> listeners) {
+        listeners.put("source.credit", (argument) -> change(() -> credit += (Long) argument.readValue()));
+        listeners.put("source.pause", (argument) -> change(() -> isPaused = true));
+        listeners.put("source.resume", (argument) -> change(() -> isPaused = false));
+        listeners.put("source.stored", (argument) -> commits.stored(argument));
+        listeners.put("source.committed", (argument) -> commits.committed());
+    }
+
+    private Object start(Argument argument) throws Exception {
+        if (task != null) throw new ProtocolException("the connection has a task already");
+        Map<String, String> config = argument.strings("config");
+        String name = argument.text("name");
+        SourceTask created = plugins.createTask(argument.text("class"), config, SourceTask.class);
+        HostLog.enter(name);
+        SourceTransactions transactions = argument.flag("definesTransactions") ? new SourceTransactions() : null;
+        task = created;
+        commits = new SourceCommits(plugins, created, name);
+        plugins.call(() -> {
+            created.initialize(new HostSourceContext(config, name, new RemoteOffsets(connection), transactions));
+            created.start(config);
+            return null;
+        });
+        polling = Session.daemon(() -> poll(transactions), name);
+        polling.setContextClassLoader(plugins.loader());
+        polling.start();
+        return null;
+    }
+
+    /** The task's `stop` is called after its last `poll` has returned, or while it does not. */
+    private Object stop() throws Exception {
+        if (task == null) return null;
+        change(() -> isStopping = true);
+        if (polling != null) polling.join(POLL_END_MS);
+        SourceTask stopping = task;
+        task = null;
+        if (commits != null) commits.close();
+        plugins.call(() -> {
+            stopping.stop();
+            return null;
+        });
+        if (polling != null) polling.join(STOP_MS);
+        return null;
+    }
+
+    private void poll(SourceTransactions transactions) {
+        try {
+            SourceTask polled = task;
+            while (awaitTurn()) {
+                List<SourceRecord> records = pollOnce(polled);
+                boolean hasBoundary = transactions != null && transactions.hasBoundary();
+                if ((records == null || records.isEmpty()) && !hasBoundary) continue;
+                send(records == null ? List.of() : records, transactions);
+            }
+        } catch (InterruptedException stopped) {
+            Thread.currentThread().interrupt();
+        } catch (ConnectionLostException lost) {
+            HostLog.info("the worker is gone: a source task ends");
+        } catch (VirtualMachineError error) {
+            if (!(error instanceof StackOverflowError)) throw error;
+            fail(error);
+        } catch (Throwable thrown) {
+            fail(thrown);
+        }
+    }
+
+    /** A retriable exception means: nothing now. */
+    private static List<SourceRecord> pollOnce(SourceTask task) throws InterruptedException {
+        try {
+            return task.poll();
+        } catch (RetriableException | org.apache.kafka.common.errors.RetriableException error) {
+            HostLog.warn("poll() failed and is tried again", error);
+            Thread.sleep(RETRY_MS);
+            return null;
+        }
+    }
+
+    private void send(List<SourceRecord> records, SourceTransactions transactions) {
+        long batch = lastBatch.incrementAndGet();
+        commits.sent(batch, records);
+        int bytes = connection.event("source.batch", (body) -> {
+            body.writeFixed(batch, 8);
+            body.writeByte(transactions == null ? SourceTransactions.NONE : transactions.takeBatchBoundary());
+            body.writeVarint(records.size());
+            for (SourceRecord record : records) {
+                body.writeByte(transactions == null ? SourceTransactions.NONE : transactions.takeBoundary(record));
+                RecordCodec.writeSource(body, record);
+            }
+        });
+        synchronized (lock) {
+            credit -= bytes;
+        }
+    }
+
+    private void fail(Throwable thrown) {
+        try {
+            connection.event("source.failed", (body) -> body.writeValue(Failures.describe(thrown)));
+        } catch (ConnectionLostException lost) {
+            HostLog.warn("a source task failed when its worker was gone", thrown);
+        }
+    }
+
+    /** False when the task is to stop. */
+    private boolean awaitTurn() throws InterruptedException {
+        synchronized (lock) {
+            while (!isStopping && (isPaused || credit <= 0)) lock.wait();
+            return !isStopping;
+        }
+    }
+
+    private void change(Runnable change) {
+        synchronized (lock) {
+            change.run();
+            lock.notifyAll();
+        }
+    }
+
+    /** What the producer of the worker reports of one record; null for a record that was not written. */
+    static RecordMetadata metadata(FrameReader reader) {
+        if (reader.readByte() == 0) return null;
+        TopicPartition partition = new TopicPartition(reader.readString(), reader.readVarint());
+        long offset = reader.readFixed(8);
+        long timestampMs = reader.readFixed(8);
+        return new RecordMetadata(partition, offset, 0, timestampMs, -1, -1);
+    }
+}

@@ -1,0 +1,38 @@
+// node scripts/build-java-host.mjs DIRECTORY CLASSPATH
+// Compiles java/host with the javac of PATH (17 or newer) and fills DIRECTORY with its jar and the jars of CLASSPATH:
+// connect-api, connect-json, connect-transforms and what they depend on. Equal sources give an equal jar, byte by byte.
+import { execFileSync } from 'node:child_process'
+import { copyFileSync, globSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { basename, delimiter, join, resolve } from 'node:path'
+
+const [directory, classpath] = process.argv.slice(2)
+if (directory === undefined || classpath === undefined) {
+  console.error('usage: node scripts/build-java-host.mjs DIRECTORY CLASSPATH')
+  process.exit(2)
+}
+const sources = join(import.meta.dirname, '../java/host/src')
+const work = mkdtempSync(join(tmpdir(), 'weir-java-host-'))
+try {
+  const classes = join(work, 'classes')
+  const sourceFiles = globSync('**/*.java', { cwd: sources }).sort()
+  run(
+    'javac',
+    ['-Xlint:all', '-Werror', '--release', '17', '-proc:none', '-cp', classpath, '-d', classes, ...sourceFiles],
+    sources,
+  )
+  const classFiles = globSync('**/*.class', { cwd: classes }).sort()
+  const list = join(work, 'files')
+  writeFileSync(list, classFiles.map((file) => `-C ${classes} ${file}`).join('\n'))
+  mkdirSync(directory, { recursive: true })
+  // A fixed date, sorted files and no manifest, which would name the JDK.
+  const jar = resolve(directory, 'weir-java-host.jar')
+  run('jar', ['--create', '--date=1980-01-01T00:00:02Z', '--no-manifest', `--file=${jar}`, `@${list}`], work)
+  for (const file of classpath.split(delimiter)) copyFileSync(file, join(directory, basename(file)))
+} finally {
+  rmSync(work, { recursive: true, force: true })
+}
+
+function run(file, args, cwd) {
+  execFileSync(file, args, { cwd, stdio: ['ignore', 'inherit', 'inherit'] })
+}

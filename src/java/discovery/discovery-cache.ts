@@ -1,0 +1,54 @@
+import { randomUUID } from 'node:crypto'
+import { lstatSync, mkdirSync } from 'node:fs'
+import { readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+
+/**
+ * Keeps what was found in plugin locations, by the hashes of their files. Contains nothing that cannot be found again, so
+ * every error counts as an absent value, and the directory may be deleted at any time.
+ */
+export class DiscoveryCache {
+  readonly #directory: string
+
+  constructor(directory: string) {
+    this.#directory = directory
+  }
+
+  /** The cache of this user in the directory for temporary files, which all workers of a machine share. */
+  static ofUser(): DiscoveryCache {
+    return new DiscoveryCache(join(tmpdir(), `weir-java-${process.getuid?.() ?? 'user'}`))
+  }
+
+  /** `name` is a file name. The value is whatever JSON is in the file: the caller checks its type. */
+  async read(name: string): Promise<unknown> {
+    if (!isOwn(this.#directory)) return undefined
+    try {
+      return JSON.parse(await readFile(join(this.#directory, name), 'utf8'))
+    } catch {
+      return undefined
+    }
+  }
+
+  async write(name: string, value: unknown): Promise<void> {
+    const temporary = join(this.#directory, `.${randomUUID()}`)
+    try {
+      mkdirSync(this.#directory, { recursive: true, mode: 0o700 })
+      if (!isOwn(this.#directory)) return
+      await writeFile(temporary, JSON.stringify(value), { mode: 0o600 })
+      await rename(temporary, join(this.#directory, name))
+    } catch {
+      await rm(temporary, { force: true }).catch(() => undefined)
+    }
+  }
+}
+
+/** Whether nobody else can have written to the directory: anybody may create one in `/tmp`. */
+function isOwn(directory: string): boolean {
+  try {
+    const { uid, mode } = lstatSync(directory)
+    return uid === process.getuid?.() && (mode & 0o022) === 0
+  } catch {
+    return false
+  }
+}

@@ -1,0 +1,139 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
+import { once } from 'node:events'
+import { existsSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { UserError } from '../config/errors.ts'
+import type { HostAddress } from './host-connection.ts'
+import { describeExit, type HostExit } from './host-exit.ts'
+import { type HostLogLine, parseHostLog } from './host-log.ts'
+import { findJava, type JavaRuntime } from './java-runtime.ts'
+import type { JavaPluginLocation } from './plugin-location.ts'
+
+export type JavaHostOptions = {
+  readonly runtime: JavaRuntime
+  readonly location: JavaPluginLocation
+  readonly address: HostAddress
+  readonly startMsMax: number
+  readonly onLog: (line: HostLogLine) => void
+}
+
+const HOST_JAR = 'weir-java-host.jar'
+/** The length of `sun_path` on Linux and macOS, less what Java uses. */
+const SOCKET_PATH_BYTES_MAX = 100
+const STOP_MS = 5_000
+/** Number of output lines that are kept to explain an exit. */
+const LAST_LINES = 20
+
+/** A JVM that serves the plugins of one location. */
+export class JavaHost {
+  /** Resolves when the JVM has exited, to a predicate: what the host did, as "ended by SIGKILL". */
+  readonly ended: Promise<string>
+  readonly #child: ChildProcess
+  #isEnded = false
+
+  private constructor(child: ChildProcess, ended: Promise<HostExit>, heapMax: string) {
+    this.#child = child
+    this.ended = ended.then((exit) => {
+      this.#isEnded = true
+      return describeExit(exit, heapMax)
+    })
+  }
+
+  /** Resolves when the host listens. Rejects with a `UserError` that states why it does not. */
+  static async start(options: JavaHostOptions): Promise<JavaHost> {
+    const { runtime, location, address, startMsMax, onLog } = options
+    const java = findJava(runtime)
+    checkFiles(runtime, address)
+    rmSync(address.socketPath, { force: true })
+    const child = spawn(java, javaArguments(runtime, location, address), { stdio: ['pipe', 'pipe', 'pipe'] })
+    const listening = Promise.withResolvers<void>()
+    const lines: string[] = []
+    const onLine = (text: string) => {
+      const line = parseHostLog(text)
+      if (line.isListening) listening.resolve()
+      else onLog(line)
+      lines.push(line.message)
+      if (lines.length > LAST_LINES) lines.shift()
+    }
+    for (const stream of [child.stdout, child.stderr]) createInterface({ input: stream }).on('line', onLine)
+    // A JVM that has exited does not read its token; the exit is reported below.
+    child.stdin.on('error', () => undefined)
+    child.stdin.write(`${address.token}\n`)
+    const host = new JavaHost(child, exitOf(child, lines), runtime.heapMax)
+    const late = setTimeout(() => child.kill('SIGKILL'), startMsMax)
+    try {
+      await Promise.race([
+        listening.promise,
+        host.ended.then((what) => {
+          throw startFailure(location, what)
+        }),
+      ])
+      return host
+    } finally {
+      clearTimeout(late)
+    }
+  }
+
+  /** Ends the JVM. Its tasks should have been stopped before. */
+  async stop(): Promise<void> {
+    if (this.#isEnded) return
+    this.#child.stdin?.end()
+    const late = setTimeout(() => this.kill(), STOP_MS)
+    await this.ended
+    clearTimeout(late)
+  }
+
+  kill(): void {
+    this.#child.kill('SIGKILL')
+  }
+}
+
+/** An address in a directory that only this user can enter. */
+export function hostAddress(directory: string, name: string): HostAddress {
+  return { socketPath: join(directory, `${name}.sock`), token: randomBytes(32).toString('hex') }
+}
+
+function javaArguments(runtime: JavaRuntime, { path }: JavaPluginLocation, { socketPath }: HostAddress): string[] {
+  const { hostDirectory, heapMax, options } = runtime
+  return [
+    `-Xmx${heapMax}`,
+    '-XX:+ExitOnOutOfMemoryError',
+    '-Djava.awt.headless=true',
+    ...options,
+    '-cp',
+    join(hostDirectory, '*'),
+    'dev.weir.host.Main',
+    socketPath,
+    path,
+  ]
+}
+
+function checkFiles({ hostDirectory }: JavaRuntime, { socketPath }: HostAddress): void {
+  if (!existsSync(join(hostDirectory, HOST_JAR))) {
+    const reason = hostDirectory === '' ? 'java.host.directory is not set' : `${hostDirectory} has no ${HOST_JAR}`
+    throw new UserError('java_host_missing', `Java plugins need the Java host of this release: ${reason}`)
+  }
+  const bytes = Buffer.byteLength(socketPath)
+  if (bytes <= SOCKET_PATH_BYTES_MAX) return
+  throw new UserError(
+    'java_host_failed',
+    `the socket of a Java host would be ${socketPath}, which is ${bytes} bytes long; at most ${SOCKET_PATH_BYTES_MAX} ` +
+      'are possible: set TMPDIR to a directory with a shorter path',
+  )
+}
+
+function startFailure({ path }: JavaPluginLocation, what: string): UserError {
+  return new UserError('java_host_failed', `the Java host of ${path} did not start: it ${what}`)
+}
+
+async function exitOf(child: ChildProcess, lines: readonly string[]): Promise<HostExit> {
+  const ended = once(child, 'close')
+  try {
+    const [code, signal] = (await ended) as [number | null, NodeJS.Signals | null]
+    return { code, signal, lines }
+  } catch (error) {
+    return { code: null, signal: null, lines: [...lines, (error as Error).message] }
+  }
+}

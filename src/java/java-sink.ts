@@ -1,0 +1,183 @@
+import type { SinkRecord, SinkTask } from '../sdk/index.ts'
+import {
+  RetriableError,
+  type SinkConnector,
+  type SinkContext,
+  type SinkPartition,
+  type SinkPosition,
+} from '../sdk/index.ts'
+import type { FrameReader } from './frame-reader.ts'
+import { HostConnection } from './host-connection.ts'
+import { JavaPluginError } from './host-error.ts'
+import { CONNECT_TIMEOUT_MS, type JavaModule } from './java-module.ts'
+import { pluginInfo } from './plugin-info.ts'
+import type { JavaPluginDescription } from './plugin-location.ts'
+import { writeSinkRecord } from './record-codec.ts'
+import { stopTask, untilAborted } from './task-connection.ts'
+
+/** Records of one frame. A batch is sent in several frames, so that neither side holds all of it twice. */
+const FRAME_RECORDS_MAX = 500
+/** Limit of the records that the task may still report as errant. */
+const REPORTABLE_MAX = 10_000
+
+/** What a sink task asked of its context, as the host sends it with a response. */
+type ContextRequests = {
+  readonly rewinds?: readonly (readonly [topic: string, partition: number, offset: number])[]
+  /** All partitions that are paused now. */
+  readonly paused?: readonly (readonly [topic: string, partition: number])[]
+  readonly timeoutMs?: number
+  readonly commitRequested?: boolean
+}
+type FlushResponse = ContextRequests & {
+  readonly offsets: readonly (readonly [topic: string, partition: number, offset: number])[]
+}
+
+/** A sink connector in a Java host. */
+export function javaSink(module: JavaModule, description: JavaPluginDescription): SinkConnector {
+  return {
+    ...pluginInfo(description),
+    kind: 'sink',
+    start: (context) => JavaSinkTask.start(module, description, context),
+  }
+}
+
+class JavaSinkTask implements SinkTask {
+  readonly #connection: HostConnection
+  readonly #context: SinkContext<unknown>
+  /** By topic, partition and offset in the log. */
+  readonly #reportable = new Map<string, SinkRecord>()
+  /** The delay before the next attempt that the task asked for, in ms. */
+  #timeoutMs: number | undefined
+
+  private constructor(connection: HostConnection, context: SinkContext<unknown>) {
+    this.#connection = connection
+    this.#context = context
+    connection.answer('sink.report', (body) => this.#onReport(body))
+    connection.on('sink.requests', (body) => this.#apply(body.readValue() as ContextRequests))
+  }
+
+  static async start(
+    module: JavaModule,
+    description: JavaPluginDescription,
+    context: SinkContext<unknown>,
+  ): Promise<JavaSinkTask> {
+    const { connector, task, raw, signal } = context
+    const connection = await HostConnection.open(module.address, { timeoutMs: CONNECT_TIMEOUT_MS })
+    const started = new JavaSinkTask(connection, context)
+    try {
+      const start = connection.call('sink.start', {
+        class: description.class,
+        name: `${connector}-${task}`,
+        config: raw,
+        reportsErrantRecords: reportsErrantRecords(raw),
+      })
+      if (await untilAborted(start, signal)) started.#apply((await start) as ContextRequests)
+      return started
+    } catch (error) {
+      connection.close()
+      throw error
+    }
+  }
+
+  /** Returns the offsets that the task set by its context. */
+  async open(partitions: readonly SinkPartition[]): Promise<readonly SinkPosition[] | undefined> {
+    const { rewinds, ...requests } = await this.#call('sink.open', partitions.map(toPair))
+    this.#apply(requests)
+    return rewinds?.map(toPosition)
+  }
+
+  async put(records: readonly SinkRecord[]): Promise<void> {
+    for (const record of records) this.#reportable.set(recordKey(record.origin), record)
+    for (const key of this.#reportable.keys()) {
+      if (this.#reportable.size <= Math.max(REPORTABLE_MAX, records.length)) break
+      this.#reportable.delete(key)
+    }
+    let sent = 0
+    for (; records.length - sent > FRAME_RECORDS_MAX; sent += FRAME_RECORDS_MAX) {
+      const part = records.slice(sent, sent + FRAME_RECORDS_MAX)
+      this.#connection.event('sink.records', (body) => {
+        body.writeVarint(part.length)
+        for (const record of part) writeSinkRecord(body, record)
+      })
+      await this.#connection.drained()
+    }
+    try {
+      const response = await this.#connection.request('sink.put', (body) => {
+        body.writeVarint(records.length - sent)
+        for (const record of records.slice(sent)) writeSinkRecord(body, record)
+      })
+      this.#apply(response.readValue() as ContextRequests)
+    } catch (error) {
+      throw this.#withDelay(error)
+    }
+  }
+
+  /** Java's `preCommit`. */
+  async flush(offsets: readonly SinkPosition[]): Promise<readonly SinkPosition[]> {
+    const argument = offsets.map(({ topic, partition, offset }) => [topic, partition, offset])
+    const response = (await this.#call('sink.pre-commit', argument)) as FlushResponse
+    this.#apply(response)
+    return response.offsets.map(toPosition)
+  }
+
+  async close(partitions: readonly SinkPartition[]): Promise<void> {
+    this.#apply(await this.#call('sink.close', partitions.map(toPair)))
+  }
+
+  async stop(): Promise<void> {
+    await stopTask(this.#connection, 'sink.stop')
+  }
+
+  async #call(operation: string, argument: readonly unknown[]): Promise<ContextRequests> {
+    return (await this.#connection.call(operation, argument)) as ContextRequests
+  }
+
+  #apply({ rewinds, paused, timeoutMs, commitRequested }: ContextRequests): void {
+    if (rewinds !== undefined) this.#context.seek(rewinds.map(toPosition))
+    if (paused !== undefined) {
+      this.#context.setPausedPartitions(paused.map(([topic, partition]) => ({ topic, partition })))
+    }
+    if (commitRequested) this.#context.requestCommit()
+    this.#timeoutMs = timeoutMs
+  }
+
+  /** A retriable error, with the delay that the task asked for. */
+  #withDelay(error: unknown): unknown {
+    const retryAfterMs = this.#timeoutMs
+    this.#timeoutMs = undefined
+    if (!(error instanceof JavaPluginError) || error.code !== 'retriable' || retryAfterMs === undefined) return error
+    return new RetriableError(error.message, { cause: error, retryAfterMs })
+  }
+
+  async #onReport(body: FrameReader): Promise<null> {
+    const origin = { topic: body.readString(), partition: body.readVarint(), offset: Number(body.readInt64()) }
+    const failure = body.readValue() as Readonly<Record<string, unknown>>
+    const record = this.#reportable.get(recordKey(origin))
+    if (record === undefined) throw new Error(`offset ${origin.offset} of ${origin.topic} was put too long ago`)
+    const [className, message, trace] = ['class', 'message', 'trace'].map((member) => String(failure[member])) as [
+      string,
+      string,
+      string,
+    ]
+    await this.#context.reject(record, new JavaPluginError({ className, message, trace, isRetriable: false }))
+    return null
+  }
+}
+
+/** As Connect decides: without a dead-letter queue and an error log, a task gets no reporter. */
+function reportsErrantRecords(raw: Readonly<Record<string, string>>): boolean {
+  const isLogged = raw['errors.log.enable']?.trim().toLowerCase() === 'true'
+  return isLogged || (raw['errors.deadletterqueue.topic.name'] ?? '') !== ''
+}
+
+function recordKey({ topic, partition, offset }: SinkPosition): string {
+  return `${topic}-${partition}-${offset}`
+}
+
+function toPair({ topic, partition }: SinkPartition): readonly [string, number] {
+  return [topic, partition]
+}
+
+function toPosition([topic, partition, offset]: readonly [string, number, number]): SinkPosition {
+  return { topic, partition, offset }
+}

@@ -1,0 +1,147 @@
+import type { Position, SourceConnector, SourceContext, SourceRecord, StoredPosition } from '../sdk/index.ts'
+import { BatchQueue } from './batch-queue.ts'
+import type { FrameReader } from './frame-reader.ts'
+import type { FrameWriter } from './frame-writer.ts'
+import { HostConnection, readFailure } from './host-connection.ts'
+import { CONNECT_TIMEOUT_MS, type JavaModule } from './java-module.ts'
+import { pluginInfo } from './plugin-info.ts'
+import type { JavaPluginDescription } from './plugin-location.ts'
+import { readSourceRecord } from './record-codec.ts'
+import { stopTask, untilAborted } from './task-connection.ts'
+
+/** Bytes of batches that the host may send ahead of the task. One batch may exceed it. */
+const CREDIT_BYTES = 4 * 1024 * 1024
+
+/** A batch of the host, or the part of it up to a record that ends a transaction. */
+type Batch = {
+  readonly records: readonly SourceRecord[]
+  readonly end: 'commit' | 'abort' | undefined
+  /** Set in the last part: what the host is told when all parts are stored. */
+  readonly whole:
+    | { readonly number: number | bigint; readonly parts: readonly Batch[]; readonly bytes: number }
+    | undefined
+}
+
+/** A source connector in a Java host. */
+export function javaSource(module: JavaModule, description: JavaPluginDescription): SourceConnector {
+  return {
+    ...pluginInfo(description),
+    kind: 'source',
+    poll: (context) => new JavaSourceTask(module, description, context).run(),
+  }
+}
+
+/** One task: the host polls by itself, as far as it has credit, and this end passes its batches on. */
+class JavaSourceTask {
+  readonly #module: JavaModule
+  readonly #description: JavaPluginDescription
+  readonly #context: SourceContext<Record<string, unknown>>
+  readonly #batches = new BatchQueue<Batch>()
+  /** The batches that were yielded, until they are stored. */
+  readonly #yielded = new WeakMap<readonly SourceRecord[], Batch>()
+  /** Where the records of stored parts are, until the last part of their batch is stored. */
+  readonly #positions = new WeakMap<Batch, readonly (StoredPosition | null)[]>()
+
+  constructor(module: JavaModule, description: JavaPluginDescription, context: SourceContext<Record<string, unknown>>) {
+    this.#module = module
+    this.#description = description
+    this.#context = context
+  }
+
+  async *run(): AsyncGenerator<readonly SourceRecord[]> {
+    const { signal, connector, task, raw, transaction, onStored, onCommitted } = this.#context
+    const connection = await HostConnection.open(this.#module.address, { timeoutMs: CONNECT_TIMEOUT_MS })
+    const onAbort = () => this.#batches.end()
+    try {
+      this.#listen(connection)
+      signal.addEventListener('abort', onAbort, { once: true })
+      const start = connection.call('source.start', {
+        class: this.#description.class,
+        name: `${connector}-${task}`,
+        config: raw,
+        definesTransactions: transaction !== undefined,
+      })
+      if (!(await untilAborted(start, signal))) return
+      onStored((batch, positions) => this.#onStored(connection, batch, positions()))
+      onCommitted(() => connection.event('source.committed'))
+      sendCredit(connection, CREDIT_BYTES)
+      for (;;) {
+        const batch = await this.#batches.next()
+        if (batch === undefined) return
+        this.#yielded.set(batch.records, batch)
+        if (batch.end !== undefined) transaction?.[batch.end]()
+        yield batch.records
+        if (batch.whole !== undefined) sendCredit(connection, batch.whole.bytes)
+      }
+    } finally {
+      signal.removeEventListener('abort', onAbort)
+      await stopTask(connection, 'source.stop')
+    }
+  }
+
+  #listen(connection: HostConnection): void {
+    connection.answer('offsets', (body) => this.#readOffsets(body))
+    connection.on('source.batch', (body, bytes) => {
+      for (const batch of readBatches(body, bytes)) this.#batches.push(batch)
+    })
+    connection.on('source.failed', (body) => this.#batches.fail(readFailure(body)))
+    void connection.lost.then((reason) => this.#batches.fail(reason))
+  }
+
+  /** The offsets of these partitions, null for those without one. */
+  #readOffsets(body: FrameReader): readonly (Position | null)[] {
+    const partitions = body.readValue() as readonly Position[]
+    return partitions.map((partition) => this.#context.resumeFrom(partition) ?? null)
+  }
+
+  #onStored(
+    connection: HostConnection,
+    records: readonly SourceRecord[],
+    positions: readonly (StoredPosition | null)[],
+  ): void {
+    const batch = this.#yielded.get(records)
+    if (batch === undefined) return
+    this.#positions.set(batch, positions)
+    const { whole } = batch
+    if (whole === undefined) return
+    // Transactions that were aborted are not reported; their records count as filtered.
+    const all = whole.parts.flatMap((part) => this.#positions.get(part) ?? part.records.map(() => null))
+    connection.event('source.stored', (body) => writeStored(body, whole.number, all))
+  }
+}
+
+function sendCredit(connection: HostConnection, bytes: number): void {
+  connection.event('source.credit', (body) => body.writeValue(null, bytes))
+}
+
+/** Which batch is stored, and where each of its records is; null for a record that was filtered. */
+function writeStored(body: FrameWriter, number: number | bigint, positions: readonly (StoredPosition | null)[]): void {
+  body.writeInt64(number)
+  for (const position of positions) {
+    body.writeByte(position === null ? 0 : 1)
+    if (position === null) continue
+    body.writeString(position.topic)
+    body.writeVarint(position.partition)
+    body.writeInt64(position.offset)
+    body.writeInt64(position.timestampMs ?? -1)
+  }
+}
+
+const BOUNDARIES = [undefined, 'commit', 'abort'] as const
+
+/** One batch of the host, divided after each record that ends a transaction. */
+function readBatches(body: FrameReader, bytes: number): readonly Batch[] {
+  const number = body.readInt64()
+  const endOfBatch = BOUNDARIES[body.readByte()]
+  const parts: Batch[] = []
+  let records: SourceRecord[] = []
+  for (let count = body.readCount(); count > 0; count--) {
+    const end = BOUNDARIES[body.readByte()]
+    records.push(readSourceRecord(body))
+    if (end === undefined || (count === 1 && endOfBatch === undefined)) continue
+    parts.push({ records, end, whole: undefined })
+    records = []
+  }
+  parts.push({ records, end: endOfBatch, whole: { number, parts, bytes } })
+  return parts
+}

@@ -1,0 +1,69 @@
+import type { ConnectRecord, RecordHeader, SinkRecord, SourceRecord } from '../sdk/index.ts'
+import type { FrameReader } from './frame-reader.ts'
+import type { FrameWriter } from './frame-writer.ts'
+
+// Records as they cross the boundary, in the layout of `RecordCodec.java`.
+
+/** Ordinal of `TimestampType.CREATE_TIME` and of `NO_TIMESTAMP_TYPE`, as Java's frames have them. */
+const CREATE_TIME = 1
+const NO_TIMESTAMP = 0
+
+const NO_HEADERS: readonly RecordHeader[] = []
+
+export function readSourceRecord(body: FrameReader): SourceRecord {
+  const { partition, ...record } = readConnectRecord(body)
+  const sourcePartition = (body.readValue() ?? {}) as SourceRecord['sourcePartition']
+  const sourceOffset = (body.readValue() ?? {}) as SourceRecord['sourceOffset']
+  return { ...record, ...(partition !== undefined && { partition }), sourcePartition, sourceOffset }
+}
+
+export function readConnectRecord(body: FrameReader): ConnectRecord {
+  const topic = body.readValue() as string
+  const partition = body.readValue() as number | null
+  const timestampMs = body.readValue() as number | null
+  const keySchema = body.readSchema()
+  const key = body.readValue(keySchema)
+  const valueSchema = body.readSchema()
+  const value = body.readValue(valueSchema)
+  const headers = readHeaders(body)
+  return { topic, ...(partition !== null && { partition }), key, keySchema, value, valueSchema, headers, timestampMs }
+}
+
+function readHeaders(body: FrameReader): readonly RecordHeader[] {
+  let count = body.readCount()
+  if (count === 0) return NO_HEADERS
+  const headers: RecordHeader[] = []
+  for (; count > 0; count--) {
+    const key = body.readString()
+    const schema = body.readSchema()
+    headers.push({ key, schema, value: body.readValue(schema) })
+  }
+  return headers
+}
+
+export function writeConnectRecord(body: FrameWriter, record: ConnectRecord): void {
+  body.writeValue(null, record.topic)
+  body.writeInt32(record.partition)
+  if (record.timestampMs === null) body.writeByte(0)
+  else body.writeValue(null, record.timestampMs)
+  body.writeSchema(record.keySchema)
+  body.writeValue(record.keySchema, record.key)
+  body.writeSchema(record.valueSchema)
+  body.writeValue(record.valueSchema, record.value)
+  body.writeVarint(record.headers.length)
+  for (const { key, schema, value } of record.headers) {
+    body.writeString(key)
+    body.writeSchema(schema)
+    body.writeValue(schema, value)
+  }
+}
+
+export function writeSinkRecord(body: FrameWriter, record: SinkRecord): void {
+  const { origin, offset, timestampMs } = record
+  writeConnectRecord(body, record)
+  body.writeByte(timestampMs === null ? NO_TIMESTAMP : CREATE_TIME)
+  body.writeInt64(offset)
+  body.writeString(origin.topic)
+  body.writeVarint(origin.partition)
+  body.writeInt64(origin.offset)
+}

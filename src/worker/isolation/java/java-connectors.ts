@@ -1,0 +1,123 @@
+import type { JavaPluginLocation } from '../../../java/plugin-location.ts'
+import type { RawConfig } from '../../../sdk/index.ts'
+import type { GeneratedTaskConfigs, PluginName } from '../../plugin-host.ts'
+import type { JavaCalls, LeasedConnection } from './java-calls.ts'
+
+/**
+ * The interval at which task configurations are generated again, in ms. It is how long a request for reconfiguration
+ * waits, and keeps the connector alive: a call without changes only asks whether there was such a request.
+ */
+const AGAIN_MS = 2_000
+/** A connector that nobody has asked for tasks for so long, in ms, was stopped, paused or moved to another worker. */
+const UNUSED_MS_MAX = 10_000
+
+type Running = {
+  readonly key: string
+  readonly opened: LeasedConnection
+  /** The result of the last `taskConfigs`; undefined after a request for reconfiguration. */
+  made: GeneratedTaskConfigs | undefined
+  /** What the connector reported by `raiseError`. */
+  error: string | undefined
+  usedMs: number
+}
+
+type ConnectorTasks = { readonly taskClass: string; readonly configs: readonly RawConfig[] }
+
+/**
+ * Java connectors that are started. Connect keeps a connector running beside its tasks: it may watch its external system
+ * and request new task configurations.
+ */
+export class JavaConnectors {
+  readonly #calls: JavaCalls
+  readonly #monotonicMs: () => number
+  /** By connector name. */
+  readonly #running = new Map<string, Running>()
+  readonly #looking: NodeJS.Timeout
+
+  constructor(calls: JavaCalls, monotonicMs: () => number) {
+    this.#calls = calls
+    this.#monotonicMs = monotonicMs
+    this.#looking = setInterval(() => this.#stopUnused(), UNUSED_MS_MAX / 2).unref()
+  }
+
+  /** Starts the connector if it does not run with this configuration. */
+  async tasks(
+    location: JavaPluginLocation,
+    plugin: PluginName,
+    config: RawConfig,
+    tasksMax: number,
+  ): Promise<GeneratedTaskConfigs> {
+    const name = config['name'] ?? plugin.class
+    const key = JSON.stringify([location.path, plugin.class, config, tasksMax])
+    const known = this.#running.get(name)
+    if (known !== undefined && known.key !== key) this.#stop(name, known)
+    const running = this.#running.get(name) ?? (await this.#start(name, key, location, plugin, config))
+    running.usedMs = this.#monotonicMs()
+    if (running.error !== undefined) {
+      this.#stop(name, running)
+      throw new Error(running.error)
+    }
+    if (running.made !== undefined) return running.made
+    try {
+      running.made = await this.#make(running, plugin, tasksMax)
+      return running.made
+    } catch (error) {
+      this.#stop(name, running)
+      throw error
+    }
+  }
+
+  close(): void {
+    clearInterval(this.#looking)
+    for (const [name, running] of this.#running) this.#stop(name, running)
+  }
+
+  async #start(
+    name: string,
+    key: string,
+    location: JavaPluginLocation,
+    plugin: PluginName,
+    config: RawConfig,
+  ): Promise<Running> {
+    const opened = await this.#calls.open(location, plugin)
+    const { connection } = opened
+    const running: Running = { key, opened, made: undefined, error: undefined, usedMs: this.#monotonicMs() }
+    connection.on('connector.reconfigure', () => {
+      running.made = undefined
+    })
+    connection.on('connector.error', (body) => {
+      const failure = body.readValue() as { readonly trace: string }
+      running.error = failure.trace
+    })
+    void connection.lost.then(() => {
+      if (this.#running.get(name) === running) this.#running.delete(name)
+      opened.lease.release()
+    })
+    try {
+      const start = { class: plugin.class, name, config }
+      await this.#calls.run(opened, plugin, () => connection.call('connector.start', start))
+    } catch (error) {
+      connection.close()
+      throw error
+    }
+    this.#running.set(name, running)
+    return running
+  }
+
+  async #make(running: Running, plugin: PluginName, tasksMax: number): Promise<GeneratedTaskConfigs> {
+    const { connection } = running.opened
+    const made = await this.#calls.run(running.opened, plugin, () => connection.call('connector.tasks', { tasksMax }))
+    return { ...(made as ConnectorTasks), againMs: AGAIN_MS }
+  }
+
+  /** The host calls `stop` of a connector whose connection ends. */
+  #stop(name: string, running: Running): void {
+    if (this.#running.get(name) === running) this.#running.delete(name)
+    running.opened.connection.close()
+  }
+
+  #stopUnused(): void {
+    const nowMs = this.#monotonicMs()
+    for (const [name, running] of this.#running) if (nowMs - running.usedMs > UNUSED_MS_MAX) this.#stop(name, running)
+  }
+}

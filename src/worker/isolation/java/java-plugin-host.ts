@@ -1,0 +1,259 @@
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Clock } from '../../../config/clock.ts'
+import { messageOf } from '../../../config/errors.ts'
+import type { Logger } from '../../../config/logger.ts'
+import { describeLocation } from '../../../java/describe-location.ts'
+import {
+  type DiscoveredLocation,
+  type DiscoveryMode,
+  discoverJavaPlugins,
+  manifestWarning,
+} from '../../../java/discovery/discovery.ts'
+import { DiscoveryCache } from '../../../java/discovery/discovery-cache.ts'
+import type { HostConnection } from '../../../java/host-connection.ts'
+import type { HostLogLine } from '../../../java/host-log.ts'
+import { type HostLease, JavaHosts } from '../../../java/java-hosts.ts'
+import type { JavaModule } from '../../../java/java-module.ts'
+import type { JavaRuntime } from '../../../java/java-runtime.ts'
+import type {
+  JavaLocationDescription,
+  JavaPluginDescription,
+  JavaPluginKind,
+  JavaPluginLocation,
+} from '../../../java/plugin-location.ts'
+import type { Loaded, PluginFault } from '../../../plugins/conflict-resolution.ts'
+import type { PluginDescriptor } from '../../../plugins/descriptor.ts'
+import type { ConfigValue } from '../../../sdk/index.ts'
+import type { PluginCall, PluginName } from '../../plugin-host.ts'
+import { JavaCalls } from './java-calls.ts'
+import { JavaConnectors } from './java-connectors.ts'
+
+export type JavaPluginHostOptions = {
+  readonly runtime: JavaRuntime
+  readonly discovery: DiscoveryMode
+  readonly idleMs: number
+}
+
+type Dependencies = {
+  readonly java: JavaPluginHostOptions
+  readonly pluginPath: readonly string[]
+  /** Timeout of a call, in ms. */
+  readonly timeoutMs: number
+  /** Timeout of the start of a JVM, and of the description of a location, in ms. */
+  readonly loadMsMax: number
+  readonly logger: Logger
+  readonly clock: Clock
+}
+
+type JavaLocation = { readonly location: JavaPluginLocation; readonly plugins: readonly JavaPluginDescription[] }
+
+/** Part of the names of cached files, to be increased when descriptions get other members. */
+const CACHE_VERSION = 1
+
+/** The Java plugins of `plugin.path`, and the JVMs that they run in. */
+export class JavaPluginHost {
+  readonly faults: readonly PluginFault[]
+  readonly #locations: readonly JavaLocation[]
+  readonly #hosts: JavaHosts
+  readonly #calls: JavaCalls
+  readonly #connectors: JavaConnectors
+
+  private constructor(dependencies: Dependencies, locations: readonly JavaLocation[], faults: readonly PluginFault[]) {
+    const { java, timeoutMs, loadMsMax, logger, clock } = dependencies
+    this.#locations = locations
+    this.faults = faults
+    this.#hosts = new JavaHosts({
+      runtime: java.runtime,
+      idleMs: java.idleMs,
+      startMsMax: loadMsMax,
+      onLog: (location, line) => logLine(logger, location, line),
+    })
+    this.#calls = new JavaCalls({ hosts: this.#hosts, timeoutMs, clock })
+    this.#connectors = new JavaConnectors(this.#calls, () => clock.monotonicMs())
+  }
+
+  /** Finds and describes the plugins. A location that cannot be used is a fault. Starts Java only for new files. */
+  static async open(dependencies: Dependencies): Promise<JavaPluginHost> {
+    const { java, pluginPath, logger } = dependencies
+    const cache = new DiscoveryCache(join(tmpdir(), `weir-java-${process.getuid?.() ?? 'user'}`))
+    const found = await discoverJavaPlugins(pluginPath, java.discovery, cache)
+    const warning = manifestWarning(java.discovery, found)
+    if (warning !== undefined) logger.warn(warning)
+    const faults: PluginFault[] = [...found.faults]
+    const locations: JavaLocation[] = []
+    for (const discovered of found.locations) {
+      const { location } = discovered
+      try {
+        const described = await describe(discovered, dependencies, cache)
+        locations.push({ location, plugins: withoutUnsupported(described.plugins, location, logger) })
+        faults.push(...described.faults.map((reason) => ({ file: location.path, reason })))
+      } catch (error) {
+        faults.push({ file: location.path, reason: messageOf(error) })
+      }
+    }
+    return new JavaPluginHost(dependencies, locations, faults)
+  }
+
+  /** The plugins of all locations, in the order of `plugin.path`. */
+  get loaded(): readonly (Loaded<PluginDescriptor> & { readonly isJava: true })[] {
+    return this.#locations.flatMap(({ location, plugins }) =>
+      plugins.map((plugin) => ({ file: location.path, plugin: toDescriptor(plugin), isJava: true as const })),
+    )
+  }
+
+  /** The locations for threads that run tasks. */
+  get modules(): readonly JavaModule[] {
+    return this.#locations.map(({ location, plugins }) => ({
+      location: location.path,
+      address: this.#hosts.addressOf(location),
+      plugins,
+    }))
+  }
+
+  has(plugin: PluginName): boolean {
+    return this.#find(plugin) !== undefined
+  }
+
+  /** Keeps the JVM of a plugin running. Rejects with a `UserError` when it does not start. */
+  lease(locationPath: string): Promise<HostLease> {
+    const found = this.#locations.find(({ location }) => location.path === locationPath)
+    if (found === undefined) throw new Error(`${locationPath} is no location of Java plugins`)
+    return this.#hosts.lease(found.location)
+  }
+
+  /** The locations that have a plugin of this class, in any version. */
+  locationsOf({ kind, class: name }: Pick<PluginName, 'kind' | 'class'>): readonly string[] {
+    const having = this.#locations.filter(({ plugins }) =>
+      plugins.some((plugin) => plugin.kind === kind && plugin.class === name),
+    )
+    return having.map(({ location }) => location.path)
+  }
+
+  async call({ operation, plugin, input }: PluginCall): Promise<unknown> {
+    const location = this.#find(plugin)
+    if (location === undefined) throw new Error(`${plugin.class} is no Java plugin`)
+    const { kind, class: className } = plugin
+    const once = <T>(call: (connection: HostConnection) => Promise<T>) => this.#calls.once(location, plugin, call)
+    switch (operation) {
+      case 'validate-config': {
+        const argument = { kind, class: className, config: input.config }
+        return once(async (host) => toConfigValues(await host.call('validate', argument)))
+      }
+      case 'make-tasks':
+        return this.#connectors.tasks(location, plugin, input.config, input.tasksMax)
+      case 'alter-offsets': {
+        const offsets = input.offsets.map(({ partition, offset }) => [partition, offset])
+        await once((host) => host.call('connector.alter-offsets', { class: className, config: input.config, offsets }))
+        return null
+      }
+      case 'create-provider':
+        await once((host) => host.call('provider.create', { class: className, config: input.config }))
+        return null
+      case 'read-values':
+        return once((host) => host.call('provider.read', { class: className, ...input }))
+    }
+  }
+
+  async close(): Promise<void> {
+    this.#connectors.close()
+    await this.#hosts.close()
+  }
+
+  #find({ kind, class: name, version }: PluginName): JavaPluginLocation | undefined {
+    const isMeant = (plugin: JavaPluginDescription) =>
+      plugin.kind === kind && plugin.class === name && plugin.version === version
+    return this.#locations.find(({ plugins }) => plugins.some(isMeant))?.location
+  }
+}
+
+/** A cached description is of the same files, so that no JVM is needed to start a worker again. */
+async function describe(
+  { location, hash, classes }: DiscoveredLocation,
+  { java, loadMsMax, logger }: Dependencies,
+  cache: DiscoveryCache,
+): Promise<JavaLocationDescription> {
+  const name = `plugins-${CACHE_VERSION}-${java.discovery === 'service_load' ? 'manifests' : 'scan'}-${hash}.json`
+  const known = (await cache.read(name)) as JavaLocationDescription | undefined
+  if (known !== undefined) return known
+  const described = await describeLocation(location, {
+    runtime: java.runtime,
+    classes,
+    timeoutMs: loadMsMax,
+    onLog: (line) => logLine(logger, location, line),
+  })
+  if (described.faults.length === 0) await cache.write(name, described)
+  return described
+}
+
+/** The kinds of Java plugins that run. */
+const SUPPORTED: ReadonlySet<JavaPluginKind> = new Set(['source', 'sink', 'provider'])
+
+/** An unsupported plugin must not take its name from a shipped one that works. */
+function withoutUnsupported(
+  plugins: readonly JavaPluginDescription[],
+  { path }: JavaPluginLocation,
+  logger: Logger,
+): readonly JavaPluginDescription[] {
+  const omitted = plugins.filter(({ kind }) => !SUPPORTED.has(kind))
+  if (omitted.length > 0) {
+    const classes = omitted.map((plugin) => plugin.class)
+    logger.warn(
+      { location: path, classes },
+      'Java converters, transforms and predicates are not supported: they are ignored',
+    )
+  }
+  return plugins.filter(({ kind }) => SUPPORTED.has(kind))
+}
+
+function toDescriptor({
+  kind,
+  class: name,
+  version,
+  definitions,
+  altersOffsets,
+}: JavaPluginDescription): PluginDescriptor {
+  return {
+    kind,
+    class: name,
+    aliases: [],
+    version,
+    summary: `A Java ${kind.replace('_', ' ')}.`,
+    notes: undefined,
+    definitions,
+    definesTransactions: false,
+    altersOffsets,
+    readsOtherKeys: true,
+  }
+}
+
+type JavaConfigValue = {
+  readonly name: string
+  readonly value: string | null
+  readonly recommendedValues: readonly string[]
+  readonly errors: readonly string[]
+  readonly visible: boolean
+}
+
+function toConfigValues(values: unknown): readonly ConfigValue[] {
+  return (values as readonly JavaConfigValue[]).map(({ name, value, errors, recommendedValues, visible }) => ({
+    name,
+    value,
+    errors,
+    recommended: recommendedValues,
+    visible,
+  }))
+}
+
+function logLine(logger: Logger, { path }: JavaPluginLocation, line: HostLogLine): void {
+  const { level, logger: javaLogger, context, message, trace } = line
+  const about = { location: path, ...contextFields(context) }
+  logger[level]({ ...about, ...(javaLogger && { logger: javaLogger }), ...(trace && { trace }) }, message)
+}
+
+/** Of `CONNECTOR-TASK`; a connector itself has no number. */
+function contextFields(context: string | undefined): object {
+  const [, connector, task] = /^(.*)-(\d+)$/.exec(context ?? '') ?? []
+  if (connector !== undefined) return { connector, task: Number(task) }
+  return context === undefined ? {} : { connector: context }
+}

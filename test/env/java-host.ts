@@ -1,0 +1,47 @@
+import { delimiter, join } from 'node:path'
+import { resolveClasspath } from './jars.ts'
+import { javaOfMachine } from './java-toolchain.ts'
+import type { Part } from './part.ts'
+import { run } from './process.ts'
+import { partDirectory } from './workspace.ts'
+
+export type JavaHostAddress = {
+  /** The value of `java.host.directory`. */
+  readonly directory: string
+  /** Paths of Kafka's own jars, for use as plugins. */
+  readonly jars: { readonly file: string; readonly transforms: string; readonly json: string; readonly runtime: string }
+  /** What `javac` needs to compile test plugins. */
+  readonly classpath: string
+}
+
+const VERSION = '4.3.1'
+const SCRIPT = join(import.meta.dirname, '../../scripts/build-java-host.mjs')
+
+/** Weir's Java host, compiled from this checkout, and real plugins for it. */
+export function javaHostPart(name: string): Part<JavaHostAddress> {
+  return {
+    name,
+    version: VERSION,
+    async find() {
+      const compiles = await run({ file: 'javac', args: ['-version'], directory: '.' }).catch(() => undefined)
+      if (compiles?.code !== 0) return { how: 'missing', detail: 'there is no javac on PATH' }
+      const host = await javaOfMachine.find('java-host', VERSION)
+      return host.how === 'missing' ? host : javaOfMachine.find('connect', VERSION)
+    },
+    async start() {
+      const directory = partDirectory(name)
+      const classpath = await resolveClasspath('java-host', VERSION)
+      const built = await run({ file: process.execPath, args: [SCRIPT, directory, classpath], directory: '.' })
+      if (built.code !== 0) throw new Error(`the Java host does not compile:\n${built.stdout}${built.stderr}`)
+      const connect = (await resolveClasspath('connect', VERSION)).split(delimiter)
+      const jar = (artifact: string) => connect.find((path) => path.endsWith(`/${artifact}-${VERSION}.jar`)) ?? ''
+      const jars = {
+        file: jar('connect-file'),
+        transforms: jar('connect-transforms'),
+        json: jar('connect-json'),
+        runtime: jar('connect-runtime'),
+      }
+      return { address: { directory, jars, classpath }, stop: async () => undefined }
+    },
+  }
+}

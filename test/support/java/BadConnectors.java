@@ -1,0 +1,82 @@
+package dev.weir.test;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import org.apache.kafka.common.config.ConfigDef;
+import org.apache.kafka.connect.connector.Task;
+import org.apache.kafka.connect.source.SourceConnector;
+import org.apache.kafka.connect.source.SourceRecord;
+import org.apache.kafka.connect.source.SourceTask;
+
+/** Connectors that fail in the ways that a worker must survive. */
+public final class BadConnectors {
+    private BadConnectors() {}
+
+    /** Does what its `fault` says, in its task. */
+    public static class FaultyTask extends SourceConnector {
+        private Map<String, String> config;
+
+        @Override public void start(Map<String, String> given) {
+            if ("endless-start".equals(given.get("fault"))) for (;;) Thread.onSpinWait();
+            if ("throw-start".equals(given.get("fault"))) throw new IllegalStateException("start does not work");
+            config = given;
+        }
+
+        @Override public Class<? extends Task> taskClass() {
+            return FaultySourceTask.class;
+        }
+
+        @Override public List<Map<String, String>> taskConfigs(int max) {
+            return List.of(config);
+        }
+
+        @Override public void stop() {}
+
+        @Override public ConfigDef config() {
+            return new ConfigDef();
+        }
+
+        @Override public String version() {
+            return "1";
+        }
+    }
+
+    public static class FaultySourceTask extends SourceTask {
+        private String fault;
+        private final List<byte[]> memory = new ArrayList<>();
+
+        @Override public void start(Map<String, String> config) {
+            fault = config.get("fault");
+        }
+
+        @Override public List<SourceRecord> poll() throws InterruptedException {
+            switch (fault) {
+                case "throw": throw new IllegalStateException("the origin is broken");
+                case "exit": System.exit(7); break;
+                case "memory": for (;;) memory.add(new byte[1 << 20]);
+                case "endless": for (;;) Thread.onSpinWait();
+                default: Thread.sleep(100);
+            }
+            return null;
+        }
+
+        @Override public void stop() {}
+
+        @Override public String version() {
+            return "1";
+        }
+    }
+
+    public static class ThrowingConstructor extends FaultyTask {
+        public ThrowingConstructor() {
+            throw new IllegalStateException("no constructor today");
+        }
+    }
+
+    public static class ThrowingInitializer extends FaultyTask {
+        static {
+            if (true) throw new IllegalStateException("no class today");
+        }
+    }
+}
