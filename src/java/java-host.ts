@@ -3,11 +3,11 @@ import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { existsSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { createInterface } from 'node:readline'
 import { UserError } from '../config/errors.ts'
 import type { HostAddress } from './host-connection.ts'
 import { describeExit, type HostExit } from './host-exit.ts'
-import { type HostLogLine, parseHostLog } from './host-log.ts'
+import type { HostLogLine } from './host-log.ts'
+import { HostOutput } from './host-output.ts'
 import { findJava, type JavaRuntime } from './java-runtime.ts'
 import type { JavaPluginLocation } from './plugin-location.ts'
 
@@ -23,8 +23,6 @@ const HOST_JAR = 'weir-java-host.jar'
 /** The length of `sun_path` on Linux and macOS, less what Java uses. */
 const SOCKET_PATH_BYTES_MAX = 100
 const STOP_MS = 5_000
-/** Number of output lines that are kept to explain an exit. */
-const LAST_LINES = 20
 
 /** A JVM that serves the plugins of one location. */
 export class JavaHost {
@@ -49,19 +47,13 @@ export class JavaHost {
     rmSync(address.socketPath, { force: true })
     const child = spawn(java, javaArguments(runtime, location, address), { stdio: ['pipe', 'pipe', 'pipe'] })
     const listening = Promise.withResolvers<void>()
-    const lines: string[] = []
-    const onLine = (text: string) => {
-      const line = parseHostLog(text)
-      if (line.isListening) listening.resolve()
-      else onLog(line)
-      lines.push(line.message)
-      if (lines.length > LAST_LINES) lines.shift()
-    }
-    for (const stream of [child.stdout, child.stderr]) createInterface({ input: stream }).on('line', onLine)
+    const onLine = (line: HostLogLine) => (line.isListening ? listening.resolve() : onLog(line))
+    const output = new HostOutput({ limits: runtime.log, onLine })
+    for (const stream of [child.stdout, child.stderr]) output.follow(stream)
     // A JVM that has exited does not read its token; the exit is reported below.
     child.stdin.on('error', () => undefined)
     child.stdin.write(`${address.token}\n`)
-    const host = new JavaHost(child, exitOf(child, lines), runtime.heapMax)
+    const host = new JavaHost(child, exitOf(child, output), runtime.heapMax)
     const late = setTimeout(() => child.kill('SIGKILL'), startMsMax)
     try {
       await Promise.race([
@@ -128,12 +120,14 @@ function startFailure({ path }: JavaPluginLocation, what: string): UserError {
   return new UserError('java_host_failed', `the Java host of ${path} did not start: it ${what}`)
 }
 
-async function exitOf(child: ChildProcess, lines: readonly string[]): Promise<HostExit> {
+async function exitOf(child: ChildProcess, output: HostOutput): Promise<HostExit> {
   const ended = once(child, 'close')
+  child.once('exit', () => output.end())
   try {
     const [code, signal] = (await ended) as [number | null, NodeJS.Signals | null]
-    return { code, signal, lines }
+    return { code, signal, lines: output.lastLines }
   } catch (error) {
-    return { code: null, signal: null, lines: [...lines, (error as Error).message] }
+    output.end()
+    return { code: null, signal: null, lines: [...output.lastLines, (error as Error).message] }
   }
 }

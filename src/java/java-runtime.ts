@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { UserError } from '../config/errors.ts'
+import type { LogLimits } from '../config/log-rate-limiter.ts'
 
 /** Oldest version of Java that the host runs on. */
 export const JAVA_MIN = 17
@@ -16,6 +17,8 @@ export type JavaRuntime = {
   readonly heapMax: string
   /** Further options of each JVM. */
   readonly options: readonly string[]
+  /** Limits of what a task or connector in a JVM logs. */
+  readonly log: LogLimits
 }
 
 /** Where the host is in the package of this release, and in a checkout when it is built. */

@@ -137,6 +137,8 @@ export const pluginSettings = shape.pick({
   'worker.plugin.load.timeout.ms': true,
   'worker.plugin.memory.mb': true,
   'worker.thread.blocked.max.ms': true,
+  'worker.task.log.lines.per.second': true,
+  'worker.task.log.bytes.per.second': true,
 })
 
 /** Prefixes of keys that other modules read. */

@@ -6,7 +6,7 @@ import { connectorAccess } from '../host-access/access-settings.ts'
 import type { ConnectorAccess } from '../host-access/connector-access.ts'
 import { javaLocationsOf } from '../isolation/java/java-locations.ts'
 import { JavaTaskHost } from '../isolation/java/java-task-host.ts'
-import { pluginLimits } from '../isolation/plugins/plugin-limits.ts'
+import { pluginLimits, taskLogLimits } from '../isolation/plugins/plugin-limits.ts'
 import { ProcessPluginHost, type ProcessPluginHostOptions } from '../isolation/plugins/process-plugin-host.ts'
 import { TaskProcessPool } from '../isolation/tasks/task-process-pool.ts'
 import type { LogLevels } from '../observability/log-levels.ts'
@@ -55,10 +55,7 @@ export async function openIsolation(options: IsolationOptions): Promise<WorkerIs
     blockedMsMax: values['worker.thread.blocked.max.ms'],
     startMsMax: values['worker.task.start.timeout.ms'],
     stopMsMax: values['task.shutdown.graceful.timeout.ms'],
-    log: {
-      linesPerSecond: values['worker.task.log.lines.per.second'],
-      bytesPerSecond: values['worker.task.log.bytes.per.second'],
-    },
+    log: taskLogLimits(values),
     isWarm,
   })
   life.onStop('threads', () => threads.close())

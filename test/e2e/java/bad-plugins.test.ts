@@ -18,6 +18,7 @@ import { until } from '../../support/until.ts'
 import { startTestWorker } from '../../support/worker.ts'
 
 const javaHost = await real('javaHost')
+const LOG = { linesPerSecond: 100, bytesPerSecond: 65_536 }
 
 const SOURCES = join(import.meta.dirname, '../../support/java')
 const FAULTY = 'dev.weir.test.BadConnectors$FaultyTask'
@@ -43,7 +44,7 @@ const settings = (pluginPath: string) => ({
 })
 
 function runtime(own: { home?: string; heapMax?: string } = {}) {
-  return { home: '', hostDirectory: javaHost.address.directory, heapMax: '64m', options: [], ...own }
+  return { home: '', hostDirectory: javaHost.address.directory, heapMax: '64m', options: [], log: LOG, ...own }
 }
 
 function startHost(own: { home?: string; heapMax?: string } = {}, directory = temporaryDirectory()) {

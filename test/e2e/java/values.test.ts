@@ -28,6 +28,7 @@ import {
 import { describeOn, real } from '../../env/real.ts'
 
 const javaHost = await real('javaHost')
+const LOG = { linesPerSecond: 100, bytesPerSecond: 65_536 }
 
 type Data = { readonly schema: Schema | null; readonly value: unknown }
 type Typed = { readonly schema: Schema; readonly values: fc.Arbitrary<unknown> }
@@ -138,7 +139,7 @@ describeOn([javaHost], 'values that cross to a Java host and back', () => {
   beforeAll(async () => {
     const address = hostAddress(directory, 'values')
     host = await JavaHost.start({
-      runtime: { home: '', hostDirectory: javaHost.address.directory, heapMax: '256m', options: [] },
+      runtime: { home: '', hostDirectory: javaHost.address.directory, heapMax: '256m', options: [], log: LOG },
       location: { path: javaHost.address.jars.file, jars: [javaHost.address.jars.file] },
       address,
       startMsMax: 60_000,

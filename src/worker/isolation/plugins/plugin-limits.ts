@@ -1,3 +1,4 @@
+import type { LogLimits } from '../../../config/log-rate-limiter.ts'
 import { packagedHostDirectory } from '../../../java/java-runtime.ts'
 import type { PluginSettings } from '../../settings.ts'
 import type { ProcessPluginHostOptions } from './process-plugin-host.ts'
@@ -18,7 +19,18 @@ export function pluginLimits(values: PluginSettings): Omit<ProcessPluginHostOpti
         hostDirectory: values['java.host.directory'] || packagedHostDirectory(),
         heapMax: values['java.host.heap.max'],
         options: values['java.host.options'].split(/\s+/).filter((option) => option !== ''),
+        log: taskLogLimits(values),
       },
     },
+  }
+}
+
+/** The limits of what one task logs, wherever it runs. */
+export function taskLogLimits(
+  values: Pick<PluginSettings, 'worker.task.log.lines.per.second' | 'worker.task.log.bytes.per.second'>,
+): LogLimits {
+  return {
+    linesPerSecond: values['worker.task.log.lines.per.second'],
+    bytesPerSecond: values['worker.task.log.bytes.per.second'],
   }
 }
