@@ -150,7 +150,7 @@ describe('an audit log that cannot be written', () => {
     symlinkSync(join(temporaryDirectory(), 'a disk with room'), file)
   }
 
-  it('refuses changes, allows reads, and later writes the records of completed requests', async () => {
+  it('rejects changes, allows reads, and later writes the records of completed requests', async () => {
     const file = full()
     const { url } = await registry({ 'audit.log.file': file })
     // What is not known to fail yet is done, and waits to be written.
@@ -166,7 +166,7 @@ describe('an audit log that cannot be written', () => {
     expect(recorded()).toEqual(expect.arrayContaining([...done]))
   })
 
-  it('refuses no request with audit.log.on.failure=drop', async () => {
+  it('rejects no request with audit.log.on.failure=drop', async () => {
     const { url } = await registry({ 'audit.log.file': full(), 'audit.log.on.failure': 'drop' })
     for (const subject of ['a', 'b', 'c']) expect((await register('ada', url, subject)).status).toBe(200)
   })

@@ -131,7 +131,7 @@ describe('a TLS listener', () => {
 })
 
 describe('requests between workers', () => {
-  it('are refused without a signature if a login is configured', async () => {
+  it('are rejected without a signature if authentication is configured', async () => {
     const { url } = await startTestWorker(basic())
     for (const [method, path] of [
       ['POST', '/connectors/c/tasks'],

@@ -112,7 +112,7 @@ describe('a token of the configured issuer', () => {
   })
 })
 
-describe('a token is refused', () => {
+describe('a token is rejected', () => {
   it('if it has expired', async () => {
     const brief = await otherIssuer({ secondsToLive: 2 })
     const url = await start(bearer({ 'oauthbearer.expected.issuer': brief.url, 'oauthbearer.clock.skew.seconds': '0' }))

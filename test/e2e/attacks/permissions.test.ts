@@ -145,7 +145,7 @@ describe('a user without read permission on a subject', () => {
     expect((await as('ann', 'POST /subjects/own-import/versions', imported)).status).toBe(FOUND)
   })
 
-  it('is refused by a follower in the same way as by its leader', async () => {
+  it('is rejected by a follower in the same way as by its leader', async () => {
     const follower = await startTestRegistry(settings, { leaderUrl: registry.url })
     onTestFinished(() => follower.stop())
     const write = (user: string, subject: string, headers = {}) =>
