@@ -237,9 +237,9 @@ async function startRest(startup: Startup, { herder, leader, peers }: RestServic
       },
       internal: {
         leader,
-        session: () => configs.state.session,
-        isSigned: () => group.current()?.isSigned === true,
-        refusesUnsigned: mustRefuseUnsigned(values),
+        sessionKey: () => configs.state.session,
+        requiresSignature: () => group.current()?.isSigned === true,
+        rejectsUnsigned: mustRefuseUnsigned(values),
         algorithms: values['inter.worker.verification.algorithms'],
       },
     },

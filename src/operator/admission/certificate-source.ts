@@ -21,8 +21,8 @@ export type CertificateSecretOptions = {
   readonly api: Pick<KubernetesApi, 'send'>
   readonly namespace: string
   readonly name: string
-  /** Host names and addresses of the certificate. */
-  readonly names: readonly string[]
+  /** Subject alternative names of the certificate: host names and IP addresses. */
+  readonly subjectAltNames: readonly string[]
   readonly clock: Clock
 }
 
@@ -35,14 +35,14 @@ const KEYS = { cert: 'tls.crt', key: 'tls.key', ca: 'ca.crt', caKey: 'ca.key' } 
 const TRIES_MAX = 5
 
 /**
- * A certificate that the operator issues, keeps in a Secret for all replicas, and renews in time. When replicas write
- * at the same time, the first one wins and the others read its result.
+ * A certificate that the operator issues, keeps in a Secret for all replicas, and renews before it expires. When
+ * replicas write at the same time, the first one wins and the others read its result.
  */
 export function certificatesFromSecret({
   api,
   namespace,
   name,
-  names,
+  subjectAltNames,
   clock,
 }: CertificateSecretOptions): CertificateSource {
   const secrets = `/api/v1/namespaces/${encodeURIComponent(namespace)}/secrets`
@@ -65,8 +65,8 @@ export function certificatesFromSecret({
       const found = await ignoreNotFound(api.send<Secret>({ method: 'GET', path }))
       const before = found && fromData(found.data)
       const nowMs = clock.nowMs()
-      if (before !== undefined && !needsRenewal(before, names, nowMs)) return before
-      const issued = await issueCertificate(names, nowMs, before)
+      if (before !== undefined && !needsRenewal(before, subjectAltNames, nowMs)) return before
+      const issued = await issueCertificate(subjectAltNames, nowMs, before)
       try {
         await write(issued, found)
         return issued

@@ -81,7 +81,7 @@ class Webhook {
     const names = service === undefined ? [parseListener(listener).host] : [`${service.name}.${service.namespace}.svc`]
     this.#certificates =
       certificates === undefined
-        ? certificatesFromSecret({ api, namespace, name: SECRET, names, clock })
+        ? certificatesFromSecret({ api, namespace, name: SECRET, subjectAltNames: names, clock })
         : certificatesFromFiles(certificates)
   }
 

@@ -90,7 +90,7 @@ export class Herder {
     })
   }
 
-  /** Restarts the connector includesConnector, not its tasks. Rejects when it fails to start. */
+  /** Restarts only the connector, not its tasks. Rejects when it fails to start. */
   async restartConnector(name: string): Promise<void> {
     await this.#enqueue(async () => {
       const { configs, runner } = this.#options

@@ -30,38 +30,39 @@ const CHECK_MS = 50
  * (`rebalancing`).
  */
 export async function forwardRequest(
-  parts: WorkerRequestHandlerOptions,
-  who: RequestTarget,
+  options: WorkerRequestHandlerOptions,
+  target: RequestTarget,
   request: ForwardableRequest,
   hop: 'first' | 'second' | 'last',
 ): Promise<PeerResponse | undefined> {
-  const { clock, peers } = parts
-  const untilMs = clock.monotonicMs() + WAIT_MS_MAX
+  const { clock, peers } = options
+  const deadlineMs = clock.monotonicMs() + WAIT_MS_MAX
   for (;;) {
-    const place = placeOf(parts, who)
-    if (place === 'here') return undefined
-    const answer = place && hop !== 'last' ? await peers.forward(place, request, hop === 'second') : undefined
-    if (answer) {
-      if (answer.status < 300 && request.method !== 'GET') await parts.readConfigs().catch(() => undefined)
-      return answer
+    const worker = workerFor(target, options)
+    if (worker === 'self') return undefined
+    const response = worker && hop !== 'last' ? await peers.forward(worker, request, hop === 'second') : undefined
+    if (response) {
+      if (response.status < 300 && request.method !== 'GET') await options.readConfigs().catch(() => undefined)
+      return response
     }
-    if (clock.monotonicMs() > untilMs) throw refusal(place, hop)
+    if (clock.monotonicMs() > deadlineMs) throw rebalancingError(worker, hop)
     await clock.sleep(CHECK_MS)
   }
 }
 
-function placeOf({ group, exists }: WorkerRequestHandlerOptions, who: RequestTarget): 'here' | string | undefined {
-  const place = group()
-  if (!place) return undefined
-  if (who === 'leader') return place.isLeader ? 'here' : place.leaderUrl
-  if (place.has(who.owner) || !exists(who.owner)) return 'here'
-  return place.isLeader ? place.urlOf(who.owner) : place.leaderUrl
+/** `self`, or the URL of the worker that handles or forwards the request; undefined while it is unknown. */
+function workerFor(target: RequestTarget, { group, exists }: WorkerRequestHandlerOptions): 'self' | string | undefined {
+  const current = group()
+  if (!current) return undefined
+  if (target === 'leader') return current.isLeader ? 'self' : current.leaderUrl
+  if (current.has(target.owner) || !exists(target.owner)) return 'self'
+  return current.isLeader ? current.urlOf(target.owner) : current.leaderUrl
 }
 
-function refusal(place: string | undefined, hop: string): WorkerError {
+function rebalancingError(workerUrl: string | undefined, hop: string): WorkerError {
   return new WorkerError(
     'rebalancing',
-    place !== undefined && hop === 'last'
+    workerUrl !== undefined && hop === 'last'
       ? 'Cannot complete request because of a conflicting operation (e.g. worker rebalance)'
       : 'Cannot complete request momentarily due to no known leader URL, likely because a rebalance was underway.',
   )

@@ -42,7 +42,7 @@ export function parseOffsetsBody(body: unknown): readonly ConnectorOffset[] {
   const request = parseObject(body, 'the request body')
   refuseUnknown(request, ['offsets'])
   const offsets = request['offsets'] ?? []
-  if (!Array.isArray(offsets)) throw refused("'offsets' has to be a list")
+  if (!Array.isArray(offsets)) throw refused("'offsets' is invalid: expected a JSON array")
   if (offsets.length === 0) throw refused('Partitions / offsets need to be provided for an alter offsets request')
   return offsets.map((entry, index) => parseOffset(entry, `offsets[${index}]`))
 }
@@ -52,7 +52,9 @@ export function parseLevelBody(body: unknown): string {
   const { level } = parseObject(body, 'the request body')
   if (typeof level === 'string') return level
   throw refused(
-    level === undefined ? "Desired 'level' parameter was not specified in request." : "'level' has to be a text",
+    level === undefined
+      ? "Desired 'level' parameter was not specified in request."
+      : "'level' is invalid: expected a string",
   )
 }
 
@@ -74,13 +76,15 @@ function parseTarget(state: unknown): StoredTargetState {
 
 function parseText(value: unknown, what: string): string | null {
   if (value === null) return null
-  if (typeof value === 'object') throw refused(`${what} has to be a text, a number or a boolean`)
+  if (typeof value === 'object') throw refused(`${what} is invalid: expected a string, a number or a boolean`)
   return String(value)
 }
 
 function parseObject(body: unknown, what: string): Readonly<Record<string, unknown>> {
   if (typeof body === 'object' && body !== null && !Array.isArray(body)) return body as Record<string, unknown>
-  throw refused(body === undefined || body === null ? `${what} is missing` : `${what} has to be a JSON object`)
+  throw refused(
+    body === undefined || body === null ? `${what} is missing` : `${what} is invalid: expected a JSON object`,
+  )
 }
 
 function refuseUnknown(request: Readonly<Record<string, unknown>>, known: readonly string[]): void {

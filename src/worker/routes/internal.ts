@@ -6,29 +6,29 @@ import { WorkerError } from '../model/worker-error.ts'
 import type { SessionKey } from '../stores/config-codec.ts'
 import { parseConfigBody } from './bodies.ts'
 
-export type InternalRoutes = {
+export type InternalRoutesOptions = {
   readonly leader: LeaderDuties
   /** Whether the group's protocol requires signed requests between workers. */
-  readonly isSigned: () => boolean
+  readonly requiresSignature: () => boolean
   /** Whether unsigned requests are rejected even if the protocol does not require signatures. */
-  readonly refusesUnsigned: boolean
-  readonly session: () => SessionKey | undefined
+  readonly rejectsUnsigned: boolean
+  readonly sessionKey: () => SessionKey | undefined
   readonly algorithms: readonly string[]
 }
 
 type ByName = { Params: { name: string }; Body: Buffer | undefined }
 
 /** The internal routes, through which workers send requests to the leader of the group. */
-export function internalRoutes(app: FastifyInstance, routes: InternalRoutes): void {
-  const { leader, isSigned, refusesUnsigned, session, algorithms } = routes
+export function internalRoutes(app: FastifyInstance, options: InternalRoutesOptions): void {
+  const { leader, requiresSignature, rejectsUnsigned, sessionKey, algorithms } = options
   void app.register((inner, _, done) => {
     // The signature covers the raw bytes of the body.
     inner.removeAllContentTypeParsers()
     inner.addContentTypeParser('*', { parseAs: 'buffer' }, async (_: unknown, body: string | Buffer) => body)
     inner.addHook<ByName>('preHandler', async ({ headers, body, principal }) => {
-      // The permission of an authenticated user has been checked already.
-      if (principal === undefined && (isSigned() || refusesUnsigned)) {
-        verifySignature(headers, body ?? Buffer.alloc(0), session(), algorithms)
+      // The access-control hook has already checked the permission of an authenticated user.
+      if (principal === undefined && (requiresSignature() || rejectsUnsigned)) {
+        verifySignature(headers, body ?? Buffer.alloc(0), sessionKey(), algorithms)
       }
     })
 
@@ -47,7 +47,11 @@ export function internalRoutes(app: FastifyInstance, routes: InternalRoutes): vo
 
 function parseTasks(body: Buffer | undefined): readonly RawConfig[] {
   const tasks = JSON.parse(String(body ?? '')) as unknown
-  if (!Array.isArray(tasks)) throw new WorkerError('invalid_request', 'the request body has to be a list of tasks')
+  if (!Array.isArray(tasks))
+    throw new WorkerError(
+      'invalid_request',
+      'the request body is invalid: expected a JSON array of task configurations',
+    )
   return tasks.map((task) => {
     const config = parseConfigBody(task, 'a task')
     return Object.fromEntries(Object.entries(config).map(([key, value]) => [key, value ?? '']))

@@ -6,7 +6,7 @@ import type { Worker } from '../worker.ts'
 import { checkBodies, configViewFor, type Masking } from './access.ts'
 import { connectorRoutes } from './connectors.ts'
 import { addForwarding } from './forwarding.ts'
-import { type InternalRoutes, internalRoutes } from './internal.ts'
+import { type InternalRoutesOptions, internalRoutes } from './internal.ts'
 import { lifecycleRoutes } from './lifecycle.ts'
 import { offsetRoutes } from './offsets.ts'
 import { pluginRoutes } from './plugins.ts'
@@ -26,7 +26,7 @@ export type WorkerRoutes = {
   readonly requestHandler: WorkerRequestHandlerOptions
   /** For whom literal secrets in configurations are masked. */
   readonly masking: Masking
-  readonly internal: InternalRoutes
+  readonly internal: InternalRoutesOptions
 }
 
 /** All routes of the worker except those of its loggers. */

@@ -42,7 +42,7 @@ function listPlugins(plugins: PluginCatalog, kinds: readonly PluginKind[]): read
     .map(({ class: name, type, version }) => ({ class: name, type, version }))
 }
 
-/** `FileStreamSource` and `FileStreamSourceConnector` are equivalent names. */
+/** Returns the class name without the suffix `Connector`, which is optional in requests. */
 function bareName(className: string): string {
   return className.replace(/Connector$/, '')
 }

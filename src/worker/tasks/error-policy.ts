@@ -87,10 +87,10 @@ export class ErrorPolicy {
     this.#counters.errors += 1
     this.#counters.lastErrorMs = this.#clock.nowMs()
     if (this.#config.log) {
-      const { stage, className, error, position: place, content } = failure
+      const { stage, className, error, position, content } = failure
       this.#counters.errorsLogged += 1
       const record = this.#config.logRecords ? { record: content() } : {}
-      this.#log.error({ err: error, stage, className, ...place, ...record }, 'a record failed')
+      this.#log.error({ err: error, stage, className, ...position, ...record }, 'a record failed')
     }
     if (this.#config.tolerance === 'none') {
       throw new Error(`Tolerance exceeded in error handler: ${messageOf(failure.error)}`, { cause: failure.error })

@@ -10,7 +10,13 @@ import { temporaryDirectory } from '../../support/temporary-directory.ts'
 const DAY_MS = 86_400_000
 
 function replica(api: FakeSecrets, clock: FakeClock) {
-  return certificatesFromSecret({ api, namespace: 'shop', name: 'weir-webhook', names: ['webhook.shop.svc'], clock })
+  return certificatesFromSecret({
+    api,
+    namespace: 'shop',
+    name: 'weir-webhook',
+    subjectAltNames: ['webhook.shop.svc'],
+    clock,
+  })
 }
 
 it('is created by the first replica, and shared by all', async () => {

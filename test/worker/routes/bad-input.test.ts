@@ -22,11 +22,11 @@ const REFUSED: readonly Row[] = [
     'Missing required configuration "topic" which has no default value.',
   ],
   ['no config', { name: 'c' }, "'config' is missing"],
-  ['a config that is a list', { name: 'c', config: [] }, "'config' has to be a JSON object"],
+  ['a config that is a list', { name: 'c', config: [] }, "'config' is invalid: expected a JSON object"],
   [
     'a value that is an object',
     make({ ...SOURCE, file: { a: 1 } }),
-    "'file' of 'config' has to be a text, a number or a boolean",
+    "'file' of 'config' is invalid: expected a string, a number or a boolean",
   ],
   [
     'a value that is null',
