@@ -207,7 +207,7 @@ describeOn([kubernetes], 'the admission webhook of a real API server', () => {
     expect(await bundle(api, namespace)).toBe(first)
   })
 
-  it('serves with a certificate from files', async () => {
+  it('serves TLS with a certificate read from files', async () => {
     const directory = temporaryDirectory()
     for (const name of ['tls.crt', 'ca.crt']) copyFileSync(control.tls.certFile, join(directory, name))
     copyFileSync(control.tls.keyFile, join(directory, 'tls.key'))

@@ -82,7 +82,7 @@ describe('the Events of a Connector', () => {
 })
 
 describe('the Events of a Subject', () => {
-  it('report registrations, changes of the level, and why a schema is incompatible', async () => {
+  it('report registrations, changes of the compatibility level, and why a schema is incompatible', async () => {
     const { settle } = fixture.subjects()
     const apply = (spec: object) => fixture.cluster.apply('Subject', 'user', spec)
     await settle(apply({ schema: '"int"', compatibility: 'BACKWARD' }))
@@ -93,7 +93,7 @@ describe('the Events of a Subject', () => {
     expect(told()).toEqual(['CompatibilityReverted'])
   })
 
-  it('report the correction of a level that another client changed', async () => {
+  it('report the correction of a compatibility level that another client changed', async () => {
     const { settle } = fixture.subjects()
     const key = fixture.cluster.apply('Subject', 'user', { compatibility: 'FULL' })
     await settle(key)

@@ -24,7 +24,7 @@ import {
 const anyBigint = fc.bigInt({ min: -(2n ** 200n), max: 2n ** 200n })
 
 describe('decimals', () => {
-  it('are parsed back from their text', () => {
+  it('round-trip through text', () => {
     fc.assert(
       fc.property(anyBigint, fc.integer({ min: 0, max: 60 }), (unscaled, scale) => {
         expect(decimalFromText(decimalToText({ unscaled, scale }))).toEqual({ unscaled, scale })

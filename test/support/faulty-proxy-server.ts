@@ -5,17 +5,20 @@ import type { AddressInfo } from 'node:net'
 /** How the proxied server appears to behave: normally (`well`), or with a fault. */
 export type ProxyBehavior =
   | 'well'
-  | 'breaks off'
-  | 'says nothing'
-  | 'takes 9 s'
-  | 'takes 30 s'
-  | 'rebalances'
-  | 'fails'
-  | 'answers a page'
-  | 'answers nonsense'
+  | 'closes the connection'
+  | 'does not respond'
+  | 'responds after 9 s'
+  | 'responds after 30 s'
+  | 'returns status 409'
+  | 'returns status 500'
+  | 'returns HTML'
+  | 'returns unexpected JSON'
 
-/** The request is forwarded immediately, the response is delayed by this time. */
-const LATE_MS: Readonly<Partial<Record<ProxyBehavior, number>>> = { 'takes 9 s': 9_000, 'takes 30 s': 30_000 }
+/** The request is forwarded immediately; the response is delayed by this time. */
+const DELAY_MS: Readonly<Partial<Record<ProxyBehavior, number>>> = {
+  'responds after 9 s': 9_000,
+  'responds after 30 s': 30_000,
+}
 
 export type FaultyProxy = {
   readonly url: string
@@ -38,9 +41,9 @@ export async function openFaultyProxy(target: Target): Promise<FaultyProxy> {
   let waiting: (() => void)[] = []
   const server = createServer((incoming, answer) => {
     asked += 1
-    if (behaviour === 'says nothing') waiting.push(() => pass(target, incoming, answer))
-    else if (behaviour === 'well' || LATE_MS[behaviour] !== undefined)
-      pass(target, incoming, answer, LATE_MS[behaviour])
+    if (behaviour === 'does not respond') waiting.push(() => pass(target, incoming, answer))
+    else if (behaviour === 'well' || DELAY_MS[behaviour] !== undefined)
+      pass(target, incoming, answer, DELAY_MS[behaviour])
     else misbehave(behaviour, incoming, answer)
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
@@ -81,15 +84,17 @@ function pass({ url: base, ca }: Target, incoming: IncomingMessage, answer: Serv
 function misbehave(how: ProxyBehavior, incoming: IncomingMessage, answer: ServerResponse): unknown {
   incoming.resume()
   switch (how) {
-    case 'breaks off':
+    case 'closes the connection':
       return incoming.socket.destroy()
-    case 'fails':
-      return answer.writeHead(500, { 'content-type': 'application/json' }).end('{"error_code":500,"message":"no luck"}')
-    case 'rebalances':
+    case 'returns status 500':
+      return answer
+        .writeHead(500, { 'content-type': 'application/json' })
+        .end('{"error_code":500,"message":"simulated failure"}')
+    case 'returns status 409':
       return answer
         .writeHead(409, { 'content-type': 'application/json' })
         .end('{"error_code":409,"message":"Cannot complete request momentarily due to stale configuration"}')
-    case 'answers a page':
+    case 'returns HTML':
       return answer.writeHead(200, { 'content-type': 'text/html' }).end('<html>Sign in</html>')
     default:
       return answer.writeHead(200, { 'content-type': 'application/json' }).end('{"unexpected":[1,{"a":null}]}')

@@ -56,8 +56,8 @@ export async function benchSlowRuntimes(settings: Settings, control: Kubernetes)
     const p99: Record<Side, number[]> = { healthy: [], 'in trouble': [] }
     for (let round = 1; round <= rounds; round++) {
       for (const side of ['healthy', 'in trouble'] as const) {
-        slow.behave(side === 'healthy' ? 'well' : 'takes 9 s')
-        silent.behave(side === 'healthy' ? 'well' : 'says nothing')
+        slow.behave(side === 'healthy' ? 'well' : 'responds after 9 s')
+        silent.behave(side === 'healthy' ? 'well' : 'does not respond')
         await declareAll(`${round}-${side}`)
         const times = await timesToReady(place, others, `${round}-${side}`)
         p50[side].push(percentile(times, 0.5))

@@ -144,7 +144,7 @@ describeOn([kubernetes], 'a Connector on a real API server', () => {
     expect((await env.object('connectors', name)).metadata.resourceVersion).toBe(resourceVersion)
   })
 
-  it('applies a change of its configuration', async () => {
+  it('applies a configuration change', async () => {
     const { apply, ready, config } = connector()
     await apply()
     await ready('True/Succeeded')

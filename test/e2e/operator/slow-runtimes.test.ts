@@ -30,8 +30,8 @@ describeOn([kubernetes], 'an operator of many workers, one of which never respon
       directory,
     })
     const [slow, silent] = [await startFaultyProxy({ url: workerUrl }), await startFaultyProxy({ url: workerUrl })]
-    slow.behave('takes 9 s')
-    silent.behave('says nothing')
+    slow.behave('responds after 9 s')
+    silent.behave('does not respond')
     const healthy = Array.from({ length: WORKERS }, (_, number) => `worker-${number}`)
     const entry = (name: string, url: string) => ({ name, url, allowedNamespaces: { from: 'All' } })
     const workers = [

@@ -17,7 +17,14 @@ const kubernetes = await real('kubernetes')
 const EDITS = Number(process.env['WEIR_STATUS_EDITS'] ?? 150)
 const SEED = Number(process.env['PROPERTY_SEED'] ?? 20_261_122) || 1
 const NAMES = ['a', 'b', 'c', 'd']
-const FAULTS: readonly ProxyBehavior[] = ['well', 'well', 'fails', 'breaks off', 'rebalances', 'answers a page']
+const FAULTS: readonly ProxyBehavior[] = [
+  'well',
+  'well',
+  'returns status 500',
+  'closes the connection',
+  'returns status 409',
+  'returns HTML',
+]
 const DATAGEN = { 'kafka.topic': 'generated', quickstart: 'orders', 'value.converter': 'StringConverter' }
 
 type Declared = {

@@ -92,7 +92,7 @@ describeOn([postgres], 'the PostgreSQL source', () => {
     expect(valuesOf(await run.take(4), 'word')).toEqual(['a', 'b', 'a', 'b'])
   })
 
-  it('reads a configured query', async () => {
+  it('reads the rows of the configured `query`', async () => {
     const database = await createDatabase(postgres.address.url)
     await database.run(`${CHANGES}; INSERT INTO changes (word) VALUES ('a'), ('b')`)
     const query = 'SELECT * FROM (SELECT id AS "Number", upper(word) AS word FROM changes) AS shouted;'

@@ -51,7 +51,7 @@ describe('parsing a Protobuf schema', () => {
     ])
   })
 
-  it('compiles to a descriptor that @bufbuild/protobuf loads, and parses that descriptor', () => {
+  it('produces a descriptor that @bufbuild/protobuf loads, and reads it back', () => {
     const order = parse(ORDER)
     const compiled = order.formatted('serialized') ?? ''
     const file = fromBinary(FileDescriptorProtoSchema, Buffer.from(compiled, 'base64'))

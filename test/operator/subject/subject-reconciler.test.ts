@@ -13,7 +13,7 @@ const record = (...fields: Field[]) => JSON.stringify({ type: 'record', name: 'O
 const ID: Field = { name: 'id', type: 'long' }
 const COUPON: Field = { name: 'coupon', type: 'string' }
 
-describe('the reconcile of a Subject', () => {
+describe('reconciling a Subject', () => {
   it('sets the level, then registers the schema, and reports Ready with version and id', async () => {
     const key = cluster.apply('Subject', 'orders-value', { schema: record(ID), compatibility: 'FULL' })
     const { settle, readiness } = operator()

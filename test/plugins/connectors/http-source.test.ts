@@ -173,7 +173,7 @@ describe('HttpSource', () => {
     )
   })
 
-  it('starts a new round if a page links to itself', async () => {
+  it('ends the poll when a page links to itself', async () => {
     const { run, server } = await start(() => ({ status: 200, body: '{"items":[],"next":"same"}' }), {
       paging: 'cursor',
       'records.pointer': '/items',

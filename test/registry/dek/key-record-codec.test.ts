@@ -90,7 +90,7 @@ describe('records of the DEK registry', () => {
     expect(codec.decode(written.key, Buffer.alloc(0))).toEqual({ ...record, value: null })
   })
 
-  it('can omit members with defaults and contain unknown ones', () => {
+  it('are parsed without fields that have defaults, and with unknown fields', () => {
     const key = Buffer.from('{"type":"KEK","tenant":"default","name":"kek1","more":1}')
     const value = Buffer.from('{"type":"KEK","kmsType":"test-kms","kmsKeyId":"myid","ts":5,"more":1}')
     expect(new KeyRecordCodec().decode(key, value)).toEqual(kek())

@@ -31,3 +31,15 @@ it('does not serve a cached response from before a write', async () => {
     [200, 3],
   ])
 })
+
+it('sends ETags that differ between registry instances', async () => {
+  const registries = await Promise.all([startTestRegistry(), startTestRegistry()])
+  for (const { stop } of registries) onTestFinished(stop)
+  const etags = await Promise.all(
+    registries.map(async ({ url }) => (await fetch(`${url}/schemas`)).headers.get('etag')),
+  )
+  expect(new Set(etags).size).toBe(2)
+  const statusFor = async (etag: string) =>
+    (await fetch(`${registries[0]!.url}/schemas`, { headers: { 'if-none-match': etag } })).status
+  expect(await Promise.all([etags[0]!, `W/${etags[0]}`, etags[1]!].map(statusFor))).toEqual([304, 304, 200])
+})

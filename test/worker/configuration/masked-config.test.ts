@@ -41,7 +41,7 @@ describe('a masked configuration', () => {
     expect(restoreMaskedSecrets(moved, STORED, plugins).unknown).toEqual(['http.api.url'])
   })
 
-  it('may contain the text of a mask in keys that are never masked', () => {
+  it('accepts `[hidden]` as the value of a key that is never masked', () => {
     const written = { 'transforms.mask.replacement': MASK, 'db.password': 'real' }
     expect(restoreMaskedSecrets(written, undefined, plugins)).toEqual({ config: written, unknown: [] })
   })

@@ -61,7 +61,7 @@ describe('EventRecorder', () => {
     expect(warnings).toEqual([expect.stringContaining('grant create and patch on events of events.k8s.io')])
   })
 
-  it('increments the series of an equal Event within ten minutes', async () => {
+  it('increments `series.count` of an identical Event within ten minutes', async () => {
     recorder.record(orders, failed)
     const first = (await answered()).body as Told
     await clock.advance(599_000)

@@ -65,7 +65,7 @@ it('executes all calls in one process, which the first call starts', async () =>
   expect(processes).toHaveLength(1)
 })
 
-it('rejects the call that ended its process, and repeats the other calls in a new process', async () => {
+it('rejects the call that crashed the plugin process, and retries the other calls in a new process', async () => {
   const { module, process, load, begin, ...say } = moduleOf()
   const calls = [module.call(CALL), module.call(CALL), module.call(CALL)].map(outcomeOf)
   load(0)
@@ -81,7 +81,7 @@ it('rejects the call that ended its process, and repeats the other calls in a ne
   ])
 })
 
-it('repeats calls one at a time when it is unknown which of them ended their process', async () => {
+it('retries calls one at a time when it is unknown which of them crashed the plugin process', async () => {
   const { module, process, load, begin, ...say } = moduleOf()
   const calls = [module.call(CALL), module.call(CALL)].map(outcomeOf)
   load(0)

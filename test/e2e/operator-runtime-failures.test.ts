@@ -17,17 +17,17 @@ import { startUp } from '../support/up.ts'
 
 const kubernetes = await real('kubernetes')
 const DATAGEN = { 'kafka.topic': 'generated', quickstart: 'orders', 'value.converter': 'StringConverter', rate: '1' }
-/** 60,000 for the whole of it. */
+/** How long a resource is edited continuously. 60,000 in the long form. */
 const EDITED_MS = Number(process.env['WEIR_EDITED_MS'] ?? 5_000)
-/** So long nobody is there: some probes and looks; 180,000 for minutes. */
-const AWAY_MS = Number(process.env['WEIR_AWAY_MS'] ?? 35_000)
+/** How long the runtimes are unavailable: several probes and polls. 180,000 in the long form. */
+const UNAVAILABLE_MS = Number(process.env['WEIR_AWAY_MS'] ?? 35_000)
 /**
- * The first calls of ten resources, and then a probe each 15 s and a look each 30 s by runtime, with room for twice as
- * many.
+ * The first requests of ten resources, then for each runtime a probe every 15 s and a poll every 30 s; twice as many are
+ * allowed.
  */
-const ASKED_AWAY_MAX = 100 + (2 * 2 * 6 * AWAY_MS) / 60_000
-/** Of passes that fail, by one resource, before the test looks: back-off allows no more in the time. */
-const ASKED_MAX = 400
+const REQUESTS_WHILE_UNAVAILABLE_MAX = 100 + (2 * 2 * 6 * UNAVAILABLE_MS) / 60_000
+/** Requests of failing reconciles before the conditions are checked: the backoff allows no more in that time. */
+const REQUESTS_MAX = 400
 
 describeOn([kubernetes], 'the operator with failing runtimes', () => {
   let api: KubeApi
@@ -37,16 +37,22 @@ describeOn([kubernetes], 'the operator with failing runtimes', () => {
     await installCrds(api)
   })
 
-  const TROUBLES: readonly ProxyBehavior[] = ['breaks off', 'fails', 'takes 30 s', 'answers a page', 'answers nonsense']
+  const FAULTS: readonly ProxyBehavior[] = [
+    'closes the connection',
+    'returns status 500',
+    'responds after 30 s',
+    'returns HTML',
+    'returns unexpected JSON',
+  ]
 
-  it.each(TROUBLES)('reports a runtime that %s, and continues when it responds again', async (how) => {
+  it.each(FAULTS)('reports a runtime that %s, and continues when it responds again', async (how) => {
     const { registry, worker, place, subjects, connectors } = await begin()
     for (const runtime of [registry, worker]) runtime.behave(how)
     await place.apply('Subject', 'late', { schema: '"int"' })
     await place.apply('Connector', 'late', { class: 'Datagen', config: DATAGEN })
     await place.condition('subjects', 'late', 'Ready', 'Unknown/RegistryUnreachable')
     await place.condition('connectors', 'late', 'Ready', 'Unknown/WorkerUnreachable')
-    expect(registry.asked() + worker.asked()).toBeLessThan(ASKED_MAX)
+    expect(registry.asked() + worker.asked()).toBeLessThan(REQUESTS_MAX)
     for (const runtime of [registry, worker]) runtime.behave('well')
     await place.condition('subjects', 'late', 'Ready', 'True/Succeeded')
     await place.condition('connectors', 'late', 'Ready', 'True/Succeeded')
@@ -54,10 +60,10 @@ describeOn([kubernetes], 'the operator with failing runtimes', () => {
     expect((await connectors.list())['late']?.status?.tasks).toHaveLength(1)
   })
 
-  it('waits for a runtime that does not respond without delaying others', async () => {
+  it('does not delay other resources while a runtime does not respond', async () => {
     const { worker, registry, place } = await begin()
     const all = Array.from({ length: 20 }, (_, at) => `each-${at}`)
-    worker.behave('says nothing')
+    worker.behave('does not respond')
     for (const name of all) await place.apply('Connector', name, { class: 'Datagen', config: DATAGEN })
     await until('the worker to be asked', WAIT, () => worker.asked() > 0)
     for (const name of all) await place.apply('Subject', name, { schema: '"int"' })
@@ -69,12 +75,12 @@ describeOn([kubernetes], 'the operator with failing runtimes', () => {
 
   it('sends few requests to runtimes that are unavailable for long, and has all resources Ready soon after they respond again', async () => {
     const { registry, worker, place, subjects, connectors } = await begin()
-    const all = Array.from({ length: 5 }, (_, at) => `away-${at}`)
-    for (const runtime of [registry, worker]) runtime.behave('breaks off')
+    const all = Array.from({ length: 5 }, (_, at) => `unavailable-${at}`)
+    for (const runtime of [registry, worker]) runtime.behave('closes the connection')
     for (const name of all) await place.apply('Subject', name, { schema: '"int"' })
     for (const name of all) await place.apply('Connector', name, { class: 'Datagen', config: DATAGEN })
-    await sleep(AWAY_MS)
-    expect(registry.asked() + worker.asked()).toBeLessThan(ASKED_AWAY_MAX)
+    await sleep(UNAVAILABLE_MS)
+    expect(registry.asked() + worker.asked()).toBeLessThan(REQUESTS_WHILE_UNAVAILABLE_MAX)
     for (const name of all) await place.condition('subjects', name, 'Ready', 'Unknown/RegistryUnreachable')
     for (const runtime of [registry, worker]) runtime.behave('well')
     for (const name of all) await place.condition('subjects', name, 'Ready', 'True/Succeeded')
@@ -83,7 +89,7 @@ describeOn([kubernetes], 'the operator with failing runtimes', () => {
     expect(Object.keys(await connectors.list()).toSorted()).toEqual(all)
   })
 
-  it.each<ProxyBehavior>(['fails', 'answers a page', 'answers nonsense'])(
+  it.each<ProxyBehavior>(['returns status 500', 'returns HTML', 'returns unexpected JSON'])(
     'stops leading while the API server ends its watches and %s, and continues afterwards',
     async (how) => {
       const { kube, operator, place, subjects } = await begin()
@@ -129,7 +135,7 @@ describeOn([kubernetes], 'the operator with failing runtimes', () => {
     const wanted = async () => (await connectors.list())['restless']?.info?.config['rate'] === String(edits)
     await until('the last edit', WAIT, wanted)
     await place.condition('connectors', 'restless', 'Ready', 'True/Succeeded')
-    // Each edit costs a look, a validation and a change, and no more.
+    // Each edit costs a read, a validation and a write; the limit is twice that.
     expect(worker.asked()).toBeLessThan(20 + 6 * edits)
     worker.behave('well')
     await place.apply('Connector', 'other', { class: 'Datagen', config: DATAGEN })
@@ -137,7 +143,7 @@ describeOn([kubernetes], 'the operator with failing runtimes', () => {
     expect(worker.asked()).toBeLessThan(60)
   })
 
-  /** An operator, before whose runtimes and API server stands trouble. */
+  /** Starts an operator that reaches its runtimes and the API server through faulty proxies. */
   async function begin() {
     const directory = temporaryDirectory()
     const { registryUrl, workerUrl } = await startUp({
@@ -164,7 +170,7 @@ describeOn([kubernetes], 'the operator with failing runtimes', () => {
   }
 })
 
-/** A record of so many characters. */
+/** A record schema with `length` characters. */
 function schemaOf(length: number): string {
   const schema = (doc: string) => JSON.stringify({ type: 'record', name: 'Large', doc, fields: [] })
   return schema('x'.repeat(length - schema('').length))
