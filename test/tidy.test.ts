@@ -26,9 +26,9 @@ const MODULE_IMPORTS: Readonly<Record<string, readonly string[]>> = {
 /** What connectors may import besides libraries and each other, like those of third parties; plus the version of the package. */
 const CONNECTOR_IMPORTS = /^src\/(?:sdk\/index\.ts|java-compat\/.+|plugins\/connectors\/.+|plugins\/version\.ts)$/
 
-/** The files of a program that `cli` may import: its start, its settings and its CRDs. */
+/** The files of a program that `cli` may import: its start, its settings, and its CRDs and roles. */
 const PROGRAMS = ['operator', 'registry', 'worker']
-const PROGRAM_ENTRY_FILES = ['main.ts', 'settings.ts', 'crds.ts']
+const PROGRAM_ENTRY_FILES = ['main.ts', 'settings.ts', 'crd-files.ts', 'rbac.ts']
 
 /** Libraries that only the named files may import, so that they can be replaced there. */
 const LIBRARY_USERS: Readonly<Record<string, RegExp>> = {

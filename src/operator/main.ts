@@ -15,7 +15,7 @@ import { LeaderElector } from './controller/leader-elector.ts'
 import { CONCURRENCY, createReconcilers } from './controllers.ts'
 import { registerOperatorGauges, registerOperatorMetrics } from './metrics.ts'
 import { type MonitoringOptions, startMonitoring } from './monitoring.ts'
-import { type ResourceRow, resourceRows } from './resource-table.ts'
+import { type ResourceRow, resourceRows } from './resource-rows.ts'
 import { RESOURCE_KINDS, type Resource, type ResourceKind } from './resources/resource.ts'
 import { RuntimeEventBus, type SubscribeToRuntimeEvents } from './runtime-events.ts'
 import {
@@ -29,7 +29,7 @@ import { requestsForChange, requestsForRuntimeEvent } from './watch-mapping.ts'
 
 export type { ClusterAddress } from './cluster/open.ts'
 export { readConfiguration } from './configuration.ts'
-export type { ResourceRow } from './resource-table.ts'
+export type { ResourceRow } from './resource-rows.ts'
 export type { RuntimeEvent } from './runtime-events.ts'
 export { DEFAULT_RUNTIME, runtimesConfigFor } from './runtimes.ts'
 

@@ -1,6 +1,6 @@
 import { stringify } from 'yaml'
 import { GUARDED_FIELDS } from './admission/authorization.ts'
-import { pluralOf } from './resources/crd.ts'
+import { pluralOf } from './resources/custom-resource-definition.ts'
 import { API_VERSION, RESOURCE_KINDS, type ResourceKind } from './resources/resource.ts'
 
 export type RbacOptions = {

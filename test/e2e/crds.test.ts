@@ -1,6 +1,6 @@
 import { beforeAll, expect, it } from 'vitest'
 import { parse } from 'yaml'
-import { crdFiles } from '../../src/operator/crds.ts'
+import { crdFiles } from '../../src/operator/crd-files.ts'
 import { parseResource } from '../../src/operator/resources/parse.ts'
 import { RESOURCE_KINDS } from '../../src/operator/resources/resource.ts'
 import { startKubernetes } from '../env/kubernetes.ts'

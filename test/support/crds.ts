@@ -1,5 +1,5 @@
 import { parse } from 'yaml'
-import { crdFiles } from '../../src/operator/crds.ts'
+import { crdFiles } from '../../src/operator/crd-files.ts'
 import type { KubeApi } from './kube-api.ts'
 import { until } from './until.ts'
 

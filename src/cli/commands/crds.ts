@@ -1,4 +1,5 @@
-import { crdFiles, rbacText } from '../../operator/crds.ts'
+import { crdFiles } from '../../operator/crd-files.ts'
+import { rbacText } from '../../operator/rbac.ts'
 import { type Command, parseArguments, UsageError } from '../command.ts'
 
 const OPTIONS = {

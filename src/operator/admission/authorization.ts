@@ -1,6 +1,6 @@
 import type { KubernetesApi } from '../../clients/kubernetes/api.ts'
 import { messageOf } from '../../config/errors.ts'
-import { pluralOf } from '../resources/crd.ts'
+import { pluralOf } from '../resources/custom-resource-definition.ts'
 import { API_VERSION, type ResourceKind } from '../resources/resource.ts'
 import type { AdmissionDecision } from './admission-decision.ts'
 import type { DeleteRequest, WriteRequest } from './admission-review.ts'

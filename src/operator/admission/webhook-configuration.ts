@@ -1,4 +1,4 @@
-import { pluralOf } from '../resources/crd.ts'
+import { pluralOf } from '../resources/custom-resource-definition.ts'
 import { API_VERSION, RESOURCE_KINDS, type ResourceKind } from '../resources/resource.ts'
 import { GUARDED_FIELDS } from './authorization.ts'
 

@@ -4,7 +4,7 @@ import { abandonedEvent } from '../controller/finalizer.ts'
 import type { ReconcileResult } from '../controller/reconciler.ts'
 import type { Resource } from '../resources/resource.ts'
 import type { WorkerRuntime, WorkerRuntimeConfig } from '../runtimes.ts'
-import { STEP_CHECK_MS } from './connector-plan.ts'
+import { STEP_CHECK_MS } from './connector-step.ts'
 import { resolveConnectorName } from './naming.ts'
 import { type ExistingConnector, observeConnector } from './observed-connector.ts'
 

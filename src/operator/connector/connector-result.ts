@@ -5,7 +5,7 @@ import type { Resource } from '../resources/resource.ts'
 import { truncate } from '../resources/status.ts'
 import type { WorkerRuntimeConfig } from '../runtimes.ts'
 import { connectorConditions } from './conditions.ts'
-import type { ConnectorPlan } from './connector-plan.ts'
+import type { ConnectorPlan } from './connector-step.ts'
 import type { DesiredConnector } from './desired-connector.ts'
 import { countTasks, type ObservedConnector } from './observed-connector.ts'
 

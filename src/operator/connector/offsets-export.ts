@@ -3,7 +3,7 @@ import type { Requeue } from '../controller/controller.ts'
 import type { ReconcileResult } from '../controller/reconciler.ts'
 import { durationMs } from '../resources/fields.ts'
 import type { Resource } from '../resources/resource.ts'
-import { STEP_CHECK_MS } from './connector-plan.ts'
+import { STEP_CHECK_MS } from './connector-step.ts'
 import { OFFSETS_KEY } from './offsets.ts'
 
 const EXPORT_REQUESTED = 'weir.dev/offsets-export-requested-at'

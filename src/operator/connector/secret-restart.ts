@@ -1,5 +1,5 @@
 import type { Resource } from '../resources/resource.ts'
-import type { ConnectorPlan, PlanContext } from './connector-plan.ts'
+import type { ConnectorPlan, PlanContext } from './connector-step.ts'
 import type { DesiredConnector } from './desired-connector.ts'
 import type { ExistingConnector } from './observed-connector.ts'
 

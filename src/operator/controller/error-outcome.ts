@@ -4,7 +4,8 @@ import { messageOf } from '../../config/errors.ts'
 import { findCondition, type ReadyCondition } from '../resources/condition.ts'
 import type { Condition } from '../resources/status.ts'
 import type { Requeue } from './controller.ts'
-import { DependencyNotReady, NotAppliedError, type PollInterval, TerminalError } from './reconcile-error.ts'
+import { DependencyNotReady, NotAppliedError, TerminalError } from './reconcile-error.ts'
+import { pollDelayMs, REBALANCE_POLL, STALLED_REQUEUE_MS, TRANSIENT_STATE_POLL } from './requeue-delays.ts'
 
 export type ErrorContext = {
   /** The runtime that the reconcile called. */
@@ -20,11 +21,6 @@ export type ErrorContext = {
   readonly readinessGracePeriodMs: number
 }
 
-/** Most rebalances are short, so polling starts often and slows down. */
-const REBALANCE: PollInterval = { firstMs: 1_000, maxMs: 15_000 }
-const TRANSIENT_STATE: PollInterval = { firstMs: 2_000, maxMs: 30_000 }
-const STALLED_REQUEUE_MS = 30_000
-
 /** The Ready condition for an error, and when to reconcile again; undefined for an error that only a bug explains. */
 export function outcomeOfError(
   error: unknown,
@@ -39,7 +35,7 @@ export function outcomeOfError(
   }
   if (error instanceof DependencyNotReady) {
     const { reason, message, otherConditions, requeueAfterMs, pollInterval } = error
-    const afterMs = pollInterval === undefined ? requeueAfterMs : doublingPauseMs(pollInterval, context.sinceMs)
+    const afterMs = pollInterval === undefined ? requeueAfterMs : pollDelayMs(pollInterval, context.sinceMs)
     const requeue: Requeue = afterMs === undefined ? 'none' : { afterMs }
     return { readyCondition: { status: 'False', reason, message, progress: 'reconciling', otherConditions }, requeue }
   }
@@ -81,7 +77,7 @@ function outcomeOfRequestError(error: RequestError, context: ErrorContext) {
     }
   }
   const rebalancing = error.status === 409
-  const soon: Requeue = rebalancing ? { afterMs: doublingPauseMs(REBALANCE, context.sinceMs) } : requeue
+  const soon: Requeue = rebalancing ? { afterMs: pollDelayMs(REBALANCE_POLL, context.sinceMs) } : requeue
   const kept = readyWithinGracePeriod(context)
   if (kept !== undefined) return { readyCondition: kept, requeue: soon }
   const reason = rebalancing ? 'Rebalancing' : (`${runtime}Unreachable` as const)
@@ -110,13 +106,8 @@ export function outcomeOfTransientState(
   return {
     readyCondition:
       kept === undefined ? (sinceMs < readinessGracePeriodMs ? readyCondition : overdue) : { ...kept, otherConditions },
-    requeue: { afterMs: doublingPauseMs(TRANSIENT_STATE, sinceMs) },
+    requeue: { afterMs: pollDelayMs(TRANSIENT_STATE_POLL, sinceMs) },
   }
-}
-
-/** A pause as long as the wait so far: the pauses double. */
-function doublingPauseMs({ firstMs, maxMs }: PollInterval, sinceMs: number): number {
-  return Math.min(maxMs, Math.max(firstMs, sinceMs))
 }
 
 /** The condition Ready=True of before, while the grace period lasts. */

@@ -1,7 +1,5 @@
 import type { ConditionReason, ObservedCondition } from '../resources/condition.ts'
-
-/** Pauses between two reconciles: each is as long as the wait so far, within these bounds. */
-export type PollInterval = { readonly firstMs: number; readonly maxMs: number }
+import type { PollInterval } from './requeue-delays.ts'
 
 /** A key of a connector's configuration that its validation rejects. */
 export type InvalidKey = { readonly key: string; readonly message: string }

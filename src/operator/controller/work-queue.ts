@@ -2,6 +2,7 @@ import type { Clock } from '../../config/clock.ts'
 import { type Backoff, backoffMs } from '../../config/retry.ts'
 import { type ControllerMetrics, NO_METRICS, type QueueState } from './controller-metrics.ts'
 import { Flow, type Priority } from './flow.ts'
+import { RATE_LIMITED_BACKOFF } from './requeue-delays.ts'
 
 export type WorkQueueOptions<Key extends string> = {
   readonly clock: Clock
@@ -17,7 +18,6 @@ export type WorkQueueOptions<Key extends string> = {
   readonly flowConcurrency?: number
 }
 
-const BACKOFF: Backoff = { firstMs: 500, maxMs: 300_000 }
 /** The queue checks for due keys at this interval, so a delayed key is at most this late. */
 const DELAY_PRECISION_MS = 20
 
@@ -42,14 +42,14 @@ export class WorkQueue<Key extends string> {
   readonly #dirty = new Map<Key, Priority>()
   readonly #dueMs = new Map<Key, number>()
   readonly #failures = new Map<Key, number>()
-  readonly #getters: ((key: Key | undefined) => void)[] = []
+  readonly #waitingGets: ((key: Key | undefined) => void)[] = []
   #timerDueMs = Number.POSITIVE_INFINITY
   #timer: AbortController | undefined
   #closed = false
 
   constructor(options: WorkQueueOptions<Key>) {
     this.#clock = options.clock
-    this.#backoff = options.backoff ?? BACKOFF
+    this.#backoff = options.backoff ?? RATE_LIMITED_BACKOFF
     this.#random = options.random ?? Math.random
     this.#metrics = options.metrics ?? NO_METRICS
     this.#flowOf = options.flowOf ?? (() => '')
@@ -114,7 +114,7 @@ export class WorkQueue<Key extends string> {
   get(): Promise<Key | undefined> {
     return new Promise((resolve) => {
       if (this.#closed) return resolve(undefined)
-      this.#getters.push(resolve)
+      this.#waitingGets.push(resolve)
       this.#dispatch()
     })
   }
@@ -134,7 +134,7 @@ export class WorkQueue<Key extends string> {
   shutDown(): void {
     this.#closed = true
     this.#timer?.abort()
-    for (const take of this.#getters.splice(0)) take(undefined)
+    for (const resolve of this.#waitingGets.splice(0)) resolve(undefined)
   }
 
   /** A key that waits moves to another flow when `flowOf` changed, as after an edit of its resource. */
@@ -162,10 +162,10 @@ export class WorkQueue<Key extends string> {
   }
 
   #dispatch(): void {
-    while (this.#getters.length > 0) {
+    while (this.#waitingGets.length > 0) {
       const key = this.#next()
       if (key === undefined) return
-      this.#getters.shift()?.(key)
+      this.#waitingGets.shift()?.(key)
     }
   }
 

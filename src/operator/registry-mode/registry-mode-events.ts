@@ -1,6 +1,6 @@
 import type { EventReason, ResourceEvent } from '../cluster/cluster.ts'
 import type { Resource } from '../resources/resource.ts'
-import { type RegistryModePlan, type RegistryModeStep, wasSynced } from './plan.ts'
+import { type RegistryModePlan, type RegistryModeStep, wasSynced } from './plan-registry-mode.ts'
 
 /** A window that closes later than this reports `WindowOverdue`: it stayed open while nothing could close it. */
 const OVERDUE_MS = 60_000

@@ -9,11 +9,11 @@ import { findCondition } from '../resources/condition.ts'
 import { externalObjectIndex, scopeName } from '../resources/index-values.ts'
 import { type Resource, resourceKeyOf } from '../resources/resource.ts'
 import type { RegistryRuntimeConfig, Runtimes } from '../runtimes.ts'
+import { executeRegistryModeStep } from './execute-registry-mode-step.ts'
 import { type ObservedMode, observeMode } from './observed-mode.ts'
-import { planRegistryMode, type RegistryModePlan } from './plan.ts'
+import { planRegistryMode, type RegistryModePlan } from './plan-registry-mode.ts'
 import { registryModeEvents } from './registry-mode-events.ts'
 import { restorePrevious } from './registry-mode-restoration.ts'
-import { executeRegistryModeStep } from './registry-mode-steps.ts'
 
 export type RegistryModeReconcilerOptions = {
   readonly cluster: ClusterReader

@@ -2,9 +2,9 @@ import type { RegistryClient } from '../../clients/registry.ts'
 import type { ReconcileResult } from '../controller/reconciler.ts'
 import { scopeName } from '../resources/index-values.ts'
 import type { Resource } from '../resources/resource.ts'
+import { executeRegistryModeStep } from './execute-registry-mode-step.ts'
 import { observeMode } from './observed-mode.ts'
-import { type RegistryModeStep, restoredLevel, restoredMode } from './plan.ts'
-import { executeRegistryModeStep } from './registry-mode-steps.ts'
+import { type RegistryModeStep, restoredLevel, restoredMode } from './plan-registry-mode.ts'
 
 /** Restores the previous mode and level of a resource that is being deleted, where they are still what it wrote. */
 export async function restorePrevious(

@@ -7,8 +7,8 @@ import type { ReadyCondition } from '../resources/condition.ts'
 import { subjectName } from '../resources/index-values.ts'
 import type { Resource } from '../resources/resource.ts'
 import { resolveSchemaText } from './desired-subject.ts'
+import { readOnlyError } from './execute-subject-steps.ts'
 import { toSchemaError } from './observed-subject.ts'
-import { readOnlyError } from './subject-steps.ts'
 
 /** A version to import with its number and its id. */
 export type SchemaImport = NewSchema & { readonly id: number; readonly version: number }

@@ -10,12 +10,12 @@ import { externalObjectIndex, subjectName } from '../resources/index-values.ts'
 import { type Resource, resourceKeyOf } from '../resources/resource.ts'
 import type { RegistryRuntime, RegistryRuntimeConfig, Runtimes } from '../runtimes.ts'
 import { type DesiredSubject, resolveDesiredSubject } from './desired-subject.ts'
+import { executeSubjectSteps } from './execute-subject-steps.ts'
 import { pendingImports, registerImports } from './imports.ts'
 import { assertSchemaValid, type ObservedSubject, observeSubject } from './observed-subject.ts'
-import { conditionsForError, planSubject, type SubjectPlan, type SubjectStep } from './plan.ts'
+import { conditionsForError, planSubject, type SubjectPlan, type SubjectStep } from './plan-subject.ts'
 import { deleteSubject } from './subject-deletion.ts'
 import { subjectStatusFields, subjectStepEvent } from './subject-result.ts'
-import { executeSubjectSteps } from './subject-steps.ts'
 
 export type SubjectReconcilerOptions = {
   readonly cluster: ClusterReader

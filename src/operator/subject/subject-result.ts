@@ -4,7 +4,7 @@ import type { ReconcileResult } from '../controller/reconciler.ts'
 import type { Resource } from '../resources/resource.ts'
 import type { DesiredSubject } from './desired-subject.ts'
 import type { ObservedSubject } from './observed-subject.ts'
-import type { SubjectStep } from './plan.ts'
+import type { SubjectStep } from './plan-subject.ts'
 
 const VERSIONS_MAX = 1_000
 

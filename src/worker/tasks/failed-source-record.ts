@@ -1,8 +1,8 @@
 import { plainJson } from '../../java-compat/json/writer.ts'
 import type { SourceRecord } from '../../sdk/index.ts'
-import type { FailedSourceRecord } from './convert-source-records.ts'
 import { type DeadLetter, errorHeader } from './dead-letter-queue.ts'
 import type { RecordFailure } from './error-policy.ts'
+import type { FailedSourceRecord } from './process-source-records.ts'
 
 /** The failure of a source record, as passed to the error policy. */
 export function toRecordFailure({ record, stage, className, error }: FailedSourceRecord): RecordFailure {

@@ -1,5 +1,5 @@
 import type { Position, SourceRecord } from '../../sdk/index.ts'
-import type { ConvertedBatch } from './convert-source-records.ts'
+import type { ConvertedBatch } from './process-source-records.ts'
 
 /** How a source ended its transaction. */
 export type TransactionEnd = 'commit' | 'abort'

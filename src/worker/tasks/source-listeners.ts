@@ -1,6 +1,6 @@
 import type { SendResult } from '../../broker/broker.ts'
 import type { SourceRecord, StoredListener, StoredPosition } from '../../sdk/index.ts'
-import type { ConvertedBatch } from './convert-source-records.ts'
+import type { ConvertedBatch } from './process-source-records.ts'
 
 /** What the current run of a source registered. */
 export type SourceListeners = {

@@ -6,9 +6,9 @@ import { listedName } from '../../plugins/catalog.ts'
 import { parseConfig, type SinkTask as SinkPlugin, type SinkPosition, type SinkRecord } from '../../sdk/index.ts'
 import { missingConnector } from '../configuration/connector-plugin.ts'
 import { parseTaskConfig, type TaskConfig } from '../configuration/task-config.ts'
-import { convertSinkRecords, type FailedSinkRecord, SinkRecordOrigin } from './convert-sink-records.ts'
 import { DeadLetterQueue } from './dead-letter-queue.ts'
 import { ErrorPolicy, isRetriable } from './error-policy.ts'
+import { type FailedSinkRecord, processSinkRecords, SinkRecordOrigin } from './process-sink-records.ts'
 import { createRecordPipeline, type RecordPipeline } from './record-pipeline.ts'
 import { partitionKey, SinkOffsets } from './sink-offsets.ts'
 import { SinkReports } from './sink-reports.ts'
@@ -165,7 +165,7 @@ export class WorkerSinkTask {
     for (const chunk of polled) {
       this.#context.counters.recordsIn += chunk.records.length
       const before = records.length
-      await convertSinkRecords(chunk, { pipeline, policy, onFailedRecord }, records)
+      await processSinkRecords(chunk, { pipeline, policy, onFailedRecord }, records)
       if (records.length > before) running.topics.recordActiveTopic(chunk.topic)
     }
     await this.#put(running, { polled, records, attempt: 0, dueMs: 0 })

@@ -5,12 +5,12 @@ import { parseTaskConfig } from '../configuration/task-config.ts'
 import { partitionId, toOffsetKey } from '../stores/offset-state.ts'
 import { ownOffsetsTopic } from '../stores/offset-store.ts'
 import { AtLeastOnceDelivery, type AtLeastOnceOptions } from './at-least-once-delivery.ts'
-import { convertSourceRecords, type FailedSourceRecord } from './convert-source-records.ts'
 import { DeadLetterQueue } from './dead-letter-queue.ts'
 import { ErrorPolicy } from './error-policy.ts'
 import { ExactlyOnceDelivery } from './exactly-once-delivery.ts'
 import { toDeadLetter, toRecordFailure } from './failed-source-record.ts'
 import { Gate } from './gate.ts'
+import { type FailedSourceRecord, processSourceRecords } from './process-source-records.ts'
 import { createRecordPipeline, type RecordPipeline } from './record-pipeline.ts'
 import type { OffsetEncoder, SourceDelivery } from './source-delivery.ts'
 import { SourcePoller } from './source-poller.ts'
@@ -140,7 +140,7 @@ export class WorkerSourceTask {
       }
       counters.recordsIn += records.length
       countBatch(counters, records.length, clock.monotonicMs() - startMs)
-      const converted = await convertSourceRecords(records, conversion)
+      const converted = await processSourceRecords(records, conversion)
       // Dead letters are flushed before the batch is delivered, because the offsets of the batch skip their records.
       await deadLetters?.flush()
       await topics.ensureTopicsOf(converted.records)

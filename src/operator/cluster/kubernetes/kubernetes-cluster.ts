@@ -2,7 +2,7 @@ import { APPLY_PATCH, ApiError, type KubernetesApi } from '../../../clients/kube
 import type { Clock } from '../../../config/clock.ts'
 import type { Logger } from '../../../config/logger.ts'
 import { FINALIZER } from '../../controller/finalizer.ts'
-import { pluralOf } from '../../resources/crd.ts'
+import { pluralOf } from '../../resources/custom-resource-definition.ts'
 import type { IndexValue } from '../../resources/index-values.ts'
 import {
   API_VERSION,

@@ -26,7 +26,7 @@ export type FailedSourceRecord = {
 
 type MutableRecord = { -readonly [Member in keyof NewRecord]: NewRecord[Member] }
 
-export type SourceConversionOptions = {
+export type SourceProcessingOptions = {
   readonly pipeline: RecordPipeline
   readonly policy: ErrorPolicy
   /** A larger record fails. */
@@ -39,9 +39,9 @@ export type SourceConversionOptions = {
  * Transforms and converts a batch of source records. Synchronous as long as the plugins are: one record costs a few
  * calls and one object. Failed records are missing in the result.
  */
-export async function convertSourceRecords(
+export async function processSourceRecords(
   batch: readonly SourceRecord[],
-  { pipeline, policy, recordBytesMax, onFailedRecord }: SourceConversionOptions,
+  { pipeline, policy, recordBytesMax, onFailedRecord }: SourceProcessingOptions,
 ): Promise<ConvertedBatch> {
   const records: NewRecord[] = []
   const sources: SourceRecord[] = []

@@ -1,11 +1,11 @@
 import { globSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { crdFiles } from '../../../src/operator/crds.ts'
-import { crdOf } from '../../../src/operator/resources/crd.ts'
+import { crdFiles } from '../../../src/operator/crd-files.ts'
+import { crdOf } from '../../../src/operator/resources/custom-resource-definition.ts'
 import { RESOURCE_KINDS } from '../../../src/operator/resources/resource.ts'
 
-// `npx vitest run -u test/operator/resources/crd.test.ts` writes the files anew.
+// `npx vitest run -u test/operator/resources/custom-resource-definition.test.ts` writes the files anew.
 
 const FOLDER = join(import.meta.dirname, '../../../crds')
 

@@ -2,9 +2,9 @@ import { describe, expect, it } from 'vitest'
 import { shippedCatalog } from '../../../src/plugins/shipped.ts'
 import { INT32, type SourceRecord, UNRESTRICTED } from '../../../src/sdk/index.ts'
 import { parseTaskConfig } from '../../../src/worker/configuration/task-config.ts'
-import { convertSourceRecords, type FailedSourceRecord } from '../../../src/worker/tasks/convert-source-records.ts'
 import { ErrorPolicy } from '../../../src/worker/tasks/error-policy.ts'
 import { toDeadLetter, toRecordFailure } from '../../../src/worker/tasks/failed-source-record.ts'
+import { type FailedSourceRecord, processSourceRecords } from '../../../src/worker/tasks/process-source-records.ts'
 import { createRecordPipeline } from '../../../src/worker/tasks/record-pipeline.ts'
 import { countersIn } from '../../../src/worker/tasks/task-counters.ts'
 import { FakeClock } from '../../support/fake-clock.ts'
@@ -30,7 +30,7 @@ async function convert(config: Readonly<Record<string, string>>, records: readon
     sourceOffset: { line: index },
     ...record,
   }))
-  const { records: converted } = await convertSourceRecords(batch, {
+  const { records: converted } = await processSourceRecords(batch, {
     pipeline: createRecordPipeline(shippedCatalog(), config, STRINGS, UNRESTRICTED),
     policy,
     recordBytesMax: 1_000_000,

@@ -2,7 +2,7 @@ import { RequestError } from '../../clients/http.ts'
 import type { ConnectorProperties, WorkerClient } from '../../clients/worker.ts'
 import { unreachable } from '../../config/errors.ts'
 import { TerminalError } from '../controller/reconcile-error.ts'
-import type { ConnectorStep } from './connector-plan.ts'
+import type { ConnectorStep } from './connector-step.ts'
 
 const PLUGIN_POLL_MS = 300_000
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { RequestError } from '../../src/clients/http.ts'
-import { resourceRows } from '../../src/operator/resource-table.ts'
+import { resourceRows } from '../../src/operator/resource-rows.ts'
 import { createReconcilerFixture } from '../support/reconciler-fixture.ts'
 
 describe('the row of a resource whose manifest was deleted', () => {

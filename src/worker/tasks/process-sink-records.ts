@@ -32,7 +32,7 @@ export type FailedSinkRecord = {
   readonly error: unknown
 }
 
-export type SinkConversionOptions = {
+export type SinkProcessingOptions = {
   readonly pipeline: RecordPipeline
   readonly policy: ErrorPolicy
   /** Receives a record that failed and was retried in vain. Throws when the record may not be skipped. */
@@ -43,9 +43,9 @@ export type SinkConversionOptions = {
  * Converts and transforms the records of one partition and appends the results to `into`. Synchronous as long as the
  * plugins are. Failed records are not appended.
  */
-export async function convertSinkRecords(
+export async function processSinkRecords(
   { topic, partition, records }: PartitionRecords,
-  { pipeline, policy, onFailedRecord }: SinkConversionOptions,
+  { pipeline, policy, onFailedRecord }: SinkProcessingOptions,
   into: SinkRecord[],
 ): Promise<void> {
   const context: ProcessingContext = { stage: 'VALUE_CONVERTER', className: '' }

@@ -1,8 +1,6 @@
 import { stringify } from 'yaml'
-import { crdName, crdOf } from './resources/crd.ts'
+import { crdName, crdOf } from './resources/custom-resource-definition.ts'
 import { RESOURCE_KINDS } from './resources/resource.ts'
-
-export { rbacText } from './rbac.ts'
 
 export type CrdFile = { readonly name: string; readonly text: string }
 

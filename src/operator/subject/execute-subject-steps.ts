@@ -1,7 +1,8 @@
 import { RequestError } from '../../clients/http.ts'
 import { type NewSchema, REGISTRY_ERROR, type RegistryClient } from '../../clients/registry.ts'
 import { unreachable } from '../../config/errors.ts'
-import { DependencyNotReady, type PollInterval, TerminalError } from '../controller/reconcile-error.ts'
+import { DependencyNotReady, TerminalError } from '../controller/reconcile-error.ts'
+import type { PollInterval } from '../controller/requeue-delays.ts'
 import type { DesiredSubject } from './desired-subject.ts'
 import {
   assertSchemaValid,
@@ -10,7 +11,7 @@ import {
   observeRegistration,
   toSchemaError,
 } from './observed-subject.ts'
-import type { SubjectStep } from './plan.ts'
+import type { SubjectStep } from './plan-subject.ts'
 
 /** The mode of a registry is not part of any list, so it is polled. */
 const READ_ONLY: PollInterval = { firstMs: 5_000, maxMs: 60_000 }
