@@ -31,9 +31,9 @@ export const cast = sideTransforms({
     spec: field.parsed(
       field.list({
         doc:
-          'List of fields and the type to cast them to of the form field1:type,field2:type to cast fields of Maps or ' +
-          'Structs. A single type to cast the entire value. Valid types are int8, int16, int32, int64, float32, ' +
-          'float64, boolean, and string. Note that binary fields can only be cast to string.',
+          'Comma-separated `field:type` pairs, for fields of Maps or Structs; or one type, for the entire value. ' +
+          'Valid types: int8, int16, int32, int64, float32, float64, boolean, string. Binary fields can be cast to ' +
+          'string only.',
         importance: 'HIGH',
       }),
       parseCasts,

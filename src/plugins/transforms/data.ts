@@ -85,15 +85,8 @@ export function oncePerSchema<Made extends object = Schema>(make: (schema: Schem
 }
 
 /** The `replace.null.with.default` key that most transforms have. */
-export function replaceNullField() {
-  return field
-    .boolean({
-      doc:
-        'Whether to replace fields that have a default value and that are null to the default value. When set to ' +
-        'true, the default value is used, otherwise null is used.',
-      recommended: [],
-    })
-    .default(true)
+export function replaceNullField({ doc = 'Whether a null field gets its default value.' } = {}) {
+  return field.boolean({ doc, recommended: [] }).default(true)
 }
 
 /** A list that must not be empty. */

@@ -38,7 +38,12 @@ export const insertField = sideTransforms({
     'timestamp.field': name(`Field name for record timestamp. ${OPTIONALITY}`),
     'static.field': name(`Field name for static data field. ${OPTIONALITY}`),
     'static.value': name('Static field value, if field name configured.'),
-    'replace.null.with.default': replaceNullField(),
+    // Kafka Connect's own description: its response for this transform is recorded in test/golden.
+    'replace.null.with.default': replaceNullField({
+      doc:
+        'Whether to replace fields that have a default value and that are null to the default value. When set to ' +
+        'true, the default value is used, otherwise null is used.',
+    }),
   }),
   create(config) {
     const text = config['static.value']

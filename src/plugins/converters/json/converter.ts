@@ -52,7 +52,7 @@ const config = z.object({
     .default('BASE64'),
   'replace.null.with.default': field
     .boolean({
-      doc: 'Whether to replace fields that have a default value and that are null to the default value.',
+      doc: 'Whether a null field gets its default value.',
       importance: 'LOW',
       group: 'Serialization',
       order: 1,
