@@ -12,7 +12,7 @@ export type HostOutputOptions = {
 }
 
 /** A longer line is cut; the rest of it is discarded. */
-export const LINE_CHARS_MAX = 256 * 1024
+export const HOST_LINE_CHARS_MAX = 256 * 1024
 /** Characters per second that are read from a pipe. A JVM that writes more waits for the full pipe. */
 export const PIPE_CHARS_PER_SECOND = 1024 * 1024
 const REPORT_INTERVAL_MS = 5_000
@@ -51,7 +51,7 @@ export class HostOutput {
         if (!isCut) this.#take(part)
         isCut = false
       }
-      if (rest.length > LINE_CHARS_MAX) {
+      if (rest.length > HOST_LINE_CHARS_MAX) {
         if (!isCut) this.#take(rest)
         isCut = true
         rest = ''
@@ -80,7 +80,7 @@ export class HostOutput {
   }
 
   #take(text: string): void {
-    const line = parseHostLog(text.slice(0, LINE_CHARS_MAX))
+    const line = parseHostLog(text.slice(0, HOST_LINE_CHARS_MAX))
     this.#lastLines.push(line.message.slice(0, LAST_LINE_CHARS))
     if (this.#lastLines.length > LAST_LINES) this.#lastLines.shift()
     if (this.#limiter.admits(line.context ?? '', LEVELS[line.level], text.length)) this.#onLine(line)

@@ -1,7 +1,7 @@
 import { PassThrough } from 'node:stream'
 import { expect, it, onTestFinished } from 'vitest'
 import type { HostLogLine } from '../../src/java/host-log.ts'
-import { HostOutput, LINE_CHARS_MAX, PIPE_CHARS_PER_SECOND } from '../../src/java/host-output.ts'
+import { HOST_LINE_CHARS_MAX, HostOutput, PIPE_CHARS_PER_SECOND } from '../../src/java/host-output.ts'
 import { FakeClock } from '../support/fake-clock.ts'
 
 function hostOutput(limits = { linesPerSecond: 1, bytesPerSecond: 1_000 }) {
@@ -27,12 +27,12 @@ it('passes the lines of all chunks, also a last one without an end', async () =>
 
 it('cuts a line that is too long, and discards the rest of it', async () => {
   const { stream, lines, clock } = hostOutput({ linesPerSecond: 100, bytesPerSecond: 100_000_000 })
-  for (let chunk = 0; chunk < 100; chunk++) stream.write('x'.repeat(LINE_CHARS_MAX / 10))
+  for (let chunk = 0; chunk < 100; chunk++) stream.write('x'.repeat(HOST_LINE_CHARS_MAX / 10))
   stream.write('\nnext\n')
   for (let second = 0; second < 20; second++) await clock.advance(1_000)
   await expect.poll(() => lines.at(-1)?.message).toBe('next')
   expect(lines).toHaveLength(2)
-  expect(lines[0]!.message.length).toBeLessThanOrEqual(LINE_CHARS_MAX)
+  expect(lines[0]!.message.length).toBeLessThanOrEqual(HOST_LINE_CHARS_MAX)
 })
 
 it('limits the lines of each task, and reports how many were dropped', async () => {
