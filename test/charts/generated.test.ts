@@ -2,9 +2,9 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { CHARTS, chartFile, chartValues, generatedFiles, type Schema } from '../support/charts.ts'
 
-// `npx vitest run -u test/charts/generated.test.ts` writes the files anew.
+// `npx vitest run -u test/charts/generated.test.ts` regenerates the files.
 
-describe('the generated files of the charts', () => {
+describe('generated files of the charts', () => {
   it.each(generatedFiles())('$path equals what its source generates', async ({ path, text }) => {
     await expect(text).toMatchFileSnapshot(join(CHARTS, path))
   })
@@ -21,7 +21,7 @@ describe('values.yaml', () => {
 
   it('has exactly the values of values.schema.json', () => {
     const known = new Set(values.map(({ path }) => path))
-    // Helm's own, and the chart of the definitions, which has no values.
+    // Helm's global values, and the chart weir-crds, which has no values.
     expect(leavesOf(schema).filter((path) => !known.has(path))).toEqual(['global', 'weir-crds'])
     expect(values.filter(({ takes }) => takes === 'anything').map(({ path }) => path)).toEqual([])
   })
@@ -37,8 +37,8 @@ describe('values.yaml', () => {
   function leavesOf({ properties = {} }: Schema, prefix = ''): readonly string[] {
     return Object.entries(properties).flatMap(([key, below]) => {
       const path = `${prefix}${key}`
-      const isWhole = path === 'pods' && schema.$defs?.['pods']
-      const own = isWhole || below
+      const isShared = path === 'pods' && schema.$defs?.['pods']
+      const own = isShared || below
       return own.properties === undefined || path === 'weir-crds' ? [path] : leavesOf(own, `${path}.`)
     })
   }

@@ -33,36 +33,36 @@ const exposed = new Map(
     return metrics.getMetricsAsArray() as unknown as readonly { name: string; labelNames: readonly string[] }[]
   })().map(({ name, labelNames }) => [name, labelNames]),
 )
-/** What a scrape adds, and a histogram's own. */
+/** Labels that a scrape adds, and the label of histogram buckets. */
 const ADDED = ['namespace', 'pod', 'le']
 
 type Query = { readonly title: string; readonly expr: string; readonly labels: readonly string[] }
 
-const named = ({ expr }: Query) =>
+const metricNames = ({ expr }: Query) =>
   [...expr.matchAll(/([a-zA-Z_:][\w:]*)\{/g)].map(([, name]) =>
     exposed.has(name!) ? name! : name!.replace(/_bucket$/, ''),
   )
 
-function judge(queries: readonly Query[]): void {
+function checkQueries(queries: readonly Query[]): void {
   expect(queries.length).toBeGreaterThan(5)
-  expect(queries.filter((query) => named(query).length === 0).map(({ title }) => title)).toEqual([])
-  const unknown = queries.flatMap((query) => named(query).filter((name) => !exposed.has(name)))
+  expect(queries.filter((query) => metricNames(query).length === 0).map(({ title }) => title)).toEqual([])
+  const unknown = queries.flatMap((query) => metricNames(query).filter((name) => !exposed.has(name)))
   expect(unknown).toEqual([])
-  const strange = queries.flatMap((query) => {
-    const known = new Set([...ADDED, ...named(query).flatMap((name) => exposed.get(name) ?? [])])
+  const unknownLabels = queries.flatMap((query) => {
+    const known = new Set([...ADDED, ...metricNames(query).flatMap((name) => exposed.get(name) ?? [])])
     const grouped = [...query.expr.matchAll(/ by \(([^)]*)\)/g)].flatMap(([, names]) => names!.split(', '))
     return [...grouped, ...query.labels].filter((label) => !known.has(label)).map((label) => `${query.title}: ${label}`)
   })
-  expect(strange).toEqual([])
+  expect(unknownLabels).toEqual([])
 }
 
-describe('every metric that is queried exists', () => {
-  it('in the alerts', () => {
-    // Every alert stands alone between two others; what Helm fills in is no matter here.
+describe('monitoring files of the chart', () => {
+  it('use only existing metrics and labels in the alerts', () => {
+    // Splits the text, which is no YAML before Helm has filled in the values.
     const alerts = chartFile('weir/files/alerts.yaml')
       .split(/^ {6}- alert: /m)
       .slice(1)
-    judge(
+    checkQueries(
       alerts.map((text) => ({
         title: text.split('\n')[0]!,
         expr: text.slice(text.indexOf('expr:'), text.indexOf('for:')),
@@ -73,13 +73,13 @@ describe('every metric that is queried exists', () => {
 
   const boards = readdirSync(join(CHARTS, 'weir/files/dashboards'))
 
-  it.each(boards)('in the dashboard %s', (board) => {
+  it.each(boards)('use only existing metrics and labels in the dashboard %s', (board) => {
     const { present, panels } = parse(chartFile(`weir/files/dashboards/${board}`)) as {
       present: string
       panels: readonly { title: string; show: Readonly<Record<string, string>> }[]
     }
     expect(exposed.has(present)).toBe(true)
-    judge(
+    checkQueries(
       panels.flatMap(({ title, show }) =>
         Object.entries(show).map(([legend, expr]) => {
           const labels = [...legend.matchAll(/\{\{(\w+)\}\}/g)].map(([, label]) => label!)

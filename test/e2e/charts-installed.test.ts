@@ -58,11 +58,11 @@ describeOn([helm, kubernetes, sandboxes], 'the installed chart', () => {
   it('passes helm test', async () => {
     expect(await weir.call('test', 'weir', '--timeout', '3m')).toContain('Phase:          Succeeded')
     expect(release.logOf('weir-test').trim().split('\n')).toEqual([
-      'ok an empty place',
+      'ok no Subject remains of an earlier test',
       'ok the Subject is Ready',
-      'ok the registry has it',
-      'ok the Subject is gone',
-      'ok the registry has it no more',
+      'ok the registry has the subject',
+      'ok the Subject is deleted',
+      'ok the registry no longer has the subject',
     ])
   })
 

@@ -152,14 +152,14 @@ export const VALID_VALUES: Readonly<Record<string, object>> = {
     },
   },
   'no webhook': { ...KAFKA, webhook: { enabled: false }, monitoring: { enabled: false }, crds: { enabled: false } },
-  'a certificate of a small issuer': { ...KAFKA, webhook: { certificates: 'CertManager' } },
-  'a certificate of my own': { ...KAFKA, webhook: { certificates: 'Secret', secretName: 'mine' } },
+  'a certificate of an existing CertManager issuer': { ...KAFKA, webhook: { certificates: 'CertManager' } },
+  'a certificate from a Secret': { ...KAFKA, webhook: { certificates: 'Secret', secretName: 'mine' } },
   everything: EVERYTHING,
 }
 
 /** Values that the chart rejects, and a part of the error message. */
 export const INVALID_VALUES: readonly (readonly [object, RegExp])[] = [
-  [{}, /where is Kafka\? kafka.bootstrapServers/],
+  [{}, /kafka.bootstrapServers is empty/],
   [{ ...KAFKA, replicas: 3 }, /additional properties 'replicas' not allowed/],
   [{ ...KAFKA, operator: { replica: 3 } }, /additional properties 'replica' not allowed/],
   [{ ...KAFKA, worker: { plugins: { npm: { packages: ['no-version'] } } } }, /does not match pattern/],
@@ -176,11 +176,11 @@ export const INVALID_VALUES: readonly (readonly [object, RegExp])[] = [
     /needs worker.oidc.tokenSecretName/,
   ],
   [{ ...KAFKA, runtimes: 'Separate', worker: { permissions: { configMapName: 'p' } } }, /needs worker.users or/],
-  [{ runtimes: 'Separate' }, /where is Kafka/],
+  [{ runtimes: 'Separate' }, /kafka.bootstrapServers is empty/],
   [{ ...KAFKA, operator: { allowInlineSecrets: true } }, /needs operator.watchSecrets/],
   [{ runtimes: 'Separate', kafka: { embedded: { enabled: true } } }, /needs runtimes=Embedded/],
   [{ kafka: { embedded: { enabled: true } }, operator: { replicas: 2 } }, /needs operator.replicas=1/],
-  [{ kafka: { bootstrapServers: 'k:9092', embedded: { enabled: true } } }, /give one of them/],
+  [{ kafka: { bootstrapServers: 'k:9092', embedded: { enabled: true } } }, /set only one of them/],
   [{ kafka: { bootstrapServers: 'k:9092', sasl: { mechanism: 'PLAIN' } } }, /needs kafka.sasl.secretName/],
   [{ ...KAFKA, webhook: { certificates: 'Secret' } }, /needs webhook.secretName/],
   [{ ...KAFKA, runtimes: 'Separate', worker: { autoscaling: { kind: 'KEDA' } } }, /needs worker.autoscaling.lag/],

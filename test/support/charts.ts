@@ -64,7 +64,7 @@ function rightsText(): string {
     seeing: rulesOf('weir-operator-NAMESPACE', { watched: [], namespaceLabels: true }).filter(isNew),
     people: Object.fromEntries(['view', 'edit', 'admin'].map((role) => [role, rulesOf(`weir-${role}`)])),
   }
-  return `# Made from src/operator/rbac.ts by test/charts/generated.test.ts.\n${stringify(rights, {
+  return `# Generated from src/operator/rbac.ts by test/charts/generated.test.ts.\n${stringify(rights, {
     ...{ lineWidth: 0, aliasDuplicateObjects: false },
   })}`
 }
@@ -150,7 +150,7 @@ function valuesTable(): string {
   return ['| Value | Takes | Default | Meaning |', '| --- | --- | --- | --- |', ...rows].join('\n')
 }
 
-const [BEGIN, END] = ['<!-- values: made from values.yaml and values.schema.json -->', '<!-- /values -->']
+const [BEGIN, END] = ['<!-- values: generated from values.yaml and values.schema.json -->', '<!-- /values -->']
 
 function withTable(page: string, table: string): string {
   const [head, tail] = [page.split(BEGIN)[0]!, page.split(END)[1]!]

@@ -1,4 +1,4 @@
-// `helm test`: a Subject comes, becomes Ready, is found in the registry, and goes.
+// `helm test`: creates a Subject, waits until it is Ready and in the registry, and deletes it.
 import { readFileSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 
@@ -7,7 +7,7 @@ const WAIT_MS = 60_000
 const subjects = `https://${host.includes(':') ? `[${host}]` : host}:${port}/apis/weir.dev/v1alpha1/namespaces/${NAMESPACE}/subjects`
 const token = readFileSync('/var/run/secrets/kubernetes.io/serviceaccount/token', 'utf8').trim()
 
-async function ask(url, method = 'GET', body) {
+async function call(url, method = 'GET', body) {
   const headers = url.startsWith(subjects)
     ? { authorization: `Bearer ${token}`, 'content-type': 'application/json' }
     : {}
@@ -17,39 +17,39 @@ async function ask(url, method = 'GET', body) {
   return { status: response.status, body: response.ok ? JSON.parse(text) : undefined }
 }
 
-async function until(what, isSo) {
+async function waitFor(what, check) {
   const deadline = Date.now() + WAIT_MS
-  for (let last = await isSo(); last !== true; last = await isSo()) {
+  for (let last = await check(); last !== true; last = await check()) {
     if (Date.now() > deadline) throw new Error(`waited ${WAIT_MS / 1000} s for ${what}: ${JSON.stringify(last)}`)
     await sleep(250)
   }
   process.stdout.write(`ok ${what}\n`)
 }
 
-const one = `${subjects}/${SUBJECT}`
-await ask(one, 'DELETE')
-await until('an empty place', async () => (await ask(one)).status === 404)
-await ask(subjects, 'POST', {
+const subject = `${subjects}/${SUBJECT}`
+await call(subject, 'DELETE')
+await waitFor('no Subject remains of an earlier test', async () => (await call(subject)).status === 404)
+await call(subjects, 'POST', {
   apiVersion: 'weir.dev/v1alpha1',
   kind: 'Subject',
   metadata: { name: SUBJECT },
   spec: { schema: '{"type": "record", "name": "HelmTest", "fields": []}', deletionPolicy: 'HardDelete' },
 })
-await until('the Subject is Ready', async () => {
-  const conditions = (await ask(one)).body?.status?.conditions ?? []
+await waitFor('the Subject is Ready', async () => {
+  const conditions = (await call(subject)).body?.status?.conditions ?? []
   return conditions.some(({ type, status }) => type === 'Ready' && status === 'True') || conditions
 })
 if (REGISTRY_URL) {
-  await until(
-    'the registry has it',
-    async () => (await ask(`${REGISTRY_URL}/subjects/${SUBJECT}/versions`)).status === 200,
+  await waitFor(
+    'the registry has the subject',
+    async () => (await call(`${REGISTRY_URL}/subjects/${SUBJECT}/versions`)).status === 200,
   )
 }
-await ask(one, 'DELETE')
-await until('the Subject is gone', async () => (await ask(one)).status === 404)
+await call(subject, 'DELETE')
+await waitFor('the Subject is deleted', async () => (await call(subject)).status === 404)
 if (REGISTRY_URL) {
-  await until(
-    'the registry has it no more',
-    async () => (await ask(`${REGISTRY_URL}/subjects/${SUBJECT}/versions`)).status === 404,
+  await waitFor(
+    'the registry no longer has the subject',
+    async () => (await call(`${REGISTRY_URL}/subjects/${SUBJECT}/versions`)).status === 404,
   )
 }

@@ -68,7 +68,7 @@
 {{- end }}
 {{- end -}}
 
-{{/* What is mounted where: a YAML list of {name, path, readOnly, volume}. Takes (root, program). */}}
+{{/* The mounts of a program: a YAML list of {name, path, readOnly, volume}. Takes (root, program). */}}
 {{- define "weir.mounts" -}}
 {{- $root := index . 0 -}}
 {{- $program := index . 1 -}}

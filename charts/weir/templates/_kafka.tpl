@@ -1,10 +1,10 @@
-{{/* Whether a program's pods talk to Kafka; empty: they do not. Takes (root, program). */}}
+{{/* "true" if a program's pods connect to Kafka, else empty. Takes (root, program). */}}
 {{- define "weir.usesKafka" -}}
 {{- $root := index . 0 -}}
 {{- if and (not $root.Values.kafka.embedded.enabled) (or (eq $root.Values.runtimes "Embedded") (ne (index . 1) "operator")) -}}true{{- end -}}
 {{- end -}}
 
-{{/* Settings of Kafka's clients that are no secrets, as a YAML map. */}}
+{{/* Settings of the Kafka clients without secrets, as a YAML map. */}}
 {{- define "weir.kafkaSettings" -}}
 {{- $settings := dict -}}
 {{- with .Values.kafka -}}
@@ -17,7 +17,7 @@
 {{- end -}}
 {{- end -}}
 
-{{/* Those that are, as environment variables. Takes (root, prefix of their names). */}}
+{{/* Secret settings of the Kafka clients, as environment variables. Takes (root, prefix of their names). */}}
 {{- define "weir.kafkaSecrets" -}}
 {{- $prefix := index . 1 -}}
 {{- with (index . 0).Values.kafka -}}

@@ -1,9 +1,9 @@
-{{/* Where the names of all objects begin. */}}
+{{/* The prefix of all object names. */}}
 {{- define "weir.fullname" -}}
 {{- default (ternary .Release.Name (printf "%s-weir" .Release.Name) (contains "weir" .Release.Name)) .Values.fullnameOverride | trunc 40 | trimSuffix "-" -}}
 {{- end -}}
 
-{{/* Labels that selectors use: nothing in them changes with a version. Takes (root, component). */}}
+{{/* Labels that selectors use. They must not depend on the version. Takes (root, component). */}}
 {{- define "weir.selector" -}}
 {{- $root := index . 0 -}}
 app.kubernetes.io/name: weir
@@ -33,7 +33,7 @@ labels:
   {{- include "weir.labels" (list $root (index . 1)) | nindent 2 }}
 {{- end -}}
 
-{{/* Annotations of what `helm test` brings and takes away. */}}
+{{/* Annotations of the objects that `helm test` creates and deletes. */}}
 {{- define "weir.testHook" -}}
 helm.sh/hook: test
 helm.sh/hook-delete-policy: before-hook-creation,hook-succeeded

@@ -1,4 +1,4 @@
-{{/* The template of a program's pods. Takes (root, program). */}}
+{{/* The pod template of a program. Takes (root, program). */}}
 {{- define "weir.pod" -}}
 {{- $root := index . 0 -}}
 {{- $program := index . 1 -}}
@@ -66,7 +66,7 @@ spec:
         - { name: worker, containerPort: 8083 }
         {{- end }}
         {{- end }}
-      # A start reads whole topics: it may take its time, and is not taken for a hang.
+      # A start reads whole topics, which may take minutes.
       startupProbe:
         httpGet: { path: /healthz, {{ include "weir.flow" $probe }} }
         periodSeconds: 2
@@ -81,7 +81,7 @@ spec:
         periodSeconds: 5
         timeoutSeconds: 5
       {{- if or (ne $program "operator") (eq $root.Values.runtimes "Embedded") }}
-      # Until nobody is sent here any more.
+      # Waits until the Service sends no new requests to this pod.
       lifecycle:
         preStop:
           sleep: { seconds: 3 }
@@ -127,7 +127,7 @@ spec:
     {{- end }}
 {{- end -}}
 
-{{/* A map as it stands between braces. */}}
+{{/* A map in YAML flow style, without the braces. */}}
 {{- define "weir.flow" -}}
 {{- $pairs := list -}}
 {{- range $key, $value := . -}}{{- $pairs = append $pairs (printf "%s: %s" $key $value) -}}{{- end -}}

@@ -10,7 +10,7 @@
 {{- end }}
 {{- end -}}
 
-{{/* The program in whose pods a runtime runs; empty: it does not. Takes (root, runtime). */}}
+{{/* The program whose pods run a runtime; empty if none does. Takes (root, runtime). */}}
 {{- define "weir.hostOf" -}}
 {{- $root := index . 0 -}}
 {{- if eq $root.Values.runtimes "Embedded" -}}operator
@@ -18,18 +18,18 @@
 {{- end -}}
 {{- end -}}
 
-{{/* http or https. Takes (root, program). */}}
+{{/* The URL scheme of a program: http or https. Takes (root, program). */}}
 {{- define "weir.scheme" -}}
 {{- $values := index (index . 0).Values (index . 1) -}}
 {{- if and (eq (index . 0).Values.runtimes "Separate") $values.tls $values.tls.secretName -}}https{{- else -}}http{{- end -}}
 {{- end -}}
 
-{{/* Port that a program answers its probes at. */}}
+{{/* The port of a program's probes. */}}
 {{- define "weir.port" -}}
 {{- index (dict "operator" 8080 "registry" 8081 "worker" 8083) . -}}
 {{- end -}}
 
-{{/* Where a runtime is reached inside the cluster. Takes (root, runtime). */}}
+{{/* The URL of a runtime inside the cluster. Takes (root, runtime). */}}
 {{- define "weir.url" -}}
 {{- $root := index . 0 -}}
 {{- printf "%s://%s-%s.%s.svc:%s" (include "weir.scheme" .) (include "weir.fullname" $root) (index . 1) $root.Release.Namespace (include "weir.port" (index . 1)) -}}

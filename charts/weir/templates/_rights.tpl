@@ -1,4 +1,4 @@
-{{/* A role, and that a program's account has it. Takes (root, program, {name, namespace?, rules}). */}}
+{{/* A role and its binding to the ServiceAccount of a program. Takes (root, program, {name, namespace?, rules}). */}}
 {{- define "weir.grant" -}}
 {{- $root := index . 0 -}}
 {{- $program := index . 1 -}}

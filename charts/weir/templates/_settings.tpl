@@ -1,4 +1,4 @@
-{{/* Settings of the REST server of a runtime with pods of its own. Takes (root, runtime, prefix of TLS settings). */}}
+{{/* Settings of the REST server of a separate runtime. Takes (root, runtime, prefix of TLS settings). */}}
 {{- define "weir.restSettings" -}}
 {{- $name := index . 1 -}}
 {{- $values := index (index . 0).Values $name -}}
@@ -58,7 +58,7 @@ audit.log.file: stdout
 {{- $_ := set $settings "config.providers.secret.class" "KubernetesSecretConfigProvider" -}}
 {{- end -}}
 {{- with include "weir.pluginPath" . -}}{{- $_ := set $settings "plugin.path" . -}}{{- end -}}
-{{- /* With users the worker's own default denies more. */ -}}
+{{- /* With users, the worker's default of connector.urls.denied is stricter. */ -}}
 {{- if not .Values.worker.users.secretName -}}{{- $_ := set $settings "connector.urls.denied" "link-local,metadata" -}}{{- end -}}
 {{- merge (deepCopy .Values.worker.properties) $settings | toYaml -}}
 {{- end -}}
@@ -74,7 +74,7 @@ audit.log.file: stdout
 {{- join "," $paths -}}
 {{- end -}}
 
-{{/* A program's settings, as data of its ConfigMap. Takes (root, program). */}}
+{{/* The settings of a program, as the data of its ConfigMap. Takes (root, program). */}}
 {{- define "weir.config" -}}
 {{- $root := index . 0 -}}
 {{- $program := index . 1 -}}
@@ -89,7 +89,7 @@ operator.yaml: |
 {{- end -}}
 {{- end -}}
 
-{{/* The operator's configuration. Runtimes with pods of their own are entries like others, called default. */}}
+{{/* The operator's configuration. Separate runtimes are entries with the name default. */}}
 {{- define "weir.operatorConfig" -}}
 apiVersion: config.weir.dev/v1alpha1
 kind: OperatorConfig
@@ -108,7 +108,7 @@ watchNamespaces: {{ include "weir.watched" . | fromYamlArray | toJson }}
 {{- end }}
 {{- end -}}
 
-{{/* How the operator reaches a runtime with pods of its own. Takes (root, runtime). */}}
+{{/* URL and credentials with which the operator calls a separate runtime. Takes (root, runtime). */}}
 {{- define "weir.entry" -}}
 {{- $runtime := index . 1 -}}
 {{- $root := index . 0 -}}

@@ -1,4 +1,4 @@
--- What can be done with a resource now. Only a Connector can be started and stopped.
+-- The actions of a resource in its present state. Only a Connector can be started and stopped.
 local actions = { reconcile = { disabled = false } }
 if obj.kind == "Connector" then
   local state = obj.spec.state or "Running"
