@@ -84,7 +84,7 @@ records. The same seed generates the same records. A task ends after \`iteration
 The member \`arg.properties\` of a type in a custom schema describes its values, as in Confluent's generator: \`options\` (a list); \`range\`
 (\`min\` and an exclusive \`max\`) of numbers and decimals; \`iteration\` (\`start\`, \`step\`, \`restart\`, \`initial\`) of numbers, strings and
 booleans; \`regex\`, \`prefix\` and \`suffix\` of strings; \`length\` of strings, bytes, arrays and maps; \`keys\` of maps; \`odds\` of booleans.
-Other members are refused. Differences from the original: an iteration advances once per record, even if a record contains several of its
+Other members are rejected. Differences from the original: an iteration advances once per record, even if a record contains several of its
 values, and options are not read from files.
 `,
   config,

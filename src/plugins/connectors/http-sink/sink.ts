@@ -188,7 +188,7 @@ when a task restarts. A report that cannot be stored fails the task.
 
 Differences from the original: 4xx statuses are retried only if \`retry.on.status.codes\` contains them. Reports are written only if a key
 \`reporter.*\` is set, to the cluster of the task; \`reporter.admin.*\` and \`reporter.producer.*\` have no effect.
-Authentication with a client JWT (\`oauth2.jwt.*\`) is refused: use client credentials.
+Authentication with a client JWT (\`oauth2.jwt.*\`) is rejected: use client credentials.
 `,
   config,
   start: async ({ config: settings, raw, log, signal, reject, report, ...access }) => {

@@ -70,7 +70,7 @@ export const confluentHttpSource = defineSource({
 Confluent's connector.
 
 The position must be the complete value of a query parameter: \`http.request.parameters=limit=100&from=\${offset}\`. \`CHAINING\` continues
-after the highest value. The following are not supported and are refused: \`SNAPSHOT_PAGINATION\`, \`entity.names\`, methods other than GET, and
+after the highest value. The following are not supported and are rejected: \`SNAPSHOT_PAGINATION\`, \`entity.names\`, methods other than GET, and
 \`\${offset}\` in the URL or within a parameter. Retries are unlimited (\`max.retries\` and \`retry.backoff.ms\` have no effect) with growing
 delays.
 `,

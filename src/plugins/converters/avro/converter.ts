@@ -12,7 +12,7 @@ export const avroConverter = defineConverter({
   summary: 'Converts to and from Avro, with the schemas in a schema registry.',
   notes: `
 Connect schemas are converted to the same Avro schemas as by Confluent's converter, and records have its wire format: a zero byte, the schema
-id, the data. The registry is queried once for each schema. Records without a schema and recursive Avro schemas are refused.
+id, the data. The registry is queried once for each schema. Records without a schema and recursive Avro schemas are rejected.
 ${REGISTRY_NOTES}
 `,
   config: avroConverterConfig,

@@ -14,7 +14,7 @@ export const jsonSchemaConverter = defineConverter({
 Connect schemas are converted to JSON schemas with the \`connect.*\` members of Confluent's converter, and records have its wire format: a zero
 byte, the schema id, the JSON. Schemas from other producers, with references, are also read: \`oneOf\` of null and another schema is an optional
 schema, another union is a struct with a field for each branch. Records without a schema, recursive schemas and schemas without a type are
-refused.
+rejected.
 ${REGISTRY_NOTES}
 `,
   config: jsonSchemaConverterConfig,

@@ -14,7 +14,7 @@ export const protobufConverter = defineConverter({
 A struct is converted to a proto3 message, logical types to \`google.protobuf.Timestamp\`, \`google.type.Date\`, \`google.type.TimeOfDay\` and
 \`confluent.type.Decimal\`. Records have Confluent's wire format: a zero byte, the schema id, the index of the message, the data. Null in a field
 that is neither optional nor wrapped is read as zero or as an empty value. A oneof is a struct in which one field has a value. Primitives are
-written as google.protobuf wrappers. Arrays of arrays and recursive messages are refused.
+written as google.protobuf wrappers. Arrays of arrays and recursive messages are rejected.
 ${REGISTRY_NOTES}
 `,
   config: protobufConverterConfig,

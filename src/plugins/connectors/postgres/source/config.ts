@@ -87,7 +87,7 @@ export const sourceConfig = z
       .default(10_000),
     'validate.non.null': field
       .boolean({
-        doc: 'Whether to refuse tables whose incrementing column, or all of whose timestamp columns, are nullable. Rows with null there are never read.',
+        doc: 'Whether to reject tables whose incrementing column, or all of whose timestamp columns, are nullable. Rows with null there are never read.',
         importance: 'LOW',
         group: reading,
       })
