@@ -29,7 +29,7 @@ const HMACS: Readonly<Record<string, string>> = {
   '1.2.840.113549.2.10': 'sha384',
   '1.2.840.113549.2.11': 'sha512',
 }
-/** Bounds the work that a store can ask for; keytool and OpenSSL write 10,000 and 2,048. */
+/** Limits the CPU time that a store can cause. keytool writes 10,000 iterations, OpenSSL 2,048. */
 const ITERATIONS_MAX = 10_000_000
 
 function octetsOf({ content }: ContentInfo): ArrayBuffer {
@@ -43,7 +43,7 @@ function safeContentsOf(content: ContentInfo, password: string): ArrayBuffer | B
   // EncryptedData is a version and an EncryptedContentInfo.
   const [, info] = itemsOf(asn1js.fromBER(content.content).result)
   const { contentEncryptionAlgorithm, encryptedContent } = AsnConvert.parse(derOf(info), EncryptedContentInfo)
-  if (contentEncryptionAlgorithm.algorithm !== PBES2) throw new Error('its encryption is no longer secure')
+  if (contentEncryptionAlgorithm.algorithm !== PBES2) throw unsupportedEncryption(contentEncryptionAlgorithm.algorithm)
   const bytes = encryptedContent?.value ?? encryptedContent?.constructedValue?.[0]
   if (!bytes || !contentEncryptionAlgorithm.parameters) throw new Error('its encrypted content is missing')
   return decrypt(Buffer.from(bytes.buffer), password, contentEncryptionAlgorithm.parameters)
@@ -54,13 +54,15 @@ function decrypt(bytes: Buffer, password: string, parameters: ArrayBuffer): Buff
   const [derivation, encryption] = itemsOf(asn1js.fromBER(parameters).result)
   const [salt, iterations, ...options] = itemsOf(itemsOf(derivation)[1])
   const prf = options.find((option) => option instanceof asn1js.Sequence)
-  const hash = prf === undefined ? 'sha1' : HMACS[oidOf(itemsOf(prf)[0])]
+  const hashId = prf && oidOf(itemsOf(prf)[0])
+  const hash = hashId === undefined ? 'sha1' : HMACS[hashId]
+  if (!hash) throw unsupportedEncryption(hashId)
   const [cipherId, iv] = itemsOf(encryption)
   const [cipher, keyBytes] = CIPHERS[oidOf(cipherId)] ?? []
-  if (!hash || !cipher || !keyBytes) throw new Error('its encryption is not supported')
+  if (!cipher || !keyBytes) throw unsupportedEncryption(oidOf(cipherId))
   const iterationCount = iterations instanceof asn1js.Integer ? iterations.valueBlock.valueDec : 0
   if (iterationCount < 1 || iterationCount > ITERATIONS_MAX)
-    throw new Error(`its key derivation has ${iterationCount} iterations`)
+    throw new Error(`its key derivation has ${iterationCount} iterations, expected 1 to 10,000,000`)
   const key = pbkdf2Sync(password, octetString(salt), iterationCount, keyBytes, hash)
   const decipher = createDecipheriv(cipher, key, octetString(iv))
   try {
@@ -68,6 +70,10 @@ function decrypt(bytes: Buffer, password: string, parameters: ArrayBuffer): Buff
   } catch (error) {
     throw new Error('the password is wrong', { cause: error })
   }
+}
+
+function unsupportedEncryption(oid = ''): Error {
+  return new Error(`its encryption (${oid}) is not supported: create the store with keytool of Java 17 or OpenSSL 3`)
 }
 
 function itemsOf(value: unknown): readonly unknown[] {

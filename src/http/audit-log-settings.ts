@@ -56,7 +56,7 @@ export async function openAuditLog(
       describe,
       requests: settings['audit.log.requests'],
       add: (line) => sink.add(line),
-      isRefusing: () => rejectsOnFailure && sink.isFailing,
+      isRejecting: () => rejectsOnFailure && sink.isFailing,
       nowMs: Date.now,
     },
     close: () => sink.close(),

@@ -16,16 +16,16 @@ export type AuditLog = {
   readonly describe: (request: FastifyRequest) => AuditedAction
   readonly add: (line: string) => void
   /** Whether requests have to be rejected because they cannot be recorded. */
-  readonly isRefusing: () => boolean
+  readonly isRejecting: () => boolean
   readonly nowMs: () => number
 }
 
 /** Status codes of requests rejected by authentication or authorization. */
-const REFUSED: ReadonlySet<number> = new Set([401, 403, 429])
+const REJECTED: ReadonlySet<number> = new Set([401, 403, 429])
 const TEXT_MAX = 256
 
 /**
- * Records who did what with which status, never request or response bodies. A request is recorded when its connection
+ * Records the user, operation, objects and status of each request, never bodies. A request is recorded when its connection
  * closes or the response ends, so requests aborted by the client are included.
  */
 export function auditRequests(app: FastifyInstance, audit: AuditLog): void {
@@ -38,9 +38,9 @@ export function auditRequests(app: FastifyInstance, audit: AuditLog): void {
       if (isRecorded(audit, action, reply)) audit.add(JSON.stringify(entryOf(audit, action, request, reply, startMs)))
     })
     const isRecordedRequest = audit.requests === 'all' || isChange(audit.describe(request))
-    const isRefused = isRecordedRequest && audit.isRefusing()
+    const isRejected = isRecordedRequest && audit.isRejecting()
     done(
-      isRefused
+      isRejected
         ? new HttpError(
             503,
             'the audit log cannot be written: requests are rejected because audit.log.on.failure=refuse',
@@ -51,7 +51,7 @@ export function auditRequests(app: FastifyInstance, audit: AuditLog): void {
 }
 
 function isRecorded({ requests }: AuditLog, action: AuditedAction, { statusCode }: FastifyReply): boolean {
-  return requests === 'all' || isChange(action) || REFUSED.has(statusCode)
+  return requests === 'all' || isChange(action) || REJECTED.has(statusCode)
 }
 
 function isChange({ operation }: AuditedAction): boolean {

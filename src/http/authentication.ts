@@ -40,7 +40,7 @@ export class Authentication {
     request.claimedName = name
     const outcome = await passwords.check(name, password, request.ip)
     switch (outcome.kind) {
-      case 'known':
+      case 'authenticated':
         return { name, role: outcome.role, groups: [], method: 'basic' }
       case 'limited':
         void reply.header('retry-after', String(outcome.waitSeconds))
@@ -48,7 +48,7 @@ export class Authentication {
       case 'unavailable':
         void reply.header('retry-after', '1')
         throw new HttpError(503, 'too many concurrent logins: try again in 1 s')
-      case 'wrong':
+      case 'invalid':
         return this.#reject(reply, 'User cannot access the resource: wrong name or password')
     }
   }
@@ -60,8 +60,8 @@ export class Authentication {
     reply: FastifyReply,
   ): Promise<Principal> {
     const outcome = await tokens.check(token)
-    if (outcome.kind === 'known') return outcome.principal
-    if (outcome.kind === 'wrong') return this.#reject(reply, `the token is invalid: ${outcome.reason}`, true)
+    if (outcome.kind === 'authenticated') return outcome.principal
+    if (outcome.kind === 'invalid') return this.#reject(reply, `the token is invalid: ${outcome.reason}`, true)
     request.log.error({ reason: outcome.reason }, 'cannot get the keys of the token issuer')
     void reply.header('retry-after', '5')
     throw new HttpError(503, 'the keys of the token issuer are unavailable: try again in 5 s')

@@ -7,8 +7,8 @@ const HASHING_MAX = 2
 
 /** `unavailable`: too many logins are being checked. */
 export type PasswordOutcome =
-  | { readonly kind: 'known'; readonly role: Role }
-  | { readonly kind: 'wrong' }
+  | { readonly kind: 'authenticated'; readonly role: Role }
+  | { readonly kind: 'invalid' }
   | { readonly kind: 'limited'; readonly waitSeconds: number }
   | { readonly kind: 'unavailable' }
 
@@ -33,7 +33,7 @@ export class PasswordAuthenticator {
     const waitSeconds = this.#limits.waitSeconds(address, name)
     if (waitSeconds > 0) return { kind: 'limited', waitSeconds }
     const verifiedRole = this.#users.findVerified(name, password)
-    if (verifiedRole) return { kind: 'known', role: verifiedRole }
+    if (verifiedRole) return { kind: 'authenticated', role: verifiedRole }
     const checking = this.#verify(name, password, address).finally(() => this.#pending.delete(pendingKey))
     this.#pending.set(pendingKey, checking)
     return checking
@@ -43,9 +43,9 @@ export class PasswordAuthenticator {
     const undoAttempt = this.#limits.begin(address, name)
     try {
       const checked = await this.#hashing.run(address, async () => ({ role: await this.#users.verify(name, password) }))
-      if (checked && !checked.role) return { kind: 'wrong' }
+      if (checked && !checked.role) return { kind: 'invalid' }
       undoAttempt()
-      return checked?.role ? { kind: 'known', role: checked.role } : { kind: 'unavailable' }
+      return checked?.role ? { kind: 'authenticated', role: checked.role } : { kind: 'unavailable' }
     } catch (error) {
       undoAttempt()
       throw error

@@ -50,9 +50,10 @@ export class ResponseCache {
 }
 
 /**
- * Calls `onCacheKey` with the cache key of a request: everything that determines its response. The key is undefined for a
- * request that is not looked up: a method other than GET and POST, a body longer than `BODY_MAX`, or one that did not
- * arrive completely in the first read. The body remains readable.
+ * Calls `onCacheKey` with the cache key of a request: everything that determines its response. Excludes credentials: the
+ * cache is used only when responses do not depend on the caller. The key is undefined for a request that is not looked
+ * up: a method other than GET and POST, a body longer than `BODY_MAX`, or one that did not arrive completely in the first
+ * read. The body remains readable.
  */
 function readCacheKey(request: IncomingMessage, onCacheKey: (cacheKey: string | undefined) => void): void {
   const length = Number(request.headers['content-length'] ?? 0)
@@ -87,7 +88,7 @@ declare module 'fastify' {
 
 export type ResponseCacheOptions = {
   readonly revision: () => number
-  readonly requestIds: boolean
+  readonly addsRequestId: boolean
   readonly onResponse: ((request: CompletedRequest) => void) | undefined
 }
 
@@ -98,7 +99,7 @@ export type ResponseCacheOptions = {
 export function cacheResponses(
   app: FastifyInstance,
   handle: RequestListener,
-  { revision, requestIds, onResponse }: ResponseCacheOptions,
+  { revision, addsRequestId, onResponse }: ResponseCacheOptions,
 ): RequestListener {
   const cache = new ResponseCache(revision)
   const cacheKeys = new WeakMap<IncomingMessage, string>()
@@ -121,7 +122,7 @@ export function cacheResponses(
         return handle(request, response)
       }
       const { headers, payload, endpoint } = known
-      response.writeHead(200, requestIds ? { ...headers, [REQUEST_ID]: requestIdOf(request) } : headers).end(payload)
+      response.writeHead(200, addsRequestId ? { ...headers, [REQUEST_ID]: requestIdOf(request) } : headers).end(payload)
       onResponse?.({
         endpoint,
         status: 200,

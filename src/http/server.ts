@@ -60,7 +60,7 @@ export type HttpServerOptions = {
   /** Default: `DEFAULT_LIMITS`. */
   readonly limits?: Partial<HttpLimits>
   /** Adds an `x-request-id` to each response: that of the request, or a new one. */
-  readonly requestIds?: boolean
+  readonly addsRequestId?: boolean
   /** Called for every response. */
   readonly onResponse?: (request: CompletedRequest) => void
   /** Called for every connection. */
@@ -147,7 +147,7 @@ function createApp(options: HttpServerOptions, { limits, limited, connections }:
     parseLarge: options.parseLarge,
     onBodyRead: (request) => connections.onBodyRead(request),
   })
-  if (options.requestIds || options.audit) addRequestIds(app)
+  if (options.addsRequestId || options.audit) addRequestIds(app)
   if (options.audit) auditRequests(app, options.audit)
   if (options.onResponse) observeResponses(app, options.onResponse)
   logResponses(app, options.logger)
@@ -178,9 +178,9 @@ function withoutSchema(): never {
 /** The request listener of the app, behind the response cache if responses do not depend on the client. */
 function createRequestListener(app: FastifyInstance, options: HttpServerOptions): RequestListener {
   const ask: RequestListener = (request, response) => app.routing(request, response)
-  const { stateRevision: revision, requestIds = false, onResponse, access, audit, crossOrigin, logger } = options
+  const { stateRevision: revision, addsRequestId = false, onResponse, access, audit, crossOrigin, logger } = options
   if (!revision || access || audit || crossOrigin || logger.isLevelEnabled('debug')) return ask
-  return cacheResponses(app, ask, { revision, requestIds, onResponse })
+  return cacheResponses(app, ask, { revision, addsRequestId, onResponse })
 }
 
 /** In the order of the `Allow` header of both originals. */

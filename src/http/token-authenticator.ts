@@ -18,8 +18,8 @@ export type TokenAuthenticatorOptions = {
 }
 
 export type TokenOutcome =
-  | { readonly kind: 'known'; readonly principal: Principal }
-  | { readonly kind: 'wrong'; readonly reason: string }
+  | { readonly kind: 'authenticated'; readonly principal: Principal }
+  | { readonly kind: 'invalid'; readonly reason: string }
   | { readonly kind: 'unavailable'; readonly reason: string }
 
 /** Prefix of user names from tokens. It cannot collide with a user of the users file, whose names end at a colon. */
@@ -49,16 +49,16 @@ export class TokenAuthenticator {
     } catch (error) {
       // Invalid keys are an error of the issuer.
       const isIssuerError = error instanceof IssuerUnavailableError || error instanceof errors.JWKSInvalid
-      return { kind: isIssuerError ? 'unavailable' : 'wrong', reason: messageOf(error) }
+      return { kind: isIssuerError ? 'unavailable' : 'invalid', reason: messageOf(error) }
     }
   }
 
   #principalOf(payload: Claims): TokenOutcome {
     const { claims, roles } = this.#options
     const name = payload[claims.name]
-    if (typeof name !== 'string' || name === '') return { kind: 'wrong', reason: `it has no claim '${claims.name}'` }
+    if (typeof name !== 'string' || name === '') return { kind: 'invalid', reason: `it has no claim '${claims.name}'` }
     const role = roleOf(claimValues(payload, claims.roles), roles)
     const groups = claimValues(payload, claims.groups)
-    return { kind: 'known', principal: { name: `${NAME_PREFIX}${name}`, role, groups, method: 'bearer' } }
+    return { kind: 'authenticated', principal: { name: `${NAME_PREFIX}${name}`, role, groups, method: 'bearer' } }
   }
 }

@@ -21,21 +21,21 @@ export type PayloadCodec = {
   transformFields(value: unknown, transform: FieldTransform): unknown
 }
 
-/** Encodes and decodes the data that follows the schema id. */
+/** A `PayloadCodec`, with the bytes that precede its payloads (`head`) and a parser of them. */
 export type DataCodec = PayloadCodec & {
   /** Record name for subject name strategies; undefined if the schema has none. */
   readonly recordName: string | undefined
   /** The bytes before the payload: for Protobuf, the index of the message. */
   readonly head: Uint8Array
-  /** Splits the data after a schema id. */
-  open(data: Buffer): { readonly payload: Buffer; readonly codec: PayloadCodec }
+  /** Splits the data after a schema id into the bytes of `head` and the payload; returns the codec of the payload. */
+  split(data: Buffer): { readonly payload: Buffer; readonly codec: PayloadCodec }
 }
 
 export type CodecOptions = {
   /** Protobuf: full name of the message to write. Default: the first message. */
   readonly message?: string | undefined
   /** Avro: the reader's schema. Default: the writer's schema. */
-  readonly reader?: SourcedSchema | undefined
+  readonly readerSchema?: SourcedSchema | undefined
   /** JSON: validate values against the schema. */
   readonly validate: boolean
 }
@@ -62,12 +62,12 @@ const FORMATS: Readonly<Record<FormatType, () => Promise<SerdeFormat>>> = {
       wrapSchemaErrors('invalid_schema', () => avroFormat.parse(source, { validation }) as ParsedAvro)
     return {
       parse,
-      codec(source, { reader }) {
+      codec(source, { readerSchema }) {
         const { schema, name } = parse(source, 'loose')
-        const read = reader && parse(reader, 'loose').schema
+        const reader = readerSchema && parse(readerSchema, 'loose').schema
         const written = wrapSchemaErrors('invalid_schema', () => avroCodec(schema, { unions: 'plain' }))
         const resolving =
-          read && wrapSchemaErrors('invalid_schema', () => avroCodec(schema, { unions: 'plain', reader: read }))
+          reader && wrapSchemaErrors('invalid_schema', () => avroCodec(schema, { unions: 'plain', reader }))
         return withoutHead(name, {
           encode: written.encode,
           decode: (resolving ?? written).decode,
@@ -145,7 +145,7 @@ const FORMATS: Readonly<Record<FormatType, () => Promise<SerdeFormat>>> = {
             ...codecAt(written.indexes),
             recordName: written.name,
             head: frameIndexes(written.indexes),
-            open(bytes) {
+            split(bytes) {
               const { indexes, data } = unframeIndexes(bytes)
               return { payload: data, codec: codecAt(indexes) }
             },
@@ -155,7 +155,7 @@ const FORMATS: Readonly<Record<FormatType, () => Promise<SerdeFormat>>> = {
   },
 }
 
-/** For formats whose data is only the payload. */
+/** Builds the codec of a format that has no message index. */
 function withoutHead(recordName: string | undefined, codec: PayloadCodec): DataCodec {
-  return { ...codec, recordName, head: new Uint8Array(0), open: (payload) => ({ payload, codec }) }
+  return { ...codec, recordName, head: new Uint8Array(0), split: (payload) => ({ payload, codec }) }
 }

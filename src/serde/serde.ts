@@ -151,10 +151,10 @@ export function createDeserializer<Value = unknown>(options: DeserializerOptions
     }
     const reader =
       readerSchema && (await resolveDefinition(registry, readerSchema, { policy: 'look-up', normalize: false }))
-    const codec = (await loadSerdeFormat(source.type)).codec(source, { reader, validate })
+    const codec = (await loadSerdeFormat(source.type)).codec(source, { readerSchema: reader, validate })
     const rules = openSchemaRules(source, 'READ', deks)
     return (data, topic) => {
-      const opened = wrapSchemaErrors('invalid_data', () => codec.open(data))
+      const opened = wrapSchemaErrors('invalid_data', () => codec.split(data))
       if (rules === undefined) return wrapSchemaErrors('invalid_data', () => opened.codec.decode(opened.payload))
       return readRuled(rules, opened, () => subjectFor(topic, codec.recordName))
     }

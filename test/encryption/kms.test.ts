@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { generateDek } from '../../src/encryption/dek-cipher.ts'
+import { generateDek } from '../../src/encryption/data-cipher.ts'
 import { type KmsDriver, openKms } from '../../src/encryption/kms.ts'
 import { localKmsDriver } from '../../src/encryption/local-kms.ts'
 import golden from './tink.golden.json' with { type: 'json' }

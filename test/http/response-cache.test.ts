@@ -57,7 +57,7 @@ async function serve(options: Partial<HttpServerOptions> = {}): Promise<CachingS
     consumes: [JSON_TYPE, 'text/json'],
     produces: [JSON_TYPE, 'text/json'],
     compress: true,
-    requestIds: true,
+    addsRequestId: true,
     onResponse: (request) => record.completed.push(request),
     stateRevision: () => record.revision,
     routes: (app) => {
@@ -153,7 +153,7 @@ describe('server with a response cache', () => {
   it('does not bypass authentication', async () => {
     const passwords = {
       check: async (_: string, password: string): Promise<PasswordOutcome> =>
-        password === 'right' ? { kind: 'known', role: 'admin' } : { kind: 'wrong' },
+        password === 'right' ? { kind: 'authenticated', role: 'admin' } : { kind: 'invalid' },
     }
     const { url } = await serve({
       access: {

@@ -16,9 +16,9 @@ import { registryMetrics } from '../../src/registry/metrics/registry-metrics.ts'
 import { modeInScope } from '../../src/registry/queries/effective-config.ts'
 import { ParsedSchemas } from '../../src/registry/queries/parsed-schemas.ts'
 import { Registry } from '../../src/registry/registry.ts'
-import { Api } from '../../src/registry/routes/api.ts'
+import { serveRegistry } from '../../src/registry/rest-server.ts'
 import { registryRoutes } from '../../src/registry/routes/main.ts'
-import { serveRegistry } from '../../src/registry/server.ts'
+import { RouteContext } from '../../src/registry/routes/route-context.ts'
 import { registryDefaults, registrySettings } from '../../src/registry/settings.ts'
 import { RecordCodec } from '../../src/registry/store/record-codec.ts'
 import { RegistryState } from '../../src/registry/store/state.ts'
@@ -173,7 +173,7 @@ export async function startTestRegistry(
     writtenKeys: keyRecords,
     writerReplacements,
     routes: (app) =>
-      registryRoutes(app, new Api(registry, settings, new Forwarder(NO_FORWARDING)), identity, dekRegistry),
+      registryRoutes(app, new RouteContext(registry, settings, new Forwarder(NO_FORWARDING)), identity, dekRegistry),
     call: async (method, path, body) => {
       const answer = await call(`${url}${path}`, method, body)
       checkAnswer(method, path, answer.status, answer.body)

@@ -4,13 +4,13 @@ import { DatabaseSync } from 'node:sqlite'
 import { messageOf } from '../../config/errors.ts'
 import type { DataFsync } from '../broker-address.ts'
 import { BrokerError } from '../error.ts'
-import { CheckedDatabase, discardWal } from './checked-database.ts'
-import { damageError } from './damage.ts'
+import { ChecksummedDatabase, discardWal } from './checksummed-database.ts'
+import { damageError } from './damage-error.ts'
+import { type CheckLimit, checkDataDirectory, newerFormatError } from './data-directory-check.ts'
 import { DirectoryLock } from './directory-lock.ts'
 import { type DataFiles, dataFilesOf, fileSize } from './files.ts'
-import { type InspectionLimit, inspectDataDirectory, newerFormatError } from './inspection.ts'
-import { APPLICATION_ID, FORMAT, FORMAT_WITHOUT_CHECK_FILE, PAGE_BYTES, SCHEMA } from './schema.ts'
-import { findDamage } from './verification.ts'
+import { findDamage } from './find-damage.ts'
+import { APPLICATION_ID, FORMAT, FORMAT_WITHOUT_CHECKSUMS, PAGE_BYTES, SCHEMA } from './schema.ts'
 
 /** Directory name for a database in memory, for tests. */
 export const IN_MEMORY = ':memory:'
@@ -21,7 +21,7 @@ type Holder = { readonly pid: number; readonly host: string; readonly since: str
 /** An open data directory. `check` is absent for a database in memory. */
 export type DataDirectory = {
   readonly sqlite: DatabaseSync
-  readonly check: CheckedDatabase | undefined
+  readonly check: ChecksummedDatabase | undefined
   /** Pages up to this one were verified. */
   readonly pagesChecked: number
   /** If the write-ahead log cannot be checkpointed, throws and keeps everything open and locked. */
@@ -31,12 +31,12 @@ export type DataDirectory = {
 export type OpenDataDirectoryOptions = {
   readonly nowMs: number
   readonly fsync: DataFsync
-  readonly limit?: InspectionLimit
+  readonly limit?: CheckLimit
 }
 
 const CACHE_KIBIBYTES = 16_384
 /** What a start verifies, at most some seconds of work; the rest is verified in the background. */
-const START_LIMIT: InspectionLimit = { pages: (2 * 1024 ** 3) / PAGE_BYTES, faults: 1 }
+const START_LIMIT: CheckLimit = { pages: (2 * 1024 ** 3) / PAGE_BYTES, faults: 1 }
 
 const SQLITE_FULL = 13
 const SQLITE_BUSY = 5
@@ -72,20 +72,20 @@ export function openDataDirectory(directory: string, options: OpenDataDirectoryO
 }
 
 function openLocked(files: DataFiles, lock: DirectoryLock, options: OpenDataDirectoryOptions): DataDirectory {
-  const found = inspectDataDirectory(files, options.limit ?? START_LIMIT)
+  const found = checkDataDirectory(files, options.limit ?? START_LIMIT)
   if (found.kind === 'damaged') throw damageError(files, found)
-  if (found.kind === 'checked' && !found.hasLog) discardWal(files)
+  if (found.kind === 'with-checksums' && !found.usesWal) discardWal(files)
   const sqlite = new DatabaseSync(files.database)
-  let check: CheckedDatabase | undefined
+  let check: ChecksummedDatabase | undefined
   try {
     if (fileSize(files.database) === 0) setPageLayout(sqlite)
     configure(sqlite, options.fsync)
-    if (found.kind === 'checked') check = CheckedDatabase.resume(sqlite, files, found)
+    if (found.kind === 'with-checksums') check = ChecksummedDatabase.resume(sqlite, files, found)
     else {
       createTables(sqlite, files)
       // A database without checksums is verified completely before it is adopted.
-      if (found.kind === 'unchecked') for (const damage of findDamage(sqlite)) throw damageError(files, damage)
-      check = CheckedDatabase.create(sqlite, files)
+      if (found.kind === 'without-checksums') for (const damage of findDamage(sqlite)) throw damageError(files, damage)
+      check = ChecksummedDatabase.create(sqlite, files)
     }
     start(sqlite, check, options.nowMs)
   } catch (error) {
@@ -98,7 +98,7 @@ function openLocked(files: DataFiles, lock: DirectoryLock, options: OpenDataDire
   return {
     sqlite,
     check,
-    pagesChecked: found.kind === 'checked' ? found.pagesChecked : check.pages,
+    pagesChecked: found.kind === 'with-checksums' ? found.pagesChecked : check.pages,
     close: () => {
       checked.close()
       lock.release()
@@ -150,15 +150,15 @@ function createTables(sqlite: DatabaseSync, files: DataFiles): void {
   if (format !== 0 || hasTables(sqlite)) {
     throw new BrokerError('data_corrupt', `${files.database} is a database of another application`)
   }
-  const pragmas = `pragma application_id = ${APPLICATION_ID}; pragma user_version = ${FORMAT_WITHOUT_CHECK_FILE};`
+  const pragmas = `pragma application_id = ${APPLICATION_ID}; pragma user_version = ${FORMAT_WITHOUT_CHECKSUMS};`
   sqlite.exec(`begin; ${SCHEMA} ${pragmas} commit;`)
 }
 
 /**
- * Makes the first commit, which registers the current write-ahead log in the check file before anything is
+ * Makes the first commit, which registers the current write-ahead log in the checksum file before anything is
  * acknowledged. On a full disk the directory is readable, and the commit is made before the first write.
  */
-function start(sqlite: DatabaseSync, check: CheckedDatabase, nowMs: number): void {
+function start(sqlite: DatabaseSync, check: ChecksummedDatabase, nowMs: number): void {
   try {
     if (check.isCheckpointDue) check.checkpoint()
     startLog(sqlite, check, nowMs)
@@ -171,7 +171,7 @@ function start(sqlite: DatabaseSync, check: CheckedDatabase, nowMs: number): voi
 }
 
 /** Makes the first commit if it has not been made. */
-export function startLog(sqlite: DatabaseSync, check: CheckedDatabase, nowMs: number): void {
+export function startLog(sqlite: DatabaseSync, check: ChecksummedDatabase, nowMs: number): void {
   if (check.isStarted) return
   sqlite.prepare("insert or replace into settings (name, value) values ('opened_ms', ?)").run(nowMs)
   check.acknowledge(new Map())

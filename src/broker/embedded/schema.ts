@@ -3,7 +3,7 @@
  * directory of format 1 upgrades it.
  */
 export const FORMAT = 2
-export const FORMAT_WITHOUT_CHECK_FILE = 1
+export const FORMAT_WITHOUT_CHECKSUMS = 1
 
 export const PAGE_BYTES = 16_384
 

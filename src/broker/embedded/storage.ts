@@ -3,10 +3,10 @@ import { messageOf } from '../../config/errors.ts'
 import type { Logger } from '../../config/logger.ts'
 import type { DataFsync } from '../broker-address.ts'
 import { BrokerError } from '../error.ts'
-import { damageError } from './damage.ts'
+import { damageError } from './damage-error.ts'
 import { type DataDirectory, openDataDirectory, startLog, toStorageError } from './data-directory.ts'
+import { pageFault } from './data-directory-check.ts'
 import { dataFilesOf } from './files.ts'
-import { pageFault } from './inspection.ts'
 
 /** Hooks of the transaction in which a job runs. */
 export interface WriteTransaction {
@@ -14,7 +14,7 @@ export interface WriteTransaction {
   onCommit(effect: () => void): void
   /** Reverts in-memory changes of the job; called in reverse order. */
   onRollback(undo: () => void): void
-  /** Records the new end offset of a partition in the check file after the commit. */
+  /** Records the new end offset of a partition in the checksum file after the commit. */
   recordEndOffset(partitionId: number, endOffset: number): void
   /**
    * Schedules a checkpoint after a change of topics: at the latest with the next commit of records, before they are
@@ -208,7 +208,7 @@ export class Storage {
     return true
   }
 
-  /** Writes that are committed but not recorded in the check file are not acknowledged: callers have to retry. */
+  /** Writes that are committed but not recorded in the checksum file are not acknowledged: callers have to retry. */
   #note(ends: ReadonlyMap<number, number>): BrokerError | undefined {
     try {
       this.#data.check?.acknowledge(ends)

@@ -5,8 +5,8 @@ import type { PartitionOffset } from '../broker.ts'
 import { type ClientAccess, UNRESTRICTED_CLIENT } from '../client-access.ts'
 import { BrokerError } from '../error.ts'
 import * as admin from './admin-apis.ts'
+import { readClientConfig } from './client-config.ts'
 import { KafkaCluster, type RetryLimits, SHORT_RETRY } from './cluster.ts'
-import { readClientConfig } from './config.ts'
 import { createConnector } from './connection.ts'
 import {
   MEMBER_ID_REQUIRED,

@@ -1,7 +1,7 @@
 import type { Clock } from '../../config/clock.ts'
 import { type RetryOptions, retry } from '../../config/retry.ts'
 import { BrokerError } from '../error.ts'
-import type { KafkaClientConfig } from './config.ts'
+import type { KafkaClientConfig } from './client-config.ts'
 import type { KafkaConnection, KafkaConnector, NodeAddress } from './connection.ts'
 import { throwOnError } from './error.ts'
 import { findCoordinatorApi } from './group-apis.ts'

@@ -7,7 +7,7 @@ import type { TlsSource } from '../../config/tls.ts'
 import { type ClientAccess, UNRESTRICTED_CLIENT } from '../client-access.ts'
 import { BrokerError } from '../error.ts'
 import { ProtocolReader, ProtocolWriter } from '../protocol-primitives.ts'
-import type { KafkaClientConfig } from './config.ts'
+import type { KafkaClientConfig } from './client-config.ts'
 import { toBrokerError } from './error.ts'
 import type { KafkaApi } from './kafka-api.ts'
 

@@ -77,7 +77,7 @@ async function replayAll(broker: Broker, topic: string, values: Values): Promise
   const isDryRun = values['dry-run'] === true
   const { replayed, rejected } = await replayDeadLetters(broker, {
     topic,
-    to: values.to,
+    targetTopic: values.to,
     matches: matcherOf(values),
     groupId: ['weir-dlq', topic, values.connector, values.stage].filter((part) => part !== undefined).join('-'),
     fromBeginning: values['from-beginning'] === true,

@@ -17,9 +17,12 @@ export function parseDeadLetter(partition: number, record: StoredRecord): DeadLe
   return { partition, record, errors: new Map(errors) }
 }
 
-/** The original record, to be produced again, or the reason why it cannot be. `to` overrides the original topic. */
-export function toReplayRecord({ record, errors }: DeadLetterRecord, to: string | undefined): NewRecord | string {
-  const topic = to ?? errors.get('topic')
+/** The original record, to be produced again, or the reason why it cannot be. `targetTopic` overrides the original topic. */
+export function toReplayRecord(
+  { record, errors }: DeadLetterRecord,
+  targetTopic: string | undefined,
+): NewRecord | string {
+  const topic = targetTopic ?? errors.get('topic')
   if (topic === undefined) return 'no header names its topic: give one with --to'
   if (errors.get('content') === 'json') return 'it was never serialized for its topic: the source must read it again'
   if (errors.get('content') === 'none') return 'its value was too large for this topic: the source must read it again'

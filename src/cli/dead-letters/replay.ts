@@ -5,7 +5,7 @@ import { readToEnd } from './read-to-end.ts'
 export type ReplayOptions = {
   readonly topic: string
   /** Target topic; undefined: the original topic of each record. */
-  readonly to: string | undefined
+  readonly targetTopic: string | undefined
   readonly matches: (deadLetter: DeadLetterRecord) => boolean
   /** Consumer group whose committed offsets record what was replayed. */
   readonly groupId: string
@@ -19,8 +19,8 @@ export type ReplayOptions = {
 export type ReplayResult = { readonly replayed: number; readonly rejected: number }
 
 /**
- * Produces the original records again, in their order. Offsets are committed after each poll, so an interrupted replay
- * continues there and duplicates the records of one poll at most.
+ * Produces the original records again, in their order. Offsets are committed after each poll. An interrupted replay
+ * resumes at the committed offset and can duplicate at most the records of one poll.
  */
 export async function replayDeadLetters(broker: Broker, options: ReplayOptions): Promise<ReplayResult> {
   const { topic, groupId, fromBeginning, isDryRun } = options
@@ -47,12 +47,12 @@ export async function replayDeadLetters(broker: Broker, options: ReplayOptions):
   return { replayed, rejected }
 }
 
-function replayRecordsOf(polled: readonly PartitionRecords[], { matches, to }: ReplayOptions) {
+function replayRecordsOf(polled: readonly PartitionRecords[], { matches, targetTopic }: ReplayOptions) {
   const records: NewRecord[] = []
   const rejections: (readonly [DeadLetterRecord, string])[] = []
   for (const { partition, records: stored } of polled) {
     for (const deadLetter of stored.map((record) => parseDeadLetter(partition, record)).filter(matches)) {
-      const original = toReplayRecord(deadLetter, to)
+      const original = toReplayRecord(deadLetter, targetTopic)
       if (typeof original === 'string') rejections.push([deadLetter, original])
       else records.push(original)
     }

@@ -6,14 +6,14 @@ const FRAME_MS = 100
 
 /** Progress of a long operation. */
 export type ProgressBar = {
-  /** Starts a phase, such as `reading`, with so many steps. */
+  /** Starts a phase, such as `reading`, that has `total` steps. */
   begin(phase: string, total: number): void
   step(): void
   /** Removes the bar. */
   end(): void
 }
 
-/** A bar on a terminal; nothing otherwise. */
+/** Returns a progress bar. It draws nothing if `output` is not a terminal. */
 export function createProgressBar(output: NodeJS.WriteStream, clock: Clock = systemClock): ProgressBar {
   if (!output.isTTY) return { begin: () => {}, step: () => {}, end: () => {} }
   const region = new LiveRegion(output)

@@ -9,7 +9,7 @@ import type {
   SubjectConfig,
 } from '../../clients/registry.ts'
 import { REGISTRY_ERROR } from '../../clients/registry.ts'
-import type { CompatibilityRules } from '../../formats/compatibility-level.ts'
+import type { CompatibilityRules } from '../../formats/compare-versions.ts'
 import { COMPATIBILITY_POLICIES, type CompatibilityPolicy } from '../../formats/format.ts'
 import { SchemaError } from '../../formats/schema-error.ts'
 import { TerminalError } from '../controller/reconcile-error.ts'

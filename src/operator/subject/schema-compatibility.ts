@@ -1,6 +1,6 @@
 import type { NewSchema, RegisteredReference, RegisteredSchema, RegistrySchemaType } from '../../clients/registry.ts'
 import { unreachable } from '../../config/errors.ts'
-import { type CompatibilityRules, comparedVersions, conflictsWith } from '../../formats/compatibility-level.ts'
+import { type CompatibilityRules, comparedVersions, conflictsWith } from '../../formats/compare-versions.ts'
 import type { Format, Incompatibility, ParsedSchema } from '../../formats/format.ts'
 import { type Dependency, dependenciesOf, type Referenced } from '../../formats/references.ts'
 import { SchemaError } from '../../formats/schema-error.ts'

@@ -20,8 +20,8 @@ import {
   associationsOfSubject,
   latestResource,
 } from '../queries/association-search.ts'
-import { checkCompatibility } from '../queries/check-compatibility.ts'
 import { checkWritable, isImporting, modeInScope } from '../queries/effective-config.ts'
+import { checkCompatibility } from '../queries/find-incompatibilities.ts'
 import { lookUpSchema } from '../queries/schema-lookup.ts'
 import type { RegistryView } from '../store/state.ts'
 import {

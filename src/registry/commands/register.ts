@@ -5,8 +5,6 @@ import { incompatibleSchema, invalidSchema, notPermitted, RegistryError } from '
 import { checkRuleSet } from '../model/rule-set.ts'
 import type { SchemaContent, SchemaVersion, SentSchema } from '../model/schema.ts'
 import { contextOf, DEFAULT_CONTEXT, type Subject, toSubject } from '../model/subject.ts'
-import { candidates } from '../queries/check-compatibility.ts'
-import { compatibilityMessages } from '../queries/compatibility-messages.ts'
 import {
   configInScope,
   type EffectiveConfig,
@@ -15,6 +13,7 @@ import {
   modeInScope,
   wrongMode,
 } from '../queries/effective-config.ts'
+import { findIncompatibilities } from '../queries/find-incompatibilities.ts'
 import { findSchema, isRegisteredAs, type ResolvedSchema, resolveSchema } from '../queries/schema-lookup.ts'
 import type { StoredSchema } from '../store/record.ts'
 import type { RegistryView } from '../store/state.ts'
@@ -189,7 +188,7 @@ function checkCompatible(
   live: readonly SchemaVersion[],
   config: EffectiveConfig,
 ): void {
-  const messages = compatibilityMessages({ parsed, metadata: content.metadata }, candidates(context, live), config)
+  const messages = findIncompatibilities(context, { parsed, metadata: content.metadata }, live, config)
   if (messages.length > 0) throw incompatibleSchema(subject, messages)
 }
 

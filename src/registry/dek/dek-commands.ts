@@ -1,4 +1,4 @@
-import type { DekAlgorithm } from '../../encryption/dek-cipher.ts'
+import type { DekAlgorithm } from '../../encryption/data-cipher.ts'
 import type { Subject } from '../model/subject.ts'
 import { existingKek, liveKek } from './kek-commands.ts'
 import { type Dek, type DekId, isSameDek, type Kek, type KeyRecord, type StoredDek } from './key.ts'

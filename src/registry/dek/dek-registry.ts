@@ -17,6 +17,7 @@ import {
   planDek,
   type VersionNumber,
 } from './dek-commands.ts'
+import { DekEncryption } from './dek-encryption.ts'
 import {
   decideCreateKek,
   decideDeleteKek,
@@ -28,7 +29,6 @@ import {
 import type { Dek, Kek, StoredKek } from './key.ts'
 import type { KeyDecision } from './key-decision.ts'
 import { invalidKey } from './key-error.ts'
-import { KeyMaterial } from './key-material.ts'
 import type { KeyView } from './key-state.ts'
 
 export type DekRegistryOptions = {
@@ -53,11 +53,11 @@ export type DekWithMaterial = { readonly dek: Dek; readonly keyMaterial: string 
  */
 export class DekRegistry {
   readonly #options: DekRegistryOptions
-  readonly #material: KeyMaterial
+  readonly #dekEncryption: DekEncryption
 
   constructor(options: DekRegistryOptions) {
     this.#options = options
-    this.#material = new KeyMaterial(options.kmsDrivers)
+    this.#dekEncryption = new DekEncryption(options.kmsDrivers)
   }
 
   /** Throws `store_unreadable` if the state no longer follows the log. */
@@ -87,7 +87,7 @@ export class DekRegistry {
    */
   async testKek(kek: Kek): Promise<void> {
     if (!kek.shared) throw invalidKey('shared')
-    await this.#material.test(kek)
+    await this.#dekEncryption.test(kek)
   }
 
   deleteKek(name: string, permanent: boolean): Promise<void> {
@@ -106,7 +106,7 @@ export class DekRegistry {
       const stored = { ...request, encryptedKeyMaterial }
       // A DEK that cannot be decrypted must not be stored, because its version could never be used or replaced.
       const isDecrypted = plan.kek.shared && !this.#options.isImporting(request.subject)
-      const keyMaterial = isDecrypted ? await this.#material.decrypt(plan.kek, stored) : undefined
+      const keyMaterial = isDecrypted ? await this.#dekEncryption.decrypt(plan.kek, stored) : undefined
       const dek = await this.#write(CREATE_KEY, () =>
         isCurrentPlan(this.view, plan, request) ? decideCreateDek(stored) : OUTDATED,
       )
@@ -117,7 +117,7 @@ export class DekRegistry {
   /** Adds the decrypted key if the KEK is shared. */
   async withMaterial(dek: Dek): Promise<DekWithMaterial> {
     const kek = this.view.kek(dek.kekName)
-    return { dek, keyMaterial: kek?.shared ? await this.#material.decrypt(kek, dek) : undefined }
+    return { dek, keyMaterial: kek?.shared ? await this.#dekEncryption.decrypt(kek, dek) : undefined }
   }
 
   deleteDek(versions: DekVersions, version: VersionNumber, permanent: boolean): Promise<void> {
@@ -138,13 +138,13 @@ export class DekRegistry {
 
   async #encryptedMaterial({ kek, before, material }: DekPlan, request: DekRequest): Promise<string | undefined> {
     if (material === 'given') return request.encryptedKeyMaterial
-    if (before === undefined) return this.#material.generate(kek, request)
-    return this.#material.encrypt(kek, request.subject, await this.#material.decrypt(kek, before))
+    if (before === undefined) return this.#dekEncryption.generate(kek, request)
+    return this.#dekEncryption.encrypt(kek, request.subject, await this.#dekEncryption.decrypt(kek, before))
   }
 
   async #testBeforeWrite(prefix: string, kek: StoredKek): Promise<void> {
     try {
-      await this.#material.test(kek)
+      await this.#dekEncryption.test(kek)
     } catch (error) {
       if (!(error instanceof RegistryError)) throw error
       throw new RegistryError('kek_not_usable', `${prefix}: ${error.message}`, { cause: error })

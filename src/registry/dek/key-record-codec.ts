@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { DEK_ALGORITHMS } from '../../encryption/dek-cipher.ts'
+import { DEK_ALGORITHMS } from '../../encryption/data-cipher.ts'
 import { toSubject } from '../model/subject.ts'
 import type { RawRecord } from '../store/record-codec.ts'
 import { type DekId, type KeyRecord, type StoredDek, type StoredKek, sortedEntries } from './key.ts'

@@ -1,4 +1,4 @@
-import type { DekAlgorithm } from '../../encryption/dek-cipher.ts'
+import type { DekAlgorithm } from '../../encryption/data-cipher.ts'
 import type { Subject } from '../model/subject.ts'
 import type { Dek, DekId, Kek, KeyRecord, StoredDek } from './key.ts'
 

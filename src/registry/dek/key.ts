@@ -1,4 +1,4 @@
-import type { DekAlgorithm } from '../../encryption/dek-cipher.ts'
+import type { DekAlgorithm } from '../../encryption/data-cipher.ts'
 import type { Subject } from '../model/subject.ts'
 
 export const DEFAULT_ALGORITHM: DekAlgorithm = 'AES256_GCM'

@@ -1,5 +1,5 @@
 import { COMPATIBILITY_LEVELS, REGISTRY_MODES } from '../../clients/registry.ts'
-import { DEK_ALGORITHMS } from '../../encryption/dek-cipher.ts'
+import { DEK_ALGORITHMS } from '../../encryption/data-cipher.ts'
 import {
   arrayOf,
   integerSchema,

@@ -1,4 +1,4 @@
-import { DEK_ALGORITHMS } from '../../encryption/dek-cipher.ts'
+import { DEK_ALGORITHMS } from '../../encryption/data-cipher.ts'
 import { arrayOf, integerSchema, type JsonSchema, schemaRef, stringSchema } from '../../http/openapi.ts'
 import { responseSchema } from './entities.ts'
 

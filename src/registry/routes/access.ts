@@ -1,7 +1,7 @@
 import type { FastifyRequest } from 'fastify'
-import { type Api, paramsOf } from './api.ts'
 import { dekSubjectIn, kekNameIn } from './key-access.ts'
 import { operationOf, operationOnKeys, resourceOf } from './operations.ts'
+import { paramsOf, type RouteContext } from './route-context.ts'
 
 /** Routes whose responses contain nothing about subjects. Every authenticated principal may use them. */
 const PUBLIC: ReadonlySet<string> = new Set([
@@ -14,26 +14,26 @@ const PUBLIC: ReadonlySet<string> = new Set([
 ])
 
 /**
- * Throws a 403 error if the principal may not access what the path names. The accessors of `api` repeat the check when
+ * Throws a 403 error if the principal may not access what the path names. The accessors of `route` repeat the check when
  * the handler calls them, because an alias can change while the body is received.
  */
-export function checkAccess(request: FastifyRequest, api: Api): void {
+export function checkAccess(request: FastifyRequest, route: RouteContext): void {
   const path = resourceOf(request)
   // An unknown route gets a 404, regardless of permissions.
   if (path === undefined || PUBLIC.has(path)) return
   if (path === '/metrics') request.rights.requireAll('read')
-  else if (path.startsWith('/dek-registry/')) checkKeyAccess(request, api)
-  else if (path.includes('/subjects/:subject')) api.subject(request)
-  else if (/^\/(config|mode)\b/.test(path)) api.scope(request)
-  else if (path === '/contexts/:context') api.context(request)
+  else if (path.startsWith('/dek-registry/')) checkKeyAccess(request, route)
+  else if (path.includes('/subjects/:subject')) route.subject(request)
+  else if (/^\/(config|mode)\b/.test(path)) route.scope(request)
+  else if (path === '/contexts/:context') route.context(request)
   // Lists and lookups by ID return only the subjects that the principal may read.
   else request.rights.requireAny(operationOf(request))
 }
 
 /** Checks the KEK and the subject of the path. The route handlers check a subject in the body. */
-function checkKeyAccess(request: FastifyRequest, api: Api): void {
+function checkKeyAccess(request: FastifyRequest, route: RouteContext): void {
   const { name, subject } = paramsOf(request)
   if (name === undefined) request.rights.forKind('keks').requireAny(operationOnKeys(request))
   else kekNameIn(request)
-  if (subject !== undefined) dekSubjectIn(request, api)
+  if (subject !== undefined) dekSubjectIn(request, route)
 }

@@ -19,7 +19,6 @@ import {
   associationsOfResource,
   associationsOfSubject,
 } from '../queries/association-search.ts'
-import { type Api, contextIn, paramsOf, queryOf } from './api.ts'
 import {
   type AssociationBody,
   type AssociationOperation,
@@ -36,18 +35,19 @@ import {
 import { registryErrorResponse } from './error-response.ts'
 import { operationOn } from './operations.ts'
 import { booleanParameter, paginate, stringParameter, stringParameters } from './request.ts'
+import { contextIn, paramsOf, queryOf, type RouteContext } from './route-context.ts'
 import { toRegisterResponse, toSchemaResponse } from './schema-response.ts'
 
 const RESOURCE = '/associations/resources/:resourceId'
 
 /** `/associations`: associations between resources, such as topics, and the subjects that they use. */
-export function associationRoutes(app: FastifyInstance, api: Api): void {
+export function associationRoutes(app: FastifyInstance, route: RouteContext): void {
   app.get('/associations/subjects/:subject', { config: { metric: 'associations.by-subject' } }, async (request) =>
-    list(api, request, associationsOfSubject(api.view, api.subject(request), filterIn(request))),
+    list(route, request, associationsOfSubject(route.view, route.subject(request), filterIn(request))),
   )
 
   app.get(RESOURCE, { config: { metric: 'associations.by-resource-id' } }, async (request) =>
-    list(api, request, associationsOfResource(api.view, resourceIdIn(request), filterIn(request))),
+    list(route, request, associationsOfResource(route.view, resourceIdIn(request), filterIn(request))),
   )
 
   app.get(
@@ -55,15 +55,15 @@ export function associationRoutes(app: FastifyInstance, api: Api): void {
     { config: { metric: 'associations.by-resource-name' } },
     async (request) => {
       const { resourceName: name = '', resourceNamespace: namespace = '' } = paramsOf(request)
-      return list(api, request, associationsByName(api.view, { name, namespace }, filterIn(request)))
+      return list(route, request, associationsByName(route.view, { name, namespace }, filterIn(request)))
     },
   )
 
   app.post('/associations', { config: { metric: 'association.create' } }, async (request, reply) => {
     const body = parseAssociationBody(request.body)
     const options = { isCreate: true, dryRun: isDryRun(request) }
-    const requested = toRequest(api, request, body, options)
-    return api.onLeader(request, reply, REGISTER, () => change(api, requested, options))
+    const requested = toRequest(route, request, body, options)
+    return route.onLeader(request, reply, REGISTER, () => change(route, requested, options))
   })
 
   app.put(RESOURCE, { config: { metric: 'association.upsert' } }, async (request, reply) => {
@@ -76,25 +76,25 @@ export function associationRoutes(app: FastifyInstance, api: Api): void {
       )
     }
     const options = { isCreate: false, dryRun: isDryRun(request) }
-    const requested = toRequest(api, request, { ...body, resourceId }, options)
-    return api.onLeader(request, reply, REGISTER, () => change(api, requested, options))
+    const requested = toRequest(route, request, { ...body, resourceId }, options)
+    return route.onLeader(request, reply, REGISTER, () => change(route, requested, options))
   })
 
   app.delete(RESOURCE, { config: { metric: 'associations.delete' } }, async (request, reply) => {
     const resourceId = resourceIdIn(request)
     const filter = filterIn(request)
-    const found = associationsOfResource(api.view, resourceId, filter)
+    const found = associationsOfResource(route.view, resourceId, filter)
     if (found.length === 0) throw associationNotFound(resourceId)
     const cascade = booleanParameter(queryOf(request), 'cascadeLifecycle')
     requireDeletion(request, found, cascade)
     const decide = (context: DecisionContext) =>
       decideDeleteAssociations(context, resourceId, filter, { cascade, dryRun: isDryRun(request), isRequired: true })
-    return api.write(request, reply, { operation: REGISTER, decide, answer: () => reply.code(204).send() })
+    return route.write(request, reply, { operation: REGISTER, decide, answer: () => reply.code(204).send() })
   })
 
   app.post('/associations::batchGet', { config: { metric: 'associations.batch-get' } }, async (request, reply) => {
     const withSchemas = booleanParameter(queryOf(request), 'includeSchemas')
-    const results = parseSearch(request.body).map((search) => searchResult(api, request, search, withSchemas))
+    const results = parseSearch(request.body).map((search) => searchResult(route, request, search, withSchemas))
     return reply.code(207).send({ results })
   })
 
@@ -103,10 +103,10 @@ export function associationRoutes(app: FastifyInstance, api: Api): void {
     { config: { metric: 'associations.batch-mutate' } },
     async (request, reply) => {
       const requests = parseBatch(request.body)
-      return api.onLeader(request, reply, REGISTER, async () => {
+      return route.onLeader(request, reply, REGISTER, async () => {
         const results: object[] = []
         // In sequence, so that each request sees what the earlier ones wrote.
-        for (const one of requests) results.push(await mutationResult(api, request, one))
+        for (const one of requests) results.push(await mutationResult(route, request, one))
         return reply.code(207).send({ results })
       })
     },
@@ -117,7 +117,7 @@ type ChangeOptions = { readonly isCreate: boolean; readonly dryRun: boolean }
 
 /** Also checks the permission on each subject. Throws a 403 error, and as `toAssociationRequest`. */
 function toRequest(
-  api: Api,
+  route: RouteContext,
   request: FastifyRequest,
   body: AssociationBody,
   options: ChangeOptions,
@@ -125,26 +125,26 @@ function toRequest(
   const context = contextOfRequest(request)
   const requested = toAssociationRequest(body, {
     ...options,
-    toSubject: (name) => api.resolveAlias(toSubject(name, context)),
+    toSubject: (name) => route.resolveAlias(toSubject(name, context)),
   })
-  const existing = associationsOfResource(api.view, requested.resourceId ?? '', requested)
+  const existing = associationsOfResource(route.view, requested.resourceId ?? '', requested)
   for (const { subject: named, associationType, schema } of requested.changes) {
     const stored = existing.find((association) => association.associationType === associationType)
     const subject = named ?? stored?.subject ?? defaultSubject(requested, associationType)
-    request.rights.require(operationOn(subject, request, api.registry.decisionContext), subject)
-    if (schema) api.checkReferences(request, subject, schema.schema.references)
+    request.rights.require(operationOn(subject, request, route.registry.decisionContext), subject)
+    if (schema) route.checkReferences(request, subject, schema.schema.references)
   }
   return requested
 }
 
 /** Registers the schemas of the request, then plans the associations again with those schemas and writes them. */
 async function change(
-  api: Api,
+  route: RouteContext,
   requested: AssociationRequest,
   options: ChangeOptions,
   registered = new Map<string, object>(),
 ): Promise<object> {
-  const { registry } = api
+  const { registry } = route
   for (const { schema } of requested.changes)
     if (schema) await registry.decisionContext.schemas.formats.load(schema.schema.type)
   const plan = await registry.withDecisionContext((context) => planAssociations(context, requested, options))
@@ -153,7 +153,7 @@ async function change(
     const { schema } = await registry.write((context) => decideRegister(context, registration), REGISTER)
     registered.set(associationType, {
       subject: schema.subject,
-      ...toRegisterResponse(schema, { profile: api.profile, changed: true }),
+      ...toRegisterResponse(schema, { profile: route.profile, changed: true }),
     })
   }
   const written = await registry.write((context) => {
@@ -191,16 +191,16 @@ function response(
   }
 }
 
-async function mutationResult(api: Api, request: FastifyRequest, one: BatchRequest): Promise<object> {
+async function mutationResult(route: RouteContext, request: FastifyRequest, one: BatchRequest): Promise<object> {
   const dryRun = isDryRun(request)
   try {
     const resource = checkResource(one, dryRun)
     const schemas = new Map<string, object>()
-    for (const run of runsOf(one.associations ?? [])) await applyRun(api, request, one, run, schemas)
-    const associations = dryRun ? [] : associationsOfResource(api.view, resource.resourceId ?? '', resource)
+    for (const run of runsOf(one.associations ?? [])) await applyRun(route, request, one, run, schemas)
+    const associations = dryRun ? [] : associationsOfResource(route.view, resource.resourceId ?? '', resource)
     return { result: response(resource, associations, schemas) }
   } catch (error) {
-    return { error: errorOf(api, error, 'Error while creating association: ') }
+    return { error: errorOf(route, error, 'Error while creating association: ') }
   }
 }
 
@@ -231,7 +231,7 @@ function runsOf(operations: readonly AssociationOperation[]): readonly (readonly
 }
 
 async function applyRun(
-  api: Api,
+  route: RouteContext,
   request: FastifyRequest,
   one: BatchRequest,
   run: readonly AssociationOperation[],
@@ -240,20 +240,25 @@ async function applyRun(
   const dryRun = isDryRun(request)
   if (run[0]?.opType !== 'DELETE') {
     const options = { isCreate: run[0]?.opType === 'CREATE', dryRun }
-    await change(api, toRequest(api, request, { ...one, associations: [...run] }, options), options, registered)
+    await change(route, toRequest(route, request, { ...one, associations: [...run] }, options), options, registered)
     return
   }
   const { resourceId = '', resourceType } = checkResource(one, dryRun)
   for (const { associationType, cascadeLifecycle } of run) {
     const filter = { resourceType, associationTypes: [checkAssociationType(associationType)] }
     const cascade = cascadeLifecycle === true
-    requireDeletion(request, associationsOfResource(api.view, resourceId, filter), cascade)
+    requireDeletion(request, associationsOfResource(route.view, resourceId, filter), cascade)
     const options = { cascade, dryRun, isRequired: false }
-    await api.registry.write((context) => decideDeleteAssociations(context, resourceId, filter, options), REGISTER)
+    await route.registry.write((context) => decideDeleteAssociations(context, resourceId, filter, options), REGISTER)
   }
 }
 
-function searchResult(api: Api, request: FastifyRequest, search: SearchRequest, withSchemas: boolean): object {
+function searchResult(
+  route: RouteContext,
+  request: FastifyRequest,
+  search: SearchRequest,
+  withSchemas: boolean,
+): object {
   try {
     const { resourceName, resourceNamespace, resourceId } = search
     if (!resourceId && !resourceName)
@@ -268,9 +273,9 @@ function searchResult(api: Api, request: FastifyRequest, search: SearchRequest, 
       lifecycle: search.lifecycle ?? undefined,
     }
     const found = resourceId
-      ? associationsOfResource(api.view, resourceId, filter)
-      : associationsByName(api.view, { name: resourceName ?? '', namespace: resourceNamespace ?? '' }, filter)
-    const isReadable = api.readable(request)
+      ? associationsOfResource(route.view, resourceId, filter)
+      : associationsByName(route.view, { name: resourceName ?? '', namespace: resourceNamespace ?? '' }, filter)
+    const isReadable = route.readable(request)
     const associations = found.filter(({ subject }) => isReadable(subject))
     const [first] = associations
     const resource = {
@@ -280,16 +285,16 @@ function searchResult(api: Api, request: FastifyRequest, search: SearchRequest, 
       resourceType,
     }
     const latest = withSchemas
-      ? associations.map((one) => [one.associationType, api.view.latest(one.subject)] as const)
+      ? associations.map((one) => [one.associationType, route.view.latest(one.subject)] as const)
       : []
     const schemas = new Map(
       latest.flatMap(([type, version]) =>
-        version ? [[type, toSchemaResponse(version, { profile: api.profile })] as const] : [],
+        version ? [[type, toSchemaResponse(version, { profile: route.profile })] as const] : [],
       ),
     )
     return { result: response(resource as ResourceOfResponse, associations, schemas) }
   } catch (error) {
-    return { error: errorOf(api, error, 'Error while getting associations: ') }
+    return { error: errorOf(route, error, 'Error while getting associations: ') }
   }
 }
 
@@ -301,9 +306,9 @@ function invalidSearch(property: string, detail: string): Error {
 /**
  * Errors that an association can cause keep their code in a batch. As in Confluent's registry, all others are a 500.
  */
-function errorOf(api: Api, error: unknown, prefix: string): object {
+function errorOf(route: RouteContext, error: unknown, prefix: string): object {
   if (error instanceof RegistryError && KEPT_IN_BATCHES.has(error.code)) {
-    const body = registryErrorResponse(error, api.profile)?.body as {
+    const body = registryErrorResponse(error, route.profile)?.body as {
       readonly error_code: number
       readonly message: string
     }
@@ -334,10 +339,14 @@ function requireDeletion(request: FastifyRequest, associations: readonly StoredA
   if (associations.length === 0) request.rights.requireAny('delete')
 }
 
-function list(api: Api, request: FastifyRequest, associations: readonly StoredAssociation[]): readonly object[] {
-  const isReadable = api.readable(request)
+function list(
+  route: RouteContext,
+  request: FastifyRequest,
+  associations: readonly StoredAssociation[],
+): readonly object[] {
+  const isReadable = route.readable(request)
   const readable = associations.filter(({ subject }) => isReadable(subject))
-  return paginate(readable, queryOf(request), api.limits('schema')).map(toAssociationResponse)
+  return paginate(readable, queryOf(request), route.limits('schema')).map(toAssociationResponse)
 }
 
 /** As in Confluent's registry, `frozen` is omitted if it has the default value of the lifecycle. */

@@ -1,22 +1,22 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { RegistryError, versionNotFound } from '../model/registry-error.ts'
 import type { SchemaVersion } from '../model/schema.ts'
-import { checkCompatibility } from '../queries/check-compatibility.ts'
-import { type Api, paramsOf, queryOf } from './api.ts'
+import { checkCompatibility } from '../queries/find-incompatibilities.ts'
 import { booleanParameter, parseVersion } from './request.ts'
+import { paramsOf, queryOf, type RouteContext } from './route-context.ts'
 
 const SUBJECT = '/compatibility/subjects/:subject/versions'
 
 /** `/compatibility`: checks whether a schema is compatible with registered versions, without registering it. */
-export function compatibilityRoutes(app: FastifyInstance, api: Api): void {
+export function compatibilityRoutes(app: FastifyInstance, route: RouteContext): void {
   app.post(SUBJECT, { config: { metric: 'compatibility.subjects.versions.verify' } }, async (request) =>
-    compatibilityResponse(api, request, (subject) => api.view.versions(subject).filter(({ deleted }) => !deleted)),
+    compatibilityResponse(route, request, (subject) => route.view.versions(subject).filter(({ deleted }) => !deleted)),
   )
 
   app.post(`${SUBJECT}/:version`, { config: { metric: 'compatibility.subjects.versions.verify' } }, async (request) => {
     const selector = parseVersion(paramsOf(request)['version'] ?? '')
-    return compatibilityResponse(api, request, (subject) => {
-      const found = selector === 'latest' ? api.view.latest(subject) : api.view.version(subject, selector)
+    return compatibilityResponse(route, request, (subject) => {
+      const found = selector === 'latest' ? route.view.latest(subject) : route.view.version(subject, selector)
       if (found && !found.deleted) return [found]
       // A subject without versions is compatible with every schema.
       if (selector === 'latest') return []
@@ -27,9 +27,13 @@ export function compatibilityRoutes(app: FastifyInstance, api: Api): void {
 
 type Versions = (subject: SchemaVersion['subject']) => readonly SchemaVersion[]
 
-async function compatibilityResponse(api: Api, request: FastifyRequest, versionsOf: Versions): Promise<object> {
+async function compatibilityResponse(
+  route: RouteContext,
+  request: FastifyRequest,
+  versionsOf: Versions,
+): Promise<object> {
   const query = queryOf(request)
-  const subject = api.subject(request)
+  const subject = route.subject(request)
   const verbose = booleanParameter(query, 'verbose')
   const options = { normalize: booleanParameter(query, 'normalize') }
   const previous = versionsOf(subject)
@@ -38,8 +42,8 @@ async function compatibilityResponse(api: Api, request: FastifyRequest, versions
 
   async function check(): Promise<readonly string[]> {
     try {
-      const { schema } = await api.readSchemaBody(request, subject)
-      return await api.registry.withDecisionContext((context) =>
+      const { schema } = await route.readSchemaBody(request, subject)
+      return await route.registry.withDecisionContext((context) =>
         checkCompatibility(context, subject, schema, previous, options),
       )
     } catch (error) {

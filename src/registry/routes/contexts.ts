@@ -3,34 +3,38 @@ import type { Decision, DecisionContext } from '../commands/decision.ts'
 import { DELETE_CONTEXT } from '../commands/write-operation.ts'
 import { contextNotEmpty } from '../model/registry-error.ts'
 import { contextOf, contextSubject, DEFAULT_CONTEXT } from '../model/subject.ts'
-import { type Api, queryOf } from './api.ts'
 import { paginate, stringParameter } from './request.ts'
+import { queryOf, type RouteContext } from './route-context.ts'
 
 /** `/contexts`: lists the contexts and deletes an empty one. */
-export function contextRoutes(app: FastifyInstance, api: Api): void {
+export function contextRoutes(app: FastifyInstance, route: RouteContext): void {
   app.get('/contexts', { config: { metric: 'contexts.list' } }, async (request) => {
     const query = queryOf(request)
     const prefix = stringParameter(query, 'contextPrefix') ?? ''
-    const isKnown = readableContexts(api, request)
-    const contexts = api.view.contexts().filter((context) => context.startsWith(prefix) && isKnown(context))
-    return paginate(contexts, query, api.limits('context'))
+    const isKnown = readableContexts(route, request)
+    const contexts = route.view.contexts().filter((context) => context.startsWith(prefix) && isKnown(context))
+    return paginate(contexts, query, route.limits('context'))
   })
 
   app.delete('/contexts/:context', { config: { metric: 'contexts.delete' } }, async (request, reply) => {
-    const context = api.context(request)
+    const context = route.context(request)
     const decide = ({ view }: DecisionContext): Decision<undefined> => {
       if (view.isInUse(context)) throw contextNotEmpty(context)
       return { records: [{ kind: 'context', context, known: false }], answer: undefined }
     }
-    return api.write(request, reply, { operation: DELETE_CONTEXT, decide, answer: () => reply.code(204).send() })
+    return route.write(request, reply, {
+      operation: DELETE_CONTEXT,
+      decide,
+      answer: () => reply.code(204).send(),
+    })
   })
 }
 
 /** The contexts that the principal may read as a whole, or in which it may read at least one subject. */
-function readableContexts(api: Api, request: FastifyRequest): (context: string) => boolean {
+function readableContexts(route: RouteContext, request: FastifyRequest): (context: string) => boolean {
   if (request.rights.allowsAll('read')) return () => true
-  const isReadable = api.readable(request)
-  const known = new Set([...api.view.subjects()].filter(isReadable).map(contextOf))
+  const isReadable = route.readable(request)
+  const known = new Set([...route.view.subjects()].filter(isReadable).map(contextOf))
   return (context) => {
     const whole = contextSubject(context)
     return context === DEFAULT_CONTEXT || known.has(context) || (whole !== null && isReadable(whole))

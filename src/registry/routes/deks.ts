@@ -5,26 +5,26 @@ import type { DekRegistry } from '../dek/dek-registry.ts'
 import { existingKek, liveKek } from '../dek/kek-commands.ts'
 import { FIRST_VERSION } from '../dek/key.ts'
 import { type Subject, toSubject } from '../model/subject.ts'
-import { type Api, paramsOf, queryOf } from './api.ts'
 import { checkedDekSubject, dekSubjectIn, kekNameIn } from './key-access.ts'
 import { type DekBody, dekVersionsOf, parseDek } from './key-request.ts'
 import { dekResponse } from './key-response.ts'
 import { booleanParameter, paginate, parseVersion } from './request.ts'
+import { paramsOf, queryOf, type RouteContext } from './route-context.ts'
 
 const DEKS = '/dek-registry/v1/keks/:name/deks'
 const DEK = `${DEKS}/:subject`
 const VERSION = `${DEK}/versions/:version`
 
 /** `/dek-registry/v1/keks/{name}/deks`: data encryption keys, by subject, algorithm and version. */
-export function dekRoutes(app: FastifyInstance, api: Api, registry: DekRegistry): void {
+export function dekRoutes(app: FastifyInstance, route: RouteContext, registry: DekRegistry): void {
   app.get(DEKS, { config: { metric: 'deks.list' } }, async (request) => {
     const kekName = readableKek(request, registry)
     const deleted = booleanParameter(queryOf(request), 'deleted')
-    const isReadable = api.readable(request)
+    const isReadable = route.readable(request)
     const subjects = [...registry.view.deks(kekName)]
       .filter((dek) => (deleted || !dek.deleted) && isReadable(dek.subject))
       .map(({ subject }) => subject)
-    return paginate([...new Set(subjects)].sort(), queryOf(request), api.limits('dek.subject'))
+    return paginate([...new Set(subjects)].sort(), queryOf(request), route.limits('dek.subject'))
   })
 
   app.get(DEK, { config: { metric: 'deks.get' } }, (request, reply) => readDek(request, reply, FIRST_VERSION))
@@ -34,13 +34,13 @@ export function dekRoutes(app: FastifyInstance, api: Api, registry: DekRegistry)
 
   app.get(`${DEK}/versions`, { config: { metric: 'deks.versions.list' } }, async (request) => {
     const kekName = readableKek(request, registry)
-    const { subject, algorithm } = dekVersionsOf(kekName, dekSubjectIn(request, api), request)
+    const { subject, algorithm } = dekVersionsOf(kekName, dekSubjectIn(request, route), request)
     const deleted = booleanParameter(queryOf(request), 'deleted')
     const versions = registry.view
       .dekVersions(kekName, subject, algorithm)
       .filter((dek) => deleted || !dek.deleted)
       .map(({ version }) => version)
-    return paginate(versions, queryOf(request), api.limits('dek.version'))
+    return paginate(versions, queryOf(request), route.limits('dek.version'))
   })
 
   app.post(DEKS, { config: { metric: 'deks.create' } }, async (request, reply) => {
@@ -51,34 +51,34 @@ export function dekRoutes(app: FastifyInstance, api: Api, registry: DekRegistry)
   })
   app.post(DEK, { config: { metric: 'deks.create' } }, async (request, reply) => {
     const rewrap = booleanParameter(queryOf(request), 'rewrap')
-    return createDek(request, reply, parseDek(request.body), dekSubjectIn(request, api), rewrap)
+    return createDek(request, reply, parseDek(request.body), dekSubjectIn(request, route), rewrap)
   })
 
   app.delete(DEK, { config: { metric: 'deks.delete' } }, async (request, reply) => {
-    const which = dekVersionsOf(kekNameIn(request), dekSubjectIn(request, api), request)
+    const which = dekVersionsOf(kekNameIn(request), dekSubjectIn(request, route), request)
     const permanent = booleanParameter(queryOf(request), 'permanent')
     return change(request, reply, DELETE_KEY, () => registry.deleteDeks(which, permanent))
   })
   app.delete(VERSION, { config: { metric: 'deks.versions.delete' } }, async (request, reply) => {
-    const which = dekVersionsOf(kekNameIn(request), dekSubjectIn(request, api), request)
+    const which = dekVersionsOf(kekNameIn(request), dekSubjectIn(request, route), request)
     const version = versionIn(request)
     const permanent = booleanParameter(queryOf(request), 'permanent')
     return change(request, reply, DELETE_KEY, () => registry.deleteDek(which, version, permanent))
   })
 
   app.post(`${DEK}/undelete`, { config: { metric: 'deks.undelete' } }, async (request, reply) => {
-    const which = dekVersionsOf(kekNameIn(request), dekSubjectIn(request, api), request)
+    const which = dekVersionsOf(kekNameIn(request), dekSubjectIn(request, route), request)
     return change(request, reply, UNDELETE_KEY, () => registry.undeleteDeks(which))
   })
   app.post(`${VERSION}/undelete`, { config: { metric: 'deks.versions.undelete' } }, async (request, reply) => {
-    const which = dekVersionsOf(kekNameIn(request), dekSubjectIn(request, api), request)
+    const which = dekVersionsOf(kekNameIn(request), dekSubjectIn(request, route), request)
     const version = versionIn(request)
     return change(request, reply, UNDELETE_KEY, () => registry.undeleteDek(which, version))
   })
 
   async function readDek(request: FastifyRequest, reply: FastifyReply, version: VersionNumber): Promise<object> {
     const kekName = readableKek(request, registry)
-    const which = dekVersionsOf(kekName, dekSubjectIn(request, api), request)
+    const which = dekVersionsOf(kekName, dekSubjectIn(request, route), request)
     const deleted = booleanParameter(queryOf(request), 'deleted')
     const dek = findDek(registry.view, which, version, { deleted })
     forbidCaching(reply)
@@ -94,7 +94,7 @@ export function dekRoutes(app: FastifyInstance, api: Api, registry: DekRegistry)
   ): Promise<unknown> {
     const kekName = kekNameIn(request)
     forbidCaching(reply)
-    return api.onLeader(request, reply, CREATE_KEY, async () =>
+    return route.onLeader(request, reply, CREATE_KEY, async () =>
       dekResponse(await registry.createDek({ ...body, kekName, subject, rewrap })),
     )
   }
@@ -105,7 +105,7 @@ export function dekRoutes(app: FastifyInstance, api: Api, registry: DekRegistry)
     operation: WriteOperation,
     act: () => Promise<void>,
   ): Promise<unknown> {
-    return api.onLeader(request, reply, operation, async () => {
+    return route.onLeader(request, reply, operation, async () => {
       await act()
       return reply.code(204).send()
     })

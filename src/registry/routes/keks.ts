@@ -4,21 +4,21 @@ import type { DekRegistry } from '../dek/dek-registry.ts'
 import { existingKek, liveKek } from '../dek/kek-commands.ts'
 import type { Kek } from '../dek/key.ts'
 import { toSubject } from '../model/subject.ts'
-import { type Api, contextIn, queryOf } from './api.ts'
 import { kekNameIn } from './key-access.ts'
 import { parseKek, parseKekUpdate } from './key-request.ts'
 import { kekResponse, testedKekResponse } from './key-response.ts'
 import { booleanParameter, paginate, stringParameters } from './request.ts'
+import { contextIn, queryOf, type RouteContext } from './route-context.ts'
 
 const KEKS = '/dek-registry/v1/keks'
 const KEK = `${KEKS}/:name`
 
 /** `/dek-registry/v1/keks`: key encryption keys. KEK names are not qualified with a context. */
-export function kekRoutes(app: FastifyInstance, api: Api, registry: DekRegistry): void {
+export function kekRoutes(app: FastifyInstance, route: RouteContext, registry: DekRegistry): void {
   app.get(KEKS, { config: { metric: 'keks.list' } }, async (request) => {
     const rights = request.rights.forKind('keks')
     const names = kekNames(registry, request).filter((name) => rights.allows('read', name))
-    return paginate(names, queryOf(request), api.limits('kek'))
+    return paginate(names, queryOf(request), route.limits('kek'))
   })
 
   app.get(KEK, { config: { metric: 'keks.get' } }, async (request) => {
@@ -31,7 +31,7 @@ export function kekRoutes(app: FastifyInstance, api: Api, registry: DekRegistry)
     const kek = parseKek(request.body)
     request.rights.forKind('keks').require('write', kek.name)
     const test = booleanParameter(queryOf(request), 'testSharing')
-    return api.onLeader(request, reply, CREATE_KEY, async () => kekResponse(await registry.createKek(kek, { test })))
+    return route.onLeader(request, reply, CREATE_KEY, async () => kekResponse(await registry.createKek(kek, { test })))
   })
 
   app.post(`${KEK}/test`, { config: { metric: 'keks.test' } }, async (request) => {
@@ -45,13 +45,13 @@ export function kekRoutes(app: FastifyInstance, api: Api, registry: DekRegistry)
     const update = parseKekUpdate(request.body)
     const test = booleanParameter(queryOf(request), 'testSharing')
     const act = async () => kekResponse(await registry.updateKek(name, update, { test }))
-    return api.onLeader(request, reply, UPDATE_KEY, act)
+    return route.onLeader(request, reply, UPDATE_KEY, act)
   })
 
   app.delete(KEK, { config: { metric: 'keks.delete' } }, async (request, reply) => {
     const name = kekNameIn(request)
     const permanent = booleanParameter(queryOf(request), 'permanent')
-    return api.onLeader(request, reply, DELETE_KEY, async () => {
+    return route.onLeader(request, reply, DELETE_KEY, async () => {
       await registry.deleteKek(name, permanent)
       return reply.code(204).send()
     })
@@ -59,7 +59,7 @@ export function kekRoutes(app: FastifyInstance, api: Api, registry: DekRegistry)
 
   app.post(`${KEK}/undelete`, { config: { metric: 'keks.undelete' } }, async (request, reply) => {
     const name = kekNameIn(request)
-    return api.onLeader(request, reply, UNDELETE_KEY, async () => {
+    return route.onLeader(request, reply, UNDELETE_KEY, async () => {
       await registry.undeleteKek(name)
       return reply.code(204).send()
     })

@@ -1,8 +1,8 @@
 import type { FastifyRequest } from 'fastify'
 import { contextOf, type Subject, toSubject } from '../model/subject.ts'
-import { type Api, contextIn, paramsOf } from './api.ts'
 import { checkDekSubject, checkKekName } from './key-request.ts'
 import { operationOnKeys } from './operations.ts'
+import { contextIn, paramsOf, type RouteContext } from './route-context.ts'
 
 // A request for a DEK needs the permission for its operation on the KEK, and `read` on the subject whose data the DEK
 // encrypts.
@@ -18,9 +18,9 @@ export function kekNameIn(request: FastifyRequest): string {
  * The subject of the path, qualified with the path's context, with its `aliasForDeks` or `alias` resolved. Throws as
  * `checkedDekSubject`.
  */
-export function dekSubjectIn(request: FastifyRequest, api: Api): Subject {
+export function dekSubjectIn(request: FastifyRequest, route: RouteContext): Subject {
   const subject = toSubject(paramsOf(request)['subject'] ?? '', contextIn(request))
-  const { alias, aliasForDeks } = api.view.config(subject) ?? {}
+  const { alias, aliasForDeks } = route.view.config(subject) ?? {}
   const target = aliasForDeks || alias
   return checkedDekSubject(request, target ? toSubject(target, contextOf(subject)) : subject)
 }

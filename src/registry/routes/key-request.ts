@@ -1,6 +1,6 @@
 import type { FastifyRequest } from 'fastify'
 import { z } from 'zod'
-import { DEK_ALGORITHMS, type DekAlgorithm } from '../../encryption/dek-cipher.ts'
+import { DEK_ALGORITHMS, type DekAlgorithm } from '../../encryption/data-cipher.ts'
 import type { DekRequest, DekVersions } from '../dek/dek-commands.ts'
 import type { KekUpdate } from '../dek/kek-commands.ts'
 import { DEFAULT_ALGORITHM, FIRST_VERSION, type StoredKek } from '../dek/key.ts'

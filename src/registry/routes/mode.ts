@@ -6,18 +6,18 @@ import { DELETE_MODE, UPDATE_MODE } from '../commands/write-operation.ts'
 import { modeNotFound } from '../model/registry-error.ts'
 import { GLOBAL } from '../model/subject.ts'
 import { modeInScope } from '../queries/effective-config.ts'
-import { type Api, queryOf } from './api.ts'
 import { booleanParameter, parseBody } from './request.ts'
+import { queryOf, type RouteContext } from './route-context.ts'
 
 const bodySpec = z.object({ mode: z.unknown() })
 
 /** `/mode`: the mode, such as READWRITE or IMPORT: global, of a context or of a subject. */
-export function modeRoutes(app: FastifyInstance, api: Api): void {
+export function modeRoutes(app: FastifyInstance, route: RouteContext): void {
   for (const path of ['/mode', '/mode/:subject']) {
     const of = path === '/mode' ? 'top' : 'subject'
     app.get(path, { config: { metric: `mode.get-${of}` } }, async (request) => {
-      const scope = api.scope(request)
-      const { view, defaults } = api.registry.decisionContext
+      const scope = route.scope(request)
+      const { view, defaults } = route.registry.decisionContext
       if (booleanParameter(queryOf(request), 'defaultToGlobal')) return { mode: modeInScope(view, scope, defaults) }
       const mode = view.mode(scope) ?? (scope === null || scope === GLOBAL ? defaults.mode : undefined)
       if (mode === undefined) throw modeNotFound(scope ?? '')
@@ -25,19 +25,19 @@ export function modeRoutes(app: FastifyInstance, api: Api): void {
     })
 
     app.put(path, { config: { metric: `mode.update-${of}` } }, async (request, reply) => {
-      const scope = api.scope(request)
+      const scope = route.scope(request)
       const { mode: word } = parseBody(bodySpec, request.body)
       const mode = parseMode(word)
       const force = booleanParameter(queryOf(request), 'force')
       const decide = (context: DecisionContext) => decideMode(context, scope, mode, { force })
-      return api.write(request, reply, { operation: UPDATE_MODE, decide, answer: () => ({ mode: word }) })
+      return route.write(request, reply, { operation: UPDATE_MODE, decide, answer: () => ({ mode: word }) })
     })
 
     app.delete(path, { config: { metric: `mode.delete-${of}` } }, async (request, reply) => {
-      const scope = api.scope(request)
+      const scope = route.scope(request)
       const recursive = booleanParameter(queryOf(request), 'recursive')
       const decide = (context: DecisionContext) => decideDeleteMode(context, scope, { recursive })
-      return api.write(request, reply, { operation: DELETE_MODE, decide, answer: (mode) => ({ mode }) })
+      return route.write(request, reply, { operation: DELETE_MODE, decide, answer: (mode) => ({ mode }) })
     })
   }
 }

@@ -14,9 +14,9 @@ import {
   hasRule,
   matchesVersionFilter,
 } from '../queries/schema-search.ts'
-import { type Api, paramsOf, queryOf, versionFilterIn } from './api.ts'
 import { toAssociationResponse } from './associations.ts'
 import { booleanParameter, paginate, parseId, stringParameter, stringParameters } from './request.ts'
+import { paramsOf, queryOf, type RouteContext, versionFilterIn } from './route-context.ts'
 import { toSchemaByIdResponse, toSchemaResponse } from './schema-response.ts'
 
 /**
@@ -25,15 +25,15 @@ import { toSchemaByIdResponse, toSchemaResponse } from './schema-response.ts'
 const STREAMED_MIN = 1_000_000
 
 /** `/schemas`: lists schemas, and returns a schema by ID or GUID. */
-export function schemaRoutes(app: FastifyInstance, api: Api): void {
+export function schemaRoutes(app: FastifyInstance, route: RouteContext): void {
   app.get('/schemas', { config: { metric: 'schemas.get-schemas' } }, async (request, reply) => {
-    if (api.isNotModified(request, reply)) return reply.code(304).send()
+    if (route.isNotModified(request, reply)) return reply.code(304).send()
     const query = queryOf(request)
-    const listed = paginate(listSchemas(api, request), query, api.limits('schema'))
+    const listed = paginate(listSchemas(route, request), query, route.limits('schema'))
     const answerOf = (version: SchemaVersion) => ({
-      ...toSchemaResponse(version, { profile: api.profile }),
-      ...aliases(api, request, version),
-      ...associations(api, request, version),
+      ...toSchemaResponse(version, { profile: route.profile }),
+      ...aliases(route, request, version),
+      ...associations(route, request, version),
     })
     const characters = listed.reduce((sum, { content }) => sum + content.text.length, 0)
     if (characters < STREAMED_MIN) return listed.map(answerOf)
@@ -43,12 +43,12 @@ export function schemaRoutes(app: FastifyInstance, api: Api): void {
   app.get('/schemas/types', { config: { metric: 'schemas.get-types' } }, async () => SCHEMA_TYPES)
 
   app.get('/schemas/ids/:id', { config: { metric: 'schemas.ids.get-schema' } }, async (request) => {
-    api.markCacheable(request)
+    route.markCacheable(request)
     const query = queryOf(request)
-    const version = byId(api, request)
-    const maxId = booleanParameter(query, 'fetchMaxId') ? api.view.idMax(contextOf(version.subject)) : undefined
+    const version = byId(route, request)
+    const maxId = booleanParameter(query, 'fetchMaxId') ? route.view.idMax(contextOf(version.subject)) : undefined
     return toSchemaByIdResponse(version, {
-      ...(await api.responseOptions(request, version)),
+      ...(await route.responseOptions(request, version)),
       maxId,
       // Confluent's registry handles a context in the path like a `subject` parameter.
       withSubject: stringParameter(query, 'subject') !== undefined || paramsOf(request)['context'] !== undefined,
@@ -56,27 +56,27 @@ export function schemaRoutes(app: FastifyInstance, api: Api): void {
   })
 
   app.get('/schemas/ids/:id/schema', { config: { metric: 'schemas.ids.get-schema.only' } }, async (request, reply) => {
-    const version = byId(api, request)
-    const { text: written = version.content.text } = await api.responseOptions(request, version)
+    const version = byId(route, request)
+    const { text: written = version.content.text } = await route.responseOptions(request, version)
     return reply.type(request.responseType).send(written)
   })
 
   app.get('/schemas/ids/:id/subjects', { config: { metric: 'schemas.get-subjects' } }, async (request) => {
-    const subjects = versionsById(api, request).map(({ subject }) => subject)
-    return paginate([...new Set(subjects)], queryOf(request), api.limits('subject'))
+    const subjects = versionsById(route, request).map(({ subject }) => subject)
+    return paginate([...new Set(subjects)], queryOf(request), route.limits('subject'))
   })
 
   app.get('/schemas/ids/:id/versions', { config: { metric: 'schemas.get-versions' } }, async (request) => {
-    const versions = versionsById(api, request).map(({ subject, version }) => ({ subject, version }))
-    return paginate(versions, queryOf(request), api.limits('subject.version'))
+    const versions = versionsById(route, request).map(({ subject, version }) => ({ subject, version }))
+    return paginate(versions, queryOf(request), route.limits('subject.version'))
   })
 
   app.get('/schemas/guids/:guid', { config: { metric: 'schemas.guids.get-schema' } }, async (request) => {
-    const [version] = findByGuid(api.view, guidIn(request), api.readable(request))
+    const [version] = findByGuid(route.view, guidIn(request), route.readable(request))
     return (
       version &&
       toSchemaByIdResponse(version, {
-        ...(await api.responseOptions(request, version)),
+        ...(await route.responseOptions(request, version)),
         maxId: undefined,
         withSubject: false,
       })
@@ -84,37 +84,37 @@ export function schemaRoutes(app: FastifyInstance, api: Api): void {
   })
 
   app.get('/schemas/guids/:guid/ids', { config: { metric: 'schemas.guids.get-ids' } }, async (request) =>
-    findByGuid(api.view, guidIn(request), api.readable(request)).map(({ subject, id }) => ({
+    findByGuid(route.view, guidIn(request), route.readable(request)).map(({ subject, id }) => ({
       context: contextOf(subject),
       id,
     })),
   )
 }
 
-function listSchemas(api: Api, request: FastifyRequest): readonly SchemaVersion[] {
+function listSchemas(route: RouteContext, request: FastifyRequest): readonly SchemaVersion[] {
   const query = queryOf(request)
   const which = versionFilterIn(query)
   const latestOnly = booleanParameter(query, 'latestOnly')
   const ruleType = stringParameter(query, 'ruleType')
-  const subjects = findSubjects(api.view, api.prefix(request, ''), which)
-    .filter(api.readable(request))
-    .filter((subject) => matchingAssociations(api, request, subject) !== undefined)
+  const subjects = findSubjects(route.view, route.prefix(request, ''), which)
+    .filter(route.readable(request))
+    .filter((subject) => matchingAssociations(route, request, subject) !== undefined)
   return subjects.flatMap((subject) => {
-    const versions = api.view.versions(subject).filter(matchesVersionFilter(which))
+    const versions = route.view.versions(subject).filter(matchesVersionFilter(which))
     const wanted = latestOnly ? versions.slice(-1) : versions
     return ruleType === undefined ? wanted : wanted.filter((version) => hasRule(version, ruleType))
   })
 }
 
 /** The aliases of the schema's subject, if the query has `aliases=true`. */
-function aliases(api: Api, request: FastifyRequest, { subject }: SchemaVersion): object {
+function aliases(route: RouteContext, request: FastifyRequest, { subject }: SchemaVersion): object {
   if (!booleanParameter(queryOf(request), 'aliases')) return {}
-  const names = api.view.aliasesOf(subject).filter(api.readable(request))
+  const names = route.view.aliasesOf(subject).filter(route.readable(request))
   return names.length === 0 ? {} : { aliases: names }
 }
 
-function associations(api: Api, request: FastifyRequest, { subject }: SchemaVersion): object {
-  const found = matchingAssociations(api, request, subject) ?? []
+function associations(route: RouteContext, request: FastifyRequest, { subject }: SchemaVersion): object {
+  const found = matchingAssociations(route, request, subject) ?? []
   return found.length === 0 ? {} : { associations: found.map(toAssociationResponse) }
 }
 
@@ -124,7 +124,7 @@ function associations(api: Api, request: FastifyRequest, { subject }: SchemaVers
  * unknown lifecycle.
  */
 function matchingAssociations(
-  api: Api,
+  route: RouteContext,
   request: FastifyRequest,
   subject: Subject,
 ): readonly StoredAssociation[] | undefined {
@@ -136,23 +136,28 @@ function matchingAssociations(
   if (lifecycles.some((word) => word !== 'NONE' && !LIFECYCLES.some((known) => known === word))) {
     throw new RegistryError('no_such_resource', 'HTTP 404 Not Found')
   }
-  const found = associationsOfSubject(api.view, subject, { resourceType, associationTypes })
+  const found = associationsOfSubject(route.view, subject, { resourceType, associationTypes })
   if (found.length === 0) return lifecycles.includes('NONE') ? [] : undefined
   const matching = lifecycles.length === 0 ? found : found.filter(({ lifecycle }) => lifecycles.includes(lifecycle))
   return matching.length === 0 ? undefined : matching
 }
 
-function byId(api: Api, request: FastifyRequest): SchemaVersion {
-  return findById(api.view, parseId(paramsOf(request)['id'] ?? ''), api.queriedSubject(request), api.readable(request))
+function byId(route: RouteContext, request: FastifyRequest): SchemaVersion {
+  return findById(
+    route.view,
+    parseId(paramsOf(request)['id'] ?? ''),
+    route.queriedSubject(request),
+    route.readable(request),
+  )
 }
 
-function versionsById(api: Api, request: FastifyRequest): readonly SchemaVersion[] {
+function versionsById(route: RouteContext, request: FastifyRequest): readonly SchemaVersion[] {
   const id = parseId(paramsOf(request)['id'] ?? '')
   return findVersionsById(
-    api.view,
+    route.view,
     id,
-    api.queriedSubject(request),
-    api.readable(request),
+    route.queriedSubject(request),
+    route.readable(request),
     versionFilterIn(queryOf(request)),
   )
 }

@@ -6,36 +6,36 @@ import { schemaNotFound, subjectNotFound } from '../model/registry-error.ts'
 import { ALL_CONTEXTS } from '../model/subject.ts'
 import { lookUpSchema } from '../queries/schema-lookup.ts'
 import { findByMetadata, findInAnyContext, findSubjects, matchesVersionFilter } from '../queries/schema-search.ts'
-import { type Api, queryOf, versionFilterIn } from './api.ts'
 import { booleanParameter, paginate, stringParameters } from './request.ts'
+import { queryOf, type RouteContext, versionFilterIn } from './route-context.ts'
 import { toSchemaResponse } from './schema-response.ts'
 
 /** `/subjects`: lists and deletes subjects, and looks up a schema under a subject. */
-export function subjectRoutes(app: FastifyInstance, api: Api): void {
+export function subjectRoutes(app: FastifyInstance, route: RouteContext): void {
   app.get('/subjects', { config: { metric: 'subjects.list' } }, async (request) => {
     const query = queryOf(request)
-    const subjects = findSubjects(api.view, api.prefix(request, ALL_CONTEXTS), versionFilterIn(query))
-    return paginate(subjects.filter(api.readable(request)), query, api.limits('subject'))
+    const subjects = findSubjects(route.view, route.prefix(request, ALL_CONTEXTS), versionFilterIn(query))
+    return paginate(subjects.filter(route.readable(request)), query, route.limits('subject'))
   })
 
   app.post('/subjects/:subject', { config: { metric: 'subjects.get-schema' } }, async (request) => {
-    api.markCacheable(request)
+    route.markCacheable(request)
     const query = queryOf(request)
-    const { schema } = await api.readSchemaBody(request, api.subject(request))
+    const { schema } = await route.readSchemaBody(request, route.subject(request))
     const options = { normalize: booleanParameter(query, 'normalize'), deleted: booleanParameter(query, 'deleted') }
-    const found = await api.registry.withDecisionContext((context) =>
-      findInAnyContext(api.view, api.subject(request), api.permits(request), (subject) =>
+    const found = await route.registry.withDecisionContext((context) =>
+      findInAnyContext(route.view, route.subject(request), route.permits(request), (subject) =>
         lookUpSchema(context, subject, schema, options),
       ),
     )
-    return toSchemaResponse(found, await api.responseOptions(request, found))
+    return toSchemaResponse(found, await route.responseOptions(request, found))
   })
 
   app.delete('/subjects/:subject', { config: { metric: 'subjects.delete-subject' } }, async (request, reply) => {
-    const subject = api.subject(request)
+    const subject = route.subject(request)
     const permanent = booleanParameter(queryOf(request), 'permanent')
     const decide = (context: DecisionContext) => decideDeleteSubject(context, subject, permanent)
-    return api.write(request, reply, { operation: DELETE_SUBJECT, decide })
+    return route.write(request, reply, { operation: DELETE_SUBJECT, decide })
   })
 
   app.get(
@@ -43,14 +43,14 @@ export function subjectRoutes(app: FastifyInstance, api: Api): void {
     { config: { metric: 'subjects.get-latest-with-metadata' } },
     async (request) => {
       const query = queryOf(request)
-      const subject = api.subject(request)
+      const subject = route.subject(request)
       const which = versionFilterIn(query)
-      if (!api.view.versions(subject).some(matchesVersionFilter(which))) throw subjectNotFound(subject)
+      if (!route.view.versions(subject).some(matchesVersionFilter(which))) throw subjectNotFound(subject)
       const values = stringParameters(query, 'value')
       const properties = stringParameters(query, 'key').map((key, at) => [key, values[at] ?? ''] as const)
-      const found = findByMetadata(api.view, subject, properties, which)
+      const found = findByMetadata(route.view, subject, properties, which)
       if (!found) throw schemaNotFound()
-      return toSchemaResponse(found, await api.responseOptions(request, found))
+      return toSchemaResponse(found, await route.responseOptions(request, found))
     },
   )
 }

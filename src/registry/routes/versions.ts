@@ -10,22 +10,24 @@ import type { RuleSet } from '../model/rule-set.ts'
 import type { SchemaVersion } from '../model/schema.ts'
 import { findVersion } from '../queries/schema-lookup.ts'
 import { findInAnyContext, matchesVersionFilter } from '../queries/schema-search.ts'
-import { type Api, paramsOf, queryOf, versionFilterIn } from './api.ts'
 import { booleanParameter, formatParameter, paginate, parseTagsUpdate, parseVersion, type Query } from './request.ts'
+import { paramsOf, queryOf, type RouteContext, versionFilterIn } from './route-context.ts'
 import { toRegisterResponse, toSchemaResponse } from './schema-response.ts'
 
 const VERSION = '/subjects/:subject/versions/:version'
 
 /** `/subjects/{subject}/versions`: registers, reads and deletes versions. */
-export function versionRoutes(app: FastifyInstance, api: Api): void {
+export function versionRoutes(app: FastifyInstance, route: RouteContext): void {
   app.get('/subjects/:subject/versions', { config: { metric: 'subjects.versions.list' } }, async (request) => {
     const query = queryOf(request)
-    const subject = api.subject(request)
+    const subject = route.subject(request)
     const negative = booleanParameter(query, 'deletedAsNegative')
-    const versions = api.view.versions(subject).filter(matchesVersionFilter(negative ? 'all' : versionFilterIn(query)))
+    const versions = route.view
+      .versions(subject)
+      .filter(matchesVersionFilter(negative ? 'all' : versionFilterIn(query)))
     if (versions.length === 0) throw subjectNotFound(subject)
     const numbers = versions.map(({ version, deleted }) => (negative && deleted ? -version : version))
-    return paginate(numbers, query, api.limits('subject.version'))
+    return paginate(numbers, query, route.limits('subject.version'))
   })
 
   app.post(
@@ -34,19 +36,19 @@ export function versionRoutes(app: FastifyInstance, api: Api): void {
     async (request, reply) => {
       const query = queryOf(request)
       formatParameter(query)
-      const sent = await api.readSchemaBody(request, api.subject(request))
+      const sent = await route.readSchemaBody(request, route.subject(request))
       const registration: Registration = {
         ...sent,
-        schema: withDekRegistryDefaults(api, sent.schema),
-        subject: api.subject(request),
+        schema: withDekRegistryDefaults(route, sent.schema),
+        subject: route.subject(request),
         normalize: booleanParameter(query, 'normalize'),
         force: booleanParameter(query, 'force'),
       }
-      const answer = (registered: RegisteredSchemaResult) => answerRegistered(api, request, registered, query)
+      const answer = (registered: RegisteredSchemaResult) => answerRegistered(route, request, registered, query)
       // A schema that is already registered is returned without involving the leader.
-      const { revision } = api.view
-      const workerResults = api.registry.newWorkerResults()
-      const registered = await api.registry.withDecisionContext(
+      const { revision } = route.view
+      const workerResults = route.registry.newWorkerResults()
+      const registered = await route.registry.withDecisionContext(
         (context) => findRegistered(context, registration),
         workerResults,
       )
@@ -55,27 +57,27 @@ export function versionRoutes(app: FastifyInstance, api: Api): void {
         return answer({ schema: registered, changed: false })
       }
       const decide = (context: DecisionContext) => decideRegister(context, registration)
-      return api.write(request, reply, { operation: REGISTER, decide, answer, workerResults })
+      return route.write(request, reply, { operation: REGISTER, decide, answer, workerResults })
     },
   )
 
   app.get(VERSION, { config: { metric: 'subjects.versions.get-schema' } }, async (request) => {
-    api.markCacheable(request)
-    const version = versionIn(api, request)
-    return toSchemaResponse(version, await api.responseOptions(request, version))
+    route.markCacheable(request)
+    const version = versionIn(route, request)
+    return toSchemaResponse(version, await route.responseOptions(request, version))
   })
 
   app.get(`${VERSION}/schema`, { config: { metric: 'subjects.versions.get-schema.only' } }, async (request, reply) => {
-    const version = versionIn(api, request)
-    const { text = version.content.text } = await api.responseOptions(request, version)
+    const version = versionIn(route, request)
+    const { text = version.content.text } = await route.responseOptions(request, version)
     return reply.type(request.responseType).send(text)
   })
 
   app.get(`${VERSION}/referencedby`, { config: { metric: 'subjects.versions.list-schema-refs' } }, async (request) => {
     const query = queryOf(request)
-    const { subject, version } = versionIn(api, request)
-    const isReadable = api.readable(request)
-    const ids = api.view
+    const { subject, version } = versionIn(route, request)
+    const isReadable = route.readable(request)
+    const ids = route.view
       .referrers(subject, version)
       .filter(matchesVersionFilter(versionFilterIn(query)))
       .filter((referrer) => isReadable(referrer.subject))
@@ -83,53 +85,56 @@ export function versionRoutes(app: FastifyInstance, api: Api): void {
     return paginate(
       [...new Set(ids)].sort((a, b) => a - b),
       query,
-      api.limits('subject.version'),
+      route.limits('subject.version'),
     )
   })
 
   app.post(`${VERSION}/tags`, { config: { metric: 'subjects.versions.modify.tags' } }, async (request, reply) => {
-    const subject = api.subject(request)
+    const subject = route.subject(request)
     const selector = parseVersion(paramsOf(request)['version'] ?? '')
-    const update = withDekRegistryDefaults(api, parseTagsUpdate(request.body))
-    await api.loadFormatOf(versionIn(api, request))
-    const decide = (context: DecisionContext) => decideTags(context, subject, selector, update, api.permits(request))
+    const update = withDekRegistryDefaults(route, parseTagsUpdate(request.body))
+    await route.loadFormatOf(versionIn(route, request))
+    const decide = (context: DecisionContext) => decideTags(context, subject, selector, update, route.permits(request))
     const answer = (registered: RegisteredSchemaResult) =>
-      answerRegistered(api, request, { ...registered, changed: true }, {})
-    return api.write(request, reply, { operation: REGISTER, decide, answer })
+      answerRegistered(route, request, { ...registered, changed: true }, {})
+    return route.write(request, reply, { operation: REGISTER, decide, answer })
   })
 
   app.delete(
     VERSION,
     { config: { metric: 'subjects.versions.deleteSchemaVersion-schema' } },
     async (request, reply) => {
-      const subject = api.subject(request)
+      const subject = route.subject(request)
       const selector = parseVersion(paramsOf(request)['version'] ?? '')
       const permanent = booleanParameter(queryOf(request), 'permanent')
       const decide = (context: DecisionContext) => decideDeleteVersion(context, subject, selector, permanent)
-      return api.write(request, reply, { operation: DELETE_VERSION, decide })
+      return route.write(request, reply, { operation: DELETE_VERSION, decide })
     },
   )
 }
 
 /** If the DEK registry is enabled, adds the KMS defaults to encryption rules. */
-function withDekRegistryDefaults<Sent extends { readonly ruleSet: RuleSet | undefined }>(api: Api, sent: Sent): Sent {
-  return api.settings['weir.dek.registry.enable'] ? { ...sent, ruleSet: withKmsDefaults(sent.ruleSet) } : sent
+function withDekRegistryDefaults<Sent extends { readonly ruleSet: RuleSet | undefined }>(
+  route: RouteContext,
+  sent: Sent,
+): Sent {
+  return route.settings['weir.dek.registry.enable'] ? { ...sent, ruleSet: withKmsDefaults(sent.ruleSet) } : sent
 }
 
 async function answerRegistered(
-  api: Api,
+  route: RouteContext,
   request: FastifyRequest,
   { schema, changed }: RegisteredSchemaResult,
   query: Query,
 ): Promise<object> {
   const stored = { ...schema, timestampMs: 0 }
-  return toRegisterResponse(stored, { ...(await api.responseOptions(request, stored, query)), changed })
+  return toRegisterResponse(stored, { ...(await route.responseOptions(request, stored, query)), changed })
 }
 
-function versionIn(api: Api, request: FastifyRequest): SchemaVersion {
+function versionIn(route: RouteContext, request: FastifyRequest): SchemaVersion {
   const selector = parseVersion(paramsOf(request)['version'] ?? '')
   const deleted = booleanParameter(queryOf(request), 'deleted')
-  return findInAnyContext(api.view, api.subject(request), api.permits(request), (subject) =>
-    findVersion(api.view, subject, selector, { deleted }),
+  return findInAnyContext(route.view, route.subject(request), route.permits(request), (subject) =>
+    findVersion(route.view, subject, selector, { deleted }),
   )
 }

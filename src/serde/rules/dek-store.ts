@@ -2,7 +2,7 @@ import { BoundedMap, getOrFetch } from '../../clients/bounded-map.ts'
 import type { DekInfo, DekRegistryClient, KekInfo } from '../../clients/dek-registry.ts'
 import { RequestError } from '../../clients/http.ts'
 import type { AeadCipher } from '../../encryption/aead-cipher.ts'
-import { createDekCipher, type DekAlgorithm, generateDek } from '../../encryption/dek-cipher.ts'
+import { createDataCipher, type DekAlgorithm, generateDek } from '../../encryption/data-cipher.ts'
 import { EncryptionError } from '../../encryption/error.ts'
 import { type Kms, type KmsDriver, type KmsParams, openKms } from '../../encryption/kms.ts'
 import { RuleError } from './rule-error.ts'
@@ -136,7 +136,7 @@ export class DekStore {
       ? Buffer.from(keyMaterial, 'base64')
       : await this.#kms(kek).unwrap(Buffer.from(encryptedKeyMaterial, 'base64'))
     const expiresAt = expiryDays > 0 ? ts + expiryDays * DAY_MS : Number.POSITIVE_INFINITY
-    return { version, cipher: createDekCipher(algorithm, key), expiresAt }
+    return { version, cipher: createDataCipher(algorithm, key), expiresAt }
   }
 
   #kms(kek: KekInfo): Kms {

@@ -1,5 +1,5 @@
 import type { SchemaMetadata } from '../../clients/registry.ts'
-import { DEK_ALGORITHMS, type DekAlgorithm } from '../../encryption/dek-cipher.ts'
+import { DEK_ALGORITHMS, type DekAlgorithm } from '../../encryption/data-cipher.ts'
 import type { FieldType } from '../../formats/field-transform.ts'
 import type { DekSpec, DekStore, OpenDek } from './dek-store.ts'
 import { RuleError } from './rule-error.ts'

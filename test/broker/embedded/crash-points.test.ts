@@ -1,7 +1,7 @@
 import { cpSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, expect, it, vi } from 'vitest'
-import { CheckFile } from '../../../src/broker/embedded/check-file.ts'
+import { ChecksumFile } from '../../../src/broker/embedded/checksum-file.ts'
 import { FORMAT } from '../../../src/broker/embedded/schema.ts'
 import { Storage } from '../../../src/broker/embedded/storage.ts'
 import { silentLogger } from '../../../src/config/logger.ts'
@@ -22,7 +22,7 @@ const namesOf = (storage: Storage) =>
 
 afterEach(() => vi.restoreAllMocks())
 
-/** Copies the files before and after each step that the check file's order depends on, as a kill there leaves them. */
+/** Copies the files before and after each step that the checksum file's order depends on, as a kill there leaves them. */
 function copyAtEachStep(directory: string, copies: string[]): void {
   const copy = () => {
     const target = `${directory}-${copies.length}`
@@ -30,13 +30,13 @@ function copyAtEachStep(directory: string, copies: string[]): void {
     copies.push(target)
   }
   for (const name of ['writeHeader', 'writeSums', 'sync', 'reserve'] as const) {
-    const step = CheckFile.prototype[name] as (...parameters: unknown[]) => void
-    const copied = function (this: CheckFile, ...parameters: unknown[]): void {
+    const step = ChecksumFile.prototype[name] as (...parameters: unknown[]) => void
+    const copied = function (this: ChecksumFile, ...parameters: unknown[]): void {
       copy()
       step.apply(this, parameters)
       copy()
     }
-    vi.spyOn(CheckFile.prototype, name).mockImplementation(copied)
+    vi.spyOn(ChecksumFile.prototype, name).mockImplementation(copied)
   }
 }
 

@@ -1,10 +1,10 @@
 import { closeSync, existsSync, mkdirSync, openSync, readdirSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { BrokerError } from '../../error.ts'
-import { CheckFile, syncDirectory } from '../check-file.ts'
+import { ChecksumFile, syncDirectory } from '../checksum-file.ts'
 import { openDataDirectory, toStorageError } from '../data-directory.ts'
+import { checkDataDirectory } from '../data-directory-check.ts'
 import { dataFilesOf } from '../files.ts'
-import { inspectDataDirectory } from '../inspection.ts'
 import { copyOnline, type OnProgress } from './online-copy.ts'
 import { verifyDatabase } from './verify.ts'
 
@@ -24,7 +24,7 @@ export async function backUp(
   onProgress: OnProgress,
 ): Promise<BackupReport> {
   const [from, to] = [dataFilesOf(directory), dataFilesOf(backup)]
-  const found = existsSync(from.check) ? undefined : inspectDataDirectory(from, { pages: 0, faults: 1 })
+  const found = existsSync(from.check) ? undefined : checkDataDirectory(from, { pages: 0, faults: 1 })
   if (found !== undefined) throw uncheckedError(directory, found.kind)
   if (hasEntries(backup))
     throw new BrokerError('invalid_config', `${backup} is not empty: a backup needs a new directory`)
@@ -33,7 +33,7 @@ export async function backUp(
     const database = openSync(to.database, 'wx+')
     try {
       const { header, sums } = await copyOnline(from, { files: to, database }, onProgress)
-      CheckFile.create(to.check, header, sums).close()
+      ChecksumFile.create(to.check, header, sums).close()
     } finally {
       closeSync(database)
     }
@@ -64,7 +64,7 @@ export function hasEntries(directory: string): boolean {
 function uncheckedError(directory: string, kind: string): BrokerError {
   if (kind === 'new')
     return new BrokerError('invalid_config', `${directory} is not a data directory: it contains no data`)
-  return kind === 'unchecked'
+  return kind === 'without-checksums'
     ? new BrokerError(
         'invalid_config',
         `${directory} has the format of an older version: start this version on it once, or run weir data verify ${directory}`,

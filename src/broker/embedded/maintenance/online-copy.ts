@@ -1,10 +1,10 @@
 import { copyFileSync, ftruncateSync, readSync, truncateSync, writeSync } from 'node:fs'
 import { setTimeout as delay } from 'node:timers/promises'
 import { BrokerError } from '../../error.ts'
-import { CheckFile, type CheckHeader } from '../check-file.ts'
-import { damageError } from '../damage.ts'
+import { ChecksumFile, type ChecksumFileHeader } from '../checksum-file.ts'
+import { damageError } from '../damage-error.ts'
+import { type FileDamage, pageFault } from '../data-directory-check.ts'
 import { type DataFiles, fileSize, withFile } from '../files.ts'
-import { type FileFault, pageFault } from '../inspection.ts'
 import { PAGE_BYTES } from '../schema.ts'
 import { EMPTY_WAL, pageChecksum, readWal, type WalContent } from '../wal.ts'
 
@@ -13,12 +13,12 @@ export type OnProgress = (phase: string, done: number, total: number) => void
 
 /** A consistent, acknowledged state of a database that another process may continue to change. */
 export type ConsistentCopy = {
-  readonly header: CheckHeader
+  readonly header: ChecksumFileHeader
   /** Checksums of the first `header.pages` pages. */
   readonly sums: Uint32Array
 }
 
-type Range = { readonly header: CheckHeader; readonly wal: WalContent; readonly pages: number }
+type Range = { readonly header: ChecksumFileHeader; readonly wal: WalContent; readonly pages: number }
 
 const PAGES_AT_ONCE = 64
 const ATTEMPTS_MAX = 200
@@ -37,10 +37,10 @@ export async function copyOnline(
   target: CopyTarget | undefined,
   onProgress: OnProgress,
 ): Promise<ConsistentCopy> {
-  const check = CheckFile.open(from.check, 'r')
+  const check = ChecksumFile.open(from.check, 'r')
   const source = { files: from, check, copied: new Map<number, number>() }
   let failures = 0
-  let before: CheckHeader | undefined
+  let before: ChecksumFileHeader | undefined
   try {
     for (let attempt = 0; attempt < ATTEMPTS_MAX; attempt++) {
       const header = check.readHeader()
@@ -59,15 +59,15 @@ export async function copyOnline(
 }
 
 type CopyTarget = { readonly files: DataFiles; readonly database: number }
-type Source = { readonly files: DataFiles; readonly check: CheckFile; readonly copied: Map<number, number> }
+type Source = { readonly files: DataFiles; readonly check: ChecksumFile; readonly copied: Map<number, number> }
 
 /** One attempt. `fault` is undefined if the files changed during the copy. */
 async function copyOnce(
   { files, check, copied }: Source,
-  header: CheckHeader | undefined,
+  header: ChecksumFileHeader | undefined,
   target: CopyTarget | undefined,
   onProgress: OnProgress,
-): Promise<ConsistentCopy | { readonly fault: FileFault | undefined }> {
+): Promise<ConsistentCopy | { readonly fault: FileDamage | undefined }> {
   const wal = header && copyWal(files, target?.files, header)
   if (header === undefined || wal === undefined) return { fault: logFault(files, header) }
   const range = { header, wal, pages: wal.databasePages ?? header.pages }
@@ -88,14 +88,14 @@ function finish(
   return { header, sums: Uint32Array.from({ length: header.pages }, (_, index) => copied.get(index + 1) ?? 0) }
 }
 
-function logFault(files: DataFiles, header: CheckHeader | undefined): FileFault {
+function logFault(files: DataFiles, header: ChecksumFileHeader | undefined): FileDamage {
   return header === undefined
     ? { file: files.check, message: 'is damaged' }
     : { file: files.wal, message: `is missing, truncated or damaged: ${header.walBytes} bytes were acknowledged` }
 }
 
 /** Undefined if the log does not match the header, because of a checkpoint in progress or damage. */
-function copyWal(from: DataFiles, to: DataFiles | undefined, header: CheckHeader): WalContent | undefined {
+function copyWal(from: DataFiles, to: DataFiles | undefined, header: ChecksumFileHeader): WalContent | undefined {
   const isMoved = header.state === 'checkpointing' && fileSize(from.wal) === 0
   if (header.walBytes === 0 || isMoved) {
     if (to !== undefined) withFile(to.wal, () => truncateSync(to.wal))
@@ -112,7 +112,7 @@ function copyWal(from: DataFiles, to: DataFiles | undefined, header: CheckHeader
 }
 
 /** Whether no checkpoint was started or completed between the two headers. */
-function isSameLog(before: CheckHeader | undefined, after: CheckHeader | undefined): boolean {
+function isSameLog(before: ChecksumFileHeader | undefined, after: ChecksumFileHeader | undefined): boolean {
   if (before === undefined || after === undefined) return before === after
   return (
     before.generation === after.generation && (after.state !== 'checkpointing' || after.walBytes === before.walBytes)
@@ -122,7 +122,7 @@ function isSameLog(before: CheckHeader | undefined, after: CheckHeader | undefin
 async function copyPages(
   from: DataFiles,
   target: number | undefined,
-  check: CheckFile,
+  check: ChecksumFile,
   { wal, pages }: Range,
   copied: Map<number, number>,
   onProgress: OnProgress,
@@ -145,7 +145,7 @@ async function copyPages(
   }
 }
 
-function mismatching(check: CheckFile, { header, wal, pages }: Range, copied: ReadonlyMap<number, number>) {
+function mismatching(check: ChecksumFile, { header, wal, pages }: Range, copied: ReadonlyMap<number, number>) {
   const count = Math.min(pages, header.pages)
   const sums = check.readSums(1, count)
   for (let page = 1; page <= count; page++) {

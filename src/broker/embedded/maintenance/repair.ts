@@ -2,8 +2,8 @@ import { closeSync, copyFileSync, existsSync, ftruncateSync, mkdirSync, openSync
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { BrokerError } from '../../error.ts'
-import { CheckFile, type CheckHeader } from '../check-file.ts'
-import type { DamagedRange } from '../damage.ts'
+import { ChecksumFile, type ChecksumFileHeader } from '../checksum-file.ts'
+import type { DamagedRange } from '../damage-error.ts'
 import { openDataDirectory } from '../data-directory.ts'
 import { type DataFiles, dataFilesOf, withFile } from '../files.ts'
 import { PAGE_BYTES } from '../schema.ts'
@@ -71,9 +71,9 @@ function repairLocked(files: DataFiles, nowMs: number, onProgress: OnProgress): 
   }
 }
 
-function readCheckHeader(files: DataFiles): CheckHeader | undefined {
+function readCheckHeader(files: DataFiles): ChecksumFileHeader | undefined {
   if (!existsSync(files.check)) return undefined
-  const check = CheckFile.open(files.check, 'r')
+  const check = ChecksumFile.open(files.check, 'r')
   try {
     return check.readHeader()
   } finally {
@@ -85,7 +85,7 @@ function readCheckHeader(files: DataFiles): CheckHeader | undefined {
  * Copies the database to `image` and applies all valid frames of the log, if the log belongs to the database. Unlike
  * SQLite's recovery, it continues after a damaged frame. Returns messages about skipped data.
  */
-function makeImage(files: DataFiles, image: string, header: CheckHeader | undefined): readonly string[] {
+function makeImage(files: DataFiles, image: string, header: ChecksumFileHeader | undefined): readonly string[] {
   copyFileSync(files.database, image)
   const notes: string[] = []
   const target = openSync(image, 'r+')
@@ -109,7 +109,7 @@ function makeImage(files: DataFiles, image: string, header: CheckHeader | undefi
   return notes
 }
 
-function belongs(header: CheckHeader | undefined, salts: Salts | undefined): boolean {
+function belongs(header: ChecksumFileHeader | undefined, salts: Salts | undefined): boolean {
   if (salts === undefined || header?.state === 'clean') return false
   if (header === undefined) return true
   return salts.first === header.salts.first && (header.walBytes === 0 || salts.second === header.salts.second)

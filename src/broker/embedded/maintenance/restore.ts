@@ -1,7 +1,7 @@
 import { copyFileSync, existsSync, mkdirSync, renameSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { BrokerError } from '../../error.ts'
-import { syncDirectory } from '../check-file.ts'
+import { syncDirectory } from '../checksum-file.ts'
 import { toStorageError } from '../data-directory.ts'
 import { type DataFiles, dataFilesOf } from '../files.ts'
 import { hasEntries } from './backup.ts'
@@ -83,7 +83,7 @@ export function moveAside(files: DataFiles, name: 'replaced' | 'damaged', nowMs:
   return aside.directory
 }
 
-/** Moves the check file last: if this is interrupted, the next start fails because the check file is missing. */
+/** Moves the checksum file last: if this is interrupted, the next start fails because the checksum file is missing. */
 export function moveInto(from: DataFiles, to: DataFiles): void {
   try {
     renameSync(from.database, to.database)

@@ -1,11 +1,11 @@
 import { DatabaseSync } from 'node:sqlite'
 import { pathToFileURL } from 'node:url'
 import { BrokerError } from '../../error.ts'
-import { type DamagedRange, findDamagedRanges, readPartitionNames, toDamagedRange } from '../damage.ts'
+import { type DamagedRange, findDamagedRanges, readPartitionNames, toDamagedRange } from '../damage-error.ts'
 import { openDataDirectory } from '../data-directory.ts'
+import { checkDataDirectory } from '../data-directory-check.ts'
 import { dataFilesOf } from '../files.ts'
-import { inspectDataDirectory } from '../inspection.ts'
-import { findDamage } from '../verification.ts'
+import { findDamage } from '../find-damage.ts'
 import { copyOnline, type OnProgress } from './online-copy.ts'
 import { withDirectoryLock } from './with-directory-lock.ts'
 
@@ -28,7 +28,7 @@ const FAULTS_MAX = 100
 export async function verifyDirectory(directory: string, nowMs: number, onProgress: OnProgress): Promise<VerifyReport> {
   const files = dataFilesOf(directory)
   const found = withDirectoryLock(files, () =>
-    inspectDataDirectory(files, { pages: Number.POSITIVE_INFINITY, faults: FAULTS_MAX }),
+    checkDataDirectory(files, { pages: Number.POSITIVE_INFINITY, faults: FAULTS_MAX }),
   )
   if (found === 'in use') {
     await copyOnline(files, undefined, onProgress)
@@ -38,7 +38,7 @@ export async function verifyDirectory(directory: string, nowMs: number, onProgre
   if (found.kind === 'new')
     throw new BrokerError('invalid_config', `${directory} is not a data directory: it contains no data`)
   if (found.kind === 'damaged') return { ...report, faults: found.faults, damaged: findDamagedRanges(files, found) }
-  const needsRecovery = found.kind === 'unchecked' || found.hasLog
+  const needsRecovery = found.kind === 'without-checksums' || found.usesWal
   // Opening it moves the log into the database, so that the database file can be read on its own.
   if (needsRecovery) openDataDirectory(directory, { nowMs, fsync: 'checkpoint' }).close()
   return { ...report, ...(await verifyDatabase(directory)) }

@@ -118,7 +118,7 @@ it('repair recovers intact transactions after a damaged part of the write-ahead 
   expect(await contentIn(killed)).toEqual(content)
 })
 
-it('repair loses nothing when only the check file is missing', async () => {
+it('repair loses nothing when only the checksum file is missing', async () => {
   const { closed, killed, content } = await directories()
   for (const directory of [closed, killed]) {
     rmSync(join(directory, 'broker.check'))

@@ -47,7 +47,7 @@ export type Write<Answer> = {
 }
 
 /** Helpers that the routes of all resources share. */
-export class Api {
+export class RouteContext {
   readonly registry: Registry
   readonly settings: RegistryValues
   readonly #forwarder: Forwarder
@@ -194,7 +194,7 @@ export class Api {
   }
 
   /**
-   * Handles a write request: on this instance if it is the leader, defaultPrefix by forwarding it to the leader. A
+   * Handles a write request: on this instance if it is the leader, otherwise by forwarding it to the leader. A
    * forwarded request is answered after this instance has read what the leader wrote.
    */
   async write<Answer>(
@@ -207,7 +207,7 @@ export class Api {
     )
   }
 
-  /** Runs `act` if this instance is the leader, defaultPrefix forwards the request, as `write` does. */
+  /** Runs `act` if this instance is the leader, otherwise forwards the request, as `write` does. */
   async onLeader(
     request: FastifyRequest,
     reply: FastifyReply,

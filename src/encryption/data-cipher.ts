@@ -29,7 +29,7 @@ export function generateDek(algorithm: DekAlgorithm): Buffer {
 }
 
 /** Creates the cipher of a key in the format of `generateDek`. Throws `invalid_dek`; its `decrypt` throws `decryption_failed`. */
-export function createDekCipher(algorithm: DekAlgorithm, dek: Uint8Array): AeadCipher {
+export function createDataCipher(algorithm: DekAlgorithm, dek: Uint8Array): AeadCipher {
   const { keyBytes, keyField, cipher } = SPECS[algorithm]
   const key = parseTinkKey(dek, keyField)
   if (key.length !== keyBytes) {

@@ -1,5 +1,5 @@
 import { readSync } from 'node:fs'
-import type { CheckFile } from './check-file.ts'
+import type { ChecksumFile } from './checksum-file.ts'
 import { PAGE_BYTES } from './schema.ts'
 import { pageChecksum } from './wal.ts'
 
@@ -17,7 +17,7 @@ export type PageRange = {
  * Yields the pages of the database file that do not match their checksum. A page without a checksum is skipped: it was
  * never written, because SQLite allocated and freed it between two checkpoints.
  */
-export function* findDamagedPages(database: number, check: CheckFile, range: PageRange): Generator<number> {
+export function* findDamagedPages(database: number, check: ChecksumFile, range: PageRange): Generator<number> {
   const chunk = Buffer.alloc(PAGES_AT_ONCE * PAGE_BYTES)
   for (let first = range.from; first <= range.to; first += PAGES_AT_ONCE) {
     const count = Math.min(PAGES_AT_ONCE, range.to - first + 1)

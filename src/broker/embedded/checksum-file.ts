@@ -21,7 +21,7 @@ import type { Salts } from './wal.ts'
  *   is acknowledged;
  * - the checksum of each page of the database file as of the last checkpoint.
  */
-export type CheckHeader = {
+export type ChecksumFileHeader = {
   /**
    * `clean`: the write-ahead log has no acknowledged data. `running`: its first `walBytes` bytes are acknowledged.
    * `checkpointing`: the checksums already are those after the checkpoint; if all pages match, the log may be missing.
@@ -54,7 +54,7 @@ export const ENDS_MAX = Math.floor((SUMS_AT - ENDS_AT) / END_BYTES)
 const GROWTH_BYTES = 65_536
 
 /** An open `broker.check`. */
-export class CheckFile {
+export class ChecksumFile {
   readonly #file: number
   #sizeBytes: number
 
@@ -63,31 +63,37 @@ export class CheckFile {
     this.#sizeBytes = fstatSync(file).size
   }
 
-  static open(path: string, mode: 'r' | 'r+' = 'r+'): CheckFile {
-    return new CheckFile(openSync(path, mode))
+  static open(path: string, mode: 'r' | 'r+' = 'r+'): ChecksumFile {
+    return new ChecksumFile(openSync(path, mode))
   }
 
   /** Creates or replaces the file atomically. */
-  static create(path: string, header: CheckHeader, sums: Uint32Array): CheckFile {
+  static create(path: string, header: ChecksumFileHeader, sums: Uint32Array): ChecksumFile {
     const temporary = `${path}.new`
-    const checkFile = new CheckFile(openSync(temporary, 'w+'))
-    checkFile.reserve(sums.length)
-    checkFile.writeHeader(header)
-    writeSync(checkFile.#file, Buffer.from(sums.buffer, sums.byteOffset, sums.byteLength), 0, sums.byteLength, SUMS_AT)
-    checkFile.sync()
+    const checksumFile = new ChecksumFile(openSync(temporary, 'w+'))
+    checksumFile.reserve(sums.length)
+    checksumFile.writeHeader(header)
+    writeSync(
+      checksumFile.#file,
+      Buffer.from(sums.buffer, sums.byteOffset, sums.byteLength),
+      0,
+      sums.byteLength,
+      SUMS_AT,
+    )
+    checksumFile.sync()
     renameSync(temporary, path)
     syncDirectory(dirname(path))
-    return checkFile
+    return checksumFile
   }
 
   /** Undefined if the header is damaged. */
-  readHeader(): CheckHeader | undefined {
+  readHeader(): ChecksumFileHeader | undefined {
     const bytes = Buffer.alloc(SUMS_AT)
     return readSync(this.#file, bytes, 0, SUMS_AT, 0) < SUMS_AT ? undefined : decode(bytes)
   }
 
   /** A single write within one memory page: if the process is killed, the file has either the old or the new header. */
-  writeHeader(header: CheckHeader): void {
+  writeHeader(header: ChecksumFileHeader): void {
     const bytes = encode(header)
     writeSync(this.#file, bytes, 0, bytes.length, 0)
   }
@@ -155,7 +161,7 @@ function bootId(): string {
   }
 }
 
-function encode(header: CheckHeader): Buffer {
+function encode(header: ChecksumFileHeader): Buffer {
   const bytes = Buffer.alloc(ENDS_AT + header.ends.size * END_BYTES)
   MAGIC.copy(bytes)
   bytes.writeUInt32LE(STATES.indexOf(header.state), 8)
@@ -176,7 +182,7 @@ function encode(header: CheckHeader): Buffer {
   return bytes
 }
 
-function decode(bytes: Buffer): CheckHeader | undefined {
+function decode(bytes: Buffer): ChecksumFileHeader | undefined {
   const state = STATES[bytes.readUInt32LE(8)]
   const count = bytes.readUInt32LE(12)
   if (!bytes.subarray(0, MAGIC.length).equals(MAGIC) || state === undefined || count > ENDS_MAX) return undefined

@@ -1,11 +1,11 @@
 import { DatabaseSync } from 'node:sqlite'
 import { pathToFileURL } from 'node:url'
 import { BrokerError } from '../error.ts'
-import type { CheckHeader } from './check-file.ts'
+import type { ChecksumFileHeader } from './checksum-file.ts'
+import type { FileDamage } from './data-directory-check.ts'
 import type { DataFiles } from './files.ts'
-import type { FileFault } from './inspection.ts'
+import { type DatabaseDamage, findDamagedBatches } from './find-damage.ts'
 import { OFFSET_MASK, rowId } from './schema.ts'
-import { type DatabaseDamage, findDamagedBatches } from './verification.ts'
 
 const PLACES_MAX = 5
 /** Limits the search for damaged batches, so that a failing start reports its error quickly. */
@@ -22,7 +22,7 @@ export type DamagedRange = {
 /** A `data_corrupt` error that names the damaged files, the affected offsets as far as known, and the remedy. */
 export function damageError(
   files: DataFiles,
-  found: { readonly faults: readonly FileFault[]; readonly header?: CheckHeader | undefined } | DatabaseDamage,
+  found: { readonly faults: readonly FileDamage[]; readonly header?: ChecksumFileHeader | undefined } | DatabaseDamage,
 ): BrokerError {
   const faults = 'faults' in found ? found.faults : [faultOf(files, found)]
   const ranges = 'faults' in found ? findDamagedRanges(files, found) : rangeOf(files, found)
@@ -40,7 +40,7 @@ export function describeRange({ topic, partition, from, to }: DamagedRange): str
   return `topic '${topic}', partition ${partition}, offsets ${from} to ${to}`
 }
 
-function faultOf(files: DataFiles, { message, batch }: DatabaseDamage): FileFault {
+function faultOf(files: DataFiles, { message, batch }: DatabaseDamage): FileDamage {
   return { file: files.database, message: batch === undefined ? message : `holds a damaged batch: ${message}` }
 }
 
@@ -54,7 +54,7 @@ function rangeOf(files: DataFiles, { partitionId, batch }: DatabaseDamage): read
 /** Acknowledged records that are missing from the database file, then the damaged batches in it. */
 export function findDamagedRanges(
   files: DataFiles,
-  { faults, header }: { readonly faults: readonly FileFault[]; readonly header?: CheckHeader | undefined },
+  { faults, header }: { readonly faults: readonly FileDamage[]; readonly header?: ChecksumFileHeader | undefined },
 ): readonly DamagedRange[] {
   const isLogShort = faults.some(({ file }) => file === files.wal)
   const hasBadPages = faults.some(({ page }) => page !== undefined)
@@ -65,7 +65,11 @@ export function findDamagedRanges(
   ])
 }
 
-function missingRanges(sqlite: DatabaseSync, header: CheckHeader, names: PartitionNames): readonly DamagedRange[] {
+function missingRanges(
+  sqlite: DatabaseSync,
+  header: ChecksumFileHeader,
+  names: PartitionNames,
+): readonly DamagedRange[] {
   const last = sqlite.prepare('select last_offset from batches where id >= ? and id <= ? order by id desc limit 1')
   return [...header.ends].flatMap(([id, end]) => {
     const row = last.get(rowId(id, 0), rowId(id, 0) | OFFSET_MASK)

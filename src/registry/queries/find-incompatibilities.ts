@@ -1,11 +1,15 @@
-import { comparedVersions, conflictsWith, type VersionConflict } from '../../formats/compatibility-level.ts'
+import { comparedVersions, conflictsWith, type VersionConflict } from '../../formats/compare-versions.ts'
 import type { FormatType } from '../../formats/format.ts'
+import type { DecisionContext } from '../commands/decision.ts'
 import type { OffloadableSchema } from '../compatibility-worker/worker-results.ts'
 import { type Metadata, reservedFields } from '../model/metadata.ts'
-import type { EffectiveConfig } from './effective-config.ts'
+import type { SchemaVersion, SentSchema } from '../model/schema.ts'
+import type { Subject } from '../model/subject.ts'
+import { configInScope, type EffectiveConfig } from './effective-config.ts'
+import { resolveSchema } from './schema-lookup.ts'
 
-/** A schema to compare. `parsed` is called only if the schema is compared. */
-export type Candidate = {
+/** An earlier version. `parsed` is called only if the version is compared. */
+type Candidate = {
   readonly type: FormatType
   readonly version: number
   readonly metadata: Metadata | undefined
@@ -18,26 +22,60 @@ type NewSchema = Pick<Candidate, 'metadata'> & { readonly parsed: OffloadableSch
 const OLD_SCHEMA_MAX = 10_240
 
 /**
- * Returns the reasons why a schema is not compatible with the `previous` versions (ascending) under this config; empty
- * if it is. The messages are those of a verbose response of Confluent's registry, in its order. They cover only the
+ * Returns the reasons why a sent schema is not compatible with the `previous` versions (ascending) under the subject's
+ * config; empty if it is. Throws `invalid_schema`.
+ */
+export function checkCompatibility(
+  context: DecisionContext,
+  subject: Subject,
+  sent: SentSchema,
+  previous: readonly SchemaVersion[],
+  options: { readonly normalize: boolean },
+): readonly string[] {
+  const config = configInScope(context.view, subject, context.defaults)
+  const { parsed, content } = resolveSchema(context, subject, sent, {
+    normalize: options.normalize || config.normalize === true,
+    validation: config.validateNewSchemas === false ? 'loose' : 'strict',
+    fields: config.validateFields === true,
+  })
+  return findIncompatibilities(context, { parsed, metadata: content.metadata }, previous, config)
+}
+
+/**
+ * Returns the reasons why a resolved schema is not compatible with the `previous` versions (ascending) under this config;
+ * empty if it is. The messages are those of a verbose response of Confluent's registry, in its order. They cover only the
  * first version that conflicts.
  */
-export function compatibilityMessages(
+export function findIncompatibilities(
+  context: DecisionContext,
   schema: NewSchema,
-  previous: readonly Candidate[],
+  previous: readonly SchemaVersion[],
   config: EffectiveConfig,
 ): readonly string[] {
   const { compatibilityLevel: level, compatibilityPolicy: policy, compatibilityGroup: group } = config
   const rules = { level, policy, group }
-  const versions = previous.map((version) => ({ ...version, properties: version.metadata?.properties }))
+  const candidates = candidatesOf(context, previous)
+  const versions = candidates.map((version) => ({ ...version, properties: version.metadata?.properties }))
   const compared = comparedVersions(schema.metadata?.properties, versions, rules)
   const [conflict] = conflictsWith(schema.parsed, compared, rules)
   const messages = [
-    ...(config.validateFields ? fieldMessages(schema, previous.at(-1)) : []),
+    ...(config.validateFields ? fieldMessages(schema, candidates.at(-1)) : []),
     ...(conflict ? conflictMessages(conflict, level) : []),
   ]
   if (messages.length === 0) return []
   return [...messages, `{validateFields: '${config.validateFields === true}', compatibility: '${level}'}`]
+}
+
+function candidatesOf(
+  { view, schemas, workerResults }: DecisionContext,
+  versions: readonly SchemaVersion[],
+): readonly Candidate[] {
+  return versions.map(({ subject, version, content }) => ({
+    type: content.type,
+    version,
+    metadata: content.metadata,
+    parsed: () => schemas.parseStored(view, subject, content, workerResults),
+  }))
 }
 
 function conflictMessages(

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { parseJaasOptions, readClientConfig } from '../../../src/broker/kafka/config.ts'
+import { parseJaasOptions, readClientConfig } from '../../../src/broker/kafka/client-config.ts'
 
 const SERVERS = { 'bootstrap.servers': 'one:9092' }
 const LOGIN = 'org.apache.kafka.common.security.plain.PlainLoginModule required'

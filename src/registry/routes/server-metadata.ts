@@ -1,14 +1,14 @@
 import type { FastifyInstance } from 'fastify'
 import { openApiDocument } from '../openapi/document.ts'
 import { modeInScope } from '../queries/effective-config.ts'
-import type { Api } from './api.ts'
+import type { RouteContext } from './route-context.ts'
 
 export type ServerIdentity = { readonly clusterId: string; readonly version: string }
 
 /** `/`, `/openapi.json`, and `/v1/metadata`: the identity of this registry. */
-export function serverRoutes(app: FastifyInstance, api: Api, identity: ServerIdentity): void {
+export function serverMetadataRoutes(app: FastifyInstance, route: RouteContext, identity: ServerIdentity): void {
   app.get('/', async () => {
-    const { view, defaults } = api.registry.decisionContext
+    const { view, defaults } = route.registry.decisionContext
     return { mode: modeInScope(view, null, defaults) }
   })
   app.post('/', async () => ({}))
@@ -21,7 +21,7 @@ export function serverRoutes(app: FastifyInstance, api: Api, identity: ServerIde
       path: [],
       clusters: {
         'kafka-cluster': identity.clusterId,
-        'schema-registry-cluster': api.settings['schema.registry.group.id'],
+        'schema-registry-cluster': route.settings['schema.registry.group.id'],
       },
     },
   }))

@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest'
-import { createDekCipher, DEK_ALGORITHMS, generateDek } from '../../src/encryption/dek-cipher.ts'
+import { createDataCipher, DEK_ALGORITHMS, generateDek } from '../../src/encryption/data-cipher.ts'
 import golden from './tink.golden.json' with { type: 'json' }
 
 const hex = (text: string) => Buffer.from(text, 'hex')
 
 describe.each(DEK_ALGORITHMS)('%s', (algorithm) => {
   const recorded = golden.algorithms[algorithm]
-  const cipher = createDekCipher(algorithm, hex(recorded.dek))
+  const cipher = createDataCipher(algorithm, hex(recorded.dek))
 
   it('decrypts what Tink encrypted', () => {
     expect(cipher.decrypt(hex(recorded.ciphertext)).toString()).toBe(golden.plaintext)
@@ -21,7 +21,7 @@ describe.each(DEK_ALGORITHMS)('%s', (algorithm) => {
   })
 
   it('decrypts its own ciphertexts of any length', () => {
-    const fresh = createDekCipher(algorithm, generateDek(algorithm))
+    const fresh = createDataCipher(algorithm, generateDek(algorithm))
     for (const length of [0, 1, 15, 16, 17, 31, 32, 33, 5_000]) {
       const plaintext = Buffer.alloc(length, 7)
       const ciphertext = fresh.encrypt(plaintext)
@@ -39,7 +39,7 @@ describe.each(DEK_ALGORITHMS)('%s', (algorithm) => {
         return changed
       }),
       ...Array.from(ciphertext, (_, length) => ciphertext.subarray(0, length)),
-      createDekCipher(algorithm, generateDek(algorithm)).encrypt(Buffer.from('two pieces')),
+      createDataCipher(algorithm, generateDek(algorithm)).encrypt(Buffer.from('two pieces')),
     ]
     for (const bytes of wrong) {
       expect(() => cipher.decrypt(bytes)).toThrow(expect.objectContaining({ code: 'decryption_failed' }))
@@ -58,7 +58,7 @@ describe.each(DEK_ALGORITHMS)('%s', (algorithm) => {
       hex(recorded.dek).subarray(0, -1),
     ]
     for (const dek of wrong) {
-      expect(() => createDekCipher(algorithm, dek)).toThrow(expect.objectContaining({ code: 'invalid_dek' }))
+      expect(() => createDataCipher(algorithm, dek)).toThrow(expect.objectContaining({ code: 'invalid_dek' }))
     }
   })
 })
@@ -66,7 +66,7 @@ describe.each(DEK_ALGORITHMS)('%s', (algorithm) => {
 it('encrypts deterministically with AES256_SIV only, with the same bytes as Tink', () => {
   for (const algorithm of DEK_ALGORITHMS) {
     const { dek, ciphertext } = golden.algorithms[algorithm]
-    const again = createDekCipher(algorithm, hex(dek)).encrypt(Buffer.from(golden.plaintext)).toString('hex')
+    const again = createDataCipher(algorithm, hex(dek)).encrypt(Buffer.from(golden.plaintext)).toString('hex')
     expect(again === ciphertext).toBe(algorithm === 'AES256_SIV')
   }
 })

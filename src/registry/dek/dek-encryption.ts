@@ -1,5 +1,5 @@
 import { messageOf } from '../../config/errors.ts'
-import { generateDek } from '../../encryption/dek-cipher.ts'
+import { generateDek } from '../../encryption/data-cipher.ts'
 import { type Kms, type KmsDriver, type KmsKey, openKms } from '../../encryption/kms.ts'
 import { RegistryError } from '../model/registry-error.ts'
 import type { StoredDek } from './key.ts'
@@ -11,7 +11,7 @@ const TEST_SUBJECT = '__TEST'
  * Generates, encrypts and decrypts DEKs of shared KEKs by the KMS. Keys are in base64. Every method rejects with
  * `dek_generation_failed` if the KMS fails. Error messages do not contain key material.
  */
-export class KeyMaterial {
+export class DekEncryption {
   readonly #drivers: readonly KmsDriver[]
 
   constructor(drivers: readonly KmsDriver[]) {

@@ -1,13 +1,13 @@
 import { existsSync } from 'node:fs'
 import { BrokerError } from '../error.ts'
-import { BOOT, CheckFile, type CheckHeader } from './check-file.ts'
+import { BOOT, ChecksumFile, type ChecksumFileHeader } from './checksum-file.ts'
 import { type DataFiles, fileSize, readDatabaseHeader, withFile } from './files.ts'
-import { findDamagedPages } from './page-check.ts'
-import { APPLICATION_ID, FORMAT, FORMAT_WITHOUT_CHECK_FILE, PAGE_BYTES } from './schema.ts'
+import { findDamagedPages } from './page-checksums.ts'
+import { APPLICATION_ID, FORMAT, FORMAT_WITHOUT_CHECKSUMS, PAGE_BYTES } from './schema.ts'
 import { EMPTY_WAL, nextSalt, readWal, type WalContent } from './wal.ts'
 
-/** A fault of a file. */
-export type FileFault = {
+/** Damage to a file. */
+export type FileDamage = {
   readonly file: string
   /** A predicate that completes a sentence whose subject is the file. */
   readonly message: string
@@ -15,34 +15,41 @@ export type FileFault = {
   readonly page?: number
 }
 
-export type Inspection =
+export type DataDirectoryCheck =
   /** There is no data, or a database that was not created completely or is not Weir's; opening it decides. */
   | { readonly kind: 'new' }
-  /** A directory of format 1, which has no check file. */
-  | { readonly kind: 'unchecked' }
+  /** A directory of format 1, which has no `broker.check`. */
+  | { readonly kind: 'without-checksums' }
   | {
-      readonly kind: 'checked'
-      readonly header: CheckHeader
+      readonly kind: 'with-checksums'
+      readonly header: ChecksumFileHeader
       readonly wal: WalContent
       /** Number of pages of the database, including those in the log. */
       readonly pages: number
-      /** Whether the log is recovered. If not, none of it was acknowledged and it must be discarded. */
-      readonly hasLog: boolean
+      /**
+       * Whether SQLite must recover the write-ahead log. If false, the log holds no acknowledged data and must be
+       * deleted.
+       */
+      readonly usesWal: boolean
       /** Pages up to this one were verified. */
       readonly pagesChecked: number
     }
-  | { readonly kind: 'damaged'; readonly faults: readonly FileFault[]; readonly header: CheckHeader | undefined }
+  | {
+      readonly kind: 'damaged'
+      readonly faults: readonly FileDamage[]
+      readonly header: ChecksumFileHeader | undefined
+    }
 
 /** Maximum number of pages to verify and of faults to report. */
-export type InspectionLimit = { readonly pages: number; readonly faults: number }
+export type CheckLimit = { readonly pages: number; readonly faults: number }
 
 /**
- * Checks the files of a data directory against each other without changing them. Must run before SQLite opens the
- * database, because SQLite's recovery silently drops the log from the first damaged frame on, and closing removes the
- * log. Throws `data_newer`.
+ * Checks that the database, the write-ahead log and `broker.check` are consistent. Changes nothing. Must run before SQLite
+ * opens the database, because SQLite's recovery silently drops the log from the first damaged frame on, and closing
+ * removes the log. Throws `data_newer`.
  */
-export function inspectDataDirectory(files: DataFiles, limit: InspectionLimit): Inspection {
-  const damaged = (message: string, file = files.database): Inspection => ({
+export function checkDataDirectory(files: DataFiles, limit: CheckLimit): DataDirectoryCheck {
+  const damaged = (message: string, file = files.database): DataDirectoryCheck => ({
     kind: 'damaged',
     faults: [{ file, message }],
     header: undefined,
@@ -52,17 +59,17 @@ export function inspectDataDirectory(files: DataFiles, limit: InspectionLimit): 
     return left === undefined ? { kind: 'new' } : damaged(`is missing or empty, but ${left} exists`)
   }
   const database = withFile(files.database, readDatabaseHeader)!
-  const hasCheckFile = existsSync(files.check)
+  const hasChecksums = existsSync(files.check)
   if (!database.isSqlite) return damaged('does not begin with the header of a database')
   if (database.applicationId === APPLICATION_ID && database.format > FORMAT)
     throw newerFormatError(files, database.format)
-  if (hasCheckFile) {
+  if (hasChecksums) {
     return database.applicationId === APPLICATION_ID
-      ? inspectChecked(files, limit)
+      ? checkFiles(files, limit)
       : damaged('is a database, but not the one of broker.check')
   }
   if (database.applicationId !== APPLICATION_ID) return { kind: 'new' }
-  if (database.format <= FORMAT_WITHOUT_CHECK_FILE) return { kind: 'unchecked' }
+  if (database.format <= FORMAT_WITHOUT_CHECKSUMS) return { kind: 'without-checksums' }
   return damaged('is missing: it contains the checksums of broker.db and its write-ahead log', files.check)
 }
 
@@ -73,22 +80,23 @@ export function newerFormatError(files: DataFiles, format: number): BrokerError 
   )
 }
 
-function inspectChecked(files: DataFiles, limit: InspectionLimit): Inspection {
-  const check = CheckFile.open(files.check, 'r')
+function checkFiles(files: DataFiles, limit: CheckLimit): DataDirectoryCheck {
+  const check = ChecksumFile.open(files.check, 'r')
   try {
     const header = check.readHeader()
-    if (header === undefined) return { kind: 'damaged', faults: [damagedCheckFile(files)], header }
+    if (header === undefined) return { kind: 'damaged', faults: [damagedChecksumFile(files)], header }
     const wal = withFile(files.wal, readWal) ?? EMPTY_WAL
-    // The first commit after a start marks it as running. A log with only that commit has no acknowledged data.
+    // The first commit after a start sets the state in `broker.check` to `running`. A log with only that commit has no
+    // acknowledged data.
     const isObsolete = header.state === 'clean' && wal.commits <= 1
     const walFault = isObsolete ? undefined : faultOfWal(files, header, wal)
-    const hasLog = wal.commits > 0 && !isObsolete && walFault === undefined
-    const pages = hasLog ? wal.databasePages! : header.pages
-    const faults: FileFault[] = walFault === undefined ? [] : [walFault]
+    const usesWal = wal.commits > 0 && !isObsolete && walFault === undefined
+    const pages = usesWal ? wal.databasePages! : header.pages
+    const faults: FileDamage[] = walFault === undefined ? [] : [walFault]
     if (!check.holds(header.pages)) faults.push({ file: files.check, message: 'is truncated' })
     // Only a match of all pages proves that the checkpoint was completed.
     const pagesMax = header.state === 'checkpointing' ? pages : limit.pages
-    const except = hasLog ? wal.pages : new Set<number>()
+    const except = usesWal ? wal.pages : new Set<number>()
     const range = { from: 1, to: Math.min(pages, header.pages, pagesMax), except }
     withFile(files.database, (database) => {
       for (const page of findDamagedPages(database, check, range)) {
@@ -97,44 +105,46 @@ function inspectChecked(files: DataFiles, limit: InspectionLimit): Inspection {
       }
     })
     if (faults.length > 0) return { kind: 'damaged', faults, header }
-    return { kind: 'checked', header, wal, pages, hasLog, pagesChecked: range.to }
+    return { kind: 'with-checksums', header, wal, pages, usesWal, pagesChecked: range.to }
   } finally {
     check.close()
   }
 }
 
-function faultOfWal(files: DataFiles, header: CheckHeader, wal: WalContent): FileFault | undefined {
-  const fault = (message: string): FileFault => ({ file: files.wal, message })
+/** The log's salts differ from those in `broker.check`. */
+const FOREIGN = 'is from another state of the directory than broker.check (different salts)'
+
+function faultOfWal(files: DataFiles, header: ChecksumFileHeader, wal: WalContent): FileDamage | undefined {
+  const fault = (message: string): FileDamage => ({ file: files.wal, message })
   const isEmpty = wal.commits === 0
-  if (header.state === 'clean') return fault('is not the version that this directory was closed with')
+  if (header.state === 'clean')
+    return fault('was changed after the directory was closed: restore the log that belongs to it')
   if (header.walBytes === 0) {
-    return isEmpty || wal.salts?.first === header.salts.first
-      ? undefined
-      : fault('does not belong to the state in broker.check')
+    return isEmpty || wal.salts?.first === header.salts.first ? undefined : fault(FOREIGN)
   }
-  // The checkpoint was completed and the log restarted. The verification of all pages confirms it.
+  // If the salts are the next ones, the checkpoint completed and the log was restarted. Verifying all pages confirms this.
   const isNext = isEmpty ? fileSize(files.wal) === 0 : wal.salts?.first === nextSalt(header.salts)
   if (header.state === 'checkpointing' && isNext) return undefined
   if (!existsSync(files.wal)) return fault(`is missing, which had ${header.walBytes} acknowledged bytes`)
   if (wal.salts === undefined) return fault('is truncated or damaged at its beginning')
   if (wal.salts.first !== header.salts.first || wal.salts.second !== header.salts.second) {
-    return fault('does not belong to the state in broker.check')
+    return fault(FOREIGN)
   }
   if (wal.committedBytes >= header.walBytes) return undefined
   const message = `${header.walBytes} bytes were acknowledged, but only ${wal.committedBytes} bytes are readable`
   const isCrash = header.boot !== BOOT
   return fault(
     isCrash
-      ? `lost its end when this machine stopped, as in a power cut without --data-fsync commit: ${message}`
+      ? `lost its last records when this machine stopped: ${message}. --data-fsync commit prevents this`
       : `is truncated or damaged: ${message}`,
   )
 }
 
-function damagedCheckFile(files: DataFiles): FileFault {
+function damagedChecksumFile(files: DataFiles): FileDamage {
   return { file: files.check, message: 'is damaged' }
 }
 
-export function pageFault(files: DataFiles, page: number): FileFault {
+export function pageFault(files: DataFiles, page: number): FileDamage {
   const at = (page - 1) * PAGE_BYTES
   return { file: files.database, page, message: `does not match its checksum in bytes ${at} to ${at + PAGE_BYTES - 1}` }
 }

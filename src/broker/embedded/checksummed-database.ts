@@ -1,31 +1,37 @@
 import { closeSync, fstatSync, openSync, truncateSync } from 'node:fs'
 import type { DatabaseSync } from 'node:sqlite'
-import { BOOT, CheckFile, type CheckHeader, ENDS_MAX } from './check-file.ts'
+import { BOOT, ChecksumFile, type ChecksumFileHeader, ENDS_MAX } from './checksum-file.ts'
+import type { DataDirectoryCheck } from './data-directory-check.ts'
 import { type DataFiles, fileSize } from './files.ts'
-import type { Inspection } from './inspection.ts'
-import { findDamagedPages, pageChecksums } from './page-check.ts'
+import { findDamagedPages, pageChecksums } from './page-checksums.ts'
 import { checksumWalPages, nextSalt, readSalts, readWal } from './wal.ts'
 
 /** Size of the write-ahead log that triggers a checkpoint. */
 const CHECKPOINT_BYTES = 16 * 1024 * 1024
 
 /**
- * A database with its check file `broker.check`. After each commit, before the commit is acknowledged, the end of the
+ * A database with its checksum file `broker.check`. After each commit, before the commit is acknowledged, the end of the
  * write-ahead log is recorded there; before each checkpoint, the checksums of the pages that it will write. So whenever
  * the process is killed, each page either is in the acknowledged part of the log or matches its checksum.
  */
-export class CheckedDatabase {
+export class ChecksummedDatabase {
   readonly #sqlite: DatabaseSync
   readonly #files: DataFiles
   /** Kept open: closing any descriptor of the file would release SQLite's lock on it. */
   readonly #database: number
-  readonly #check: CheckFile
+  readonly #check: ChecksumFile
   #wal: number | undefined
-  #header: CheckHeader
+  #header: ChecksumFileHeader
   /** Whether the log file ends with its last commit. False after a failed write, until the log is restarted. */
   #isWalExact = true
 
-  private constructor(sqlite: DatabaseSync, files: DataFiles, database: number, check: CheckFile, header: CheckHeader) {
+  private constructor(
+    sqlite: DatabaseSync,
+    files: DataFiles,
+    database: number,
+    check: ChecksumFile,
+    header: ChecksumFileHeader,
+  ) {
     this.#sqlite = sqlite
     this.#files = files
     this.#database = database
@@ -33,12 +39,12 @@ export class CheckedDatabase {
     this.#header = header
   }
 
-  /** Creates the check file of a database that has none. The current pages are taken as valid. */
-  static create(sqlite: DatabaseSync, files: DataFiles): CheckedDatabase {
+  /** Creates the checksum file of a database that has none. The current pages are taken as valid. */
+  static create(sqlite: DatabaseSync, files: DataFiles): ChecksummedDatabase {
     checkpoint(sqlite)
     const pages = Number(sqlite.prepare('pragma page_count').get()!['page_count'])
     const database = openSync(files.database, 'r')
-    const header: CheckHeader = {
+    const header: ChecksumFileHeader = {
       state: 'clean',
       generation: 1,
       walBytes: 0,
@@ -47,21 +53,27 @@ export class CheckedDatabase {
       boot: BOOT,
       ends: new Map(),
     }
-    const check = CheckFile.create(files.check, header, pageChecksums(database, pages))
-    return new CheckedDatabase(sqlite, files, database, check, header)
+    const check = ChecksumFile.create(files.check, header, pageChecksums(database, pages))
+    return new ChecksummedDatabase(sqlite, files, database, check, header)
   }
 
-  /** Opens the check file of a database that was inspected and then opened. */
+  /** Opens the checksum file of a database that was inspected and then opened. */
   static resume(
     sqlite: DatabaseSync,
     files: DataFiles,
-    { header, wal, hasLog }: Extract<Inspection, { kind: 'checked' }>,
-  ): CheckedDatabase {
-    const now = hasLog
+    { header, wal, usesWal }: Extract<DataDirectoryCheck, { kind: 'with-checksums' }>,
+  ): ChecksummedDatabase {
+    const now = usesWal
       ? { ...header, state: 'running' as const, walBytes: wal.committedBytes, salts: wal.salts!, boot: BOOT }
       : { ...header, state: 'clean' as const, walBytes: 0, ends: new Map(), boot: BOOT }
-    const database = new CheckedDatabase(sqlite, files, openSync(files.database, 'r'), CheckFile.open(files.check), now)
-    database.#isWalExact = !hasLog
+    const database = new ChecksummedDatabase(
+      sqlite,
+      files,
+      openSync(files.database, 'r'),
+      ChecksumFile.open(files.check),
+      now,
+    )
+    database.#isWalExact = !usesWal
     database.#check.writeHeader(now)
     return database
   }
@@ -81,7 +93,7 @@ export class CheckedDatabase {
   }
 
   /**
-   * Records a commit in the check file. `ends`: the new end offset of each changed partition, by id. Must be called
+   * Records a commit in the checksum file. `ends`: the new end offset of each changed partition, by id. Must be called
    * before the commit becomes visible to any client or reader.
    */
   acknowledge(ends: ReadonlyMap<number, number>): void {
@@ -101,7 +113,7 @@ export class CheckedDatabase {
       ends: ends.size === 0 ? before.ends : withEnds(before.ends, ends),
     }
     this.#check.writeHeader(this.#header)
-    // Once per start: after a power failure, the check file must show that a log exists.
+    // Once per start: after a power failure, the checksum file must show that a log exists.
     if (before.state === 'clean') this.#check.sync()
   }
 
@@ -172,7 +184,7 @@ export class CheckedDatabase {
   }
 
   /** Writes and syncs the header, so that a power failure cannot reorder it with the writes before and after. */
-  #note(header: CheckHeader): void {
+  #note(header: ChecksumFileHeader): void {
     this.#check.writeHeader(header)
     this.#header = header
     this.#check.sync()
@@ -210,10 +222,10 @@ function withEnds(
   return ends
 }
 
-const leftOpen = new Set<CheckedDatabase>()
+const leftOpen = new Set<ChecksummedDatabase>()
 
 /** Keeps the database open. The exit handler calls `process.exit`, because Node closes databases on a normal exit. */
-function leaveOpen(database: CheckedDatabase): void {
+function leaveOpen(database: ChecksummedDatabase): void {
   if (leftOpen.size === 0) process.on('exit', (code) => process.exit(code))
   leftOpen.add(database)
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { type CompatibilityRules, comparedVersions, conflictsWith } from '../../src/formats/compatibility-level.ts'
+import { type CompatibilityRules, comparedVersions, conflictsWith } from '../../src/formats/compare-versions.ts'
 import type { CompareOptions } from '../../src/formats/format.ts'
 
 /** Every version conflicts, and says who reads. */

@@ -18,11 +18,11 @@ import type { RegistryMetrics } from './metrics/registry-metrics.ts'
 import { RegistryError } from './model/registry-error.ts'
 import type { Registry } from './registry.ts'
 import { checkAccess } from './routes/access.ts'
-import { Api } from './routes/api.ts'
 import { registryErrorResponse } from './routes/error-response.ts'
 import { registryRoutes } from './routes/main.ts'
 import { auditedAction } from './routes/operations.ts'
-import type { ServerIdentity } from './routes/server.ts'
+import { RouteContext } from './routes/route-context.ts'
+import type { ServerIdentity } from './routes/server-metadata.ts'
 import { MEDIA_TYPES } from './setting-keys.ts'
 import type { RegistryValues } from './settings.ts'
 import { instanceTls, listenerExpiry, listenerTls } from './tls-options.ts'
@@ -51,7 +51,7 @@ export async function serveRegistry(registry: Registry, options: ServeOptions): 
     readTimeoutMs: settings['leader.read.timeout.ms'],
     tls: clientTls.read(),
   })
-  const api = new Api(registry, settings, forwarder)
+  const routeContext = new RouteContext(registry, settings, forwarder)
   const authentication = openAuthentication(settings, logger)
   const permissions = openPermissions(settings, logger)
   const resources: { close(): void }[] = [
@@ -67,12 +67,12 @@ export async function serveRegistry(registry: Registry, options: ServeOptions): 
     const server = await startHttpServer({
       listeners: settings.listeners,
       logger,
-      routes: (app) => registryRoutes(app, api, identity, dekRegistry),
-      requestIds: true,
+      routes: (app) => registryRoutes(app, routeContext, identity, dekRegistry),
+      addsRequestId: true,
       onResponse: measurements.onResponse,
       onConnection: measurements.onConnection,
-      stateRevision: () => api.view.revision,
-      mapError: (error) => registryErrorResponse(error, api.profile),
+      stateRevision: () => routeContext.view.revision,
+      mapError: (error) => registryErrorResponse(error, routeContext.profile),
       ...mediaTypes(settings),
       // Browsers send cross-site requests without a content type without a CORS preflight, and with the user's
       // credentials.
@@ -84,7 +84,7 @@ export async function serveRegistry(registry: Registry, options: ServeOptions): 
       ...limits(settings),
       ...(serverTls ? { tls: serverTls.read() } : {}),
       ...(auditLog ? { audit: auditLog.audit } : {}),
-      ...accessOptions(settings, authentication?.authentication, permissions.current, api),
+      ...accessOptions(settings, authentication?.authentication, permissions.current, routeContext),
     })
     if (serverTls) {
       measurements.onCertificates(listenerExpiry(settings))
@@ -135,13 +135,13 @@ function accessOptions(
   settings: RegistryValues,
   authentication: Authentication | undefined,
   policy: () => PermissionPolicy,
-  api: Api,
+  routeContext: RouteContext,
 ): Pick<HttpServerOptions, 'access' | 'crossOrigin'> {
   const origins = settings['access.control.allow.origin']
   const methods = settings['access.control.allow.methods']
   const headers = settings['access.control.allow.headers']
   return {
-    ...(authentication ? { access: accessControl(settings, authentication, policy, api) } : {}),
+    ...(authentication ? { access: accessControl(settings, authentication, policy, routeContext) } : {}),
     ...(origins === '' ? {} : { crossOrigin: { origins, methods, headers } }),
   }
 }
@@ -150,7 +150,7 @@ function accessControl(
   settings: RegistryValues,
   authentication: Authentication,
   policy: () => PermissionPolicy,
-  api: Api,
+  routeContext: RouteContext,
 ): AccessControl {
   const allowed = settings['authentication.roles']
   return {
@@ -159,6 +159,6 @@ function accessControl(
     policy,
     roles: ROLES.filter((role) => allowed.includes('*') || allowed.includes(role)),
     publicPaths: settings['authentication.skip.paths'],
-    check: (request) => checkAccess(request, api),
+    check: (request) => checkAccess(request, routeContext),
   }
 }
