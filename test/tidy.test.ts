@@ -1,7 +1,7 @@
 import { globSync, readFileSync } from 'node:fs'
 import { join, normalize, relative, sep } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { EXPORTED, REPLACED_FILES, REPLACED_NAMES } from './support/source-language.ts'
+import { EXPORTED, REPLACED_FILES, REPLACED_NAMES, unquotedIdentifiers } from './support/source-language.ts'
 
 /** The modules of `src`, and which others each may import. */
 const MODULE_IMPORTS: Readonly<Record<string, readonly string[]>> = {
@@ -379,5 +379,15 @@ describe('the language of the source', () => {
     const names = exported.filter(({ name }) => REPLACED_NAMES.has(name)).map(({ file, name }) => `${file}: ${name}`)
     const paths = sources.filter((file) => file.split('/').some((part) => REPLACED_FILES.has(part)))
     expect([...names, ...paths]).toEqual([])
+  })
+
+  it('writes identifiers in comments in backticks, so that a rename of a variable does not change a sentence', () => {
+    expect(
+      unquotedIdentifiers(
+        "/** Runs `act`, otherwise defaultPrefix runs. */\nf() // as preStop, the user's badName isn't",
+      ),
+    ).toEqual(['defaultPrefix', 'badName'])
+    const wrong = sources.flatMap((file) => unquotedIdentifiers(textOf(file)).map((word) => `${file}: ${word}`))
+    expect(wrong).toEqual([])
   })
 })

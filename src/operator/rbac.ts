@@ -47,7 +47,7 @@ const watchRules = ({ offsetsExport, secrets }: RbacOptions): readonly Rule[] =>
   { apiGroups: ['events.k8s.io'], resources: ['events'], verbs: ['create', 'patch'] },
 ]
 
-/** Rules in the operator's own namespace. `create` cannot be restricted by resourceNames. */
+/** Rules in the operator's own namespace. `create` cannot be restricted by `resourceNames`. */
 const leaseRules = (instance: string): readonly Rule[] => [
   { apiGroups: ['coordination.k8s.io'], resources: ['leases'], verbs: ['create'] },
   {

@@ -22,3 +22,15 @@ export const REPLACED_FILES: ReadonlySet<string> = new Set(
 /** Matches exported declarations, but not re-exports. */
 export const EXPORTED =
   /^export (?:declare )?(?:abstract )?(?:async )?(?:function\*?|class|const|let|type|interface|enum) ([A-Za-z_$][\w$]*)/gm
+
+const COMMENT = /^ *\/\*\*[\s\S]*?\*\/|(?:^|\s)\/\/ .*$/gm
+const QUOTED = /`[^`]*`|(?<!\w)'[^'\n]*'(?!\w)|"[^"\n]*"/g
+const CAMEL_CASE = /(?<![\w.$/@-])[a-z]+[A-Z]\w*/g
+const CAMEL_CASE_WORDS: ReadonlySet<string> = new Set(['lowerCamelCase', 'macOS', 'preStop'])
+
+/** The identifiers in the comments of a source that are not in backticks or quotes. */
+export function unquotedIdentifiers(source: string): readonly string[] {
+  return [...source.matchAll(COMMENT)]
+    .flatMap(([comment]) => comment.replace(QUOTED, '').match(CAMEL_CASE) ?? [])
+    .filter((word) => !CAMEL_CASE_WORDS.has(word))
+}
