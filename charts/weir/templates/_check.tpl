@@ -4,10 +4,10 @@
 {{- if eq .runtimes "Embedded" -}}
 {{- if not (or .kafka.bootstrapServers .kafka.embedded.enabled) -}}{{- fail "kafka.bootstrapServers is empty: set it to the brokers (HOST:PORT,…), or set kafka.embedded.enabled=true to try Weir without Kafka" -}}{{- end -}}
 {{- if not (and .registry.enabled .worker.enabled) -}}{{- fail "runtimes=Embedded always runs both a registry and a worker: to set registry.enabled=false or worker.enabled=false, set runtimes=Separate" -}}{{- end -}}
-{{- if or .registry.tls.secretName .registry.users.secretName .worker.tls.secretName .worker.users.secretName -}}{{- fail "embedded runtimes support neither TLS nor login: registry.tls, registry.users, worker.tls and worker.users need runtimes=Separate" -}}{{- end -}}
+{{- if or .registry.tls.secretName .registry.users.secretName .worker.tls.secretName .worker.users.secretName -}}{{- fail "embedded runtimes support neither TLS nor authentication: registry.tls, registry.users, worker.tls and worker.users need runtimes=Separate" -}}{{- end -}}
 {{- range $runtime := list "registry" "worker" -}}
 {{- $values := index $.Values $runtime -}}
-{{- if or $values.oidc.issuer $values.permissions.configMapName $values.audit.enabled -}}{{- fail (printf "embedded runtimes support no login: %s.oidc, %s.permissions and %s.audit need runtimes=Separate" $runtime $runtime $runtime) -}}{{- end -}}
+{{- if or $values.oidc.issuer $values.permissions.configMapName $values.audit.enabled -}}{{- fail (printf "embedded runtimes do not support authentication: %s.oidc, %s.permissions and %s.audit need runtimes=Separate" $runtime $runtime $runtime) -}}{{- end -}}
 {{- end -}}
 {{- else -}}
 {{- if .kafka.embedded.enabled -}}{{- fail "only embedded runtimes can use the embedded broker: kafka.embedded.enabled=true needs runtimes=Embedded" -}}{{- end -}}
