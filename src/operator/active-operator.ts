@@ -109,7 +109,7 @@ export function startActiveOperator(options: ActiveOperatorOptions, leaderFence:
     pollLags: () => pollers.lags(),
     async stop() {
       const stopped = new AbortController()
-      const halt = (): void => halting.abort(new NotLeaderError('the operator stops'))
+      const halt = (): void => halting.abort(new NotLeaderError('the operator is stopping'))
       clock.sleep(DRAIN_MS, stopped.signal).then(halt, () => undefined)
       await life.stop()
       stopped.abort()

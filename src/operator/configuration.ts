@@ -63,7 +63,7 @@ export const workerConfigSchema = z.strictObject({
     .string()
     .regex(
       /^(?=[^{}]*(\{namespace\})?[^{}]*\{name\}[^{}]*(\{namespace\})?[^{}]*$)(?!.*\{namespace\}.*\{namespace\})[^\s/\\]+$/,
-      'must hold {name} once, {namespace} at most once, and no blanks, slashes or other braces, such as {namespace}.{name}',
+      'must contain {name} once, {namespace} at most once, and no whitespace, slashes or other braces. Example: {namespace}.{name}',
     )
     .default(RUNTIME_DEFAULTS.nameTemplate),
   allowExplicitNames: z.boolean().default(RUNTIME_DEFAULTS.allowsExplicitNames),
@@ -73,7 +73,9 @@ export const workerConfigSchema = z.strictObject({
   podSelector: z.string().optional(),
 })
 /** As in `:.ctx:orders`. The default context is written `.default`. */
-const context = z.string().regex(/^\.[^:\s]*$/, 'must begin with a dot and hold no colon, such as .shop, or .default')
+const context = z
+  .string()
+  .regex(/^\.[^:\s]*$/, 'must begin with a dot and contain no colon or whitespace. Examples: .shop, .default')
 export const registryConfigSchema = z.strictObject({
   ...COMMON,
   subjectPrefixes: z.record(objectName(), z.array(z.string().min(1)).min(1)).default({}),
@@ -91,7 +93,7 @@ const whole = z.strictObject({
 })
 
 /**
- * Reads the configuration and the secret files that it names; relative paths start at the working directory. Throws a
+ * Reads the configuration and the secret files that it names; relative paths are relative to the working directory. Throws a
  * `UserError` when the file as a whole is invalid; an invalid entry becomes an `InvalidRuntimeConfig`.
  */
 export function readConfiguration(path: string): OperatorConfiguration {
@@ -146,9 +148,9 @@ function entries<E>(
   toEntry: (value: Named) => E,
 ): (E | InvalidRuntimeConfig)[] {
   const names = values.map(({ name }) => name)
-  const twice = names.find((name, at) => names.indexOf(name) !== at)
-  if (twice !== undefined)
-    throw new UserError('invalid_config', `${path}: there are two entries with the name ${twice}`)
+  const duplicate = names.find((name, at) => names.indexOf(name) !== at)
+  if (duplicate !== undefined)
+    throw new UserError('invalid_config', `${path}: two entries have the name ${duplicate}: names must be unique`)
   return values.map((value) => {
     try {
       return toEntry(value)

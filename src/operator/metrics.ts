@@ -7,12 +7,12 @@ import { RESOURCE_KINDS, type Resource, type ResourceKind } from './resources/re
 /** The state of the operator, read when metrics are scraped. */
 export type OperatorState = {
   readonly isLeader: () => boolean
-  /** Reconciles of one kind that may run at the same time. */
+  /** Reconciles of one kind against one runtime that may run at the same time. */
   readonly concurrency: number
   readonly resources: () => readonly Resource[]
   /** Undefined while this process does not lead. */
   readonly queue: (kind: ResourceKind) => QueueState | undefined
-  /** Time since each watch last received something. */
+  /** Time since each watch last received data. */
   readonly watches: () => readonly { readonly resource: string; readonly silentMs: number }[]
   /** Time since each worker and registry was last listed. */
   readonly pollLags: () => readonly {
@@ -25,14 +25,14 @@ export type OperatorState = {
 /** Receives what the operator does. */
 export type OperatorMetrics = {
   controller(kind: ResourceKind): ControllerMetrics
-  /** A call of a runtime has ended; status 0: without a response. */
+  /** A request to a runtime has ended. Status 0: no response. */
   runtimeCallEnded(
     cluster: string,
     runtime: 'worker' | 'registry',
     call: { method: string; path: string },
     status: number,
   ): void
-  /** A call of the API server has ended; status 0: without a response. */
+  /** A request to the API server has ended. Status 0: no response. */
   apiCallEnded(method: string, host: string, status: number, tookMs: number): void
   watchRestarted(resource: string, reason: string): void
   /** An Event was recorded. */
@@ -49,7 +49,7 @@ const EVENTS = {
 } as const
 
 /**
- * Registers the counters and histograms of the operator. Names that controller-runtime has are the same here, so that
+ * Registers the counters and histograms of the operator. Metrics that controller-runtime also has keep its names, so that
  * its dashboards can be used.
  */
 export function registerOperatorMetrics(metrics: Metrics): OperatorMetrics {
@@ -63,19 +63,24 @@ export function registerOperatorMetrics(metrics: Metrics): OperatorMetrics {
 /** Registers the gauges, which read the state of the operator when the metrics are scraped. */
 export function registerOperatorGauges(metrics: Metrics, state: OperatorState): void {
   const make = new MetricFamilies(metrics)
-  make.gauge('leader_election_master_status', 'Whether this process leads (1) or stands by (0).', [], (set) =>
+  make.gauge('leader_election_master_status', 'Whether this process is the leader (1) or on standby (0).', [], (set) =>
     set({}, Number(state.isLeader())),
   )
   queueGauges(make, state)
   resourceGauges(make, state)
-  make.gauge('weir_cache_staleness_seconds', 'Time since a watch last received something.', ['resource'], (set) => {
+  make.gauge('weir_cache_staleness_seconds', 'Time since a watch last received data.', ['resource'], (set) => {
     const byResource = Map.groupBy(state.watches(), ({ resource }) => resource)
     for (const [resource, watches] of byResource)
       set({ resource }, Math.max(...watches.map(({ silentMs }) => silentMs)) / 1_000)
   })
-  make.gauge('weir_observe_lag_seconds', 'Time since a runtime was last listed.', ['cluster', 'runtime'], (set) => {
-    for (const { cluster, runtime, lagMs } of state.pollLags()) set({ cluster, runtime }, lagMs / 1_000)
-  })
+  make.gauge(
+    'weir_observe_lag_seconds',
+    'Time since the objects of a runtime were last listed.',
+    ['cluster', 'runtime'],
+    (set) => {
+      for (const { cluster, runtime, lagMs } of state.pollLags()) set({ cluster, runtime }, lagMs / 1_000)
+    },
+  )
 }
 
 type Collect = (set: (labels: Readonly<Record<string, string>>, value: number) => void) => void
@@ -144,7 +149,7 @@ function queueGauges(make: MetricFamilies, state: OperatorState): void {
   })
   make.gauge(
     'controller_runtime_max_concurrent_reconciles',
-    'Reconciles of one runtime that may run at the same time.',
+    'Reconciles of one kind against one runtime that may run at the same time.',
     CONTROLLER,
     (set) => {
       for (const kind of RESOURCE_KINDS) set(ofController(kind), state.concurrency)
@@ -161,16 +166,21 @@ function resourceGauges(make: MetricFamilies, state: OperatorState): void {
     for (const [labels, { length }] of counts) set(JSON.parse(labels), length)
   })
   const labels = ['kind', 'namespace', 'name', 'type', 'status'] as const
-  make.gauge('weir_resource_condition', 'The conditions of each resource, up to 10,000 resources.', labels, (set) => {
-    const resources = state.resources()
-    if (resources.length > RESOURCES_MAX) return
-    for (const { kind, metadata, status } of resources) {
-      const { namespace, name } = metadata
-      for (const condition of status.conditions) {
-        set({ kind, namespace, name, type: condition.type, status: condition.status }, 1)
+  make.gauge(
+    'weir_resource_condition',
+    'Conditions of each resource. Absent if there are more than 10,000 resources.',
+    labels,
+    (set) => {
+      const resources = state.resources()
+      if (resources.length > RESOURCES_MAX) return
+      for (const { kind, metadata, status } of resources) {
+        const { namespace, name } = metadata
+        for (const condition of status.conditions) {
+          set({ kind, namespace, name, type: condition.type, status: condition.status }, 1)
+        }
       }
-    }
-  })
+    },
+  )
 }
 
 function controllerMetrics(make: MetricFamilies): OperatorMetrics['controller'] {
@@ -222,20 +232,23 @@ function controllerMetrics(make: MetricFamilies): OperatorMetrics['controller'] 
 function callMetrics(
   make: MetricFamilies,
 ): Pick<OperatorMetrics, 'runtimeCallEnded' | 'apiCallEnded' | 'watchRestarted'> {
-  const calls = make.counter('weir_runtime_requests_total', 'Calls of workers and registries; code 0: no response.', [
+  const calls = make.counter(
+    'weir_runtime_requests_total',
+    'Requests to workers and registries. Code 0: no response.',
+    ['cluster', 'endpoint', 'code'],
+  )
+  const up = make.level('weir_runtime_up', 'Whether a runtime responded to the last request (1) or not (0).', [
     'cluster',
-    'endpoint',
-    'code',
+    'runtime',
   ])
-  const up = make.level('weir_runtime_up', 'Whether a runtime responded to its last call.', ['cluster', 'runtime'])
-  const requests = make.counter('rest_client_requests_total', 'Calls of the API server; code 0: no response.', [
+  const requests = make.counter('rest_client_requests_total', 'Requests to the API server. Code 0: no response.', [
     'code',
     'method',
     'host',
   ])
   const took = make.histogram(
     'rest_client_request_duration_seconds',
-    'Time until a response of the API server begins.',
+    'Time until the API server begins its response.',
     ['verb', 'host'],
   )
   const restarts = make.counter('weir_watch_restarts_total', 'Restarts of watches.', ['resource', 'reason'])

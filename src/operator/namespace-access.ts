@@ -19,13 +19,13 @@ export function assertNamespaceAccess(
   if (contexts !== undefined && !contexts.map(stored).includes(context)) {
     throw notAllowed(
       runtimeConfig,
-      `namespace ${namespace} has the contexts ${contexts.join(', ')}, not ${shown(context)}`,
+      `namespace ${namespace} may use only the contexts ${contexts.join(', ')}, not ${shown(context)}`,
     )
   }
   const prefixes = runtimeConfig.subjectPrefixes[namespace]
   if (prefixes === undefined || prefixes.some((prefix) => name.startsWith(prefix))) return
-  const rule = `the subjects of namespace ${namespace} begin with ${prefixes.join(' or ')}`
-  throw notAllowed(runtimeConfig, name === '' ? `${rule}: it may not change settings of the whole context` : rule)
+  const rule = `namespace ${namespace} may use only subjects that begin with ${prefixes.join(' or ')}`
+  throw notAllowed(runtimeConfig, name === '' ? `${rule}, and may not change settings of the whole context` : rule)
 }
 
 function partsOf(scope = ''): { readonly context: string; readonly name: string } {
@@ -42,5 +42,5 @@ function shown(context: string): string {
 }
 
 function notAllowed({ name }: RegistryRuntimeConfig, why: string): TerminalError {
-  return new TerminalError('NotAllowed', `in registry ${name} ${why}`)
+  return new TerminalError('NotAllowed', `registry ${name}: ${why}`)
 }

@@ -159,10 +159,13 @@ describe('the operator’s configuration', () => {
       '{name: bad, url: "http://w", healthGrace: soon}',
       "healthGrace: 'soon' must be a duration such as 30s, 10m or 1h30m",
     ],
-    ['{name: bad, url: "http://w", nameTemplate: "{namespace}"}', "nameTemplate: '{namespace}' must hold {name} once"],
-    ['{name: bad, url: "http://w", nameTemplate: "{name}{name}"}', 'must hold {name} once'],
+    [
+      '{name: bad, url: "http://w", nameTemplate: "{namespace}"}',
+      "nameTemplate: '{namespace}' must contain {name} once",
+    ],
+    ['{name: bad, url: "http://w", nameTemplate: "{name}{name}"}', 'must contain {name} once'],
     ['{name: bad, url: "http://w", nameTemplate: "{namespace}{name}{namespace}"}', '{namespace} at most once'],
-    ['{name: bad, url: "http://w", nameTemplate: "{cluster}.{name}"}', 'other braces, such as {namespace}.{name}'],
+    ['{name: bad, url: "http://w", nameTemplate: "{cluster}.{name}"}', 'other braces. Example: {namespace}.{name}'],
     ['{name: bad, url: "http://w", nameTemplate: "a/{name}"}', 'slashes'],
     ['{name: bad, url: "http://w", ownershipMarker: "no"}', 'ownershipMarker: '],
   ])('reports an invalid entry without affecting the others: %s', (entry, error) => {
@@ -174,7 +177,10 @@ describe('the operator’s configuration', () => {
   })
 
   it.each([
-    ['{shop: [shop]}', "contexts.shop[0]: 'shop' must begin with a dot and hold no colon, such as .shop, or .default"],
+    [
+      '{shop: [shop]}',
+      "contexts.shop[0]: 'shop' must begin with a dot and contain no colon or whitespace. Examples: .shop, .default",
+    ],
     ['{shop: []}', 'contexts.shop: '],
     ['{"s p": [.x]}', 'contexts'],
   ])('rejects invalid contexts: %s', (contexts, error) => {
@@ -194,6 +200,6 @@ describe('the operator’s configuration', () => {
 
   it('is rejected when two entries have the same name', () => {
     const lines = ['registries:', '- {name: one, url: "http://a"}', '- {name: one, url: "http://b"}']
-    expect(() => read(...lines)).toThrow('there are two entries with the name one')
+    expect(() => read(...lines)).toThrow('two entries have the name one: names must be unique')
   })
 })

@@ -25,11 +25,11 @@ describe('the scopes of a registry that a namespace may use', () => {
   it.each([
     ['shop-orders', true],
     [':.x:shop-orders', true],
-    ['orders', 'in registry main the subjects of namespace shop begin with shop- or s_'],
-    [':.x:orders', 'in registry main the subjects of namespace shop begin with shop- or s_'],
+    ['orders', 'registry main: namespace shop may use only subjects that begin with shop- or s_'],
+    [':.x:orders', 'registry main: namespace shop may use only subjects that begin with shop- or s_'],
     [
       undefined,
-      'in registry main the subjects of namespace shop begin with shop- or s_: it may not change settings of the whole context',
+      'registry main: namespace shop may use only subjects that begin with shop- or s_, and may not change settings of the whole context',
     ],
   ])('are those with its prefixes: %s', (scope, granted) => {
     const subjectPrefixes = { shop: ['shop-', 's_'] }
@@ -43,18 +43,20 @@ describe('the scopes of a registry that a namespace may use', () => {
     [undefined, true],
     [':.shop:orders', true],
     [':.shop:', true],
-    [':.x:orders', 'in registry main namespace shop has the contexts .default, .shop, not .x'],
-    [':.x:', 'in registry main namespace shop has the contexts .default, .shop, not .x'],
+    [':.x:orders', 'registry main: namespace shop may use only the contexts .default, .shop, not .x'],
+    [':.x:', 'registry main: namespace shop may use only the contexts .default, .shop, not .x'],
   ])('are those in its contexts: %s', (scope, granted) => {
     expect(isGranted({ contexts: { shop: ['.default', '.shop'] } }, scope)).toBe(granted)
   })
 
   it('are those of the entry * for a namespace without an entry', () => {
     const contexts = { '*': ['.default'], admin: ['.x'] }
-    expect(isGranted({ contexts }, ':.x:a')).toBe('in registry main namespace shop has the contexts .default, not .x')
+    expect(isGranted({ contexts }, ':.x:a')).toBe(
+      'registry main: namespace shop may use only the contexts .default, not .x',
+    )
     expect(isGranted({ contexts }, ':.x:a', 'admin')).toBe(true)
     expect(isGranted({ contexts }, 'a', 'admin')).toBe(
-      'in registry main namespace admin has the contexts .x, not .default',
+      'registry main: namespace admin may use only the contexts .x, not .default',
     )
   })
 })

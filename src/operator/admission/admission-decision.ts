@@ -33,7 +33,7 @@ export type AdmissionDependencies = {
 }
 
 /** Less than the 5 s that the API server waits. */
-const ANSWER_MS = 4_000
+const DRY_RUN_TIMEOUT_MS = 4_000
 
 /** Reasons of `Stalled` that other resources may resolve, even in the same `kubectl apply`. */
 const MAY_HEAL: ReadonlySet<ConditionReason> = new Set<ConditionReason>([
@@ -66,10 +66,12 @@ async function objectionTo<K extends ResourceKind>(
   { cluster, dryRunners, clock, logger }: AdmissionDependencies,
 ): Promise<AdmissionDecision | undefined> {
   const dryRunner: DryRunner<K> = dryRunners(withProposed(cluster, resource))[kind]
-  const answered = new AbortController()
-  const late = clock.sleep(ANSWER_MS, answered.signal).then(() => unjudged(`no answer within ${ANSWER_MS} ms`))
+  const ended = new AbortController()
+  const timeout = clock
+    .sleep(DRY_RUN_TIMEOUT_MS, ended.signal)
+    .then(() => undecided(`the dry run took longer than ${DRY_RUN_TIMEOUT_MS} ms`))
   try {
-    return await Promise.race([dryRunner.dryRun(resource).then(() => undefined), late])
+    return await Promise.race([dryRunner.dryRun(resource).then(() => undefined), timeout])
   } catch (error) {
     const outcome = outcomeOfError(error, {
       runtime: dryRunner.runtime,
@@ -80,14 +82,14 @@ async function objectionTo<K extends ResourceKind>(
     })
     if (outcome === undefined) {
       logger.error({ err: error, resource: resourceKeyOf(resource) }, 'the dry run of a proposed resource failed')
-      return unjudged('internal error of the operator: see its log')
+      return undecided('internal error of the operator: see its log')
     }
     const { status: ready, reason, message, progress } = outcome.readyCondition
-    const isRefused = ready === 'False' && progress === 'stalled' && !MAY_HEAL.has(reason)
-    if (isRefused) return { allowed: false, reason, message, ...causesOf(error, reason, message, resource) }
-    return ready === 'Unknown' ? unjudged(message) : { allowed: true, warnings: [`${reason}: ${message}`] }
+    const isRejected = ready === 'False' && progress === 'stalled' && !MAY_HEAL.has(reason)
+    if (isRejected) return { allowed: false, reason, message, ...causesOf(error, reason, message, resource) }
+    return ready === 'Unknown' ? undecided(message) : { allowed: true, warnings: [`${reason}: ${message}`] }
   } finally {
-    answered.abort()
+    ended.abort()
   }
 }
 
@@ -110,8 +112,8 @@ function causesOf(
   return field === undefined ? {} : { causes: [{ field, message }] }
 }
 
-function unjudged(why: string): AdmissionDecision {
-  return { allowed: true, warnings: [`allowed without a check: ${why}`] }
+function undecided(why: string): AdmissionDecision {
+  return { allowed: true, warnings: [`allowed without validation: ${why}`] }
 }
 
 /** Warnings about an object that is valid but may not be intended. */
@@ -120,6 +122,8 @@ function adviceOn(resource: Resource): readonly string[] {
   const { mode, window } = resource.spec
   return [
     ...(mode === 'READONLY_OVERRIDE' ? ['mode READONLY_OVERRIDE is deprecated: use READONLY'] : []),
-    ...(window === undefined ? [] : ['the operator alone closes the window: while it does not run, the mode stays']),
+    ...(window === undefined
+      ? []
+      : ['only the operator closes the window: the mode stays set while the operator does not run']),
   ]
 }

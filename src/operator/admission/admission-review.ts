@@ -75,7 +75,7 @@ export function parseAdmissionReview(body: unknown): AdmissionRequest | undefine
 
 /** The AdmissionReview with the response to a request. */
 export function toAdmissionReview(uid: string, decision: AdmissionDecision): object {
-  const readyCondition = decision.allowed
+  const result = decision.allowed
     ? { allowed: true, warnings: decision.warnings.map(asWarning) }
     : {
         allowed: false,
@@ -87,7 +87,7 @@ export function toAdmissionReview(uid: string, decision: AdmissionDecision): obj
           ...(decision.causes !== undefined && { details: { causes: decision.causes.map(toCause) } }),
         },
       }
-  return { apiVersion: API_VERSION, kind: 'AdmissionReview', response: { uid, ...readyCondition } }
+  return { apiVersion: API_VERSION, kind: 'AdmissionReview', response: { uid, ...result } }
 }
 
 function toCause({ field, message }: FieldCause): object {

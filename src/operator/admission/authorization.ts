@@ -22,7 +22,7 @@ export const GUARDED_FIELDS: Readonly<Partial<Record<ResourceKind, GuardedField>
 
 type Refused = Extract<AdmissionDecision, { allowed: false }> | undefined
 
-const ANSWER_MS = 3_000
+const REVIEW_TIMEOUT_MS = 3_000
 const [GROUP = ''] = API_VERSION.split('/')
 
 /**
@@ -34,11 +34,11 @@ export async function denyUnauthorizedWrite(
   api: Pick<KubernetesApi, 'send'>,
 ): Promise<Refused> {
   const guard = GUARDED_FIELDS[kind]
-  if (guard === undefined || !asksFor(guard, object.spec)) return undefined
+  if (guard === undefined || !setsField(guard, object.spec)) return undefined
   // The stored value was authorized when it was written, except in a suspended object, which is not sent to the
   // webhook.
   const { suspend } = (before?.spec ?? {}) as { readonly suspend?: boolean }
-  if (before !== undefined && !suspend && asksFor(guard, before.spec)) return undefined
+  if (before !== undefined && !suspend && setsField(guard, before.spec)) return undefined
   return refusalBy(guard, { kind, object, by }, api)
 }
 
@@ -54,7 +54,7 @@ export async function denyUnauthorizedDelete(
   api: Pick<KubernetesApi, 'send'>,
 ): Promise<Refused> {
   const guard = GUARDED_FIELDS[deletion.kind]
-  if (!guard?.guardsDeletion || !asksFor(guard, deletion.object.spec)) return undefined
+  if (!guard?.guardsDeletion || !setsField(guard, deletion.object.spec)) return undefined
   if (deletion.by.username === NAMESPACE_CONTROLLER) return undefined
   return refusalBy(guard, deletion, api)
 }
@@ -77,16 +77,16 @@ async function refusalBy(
         kind: 'SubjectAccessReview',
         spec: { user: by.username, uid: by.uid, groups: by.groups, extra: by.extra, resourceAttributes },
       },
-      signal: AbortSignal.timeout(ANSWER_MS),
+      signal: AbortSignal.timeout(REVIEW_TIMEOUT_MS),
     })
     return status?.allowed === true
       ? undefined
-      : refused(`which ${by.username} is not granted; the role weir-admin grants it`)
+      : refused(`which ${by.username} does not have: the role weir-admin grants it`)
   } catch (error) {
-    return refused(`and it could not be found out whether ${by.username} has it: ${messageOf(error)}`)
+    return refused(`but the permission of ${by.username} could not be checked: ${messageOf(error)}`)
   }
 }
 
-function asksFor({ field, value }: GuardedField, spec: unknown): boolean {
+function setsField({ field, value }: GuardedField, spec: unknown): boolean {
   return (spec as Readonly<Record<string, unknown>> | undefined)?.[field] === value
 }

@@ -16,7 +16,7 @@ const DAY_MS = 86_400_000
 const AUTHORITY_MS = 3_650 * DAY_MS
 const PAIR_MS = 90 * DAY_MS
 /** Tolerates clock skew. */
-const SLACK_MS = 3_600_000
+const CLOCK_SKEW_MS = 3_600_000
 const ALGORITHM = { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' } as const
 
 /**
@@ -28,7 +28,7 @@ export async function issueCertificate(
   nowMs: number,
   before?: IssuedCertificate,
 ): Promise<IssuedCertificate> {
-  const known = before !== undefined && !isWornOut(firstOf(before.ca), nowMs) ? before : undefined
+  const known = before !== undefined && !isDueForRenewal(firstOf(before.ca), nowMs) ? before : undefined
   const authority = known ?? (await newAuthority(nowMs))
   const kept = known === undefined ? stillValid(before?.ca ?? '', nowMs) : []
   const { cert, key } = await newPair(authority, names, nowMs)
@@ -43,10 +43,15 @@ export function needsRenewal(
 ): boolean {
   const [own, authority] = [new X509Certificate(cert), firstOf(ca)]
   const isFor = (name: string) => (isIP(name) === 0 ? own.checkHost(name) : own.checkIP(name)) !== undefined
-  return isWornOut(own, nowMs) || isWornOut(authority, nowMs) || !own.checkIssued(authority) || !names.every(isFor)
+  return (
+    isDueForRenewal(own, nowMs) ||
+    isDueForRenewal(authority, nowMs) ||
+    !own.checkIssued(authority) ||
+    !names.every(isFor)
+  )
 }
 
-function isWornOut({ validFromDate, validToDate }: X509Certificate, nowMs: number): boolean {
+function isDueForRenewal({ validFromDate, validToDate }: X509Certificate, nowMs: number): boolean {
   const [fromMs, toMs] = [validFromDate.getTime(), validToDate.getTime()]
   return nowMs >= fromMs + ((toMs - fromMs) * 2) / 3
 }
@@ -121,5 +126,5 @@ function pemOf(key: webcrypto.CryptoKey): string {
 }
 
 function lifeOf(lastsMs: number, nowMs: number) {
-  return { notBefore: new Date(nowMs - SLACK_MS), notAfter: new Date(nowMs + lastsMs) }
+  return { notBefore: new Date(nowMs - CLOCK_SKEW_MS), notAfter: new Date(nowMs + lastsMs) }
 }

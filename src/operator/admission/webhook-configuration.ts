@@ -26,8 +26,8 @@ function guarded(): string {
 }
 
 /**
- * The registration of the webhook. The API server sends new specs only and continues without the webhook when it does
- * not answer: the first reconcile then checks the resource.
+ * The registration of the webhook. The API server sends new specs only. If the webhook does not respond, the
+ * API server allows the write, and the first reconcile checks the resource.
  */
 export function webhookConfiguration(options: {
   readonly name: string

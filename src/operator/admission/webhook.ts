@@ -113,7 +113,7 @@ class Webhook {
       produces: ['application/json'],
       limits: { bodyBytesMax: BODY_BYTES_MAX },
     })
-    logger.info({ url: server.urls[0] }, 'the webhook is served')
+    logger.info({ url: server.urls[0] }, 'serving the webhook')
     return server
   }
 

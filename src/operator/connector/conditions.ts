@@ -12,7 +12,10 @@ export function connectorConditions(
 ): readonly ObservedCondition[] {
   const inputs = inputsResolved(desired, observed)
   if (observed === 'absent') {
-    return [{ type: 'Synced', status: 'False', reason: 'Missing', message: 'the worker does not have it' }, inputs]
+    return [
+      { type: 'Synced', status: 'False', reason: 'Missing', message: 'the connector does not exist on the worker' },
+      inputs,
+    ]
   }
   return [synced(resource, desired, observed), healthOf(observed), inputs]
 }
@@ -40,15 +43,15 @@ function synced(
   desired: DesiredConnector,
   observed: ExistingConnector,
 ): ObservedCondition {
-  const no = (reason: ConditionReason, message: string): ObservedCondition => ({
+  const notSynced = (reason: ConditionReason, message: string): ObservedCondition => ({
     type: 'Synced',
     status: 'False',
     reason,
     message,
   })
-  if (desired.missing.length > 0) return no('InputMissing', `missing: ${desired.missing.join(', ')}`)
+  if (desired.missing.length > 0) return notSynced('InputMissing', `missing: ${desired.missing.join(', ')}`)
   const changed = changedKeys(desired, observed)
   if (changed.length === 0) return { type: 'Synced', status: 'True', reason: 'Succeeded', message: 'as declared' }
   const reported = resource.spec.driftPolicy === 'Report'
-  return no(reported ? 'Drifted' : 'Updating', `the worker's configuration differs in ${changed.join(', ')}`)
+  return notSynced(reported ? 'Drifted' : 'Updating', `the worker's configuration differs in ${changed.join(', ')}`)
 }

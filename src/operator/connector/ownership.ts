@@ -30,7 +30,7 @@ function assertAdoptable(
   observed: ExistingConnector,
 ): void {
   if (spec.adoptionPolicy === 'Never') {
-    const message = `connector ${desired.name} exists on the worker already, and adoptionPolicy is Never`
+    const message = `connector ${desired.name} already exists on the worker, and adoptionPolicy is Never`
     throw new TerminalError('AlreadyExists', message)
   }
   const changed = changedKeys(desired, observed)

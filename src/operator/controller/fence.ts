@@ -1,6 +1,6 @@
 /** This process does not lead, or may have lost the lease, so it must not write. */
 export class NotLeaderError extends Error {
-  constructor(message = 'another process may lead by now') {
+  constructor(message = 'another process may be the leader now') {
     super(message)
     this.name = 'NotLeading'
   }

@@ -121,7 +121,8 @@ export class LeaderElector {
       const outcome = leftMs > 0 ? await this.#try(leftMs) : 'failed'
       const isLost = outcome === 'taken' || this.#sinceRenewalMs() >= RENEW_MS
       if (!isLost) continue
-      const reason = outcome === 'taken' ? 'another process has the lease' : `no renewal for ${RENEW_MS} ms`
+      const reason =
+        outcome === 'taken' ? 'another process holds the lease' : `the lease was not renewed for ${RENEW_MS} ms`
       term.abort(new NotLeaderError(reason))
       return
     }
@@ -214,7 +215,7 @@ export class LeaderElector {
     const { clock } = this.#options
     const [limit, done] = [new AbortController(), new AbortController()]
     clock.sleep(ms, done.signal).then(
-      () => limit.abort(new Error(`no answer within ${Math.round(ms)} ms`)),
+      () => limit.abort(new Error(`no response within ${Math.round(ms)} ms`)),
       () => undefined,
     )
     try {

@@ -15,13 +15,14 @@ export type AdmissionHandlers = {
   readonly delete: (deletion: DeleteRequest) => Promise<AdmissionDecision>
 }
 
-/** `POST /admission`: answers an AdmissionReview of the API server. */
+/** `POST /admission`: responds to an AdmissionReview of the API server. */
 export function admissionRoutes(decisions: AdmissionHandlers) {
   return (app: FastifyInstance): void => {
     app.post(ADMISSION_PATH, async ({ body }) => {
-      const question = parseAdmissionReview(body)
-      if (question === undefined) throw new HttpError(400, 'expected an AdmissionReview of admission.k8s.io/v1')
-      const { uid, proposed, deletion } = question
+      const request = parseAdmissionReview(body)
+      if (request === undefined)
+        throw new HttpError(400, 'the request body is invalid: expected an AdmissionReview of admission.k8s.io/v1')
+      const { uid, proposed, deletion } = request
       if (proposed !== undefined) return toAdmissionReview(uid, await decisions.store(proposed))
       if (deletion !== undefined) return toAdmissionReview(uid, await decisions.delete(deletion))
       return toAdmissionReview(uid, { allowed: true, warnings: [] })

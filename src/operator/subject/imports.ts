@@ -100,7 +100,7 @@ async function registerImport(subject: string, schema: SchemaImport, registry: R
     const isNotPermitted = error instanceof RequestError && error.errorCode === REGISTRY_ERROR.operationNotPermitted
     if (!isNotPermitted) throw toSchemaError(error)
     if ((await undefinedIfNotFound(registry.byId(id, subject))) === undefined) throw readOnlyError(error)
-    const message = `id ${id}, declared for version ${version} of ${subject}, is the id of another schema in its context`
+    const message = `id ${id}, declared for version ${version} of ${subject}, belongs to another schema in the same context`
     throw new TerminalError('ImportConflict', message)
   }
 }

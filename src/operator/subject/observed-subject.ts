@@ -173,7 +173,7 @@ async function conflictsBetween(
   } catch (error) {
     if (error instanceof SchemaError) throw new TerminalError('SchemaInvalid', error.message)
     if (error instanceof RequestError && error.status === 404) {
-      throw new TerminalError('ReferenceNotFound', `a reference is not in the registry: ${error.message}`)
+      throw new TerminalError('ReferenceNotFound', `a referenced schema is not in the registry: ${error.message}`)
     }
     throw error
   }

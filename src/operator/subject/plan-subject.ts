@@ -45,12 +45,12 @@ function assertAdoptable(
   const first = status.version === undefined && status.appliedCompatibility === undefined
   if (!first || observed.versions.length === 0) return
   if (spec.adoptionPolicy === 'Never') {
-    throw new TerminalError('AlreadyExists', `subject ${desired.subject} exists already, and adoptionPolicy is Never`)
+    throw new TerminalError('AlreadyExists', `subject ${desired.subject} already exists, and adoptionPolicy is Never`)
   }
   if (spec.adoptionPolicy === 'AdoptIfIdentical' && desired.schema !== undefined && observed.registered === undefined) {
     throw new TerminalError(
       'AdoptionRefused',
-      `subject ${desired.subject} exists already and has no version with this schema`,
+      `subject ${desired.subject} already exists and has no version with this schema`,
     )
   }
 }

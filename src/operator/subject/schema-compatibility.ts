@@ -81,7 +81,7 @@ async function fetchDependencies(
     references,
     (reference) => texts.get(keyOf(reference)),
     (reference) => {
-      throw new SchemaError(`the reference ${reference.name} has no target`)
+      throw new SchemaError(`the reference ${reference.name} cannot be resolved`)
     },
   )
 }

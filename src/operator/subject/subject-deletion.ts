@@ -49,8 +49,9 @@ export async function deleteSubject(
 function reasonToKeep(resource: Resource<'Subject'>, cluster: ClusterReader): string | undefined {
   const { spec, status } = resource
   if (spec.suspend) return 'spec.suspend is true'
-  if (status.version === undefined && status.appliedCompatibility === undefined) return 'this resource never changed it'
-  return cluster.find(externalObjectIndex(resource)).length > 1 ? 'another Subject declares it too' : undefined
+  if (status.version === undefined && status.appliedCompatibility === undefined)
+    return 'this resource did not change it'
+  return cluster.find(externalObjectIndex(resource)).length > 1 ? 'another Subject also declares it' : undefined
 }
 
 function assertNotReferenced({ metadata }: Resource<'Subject'>, cluster: ClusterReader): void {

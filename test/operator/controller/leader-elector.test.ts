@@ -179,7 +179,7 @@ describe('LeaderElector', () => {
     await a.elector.stop()
   })
 
-  it('stops leading at once when another process has the lease', async () => {
+  it('stops leading at once when another process takes over the lease', async () => {
     const a = candidate('a')
     await clock.advance(0)
     stored = { lease: { ...stored!.lease, holder: 'by force' }, version: '77' }

@@ -81,7 +81,7 @@ function readManifestFile(root: string, path: string, known: ManifestFile | unde
     return { path, stamp, ...readManifests(readFileSync(fullPath, 'utf8'), path) }
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined
-    return unreadableFile(path, stamp, `can't be read: ${messageOf(error)}`)
+    return unreadableFile(path, stamp, `cannot be read: ${messageOf(error)}`)
   }
 }
 

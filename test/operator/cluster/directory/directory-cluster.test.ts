@@ -97,7 +97,7 @@ describe('the resources of a directory', () => {
     symlinkSync('a.yaml', join(folder, 'a.yaml'))
     await eventually(() => cluster.manifestErrors().length > 0)
     expect(cluster.manifestErrors()[0]).toMatchObject({ file: join(folder, 'a.yaml') })
-    expect(cluster.manifestErrors()[0]?.message).toMatch(/^can't be read: ELOOP/)
+    expect(cluster.manifestErrors()[0]?.message).toMatch(/^cannot be read: ELOOP/)
     await looks(3)
     expect(cluster.get(A)).toMatchObject({ spec: { class: 'A' } })
     expect(cluster.get(A)!.metadata.deletionTimestamp).toBeUndefined()
