@@ -63,8 +63,9 @@ export function findRegistered(context: DecisionContext, request: Registration):
 }
 
 /**
- * Registers a schema. Throws `not_permitted` if the mode does not allow it or the ID belongs to another schema;
- * `invalid_schema`, `invalid_rule_set` or `incompatible_schema`.
+ * Registers a schema. Registering the schema of a soft-deleted version again assigns the same ID. Throws `not_permitted` if
+ * the mode does not allow it or the ID belongs to another schema; `invalid_schema`, `invalid_rule_set` or
+ * `incompatible_schema`.
  */
 export function decideRegister(context: DecisionContext, registration: Registration): Decision<RegisteredSchemaResult> {
   checkRuleSet(registration.schema.ruleSet)
