@@ -149,7 +149,7 @@ class ArrivingBody {
     const wrong = this.#structure?.add(chunk)
     if (total > this.#options.limits.bodyBytesMax) this.#refuse('body_too_large', new HttpError(413, TOO_LARGE))
     else if (wrong !== undefined) {
-      this.#refuse('body_structure', new HttpError(400, `the request body is rejected: ${wrong}`))
+      this.#refuse('body_structure', new HttpError(400, `the request body is invalid: ${wrong}`))
     } else if (total <= this.#bytes.length) this.#append(chunk)
     else void this.#enlarge(chunk)
   }

@@ -94,14 +94,17 @@ export function describeLog(open: OpenBroker): void {
       expect(third).toMatchObject({ key: null, value: Buffer.alloc(0) })
     })
 
-    it.each<Compression>(['none', 'gzip', 'snappy', 'lz4', 'zstd'])('travel with the codec %s', async (compression) => {
-      const broker = await opened(open)
-      const topic = await newTopic(broker)
-      const producer = await broker.producer({ compression })
-      const values = Array.from({ length: 500 }, (_, at) => `${'value '.repeat(20)}${at}`)
-      await producer.send(records(topic, values))
-      expect((await readAll(broker, topic)).map(textOf)).toEqual(values)
-    })
+    it.each<Compression>(['none', 'gzip', 'snappy', 'lz4', 'zstd'])(
+      'are written and read with the codec %s',
+      async (compression) => {
+        const broker = await opened(open)
+        const topic = await newTopic(broker)
+        const producer = await broker.producer({ compression })
+        const values = Array.from({ length: 500 }, (_, at) => `${'value '.repeat(20)}${at}`)
+        await producer.send(records(topic, values))
+        expect((await readAll(broker, topic)).map(textOf)).toEqual(values)
+      },
+    )
 
     it('keep the order of overlapping send calls of any size', async () => {
       const broker = await opened(open)
@@ -152,7 +155,7 @@ export function describeLog(open: OpenBroker): void {
       expect((await readAll(broker, topic)).map(textOf)).toEqual(['small'])
     })
 
-    it('are rejected when they are too large for the topic, and the producer continues', async () => {
+    it('are rejected when they are too large for the topic; the producer can send further records', async () => {
       const broker = await opened(open)
       const topic = await newTopic(broker, { configs: { 'max.message.bytes': '2000' } })
       const producer = await broker.producer()
@@ -269,7 +272,7 @@ export function describeLog(open: OpenBroker): void {
       await reader.close()
     })
 
-    it('is woken while it waits', async () => {
+    it('ends a wait when it is woken', async () => {
       const broker = await opened(open)
       const topic = await newTopic(broker)
       const reader = broker.reader()
@@ -305,7 +308,7 @@ export function describeLog(open: OpenBroker): void {
     })
   })
 
-  it('is the same log for each broker opened on it', async () => {
+  it('has the same content for each broker that opens it', async () => {
     const [one, other] = [await opened(open), await opened(open)]
     const topic = await newTopic(one)
     expect(await other.clusterId()).toBe(await one.clusterId())

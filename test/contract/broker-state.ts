@@ -293,7 +293,7 @@ export function describeState(open: OpenBroker): void {
     })
   })
 
-  it('provides a broker on the same log to another thread', async () => {
+  it('can be opened by a broker in another thread', async () => {
     const broker = await opened(open)
     const topic = await newTopic(broker)
     const { runInThread } = await import('./broker-thread.ts')

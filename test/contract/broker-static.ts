@@ -10,7 +10,7 @@ const QUICK = { sessionTimeoutMs: SESSION_TIMEOUT_MS, heartbeatMs: 200 }
 
 export function describeStaticMembers(open: OpenBroker): void {
   describe('consumer with an instance id', () => {
-    it('replaces a consumer that vanished immediately and continues at its committed offsets', async () => {
+    it('immediately replaces a consumer that ended without leaving, and continues at its committed offsets', async () => {
       const broker = await opened(open)
       const topic = await newTopic(broker)
       await (await broker.producer()).send(records(topic, ['a', 'b']))
@@ -23,7 +23,7 @@ export function describeStaticMembers(open: OpenBroker): void {
       expect(performance.now() - startMs).toBeLessThan(SESSION_TIMEOUT_MS / 3)
     })
 
-    it('is fenced when another one replaces it, and does not affect that one', async () => {
+    it('is fenced when another consumer replaces it, and does not affect the new one', async () => {
       const broker = await opened(open)
       const topic = await newTopic(broker)
       const groupId = uniqueName('group')
@@ -79,7 +79,7 @@ export function describeStaticMembers(open: OpenBroker): void {
       expect(performance.now() - startMs).toBeLessThan(SESSION_TIMEOUT_MS / 3)
     })
 
-    it('returns without a rebalance of the others, as leader and as follower', async () => {
+    it('rejoins without a rebalance of the other members, as leader and as follower', async () => {
       const broker = await opened(open)
       const { events, openReplacement, one, other } = await pair(broker)
       const before = events.length

@@ -16,8 +16,8 @@ const WAIT = { timeout: 90_000, interval: 50 }
 // Only determines whether Kafka is available. The test starts a separate broker, which it kills.
 const kafka = await real('kafka')
 
-describeOn([kafka], 'when Kafka is killed and restarted', () => {
-  it('records are neither lost, duplicated nor reordered, and groups recover', async () => {
+describeOn([kafka], 'a kill and restart of Kafka', () => {
+  it('neither loses, duplicates nor reorders records, and groups recover', async () => {
     const own = await startKafka()
     onTestFinished(() => own.stop())
     const broker = await open(own.bootstrap)

@@ -81,7 +81,7 @@ describeOn([kafka], 'Kafka with TLS and SASL', () => {
       'MUTUAL',
       { ...trust, 'ssl.keystore.location': store('client.p12'), 'ssl.keystore.password': 'changeit' },
     ],
-  ])('is reached with %s', async (_, listener, settings) => {
+  ])('accepts connections with %s', async (_, listener, settings) => {
     await writeAndRead(await open(listener, { 'security.protocol': 'SSL', ...settings }))
   })
 
@@ -173,14 +173,14 @@ describeOn([kafka], 'Kafka with TLS and SASL', () => {
       /Invalid username or password/,
     ],
     [
-      'a mechanism that the listener does not have',
+      'a SASL mechanism that the listener does not support',
       'MUTE',
       { 'security.protocol': 'SASL_PLAINTEXT', 'sasl.jaas.config': plain('alice-secret') },
       'not_authenticated',
       /UNSUPPORTED_SASL_MECHANISM/,
     ],
     [
-      'a CA that it does not know',
+      'a server certificate of an unknown CA',
       'TLS',
       { 'security.protocol': 'SSL' },
       'not_authenticated',
@@ -201,15 +201,15 @@ describeOn([kafka], 'Kafka with TLS and SASL', () => {
       'unavailable',
       /is security\.protocol=SSL what/,
     ],
-    ['a missing login on a SASL port', 'SASL', {}, 'unavailable', /is security\.protocol=PLAINTEXT what/],
+    ['a connection without SASL to a SASL port', 'SASL', {}, 'unavailable', /is security\.protocol=PLAINTEXT what/],
     [
-      'a login on a port without SASL',
+      'a SASL connection to a port without SASL',
       'PLAINTEXT',
       { 'security.protocol': 'SASL_PLAINTEXT', 'sasl.jaas.config': plain('alice-secret') },
       'not_authenticated',
       /is security\.protocol=SASL_PLAINTEXT what/,
     ],
-  ])('explains %s', async (_, listener, settings, code, message) => {
+  ])('reports %s, with its remedy', async (_, listener, settings, code, message) => {
     const startMs = performance.now()
     const error: unknown = await open(listener, settings).then(
       () => undefined,

@@ -14,7 +14,7 @@ const FILE = join(import.meta.dirname, '../support/well-behaved-plugins.ts')
 
 const HOSTS: Readonly<Record<string, () => Promise<PluginHost & { close?: () => unknown }>>> = {
   'in this process': async () => localPluginHost(plugins),
-  'in processes of their own': () =>
+  'in separate processes': () =>
     ProcessPluginHost.open({
       ...pluginLimits(workerSettings([]).values),
       pluginPath: [FILE],
@@ -27,11 +27,11 @@ const HOSTS: Readonly<Record<string, () => Promise<PluginHost & { close?: () => 
     }),
 }
 
-describe.each(Object.entries(HOSTS))('plugins %s', (_, open) => {
+describe.each(Object.entries(HOSTS))('a plugin host with plugins %s', (_, open) => {
   let host: Awaited<ReturnType<typeof open>>
   const find = (kind: 'source' | 'provider', name: string) => {
     const found = host.catalog.find(kind, name)
-    if (!found) throw new Error(`there is no ${kind} ${name}`)
+    if (!found) throw new Error(`the catalog has no ${kind} ${name}`)
     return found
   }
   beforeAll(async () => {
@@ -39,7 +39,7 @@ describe.each(Object.entries(HOSTS))('plugins %s', (_, open) => {
   })
   afterAll(() => host.close?.())
 
-  it('are described as plain data, under all of their names', () => {
+  it('lists plugins as plain data, under each of their names', () => {
     const ticks = find('source', 'TicksConnector')
     expect(structuredClone(ticks)).toEqual(ticks)
     expect(ticks).toMatchObject({ class: 'Ticks', version: '2.1.0', altersOffsets: true, definesTransactions: false })
@@ -49,7 +49,7 @@ describe.each(Object.entries(HOSTS))('plugins %s', (_, open) => {
     ])
   })
 
-  it('have their configurations validated; passwords are not shown', async () => {
+  it('validates configurations and hides passwords in the result', async () => {
     const config = { every: 'often', secret: 'hush' }
     expect(await host.call('validate-config', find('source', 'Ticks'), { config })).toEqual([
       {
@@ -61,9 +61,9 @@ describe.each(Object.entries(HOSTS))('plugins %s', (_, open) => {
     ])
   })
 
-  it('make the configurations of tasks, and say when to make them again', async () => {
-    const made = await host.call('make-tasks', find('source', 'Ticks'), { config: { every: '5' }, tasksMax: 2 })
-    expect(made).toEqual({
+  it('generates task configurations and returns when to generate them again', async () => {
+    const generated = await host.call('make-tasks', find('source', 'Ticks'), { config: { every: '5' }, tasksMax: 2 })
+    expect(generated).toEqual({
       configs: [
         { every: '5', at: '0' },
         { every: '5', at: '5' },
@@ -72,7 +72,7 @@ describe.each(Object.entries(HOSTS))('plugins %s', (_, open) => {
     })
   })
 
-  it('fail a call with a wrong configuration by name of the key', async () => {
+  it('rejects a call with an invalid configuration, naming the key', async () => {
     const call = host.call('make-tasks', find('source', 'Ticks'), { config: {}, tasksMax: 2 })
     await expect(call).rejects.toMatchObject({
       code: 'plugin_failed',
@@ -80,7 +80,7 @@ describe.each(Object.entries(HOSTS))('plugins %s', (_, open) => {
     })
   })
 
-  it('refuse offsets with what they throw, and where', async () => {
+  it('rejects offsets with the message and stack trace of the connector', async () => {
     const offsets = [{ partition: { of: 1 }, offset: null }]
     const call = host.call('alter-offsets', find('source', 'Ticks'), { config: { every: '5' }, offsets })
     await expect(call).rejects.toMatchObject({
@@ -94,7 +94,7 @@ describe.each(Object.entries(HOSTS))('plugins %s', (_, open) => {
     ).toBeNull()
   })
 
-  it('keep a config provider for each of its configurations', async () => {
+  it('keeps one instance of a config provider for each configuration', async () => {
     const vault = find('provider', 'Vault')
     const [one, two] = [{ name: 'one' }, { name: 'two' }]
     await expect(host.call('create-provider', vault, { config: {} })).rejects.toMatchObject({ code: 'plugin_failed' })

@@ -26,27 +26,27 @@ describeOn([kubernetes], 'the admission webhook of a real API server', () => {
     return () => control.stop()
   })
 
-  /** An operator whose webhook the API server asks by now. */
-  async function judged({
+  /** Starts an operator and waits until the API server calls its webhook. */
+  async function startWithWebhook({
     more = [],
     namespace,
   }: {
     readonly more?: readonly string[]
     readonly namespace?: string
   } = {}) {
-    const stage = await createTestNamespace(api, namespace)
+    const testNamespace = await createTestNamespace(api, namespace)
     const listener = `https://127.0.0.1:${await freePort()}`
-    const operator = await startOperator(control, stage.namespace, ['--webhook', listener, ...more])
-    // An API server looks at configurations when it hears of them: until then nobody is asked.
-    await until('a refusal', WAIT, async () => {
-      const { status } = await stage.tryApply('Subject', 'probe', { schema: 'no schema' }, { dryRun: true })
+    const operator = await startOperator(control, testNamespace.namespace, ['--webhook', listener, ...more])
+    // The API server calls the webhook only after it has observed the configuration.
+    await until('the webhook to deny an invalid Subject', WAIT, async () => {
+      const { status } = await testNamespace.tryApply('Subject', 'probe', { schema: 'no schema' }, { dryRun: true })
       return status === 422
     })
-    return { ...stage, ...operator }
+    return { ...testNamespace, ...operator }
   }
 
   it('denies an incompatible Subject in a dry run, with the violated rule, the version and the path', async () => {
-    const { apply, tryApply, condition, registryUrl } = await judged()
+    const { apply, tryApply, condition, registryUrl } = await startWithWebhook()
     await apply('Subject', 'user', { schema: record([]), compatibility: 'BACKWARD' })
     await condition('subjects', 'user', 'Ready', 'True/Succeeded')
     const wrong = { schema: record([{ name: 'email', type: 'string' }]), compatibility: 'BACKWARD' }
@@ -60,7 +60,7 @@ describeOn([kubernetes], 'the admission webhook of a real API server', () => {
   })
 
   it('denies what a reconcile would report as Stalled, with the same reason', async () => {
-    const { apply, tryApply, condition } = await judged()
+    const { apply, tryApply, condition } = await startWithWebhook()
     const refusal = async (kind: string, name: string, spec: object) => {
       const { status, body } = await tryApply(kind, name, spec)
       return status === 422 ? `${body['reason']}: ${body['message']}` : status
@@ -88,7 +88,7 @@ describeOn([kubernetes], 'the admission webhook of a real API server', () => {
 
   /** An editor and an administrator of a namespace, with the roles of `weir crds --rbac`. */
   async function people(namespace: string) {
-    /** Somebody with this role of `weir crds --rbac` in the namespace. */
+    /** A user with this role of `weir crds --rbac` in the namespace. */
     const person = async (role: string) => {
       const accounts = `/api/v1/namespaces/${namespace}/serviceaccounts`
       await api.send('POST', accounts, { metadata: { name: role } })
@@ -120,7 +120,7 @@ describeOn([kubernetes], 'the admission webhook of a real API server', () => {
   }
 
   it('allows deletionPolicy HardDelete only to users with the verb harddelete', async () => {
-    const { namespace } = await judged()
+    const { namespace } = await startWithWebhook()
     const { editor, admin, declare } = await people(namespace)
     const refused = await declare(editor, 'b', 'HardDelete')
     expect(refused.status).toBe(403)
@@ -129,7 +129,7 @@ describeOn([kubernetes], 'the admission webhook of a real API server', () => {
   })
 
   it('allows the deletion of a HardDelete Subject only to users with the verb harddelete, and to nobody while the operator does not run', async () => {
-    const { namespace, program } = await judged()
+    const { namespace, program } = await startWithWebhook()
     const { editor, admin, declare, subjects } = await people(namespace)
     for (const name of ['one', 'two']) expect((await declare(admin, name, 'HardDelete')).status).toBe(201)
     const deletionOf = async (name: string) =>
@@ -142,7 +142,7 @@ describeOn([kubernetes], 'the admission webhook of a real API server', () => {
     expect((await editor.send('DELETE', subjects)).body['message']).toContain(needed)
     expect([await deletionOf('one'), await deletionOf('two')]).toEqual([undefined, undefined])
 
-    // What is being deleted can't be told to delete more meanwhile.
+    // An edit during the deletion cannot make it delete more.
     expect((await declare(editor, 'going', 'SoftDelete', ['example.com/hold'])).status).toBe(201)
     expect((await editor.send('DELETE', `${subjects}/going`)).status).toBe(200)
     const change = (what: object) => editor.send('PATCH', `${subjects}/going`, what, 'application/merge-patch+json')
@@ -158,7 +158,7 @@ describeOn([kubernetes], 'the admission webhook of a real API server', () => {
   })
 
   it('allows with a warning what depends on resources that do not exist yet', async () => {
-    const { tryApply, namespace } = await judged()
+    const { tryApply, namespace } = await startWithWebhook()
     const early = await tryApply('Subject', 'early', refersTo('later'))
     expect(early).toMatchObject({
       status: 201,
@@ -167,17 +167,17 @@ describeOn([kubernetes], 'the admission webhook of a real API server', () => {
   })
 
   it('does not check a suspended resource until it is resumed', async () => {
-    const { tryApply } = await judged()
+    const { tryApply } = await startWithWebhook()
     const suspended = { schema: 'no schema', suspend: true }
     expect((await tryApply('Subject', 'resting', suspended)).status).toBe(201)
     expect((await tryApply('Subject', 'resting', { schema: 'no schema' })).status).toBe(422)
   })
 
   it('allows every resource while the webhook is unavailable, and later changes of their labels', async () => {
-    const { tryApply, program, namespace } = await judged()
+    const { tryApply, program, namespace } = await startWithWebhook()
     await program.kill()
     expect((await tryApply('Subject', 'unjudged', { schema: 'no schema' })).status).toBe(201)
-    await judged({ namespace })
+    await startWithWebhook({ namespace })
     const path = `${API}/namespaces/${namespace}/subjects/unjudged`
     const label = (spec: object) =>
       api.send('PATCH', path, { metadata: { labels: { team: 'a' } }, ...spec }, 'application/merge-patch+json')
@@ -199,11 +199,11 @@ describeOn([kubernetes], 'the admission webhook of a real API server', () => {
   })
 
   it('issues a certificate, which the next process uses too', async () => {
-    const { namespace, program } = await judged()
+    const { namespace, program } = await startWithWebhook()
     const first = await bundle(api, namespace)
     expect(new X509Certificate(first).ca).toBe(true)
     await program.kill()
-    await judged({ namespace })
+    await startWithWebhook({ namespace })
     expect(await bundle(api, namespace)).toBe(first)
   })
 
@@ -211,12 +211,12 @@ describeOn([kubernetes], 'the admission webhook of a real API server', () => {
     const directory = temporaryDirectory()
     for (const name of ['tls.crt', 'ca.crt']) copyFileSync(control.tls.certFile, join(directory, name))
     copyFileSync(control.tls.keyFile, join(directory, 'tls.key'))
-    const { namespace } = await judged({ more: ['--webhook-certificates', directory] })
+    const { namespace } = await startWithWebhook({ more: ['--webhook-certificates', directory] })
     expect((await bundle(api, namespace)).trim()).toBe(control.ca.trim())
   })
 })
 
-/** Whom the API server trusts as this installation's webhook. */
+/** The CA that the API server trusts for the webhook of this installation. */
 async function bundle(api: KubeApi, namespace: string): Promise<string> {
   const configurations = '/apis/admissionregistration.k8s.io/v1/validatingwebhookconfigurations'
   const { body } = await api.send('GET', `${configurations}/weir-${namespace}`)

@@ -13,14 +13,14 @@ import { until } from '../support/until.ts'
 import { startUp } from '../support/up.ts'
 
 /**
- * Half of them while everything is made, half while some of it changes; 50 for the whole of it. What a failed run did
- * comes again with its seed, up to the moments of the kills.
+ * Half of the kills happen while resources are created, half while some of them change. 50 in the long form. A seed
+ * repeats the actions of a failed run, except for the exact times of the kills.
  */
 const KILLS = Number(process.env['WEIR_CHAOS_KILLS'] ?? 6)
 const SEED = Number(process.env['WEIR_CHAOS_SEED'] ?? 1)
 const SUBJECTS = 400
 const CONNECTORS = 100
-/** A kill comes within this time of the operator's being ready: so it meets any part of what it does. */
+/** A kill happens within this time after the operator is ready, so that it interrupts any of its operations. */
 const KILL_WITHIN_MS = 3_000
 const CHANGED_EACH = 5
 const WAIT = { everyMs: 250, timeoutMs: 300_000 }
@@ -42,7 +42,7 @@ itOn(
     const api = kubeApi(kubernetes.address)
     await installCrds(api)
     const runtimes = await startRuntimes()
-    const space = new Estate(await createTestNamespace(api))
+    const space = new DeclaredResources(await createTestNamespace(api))
     const random = randomOf(SEED)
     const killed = async (change: () => Promise<void>) => {
       const operator = await startOperatorFor(runtimes, kubernetes.address, space.namespace)
@@ -50,7 +50,7 @@ itOn(
       await sleep(random() * KILL_WITHIN_MS)
       await operator.kill()
       await changed
-      // As a person would: else the next one waits until the lease is over.
+      // Otherwise the next operator waits until the lease expires.
       await api.send('DELETE', `/apis/coordination.k8s.io/v1/namespaces/${space.namespace}/leases/weir-operator`)
     }
     const settled = async () => {
@@ -65,7 +65,7 @@ itOn(
     expect(await startsOf(runtimes.workerUrl)).toBe(CONNECTORS)
     for (let kill = 0; kill < KILLS / 2; kill++) await killed(() => space.changeSome(random))
     await settled()
-    // Each was started when it was made and when it was changed, and at no other time.
+    // Each connector was started when it was created and when it was changed, and at no other time.
     expect(await startsOf(runtimes.workerUrl)).toBeLessThanOrEqual(CONNECTORS + space.connectorChanges)
 
     const registry = createRegistryClient({ url: runtimes.registryUrl })
@@ -73,7 +73,7 @@ itOn(
     for (const [subject, texts] of space.schemas) {
       const versions = await registry.versions(subject)
       const stored = await Promise.all(versions.map(async (at) => (await registry.version(subject, at))!.schema))
-      // One that was changed before it was first seen has only its last text.
+      // A Subject that was changed before its first reconcile has only its last schema.
       expect(texts.slice(-stored.length), subject).toEqual(stored)
     }
     const worker = createWorkerClient({ url: runtimes.workerUrl })
@@ -84,18 +84,18 @@ itOn(
   600_000 + KILLS * 20_000,
 )
 
-/** A registry and a worker, with nothing declared beside them. */
+/** A registry and a worker without declared resources. */
 function startRuntimes() {
   const directory = temporaryDirectory()
   return startUp({ manifests: temporaryDirectory(), log: ['--data', `${directory}/data`], directory })
 }
 
-/** What a person declares, and changes while the operator dies. */
-class Estate {
+/** The declared resources, which change while the operator is killed. */
+class DeclaredResources {
   readonly namespace: string
-  /** By subject, its texts in the order in which they were declared. */
+  /** By subject, its schemas in the order of their declaration. */
   readonly schemas = new Map<string, readonly string[]>()
-  /** By connector. */
+  /** By connector, its rate. */
   readonly rates = new Map<string, string>()
   connectorChanges = 0
   readonly #world: Awaited<ReturnType<typeof createTestNamespace>>
@@ -110,7 +110,7 @@ class Estate {
     for (let at = 0; at < CONNECTORS; at++) await this.#declareConnector(`connector-${at}`, '0.1')
   }
 
-  /** A new version of some subjects, another configuration of some connectors, and the end of one. */
+  /** Changes some subjects and some connectors, and deletes one of them. */
   async changeSome(random: () => number): Promise<void> {
     const pick = (names: Iterable<string>) => [...names].toSorted(() => random() - 0.5).slice(0, CHANGED_EACH)
     for (const subject of pick(this.schemas.keys())) await this.#declareSubject(subject)
@@ -140,19 +140,19 @@ class Estate {
   }
 }
 
-/** Everything that is declared is Ready, and what was deleted is gone. */
-async function untilReady(api: KubeApi, space: Estate): Promise<void> {
+/** Waits until all declared resources are Ready and no other exists. */
+async function untilReady(api: KubeApi, space: DeclaredResources): Promise<void> {
   const declared = space.schemas.size + space.rates.size
-  let left: readonly unknown[] = []
+  let notReady: readonly unknown[] = []
   await until('everything to be Ready', WAIT, async () => {
     const lists = await Promise.all(
       ['subjects', 'connectors'].map((plural) => api.send('GET', `${API}/namespaces/${space.namespace}/${plural}`)),
     )
     const all = lists.flatMap(({ body }) => body['items'] as readonly Listed[])
-    left = all.filter((one) => !isReady(one))
-    return left.length === 0 && all.length === declared
+    notReady = all.filter((one) => !isReady(one))
+    return notReady.length === 0 && all.length === declared
   }).catch((error: Error) => {
-    throw new Error(`${error.message}; ${left.length} are not, such as ${JSON.stringify(left[0])}`)
+    throw new Error(`${error.message}; ${notReady.length} are not, such as ${JSON.stringify(notReady[0])}`)
   })
 }
 

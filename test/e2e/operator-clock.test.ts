@@ -13,7 +13,7 @@ import { startUp } from '../support/up.ts'
 
 const kubernetes = await real('kubernetes')
 
-/** Somebody sets the clock of the machine on SIGUSR2: back by a day, and the next time forward again. */
+/** Sets the clock on SIGUSR2: back by a day the first time, forward by a day the second time. */
 const SET_CLOCK = `const now = Date.now
 let behindMs = 0
 Date.now = () => now() - behindMs
@@ -53,12 +53,12 @@ itOn([kubernetes], 'the operator continues when the clock is set back by a day a
   await condition('subjects', 'after', 'Ready', 'True/Succeeded')
   await remove('subjects', 'before')
   await until('the subject to go', WAIT, async () => !(await registry.subjects()).includes('before'))
-  // By a day it would be open too long; by the moment at which the clock was set it is not.
+  // The window closes in time, not a day late.
   await condition('registrymodes', 'window', 'WindowOpen', 'False/Closed')
   expect(leaderships()).toBe(1)
 
   await setClock(operator, 2)
-  // For all it knows it slept for a day, and somebody else leads: it asks before it goes on.
+  // The process may have been suspended for a day, so it acquires the lease before it continues.
   await until('it to lead again', WAIT, () => leaderships() === 2)
   await apply('Subject', 'last', { schema: '"int"' })
   await condition('subjects', 'last', 'Ready', 'True/Succeeded')

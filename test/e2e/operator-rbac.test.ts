@@ -11,7 +11,7 @@ import { until } from '../support/until.ts'
 
 const kubernetes = await real('kubernetes')
 
-// What is granted suffices: all tests of the operator run with that. Here: it is granted because it is needed.
+// All tests of the operator run with the generated permissions, so these suffice. This file tests that each is necessary.
 describeOn([kubernetes], 'an operator without the permission', () => {
   let api: KubeApi
   let runtimes: readonly string[]
@@ -24,7 +24,7 @@ describeOn([kubernetes], 'an operator without the permission', () => {
     return () => registry.kill()
   })
 
-  /** A Subject that takes its schema from a ConfigMap, and has something to tidy up after. */
+  /** A Subject with its schema in a ConfigMap, and with a finalizer. */
   async function declared() {
     const place = await createTestNamespace(api)
     const configMaps = `/api/v1/namespaces/${place.namespace}/configmaps`

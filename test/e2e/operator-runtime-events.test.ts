@@ -8,8 +8,8 @@ import { silentLogger } from '../../src/config/logger.ts'
 import { partDirectory } from '../env/workspace.ts'
 import { until } from '../support/until.ts'
 
-// Both runtimes and the operator in this process. By itself it would look at them once an hour: what it sees of what is
-// changed here by REST, it was told.
+// Both runtimes and the operator run in this process. The operator polls them once an hour only, so it learns of changes
+// by REST from their events.
 
 const HOUR_MS = 3_600_000
 const WAIT = { everyMs: 10, timeoutMs: 60_000 }

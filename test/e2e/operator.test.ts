@@ -18,10 +18,10 @@ import { until } from '../support/until.ts'
 
 const kubernetes = await real('kubernetes')
 
-/** 60,000 for a minute. */
+/** 60,000 in the long form. */
 const AWAY_MS = Number(process.env['WEIR_AWAY_MS'] ?? 20_000)
 
-/** A control plane of this file's own: it is killed and compacted. */
+/** A control plane for this file only: it is killed and compacted. */
 describeOn([kubernetes], 'the operator on a real Kubernetes API', () => {
   let control: Kubernetes
   let api: KubeApi
@@ -131,7 +131,7 @@ describeOn([kubernetes], 'the operator on a real Kubernetes API', () => {
     await apply('Subject', 'between', { schema: '"int"' })
     await control.compact()
     await apply('Subject', 'after', { schema: '"int"' })
-    // It has come to ask once in half a minute.
+    // The backoff has reached one attempt in 30 s.
     await until('it to be back', { everyMs: 250, timeoutMs: 180_000 }, async () => {
       return (await object('subjects', 'after')).status?.version === 1
     })
@@ -188,7 +188,7 @@ describeOn([kubernetes], 'the operator on a real Kubernetes API', () => {
     })
     await condition('connectors', 'quiet', 'Ready', 'True/Succeeded')
     const { resourceVersion } = (await object('connectors', 'quiet')).metadata
-    // A change beside it is seen through, and by then all that was on its way for this one has come.
+    // When a later change of another resource is applied, all pending events of this one have arrived.
     await apply('Subject', 'other', { schema: '"int"' })
     await condition('subjects', 'other', 'Ready', 'True/Succeeded')
     expect((await object('connectors', 'quiet')).metadata.resourceVersion).toBe(resourceVersion)

@@ -120,9 +120,9 @@ describe('request bodies', () => {
   it('are rejected when they would be slow to parse', async () => {
     const url = await start({})
     const refused = async (body: string) => ((await (await post(url, body)).json()) as { message: string }).message
-    expect(await refused('['.repeat(5_000_000))).toBe('the request body is rejected: it is nested deeper than 1000')
+    expect(await refused('['.repeat(5_000_000))).toBe('the request body is invalid: it is nested deeper than 1000')
     expect(await refused(`[${'[],'.repeat(1_000_000)}[]]`)).toBe(
-      'the request body is rejected: it has more than 100000 names and values',
+      'the request body is invalid: it has more than 100000 names and values',
     )
   })
 })

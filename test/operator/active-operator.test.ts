@@ -12,7 +12,7 @@ import { FakeClock } from '../support/fake-clock.ts'
 import { FakeCluster } from '../support/fake-cluster.ts'
 import { until } from '../support/until.ts'
 
-// The leader's way to the runtimes: a registry that answers when the test says so stands for them.
+// How the leader calls the runtimes. The test decides when its registry responds.
 
 let clock: FakeClock
 let cluster: FakeCluster
@@ -34,7 +34,7 @@ beforeEach(async () => {
   operatorMetrics = registerOperatorMetrics(metrics)
 })
 
-/** A worker that hangs up on everybody until it is back; then it has nothing. */
+/** A worker that closes all connections until it is available; it has no connectors. */
 async function workerAway() {
   const asked: string[] = []
   const worker = { isAway: true }
@@ -53,7 +53,7 @@ async function workerAway() {
 
 type Exchange = { readonly request: IncomingMessage; readonly response: ServerResponse }
 
-/** Has no subjects. Reads are answered, writes wait for the test; reads, too, while it is silent. */
+/** A registry without subjects. It responds to reads; writes wait for the test, and reads too while it is silent. */
 async function registryOnCall() {
   const writes: Exchange[] = []
   const registry = { isSilent: false, writes }
@@ -140,7 +140,7 @@ describe('the active operator', () => {
     mayAct = false
     const key = subject()
     cluster.apply('Connector', 'orders', { class: 'Datagen' })
-    // Waits: a status is all that there is to write.
+    // This Subject waits for its reference, so only its status would be written.
     const references = [{ name: 'r', subjectRef: { name: 'none' } }]
     const waiting = cluster.apply('Subject', 'waiting', { schema: '"int"', references })
     const before = [key, waiting].map((one) => cluster.get(one))
@@ -220,11 +220,11 @@ describe('a worker that does not respond', () => {
       await clock.advance(1_000)
       return probes() >= 9
     })
-    // They take longer than a minute: by its own back-off each connector would have asked seven times.
+    // This takes longer than a minute, in which the backoff of each connector alone would allow seven requests.
     expect(clock.monotonicMs()).toBeGreaterThan(75_000)
     expect(worker.asked.length - probes()).toBeLessThan(40)
     expect(new Set(keys.map(reasonOf))).toEqual(new Set(['WorkerUnreachable']))
-    // And none is passed over again and again only to be told that nobody is there.
+    // Connectors are not reconciled repeatedly while the circuit is open.
     expect(await loop()).toBeLessThan(4 * connectors)
     worker.isAway = false
     await until('all to be passed over', WAIT, async () => {

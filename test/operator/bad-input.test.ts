@@ -9,11 +9,11 @@ import { createReconcilerFixture } from '../support/reconciler-fixture.ts'
 import { until } from '../support/until.ts'
 
 it('reconciles a resource that is edited every 10 ms without queuing every edit, and applies the last one', async () => {
-  // What is loaded when it is first needed takes time that no clock here counts.
+  // Loads the format in advance: the fake clock does not include the time of the import.
   await import('../../src/formats/avro/avro.ts')
   const { cluster, clock, registry, subjects } = createReconcilerFixture()
   const lookup = registry.lookup.bind(registry)
-  // Each look takes a tenth of a second.
+  // Each lookup takes 100 ms.
   registry.lookup = async (...call) => {
     await clock.sleep(100)
     return lookup(...call)
@@ -44,7 +44,7 @@ it('reconciles a resource that is edited every 10 ms without queuing every edit,
     expect(controller.queue.length).toBeLessThanOrEqual(1)
     await clock.advance(10)
   }
-  // 10 s of edits: no more passes than fit into them, one after the other.
+  // 10 s of edits: no more reconciles than fit into that time one after the other.
   expect(reconciles).toBeLessThanOrEqual(110)
   await until('the last edit', { everyMs: 1, timeoutMs: 25_000 }, async () => {
     await clock.advance(100)

@@ -124,7 +124,7 @@ describe('the operator’s configuration', () => {
     const needs = (more: string) => needsNamespaces(read(`workers: [{name: w, url: "http://w"${more}}]`).runtimesConfig)
     expect(needs(', allowedNamespaces: {from: All}')).toBe(false)
     expect(needs(', onUnreachableDelete: Abandon')).toBe(true)
-    // What is written holds in every namespace.
+    // An explicit abandonAfter applies to every namespace.
     expect(needs(', onUnreachableDelete: Abandon, abandonAfter: 2h')).toBe(false)
     expect(needs(', allowedNamespaces: {from: Selector}')).toBe(false)
   })

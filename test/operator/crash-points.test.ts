@@ -10,7 +10,7 @@ type Scenario = {
   readonly what: string
   /** Actions of users, in order. The operator settles after each one. */
   readonly acts: readonly ((fixture: Fixture) => unknown)[]
-  /** What may be asked of a runtime once more than without a crash, because asking twice changes nothing. */
+  /** Requests to a runtime that a crash may repeat once, because they are idempotent. */
   readonly repeats?: RegExp
 }
 
@@ -18,7 +18,7 @@ type Scenario = {
 const EFFECTS =
   /^(create|putConfig|delete|pause|resume|stop|restart|restartTask|alterOffsets|resetOffsets|register|deleteConfig|putMode|deleteMode|deleteSubject|writeStatus|setFinalizer|writeConfigMap)$/
 
-/** A process that dies after so many effects. */
+/** A process that dies after `effectsMax` effects. */
 class Process {
   effects = 0
   readonly #effectsMax: number
@@ -43,7 +43,7 @@ class Process {
           try {
             return await value.apply(target, args)
           } finally {
-            // Also of what is refused nobody hears.
+            // The dead process does not receive errors either.
             if (this.effects >= this.#effectsMax) {
               this.#die()
               await NEVER
@@ -56,7 +56,7 @@ class Process {
 
 const NEVER = new Promise<never>(() => undefined)
 
-/** Plays a scenario; the first process dies after so many effects. Gives what was done and what came of it. */
+/** Runs a scenario. The first process dies after `effectsMax` effects. Returns the requests and the final state. */
 async function play({ acts }: Scenario, effectsMax: number, listsAreEmpty = false) {
   const fixture = createReconcilerFixture()
   let process = new Process(effectsMax)
@@ -78,7 +78,7 @@ async function play({ acts }: Scenario, effectsMax: number, listsAreEmpty = fals
   }
 }
 
-/** Passes over all resources until none asks for another soon. */
+/** Reconciles all resources until none is requeued within a second. */
 async function settle(
   { cluster, clock }: Fixture,
   reconcilers: ReturnType<Fixture['startReconcilers']>,
@@ -91,14 +91,14 @@ async function settle(
       const requeue = await reconcilers[kindOfKey(key)].reconcile(key as ResourceKey<never>)
       if (typeof requeue !== 'string' && requeue.afterMs <= 1_000) isQuiet = false
     }
-    // What one wrote may be what another waits for.
+    // A write for one resource may be the input of another.
     if (isQuiet && effects() === before) return 'settled'
     await clock.advance(1_000)
   }
-  throw new Error('it does not come to rest')
+  throw new Error('the resources did not settle within 60 rounds')
 }
 
-/** All that matters of the end, without times; a restart that nobody heard of is not counted. */
+/** The final state without times, and without restarts that the killed process could not record. */
 function worldOf({ cluster, worker, registry }: Fixture) {
   const resources = RESOURCE_KINDS.flatMap((kind) => cluster.list(kind)).map((resource) => {
     const { conditions, observedGeneration, ...statusFields } = resource.status
@@ -307,7 +307,7 @@ describe.each(SCENARIOS)('when $what,', (scenario) => {
       const { repeats } = scenario
       const counted = (asked: readonly string[]) => asked.filter((one) => !repeats?.test(one))
       expect(counted(crashed.asked), after).toEqual(counted(calm.asked))
-      // Even what may be repeated is asked for once more only.
+      // An idempotent request may be repeated once only.
       for (const one of new Set(crashed.asked)) {
         const times = (asked: readonly string[]) => asked.filter((other) => other === one).length
         expect(times(crashed.asked), `${one}, ${after}`).toBeLessThanOrEqual(times(calm.asked) + 1)

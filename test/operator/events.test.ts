@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, it } from 'vitest'
 import type { ResourceKey } from '../../src/operator/resources/resource.ts'
 import { createReconcilerFixture } from '../support/reconciler-fixture.ts'
 
-// What people are told of, once, when it happens.
+// Each change is reported by one Event.
 
 let fixture = createReconcilerFixture()
 
@@ -10,8 +10,8 @@ beforeEach(() => {
   fixture = createReconcilerFixture()
 })
 
-/** The reasons told since this was last asked. */
-function told(): readonly string[] {
+/** The reasons of the Events since the last call. */
+function newReasons(): readonly string[] {
   return fixture.cluster.events.splice(0).map(({ reason }) => reason)
 }
 
@@ -28,18 +28,18 @@ describe('the Events of a Connector', () => {
 
   it('report its creation, changes, requested restarts and offsets operations, and nothing without a change', async () => {
     await settle(apply())
-    expect(told()).toEqual(['Created'])
+    expect(newReasons()).toEqual(['Created'])
     await settle(apply())
-    expect(told()).toEqual([])
+    expect(newReasons()).toEqual([])
     await settle(apply({ tasksMax: 2 }))
-    expect(told()).toEqual(['Updated'])
+    expect(newReasons()).toEqual(['Updated'])
     await settle(apply({ tasksMax: 2, state: 'Paused' }))
-    expect(told()).toEqual(['StateChanged'])
+    expect(newReasons()).toEqual(['StateChanged'])
     await settle(apply({ tasksMax: 2 }, { 'weir.dev/restart-requested-at': '1' }))
-    expect(told()).toEqual(['StateChanged', 'RestartRequested'])
+    expect(newReasons()).toEqual(['StateChanged', 'RestartRequested'])
     const operation = { id: 'again', type: 'Reset' }
     await settle(apply({ tasksMax: 2, offsets: { operation } }, { 'weir.dev/restart-requested-at': '1' }))
-    expect(told()).toEqual(['OffsetsReset', 'StateChanged'])
+    expect(newReasons()).toEqual(['OffsetsReset', 'StateChanged'])
   })
 
   it('report its adoption with the names of the changed keys', async () => {
@@ -56,12 +56,12 @@ describe('the Events of a Connector', () => {
   ])('report drift once with driftPolicy %s', async (driftPolicy, first, then) => {
     const key = apply({ driftPolicy })
     await settle(key)
-    told()
+    newReasons()
     await fixture.worker.putConfig('orders', { ...fixture.worker.connectors.get('orders')!.config, topic: 'other' })
     await settle(key)
-    expect(told()).toEqual(first)
+    expect(newReasons()).toEqual(first)
     await settle(key)
-    expect(told()).toEqual(then)
+    expect(newReasons()).toEqual(then)
   })
 
   it('report its suspension, and what its deletion leaves in place', async () => {
@@ -70,14 +70,14 @@ describe('the Events of a Connector', () => {
     await settle(apply({ suspend: true }))
     fixture.cluster.remove(key)
     await settle(key)
-    expect(told()).toEqual(['Created', 'Suspended', 'Abandoned'])
+    expect(newReasons()).toEqual(['Created', 'Suspended', 'Abandoned'])
   })
 
   it('report that another resource manages the connector', async () => {
     await settle(apply())
     const loser = fixture.cluster.apply('Connector', 'second', { ...datagen, name: 'orders' })
     for (let reconcile = 0; reconcile < 2; reconcile++) await settle(loser)
-    expect(told()).toEqual(['Created', 'Conflict'])
+    expect(newReasons()).toEqual(['Created', 'Conflict'])
   })
 })
 
@@ -86,11 +86,11 @@ describe('the Events of a Subject', () => {
     const { settle } = fixture.subjects()
     const apply = (spec: object) => fixture.cluster.apply('Subject', 'user', spec)
     await settle(apply({ schema: '"int"', compatibility: 'BACKWARD' }))
-    expect(told()).toEqual(['CompatibilityChanged', 'Registered'])
+    expect(newReasons()).toEqual(['CompatibilityChanged', 'Registered'])
     await settle(apply({ schema: '"string"', compatibility: 'BACKWARD' }))
-    expect(told()).toEqual(['Incompatible'])
+    expect(newReasons()).toEqual(['Incompatible'])
     await settle(apply({ schema: '"int"' }))
-    expect(told()).toEqual(['CompatibilityReverted'])
+    expect(newReasons()).toEqual(['CompatibilityReverted'])
   })
 
   it('report the correction of a compatibility level that another client changed', async () => {
@@ -98,9 +98,9 @@ describe('the Events of a Subject', () => {
     const key = fixture.cluster.apply('Subject', 'user', { compatibility: 'FULL' })
     await settle(key)
     await fixture.registry.putConfig({ compatibility: 'NONE' }, 'user')
-    told()
+    newReasons()
     await settle(key)
-    expect(told()).toEqual(['DriftCorrected'])
+    expect(newReasons()).toEqual(['DriftCorrected'])
   })
 })
 
@@ -111,13 +111,13 @@ describe('the Events of a RegistryMode', () => {
     const { settle } = fixture.modes()
     const key = fixture.cluster.apply('RegistryMode', 'freeze', { scope, mode: 'READONLY' })
     await settle(key)
-    expect(told()).toEqual(['ModeChanged'])
+    expect(newReasons()).toEqual(['ModeChanged'])
     fixture.registry.modes.set(':.legacy:', 'FORWARD')
     await settle(key)
-    expect(told()).toEqual(['DriftCorrected'])
+    expect(newReasons()).toEqual(['DriftCorrected'])
     fixture.cluster.remove(key)
     await settle(key)
-    expect(told()).toEqual(['ModeRestored'])
+    expect(newReasons()).toEqual(['ModeRestored'])
   })
 
   it('report the begin and the end of its window', async () => {
@@ -127,7 +127,7 @@ describe('the Events of a RegistryMode', () => {
     await settle(key)
     await fixture.clock.advance(3_600_000)
     await settle(key)
-    expect(told()).toEqual(['WindowOpened', 'WindowClosed'])
+    expect(newReasons()).toEqual(['WindowOpened', 'WindowClosed'])
   })
 
   it('report a window that closed too late', async () => {
@@ -135,11 +135,11 @@ describe('the Events of a RegistryMode', () => {
     const window = { duration: '1h' }
     const key = fixture.cluster.apply('RegistryMode', 'freeze', { scope, mode: 'READONLY', window })
     await settle(key)
-    expect(told()).toEqual(['WindowOpened'])
+    expect(newReasons()).toEqual(['WindowOpened'])
     await fixture.clock.advance(7_200_000)
     await settle(key)
-    expect(told()).toEqual(['WindowClosed', 'WindowOverdue'])
+    expect(newReasons()).toEqual(['WindowClosed', 'WindowOverdue'])
     await settle(key)
-    expect(told()).toEqual([])
+    expect(newReasons()).toEqual([])
   })
 })

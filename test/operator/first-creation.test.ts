@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, it } from 'vitest'
 import { RequestError } from '../../src/clients/http.ts'
 import { createReconcilerFixture } from '../support/reconciler-fixture.ts'
 
-// What the last look at everything in a runtime did not show is made without asking for it. It may be there since.
+// An object that the last list of a runtime did not contain is created without reading it first. It may exist by then.
 
 let { cluster, worker, registry, startReconcilers } = createReconcilerFixture()
 
@@ -16,7 +16,7 @@ const COUPON = { name: 'coupon', type: 'string' }
 const NOTE = { name: 'note', type: 'string', default: '' }
 const record = (...fields: object[]) => JSON.stringify({ type: 'record', name: 'Order', fields })
 
-/** From now on the names of the calls of this thing. */
+/** Records the names of the later calls of these methods. */
 function callsOf<T extends object>(thing: T, names: readonly (keyof T & string)[]): string[] {
   const asked: string[] = []
   for (const name of names) {

@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { type RbacOptions, rbacOf, rbacText } from '../../src/operator/rbac.ts'
 
-// `npx vitest run -u test/operator/rbac.test.ts` writes the files anew. What they grant is proven in test/e2e.
+// `npx vitest run -u test/operator/rbac.test.ts` regenerates the files. test/e2e tests the permissions.
 
 const FOLDER = join(import.meta.dirname, '../../rbac')
 

@@ -40,7 +40,7 @@ class DefaultCheck {
 
   #fitsRecord(schema: AvroRecord, value: ReadonlyMap<string, Json>): boolean {
     if (this.#open.has(schema)) {
-      throw new SchemaError(`A default can't be a ${schema.name.full} inside of ${schema.name.full}`)
+      throw new SchemaError(`A default cannot be a ${schema.name.full} inside of ${schema.name.full}`)
     }
     const known = this.#known.get(schema) ?? new Map<Json, boolean>()
     this.#known.set(schema, known)

@@ -21,7 +21,7 @@ const BEYOND = 'Beyond Kafka Connect, where sources have no dead letter queue. '
 
 export const SOURCE_DEAD_LETTER_DOCS: Docs = {
   topic:
-    `${BEYOND}The topic for records of this source that can't be transformed, converted or written; they are ` +
+    `${BEYOND}The topic for records of this source that cannot be transformed, converted or written; they are ` +
     'written as they would have been, or as JSON when no converter got that far, as the header ' +
     '<code>__connect.errors.content</code> says. Of one that is too large for this topic, too, key and headers are kept. ' +
     'Blank by default: none are kept.',

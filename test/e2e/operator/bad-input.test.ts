@@ -5,11 +5,11 @@ import { type OperatorEnvironment, startOperatorEnvironment } from '../../suppor
 import { WAIT } from '../../support/test-namespace.ts'
 import { until } from '../../support/until.ts'
 
-/** 60,000 for a minute. */
+/** 60,000 in the long form. */
 const EDITED_MS = Number(process.env['WEIR_EDITED_MS'] ?? 10_000)
-/** Of conditions; 10,000 for all of them. */
+/** Number of condition changes. 10,000 in the long form. */
 const CHANGES = Number(process.env['WEIR_CHANGES'] ?? 2_000)
-/** As fast as that if the API server is: a busy one takes longer for each. */
+/** Minimum time between edits; a busy API server needs longer. */
 const EDIT_MS = 10
 const LONG = { timeout: 300_000 }
 
@@ -21,7 +21,7 @@ type Told = {
   }
 }
 
-// What people should not do and do all the same, on a real API server and real runtimes.
+// Bad input of users, on a real API server and real runtimes.
 
 const kubernetes = await real('kubernetes')
 
@@ -55,7 +55,7 @@ describeOn([kubernetes], 'an operator that receives', () => {
     const schema = JSON.stringify({ type: 'enum', name: 'E', symbols: ['A'], doc: 'x'.repeat(1_048_576) })
     const refused = await env.tryApply('Subject', 'large', { schema })
     expect([refused.status, refused.body['reason']]).toEqual([422, 'Invalid'])
-    // A ConfigMap holds 1 MiB: there the registry has the last word.
+    // A ConfigMap may contain 1 MiB, more than the registry accepts.
     const data = { schema: JSON.stringify({ type: 'enum', name: 'E', symbols: ['A'], doc: 'x'.repeat(1_000_000) }) }
     await env.api.send('POST', `/api/v1/namespaces/${env.namespace}/configmaps`, {
       metadata: { name: 'large' },
@@ -75,20 +75,20 @@ describeOn([kubernetes], 'an operator that receives', () => {
       const config = { file: 'none', topic: 'lines', 'batch.size': String(edits) }
       await Promise.all([sleep(EDIT_MS), env.apply('Connector', 'busy', { class: 'FileStreamSource', config })])
     }
-    await until('the last edit to be told of', WAIT, () => isTold('connectors', 'busy', 'Ready'))
+    await until('the last edit to be told of', WAIT, () => hasCurrentCondition('connectors', 'busy', 'Ready'))
     expect((await env.worker.get('busy')).config['batch.size']).toBe(String(edits))
     const done = await work()
-    // Each edit is one pass at most, and one more when that changed something; each of them writes a status at most.
+    // Each edit causes at most one reconcile, and one more if that changed something. Each writes at most one status.
     expect(done.passes - before.passes).toBeLessThan(2 * edits + 50)
     expect(done.writes - before.writes).toBeLessThan(2 * edits + 50)
-    // At most one event a reason is kept each ten minutes, however often it happened.
+    // At most one Event for each reason in ten minutes, however often it occurred.
     expect((await env.events('busy')).filter((one) => one.startsWith('Updated')).length).toBeLessThan(30)
     await atRest(['connectors/busy'])
   })
 
   it('thousands of changes of conditions keeps their number bounded, and reports the final state', LONG, async () => {
     const names = Array.from({ length: 10 }, (_, at) => `flip-${at}`)
-    // Each time at least Ready, Stalled, Synced and Compatible are others.
+    // Each edit changes at least Ready, Stalled, Synced and Compatible.
     const edits = CHANGES / 4 / names.length
     const [good, bad] = ['"int"', '{"type": "record"']
     const last = (name: string) => (name < 'flip-5' ? good : bad)
@@ -100,7 +100,7 @@ describeOn([kubernetes], 'an operator that receives', () => {
     )
     for (const name of names) {
       const wanted = last(name) === good ? 'Ready' : 'Stalled'
-      await until(`${name} to be told of`, WAIT, () => isTold('subjects', name, wanted))
+      await until(`the condition ${wanted} of ${name}`, WAIT, () => hasCurrentCondition('subjects', name, wanted))
       const object = await env.object('subjects', name)
       const types = object.status!.conditions.map(({ type }) => type)
       expect(new Set(types).size).toBe(types.length)
@@ -111,7 +111,7 @@ describeOn([kubernetes], 'an operator that receives', () => {
     await atRest(names.map((name) => `subjects/${name}`))
   })
 
-  /** What the operator has done so far: passes, and calls that change objects. */
+  /** The reconciles and writes of the operator so far. */
   async function work() {
     return {
       passes: await env.sumOfMetric('controller_runtime_reconcile_total', 'controller="connector"'),
@@ -119,14 +119,14 @@ describeOn([kubernetes], 'an operator that receives', () => {
     }
   }
 
-  /** Whether its status is of what is declared now, and this is True in it. */
-  async function isTold(plural: string, name: string, type: string): Promise<boolean> {
+  /** Whether the status is of the current generation, and this condition is True. */
+  async function hasCurrentCondition(plural: string, name: string, type: string): Promise<boolean> {
     const { status, metadata } = (await env.object(plural, name)) as unknown as Told
     const isSo = status?.conditions?.some((one) => one.type === type && one.status === 'True') ?? false
     return isSo && status?.observedGeneration === metadata.generation
   }
 
-  /** All is looked at each second: that nothing is written means that nothing is left to do. */
+  /** Waits until the operator writes nothing. It reconciles every second, so nothing is left to do then. */
   async function atRest(paths: readonly string[]): Promise<void> {
     const versions = () =>
       Promise.all(
@@ -140,7 +140,7 @@ describeOn([kubernetes], 'an operator that receives', () => {
       schema: JSON.stringify({ type: 'enum', name: 'E', symbols: [`V${before[0]}`] }),
       compatibility: 'NONE',
     })
-    await until('what came after', WAIT, () => isTold('subjects', 'after', 'Ready'))
+    await until('what came after', WAIT, () => hasCurrentCondition('subjects', 'after', 'Ready'))
     expect(await versions()).toEqual(before)
   }
 })

@@ -6,7 +6,7 @@ import { type OperatorEnvironment, startOperatorEnvironment } from '../../suppor
 import { WAIT } from '../../support/test-namespace.ts'
 import { until } from '../../support/until.ts'
 
-// Every row of the Connector's table, by its name, on a real API server and a real worker.
+// Each row of the table of Connector cases, on a real API server and a real worker.
 
 const kubernetes = await real('kubernetes')
 
@@ -27,7 +27,7 @@ describeOn([kubernetes], 'a Connector on a real API server', () => {
     return () => env.stop()
   })
 
-  /** One connector of the test's own, and what can be done to it and asked of it. */
+  /** A connector for one test, with its operations and queries. */
   function connector() {
     count += 1
     const name = `c-${count}`
@@ -137,7 +137,7 @@ describeOn([kubernetes], 'a Connector on a real API server', () => {
     await apply()
     await ready('True/Succeeded')
     const { resourceVersion } = (await env.object('connectors', name)).metadata
-    // Others come and go through the same controller, and it is looked at each second.
+    // Other connectors are reconciled too, and this one is reconciled every second.
     const other = connector()
     await other.apply()
     await other.ready('True/Succeeded')
@@ -209,7 +209,7 @@ describeOn([kubernetes], 'a Connector on a real API server', () => {
     await ready('True/Succeeded')
   })
 
-  /** Fails as long as its folder is missing; a record has to reach it. */
+  /** A sink that fails on a record while its folder is missing. */
   const sink = (name: string) => ({
     class: 'FileStreamSink',
     config: { topics: name, file: join(env.files, name, 'out.txt') },

@@ -5,7 +5,7 @@ import { type OperatorEnvironment, startOperatorEnvironment } from '../../suppor
 import { WAIT } from '../../support/test-namespace.ts'
 import { until } from '../../support/until.ts'
 
-// Every row of the RegistryMode's table, by its name, on a real API server and a real registry.
+// Each row of the table of RegistryMode cases, on a real API server and a real registry.
 
 const kubernetes = await real('kubernetes')
 
@@ -18,7 +18,7 @@ describeOn([kubernetes], 'a RegistryMode on a real API server', () => {
     return () => env.stop()
   })
 
-  /** One mode of a subject of the test's own, and what can be done to it and asked of it. */
+  /** The mode of a subject for one test, with its operations and queries. */
   function mode() {
     count += 1
     const name = `m-${count}`
@@ -29,7 +29,7 @@ describeOn([kubernetes], 'a RegistryMode on a real API server', () => {
       ready: (wanted: string) => env.condition('registrymodes', name, 'Ready', wanted),
       stalled: (reason: string, called = name) => env.condition('registrymodes', called, 'Stalled', `True/${reason}`),
       is: (type: string, wanted: string) => env.condition('registrymodes', name, type, wanted),
-      /** Its own; undefined while it is inherited. */
+      /** The subject's own mode; undefined if it is inherited. */
       own: () => env.registry.mode(name).catch(() => undefined),
       becomes: (wanted: Mode | undefined) =>
         until(
@@ -77,7 +77,7 @@ describeOn([kubernetes], 'a RegistryMode on a real API server', () => {
     await becomes('READONLY')
     await is('WindowOpen', 'False/Closed')
     await becomes(undefined)
-    // Window closed, same id · anything but `then`: is put back to it.
+    // Window closed, same id: a mode other than `then` is corrected.
     await env.registry.putMode('READONLY', name)
     await becomes(undefined)
   })

@@ -13,9 +13,9 @@ import { startUp } from '../../support/up.ts'
 
 const kubernetes = await real('kubernetes')
 const WORKERS = 20
-/** On each of the two workers in trouble. */
+/** Connectors on each of the two failing workers. */
 const CHANGES = 30
-/** One answer of the slow worker: with shared concurrency a change on another one waited for several. */
+/** Response time of the slow worker. With shared concurrency, a change on another worker would wait for several. */
 const READY_MS_MAX = 9_000
 const DATAGEN = { 'kafka.topic': 'generated', quickstart: 'orders', 'value.converter': 'StringConverter', rate: '1' }
 

@@ -4,7 +4,7 @@ import { type OperatorEnvironment, startOperatorEnvironment } from '../../suppor
 import { WAIT } from '../../support/test-namespace.ts'
 import { until } from '../../support/until.ts'
 
-// Every row of the Subject's table, by its name, on a real API server and a real registry.
+// Each row of the table of Subject cases, on a real API server and a real registry.
 
 const kubernetes = await real('kubernetes')
 
@@ -22,7 +22,7 @@ describeOn([kubernetes], 'a Subject on a real API server', () => {
     return () => env.stop()
   })
 
-  /** One subject of the test's own, and what can be done to it and asked of it. */
+  /** A subject for one test, with its operations and queries. */
   function subject() {
     count += 1
     const name = `s-${count}`
@@ -156,7 +156,7 @@ describeOn([kubernetes], 'a Subject on a real API server', () => {
     expect(await versions()).toEqual([2, 5])
     expect((await env.registry.version(name, 2)).id).toBe(9_002)
     await env.condition('registrymodes', name, 'WindowOpen', 'False/Closed')
-    // From there it goes on as any other.
+    // After the import, further versions are registered as usual.
     await apply({ imports, schema: record(ID, { ...NOTE, default: '' }, { name: 'more', type: 'int', default: 0 }) })
     await until('version 6', WAIT, async () => (await versions()).includes(6))
   })

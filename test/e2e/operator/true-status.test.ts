@@ -13,7 +13,7 @@ import { createTestNamespace } from '../../support/test-namespace.ts'
 import { startUp } from '../../support/up.ts'
 
 const kubernetes = await real('kubernetes')
-/** 500 for the long form. */
+/** 500 in the long form. */
 const EDITS = Number(process.env['WEIR_STATUS_EDITS'] ?? 150)
 const SEED = Number(process.env['PROPERTY_SEED'] ?? 20_261_122) || 1
 const NAMES = ['a', 'b', 'c', 'd']
@@ -55,7 +55,7 @@ describeOn([kubernetes], 'the status of a Connector', () => {
     let observations = 0
     let isOver = false
     const read = async (name: string) => (await place.object('connectors', name)) as unknown as Declared
-    /** What the worker holds while the resource says that it is Ready; undefined when it does not say so throughout. */
+    /** The worker's configuration while the resource is Ready; undefined if it was not Ready throughout. */
     const observe = async (name: string) => {
       const before = await read(name)
       const held = claimsReady(before) ? (await connectors.get(name)).config['rate'] : undefined

@@ -120,7 +120,7 @@ const REFUSED: readonly (readonly [input: string, reason: string])[] = [
   ['1', 'Schema not yet supported'],
   [
     '{"type":"record","name":"R","fields":[{"name":"a","type":["null","R"],"default":{}}]}',
-    "A default can't be a R inside of R",
+    'A default cannot be a R inside of R',
   ],
   ['{"type":"record","name":"R","fields":[{"name":"f","type":"int","order":1}]}', 'Unknown field order: 1'],
 ]

@@ -25,7 +25,7 @@ const dryRunners = (cluster: ClusterReader) => {
   }
 }
 
-/** What is said to somebody who declares this now. */
+/** The admission decision about this object. */
 function propose(kind: ResourceKind, name: string, spec: object) {
   const { cluster, clock } = fixture
   return decideAdmission(kind, objectOf(name, spec), { cluster, dryRunners, clock, logger: silentLogger() })

@@ -46,7 +46,7 @@ it('takes the object to delete from oldObject', () => {
     uid: 'u',
     deletion: { kind: 'Subject', object: oldObject, by: userInfo },
   })
-  // Nothing to judge must not pass for something harmless.
+  // A deletion without its object must not be allowed as one that needs no decision.
   expect(parseAdmissionReview(review({ operation: 'DELETE', object: null, oldObject: null }))).toBeUndefined()
 })
 

@@ -5,7 +5,7 @@ import { denyUnauthorizedDelete, denyUnauthorizedWrite } from '../../../src/oper
 
 const hard = { schema: '"int"', deletionPolicy: 'HardDelete' }
 
-/** An API server that knows who may, and remembers what it was asked. */
+/** An API server that decides about permissions and records the requests. */
 function apiThat(allows: boolean | Error) {
   const asked: unknown[] = []
   const send = async ({ body }: { readonly body?: unknown }) => {

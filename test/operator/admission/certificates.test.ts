@@ -41,7 +41,7 @@ it('renews the certificate with the same CA, and the CA after two thirds of ten 
   expect(certificatesIn(third.ca)[1]?.fingerprint256).toBe(new X509Certificate(first.ca).fingerprint256)
   expect(new X509Certificate(third.cert).checkIssued(certificatesIn(third.ca)[0]!)).toBe(true)
 
-  // What has ended is trusted no more.
+  // An expired authority is no longer trusted.
   const last = await issueCertificate(NAMES, laterMs + 2_434 * DAY_MS, third)
   expect(certificatesIn(last.ca)).toHaveLength(2)
   expect(certificatesIn(last.ca)[1]?.fingerprint256).toBe(certificatesIn(third.ca)[0]?.fingerprint256)

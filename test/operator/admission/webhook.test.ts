@@ -39,7 +39,7 @@ function serve(options: Partial<WebhookOptions> = {}, failure?: Error) {
     },
   )
   onTestFinished(() => webhook.stop())
-  /** What the API server was told, `count` times until now. */
+  /** The last of `count` registrations that the API server received. */
   const applied = async (count: number) => {
     await until('the registration', WAIT, () => api.applied.length >= count)
     const { metadata, webhooks } = api.applied[count - 1] as Applied

@@ -3,7 +3,7 @@ import { findCondition } from '../../../src/operator/resources/condition.ts'
 import { createReconcilerFixture } from '../../support/reconciler-fixture.ts'
 
 let fixture = createReconcilerFixture()
-/** Reasons of `Ready`, as they were written. */
+/** Reasons of `Ready`, in the order of the writes. */
 let written: (string | undefined)[] = []
 
 beforeEach(() => {

@@ -10,7 +10,7 @@ beforeEach(() => {
 
 const MINUTE_MS = 60_000
 
-/** Somebody changes it behind the operator's back, every minute; which of the changes were put right. */
+/** Another client changes the connector every minute. Returns which changes were corrected. */
 async function fight<K extends ResourceKind>(
   key: ResourceKey<K>,
   operator: { settle(key: ResourceKey<K>): Promise<unknown> },

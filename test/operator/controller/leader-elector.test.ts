@@ -20,10 +20,10 @@ beforeEach(() => {
   writes = []
 })
 
-/** How a candidate's calls go: `lost answer` is carried out all the same. */
-type Link = { state: 'up' | 'down' | 'forbidden' | 'lost answer' | 'hanging'; delayMs?: number }
+/** The connection of a candidate. With `lost response`, the call is executed but its response is lost. */
+type Link = { state: 'up' | 'down' | 'forbidden' | 'lost response' | 'hanging'; delayMs?: number }
 
-function homeOver(link: Link): LeaseLock {
+function leaseLockOver(link: Link): LeaseLock {
   const through = async <T>(call: () => T, signal: AbortSignal): Promise<T> => {
     if (link.state === 'down') throw new Error('unreachable')
     if (link.state === 'forbidden') throw new ClusterError('forbidden', 'leases is forbidden')
@@ -32,7 +32,7 @@ function homeOver(link: Link): LeaseLock {
     }
     const answer = call()
     if (link.delayMs !== undefined) await clock.sleep(link.delayMs, signal)
-    if (link.state === 'lost answer') throw new Error('the connection broke')
+    if (link.state === 'lost response') throw new Error('the connection broke')
     return answer
   }
   return {
@@ -53,7 +53,7 @@ function candidate(identity: string, own = clock) {
   const terms: { fence: Fence; ended: boolean }[] = []
   let ending = async () => {}
   const elector = new LeaderElector({
-    lock: homeOver(link),
+    lock: leaseLockOver(link),
     identity,
     clock: own,
     logger: silentLogger(),
@@ -74,7 +74,7 @@ function candidate(identity: string, own = clock) {
     elector,
     link,
     terms,
-    /** Whether it may begin something that takes so long. */
+    /** Whether the candidate may begin an operation of this duration. */
     acts(ms = 0): boolean {
       const term = terms.at(-1)
       if (term === undefined || term.ended) return false
@@ -120,7 +120,7 @@ describe('LeaderElector', () => {
     await clock.advance(5_000)
     await a.elector.stop()
     expect([a.terms[0]?.ended, stored?.lease.holder]).toEqual([true, ''])
-    // The next time that it looks.
+    // The next attempt.
     await clock.advance(2_000)
     expect([a.acts(), b.acts()]).toEqual([false, true])
     expect(stored?.lease.transitions).toBe(1)
@@ -152,7 +152,7 @@ describe('LeaderElector', () => {
       for (let ms = 0; ms < 40_000; ms += 100) {
         await clock.advance(100)
         expect(a.acts() && b.acts()).toBe(false)
-        // What is sent takes up to ten seconds to end.
+        // A request takes up to ten seconds.
         if (a.acts(10_000)) expect(ms).toBeLessThanOrEqual(7_000)
         if (b.acts()) handedOverMs ??= ms
       }
@@ -169,7 +169,7 @@ describe('LeaderElector', () => {
   it('keeps leading when the response to a renewal is lost, or the API server is unavailable for less than 10 s', async () => {
     const a = candidate('a')
     await clock.advance(0)
-    a.link.state = 'lost answer'
+    a.link.state = 'lost response'
     await clock.advance(2_500)
     a.link.state = 'down'
     await clock.advance(5_000)
@@ -210,7 +210,7 @@ describe('LeaderElector', () => {
   it('measures the lease from the time when the renewal was sent', async () => {
     const a = candidate('a')
     await clock.advance(0)
-    // The answer takes its time; others may have seen the renewal when it was sent.
+    // The response is delayed; the other candidates may have seen the renewal when it was sent.
     a.link.delayMs = 6_000
     await clock.advance(2_000 + 6_000)
     expect([a.acts(9_000), a.acts(9_001)]).toEqual([true, false])
@@ -225,7 +225,7 @@ describe('LeaderElector', () => {
       lease: { holder: 'dead', durationMs: 15_000, transitions: 3, acquiredAt: '2020-01-01T00:00:00Z', renewedAt: '' },
     }
     const b = candidate('b', new FakeClock(Date.UTC(2026, 0, 1) + year))
-    // Its own clock: it does not move with that of this test.
+    // A clock of its own, which this test does not advance.
     await clock.advance(0)
     expect(b.acts()).toBe(false)
     void b.elector.stop()

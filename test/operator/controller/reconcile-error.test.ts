@@ -4,7 +4,7 @@ import { ClusterError } from '../../../src/clients/kubernetes/cluster-error.ts'
 import type { ResourceKey } from '../../../src/operator/resources/resource.ts'
 import { createReconcilerFixture } from '../../support/reconciler-fixture.ts'
 
-// A Connector that reads a ConfigMap: trouble may be the worker's or that of the place where resources live.
+// A Connector that reads a ConfigMap: errors come from the worker or from the API server.
 
 let fixture = createReconcilerFixture()
 let key: ResourceKey<'Connector'>
@@ -31,7 +31,7 @@ describe('an error of the API server', () => {
   })
 
   it('keeps a resource Ready for a minute, then reports that the API server does not respond', async () => {
-    const message = 'the API server at 127.0.0.1:6443 does not answer: ECONNREFUSED'
+    const message = 'the API server at 127.0.0.1:6443 does not respond: ECONNREFUSED'
     fixture.cluster.configMap = failing(new ClusterError('unreachable', message))
     expect(await operator.reconcile(key)).toBe('rate-limited')
     expect(operator.readiness(key)).toBe('Ready=True/Succeeded')

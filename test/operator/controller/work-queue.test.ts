@@ -14,7 +14,7 @@ function createFlowQueue(flowConcurrency: number) {
   return new WorkQueue<string>({ clock: new FakeClock(), flowOf, flowConcurrency })
 }
 
-/** What a worker that is free now gets; undefined when it would wait. */
+/** The key that an idle worker receives now; undefined if it would wait. */
 async function takeNow(queue: WorkQueue<string>): Promise<string | undefined> {
   return queue.length > 0 ? queue.get() : undefined
 }
@@ -168,7 +168,7 @@ describe('WorkQueue', () => {
 
 type Action = { readonly key: string; readonly done: boolean; readonly urgent: boolean }
 
-/** Adds a key and takes what there is; `owed` are the keys that somebody has to be given yet. */
+/** Adds a key and takes one if possible; `owed` are the keys that were added and not yet taken. */
 async function act(
   queue: Parameters<typeof takeNow>[0],
   { key, done, urgent }: Action,

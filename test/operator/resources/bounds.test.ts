@@ -3,7 +3,7 @@ import { parseResource } from '../../../src/operator/resources/parse.ts'
 import { RESOURCE_KINDS } from '../../../src/operator/resources/resource.ts'
 import { boundaryCasesOf } from '../../support/crd-bounds.ts'
 
-// A real API server judges the same manifests in test/e2e/crds.test.ts.
+// test/e2e/crds.test.ts validates the same manifests on a real API server.
 
 describe.each(RESOURCE_KINDS)('each field of the kind %s', (kind) => {
   const { at, past } = boundaryCasesOf(kind)

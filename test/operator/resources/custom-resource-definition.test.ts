@@ -5,7 +5,7 @@ import { crdFiles } from '../../../src/operator/crd-files.ts'
 import { crdOf } from '../../../src/operator/resources/custom-resource-definition.ts'
 import { RESOURCE_KINDS } from '../../../src/operator/resources/resource.ts'
 
-// `npx vitest run -u test/operator/resources/custom-resource-definition.test.ts` writes the files anew.
+// `npx vitest run -u test/operator/resources/custom-resource-definition.test.ts` regenerates the files.
 
 const FOLDER = join(import.meta.dirname, '../../../crds')
 

@@ -3,7 +3,7 @@ import { immutableFieldError } from '../../../src/operator/resources/immutable-f
 import { parseResource } from '../../../src/operator/resources/parse.ts'
 import { IMMUTABLE_FIELD_CHANGES, INVALID_MANIFESTS, VALID_MANIFESTS } from '../../support/manifests.ts'
 
-// A real API server judges the same manifests in test/e2e/crds.test.ts.
+// test/e2e/crds.test.ts validates the same manifests on a real API server.
 
 describe('a manifest', () => {
   it.each(VALID_MANIFESTS)('is valid: $what', ({ resource }) => {

@@ -18,7 +18,7 @@ function clusterOf(subjects: readonly Resource<'Subject'>[]): ClusterReader {
 }
 
 const SIZE = 8
-/** For each, whom it refers to; one more than there are. */
+/** For each Subject, the indexes of its references; the highest index does not exist. */
 const graph = fc
   .array(fc.array(fc.nat(SIZE), { maxLength: 4 }), { minLength: SIZE, maxLength: SIZE })
   .map((referents) => referents.map((others, number) => subject(number, others)))
@@ -38,7 +38,7 @@ it('finds a cycle of references through a Subject if there is one, and its path 
   )
 })
 
-/** Whoever references lead to from there. */
+/** All Subjects that are reachable by references. */
 function aheadOf(start: Resource<'Subject'>, subjects: readonly Resource<'Subject'>[]): ReadonlySet<string> {
   const ahead = new Set(referentsOf(start))
   for (const next of ahead)

@@ -13,14 +13,14 @@ const A = 'Connector/default/a'
 let folder: string
 let clock: FakeClock
 let cluster: DirectoryCluster
-const heard: string[] = []
+const changes: string[] = []
 
 beforeEach(async () => {
   folder = mkdtempSync(join(tmpdir(), 'weir-'))
   clock = new FakeClock()
   cluster = new DirectoryCluster({ path: folder, clock, logger: silentLogger() })
-  heard.length = 0
-  cluster.onChange(({ key, type }) => heard.push(`${key} ${type}`))
+  changes.length = 0
+  cluster.onChange(({ key, type }) => changes.push(`${key} ${type}`))
 })
 afterEach(async () => {
   await cluster.stop()
@@ -29,17 +29,17 @@ afterEach(async () => {
 
 const write = (file: string, text: string) => writeFileSync(join(folder, file), text)
 
-/** Lets time pass until it is so; files are read by the machine's own time. */
-async function eventually(isSo: () => boolean | Promise<boolean>): Promise<void> {
+/** Advances the clock until the condition holds. Reading files takes real time. */
+async function eventually(condition: () => boolean | Promise<boolean>): Promise<void> {
   const deadlineMs = performance.now() + 10_000
-  while (!(await isSo()) && performance.now() < deadlineMs) await clock.advance(100)
-  expect(await isSo()).toBe(true)
+  while (!(await condition()) && performance.now() < deadlineMs) await clock.advance(100)
+  expect(await condition()).toBe(true)
 }
 
-/** So many looks at the folder, each of them finished. */
-async function looks(count: number): Promise<void> {
-  for (let look = 0; look < count; look++) {
-    const marker = `look${look}`
+/** Waits for this number of completed polls of the folder. */
+async function waitForPolls(count: number): Promise<void> {
+  for (let poll = 0; poll < count; poll++) {
+    const marker = `poll${poll}`
     write('marker.yaml', CONNECTOR(marker))
     await eventually(() => cluster.get(`Connector/default/${marker}`) !== undefined)
   }
@@ -71,7 +71,7 @@ describe('the resources of a directory', () => {
     await cluster.start()
     const before = cluster.get(A)!
     write('a.yaml', `# a comment\n${CONNECTOR('a')}`)
-    await looks(1)
+    await waitForPolls(1)
     expect(cluster.get(A)).toBe(before)
     write('a.yaml', CONNECTOR('a', 'class: A, tasksMax: 2'))
     await eventually(() => cluster.get(A)!.metadata.generation === 2)
@@ -84,7 +84,7 @@ describe('the resources of a directory', () => {
     write('a.yaml', CONNECTOR('a', 'clas: A'))
     await eventually(() => cluster.manifestErrors().length > 0)
     expect(cluster.manifestErrors()[0]).toMatchObject({ key: A, file: join(folder, 'a.yaml'), line: 4 })
-    await looks(3)
+    await waitForPolls(3)
     expect(cluster.get(A)).toMatchObject({ spec: { class: 'A' } })
     expect(cluster.get(A)!.metadata.deletionTimestamp).toBeUndefined()
   })
@@ -93,12 +93,12 @@ describe('the resources of a directory', () => {
     write('a.yaml', CONNECTOR('a'))
     await cluster.start()
     rmSync(join(folder, 'a.yaml'))
-    // Leads to itself: nobody can open it, root neither.
+    // A symbolic link to itself: not even root can open it.
     symlinkSync('a.yaml', join(folder, 'a.yaml'))
     await eventually(() => cluster.manifestErrors().length > 0)
     expect(cluster.manifestErrors()[0]).toMatchObject({ file: join(folder, 'a.yaml') })
     expect(cluster.manifestErrors()[0]?.message).toMatch(/^cannot be read: ELOOP/)
-    await looks(3)
+    await waitForPolls(3)
     expect(cluster.get(A)).toMatchObject({ spec: { class: 'A' } })
     expect(cluster.get(A)!.metadata.deletionTimestamp).toBeUndefined()
   })
@@ -122,7 +122,7 @@ describe('the resources of a directory', () => {
     rmSync(join(folder, 'm.yaml'))
     await eventually(() => cluster.manifestErrors().length === 0)
     expect(cluster.get(A)).toMatchObject({ spec: { class: 'Second' } })
-    expect(heard).not.toContain(`${A} deleted`)
+    expect(changes).not.toContain(`${A} deleted`)
   })
 })
 
@@ -132,7 +132,7 @@ describe('a manifest that is removed', () => {
     await cluster.start()
     rmSync(join(folder, 'a.yaml'))
     await eventually(() => cluster.get(A) === undefined)
-    expect(heard.at(-1)).toBe(`${A} deleted`)
+    expect(changes.at(-1)).toBe(`${A} deleted`)
   })
 
   it('marks a resource with a finalizer as deleted, until the manifest is added again', async () => {
@@ -154,7 +154,7 @@ describe('a manifest that is removed', () => {
     await cluster.start()
     const before = cluster.get(A)
     renameSync(join(folder, 'a.yaml'), join(folder, 'z.yaml'))
-    await looks(4)
+    await waitForPolls(4)
     expect(cluster.get(A)).toBe(before)
   })
 
@@ -174,13 +174,13 @@ describe('a directory cluster', () => {
   it('keeps the status in memory and reports its changes', async () => {
     write('a.yaml', CONNECTOR('a'))
     await cluster.start()
-    heard.length = 0
+    changes.length = 0
     const { status } = cluster.get(A)!
     await cluster.writeStatus(A, { ...status, observedGeneration: 1 })
-    expect(heard).toEqual([`${A} status`])
+    expect(changes).toEqual([`${A} status`])
     expect(cluster.get(A)?.status.observedGeneration).toBe(1)
     await cluster.writeStatus('Connector/default/none', status)
-    expect(heard).toEqual([`${A} status`])
+    expect(changes).toEqual([`${A} status`])
   })
 
   it('writes a ConfigMap to a manifest of its own, and does not change one that another manifest declares', async () => {
@@ -198,9 +198,9 @@ describe('a directory cluster', () => {
     write('m.yaml', 'apiVersion: v1\nkind: ConfigMap\nmetadata: {name: m}\ndata: {k: one}\n')
     await cluster.start()
     expect(await cluster.configMap('default', 'm')).toEqual({ k: 'one' })
-    heard.length = 0
+    changes.length = 0
     write('m.yaml', 'apiVersion: v1\nkind: ConfigMap\nmetadata: {name: m}\ndata: {k: two}\n')
-    await eventually(() => heard.includes(`${A} desired`))
+    await eventually(() => changes.includes(`${A} desired`))
     expect(await cluster.configMap('default', 'm')).toEqual({ k: 'two' })
   })
 })

@@ -18,7 +18,7 @@ beforeEach(async () => {
   recorder = new EventRecorder({ api: script.api, clock, logger: silentLogger(), identity: 'pod-7' })
 })
 
-/** Answers the next request, and gives what it asked. */
+/** Responds to the next request and returns that request. */
 async function answered(status = 201) {
   const { asked, response } = await script.next()
   json(response, status < 300 ? {} : { kind: 'Status', message: 'no' }, status)

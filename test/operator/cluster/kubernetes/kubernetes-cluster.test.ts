@@ -12,7 +12,7 @@ const KEY = 'Subject/shop/user'
 let script: ScriptedApi
 let cluster: KubernetesCluster
 let changes: ResourceChange[]
-/** Open watches, by the plural they follow. */
+/** Open watches, by the plural of their kind. */
 let watches: Map<string, ServerResponse>
 
 function subject(version: number, more: { metadata?: object; spec?: object; status?: object } = {}) {
@@ -35,7 +35,7 @@ function subject(version: number, more: { metadata?: object; spec?: object; stat
 
 const pluralOf = ({ path }: ApiRequest) => path.slice(path.lastIndexOf('/') + 1)
 
-/** Answers lists with those of `objects` and keeps watches open, until all are. */
+/** Responds to lists with `objects` and keeps watches open, until a watch of each kind is open. */
 async function started(objects: readonly { readonly kind: string }[] = [], { of = cluster, count = 4 } = {}) {
   const starting = of.start()
   while (watches.size < count) {
@@ -123,7 +123,7 @@ describe('KubernetesCluster', () => {
     json(response, subject(20, { status: { observedGeneration: 1 } }))
     await writing
     expect(cluster.get(KEY)?.status.observedGeneration).toBe(1)
-    // The watch is behind: it does not undo what is known.
+    // A delayed watch event does not replace a newer version.
     await happens('MODIFIED', { ...subject(21), metadata: { ...subject(21).metadata, name: 'other', uid: 'u-2' } })
     watches.get('subjects')!.write(`${JSON.stringify({ type: 'MODIFIED', object: subject(15) })}\n`)
     await happens('MODIFIED', {
@@ -174,7 +174,7 @@ describe('KubernetesCluster', () => {
     json(response, subject(20))
     await off
     expect([cluster.get(KEY), cluster.list('Subject')]).toEqual([undefined, []])
-    // Nor does it stand in for one that was made anew meanwhile.
+    // It does not replace an object that was deleted and created again in the meantime.
     await happens('ADDED', subject(30, { metadata: { uid: 'u-2' } }))
     const writing = cluster.writeStatus(KEY, INITIAL_STATUS)
     const late = await script.next()

@@ -49,7 +49,7 @@ afterEach(async () => {
   for (const watch of watches.splice(0)) watch.destroy()
 })
 
-/** Answers the next request as a watch that says this and stays open. */
+/** Responds to the next request with a watch that sends these events and stays open. */
 async function watch(...events: readonly string[]) {
   const { asked, response } = await script.next()
   expect(asked.query.get('watch')).toBe('true')
