@@ -19,13 +19,15 @@ function source(name: string, misbehave: (moment: Moment) => unknown): Plugin {
         const position = { sourcePartition: {}, sourceOffset: { count } }
         yield [{ topic, value: String(count), valueSchema: STRING, ...position }]
         await sleep(10, undefined, { signal }).catch(() => undefined)
-        if (count === 3) await misbehave({ log, fifo })
+        if (count !== 3) continue
+        log.info({}, 'misbehaving')
+        await misbehave({ log, fifo })
       }
     },
   })
 }
 
-/** As fast as it can, but not in one turn: its thread stays well. */
+/** Works without pause, but lets the event loop of its thread run. */
 async function forEver(work: () => unknown, timesATurn = 1_000): Promise<never> {
   for (;;) {
     for (let count = 0; count < timesATurn; count++) work()
@@ -33,14 +35,14 @@ async function forEver(work: () => unknown, timesATurn = 1_000): Promise<never> 
   }
 }
 
-/** Node has it; its types do not. */
+/** Node.js provides it, but its types do not declare it. */
 const { Memory } = Reflect.get(globalThis, 'WebAssembly') as {
   Memory: new (limits: { readonly initial: number }) => { readonly buffer: ArrayBuffer }
 }
 const held: unknown[] = []
 const MB = 1024 * 1024
 
-/** Faster than memory is filled it need not be. */
+/** Slow enough for the memory to be measured while it fills. */
 async function hoard(take: () => unknown): Promise<never> {
   for (;;) {
     held.push(take())

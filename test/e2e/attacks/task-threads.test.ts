@@ -146,7 +146,7 @@ it('a hostile task that does not stop after its deletion ends with its thread; t
   try {
     const threads = taskProcessesOf(scene.worker.pid!)
     await attack(scene, 'NeverStops', async () => {
-      await untilState(scene, 'NeverStops', 'RUNNING')
+      await untilMisbehaving(scene, 'NeverStops')
       await scene.client.delete('NeverStops')
       await until('its process to end', WAIT, () =>
         taskProcessesOf(scene.worker.pid!).every((pid) => !threads.includes(pid)),
@@ -165,7 +165,7 @@ it.each(['Loop', 'Native', 'NeverStops'])(
     const scene = await setUp()
     try {
       await create(scene, name, name)
-      await untilState(scene, name, 'RUNNING')
+      await untilMisbehaving(scene, name)
       const threads = taskProcessesOf(scene.worker.pid!)
       expect(await scene.worker.terminate(GRACE_MS)).toMatchObject({ exitCode: 0 })
       await until('its threads to end', WAIT, () => threads.every((pid) => residentMbOf(pid) === 0))
@@ -247,6 +247,12 @@ function expectFair(ours: Latency, control: Latency): void {
 
 async function untilState(scene: Scene, connector: string, state: string): Promise<void> {
   await until(`${connector} to be ${state}`, WAIT, async () => (await stateOf(scene, connector)) === state)
+}
+
+/** A task is RUNNING before it misbehaves, and would still stop. */
+async function untilMisbehaving({ worker }: Scene, connector: string): Promise<void> {
+  const isMisbehaving = (line: string) => line.includes(`"connector":"${connector}"`) && line.includes('"misbehaving"')
+  await until(`${connector} to misbehave`, WAIT, () => logOf(worker).split('\n').some(isMisbehaving))
 }
 
 async function stateOf({ client }: Scene, connector: string): Promise<string | undefined> {
