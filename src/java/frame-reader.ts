@@ -78,7 +78,9 @@ export class FrameReader {
         return this.readBytes()
       case VALUE_TAG.decimal: {
         const scale = this.#bytes.readInt32BE(this.#take(4))
-        return { unscaled: bigintFromBytes(this.readBytes()), scale } satisfies Decimal
+        const unscaled = this.readBytes()
+        if (unscaled.length === 0) throw new ProtocolError('a decimal has no digits')
+        return { unscaled: bigintFromBytes(unscaled), scale } satisfies Decimal
       }
       case VALUE_TAG.date: {
         const ms = Number(this.readInt64())
