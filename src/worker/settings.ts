@@ -18,7 +18,7 @@ import {
 } from '../http/access-control-settings.ts'
 import { auditLogShape } from '../http/audit-log-settings.ts'
 import { httpLimitShape } from '../http/limits.ts'
-import { DISCOVERY_MODES } from '../java/discovery/discovery.ts'
+import { DISCOVERY_MODES } from '../java/discovery/discover-plugins.ts'
 import { parseOverridePolicy } from './model/override-policy.ts'
 
 const LONG_MAX = Number.MAX_SAFE_INTEGER

@@ -31,7 +31,7 @@ import type { ConfigStore } from './stores/config-store.ts'
 import type { StatusStore } from './stores/status-store.ts'
 import { validateResolved, validateUnresolved } from './validation/placeholder-validation.ts'
 import { checkStorageLimits } from './validation/storage-limits.ts'
-import { messagesOf, type ValidationContext, validateConnector } from './validation/validate.ts'
+import { messagesOf, type ValidationContext, validateConnector } from './validation/validate-connector.ts'
 
 export type WorkerServices = {
   readonly plugins: PluginHost

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest'
 import { defineSource, UNRESTRICTED, z } from '../../../src/sdk/index.ts'
 import { parseTaskConfig } from '../../../src/worker/configuration/task-config.ts'
 import { parseOverridePolicy } from '../../../src/worker/model/override-policy.ts'
-import { validateConnector } from '../../../src/worker/validation/validate.ts'
+import { validateConnector } from '../../../src/worker/validation/validate-connector.ts'
 import { localPluginHost } from '../../support/plugin-host.ts'
 
 const SINK = { 'connector.class': 'FileStreamSink', name: 'out', file: '/tmp/out' }

@@ -7,7 +7,7 @@ import { ConfigResolver } from '../../../src/worker/configuration/config-resolve
 import type { WrittenConfig } from '../../../src/worker/configuration/written-config.ts'
 import { parseOverridePolicy } from '../../../src/worker/model/override-policy.ts'
 import { validateResolved, validateUnresolved } from '../../../src/worker/validation/placeholder-validation.ts'
-import { type ValidationContext, validateConnector } from '../../../src/worker/validation/validate.ts'
+import { type ValidationContext, validateConnector } from '../../../src/worker/validation/validate-connector.ts'
 import { localPluginHost } from '../../support/plugin-host.ts'
 
 const context: ValidationContext = {

@@ -4,7 +4,7 @@ import { defineConverter, defineSource, defineTransform, UNRESTRICTED, z } from 
 import { findConnector, missingConnector } from '../../../src/worker/configuration/connector-plugin.ts'
 import { parseOverridePolicy } from '../../../src/worker/model/override-policy.ts'
 import { describePlugin } from '../../../src/worker/validation/plugin-description.ts'
-import { validateConnector } from '../../../src/worker/validation/validate.ts'
+import { validateConnector } from '../../../src/worker/validation/validate-connector.ts'
 import { localPluginHost } from '../../support/plugin-host.ts'
 
 const config = z.object({})

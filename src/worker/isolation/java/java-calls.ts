@@ -3,7 +3,7 @@ import { messageOf, UserError } from '../../../config/errors.ts'
 import { withTimeout } from '../../../config/timeout.ts'
 import { HostConnection } from '../../../java/host-connection.ts'
 import { HostLostError, JavaPluginError } from '../../../java/host-error.ts'
-import type { HostLease, JavaHosts } from '../../../java/java-hosts.ts'
+import type { HostLease, JavaHostPool } from '../../../java/java-host-pool.ts'
 import type { JavaPluginLocation } from '../../../java/plugin-location.ts'
 import { type PluginName, pluginError } from '../../plugin-host.ts'
 
@@ -13,7 +13,7 @@ const FRAME_BYTES_MAX = 32 * 1024 * 1024
 const EXIT_MS_MAX = 2_000
 
 export type JavaCallsOptions = {
-  readonly hosts: JavaHosts
+  readonly hosts: JavaHostPool
   /** Timeout of a call, in ms, including the start of the JVM. */
   readonly timeoutMs: number
   readonly clock: Clock

@@ -9,11 +9,11 @@ import {
   type DiscoveryMode,
   discoverJavaPlugins,
   manifestWarning,
-} from '../../../java/discovery/discovery.ts'
+} from '../../../java/discovery/discover-plugins.ts'
 import { DiscoveryCache } from '../../../java/discovery/discovery-cache.ts'
 import type { HostConnection } from '../../../java/host-connection.ts'
 import type { HostLogLine } from '../../../java/host-log.ts'
-import { type HostLease, JavaHosts } from '../../../java/java-hosts.ts'
+import { type HostLease, JavaHostPool } from '../../../java/java-host-pool.ts'
 import type { JavaModule } from '../../../java/java-module.ts'
 import type { JavaRuntime } from '../../../java/java-runtime.ts'
 import type {
@@ -55,7 +55,7 @@ const CACHE_VERSION = 1
 export class JavaPluginHost {
   readonly faults: readonly PluginFault[]
   readonly #locations: readonly JavaLocation[]
-  readonly #hosts: JavaHosts
+  readonly #hosts: JavaHostPool
   readonly #calls: JavaCalls
   readonly #connectors: JavaConnectors
 
@@ -63,7 +63,7 @@ export class JavaPluginHost {
     const { java, timeoutMs, loadMsMax, logger, clock } = dependencies
     this.#locations = locations
     this.faults = faults
-    this.#hosts = new JavaHosts({
+    this.#hosts = new JavaHostPool({
       runtime: java.runtime,
       idleMs: java.idleMs,
       startMsMax: loadMsMax,

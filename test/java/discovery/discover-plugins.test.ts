@@ -1,7 +1,11 @@
 import { chmodSync, mkdirSync, readdirSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { type DiscoveryMode, discoverJavaPlugins, manifestWarning } from '../../../src/java/discovery/discovery.ts'
+import {
+  type DiscoveryMode,
+  discoverJavaPlugins,
+  manifestWarning,
+} from '../../../src/java/discovery/discover-plugins.ts'
 import { DiscoveryCache } from '../../../src/java/discovery/discovery-cache.ts'
 import { unreadable } from '../../../src/java/discovery/location-files.ts'
 import { classEntry, classFile, jarOf, manifestEntry, type TestClass } from '../../support/jars.ts'

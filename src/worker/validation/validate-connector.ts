@@ -31,8 +31,11 @@ export type ValidationContext = RuleContext & {
 const NULL_VALUE = 'Null value can not be supplied as the configuration value.'
 
 /**
- * Returns the response of the `validate` endpoint. Throws a `WorkerError` when the connector class is missing, unknown
- * or not allowed.
+ * Validates a connector's configuration: the keys of the connector, its transforms, predicates, converters and client
+ * overrides, and the rules that span several keys. Placeholders are validated as written; `placeholder-validation.ts`
+ * validates their resolved values. Returns the response of the `validate` endpoint, in which an invalid value is an error of its key.
+ * Rejects with a `WorkerError`: `invalid_config` when the connector class is missing, unknown or not allowed, or the
+ * error of `PluginHost.call` when the validation code of a plugin fails.
  */
 export async function validateConnector(written: WrittenConfig, context: ValidationContext): Promise<ConfigInfos> {
   const { plugins } = context
@@ -78,7 +81,7 @@ function wrongVersion(
 }
 
 /** The connector in the version that is required or, if that is not installed, in the newest one. */
-export function requireConnector(written: WrittenConfig, plugins: PluginCatalog): ConnectorPlugin {
+function requireConnector(written: WrittenConfig, plugins: PluginCatalog): ConnectorPlugin {
   const className = written['connector.class']
   if (className === undefined || className === null) {
     const shown = Object.entries(written).map(([key, value]) => `${key}=${value}`)

@@ -7,7 +7,7 @@ import { hostAddress, JavaHost } from './java-host.ts'
 import type { JavaRuntime } from './java-runtime.ts'
 import type { JavaPluginLocation } from './plugin-location.ts'
 
-export type JavaHostsOptions = {
+export type JavaHostPoolOptions = {
   readonly runtime: JavaRuntime
   /** How long a JVM without users is kept, in ms. */
   readonly idleMs: number
@@ -36,14 +36,14 @@ type Slot = {
 }
 
 /** The JVMs of a worker: one for each plugin location that is in use. Sockets are in a directory of this process only. */
-export class JavaHosts {
-  readonly #options: JavaHostsOptions
+export class JavaHostPool {
+  readonly #options: JavaHostPoolOptions
   readonly #slots = new Map<string, Slot>()
   /** Created when it is needed first, so that a worker without Java plugins leaves no trace. */
   #directory: string | undefined
   #isClosed = false
 
-  constructor(options: JavaHostsOptions) {
+  constructor(options: JavaHostPoolOptions) {
     this.#options = options
   }
 
