@@ -1,6 +1,6 @@
 import { undefinedIfNotFound } from '../../clients/http.ts'
 import { OWNER_KEY, type WorkerClient } from '../../clients/worker.ts'
-import { abandonedEvent } from '../controller/finalizer.ts'
+import { abandonedEvent } from '../controller/abandon-deletion.ts'
 import type { ReconcileResult } from '../controller/reconciler.ts'
 import type { Resource } from '../resources/resource.ts'
 import type { WorkerRuntime, WorkerRuntimeConfig } from '../runtimes.ts'

@@ -1,7 +1,7 @@
 import { RequestError } from '../../clients/http.ts'
 import { messageOf } from '../../config/errors.ts'
+import type { ResourceEvent } from '../cluster/cluster.ts'
 import type { Resource, ResourceKind, ResourceStatus } from '../resources/resource.ts'
-import { abandonedEvent } from './finalizer.ts'
 import { causeOf, TerminalError } from './reconcile-error.ts'
 import type { ReconcileResult, Reconciler } from './reconciler.ts'
 
@@ -62,4 +62,9 @@ export function deletionTimeLeftMs<K extends ResourceKind>(
   const timeoutMs = deletionTimestamp === undefined ? undefined : reconciler.deletionTimeoutMs(resource)
   if (deletionTimestamp === undefined || timeoutMs === undefined) return Number.POSITIVE_INFINITY
   return Date.parse(deletionTimestamp) + timeoutMs - nowMs + 1
+}
+
+/** The Event of an abandoned deletion; the note names what was left in place and why. */
+export function abandonedEvent(note: string): ResourceEvent {
+  return { type: 'Warning', reason: 'Abandoned', note }
 }

@@ -1,5 +1,5 @@
-import type { ResourceEvent } from '../cluster/cluster.ts'
-import type { ResourceKind } from '../resources/resource.ts'
+import type { Cluster } from '../cluster/cluster.ts'
+import type { Resource, ResourceKey, ResourceKind } from '../resources/resource.ts'
 
 /** Keeps a deleted resource until the operator has cleaned up its external object. */
 export const FINALIZER: Readonly<Record<ResourceKind, string>> = {
@@ -8,7 +8,27 @@ export const FINALIZER: Readonly<Record<ResourceKind, string>> = {
   RegistryMode: 'weir.dev/registrymode',
 }
 
-/** The Event of an abandoned deletion; the note names what was left in place and why. */
-export function abandonedEvent(note: string): ResourceEvent {
-  return { type: 'Warning', reason: 'Abandoned', note }
+/**
+ * Adds the finalizer before the first reconcile of a resource that needs one, and removes it when it is no longer
+ * needed. A deleted resource keeps the finalizer that it has. Returns the resource as it is stored afterwards; undefined
+ * when nothing is left to do for it.
+ */
+export async function ensureFinalizer<K extends ResourceKind>(
+  key: ResourceKey<K>,
+  needsFinalizer: (resource: Resource<K>) => boolean,
+  cluster: Pick<Cluster, 'get' | 'setFinalizer'>,
+): Promise<Resource<K> | undefined> {
+  const resource = cluster.get(key)
+  if (resource === undefined) return undefined
+  const { deletionTimestamp, finalizers } = resource.metadata
+  const hasFinalizer = finalizers.length > 0
+  if (deletionTimestamp !== undefined) return hasFinalizer ? resource : undefined
+  const isNeeded = needsFinalizer(resource)
+  if (isNeeded !== hasFinalizer) await cluster.setFinalizer(key, isNeeded)
+  return cluster.get(key)
+}
+
+/** Lets the API server delete a resource whose external object was cleaned up, or is abandoned. */
+export async function removeFinalizer(key: ResourceKey, cluster: Pick<Cluster, 'setFinalizer'>): Promise<void> {
+  await cluster.setFinalizer(key, false)
 }

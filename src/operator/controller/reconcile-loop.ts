@@ -23,6 +23,7 @@ import { outcomeOfError, outcomeOfTransientState } from './error-outcome.ts'
 import { FailureTimes } from './failure-times.ts'
 import { type Fence, NotLeaderError } from './fence.ts'
 import { type FencedCluster, fenceWrites } from './fenced-cluster.ts'
+import { ensureFinalizer, removeFinalizer } from './finalizer.ts'
 import { causeOf, TerminalError } from './reconcile-error.ts'
 import type { ReconcileResult, Reconciler } from './reconciler.ts'
 
@@ -68,7 +69,7 @@ export class ReconcileLoop<K extends ResourceKind> {
 
   /** Rejects with the error of a write to the cluster, or with `NotLeaderError`. */
   async reconcile(key: ResourceKey<K>): Promise<Requeue> {
-    const stored = await this.#withFinalizer(key)
+    const stored = await ensureFinalizer(key, (resource) => this.#reconciler.needsFinalizer(resource), this.#cluster)
     if (stored === undefined) {
       this.#failureTimes.forget(key)
       this.#driftFights.forget(key)
@@ -79,24 +80,12 @@ export class ReconcileLoop<K extends ResourceKind> {
     const result = await this.#resultFor(resource)
     if (result.readyCondition.progress === 'stalled') this.#metrics.failedTerminally()
     const conditions = conditionsAfter(resource, result.readyCondition, this.#clock.nowMs())
-    if (result.removeFinalizer) await this.#cluster.setFinalizer(key, false)
+    if (result.removeFinalizer) await removeFinalizer(key, this.#cluster)
     else await this.#writeStatus(key, stored, result, statusOf(resource, result, conditions))
     // Recorded after the write: an event is reported once, and only for what has happened.
     const events = [...(result.events ?? []), ...conditionEvents(resource.status.conditions, conditions)]
     for (const event of events) this.#recordEvent(stored, event)
     return result.removeFinalizer ? 'none' : result.requeue
-  }
-
-  /** The resource with its finalizer set or removed; undefined when nothing is left to do for it. */
-  async #withFinalizer(key: ResourceKey<K>): Promise<Resource<K> | undefined> {
-    const resource = this.#cluster.get(key)
-    if (resource === undefined) return undefined
-    const { deletionTimestamp, finalizers } = resource.metadata
-    const hasFinalizer = finalizers.length > 0
-    if (deletionTimestamp !== undefined) return hasFinalizer ? resource : undefined
-    const needsFinalizer = this.#reconciler.needsFinalizer(resource)
-    if (needsFinalizer !== hasFinalizer) await this.#cluster.setFinalizer(key, needsFinalizer)
-    return this.#cluster.get(key)
   }
 
   async #resultFor(resource: Resource<K>): Promise<ReconcileResult<K>> {

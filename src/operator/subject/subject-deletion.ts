@@ -1,7 +1,7 @@
 import { RequestError } from '../../clients/http.ts'
 import { REGISTRY_ERROR, type RegistryClient } from '../../clients/registry.ts'
 import type { ClusterReader } from '../cluster/cluster.ts'
-import { abandonedEvent } from '../controller/finalizer.ts'
+import { abandonedEvent } from '../controller/abandon-deletion.ts'
 import { DependencyNotReady } from '../controller/reconcile-error.ts'
 import type { ReconcileResult } from '../controller/reconciler.ts'
 import type { PollInterval } from '../controller/requeue-delays.ts'

@@ -1,0 +1,38 @@
+import { beforeEach, describe, expect, it } from 'vitest'
+import { ensureFinalizer, removeFinalizer } from '../../../src/operator/controller/finalizer.ts'
+import { FakeCluster } from '../../support/fake-cluster.ts'
+
+const SPEC = { schema: '"string"' }
+
+let cluster: FakeCluster
+
+beforeEach(() => {
+  cluster = new FakeCluster()
+})
+
+describe('the finalizer of a resource', () => {
+  it('is added when the resource needs one, and removed when it no longer does', async () => {
+    const key = cluster.apply('Subject', 'orders', SPEC)
+    expect((await ensureFinalizer(key, () => true, cluster))?.metadata.finalizers).toEqual(['weir.dev/subject'])
+    expect((await ensureFinalizer(key, () => false, cluster))?.metadata.finalizers).toEqual([])
+  })
+
+  it('stays on a deleted resource until the cleanup removes it', async () => {
+    const key = cluster.apply('Subject', 'orders', SPEC)
+    await ensureFinalizer(key, () => true, cluster)
+    cluster.remove(key)
+    expect((await ensureFinalizer(key, () => false, cluster))?.metadata.finalizers).toEqual(['weir.dev/subject'])
+    await removeFinalizer(key, cluster)
+    expect(await ensureFinalizer(key, () => true, cluster)).toBeUndefined()
+  })
+
+  it('is not added to a deleted resource', async () => {
+    const key = cluster.apply('Subject', 'orders', SPEC)
+    const stored = cluster.get(key)
+    if (stored === undefined) throw new Error('the resource is missing')
+    const metadata = { ...stored.metadata, deletionTimestamp: '2026-01-02T00:00:00Z' }
+    cluster.resources.set(key, { ...stored, metadata })
+    expect(await ensureFinalizer(key, () => true, cluster)).toBeUndefined()
+    expect(cluster.get(key)?.metadata.finalizers).toEqual([])
+  })
+})
