@@ -33,9 +33,9 @@ const NULL_VALUE = 'Null value can not be supplied as the configuration value.'
 /**
  * Validates a connector's configuration: the keys of the connector, its transforms, predicates, converters and client
  * overrides, and the rules that span several keys. Placeholders are validated as written; `placeholder-validation.ts`
- * validates their resolved values. Returns the response of the `validate` endpoint, in which an invalid value is an error of its key.
- * Rejects with a `WorkerError`: `invalid_config` when the connector class is missing, unknown or not allowed, or the
- * error of `PluginHost.call` when the validation code of a plugin fails.
+ * validates their resolved values. Returns the response of the `validate` endpoint, in which an invalid value is an
+ * error of its key. Rejects with a `WorkerError`: `invalid_config` when the connector class is missing, unknown or not
+ * allowed, or the error of `PluginHost.call` when the validation code of a plugin fails.
  */
 export async function validateConnector(written: WrittenConfig, context: ValidationContext): Promise<ConfigInfos> {
   const { plugins } = context
