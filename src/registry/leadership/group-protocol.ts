@@ -20,8 +20,6 @@ export type Assignment = {
   readonly master_identity: MemberIdentity | null
 }
 
-export type ElectionCandidate = { readonly memberId: string; readonly identity: MemberIdentity }
-
 const identitySpec = z.object({
   version: z.number().default(1),
   host: z.string(),
@@ -50,21 +48,4 @@ export function parseAssignment(bytes: Uint8Array): Assignment {
 
 export function urlOf({ scheme, host, port }: MemberIdentity): string {
   return `${scheme}://${host.includes(':') ? `[${host}]` : host}:${port}`
-}
-
-/** Elects the eligible member with the smallest URL. With `sticky`, the current leader is kept. */
-export function electLeader(candidates: readonly ElectionCandidate[], sticky: boolean): Assignment {
-  const urls = candidates.map(({ identity }) => urlOf(identity))
-  if (new Set(urls).size < urls.length) return { version: 1, error: 1, master: null, master_identity: null }
-  const eligible = candidates
-    .filter(({ identity }) => identity.master_eligibility)
-    .sort((a, b) => (urlOf(a.identity) < urlOf(b.identity) ? -1 : 1))
-  const leading = eligible.filter(({ identity }) => identity.leader === true)
-  const chosen = sticky && leading.length === 1 ? leading[0] : eligible[0]
-  return {
-    version: 1,
-    error: 0,
-    master: chosen?.memberId ?? null,
-    master_identity: chosen?.identity ?? null,
-  }
 }

@@ -1,7 +1,8 @@
 import type { Broker, Generation, GroupMembership, JoinedMember, PartitionOffset } from '../../broker/broker.ts'
 import { type Clock, systemClock } from '../../config/clock.ts'
 import type { Logger } from '../../config/logger.ts'
-import { electLeader, type MemberIdentity, parseAssignment, parseIdentity, urlOf } from './group-protocol.ts'
+import { electLeader } from './elect-leader.ts'
+import { type MemberIdentity, parseAssignment, parseIdentity, urlOf } from './group-protocol.ts'
 import type { LeaderWriter } from './leader-writer.ts'
 
 /** The current leader. */
