@@ -15,7 +15,10 @@ type LeaseObject = {
   }
 }
 
-/** A Lease object, as the leader elections of Kubernetes components use it. */
+/**
+ * Reads and writes the Lease object of a leader election, like client-go's `LeaseLock`. `controller/leader-elector.ts`
+ * decides when to acquire, renew and release it.
+ */
 export function createLeaseLock(api: KubernetesApi, namespace: string, name: string): LeaseLock {
   const leases = `/apis/${API_VERSION}/namespaces/${encodeURIComponent(namespace)}/leases`
   const path = `${leases}/${encodeURIComponent(name)}`
