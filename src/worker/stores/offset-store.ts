@@ -22,7 +22,8 @@ type OpenTopic = { readonly state: OffsetState; readonly topic: StateTopic }
 
 /**
  * The source offsets in the worker's offsets topic and in separate topics of single connectors, which take precedence.
- * Running tasks write these topics by themselves; this class reads and alters them.
+ * Running tasks write these topics by themselves (`SourceOffsets` in `tasks/source-offsets.ts`); this class reads and
+ * alters them.
  */
 export class OffsetStore {
   readonly #options: OffsetStoreOptions

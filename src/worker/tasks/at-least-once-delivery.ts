@@ -6,8 +6,9 @@ import { partitionId } from '../stores/offset-state.ts'
 import { AcknowledgedPrefix, lastOffsets } from './acknowledged-prefix.ts'
 import { Gate } from './gate.ts'
 import { bytesOf, type ConvertedBatch, type FailedSourceRecord, producerFailure } from './process-source-records.ts'
-import { failLateCommit, type OffsetEncoder, type SourceDelivery } from './source-delivery.ts'
+import { failLateCommit, type SourceDelivery } from './source-delivery.ts'
 import { NOTHING_SENT, type SourceListeners, storedPositions } from './source-listeners.ts'
+import type { SourceOffsets } from './source-offsets.ts'
 import { countCommitMs, type TaskCounters } from './task-counters.ts'
 
 /** Limits of unacknowledged records, beyond which the source waits. */
@@ -21,7 +22,7 @@ export type AtLeastOnceOptions = {
    * `producer`.
    */
   readonly offsetsProducer?: Producer | undefined
-  readonly toOffsets: OffsetEncoder
+  readonly offsets: SourceOffsets
   /**
    * Receives the records of a batch that the brokers rejected as invalid. Resolves when they may be skipped; else
    * rejects.
@@ -121,14 +122,15 @@ export class AtLeastOnceDelivery implements SourceDelivery {
   }
 
   async #commit(): Promise<void> {
-    const { producer, offsetsProducer = producer, toOffsets, counters, clock, commitTimeoutMs, log } = this.#options
+    const { producer, offsetsProducer = producer, offsets, counters, clock, commitTimeoutMs, log } = this.#options
     const ready = this.#prefix.take()
     if (ready.length === 0) return
     const startMs = clock.monotonicMs()
     try {
       // A send that exceeds the timeout can still succeed. The next commit writes to the same partition, and so after
       // it.
-      await withTimeout(offsetsProducer.send(toOffsets(ready)), commitTimeoutMs, failLateCommit(commitTimeoutMs), clock)
+      const sent = offsetsProducer.send(offsets.encode(ready))
+      await withTimeout(sent, commitTimeoutMs, failLateCommit(commitTimeoutMs), clock)
       counters.commits += 1
       this.#options.listeners?.().onCommitted?.()
     } catch (error) {

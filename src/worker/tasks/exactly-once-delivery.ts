@@ -5,14 +5,15 @@ import type { TransactionBoundary } from '../configuration/task-config.ts'
 import { partitionId } from '../stores/offset-state.ts'
 import { lastOffsets } from './acknowledged-prefix.ts'
 import type { ConvertedBatch } from './process-source-records.ts'
-import type { OffsetEncoder, SourceDelivery, TransactionEnd } from './source-delivery.ts'
+import type { SourceDelivery, TransactionEnd } from './source-delivery.ts'
 import { type SourceListeners, storedPositions } from './source-listeners.ts'
+import type { SourceOffsets } from './source-offsets.ts'
 import { countCommitMs, type TaskCounters } from './task-counters.ts'
 
 export type ExactlyOnceOptions = {
   /** A transactional producer, which fenced all older producers of this task when it was opened. */
   readonly producer: Producer
-  readonly toOffsets: OffsetEncoder
+  readonly offsets: SourceOffsets
   readonly counters: TaskCounters
   readonly clock: Clock
   /**
@@ -85,11 +86,11 @@ export class ExactlyOnceDelivery implements SourceDelivery {
   }
 
   async #commit(): Promise<void> {
-    const { producer, toOffsets, counters, clock } = this.#options
+    const { producer, offsets, counters, clock } = this.#options
     if (!this.#isOpen) return
     const startMs = clock.monotonicMs()
     try {
-      await producer.send(toOffsets([...this.#progress.values()]))
+      await producer.send(offsets.encode([...this.#progress.values()]))
       await producer.commit()
       this.#isOpen = false
       this.#progress.clear()

@@ -1,10 +1,10 @@
-import type { Position, SourceRecord } from '../../sdk/index.ts'
+import type { SourceRecord } from '../../sdk/index.ts'
 import type { ConvertedBatch } from './process-source-records.ts'
 
 /** How a source ended its transaction. */
 export type TransactionEnd = 'commit' | 'abort'
 
-/** Writes a source's batches to the log, and then its offsets. */
+/** Writes a source's batches to the log, and then its offsets (`SourceOffsets`). */
 export interface SourceDelivery {
   /**
    * Accepts a batch. Resolves when the next one may be delivered, which can be before this one is stored. Rejects with
@@ -23,8 +23,3 @@ export function failLateCommit(timeoutMs: number): () => never {
     throw new Error(`the log did not take them within ${timeoutMs} ms (offset.flush.timeout.ms)`)
   }
 }
-
-/** Encodes source offsets as records of the offsets topics. */
-export type OffsetEncoder = (
-  entries: readonly { readonly partition: Position; readonly offset: Position }[],
-) => readonly { readonly topic: string; readonly key: Uint8Array; readonly value: Uint8Array }[]

@@ -2,8 +2,6 @@ import { UserError } from '../../config/errors.ts'
 import type { SourceConnector } from '../../sdk/index.ts'
 import { missingConnector } from '../configuration/connector-plugin.ts'
 import { parseTaskConfig } from '../configuration/task-config.ts'
-import { partitionId, toOffsetKey } from '../stores/offset-state.ts'
-import { ownOffsetsTopic } from '../stores/offset-store.ts'
 import { AtLeastOnceDelivery, type AtLeastOnceOptions } from './at-least-once-delivery.ts'
 import { DeadLetterQueue } from './dead-letter-queue.ts'
 import { ErrorPolicy } from './error-policy.ts'
@@ -12,7 +10,8 @@ import { toDeadLetter, toRecordFailure } from './failed-source-record.ts'
 import { Gate } from './gate.ts'
 import { type FailedSourceRecord, processSourceRecords } from './process-source-records.ts'
 import { createRecordPipeline, type RecordPipeline } from './record-pipeline.ts'
-import type { OffsetEncoder, SourceDelivery } from './source-delivery.ts'
+import type { SourceDelivery } from './source-delivery.ts'
+import { SourceOffsets } from './source-offsets.ts'
 import { SourcePoller } from './source-poller.ts'
 import { TaskClients } from './task-clients.ts'
 import type { WorkerTaskContext } from './task-context.ts'
@@ -175,14 +174,14 @@ export class WorkerSourceTask {
   ): Promise<SourceDelivery> {
     const { counters, clock, log, spec } = this.#context
     const { transactionalId, config } = spec
-    const toOffsets = this.#offsetEncoder()
+    const offsets = new SourceOffsets(spec)
     const onFailure = () => this.#failed.abort()
     if (transactionalId === undefined) {
       return new AtLeastOnceDelivery({
         // A record is retried without a time limit while its broker is unavailable; the source waits meanwhile.
         producer: await clients.producer({ deliveryTimeoutMs: 2 ** 31 - 1 }),
         offsetsProducer: await clients.offsetsProducer(),
-        toOffsets,
+        offsets,
         skipRejected,
         listeners,
         counters,
@@ -199,7 +198,7 @@ export class WorkerSourceTask {
       Math.max(TRANSACTION_MS_MIN, 2 * this.#commitIntervalMs()),
     )
     const producer = await clients.transactionalProducer({ transactionalId, transactionTimeoutMs })
-    return new ExactlyOnceDelivery({ producer, toOffsets, counters, clock, boundary, listeners, onFailure })
+    return new ExactlyOnceDelivery({ producer, offsets, counters, clock, boundary, listeners, onFailure })
   }
 
   async #openDeadLetters(clients: TaskClients, resources: AsyncDisposableStack): Promise<DeadLetterQueue | undefined> {
@@ -209,18 +208,6 @@ export class WorkerSourceTask {
     const deadLetters = await DeadLetterQueue.open({ clients, config, task: spec, secrets: spec.secrets, counters })
     resources.adopt(deadLetters, () => deadLetters.close())
     return deadLetters
-  }
-
-  #offsetEncoder(): OffsetEncoder {
-    const { connector, offsets, worker, config } = this.#context.spec
-    const keys = new Map(offsets.map(({ key, partition }) => [partitionId(partition), key]))
-    const topics = new Set([ownOffsetsTopic(config) ?? worker.offsetsTopic, worker.offsetsTopic])
-    return (entries) =>
-      entries.flatMap(({ partition, offset }) => {
-        const key = keys.get(partitionId(partition)) ?? toOffsetKey(connector, partition)
-        const value = Buffer.from(JSON.stringify(offset))
-        return [...topics].map((topic) => ({ topic, key, value }))
-      })
   }
 
   #findSource(): SourceConnector {

@@ -7,6 +7,7 @@ import { AtLeastOnceDelivery } from '../../../src/worker/tasks/at-least-once-del
 import { ExactlyOnceDelivery } from '../../../src/worker/tasks/exactly-once-delivery.ts'
 import type { FailedSourceRecord } from '../../../src/worker/tasks/process-source-records.ts'
 import type { SourceDelivery, TransactionEnd } from '../../../src/worker/tasks/source-delivery.ts'
+import { SourceOffsets } from '../../../src/worker/tasks/source-offsets.ts'
 import { countersIn } from '../../../src/worker/tasks/task-counters.ts'
 import { FakeClock } from '../../support/fake-clock.ts'
 
@@ -274,12 +275,7 @@ function parts(producer: FakeProducer, counters: ReturnType<typeof countersIn>) 
     clock: new FakeClock(),
     log: silentLogger(),
     signal: new AbortController().signal,
-    toOffsets: (entries: readonly { readonly offset: object }[]) =>
-      entries.map(({ offset }) => ({
-        topic: 'offsets',
-        key: Buffer.from('k'),
-        value: Buffer.from(JSON.stringify(offset)),
-      })),
+    offsets: new SourceOffsets({ connector: 'c', config: {}, offsets: [], worker: { offsetsTopic: 'offsets' } }),
   }
 }
 
