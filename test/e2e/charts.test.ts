@@ -25,7 +25,7 @@ describeOn([helm], 'the charts', () => {
     expect(code, stdout).toBe(0)
   })
 
-  it.each(INVALID_VALUES)('refuse %j', async (values, reason) => {
+  it.each(INVALID_VALUES)('are rejected with the values %j', async (values, reason) => {
     await expect(charts.render(values)).rejects.toThrow(reason)
   })
 

@@ -166,7 +166,7 @@ export const INVALID_VALUES: readonly (readonly [object, RegExp])[] = [
   [{ ...KAFKA, operator: { workers: [{ name: 'java', url: 'connect:8083' }] } }, /does not match pattern/],
   [{ ...KAFKA, watchNamespaces: 'shop' }, /want array/],
   [{ ...KAFKA, runtimes: 'Both' }, /must be one of/],
-  [{ ...KAFKA, registry: { enabled: false } }, /need runtimes=Separate/],
+  [{ ...KAFKA, registry: { enabled: false } }, /set runtimes=Separate/],
   [{ ...KAFKA, registry: { tls: { secretName: 'x' } } }, /need runtimes=Separate/],
   [{ ...KAFKA, worker: { audit: { enabled: true } } }, /need runtimes=Separate/],
   [{ ...KAFKA, runtimes: 'Separate', registry: { oidc: { issuer: 'http://issuer' } } }, /does not match pattern/],
