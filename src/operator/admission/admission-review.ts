@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { CustomObject } from '../cluster/kubernetes/custom-object.ts'
+import type { ConditionReason } from '../resources/condition.ts'
 import { RESOURCE_KINDS, type ResourceKind } from '../resources/resource.ts'
-import type { AdmissionDecision } from './admission-decision.ts'
 import type { FieldCause } from './field-causes.ts'
 
 const API_VERSION = 'admission.k8s.io/v1'
@@ -55,6 +55,17 @@ export type AdmissionRequest = {
   readonly proposed?: WriteRequest
   readonly deletion?: DeleteRequest
 }
+
+/** The decision about an object that a user wants to store or to delete. Warnings are shown to the user. */
+export type AdmissionDecision =
+  | { readonly allowed: true; readonly warnings: readonly string[] }
+  | {
+      readonly allowed: false
+      readonly reason: ConditionReason
+      readonly message: string
+      /** By field; absent where the object as a whole is rejected. */
+      readonly causes?: readonly FieldCause[]
+    }
 
 /** Undefined unless the body is an AdmissionReview of version 1. */
 export function parseAdmissionReview(body: unknown): AdmissionRequest | undefined {

@@ -2,8 +2,7 @@ import type { KubernetesApi } from '../../clients/kubernetes/api.ts'
 import { messageOf } from '../../config/errors.ts'
 import { pluralOf } from '../resources/custom-resource-definition.ts'
 import { API_VERSION, type ResourceKind } from '../resources/resource.ts'
-import type { AdmissionDecision } from './admission-decision.ts'
-import type { DeleteRequest, WriteRequest } from './admission-review.ts'
+import type { AdmissionDecision, DeleteRequest, WriteRequest } from './admission-review.ts'
 
 /** A field whose value needs a verb of its own. */
 type GuardedField = {

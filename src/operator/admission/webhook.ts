@@ -3,9 +3,7 @@ import { PeriodicTask } from '../../config/periodic.ts'
 import { parseListener } from '../../http/listener.ts'
 import { startHttpServer, type TlsReloadableServer } from '../../http/server.ts'
 import { admissionRoutes } from '../routes/admission.ts'
-import { type AdmissionDecision, type AdmissionDependencies, decideAdmission } from './admission-decision.ts'
-import type { WriteRequest } from './admission-review.ts'
-import { denyUnauthorizedDelete, denyUnauthorizedWrite } from './authorization.ts'
+import { type AdmissionDependencies, decideDeletion, decideWrite } from './admission-decision.ts'
 import { type CertificateSource, certificatesFromFiles, certificatesFromSecret } from './certificate-source.ts'
 import type { ServingCertificate } from './certificates.ts'
 import { type WebhookAddress, webhookConfiguration } from './webhook-configuration.ts'
@@ -33,7 +31,6 @@ export type WebhookDependencies = AdmissionDependencies & {
 const MANAGER = 'weir-operator-webhook'
 const SECRET = 'weir-webhook'
 const SERVICE_PORT = 443
-const ALLOWED: AdmissionDecision = { allowed: true, warnings: [] }
 const BODY_BYTES_MAX = 8 * 1024 * 1024
 /** How often the certificate and the registration are checked. */
 const REFRESH_MS = 60_000
@@ -100,14 +97,14 @@ class Webhook {
 
   async #start({ cert, key }: ServingCertificate): Promise<TlsReloadableServer> {
     const { listener } = this.#options
-    const { logger, api } = this.#dependencies
+    const { logger } = this.#dependencies
     const server = await startHttpServer({
       listeners: [listener],
       tls: { cert, key },
       logger,
       routes: admissionRoutes({
-        store: async (proposed) => (await denyUnauthorizedWrite(proposed, api)) ?? this.#decide(proposed),
-        delete: async (deletion) => (await denyUnauthorizedDelete(deletion, api)) ?? ALLOWED,
+        store: (proposed) => decideWrite(proposed, this.#dependencies),
+        delete: (deletion) => decideDeletion(deletion, this.#dependencies),
       }),
       consumes: ['application/json'],
       produces: ['application/json'],
@@ -115,11 +112,6 @@ class Webhook {
     })
     logger.info({ url: server.urls[0] }, 'serving the webhook')
     return server
-  }
-
-  /** For an object that is being deleted, only the guarded fields are checked. */
-  async #decide({ kind, object }: WriteRequest): Promise<AdmissionDecision> {
-    return object.metadata.deletionTimestamp === undefined ? decideAdmission(kind, object, this.#dependencies) : ALLOWED
   }
 
   /** Server-side apply: an unchanged configuration writes nothing. */

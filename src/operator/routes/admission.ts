@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify'
 import { HttpError } from '../../http/http-error.ts'
-import type { AdmissionDecision } from '../admission/admission-decision.ts'
 import {
+  type AdmissionDecision,
   type DeleteRequest,
   parseAdmissionReview,
   toAdmissionReview,
