@@ -1,10 +1,7 @@
 import { createHash } from 'node:crypto'
-import { type FSWatcher, watch } from 'node:fs'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
-import type { Clock } from '../../../config/clock.ts'
-import type { Logger } from '../../../config/logger.ts'
 import { FINALIZER } from '../../controller/finalizer.ts'
 import { immutableFieldError } from '../../resources/immutable-fields.ts'
 import type { IndexValue } from '../../resources/index-values.ts'
@@ -22,19 +19,9 @@ import { ChangeListeners } from '../change-listeners.ts'
 import type { Cluster, ManifestError, ResourceChange, ResourceEvent } from '../cluster.ts'
 import { ResourceStore } from '../resource-store.ts'
 import { type ConfigMap, manifestOf } from './manifest.ts'
-import { EMPTY_FOLDER, type ManifestFolder, readManifestFolder } from './manifest-folder.ts'
+import { ManifestWatcher, type ManifestWatcherOptions } from './manifest-watcher.ts'
+import { EMPTY_FOLDER, type ManifestFolder, readManifestFolder } from './read-manifest-folder.ts'
 
-export type DirectoryOptions = {
-  readonly path: string
-  readonly clock: Clock
-  readonly logger: Logger
-  /** How often the folder is scanned in addition to file system events. */
-  readonly rescanMs?: number
-}
-
-const RESCAN_MS = 1_000
-/** Editors write a file in several operations: the folder is read when it has been quiet for this long. */
-const QUIET_MS = 50
 /**
  * A manifest that is missing for this long counts as deleted. A shorter absence is an editor that replaces the file, or
  * a file that is being moved.
@@ -51,40 +38,31 @@ type Claim = Origin & { readonly declared: DeclaredResource }
  */
 export class DirectoryCluster implements Cluster {
   readonly description: string
-  readonly #options: DirectoryOptions
+  readonly #options: ManifestWatcherOptions
   readonly #resources = new ResourceStore()
   readonly #origins = new Map<ResourceKey, Origin>()
   readonly #missingSinceMs = new Map<ResourceKey, number>()
   readonly #listeners: ChangeListeners
-  readonly #stopping = new AbortController()
+  readonly #watcher: ManifestWatcher
   #configMaps = new Map<string, ConfigMap>()
   #folder: ManifestFolder = EMPTY_FOLDER
   /** The last valid content of each file, used while the file is invalid. */
   readonly #lastValid = new Map<string, readonly Claim[]>()
   #manifestErrors: readonly ManifestError[] = []
-  #watcher: FSWatcher | undefined
-  #reading: Promise<void> = Promise.resolve()
-  #debounce: AbortController | undefined
-  #loop: Promise<void> = Promise.resolve()
 
-  constructor(options: DirectoryOptions) {
+  constructor(options: ManifestWatcherOptions) {
     this.#options = options
     this.#listeners = new ChangeListeners(options.logger)
+    this.#watcher = new ManifestWatcher(options, () => this.#read())
     this.description = options.path
   }
 
   async start(): Promise<void> {
-    await this.#read()
-    this.#watch()
-    this.#loop = this.#rescan()
+    await this.#watcher.start()
   }
 
   async stop(): Promise<void> {
-    this.#stopping.abort()
-    this.#debounce?.abort()
-    this.#watcher?.close()
-    await this.#loop
-    await this.#reading
+    await this.#watcher.stop()
   }
 
   onChange(listener: (change: ResourceChange) => void): () => void {
@@ -164,42 +142,9 @@ export class DirectoryCluster implements Cluster {
     return join(this.#options.path, file)
   }
 
-  #watch(): void {
-    try {
-      this.#watcher = watch(this.#options.path, { recursive: true }, () => this.#readSoon())
-      this.#watcher.on('error', (error) => this.#options.logger.debug({ err: error }, 'watching the folder failed'))
-    } catch (error) {
-      // Too many watches on this machine, or a file system without events: the periodic scan finds the changes later.
-      this.#options.logger.debug({ err: error }, 'cannot watch the folder: relying on the periodic scan')
-    }
-  }
-
-  async #rescan(): Promise<void> {
-    const { clock, rescanMs = RESCAN_MS } = this.#options
-    const { signal } = this.#stopping
-    while (!signal.aborted) {
-      await clock.sleep(rescanMs, signal).catch(() => undefined)
-      if (!signal.aborted) await this.#read()
-    }
-  }
-
-  #readSoon(): void {
-    this.#debounce?.abort()
-    this.#debounce = new AbortController()
-    this.#options.clock.sleep(QUIET_MS, this.#debounce.signal).then(
-      () => this.#read(),
-      () => undefined,
-    )
-  }
-
-  /** Reads the folder once at a time, so that an older read never replaces a newer one. */
-  #read(): Promise<void> {
-    this.#reading = this.#reading.then(async () => {
-      if (this.#stopping.signal.aborted) return
-      this.#folder = await readManifestFolder(this.#options.path, this.#folder)
-      this.#updateResources()
-    })
-    return this.#reading
+  async #read(): Promise<void> {
+    this.#folder = await readManifestFolder(this.#options.path, this.#folder)
+    this.#updateResources()
   }
 
   /** Updates the resources after the folder was read. */
