@@ -1,4 +1,4 @@
-/** Batches that a host has sent and the task has not taken. Ends with an error, after the batches before it. */
+/** Batches from a host that the task has not taken yet. An error is thrown after the batches received before it. */
 export class BatchQueue<Batch> {
   readonly #batches: Batch[] = []
   #failure: Error | undefined

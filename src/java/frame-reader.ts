@@ -37,7 +37,7 @@ export class FrameReader {
     return this.#bytes.toString('utf8', from, from + length)
   }
 
-  /** A copy: the body is reused. */
+  /** Returns a copy, because the buffer of the frame is reused. */
   readBytes(): Buffer {
     const length = this.readVarint()
     const from = this.#take(length)
@@ -49,7 +49,7 @@ export class FrameReader {
     return id === 0 ? null : this.#schemaOf(id)
   }
 
-  /** `schema`: of the place where the value is; it tells a Time from another date. */
+  /** `schema` is the expected schema, if known. It distinguishes a Time from other dates. */
   readValue(schema: Schema | null = null): unknown {
     const tag = this.readByte()
     switch (tag) {
@@ -104,7 +104,7 @@ export class FrameReader {
     return items
   }
 
-  /** An object where no schema says that it is a map and all keys are texts: what JSON without a schema is here. */
+  /** Returns an object for a schemaless map whose keys are all strings, as for schemaless JSON; otherwise a `Map`. */
   #readMap(schema: Schema | null): unknown {
     const count = this.readCount()
     const entries: [unknown, unknown][] = []
@@ -126,7 +126,7 @@ export class FrameReader {
     return struct
   }
 
-  /** Of things of at least one byte each. */
+  /** Reads the number of following items, each of at least one byte. */
   readCount(): number {
     const count = this.readVarint()
     if (count > this.#bytes.length - this.#at) throw new ProtocolError('a frame ends in the middle of a value')

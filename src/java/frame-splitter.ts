@@ -63,7 +63,7 @@ export class FrameSplitter {
     }
   }
 
-  /** Joined only when a frame is complete or its length unknown, so that a large frame is copied once. */
+  /** Joins the chunks. Not called before a frame is complete, so that a large frame is copied once. */
   #joined(): Buffer {
     if (this.#chunks.length > 1) this.#chunks = [Buffer.concat(this.#chunks, this.#bytes)]
     return this.#chunks[0] as Buffer

@@ -13,7 +13,7 @@ export class FrameWriter {
     this.#bytes = Buffer.allocUnsafe(capacityBytes)
   }
 
-  /** A view, valid until the next write. */
+  /** A view of the buffer, valid until the next write. */
   get body(): Buffer {
     return this.#bytes.subarray(0, this.#length)
   }
@@ -33,7 +33,7 @@ export class FrameWriter {
     this.#bytes[this.#length++] = rest
   }
 
-  /** A Java Integer; null for undefined. */
+  /** Writes a Java `Integer`; null if `value` is undefined. */
   writeInt32(value: number | undefined): void {
     if (value === undefined) this.writeByte(VALUE_TAG.null)
     else this.#writeNumber(VALUE_TAG.int32, value, () => this.#bytes.writeInt32BE(value, this.#length))
@@ -67,7 +67,7 @@ export class FrameWriter {
     this.#length += value.length
   }
 
-  /** The id of a schema, 0 for none. */
+  /** Writes the id of a schema; 0 for no schema. */
   writeSchema(schema: Schema | null): void {
     this.writeVarint(schema === null ? 0 : this.#schemaId(schema))
   }
@@ -124,7 +124,7 @@ export class FrameWriter {
     }
   }
 
-  /** A whole number is a Java Long, another one a Double, as Java's readers of JSON have them. */
+  /** Writes a whole number as a Java `Long` and other numbers as `Double`, like JSON parsers in Java. */
   #writeSchemaless(value: unknown): void {
     switch (typeof value) {
       case 'boolean':
@@ -159,7 +159,7 @@ export class FrameWriter {
     else this.#writeMap(null, null, new Map(Object.entries(value)))
   }
 
-  /** A Date, a Time in milliseconds of the day, or a number. */
+  /** Writes a `Date`, a Time in milliseconds since midnight, or a number. */
   #writeInteger(schema: Schema, value: unknown): void {
     if (value instanceof Date) this.#writeTaggedInt64(VALUE_TAG.date, value.getTime())
     else if (schema.name === LOGICAL.time && typeof value === 'number') this.#writeTaggedInt64(VALUE_TAG.date, value)

@@ -230,7 +230,7 @@ export class HostConnection {
   }
 }
 
-/** What plugin code threw, as an error. */
+/** Converts the body of a FAILURE frame to an error. */
 export function readFailure(reader: FrameReader): JavaPluginError {
   const failure = reader.readValue() as Readonly<Record<string, unknown>>
   return new JavaPluginError({

@@ -1,4 +1,4 @@
-/** What plugin code in a Java host threw. Its stack is Java's. */
+/** An exception that plugin code in a Java host threw, with its Java stack trace. */
 export class JavaPluginError extends Error {
   override readonly name: string
   /** `retriable` for Java's `RetriableException`s, as of the SDK's `RetriableError`. */

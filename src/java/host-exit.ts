@@ -5,13 +5,13 @@ export type HostExit = {
   readonly lines: readonly string[]
 }
 
-/** With `-XX:+ExitOnOutOfMemoryError`. */
+/** Output of a JVM that exits because of `-XX:+ExitOnOutOfMemoryError`. */
 const OUT_OF_MEMORY = /java\.lang\.OutOfMemoryError(?:: (.*))?/
 const OTHER_JAVA = /UnsupportedClassVersionError: dev\/weir\/host/
 /** What the JVM prints when it cannot start, for example with a heap that is too small. */
 const JVM_ERROR = /^(?:Error: |Invalid |Error occurred |Unrecognized |Too small |Could not |Initial heap ).*/
 
-/** A predicate that states why a host ended and, where possible, the remedy. */
+/** Describes why a host ended and, if known, the remedy, as the end of a sentence whose subject is the host. */
 export function describeExit({ code, signal, lines }: HostExit, heapMax: string): string {
   const memory = lines.map((line) => OUT_OF_MEMORY.exec(line)).find((found) => found !== null)
   if (memory) {

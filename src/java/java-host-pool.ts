@@ -15,10 +15,10 @@ export type JavaHostPoolOptions = {
   readonly onLog: (location: JavaPluginLocation, line: HostLogLine) => void
 }
 
-/** The right to use a host. Its JVM runs until all leases are released, unless it ends by itself. */
+/** Permission to use a host. Its JVM runs until all leases are released, unless it crashes. */
 export type HostLease = {
   readonly address: HostAddress
-  /** Resolves when the JVM has ended, to a predicate that states how. */
+  /** Resolves when the JVM has exited, to the end of a sentence such as "was ended by SIGKILL". */
   readonly ended: Promise<string>
   release(): void
   /** Ends the JVM as soon as no other lease uses it, because plugin code in it does not return. */
@@ -30,7 +30,7 @@ type Slot = {
   readonly address: HostAddress
   host: Promise<JavaHost> | undefined
   leases: number
-  /** Whether the JVM must not be used again once it is idle. */
+  /** Whether the JVM is killed as soon as it is idle, because plugin code in it does not return. */
   isSpoiled: boolean
   idleTimer: NodeJS.Timeout | undefined
 }
@@ -39,7 +39,7 @@ type Slot = {
 export class JavaHostPool {
   readonly #options: JavaHostPoolOptions
   readonly #slots = new Map<string, Slot>()
-  /** Created when it is needed first, so that a worker without Java plugins leaves no trace. */
+  /** Created on first use, so that a worker without Java plugins creates no directory. */
   #directory: string | undefined
   #isClosed = false
 
@@ -47,7 +47,7 @@ export class JavaHostPool {
     this.#options = options
   }
 
-  /** Where the host of a location listens while there is a lease on it. The same for all JVMs of the location. */
+  /** The socket address of a location's host. A restarted host listens at the same address. */
   addressOf(location: JavaPluginLocation): HostAddress {
     return this.#slotOf(location).address
   }

@@ -20,13 +20,13 @@ export type JavaHostOptions = {
 }
 
 const HOST_JAR = 'weir-java-host.jar'
-/** The length of `sun_path` on Linux and macOS, less what Java uses. */
+/** Maximum length of a socket path: less than `sun_path` of Linux and macOS, because Java uses some of its bytes. */
 const SOCKET_PATH_BYTES_MAX = 100
 const STOP_MS = 5_000
 
 /** A JVM that serves the plugins of one location. */
 export class JavaHost {
-  /** Resolves when the JVM has exited, to a predicate: what the host did, as "ended by SIGKILL". */
+  /** Resolves when the JVM has exited, to the end of a sentence, such as "ended by SIGKILL". */
   readonly ended: Promise<string>
   readonly #child: ChildProcess
   #isEnded = false
@@ -82,7 +82,7 @@ export class JavaHost {
   }
 }
 
-/** An address in a directory that only this user can enter. */
+/** Creates an address with a new token. Only this user may have access to `directory`. */
 export function hostAddress(directory: string, name: string): HostAddress {
   return { socketPath: join(directory, `${name}.sock`), token: randomBytes(32).toString('hex') }
 }

@@ -1,7 +1,7 @@
 import type { HostAddress } from './host-connection.ts'
 import type { JavaPluginDescription } from './plugin-location.ts'
 
-/** A plugin location as threads with tasks see it: its plugins, and where its host listens while a task needs it. */
+/** What a task thread needs of a plugin location: its plugins and the address of its host. */
 export type JavaModule = {
   /** The path of the location. */
   readonly location: string
@@ -9,5 +9,5 @@ export type JavaModule = {
   readonly plugins: readonly JavaPluginDescription[]
 }
 
-/** How long a host may take to accept a connection, in ms. It is running when a task that needs it starts. */
+/** Timeout of a connection to a host, in ms. The host is already running when a task starts. */
 export const CONNECT_TIMEOUT_MS = 10_000

@@ -20,10 +20,10 @@ const FRAME_RECORDS_MAX = 500
 /** Limit of the records that the task may still report as errant. */
 const REPORTABLE_MAX = 10_000
 
-/** What a sink task asked of its context, as the host sends it with a response. */
+/** Requests of a sink task to its context, which the host sends with each response. */
 type ContextRequests = {
   readonly rewinds?: readonly (readonly [topic: string, partition: number, offset: number])[]
-  /** All partitions that are paused now. */
+  /** All partitions that are currently paused. */
   readonly paused?: readonly (readonly [topic: string, partition: number])[]
   readonly timeoutMs?: number
   readonly commitRequested?: boolean
@@ -164,7 +164,7 @@ class JavaSinkTask implements SinkTask {
   }
 }
 
-/** As Connect decides: without a dead-letter queue and an error log, a task gets no reporter. */
+/** As in Kafka Connect, a task gets a reporter only with a dead letter queue or an error log. */
 function reportsErrantRecords(raw: Readonly<Record<string, string>>): boolean {
   const isLogged = raw['errors.log.enable']?.trim().toLowerCase() === 'true'
   return isLogged || (raw['errors.deadletterqueue.topic.name'] ?? '') !== ''

@@ -12,11 +12,11 @@ import { stopTask, untilAborted } from './task-connection.ts'
 /** Bytes of batches that the host may send ahead of the task. One batch may exceed it. */
 const CREDIT_BYTES = 4 * 1024 * 1024
 
-/** A batch of the host, or the part of it up to a record that ends a transaction. */
+/** A batch from the host. A record that ends a transaction divides a batch into several. */
 type Batch = {
   readonly records: readonly SourceRecord[]
   readonly end: 'commit' | 'abort' | undefined
-  /** Set in the last part: what the host is told when all parts are stored. */
+  /** Set in the last part only: the data for the host once all parts are stored. */
   readonly whole:
     | { readonly number: number | bigint; readonly parts: readonly Batch[]; readonly bytes: number }
     | undefined
@@ -31,7 +31,7 @@ export function javaSource(module: JavaModule, description: JavaPluginDescriptio
   }
 }
 
-/** One task: the host polls by itself, as far as it has credit, and this end passes its batches on. */
+/** One task. The host calls `poll` while it has credit and sends the batches, which this class yields. */
 class JavaSourceTask {
   readonly #module: JavaModule
   readonly #description: JavaPluginDescription
@@ -39,7 +39,7 @@ class JavaSourceTask {
   readonly #batches = new BatchQueue<Batch>()
   /** The batches that were yielded, until they are stored. */
   readonly #yielded = new WeakMap<readonly SourceRecord[], Batch>()
-  /** Where the records of stored parts are, until the last part of their batch is stored. */
+  /** Topic positions of the stored parts, kept until the last part of the batch is stored. */
   readonly #positions = new WeakMap<Batch, readonly (StoredPosition | null)[]>()
 
   constructor(module: JavaModule, description: JavaPluginDescription, context: SourceContext<Record<string, unknown>>) {
@@ -114,7 +114,7 @@ function sendCredit(connection: HostConnection, bytes: number): void {
   connection.event('source.credit', (body) => body.writeValue(null, bytes))
 }
 
-/** Which batch is stored, and where each of its records is; null for a record that was filtered. */
+/** Writes the number of a stored batch and the position of each record; null for a filtered record. */
 function writeStored(body: FrameWriter, number: number | bigint, positions: readonly (StoredPosition | null)[]): void {
   body.writeInt64(number)
   for (const position of positions) {
@@ -129,7 +129,7 @@ function writeStored(body: FrameWriter, number: number | bigint, positions: read
 
 const BOUNDARIES = [undefined, 'commit', 'abort'] as const
 
-/** One batch of the host, divided after each record that ends a transaction. */
+/** Reads one batch and divides it after each record that ends a transaction. */
 function readBatches(body: FrameReader, bytes: number): readonly Batch[] {
   const number = body.readInt64()
   const endOfBatch = BOUNDARIES[body.readByte()]

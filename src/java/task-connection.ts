@@ -1,9 +1,9 @@
 import type { HostConnection } from './host-connection.ts'
 
-/** How long a host may take to stop a task, in ms. Its own limits for `poll` and `stop` are below. */
+/** Timeout of stopping a task in the host, in ms. The host has shorter timeouts for `poll` and `stop`. */
 const STOP_TIMEOUT_MS = 4_500
 
-/** Resolves to false when the task was told to stop first: plugin code that does not return must not hold it up. */
+/** Waits for `work`, but resolves to false when `signal` aborts, because plugin code may never return. */
 export async function untilAborted(work: Promise<unknown>, signal: AbortSignal): Promise<boolean> {
   if (signal.aborted) return false
   const aborted = Promise.withResolvers<boolean>()
@@ -16,7 +16,7 @@ export async function untilAborted(work: Promise<unknown>, signal: AbortSignal):
   }
 }
 
-/** Ends a task and its connection, however the task takes it. The host logs what its `stop` threw. */
+/** Stops a task and closes its connection, even if `stop` fails; the host logs that error. */
 export async function stopTask(connection: HostConnection, operation: 'source.stop' | 'sink.stop'): Promise<void> {
   const late = setTimeout(() => connection.close(), STOP_TIMEOUT_MS)
   await connection.request(operation).catch(() => undefined)

@@ -23,8 +23,8 @@ export const VALUE_TAG = {
   struct: 16,
 } as const
 
-/** The schemas of structs whose place has no schema: they would lose it on the way back. */
+/** Schemas of received structs inside schemaless data, so that they are sent back with their schema. */
 export const structSchemas = new WeakMap<object, Schema>()
 
-/** The body of a frame is damaged, or breaks the protocol: the connection cannot be used any more. */
+/** A frame is damaged or violates the protocol; the connection is closed. */
 export class ProtocolError extends Error {}

@@ -39,7 +39,7 @@ export async function openContainers(
   return opened
 }
 
-/** yauzl's messages are of programs, so they follow a sentence. */
+/** Puts a readable sentence before the message of yauzl, which is meant for developers. */
 function notJar(error: unknown): string {
   const reason = unreadable(error)
   if (reason !== messageOf(error) || reason.startsWith('it ')) return reason

@@ -1,4 +1,4 @@
-/** What the header of a Java class file says. Names have dots, as in `java.util.Map`. */
+/** The header of a Java class file. Names have dots, as in `java.util.Map`. */
 export type ClassFile = {
   readonly name: string
   /** The class that it extends and the interfaces that it implements. */

@@ -14,14 +14,14 @@ export type DiscoveryMode = (typeof DISCOVERY_MODES)[number]
 /** The plugins of one location. */
 export type DiscoveredLocation = DiscoveredClasses & {
   readonly location: JavaPluginLocation
-  /** Of the paths and contents of its files: what was found by it can be kept in the cache. */
+  /** Hash of the paths and contents of its files: the key of cached results. */
   readonly hash: string
 }
 
 export type JavaDiscovery = {
   /** In the order of `plugin.path`; only those that have a plugin. */
   readonly locations: readonly DiscoveredLocation[]
-  /** Including those of the locations. */
+  /** All faults, including those of each location. */
   readonly faults: readonly LocationFault[]
 }
 

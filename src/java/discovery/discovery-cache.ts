@@ -43,7 +43,7 @@ export class DiscoveryCache {
   }
 }
 
-/** Whether nobody else can have written to the directory: anybody may create one in `/tmp`. */
+/** Whether only this user can write to the directory. Needed because any user may create a directory in `/tmp`. */
 function isOwn(directory: string): boolean {
   try {
     const { uid, mode } = lstatSync(directory)

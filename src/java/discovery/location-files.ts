@@ -2,10 +2,10 @@ import { type Dirent, readdirSync, realpathSync, type Stats, statSync } from 'no
 import { join } from 'node:path'
 import { messageOf, systemErrorCode } from '../../config/errors.ts'
 
-/** A file or directory of a plugin location that is not used as it is, with the reason as a sentence. */
+/** A file or directory of a plugin location that is not used, with the reason as a sentence. */
 export type LocationFault = { readonly file: string; readonly reason: string }
 
-/** Limits of the directories and files below one location, so that a link to `/` ends in a sentence. */
+/** Limits of the directories and files below one location, so that a link to `/` is reported as an error. */
 const ENTRIES_MAX = 200_000
 const DEPTH_MAX = 64
 

@@ -10,9 +10,9 @@ export type EffectiveDependency = {
   readonly exclusions: readonly Exclusion[]
 }
 
-/** What a POM says of its dependencies, with everything that it inherits and imports. */
+/** The dependencies of a POM, with everything that it inherits and imports. */
 export type EffectivePom = {
-  /** Those of the POM, or of the artifact to which it was relocated. */
+  /** The coordinates of the POM, or of the artifact to which it was relocated. */
   readonly coordinates: Coordinates
   readonly dependencies: readonly EffectiveDependency[]
   /** By `managementKey`. */

@@ -1,6 +1,6 @@
 import { DOMParser, type Element, type Node } from '@xmldom/xmldom'
 
-/** A dependency as a POM declares it: undefined where it says nothing. */
+/** A dependency as declared in a POM. Elements that are absent are undefined. */
 export type PomDependency = {
   readonly group: string
   readonly artifact: string

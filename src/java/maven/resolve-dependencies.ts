@@ -59,7 +59,7 @@ export async function resolveDependencies(root: Coordinates, source: PomSource):
   return { files, provided: mediation.provided }
 }
 
-/** Decides which declaration of a dependency counts. Has to see the nearest ones first. */
+/** Selects one declaration of each dependency. Declarations must be added in the order of their depth. */
 class Mediation {
   readonly #root: Coordinates
   readonly #decided: Set<string>
@@ -109,14 +109,14 @@ function isExcluded({ group, artifact }: Coordinates, exclusions: readonly Exclu
   )
 }
 
-/** Without the version. */
+/** The key of a dependency without its version. */
 function keyOf({ group, artifact, extension, classifier }: Coordinates): string {
   return managementKey({ group, artifact, type: extension, classifier })
 }
 
 /**
- * Applies the versions and exclusions that the artifact manages, not its scopes: a build may leave to the class path of
- * Kafka Connect what a Java host does not have.
+ * Applies the versions and exclusions from the dependency management of the installed artifact, but not the scopes:
+ * an artifact may declare a library as `provided` that is on the class path of Kafka Connect, but not of a Java host.
  */
 function managedBy(root: EffectivePom, dependency: EffectiveDependency): EffectiveDependency {
   const managed = root.managed.get(keyOf(dependency.coordinates))

@@ -99,8 +99,8 @@ function concealer(values: readonly string[]): (message: string, key: string) =>
 }
 
 /**
- * The key to which the errors of a derived key are attributed: `X.type` for a key of the plugin that it names,
- * `transforms` or `predicates` for a key of an alias, else `connector.class`.
+ * Returns the key under which an error of the key `name` is reported. For `transforms.a.field` that is the first of
+ * `transforms.a.type` and `transforms` that exists; without such a key it is `connector.class`.
  */
 function ownerOf(name: string, names: ReadonlySet<string>): string {
   for (let end = name.lastIndexOf('.'); end > 0; end = name.lastIndexOf('.', end - 1)) {

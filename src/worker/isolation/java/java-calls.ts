@@ -9,7 +9,7 @@ import { type PluginName, pluginError } from '../../plugin-host.ts'
 
 /** Limit of a response, which is decoded in the worker's main thread. */
 const FRAME_BYTES_MAX = 32 * 1024 * 1024
-/** How long the exit of a JVM may follow the end of its connections, in ms. */
+/** How long to wait for the exit reason of a JVM after its connections have closed, in ms. */
 const EXIT_MS_MAX = 2_000
 
 export type JavaCallsOptions = {

@@ -8,7 +8,7 @@ import type { JavaCalls, LeasedConnection } from './java-calls.ts'
  * waits, and keeps the connector alive: a call without changes only asks whether there was such a request.
  */
 const AGAIN_MS = 2_000
-/** A connector that nobody has asked for tasks for so long, in ms, was stopped, paused or moved to another worker. */
+/** A connector whose task configurations were not requested for this time, in ms, is stopped. */
 const UNUSED_MS_MAX = 10_000
 
 type Running = {

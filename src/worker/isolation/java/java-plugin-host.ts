@@ -48,7 +48,7 @@ type Dependencies = {
 
 type JavaLocation = { readonly location: JavaPluginLocation; readonly plugins: readonly JavaPluginDescription[] }
 
-/** Part of the names of cached files, to be increased when descriptions get other members. */
+/** Part of the names of cached files. Increase it when the format of descriptions changes. */
 const CACHE_VERSION = 1
 
 /** The Java plugins of `plugin.path`, and the JVMs that they run in. */
@@ -102,7 +102,7 @@ export class JavaPluginHost {
     )
   }
 
-  /** The locations for threads that run tasks. */
+  /** The locations in the form that is sent to the threads that run tasks. */
   get modules(): readonly JavaModule[] {
     return this.#locations.map(({ location, plugins }) => ({
       location: location.path,
@@ -167,7 +167,7 @@ export class JavaPluginHost {
   }
 }
 
-/** A cached description is of the same files, so that no JVM is needed to start a worker again. */
+/** Describes the plugins of a location. Starts a JVM only if the cache has no description of exactly these files. */
 async function describe(
   { location, hash, classes }: DiscoveredLocation,
   { java, loadMsMax, logger }: Dependencies,
@@ -189,7 +189,7 @@ async function describe(
 /** The kinds of Java plugins that run. */
 const SUPPORTED: ReadonlySet<JavaPluginKind> = new Set(['source', 'sink', 'provider'])
 
-/** An unsupported plugin must not take its name from a shipped one that works. */
+/** Removes plugins of unsupported kinds, so that they do not replace shipped plugins with the same class name. */
 function withoutUnsupported(
   plugins: readonly JavaPluginDescription[],
   { path }: JavaPluginLocation,
@@ -251,7 +251,7 @@ function logLine(logger: Logger, { path }: JavaPluginLocation, line: HostLogLine
   logger[level]({ ...about, ...(javaLogger && { logger: javaLogger }), ...(trace && { trace }) }, message)
 }
 
-/** Of `CONNECTOR-TASK`; a connector itself has no number. */
+/** Log fields from a context: `CONNECTOR-TASK` for a task, `CONNECTOR` for a connector. */
 function contextFields(context: string | undefined): object {
   const [, connector, task] = /^(.*)-(\d+)$/.exec(context ?? '') ?? []
   if (connector !== undefined) return { connector, task: Number(task) }

@@ -19,9 +19,9 @@ export type JavaTaskHostOptions = {
 }
 
 const BACKOFF = { firstMs: 1_000, maxMs: 60_000 }
-/** A task that has run for so long, in ms, is restarted with the first delay again. */
+/** The restart delay is reset after a task has run for this time, in ms. */
 const STABLE_MS = 300_000
-/** How long the exit of a JVM may follow the failure of its tasks, in ms. */
+/** How long to wait for the exit reason of a JVM after its tasks have failed, in ms. */
 const EXIT_MS_MAX = 2_000
 
 /** Starts of a task in JVMs that ended. */
@@ -128,7 +128,7 @@ class JavaTask implements RunningTask {
     return this.#running
   }
 
-  /** Waits a moment for the reason when a task fails because its host is gone. */
+  /** If a task fails because its JVM has exited, waits for the exit reason before reporting the failure. */
   async #onMessage(message: TaskMessage): Promise<void> {
     if (message.type === 'failed' && isHostLost(message.trace)) {
       const ended = Promise.race(this.#leases.map((lease) => lease.ended))
