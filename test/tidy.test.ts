@@ -5,22 +5,24 @@ import { EXPORTED, REPLACED_FILES, REPLACED_NAMES, unquotedIdentifiers } from '.
 
 /** The modules of `src`, and which others each may import. */
 const MODULE_IMPORTS: Readonly<Record<string, readonly string[]>> = {
-  cli: ['operator', 'registry', 'worker', 'plugins', 'java', 'formats', 'clients', 'sdk', 'broker', 'http', 'config'],
-  operator: ['formats', 'clients', 'http', 'regex', 'config'],
-  registry: ['formats', 'broker', 'clients', 'encryption', 'http', 'config'],
-  worker: ['plugins', 'java', 'sdk', 'java-compat', 'broker', 'clients', 'http', 'regex', 'config'],
-  plugins: ['sdk', 'java-compat', 'serde', 'formats', 'clients', 'regex', 'config'],
-  java: ['sdk', 'java-compat', 'formats', 'config'],
-  'java-compat': ['sdk', 'formats', 'regex', 'config'],
-  serde: ['formats', 'clients', 'encryption', 'config'],
-  clients: ['config'],
-  encryption: ['config'],
-  broker: ['config'],
-  http: ['regex', 'config'],
+  cli: wordsOf('operator registry worker plugins java formats clients sdk broker http tls config common'),
+  operator: wordsOf('formats clients http regex config common'),
+  registry: wordsOf('formats broker clients encryption http tls config common'),
+  worker: wordsOf('plugins java sdk java-compat broker clients http regex tls config common'),
+  plugins: wordsOf('sdk java-compat serde formats clients regex config common'),
+  java: wordsOf('sdk java-compat formats common'),
+  'java-compat': wordsOf('sdk formats regex tls common'),
+  serde: wordsOf('formats clients encryption common'),
+  clients: ['common'],
+  encryption: ['common'],
+  broker: ['tls', 'common'],
+  http: wordsOf('regex tls config common'),
   formats: ['regex'],
   sdk: [],
   regex: [],
-  config: [],
+  tls: ['config', 'common'],
+  config: ['common'],
+  common: [],
 }
 
 /** What connectors may import besides libraries and each other, like those of third parties; plus the version of the package. */
@@ -226,6 +228,10 @@ function importsOf(file: string): readonly string[] {
           .join('/')
       : specifier,
   )
+}
+
+function wordsOf(line: string): readonly string[] {
+  return line.split(' ')
 }
 
 function moduleOf(path: string): string | undefined {

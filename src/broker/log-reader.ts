@@ -1,4 +1,4 @@
-import type { Clock } from '../config/clock.ts'
+import type { Clock } from '../common/clock.ts'
 import type { BrokerBackend, FetchedPartition } from './backend.ts'
 import type {
   Isolation,

@@ -1,5 +1,5 @@
 import { MessageChannel } from 'node:worker_threads'
-import type { Logger } from '../config/logger.ts'
+import type { Logger } from '../common/logging/logger.ts'
 import type { BrokerBackend } from './backend.ts'
 import type { Broker } from './broker.ts'
 import type { BrokerAddress } from './broker-address.ts'

@@ -1,5 +1,5 @@
-import type { Clock } from '../config/clock.ts'
-import { retry } from '../config/retry.ts'
+import type { Clock } from '../common/clock.ts'
+import { retry } from '../common/retry.ts'
 import type { BrokerBackend, ProducerIdentity } from './backend.ts'
 import type { CommittedOffset, MemberGeneration, NewRecord, Producer, ProducerOptions, SendResult } from './broker.ts'
 import { BrokerError } from './error.ts'

@@ -1,5 +1,5 @@
-import type { Clock } from '../config/clock.ts'
-import { backoffMs } from '../config/retry.ts'
+import type { Clock } from '../common/clock.ts'
+import { backoffMs } from '../common/retry.ts'
 import type { BrokerBackend, ProduceResult, ProducerIdentity } from './backend.ts'
 import type { Compression, NewRecord } from './broker.ts'
 import { BrokerError } from './error.ts'

@@ -1,4 +1,4 @@
-import { withTimeout } from '../config/timeout.ts'
+import { withTimeout } from '../common/timeout.ts'
 import type { Broker, NewTopic, PartitionOffset } from './broker.ts'
 import { BrokerError, UnreadableBatchError } from './error.ts'
 

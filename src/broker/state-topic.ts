@@ -1,7 +1,7 @@
-import { type Clock, systemClock } from '../config/clock.ts'
-import { messageOf } from '../config/errors.ts'
-import type { Logger } from '../config/logger.ts'
-import { withTimeout } from '../config/timeout.ts'
+import { type Clock, systemClock } from '../common/clock.ts'
+import { messageOf } from '../common/errors.ts'
+import type { Logger } from '../common/logging/logger.ts'
+import { withTimeout } from '../common/timeout.ts'
 import type {
   Broker,
   NewRecord,

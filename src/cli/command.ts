@@ -1,6 +1,6 @@
 import { type ParseArgsConfig, parseArgs } from 'node:util'
+import { UserError } from '../common/errors.ts'
 import { didYouMean } from '../config/did-you-mean.ts'
-import { UserError } from '../config/errors.ts'
 
 /** 0: done. 1: the answer is no. 2: wrong usage. 3: undecided, such as when a server is unavailable. */
 export type ExitCode = 0 | 1 | 2 | 3

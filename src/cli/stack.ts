@@ -1,9 +1,9 @@
 import type { Broker } from '../broker/broker.ts'
 import type { BrokerAddress } from '../broker/broker-address.ts'
 import { openBroker } from '../broker/open-broker.ts'
-import { type RunningProgram, startAll } from '../config/lifecycle.ts'
-import type { Logger } from '../config/logger.ts'
-import { createMetrics, type Metrics } from '../config/metrics.ts'
+import { type RunningProgram, startAll } from '../common/lifecycle.ts'
+import type { Logger } from '../common/logging/logger.ts'
+import { createMetrics, type Metrics } from '../common/metrics-registry.ts'
 import type { Setting } from '../config/settings.ts'
 import {
   type ClusterAddress,

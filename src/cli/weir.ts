@@ -1,7 +1,7 @@
 #!/usr/bin/env -S node --max-semi-space-size=8
 import { enableCompileCache } from 'node:module'
+import { messageOf } from '../common/errors.ts'
 import { didYouMean } from '../config/did-you-mean.ts'
-import { messageOf } from '../config/errors.ts'
 import type { Command, ExitCode } from './command.ts'
 
 type CommandEntry = { readonly summary: string; load(): Promise<Command> }

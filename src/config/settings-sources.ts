@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { messageOf, UserError } from './errors.ts'
+import { messageOf, UserError } from '../common/errors.ts'
 import { parseProperties } from './properties.ts'
 import type { Setting } from './settings.ts'
 

@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { UserError } from './errors.ts'
-import { isSecretKey, MASK, secretValuesIn } from './secret-keys.ts'
+import { UserError } from '../common/errors.ts'
+import { isSecretKey, MASK, secretValuesIn } from '../common/secrets/secret-keys.ts'
 
 /**
  * The settings of a program: a zod object with the documented setting names (`listeners`, `brokerstore.topic`), parsed

@@ -1,4 +1,4 @@
-import { UserError } from '../config/errors.ts'
+import { UserError } from '../common/errors.ts'
 
 export type EncryptionErrorCode =
   /** The key material is not a key of its algorithm. */

@@ -1,4 +1,4 @@
-import { messageOf } from '../config/errors.ts'
+import { messageOf } from '../common/errors.ts'
 import { EncryptionError } from './error.ts'
 
 /** A key of a key management system (KMS), which encrypts data encryption keys (DEKs) and never leaves the KMS. */

@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify'
-import type { Logger } from '../config/logger.ts'
-import { maskCredentials } from '../config/secret-keys.ts'
+import type { Logger } from '../common/logging/logger.ts'
+import { maskCredentials } from '../common/secrets/secret-keys.ts'
 
 /** A completed request, as metrics and logs see it. */
 export type CompletedRequest = {

@@ -1,5 +1,5 @@
 import { type FileHandle, open, stat } from 'node:fs/promises'
-import type { Logger } from '../config/logger.ts'
+import type { Logger } from '../common/logging/logger.ts'
 
 /** Maximum number of buffered lines while the file cannot be written; further lines are dropped. */
 const WAITING_MAX = 10_000

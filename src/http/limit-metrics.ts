@@ -1,5 +1,5 @@
 import { Counter } from 'prom-client'
-import type { Metrics } from '../config/metrics.ts'
+import type { Metrics } from '../common/metrics-registry.ts'
 
 /** Why a connection was closed or a request rejected. */
 export type LimitReason =

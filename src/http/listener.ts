@@ -1,5 +1,5 @@
 import { networkInterfaces } from 'node:os'
-import { UserError } from '../config/errors.ts'
+import { UserError } from '../common/errors.ts'
 
 /** The address of a listener. An empty host means all interfaces, port 0 any free port. */
 export type Listener = { readonly scheme: 'http' | 'https'; readonly host: string; readonly port: number }

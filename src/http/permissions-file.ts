@@ -1,9 +1,9 @@
 import { readFileSync } from 'node:fs'
 import { parse } from 'yaml'
 import { z } from 'zod'
-import { messageOf, UserError } from '../config/errors.ts'
-import { type WatchedContent, watchContent } from '../config/file-watcher.ts'
-import type { Logger } from '../config/logger.ts'
+import { messageOf, UserError } from '../common/errors.ts'
+import { type WatchedContent, watchContent } from '../common/file-watcher.ts'
+import type { Logger } from '../common/logging/logger.ts'
 import { ACL_OPERATIONS, NO_POLICY, type PermissionPolicy, type PermissionRule } from './permissions.ts'
 import { ROLES } from './users.ts'
 

@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify'
-import { UserError } from '../config/errors.ts'
+import { UserError } from '../common/errors.ts'
 
 /** A rule of Jetty's HeaderFilter, as in `response.http.headers.config`. */
 type HeaderRule = { readonly action: (typeof ACTIONS)[number]; readonly name: string; readonly value: string }

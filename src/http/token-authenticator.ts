@@ -1,4 +1,4 @@
-import { messageOf } from '../config/errors.ts'
+import { messageOf } from '../common/errors.ts'
 import type { Principal } from './permissions.ts'
 import { type Claims, claimValues, roleOf } from './token-claims.ts'
 import { IssuerUnavailableError, type TokenKeys } from './token-keys.ts'

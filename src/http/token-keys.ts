@@ -1,5 +1,5 @@
 import type { JWTVerifyGetKey } from 'jose'
-import { messageOf } from '../config/errors.ts'
+import { messageOf } from '../common/errors.ts'
 
 export type TokenKeysOptions = {
   readonly issuer: string

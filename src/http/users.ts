@@ -1,9 +1,9 @@
 import { createHmac, randomBytes, scrypt, timingSafeEqual } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { promisify } from 'node:util'
-import { messageOf, UserError } from '../config/errors.ts'
-import { watchFiles } from '../config/file-watcher.ts'
-import type { Logger } from '../config/logger.ts'
+import { messageOf, UserError } from '../common/errors.ts'
+import { watchFiles } from '../common/file-watcher.ts'
+import type { Logger } from '../common/logging/logger.ts'
 
 /** Each role includes the permissions of those before it; `none` has only those of the permissions file. */
 export const ROLES = ['none', 'readonly', 'developer', 'admin'] as const

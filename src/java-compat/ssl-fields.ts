@@ -1,7 +1,7 @@
 import type { SecureContextOptions } from 'node:tls'
-import type { SslSettings } from '../config/keystores.ts'
-import { tlsMaterial } from '../config/tls.ts'
 import { type FileAccess, field } from '../sdk/index.ts'
+import type { SslSettings } from '../tls/keystores.ts'
+import { tlsMaterial } from '../tls/tls-material.ts'
 
 const FIELDS = {
   'truststore.location': field

@@ -1,6 +1,6 @@
 import type { Readable } from 'node:stream'
-import { type Clock, systemClock } from '../config/clock.ts'
-import { type LogLimits, LogRateLimiter } from '../config/log-rate-limiter.ts'
+import { type Clock, systemClock } from '../common/clock.ts'
+import { type LogLimits, LogRateLimiter } from '../common/logging/log-rate-limiter.ts'
 import { type HostLogLine, parseHostLog } from './host-log.ts'
 
 export type HostOutputOptions = {

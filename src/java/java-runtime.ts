@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { UserError } from '../config/errors.ts'
-import type { LogLimits } from '../config/log-rate-limiter.ts'
+import { UserError } from '../common/errors.ts'
+import type { LogLimits } from '../common/logging/log-rate-limiter.ts'
 
 /** Oldest version of Java that the host runs on. */
 export const JAVA_MIN = 17

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
-import type { Clock } from '../config/clock.ts'
-import type { Logger } from '../config/logger.ts'
-import { PeriodicTask } from '../config/periodic.ts'
+import type { Clock } from '../common/clock.ts'
+import type { Logger } from '../common/logging/logger.ts'
+import { PeriodicTask } from '../common/periodic-task.ts'
 import type { RuntimesConfig } from './runtimes.ts'
 
 export type ConfigurationWatchOptions = {

@@ -1,5 +1,5 @@
 import { Counter, Gauge, Histogram } from 'prom-client'
-import type { Metrics } from '../config/metrics.ts'
+import type { Metrics } from '../common/metrics-registry.ts'
 import type { ControllerMetrics, QueueState, ReconcileOutcome } from './controller/controller-metrics.ts'
 import { findCondition } from './resources/condition.ts'
 import { RESOURCE_KINDS, type Resource, type ResourceKind } from './resources/resource.ts'

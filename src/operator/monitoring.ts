@@ -1,6 +1,6 @@
 import { collectDefaultMetrics } from 'prom-client'
-import type { Logger } from '../config/logger.ts'
-import type { Metrics } from '../config/metrics.ts'
+import type { Logger } from '../common/logging/logger.ts'
+import type { Metrics } from '../common/metrics-registry.ts'
 import { type HttpServer, type HttpServerOptions, startHttpServer } from '../http/server.ts'
 
 export type MonitoringOptions = {

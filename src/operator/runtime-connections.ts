@@ -1,6 +1,6 @@
 import { type Endpoint, RequestError, requestJson } from '../clients/http.ts'
-import type { Clock } from '../config/clock.ts'
-import type { Logger } from '../config/logger.ts'
+import type { Clock } from '../common/clock.ts'
+import type { Logger } from '../common/logging/logger.ts'
 import { CircuitBreaker } from './controller/circuit-breaker.ts'
 import { limitConcurrency } from './controller/concurrency-limit.ts'
 import type { Fence } from './controller/fence.ts'

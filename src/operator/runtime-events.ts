@@ -1,4 +1,4 @@
-import type { Clock } from '../config/clock.ts'
+import type { Clock } from '../common/clock.ts'
 
 /**
  * A change in a runtime of this process: what changed, but not how. `worker` and `registry` are names of the operator's

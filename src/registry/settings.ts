@@ -1,4 +1,4 @@
-import { UserError } from '../config/errors.ts'
+import { UserError } from '../common/errors.ts'
 import { readSettings, type Setting, type Settings, type SettingsSpec, settingsWithPrefix } from '../config/settings.ts'
 import { settingsFromEnvironment } from '../config/settings-sources.ts'
 import { accessControlSettingsError } from '../http/access-control-settings.ts'

@@ -1,7 +1,8 @@
 import type { AgentOptions, ServerOptions } from 'node:https'
-import type { SslSettings } from '../config/keystores.ts'
-import { type CertificateExpiry, certificateExpiry, type TlsSource, tlsSource } from '../config/tls.ts'
-import { listenerProtocols } from '../config/tls-protocols.ts'
+import { type CertificateExpiry, certificateExpiry } from '../tls/certificate-expiry.ts'
+import type { SslSettings } from '../tls/keystores.ts'
+import { type TlsSource, tlsSource } from '../tls/tls-material.ts'
+import { listenerProtocols } from '../tls/tls-protocols.ts'
 import type { RegistryValues } from './settings.ts'
 
 /**

@@ -1,5 +1,5 @@
 import { BrokerError } from '../broker/error.ts'
-import { messageOf } from '../config/errors.ts'
+import { messageOf } from '../common/errors.ts'
 import type { WriteOperation } from './commands/write-operation.ts'
 import type { Leadership } from './leadership/leader-election.ts'
 import type { LeaderWriter } from './leadership/leader-writer.ts'

@@ -1,5 +1,5 @@
 import { RequestError } from '../clients/http.ts'
-import { UserError } from '../config/errors.ts'
+import { UserError } from '../common/errors.ts'
 import { SchemaError } from '../formats/schema-error.ts'
 
 /**

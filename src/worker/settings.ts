@@ -1,6 +1,6 @@
 import { isAbsolute } from 'node:path'
 import { z } from 'zod'
-import { UserError } from '../config/errors.ts'
+import { UserError } from '../common/errors.ts'
 import {
   booleanSetting,
   enumSetting,

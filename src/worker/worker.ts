@@ -7,7 +7,7 @@ import type {
   TaskId,
   TaskStateInfo,
 } from '../clients/worker.ts'
-import { messageOf } from '../config/errors.ts'
+import { messageOf } from '../common/errors.ts'
 import type { RawConfig } from '../sdk/index.ts'
 import type { ConfigResolver } from './configuration/config-resolver.ts'
 import {

@@ -1,7 +1,7 @@
 import type { Broker, NewRecord } from '../../src/broker/broker.ts'
 import type { BrokerAddress } from '../../src/broker/broker-address.ts'
 import { openBroker } from '../../src/broker/open-broker.ts'
-import { silentLogger } from '../../src/config/logger.ts'
+import { silentLogger } from '../../src/common/logging/logger.ts'
 
 /** The task of a client, passed as JSON in its only argument. `topic` has one partition. */
 export type LogTask = {

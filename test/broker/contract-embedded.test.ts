@@ -6,7 +6,7 @@ import { createBrokerClient } from '../../src/broker/broker-client.ts'
 import { openEmbeddedBackend } from '../../src/broker/embedded/backend.ts'
 import { serveBackend } from '../../src/broker/embedded/thread-backend.ts'
 import { openBroker } from '../../src/broker/open-broker.ts'
-import { silentLogger } from '../../src/config/logger.ts'
+import { silentLogger } from '../../src/common/logging/logger.ts'
 import { describeBroker } from '../contract/broker.ts'
 
 const logger = silentLogger()

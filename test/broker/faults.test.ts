@@ -4,7 +4,7 @@ import type { BrokerBackend } from '../../src/broker/backend.ts'
 import type { Broker, Consumer, NewRecord, PartitionRecords } from '../../src/broker/broker.ts'
 import { createBrokerClient } from '../../src/broker/broker-client.ts'
 import { openEmbeddedBackend } from '../../src/broker/embedded/backend.ts'
-import { silentLogger } from '../../src/config/logger.ts'
+import { silentLogger } from '../../src/common/logging/logger.ts'
 import { createFaultyBackend, createStrictBackend, type Fault, fastClock } from '../support/faulty-backend.ts'
 
 const PARTITIONS = 3

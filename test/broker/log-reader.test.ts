@@ -17,7 +17,7 @@ import {
   LENGTH_AT,
   MAGIC_AT,
 } from '../../src/broker/record-batch-layout.ts'
-import { silentLogger } from '../../src/config/logger.ts'
+import { silentLogger } from '../../src/common/logging/logger.ts'
 import { createDamagedBackend, type Damage, damagedAt, flipBit } from '../support/damaged-backend.ts'
 
 const RECORDS_OF_BATCH = 5

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { openBroker } from '../../src/broker/open-broker.ts'
-import { silentLogger } from '../../src/config/logger.ts'
+import { silentLogger } from '../../src/common/logging/logger.ts'
 import { describeOn, real } from '../env/real.ts'
 import { describeBroker } from './broker.ts'
 import { bytes, newTopic, opened, readAll, records, textOf } from './broker-support.ts'

@@ -7,8 +7,8 @@ import {
   type UnreadableRecord,
 } from '../../src/broker/state-topic.ts'
 import type { StateProgress } from '../../src/broker/state-topic-checks.ts'
-import { type Clock, systemClock } from '../../src/config/clock.ts'
-import { silentLogger } from '../../src/config/logger.ts'
+import { type Clock, systemClock } from '../../src/common/clock.ts'
+import { silentLogger } from '../../src/common/logging/logger.ts'
 import type { OpenBroker } from './broker.ts'
 import { bytes, newTopic, opened, records, uniqueName } from './broker-support.ts'
 

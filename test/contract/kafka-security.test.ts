@@ -4,7 +4,7 @@ import { type AddressInfo, connect, createServer as createNetServer, type Server
 import { afterAll, beforeAll, expect, it, onTestFinished } from 'vitest'
 import type { Broker } from '../../src/broker/broker.ts'
 import { openBroker } from '../../src/broker/open-broker.ts'
-import { silentLogger } from '../../src/config/logger.ts'
+import { silentLogger } from '../../src/common/logging/logger.ts'
 import { type Kafka, startKafka } from '../env/kafka.ts'
 import { describeOn, real } from '../env/real.ts'
 import { brokerTls, pem, saslListener, scramUser, store } from '../support/kafka-security.ts'

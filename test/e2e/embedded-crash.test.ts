@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url'
 import { expect, it } from 'vitest'
 import type { BrokerBackend } from '../../src/broker/backend.ts'
 import { openEmbeddedBackend } from '../../src/broker/embedded/backend.ts'
-import { silentLogger } from '../../src/config/logger.ts'
+import { silentLogger } from '../../src/common/logging/logger.ts'
 import { nextOffsetOf, recordsOf } from '../broker/embedded/batch.ts'
 import { temporaryDirectory } from '../support/temporary-directory.ts'
 

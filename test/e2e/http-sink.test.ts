@@ -1,7 +1,7 @@
 import { expect, it, onTestFinished } from 'vitest'
 import { openBroker } from '../../src/broker/open-broker.ts'
 import { createWorkerClient } from '../../src/clients/worker.ts'
-import { silentLogger } from '../../src/config/logger.ts'
+import { silentLogger } from '../../src/common/logging/logger.ts'
 import { readAll } from '../contract/broker-support.ts'
 import { describeOn, real } from '../env/real.ts'
 import { SEED } from '../support/property-seed.ts'

@@ -4,7 +4,7 @@ import { beforeAll, describe, it } from 'vitest'
 import { type Stack, startStack } from '../../src/cli/stack.ts'
 import { createRegistryClient, type RegistryClient } from '../../src/clients/registry.ts'
 import { createWorkerClient, type WorkerClient } from '../../src/clients/worker.ts'
-import { silentLogger } from '../../src/config/logger.ts'
+import { silentLogger } from '../../src/common/logging/logger.ts'
 import { partDirectory } from '../env/workspace.ts'
 import { until } from '../support/until.ts'
 

@@ -1,5 +1,5 @@
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { silentLogger } from '../../src/config/logger.ts'
+import { silentLogger } from '../../src/common/logging/logger.ts'
 import { ALL_ACCESS } from '../../src/worker/host-access/connector-access.ts'
 import { TaskProcessPool } from '../../src/worker/isolation/tasks/task-process-pool.ts'
 import type { RunningTask } from '../../src/worker/tasks/task-spec.ts'

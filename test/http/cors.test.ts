@@ -1,5 +1,5 @@
 import { expect, it, onTestFinished } from 'vitest'
-import { silentLogger } from '../../src/config/logger.ts'
+import { silentLogger } from '../../src/common/logging/logger.ts'
 import type { CorsOptions } from '../../src/http/cors.ts'
 import { startHttpServer } from '../../src/http/server.ts'
 

@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
-import { silentLogger } from '../../src/config/logger.ts'
+import { silentLogger } from '../../src/common/logging/logger.ts'
 import { NO_POLICY, type Principal, Rights } from '../../src/http/permissions.ts'
 import { openPermissions, parsePermissions } from '../../src/http/permissions-file.ts'
 import { matchesWildcard } from '../../src/regex/wildcard.ts'

@@ -1,7 +1,7 @@
 import { request as ask } from 'node:http'
 import { text } from 'node:stream/consumers'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { silentLogger } from '../../src/config/logger.ts'
+import { silentLogger } from '../../src/common/logging/logger.ts'
 import type { CompletedRequest } from '../../src/http/access-log.ts'
 import { Authentication } from '../../src/http/authentication.ts'
 import type { PasswordOutcome } from '../../src/http/password-authenticator.ts'

@@ -3,14 +3,14 @@ import { get } from 'node:https'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
-import { silentLogger } from '../../src/config/logger.ts'
-import { tlsMaterial } from '../../src/config/tls.ts'
+import { silentLogger } from '../../src/common/logging/logger.ts'
 import type { AccessControl } from '../../src/http/access-control.ts'
 import { Authentication } from '../../src/http/authentication.ts'
 import { PasswordAuthenticator } from '../../src/http/password-authenticator.ts'
 import { type AclOperation, NO_POLICY } from '../../src/http/permissions.ts'
 import { type HttpServer, type HttpServerOptions, startHttpServer } from '../../src/http/server.ts'
 import { hashPassword, type Role, Users } from '../../src/http/users.ts'
+import { tlsMaterial } from '../../src/tls/tls-material.ts'
 
 const tls = (name: string) => join(import.meta.dirname, '../support/tls', name)
 let server: HttpServer | undefined

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from 'vitest'
-import { silentLogger } from '../../src/config/logger.ts'
-import { createMetrics } from '../../src/config/metrics.ts'
+import { silentLogger } from '../../src/common/logging/logger.ts'
+import { createMetrics } from '../../src/common/metrics-registry.ts'
 import { type HttpServer, type HttpServerOptions, startHttpServer } from '../../src/http/server.ts'
 
 const JSON_V1 = 'application/vnd.schemaregistry.v1+json'

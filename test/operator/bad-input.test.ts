@@ -1,5 +1,5 @@
 import { expect, it, onTestFinished } from 'vitest'
-import { silentLogger } from '../../src/config/logger.ts'
+import { silentLogger } from '../../src/common/logging/logger.ts'
 import { Controller } from '../../src/operator/controller/controller.ts'
 import { WorkQueue } from '../../src/operator/controller/work-queue.ts'
 import { buildConditions } from '../../src/operator/resources/condition.ts'

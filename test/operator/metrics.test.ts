@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest'
-import { createMetrics, type Metrics } from '../../src/config/metrics.ts'
+import { createMetrics, type Metrics } from '../../src/common/metrics-registry.ts'
 import { type OperatorMetrics, registerOperatorGauges, registerOperatorMetrics } from '../../src/operator/metrics.ts'
 import { FakeCluster } from '../support/fake-cluster.ts'
 

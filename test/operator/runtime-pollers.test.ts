@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest'
-import { silentLogger } from '../../src/config/logger.ts'
+import { silentLogger } from '../../src/common/logging/logger.ts'
 import { createReconcilers } from '../../src/operator/controllers.ts'
 import { createRuntimePollers, type RuntimePollers } from '../../src/operator/runtime-pollers.ts'
 import type { RuntimeKind } from '../../src/operator/runtimes.ts'

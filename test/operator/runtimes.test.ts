@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest'
 import { RequestError } from '../../src/clients/http.ts'
-import { createLogger, silentLogger } from '../../src/config/logger.ts'
+import { createLogger, silentLogger } from '../../src/common/logging/logger.ts'
 import { ConfigurationWatch } from '../../src/operator/configuration-watch.ts'
 import { ConnectorReconciler } from '../../src/operator/connector/connector-reconciler.ts'
 import { UNFENCED } from '../../src/operator/controller/fence.ts'

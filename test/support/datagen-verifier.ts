@@ -1,5 +1,5 @@
 import { openBroker } from '../../src/broker/open-broker.ts'
-import { silentLogger } from '../../src/config/logger.ts'
+import { silentLogger } from '../../src/common/logging/logger.ts'
 import { randomAt } from '../../src/java-compat/avro-random-generator/random.ts'
 import { createRecordGenerator } from '../../src/java-compat/avro-random-generator/record-generator.ts'
 import { quickstart } from '../../src/plugins/connectors/datagen/quickstarts/quickstarts.ts'

@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import type { Clock } from '../../src/config/clock.ts'
+import type { Clock } from '../../src/common/clock.ts'
 
 type Sleeper = { readonly atMs: number; readonly wake: () => void }
 

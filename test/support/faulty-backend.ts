@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import type { BackendRequest, BrokerBackend, FetchedPartition } from '../../src/broker/backend.ts'
 import { BrokerError } from '../../src/broker/error.ts'
 import { batchesOf, recordsOf } from '../../src/broker/record-batch.ts'
-import type { Clock } from '../../src/config/clock.ts'
+import type { Clock } from '../../src/common/clock.ts'
 
 /**
  * The fault of one call: the connection breaks before or after the call was executed (the caller cannot know which),

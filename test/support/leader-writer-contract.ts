@@ -1,6 +1,6 @@
 import { expect } from 'vitest'
 import type { Broker } from '../../src/broker/broker.ts'
-import { silentLogger } from '../../src/config/logger.ts'
+import { silentLogger } from '../../src/common/logging/logger.ts'
 import type { StoredKek } from '../../src/registry/dek/key.ts'
 import { openKeyLog } from '../../src/registry/dek/key-log.ts'
 import { KeyState } from '../../src/registry/dek/key-state.ts'

@@ -1,4 +1,4 @@
-import { silentLogger } from '../../src/config/logger.ts'
+import { silentLogger } from '../../src/common/logging/logger.ts'
 import type { Requeue } from '../../src/operator/controller/controller.ts'
 import { type Fence, UNFENCED } from '../../src/operator/controller/fence.ts'
 import { ReconcileLoop } from '../../src/operator/controller/reconcile-loop.ts'

@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify'
-import { silentLogger } from '../../src/config/logger.ts'
-import { createMetrics } from '../../src/config/metrics.ts'
+import { silentLogger } from '../../src/common/logging/logger.ts'
+import { createMetrics } from '../../src/common/metrics-registry.ts'
 import type { KmsDriver } from '../../src/encryption/kms.ts'
 import { localKmsDriver } from '../../src/encryption/local-kms.ts'
 import {

@@ -2,7 +2,7 @@ import { onTestFinished } from 'vitest'
 import type { Broker, StoredRecord } from '../../src/broker/broker.ts'
 import type { BrokerAddress } from '../../src/broker/broker-address.ts'
 import { openBroker } from '../../src/broker/open-broker.ts'
-import { silentLogger } from '../../src/config/logger.ts'
+import { silentLogger } from '../../src/common/logging/logger.ts'
 import { temporaryDirectory } from './temporary-directory.ts'
 
 /** Reads all records of partition 0. */

@@ -1,5 +1,5 @@
-import { silentLogger } from '../../src/config/logger.ts'
-import { SecretMasker } from '../../src/config/secret-masker.ts'
+import { silentLogger } from '../../src/common/logging/logger.ts'
+import { SecretMasker } from '../../src/common/secrets/secret-masker.ts'
 import type { RawConfig } from '../../src/sdk/index.ts'
 import type { ConfigResolver } from '../../src/worker/configuration/config-resolver.ts'
 import { LiteralSecrets } from '../../src/worker/configuration/literal-secrets.ts'

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
-import { type Clock, systemClock } from '../../config/clock.ts'
-import type { Logger } from '../../config/logger.ts'
+import { type Clock, systemClock } from '../../common/clock.ts'
+import type { Logger } from '../../common/logging/logger.ts'
 import type { BackendRequest, BrokerBackend, PartitionError, ProduceResult, TopicMetadata } from '../backend.ts'
 import type { PartitionOffset, TopicPartition } from '../broker.ts'
 import type { DataFsync } from '../broker-address.ts'

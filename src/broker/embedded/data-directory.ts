@@ -1,7 +1,7 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { hostname } from 'node:os'
 import { DatabaseSync } from 'node:sqlite'
-import { messageOf } from '../../config/errors.ts'
+import { messageOf } from '../../common/errors.ts'
 import type { DataFsync } from '../broker-address.ts'
 import { BrokerError } from '../error.ts'
 import { ChecksummedDatabase, discardWal } from './checksummed-database.ts'

@@ -1,4 +1,4 @@
-import type { Clock } from '../../config/clock.ts'
+import type { Clock } from '../../common/clock.ts'
 import type { FetchedPartition, FetchRequest } from '../backend.ts'
 import { BrokerError } from '../error.ts'
 import { gapBatch } from './batch-header.ts'

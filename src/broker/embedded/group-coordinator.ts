@@ -1,4 +1,4 @@
-import type { Logger } from '../../config/logger.ts'
+import type { Logger } from '../../common/logging/logger.ts'
 import type { BackendRequest, JoinResult } from '../backend.ts'
 import type { CommittedOffset, GroupDescription, MemberGeneration, TopicPartition } from '../broker.ts'
 import { BrokerError } from '../error.ts'

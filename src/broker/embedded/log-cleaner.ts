@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import type { Clock } from '../../config/clock.ts'
-import type { Logger } from '../../config/logger.ts'
+import type { Clock } from '../../common/clock.ts'
+import type { Logger } from '../../common/logging/logger.ts'
 import { Compaction } from './compaction.ts'
 import { Retention } from './retention.ts'
 import { OFFSET_MASK, rowId } from './schema.ts'

@@ -1,6 +1,6 @@
 import type { StatementSync } from 'node:sqlite'
-import { messageOf } from '../../config/errors.ts'
-import type { Logger } from '../../config/logger.ts'
+import { messageOf } from '../../common/errors.ts'
+import type { Logger } from '../../common/logging/logger.ts'
 import type { DataFsync } from '../broker-address.ts'
 import { BrokerError } from '../error.ts'
 import { damageError } from './damage-error.ts'

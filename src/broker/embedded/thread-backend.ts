@@ -1,5 +1,5 @@
 import type { MessagePort, Transferable } from 'node:worker_threads'
-import { messageOf } from '../../config/errors.ts'
+import { messageOf } from '../../common/errors.ts'
 import type { BrokerBackend } from '../backend.ts'
 import { BrokerError, type BrokerErrorCode } from '../error.ts'
 

@@ -1,5 +1,5 @@
-import { type Clock, systemClock } from '../../config/clock.ts'
-import type { Logger } from '../../config/logger.ts'
+import { type Clock, systemClock } from '../../common/clock.ts'
+import type { Logger } from '../../common/logging/logger.ts'
 import type { BackendRequest, BrokerBackend } from '../backend.ts'
 import type { PartitionOffset } from '../broker.ts'
 import { type ClientAccess, UNRESTRICTED_CLIENT } from '../client-access.ts'

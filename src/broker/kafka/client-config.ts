@@ -1,8 +1,8 @@
 import type { ConnectionOptions } from 'node:tls'
 import type { KafkaConfig, SASLOptions } from 'kafkajs'
-import { type Clock, systemClock } from '../../config/clock.ts'
-import { UserError } from '../../config/errors.ts'
-import { type TlsSource, tlsSource } from '../../config/tls.ts'
+import { type Clock, systemClock } from '../../common/clock.ts'
+import { UserError } from '../../common/errors.ts'
+import { type TlsSource, tlsSource } from '../../tls/tls-material.ts'
 import { type ClientAccess, UNRESTRICTED_CLIENT } from '../client-access.ts'
 import { oauthTokenProvider } from './oauth.ts'
 

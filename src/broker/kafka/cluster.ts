@@ -1,5 +1,5 @@
-import type { Clock } from '../../config/clock.ts'
-import { type RetryOptions, retry } from '../../config/retry.ts'
+import type { Clock } from '../../common/clock.ts'
+import { type RetryOptions, retry } from '../../common/retry.ts'
 import { BrokerError } from '../error.ts'
 import type { KafkaClientConfig } from './client-config.ts'
 import type { KafkaConnection, KafkaConnector, NodeAddress } from './connection.ts'

@@ -3,7 +3,7 @@ import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, wri
 import { dirname, join } from 'node:path'
 import { z } from 'zod'
 import { COMPATIBILITY_LEVELS, REGISTRY_MODES } from '../../clients/registry.ts'
-import { messageOf, UserError } from '../../config/errors.ts'
+import { messageOf, UserError } from '../../common/errors.ts'
 import type { RegistryArchive } from './archive.ts'
 
 const FORMAT = 'weir-registry-1'

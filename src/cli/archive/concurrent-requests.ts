@@ -1,6 +1,6 @@
 import { RequestError } from '../../clients/http.ts'
 import type { RegistryClient } from '../../clients/registry.ts'
-import { retry } from '../../config/retry.ts'
+import { retry } from '../../common/retry.ts'
 
 const CONCURRENCY = 16
 const BACKOFF = { firstMs: 100, maxMs: 5_000 }

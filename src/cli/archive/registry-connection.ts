@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs'
 import { RequestError } from '../../clients/http.ts'
 import { createRegistryClient, type RegistryClient } from '../../clients/registry.ts'
-import { messageOf } from '../../config/errors.ts'
-import { tlsMaterial } from '../../config/tls.ts'
+import { messageOf } from '../../common/errors.ts'
+import { tlsMaterial } from '../../tls/tls-material.ts'
 import { type ExitCode, UsageError } from '../command.ts'
 import { InterruptedError } from '../process/stop-signal.ts'
 

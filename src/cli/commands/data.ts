@@ -1,6 +1,6 @@
 import type { OnProgress } from '../../broker/embedded/maintenance/online-copy.ts'
 import { BrokerError } from '../../broker/error.ts'
-import { messageOf } from '../../config/errors.ts'
+import { messageOf } from '../../common/errors.ts'
 import { type Command, type ExitCode, parseArguments, UsageError } from '../command.ts'
 import { backupText, repairText, restoreText, verifyText } from '../data/report.ts'
 import { createProgressBar } from '../terminal/progress-bar.ts'

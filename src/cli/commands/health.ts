@@ -1,4 +1,4 @@
-import { messageOf } from '../../config/errors.ts'
+import { messageOf } from '../../common/errors.ts'
 import { type Command, type ExitCode, parseArguments, UsageError } from '../command.ts'
 
 /** The default ports of operator, registry and worker. */

@@ -1,5 +1,5 @@
-import { createLogger } from '../../config/logger.ts'
-import { createMetrics } from '../../config/metrics.ts'
+import { createLogger } from '../../common/logging/logger.ts'
+import { createMetrics } from '../../common/metrics-registry.ts'
 import { settingsFromEnvironment } from '../../config/settings-sources.ts'
 import { isWildcardAddress, parseListener } from '../../http/listener.ts'
 import { type OperatorOptions, readConfiguration, startOperator } from '../../operator/main.ts'

@@ -1,7 +1,7 @@
 import { readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import type { BrokerAddress } from '../../broker/broker-address.ts'
-import { createLogger, type Logger } from '../../config/logger.ts'
+import { createLogger, type Logger } from '../../common/logging/logger.ts'
 import type { Setting } from '../../config/settings.ts'
 import { type BrokerFlags, embeddedBrokerAddress, stackBrokerAddress } from '../broker-address.ts'
 import { type Command, type ExitCode, parseArguments, parsePort, UsageError } from '../command.ts'

@@ -1,7 +1,7 @@
 import { writeSync } from 'node:fs'
 import { extname } from 'node:path'
 import { isMainThread, Worker, workerData } from 'node:worker_threads'
-import type { Logger } from '../../config/logger.ts'
+import type { Logger } from '../../common/logging/logger.ts'
 
 // Ends the process when its main thread is blocked, because a blocked main thread cannot handle signals. This file is both
 // the code of the watchdog's thread and the function that starts it.

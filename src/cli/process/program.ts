@@ -1,6 +1,6 @@
 import { constants } from 'node:os'
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Logger } from '../../config/logger.ts'
+import type { Logger } from '../../common/logging/logger.ts'
 import { type ExitCode, UsageError } from '../command.ts'
 import { endProcess } from './end-process.ts'
 import { startMainThreadWatchdog } from './main-thread-watchdog.ts'

@@ -1,7 +1,7 @@
 import { constants } from 'node:os'
-import { UserError } from '../../config/errors.ts'
-import { partsBeingStopped } from '../../config/lifecycle.ts'
-import type { Logger } from '../../config/logger.ts'
+import { UserError } from '../../common/errors.ts'
+import { partsBeingStopped } from '../../common/lifecycle.ts'
+import type { Logger } from '../../common/logging/logger.ts'
 import { endProcess } from './end-process.ts'
 
 const DEFAULT_GRACE_PERIOD_MS = 5_000

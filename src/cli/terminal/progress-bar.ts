@@ -1,4 +1,4 @@
-import { type Clock, systemClock } from '../../config/clock.ts'
+import { type Clock, systemClock } from '../../common/clock.ts'
 import { LiveRegion } from './live-region.ts'
 
 const BAR_WIDTH = 30

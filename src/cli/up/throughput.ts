@@ -1,4 +1,4 @@
-import type { Metrics } from '../../config/metrics.ts'
+import type { Metrics } from '../../common/metrics-registry.ts'
 
 /** What a connector has moved since its tasks started. */
 export type Throughput = {

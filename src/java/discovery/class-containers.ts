@@ -1,6 +1,6 @@
 import { readFile, stat } from 'node:fs/promises'
 import { relative, sep } from 'node:path'
-import { messageOf } from '../../config/errors.ts'
+import { messageOf } from '../../common/errors.ts'
 import type { JavaPluginLocation } from '../plugin-location.ts'
 import { Jar } from './jar.ts'
 import { filesBelow, isClassFile, type LocationFault, unreadable } from './location-files.ts'

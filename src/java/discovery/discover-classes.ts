@@ -1,5 +1,5 @@
 import { setImmediate } from 'node:timers/promises'
-import { messageOf } from '../../config/errors.ts'
+import { messageOf } from '../../common/errors.ts'
 import type { JavaPluginKind, JavaPluginLocation } from '../plugin-location.ts'
 import { type ClassContainer, openContainers } from './class-containers.ts'
 import { type ClassFile, parseClassFile } from './class-file.ts'

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { UserError } from '../../config/errors.ts'
+import { UserError } from '../../common/errors.ts'
 import type { JavaPluginLocation } from '../plugin-location.ts'
 import { type DiscoveredClasses, discoverClasses } from './discover-classes.ts'
 import type { DiscoveryCache } from './discovery-cache.ts'

@@ -1,6 +1,6 @@
 import { type Dirent, readdirSync, realpathSync, type Stats, statSync } from 'node:fs'
 import { join } from 'node:path'
-import { messageOf, systemErrorCode } from '../../config/errors.ts'
+import { messageOf, systemErrorCode } from '../../common/errors.ts'
 
 /** A file or directory of a plugin location that is not used, with the reason as a sentence. */
 export type LocationFault = { readonly file: string; readonly reason: string }

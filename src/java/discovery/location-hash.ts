@@ -1,6 +1,6 @@
 import { createHash, type Hash } from 'node:crypto'
 import { createReadStream } from 'node:fs'
-import { systemErrorCode } from '../../config/errors.ts'
+import { systemErrorCode } from '../../common/errors.ts'
 import type { JavaPluginLocation } from '../plugin-location.ts'
 import { filesBelow } from './location-files.ts'
 

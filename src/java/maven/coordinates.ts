@@ -1,4 +1,4 @@
-import { UserError } from '../../config/errors.ts'
+import { UserError } from '../../common/errors.ts'
 
 /** Names a file in a Maven repository. */
 export type Coordinates = {

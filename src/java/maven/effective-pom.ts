@@ -1,4 +1,4 @@
-import { messageOf, UserError } from '../../config/errors.ts'
+import { messageOf, UserError } from '../../common/errors.ts'
 import { type Coordinates, formatCoordinates, pomOf, unsafePart } from './coordinates.ts'
 import { type Exclusion, type Pom, type PomDependency, parsePom } from './pom.ts'
 

@@ -1,4 +1,4 @@
-import { UserError } from '../../config/errors.ts'
+import { UserError } from '../../common/errors.ts'
 import { compareMavenVersions } from '../../java-compat/maven-version.ts'
 import { parseVersionRequirement } from '../../java-compat/maven-version-range.ts'
 import { type Coordinates, formatCoordinates } from './coordinates.ts'

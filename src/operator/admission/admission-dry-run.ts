@@ -1,5 +1,5 @@
-import type { Clock } from '../../config/clock.ts'
-import type { Logger } from '../../config/logger.ts'
+import type { Clock } from '../../common/clock.ts'
+import type { Logger } from '../../common/logging/logger.ts'
 import type { ClusterReader } from '../cluster/cluster.ts'
 import { type CustomObject, readObject } from '../cluster/kubernetes/custom-object.ts'
 import { outcomeOfError } from '../controller/error-outcome.ts'

@@ -1,5 +1,5 @@
 import type { KubernetesApi } from '../../clients/kubernetes/api.ts'
-import { messageOf } from '../../config/errors.ts'
+import { messageOf } from '../../common/errors.ts'
 import { pluralOf } from '../resources/custom-resource-definition.ts'
 import { API_VERSION, type ResourceKind } from '../resources/resource.ts'
 import type { AdmissionDecision, DeleteRequest, WriteRequest } from './admission-review.ts'

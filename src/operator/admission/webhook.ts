@@ -1,5 +1,5 @@
 import { APPLY_PATCH, type KubernetesApi } from '../../clients/kubernetes/api.ts'
-import { PeriodicTask } from '../../config/periodic.ts'
+import { PeriodicTask } from '../../common/periodic-task.ts'
 import { parseListener } from '../../http/listener.ts'
 import { startHttpServer, type TlsReloadableServer } from '../../http/server.ts'
 import { admissionRoutes } from '../routes/admission.ts'

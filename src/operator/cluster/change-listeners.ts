@@ -1,4 +1,4 @@
-import type { Logger } from '../../config/logger.ts'
+import type { Logger } from '../../common/logging/logger.ts'
 import type { ResourceChange } from './cluster.ts'
 
 /**

@@ -1,6 +1,6 @@
 import { hostname } from 'node:os'
-import type { Clock } from '../../config/clock.ts'
-import type { Logger } from '../../config/logger.ts'
+import type { Clock } from '../../common/clock.ts'
+import type { Logger } from '../../common/logging/logger.ts'
 import type { LeaseLock } from '../controller/leader-elector.ts'
 import type { OperatorMetrics } from '../metrics.ts'
 import type { Cluster } from './cluster.ts'

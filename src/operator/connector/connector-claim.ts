@@ -1,5 +1,5 @@
 import type { WorkerClient } from '../../clients/worker.ts'
-import { secretValuesIn } from '../../config/secret-keys.ts'
+import { secretValuesIn } from '../../common/secrets/secret-keys.ts'
 import { matchesWildcard } from '../../regex/wildcard.ts'
 import type { ClusterReader } from '../cluster/cluster.ts'
 import { selectOwner } from '../controller/claims.ts'

@@ -1,6 +1,6 @@
 import { RequestError } from '../../clients/http.ts'
-import type { Clock } from '../../config/clock.ts'
-import type { SecretMasker } from '../../config/secret-masker.ts'
+import type { Clock } from '../../common/clock.ts'
+import type { SecretMasker } from '../../common/secrets/secret-masker.ts'
 import type { ClusterReader } from '../cluster/cluster.ts'
 import { NotAppliedError, withConditionsOnError } from '../controller/reconcile-error.ts'
 import type { ReconcileResult, Reconciler } from '../controller/reconciler.ts'

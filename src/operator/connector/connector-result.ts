@@ -1,4 +1,4 @@
-import type { SecretMasker } from '../../config/secret-masker.ts'
+import type { SecretMasker } from '../../common/secrets/secret-masker.ts'
 import type { EventReason, ResourceEvent } from '../cluster/cluster.ts'
 import type { ReconcileResult } from '../controller/reconciler.ts'
 import type { Resource } from '../resources/resource.ts'

@@ -1,6 +1,6 @@
 import { RequestError } from '../../clients/http.ts'
 import type { ConnectorProperties, WorkerClient } from '../../clients/worker.ts'
-import { unreachable } from '../../config/errors.ts'
+import { unreachable } from '../../common/errors.ts'
 import { TerminalError } from '../controller/reconcile-error.ts'
 import type { ConnectorStep } from './connector-step.ts'
 

@@ -1,4 +1,4 @@
-import { SecretMasker } from '../../config/secret-masker.ts'
+import { SecretMasker } from '../../common/secrets/secret-masker.ts'
 
 /**
  * Masks the secrets that `run` adds in its result and in its error: workers repeat values in traces and in error

@@ -1,5 +1,5 @@
 import { RequestError } from '../../clients/http.ts'
-import { messageOf } from '../../config/errors.ts'
+import { messageOf } from '../../common/errors.ts'
 import type { ResourceEvent } from '../cluster/cluster.ts'
 import type { Resource, ResourceKind, ResourceStatus } from '../resources/resource.ts'
 import { causeOf, TerminalError } from './reconcile-error.ts'

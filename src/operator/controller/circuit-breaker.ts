@@ -1,7 +1,7 @@
 import { type HttpResponse, RequestError } from '../../clients/http.ts'
-import type { Clock } from '../../config/clock.ts'
-import { messageOf } from '../../config/errors.ts'
-import type { Logger } from '../../config/logger.ts'
+import type { Clock } from '../../common/clock.ts'
+import { messageOf } from '../../common/errors.ts'
+import type { Logger } from '../../common/logging/logger.ts'
 
 /**
  * The runtime was not called, because its last calls failed. Every resource of the runtime is requeued when it answers

@@ -1,6 +1,6 @@
 import { ClusterError } from '../../clients/kubernetes/cluster-error.ts'
-import type { Clock } from '../../config/clock.ts'
-import type { Logger } from '../../config/logger.ts'
+import type { Clock } from '../../common/clock.ts'
+import type { Logger } from '../../common/logging/logger.ts'
 import { type ControllerMetrics, NO_METRICS, type ReconcileOutcome } from './controller-metrics.ts'
 import { NotLeaderError } from './fence.ts'
 import type { WorkQueue } from './work-queue.ts'

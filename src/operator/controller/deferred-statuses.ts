@@ -1,4 +1,4 @@
-import type { Clock } from '../../config/clock.ts'
+import type { Clock } from '../../common/clock.ts'
 import { findCondition } from '../resources/condition.ts'
 import {
   type Resource,

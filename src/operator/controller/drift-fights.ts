@@ -1,4 +1,4 @@
-import type { Clock } from '../../config/clock.ts'
+import type { Clock } from '../../common/clock.ts'
 import type { ObservedCondition } from '../resources/condition.ts'
 import type { Resource, ResourceKind } from '../resources/resource.ts'
 

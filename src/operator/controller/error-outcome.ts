@@ -1,6 +1,6 @@
 import { RequestError } from '../../clients/http.ts'
 import { ClusterError } from '../../clients/kubernetes/cluster-error.ts'
-import { messageOf } from '../../config/errors.ts'
+import { messageOf } from '../../common/errors.ts'
 import { findCondition, type ReadyCondition } from '../resources/condition.ts'
 import type { Condition } from '../resources/status.ts'
 import type { Requeue } from './controller.ts'

@@ -1,4 +1,4 @@
-import type { Clock } from '../../config/clock.ts'
+import type { Clock } from '../../common/clock.ts'
 import type { ResourceKey } from '../resources/resource.ts'
 
 /** Since when each resource has been failing, or in a transient state. */

@@ -1,6 +1,6 @@
 import { ClusterError } from '../../clients/kubernetes/cluster-error.ts'
-import type { Clock } from '../../config/clock.ts'
-import type { Logger } from '../../config/logger.ts'
+import type { Clock } from '../../common/clock.ts'
+import type { Logger } from '../../common/logging/logger.ts'
 import { type Fence, NotLeaderError, type Stoppable } from './fence.ts'
 
 /** The leader election record that all candidates share. */

@@ -1,7 +1,7 @@
-import type { Clock } from '../../config/clock.ts'
-import { messageOf } from '../../config/errors.ts'
-import type { Logger } from '../../config/logger.ts'
-import { PeriodicTask } from '../../config/periodic.ts'
+import type { Clock } from '../../common/clock.ts'
+import { messageOf } from '../../common/errors.ts'
+import type { Logger } from '../../common/logging/logger.ts'
+import { PeriodicTask } from '../../common/periodic-task.ts'
 import { CircuitOpenError } from './circuit-breaker.ts'
 
 export type ListPollerOptions<T> = {

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
-import type { Clock } from '../../config/clock.ts'
-import type { Logger } from '../../config/logger.ts'
+import type { Clock } from '../../common/clock.ts'
+import type { Logger } from '../../common/logging/logger.ts'
 import type { Cluster, EventReason, ResourceEvent } from '../cluster/cluster.ts'
 import { buildConditions, type ObservedCondition, type ReadyCondition } from '../resources/condition.ts'
 import { externalObjectIndex } from '../resources/index-values.ts'

@@ -1,4 +1,4 @@
-import type { Backoff } from '../../config/retry.ts'
+import type { Backoff } from '../../common/retry.ts'
 
 /** Pauses between two reconciles: each is as long as the wait so far, within these bounds. */
 export type PollInterval = { readonly firstMs: number; readonly maxMs: number }

@@ -1,5 +1,5 @@
-import type { Clock } from '../../config/clock.ts'
-import { type Backoff, backoffMs } from '../../config/retry.ts'
+import type { Clock } from '../../common/clock.ts'
+import { type Backoff, backoffMs } from '../../common/retry.ts'
 import { type ControllerMetrics, NO_METRICS, type QueueState } from './controller-metrics.ts'
 import { Flow, type Priority } from './flow.ts'
 import { RATE_LIMITED_BACKOFF } from './requeue-delays.ts'

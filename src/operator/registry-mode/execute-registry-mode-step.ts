@@ -1,6 +1,6 @@
 import { RequestError, undefinedIfNotFound } from '../../clients/http.ts'
 import { REGISTRY_ERROR, type RegistryClient } from '../../clients/registry.ts'
-import { unreachable } from '../../config/errors.ts'
+import { unreachable } from '../../common/errors.ts'
 import { type RegistryModeStep, scopeNotEmpty } from './plan-registry-mode.ts'
 
 /** Executes one step on a scope; undefined: the registry itself. Throws `TerminalError` for a mode that is rejected. */

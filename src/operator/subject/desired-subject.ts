@@ -1,5 +1,5 @@
 import type { CompatibilityLevel, NewSchema, RegisteredReference } from '../../clients/registry.ts'
-import type { Clock } from '../../config/clock.ts'
+import type { Clock } from '../../common/clock.ts'
 import type { ClusterReader } from '../cluster/cluster.ts'
 import { DependencyNotReady, TerminalError } from '../controller/reconcile-error.ts'
 import { findCondition } from '../resources/condition.ts'

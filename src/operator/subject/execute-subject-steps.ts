@@ -1,6 +1,6 @@
 import { RequestError } from '../../clients/http.ts'
 import { type NewSchema, REGISTRY_ERROR, type RegistryClient } from '../../clients/registry.ts'
-import { unreachable } from '../../config/errors.ts'
+import { unreachable } from '../../common/errors.ts'
 import { DependencyNotReady, TerminalError } from '../controller/reconcile-error.ts'
 import type { PollInterval } from '../controller/requeue-delays.ts'
 import type { DesiredSubject } from './desired-subject.ts'

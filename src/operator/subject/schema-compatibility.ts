@@ -1,5 +1,5 @@
 import type { NewSchema, RegisteredReference, RegisteredSchema, RegistrySchemaType } from '../../clients/registry.ts'
-import { unreachable } from '../../config/errors.ts'
+import { unreachable } from '../../common/errors.ts'
 import { type CompatibilityRules, comparedVersions, conflictsWith } from '../../formats/compare-versions.ts'
 import type { Format, Incompatibility, ParsedSchema } from '../../formats/format.ts'
 import { type Dependency, dependenciesOf, type Referenced } from '../../formats/references.ts'

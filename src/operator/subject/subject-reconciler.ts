@@ -1,5 +1,5 @@
 import type { RegistryClient } from '../../clients/registry.ts'
-import type { Clock } from '../../config/clock.ts'
+import type { Clock } from '../../common/clock.ts'
 import type { ClusterReader } from '../cluster/cluster.ts'
 import { selectOwner } from '../controller/claims.ts'
 import { DependencyNotReady, TerminalError, withConditionsOnError } from '../controller/reconcile-error.ts'

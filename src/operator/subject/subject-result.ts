@@ -1,4 +1,4 @@
-import { unreachable } from '../../config/errors.ts'
+import { unreachable } from '../../common/errors.ts'
 import type { EventReason, ResourceEvent } from '../cluster/cluster.ts'
 import type { ReconcileResult } from '../controller/reconciler.ts'
 import type { Resource } from '../resources/resource.ts'

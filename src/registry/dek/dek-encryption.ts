@@ -1,4 +1,4 @@
-import { messageOf } from '../../config/errors.ts'
+import { messageOf } from '../../common/errors.ts'
 import { generateDek } from '../../encryption/data-cipher.ts'
 import { type Kms, type KmsDriver, type KmsKey, openKms } from '../../encryption/kms.ts'
 import { RegistryError } from '../model/registry-error.ts'

@@ -1,6 +1,6 @@
 import type { Broker, Generation, GroupMembership, JoinedMember, PartitionOffset } from '../../broker/broker.ts'
-import { type Clock, systemClock } from '../../config/clock.ts'
-import type { Logger } from '../../config/logger.ts'
+import { type Clock, systemClock } from '../../common/clock.ts'
+import type { Logger } from '../../common/logging/logger.ts'
 import { electLeader } from './elect-leader.ts'
 import { type MemberIdentity, parseAssignment, parseIdentity, urlOf } from './group-protocol.ts'
 import type { LeaderWriter } from './leader-writer.ts'

@@ -1,6 +1,6 @@
 import { Gauge } from 'prom-client'
-import type { Metrics } from '../../config/metrics.ts'
-import type { CertificateExpiry } from '../../config/tls.ts'
+import type { Metrics } from '../../common/metrics-registry.ts'
+import type { CertificateExpiry } from '../../tls/certificate-expiry.ts'
 import { mbeanMetric } from './metric-names.ts'
 
 /** Registers the expiry of the listener certificates. The returned function sets it. */

@@ -1,5 +1,5 @@
 import { Gauge } from 'prom-client'
-import type { Metrics } from '../../config/metrics.ts'
+import type { Metrics } from '../../common/metrics-registry.ts'
 import type { ConnectionChange } from '../../http/server.ts'
 import { registerGauge } from './gauges.ts'
 import { Meter } from './meter.ts'

@@ -1,5 +1,5 @@
 import { Counter, Gauge } from 'prom-client'
-import type { Metrics } from '../../config/metrics.ts'
+import type { Metrics } from '../../common/metrics-registry.ts'
 import type { Meter, OperationStatistics } from './meter.ts'
 
 /** Bucket limits of duration histograms, in seconds. */

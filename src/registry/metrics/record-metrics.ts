@@ -1,4 +1,4 @@
-import type { Metrics } from '../../config/metrics.ts'
+import type { Metrics } from '../../common/metrics-registry.ts'
 import { SCHEMA_TYPES } from '../model/schema-types.ts'
 import type { RegistryRecord } from '../store/record.ts'
 import type { ApplyResult } from '../store/state.ts'

@@ -1,5 +1,5 @@
 import { Counter, Histogram } from 'prom-client'
-import type { Metrics } from '../../config/metrics.ts'
+import type { Metrics } from '../../common/metrics-registry.ts'
 import type { CompletedRequest } from '../../http/access-log.ts'
 import { DURATION_BUCKETS, REQUEST_ATTRIBUTES, registerCounter, registerGauge, registerMeterGauges } from './gauges.ts'
 import { Meter } from './meter.ts'

@@ -1,5 +1,5 @@
 import { Histogram } from 'prom-client'
-import type { Metrics } from '../../config/metrics.ts'
+import type { Metrics } from '../../common/metrics-registry.ts'
 import type { FormatType } from '../../formats/format.ts'
 import { SCHEMA_TYPES } from '../model/schema-types.ts'
 import { DURATION_BUCKETS, OPERATION_ATTRIBUTES, registerMeterGauges } from './gauges.ts'

@@ -1,4 +1,4 @@
-import { UserError } from '../../config/errors.ts'
+import { UserError } from '../../common/errors.ts'
 
 /** The codes of errors that a request can cause. `routes/error-response.ts` maps them to the error codes of the REST API. */
 export type RegistryErrorCode =

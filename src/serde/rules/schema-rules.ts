@@ -1,7 +1,7 @@
 import { BoundedMap } from '../../clients/bounded-map.ts'
 import { RequestError } from '../../clients/http.ts'
 import type { NewSchema, SchemaMetadata } from '../../clients/registry.ts'
-import { messageOf } from '../../config/errors.ts'
+import { messageOf } from '../../common/errors.ts'
 import { EncryptionError } from '../../encryption/error.ts'
 import type { FieldContext, FieldTransform } from '../../formats/field-transform.ts'
 import { SerdeError } from '../error.ts'

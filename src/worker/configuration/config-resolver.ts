@@ -1,5 +1,5 @@
-import { messageOf, UserError } from '../../config/errors.ts'
-import type { SecretMasker } from '../../config/secret-masker.ts'
+import { messageOf, UserError } from '../../common/errors.ts'
+import type { SecretMasker } from '../../common/secrets/secret-masker.ts'
 import { commaSeparated, settingsWithPrefix } from '../../config/settings.ts'
 import type { ConfigProviderInstance, RawConfig } from '../../sdk/index.ts'
 import type { PluginHost } from '../plugin-host.ts'

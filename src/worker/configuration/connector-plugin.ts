@@ -1,4 +1,4 @@
-import { UserError } from '../../config/errors.ts'
+import { UserError } from '../../common/errors.ts'
 import type { Catalog, NamedPlugin } from '../../plugins/catalog.ts'
 import type { PluginDescriptor } from '../../plugins/descriptor.ts'
 import type { RawConfig } from '../../sdk/index.ts'

@@ -1,10 +1,10 @@
-import { secretValuesIn } from '../../config/secret-keys.ts'
-import type { SecretMasker } from '../../config/secret-masker.ts'
+import { secretValuesIn } from '../../common/secrets/secret-keys.ts'
+import type { SecretMasker } from '../../common/secrets/secret-masker.ts'
 import type { RawConfig } from '../../sdk/index.ts'
 import type { PluginCatalog } from '../plugin-host.ts'
 import type { ConfigRecord } from '../stores/config-codec.ts'
 import type { ConfigState } from '../stores/config-state.ts'
-import { secretKeysOf } from './secret-keys.ts'
+import { secretKeysOf } from './connector-secret-keys.ts'
 
 /** Masks the secrets that configurations contain literally, for as long as a configuration contains them. */
 export class LiteralSecrets {

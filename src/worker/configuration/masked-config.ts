@@ -1,9 +1,9 @@
-import { isMaskedValue, isSecretKey, MASK, maskConfig, secretValuesIn } from '../../config/secret-keys.ts'
-import { SecretMasker } from '../../config/secret-masker.ts'
+import { isMaskedValue, isSecretKey, MASK, maskConfig, secretValuesIn } from '../../common/secrets/secret-keys.ts'
+import { SecretMasker } from '../../common/secrets/secret-masker.ts'
 import type { RawConfig } from '../../sdk/index.ts'
 import { WorkerError } from '../model/worker-error.ts'
 import type { PluginCatalog } from '../plugin-host.ts'
-import { secretKeysOf } from './secret-keys.ts'
+import { secretKeysOf } from './connector-secret-keys.ts'
 import type { WrittenConfig } from './written-config.ts'
 
 /** Whether a configuration is returned with its literal secrets or with masks in their place. */

@@ -1,5 +1,5 @@
-import type { Clock } from '../../config/clock.ts'
-import type { Logger } from '../../config/logger.ts'
+import type { Clock } from '../../common/clock.ts'
+import type { Logger } from '../../common/logging/logger.ts'
 import type { RawConfig } from '../../sdk/index.ts'
 import type { ConfigResolver } from './config-resolver.ts'
 

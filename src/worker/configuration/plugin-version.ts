@@ -1,4 +1,4 @@
-import { messageOf } from '../../config/errors.ts'
+import { messageOf } from '../../common/errors.ts'
 import { parseVersionRequirement } from '../../java-compat/maven-version-range.ts'
 import { type Catalog, listedName, type NamedPlugin, type PluginKind } from '../../plugins/catalog.ts'
 

@@ -1,5 +1,5 @@
 import type { NewTopic } from '../../broker/broker.ts'
-import { messageOf } from '../../config/errors.ts'
+import { messageOf } from '../../common/errors.ts'
 import { commaSeparated, integerSetting, listSetting, settingsWithPrefix } from '../../config/settings.ts'
 import { javaRegex } from '../../java-compat/regex.ts'
 import type { RawConfig } from '../../sdk/index.ts'

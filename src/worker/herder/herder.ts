@@ -1,5 +1,5 @@
 import type { TaskId } from '../../clients/worker.ts'
-import type { Logger } from '../../config/logger.ts'
+import type { Logger } from '../../common/logging/logger.ts'
 import type { WorkerGroup } from '../membership/worker-group.ts'
 import { taskKey } from '../model/task-key.ts'
 import { WorkerError } from '../model/worker-error.ts'

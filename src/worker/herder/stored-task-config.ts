@@ -1,5 +1,5 @@
-import { UserError } from '../../config/errors.ts'
-import { SecretMasker } from '../../config/secret-masker.ts'
+import { UserError } from '../../common/errors.ts'
+import { SecretMasker } from '../../common/secrets/secret-masker.ts'
 import type { RawConfig } from '../../sdk/index.ts'
 import type { ResolvedConfig } from '../configuration/config-resolver.ts'
 import { replacePlaceholders } from '../configuration/placeholder.ts'

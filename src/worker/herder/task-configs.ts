@@ -1,4 +1,4 @@
-import { UserError } from '../../config/errors.ts'
+import { UserError } from '../../common/errors.ts'
 import { listedName } from '../../plugins/catalog.ts'
 import { parseConfig, type RawConfig } from '../../sdk/index.ts'
 import { commonKeys } from '../configuration/connector-keys.ts'

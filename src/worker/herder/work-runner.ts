@@ -1,9 +1,9 @@
 import { BrokerError } from '../../broker/error.ts'
 import type { RunState, TaskId } from '../../clients/worker.ts'
-import type { Clock } from '../../config/clock.ts'
-import type { Logger } from '../../config/logger.ts'
-import { retry } from '../../config/retry.ts'
-import { withTimeout } from '../../config/timeout.ts'
+import type { Clock } from '../../common/clock.ts'
+import type { Logger } from '../../common/logging/logger.ts'
+import { retry } from '../../common/retry.ts'
+import { withTimeout } from '../../common/timeout.ts'
 import type { RawConfig } from '../../sdk/index.ts'
 import type { ConfigResolver } from '../configuration/config-resolver.ts'
 import {

@@ -1,4 +1,4 @@
-import { messageOf } from '../../config/errors.ts'
+import { messageOf } from '../../common/errors.ts'
 import type { HostAccess, Reaches } from '../../sdk/index.ts'
 import { hostsIn } from './destinations.ts'
 

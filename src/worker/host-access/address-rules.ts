@@ -1,5 +1,5 @@
 import { BlockList, isIP } from 'node:net'
-import { UserError } from '../../config/errors.ts'
+import { UserError } from '../../common/errors.ts'
 import { matchesWildcard } from '../../regex/wildcard.ts'
 import { DEFAULT_PORTS } from './destinations.ts'
 import { reachedBy } from './ip-address.ts'

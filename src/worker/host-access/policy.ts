@@ -1,4 +1,4 @@
-import { UserError } from '../../config/errors.ts'
+import { UserError } from '../../common/errors.ts'
 
 /** The files and network destinations that connectors may use. Plain data, so that it can be posted to threads. */
 export type HostAccessPolicy = {

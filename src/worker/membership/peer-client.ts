@@ -2,7 +2,7 @@ import { type IncomingHttpHeaders, type IncomingMessage, request as overHttp } f
 import { request as overHttps, type RequestOptions } from 'node:https'
 import { text } from 'node:stream/consumers'
 import type { SecureContextOptions } from 'node:tls'
-import { messageOf } from '../../config/errors.ts'
+import { messageOf } from '../../common/errors.ts'
 import type { RawConfig } from '../../sdk/index.ts'
 import { WorkerError } from '../model/worker-error.ts'
 import type { SessionKey } from '../stores/config-codec.ts'

@@ -1,9 +1,9 @@
 import type { Broker, Generation, GroupMembership, JoinedMember, PartitionOffset } from '../../broker/broker.ts'
 import { BrokerError } from '../../broker/error.ts'
 import type { TaskId } from '../../clients/worker.ts'
-import type { Clock } from '../../config/clock.ts'
-import { UserError } from '../../config/errors.ts'
-import type { Logger } from '../../config/logger.ts'
+import type { Clock } from '../../common/clock.ts'
+import { UserError } from '../../common/errors.ts'
+import type { Logger } from '../../common/logging/logger.ts'
 import { taskKey } from '../model/task-key.ts'
 import { type AssignorState, assignWork, toWorkerMembers, type WorkChange, type WorkerMember } from './assignor.ts'
 import {

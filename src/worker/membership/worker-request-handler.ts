@@ -1,5 +1,5 @@
 import type { TaskId } from '../../clients/worker.ts'
-import type { Clock } from '../../config/clock.ts'
+import type { Clock } from '../../common/clock.ts'
 import { WorkerError } from '../model/worker-error.ts'
 import type { ForwardableRequest, PeerClient, PeerResponse } from './peer-client.ts'
 import type { WorkerGroup } from './worker-group.ts'

@@ -1,4 +1,4 @@
-import { UserError } from '../../config/errors.ts'
+import { UserError } from '../../common/errors.ts'
 
 /** What a request to the worker can be refused with. The numbers of the wire stand in `routes/errors.ts`. */
 export type WorkerErrorCode =

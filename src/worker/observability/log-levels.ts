@@ -1,4 +1,4 @@
-import type { Logger, LogLevel } from '../../config/logger.ts'
+import type { Logger, LogLevel } from '../../common/logging/logger.ts'
 
 /** The level of a logger and when it was last changed, in ms since 1970; null if it was never changed. */
 export type LoggerLevel = { readonly level: LevelName; readonly last_modified: number | null }

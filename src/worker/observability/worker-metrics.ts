@@ -1,5 +1,5 @@
 import { Gauge } from 'prom-client'
-import type { Metrics } from '../../config/metrics.ts'
+import type { Metrics } from '../../common/metrics-registry.ts'
 import type { RebalanceMetrics } from '../membership/worker-group.ts'
 import { countersIn, type TaskCounters } from '../tasks/task-counters.ts'
 

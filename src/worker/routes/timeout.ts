@@ -1,5 +1,5 @@
 import type { FastifyInstance, RouteHandlerMethod } from 'fastify'
-import { withTimeout } from '../../config/timeout.ts'
+import { withTimeout } from '../../common/timeout.ts'
 import { WorkerError } from '../model/worker-error.ts'
 
 /** Applies a timeout to all routes that are added afterwards. The operation of a request that timed out continues. */

@@ -1,6 +1,6 @@
 import type { Broker } from '../../broker/broker.ts'
-import { systemClock } from '../../config/clock.ts'
-import type { Logger } from '../../config/logger.ts'
+import { systemClock } from '../../common/clock.ts'
+import type { Logger } from '../../common/logging/logger.ts'
 import type { ConfigResolver } from '../configuration/config-resolver.ts'
 import { findAnyConnector } from '../configuration/connector-plugin.ts'
 import type { LiteralSecrets } from '../configuration/literal-secrets.ts'

@@ -1,7 +1,7 @@
 import type { Broker } from '../../broker/broker.ts'
 import { BrokerError } from '../../broker/error.ts'
 import type { StateProgress } from '../../broker/state-topic-checks.ts'
-import type { Logger } from '../../config/logger.ts'
+import type { Logger } from '../../common/logging/logger.ts'
 import { settingsWithPrefix } from '../../config/settings.ts'
 import type { WorkerSettings } from '../settings.ts'
 import type { ConfigRecord } from './config-codec.ts'

@@ -1,6 +1,6 @@
 import type { Producer, SendResult } from '../../broker/broker.ts'
-import type { Clock } from '../../config/clock.ts'
-import { withTimeout } from '../../config/timeout.ts'
+import type { Clock } from '../../common/clock.ts'
+import { withTimeout } from '../../common/timeout.ts'
 import type { Position, SourceRecord, TaskLog } from '../../sdk/index.ts'
 import { partitionId } from '../stores/offset-state.ts'
 import { AcknowledgedPrefix, lastOffsets } from './acknowledged-prefix.ts'

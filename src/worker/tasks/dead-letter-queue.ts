@@ -1,5 +1,5 @@
 import type { Header, NewRecord, Producer } from '../../broker/broker.ts'
-import { SecretMasker } from '../../config/secret-masker.ts'
+import { SecretMasker } from '../../common/secrets/secret-masker.ts'
 import type { DeadLetterConfig } from '../configuration/task-config.ts'
 import type { Stage } from './processing-context.ts'
 import { ensureTopic, type TaskClients } from './task-clients.ts'

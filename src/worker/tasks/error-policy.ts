@@ -1,5 +1,5 @@
-import type { Clock } from '../../config/clock.ts'
-import { messageOf } from '../../config/errors.ts'
+import type { Clock } from '../../common/clock.ts'
+import { messageOf } from '../../common/errors.ts'
 import type { TaskLog } from '../../sdk/index.ts'
 import type { ErrorConfig } from '../configuration/task-config.ts'
 import type { Stage } from './processing-context.ts'

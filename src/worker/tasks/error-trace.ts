@@ -1,4 +1,4 @@
-import { truncateText } from '../../config/truncate-text.ts'
+import { truncateText } from '../../common/truncate-text.ts'
 
 /** A status is one record in the status topic, where brokers accept about 1 MB by default. */
 const CHARS_MAX = 65_536

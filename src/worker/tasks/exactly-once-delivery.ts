@@ -1,5 +1,5 @@
 import type { Producer, SendResult } from '../../broker/broker.ts'
-import type { Clock } from '../../config/clock.ts'
+import type { Clock } from '../../common/clock.ts'
 import type { Position, SourceRecord } from '../../sdk/index.ts'
 import type { TransactionBoundary } from '../configuration/task-config.ts'
 import { partitionId } from '../stores/offset-state.ts'

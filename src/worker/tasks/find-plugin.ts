@@ -1,4 +1,4 @@
-import { UserError } from '../../config/errors.ts'
+import { UserError } from '../../common/errors.ts'
 import type { Catalog, OfKind, PluginKind } from '../../plugins/catalog.ts'
 import type { Plugin } from '../../sdk/index.ts'
 import { versionProblem } from '../configuration/plugin-version.ts'

@@ -1,4 +1,4 @@
-import { UserError } from '../../config/errors.ts'
+import { UserError } from '../../common/errors.ts'
 import { settingsWithPrefix } from '../../config/settings.ts'
 import { type Catalog, listedName } from '../../plugins/catalog.ts'
 import {

@@ -8,7 +8,7 @@ import type {
   ProducerOptions,
   TopicAdmin,
 } from '../../broker/broker.ts'
-import { UserError } from '../../config/errors.ts'
+import { UserError } from '../../common/errors.ts'
 import {
   type ClientKind,
   type ClientSettings,

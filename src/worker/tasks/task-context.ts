@@ -1,5 +1,5 @@
 import type { Broker } from '../../broker/broker.ts'
-import type { Clock } from '../../config/clock.ts'
+import type { Clock } from '../../common/clock.ts'
 import type { Catalog } from '../../plugins/catalog.ts'
 import type { HostAccess, RawConfig, TaskLog } from '../../sdk/index.ts'
 import type { TaskCounters } from './task-counters.ts'

@@ -1,4 +1,4 @@
-import { UserError } from '../../config/errors.ts'
+import { UserError } from '../../common/errors.ts'
 import type { SourceConnector } from '../../sdk/index.ts'
 import { missingConnector } from '../configuration/connector-plugin.ts'
 import { parseTaskConfig } from '../configuration/task-config.ts'

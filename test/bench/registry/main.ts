@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { openBroker } from '../../../src/broker/open-broker.ts'
-import { silentLogger } from '../../../src/config/logger.ts'
+import { silentLogger } from '../../../src/common/logging/logger.ts'
 import { startRegistryProcess } from '../../support/registry-process.ts'
 import { runClient } from '../client.ts'
 import type { Figure } from '../figures.ts'

@@ -1,6 +1,6 @@
 import { openBroker } from '../../../src/broker/open-broker.ts'
 import { createRegistryClient } from '../../../src/clients/registry.ts'
-import { silentLogger } from '../../../src/config/logger.ts'
+import { silentLogger } from '../../../src/common/logging/logger.ts'
 import { schemaText, subjectOf, VERSIONS } from './schemas.ts'
 
 export type RegistrationTask = {

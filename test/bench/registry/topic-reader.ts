@@ -1,5 +1,5 @@
 import { openBroker } from '../../../src/broker/open-broker.ts'
-import { silentLogger } from '../../../src/config/logger.ts'
+import { silentLogger } from '../../../src/common/logging/logger.ts'
 
 export type ReadTask = { readonly bootstrap: string; readonly topic: string; readonly records: number }
 export type ReadResult = { readonly bytes: number }

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { createWorkerClient } from '../../../src/clients/worker.ts'
-import { silentLogger } from '../../../src/config/logger.ts'
+import { silentLogger } from '../../../src/common/logging/logger.ts'
 import { fileStreamSource } from '../../../src/plugins/connectors/file-stream/source.ts'
 import { findConnector } from '../../../src/worker/configuration/connector-plugin.ts'
 import { generateTaskConfigs } from '../../../src/worker/herder/task-configs.ts'

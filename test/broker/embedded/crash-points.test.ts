@@ -4,7 +4,7 @@ import { afterEach, expect, it, vi } from 'vitest'
 import { ChecksumFile } from '../../../src/broker/embedded/checksum-file.ts'
 import { FORMAT } from '../../../src/broker/embedded/schema.ts'
 import { Storage } from '../../../src/broker/embedded/storage.ts'
-import { silentLogger } from '../../../src/config/logger.ts'
+import { silentLogger } from '../../../src/common/logging/logger.ts'
 import { memoryDirectory } from '../../support/temporary-directory.ts'
 
 const open = (directory: string) => new Storage(directory, { nowMs: 0, logger: silentLogger() })

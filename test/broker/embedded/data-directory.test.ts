@@ -5,7 +5,7 @@ import { DatabaseSync } from 'node:sqlite'
 import { expect, it } from 'vitest'
 import type { BrokerBackend } from '../../../src/broker/backend.ts'
 import { openEmbeddedBackend } from '../../../src/broker/embedded/backend.ts'
-import { silentLogger } from '../../../src/config/logger.ts'
+import { silentLogger } from '../../../src/common/logging/logger.ts'
 import { temporaryDirectory } from '../../support/temporary-directory.ts'
 import { batchOf, recordsOf } from './batch.ts'
 

@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import type { BrokerBackend } from '../../../src/broker/backend.ts'
 import { openEmbeddedBackend } from '../../../src/broker/embedded/backend.ts'
 import { batchesOf, checkBatch, encodeBatch, recordsOf as storedRecordsOf } from '../../../src/broker/record-batch.ts'
-import { silentLogger } from '../../../src/config/logger.ts'
+import { silentLogger } from '../../../src/common/logging/logger.ts'
 import { FakeClock } from '../../support/fake-clock.ts'
 import { batchOf, nextOffsetOf, type PlainRecord, recordsOf } from './batch.ts'
 

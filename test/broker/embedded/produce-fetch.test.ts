@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { BrokerBackend, FetchRequest } from '../../../src/broker/backend.ts'
 import { openEmbeddedBackend } from '../../../src/broker/embedded/backend.ts'
-import { silentLogger } from '../../../src/config/logger.ts'
+import { silentLogger } from '../../../src/common/logging/logger.ts'
 import { batchOf, recordsOf } from './batch.ts'
 
 let backend: BrokerBackend

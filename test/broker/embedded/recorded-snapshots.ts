@@ -4,7 +4,7 @@ import { expect } from 'vitest'
 import type { BrokerBackend } from '../../../src/broker/backend.ts'
 import { openEmbeddedBackend } from '../../../src/broker/embedded/backend.ts'
 import { BrokerError } from '../../../src/broker/error.ts'
-import { silentLogger } from '../../../src/config/logger.ts'
+import { silentLogger } from '../../../src/common/logging/logger.ts'
 import { memoryDirectory } from '../../support/temporary-directory.ts'
 import { batchOf, nextOffsetOf, recordsOf } from './batch.ts'
 

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { Storage } from '../../../src/broker/embedded/storage.ts'
 import { BrokerError } from '../../../src/broker/error.ts'
-import { createLogger, silentLogger } from '../../../src/config/logger.ts'
+import { createLogger, silentLogger } from '../../../src/common/logging/logger.ts'
 
 function open(logger = silentLogger()) {
   const storage = new Storage(':memory:', { nowMs: 0, logger })

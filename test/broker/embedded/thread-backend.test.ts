@@ -4,7 +4,7 @@ import type { BrokerBackend } from '../../../src/broker/backend.ts'
 import { openEmbeddedBackend } from '../../../src/broker/embedded/backend.ts'
 import { connectThreadBackend, serveBackend } from '../../../src/broker/embedded/thread-backend.ts'
 import { BrokerError } from '../../../src/broker/error.ts'
-import { silentLogger } from '../../../src/config/logger.ts'
+import { silentLogger } from '../../../src/common/logging/logger.ts'
 import { batchOf, recordsOf } from './batch.ts'
 
 let owner: BrokerBackend

@@ -5,8 +5,8 @@ import { createServer } from 'node:tls'
 import { expect, it, onTestFinished, vi } from 'vitest'
 import { readClientConfig } from '../../../src/broker/kafka/client-config.ts'
 import { createConnector } from '../../../src/broker/kafka/connection.ts'
-import { silentLogger } from '../../../src/config/logger.ts'
-import { tlsMaterial } from '../../../src/config/tls.ts'
+import { silentLogger } from '../../../src/common/logging/logger.ts'
+import { tlsMaterial } from '../../../src/tls/tls-material.ts'
 import { temporaryDirectory } from '../../support/temporary-directory.ts'
 
 const pem = (name: string) => join(import.meta.dirname, '../../support/tls', name)

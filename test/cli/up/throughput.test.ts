@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { ThroughputMeter } from '../../../src/cli/up/throughput.ts'
-import type { Metrics } from '../../../src/config/metrics.ts'
+import type { Metrics } from '../../../src/common/metrics-registry.ts'
 
 const WRITTEN = 'kafka_connect_source_task_metrics_source_record_write_total'
 const POLLED = 'kafka_connect_source_task_metrics_source_record_poll_total'

@@ -1,6 +1,6 @@
 import type { BrokerBackend } from '../../../src/broker/backend.ts'
 import { openEmbeddedBackend } from '../../../src/broker/embedded/backend.ts'
-import { silentLogger } from '../../../src/config/logger.ts'
+import { silentLogger } from '../../../src/common/logging/logger.ts'
 import { batchOf } from '../../broker/embedded/batch.ts'
 
 /**

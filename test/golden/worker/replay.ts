@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { packageVersion } from '../../../src/config/version.ts'
+import { packageVersion } from '../../../src/common/package-version.ts'
 import { workerOpenApiDocument } from '../../../src/worker/openapi/document.ts'
 import { createResponseChecks } from '../../support/openapi.ts'
 import { type Allowance, ANSWERS, RECORDS } from './allowances.ts'

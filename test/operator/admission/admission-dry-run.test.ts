@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest'
 import { RequestError } from '../../../src/clients/http.ts'
-import { silentLogger } from '../../../src/config/logger.ts'
+import { silentLogger } from '../../../src/common/logging/logger.ts'
 import { dryRunAdmission } from '../../../src/operator/admission/admission-dry-run.ts'
 import type { ClusterReader } from '../../../src/operator/cluster/cluster.ts'
 import type { CustomObject } from '../../../src/operator/cluster/kubernetes/custom-object.ts'

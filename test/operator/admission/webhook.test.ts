@@ -1,6 +1,6 @@
 import { expect, it, onTestFinished } from 'vitest'
 import { ApiError } from '../../../src/clients/kubernetes/api.ts'
-import { silentLogger } from '../../../src/config/logger.ts'
+import { silentLogger } from '../../../src/common/logging/logger.ts'
 import { startWebhook, type WebhookOptions } from '../../../src/operator/admission/webhook.ts'
 import { FakeClock } from '../../support/fake-clock.ts'
 import { FakeCluster } from '../../support/fake-cluster.ts'

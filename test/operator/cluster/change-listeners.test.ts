@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { createLogger } from '../../../src/config/logger.ts'
+import { createLogger } from '../../../src/common/logging/logger.ts'
 import { ChangeListeners } from '../../../src/operator/cluster/change-listeners.ts'
 import type { ResourceChange } from '../../../src/operator/cluster/cluster.ts'
 

@@ -1,6 +1,6 @@
 import { beforeEach, expect, it, onTestFinished } from 'vitest'
 import { type HttpResponse, RequestError } from '../../../src/clients/http.ts'
-import { silentLogger } from '../../../src/config/logger.ts'
+import { silentLogger } from '../../../src/common/logging/logger.ts'
 import { CircuitBreaker, CircuitOpenError } from '../../../src/operator/controller/circuit-breaker.ts'
 import { NotLeaderError } from '../../../src/operator/controller/fence.ts'
 import { FakeClock } from '../../support/fake-clock.ts'

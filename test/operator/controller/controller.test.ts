@@ -1,5 +1,5 @@
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { silentLogger } from '../../../src/config/logger.ts'
+import { silentLogger } from '../../../src/common/logging/logger.ts'
 import { Controller, type Requeue } from '../../../src/operator/controller/controller.ts'
 import { WorkQueue } from '../../../src/operator/controller/work-queue.ts'
 import { FakeClock } from '../../support/fake-clock.ts'

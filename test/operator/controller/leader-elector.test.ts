@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest'
 import { ClusterError } from '../../../src/clients/kubernetes/cluster-error.ts'
-import { silentLogger } from '../../../src/config/logger.ts'
+import { silentLogger } from '../../../src/common/logging/logger.ts'
 import { type Fence, NotLeaderError } from '../../../src/operator/controller/fence.ts'
 import {
   LeaderElector,

@@ -1,5 +1,5 @@
 import { beforeEach, expect, it, onTestFinished } from 'vitest'
-import { createLogger, silentLogger } from '../../../src/config/logger.ts'
+import { createLogger, silentLogger } from '../../../src/common/logging/logger.ts'
 import { CircuitOpenError } from '../../../src/operator/controller/circuit-breaker.ts'
 import { ListPoller } from '../../../src/operator/controller/list-poller.ts'
 import { FakeClock } from '../../support/fake-clock.ts'

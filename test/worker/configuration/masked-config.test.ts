@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { MASK } from '../../../src/config/secret-keys.ts'
+import { MASK } from '../../../src/common/secrets/secret-keys.ts'
 import { rejectMasks, restoreMaskedSecrets, toMaskedConfig } from '../../../src/worker/configuration/masked-config.ts'
 import { localPluginHost } from '../../support/plugin-host.ts'
 

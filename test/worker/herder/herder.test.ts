@@ -1,5 +1,5 @@
 import { describe, expect, it, onTestFinished, vi } from 'vitest'
-import { silentLogger } from '../../../src/config/logger.ts'
+import { silentLogger } from '../../../src/common/logging/logger.ts'
 import { Herder } from '../../../src/worker/herder/herder.ts'
 import type { LeaderDuties } from '../../../src/worker/herder/leader-duties.ts'
 import type { ConnectorsAndTasks } from '../../../src/worker/membership/connect-protocol.ts'

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { Broker } from '../../../src/broker/broker.ts'
-import { silentLogger } from '../../../src/config/logger.ts'
+import { silentLogger } from '../../../src/common/logging/logger.ts'
 import { LeaderDuties } from '../../../src/worker/herder/leader-duties.ts'
 import type { ConfigRecord } from '../../../src/worker/stores/config-codec.ts'
 import { ConfigState } from '../../../src/worker/stores/config-state.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { isSecretKey } from '../../../src/config/secret-keys.ts'
+import { isSecretKey } from '../../../src/common/secrets/secret-keys.ts'
 import { toStoredTaskConfig } from '../../../src/worker/herder/stored-task-config.ts'
 
 const RAW = { password: '${vault:p}', limit: '${vault:n}', tables: '${vault:t}', host: 'h' }

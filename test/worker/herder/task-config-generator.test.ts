@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
-import { systemClock } from '../../../src/config/clock.ts'
-import { createLogger, secretMaskerOf } from '../../../src/config/logger.ts'
+import { systemClock } from '../../../src/common/clock.ts'
+import { createLogger, secretMaskerOf } from '../../../src/common/logging/logger.ts'
 import { httpSink } from '../../../src/plugins/connectors/http-sink/sink.ts'
 import { ConfigResolver } from '../../../src/worker/configuration/config-resolver.ts'
 import { findConnector } from '../../../src/worker/configuration/connector-plugin.ts'

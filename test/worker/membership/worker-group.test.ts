@@ -1,7 +1,7 @@
 import { describe, expect, it, onTestFinished } from 'vitest'
 import type { Broker, Generation, GroupMembershipOptions } from '../../../src/broker/broker.ts'
-import { systemClock } from '../../../src/config/clock.ts'
-import { silentLogger } from '../../../src/config/logger.ts'
+import { systemClock } from '../../../src/common/clock.ts'
+import { silentLogger } from '../../../src/common/logging/logger.ts'
 import {
   type ConnectorsAndTasks,
   encodeWorkerAssignment,

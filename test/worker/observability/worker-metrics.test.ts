@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { createMetrics } from '../../../src/config/metrics.ts'
+import { createMetrics } from '../../../src/common/metrics-registry.ts'
 import { registerWorkerMetrics } from '../../../src/worker/observability/worker-metrics.ts'
 import { countersIn } from '../../../src/worker/tasks/task-counters.ts'
 

@@ -1,5 +1,5 @@
 import { expect, it, onTestFinished } from 'vitest'
-import { silentLogger } from '../../../src/config/logger.ts'
+import { silentLogger } from '../../../src/common/logging/logger.ts'
 import { StatusStore } from '../../../src/worker/stores/status-store.ts'
 import { openTestBroker } from '../../support/topic.ts'
 

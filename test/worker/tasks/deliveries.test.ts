@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { NewRecord, Producer, SendResult } from '../../../src/broker/broker.ts'
-import { silentLogger } from '../../../src/config/logger.ts'
+import { silentLogger } from '../../../src/common/logging/logger.ts'
 import type { SourceRecord } from '../../../src/sdk/index.ts'
 import type { TransactionBoundary } from '../../../src/worker/configuration/task-config.ts'
 import { AtLeastOnceDelivery } from '../../../src/worker/tasks/at-least-once-delivery.ts'

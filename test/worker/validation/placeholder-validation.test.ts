@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { ConfigInfos } from '../../../src/clients/worker.ts'
-import { SecretMasker } from '../../../src/config/secret-masker.ts'
+import { SecretMasker } from '../../../src/common/secrets/secret-masker.ts'
 import { UNRESTRICTED } from '../../../src/sdk/index.ts'
 import { ConfigResolver } from '../../../src/worker/configuration/config-resolver.ts'
 import type { WrittenConfig } from '../../../src/worker/configuration/written-config.ts'

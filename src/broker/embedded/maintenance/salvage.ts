@@ -1,5 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite'
-import { messageOf } from '../../../config/errors.ts'
+import { messageOf } from '../../../common/errors.ts'
 import { type DamagedRange, type PartitionNames, readPartitionNames, toDamagedRange } from '../damage-error.ts'
 import { OFFSET_MASK, PARTITION_ID_MAX, rowId } from '../schema.ts'
 import { batchFault, toStoredBatch } from '../stored-batch.ts'

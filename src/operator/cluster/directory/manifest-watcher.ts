@@ -1,6 +1,6 @@
 import { type FSWatcher, watch } from 'node:fs'
-import type { Clock } from '../../../config/clock.ts'
-import type { Logger } from '../../../config/logger.ts'
+import type { Clock } from '../../../common/clock.ts'
+import type { Logger } from '../../../common/logging/logger.ts'
 
 export type ManifestWatcherOptions = {
   /** The folder of manifests. */

@@ -1,7 +1,7 @@
 import { type Dirent, readFileSync, statSync } from 'node:fs'
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
-import { messageOf } from '../../../config/errors.ts'
+import { messageOf } from '../../../common/errors.ts'
 import type { ManifestError } from '../cluster.ts'
 import { type Manifests, readManifests } from './manifest.ts'
 

@@ -1,6 +1,6 @@
 import { APPLY_PATCH, ApiError, type KubernetesApi } from '../../../clients/kubernetes/api.ts'
-import type { Clock } from '../../../config/clock.ts'
-import type { Logger } from '../../../config/logger.ts'
+import type { Clock } from '../../../common/clock.ts'
+import type { Logger } from '../../../common/logging/logger.ts'
 import { FINALIZER } from '../../controller/finalizer.ts'
 import { pluralOf } from '../../resources/custom-resource-definition.ts'
 import type { IndexValue } from '../../resources/index-values.ts'

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { KubernetesApi } from '../../../clients/kubernetes/api.ts'
-import type { Clock } from '../../../config/clock.ts'
-import type { Logger } from '../../../config/logger.ts'
+import type { Clock } from '../../../common/clock.ts'
+import type { Logger } from '../../../common/logging/logger.ts'
 import { type KubernetesObject, type OnWatchRestart, Reflector } from './reflector.ts'
 
 export type MetadataInformerOptions<T> = {

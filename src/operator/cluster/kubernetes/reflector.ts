@@ -1,7 +1,7 @@
 import { ApiError, type KubernetesApi } from '../../../clients/kubernetes/api.ts'
-import type { Clock } from '../../../config/clock.ts'
-import type { Logger } from '../../../config/logger.ts'
-import { backoffMs } from '../../../config/retry.ts'
+import type { Clock } from '../../../common/clock.ts'
+import type { Logger } from '../../../common/logging/logger.ts'
+import { backoffMs } from '../../../common/retry.ts'
 
 export type KubernetesObject = {
   readonly metadata: {

@@ -1,8 +1,8 @@
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { Clock } from '../../../config/clock.ts'
-import { messageOf } from '../../../config/errors.ts'
-import type { Logger } from '../../../config/logger.ts'
+import type { Clock } from '../../../common/clock.ts'
+import { messageOf } from '../../../common/errors.ts'
+import type { Logger } from '../../../common/logging/logger.ts'
 import { describeLocation } from '../../../java/describe-location.ts'
 import {
   type DiscoveredLocation,

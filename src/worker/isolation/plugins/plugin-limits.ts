@@ -1,4 +1,4 @@
-import type { LogLimits } from '../../../config/log-rate-limiter.ts'
+import type { LogLimits } from '../../../common/logging/log-rate-limiter.ts'
 import { packagedHostDirectory } from '../../../java/java-runtime.ts'
 import type { PluginSettings } from '../../settings.ts'
 import type { ProcessPluginHostOptions } from './process-plugin-host.ts'

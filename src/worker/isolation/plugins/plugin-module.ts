@@ -1,4 +1,4 @@
-import type { Clock } from '../../../config/clock.ts'
+import type { Clock } from '../../../common/clock.ts'
 import type { PluginDescriptor } from '../../../plugins/descriptor.ts'
 import { type PluginCall, type PluginOperation, pluginError } from '../../plugin-host.ts'
 import type { PluginProcessEnd, PluginProcessMessage } from './plugin-messages.ts'

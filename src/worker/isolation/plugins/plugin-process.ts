@@ -1,6 +1,6 @@
 import { type ChildProcess, fork } from 'node:child_process'
 import { extname } from 'node:path'
-import { messageOf } from '../../../config/errors.ts'
+import { messageOf } from '../../../common/errors.ts'
 import { withCompileCache } from '../compile-cache.ts'
 import type {
   PluginProcessCall,

@@ -1,4 +1,4 @@
-import { truncateText } from '../../../config/truncate-text.ts'
+import { truncateText } from '../../../common/truncate-text.ts'
 
 /** Maximum length of a log line of a task, in characters. */
 export const LINE_CHARS_MAX = 16_384

@@ -1,8 +1,8 @@
 import type { Readable } from 'node:stream'
-import { type Clock, systemClock } from '../../../config/clock.ts'
-import { type LogLimits, LogRateLimiter } from '../../../config/log-rate-limiter.ts'
-import type { Logger } from '../../../config/logger.ts'
-import { truncateText } from '../../../config/truncate-text.ts'
+import { type Clock, systemClock } from '../../../common/clock.ts'
+import { type LogLimits, LogRateLimiter } from '../../../common/logging/log-rate-limiter.ts'
+import type { Logger } from '../../../common/logging/logger.ts'
+import { truncateText } from '../../../common/truncate-text.ts'
 import { LINE_CHARS_MAX } from './log-line.ts'
 
 const LEVELS: Readonly<Record<number, 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'fatal'>> = {

@@ -1,7 +1,7 @@
 import type { TaskId } from '../../../clients/worker.ts'
-import { type LogLimits, LogRateLimiter } from '../../../config/log-rate-limiter.ts'
-import type { Logger } from '../../../config/logger.ts'
-import { truncateText } from '../../../config/truncate-text.ts'
+import { type LogLimits, LogRateLimiter } from '../../../common/logging/log-rate-limiter.ts'
+import type { Logger } from '../../../common/logging/logger.ts'
+import { truncateText } from '../../../common/truncate-text.ts'
 import { parseTaskKey } from '../../model/task-key.ts'
 import { cutLine, LINE_CHARS_MAX, levelOf } from './log-line.ts'
 

@@ -1,5 +1,5 @@
 import type { BrokerAddress } from '../../../broker/broker-address.ts'
-import type { LogLimits } from '../../../config/log-rate-limiter.ts'
+import type { LogLimits } from '../../../common/logging/log-rate-limiter.ts'
 import type { ConnectorAccess } from '../../host-access/connector-access.ts'
 import type { TaskCounters } from '../../tasks/task-counters.ts'
 import type { TaskMessage, TaskSpec } from '../../tasks/task-spec.ts'

@@ -1,6 +1,6 @@
 import type { BrokerAddress } from '../../../broker/broker-address.ts'
-import type { LogLimits } from '../../../config/log-rate-limiter.ts'
-import type { Logger } from '../../../config/logger.ts'
+import type { LogLimits } from '../../../common/logging/log-rate-limiter.ts'
+import type { Logger } from '../../../common/logging/logger.ts'
 import type { ConnectorAccess } from '../../host-access/connector-access.ts'
 import { taskKey } from '../../model/task-key.ts'
 import { countersIn } from '../../tasks/task-counters.ts'

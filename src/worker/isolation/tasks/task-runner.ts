@@ -1,6 +1,6 @@
 import type { Broker } from '../../../broker/broker.ts'
-import type { Clock } from '../../../config/clock.ts'
-import type { Logger } from '../../../config/logger.ts'
+import type { Clock } from '../../../common/clock.ts'
+import type { Logger } from '../../../common/logging/logger.ts'
 import type { Catalog } from '../../../plugins/catalog.ts'
 import type { HostAccess } from '../../../sdk/index.ts'
 import { taskKey } from '../../model/task-key.ts'

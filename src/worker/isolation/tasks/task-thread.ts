@@ -1,7 +1,7 @@
 import { extname } from 'node:path'
 import { type MessagePort, Worker } from 'node:worker_threads'
 import type { BrokerAddress } from '../../../broker/broker-address.ts'
-import type { LogLimits } from '../../../config/log-rate-limiter.ts'
+import type { LogLimits } from '../../../common/logging/log-rate-limiter.ts'
 import type { ConnectorAccess } from '../../host-access/connector-access.ts'
 import { traceOf } from '../../tasks/error-trace.ts'
 import type { PluginModules } from '../plugin-modules.ts'

@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, renameSync, rmSync, symlinkSync, writeFileSync 
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { silentLogger } from '../../../../src/config/logger.ts'
+import { silentLogger } from '../../../../src/common/logging/logger.ts'
 import { DirectoryCluster } from '../../../../src/operator/cluster/directory/directory-cluster.ts'
 import { FakeClock } from '../../../support/fake-clock.ts'
 

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, it } from 'vitest'
-import { silentLogger } from '../../../../src/config/logger.ts'
+import { silentLogger } from '../../../../src/common/logging/logger.ts'
 import { ManifestWatcher } from '../../../../src/operator/cluster/directory/manifest-watcher.ts'
 import { FakeClock } from '../../../support/fake-clock.ts'
 

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest'
-import { createLogger, silentLogger } from '../../../../src/config/logger.ts'
+import { createLogger, silentLogger } from '../../../../src/common/logging/logger.ts'
 import { EventRecorder } from '../../../../src/operator/cluster/kubernetes/event-recorder.ts'
 import { FakeClock } from '../../../support/fake-clock.ts'
 import { json, type ScriptedApi, scriptedApi } from '../../../support/scripted-api.ts'

@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http'
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest'
-import { silentLogger } from '../../../../src/config/logger.ts'
+import { silentLogger } from '../../../../src/common/logging/logger.ts'
 import type { ResourceChange } from '../../../../src/operator/cluster/cluster.ts'
 import { KubernetesCluster } from '../../../../src/operator/cluster/kubernetes/kubernetes-cluster.ts'
 import { INITIAL_STATUS } from '../../../../src/operator/resources/resource.ts'

@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { createLogger } from '../../../../src/config/logger.ts'
+import { createLogger } from '../../../../src/common/logging/logger.ts'
 import { type KubernetesObject, Reflector } from '../../../../src/operator/cluster/kubernetes/reflector.ts'
 import { FakeClock } from '../../../support/fake-clock.ts'
 import { json, type ScriptedApi, scriptedApi } from '../../../support/scripted-api.ts'

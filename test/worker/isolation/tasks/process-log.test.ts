@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { createLogger } from '../../../../src/config/logger.ts'
+import { createLogger } from '../../../../src/common/logging/logger.ts'
 import { ProcessLog } from '../../../../src/worker/isolation/tasks/process-log.ts'
 import { FakeClock } from '../../../support/fake-clock.ts'
 

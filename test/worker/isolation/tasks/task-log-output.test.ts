@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { createLogger } from '../../../../src/config/logger.ts'
+import { createLogger } from '../../../../src/common/logging/logger.ts'
 import { captureOutput, TaskLogOutput } from '../../../../src/worker/isolation/tasks/task-log-output.ts'
 
 describe('the log of the tasks of a thread', () => {

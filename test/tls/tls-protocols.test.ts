@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { listenerProtocols } from '../../src/config/tls-protocols.ts'
+import { listenerProtocols } from '../../src/tls/tls-protocols.ts'
 
 describe('protocols of a TLS listener', () => {
   it('have forward secrecy and authenticated encryption by default', () => {

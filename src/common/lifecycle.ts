@@ -1,4 +1,4 @@
-import type { Logger } from './logger.ts'
+import type { Logger } from './logging/logger.ts'
 import { withTimeout } from './timeout.ts'
 
 /** A running program: its URL, and how to stop it. `stop` resolves when all resources are released. */

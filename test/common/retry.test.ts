@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import type { Clock } from '../../src/config/clock.ts'
-import { retry } from '../../src/config/retry.ts'
+import type { Clock } from '../../src/common/clock.ts'
+import { retry } from '../../src/common/retry.ts'
 
 function steppingClock(): Clock & { readonly sleptMs: number[] } {
   let nowMs = 0

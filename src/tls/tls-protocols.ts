@@ -1,7 +1,7 @@
 import { getCiphers, type SecureContextOptions } from 'node:tls'
-import { UserError } from './errors.ts'
+import { UserError } from '../common/errors.ts'
+import { commaSeparated } from '../config/settings.ts'
 import type { SslSettings } from './keystores.ts'
-import { commaSeparated } from './settings.ts'
 
 /** TLS 1.2 cipher suites with forward secrecy and authenticated encryption, and all suites of TLS 1.3. */
 const CIPHERS = [

@@ -1,8 +1,8 @@
 import { mkdirSync, readFileSync, renameSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it, onTestFinished, vi } from 'vitest'
-import { watchFiles } from '../../src/config/file-watcher.ts'
-import { silentLogger } from '../../src/config/logger.ts'
+import { watchFiles } from '../../src/common/file-watcher.ts'
+import { silentLogger } from '../../src/common/logging/logger.ts'
 import { temporaryDirectory } from '../support/temporary-directory.ts'
 
 function follow(file: string) {

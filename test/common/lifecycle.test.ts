@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { Lifecycle, partsBeingStopped, startAll } from '../../src/config/lifecycle.ts'
-import { silentLogger } from '../../src/config/logger.ts'
+import { Lifecycle, partsBeingStopped, startAll } from '../../src/common/lifecycle.ts'
+import { silentLogger } from '../../src/common/logging/logger.ts'
 
 describe('lifecycle', () => {
   it('stops once, in reverse order, and continues after a part that fails to stop', async () => {

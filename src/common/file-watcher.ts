@@ -1,6 +1,6 @@
 import { watch } from 'node:fs'
 import { basename, dirname } from 'node:path'
-import type { Logger } from './logger.ts'
+import type { Logger } from './logging/logger.ts'
 
 export type WatchFilesOptions<Content> = {
   readonly files: readonly string[]

@@ -1,5 +1,5 @@
-import { isSecretKey, MASK } from './secret-keys.ts'
-import type { SecretMasker } from './secret-masker.ts'
+import { isSecretKey, MASK } from '../secrets/secret-keys.ts'
+import type { SecretMasker } from '../secrets/secret-masker.ts'
 
 /**
  * Masks the secrets in a JSON log line: values known to `secrets`, and all strings of members with secret names. The

@@ -1,4 +1,4 @@
-import { isSecretKey } from '../../config/secret-keys.ts'
+import { isSecretKey } from '../../common/secrets/secret-keys.ts'
 import { commaSeparated, settingsWithPrefix } from '../../config/settings.ts'
 import type { PluginDescriptor } from '../../plugins/descriptor.ts'
 import type { RawConfig } from '../../sdk/index.ts'

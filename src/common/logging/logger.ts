@@ -1,7 +1,7 @@
 import { createRequire } from 'node:module'
 import pino from 'pino'
+import { SecretMasker } from '../secrets/secret-masker.ts'
 import { maskLogLine } from './log-masking.ts'
-import { SecretMasker } from './secret-masker.ts'
 
 export type Logger = pino.Logger
 export type LogLevel = 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'fatal' | 'silent'

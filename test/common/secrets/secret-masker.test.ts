@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { SecretMasker } from '../../src/config/secret-masker.ts'
-import { SECRET_ENCODINGS } from '../support/secret-encodings.ts'
+import { SecretMasker } from '../../../src/common/secrets/secret-masker.ts'
+import { SECRET_ENCODINGS } from '../../support/secret-encodings.ts'
 
 const AWKWARD = 'pä$s/w"ör\'d+&=?%41\\n!'
 const PEM = `-----BEGIN PRIVATE KEY-----\n${'MIIEvQIBADANBgkqhkiG9w0BAQEFAASC\n'.repeat(3)}Qz9xLm4TtR2vYb8c\n-----END PRIVATE KEY-----\n`

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { isMaskedValue, isSecretKey, maskConfig, secretValuesIn } from '../../src/config/secret-keys.ts'
+import { isMaskedValue, isSecretKey, maskConfig, secretValuesIn } from '../../../src/common/secrets/secret-keys.ts'
 
 describe('key', () => {
   it.each([

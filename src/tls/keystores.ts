@@ -1,5 +1,6 @@
+import { readFileSync } from 'node:fs'
 import type { SecureContextOptions } from 'node:tls'
-import { messageOf, UserError } from './errors.ts'
+import { messageOf, UserError } from '../common/errors.ts'
 import { readPkcs12Certificates } from './pkcs12-certificates.ts'
 
 // Reads Java's keystores and truststores, in PEM or PKCS#12. Errors are `UserError`s that name the key.
@@ -9,6 +10,9 @@ export type SslSettings = Readonly<Record<string, string | undefined>>
 
 /** Reads the file that a setting names; throws if access is denied. */
 export type ReadFile = (key: string, path: string) => Buffer
+
+/** Reads any file: for the settings of administrators, which are not restricted. */
+export const readAnyFile: ReadFile = (_key, path) => readFileSync(path)
 
 /** The private key and its certificates as options of `node:tls`; empty if `ssl.keystore.*` is not set. */
 export function loadKeystore(ssl: SslSettings, read: ReadFile): SecureContextOptions {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { LogRateLimiter } from '../../src/config/log-rate-limiter.ts'
+import { LogRateLimiter } from '../../../src/common/logging/log-rate-limiter.ts'
 
 describe('log rate limiter', () => {
   it('admits a burst of ten seconds, then the rate, and counts the dropped lines', () => {

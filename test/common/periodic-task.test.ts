@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { PeriodicTask } from '../../src/config/periodic.ts'
+import { PeriodicTask } from '../../src/common/periodic-task.ts'
 import { FakeClock } from '../support/fake-clock.ts'
 
 it('repeats the job after the delay that the job returns, until it is stopped', async () => {
