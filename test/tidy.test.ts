@@ -299,11 +299,11 @@ describe('docs/architecture.md', () => {
 describe('docs/errors.md', () => {
   const page = textOf('docs/errors.md')
   const sets = [
-    'src/broker/error.ts',
+    'src/broker/broker-error.ts',
     'src/registry/model/registry-error.ts',
     'src/worker/model/worker-error.ts',
-    'src/serde/error.ts',
-    'src/encryption/error.ts',
+    'src/serde/serde-error.ts',
+    'src/encryption/encryption-error.ts',
   ].flatMap((file) => [...textOf(file).matchAll(/^ {2}\| '([a-z_]+)'$/gm)].map(([, code]) => code!))
   const single = files('src/**/*.ts').flatMap((file) =>
     [...textOf(file).matchAll(/UserError(?:<|\()\s*'([a-z_]+)'/g)].map(([, code]) => code!),

@@ -1,5 +1,5 @@
 import type { BrokerAddress } from './broker-address.ts'
-import type { BrokerError } from './error.ts'
+import type { BrokerError } from './broker-error.ts'
 import type { PartitionOffset, TopicPartition } from './topic-partition.ts'
 
 export type { PartitionOffset, TopicPartition } from './topic-partition.ts'

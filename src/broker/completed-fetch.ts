@@ -1,5 +1,5 @@
-import type { FetchedPartition } from './backend.ts'
 import type { Isolation } from './broker.ts'
+import type { FetchedPartition } from './broker-backend.ts'
 import type { Batch } from './record-batch.ts'
 
 /** What one fetch returned for one partition, until all of it has been handed out. */

@@ -1,6 +1,5 @@
 import type { Clock } from '../common/clock.ts'
 import type { Logger } from '../common/logging/logger.ts'
-import type { BrokerBackend } from './backend.ts'
 import type {
   Broker,
   CommittedOffset,
@@ -14,8 +13,9 @@ import type {
   PartitionRecords,
   TopicPartition,
 } from './broker.ts'
+import type { BrokerBackend } from './broker-backend.ts'
+import { BrokerError } from './broker-error.ts'
 import { assignRanges, decodeAssignment, decodeSubscription, encodeSubscription, RANGE } from './consumer-protocol.ts'
-import { BrokerError } from './error.ts'
 import type { LogReader } from './log-reader.ts'
 import { topicPartitionKey } from './topic-partition.ts'
 

@@ -1,6 +1,6 @@
-import type { PartitionError } from './backend.ts'
 import type { TopicPartition } from './broker.ts'
-import { BrokerError, UnreadableBatchError } from './error.ts'
+import type { PartitionError } from './broker-backend.ts'
+import { BrokerError, UnreadableBatchError } from './broker-error.ts'
 import { type Batch, batchesOf } from './record-batch.ts'
 
 /** The batches of a response up to the first unreadable one, and its error. */

@@ -1,5 +1,5 @@
-import type { BrokerBackend } from './backend.ts'
 import type { GroupAdmin } from './broker.ts'
+import type { BrokerBackend } from './broker-backend.ts'
 
 export function createGroupAdmin(backend: BrokerBackend): GroupAdmin {
   return {

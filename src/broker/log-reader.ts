@@ -1,5 +1,4 @@
 import type { Clock } from '../common/clock.ts'
-import type { BrokerBackend, FetchedPartition } from './backend.ts'
 import type {
   Isolation,
   PartitionOffset,
@@ -9,8 +8,9 @@ import type {
   StoredRecord,
   TopicPartition,
 } from './broker.ts'
+import type { BrokerBackend, FetchedPartition } from './broker-backend.ts'
+import { BrokerError, type UnreadableBatchError } from './broker-error.ts'
 import { type CompletedFetch, isHiddenBatch, toCompletedFetch } from './completed-fetch.ts'
-import { BrokerError, type UnreadableBatchError } from './error.ts'
 import {
   corruptBatchError,
   parseFetchedBatches,

@@ -1,5 +1,5 @@
-import type { BrokerBackend } from './backend.ts'
-import { BrokerError } from './error.ts'
+import type { BrokerBackend } from './broker-backend.ts'
+import { BrokerError } from './broker-error.ts'
 
 /** Caches the leaders of partitions until a call reports that they are out of date. */
 export class MetadataCache {

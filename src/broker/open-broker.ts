@@ -1,8 +1,8 @@
 import { MessageChannel } from 'node:worker_threads'
 import type { Logger } from '../common/logging/logger.ts'
-import type { BrokerBackend } from './backend.ts'
 import type { Broker } from './broker.ts'
 import type { BrokerAddress } from './broker-address.ts'
+import type { BrokerBackend } from './broker-backend.ts'
 import { createBrokerClient } from './broker-client.ts'
 import type { ClientAccess } from './client-access.ts'
 
@@ -16,14 +16,14 @@ export type OpenBrokerOptions = {
 export async function openBroker(address: BrokerAddress, options: OpenBrokerOptions): Promise<Broker> {
   switch (address.kind) {
     case 'kafka': {
-      const { openKafkaBackend } = await import('./kafka/backend.ts')
+      const { openKafkaBackend } = await import('./kafka/kafka-backend.ts')
       return createBrokerClient(await openKafkaBackend(address.config, options), {
         ...options,
         address: async () => address,
       })
     }
     case 'embedded': {
-      const { openEmbeddedBackend } = await import('./embedded/backend.ts')
+      const { openEmbeddedBackend } = await import('./embedded/embedded-backend.ts')
       const { directory, fsync = 'checkpoint' } = address
       return openShared(await openEmbeddedBackend(directory, { ...options, fsync }), options)
     }

@@ -1,7 +1,7 @@
 import { crc32c } from '@node-rs/crc32'
 import type { Compression, Header, StoredRecord } from './broker.ts'
+import { BrokerError } from './broker-error.ts'
 import { compress, compressionNumber, decompress } from './compression.ts'
-import { BrokerError } from './error.ts'
 import {
   ATTRIBUTES_AT,
   BASE_OFFSET_AT,

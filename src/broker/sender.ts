@@ -1,8 +1,8 @@
 import type { Clock } from '../common/clock.ts'
 import { backoffMs } from '../common/retry.ts'
-import type { BrokerBackend, ProduceResult, ProducerIdentity } from './backend.ts'
 import type { Compression, NewRecord } from './broker.ts'
-import { BrokerError } from './error.ts'
+import type { BrokerBackend, ProduceResult, ProducerIdentity } from './broker-backend.ts'
+import { BrokerError } from './broker-error.ts'
 import type { MetadataCache } from './metadata-cache.ts'
 import {
   PartitionQueue,

@@ -13,7 +13,7 @@ import type {
   StoredRecord,
   TopicPartition,
 } from './broker.ts'
-import { BrokerError } from './error.ts'
+import { BrokerError } from './broker-error.ts'
 import {
   checkComplete,
   checkTopic,

@@ -1,6 +1,6 @@
-import type { BrokerBackend } from './backend.ts'
 import type { Isolation, NewTopic, OffsetAt, TopicAdmin } from './broker.ts'
-import { BrokerError } from './error.ts'
+import type { BrokerBackend } from './broker-backend.ts'
+import { BrokerError } from './broker-error.ts'
 
 const NAME = /^[A-Za-z0-9._-]{1,249}$/
 

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto'
 import type { AeadCipher } from './aead-cipher.ts'
 import { aesGcm } from './aes-gcm.ts'
 import { aesSiv } from './aes-siv.ts'
-import { EncryptionError } from './error.ts'
+import { EncryptionError } from './encryption-error.ts'
 import { parseTinkKey, tinkKeyOf } from './tink-key.ts'
 
 /** The algorithms of data encryption keys (DEKs), by their names in the DEK registry. */

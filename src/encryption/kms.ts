@@ -1,5 +1,5 @@
 import { messageOf } from '../common/errors.ts'
-import { EncryptionError } from './error.ts'
+import { EncryptionError } from './encryption-error.ts'
 
 /** A key of a key management system (KMS), which encrypts data encryption keys (DEKs) and never leaves the KMS. */
 export type Kms = {

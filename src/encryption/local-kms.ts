@@ -1,7 +1,7 @@
 import { hkdfSync } from 'node:crypto'
 import type { AeadCipher } from './aead-cipher.ts'
 import { aesGcm } from './aes-gcm.ts'
-import { EncryptionError } from './error.ts'
+import { EncryptionError } from './encryption-error.ts'
 import type { Kms, KmsDriver } from './kms.ts'
 
 /** The key length of AES-128-GCM, which Confluent's clients use. Secrets can have any length. */

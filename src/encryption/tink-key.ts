@@ -1,5 +1,5 @@
 import { BinaryReader, BinaryWriter, WireType } from '@bufbuild/protobuf/wire'
-import { EncryptionError } from './error.ts'
+import { EncryptionError } from './encryption-error.ts'
 
 /** The field of the version in `google.crypto.tink.AesGcmKey` and `AesSivKey`. The field of the key differs. */
 const VERSION_FIELD = 1

@@ -4,7 +4,7 @@ import { ByteSemaphore } from './byte-semaphore.ts'
 import { HttpError } from './http-error.ts'
 import { JsonStructure } from './json-structure.ts'
 import type { CountLimit, LimitReason } from './limit-metrics.ts'
-import type { HttpLimits } from './limits.ts'
+import type { HttpLimits } from './limit-settings.ts'
 
 export type RequestBodyOptions = {
   readonly limits: HttpLimits

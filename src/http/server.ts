@@ -11,18 +11,18 @@ import { listenerProtocols } from '../tls/tls-protocols.ts'
 import { type AccessControl, authorize } from './access-control.ts'
 import { type CompletedRequest, logResponses, observeResponses } from './access-log.ts'
 import { type AuditLog, auditRequests } from './audit-log.ts'
-import { compressResponses } from './compression.ts'
-import { Connections } from './connections.ts'
+import { ConnectionLimits } from './connection-limits.ts'
 import { addCorsHeaders, type CorsOptions, rejectCrossSiteRequests } from './cors.ts'
 import { type ErrorResponse, HttpError, toErrorResponse } from './http-error.ts'
 import { type CountLimit, limitCounter } from './limit-metrics.ts'
-import { DEFAULT_LIMITS, type HttpLimits } from './limits.ts'
-import { bindError, type Listener, listenerUrl, parseListener } from './listener.ts'
+import { DEFAULT_LIMITS, type HttpLimits } from './limit-settings.ts'
+import { bindError, type Listener, listenerUrl, parseListener } from './listener-address.ts'
 import { negotiateMediaType } from './media-type.ts'
 import { type Principal, Rights } from './permissions.ts'
 import { registerLimitedBodyParser } from './request-body-limits.ts'
 import { addRequestIds } from './request-id.ts'
 import { cacheResponses } from './response-cache.ts'
+import { compressResponses } from './response-compression.ts'
 import { limitResponseBytes } from './response-limit.ts'
 
 export type HttpServerOptions = {
@@ -95,7 +95,7 @@ export async function startHttpServer(options: HttpServerOptions): Promise<TlsRe
   const listeners = options.listeners.map(parseListener)
   const limits = { ...DEFAULT_LIMITS, ...options.limits }
   const limited = limitCounter(options.metrics)
-  const connections = new Connections(limits, limited)
+  const connections = new ConnectionLimits(limits, limited)
   const app = createApp(options, { limits, limited, connections })
   const requestListener = createRequestListener(app, options)
   await options.routes(app)
@@ -122,7 +122,7 @@ export async function startHttpServer(options: HttpServerOptions): Promise<TlsRe
   }
 }
 
-type Bounds = { readonly limits: HttpLimits; readonly limited: CountLimit; readonly connections: Connections }
+type Bounds = { readonly limits: HttpLimits; readonly limited: CountLimit; readonly connections: ConnectionLimits }
 
 function createApp(options: HttpServerOptions, { limits, limited, connections }: Bounds): FastifyInstance {
   const app = Fastify({
@@ -310,7 +310,7 @@ function addOperationalRoutes(app: FastifyInstance, { metrics, isHealthy, isRead
 async function bind(
   requestListener: RequestListener,
   listener: Listener,
-  connections: Connections,
+  connections: ConnectionLimits,
   { tls, onConnection }: Pick<HttpServerOptions, 'tls' | 'onConnection'>,
 ): Promise<{ server: Server; url: string }> {
   const bounded: RequestListener = (request, response) => {
@@ -336,7 +336,7 @@ function reportConnections(server: Server, onConnection: (change: ConnectionChan
 function createListener(
   requestListener: RequestListener,
   listener: Listener,
-  options: Connections['serverOptions'],
+  options: ConnectionLimits['serverOptions'],
   tls: TlsOptions | undefined,
 ): Server {
   if (listener.scheme === 'http') return createServer(options, requestListener)

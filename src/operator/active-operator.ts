@@ -1,5 +1,5 @@
-import { createRegistryClient } from '../clients/registry.ts'
-import { createWorkerClient } from '../clients/worker.ts'
+import { createRegistryClient } from '../clients/registry-client.ts'
+import { createWorkerClient } from '../clients/worker-client.ts'
 import type { Clock } from '../common/clock.ts'
 import { Lifecycle } from '../common/lifecycle.ts'
 import { type Logger, secretMaskerOf } from '../common/logging/logger.ts'

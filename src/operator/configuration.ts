@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { parse } from 'yaml'
 import { z } from 'zod'
-import type { Endpoint } from '../clients/http.ts'
+import type { Endpoint } from '../clients/http-client.ts'
 import { messageOf, UserError } from '../common/errors.ts'
 import { labelSelector } from './label-selector.ts'
 import { toFieldErrors } from './resources/field-error.ts'

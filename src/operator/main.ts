@@ -200,7 +200,7 @@ async function serveWebhook(
   address: Extract<ClusterAddress, { kind: 'kubernetes' }>,
   { cluster, clock, logger, operatorNamespace, instance, runtimesConfig }: WebhookContext,
 ): Promise<{ stop(): Promise<void> }> {
-  const { openKubernetesApi } = await import('../clients/kubernetes/api.ts')
+  const { openKubernetesApi } = await import('../clients/kubernetes/kubernetes-api.ts')
   const { startWebhook } = await import('./admission/webhook.ts')
   const resolveEndpoint: EndpointResolver = (_, { endpoint }) => ({ ...endpoint, timeoutMs: ADMISSION_TIMEOUT_MS })
   let cached: { readonly config: RuntimesConfig; readonly runtimes: Runtimes } | undefined

@@ -1,4 +1,4 @@
-import { type Endpoint, RequestError, requestJson } from '../clients/http.ts'
+import { type Endpoint, RequestError, requestJson } from '../clients/http-client.ts'
 import type { Clock } from '../common/clock.ts'
 import type { Logger } from '../common/logging/logger.ts'
 import { CircuitBreaker } from './controller/circuit-breaker.ts'

@@ -1,5 +1,5 @@
-import type { RegistryClient } from '../clients/registry.ts'
-import type { WorkerClient } from '../clients/worker.ts'
+import type { RegistryClient } from '../clients/registry-client.ts'
+import type { WorkerClient } from '../clients/worker-client.ts'
 import type { Clock } from '../common/clock.ts'
 import type { Logger } from '../common/logging/logger.ts'
 import type { Cluster } from './cluster/cluster.ts'

@@ -1,4 +1,4 @@
-import { compileLinear, type LinearRegex, type Replacer } from './linear.ts'
+import { compileLinear, type LinearRegex, type Replacer } from './linear-regex.ts'
 import type { RegexDialect } from './re2-syntax.ts'
 
 export type PatternOptions = {

@@ -6,11 +6,11 @@ import type { Metrics } from '../common/metrics-registry.ts'
 import { packageVersion } from '../common/package-version.ts'
 import type { KmsDriver } from '../encryption/kms.ts'
 import { localKmsDriver, localKmsSecrets } from '../encryption/local-kms.ts'
-import { parseListener, reachableHost } from '../http/listener.ts'
+import { parseListener, reachableHost } from '../http/listener-address.ts'
 import { CompatibilityWorker } from './compatibility-worker/compatibility-worker.ts'
 import { DekRegistry } from './dek/dek-registry.ts'
-import { type KeyLog, type KeyLogOptions, openKeyLog } from './dek/key-log.ts'
 import { KeyState } from './dek/key-state.ts'
+import { type KeysTopic, type KeysTopicOptions, openKeysTopic } from './dek/keys-topic.ts'
 import type { MemberIdentity } from './leadership/group-protocol.ts'
 import { LeaderElection } from './leadership/leader-election.ts'
 import { openLeaderWriter } from './leadership/leader-writer.ts'
@@ -21,8 +21,8 @@ import { ParsedSchemas } from './queries/parsed-schemas.ts'
 import { Registry } from './registry.ts'
 import { serveRegistry } from './rest-server.ts'
 import { type RegistrySettings, type RegistryValues, registryDefaults, topicSettings } from './settings.ts'
-import { openRegistryLog } from './store/log.ts'
-import { RegistryState } from './store/state.ts'
+import { RegistryState } from './store/registry-state.ts'
+import { openSchemasTopic } from './store/schemas-topic.ts'
 
 export type RegistryDependencies = {
   readonly broker: Broker
@@ -69,7 +69,7 @@ export function startRegistry(settings: RegistrySettings, dependencies: Registry
     const state = new RegistryState()
     const topicConfigs = topicSettings(settings)
     const saveProgress = (positions: readonly PartitionOffset[]) => election.saveProgress(positions)
-    const log = await openRegistryLog(state, {
+    const log = await openSchemasTopic(state, {
       broker,
       logger,
       settings: values,
@@ -153,9 +153,9 @@ export function startRegistry(settings: RegistrySettings, dependencies: Registry
 }
 
 /** Opens the topic of the DEK registry and reads it into a new state. */
-async function openKeys(options: KeyLogOptions): Promise<{ readonly state: KeyState; readonly log: KeyLog }> {
+async function openKeys(options: KeysTopicOptions): Promise<{ readonly state: KeyState; readonly log: KeysTopic }> {
   const state = new KeyState()
-  return { state, log: await openKeyLog(state, options) }
+  return { state, log: await openKeysTopic(state, options) }
 }
 
 /** How other instances reach this one: at `host.name`, otherwise at an address that is not local to this machine. */

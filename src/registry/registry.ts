@@ -1,11 +1,11 @@
-import type { Decision, DecisionContext } from './commands/decision.ts'
-import type { WriteOperation } from './commands/write-operation.ts'
+import type { Decision, DecisionContext } from './commands/decision-types.ts'
 import type { CompatibilityWorker } from './compatibility-worker/compatibility-worker.ts'
 import { MissingWorkerResult, WorkerResults } from './compatibility-worker/worker-results.ts'
 import type { Leadership } from './leadership/leader-election.ts'
 import type { LeaderWriter } from './leadership/leader-writer.ts'
 import type { SchemaOperation } from './metrics/schema-operation-metrics.ts'
 import { RegistryError } from './model/registry-error.ts'
+import type { WriteErrorMessages } from './model/write-error-messages.ts'
 import { WriteQueue } from './write-queue.ts'
 
 export type RegistryOptions = {
@@ -87,7 +87,7 @@ export class Registry {
    */
   write<Answer>(
     decide: (context: DecisionContext) => Decision<Answer>,
-    operation: WriteOperation,
+    operation: WriteErrorMessages,
     workerResults?: WorkerResults,
   ): Promise<Answer> {
     const decideNow = (context: DecisionContext) => {

@@ -1,9 +1,9 @@
 import { z } from 'zod'
-import { COMPATIBILITY_LEVELS } from '../clients/registry.ts'
+import { COMPATIBILITY_LEVELS } from '../clients/registry-client.ts'
 import { booleanSetting, enumSetting, integerSetting, listSetting } from '../config/settings.ts'
 import { accessControlShape } from '../http/access-control-settings.ts'
 import { auditLogShape } from '../http/audit-log-settings.ts'
-import { httpLimitShape } from '../http/limits.ts'
+import { httpLimitShape } from '../http/limit-settings.ts'
 import { ROLES } from '../http/users.ts'
 
 const LIST_MAX = 2 ** 31 - 1

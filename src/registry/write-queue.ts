@@ -1,9 +1,9 @@
-import { BrokerError } from '../broker/error.ts'
+import { BrokerError } from '../broker/broker-error.ts'
 import { messageOf } from '../common/errors.ts'
-import type { WriteOperation } from './commands/write-operation.ts'
 import type { Leadership } from './leadership/leader-election.ts'
 import type { LeaderWriter } from './leadership/leader-writer.ts'
 import { RegistryError } from './model/registry-error.ts'
+import type { WriteErrorMessages } from './model/write-error-messages.ts'
 
 /** The maximum number of waiting writes. Further writes are rejected. */
 const WAITING_MAX = 10_000
@@ -27,7 +27,7 @@ export class WriteQueue {
   }
 
   /** Rejects with a `RegistryError`; `operation` has the messages for a failure of the store. */
-  async write<Response>(operation: WriteOperation, decide: () => QueuedWrite<Response>): Promise<Response> {
+  async write<Response>(operation: WriteErrorMessages, decide: () => QueuedWrite<Response>): Promise<Response> {
     if (this.#waiting >= WAITING_MAX) {
       throw new RegistryError('too_many_writes', `${WAITING_MAX} writes are waiting: retry later`)
     }
@@ -41,7 +41,10 @@ export class WriteQueue {
     }
   }
 
-  async #decideAndWrite<Response>(operation: WriteOperation, decide: () => QueuedWrite<Response>): Promise<Response> {
+  async #decideAndWrite<Response>(
+    operation: WriteErrorMessages,
+    decide: () => QueuedWrite<Response>,
+  ): Promise<Response> {
     const writer = this.#leadership.writer()
     if (!writer) throw new RegistryError('leader_unknown', operation.leaderless)
     const { append, respond } = decide()
@@ -56,7 +59,7 @@ export class WriteQueue {
   }
 }
 
-function storeFailure(error: unknown, { timedOut, notStored }: WriteOperation): Error {
+function storeFailure(error: unknown, { timedOut, notStored }: WriteErrorMessages): Error {
   if (!(error instanceof BrokerError)) return error as Error
   const cause = { cause: error }
   if (error.code === 'record_too_large') {

@@ -1,7 +1,7 @@
 import { z } from 'zod'
-import type { Reaches } from './access.ts'
-import { ConfigError, type ConfigProblem } from './error.ts'
+import { ConfigError, type ConfigProblem } from './errors.ts'
 import { type ConfigType, FIELD_META, type FieldMeta, type Importance, WHOLE_SENTENCE, type Width } from './fields.ts'
+import type { Reaches } from './host-access.ts'
 
 /** A configuration key as `/validate`, forms and the reference page describe it. */
 export type ConfigDefinition = {

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { Reaches } from './access.ts'
+import type { Reaches } from './host-access.ts'
 
 // Types of configuration keys, which are parsed from strings. `.default(…)` and `.optional()` are those of zod; a key with
 // neither is required.

@@ -1,5 +1,5 @@
 import type { z } from 'zod'
-import type { FileAccess, HostAccess } from './access.ts'
+import type { FileAccess, HostAccess } from './host-access.ts'
 import type { ConnectRecord, Position, RecordHeader, SinkRecord, SourceRecord } from './record.ts'
 import type { Schema } from './schema.ts'
 

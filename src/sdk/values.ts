@@ -1,4 +1,4 @@
-import { DataError } from './error.ts'
+import { DataError } from './errors.ts'
 import { LOGICAL, type Schema } from './schema.ts'
 
 /** `unscaled` · 10^-`scale`. */

@@ -6,10 +6,10 @@ import type {
   SchemaById,
   SchemaMetadata,
   SchemaRuleSet,
-} from '../clients/registry.ts'
+} from '../clients/registry-client.ts'
 import type { FormatType, ParsedSchema, SchemaSource } from '../formats/format.ts'
-import { SerdeError, wrapRequestErrors, wrapSchemaErrors } from './error.ts'
-import { resolveReferences } from './references.ts'
+import { resolveReferences } from './resolve-references.ts'
+import { SerdeError, wrapRequestErrors, wrapSchemaErrors } from './serde-error.ts'
 import type { SchemaId } from './wire-format.ts'
 
 /**

@@ -1,4 +1,4 @@
-import { SerdeError } from './error.ts'
+import { SerdeError } from './serde-error.ts'
 
 /** Strategies that derive the subject of a schema, named as in Confluent's clients. */
 export type SubjectNameStrategy = 'TopicName' | 'RecordName' | 'TopicRecordName' | SubjectOf

@@ -1,4 +1,4 @@
-import { SerdeError } from './error.ts'
+import { SerdeError } from './serde-error.ts'
 
 // The data is preceded by a zero byte and the schema id (4 bytes, big-endian), or by a one and the schema's GUID (16
 // bytes).

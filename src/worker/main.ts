@@ -1,5 +1,5 @@
 import type { Broker } from '../broker/broker.ts'
-import type { TaskId } from '../clients/worker.ts'
+import type { TaskId } from '../clients/worker-client.ts'
 import { systemClock } from '../common/clock.ts'
 import { watchContent } from '../common/file-watcher.ts'
 import { type Lifecycle, type RunningProgram, startAll } from '../common/lifecycle.ts'

@@ -1,6 +1,6 @@
 import { ACCESS_CONTROL_DESCRIPTIONS } from '../http/access-control-settings.ts'
 import { AUDIT_LOG_DESCRIPTIONS } from '../http/audit-log-settings.ts'
-import { HTTP_LIMIT_DESCRIPTIONS } from '../http/limits.ts'
+import { HTTP_LIMIT_DESCRIPTIONS } from '../http/limit-settings.ts'
 import type { WorkerSettings } from './settings.ts'
 
 /** The description of each worker setting, for its page in docs/config. */

@@ -17,7 +17,7 @@ import {
   requiresAuthentication,
 } from '../http/access-control-settings.ts'
 import { auditLogShape } from '../http/audit-log-settings.ts'
-import { httpLimitShape } from '../http/limits.ts'
+import { httpLimitShape } from '../http/limit-settings.ts'
 import { DISCOVERY_MODES } from '../java/discovery/discover-plugins.ts'
 import { parseOverridePolicy } from './model/override-policy.ts'
 

@@ -6,7 +6,7 @@ import type {
   ExpandedConnector,
   TaskId,
   TaskStateInfo,
-} from '../clients/worker.ts'
+} from '../clients/worker-client.ts'
 import { messageOf } from '../common/errors.ts'
 import type { RawConfig } from '../sdk/index.ts'
 import type { ConfigResolver } from './configuration/config-resolver.ts'

@@ -1,9 +1,9 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import type { BrokerBackend } from '../../src/broker/backend.ts'
 import type { Broker, Consumer, NewRecord, PartitionRecords } from '../../src/broker/broker.ts'
+import type { BrokerBackend } from '../../src/broker/broker-backend.ts'
 import { createBrokerClient } from '../../src/broker/broker-client.ts'
-import { openEmbeddedBackend } from '../../src/broker/embedded/backend.ts'
+import { openEmbeddedBackend } from '../../src/broker/embedded/embedded-backend.ts'
 import { silentLogger } from '../../src/common/logging/logger.ts'
 import { createFaultyBackend, createStrictBackend, type Fault, fastClock } from '../support/faulty-backend.ts'
 

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import type { Producer } from '../../src/broker/broker.ts'
 import { createBrokerClient } from '../../src/broker/broker-client.ts'
-import { openEmbeddedBackend } from '../../src/broker/embedded/backend.ts'
+import { openEmbeddedBackend } from '../../src/broker/embedded/embedded-backend.ts'
 import { silentLogger } from '../../src/common/logging/logger.ts'
 
 it('a producer with a fencing id permanently fences earlier producers with the same id after its first write', async () => {

@@ -1,6 +1,6 @@
 import { describe, expect, it, onTestFinished } from 'vitest'
-import type { BrokerBackend } from '../../src/broker/backend.ts'
-import { BrokerError } from '../../src/broker/error.ts'
+import type { BrokerBackend } from '../../src/broker/broker-backend.ts'
+import { BrokerError } from '../../src/broker/broker-error.ts'
 import { openGroupMembership } from '../../src/broker/group-membership.ts'
 import { silentLogger } from '../../src/common/logging/logger.ts'
 import { FakeClock } from '../support/fake-clock.ts'

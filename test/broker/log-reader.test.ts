@@ -1,11 +1,11 @@
 import { crc32c } from '@node-rs/crc32'
 import fc from 'fast-check'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import type { BrokerBackend } from '../../src/broker/backend.ts'
 import type { PartitionReader, PartitionReaderOptions, PartitionRecords } from '../../src/broker/broker.ts'
+import type { BrokerBackend } from '../../src/broker/broker-backend.ts'
 import { createBrokerClient } from '../../src/broker/broker-client.ts'
-import { openEmbeddedBackend } from '../../src/broker/embedded/backend.ts'
-import { BrokerError, UnreadableBatchError } from '../../src/broker/error.ts'
+import { BrokerError, UnreadableBatchError } from '../../src/broker/broker-error.ts'
+import { openEmbeddedBackend } from '../../src/broker/embedded/embedded-backend.ts'
 import {
   ATTRIBUTES_AT,
   BASE_OFFSET_AT,

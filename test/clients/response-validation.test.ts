@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { createRegistryClient, type RegistryClient } from '../../src/clients/registry.ts'
-import { createWorkerClient, type WorkerClient } from '../../src/clients/worker.ts'
+import { createRegistryClient, type RegistryClient } from '../../src/clients/registry-client.ts'
+import { createWorkerClient, type WorkerClient } from '../../src/clients/worker-client.ts'
 
 /** Clients whose requests all get this response. */
 function clientsOf(text: string): { readonly registry: RegistryClient; readonly worker: WorkerClient } {

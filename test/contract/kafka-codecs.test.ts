@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import type { Broker, Compression } from '../../src/broker/broker.ts'
-import { openKafkaBackend } from '../../src/broker/kafka/backend.ts'
+import { openKafkaBackend } from '../../src/broker/kafka/kafka-backend.ts'
 import { openBroker } from '../../src/broker/open-broker.ts'
 import { batchesOf } from '../../src/broker/record-batch.ts'
 import { ATTRIBUTES_AT, COMPRESSION_MASK } from '../../src/broker/record-batch-layout.ts'

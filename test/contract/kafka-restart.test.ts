@@ -1,6 +1,6 @@
 import { expect, it, onTestFinished } from 'vitest'
 import type { Broker, Consumer, Generation, PartitionRecords } from '../../src/broker/broker.ts'
-import { BrokerError } from '../../src/broker/error.ts'
+import { BrokerError } from '../../src/broker/broker-error.ts'
 import { openBroker } from '../../src/broker/open-broker.ts'
 import { silentLogger } from '../../src/common/logging/logger.ts'
 import { startKafka } from '../env/kafka.ts'

@@ -4,7 +4,7 @@ import { SchemaRegistry, SchemaType as TheirType } from '@kafkajs/confluent-sche
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Broker, StoredRecord } from '../../src/broker/broker.ts'
 import { openBroker } from '../../src/broker/open-broker.ts'
-import { createRegistryClient } from '../../src/clients/registry.ts'
+import { createRegistryClient } from '../../src/clients/registry-client.ts'
 import { silentLogger } from '../../src/common/logging/logger.ts'
 import { createDeserializer, createSerializer, type SchemaDefinition } from '../../src/serde/serde.ts'
 import { run } from '../env/process.ts'

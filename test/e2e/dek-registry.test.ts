@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest'
 import type { Broker } from '../../src/broker/broker.ts'
-import { BrokerError } from '../../src/broker/error.ts'
+import { BrokerError } from '../../src/broker/broker-error.ts'
 import { createLogger, type Logger, silentLogger } from '../../src/common/logging/logger.ts'
 import { createMetrics } from '../../src/common/metrics-registry.ts'
 import type { KmsDriver } from '../../src/encryption/kms.ts'

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { describe, expect, onTestFinished } from 'vitest'
 import type { BrokerAddress } from '../../src/broker/broker-address.ts'
-import { createWorkerClient } from '../../src/clients/worker.ts'
+import { createWorkerClient } from '../../src/clients/worker-client.ts'
 import { itOn, real } from '../env/real.ts'
 import { LineCountSampler } from '../support/line-count-sampler.ts'
 import { digestOf, LINE_BYTES, lastLine, readNumbers, sizeOf, writeLines } from '../support/numbered-lines.ts'

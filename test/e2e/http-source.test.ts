@@ -1,6 +1,6 @@
 import { expect, it, onTestFinished } from 'vitest'
 import { openBroker } from '../../src/broker/open-broker.ts'
-import { createWorkerClient } from '../../src/clients/worker.ts'
+import { createWorkerClient } from '../../src/clients/worker-client.ts'
 import { silentLogger } from '../../src/common/logging/logger.ts'
 import { readAll } from '../contract/broker-support.ts'
 import { describeOn, real } from '../env/real.ts'

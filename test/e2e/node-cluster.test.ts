@@ -1,7 +1,7 @@
 import { globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
-import { createRegistryClient, type RegistryClient } from '../../src/clients/registry.ts'
+import { createRegistryClient, type RegistryClient } from '../../src/clients/registry-client.ts'
 import { imageWay } from '../env/image.ts'
 import { type Kafka, startKafka } from '../env/kafka.ts'
 import { type NodeCluster, startNodeCluster } from '../env/node-cluster.ts'

@@ -1,6 +1,6 @@
 import { expect } from 'vitest'
-import { createRegistryClient } from '../../src/clients/registry.ts'
-import { createWorkerClient } from '../../src/clients/worker.ts'
+import { createRegistryClient } from '../../src/clients/registry-client.ts'
+import { createWorkerClient } from '../../src/clients/worker-client.ts'
 import { itOn, real } from '../env/real.ts'
 import type { Program } from '../support/cli.ts'
 import { installCrds } from '../support/crds.ts'

@@ -1,7 +1,7 @@
 import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { createWorkerClient } from '../../src/clients/worker.ts'
+import { createWorkerClient } from '../../src/clients/worker-client.ts'
 import { run } from '../env/process.ts'
 import { runWeir as weir } from '../support/cli.ts'
 import { temporaryDirectory } from '../support/temporary-directory.ts'

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { join } from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
-import { createWorkerClient, type ExpandedConnector } from '../../src/clients/worker.ts'
+import { createWorkerClient, type ExpandedConnector } from '../../src/clients/worker-client.ts'
 import { type JavaConnect, startJavaConnect } from '../env/java-connect.ts'
 import { describeOn, real } from '../env/real.ts'
 import { LineCountSampler } from '../support/line-count-sampler.ts'

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
-import { avroFormat } from '../../src/formats/avro/avro.ts'
+import { avroFormat } from '../../src/formats/avro/avro-format.ts'
 import type { Format } from '../../src/formats/format.ts'
-import { jsonFormat } from '../../src/formats/json/json.ts'
-import { maximumMatching } from '../../src/formats/json/matching.ts'
-import { protobufFormat } from '../../src/formats/protobuf/protobuf.ts'
+import { jsonFormat } from '../../src/formats/json/json-schema-format.ts'
+import { maximumMatching } from '../../src/formats/json/maximum-matching.ts'
+import { protobufFormat } from '../../src/formats/protobuf/protobuf-format.ts'
 
 const roles = { reader: 'new', writer: 'old' }
 const list = <T>(length: number, one: (at: number) => T): T[] => Array.from({ length }, (_, at) => one(at))

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
-import { avroFormat } from '../../src/formats/avro/avro.ts'
+import { avroFormat } from '../../src/formats/avro/avro-format.ts'
 import type { Format } from '../../src/formats/format.ts'
-import { jsonFormat } from '../../src/formats/json/json.ts'
-import { protobufFormat } from '../../src/formats/protobuf/protobuf.ts'
+import { jsonFormat } from '../../src/formats/json/json-schema-format.ts'
+import { protobufFormat } from '../../src/formats/protobuf/protobuf-format.ts'
 import { dependenciesOf, type Referenced, type SchemaReference } from '../../src/formats/references.ts'
 
 const to = (...names: string[]): SchemaReference[] => names.map((name) => ({ name, subject: `s-${name}`, version: 1 }))

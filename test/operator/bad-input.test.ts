@@ -10,7 +10,7 @@ import { until } from '../support/until.ts'
 
 it('reconciles a resource that is edited every 10 ms without queuing every edit, and applies the last one', async () => {
   // Loads the format in advance: the fake clock does not include the time of the import.
-  await import('../../src/formats/avro/avro.ts')
+  await import('../../src/formats/avro/avro-format.ts')
   const { cluster, clock, registry, subjects } = createReconcilerFixture()
   const lookup = registry.lookup.bind(registry)
   // Each lookup takes 100 ms.

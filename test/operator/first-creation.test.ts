@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest'
-import { RequestError } from '../../src/clients/http.ts'
+import { RequestError } from '../../src/clients/http-client.ts'
 import { createReconcilerFixture } from '../support/reconciler-fixture.ts'
 
 // An object that the last list of a runtime did not contain is created without reading it first. It may exist by then.

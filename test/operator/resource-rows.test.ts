@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { RequestError } from '../../src/clients/http.ts'
+import { RequestError } from '../../src/clients/http-client.ts'
 import { resourceRows } from '../../src/operator/resource-rows.ts'
 import { createReconcilerFixture } from '../support/reconciler-fixture.ts'
 

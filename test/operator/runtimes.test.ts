@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest'
-import { RequestError } from '../../src/clients/http.ts'
+import { RequestError } from '../../src/clients/http-client.ts'
 import { createLogger, silentLogger } from '../../src/common/logging/logger.ts'
 import { ConfigurationWatch } from '../../src/operator/configuration-watch.ts'
 import { ConnectorReconciler } from '../../src/operator/connector/connector-reconciler.ts'

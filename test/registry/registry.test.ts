@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { BrokerError } from '../../src/broker/error.ts'
+import { BrokerError } from '../../src/broker/broker-error.ts'
 import { startTestRegistry } from '../support/registry.ts'
 import { until } from '../support/until.ts'
 

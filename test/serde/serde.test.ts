@@ -1,7 +1,7 @@
 import { create, toBinary } from '@bufbuild/protobuf'
 import { TimestampSchema } from '@bufbuild/protobuf/wkt'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { createRegistryClient, type RegistryClient } from '../../src/clients/registry.ts'
+import { createRegistryClient, type RegistryClient } from '../../src/clients/registry-client.ts'
 import {
   createDeserializer,
   createSerializer,

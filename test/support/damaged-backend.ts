@@ -1,4 +1,4 @@
-import type { BrokerBackend, FetchedPartition } from '../../src/broker/backend.ts'
+import type { BrokerBackend, FetchedPartition } from '../../src/broker/broker-backend.ts'
 import { batchesOf } from '../../src/broker/record-batch.ts'
 
 /** Returns the damaged bytes of a stored batch. */

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import type { SchemaRuleSet } from '../../src/clients/registry.ts'
+import type { SchemaRuleSet } from '../../src/clients/registry-client.ts'
 import {
   createDeserializer,
   createSerializer,

@@ -1,4 +1,4 @@
-import { RequestError } from '../../src/clients/http.ts'
+import { RequestError } from '../../src/clients/http-client.ts'
 import type {
   CompatibilityLevel,
   Mode,
@@ -6,7 +6,7 @@ import type {
   RegisteredSchema,
   RegistryClient,
   SubjectConfig,
-} from '../../src/clients/registry.ts'
+} from '../../src/clients/registry-client.ts'
 
 const GLOBAL = ''
 

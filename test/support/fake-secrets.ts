@@ -1,4 +1,4 @@
-import { ApiError } from '../../src/clients/kubernetes/api.ts'
+import { ApiError } from '../../src/clients/kubernetes/kubernetes-api.ts'
 
 /** An in-memory API server for one Secret. */
 export class FakeSecrets {

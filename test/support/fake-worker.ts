@@ -1,4 +1,4 @@
-import { RequestError } from '../../src/clients/http.ts'
+import { RequestError } from '../../src/clients/http-client.ts'
 import type {
   ConnectorInfo,
   ConnectorOffset,
@@ -7,7 +7,7 @@ import type {
   RequestedState,
   RunState,
   WorkerClient,
-} from '../../src/clients/worker.ts'
+} from '../../src/clients/worker-client.ts'
 
 export type FakeConnector = {
   config: ConnectorProperties

@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import type { PlainJson, PlainJsonObject } from '../../src/formats/json/model.ts'
+import type { PlainJson, PlainJsonObject } from '../../src/formats/json/schema-model.ts'
 
 /**
  * Random JSON schemas, changes that an author might make, and values that may or may not be valid. Each schema has a

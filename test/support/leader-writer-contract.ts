@@ -2,13 +2,13 @@ import { expect } from 'vitest'
 import type { Broker } from '../../src/broker/broker.ts'
 import { silentLogger } from '../../src/common/logging/logger.ts'
 import type { StoredKek } from '../../src/registry/dek/key.ts'
-import { openKeyLog } from '../../src/registry/dek/key-log.ts'
 import { KeyState } from '../../src/registry/dek/key-state.ts'
+import { openKeysTopic } from '../../src/registry/dek/keys-topic.ts'
 import { openLeaderWriter } from '../../src/registry/leadership/leader-writer.ts'
 import type { Subject } from '../../src/registry/model/subject.ts'
 import { registrySettings } from '../../src/registry/settings.ts'
-import { openRegistryLog } from '../../src/registry/store/log.ts'
-import { RegistryState } from '../../src/registry/store/state.ts'
+import { RegistryState } from '../../src/registry/store/registry-state.ts'
+import { openSchemasTopic } from '../../src/registry/store/schemas-topic.ts'
 
 const KEK: Omit<StoredKek, 'name'> = {
   kmsType: 'local-kms',
@@ -32,9 +32,9 @@ export async function testLeaderWriter(broker: Broker, topic: string): Promise<v
   const open = async () => {
     const [state, keys] = [new RegistryState(), new KeyState()]
     const common = { broker, settings, logger: silentLogger(), topicConfigs: {} }
-    const log = await openRegistryLog(state, common)
+    const log = await openSchemasTopic(state, common)
     const own = { onUnreadable: () => {}, onFailed: () => {}, saveProgress: async () => {} }
-    return { state, keys, log, keyLog: await openKeyLog(keys, { ...common, ...own }) }
+    return { state, keys, log, keyLog: await openKeysTopic(keys, { ...common, ...own }) }
   }
   const [older, newer] = [await open(), await open()]
   const mode = (subject: string) => ({ kind: 'mode', subject: subject as Subject, value: 'READONLY' }) as const

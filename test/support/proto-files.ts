@@ -13,7 +13,7 @@ import type {
   Range,
   Service,
   TypeElement,
-} from '../../src/formats/protobuf/file.ts'
+} from '../../src/formats/protobuf/proto-file.ts'
 
 /** Random parsed .proto files with all language elements. They are syntactically valid, but names may be unresolved. */
 const word = fc.constantFrom('a', 'b', 'option', 'message', 'stream', 'reserved', 'B_2', 'map', 'to', 'extend')

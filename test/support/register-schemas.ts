@@ -1,4 +1,4 @@
-import type { NewSchema, RegistryClient } from '../../src/clients/registry.ts'
+import type { NewSchema, RegistryClient } from '../../src/clients/registry-client.ts'
 
 /**
  * Registers this number of versions in two contexts: all formats in turn, twenty versions per subject, every second one

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect } from 'vitest'
-import type { Registered, RegistryClient } from '../../src/clients/registry.ts'
+import type { Registered, RegistryClient } from '../../src/clients/registry-client.ts'
 
 /** An Avro record without fields. */
 export function schemaOf(name: string): { schema: string } {

@@ -17,11 +17,11 @@ import { modeInScope } from '../../src/registry/queries/effective-config.ts'
 import { ParsedSchemas } from '../../src/registry/queries/parsed-schemas.ts'
 import { Registry } from '../../src/registry/registry.ts'
 import { serveRegistry } from '../../src/registry/rest-server.ts'
-import { registryRoutes } from '../../src/registry/routes/main.ts'
+import { registryRoutes } from '../../src/registry/routes/registry-routes.ts'
 import { RouteContext } from '../../src/registry/routes/route-context.ts'
 import { registryDefaults, registrySettings } from '../../src/registry/settings.ts'
 import { RecordCodec } from '../../src/registry/store/record-codec.ts'
-import { RegistryState } from '../../src/registry/store/state.ts'
+import { RegistryState } from '../../src/registry/store/registry-state.ts'
 import { checkAnswer } from './registry-openapi.ts'
 
 export type TestRegistry = {

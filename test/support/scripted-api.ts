@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net'
 import { KubeConfig } from '@kubernetes/client-node'
 import { onTestFinished } from 'vitest'
-import { KubernetesApi } from '../../src/clients/kubernetes/api.ts'
+import { KubernetesApi } from '../../src/clients/kubernetes/kubernetes-api.ts'
 
 export type ApiRequest = {
   readonly method: string

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { onTestFinished } from 'vitest'
-import { createWorkerClient, type WorkerClient } from '../../src/clients/worker.ts'
+import { createWorkerClient, type WorkerClient } from '../../src/clients/worker-client.ts'
 import { until } from './until.ts'
 import { startWorkerProcess, type WeirWorker } from './worker-process.ts'
 

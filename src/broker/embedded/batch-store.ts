@@ -1,12 +1,12 @@
 import type { StatementSync } from 'node:sqlite'
 import { setImmediate as nextTurn } from 'node:timers/promises'
-import { BrokerError } from '../error.ts'
+import { BrokerError } from '../broker-error.ts'
 import { type BatchHeader, NO_PRODUCER, parseHeader, writeBaseOffset } from './batch-header.ts'
 import { splitBatch } from './batch-parts.ts'
 import { recordSpans } from './batch-records.ts'
+import { OFFSET_MASK, rowId } from './database-format.ts'
 import type { Partition } from './partition.ts'
 import { appendToProducerState, findDuplicate } from './producer-state.ts'
-import { OFFSET_MASK, rowId } from './schema.ts'
 import type { Storage, WriteTransaction } from './storage.ts'
 import {
   checkBatchContent,

@@ -2,9 +2,9 @@ import { closeSync, fstatSync, openSync, truncateSync } from 'node:fs'
 import type { DatabaseSync } from 'node:sqlite'
 import { BOOT, ChecksumFile, type ChecksumFileHeader, ENDS_MAX } from './checksum-file.ts'
 import type { DataDirectoryCheck } from './data-directory-check.ts'
-import { type DataFiles, fileSize } from './files.ts'
+import { type DataFiles, fileSize } from './data-files.ts'
 import { findDamagedPages, pageChecksums } from './page-checksums.ts'
-import { checksumWalPages, nextSalt, readSalts, readWal } from './wal.ts'
+import { checksumWalPages, nextSalt, readSalts, readWal } from './write-ahead-log.ts'
 
 /** Size of the write-ahead log that triggers a checkpoint. */
 const CHECKPOINT_BYTES = 16 * 1024 * 1024

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
-import type { BackendRequest, JoinResult } from '../backend.ts'
 import type { GroupDescription, MemberGeneration } from '../broker.ts'
-import { BrokerError } from '../error.ts'
+import type { BackendRequest, JoinResult } from '../broker-backend.ts'
+import { BrokerError } from '../broker-error.ts'
 
 type JoinRequest = BackendRequest<'joinGroup'>
 type SyncRequest = BackendRequest<'syncGroup'>

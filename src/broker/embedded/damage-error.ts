@@ -1,11 +1,11 @@
 import { DatabaseSync } from 'node:sqlite'
 import { pathToFileURL } from 'node:url'
-import { BrokerError } from '../error.ts'
+import { BrokerError } from '../broker-error.ts'
 import type { ChecksumFileHeader } from './checksum-file.ts'
 import type { FileDamage } from './data-directory-check.ts'
-import type { DataFiles } from './files.ts'
+import type { DataFiles } from './data-files.ts'
+import { OFFSET_MASK, rowId } from './database-format.ts'
 import { type DatabaseDamage, findDamagedBatches } from './find-damage.ts'
-import { OFFSET_MASK, rowId } from './schema.ts'
 
 const PLACES_MAX = 5
 /** Limits the search for damaged batches, so that a failing start reports its error quickly. */

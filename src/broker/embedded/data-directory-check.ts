@@ -1,10 +1,10 @@
 import { existsSync } from 'node:fs'
-import { BrokerError } from '../error.ts'
+import { BrokerError } from '../broker-error.ts'
 import { BOOT, ChecksumFile, type ChecksumFileHeader } from './checksum-file.ts'
-import { type DataFiles, fileSize, readDatabaseHeader, withFile } from './files.ts'
+import { type DataFiles, fileSize, readDatabaseHeader, withFile } from './data-files.ts'
+import { APPLICATION_ID, FORMAT, FORMAT_WITHOUT_CHECKSUMS, PAGE_BYTES } from './database-format.ts'
 import { findDamagedPages } from './page-checksums.ts'
-import { APPLICATION_ID, FORMAT, FORMAT_WITHOUT_CHECKSUMS, PAGE_BYTES } from './schema.ts'
-import { EMPTY_WAL, nextSalt, readWal, type WalContent } from './wal.ts'
+import { EMPTY_WAL, nextSalt, readWal, type WalContent } from './write-ahead-log.ts'
 
 /** Damage to a file. */
 export type FileDamage = {

@@ -1,6 +1,6 @@
 import { truncateSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
-import { type DataFiles, fileSize } from './files.ts'
+import { type DataFiles, fileSize } from './data-files.ts'
 
 /**
  * Locks a data directory against other processes, before any of its data is read. It is an operating system lock on an

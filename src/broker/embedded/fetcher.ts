@@ -1,6 +1,6 @@
 import type { Clock } from '../../common/clock.ts'
-import type { FetchedPartition, FetchRequest } from '../backend.ts'
-import { BrokerError } from '../error.ts'
+import type { FetchedPartition, FetchRequest } from '../broker-backend.ts'
+import { BrokerError } from '../broker-error.ts'
 import { gapBatch } from './batch-header.ts'
 import type { BatchChunks, BatchStore } from './batch-store.ts'
 import type { Partition } from './partition.ts'

@@ -1,5 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite'
-import { OFFSET_BITS, OFFSET_MASK } from './schema.ts'
+import { OFFSET_BITS, OFFSET_MASK } from './database-format.ts'
 import { batchFault, type StoredBatch, toStoredBatch } from './stored-batch.ts'
 
 /** A corrupt batch or, without `batch`, an error that SQLite reports about the database. */

@@ -1,7 +1,7 @@
 import { readSync } from 'node:fs'
 import type { ChecksumFile } from './checksum-file.ts'
-import { PAGE_BYTES } from './schema.ts'
-import { pageChecksum } from './wal.ts'
+import { PAGE_BYTES } from './database-format.ts'
+import { pageChecksum } from './write-ahead-log.ts'
 
 const PAGES_AT_ONCE = 64
 

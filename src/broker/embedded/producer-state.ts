@@ -1,4 +1,4 @@
-import { BrokerError } from '../error.ts'
+import { BrokerError } from '../broker-error.ts'
 import type { BatchHeader } from './batch-header.ts'
 
 /** The state of a producer in a partition, which detects duplicate batches. */

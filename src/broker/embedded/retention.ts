@@ -1,7 +1,7 @@
 import type { StatementSync } from 'node:sqlite'
 import { setImmediate as nextTurn } from 'node:timers/promises'
+import { OFFSET_MASK, rowId } from './database-format.ts'
 import type { Partition } from './partition.ts'
-import { OFFSET_MASK, rowId } from './schema.ts'
 import type { Storage, WriteTransaction } from './storage.ts'
 import type { TopicPolicy } from './topic-config.ts'
 

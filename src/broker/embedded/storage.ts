@@ -2,11 +2,11 @@ import type { StatementSync } from 'node:sqlite'
 import { messageOf } from '../../common/errors.ts'
 import type { Logger } from '../../common/logging/logger.ts'
 import type { DataFsync } from '../broker-address.ts'
-import { BrokerError } from '../error.ts'
+import { BrokerError } from '../broker-error.ts'
 import { damageError } from './damage-error.ts'
 import { type DataDirectory, openDataDirectory, startLog, toStorageError } from './data-directory.ts'
 import { pageFault } from './data-directory-check.ts'
-import { dataFilesOf } from './files.ts'
+import { dataFilesOf } from './data-files.ts'
 
 /** Hooks of the transaction in which a job runs. */
 export interface WriteTransaction {

@@ -1,7 +1,7 @@
 import type { MessagePort, Transferable } from 'node:worker_threads'
 import { messageOf } from '../../common/errors.ts'
-import type { BrokerBackend } from '../backend.ts'
-import { BrokerError, type BrokerErrorCode } from '../error.ts'
+import type { BrokerBackend } from '../broker-backend.ts'
+import { BrokerError, type BrokerErrorCode } from '../broker-error.ts'
 
 /** All calls of a backend except `close`: closing the port does not close the backend. */
 type Call = Exclude<keyof BrokerBackend, 'close'>

@@ -1,7 +1,7 @@
 import type { NewTopic, TopicPartition } from '../broker.ts'
-import { BrokerError } from '../error.ts'
+import { BrokerError } from '../broker-error.ts'
+import { OFFSET_MASK, PARTITION_ID_MAX, rowId } from './database-format.ts'
 import { Partition } from './partition.ts'
-import { OFFSET_MASK, PARTITION_ID_MAX, rowId } from './schema.ts'
 import type { Storage, WriteTransaction } from './storage.ts'
 import { checkConfigs, effectiveConfigs, type TopicConfigs, type TopicPolicy, toPolicy } from './topic-config.ts'
 

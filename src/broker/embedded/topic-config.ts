@@ -1,4 +1,4 @@
-import { BrokerError } from '../error.ts'
+import { BrokerError } from '../broker-error.ts'
 
 export type TopicConfigs = Readonly<Record<string, string>>
 

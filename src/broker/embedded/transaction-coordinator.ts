@@ -1,11 +1,11 @@
-import type { ProducerIdentity, Transaction } from '../backend.ts'
 import type { CommittedOffset, TopicPartition } from '../broker.ts'
-import { BrokerError } from '../error.ts'
+import type { ProducerIdentity, Transaction } from '../broker-backend.ts'
+import { BrokerError } from '../broker-error.ts'
 import { topicPartitionKey } from '../topic-partition.ts'
 import { setRevertibly } from './batch-store.ts'
+import { OFFSET_BITS, OFFSET_MASK } from './database-format.ts'
 import { writeOffsets } from './group-offsets.ts'
 import type { Partition } from './partition.ts'
-import { OFFSET_BITS, OFFSET_MASK } from './schema.ts'
 import type { Storage, WriteTransaction } from './storage.ts'
 
 type OpenTransaction = {

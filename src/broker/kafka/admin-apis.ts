@@ -1,7 +1,7 @@
-import type { BackendRequest } from '../backend.ts'
 import type { NewTopic } from '../broker.ts'
-import { throwOnError } from './error.ts'
+import type { BackendRequest } from '../broker-backend.ts'
 import type { KafkaApi } from './kafka-api.ts'
+import { throwOnError } from './kafka-error.ts'
 
 /** APIs of topics and their configurations. */
 

@@ -4,7 +4,7 @@ import { type Clock, systemClock } from '../../common/clock.ts'
 import { UserError } from '../../common/errors.ts'
 import { type TlsSource, tlsSource } from '../../tls/tls-material.ts'
 import { type ClientAccess, UNRESTRICTED_CLIENT } from '../client-access.ts'
-import { oauthTokenProvider } from './oauth.ts'
+import { oauthTokenProvider } from './oauth-token-provider.ts'
 
 export type KafkaClientConfig = Pick<
   KafkaConfig,

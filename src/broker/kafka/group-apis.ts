@@ -1,8 +1,8 @@
-import type { BackendRequest, JoinResult } from '../backend.ts'
 import type { CommittedOffset, GroupDescription } from '../broker.ts'
+import type { BackendRequest, JoinResult } from '../broker-backend.ts'
 import { byTopic, type ProtocolReader, readTopics, writeTopics } from '../protocol-primitives.ts'
-import { throwOnError } from './error.ts'
 import type { KafkaApi } from './kafka-api.ts'
+import { throwOnError } from './kafka-error.ts'
 
 /** APIs of groups and their committed offsets. */
 

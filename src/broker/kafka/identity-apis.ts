@@ -1,5 +1,5 @@
-import { throwOnError } from './error.ts'
 import type { KafkaApi } from './kafka-api.ts'
+import { throwOnError } from './kafka-error.ts'
 
 /** APIs that identify the cluster, topics and producers. Not every broker supports them: see `apiVersionsApi`. */
 

@@ -1,10 +1,10 @@
-import type { BackendRequest } from '../backend.ts'
 import type { NewTopic } from '../broker.ts'
-import { BrokerError } from '../error.ts'
+import type { BackendRequest } from '../broker-backend.ts'
+import { BrokerError } from '../broker-error.ts'
 import * as admin from './admin-apis.ts'
-import type { KafkaCluster } from './cluster.ts'
-import { LEADER_NOT_AVAILABLE, TOPIC_ALREADY_EXISTS, throwOnError, UNKNOWN_TOPIC_OR_PARTITION } from './error.ts'
-import { type ClusterMetadata, metadataApi } from './log-apis.ts'
+import type { KafkaCluster } from './kafka-cluster.ts'
+import { LEADER_NOT_AVAILABLE, TOPIC_ALREADY_EXISTS, throwOnError, UNKNOWN_TOPIC_OR_PARTITION } from './kafka-error.ts'
+import { type ClusterMetadata, metadataApi } from './produce-fetch-apis.ts'
 
 /**
  * Topic changes that return when every node has applied them. The controller responds earlier: the metadata of other

@@ -1,7 +1,7 @@
-import type { BackendRequest, ProducerIdentity, Transaction } from '../backend.ts'
+import type { BackendRequest, ProducerIdentity, Transaction } from '../broker-backend.ts'
 import { byTopic, type ProtocolWriter, readTopics, writeTopics } from '../protocol-primitives.ts'
-import { throwOnError } from './error.ts'
 import type { KafkaApi } from './kafka-api.ts'
+import { throwOnError } from './kafka-error.ts'
 
 /** APIs of producers and transactions. */
 

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { z } from 'zod'
-import { COMPATIBILITY_LEVELS, REGISTRY_MODES } from '../../clients/registry.ts'
+import { COMPATIBILITY_LEVELS, REGISTRY_MODES } from '../../clients/registry-client.ts'
 import { messageOf, UserError } from '../../common/errors.ts'
 import type { RegistryArchive } from './archive.ts'
 

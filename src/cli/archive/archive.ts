@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
-import type { Mode, NewSchema, SubjectConfig } from '../../clients/registry.ts'
+import type { Mode, NewSchema, SubjectConfig } from '../../clients/registry-client.ts'
 
 /** A version as it was registered. */
 export type ArchivedVersion = Omit<NewSchema, 'id' | 'version'> & {

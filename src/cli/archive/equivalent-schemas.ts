@@ -1,5 +1,5 @@
-import { RequestError } from '../../clients/http.ts'
-import type { RegistryClient } from '../../clients/registry.ts'
+import { RequestError } from '../../clients/http-client.ts'
+import type { RegistryClient } from '../../clients/registry-client.ts'
 import {
   contextNameOf,
   isIdenticalSchema,

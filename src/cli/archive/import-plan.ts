@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
-import type { Mode, SubjectConfig } from '../../clients/registry.ts'
+import type { Mode, SubjectConfig } from '../../clients/registry-client.ts'
 import {
   type ArchivedSettings,
   type ArchivedSubject,

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
-import { RequestError } from '../../clients/http.ts'
-import { createRegistryClient, type RegistryClient } from '../../clients/registry.ts'
+import { RequestError } from '../../clients/http-client.ts'
+import { createRegistryClient, type RegistryClient } from '../../clients/registry-client.ts'
 import { messageOf } from '../../common/errors.ts'
 import { tlsMaterial } from '../../tls/tls-material.ts'
 import { type ExitCode, UsageError } from '../command.ts'

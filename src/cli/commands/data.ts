@@ -1,5 +1,5 @@
+import { BrokerError } from '../../broker/broker-error.ts'
 import type { OnProgress } from '../../broker/embedded/maintenance/online-copy.ts'
-import { BrokerError } from '../../broker/error.ts'
 import { messageOf } from '../../common/errors.ts'
 import { type Command, type ExitCode, parseArguments, UsageError } from '../command.ts'
 import { backupText, repairText, restoreText, verifyText } from '../data/report.ts'

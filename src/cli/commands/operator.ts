@@ -1,7 +1,7 @@
 import { createLogger } from '../../common/logging/logger.ts'
 import { createMetrics } from '../../common/metrics-registry.ts'
 import { settingsFromEnvironment } from '../../config/settings-sources.ts'
-import { isWildcardAddress, parseListener } from '../../http/listener.ts'
+import { isWildcardAddress, parseListener } from '../../http/listener-address.ts'
 import { type OperatorOptions, readConfiguration, startOperator } from '../../operator/main.ts'
 import { stackBrokerAddress } from '../broker-address.ts'
 import { type Command, parseArguments, parsePort, UsageError } from '../command.ts'

@@ -1,7 +1,7 @@
 import type avsc from 'avsc'
 import { type Json, printJson } from '../json-text.ts'
+import { type AvroField, type AvroNamed, type AvroSchema, isNamed } from './avro-schema.ts'
 import { avscName } from './avsc-types.ts'
-import { type AvroField, type AvroNamed, type AvroSchema, isNamed } from './schema.ts'
 
 /**
  * Converts a schema for avsc, with the parts that affect the binary encoding: no logical types and no documentation.

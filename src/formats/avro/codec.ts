@@ -1,9 +1,9 @@
 import avsc from 'avsc'
 import type { Codec } from '../format.ts'
 import { SchemaError } from '../schema-error.ts'
+import type { AvroSchema } from './avro-schema.ts'
 import { toAvsc } from './avsc-schema.ts'
 import { bigintLong, ExactLong, exactType } from './avsc-types.ts'
-import type { AvroSchema } from './schema.ts'
 
 /**
  * Creates a codec for the Avro binary encoding. Values: a long is a number if that is exact, otherwise a bigint; bytes

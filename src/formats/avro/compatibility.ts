@@ -9,7 +9,7 @@ import {
   type AvroSchema,
   type AvroUnion,
   isNamed,
-} from './schema.ts'
+} from './avro-schema.ts'
 
 /** The incompatibility types of Java's `SchemaCompatibility`, as in verbose responses. */
 export type AvroFinding =

@@ -1,6 +1,6 @@
 import { isObject, type Json, JsonNumber } from '../json-text.ts'
 import { SchemaError } from '../schema-error.ts'
-import type { AvroRecord, AvroSchema } from './schema.ts'
+import type { AvroRecord, AvroSchema } from './avro-schema.ts'
 
 const INT_MAX = 2n ** 31n
 const LONG_MAX = 2n ** 63n

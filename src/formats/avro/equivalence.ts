@@ -1,5 +1,5 @@
 import { isObject, type Json, JsonNumber } from '../json-text.ts'
-import type { AvroEnum, AvroField, AvroFixed, AvroName, AvroRecord, AvroSchema, Props } from './schema.ts'
+import type { AvroEnum, AvroField, AvroFixed, AvroName, AvroRecord, AvroSchema, Props } from './avro-schema.ts'
 
 /**
  * Whether two schemas are equal as defined by Java's `Schema.equals` and by lookups in Confluent's registry. The order

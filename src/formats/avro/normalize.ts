@@ -1,5 +1,5 @@
 import { JsonNumber } from '../json-text.ts'
-import type { AvroField, AvroName, AvroNamed, AvroSchema, Props } from './schema.ts'
+import type { AvroField, AvroName, AvroNamed, AvroSchema, Props } from './avro-schema.ts'
 
 /**
  * Normalizes a schema: sorts unknown members by name, after those of a logical type; sorts aliases; removes empty

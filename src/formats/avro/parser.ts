@@ -1,8 +1,5 @@
 import { isObject, type Json, JsonNumber, type JsonObject, parseJson, printJson } from '../json-text.ts'
 import { SchemaError } from '../schema-error.ts'
-import { defaultFits } from './default-value.ts'
-import { checkName, checkNamespace } from './names.ts'
-import { NESTING_MAX, printAvro, printDefinition } from './printer.ts'
 import {
   type AvroField,
   type AvroName,
@@ -13,7 +10,10 @@ import {
   branchName,
   isPrimitive,
   type Props,
-} from './schema.ts'
+} from './avro-schema.ts'
+import { checkName, checkNamespace } from './check-names.ts'
+import { defaultFits } from './default-value.ts'
+import { NESTING_MAX, printAvro, printDefinition } from './printer.ts'
 
 const SCHEMA_MEMBERS = new Set([
   'doc',

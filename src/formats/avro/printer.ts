@@ -1,6 +1,6 @@
 import { printJson, printString } from '../json-text.ts'
 import { SchemaError } from '../schema-error.ts'
-import type { AvroField, AvroName, AvroNamed, AvroSchema, Props } from './schema.ts'
+import type { AvroField, AvroName, AvroNamed, AvroSchema, Props } from './avro-schema.ts'
 
 /** A type with one of these simple names is always referenced by its full name. */
 const TYPE_WORDS = new Set([

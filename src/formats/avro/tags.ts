@@ -1,7 +1,7 @@
 import { isObject, type Json, type JsonObject, parseJson, printJson } from '../json-text.ts'
 import { changeTagsIn, entityKey, type TagChange, type TaggableNode } from '../tags.ts'
+import { avroName } from './avro-schema.ts'
 import { NESTING_MAX } from './printer.ts'
-import { avroName } from './schema.ts'
 
 /** Yields every record and every field of a canonical text. */
 export function* avroEntities(node: Json | undefined, space = ''): Generator<TaggableNode> {

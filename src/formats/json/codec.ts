@@ -1,7 +1,7 @@
 import type { Codec, SchemaSource } from '../format.ts'
 import { SchemaError } from '../schema-error.ts'
 import { compileJsonSchema } from './meta-schema.ts'
-import type { PlainJson } from './model.ts'
+import type { PlainJson } from './schema-model.ts'
 
 /** `check` throws a `SchemaError` for a value that is not valid for the schema. Without `validate` it does nothing. */
 export type JsonCodec = Codec & { readonly check: (value: unknown) => void }

@@ -1,10 +1,10 @@
-import type { Change } from './change.ts'
 import { compareUnevaluated, isOpen, restSchema } from './compare-rest.ts'
 import { compareMaximum, compareMinimum } from './compare-scalar.ts'
-import type { ArrayModel, Model } from './model.ts'
-import { under, type Walk } from './walk.ts'
+import { type ComparisonContext, under } from './comparison-context.ts'
+import type { Change } from './schema-change.ts'
+import type { ArrayModel, Model } from './schema-model.ts'
 
-export function compareArrays(walk: Walk, original: ArrayModel, update: ArrayModel): readonly Change[] {
+export function compareArrays(walk: ComparisonContext, original: ArrayModel, update: ArrayModel): readonly Change[] {
   return [
     ...under('items', walk.compare(original.items, update.items)),
     ...compareTuples(walk, original, update),
@@ -40,12 +40,12 @@ export function compareArrays(walk: Walk, original: ArrayModel, update: ArrayMod
 }
 
 /** Compares the items of tuples by index, in the same way as properties by name. */
-function compareTuples(walk: Walk, original: ArrayModel, update: ArrayModel): readonly Change[] {
+function compareTuples(walk: ComparisonContext, original: ArrayModel, update: ArrayModel): readonly Change[] {
   const length = Math.max(original.tuple.length, update.tuple.length)
   return Array.from({ length }, (_, at) => under(`items/${at}`, compareItem(walk, at, original, update))).flat()
 }
 
-function compareItem(walk: Walk, at: number, original: ArrayModel, update: ArrayModel): readonly Change[] {
+function compareItem(walk: ComparisonContext, at: number, original: ArrayModel, update: ArrayModel): readonly Change[] {
   const before = original.tuple[at]
   const after = update.tuple[at]
   if (before && after) return walk.compare(before, after)
@@ -53,7 +53,7 @@ function compareItem(walk: Walk, at: number, original: ArrayModel, update: Array
   return after ? compareAdded(walk, after, original) : []
 }
 
-function compareRemoved(walk: Walk, before: Model, update: ArrayModel): readonly Change[] {
+function compareRemoved(walk: ComparisonContext, before: Model, update: ArrayModel): readonly Change[] {
   if (isOpen(update)) return []
   const cover = restSchema(update)
   if (!cover) return before.kind === 'never' ? [] : walk.report('ITEM_REMOVED_FROM_CLOSED_CONTENT_MODEL')
@@ -63,7 +63,7 @@ function compareRemoved(walk: Walk, before: Model, update: ArrayModel): readonly
     : [...changes, ...walk.report('ITEM_REMOVED_NOT_COVERED_BY_PARTIALLY_OPEN_CONTENT_MODEL')]
 }
 
-function compareAdded(walk: Walk, after: Model, original: ArrayModel): readonly Change[] {
+function compareAdded(walk: ComparisonContext, after: Model, original: ArrayModel): readonly Change[] {
   if (isOpen(original)) return after.kind === 'any' ? [] : walk.report('ITEM_ADDED_TO_OPEN_CONTENT_MODEL')
   const cover = restSchema(original)
   const changes = cover ? walk.compare(cover, after) : []
@@ -72,7 +72,7 @@ function compareAdded(walk: Walk, after: Model, original: ArrayModel): readonly 
     : [...changes, ...walk.report('ITEM_ADDED_NOT_COVERED_BY_PARTIALLY_OPEN_CONTENT_MODEL')]
 }
 
-function compareAdditional(walk: Walk, original: ArrayModel, update: ArrayModel): readonly Change[] {
+function compareAdditional(walk: ComparisonContext, original: ArrayModel, update: ArrayModel): readonly Change[] {
   const [before, after] = [original.additional, update.additional]
   if ((before?.kind === 'never') !== (after?.kind === 'never'))
     return after?.kind === 'never' ? walk.report('ADDITIONAL_ITEMS_REMOVED') : []

@@ -1,10 +1,10 @@
-import type { Change } from './change.ts'
 import { compareUnevaluated, isOpen, restSchema } from './compare-rest.ts'
 import { compareMaximum, compareMinimum } from './compare-scalar.ts'
-import type { Model, ObjectModel } from './model.ts'
-import { under, type Walk } from './walk.ts'
+import { type ComparisonContext, under } from './comparison-context.ts'
+import type { Change } from './schema-change.ts'
+import type { Model, ObjectModel } from './schema-model.ts'
 
-export function compareObjects(walk: Walk, original: ObjectModel, update: ObjectModel): readonly Change[] {
+export function compareObjects(walk: ComparisonContext, original: ObjectModel, update: ObjectModel): readonly Change[] {
   return [
     ...compareRequired(walk, original, update),
     ...under('properties', compareProperties(walk, original, update)),
@@ -37,7 +37,7 @@ export function compareObjects(walk: Walk, original: ObjectModel, update: Object
   ]
 }
 
-function compareRequired(walk: Walk, original: ObjectModel, update: ObjectModel): readonly Change[] {
+function compareRequired(walk: ComparisonContext, original: ObjectModel, update: ObjectModel): readonly Change[] {
   return [...original.properties.keys()].flatMap((name) => {
     const now = update.properties.get(name)
     const isNew = now && update.required.has(name) && !original.required.has(name)
@@ -45,13 +45,18 @@ function compareRequired(walk: Walk, original: ObjectModel, update: ObjectModel)
   })
 }
 
-function compareProperties(walk: Walk, original: ObjectModel, update: ObjectModel): readonly Change[] {
+function compareProperties(walk: ComparisonContext, original: ObjectModel, update: ObjectModel): readonly Change[] {
   return [...new Set([...original.properties.keys(), ...update.properties.keys()])].flatMap((name) =>
     under(name, compareProperty(walk, name, original, update)),
   )
 }
 
-function compareProperty(walk: Walk, name: string, original: ObjectModel, update: ObjectModel): readonly Change[] {
+function compareProperty(
+  walk: ComparisonContext,
+  name: string,
+  original: ObjectModel,
+  update: ObjectModel,
+): readonly Change[] {
   const before = original.properties.get(name)
   const after = update.properties.get(name)
   if (before && after) return walk.compare(before, after)
@@ -60,7 +65,7 @@ function compareProperty(walk: Walk, name: string, original: ObjectModel, update
 }
 
 /** Old data can contain the removed property, so the new schema's content model for unlisted properties decides. */
-function compareRemoved(walk: Walk, name: string, before: Model, update: ObjectModel): readonly Change[] {
+function compareRemoved(walk: ComparisonContext, name: string, before: Model, update: ObjectModel): readonly Change[] {
   if (isFullyOpen(update)) return []
   const cover = coverOf(update, name)
   if (cover) {
@@ -74,7 +79,7 @@ function compareRemoved(walk: Walk, name: string, before: Model, update: ObjectM
 
 /** Old data can contain any value of the added property that the old schema's content model allows. */
 function compareAdded(
-  walk: Walk,
+  walk: ComparisonContext,
   name: string,
   after: Model,
   original: ObjectModel,
@@ -107,7 +112,7 @@ function coverOf(model: ObjectModel, name: string): Model | undefined {
   return model.patterns.find(({ pattern }) => pattern.test(name))?.schema ?? restSchema(model)
 }
 
-function compareDependencies(walk: Walk, original: ObjectModel, update: ObjectModel): readonly Change[] {
+function compareDependencies(walk: ComparisonContext, original: ObjectModel, update: ObjectModel): readonly Change[] {
   const names = [...update.requiredBy].flatMap(([name, needed]) =>
     under(name, compareNeeded(walk, original.requiredBy.get(name), needed)),
   )
@@ -119,7 +124,7 @@ function compareDependencies(walk: Walk, original: ObjectModel, update: ObjectMo
 }
 
 function compareNeeded(
-  walk: Walk,
+  walk: ComparisonContext,
   before: ReadonlySet<string> | undefined,
   after: ReadonlySet<string>,
 ): readonly Change[] {
@@ -128,7 +133,7 @@ function compareNeeded(
   return walk.report(after.isSupersetOf(before) ? 'DEPENDENCY_ARRAY_EXTENDED' : 'DEPENDENCY_ARRAY_CHANGED')
 }
 
-function compareAdditional(walk: Walk, original: ObjectModel, update: ObjectModel): readonly Change[] {
+function compareAdditional(walk: ComparisonContext, original: ObjectModel, update: ObjectModel): readonly Change[] {
   const [before, after] = [original.additional, update.additional]
   if ((before?.kind === 'never') !== (after?.kind === 'never'))
     return after?.kind === 'never' ? walk.report('ADDITIONAL_PROPERTIES_REMOVED') : []

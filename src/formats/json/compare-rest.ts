@@ -1,6 +1,6 @@
-import type { Change, ChangeType } from './change.ts'
-import type { Model, Rest } from './model.ts'
-import { under, type Walk } from './walk.ts'
+import { type ComparisonContext, under } from './comparison-context.ts'
+import type { Change, ChangeType } from './schema-change.ts'
+import type { Model, Rest } from './schema-model.ts'
 
 /** Whether any unlisted properties or items are allowed. */
 export function isOpen({ additional, unevaluated }: Rest): boolean {
@@ -16,7 +16,7 @@ export function restSchema({ additional, unevaluated }: Rest): Model | undefined
 }
 
 export function compareUnevaluated(
-  walk: Walk,
+  walk: ComparisonContext,
   keyword: string,
   { unevaluated: before }: Rest,
   { unevaluated: after }: Rest,

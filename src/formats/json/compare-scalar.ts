@@ -1,8 +1,8 @@
-import type { Change, ChangeType } from './change.ts'
-import type { Bound, NumberModel, StringModel } from './model.ts'
-import type { Walk } from './walk.ts'
+import type { ComparisonContext } from './comparison-context.ts'
+import type { Change, ChangeType } from './schema-change.ts'
+import type { Bound, NumberModel, StringModel } from './schema-model.ts'
 
-export function compareStrings(walk: Walk, original: StringModel, update: StringModel): readonly Change[] {
+export function compareStrings(walk: ComparisonContext, original: StringModel, update: StringModel): readonly Change[] {
   return [
     ...compareMaximum(
       walk,
@@ -24,12 +24,16 @@ export function compareStrings(walk: Walk, original: StringModel, update: String
   ]
 }
 
-function comparePatterns(walk: Walk, before: string | undefined, after: string | undefined): readonly Change[] {
+function comparePatterns(
+  walk: ComparisonContext,
+  before: string | undefined,
+  after: string | undefined,
+): readonly Change[] {
   if (after === undefined || before === after) return []
   return walk.report(before === undefined ? 'PATTERN_ADDED' : 'PATTERN_CHANGED', 'pattern')
 }
 
-export function compareNumbers(walk: Walk, original: NumberModel, update: NumberModel): readonly Change[] {
+export function compareNumbers(walk: ComparisonContext, original: NumberModel, update: NumberModel): readonly Change[] {
   const narrowed = update.integer && !original.integer
   return [
     ...compareMaximum(walk, 'maximum', original.maximum, update.maximum, 'MAXIMUM_ADDED', 'MAXIMUM_DECREASED'),
@@ -57,7 +61,7 @@ export function compareNumbers(walk: Walk, original: NumberModel, update: Number
 
 /** An upper bound may increase or be removed. */
 export function compareMaximum(
-  walk: Walk,
+  walk: ComparisonContext,
   keyword: string,
   before: Bound,
   after: Bound,
@@ -71,7 +75,7 @@ export function compareMaximum(
 
 /** A lower bound may decrease or be removed. */
 export function compareMinimum(
-  walk: Walk,
+  walk: ComparisonContext,
   keyword: string,
   before: Bound,
   after: Bound,
@@ -83,7 +87,7 @@ export function compareMinimum(
   return after > before ? walk.report(increased, keyword) : []
 }
 
-function compareMultiples(walk: Walk, before: Bound, after: Bound): readonly Change[] {
+function compareMultiples(walk: ComparisonContext, before: Bound, after: Bound): readonly Change[] {
   if (after === undefined || before === after) return []
   if (before === undefined) return walk.report('MULTIPLE_OF_ADDED', 'multipleOf')
   if (isMultiple(after, before)) return walk.report('MULTIPLE_OF_EXPANDED', 'multipleOf')

@@ -1,12 +1,12 @@
 import { SchemaError } from '../schema-error.ts'
-import { type Change, isAllowed, type Policy } from './change.ts'
 import { compareArrays } from './compare-array.ts'
 import { compareObjects } from './compare-object.ts'
 import { compareNumbers, compareStrings } from './compare-scalar.ts'
-import { digestOf } from './digest.ts'
-import { maximumMatching } from './matching.ts'
-import type { CombinedModel, Model, PlainJson } from './model.ts'
-import type { Walk } from './walk.ts'
+import type { ComparisonContext } from './comparison-context.ts'
+import { maximumMatching } from './maximum-matching.ts'
+import { type Change, isAllowed, type Policy } from './schema-change.ts'
+import type { CombinedModel, Model, PlainJson } from './schema-model.ts'
+import { digestOf } from './value-digest.ts'
 
 /**
  * Returns the incompatible changes from `original` to `update`, with paths from the root. Each pair of subschemas is
@@ -42,7 +42,7 @@ function comparePass(original: Model, update: Model, policy: Policy, numbers: Ma
   }
   const keyOf = (pair: readonly Model[]) => pair.map(numberOf).join(':')
 
-  const walk: Walk = {
+  const walk: ComparisonContext = {
     report: (type, path = '') => (isAllowed(type, policy) ? [] : [{ type, path }]),
     compare: (before, after) => {
       if (before === undefined) return after === undefined ? [] : walk.report('SCHEMA_ADDED')
@@ -78,7 +78,7 @@ function resolved(model: Model): Model {
 /** The comparison of two schemas of the same kind. Kinds without keywords of their own need no entry. */
 type Comparisons = {
   readonly [Kind in Model['kind']]?: (
-    walk: Walk,
+    walk: ComparisonContext,
     original: Extract<Model, { kind: Kind }>,
     update: Extract<Model, { kind: Kind }>,
   ) => readonly Change[]
@@ -98,22 +98,22 @@ const SAME_KIND: Comparisons = {
     walk.compare(after, before).length === 0 ? [] : walk.report('NOT_TYPE_EXTENDED', 'not'),
 }
 
-function comparePair(walk: Walk, original: Model, update: Model): readonly Change[] {
+function comparePair(walk: ComparisonContext, original: Model, update: Model): readonly Change[] {
   if (isBranchOf(walk, original, update)) return []
   if (original.kind !== update.kind) return compareKinds(walk, original, update)
   const compareSame = SAME_KIND[original.kind] as
-    | ((walk: Walk, original: Model, update: Model) => readonly Change[])
+    | ((walk: ComparisonContext, original: Model, update: Model) => readonly Change[])
     | undefined
   return compareSame?.(walk, original, update) ?? []
 }
 
-function compareKinds(walk: Walk, original: Model, update: Model): readonly Change[] {
+function compareKinds(walk: ComparisonContext, original: Model, update: Model): readonly Change[] {
   const alike = original.kind === 'never' || update.kind === 'any'
   return alike || (original.isConnectBytes && update.isConnectBytes) ? [] : walk.report('TYPE_CHANGED')
 }
 
 /** Compares a combined schema with one that is not. True if one compatible branch is sufficient and there is one. */
-function isBranchOf(walk: Walk, original: Model, update: Model): boolean {
+function isBranchOf(walk: ComparisonContext, original: Model, update: Model): boolean {
   if (original.kind !== 'combined' && update.kind === 'combined') {
     if (update.schemas.length > 1 && update.criterion === 'allOf') return false
     return update.schemas.some((branch) => walk.compare(original, branch).length === 0)
@@ -125,7 +125,7 @@ function isBranchOf(walk: Walk, original: Model, update: Model): boolean {
   return false
 }
 
-function compareCombined(walk: Walk, original: CombinedModel, update: CombinedModel): readonly Change[] {
+function compareCombined(walk: ComparisonContext, original: CombinedModel, update: CombinedModel): readonly Change[] {
   if (!mayBecome(original, update)) return walk.report('COMBINED_TYPE_CHANGED')
   const before = distinct(original.schemas)
   const after = distinct(update.schemas)
@@ -153,7 +153,7 @@ function mayBecome(original: CombinedModel, update: CombinedModel): boolean {
 }
 
 function compareSizes(
-  walk: Walk,
+  walk: ComparisonContext,
   original: CombinedModel,
   update: CombinedModel,
   before: number,
@@ -168,7 +168,11 @@ function distinct(schemas: readonly Model[]): readonly Model[] {
   return [...new Map(schemas.map((schema) => [schema.text, schema])).values()]
 }
 
-function compareEnums(walk: Walk, before: readonly PlainJson[], after: readonly PlainJson[]): readonly Change[] {
+function compareEnums(
+  walk: ComparisonContext,
+  before: readonly PlainJson[],
+  after: readonly PlainJson[],
+): readonly Change[] {
   const [was, is] = [before, after].map((values) => new Set(values.map(digestOf))) as [Set<string>, Set<string>]
   if (was.isSubsetOf(is)) return []
   return walk.report(is.isSubsetOf(was) ? 'ENUM_ARRAY_NARROWED' : 'ENUM_ARRAY_CHANGED', 'enum')

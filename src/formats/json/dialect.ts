@@ -1,4 +1,4 @@
-import type { PlainJson, PlainJsonObject } from './model.ts'
+import type { PlainJson, PlainJsonObject } from './schema-model.ts'
 
 export type Draft = 'draft-04' | 'draft-06' | 'draft-07' | '2019-09' | '2020-12'
 

@@ -6,8 +6,8 @@ import Ajv04Module from 'ajv-draft-04'
 import { ecmaPattern } from '../../regex/pattern.ts'
 import { SchemaError } from '../schema-error.ts'
 import { type Dialect, type Draft, dialectOf } from './dialect.ts'
-import { digestOf } from './digest.ts'
-import type { PlainJson, PlainJsonObject } from './model.ts'
+import type { PlainJson, PlainJsonObject } from './schema-model.ts'
+import { digestOf } from './value-digest.ts'
 
 type Validator = Pick<Ajv, 'validateSchema' | 'errors' | 'addSchema' | 'compile' | 'removeKeyword' | 'addKeyword'>
 

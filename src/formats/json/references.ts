@@ -1,5 +1,5 @@
 import { type Dialect, dialectOf } from './dialect.ts'
-import type { PlainJson, PlainJsonObject } from './model.ts'
+import type { PlainJson, PlainJsonObject } from './schema-model.ts'
 
 /** Thrown for a `$ref` whose target does not exist. */
 export class UnresolvedReference extends Error {

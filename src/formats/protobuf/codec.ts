@@ -12,10 +12,10 @@ import type { Codec, SchemaSource } from '../format.ts'
 import { SchemaError } from '../schema-error.ts'
 import type { ProtoUnit } from './compatibility.ts'
 import { toFileDescriptor } from './descriptor-writer.ts'
-import type { Message, TypeElement } from './file.ts'
-import { protoUnit } from './protobuf.ts'
+import type { Message, TypeElement } from './proto-file.ts'
+import { protoUnit } from './protobuf-format.ts'
 import { protoTags } from './tags.ts'
-import type { ProtoDependency } from './types.ts'
+import type { ProtoDependency } from './type-table.ts'
 
 const OWN_NAME = 'default.proto'
 

@@ -1,5 +1,5 @@
-import type { Message, OneOf, ProtoField, ProtoFile, TypeElement } from './file.ts'
-import { isScalar, mapTypes, type ProtoDependency, splitName, type TypeInfo, TypeTable } from './types.ts'
+import type { Message, OneOf, ProtoField, ProtoFile, TypeElement } from './proto-file.ts'
+import { isScalar, mapTypes, type ProtoDependency, splitName, type TypeInfo, TypeTable } from './type-table.ts'
 
 /** The types of incompatible changes. The names are those of Confluent's registry. */
 export type ProtoChangeType =

@@ -1,6 +1,6 @@
 import type { UnknownField } from '@bufbuild/protobuf'
 import { BinaryReader, BinaryWriter, WireType } from '@bufbuild/protobuf/wire'
-import type { Option, OptionValue } from './file.ts'
+import type { Option, OptionValue } from './proto-file.ts'
 import { confluentMetaOf } from './tags.ts'
 
 // `confluent/meta.proto` extends the options of files, messages, fields, enums and enum values with a `Meta` field. It

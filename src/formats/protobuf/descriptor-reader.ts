@@ -31,7 +31,7 @@ import {
   type Ranges,
   type Service,
   TAG_MAX,
-} from './file.ts'
+} from './proto-file.ts'
 
 /**
  * Converts a compiled file to its source form. Custom options are omitted, except Confluent's meta, because the

@@ -33,8 +33,8 @@ import {
   type Service,
   TAG_MAX,
   type TypeElement,
-} from './file.ts'
-import { isScalar, mapTypes, type Scope, splitName, TypeTable } from './types.ts'
+} from './proto-file.ts'
+import { isScalar, mapTypes, type Scope, splitName, TypeTable } from './type-table.ts'
 
 type Built<Schema extends DescMessage> = MessageInitShape<Schema>
 

@@ -1,5 +1,5 @@
-import type { Option, OptionValue } from './file.ts'
-import type { Scope } from './types.ts'
+import type { Option, OptionValue } from './proto-file.ts'
+import type { Scope } from './type-table.ts'
 
 /**
  * Normalizes options: sorts them by name, uses full names of extensions, and merges statements of the same extension.

@@ -1,3 +1,4 @@
+import { normalizeOptions } from './normalize-options.ts'
 import type {
   Enum,
   EnumConstant,
@@ -12,9 +13,8 @@ import type {
   Rpc,
   Service,
   TypeElement,
-} from './file.ts'
-import { normalizeOptions } from './normalize-options.ts'
-import { isScalar, mapTypes, type ProtoDependency, type Scope, splitName, TypeTable } from './types.ts'
+} from './proto-file.ts'
+import { isScalar, mapTypes, type ProtoDependency, type Scope, splitName, TypeTable } from './type-table.ts'
 
 /** Thrown for a name that is neither declared in the file nor imported. */
 export class UnresolvedType extends Error {

@@ -1,5 +1,5 @@
-import type { Option, OptionValue } from './file.ts'
 import type { Lexer } from './lexer.ts'
+import type { Option, OptionValue } from './proto-file.ts'
 
 const NESTING_MAX = 50
 

@@ -1,3 +1,5 @@
+import { Lexer } from './lexer.ts'
+import { parseFieldOptions, parseOption } from './option-parser.ts'
 import type {
   Enum,
   EnumConstant,
@@ -13,11 +15,9 @@ import type {
   Rpc,
   Service,
   TypeElement,
-} from './file.ts'
-import { TAG_MAX } from './file.ts'
-import { Lexer } from './lexer.ts'
-import { parseFieldOptions, parseOption } from './option-parser.ts'
-import { mapTypes } from './types.ts'
+} from './proto-file.ts'
+import { TAG_MAX } from './proto-file.ts'
+import { mapTypes } from './type-table.ts'
 
 const NESTING_MAX = 100
 

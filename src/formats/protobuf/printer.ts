@@ -1,3 +1,4 @@
+import { isWord } from './lexer.ts'
 import type {
   Enum,
   Extend,
@@ -13,9 +14,8 @@ import type {
   Rpc,
   Service,
   TypeElement,
-} from './file.ts'
-import { TAG_MAX } from './file.ts'
-import { isWord } from './lexer.ts'
+} from './proto-file.ts'
+import { TAG_MAX } from './proto-file.ts'
 
 /**
  * Prints the canonical text of Confluent's registry: an indent of two spaces, a blank line between the sections of a

@@ -1,5 +1,5 @@
 import { changeTags, entityKey, type SchemaEntity, type SchemaTags, type TagChange } from '../tags.ts'
-import type { Message, Option, OptionValue, ProtoField, ProtoFile, TypeElement } from './file.ts'
+import type { Message, Option, OptionValue, ProtoField, ProtoFile, TypeElement } from './proto-file.ts'
 
 /** A message or a field. For a field in a oneof, `otherPath` is the path that includes the name of the oneof. */
 type Taggable = SchemaEntity & { readonly otherPath?: string; readonly element: Message | ProtoField }

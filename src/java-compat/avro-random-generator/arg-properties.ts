@@ -1,4 +1,4 @@
-import type { AvroSchema, AvroUnion } from '../../formats/avro/schema.ts'
+import type { AvroSchema, AvroUnion } from '../../formats/avro/avro-schema.ts'
 import { type Json, printJson } from '../../formats/json-text.ts'
 import { z } from '../../sdk/index.ts'
 

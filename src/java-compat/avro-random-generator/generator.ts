@@ -1,11 +1,11 @@
-import { defaultFits } from '../../formats/avro/default-value.ts'
 import {
   type AvroFixed,
   type AvroPrimitive,
   type AvroSchema,
   type AvroUnion,
   branchName,
-} from '../../formats/avro/schema.ts'
+} from '../../formats/avro/avro-schema.ts'
+import { defaultFits } from '../../formats/avro/default-value.ts'
 import { defineMember } from '../../formats/define-member.ts'
 import { type Json, JsonNumber, printJson } from '../../formats/json-text.ts'
 import { bigintToBytes, int64 } from '../../sdk/index.ts'

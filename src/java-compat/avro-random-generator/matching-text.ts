@@ -1,7 +1,7 @@
 import { type Token, types } from 'ret'
 // The main module is CommonJS and exports `tokenizer` only as its default.
 import { tokenizer } from 'ret/dist/tokenizer.js'
-import { javaRegex } from '../regex.ts'
+import { javaRegex } from '../java-regex.ts'
 import type { Random } from './random.ts'
 
 type TextGenerator = (random: Random) => string

@@ -4,7 +4,7 @@ import {
   type AvroSchema,
   type AvroUnion,
   branchName,
-} from '../../formats/avro/schema.ts'
+} from '../../formats/avro/avro-schema.ts'
 import { defineMember } from '../../formats/define-member.ts'
 import { toBuffer } from '../../sdk/bytes.ts'
 import {

@@ -7,7 +7,7 @@ import {
   type AvroUnion,
   branchName,
   type Props,
-} from '../../formats/avro/schema.ts'
+} from '../../formats/avro/avro-schema.ts'
 import { defineMember } from '../../formats/define-member.ts'
 import { isObject, type Json, JsonNumber } from '../../formats/json-text.ts'
 import {

@@ -1,4 +1,4 @@
-import type { AvroSchema } from '../../formats/avro/schema.ts'
+import type { AvroSchema } from '../../formats/avro/avro-schema.ts'
 import type { Schema } from '../../sdk/index.ts'
 import { SUM_TYPE_NAMES } from '../sum-type-names.ts'
 

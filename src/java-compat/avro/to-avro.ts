@@ -13,7 +13,7 @@ import {
   struct,
   unscaledAt,
 } from '../../sdk/index.ts'
-import { shortestFloat } from '../text.ts'
+import { shortestFloat } from '../java-text.ts'
 import {
   AVRO_PRECISION,
   AVRO_PROP,

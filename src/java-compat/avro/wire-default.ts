@@ -1,4 +1,4 @@
-import { type AvroSchema, branchName } from '../../formats/avro/schema.ts'
+import { type AvroSchema, branchName } from '../../formats/avro/avro-schema.ts'
 import { isObject, type Json, JsonNumber } from '../../formats/json-text.ts'
 import { DataError, int64 } from '../../sdk/index.ts'
 

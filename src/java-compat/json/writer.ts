@@ -13,7 +13,7 @@ import {
   unscaledAt,
   valueLabel,
 } from '../../sdk/index.ts'
-import { javaDecimal, shortestFloat } from '../text.ts'
+import { javaDecimal, shortestFloat } from '../java-text.ts'
 
 export type WriteOptions = {
   readonly decimals: 'BASE64' | 'NUMERIC'

@@ -1,4 +1,4 @@
-import type { KubernetesApi } from '../../clients/kubernetes/api.ts'
+import type { KubernetesApi } from '../../clients/kubernetes/kubernetes-api.ts'
 import { type DryRunDependencies, dryRunAdmission } from './admission-dry-run.ts'
 import type { AdmissionDecision, DeleteRequest, WriteRequest } from './admission-review.ts'
 import { denyUnauthorizedDelete, denyUnauthorizedWrite } from './authorization.ts'

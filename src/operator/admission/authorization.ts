@@ -1,4 +1,4 @@
-import type { KubernetesApi } from '../../clients/kubernetes/api.ts'
+import type { KubernetesApi } from '../../clients/kubernetes/kubernetes-api.ts'
 import { messageOf } from '../../common/errors.ts'
 import { pluralOf } from '../resources/custom-resource-definition.ts'
 import { API_VERSION, type ResourceKind } from '../resources/resource.ts'

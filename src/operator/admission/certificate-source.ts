@@ -1,7 +1,7 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { ApiError, ignoreNotFound, type KubernetesApi } from '../../clients/kubernetes/api.ts'
+import { ApiError, ignoreNotFound, type KubernetesApi } from '../../clients/kubernetes/kubernetes-api.ts'
 import type { Clock } from '../../common/clock.ts'
 import { type IssuedCertificate, issueCertificate, needsRenewal, type ServingCertificate } from './certificates.ts'
 

@@ -1,6 +1,6 @@
-import { APPLY_PATCH, type KubernetesApi } from '../../clients/kubernetes/api.ts'
+import { APPLY_PATCH, type KubernetesApi } from '../../clients/kubernetes/kubernetes-api.ts'
 import { PeriodicTask } from '../../common/periodic-task.ts'
-import { parseListener } from '../../http/listener.ts'
+import { parseListener } from '../../http/listener-address.ts'
 import { startHttpServer, type TlsReloadableServer } from '../../http/server.ts'
 import { admissionRoutes } from '../routes/admission.ts'
 import { type AdmissionDependencies, decideDeletion, decideWrite } from './admission-decision.ts'

@@ -51,7 +51,7 @@ export async function openCluster(options: OpenClusterOptions): Promise<OpenedCl
     return { cluster, operatorNamespace: 'default', watches: () => [] }
   }
   // Loaded on demand: the Kubernetes client takes half a second and 80 MB, which a folder of manifests does not need.
-  const { openKubernetesApi } = await import('../../clients/kubernetes/api.ts')
+  const { openKubernetesApi } = await import('../../clients/kubernetes/kubernetes-api.ts')
   const { KubernetesCluster } = await import('./kubernetes/kubernetes-cluster.ts')
   const { createLeaseLock } = await import('./kubernetes/lease-lock.ts')
   const { kubeconfig, namespaces, watchesSecrets = false } = address

@@ -1,4 +1,4 @@
-import type { WorkerClient } from '../../clients/worker.ts'
+import type { WorkerClient } from '../../clients/worker-client.ts'
 import { secretValuesIn } from '../../common/secrets/secret-keys.ts'
 import { matchesWildcard } from '../../regex/wildcard.ts'
 import type { ClusterReader } from '../cluster/cluster.ts'

@@ -1,5 +1,5 @@
-import { undefinedIfNotFound } from '../../clients/http.ts'
-import { OWNER_KEY, type WorkerClient } from '../../clients/worker.ts'
+import { undefinedIfNotFound } from '../../clients/http-client.ts'
+import { OWNER_KEY, type WorkerClient } from '../../clients/worker-client.ts'
 import { abandonedEvent } from '../controller/abandon-deletion.ts'
 import type { ReconcileResult } from '../controller/reconciler.ts'
 import type { Resource } from '../resources/resource.ts'

@@ -1,4 +1,4 @@
-import { RequestError } from '../../clients/http.ts'
+import { RequestError } from '../../clients/http-client.ts'
 import type { Clock } from '../../common/clock.ts'
 import type { SecretMasker } from '../../common/secrets/secret-masker.ts'
 import type { ClusterReader } from '../cluster/cluster.ts'

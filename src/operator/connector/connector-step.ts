@@ -1,4 +1,4 @@
-import type { ConnectorOffset, ConnectorProperties, RequestedState } from '../../clients/worker.ts'
+import type { ConnectorOffset, ConnectorProperties, RequestedState } from '../../clients/worker-client.ts'
 import type { EventReason } from '../cluster/cluster.ts'
 import type { Requeue } from '../controller/controller.ts'
 import type { ConditionReason, ReadyCondition } from '../resources/condition.ts'

@@ -1,4 +1,4 @@
-import { type ConnectorProperties, OWNER_KEY } from '../../clients/worker.ts'
+import { type ConnectorProperties, OWNER_KEY } from '../../clients/worker-client.ts'
 import type { ClusterReader } from '../cluster/cluster.ts'
 import { findCondition } from '../resources/condition.ts'
 import { type Resource, resourceKey } from '../resources/resource.ts'

@@ -1,5 +1,5 @@
-import { RequestError } from '../../clients/http.ts'
-import type { ConnectorProperties, WorkerClient } from '../../clients/worker.ts'
+import { RequestError } from '../../clients/http-client.ts'
+import type { ConnectorProperties, WorkerClient } from '../../clients/worker-client.ts'
 import { unreachable } from '../../common/errors.ts'
 import { TerminalError } from '../controller/reconcile-error.ts'
 import type { ConnectorStep } from './connector-step.ts'

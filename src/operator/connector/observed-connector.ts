@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
-import { undefinedIfNotFound } from '../../clients/http.ts'
+import { undefinedIfNotFound } from '../../clients/http-client.ts'
 import type {
   ConnectorInfo,
   ConnectorProperties,
@@ -8,7 +8,7 @@ import type {
   RunState,
   TaskStateInfo,
   WorkerClient,
-} from '../../clients/worker.ts'
+} from '../../clients/worker-client.ts'
 import { isReady } from '../resources/condition.ts'
 import type { TaskCounts } from '../resources/connector.ts'
 import type { Resource } from '../resources/resource.ts'

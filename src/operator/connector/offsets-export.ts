@@ -1,4 +1,4 @@
-import type { WorkerClient } from '../../clients/worker.ts'
+import type { WorkerClient } from '../../clients/worker-client.ts'
 import type { Requeue } from '../controller/controller.ts'
 import type { ReconcileResult } from '../controller/reconciler.ts'
 import { durationMs } from '../resources/fields.ts'

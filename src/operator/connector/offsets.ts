@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { ConnectorOffset } from '../../clients/worker.ts'
+import type { ConnectorOffset } from '../../clients/worker-client.ts'
 import type { ClusterReader } from '../cluster/cluster.ts'
 import type { Resource } from '../resources/resource.ts'
 

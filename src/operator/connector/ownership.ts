@@ -1,4 +1,4 @@
-import { OWNER_KEY } from '../../clients/worker.ts'
+import { OWNER_KEY } from '../../clients/worker-client.ts'
 import { TerminalError } from '../controller/reconcile-error.ts'
 import type { Resource } from '../resources/resource.ts'
 import type { DesiredConnector } from './desired-connector.ts'

@@ -1,4 +1,4 @@
-import { type ConnectorProperties, OWNER_KEY, type RequestedState, type RunState } from '../../clients/worker.ts'
+import { type ConnectorProperties, OWNER_KEY, type RequestedState, type RunState } from '../../clients/worker-client.ts'
 import { DependencyNotReady, TerminalError } from '../controller/reconcile-error.ts'
 import { type ConditionReason, isReady } from '../resources/condition.ts'
 import type { ConnectorStatus } from '../resources/connector.ts'

@@ -1,4 +1,4 @@
-import { RequestError } from '../../clients/http.ts'
+import { RequestError } from '../../clients/http-client.ts'
 import { messageOf } from '../../common/errors.ts'
 import type { ResourceEvent } from '../cluster/cluster.ts'
 import type { Resource, ResourceKind, ResourceStatus } from '../resources/resource.ts'

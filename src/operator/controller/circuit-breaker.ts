@@ -1,4 +1,4 @@
-import { type HttpResponse, RequestError } from '../../clients/http.ts'
+import { type HttpResponse, RequestError } from '../../clients/http-client.ts'
 import type { Clock } from '../../common/clock.ts'
 import { messageOf } from '../../common/errors.ts'
 import type { Logger } from '../../common/logging/logger.ts'

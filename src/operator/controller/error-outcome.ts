@@ -1,4 +1,4 @@
-import { RequestError } from '../../clients/http.ts'
+import { RequestError } from '../../clients/http-client.ts'
 import { ClusterError } from '../../clients/kubernetes/cluster-error.ts'
 import { messageOf } from '../../common/errors.ts'
 import { findCondition, type ReadyCondition } from '../resources/condition.ts'

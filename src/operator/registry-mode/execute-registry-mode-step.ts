@@ -1,5 +1,5 @@
-import { RequestError, undefinedIfNotFound } from '../../clients/http.ts'
-import { REGISTRY_ERROR, type RegistryClient } from '../../clients/registry.ts'
+import { RequestError, undefinedIfNotFound } from '../../clients/http-client.ts'
+import { REGISTRY_ERROR, type RegistryClient } from '../../clients/registry-client.ts'
 import { unreachable } from '../../common/errors.ts'
 import { type RegistryModeStep, scopeNotEmpty } from './plan-registry-mode.ts'
 

@@ -1,5 +1,5 @@
-import { undefinedIfNotFound } from '../../clients/http.ts'
-import type { CompatibilityLevel, Mode, RegistryClient } from '../../clients/registry.ts'
+import { undefinedIfNotFound } from '../../clients/http-client.ts'
+import type { CompatibilityLevel, Mode, RegistryClient } from '../../clients/registry-client.ts'
 import { scopeName } from '../resources/index-values.ts'
 import type { Resource } from '../resources/resource.ts'
 

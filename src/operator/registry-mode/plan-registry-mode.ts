@@ -1,4 +1,4 @@
-import type { CompatibilityLevel, Mode } from '../../clients/registry.ts'
+import type { CompatibilityLevel, Mode } from '../../clients/registry-client.ts'
 import { TerminalError } from '../controller/reconcile-error.ts'
 import { findCondition, type ObservedCondition, type ReadyCondition } from '../resources/condition.ts'
 import { durationMs } from '../resources/fields.ts'

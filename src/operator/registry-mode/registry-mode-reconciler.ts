@@ -1,4 +1,4 @@
-import type { RegistryClient } from '../../clients/registry.ts'
+import type { RegistryClient } from '../../clients/registry-client.ts'
 import type { Clock } from '../../common/clock.ts'
 import type { ClusterReader } from '../cluster/cluster.ts'
 import { selectOwner } from '../controller/claims.ts'

@@ -1,4 +1,4 @@
-import type { RegistryClient } from '../../clients/registry.ts'
+import type { RegistryClient } from '../../clients/registry-client.ts'
 import type { ReconcileResult } from '../controller/reconciler.ts'
 import { scopeName } from '../resources/index-values.ts'
 import type { Resource } from '../resources/resource.ts'

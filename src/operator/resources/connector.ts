@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { OWNER_KEY } from '../../clients/worker.ts'
+import { OWNER_KEY } from '../../clients/worker-client.ts'
 import {
   atomicList,
   boundedText,

@@ -1,4 +1,4 @@
-import type { CompatibilityLevel, NewSchema, RegisteredReference } from '../../clients/registry.ts'
+import type { CompatibilityLevel, NewSchema, RegisteredReference } from '../../clients/registry-client.ts'
 import type { Clock } from '../../common/clock.ts'
 import type { ClusterReader } from '../cluster/cluster.ts'
 import { DependencyNotReady, TerminalError } from '../controller/reconcile-error.ts'

@@ -1,5 +1,5 @@
-import { RequestError } from '../../clients/http.ts'
-import { type NewSchema, REGISTRY_ERROR, type RegistryClient } from '../../clients/registry.ts'
+import { RequestError } from '../../clients/http-client.ts'
+import { type NewSchema, REGISTRY_ERROR, type RegistryClient } from '../../clients/registry-client.ts'
 import { unreachable } from '../../common/errors.ts'
 import { DependencyNotReady, TerminalError } from '../controller/reconcile-error.ts'
 import type { PollInterval } from '../controller/requeue-delays.ts'

@@ -1,5 +1,5 @@
-import { RequestError, undefinedIfNotFound } from '../../clients/http.ts'
-import { type NewSchema, REGISTRY_ERROR, type RegistryClient } from '../../clients/registry.ts'
+import { RequestError, undefinedIfNotFound } from '../../clients/http-client.ts'
+import { type NewSchema, REGISTRY_ERROR, type RegistryClient } from '../../clients/registry-client.ts'
 import type { ClusterReader, ResourceEvent } from '../cluster/cluster.ts'
 import { DependencyNotReady, TerminalError } from '../controller/reconcile-error.ts'
 import type { ReconcileResult } from '../controller/reconciler.ts'

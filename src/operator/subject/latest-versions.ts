@@ -1,5 +1,5 @@
-import { undefinedIfNotFound } from '../../clients/http.ts'
-import type { RegistryClient, SchemaVersionId } from '../../clients/registry.ts'
+import { undefinedIfNotFound } from '../../clients/http-client.ts'
+import type { RegistryClient, SchemaVersionId } from '../../clients/registry-client.ts'
 
 export type ListLatestVersions = (declared: readonly string[]) => Promise<ReadonlyMap<string, SchemaVersionId>>
 

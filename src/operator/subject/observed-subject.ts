@@ -1,4 +1,4 @@
-import { RequestError, undefinedIfNotFound } from '../../clients/http.ts'
+import { RequestError, undefinedIfNotFound } from '../../clients/http-client.ts'
 import type {
   CompatibilityLevel,
   NewSchema,
@@ -7,11 +7,11 @@ import type {
   RegistryClient,
   SchemaVersionId,
   SubjectConfig,
-} from '../../clients/registry.ts'
-import { REGISTRY_ERROR } from '../../clients/registry.ts'
-import type { CompatibilityRules } from '../../formats/compare-versions.ts'
+} from '../../clients/registry-client.ts'
+import { REGISTRY_ERROR } from '../../clients/registry-client.ts'
 import { COMPATIBILITY_POLICIES, type CompatibilityPolicy } from '../../formats/format.ts'
 import { SchemaError } from '../../formats/schema-error.ts'
+import type { CompatibilityRules } from '../../formats/version-compatibility.ts'
 import { TerminalError } from '../controller/reconcile-error.ts'
 import { isReady } from '../resources/condition.ts'
 import type { Resource } from '../resources/resource.ts'

@@ -1,4 +1,4 @@
-import type { CompatibilityLevel, NewSchema } from '../../clients/registry.ts'
+import type { CompatibilityLevel, NewSchema } from '../../clients/registry-client.ts'
 import { TerminalError } from '../controller/reconcile-error.ts'
 import type { ConditionReason, ObservedCondition, ReadyCondition } from '../resources/condition.ts'
 import type { Resource } from '../resources/resource.ts'

@@ -1,9 +1,14 @@
-import type { NewSchema, RegisteredReference, RegisteredSchema, RegistrySchemaType } from '../../clients/registry.ts'
+import type {
+  NewSchema,
+  RegisteredReference,
+  RegisteredSchema,
+  RegistrySchemaType,
+} from '../../clients/registry-client.ts'
 import { unreachable } from '../../common/errors.ts'
-import { type CompatibilityRules, comparedVersions, conflictsWith } from '../../formats/compare-versions.ts'
 import type { Format, Incompatibility, ParsedSchema } from '../../formats/format.ts'
 import { type Dependency, dependenciesOf, type Referenced } from '../../formats/references.ts'
 import { SchemaError } from '../../formats/schema-error.ts'
+import { type CompatibilityRules, comparedVersions, conflictsWith } from '../../formats/version-compatibility.ts'
 
 /** Reads a referenced schema. */
 export type SchemaLookup = (subject: string, version: number) => Promise<RegisteredSchema>
@@ -52,11 +57,11 @@ async function parseSchema(schema: NewSchema, lookup: SchemaLookup): Promise<Par
 async function formatOf(type: RegistrySchemaType): Promise<Format> {
   switch (type) {
     case 'AVRO':
-      return (await import('../../formats/avro/avro.ts')).avroFormat
+      return (await import('../../formats/avro/avro-format.ts')).avroFormat
     case 'JSON':
-      return (await import('../../formats/json/json.ts')).jsonFormat
+      return (await import('../../formats/json/json-schema-format.ts')).jsonFormat
     case 'PROTOBUF':
-      return (await import('../../formats/protobuf/protobuf.ts')).protobufFormat
+      return (await import('../../formats/protobuf/protobuf-format.ts')).protobufFormat
     default:
       return unreachable(type)
   }

@@ -1,5 +1,5 @@
-import { RequestError } from '../../clients/http.ts'
-import { REGISTRY_ERROR, type RegistryClient } from '../../clients/registry.ts'
+import { RequestError } from '../../clients/http-client.ts'
+import { REGISTRY_ERROR, type RegistryClient } from '../../clients/registry-client.ts'
 import type { ClusterReader } from '../cluster/cluster.ts'
 import { abandonedEvent } from '../controller/abandon-deletion.ts'
 import { DependencyNotReady } from '../controller/reconcile-error.ts'

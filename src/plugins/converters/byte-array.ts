@@ -1,4 +1,4 @@
-import { javaClass } from '../../java-compat/class-name.ts'
+import { javaClass } from '../../java-compat/java-class-name.ts'
 import { DataError, defineConverter, OPTIONAL_BYTES, z } from '../../sdk/index.ts'
 import { SHIPPED_VERSION } from '../version.ts'
 

@@ -1,9 +1,9 @@
-import type { Endpoint } from '../../clients/http.ts'
-import { createRegistryClient, type RegistryClient } from '../../clients/registry.ts'
-import { readTls, sslSettings } from '../../java-compat/ssl-fields.ts'
+import type { Endpoint } from '../../clients/http-client.ts'
+import { createRegistryClient, type RegistryClient } from '../../clients/registry-client.ts'
+import { readTls, sslSettings } from '../../java-compat/connector-tls.ts'
 import { DataError, type FileAccess, type HostAccess, RetriableError } from '../../sdk/index.ts'
-import { SerdeError } from '../../serde/error.ts'
 import type { SchemaIdOptions } from '../../serde/schema-id.ts'
+import { SerdeError } from '../../serde/serde-error.ts'
 import type { ConverterRegistrySettings } from './registry-keys.ts'
 
 /** Creates a client without sending a request. Throws if a certificate cannot be read. */

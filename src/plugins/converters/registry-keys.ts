@@ -1,4 +1,4 @@
-import { sslFields } from '../../java-compat/ssl-fields.ts'
+import { sslFields } from '../../java-compat/connector-tls.ts'
 import { field, type z } from '../../sdk/index.ts'
 import { strategyField } from './subject.ts'
 

@@ -1,4 +1,4 @@
-import { javaClass } from '../../java-compat/class-name.ts'
+import { javaClass } from '../../java-compat/java-class-name.ts'
 import { toBuffer } from '../../sdk/bytes.ts'
 import {
   type Converter,

@@ -1,4 +1,4 @@
-import { javaText } from '../../java-compat/text.ts'
+import { javaText } from '../../java-compat/java-text.ts'
 import { toBuffer } from '../../sdk/bytes.ts'
 import { defineConverter, field, OPTIONAL_STRING, type SchemaAndValue, z } from '../../sdk/index.ts'
 import { SHIPPED_VERSION } from '../version.ts'

@@ -1,4 +1,4 @@
-import { javaRegex, regexField } from '../../java-compat/regex.ts'
+import { javaRegex, regexField } from '../../java-compat/java-regex.ts'
 import { defineProvider, z } from '../../sdk/index.ts'
 import { SHIPPED_VERSION } from '../version.ts'
 

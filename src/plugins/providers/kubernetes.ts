@@ -1,4 +1,4 @@
-import type { KubernetesApi } from '../../clients/kubernetes/api.ts'
+import type { KubernetesApi } from '../../clients/kubernetes/kubernetes-api.ts'
 import { type ConfigProviderInstance, defineProvider, field, z } from '../../sdk/index.ts'
 import { SHIPPED_VERSION } from '../version.ts'
 
@@ -73,7 +73,7 @@ function reading({ noun, plural, valuesIn }: Kind, settings: Settings): ConfigPr
 
 /** Loads the Kubernetes client on first use: it takes half a second to load, and much memory. */
 async function openApi({ kubeconfig }: Settings): Promise<KubernetesApi> {
-  const { openKubernetesApi } = await import('../../clients/kubernetes/api.ts')
+  const { openKubernetesApi } = await import('../../clients/kubernetes/kubernetes-api.ts')
   return openKubernetesApi(kubeconfig)
 }
 

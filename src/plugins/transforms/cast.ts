@@ -1,4 +1,4 @@
-import { inferType, javaClass } from '../../java-compat/class-name.ts'
+import { inferType, javaClass } from '../../java-compat/java-class-name.ts'
 import { DataError, type Field, field, isDecimal, LOGICAL, type Schema, type SchemaType, z } from '../../sdk/index.ts'
 import { headerText } from '../converters/simple-header/write.ts'
 import { toBoolean, toFloat, toInteger } from './cast-number.ts'

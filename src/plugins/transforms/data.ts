@@ -1,4 +1,4 @@
-import { javaClass } from '../../java-compat/class-name.ts'
+import { javaClass } from '../../java-compat/java-class-name.ts'
 import { DataError, type Field, field, type Schema, z } from '../../sdk/index.ts'
 
 // Helpers shared by Kafka Connect's transforms: access to data, and the error messages for unexpected data.

@@ -1,4 +1,4 @@
-import { inferType, javaClass } from '../../java-compat/class-name.ts'
+import { inferType, javaClass } from '../../java-compat/java-class-name.ts'
 import {
   DataError,
   decimalFromText,

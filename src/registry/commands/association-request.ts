@@ -1,7 +1,7 @@
 import type { AssociationLifecycle } from '../model/association.ts'
 import { invalidAssociation } from '../model/registry-error.ts'
 import type { Subject } from '../model/subject.ts'
-import type { Registration } from './register.ts'
+import type { Registration } from './register-schema.ts'
 
 /** One association of a request. An undefined member gets a default value or stays unchanged. */
 export type AssociationChange = {

@@ -23,7 +23,7 @@ import {
 import { checkWritable, isImporting, modeInScope } from '../queries/effective-config.ts'
 import { checkCompatibility } from '../queries/find-incompatibilities.ts'
 import { lookUpSchema } from '../queries/schema-lookup.ts'
-import type { RegistryView } from '../store/state.ts'
+import type { RegistryView } from '../store/registry-state.ts'
 import {
   type AssociationChange,
   type AssociationRequest,
@@ -31,9 +31,9 @@ import {
   defaultSubject,
   withDefaults,
 } from './association-request.ts'
-import type { Decision, DecisionContext } from './decision.ts'
-import { subjectDeletion } from './delete.ts'
-import type { Registration } from './register.ts'
+import type { Decision, DecisionContext } from './decision-types.ts'
+import { subjectDeletion } from './delete-schema.ts'
+import type { Registration } from './register-schema.ts'
 
 /** A change with its subject and lifecycle resolved, and the existing association, if any. */
 type ResolvedChange = AssociationChange & {

@@ -1,9 +1,9 @@
-import { type Mode, REGISTRY_MODES } from '../../clients/registry.ts'
+import { type Mode, REGISTRY_MODES } from '../../clients/registry-client.ts'
 import { invalidMode, notPermitted, referenceExists, subjectNotFound } from '../model/registry-error.ts'
 import { contextOf, GLOBAL, isContext, type Subject } from '../model/subject.ts'
 import { modeInScope } from '../queries/effective-config.ts'
-import { isWithin, type RegistryView } from '../store/state.ts'
-import type { Decision, DecisionContext } from './decision.ts'
+import { isWithin, type RegistryView } from '../store/registry-state.ts'
+import type { Decision, DecisionContext } from './decision-types.ts'
 
 /** Parses a mode, in any case; null removes the mode. Throws `invalid_mode`. */
 export function parseMode(word: unknown): Mode | null {

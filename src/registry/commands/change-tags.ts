@@ -1,11 +1,11 @@
 import type { TagChange } from '../../formats/tags.ts'
-import { type Metadata, VERSION_PROPERTY, withProperty } from '../model/metadata.ts'
 import { checkRuleSet, invalidRule, mergeRuleSets, type RuleSet, withoutRules } from '../model/rule-set.ts'
+import { type Metadata, VERSION_PROPERTY, withProperty } from '../model/schema-metadata.ts'
 import type { Subject } from '../model/subject.ts'
 import { findVersion, type VersionSelector } from '../queries/schema-lookup.ts'
 import { findInAnyContext } from '../queries/schema-search.ts'
-import type { Decision, DecisionContext } from './decision.ts'
-import { decideRegister, type RegisteredSchemaResult } from './register.ts'
+import type { Decision, DecisionContext } from './decision-types.ts'
+import { decideRegister, type RegisteredSchemaResult } from './register-schema.ts'
 
 export type TagsUpdate = {
   /** The version number to register; 0 means the next one. */

@@ -1,6 +1,6 @@
-import { mergeMetadata } from '../model/metadata.ts'
 import { mergeRuleSets } from '../model/rule-set.ts'
 import type { SchemaContent, SentSchema } from '../model/schema.ts'
+import { mergeMetadata } from '../model/schema-metadata.ts'
 import type { EffectiveConfig } from '../queries/effective-config.ts'
 
 export type MetadataAndRules = Pick<SchemaContent, 'metadata' | 'ruleSet'>

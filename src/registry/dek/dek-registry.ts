@@ -1,8 +1,14 @@
 import type { KmsDriver } from '../../encryption/kms.ts'
-import { CREATE_KEY, DELETE_KEY, UNDELETE_KEY, UPDATE_KEY, type WriteOperation } from '../commands/write-operation.ts'
 import type { LeaderWriter } from '../leadership/leader-writer.ts'
 import { RegistryError } from '../model/registry-error.ts'
 import type { Subject } from '../model/subject.ts'
+import {
+  CREATE_KEY_MESSAGES,
+  DELETE_KEY_MESSAGES,
+  UNDELETE_KEY_MESSAGES,
+  UPDATE_KEY_MESSAGES,
+  type WriteErrorMessages,
+} from '../model/write-error-messages.ts'
 import type { WriteQueue } from '../write-queue.ts'
 import {
   type DekPlan,
@@ -71,14 +77,14 @@ export class DekRegistry {
   /** With `test`, rejects with `kek_not_usable` if the KEK is shared and its KMS cannot encrypt with it. */
   async createKek(kek: StoredKek, options: { readonly test: boolean }): Promise<Kek> {
     if (options.test && kek.shared) await this.#testBeforeWrite(CREATE_KEY_PREFIX, kek)
-    return this.#write(CREATE_KEY, () => decideCreateKek(this.view, kek, this.#options.keysMax))
+    return this.#write(CREATE_KEY_MESSAGES, () => decideCreateKek(this.view, kek, this.#options.keysMax))
   }
 
   /** With `test`, rejects with `kek_not_usable` if the KEK is shared and its KMS cannot encrypt with it. */
   async updateKek(name: string, update: KekUpdate, options: { readonly test: boolean }): Promise<Kek> {
     const after = updatedKek(this.view, name, update)
     if (options.test && after.shared) await this.#testBeforeWrite(UPDATE_KEY_PREFIX, after)
-    return this.#write(UPDATE_KEY, () => decideUpdateKek(this.view, name, update))
+    return this.#write(UPDATE_KEY_MESSAGES, () => decideUpdateKek(this.view, name, update))
   }
 
   /**
@@ -91,11 +97,11 @@ export class DekRegistry {
   }
 
   deleteKek(name: string, permanent: boolean): Promise<void> {
-    return this.#write(DELETE_KEY, () => decideDeleteKek(this.view, name, permanent))
+    return this.#write(DELETE_KEY_MESSAGES, () => decideDeleteKek(this.view, name, permanent))
   }
 
   undeleteKek(name: string): Promise<void> {
-    return this.#write(UNDELETE_KEY, () => decideUndeleteKek(this.view, name))
+    return this.#write(UNDELETE_KEY_MESSAGES, () => decideUndeleteKek(this.view, name))
   }
 
   /** If several requests create the same DEK concurrently, one succeeds and the others reject with `key_exists`. */
@@ -107,7 +113,7 @@ export class DekRegistry {
       // A DEK that cannot be decrypted must not be stored, because its version could never be used or replaced.
       const isDecrypted = plan.kek.shared && !this.#options.isImporting(request.subject)
       const keyMaterial = isDecrypted ? await this.#dekEncryption.decrypt(plan.kek, stored) : undefined
-      const dek = await this.#write(CREATE_KEY, () =>
+      const dek = await this.#write(CREATE_KEY_MESSAGES, () =>
         isCurrentPlan(this.view, plan, request) ? decideCreateDek(stored) : OUTDATED,
       )
       if (dek !== undefined) return { dek, keyMaterial }
@@ -121,19 +127,19 @@ export class DekRegistry {
   }
 
   deleteDek(versions: DekVersions, version: VersionNumber, permanent: boolean): Promise<void> {
-    return this.#write(DELETE_KEY, () => decideDeleteDek(this.view, versions, version, permanent))
+    return this.#write(DELETE_KEY_MESSAGES, () => decideDeleteDek(this.view, versions, version, permanent))
   }
 
   deleteDeks(versions: DekVersions, permanent: boolean): Promise<void> {
-    return this.#write(DELETE_KEY, () => decideDeleteDeks(this.view, versions, permanent))
+    return this.#write(DELETE_KEY_MESSAGES, () => decideDeleteDeks(this.view, versions, permanent))
   }
 
   undeleteDek(versions: DekVersions, version: VersionNumber): Promise<void> {
-    return this.#write(UNDELETE_KEY, () => decideUndeleteDek(this.view, versions, version))
+    return this.#write(UNDELETE_KEY_MESSAGES, () => decideUndeleteDek(this.view, versions, version))
   }
 
   undeleteDeks(versions: DekVersions): Promise<void> {
-    return this.#write(UNDELETE_KEY, () => decideUndeleteDeks(this.view, versions))
+    return this.#write(UNDELETE_KEY_MESSAGES, () => decideUndeleteDeks(this.view, versions))
   }
 
   async #encryptedMaterial({ kek, before, material }: DekPlan, request: DekRequest): Promise<string | undefined> {
@@ -151,7 +157,7 @@ export class DekRegistry {
     }
   }
 
-  #write<Response>(operation: WriteOperation, decide: () => KeyDecision<Response>): Promise<Response> {
+  #write<Response>(operation: WriteErrorMessages, decide: () => KeyDecision<Response>): Promise<Response> {
     return this.#options.writes.write(operation, () => {
       const { records, respond } = decide()
       const append = records.length === 0 ? undefined : (writer: LeaderWriter) => writer.appendKeys(records)

@@ -1,8 +1,8 @@
 import { Agent, request as httpRequest, type IncomingHttpHeaders, type IncomingMessage } from 'node:http'
 import { Agent as TlsAgent, type AgentOptions as TlsAgentOptions } from 'node:https'
 import { text } from 'node:stream/consumers'
-import type { WriteOperation } from '../commands/write-operation.ts'
 import { RegistryError } from '../model/registry-error.ts'
+import type { WriteErrorMessages } from '../model/write-error-messages.ts'
 
 /** Headers that are always forwarded, so that the leader responds as to a direct request. */
 const FORWARDED_HEADERS = [
@@ -53,7 +53,7 @@ export class Forwarder {
   async forward(
     leaderUrl: string | undefined,
     request: ForwardedRequest,
-    operation: WriteOperation,
+    operation: WriteErrorMessages,
   ): Promise<LeaderResponse> {
     if (leaderUrl === undefined || request.headers['x-forward'] !== undefined) {
       throw new RegistryError('leader_unknown', operation.leaderless)

@@ -1,9 +1,9 @@
 import type { KeyRecord } from '../dek/key.ts'
-import type { KeyLog } from '../dek/key-log.ts'
-import type { RegistryLog, RegistryLogWriter } from '../store/log.ts'
+import type { KeysTopic } from '../dek/keys-topic.ts'
+import type { SchemasTopic, SchemasTopicWriter } from '../store/schemas-topic.ts'
 
 /** Write access to the topics of the registry. Only one instance, the leader, has it at a time. */
-export type LeaderWriter = Pick<RegistryLogWriter, 'append' | 'close'> & {
+export type LeaderWriter = Pick<SchemasTopicWriter, 'append' | 'close'> & {
   /** Writes records to the topic of the DEK registry, as `append` does. */
   appendKeys(records: readonly KeyRecord[]): Promise<void>
 }
@@ -12,7 +12,7 @@ export type LeaderWriter = Pick<RegistryLogWriter, 'append' | 'close'> & {
  * Fences the writers of previous leaders, and resolves when the states contain everything that they wrote. Without
  * `keyLog`, the DEK registry is not served.
  */
-export async function openLeaderWriter(log: RegistryLog, keyLog: KeyLog | undefined): Promise<LeaderWriter> {
+export async function openLeaderWriter(log: SchemasTopic, keyLog: KeysTopic | undefined): Promise<LeaderWriter> {
   const writer = await log.openWriter()
   const { producer } = writer
   try {

@@ -1,9 +1,9 @@
 import { Gauge } from 'prom-client'
 import type { Metrics } from '../../common/metrics-registry.ts'
 import type { ConnectionChange } from '../../http/server.ts'
-import { registerGauge } from './gauges.ts'
 import { Meter } from './meter.ts'
 import { CONFLUENT_PREFIX } from './metric-names.ts'
+import { registerGauge } from './prometheus-gauges.ts'
 
 /** Registers the metrics of connections. The returned function is called when one is opened or closed. */
 export function connectionMetrics(metrics: Metrics, nowMs: () => number): (change: ConnectionChange) => void {

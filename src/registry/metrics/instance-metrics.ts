@@ -1,7 +1,7 @@
 import { Gauge } from 'prom-client'
 import type { Metrics } from '../../common/metrics-registry.ts'
-import { registerGauge } from './gauges.ts'
 import { mbeanMetric, PREFIXES } from './metric-names.ts'
+import { registerGauge } from './prometheus-gauges.ts'
 
 /**
  * Registers the metrics of this instance and its role. The returned function records how long the instance took to

@@ -1,9 +1,9 @@
 import type { Metrics } from '../../common/metrics-registry.ts'
 import { SCHEMA_TYPES } from '../model/schema-types.ts'
-import type { RegistryRecord } from '../store/record.ts'
-import type { ApplyResult } from '../store/state.ts'
-import { registerCounter } from './gauges.ts'
+import type { RegistryRecord } from '../store/registry-record.ts'
+import type { ApplyResult } from '../store/registry-state.ts'
 import { mbeanMetric } from './metric-names.ts'
+import { registerCounter } from './prometheus-gauges.ts'
 
 /** Called for each record that was read from the topic. `record` is undefined if it could not be decoded. */
 export type OnRecord = (applied: ApplyResult | 'unreadable', record?: RegistryRecord) => void

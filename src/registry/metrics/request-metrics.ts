@@ -1,9 +1,15 @@
 import { Counter, Histogram } from 'prom-client'
 import type { Metrics } from '../../common/metrics-registry.ts'
 import type { CompletedRequest } from '../../http/access-log.ts'
-import { DURATION_BUCKETS, REQUEST_ATTRIBUTES, registerCounter, registerGauge, registerMeterGauges } from './gauges.ts'
 import { Meter } from './meter.ts'
 import { CONFLUENT_PREFIX, mbeanMetric, PREFIXES } from './metric-names.ts'
+import {
+  DURATION_BUCKETS,
+  REQUEST_ATTRIBUTES,
+  registerCounter,
+  registerGauge,
+  registerMeterGauges,
+} from './prometheus-gauges.ts'
 
 /** The label value of requests that match no endpoint. */
 const NO_ENDPOINT = 'none'

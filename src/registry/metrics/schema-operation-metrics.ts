@@ -2,8 +2,8 @@ import { Histogram } from 'prom-client'
 import type { Metrics } from '../../common/metrics-registry.ts'
 import type { FormatType } from '../../formats/format.ts'
 import { SCHEMA_TYPES } from '../model/schema-types.ts'
-import { DURATION_BUCKETS, OPERATION_ATTRIBUTES, registerMeterGauges } from './gauges.ts'
 import { Meter } from './meter.ts'
+import { DURATION_BUCKETS, OPERATION_ATTRIBUTES, registerMeterGauges } from './prometheus-gauges.ts'
 
 /** A completed operation on a schema, such as parsing it. */
 export type SchemaOperation = {

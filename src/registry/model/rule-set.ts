@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { optionalBooleanSpec, optionalTextSpec, optionalWordSpec, textSpec } from './jackson.ts'
+import { optionalBooleanSpec, optionalTextSpec, optionalWordSpec, textSpec } from './jackson-coercion.ts'
 import { RegistryError } from './registry-error.ts'
 
 /** A rule that serializers execute. The registry only stores it, validates its members and handles inheritance. */

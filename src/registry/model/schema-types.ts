@@ -5,9 +5,9 @@ import { invalidSchema } from './registry-error.ts'
 export const SCHEMA_TYPES: readonly FormatType[] = ['JSON', 'PROTOBUF', 'AVRO']
 
 const LOADERS: Readonly<Record<FormatType, () => Promise<Format>>> = {
-  AVRO: async () => (await import('../../formats/avro/avro.ts')).avroFormat,
-  JSON: async () => (await import('../../formats/json/json.ts')).jsonFormat,
-  PROTOBUF: async () => (await import('../../formats/protobuf/protobuf.ts')).protobufFormat,
+  AVRO: async () => (await import('../../formats/avro/avro-format.ts')).avroFormat,
+  JSON: async () => (await import('../../formats/json/json-schema-format.ts')).jsonFormat,
+  PROTOBUF: async () => (await import('../../formats/protobuf/protobuf-format.ts')).protobufFormat,
 }
 
 /** The schema types. The code of a type is loaded with its first schema, because most registries use only one type. */

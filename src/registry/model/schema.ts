@@ -1,8 +1,8 @@
 import { hash } from 'node:crypto'
 import type { FormatType } from '../../formats/format.ts'
 import type { SchemaReference } from '../../formats/references.ts'
-import type { Metadata } from './metadata.ts'
 import type { RuleSet } from './rule-set.ts'
+import type { Metadata } from './schema-metadata.ts'
 import type { Subject } from './subject.ts'
 
 /** The content that a schema ID identifies. Contents with the same `guid` are identical. */

@@ -1,4 +1,4 @@
-import { buildOpenApiDocument, type JsonSchema, pathParameters, schemaRef } from '../../http/openapi.ts'
+import { buildOpenApiDocument, type JsonSchema, pathParameters, schemaRef } from '../../http/openapi-document.ts'
 import { MEDIA_TYPES } from '../setting-keys.ts'
 import { ENTITIES } from './entities.ts'
 import { KEY_OPERATIONS } from './key-operations.ts'

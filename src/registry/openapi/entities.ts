@@ -1,4 +1,4 @@
-import { COMPATIBILITY_LEVELS, REGISTRY_MODES } from '../../clients/registry.ts'
+import { COMPATIBILITY_LEVELS, REGISTRY_MODES } from '../../clients/registry-client.ts'
 import { DEK_ALGORITHMS } from '../../encryption/data-cipher.ts'
 import {
   arrayOf,
@@ -8,7 +8,7 @@ import {
   nullable,
   schemaRef,
   stringSchema,
-} from '../../http/openapi.ts'
+} from '../../http/openapi-document.ts'
 import { SCHEMA_TYPES } from '../model/schema-types.ts'
 
 const flag: JsonSchema = { type: 'boolean' }

@@ -1,4 +1,4 @@
-import { arrayOf, integerSchema, schemaRef, stringSchema } from '../../http/openapi.ts'
+import { arrayOf, integerSchema, schemaRef, stringSchema } from '../../http/openapi-document.ts'
 import type { Operation } from './operations.ts'
 
 const KEKS = '/dek-registry/v1/keks'

@@ -1,5 +1,5 @@
 import { DEK_ALGORITHMS } from '../../encryption/data-cipher.ts'
-import { arrayOf, integerSchema, type JsonSchema, schemaRef, stringSchema } from '../../http/openapi.ts'
+import { arrayOf, integerSchema, type JsonSchema, schemaRef, stringSchema } from '../../http/openapi-document.ts'
 import { responseSchema } from './entities.ts'
 
 export type Operation = {

@@ -1,8 +1,8 @@
-import type { Mode } from '../../clients/registry.ts'
-import { type Config, inheritConfig } from '../model/config.ts'
+import type { Mode } from '../../clients/registry-client.ts'
 import { notPermitted } from '../model/registry-error.ts'
 import { contextOf, contextSubject, GLOBAL, type Subject } from '../model/subject.ts'
-import type { RegistryView } from '../store/state.ts'
+import { type Config, inheritConfig } from '../model/subject-config.ts'
+import type { RegistryView } from '../store/registry-state.ts'
 
 export type EffectiveConfig = Config & Required<Pick<Config, 'compatibilityLevel'>>
 export type Defaults = { readonly config: EffectiveConfig; readonly mode: Mode }

@@ -1,12 +1,12 @@
 import { normalizedReferences, type SchemaReference } from '../../formats/references.ts'
-import type { DecisionContext } from '../commands/decision.ts'
+import type { DecisionContext } from '../commands/decision-types.ts'
 import { inheritMetadata } from '../commands/inherited-metadata.ts'
 import type { OffloadableSchema } from '../compatibility-worker/worker-results.ts'
-import { VERSION_PROPERTY, withProperty } from '../model/metadata.ts'
 import { invalidSchema, schemaNotFound, subjectNotFound, versionNotFound } from '../model/registry-error.ts'
 import { guidOf, type SchemaContent, type SchemaVersion, type SentSchema } from '../model/schema.ts'
+import { VERSION_PROPERTY, withProperty } from '../model/schema-metadata.ts'
 import { contextOf, type Subject, toSubject } from '../model/subject.ts'
-import type { RegistryView } from '../store/state.ts'
+import type { RegistryView } from '../store/registry-state.ts'
 import { configInScope } from './effective-config.ts'
 
 /** A sent schema after parsing: its canonical content, and the parsed schema. */

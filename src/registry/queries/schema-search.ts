@@ -1,7 +1,7 @@
 import { RegistryError, schemaNotFound } from '../model/registry-error.ts'
 import type { SchemaVersion } from '../model/schema.ts'
 import { ALL_CONTEXTS, contextOf, DEFAULT_CONTEXT, partsOf, type Subject, toSubject } from '../model/subject.ts'
-import type { RegistryView } from '../store/state.ts'
+import type { RegistryView } from '../store/registry-state.ts'
 
 /** Whether the principal may read a subject. Searches skip the subjects that it may not read. */
 export type IsReadable = (subject: Subject) => boolean

@@ -2,9 +2,8 @@ import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { HttpError } from '../../http/http-error.ts'
 import { type AssociationRequest, defaultSubject } from '../commands/association-request.ts'
 import { decideDeleteAssociations, planAssociations } from '../commands/change-associations.ts'
-import type { DecisionContext } from '../commands/decision.ts'
-import { decideRegister } from '../commands/register.ts'
-import { REGISTER } from '../commands/write-operation.ts'
+import type { DecisionContext } from '../commands/decision-types.ts'
+import { decideRegister } from '../commands/register-schema.ts'
 import {
   type Association,
   type AssociationLifecycle,
@@ -13,12 +12,15 @@ import {
 } from '../model/association.ts'
 import { associationNotFound, invalidAssociation, RegistryError } from '../model/registry-error.ts'
 import { contextOf, toContext, toSubject } from '../model/subject.ts'
+import { REGISTER_MESSAGES } from '../model/write-error-messages.ts'
 import {
   type AssociationFilter,
   associationsByName,
   associationsOfResource,
   associationsOfSubject,
 } from '../queries/association-search.ts'
+import { operationOn } from './acl-operations.ts'
+import { registryErrorResponse } from './error-response.ts'
 import {
   type AssociationBody,
   type AssociationOperation,
@@ -31,10 +33,8 @@ import {
   parseSearch,
   type SearchRequest,
   toAssociationRequest,
-} from './association-body.ts'
-import { registryErrorResponse } from './error-response.ts'
-import { operationOn } from './operations.ts'
-import { booleanParameter, paginate, stringParameter, stringParameters } from './request.ts'
+} from './parse-association-request.ts'
+import { booleanParameter, paginate, stringParameter, stringParameters } from './parse-request.ts'
 import { contextIn, paramsOf, queryOf, type RouteContext } from './route-context.ts'
 import { toRegisterResponse, toSchemaResponse } from './schema-response.ts'
 
@@ -63,7 +63,7 @@ export function associationRoutes(app: FastifyInstance, route: RouteContext): vo
     const body = parseAssociationBody(request.body)
     const options = { isCreate: true, dryRun: isDryRun(request) }
     const requested = toRequest(route, request, body, options)
-    return route.onLeader(request, reply, REGISTER, () => change(route, requested, options))
+    return route.onLeader(request, reply, REGISTER_MESSAGES, () => change(route, requested, options))
   })
 
   app.put(RESOURCE, { config: { metric: 'association.upsert' } }, async (request, reply) => {
@@ -77,7 +77,7 @@ export function associationRoutes(app: FastifyInstance, route: RouteContext): vo
     }
     const options = { isCreate: false, dryRun: isDryRun(request) }
     const requested = toRequest(route, request, { ...body, resourceId }, options)
-    return route.onLeader(request, reply, REGISTER, () => change(route, requested, options))
+    return route.onLeader(request, reply, REGISTER_MESSAGES, () => change(route, requested, options))
   })
 
   app.delete(RESOURCE, { config: { metric: 'associations.delete' } }, async (request, reply) => {
@@ -89,7 +89,7 @@ export function associationRoutes(app: FastifyInstance, route: RouteContext): vo
     requireDeletion(request, found, cascade)
     const decide = (context: DecisionContext) =>
       decideDeleteAssociations(context, resourceId, filter, { cascade, dryRun: isDryRun(request), isRequired: true })
-    return route.write(request, reply, { operation: REGISTER, decide, answer: () => reply.code(204).send() })
+    return route.write(request, reply, { operation: REGISTER_MESSAGES, decide, answer: () => reply.code(204).send() })
   })
 
   app.post('/associations::batchGet', { config: { metric: 'associations.batch-get' } }, async (request, reply) => {
@@ -103,7 +103,7 @@ export function associationRoutes(app: FastifyInstance, route: RouteContext): vo
     { config: { metric: 'associations.batch-mutate' } },
     async (request, reply) => {
       const requests = parseBatch(request.body)
-      return route.onLeader(request, reply, REGISTER, async () => {
+      return route.onLeader(request, reply, REGISTER_MESSAGES, async () => {
         const results: object[] = []
         // In sequence, so that each request sees what the earlier ones wrote.
         for (const one of requests) results.push(await mutationResult(route, request, one))
@@ -150,7 +150,7 @@ async function change(
   const plan = await registry.withDecisionContext((context) => planAssociations(context, requested, options))
   if (options.dryRun) return response(requested, [], new Map())
   for (const { associationType, registration } of plan.registrations) {
-    const { schema } = await registry.write((context) => decideRegister(context, registration), REGISTER)
+    const { schema } = await registry.write((context) => decideRegister(context, registration), REGISTER_MESSAGES)
     registered.set(associationType, {
       subject: schema.subject,
       ...toRegisterResponse(schema, { profile: route.profile, changed: true }),
@@ -162,7 +162,7 @@ async function change(
       (association) => ({ kind: 'association', association, value: association }) as const,
     )
     return { records, answer: associations }
-  }, REGISTER)
+  }, REGISTER_MESSAGES)
   return response(requested, written, registered)
 }
 
@@ -249,7 +249,10 @@ async function applyRun(
     const cascade = cascadeLifecycle === true
     requireDeletion(request, associationsOfResource(route.view, resourceId, filter), cascade)
     const options = { cascade, dryRun, isRequired: false }
-    await route.registry.write((context) => decideDeleteAssociations(context, resourceId, filter, options), REGISTER)
+    await route.registry.write(
+      (context) => decideDeleteAssociations(context, resourceId, filter, options),
+      REGISTER_MESSAGES,
+    )
   }
 }
 

@@ -2,7 +2,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { RegistryError, versionNotFound } from '../model/registry-error.ts'
 import type { SchemaVersion } from '../model/schema.ts'
 import { checkCompatibility } from '../queries/find-incompatibilities.ts'
-import { booleanParameter, parseVersion } from './request.ts'
+import { booleanParameter, parseVersion } from './parse-request.ts'
 import { paramsOf, queryOf, type RouteContext } from './route-context.ts'
 
 const SUBJECT = '/compatibility/subjects/:subject/versions'

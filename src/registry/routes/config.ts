@@ -1,13 +1,13 @@
 import type { FastifyInstance } from 'fastify'
 import { z } from 'zod'
 import { decideConfig, decideDeleteConfig } from '../commands/change-config.ts'
-import type { DecisionContext } from '../commands/decision.ts'
-import { DELETE_CONFIG, UPDATE_CONFIG } from '../commands/write-operation.ts'
-import { parseConfigUpdate } from '../model/config.ts'
+import type { DecisionContext } from '../commands/decision-types.ts'
 import { configNotFound } from '../model/registry-error.ts'
 import { contextOf, GLOBAL, type Subject, toSubject } from '../model/subject.ts'
+import { parseConfigUpdate } from '../model/subject-config.ts'
+import { DELETE_CONFIG_MESSAGES, UPDATE_CONFIG_MESSAGES } from '../model/write-error-messages.ts'
 import { configInScope } from '../queries/effective-config.ts'
-import { booleanParameter, parseBody } from './request.ts'
+import { booleanParameter, parseBody } from './parse-request.ts'
 import { queryOf, type RouteContext } from './route-context.ts'
 import { toConfigUpdateResponse } from './schema-response.ts'
 
@@ -27,13 +27,13 @@ export function configRoutes(app: FastifyInstance, route: RouteContext): void {
       // Without this check, an alias would give access to a subject that the principal may not read.
       if (update.alias) request.rights.require('read', toSubject(update.alias, contextOf(scope ?? '')))
       const decide = (context: DecisionContext) => decideConfig(context, scope, update)
-      return route.write(request, reply, { operation: UPDATE_CONFIG, decide, answer: toConfigUpdateResponse })
+      return route.write(request, reply, { operation: UPDATE_CONFIG_MESSAGES, decide, answer: toConfigUpdateResponse })
     })
 
     app.delete(path, { config: { metric: `config.delete-${of}` } }, async (request, reply) => {
       const scope = route.scope(request)
       const decide = (context: DecisionContext) => decideDeleteConfig(context, scope)
-      return route.write(request, reply, { operation: DELETE_CONFIG, decide })
+      return route.write(request, reply, { operation: DELETE_CONFIG_MESSAGES, decide })
     })
   }
 }

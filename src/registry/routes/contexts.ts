@@ -1,9 +1,9 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
-import type { Decision, DecisionContext } from '../commands/decision.ts'
-import { DELETE_CONTEXT } from '../commands/write-operation.ts'
+import type { Decision, DecisionContext } from '../commands/decision-types.ts'
 import { contextNotEmpty } from '../model/registry-error.ts'
 import { contextOf, contextSubject, DEFAULT_CONTEXT } from '../model/subject.ts'
-import { paginate, stringParameter } from './request.ts'
+import { DELETE_CONTEXT_MESSAGES } from '../model/write-error-messages.ts'
+import { paginate, stringParameter } from './parse-request.ts'
 import { queryOf, type RouteContext } from './route-context.ts'
 
 /** `/contexts`: lists the contexts and deletes an empty one. */
@@ -23,7 +23,7 @@ export function contextRoutes(app: FastifyInstance, route: RouteContext): void {
       return { records: [{ kind: 'context', context, known: false }], answer: undefined }
     }
     return route.write(request, reply, {
-      operation: DELETE_CONTEXT,
+      operation: DELETE_CONTEXT_MESSAGES,
       decide,
       answer: () => reply.code(204).send(),
     })

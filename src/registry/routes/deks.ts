@@ -1,14 +1,19 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
-import { CREATE_KEY, DELETE_KEY, UNDELETE_KEY, type WriteOperation } from '../commands/write-operation.ts'
 import { findDek, type VersionNumber } from '../dek/dek-commands.ts'
 import type { DekRegistry } from '../dek/dek-registry.ts'
 import { existingKek, liveKek } from '../dek/kek-commands.ts'
 import { FIRST_VERSION } from '../dek/key.ts'
 import { type Subject, toSubject } from '../model/subject.ts'
-import { checkedDekSubject, dekSubjectIn, kekNameIn } from './key-access.ts'
-import { type DekBody, dekVersionsOf, parseDek } from './key-request.ts'
+import {
+  CREATE_KEY_MESSAGES,
+  DELETE_KEY_MESSAGES,
+  UNDELETE_KEY_MESSAGES,
+  type WriteErrorMessages,
+} from '../model/write-error-messages.ts'
+import { checkedDekSubject, dekSubjectIn, kekNameIn } from './key-authorization.ts'
 import { dekResponse } from './key-response.ts'
-import { booleanParameter, paginate, parseVersion } from './request.ts'
+import { type DekBody, dekVersionsOf, parseDek } from './parse-key-request.ts'
+import { booleanParameter, paginate, parseVersion } from './parse-request.ts'
 import { paramsOf, queryOf, type RouteContext } from './route-context.ts'
 
 const DEKS = '/dek-registry/v1/keks/:name/deks'
@@ -57,23 +62,23 @@ export function dekRoutes(app: FastifyInstance, route: RouteContext, registry: D
   app.delete(DEK, { config: { metric: 'deks.delete' } }, async (request, reply) => {
     const which = dekVersionsOf(kekNameIn(request), dekSubjectIn(request, route), request)
     const permanent = booleanParameter(queryOf(request), 'permanent')
-    return change(request, reply, DELETE_KEY, () => registry.deleteDeks(which, permanent))
+    return change(request, reply, DELETE_KEY_MESSAGES, () => registry.deleteDeks(which, permanent))
   })
   app.delete(VERSION, { config: { metric: 'deks.versions.delete' } }, async (request, reply) => {
     const which = dekVersionsOf(kekNameIn(request), dekSubjectIn(request, route), request)
     const version = versionIn(request)
     const permanent = booleanParameter(queryOf(request), 'permanent')
-    return change(request, reply, DELETE_KEY, () => registry.deleteDek(which, version, permanent))
+    return change(request, reply, DELETE_KEY_MESSAGES, () => registry.deleteDek(which, version, permanent))
   })
 
   app.post(`${DEK}/undelete`, { config: { metric: 'deks.undelete' } }, async (request, reply) => {
     const which = dekVersionsOf(kekNameIn(request), dekSubjectIn(request, route), request)
-    return change(request, reply, UNDELETE_KEY, () => registry.undeleteDeks(which))
+    return change(request, reply, UNDELETE_KEY_MESSAGES, () => registry.undeleteDeks(which))
   })
   app.post(`${VERSION}/undelete`, { config: { metric: 'deks.versions.undelete' } }, async (request, reply) => {
     const which = dekVersionsOf(kekNameIn(request), dekSubjectIn(request, route), request)
     const version = versionIn(request)
-    return change(request, reply, UNDELETE_KEY, () => registry.undeleteDek(which, version))
+    return change(request, reply, UNDELETE_KEY_MESSAGES, () => registry.undeleteDek(which, version))
   })
 
   async function readDek(request: FastifyRequest, reply: FastifyReply, version: VersionNumber): Promise<object> {
@@ -94,7 +99,7 @@ export function dekRoutes(app: FastifyInstance, route: RouteContext, registry: D
   ): Promise<unknown> {
     const kekName = kekNameIn(request)
     forbidCaching(reply)
-    return route.onLeader(request, reply, CREATE_KEY, async () =>
+    return route.onLeader(request, reply, CREATE_KEY_MESSAGES, async () =>
       dekResponse(await registry.createDek({ ...body, kekName, subject, rewrap })),
     )
   }
@@ -102,7 +107,7 @@ export function dekRoutes(app: FastifyInstance, route: RouteContext, registry: D
   function change(
     request: FastifyRequest,
     reply: FastifyReply,
-    operation: WriteOperation,
+    operation: WriteErrorMessages,
     act: () => Promise<void>,
   ): Promise<unknown> {
     return route.onLeader(request, reply, operation, async () => {

@@ -1,13 +1,18 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
-import { CREATE_KEY, DELETE_KEY, UNDELETE_KEY, UPDATE_KEY } from '../commands/write-operation.ts'
 import type { DekRegistry } from '../dek/dek-registry.ts'
 import { existingKek, liveKek } from '../dek/kek-commands.ts'
 import type { Kek } from '../dek/key.ts'
 import { toSubject } from '../model/subject.ts'
-import { kekNameIn } from './key-access.ts'
-import { parseKek, parseKekUpdate } from './key-request.ts'
+import {
+  CREATE_KEY_MESSAGES,
+  DELETE_KEY_MESSAGES,
+  UNDELETE_KEY_MESSAGES,
+  UPDATE_KEY_MESSAGES,
+} from '../model/write-error-messages.ts'
+import { kekNameIn } from './key-authorization.ts'
 import { kekResponse, testedKekResponse } from './key-response.ts'
-import { booleanParameter, paginate, stringParameters } from './request.ts'
+import { parseKek, parseKekUpdate } from './parse-key-request.ts'
+import { booleanParameter, paginate, stringParameters } from './parse-request.ts'
 import { contextIn, queryOf, type RouteContext } from './route-context.ts'
 
 const KEKS = '/dek-registry/v1/keks'
@@ -31,7 +36,9 @@ export function kekRoutes(app: FastifyInstance, route: RouteContext, registry: D
     const kek = parseKek(request.body)
     request.rights.forKind('keks').require('write', kek.name)
     const test = booleanParameter(queryOf(request), 'testSharing')
-    return route.onLeader(request, reply, CREATE_KEY, async () => kekResponse(await registry.createKek(kek, { test })))
+    return route.onLeader(request, reply, CREATE_KEY_MESSAGES, async () =>
+      kekResponse(await registry.createKek(kek, { test })),
+    )
   })
 
   app.post(`${KEK}/test`, { config: { metric: 'keks.test' } }, async (request) => {
@@ -45,13 +52,13 @@ export function kekRoutes(app: FastifyInstance, route: RouteContext, registry: D
     const update = parseKekUpdate(request.body)
     const test = booleanParameter(queryOf(request), 'testSharing')
     const act = async () => kekResponse(await registry.updateKek(name, update, { test }))
-    return route.onLeader(request, reply, UPDATE_KEY, act)
+    return route.onLeader(request, reply, UPDATE_KEY_MESSAGES, act)
   })
 
   app.delete(KEK, { config: { metric: 'keks.delete' } }, async (request, reply) => {
     const name = kekNameIn(request)
     const permanent = booleanParameter(queryOf(request), 'permanent')
-    return route.onLeader(request, reply, DELETE_KEY, async () => {
+    return route.onLeader(request, reply, DELETE_KEY_MESSAGES, async () => {
       await registry.deleteKek(name, permanent)
       return reply.code(204).send()
     })
@@ -59,7 +66,7 @@ export function kekRoutes(app: FastifyInstance, route: RouteContext, registry: D
 
   app.post(`${KEK}/undelete`, { config: { metric: 'keks.undelete' } }, async (request, reply) => {
     const name = kekNameIn(request)
-    return route.onLeader(request, reply, UNDELETE_KEY, async () => {
+    return route.onLeader(request, reply, UNDELETE_KEY_MESSAGES, async () => {
       await registry.undeleteKek(name)
       return reply.code(204).send()
     })

@@ -1,12 +1,12 @@
 import type { FastifyInstance } from 'fastify'
 import { z } from 'zod'
 import { decideDeleteMode, decideMode, parseMode } from '../commands/change-mode.ts'
-import type { DecisionContext } from '../commands/decision.ts'
-import { DELETE_MODE, UPDATE_MODE } from '../commands/write-operation.ts'
+import type { DecisionContext } from '../commands/decision-types.ts'
 import { modeNotFound } from '../model/registry-error.ts'
 import { GLOBAL } from '../model/subject.ts'
+import { DELETE_MODE_MESSAGES, UPDATE_MODE_MESSAGES } from '../model/write-error-messages.ts'
 import { modeInScope } from '../queries/effective-config.ts'
-import { booleanParameter, parseBody } from './request.ts'
+import { booleanParameter, parseBody } from './parse-request.ts'
 import { queryOf, type RouteContext } from './route-context.ts'
 
 const bodySpec = z.object({ mode: z.unknown() })
@@ -30,14 +30,14 @@ export function modeRoutes(app: FastifyInstance, route: RouteContext): void {
       const mode = parseMode(word)
       const force = booleanParameter(queryOf(request), 'force')
       const decide = (context: DecisionContext) => decideMode(context, scope, mode, { force })
-      return route.write(request, reply, { operation: UPDATE_MODE, decide, answer: () => ({ mode: word }) })
+      return route.write(request, reply, { operation: UPDATE_MODE_MESSAGES, decide, answer: () => ({ mode: word }) })
     })
 
     app.delete(path, { config: { metric: `mode.delete-${of}` } }, async (request, reply) => {
       const scope = route.scope(request)
       const recursive = booleanParameter(queryOf(request), 'recursive')
       const decide = (context: DecisionContext) => decideDeleteMode(context, scope, { recursive })
-      return route.write(request, reply, { operation: DELETE_MODE, decide, answer: (mode) => ({ mode }) })
+      return route.write(request, reply, { operation: DELETE_MODE_MESSAGES, decide, answer: (mode) => ({ mode }) })
     })
   }
 }

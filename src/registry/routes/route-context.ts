@@ -3,8 +3,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { ParsedSchema } from '../../formats/format.ts'
 import type { SchemaReference } from '../../formats/references.ts'
 import type { SchemaTags } from '../../formats/tags.ts'
-import type { Decision, DecisionContext } from '../commands/decision.ts'
-import type { WriteOperation } from '../commands/write-operation.ts'
+import type { Decision, DecisionContext } from '../commands/decision-types.ts'
 import type { WorkerResults } from '../compatibility-worker/worker-results.ts'
 import type { Forwarder } from '../leadership/forwarder.ts'
 import { RegistryError } from '../model/registry-error.ts'
@@ -20,10 +19,11 @@ import {
   toContext,
   toSubject,
 } from '../model/subject.ts'
+import type { WriteErrorMessages } from '../model/write-error-messages.ts'
 import type { Registry } from '../registry.ts'
 import type { RegistryValues } from '../settings.ts'
-import type { RegistryView } from '../store/state.ts'
-import { operationOn } from './operations.ts'
+import type { RegistryView } from '../store/registry-state.ts'
+import { operationOn } from './acl-operations.ts'
 import {
   booleanParameter,
   formatParameter,
@@ -33,12 +33,12 @@ import {
   type SchemaBody,
   stringParameter,
   stringParameters,
-} from './request.ts'
+} from './parse-request.ts'
 import type { ResponseProfile, SchemaResponseOptions } from './schema-response.ts'
 
 /** A write request: the decision to make, and how to build the response body from its answer. */
 export type Write<Answer> = {
-  readonly operation: WriteOperation
+  readonly operation: WriteErrorMessages
   readonly decide: (context: DecisionContext) => Decision<Answer>
   /** Builds the response body. Default: the answer of the decision. */
   readonly answer?: (written: Answer) => unknown
@@ -211,7 +211,7 @@ export class RouteContext {
   async onLeader(
     request: FastifyRequest,
     reply: FastifyReply,
-    operation: WriteOperation,
+    operation: WriteErrorMessages,
     act: () => Promise<unknown>,
   ): Promise<unknown> {
     const { registry } = this

@@ -1,9 +1,9 @@
 import type { SchemaReference } from '../../formats/references.ts'
 import type { SchemaTags } from '../../formats/tags.ts'
-import type { Config } from '../model/config.ts'
 import type { SchemaContent, SchemaVersion } from '../model/schema.ts'
 import { contextOf, toSubject } from '../model/subject.ts'
-import type { StoredSchema } from '../store/record.ts'
+import type { Config } from '../model/subject-config.ts'
+import type { StoredSchema } from '../store/registry-record.ts'
 
 /** The Confluent version that responses match: up to 7.9, or 8.0 and later. */
 export type ResponseProfile = '7' | '8'

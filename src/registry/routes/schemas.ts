@@ -15,7 +15,7 @@ import {
   matchesVersionFilter,
 } from '../queries/schema-search.ts'
 import { toAssociationResponse } from './associations.ts'
-import { booleanParameter, paginate, parseId, stringParameter, stringParameters } from './request.ts'
+import { booleanParameter, paginate, parseId, stringParameter, stringParameters } from './parse-request.ts'
 import { paramsOf, queryOf, type RouteContext, versionFilterIn } from './route-context.ts'
 import { toSchemaByIdResponse, toSchemaResponse } from './schema-response.ts'
 

@@ -1,12 +1,12 @@
 import type { FastifyInstance } from 'fastify'
-import type { DecisionContext } from '../commands/decision.ts'
-import { decideDeleteSubject } from '../commands/delete.ts'
-import { DELETE_SUBJECT } from '../commands/write-operation.ts'
+import type { DecisionContext } from '../commands/decision-types.ts'
+import { decideDeleteSubject } from '../commands/delete-schema.ts'
 import { schemaNotFound, subjectNotFound } from '../model/registry-error.ts'
 import { ALL_CONTEXTS } from '../model/subject.ts'
+import { DELETE_SUBJECT_MESSAGES } from '../model/write-error-messages.ts'
 import { lookUpSchema } from '../queries/schema-lookup.ts'
 import { findByMetadata, findInAnyContext, findSubjects, matchesVersionFilter } from '../queries/schema-search.ts'
-import { booleanParameter, paginate, stringParameters } from './request.ts'
+import { booleanParameter, paginate, stringParameters } from './parse-request.ts'
 import { queryOf, type RouteContext, versionFilterIn } from './route-context.ts'
 import { toSchemaResponse } from './schema-response.ts'
 
@@ -35,7 +35,7 @@ export function subjectRoutes(app: FastifyInstance, route: RouteContext): void {
     const subject = route.subject(request)
     const permanent = booleanParameter(queryOf(request), 'permanent')
     const decide = (context: DecisionContext) => decideDeleteSubject(context, subject, permanent)
-    return route.write(request, reply, { operation: DELETE_SUBJECT, decide })
+    return route.write(request, reply, { operation: DELETE_SUBJECT_MESSAGES, decide })
   })
 
   app.get(

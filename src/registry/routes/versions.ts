@@ -1,16 +1,28 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { decideTags } from '../commands/change-tags.ts'
-import type { DecisionContext } from '../commands/decision.ts'
-import { decideDeleteVersion } from '../commands/delete.ts'
-import { decideRegister, findRegistered, type RegisteredSchemaResult, type Registration } from '../commands/register.ts'
-import { DELETE_VERSION, REGISTER } from '../commands/write-operation.ts'
+import type { DecisionContext } from '../commands/decision-types.ts'
+import { decideDeleteVersion } from '../commands/delete-schema.ts'
+import {
+  decideRegister,
+  findRegistered,
+  type RegisteredSchemaResult,
+  type Registration,
+} from '../commands/register-schema.ts'
 import { withKmsDefaults } from '../dek/kms-defaults.ts'
 import { subjectNotFound } from '../model/registry-error.ts'
 import type { RuleSet } from '../model/rule-set.ts'
 import type { SchemaVersion } from '../model/schema.ts'
+import { DELETE_VERSION_MESSAGES, REGISTER_MESSAGES } from '../model/write-error-messages.ts'
 import { findVersion } from '../queries/schema-lookup.ts'
 import { findInAnyContext, matchesVersionFilter } from '../queries/schema-search.ts'
-import { booleanParameter, formatParameter, paginate, parseTagsUpdate, parseVersion, type Query } from './request.ts'
+import {
+  booleanParameter,
+  formatParameter,
+  paginate,
+  parseTagsUpdate,
+  parseVersion,
+  type Query,
+} from './parse-request.ts'
 import { paramsOf, queryOf, type RouteContext, versionFilterIn } from './route-context.ts'
 import { toRegisterResponse, toSchemaResponse } from './schema-response.ts'
 
@@ -57,7 +69,7 @@ export function versionRoutes(app: FastifyInstance, route: RouteContext): void {
         return answer({ schema: registered, changed: false })
       }
       const decide = (context: DecisionContext) => decideRegister(context, registration)
-      return route.write(request, reply, { operation: REGISTER, decide, answer, workerResults })
+      return route.write(request, reply, { operation: REGISTER_MESSAGES, decide, answer, workerResults })
     },
   )
 
@@ -97,7 +109,7 @@ export function versionRoutes(app: FastifyInstance, route: RouteContext): void {
     const decide = (context: DecisionContext) => decideTags(context, subject, selector, update, route.permits(request))
     const answer = (registered: RegisteredSchemaResult) =>
       answerRegistered(route, request, { ...registered, changed: true }, {})
-    return route.write(request, reply, { operation: REGISTER, decide, answer })
+    return route.write(request, reply, { operation: REGISTER_MESSAGES, decide, answer })
   })
 
   app.delete(
@@ -108,7 +120,7 @@ export function versionRoutes(app: FastifyInstance, route: RouteContext): void {
       const selector = parseVersion(paramsOf(request)['version'] ?? '')
       const permanent = booleanParameter(queryOf(request), 'permanent')
       const decide = (context: DecisionContext) => decideDeleteVersion(context, subject, selector, permanent)
-      return route.write(request, reply, { operation: DELETE_VERSION, decide })
+      return route.write(request, reply, { operation: DELETE_VERSION_MESSAGES, decide })
     },
   )
 }

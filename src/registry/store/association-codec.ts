@@ -1,7 +1,7 @@
 import { type Association, LIFECYCLES } from '../model/association.ts'
 import { toSubject } from '../model/subject.ts'
-import type { AssociationKey, RegistryRecord } from './record.ts'
 import { type RecordMembers, TENANT, toText } from './record-members.ts'
+import type { AssociationKey, RegistryRecord } from './registry-record.ts'
 
 /** Returns the key of an association's record as JSON text, with the members in the order that Confluent writes. */
 export function associationKeyText(key: AssociationKey): string {

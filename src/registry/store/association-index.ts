@@ -1,7 +1,7 @@
 import type { Association, StoredAssociation } from '../model/association.ts'
 import type { Subject } from '../model/subject.ts'
 import { associationKeyText } from './association-codec.ts'
-import type { AssociationKey } from './record.ts'
+import type { AssociationKey } from './registry-record.ts'
 
 /** The associations in the log, indexed by record key, by subject and by resource ID. */
 export class AssociationIndex {

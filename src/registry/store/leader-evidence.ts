@@ -1,5 +1,5 @@
 import type { Broker } from '../../broker/broker.ts'
-import { BrokerError } from '../../broker/error.ts'
+import { BrokerError } from '../../broker/broker-error.ts'
 
 // Every leader writes with the same transactional ID (`fencingId`). If the broker knows this ID, the topic once had
 // records, even if the topic and the committed offsets of the group were deleted since.

@@ -1,14 +1,14 @@
-import { type Mode, REGISTRY_MODES } from '../../clients/registry.ts'
+import { type Mode, REGISTRY_MODES } from '../../clients/registry-client.ts'
 import type { FormatType } from '../../formats/format.ts'
 import type { SchemaReference } from '../../formats/references.ts'
-import { toConfig } from '../model/config.ts'
-import { type Metadata, metadataSpec } from '../model/metadata.ts'
 import { type RuleSet, ruleSetSpec } from '../model/rule-set.ts'
 import { guidOf, type SchemaContent, toUuid } from '../model/schema.ts'
+import { type Metadata, metadataSpec } from '../model/schema-metadata.ts'
 import { type Subject, toSubject } from '../model/subject.ts'
+import { toConfig } from '../model/subject-config.ts'
 import { associationKeyText, associationValue, toAssociationRecord } from './association-codec.ts'
-import type { RegistryRecord, StoredSchema } from './record.ts'
 import { type RecordMembers, TENANT, toText } from './record-members.ts'
+import type { RegistryRecord, StoredSchema } from './registry-record.ts'
 
 export type RawRecord = { readonly key: Buffer; readonly value: Buffer | null }
 

@@ -1,9 +1,9 @@
 import { BoundedMap, getOrFetch } from '../../clients/bounded-map.ts'
-import type { DekInfo, DekRegistryClient, KekInfo } from '../../clients/dek-registry.ts'
-import { RequestError } from '../../clients/http.ts'
+import type { DekInfo, DekRegistryClient, KekInfo } from '../../clients/dek-registry-client.ts'
+import { RequestError } from '../../clients/http-client.ts'
 import type { AeadCipher } from '../../encryption/aead-cipher.ts'
 import { createDataCipher, type DekAlgorithm, generateDek } from '../../encryption/data-cipher.ts'
-import { EncryptionError } from '../../encryption/error.ts'
+import { EncryptionError } from '../../encryption/encryption-error.ts'
 import { type Kms, type KmsDriver, type KmsParams, openKms } from '../../encryption/kms.ts'
 import { RuleError } from './rule-error.ts'
 

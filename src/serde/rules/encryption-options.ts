@@ -1,5 +1,5 @@
-import { createDekRegistryClient } from '../../clients/dek-registry.ts'
-import type { Endpoint } from '../../clients/http.ts'
+import { createDekRegistryClient } from '../../clients/dek-registry-client.ts'
+import type { Endpoint } from '../../clients/http-client.ts'
 import type { KmsDriver } from '../../encryption/kms.ts'
 import { localKmsDriver } from '../../encryption/local-kms.ts'
 import { DekStore } from './dek-store.ts'

@@ -1,4 +1,4 @@
-import type { SchemaMetadata } from '../../clients/registry.ts'
+import type { SchemaMetadata } from '../../clients/registry-client.ts'
 import { DEK_ALGORITHMS, type DekAlgorithm } from '../../encryption/data-cipher.ts'
 import type { FieldType } from '../../formats/field-transform.ts'
 import type { DekSpec, DekStore, OpenDek } from './dek-store.ts'

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { SchemaRuleSet } from '../../clients/registry.ts'
+import type { SchemaRuleSet } from '../../clients/registry-client.ts'
 
 export type RuleMode = 'WRITE' | 'READ'
 /** Domain rules apply to values, encoding rules to their serialized bytes. */

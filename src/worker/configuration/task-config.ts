@@ -1,5 +1,5 @@
 import type { TopicFilter } from '../../broker/broker.ts'
-import { javaRegex } from '../../java-compat/regex.ts'
+import { javaRegex } from '../../java-compat/java-regex.ts'
 import type { RawConfig } from '../../sdk/index.ts'
 import { ConfigError, parseConfig, z } from '../../sdk/index.ts'
 import { commonKeys, sinkKeys, sourceKeys } from './connector-keys.ts'

@@ -1,7 +1,7 @@
 import type { NewTopic } from '../../broker/broker.ts'
 import { messageOf } from '../../common/errors.ts'
 import { commaSeparated, integerSetting, listSetting, settingsWithPrefix } from '../../config/settings.ts'
-import { javaRegex } from '../../java-compat/regex.ts'
+import { javaRegex } from '../../java-compat/java-regex.ts'
 import type { RawConfig } from '../../sdk/index.ts'
 import { ConfigError, parseConfig, z } from '../../sdk/index.ts'
 import { withKeyNames } from './client-settings.ts'

@@ -4,7 +4,7 @@ import type {
   ConnectorType,
   InstanceState,
   TaskStateInfo,
-} from '../../clients/worker.ts'
+} from '../../clients/worker-client.ts'
 import type { RawConfig } from '../../sdk/index.ts'
 import { findAnyConnector } from '../configuration/connector-plugin.ts'
 import type { PluginCatalog } from '../plugin-host.ts'

@@ -1,4 +1,4 @@
-import type { TaskId } from '../../clients/worker.ts'
+import type { TaskId } from '../../clients/worker-client.ts'
 import type { Logger } from '../../common/logging/logger.ts'
 import type { WorkerGroup } from '../membership/worker-group.ts'
 import { taskKey } from '../model/task-key.ts'

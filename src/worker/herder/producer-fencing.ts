@@ -1,5 +1,5 @@
 import type { Broker } from '../../broker/broker.ts'
-import type { TaskId } from '../../clients/worker.ts'
+import type { TaskId } from '../../clients/worker-client.ts'
 
 /**
  * The transactional id of an exactly-once source task's producer. Opening a producer with the same id fences the

@@ -1,4 +1,4 @@
-import type { TaskId } from '../../clients/worker.ts'
+import type { TaskId } from '../../clients/worker-client.ts'
 import type { RawConfig } from '../../sdk/index.ts'
 import type { ConnectorsAndTasks } from '../membership/connect-protocol.ts'
 import { taskKey } from '../model/task-key.ts'

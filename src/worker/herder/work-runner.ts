@@ -1,5 +1,5 @@
-import { BrokerError } from '../../broker/error.ts'
-import type { RunState, TaskId } from '../../clients/worker.ts'
+import { BrokerError } from '../../broker/broker-error.ts'
+import type { RunState, TaskId } from '../../clients/worker-client.ts'
 import type { Clock } from '../../common/clock.ts'
 import type { Logger } from '../../common/logging/logger.ts'
 import { retry } from '../../common/retry.ts'

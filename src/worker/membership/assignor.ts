@@ -1,5 +1,5 @@
 import type { JoinedMember } from '../../broker/broker.ts'
-import type { TaskId } from '../../clients/worker.ts'
+import type { TaskId } from '../../clients/worker-client.ts'
 import { taskKey } from '../model/task-key.ts'
 import { type ConnectorsAndTasks, NO_WORK, parseWorkerMetadata, type WorkerMetadata } from './connect-protocol.ts'
 

@@ -1,4 +1,4 @@
-import type { TaskId } from '../../clients/worker.ts'
+import type { TaskId } from '../../clients/worker-client.ts'
 
 // The messages that workers of a group exchange through the group coordinator: Kafka Connect's protocols `compatible`
 // (version 1) and `sessioned` (version 2). Both have the same format; `sessioned` requires signed internal requests.

@@ -1,6 +1,6 @@
 import type { Broker, Generation, GroupMembership, JoinedMember, PartitionOffset } from '../../broker/broker.ts'
-import { BrokerError } from '../../broker/error.ts'
-import type { TaskId } from '../../clients/worker.ts'
+import { BrokerError } from '../../broker/broker-error.ts'
+import type { TaskId } from '../../clients/worker-client.ts'
 import type { Clock } from '../../common/clock.ts'
 import { UserError } from '../../common/errors.ts'
 import type { Logger } from '../../common/logging/logger.ts'

@@ -1,4 +1,4 @@
-import type { TaskId } from '../../clients/worker.ts'
+import type { TaskId } from '../../clients/worker-client.ts'
 import type { Clock } from '../../common/clock.ts'
 import { WorkerError } from '../model/worker-error.ts'
 import type { ForwardableRequest, PeerClient, PeerResponse } from './peer-client.ts'

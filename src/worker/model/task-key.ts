@@ -1,4 +1,4 @@
-import type { TaskId } from '../../clients/worker.ts'
+import type { TaskId } from '../../clients/worker-client.ts'
 
 /** The name of a task in messages and maps: `CONNECTOR-NUMBER`, as Kafka Connect's `ConnectorTaskId` prints it. */
 export function taskKey({ connector, task }: TaskId): string {

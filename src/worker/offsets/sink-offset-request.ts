@@ -1,5 +1,5 @@
 import type { PartitionOffset, TopicPartition } from '../../broker/broker.ts'
-import type { ConnectorOffset, OffsetPart } from '../../clients/worker.ts'
+import type { ConnectorOffset, OffsetPart } from '../../clients/worker-client.ts'
 import { WorkerError } from '../model/worker-error.ts'
 
 export type SinkOffsetRequest = { readonly set: readonly PartitionOffset[]; readonly forget: readonly TopicPartition[] }

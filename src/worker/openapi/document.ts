@@ -5,7 +5,7 @@ import {
   pathParameters,
   schemaRef,
   stringSchema,
-} from '../../http/openapi.ts'
+} from '../../http/openapi-document.ts'
 import { WORKER_ENTITIES } from './entities.ts'
 import { WORKER_OPERATIONS, WORKER_PARAMETERS, type WorkerOperation } from './operations.ts'
 

@@ -6,7 +6,7 @@ import {
   nullable,
   schemaRef,
   stringSchema,
-} from '../../http/openapi.ts'
+} from '../../http/openapi-document.ts'
 
 /** An object schema without additional members. */
 export function workerResponse(

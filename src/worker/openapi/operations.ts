@@ -1,4 +1,4 @@
-import { arrayOf, type JsonSchema, mapOf, schemaRef, stringSchema } from '../../http/openapi.ts'
+import { arrayOf, type JsonSchema, mapOf, schemaRef, stringSchema } from '../../http/openapi-document.ts'
 
 export type WorkerOperation = {
   readonly summary: string

@@ -1,4 +1,4 @@
-import type { ConnectorOffset, OffsetPart } from '../../clients/worker.ts'
+import type { ConnectorOffset, OffsetPart } from '../../clients/worker-client.ts'
 import type { WrittenConfig } from '../configuration/written-config.ts'
 import { WorkerError } from '../model/worker-error.ts'
 import type { StoredTargetState } from '../stores/config-codec.ts'

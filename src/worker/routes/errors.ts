@@ -1,4 +1,4 @@
-import { BrokerError } from '../../broker/error.ts'
+import { BrokerError } from '../../broker/broker-error.ts'
 import type { ErrorResponse } from '../../http/http-error.ts'
 import { WorkerError, type WorkerErrorCode } from '../model/worker-error.ts'
 

@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify'
-import type { ServerInfo } from '../../clients/worker.ts'
+import type { ServerInfo } from '../../clients/worker-client.ts'
 import type { WorkerRequestHandlerOptions } from '../membership/worker-request-handler.ts'
 import { workerOpenApiDocument } from '../openapi/document.ts'
 import type { Worker } from '../worker.ts'

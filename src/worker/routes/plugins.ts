@@ -1,5 +1,5 @@
 import type { FastifyInstance } from 'fastify'
-import type { ConnectorPluginInfo } from '../../clients/worker.ts'
+import type { ConnectorPluginInfo } from '../../clients/worker-client.ts'
 import type { PluginKind } from '../../plugins/catalog.ts'
 import { WorkerError } from '../model/worker-error.ts'
 import type { PluginCatalog } from '../plugin-host.ts'

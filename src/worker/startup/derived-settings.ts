@@ -1,4 +1,4 @@
-import { parseListener, reachableHost } from '../../http/listener.ts'
+import { parseListener, reachableHost } from '../../http/listener-address.ts'
 import type { RawConfig } from '../../sdk/index.ts'
 import type { ProtocolName } from '../membership/connect-protocol.ts'
 import { type OverridePolicy, parseOverridePolicy } from '../model/override-policy.ts'

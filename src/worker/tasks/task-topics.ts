@@ -1,5 +1,5 @@
 import type { NewRecord } from '../../broker/broker.ts'
-import { BrokerError } from '../../broker/error.ts'
+import { BrokerError } from '../../broker/broker-error.ts'
 import type { TaskLog } from '../../sdk/index.ts'
 import { newTopic, parseTopicCreationRules, type TopicCreationRule } from '../configuration/topic-creation-rules.ts'
 import type { TaskClients } from './task-clients.ts'

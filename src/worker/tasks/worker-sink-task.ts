@@ -1,5 +1,5 @@
 import type { Consumer, PartitionRecords, TopicPartition } from '../../broker/broker.ts'
-import { UnreadableBatchError } from '../../broker/error.ts'
+import { UnreadableBatchError } from '../../broker/broker-error.ts'
 import { UserError } from '../../common/errors.ts'
 import { withTimeout } from '../../common/timeout.ts'
 import { listedName } from '../../plugins/catalog.ts'

@@ -1,4 +1,4 @@
-import type { ConfigKeyInfo, ConfigValueInfo } from '../../clients/worker.ts'
+import type { ConfigKeyInfo, ConfigValueInfo } from '../../clients/worker-client.ts'
 import type { PluginDescriptor } from '../../plugins/descriptor.ts'
 import type { RawConfig } from '../../sdk/index.ts'
 import {

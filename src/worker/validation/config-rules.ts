@@ -1,5 +1,5 @@
 import { commaSeparated } from '../../config/settings.ts'
-import { javaRegex } from '../../java-compat/regex.ts'
+import { javaRegex } from '../../java-compat/java-regex.ts'
 import type { Pattern } from '../../regex/pattern.ts'
 import type { RawConfig } from '../../sdk/index.ts'
 import { problemsOf } from '../configuration/client-settings.ts'

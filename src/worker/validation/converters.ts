@@ -1,4 +1,4 @@
-import type { ConfigKeyInfo } from '../../clients/worker.ts'
+import type { ConfigKeyInfo } from '../../clients/worker-client.ts'
 import { settingsWithPrefix } from '../../config/settings.ts'
 import type { RawConfig } from '../../sdk/index.ts'
 import type { PluginHost } from '../plugin-host.ts'

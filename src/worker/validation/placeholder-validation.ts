@@ -1,4 +1,4 @@
-import type { ConfigInfos } from '../../clients/worker.ts'
+import type { ConfigInfos } from '../../clients/worker-client.ts'
 import { messageOf } from '../../common/errors.ts'
 import { MASK } from '../../common/secrets/secret-keys.ts'
 import { SecretMasker } from '../../common/secrets/secret-masker.ts'

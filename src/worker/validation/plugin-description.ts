@@ -1,4 +1,4 @@
-import type { ConfigKeyInfo } from '../../clients/worker.ts'
+import type { ConfigKeyInfo } from '../../clients/worker-client.ts'
 import type { PluginKind } from '../../plugins/catalog.ts'
 import type { PluginDescriptor } from '../../plugins/descriptor.ts'
 import { describeConfig, type z } from '../../sdk/index.ts'

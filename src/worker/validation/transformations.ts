@@ -1,4 +1,4 @@
-import type { ConfigKeyInfo } from '../../clients/worker.ts'
+import type { ConfigKeyInfo } from '../../clients/worker-client.ts'
 import { commaSeparated, settingsWithPrefix } from '../../config/settings.ts'
 import type { RawConfig } from '../../sdk/index.ts'
 import { versionProblem } from '../configuration/plugin-version.ts'

@@ -1,4 +1,4 @@
-import { OWNER_KEY } from '../../clients/worker.ts'
+import { OWNER_KEY } from '../../clients/worker-client.ts'
 import { didYouMean } from '../../config/did-you-mean.ts'
 import type { RawConfig } from '../../sdk/index.ts'
 import { commonKeys, sinkKeys, sourceKeys } from '../configuration/connector-keys.ts'

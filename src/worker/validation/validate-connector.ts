@@ -1,4 +1,4 @@
-import type { ConfigInfos } from '../../clients/worker.ts'
+import type { ConfigInfos } from '../../clients/worker-client.ts'
 import { listedName } from '../../plugins/catalog.ts'
 import type { HostAccess, RawConfig } from '../../sdk/index.ts'
 import { commonKeys, sinkKeys, sourceKeys } from '../configuration/connector-keys.ts'

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { APPLY_PATCH, type KubernetesApi } from '../../../src/clients/kubernetes/api.ts'
+import { APPLY_PATCH, type KubernetesApi } from '../../../src/clients/kubernetes/kubernetes-api.ts'
 import { pluralOf } from '../../../src/operator/resources/custom-resource-definition.ts'
 import { API_VERSION } from '../../../src/operator/resources/resource.ts'
 import { API } from '../../support/crds.ts'

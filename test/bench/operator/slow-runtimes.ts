@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { openKubernetesApi } from '../../../src/clients/kubernetes/api.ts'
+import { openKubernetesApi } from '../../../src/clients/kubernetes/kubernetes-api.ts'
 import type { Kubernetes } from '../../env/kubernetes.ts'
 import { partDirectory } from '../../env/workspace.ts'
 import { startWeir } from '../../support/cli.ts'

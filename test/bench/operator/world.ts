@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises'
-import { openKubernetesApi } from '../../../src/clients/kubernetes/api.ts'
+import { openKubernetesApi } from '../../../src/clients/kubernetes/kubernetes-api.ts'
 import type { Kubernetes } from '../../env/kubernetes.ts'
 import { freePort } from '../../env/ports.ts'
 import { type Program, startWeir } from '../../support/cli.ts'

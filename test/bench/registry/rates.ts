@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { createRegistryClient } from '../../../src/clients/registry.ts'
+import { createRegistryClient } from '../../../src/clients/registry-client.ts'
 import { findApicurio, startApicurio } from '../../env/apicurio.ts'
 import { freePort } from '../../env/ports.ts'
 import { type Server, startServer, untilReady } from '../../env/process.ts'

@@ -1,5 +1,5 @@
 import { openBroker } from '../../../src/broker/open-broker.ts'
-import { createRegistryClient } from '../../../src/clients/registry.ts'
+import { createRegistryClient } from '../../../src/clients/registry-client.ts'
 import { silentLogger } from '../../../src/common/logging/logger.ts'
 import { schemaText, subjectOf, VERSIONS } from './schemas.ts'
 

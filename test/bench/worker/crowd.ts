@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { createWorkerClient } from '../../../src/clients/worker.ts'
+import { createWorkerClient } from '../../../src/clients/worker-client.ts'
 import { silentLogger } from '../../../src/common/logging/logger.ts'
 import { fileStreamSource } from '../../../src/plugins/connectors/file-stream/source.ts'
 import { findConnector } from '../../../src/worker/configuration/connector-plugin.ts'

@@ -1,6 +1,6 @@
 import { existsSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
-import { type ConnectorProperties, createWorkerClient } from '../../../src/clients/worker.ts'
+import { type ConnectorProperties, createWorkerClient } from '../../../src/clients/worker-client.ts'
 import { partDirectory } from '../../env/workspace.ts'
 import { digestOf, writeLines } from '../../support/numbered-lines.ts'
 import { until } from '../../support/until.ts'

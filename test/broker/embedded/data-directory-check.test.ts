@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { beforeEach, expect, it } from 'vitest'
 import { ChecksumFile } from '../../../src/broker/embedded/checksum-file.ts'
 import { checkDataDirectory } from '../../../src/broker/embedded/data-directory-check.ts'
-import { dataFilesOf } from '../../../src/broker/embedded/files.ts'
+import { dataFilesOf } from '../../../src/broker/embedded/data-files.ts'
 import { memoryDirectory } from '../../support/temporary-directory.ts'
 import { open } from './recorded-snapshots.ts'
 

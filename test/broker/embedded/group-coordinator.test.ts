@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, expect, it } from 'vitest'
-import type { BrokerBackend, JoinResult } from '../../../src/broker/backend.ts'
-import { openEmbeddedBackend } from '../../../src/broker/embedded/backend.ts'
+import type { BrokerBackend, JoinResult } from '../../../src/broker/broker-backend.ts'
+import { openEmbeddedBackend } from '../../../src/broker/embedded/embedded-backend.ts'
 import { silentLogger } from '../../../src/common/logging/logger.ts'
 import { FakeClock } from '../../support/fake-clock.ts'
 

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import type { BrokerBackend } from '../../../src/broker/backend.ts'
-import { openEmbeddedBackend } from '../../../src/broker/embedded/backend.ts'
+import type { BrokerBackend } from '../../../src/broker/broker-backend.ts'
+import { openEmbeddedBackend } from '../../../src/broker/embedded/embedded-backend.ts'
 import { batchesOf, checkBatch, encodeBatch, recordsOf as storedRecordsOf } from '../../../src/broker/record-batch.ts'
 import { silentLogger } from '../../../src/common/logging/logger.ts'
 import { FakeClock } from '../../support/fake-clock.ts'

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import type { BrokerBackend, FetchRequest } from '../../../src/broker/backend.ts'
-import { openEmbeddedBackend } from '../../../src/broker/embedded/backend.ts'
+import type { BrokerBackend, FetchRequest } from '../../../src/broker/broker-backend.ts'
+import { openEmbeddedBackend } from '../../../src/broker/embedded/embedded-backend.ts'
 import { silentLogger } from '../../../src/common/logging/logger.ts'
 import { batchOf, recordsOf } from './batch.ts'
 

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
+import { BrokerError } from '../../../src/broker/broker-error.ts'
 import { Storage } from '../../../src/broker/embedded/storage.ts'
-import { BrokerError } from '../../../src/broker/error.ts'
 import { createLogger, silentLogger } from '../../../src/common/logging/logger.ts'
 
 function open(logger = silentLogger()) {

@@ -1,9 +1,9 @@
 import { MessageChannel } from 'node:worker_threads'
 import { afterEach, beforeEach, expect, it } from 'vitest'
-import type { BrokerBackend } from '../../../src/broker/backend.ts'
-import { openEmbeddedBackend } from '../../../src/broker/embedded/backend.ts'
+import type { BrokerBackend } from '../../../src/broker/broker-backend.ts'
+import { BrokerError } from '../../../src/broker/broker-error.ts'
+import { openEmbeddedBackend } from '../../../src/broker/embedded/embedded-backend.ts'
 import { connectThreadBackend, serveBackend } from '../../../src/broker/embedded/thread-backend.ts'
-import { BrokerError } from '../../../src/broker/error.ts'
 import { silentLogger } from '../../../src/common/logging/logger.ts'
 import { batchOf, recordsOf } from './batch.ts'
 

@@ -1,9 +1,9 @@
 import { expect, it } from 'vitest'
-import { BrokerError } from '../../../src/broker/error.ts'
-import { KafkaCluster } from '../../../src/broker/kafka/cluster.ts'
-import type { KafkaConnection } from '../../../src/broker/kafka/connection.ts'
+import { BrokerError } from '../../../src/broker/broker-error.ts'
 import type { KafkaApi } from '../../../src/broker/kafka/kafka-api.ts'
-import type { ClusterMetadata } from '../../../src/broker/kafka/log-apis.ts'
+import { KafkaCluster } from '../../../src/broker/kafka/kafka-cluster.ts'
+import type { KafkaConnection } from '../../../src/broker/kafka/kafka-connection.ts'
+import type { ClusterMetadata } from '../../../src/broker/kafka/produce-fetch-apis.ts'
 import { addPartitions, createTopic, deleteTopic } from '../../../src/broker/kafka/topic-changes.ts'
 import { FakeClock } from '../../support/fake-clock.ts'
 

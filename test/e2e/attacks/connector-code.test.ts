@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { createWorkerClient, type WorkerClient } from '../../../src/clients/worker.ts'
+import { createWorkerClient, type WorkerClient } from '../../../src/clients/worker-client.ts'
 import { latencyWhile, P99_MS_MAX, startControlServer } from '../../support/latency.ts'
 import { until } from '../../support/until.ts'
 import { startWorkerProcess, type WeirWorker } from '../../support/worker-process.ts'

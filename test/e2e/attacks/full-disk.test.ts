@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { expect, onTestFinished } from 'vitest'
-import { createRegistryClient } from '../../../src/clients/registry.ts'
+import { createRegistryClient } from '../../../src/clients/registry-client.ts'
 import { freePort } from '../../env/ports.ts'
 import { type Output, run, type Server, startServer, untilReady } from '../../env/process.ts'
 import { itOn, real } from '../../env/real.ts'

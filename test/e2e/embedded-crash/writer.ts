@@ -1,5 +1,5 @@
-import type { BrokerBackend } from '../../../src/broker/backend.ts'
-import { openEmbeddedBackend } from '../../../src/broker/embedded/backend.ts'
+import type { BrokerBackend } from '../../../src/broker/broker-backend.ts'
+import { openEmbeddedBackend } from '../../../src/broker/embedded/embedded-backend.ts'
 import { silentLogger } from '../../../src/common/logging/logger.ts'
 import { batchOf } from '../../broker/embedded/batch.ts'
 

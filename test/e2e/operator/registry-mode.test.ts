@@ -1,5 +1,5 @@
 import { beforeAll, expect, it } from 'vitest'
-import type { Mode } from '../../../src/clients/registry.ts'
+import type { Mode } from '../../../src/clients/registry-client.ts'
 import { describeOn, real } from '../../env/real.ts'
 import { type OperatorEnvironment, startOperatorEnvironment } from '../../support/operator-environment.ts'
 import { WAIT } from '../../support/test-namespace.ts'

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { beforeAll, expect, it } from 'vitest'
-import { createWorkerClient } from '../../../src/clients/worker.ts'
+import { createWorkerClient } from '../../../src/clients/worker-client.ts'
 import { randomAt } from '../../../src/java-compat/avro-random-generator/random.ts'
 import { describeOn, real } from '../../env/real.ts'
 import { installCrds } from '../../support/crds.ts'

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { avroFormat, type ParsedAvro } from '../../../src/formats/avro/avro.ts'
+import { avroFormat, type ParsedAvro } from '../../../src/formats/avro/avro-format.ts'
 import { avroCodec } from '../../../src/formats/avro/codec.ts'
 
 const schemaOf = (json: unknown) => (avroFormat.parse({ text: JSON.stringify(json) }) as ParsedAvro).schema

@@ -1,7 +1,7 @@
 import avsc from 'avsc'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { avroFormat } from '../../../src/formats/avro/avro.ts'
+import { avroFormat } from '../../../src/formats/avro/avro-format.ts'
 import { plainAvroPair } from '../../support/avro-schemas.ts'
 
 const parse = (schema: unknown) => avroFormat.parse({ text: JSON.stringify(schema) }, { validation: 'loose' })

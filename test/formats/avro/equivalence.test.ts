@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { avroFormat } from '../../../src/formats/avro/avro.ts'
+import { avroFormat } from '../../../src/formats/avro/avro-format.ts'
 
 const parse = (schema: unknown) =>
   avroFormat.parse({ text: typeof schema === 'string' ? schema : JSON.stringify(schema) }, { validation: 'loose' })

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
-import type { Policy } from '../../../src/formats/json/change.ts'
 import { jsonSchemaChanges } from '../../../src/formats/json/compatibility.ts'
-import { loadJsonSchema } from '../../../src/formats/json/load.ts'
-import type { PlainJson } from '../../../src/formats/json/model.ts'
+import { loadJsonSchema } from '../../../src/formats/json/load-json-schema.ts'
+import type { Policy } from '../../../src/formats/json/schema-change.ts'
+import type { PlainJson } from '../../../src/formats/json/schema-model.ts'
 
 const between = (original: PlainJson, update: PlainJson, policy: Policy = 'STRICT') =>
   jsonSchemaChanges(loadJsonSchema(original), loadJsonSchema(update), policy).map(

@@ -5,8 +5,8 @@ import { Ajv2020 } from 'ajv/dist/2020.js'
 import Ajv04Module from 'ajv-draft-04'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { jsonFormat } from '../../../src/formats/json/json.ts'
-import type { PlainJson, PlainJsonObject } from '../../../src/formats/json/model.ts'
+import { jsonFormat } from '../../../src/formats/json/json-schema-format.ts'
+import type { PlainJson, PlainJsonObject } from '../../../src/formats/json/schema-model.ts'
 import { anyValue, DRAFTS, type Draft, jsonSchemaPair, jsonValues } from '../../support/json-schemas.ts'
 
 // Every schema was read before, which holds it to its meta-schema.

@@ -1,7 +1,7 @@
 import { fromBinary, toBinary } from '@bufbuild/protobuf'
 import { FileDescriptorProtoSchema } from '@bufbuild/protobuf/wkt'
 import { expect, it } from 'vitest'
-import { protobufFormat } from '../../../src/formats/protobuf/protobuf.ts'
+import { protobufFormat } from '../../../src/formats/protobuf/protobuf-format.ts'
 
 const TEXT = `syntax = "proto3";
 package shop;

@@ -1,7 +1,7 @@
 import { hash as hashOf } from 'node:crypto'
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { avroFormat } from '../../../src/formats/avro/avro.ts'
+import { avroFormat } from '../../../src/formats/avro/avro-format.ts'
 import { SchemaError } from '../../../src/formats/schema-error.ts'
 import { askJavaAvro, type Compared } from '../../env/java-avro.ts'
 import { describeOn, real } from '../../env/real.ts'

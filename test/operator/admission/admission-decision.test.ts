@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import type { KubernetesApi } from '../../../src/clients/kubernetes/api.ts'
+import type { KubernetesApi } from '../../../src/clients/kubernetes/kubernetes-api.ts'
 import { silentLogger } from '../../../src/common/logging/logger.ts'
 import { decideDeletion, decideWrite } from '../../../src/operator/admission/admission-decision.ts'
 import type { WriteRequest } from '../../../src/operator/admission/admission-review.ts'

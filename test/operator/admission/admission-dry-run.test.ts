@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest'
-import { RequestError } from '../../../src/clients/http.ts'
+import { RequestError } from '../../../src/clients/http-client.ts'
 import { silentLogger } from '../../../src/common/logging/logger.ts'
 import { dryRunAdmission } from '../../../src/operator/admission/admission-dry-run.ts'
 import type { ClusterReader } from '../../../src/operator/cluster/cluster.ts'

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { ApiError, type KubernetesApi } from '../../../src/clients/kubernetes/api.ts'
+import { ApiError, type KubernetesApi } from '../../../src/clients/kubernetes/kubernetes-api.ts'
 import type { WriteRequest } from '../../../src/operator/admission/admission-review.ts'
 import { denyUnauthorizedDelete, denyUnauthorizedWrite } from '../../../src/operator/admission/authorization.ts'
 

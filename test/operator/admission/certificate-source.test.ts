@@ -1,7 +1,7 @@
 import { copyFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
-import { ApiError } from '../../../src/clients/kubernetes/api.ts'
+import { ApiError } from '../../../src/clients/kubernetes/kubernetes-api.ts'
 import { certificatesFromFiles, certificatesFromSecret } from '../../../src/operator/admission/certificate-source.ts'
 import { FakeClock } from '../../support/fake-clock.ts'
 import { FakeSecrets } from '../../support/fake-secrets.ts'

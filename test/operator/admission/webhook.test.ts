@@ -1,5 +1,5 @@
 import { expect, it, onTestFinished } from 'vitest'
-import { ApiError } from '../../../src/clients/kubernetes/api.ts'
+import { ApiError } from '../../../src/clients/kubernetes/kubernetes-api.ts'
 import { silentLogger } from '../../../src/common/logging/logger.ts'
 import { startWebhook, type WebhookOptions } from '../../../src/operator/admission/webhook.ts'
 import { FakeClock } from '../../support/fake-clock.ts'

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { beforeEach, describe, expect, it } from 'vitest'
-import { RequestError } from '../../../src/clients/http.ts'
+import { RequestError } from '../../../src/clients/http-client.ts'
 import { createReconcilerFixture } from '../../support/reconciler-fixture.ts'
 
 let { clock, cluster, worker, connectors: operator } = createReconcilerFixture()

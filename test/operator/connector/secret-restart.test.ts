@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest'
-import { RequestError } from '../../../src/clients/http.ts'
+import { RequestError } from '../../../src/clients/http-client.ts'
 import { createReconcilerFixture } from '../../support/reconciler-fixture.ts'
 import { SECRET_ENCODINGS } from '../../support/secret-encodings.ts'
 

@@ -1,5 +1,5 @@
 import { beforeEach, expect, it, onTestFinished } from 'vitest'
-import { type HttpResponse, RequestError } from '../../../src/clients/http.ts'
+import { type HttpResponse, RequestError } from '../../../src/clients/http-client.ts'
 import { silentLogger } from '../../../src/common/logging/logger.ts'
 import { CircuitBreaker, CircuitOpenError } from '../../../src/operator/controller/circuit-breaker.ts'
 import { NotLeaderError } from '../../../src/operator/controller/fence.ts'

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest'
-import { RequestError } from '../../../src/clients/http.ts'
+import { RequestError } from '../../../src/clients/http-client.ts'
 import { ClusterError } from '../../../src/clients/kubernetes/cluster-error.ts'
 import type { ResourceKey } from '../../../src/operator/resources/resource.ts'
 import { createReconcilerFixture } from '../../support/reconciler-fixture.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { avroFormat, type ParsedAvro } from '../../../src/formats/avro/avro.ts'
+import { avroFormat, type ParsedAvro } from '../../../src/formats/avro/avro-format.ts'
 import { type FromAvro, fromAvro } from '../../../src/java-compat/avro/from-avro.ts'
 import { toAvroText } from '../../../src/java-compat/avro/to-avro.ts'
 import {

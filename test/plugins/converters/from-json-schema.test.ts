@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import type { PlainJson } from '../../../src/formats/json/model.ts'
+import type { PlainJson } from '../../../src/formats/json/schema-model.ts'
 import { fromJsonSchema } from '../../../src/plugins/converters/json-schema/from-json-schema.ts'
 import { INT64, optional, type Schema, STRING } from '../../../src/sdk/index.ts'
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { javaText } from '../../../src/java-compat/text.ts'
+import { javaText } from '../../../src/java-compat/java-text.ts'
 import { jsonConverter } from '../../../src/plugins/converters/json/converter.ts'
 import { shippedCatalog } from '../../../src/plugins/shipped.ts'
 import { parseConfig, type SchemaAndValue, UNRESTRICTED } from '../../../src/sdk/index.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { javaText } from '../../../src/java-compat/text.ts'
+import { javaText } from '../../../src/java-compat/java-text.ts'
 import { simpleHeaderConverter } from '../../../src/plugins/converters/simple-header/converter.ts'
 import { stringConverter } from '../../../src/plugins/converters/string.ts'
 import {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { BrokerError, type BrokerErrorCode } from '../../../src/broker/error.ts'
+import { BrokerError, type BrokerErrorCode } from '../../../src/broker/broker-error.ts'
 import { startTestRegistry } from '../../support/registry.ts'
 import { createCaseRunner, errorResponse, type RegistryCase, type Request } from '../../support/registry-cases.ts'
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { type Mode, REGISTRY_MODES } from '../../../src/clients/registry.ts'
+import { type Mode, REGISTRY_MODES } from '../../../src/clients/registry-client.ts'
 import { createCaseRunner, errorResponse, type RegistryCase, type Request } from '../../support/registry-cases.ts'
 
 const expectRow = createCaseRunner()

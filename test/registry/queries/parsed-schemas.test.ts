@@ -3,7 +3,7 @@ import { MissingWorkerResult, WorkerResults } from '../../../src/registry/compat
 import { guidOf } from '../../../src/registry/model/schema.ts'
 import { toSubject } from '../../../src/registry/model/subject.ts'
 import { ParsedSchemas } from '../../../src/registry/queries/parsed-schemas.ts'
-import { RegistryState } from '../../../src/registry/store/state.ts'
+import { RegistryState } from '../../../src/registry/store/registry-state.ts'
 
 const createCache = (options: { entriesMax?: number; expiryMs?: number } = {}) => {
   const clock = { nowMs: 0 }

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import type { Association } from '../../../src/registry/model/association.ts'
 import type { Subject } from '../../../src/registry/model/subject.ts'
 import { RecordCodec } from '../../../src/registry/store/record-codec.ts'
-import { RegistryState } from '../../../src/registry/store/state.ts'
+import { RegistryState } from '../../../src/registry/store/registry-state.ts'
 
 const association: Association = {
   guid: '3f0c',

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import type { RegistryRecord } from '../../../src/registry/store/record.ts'
 import { RecordCodec } from '../../../src/registry/store/record-codec.ts'
+import type { RegistryRecord } from '../../../src/registry/store/registry-record.ts'
 
 const decode = (key: string, value: string | null, codec = new RecordCodec()) =>
   codec.decode(Buffer.from(key), value === null ? null : Buffer.from(value))

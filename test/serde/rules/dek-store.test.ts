@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { createDekRegistryClient } from '../../../src/clients/dek-registry.ts'
+import { createDekRegistryClient } from '../../../src/clients/dek-registry-client.ts'
 import type { KmsDriver } from '../../../src/serde/serde.ts'
 import { avroWithRules, encryptingSerde, encryptRules, firstField, pii, SECRET } from '../../support/encryption.ts'
 import { startTestRegistry, type TestRegistry } from '../../support/registry.ts'

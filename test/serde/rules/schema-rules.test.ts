@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { createRegistryClient, type SchemaRuleSet } from '../../../src/clients/registry.ts'
+import { createRegistryClient, type SchemaRuleSet } from '../../../src/clients/registry-client.ts'
 import { createSerializer, type Endpoint, type SchemaDefinition } from '../../../src/serde/serde.ts'
 import { avroWithRules, encryptingSerde, encryptRules, firstField, SECRET } from '../../support/encryption.ts'
 import { startTestRegistry, type TestRegistry } from '../../support/registry.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import type { TaskId } from '../../../src/clients/worker.ts'
+import type { TaskId } from '../../../src/clients/worker-client.ts'
 import {
   configuredWork,
   findObsoleteStatuses,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { BrokerError } from '../../../src/broker/error.ts'
+import { BrokerError } from '../../../src/broker/broker-error.ts'
 import type { RawConfig } from '../../../src/sdk/index.ts'
 import type { WorkRunnerOptions } from '../../../src/worker/herder/work-runner.ts'
 import { addConnector, createTestWorkRunner, SOURCE } from '../../support/work-runner.ts'

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import type { Broker } from '../../../src/broker/broker.ts'
-import { createWorkerClient } from '../../../src/clients/worker.ts'
+import { createWorkerClient } from '../../../src/clients/worker-client.ts'
 import { readRecords } from '../../support/topic.ts'
 import { startTestWorker } from '../../support/worker.ts'
 

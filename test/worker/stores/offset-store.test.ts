@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { expect, it, onTestFinished } from 'vitest'
 import type { Broker } from '../../../src/broker/broker.ts'
-import { createWorkerClient } from '../../../src/clients/worker.ts'
+import { createWorkerClient } from '../../../src/clients/worker-client.ts'
 import { silentLogger } from '../../../src/common/logging/logger.ts'
 import { OffsetStore } from '../../../src/worker/stores/offset-store.ts'
 import { openTestBroker, readRecords } from '../../support/topic.ts'

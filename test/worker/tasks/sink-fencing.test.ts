@@ -1,7 +1,7 @@
 import { expect, it, onTestFinished } from 'vitest'
 import type { Broker } from '../../../src/broker/broker.ts'
 import { createBrokerClient } from '../../../src/broker/broker-client.ts'
-import { openEmbeddedBackend } from '../../../src/broker/embedded/backend.ts'
+import { openEmbeddedBackend } from '../../../src/broker/embedded/embedded-backend.ts'
 import { type Clock, systemClock } from '../../../src/common/clock.ts'
 import { silentLogger } from '../../../src/common/logging/logger.ts'
 import { defineSink, z } from '../../../src/sdk/index.ts'

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import type { ConfigInfos } from '../../../src/clients/worker.ts'
+import type { ConfigInfos } from '../../../src/clients/worker-client.ts'
 import { SecretMasker } from '../../../src/common/secrets/secret-masker.ts'
 import { UNRESTRICTED } from '../../../src/sdk/index.ts'
 import { ConfigResolver } from '../../../src/worker/configuration/config-resolver.ts'

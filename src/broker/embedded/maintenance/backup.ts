@@ -1,10 +1,10 @@
 import { closeSync, existsSync, mkdirSync, openSync, readdirSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
-import { BrokerError } from '../../error.ts'
+import { BrokerError } from '../../broker-error.ts'
 import { ChecksumFile, syncDirectory } from '../checksum-file.ts'
 import { openDataDirectory, toStorageError } from '../data-directory.ts'
 import { checkDataDirectory } from '../data-directory-check.ts'
-import { dataFilesOf } from '../files.ts'
+import { dataFilesOf } from '../data-files.ts'
 import { copyOnline, type OnProgress } from './online-copy.ts'
 import { verifyDatabase } from './verify.ts'
 

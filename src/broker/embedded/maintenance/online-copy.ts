@@ -1,12 +1,12 @@
 import { copyFileSync, ftruncateSync, readSync, truncateSync, writeSync } from 'node:fs'
 import { setTimeout as delay } from 'node:timers/promises'
-import { BrokerError } from '../../error.ts'
+import { BrokerError } from '../../broker-error.ts'
 import { ChecksumFile, type ChecksumFileHeader } from '../checksum-file.ts'
 import { damageError } from '../damage-error.ts'
 import { type FileDamage, pageFault } from '../data-directory-check.ts'
-import { type DataFiles, fileSize, withFile } from '../files.ts'
-import { PAGE_BYTES } from '../schema.ts'
-import { EMPTY_WAL, pageChecksum, readWal, type WalContent } from '../wal.ts'
+import { type DataFiles, fileSize, withFile } from '../data-files.ts'
+import { PAGE_BYTES } from '../database-format.ts'
+import { EMPTY_WAL, pageChecksum, readWal, type WalContent } from '../write-ahead-log.ts'
 
 /** Reports the progress of a step: `done` of `all` parts. */
 export type OnProgress = (phase: string, done: number, total: number) => void

@@ -1,7 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { messageOf } from '../../../common/errors.ts'
 import { type DamagedRange, type PartitionNames, readPartitionNames, toDamagedRange } from '../damage-error.ts'
-import { OFFSET_MASK, PARTITION_ID_MAX, rowId } from '../schema.ts'
+import { OFFSET_MASK, PARTITION_ID_MAX, rowId } from '../database-format.ts'
 import { batchFault, toStoredBatch } from '../stored-batch.ts'
 import type { OnProgress } from './online-copy.ts'
 

@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs'
-import { BrokerError } from '../../error.ts'
+import { BrokerError } from '../../broker-error.ts'
 import { toStorageError } from '../data-directory.ts'
+import type { DataFiles } from '../data-files.ts'
 import { DirectoryLock } from '../directory-lock.ts'
-import type { DataFiles } from '../files.ts'
 
 /**
  * Runs `work` while holding the lock of the directory. Returns `in use` if another process holds it. Throws

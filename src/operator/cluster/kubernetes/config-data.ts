@@ -1,4 +1,9 @@
-import { APPLY_PATCH, ApiError, ignoreNotFound, type KubernetesApi } from '../../../clients/kubernetes/api.ts'
+import {
+  APPLY_PATCH,
+  ApiError,
+  ignoreNotFound,
+  type KubernetesApi,
+} from '../../../clients/kubernetes/kubernetes-api.ts'
 import { type SecretData, WRITE_MS } from '../cluster.ts'
 import { type ConfigDataResource, collectionPath } from './metadata-informer.ts'
 

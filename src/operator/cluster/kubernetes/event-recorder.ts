@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { ApiError, type KubernetesApi } from '../../../clients/kubernetes/api.ts'
+import { ApiError, type KubernetesApi } from '../../../clients/kubernetes/kubernetes-api.ts'
 import type { Clock } from '../../../common/clock.ts'
 import type { Logger } from '../../../common/logging/logger.ts'
 import { withTimeout } from '../../../common/timeout.ts'

@@ -1,4 +1,4 @@
-import { APPLY_PATCH, ApiError, type KubernetesApi } from '../../../clients/kubernetes/api.ts'
+import { APPLY_PATCH, ApiError, type KubernetesApi } from '../../../clients/kubernetes/kubernetes-api.ts'
 import type { Clock } from '../../../common/clock.ts'
 import type { Logger } from '../../../common/logging/logger.ts'
 import { FINALIZER } from '../../controller/finalizer.ts'

@@ -1,5 +1,5 @@
-import { ApiError, ignoreNotFound, type KubernetesApi } from '../../../clients/kubernetes/api.ts'
 import { ClusterError } from '../../../clients/kubernetes/cluster-error.ts'
+import { ApiError, ignoreNotFound, type KubernetesApi } from '../../../clients/kubernetes/kubernetes-api.ts'
 import type { Lease, LeaseLock, VersionedLease } from '../../controller/leader-elector.ts'
 
 const API_VERSION = 'coordination.k8s.io/v1'

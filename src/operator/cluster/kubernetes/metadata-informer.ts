@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
-import type { KubernetesApi } from '../../../clients/kubernetes/api.ts'
+import type { KubernetesApi } from '../../../clients/kubernetes/kubernetes-api.ts'
 import type { Clock } from '../../../common/clock.ts'
 import type { Logger } from '../../../common/logging/logger.ts'
 import { type KubernetesObject, type OnWatchRestart, Reflector } from './reflector.ts'

@@ -1,4 +1,4 @@
-import { ApiError, type KubernetesApi } from '../../../clients/kubernetes/api.ts'
+import { ApiError, type KubernetesApi } from '../../../clients/kubernetes/kubernetes-api.ts'
 import type { Clock } from '../../../common/clock.ts'
 import type { Logger } from '../../../common/logging/logger.ts'
 import { backoffMs } from '../../../common/retry.ts'

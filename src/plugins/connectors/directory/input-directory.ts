@@ -2,7 +2,7 @@ import { createWriteStream } from 'node:fs'
 import { type FileHandle, lstat, readdir, realpath, rename, rm, stat } from 'node:fs/promises'
 import { isAbsolute, join, relative, sep } from 'node:path'
 import { pipeline } from 'node:stream/promises'
-import type { JavaPattern } from '../../../java-compat/regex.ts'
+import type { JavaPattern } from '../../../java-compat/java-regex.ts'
 import { type FileAccess, isNotAllowed, type OpenDirectory, RetriableError, type TaskLog } from '../../../sdk/index.ts'
 
 export type InputDirectoryOptions = {

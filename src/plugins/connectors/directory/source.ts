@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { javaRegex, regexField } from '../../../java-compat/regex.ts'
+import { javaRegex, regexField } from '../../../java-compat/java-regex.ts'
 import {
   type ConfigProblem,
   DataError,

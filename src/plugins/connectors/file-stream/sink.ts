@@ -1,5 +1,5 @@
 import type { FileHandle } from 'node:fs/promises'
-import { javaText } from '../../../java-compat/text.ts'
+import { javaText } from '../../../java-compat/java-text.ts'
 import { defineSink, field, type SinkRecord, type SinkTask, z } from '../../../sdk/index.ts'
 import { SHIPPED_VERSION } from '../../version.ts'
 

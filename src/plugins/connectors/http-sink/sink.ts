@@ -1,4 +1,4 @@
-import { javaRegex, javaReplacement } from '../../../java-compat/regex.ts'
+import { javaRegex, javaReplacement } from '../../../java-compat/java-regex.ts'
 import { defineSink, field, z } from '../../../sdk/index.ts'
 import { SHIPPED_VERSION } from '../../version.ts'
 import {

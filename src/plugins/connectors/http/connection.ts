@@ -1,5 +1,5 @@
 import { isIPv6 } from 'node:net'
-import { readTls, sslFields } from '../../../java-compat/ssl-fields.ts'
+import { readTls, sslFields } from '../../../java-compat/connector-tls.ts'
 import { type ConfigProblem, field, type HostAccess, type NetworkAccess, type z } from '../../../sdk/index.ts'
 import { type Authorization, basic, clientCredentials, fixed } from './authorization.ts'
 import {

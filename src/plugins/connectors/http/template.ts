@@ -1,4 +1,4 @@
-import { javaText } from '../../../java-compat/text.ts'
+import { javaText } from '../../../java-compat/java-text.ts'
 import { type ConnectRecord, DataError } from '../../../sdk/index.ts'
 
 /** The parts of a sink record that a template can contain. */

@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer'
-import { readTls } from '../../../java-compat/ssl-fields.ts'
+import { readTls } from '../../../java-compat/connector-tls.ts'
 import {
   type ConfigProblem,
   defineSource,

@@ -1,4 +1,4 @@
-import { avroFormat, type ParsedAvro } from '../../../formats/avro/avro.ts'
+import { avroFormat, type ParsedAvro } from '../../../formats/avro/avro-format.ts'
 import { avroCodec } from '../../../formats/avro/codec.ts'
 import { avroEncoder } from '../../../java-compat/avro/encoder.ts'
 import { fromAvro } from '../../../java-compat/avro/from-avro.ts'

@@ -1,5 +1,5 @@
-import type { PlainJson, PlainJsonObject } from '../../../formats/json/model.ts'
 import { Documents, type Located } from '../../../formats/json/references.ts'
+import type { PlainJson, PlainJsonObject } from '../../../formats/json/schema-model.ts'
 import { inHashOrder } from '../../../java-compat/hash-order.ts'
 import { jsonReader, parseExact } from '../../../java-compat/json/reader.ts'
 import { SUM_TYPE_NAMES } from '../../../java-compat/sum-type-names.ts'

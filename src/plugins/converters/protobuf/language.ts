@@ -1,7 +1,7 @@
 import type { DescMessage } from '@bufbuild/protobuf'
 import type { Codec, ParsedSchema, SchemaSource } from '../../../formats/format.ts'
 import { type MessageType, ProtobufMessages } from '../../../formats/protobuf/codec.ts'
-import { protobufFormat } from '../../../formats/protobuf/protobuf.ts'
+import { protobufFormat } from '../../../formats/protobuf/protobuf-format.ts'
 import type { Schema } from '../../../sdk/index.ts'
 import { frameIndexes, unframeIndexes } from '../../../serde/wire-format.ts'
 import type { RegistryLanguage } from '../registry-converter.ts'

@@ -1,5 +1,5 @@
-import type { Message, Option, OptionValue, TypeElement } from '../../../formats/protobuf/file.ts'
 import { parseProto } from '../../../formats/protobuf/parser.ts'
+import type { Message, Option, OptionValue, TypeElement } from '../../../formats/protobuf/proto-file.ts'
 import { LOGICAL, type Schema } from '../../../sdk/index.ts'
 import { PROTOBUF_PRECISION } from './names.ts'
 

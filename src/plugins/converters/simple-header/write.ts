@@ -1,4 +1,4 @@
-import { javaText } from '../../../java-compat/text.ts'
+import { javaText } from '../../../java-compat/java-text.ts'
 import { toBuffer } from '../../../sdk/bytes.ts'
 import { LOGICAL, type Schema } from '../../../sdk/index.ts'
 

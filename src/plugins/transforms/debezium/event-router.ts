@@ -1,4 +1,4 @@
-import { javaRegex, javaReplacement, regexField } from '../../../java-compat/regex.ts'
+import { javaRegex, javaReplacement, regexField } from '../../../java-compat/java-regex.ts'
 import {
   type ConnectRecord,
   DataError,

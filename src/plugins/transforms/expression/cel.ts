@@ -2,7 +2,7 @@ import { createRequire } from 'node:module'
 import type * as Cel from '@marcbachmann/cel-js'
 import type * as CelText from '@marcbachmann/cel-js/serialize'
 import { BoundedMap } from '../../../clients/bounded-map.ts'
-import { compileRe2 } from '../../../regex/linear.ts'
+import { compileRe2 } from '../../../regex/linear-regex.ts'
 import { spendFor, spendForAll } from './steps.ts'
 
 /** A compiled expression. */

@@ -1,4 +1,4 @@
-import type { TaskId } from '../../../clients/worker.ts'
+import type { TaskId } from '../../../clients/worker-client.ts'
 import { type LogLimits, LogRateLimiter } from '../../../common/logging/log-rate-limiter.ts'
 import type { Logger } from '../../../common/logging/logger.ts'
 import { truncateText } from '../../../common/truncate-text.ts'

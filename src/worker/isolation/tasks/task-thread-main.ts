@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import { parentPort, workerData } from 'node:worker_threads'
 import type { Broker } from '../../../broker/broker.ts'
-import { BrokerError } from '../../../broker/error.ts'
+import { BrokerError } from '../../../broker/broker-error.ts'
 import { openBroker } from '../../../broker/open-broker.ts'
 import { systemClock } from '../../../common/clock.ts'
 import { createLogger } from '../../../common/logging/logger.ts'

@@ -1,5 +1,5 @@
-import type { JavaPattern } from '../../../../java-compat/regex.ts'
-import { javaRegex } from '../../../../java-compat/regex.ts'
+import type { JavaPattern } from '../../../../java-compat/java-regex.ts'
+import { javaRegex } from '../../../../java-compat/java-regex.ts'
 import { field } from '../../../../sdk/index.ts'
 import { plainTable, type TableName } from '../identifier.ts'
 

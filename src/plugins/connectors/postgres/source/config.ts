@@ -1,5 +1,5 @@
-import type { JavaPattern } from '../../../../java-compat/regex.ts'
-import { javaRegex } from '../../../../java-compat/regex.ts'
+import type { JavaPattern } from '../../../../java-compat/java-regex.ts'
+import { javaRegex } from '../../../../java-compat/java-regex.ts'
 import { field, z } from '../../../../sdk/index.ts'
 import { connectionKeys } from '../connection-keys.ts'
 import { columnsMapping } from './columns-mapping.ts'

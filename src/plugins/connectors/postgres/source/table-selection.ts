@@ -1,4 +1,4 @@
-import type { JavaPattern } from '../../../../java-compat/regex.ts'
+import type { JavaPattern } from '../../../../java-compat/java-regex.ts'
 import { plainTable, quotedTable, type TableName } from '../identifier.ts'
 
 /** Which tables of the database the connector reads. */

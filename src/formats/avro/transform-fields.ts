@@ -1,0 +1,114 @@
+import { defineMember } from '../define-member.ts'
+import type { FieldContext, FieldTransform, FieldType } from '../field-transform.ts'
+import type { Json } from '../json-text.ts'
+import { type AvroRecord, type AvroSchema, type AvroUnion, branchName } from './avro-schema.ts'
+
+/**
+ * Returns a copy of a value with its fields transformed. Values have the form of `avroCodec` with `unions: 'plain'`.
+ * Parts that do not match the schema are unchanged; the codec reports them.
+ */
+export function transformAvroFields(schema: AvroSchema, value: unknown, transform: FieldTransform): unknown {
+  return transformIn(schema, value, undefined, transform)
+}
+
+function transformIn(
+  schema: AvroSchema,
+  value: unknown,
+  field: FieldContext | undefined,
+  transform: FieldTransform,
+): unknown {
+  if (value === null || value === undefined) return value
+  const inside = (inner: AvroSchema, item: unknown) => transformIn(inner, item, field, transform)
+  switch (schema.type) {
+    case 'record':
+      return typeof value === 'object' ? transformRecord(schema, value, transform) : value
+    case 'array':
+      return Array.isArray(value) ? value.map((item) => inside(schema.items, item)) : value
+    case 'map':
+      return typeof value === 'object' ? mapValues(value, (item) => inside(schema.values, item)) : value
+    case 'union':
+      return transformUnion(schema, value, inside)
+    default:
+      return field === undefined ? value : transform(field, FIELD_TYPES[schema.type], value)
+  }
+}
+
+function transformRecord(schema: AvroRecord, record: object, transform: FieldTransform): object {
+  const copy: Record<string, unknown> = {}
+  for (const { name, schema: inner, props } of schema.fields) {
+    if (!(name in record)) continue
+    const field = { fullName: `${schema.name.full}.${name}`, tags: tagsOf(props.get('confluent:tags')) }
+    defineMember(copy, name, transformIn(inner, (record as Record<string, unknown>)[name], field, transform))
+  }
+  return copy
+}
+
+function mapValues(map: object, change: (value: unknown) => unknown): object {
+  const copy: Record<string, unknown> = {}
+  for (const [key, value] of Object.entries(map)) defineMember(copy, key, change(value))
+  return copy
+}
+
+/** If two branches have the same shape in JavaScript, values of the union have the form `{ branch: value }`. */
+function transformUnion(
+  { branches }: AvroUnion,
+  value: NonNullable<unknown>,
+  inside: (schema: AvroSchema, value: unknown) => unknown,
+): unknown {
+  const shapes = branches.map(shapeOf)
+  if (new Set(shapes).size === shapes.length) {
+    const branch = branches[shapes.indexOf(shapeOfValue(value))]
+    return branch === undefined ? value : inside(branch, value)
+  }
+  const [name, ...others] = typeof value === 'object' ? Object.keys(value) : []
+  const branch = branches.find((one) => branchName(one) === name)
+  if (branch === undefined || name === undefined || others.length > 0) return value
+  return { [name]: inside(branch, (value as Record<string, unknown>)[name]) }
+}
+
+type Shape = 'null' | 'boolean' | 'number' | 'string' | 'buffer' | 'array' | 'object' | 'union'
+
+/** The JavaScript shape of a branch's values. avsc wraps the values of a union if two branches have the same shape. */
+function shapeOf({ type }: AvroSchema): Shape {
+  switch (type) {
+    case 'int':
+    case 'long':
+    case 'float':
+    case 'double':
+      return 'number'
+    case 'bytes':
+    case 'fixed':
+      return 'buffer'
+    case 'enum':
+      return 'string'
+    case 'map':
+    case 'record':
+      return 'object'
+    default:
+      return type
+  }
+}
+
+function shapeOfValue(value: NonNullable<unknown>): Shape {
+  if (typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean') return typeof value as Shape
+  if (typeof value === 'bigint') return 'number'
+  if (Array.isArray(value)) return 'array'
+  return value instanceof Uint8Array ? 'buffer' : 'object'
+}
+
+const FIELD_TYPES = {
+  null: 'NULL',
+  boolean: 'BOOLEAN',
+  int: 'INT',
+  long: 'LONG',
+  float: 'FLOAT',
+  double: 'DOUBLE',
+  bytes: 'BYTES',
+  string: 'STRING',
+  enum: 'ENUM',
+  fixed: 'FIXED',
+} as const satisfies Record<string, FieldType>
+
+function tagsOf(tags: Json | undefined): readonly string[] {
+  return Array.isArray(tags) ? tags.map(String) : []
+}

@@ -1,0 +1,186 @@
+import { fromBinary, toBinary } from '@bufbuild/protobuf'
+import { FileDescriptorProtoSchema } from '@bufbuild/protobuf/wkt'
+import type { CompareOptions, Format, Incompatibility, ParsedSchema, ParseOptions, SchemaSource } from '../format.ts'
+import { SchemaError } from '../schema-error.ts'
+import type { SchemaTags, TagChange } from '../tags.ts'
+import { type ProtoChangeType, type ProtoUnit, protobufChanges } from './compatibility.ts'
+import { fromFileDescriptor } from './descriptor-reader.ts'
+import { toFileDescriptor } from './descriptor-writer.ts'
+import { ProtoSyntaxError } from './lexer.ts'
+import { normalizeProto, UnresolvedType } from './normalize.ts'
+import { parseProto } from './parser.ts'
+import { printProto } from './printer.ts'
+import type { Message, ProtoFile } from './proto-file.ts'
+import { protoTags, tagProto } from './tags.ts'
+import type { ProtoDependency } from './type-table.ts'
+import { validateProto } from './validate-proto.ts'
+import { wellKnownFile } from './well-known-types.ts'
+
+/** Protocol Buffers, proto2 and proto3. */
+export const protobufFormat: Format = { type: 'PROTOBUF', parse: parseProtobufSchema }
+
+function parseProtobufSchema(source: SchemaSource, options: ParseOptions = {}): ParsedSchema {
+  const file = fileOf(source.text)
+  const schema = new ProtobufSchema(file, source)
+  if (options.validation !== 'loose') schema.validate()
+  return schema
+}
+
+/** Parses a file and all its imports. Throws a `SchemaError`. */
+export function protoUnit(source: SchemaSource): ProtoUnit {
+  const file = fileOf(source.text)
+  return asSchemaError(() => ({ file, dependencies: importsOf(file, source) }))
+}
+
+/** Parses a .proto text, or a base64-encoded file descriptor, which some clients send instead. */
+function fileOf(text: string): ProtoFile {
+  try {
+    return parseProto(text)
+  } catch (error) {
+    const compiled = /^[A-Za-z0-9+/]+={0,2}$/.test(text) ? compiledFile(text) : undefined
+    if (compiled) return compiled
+    return asSchemaError(() => {
+      throw error
+    })
+  }
+}
+
+function compiledFile(base64: string): ProtoFile | undefined {
+  try {
+    return fromFileDescriptor(fromBinary(FileDescriptorProtoSchema, Buffer.from(base64, 'base64')))
+  } catch {
+    // Not a descriptor. The caller reports the syntax error of the text.
+    return undefined
+  }
+}
+
+class ProtobufSchema implements ParsedSchema {
+  readonly hasPatterns = false
+  readonly type = 'PROTOBUF'
+  readonly canonical: string
+  readonly name: string | undefined
+  readonly fields: readonly string[]
+  readonly #source: SchemaSource
+  readonly #file: ProtoFile
+  #unit: ProtoUnit | undefined
+
+  constructor(file: ProtoFile, source: SchemaSource) {
+    this.#file = file
+    this.#source = source
+    this.canonical = printProto(file)
+    const first = file.types.find((type): type is Message => type.kind === 'message')
+    this.name = first && (file.packageName === undefined ? first.name : `${file.packageName}.${first.name}`)
+    this.fields = [...(first?.fields ?? []), ...(first?.oneofs.flatMap(({ fields }) => fields) ?? [])].map(
+      ({ name }) => name,
+    )
+  }
+
+  validate(): void {
+    const { file, dependencies } = this.unit()
+    asSchemaError(() => {
+      validateProto(file)
+      normalizeProto(file, dependencies)
+    })
+  }
+
+  /** The file with its imports, parsed on first use: reading the topic does not need it. Throws a `SchemaError`. */
+  unit(): ProtoUnit {
+    this.#unit ??= asSchemaError(() => ({ file: this.#file, dependencies: importsOf(this.#file, this.#source) }))
+    return this.#unit
+  }
+
+  normalized(): ParsedSchema {
+    const { file, dependencies } = this.unit()
+    return new ProtobufSchema(
+      asSchemaError(() => normalizeProto(file, dependencies)),
+      this.#source,
+    )
+  }
+
+  isEquivalent(other: ParsedSchema): boolean {
+    return other.type === this.type && other.canonical === this.canonical
+  }
+
+  formatted(format: string): string | undefined {
+    if (format === 'ignore_extensions') return printProto(withoutExtensions(this.#file))
+    if (format !== 'serialized') return undefined
+    return Buffer.from(toBinary(FileDescriptorProtoSchema, toFileDescriptor(this.unit()))).toString('base64')
+  }
+
+  tags(): readonly SchemaTags[] {
+    return protoTags(this.#file)
+  }
+
+  tagged(change: TagChange): string {
+    return printProto(tagProto(this.#file, change))
+  }
+
+  incompatibilities(writer: ParsedSchema, { roles }: CompareOptions): readonly Incompatibility[] {
+    return protobufChanges((writer as ProtobufSchema).unit(), this.unit()).map(({ type, path }) => {
+      const description = WORDINGS[type](path, roles.reader, roles.writer)
+      return { type, path, description, message: `{errorType:"${type}", description:"${description}"}` }
+    })
+  }
+}
+
+/** The messages of Confluent's registry. */
+const WORDINGS: Readonly<Record<ProtoChangeType, (at: string, reader: string, writer: string) => string>> = {
+  PACKAGE_CHANGED: (at, reader, writer) =>
+    `The package at '${at}' in the ${reader} schema does not match the package in the ${writer} schema`,
+  MESSAGE_REMOVED: (at, reader, writer) =>
+    `The ${reader} schema is missing a MESSAGE type at path '${at}' in the ${writer} schema`,
+  FIELD_KIND_CHANGED: (at, reader, writer) =>
+    `The type of a field at path '${at}' in the ${reader} schema does not match the ${writer} schema`,
+  FIELD_SCALAR_KIND_CHANGED: (at, reader, writer) =>
+    `The kind of a SCALAR field at path '${at}' in the ${reader} schema does not match its kind in the ${writer} schema`,
+  FIELD_NAMED_TYPE_CHANGED: (at, reader, writer) =>
+    `The type of a MESSAGE field at path '${at}' in the ${reader} schema does not match its type in the ${writer} schema`,
+  FIELD_NUMERIC_LABEL_CHANGED: (at, reader, writer) =>
+    `The label for a NUMERIC field at path '${at}' in the ${reader} schema does not match its label in the ${writer} schema`,
+  REQUIRED_FIELD_ADDED: (at, reader, writer) =>
+    `A required field  at path '${at}' in the ${reader} schema is missing in the ${writer} schema`,
+  REQUIRED_FIELD_REMOVED: (at, reader, writer) =>
+    `The ${reader} schema is missing a required field at path: '${at}' in the ${writer} schema`,
+  ONEOF_FIELD_REMOVED: (at, reader, writer) =>
+    `The ${reader} schema is missing a oneof field at path '${at}' in the ${writer} schema`,
+  MULTIPLE_FIELDS_MOVED_TO_ONEOF: (at, reader, writer) =>
+    `Multiple fields in the oneof at path '${at}' in the ${reader} schema are outside a oneof in the ${writer} schema`,
+  FIELD_MOVED_TO_EXISTING_ONEOF: (at, reader, writer) =>
+    `A field in the oneof at path '${at}' in the ${reader} schema is outside an existing oneof in the ${writer} schema`,
+}
+
+/** All direct and transitive imports. References take precedence over well-known files. Throws `UnresolvedType`. */
+function importsOf(file: ProtoFile, { dependencies = [] }: SchemaSource): readonly ProtoDependency[] {
+  const found = new Map<string, ProtoDependency>()
+  const left = [...file.imports, ...file.publicImports]
+  for (let path = left.pop(); path !== undefined; path = left.pop()) {
+    if (found.has(path)) continue
+    const reference = dependencies.find(({ name }) => name === path)
+    const text = reference?.text ?? wellKnownFile(path)
+    if (text === undefined)
+      throw new UnresolvedType(`the import '${path}' is neither among the references nor a well-known file`)
+    const imported = parseProto(text)
+    found.set(path, { path, file: imported, ...(reference ? { reference } : {}) })
+    left.push(...imported.imports, ...imported.publicImports)
+  }
+  return [...found.values()]
+}
+
+function withoutExtensions(file: ProtoFile): ProtoFile {
+  const strip = (message: Message): Message => ({
+    ...message,
+    extensions: [],
+    extends: [],
+    types: message.types.map((type) => (type.kind === 'message' ? strip(type) : type)),
+  })
+  return { ...file, extends: [], types: file.types.map((type) => (type.kind === 'message' ? strip(type) : type)) }
+}
+
+function asSchemaError<T>(read: () => T): T {
+  try {
+    return read()
+  } catch (error) {
+    const known = error instanceof ProtoSyntaxError || error instanceof UnresolvedType
+    throw known ? new SchemaError(error.message, { cause: error }) : error
+  }
+}

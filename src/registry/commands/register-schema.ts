@@ -1,0 +1,239 @@
+import type { Mode } from '../../clients/registry-client.ts'
+import type { TagChange } from '../../formats/tags.ts'
+import { incompatibleSchema, invalidSchema, notPermitted, RegistryError } from '../model/registry-error.ts'
+import { checkRuleSet } from '../model/rule-set.ts'
+import type { SchemaContent, SchemaVersion, SentSchema } from '../model/schema.ts'
+import { VERSION_PROPERTY, withProperty } from '../model/schema-metadata.ts'
+import { contextOf, DEFAULT_CONTEXT, type Subject, toSubject } from '../model/subject.ts'
+import {
+  configInScope,
+  type EffectiveConfig,
+  isImporting,
+  isReadOnly,
+  modeInScope,
+  wrongMode,
+} from '../queries/effective-config.ts'
+import { findIncompatibilities } from '../queries/find-incompatibilities.ts'
+import { findSchema, isRegisteredAs, type ResolvedSchema, resolveSchema } from '../queries/schema-lookup.ts'
+import type { StoredSchema } from '../store/registry-record.ts'
+import type { RegistryView } from '../store/registry-state.ts'
+import { type Decision, type DecisionContext, nothingToWrite } from './decision-types.ts'
+import { hasDefaults, inheritMetadata } from './inherited-metadata.ts'
+
+export type Registration = {
+  readonly subject: Subject
+  readonly schema: SentSchema
+  /** -1: the registry assigns the ID. */
+  readonly id: number
+  /** 0: the next version. -1: the latest version; an older version with the same schema is not reused. */
+  readonly version: number
+  readonly normalize: boolean
+  /** Skips the compatibility check. */
+  readonly force: boolean
+  /** Changes to the inline tags of the schema. */
+  readonly tags?: TagChange | undefined
+  /** Copies the tags of the previous version to the entities that still exist. */
+  readonly propagateTags?: boolean
+}
+
+/** `changed`: the stored schema differs from the sent one, because the config or an earlier version added to it. */
+export type RegisteredSchemaResult = { readonly schema: StoredSchema; readonly changed: boolean }
+
+const ID_MAX = 2 ** 31 - 1
+
+/**
+ * Returns the version if the schema is already registered under this subject; this needs no leader. Undefined if
+ * `decideRegister` has to decide.
+ */
+export function findRegistered(context: DecisionContext, request: Registration): SchemaVersion | undefined {
+  const { subject, id, version } = request
+  const config = configInScope(context.view, subject, context.defaults)
+  if (hasDefaults(config) || request.tags || request.propagateTags) return undefined
+  if (request.schema.text.trim() === '') return undefined
+  const schema = resolveSchema(context, subject, request.schema, {
+    normalize: isNormalizing(request, config),
+    validation: 'loose',
+  })
+  const existing = findSchema(context, subject, schema, { deleted: false, latestOnly: version === -1 })
+  if (!existing || (id >= 0 && id !== existing.id)) return undefined
+  if (version <= 0 || version === existing.version) return existing
+  // The same schema can have been imported under several versions.
+  const other = context.view.version(subject, version)
+  return other && !other.deleted && other.id === existing.id ? other : undefined
+}
+
+/**
+ * Registers a schema. Registering the schema of a soft-deleted version again assigns the same ID. Throws `not_permitted` if
+ * the mode does not allow it or the ID belongs to another schema; `invalid_schema`, `invalid_rule_set` or
+ * `incompatible_schema`.
+ */
+export function decideRegister(context: DecisionContext, registration: Registration): Decision<RegisteredSchemaResult> {
+  checkRuleSet(registration.schema.ruleSet)
+  const request = applyTagChange(context, registration)
+  const registered = findRegistered(context, request)
+  if (registered) return nothingToWrite({ schema: registered, changed: false })
+  const { view, defaults } = context
+  const { subject } = request
+  const mode = modeInScope(view, subject, defaults)
+  checkMode(request, mode)
+  const config = configInScope(view, subject, defaults)
+  const next = (view.versions(subject).at(-1)?.version ?? 0) + 1
+  const importing = isImporting(mode)
+  const sent = importing ? request.schema : completeSchema(context, request, config, next)
+  const schema = resolveSchema(context, subject, sent, {
+    normalize: !importing && isNormalizing(request, config),
+    validation: request.id < 0 && config.validateNewSchemas !== false ? 'strict' : 'loose',
+    fields: config.validateFields === true,
+  })
+  checkReferable(view, subject, schema)
+  const changed = sent !== request.schema
+  const live = view.versions(subject).filter(({ deleted }) => !deleted)
+  const existing = request.version === 0 ? findEquivalentVersion(context, schema, request, live) : undefined
+  if (existing) return nothingToWrite({ schema: existing, changed })
+  if (!importing && !request.force) checkCompatible(context, subject, schema, live, config)
+  const stored: StoredSchema = {
+    subject,
+    version: newVersion(request, next, importing),
+    id: newId(context, subject, schema, request.id),
+    content: schema.content,
+    deleted: false,
+    extra: {},
+  }
+  return { records: recordsOf(context, stored), answer: { schema: stored, changed } }
+}
+
+/** Throws `not_permitted` for a reference to a subject that has a STRONG association. */
+function checkReferable(view: RegistryView, subject: Subject, { content }: ResolvedSchema): void {
+  for (const reference of content.references) {
+    const target = toSubject(reference.subject, contextOf(subject))
+    if (view.associationsOfSubject(target).some(({ lifecycle }) => lifecycle === 'STRONG')) {
+      throw notPermitted(`Subject '${reference.subject}' has a strong association and cannot be referenced`)
+    }
+  }
+}
+
+function isNormalizing({ normalize }: Registration, config: EffectiveConfig): boolean {
+  return normalize || config.normalize === true
+}
+
+function checkMode({ subject, id }: Registration, mode: Mode): void {
+  if (isReadOnly(mode)) throw wrongMode(subject, 'in read-only mode')
+  if (id >= 0 && !isImporting(mode)) throw wrongMode(subject, 'not in import mode')
+  if (id < 0 && isImporting(mode)) throw wrongMode(subject, 'not in read-write mode')
+}
+
+/**
+ * Completes a sent schema: an empty text is taken from the previous version, metadata and rules as in
+ * `inheritMetadata`. Throws `invalid_schema` for an empty text without a previous version.
+ */
+function completeSchema(
+  context: DecisionContext,
+  request: Registration,
+  config: EffectiveConfig,
+  next: number,
+): SentSchema {
+  const { schema: sent, subject, version, propagateTags } = request
+  const previous = context.view.latest(subject)?.content
+  const isEmpty = sent.text.trim() === ''
+  if (isEmpty && !previous) throw invalidSchema('Empty schema')
+  const { metadata: merged, ruleSet } = inheritMetadata(sent, previous, config)
+  const isVersioned = version !== 0 || merged?.properties?.[VERSION_PROPERTY] !== undefined
+  const metadata = isVersioned ? withProperty(merged, VERSION_PROPERTY, String(next)) : merged
+  const { type, text, references } = isEmpty && previous ? previous : sent
+  const inheritsTags = propagateTags && previous?.type === type
+  const completedText = inheritsTags ? addInheritedTags(context, subject, previous, { type, text, references }) : text
+  const isAsSent = !isEmpty && completedText === text
+  if (isAsSent && metadata === undefined && ruleSet === undefined) return sent
+  return { type, text: completedText, references, metadata, ruleSet }
+}
+
+function applyTagChange({ view, schemas, workerResults }: DecisionContext, request: Registration): Registration {
+  const { subject, schema, tags } = request
+  if (!tags) return request
+  const parsed = schemas.parse(view, subject, schema, { validation: 'loose', workerResults })
+  return { ...request, schema: { ...schema, text: parsed.tagged(tags) }, tags: undefined }
+}
+
+/** Adds the tags of the previous version to the sent text, for the entities that both have. */
+function addInheritedTags(
+  { view, schemas, workerResults }: DecisionContext,
+  subject: Subject,
+  previous: SchemaContent,
+  sent: Pick<SchemaContent, 'type' | 'text' | 'references'>,
+): string {
+  const add = schemas.parseStored(view, subject, previous, workerResults).tags()
+  if (add.length === 0) return sent.text
+  const parsed = schemas.parse(view, subject, sent, { validation: 'loose', workerResults })
+  return parsed.tagged({ add, remove: [], ignoreMissing: true })
+}
+
+function findEquivalentVersion(
+  context: DecisionContext,
+  schema: ResolvedSchema,
+  { subject, id }: Registration,
+  live: readonly SchemaVersion[],
+): SchemaVersion | undefined {
+  const known = context.view.idOf(contextOf(subject), schema.content.guid)
+  const wanted = known !== undefined && (id < 0 || id === known) ? known : id
+  const same = live.findLast((version) => version.id === wanted && version.content.guid === schema.content.guid)
+  return (
+    same ??
+    live.findLast((version) => (wanted < 0 || wanted === version.id) && isRegisteredAs(context, schema, version))
+  )
+}
+
+function checkCompatible(
+  context: DecisionContext,
+  subject: Subject,
+  { parsed, content }: ResolvedSchema,
+  live: readonly SchemaVersion[],
+  config: EffectiveConfig,
+): void {
+  const messages = findIncompatibilities(context, { parsed, metadata: content.metadata }, live, config)
+  if (messages.length > 0) throw incompatibleSchema(subject, messages)
+}
+
+function newVersion({ version }: Registration, next: number, importing: boolean): number {
+  if (version <= 0) return next
+  if (version !== next && !importing) throw invalidSchema('Version is not one more than previous version')
+  return version
+}
+
+/** The ID of the content in the subject's context; a new content gets the next ID. Throws `not_permitted`. */
+function newId({ view }: DecisionContext, subject: Subject, { content }: ResolvedSchema, requested: number): number {
+  const context = contextOf(subject)
+  const known = view.idOf(context, content.guid)
+  if (requested < 0 && known !== undefined) return known
+  if (requested >= 0) {
+    const holder = view.holders(context, requested)[0]
+    if (holder && (holder.content.guid !== content.guid || holder.content.type !== content.type)) {
+      throw notPermitted(`Overwrite new schema with id ${requested} in context ${context} is not permitted.`)
+    }
+    return requested
+  }
+  const next = view.idMax(context) + 1
+  if (next > ID_MAX)
+    throw new RegistryError(
+      'store_failed',
+      `Error while registering the schema: the largest ID, ${ID_MAX}, is already assigned`,
+    )
+  return next
+}
+
+/**
+ * Also hard-deletes older soft-deleted versions of the subject with the same ID, unless another schema references them.
+ */
+function recordsOf({ view }: DecisionContext, stored: StoredSchema): Decision<unknown>['records'] {
+  const { subject, version, id } = stored
+  const context = contextOf(subject)
+  const isNewContext = context !== DEFAULT_CONTEXT && !view.isKnownContext(context)
+  const superseded = view
+    .versions(subject)
+    .filter((old) => old.deleted && old.id === id && old.version < version)
+    .filter((old) => view.referrers(subject, old.version).length === 0)
+  return [
+    ...(isNewContext ? [{ kind: 'context', context, known: true } as const] : []),
+    ...superseded.map((old) => ({ kind: 'schema', subject, version: old.version, value: null }) as const),
+    { kind: 'schema', subject, version, value: stored },
+  ]
+}
