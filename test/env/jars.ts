@@ -24,62 +24,72 @@ const ARTIFACTS: Record<Bundle, readonly string[]> = {
   plugins: ['connect-runtime', 'connect-json', 'connect-transforms'],
   'java-host': ['connect-api', 'connect-json', 'connect-transforms'],
 }
-type Artifact = readonly [group: string, artifact: string, version: string]
+export type Artifact = readonly [group: string, artifact: string, version: string]
 const PLUGIN = 'org.apache.maven.plugins:maven-dependency-plugin:3.8.1:build-classpath'
 
 const resolving = new Map<string, Promise<string>>()
 
 /** Undefined if Maven has not downloaded all jars. */
 export function cachedClasspath(bundle: Bundle, version: string): string | undefined {
-  const file = classpathFile(bundle, version)
+  return cachedJars(`${bundle}-${version}`)
+}
+
+/** The jars stay in Maven's local repository; only their paths are cached. Takes about 10 s the first time. */
+export async function resolveClasspath(bundle: Bundle, version: string): Promise<string> {
+  const artifacts = ARTIFACTS[bundle].map((artifact) => [GROUPS[bundle], artifact, version] as const)
+  return resolveJars(`${bundle}-${version}`, [...artifacts, ...others(bundle, version)])
+}
+
+/** Like `cachedClasspath`, for jars that were resolved with `resolveJars`. */
+export function cachedJars(name: string): string | undefined {
+  const file = classpathFile(name)
   if (!existsSync(file)) return undefined
   const classpath = readFileSync(file, 'utf8')
   return classpath.split(delimiter).every((jar) => existsSync(jar)) ? classpath : undefined
 }
 
-/** The jars stay in Maven's local repository; only their paths are cached. Takes about 10 s the first time. */
-export async function resolveClasspath(bundle: Bundle, version: string): Promise<string> {
-  const cached = cachedClasspath(bundle, version)
+/** The class path of these artifacts with their runtime dependencies. Its name identifies it in the cache. */
+export async function resolveJars(name: string, artifacts: readonly Artifact[]): Promise<string> {
+  const cached = cachedJars(name)
   if (cached !== undefined) return cached
-  const key = `${bundle}-${version}`
-  const resolved = resolving.get(key) ?? fetchJars(bundle, version)
-  resolving.set(key, resolved)
+  const resolved = resolving.get(name) ?? fetchJars(name, artifacts)
+  resolving.set(name, resolved)
   return resolved
 }
 
-async function fetchJars(bundle: Bundle, version: string): Promise<string> {
+async function fetchJars(name: string, artifacts: readonly Artifact[]): Promise<string> {
   const directory = mkdtempSync(join(tmpdir(), 'weir-jars-'))
   try {
-    writeFileSync(join(directory, 'pom.xml'), pom(bundle, version))
+    writeFileSync(join(directory, 'pom.xml'), pom(artifacts))
     const list = join(directory, 'classpath')
     const args = ['-q', '-B', PLUGIN, '-DincludeScope=runtime', `-Dmdep.outputFile=${list}`]
     const { code, stdout, stderr } = await run({ file: 'mvn', args, directory })
-    if (code !== 0) throw new Error(`Maven could not bring the jars of ${bundle} ${version}:\n${stdout}${stderr}`)
+    if (code !== 0) throw new Error(`Maven could not bring the jars of ${name}:\n${stdout}${stderr}`)
     const classpath = readFileSync(list, 'utf8').trim()
     // Written to a temporary file and renamed, because another run may be reading it.
-    const written = `${classpathFile(bundle, version)}.${process.pid}`
+    const written = `${classpathFile(name)}.${process.pid}`
     writeFileSync(written, classpath)
-    renameSync(written, classpathFile(bundle, version))
+    renameSync(written, classpathFile(name))
     return classpath
   } finally {
     rmSync(directory, { recursive: true, force: true })
   }
 }
 
-function classpathFile(bundle: Bundle, version: string): string {
-  return join(cacheDirectory('jars'), `${bundle}-${version}.classpath`)
+function classpathFile(name: string): string {
+  return join(cacheDirectory('jars'), `${name}.classpath`)
 }
 
-function pom(bundle: Bundle, version: string): string {
-  const dependencies = [
-    ...ARTIFACTS[bundle].map((artifact) => [GROUPS[bundle], artifact, version] as const),
-    ...others(bundle, version),
-  ]
+function pom(artifacts: readonly Artifact[]): string {
+  const dependencies = artifacts.map(
+    ([group, artifact, version]) =>
+      `    <dependency><groupId>${group}</groupId><artifactId>${artifact}</artifactId><version>${version}</version></dependency>`,
+  )
   return `<project>
   <modelVersion>4.0.0</modelVersion>
   <groupId>weir.test</groupId><artifactId>jars</artifactId><version>1</version><packaging>pom</packaging>
   <dependencies>
-${dependencies.map(([group, artifact, v]) => `    <dependency><groupId>${group}</groupId><artifactId>${artifact}</artifactId><version>${v}</version></dependency>`).join('\n')}
+${dependencies.join('\n')}
   </dependencies>
 </project>
 `

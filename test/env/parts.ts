@@ -8,6 +8,7 @@ import { javaPluginsPart } from './java-plugins.ts'
 import { javascriptClientsPart } from './javascript-clients.ts'
 import { kafkaPart } from './kafka.ts'
 import { kubernetesPart } from './kubernetes.ts'
+import { mavenPluginPart } from './maven-plugin.ts'
 import { nodeToolsPart } from './node-tools.ts'
 import type { AddressOf } from './part.ts'
 import { postgresPart } from './postgres.ts'
@@ -29,6 +30,8 @@ export const parts = {
   javaAvro: javaAvroPart('javaAvro'),
   javaPlugins: javaPluginsPart('javaPlugins'),
   javaHost: javaHostPart('javaHost'),
+  fileStream: mavenPluginPart('fileStream', { plugins: [['org.apache.kafka', 'connect-file', '4.3.1']] }),
+  mirrorMaker: mavenPluginPart('mirrorMaker', { plugins: [['org.apache.kafka', 'connect-mirror', '4.3.1']] }),
   helm: goProgramPart('helm', helm, 'HELM_BINARY'),
   kubectl: goProgramPart('kubectl', kubectl, 'KUBECTL_BINARY'),
   sandbox: sandboxPart('sandbox'),

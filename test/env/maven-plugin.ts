@@ -1,0 +1,77 @@
+import { createReadStream } from 'node:fs'
+import { stat } from 'node:fs/promises'
+import { createServer, type Server } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { delimiter, join } from 'node:path'
+import { type Artifact, cachedJars, resolveJars } from './jars.ts'
+import { hasMaven } from './java-toolchain.ts'
+import type { Part } from './part.ts'
+
+/** What `weir plugins install` needs to install a plugin from Maven Central. */
+export type MavenPluginAddress = {
+  /** `GROUP:ARTIFACT:VERSION` of each plugin. */
+  readonly plugins: readonly string[]
+  /** URL of a repository on this machine that has them. */
+  readonly repository: string
+  /** Paths of jars that the plugin's documentation asks to add to its directory. */
+  readonly extraJars: readonly string[]
+}
+
+export type MavenPluginOptions = {
+  readonly plugins: readonly Artifact[]
+  /** Artifacts whose jars, with their dependencies, are the extra ones. */
+  readonly extras?: readonly Artifact[]
+}
+
+/**
+ * Plugins from Maven Central. Maven downloads them, because its configuration tells how this machine reaches Maven
+ * Central; its local repository, which has each file with its checksum, is then served for `weir plugins install`.
+ */
+export function mavenPluginPart(name: string, options: MavenPluginOptions): Part<MavenPluginAddress> {
+  const { plugins, extras = [] } = options
+  const names = plugins.map((artifact) => artifact.slice(1).join('-'))
+  const version = plugins[0]![2]
+  const extraName = `${name}-extras-${extras.map((artifact) => artifact.at(-1)).join('-')}`
+  return {
+    name,
+    version,
+    async find() {
+      const jars = [...names, ...(extras.length > 0 ? [extraName] : [])]
+      const cached = jars.every((one) => cachedJars(one) !== undefined)
+      if (!cached && !(await hasMaven())) return { how: 'missing', detail: 'there is no mvn on PATH to fetch the jars' }
+      return { how: 'toolchain', detail: 'jars from Maven Central', cached }
+    },
+    async start() {
+      const paths = await Promise.all(plugins.map((artifact, at) => resolveJars(names[at]!, [artifact])))
+      const extraJars = extras.length === 0 ? [] : (await resolveJars(extraName, extras)).split(delimiter)
+      const server = serveFiles(localRepository(paths[0]!, plugins[0]!))
+      await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+      const repository = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+      return {
+        address: { plugins: plugins.map((artifact) => artifact.join(':')), repository, extraJars },
+        async stop() {
+          server.closeAllConnections()
+          server.close()
+        },
+      }
+    },
+  }
+}
+
+/** The directory of Maven's local repository, found from the jar of an artifact in it. */
+function localRepository(classpath: string, [group, artifact, version]: Artifact): string {
+  const directory = `/${group.replaceAll('.', '/')}/${artifact}/${version}/`
+  const jar = classpath.split(delimiter).find((path) => path.includes(directory))
+  if (jar === undefined) throw new Error(`Maven brought no jar of ${group}:${artifact}:${version}`)
+  return jar.slice(0, jar.indexOf(directory))
+}
+
+function serveFiles(root: string): Server {
+  return createServer((request, response) => {
+    const file = join(root, decodeURIComponent(request.url ?? ''))
+    stat(file).then(
+      (stats) => (stats.isFile() ? createReadStream(file).pipe(response) : response.writeHead(404).end()),
+      () => response.writeHead(404).end(),
+    )
+  })
+}

@@ -1,0 +1,46 @@
+import { linkSync, readdirSync, readFileSync } from 'node:fs'
+import { copyFile } from 'node:fs/promises'
+import { basename, join } from 'node:path'
+import { expect } from 'vitest'
+import type { MavenPluginAddress } from '../env/maven-plugin.ts'
+import { runWeir } from './cli.ts'
+import { temporaryDirectory } from './temporary-directory.ts'
+
+/** Installs plugins with `weir plugins install`, each in a location of its own. Returns the plugin path. */
+export async function installPlugins(address: MavenPluginAddress): Promise<string> {
+  const pluginPath = join(temporaryDirectory(), 'plugins')
+  for (const plugin of address.plugins) {
+    const args = ['plugins', 'install', plugin, '--plugin-path', pluginPath, '--repository', address.repository]
+    expect(await runWeir(temporaryDirectory(), ...args)).toMatchObject({ code: 0 })
+  }
+  const locations = readdirSync(pluginPath).map((name) => join(pluginPath, name))
+  for (const location of locations) {
+    await Promise.all(address.extraJars.map((jar) => link(jar, join(location, basename(jar)))))
+  }
+  return pluginPath
+}
+
+/** A hard link, because some of these files are large; a copy in another file system. */
+async function link(from: string, to: string): Promise<void> {
+  try {
+    linkSync(from, to)
+  } catch {
+    await copyFile(from, to)
+  }
+}
+
+/** The process ids of the JVMs that a worker started, with the locations that they serve. */
+export function javaHostsOf(worker: number): readonly { readonly pid: number; readonly location: string }[] {
+  const children = readFileSync(`/proc/${worker}/task/${worker}/children`, 'utf8').trim().split(' ')
+  return children.flatMap((pid) => {
+    const args = readFileSync(`/proc/${pid}/cmdline`, 'utf8').split('\0').slice(0, -1)
+    return args.includes('dev.weir.host.Main') ? [{ pid: Number(pid), location: args.at(-1)! }] : []
+  })
+}
+
+/** Kills the JVM of the location whose path contains `name`. */
+export function killJavaHost(worker: number, name: string): void {
+  const found = javaHostsOf(worker).find(({ location }) => location.includes(name))
+  if (found === undefined) throw new Error(`no JVM serves ${name}`)
+  process.kill(found.pid, 'SIGKILL')
+}
