@@ -4,6 +4,7 @@ import type { LookupFunction } from 'node:net'
 import { text } from 'node:stream/consumers'
 import type { SecureContextOptions } from 'node:tls'
 import type { z } from 'zod'
+import { parseExactJson, printExactJson } from '../common/exact-json.ts'
 
 /** How to reach a program over HTTP. */
 export type Endpoint = {
@@ -153,7 +154,7 @@ const checkedAgents = { plain: new HttpAgent({ keepAlive: true }), secure: new A
 /** Agents keep connections alive and share those with the same certificates. */
 function send(endpoint: Endpoint, call: HttpRequest, signal: AbortSignal): Promise<IncomingMessage> {
   const url = urlOf(endpoint, call)
-  const body = call.body === undefined ? undefined : Buffer.from(JSON.stringify(call.body))
+  const body = call.body === undefined ? undefined : Buffer.from(printExactJson(call.body))
   const length = body === undefined ? {} : { 'content-length': body.length }
   const { connectOptions } = endpoint
   const options = { method: call.method, headers: { ...headersOf(endpoint, call), ...length }, signal }
@@ -202,7 +203,7 @@ function authorizationOf(auth: NonNullable<Endpoint['auth']>): string {
 function parseBody(status: number, text: string, ok: boolean): unknown {
   if (text === '') return undefined
   try {
-    return JSON.parse(text)
+    return parseExactJson(text)
   } catch (error) {
     if (!ok) return { message: `HTTP ${status}: ${text.slice(0, 200)}` }
     throw new RequestError(0, 0, `the response is not JSON: ${text.slice(0, 200)}`, { cause: error })

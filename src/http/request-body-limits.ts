@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http'
 import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { parseExactJson } from '../common/exact-json.ts'
 import { ByteSemaphore } from './byte-semaphore.ts'
 import { HttpError } from './http-error.ts'
 import { JsonStructure } from './json-structure.ts'
@@ -13,6 +14,8 @@ export type RequestBodyOptions = {
   readonly consumes: readonly string[]
   /** True: a body without a content type is rejected. False: it is parsed as JSON. */
   readonly requiresContentType: boolean
+  /** Whether integers beyond 2^53 in bodies become bigints. */
+  readonly exactIntegers: boolean
   /** Parses bodies of more than 64 KiB in another thread. Undefined: they are parsed in this thread. */
   readonly parseLarge: ((bytes: Buffer) => Promise<unknown>) | undefined
   /** Called when a request was received completely. */
@@ -82,7 +85,7 @@ class LimitedBodyReader {
   }
 
   async read(request: FastifyRequest, payload: IncomingMessage): Promise<unknown> {
-    const { parseLarge, onBodyRead } = this.#options
+    const { parseLarge, exactIntegers, onBodyRead } = this.#options
     const body = new ArrivingBody(request, payload, this.#options, this.#budget)
     this.#arriving.add(body)
     this.#timer ??= setInterval(() => this.#checkPace(), PACE_CHECK_MS).unref()
@@ -93,7 +96,7 @@ class LimitedBodyReader {
       this.#arriving.delete(body)
     }
     onBodyRead(request.raw)
-    return parseLarge && bytes.length > SMALL_BYTES_MAX ? parseLarge(bytes) : parseJson(bytes)
+    return parseLarge && bytes.length > SMALL_BYTES_MAX ? parseLarge(bytes) : parseJson(bytes, exactIntegers)
   }
 
   #checkPace(): void {
@@ -222,10 +225,11 @@ class ArrivingBody {
 
 const TOO_LARGE = 'Request body is too large'
 
-function parseJson(body: Buffer): unknown {
+function parseJson(body: Buffer, exactIntegers: boolean): unknown {
   if (body.length === 0) return undefined
   try {
-    return JSON.parse(body.toString('utf8'))
+    const text = body.toString('utf8')
+    return exactIntegers ? parseExactJson(text) : JSON.parse(text)
   } catch (error) {
     throw new HttpError(400, `the request body is not JSON: ${(error as Error).message}`)
   }

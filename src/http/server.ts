@@ -55,6 +55,8 @@ export type HttpServerOptions = {
   readonly compress?: boolean
   /** CORS. Absent: pages of other origins may not call this server. */
   readonly crossOrigin?: CorsOptions
+  /** Whether integers beyond 2^53 in request bodies become bigints. Default: numbers, which lose digits. */
+  readonly exactIntegers?: boolean
   /** Parses bodies larger than 64 KiB off the main thread; rejects with an `HttpError` if a body is invalid. */
   readonly parseLarge?: (bytes: Buffer) => Promise<unknown>
   /** Default: `DEFAULT_LIMITS`. */
@@ -144,6 +146,7 @@ function createApp(options: HttpServerOptions, { limits, limited, connections }:
     limited,
     consumes: options.consumes,
     requiresContentType: options.requiresContentType ?? false,
+    exactIntegers: options.exactIntegers ?? false,
     parseLarge: options.parseLarge,
     onBodyRead: (request) => connections.onBodyRead(request),
   })

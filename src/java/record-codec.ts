@@ -1,4 +1,4 @@
-import type { ConnectRecord, RecordHeader, SinkRecord, SourceRecord } from '../sdk/index.ts'
+import type { ConnectRecord, Position, RecordHeader, SinkRecord, SourceRecord } from '../sdk/index.ts'
 import type { FrameReader } from './frame-reader.ts'
 import type { FrameWriter } from './frame-writer.ts'
 
@@ -12,9 +12,18 @@ const NO_HEADERS: readonly RecordHeader[] = []
 
 export function readSourceRecord(body: FrameReader): SourceRecord {
   const { partition, ...record } = readConnectRecord(body)
-  const sourcePartition = (body.readValue() ?? {}) as SourceRecord['sourcePartition']
-  const sourceOffset = (body.readValue() ?? {}) as SourceRecord['sourceOffset']
+  const sourcePartition = readPosition(body)
+  const sourceOffset = readPosition(body)
   return { ...record, ...(partition !== undefined && { partition }), sourcePartition, sourceOffset }
+}
+
+/** Reads a source partition or offset. Bytes become base64, as Kafka Connect stores them. */
+function readPosition(body: FrameReader): Position {
+  const members = (body.readValue() ?? {}) as Record<string, unknown>
+  for (const [name, value] of Object.entries(members)) {
+    if (Buffer.isBuffer(value)) members[name] = value.toString('base64')
+  }
+  return members as Position
 }
 
 export function readConnectRecord(body: FrameReader): ConnectRecord {

@@ -1,7 +1,7 @@
 import type { Schema } from './schema.ts'
 
-/** A source partition or a source offset: any JSON object. */
-export type Position = Readonly<Record<string, string | number | boolean | null>>
+/** A source partition or a source offset: any JSON object. An integer beyond 2^53 is a bigint. */
+export type Position = Readonly<Record<string, string | number | bigint | boolean | null>>
 
 export type RecordHeader = { readonly key: string; readonly value: unknown; readonly schema: Schema | null }
 

@@ -1,4 +1,5 @@
 import type { WorkerClient } from '../../clients/worker-client.ts'
+import { printExactJson } from '../../common/exact-json.ts'
 import type { Requeue } from '../controller/controller.ts'
 import type { ReconcileResult } from '../controller/reconciler.ts'
 import { durationMs } from '../resources/fields.ts'
@@ -52,7 +53,7 @@ export async function withOffsetsExport(
     ...result,
     exportedConfigMap: {
       configMap: next.configMap,
-      data: { [OFFSETS_KEY]: `${JSON.stringify({ offsets }, null, 2)}\n` },
+      data: { [OFFSETS_KEY]: `${printExactJson({ offsets }, 2)}\n` },
     },
     statusFields: {
       ...result.statusFields,

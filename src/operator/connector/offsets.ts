@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import type { ConnectorOffset } from '../../clients/worker-client.ts'
+import { parseExactJson } from '../../common/exact-json.ts'
 import type { ClusterReader } from '../cluster/cluster.ts'
 import type { Resource } from '../resources/resource.ts'
 
@@ -42,7 +43,7 @@ const offsetsSchema = z.strictObject({
 
 function parseOffsets(text: string, source: string): ResolvedOffsets {
   try {
-    return offsetsSchema.parse(JSON.parse(text))
+    return offsetsSchema.parse(parseExactJson(text))
   } catch (error) {
     const reason = error instanceof z.ZodError ? z.prettifyError(error) : String(error)
     return {

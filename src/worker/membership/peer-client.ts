@@ -3,6 +3,7 @@ import { request as overHttps, type RequestOptions } from 'node:https'
 import { text } from 'node:stream/consumers'
 import type { SecureContextOptions } from 'node:tls'
 import { messageOf } from '../../common/errors.ts'
+import { printExactJson } from '../../common/exact-json.ts'
 import type { RawConfig } from '../../sdk/index.ts'
 import { WorkerError } from '../model/worker-error.ts'
 import type { SessionKey } from '../stores/config-codec.ts'
@@ -50,7 +51,7 @@ export class PeerClient {
     try {
       return await this.#request(url, request.method, {
         headers: { ...COMMON, ...(authorization === undefined ? {} : { authorization }) },
-        ...(request.body === undefined ? {} : { body: JSON.stringify(request.body) }),
+        ...(request.body === undefined ? {} : { body: printExactJson(request.body) }),
       })
     } catch (error) {
       if (isUnreached(error)) return undefined

@@ -3,6 +3,7 @@ import type { Broker, PartitionOffset } from '../../broker/broker.ts'
 import { BrokerError } from '../../broker/broker-error.ts'
 import type { ConnectorOffset } from '../../clients/worker-client.ts'
 import { messageOf } from '../../common/errors.ts'
+import { printExactJson } from '../../common/exact-json.ts'
 import { MASK } from '../../common/secrets/secret-keys.ts'
 import { SecretMasker } from '../../common/secrets/secret-masker.ts'
 import type { ConfigResolver } from '../configuration/config-resolver.ts'
@@ -101,7 +102,7 @@ export class ConnectorOffsets {
     connector: ConnectorState,
     offsets: readonly SourceOffsetChange[],
   ): Promise<readonly SourceOffsetChange[]> {
-    if (!JSON.stringify(offsets).includes(MASK)) return offsets
+    if (!printExactJson(offsets).includes(MASK)) return offsets
     const secrets = await this.#secretMaskerOf(connector)
     const stored = await this.#parts.offsets.read(connector.name, connector.config)
     return offsets.map((entry) => {

@@ -1,4 +1,5 @@
 import type { FastifyInstance } from 'fastify'
+import { printExactJson } from '../../common/exact-json.ts'
 import type { Worker } from '../worker.ts'
 import { parseOffsetsBody } from './bodies.ts'
 
@@ -6,7 +7,10 @@ type ByName = { Params: { name: string } }
 
 /** The routes for the offsets of a connector. */
 export function offsetRoutes(app: FastifyInstance, worker: Worker): void {
-  app.get<ByName>('/connectors/:name/offsets', async ({ params }) => ({ offsets: await worker.offsets(params.name) }))
+  app.get<ByName>('/connectors/:name/offsets', async ({ params }, reply) => {
+    const offsets = await worker.offsets(params.name)
+    return reply.serializer(printExactJson).send({ offsets })
+  })
 
   app.patch<ByName>('/connectors/:name/offsets', async ({ params, body }) => ({
     message: await worker.alterOffsets(params.name, parseOffsetsBody(body)),

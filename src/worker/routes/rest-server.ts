@@ -50,6 +50,7 @@ export async function startRestServer(parts: RestServerOptions): Promise<HttpSer
     consumes: ['application/json'],
     produces: ['application/json'],
     requiresContentType: true,
+    exactIntegers: true,
     limits: toHttpLimits(settings.values, settings.values['http.body.bytes.max']),
     ...(tls ? { tls: tls.read() } : {}),
     ...(auditing ? { audit: auditing.audit } : {}),

@@ -1,3 +1,4 @@
+import { parseExactJson, printExactJson } from '../../common/exact-json.ts'
 import type { Position } from '../../sdk/record.ts'
 
 /** A stored source offset with the bytes of its key, because another writer may order the members differently. */
@@ -37,16 +38,16 @@ export type OffsetRecord = {
 /** A null value is a tombstone. Throws when the key or value is not in Kafka Connect's format. */
 export function parseOffsetRecord(key: Buffer, value: Buffer | null): OffsetRecord {
   const [connector, partition] = parseOffsetKey(key)
-  const offset = value === null ? undefined : (JSON.parse(value.toString()) as Position)
+  const offset = value === null ? undefined : (parseExactJson(value.toString()) as Position)
   return { connector, key: Buffer.from(key), partition, offset }
 }
 
 export function toOffsetKey(connector: string, partition: Position | null): Buffer {
-  return Buffer.from(JSON.stringify([connector, partition]))
+  return Buffer.from(printExactJson([connector, partition]))
 }
 
 function parseOffsetKey(key: Buffer): readonly [connector: string, partition: Position | null] {
-  const parsed: unknown = JSON.parse(key.toString())
+  const parsed = parseExactJson(key.toString())
   if (!Array.isArray(parsed) || parsed.length !== 2 || typeof parsed[0] !== 'string' || typeof parsed[1] !== 'object') {
     throw new Error(`not an offset key: ${key.toString().slice(0, 200)}`)
   }
@@ -56,5 +57,5 @@ function parseOffsetKey(key: Buffer): readonly [connector: string, partition: Po
 /** Returns the same id for equal partitions, independent of the order of their members. */
 export function partitionId(partition: Position | null): string {
   if (partition === null) return 'null'
-  return JSON.stringify(Object.entries(partition).sort(([a], [b]) => (a < b ? -1 : 1)))
+  return printExactJson(Object.entries(partition).sort(([a], [b]) => (a < b ? -1 : 1)))
 }

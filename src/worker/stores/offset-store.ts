@@ -1,6 +1,7 @@
 import type { Broker } from '../../broker/broker.ts'
 import { openStateTopic, type StateTopic } from '../../broker/state-topic.ts'
 import type { StateProgress } from '../../broker/state-topic-checks.ts'
+import { printExactJson } from '../../common/exact-json.ts'
 import type { Logger } from '../../common/logging/logger.ts'
 import type { RawConfig } from '../../sdk/index.ts'
 import type { Position } from '../../sdk/record.ts'
@@ -79,7 +80,7 @@ export class OffsetStore {
     )
     const records = offsets.map(({ partition, offset }) => ({
       key: known.get(partitionId(partition)) ?? toOffsetKey(connector, partition),
-      value: offset && Buffer.from(JSON.stringify(offset)),
+      value: offset && Buffer.from(printExactJson(offset)),
     }))
     const separate = await this.#separateTopicOf(config)
     // Deleted in both topics: an offset that remained in the worker's topic would become effective.

@@ -1,3 +1,4 @@
+import { printExactJson } from '../../common/exact-json.ts'
 import { plainJson } from '../../java-compat/json/writer.ts'
 import type { SourceRecord } from '../../sdk/index.ts'
 import { type DeadLetter, errorHeader } from './dead-letter-queue.ts'
@@ -35,8 +36,8 @@ export function toDeadLetter({ record, converted, stage, className, error }: Fai
     },
     position: [
       ['topic', topic],
-      ['source.partition', JSON.stringify(sourcePartition)],
-      ['source.offset', JSON.stringify(sourceOffset)],
+      ['source.partition', printExactJson(sourcePartition)],
+      ['source.offset', printExactJson(sourceOffset)],
     ],
     stage,
     className,

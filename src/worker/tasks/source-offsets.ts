@@ -1,3 +1,4 @@
+import { printExactJson } from '../../common/exact-json.ts'
 import type { Position } from '../../sdk/index.ts'
 import { partitionId, toOffsetKey } from '../stores/offset-state.ts'
 import { ownOffsetsTopic } from '../stores/offset-store.ts'
@@ -31,7 +32,7 @@ export class SourceOffsets {
   encode(progress: readonly SourceProgress<Position>[]): readonly OffsetsTopicRecord[] {
     return progress.flatMap(({ partition, offset }) => {
       const key = this.#keys.get(partitionId(partition)) ?? toOffsetKey(this.#connector, partition)
-      const value = Buffer.from(JSON.stringify(offset))
+      const value = Buffer.from(printExactJson(offset))
       return [...this.#topics].map((topic) => ({ topic, key, value }))
     })
   }

@@ -1,4 +1,4 @@
-import type { RawConfig } from '../../sdk/index.ts'
+import type { Position, RawConfig } from '../../sdk/index.ts'
 import type { TaskCounters } from './task-counters.ts'
 
 /** Everything that a task needs to run, as plain data that can be posted to another thread. */
@@ -37,8 +37,8 @@ export type TaskDefaults = {
 export type SourceOffset = {
   /** The key as stored in the topic: an update must have the same bytes to replace it. */
   readonly key: Uint8Array
-  readonly partition: Readonly<Record<string, string | number | boolean | null>> | null
-  readonly offset: Readonly<Record<string, string | number | boolean | null>>
+  readonly partition: Position | null
+  readonly offset: Position
 }
 
 /** A message from a task to the worker that started it. */

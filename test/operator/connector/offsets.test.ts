@@ -122,7 +122,8 @@ describe('offsets in a ConfigMap', () => {
     )
   })
 
-  it('can be restored from an export', async () => {
+  it('can be restored from an export, with integers of 64 bits', async () => {
+    const OFFSETS = [{ partition: { server: 'a' }, offset: { lsn: 9007199254740993n } }]
     const key = cluster.apply('Connector', 'orders', { ...datagen, offsets: EXPORT })
     const { settle } = operator()
     await settle(key)

@@ -54,6 +54,33 @@ it('prefers the offsets in the topic of the connector to those in the shared top
   expect(toPairs(await store.read('c', OWN))).toEqual([[B, { at: 3 }]])
 })
 
+it('keeps integers of 64 bits in offsets and partitions, also through the REST API', async () => {
+  const { url, broker } = await startTestWorker({ 'offset.storage.partitions': '1' })
+  const config = { 'connector.class': 'PostgresSource', 'connection.url': 'jdbc:postgresql://127.0.0.1:1/db' }
+  const created = await createWorkerClient({ url }).create(
+    'c',
+    { ...config, mode: 'incrementing', 'incrementing.column.name': 'id', 'topic.prefix': 't-' },
+    'STOPPED',
+  )
+  expect(created.name).toBe('c')
+  const offsets =
+    '{"offsets":[{"partition":{"protocol":"1","table":"public.t","id":9223372036854775807},"offset":{"incrementing":9007199254740993}}]}'
+  const alter = () =>
+    fetch(`${url}/connectors/c/offsets`, {
+      method: 'PATCH',
+      headers: { 'content-type': 'application/json' },
+      body: offsets,
+    })
+  await expect.poll(async () => (await alter()).status, { timeout: 20_000 }).toBe(200)
+  expect(await (await fetch(`${url}/connectors/c/offsets`)).text()).toBe(offsets)
+  const [stored] = (await readRecords(broker, 'connect-offsets')).map(({ key, value }) => `${key} ${value}`)
+  expect(stored).toBe(
+    '["c",{"protocol":"1","table":"public.t","id":9223372036854775807}] {"incrementing":9007199254740993}',
+  )
+  const offset = (await createWorkerClient({ url }).offsets('c'))[0]?.offset
+  expect(offset).toEqual({ incrementing: 9007199254740993n })
+})
+
 it('reads to the present end of the topic, however long that takes', async () => {
   const broker = await openTestBroker()
   const writer = await openStore(broker)

@@ -4,6 +4,7 @@ import {
   createRecordGenerator,
   type RecordGenerator,
 } from '../../../java-compat/avro-random-generator/record-generator.ts'
+import { plainJson } from '../../../java-compat/json/writer.ts'
 import {
   type ConfigProblem,
   defineSource,
@@ -181,5 +182,5 @@ async function pause(ms: number, signal: AbortSignal): Promise<void> {
 function startIndex(offset: Position | undefined): number {
   const index = offset?.['current.iteration'] ?? 0
   if (Number.isSafeInteger(index) && (index as number) >= 0) return index as number
-  throw new Error(`'current.iteration' of an offset must be a non-negative integer, not ${JSON.stringify(index)}`)
+  throw new Error(`'current.iteration' of an offset must be a non-negative integer, not ${plainJson(index)}`)
 }

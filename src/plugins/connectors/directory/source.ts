@@ -1,6 +1,7 @@
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { javaRegex, regexField } from '../../../java-compat/java-regex.ts'
+import { plainJson } from '../../../java-compat/json/writer.ts'
 import {
   type ConfigProblem,
   DataError,
@@ -352,7 +353,7 @@ function hash(text: string): number {
 function startPosition(offset: Position | undefined): number {
   const position = offset?.['position'] ?? 0
   if (Number.isSafeInteger(position) && (position as number) >= 0) return position as number
-  throw new Error(`'position' of an offset must be a non-negative integer, not ${JSON.stringify(position)}`)
+  throw new Error(`'position' of an offset must be a non-negative integer, not ${plainJson(position)}`)
 }
 
 function parseTypes(items: readonly string[]): ReadonlyMap<string, CsvType> {

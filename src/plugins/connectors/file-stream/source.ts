@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import { plainJson } from '../../../java-compat/json/writer.ts'
 import {
   defineSource,
   type FileAccess,
@@ -105,7 +106,7 @@ function startPosition(file: string, offset: Position | undefined): number {
   if (offset === undefined) return 0
   const position = offset['position']
   if (isPosition(position)) return position
-  throw new Error(`the stored offset of '${file}' has no usable position: ${JSON.stringify(offset)}`)
+  throw new Error(`the stored offset of '${file}' has no usable position: ${plainJson(offset)}`)
 }
 
 function checkOffset(partition: Position | null, offset: Position): void {

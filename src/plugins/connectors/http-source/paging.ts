@@ -1,3 +1,4 @@
+import { plainJson } from '../../../java-compat/json/writer.ts'
 import type { Position } from '../../../sdk/index.ts'
 import { follow } from './pointer.ts'
 
@@ -46,7 +47,7 @@ export function parsePagePosition(offset: Position | undefined): PagePosition {
   ) {
     return { page, taken, since, high } as PagePosition
   }
-  throw new Error(`an offset must be {page, taken, since, high} with an integer 'taken', not ${JSON.stringify(offset)}`)
+  throw new Error(`an offset must be {page, taken, since, high} with an integer 'taken', not ${plainJson(offset)}`)
 }
 
 /** Returns the URL of a page. */

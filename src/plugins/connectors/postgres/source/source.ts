@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import { plainJson } from '../../../../java-compat/json/writer.ts'
 import { defineSource, type SourceContext, type SourceRecord, type TaskLog } from '../../../../sdk/index.ts'
 import { SHIPPED_VERSION } from '../../../version.ts'
 import { quoteMethodOf } from '../connection-keys.ts'
@@ -81,7 +82,7 @@ export const postgresSource = defineSource({
     for (const { partition, offset } of offsets) {
       if (typeof partition['table'] !== 'string' && partition['query'] !== 'query') {
         throw new Error(
-          `the partition of an offset must be {"protocol":"1","table":"SCHEMA.TABLE"} or {"query":"query"}, not ${JSON.stringify(partition)}`,
+          `the partition of an offset must be {"protocol":"1","table":"SCHEMA.TABLE"} or {"query":"query"}, not ${plainJson(partition)}`,
         )
       }
       if (offset !== null) parseOffset(offset)

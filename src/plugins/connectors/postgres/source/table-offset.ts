@@ -1,3 +1,4 @@
+import { plainJson } from '../../../../java-compat/json/writer.ts'
 import { int64, type Position } from '../../../../sdk/index.ts'
 import { plainTable, type TableName } from '../identifier.ts'
 
@@ -27,7 +28,7 @@ export function earlierPartitions(table: TableName | undefined, database: string
  */
 export function toSourceOffset({ micros, id }: TableOffset): Position {
   return {
-    ...(id !== undefined && { incrementing: typeof id === 'number' ? id : String(id) }),
+    ...(id !== undefined && { incrementing: id }),
     ...(micros !== undefined && {
       timestamp: Math.floor(micros / 1000),
       timestamp_nanos: (micros - Math.floor(micros / 1_000_000) * 1_000_000) * 1000,
@@ -61,20 +62,23 @@ export function parseOffset(offset: Position): TableOffset {
   const micros = microsOf(offset)
   const id = offset['incrementing']
   if (id !== undefined && id !== null && !/^-?\d+$/.test(String(id))) {
-    throw new Error(`'incrementing' of an offset must be an integer, not ${JSON.stringify(id)}`)
+    throw new Error(`'incrementing' of an offset must be an integer, not ${plainJson(id)}`)
   }
   const isGiven = id !== undefined && id !== null
-  return { ...(micros !== undefined && { micros }), ...(isGiven && { id: int64(BigInt(id as number | string)) }) }
+  return {
+    ...(micros !== undefined && { micros }),
+    ...(isGiven && { id: int64(BigInt(id as number | bigint | string)) }),
+  }
 }
 
 function microsOf({ timestamp, timestamp_nanos: nanos }: Position): number | undefined {
   if (timestamp === undefined || timestamp === null) return undefined
   if (!Number.isSafeInteger(timestamp)) {
-    throw new Error(`'timestamp' of an offset must be milliseconds since 1970, not ${JSON.stringify(timestamp)}`)
+    throw new Error(`'timestamp' of an offset must be milliseconds since 1970, not ${plainJson(timestamp)}`)
   }
   if (nanos === undefined || nanos === null) return (timestamp as number) * 1000
   if (!Number.isInteger(nanos) || (nanos as number) < 0 || (nanos as number) > 999_999_999) {
-    throw new Error(`'timestamp_nanos' of an offset must be from 0 to 999999999, not ${JSON.stringify(nanos)}`)
+    throw new Error(`'timestamp_nanos' of an offset must be from 0 to 999999999, not ${plainJson(nanos)}`)
   }
   return Math.floor((timestamp as number) / 1000) * 1_000_000 + Math.floor((nanos as number) / 1000)
 }
