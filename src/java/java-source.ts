@@ -27,6 +27,8 @@ export function javaSource(module: JavaModule, description: JavaPluginDescriptio
   return {
     ...pluginInfo(description),
     kind: 'source',
+    // The connector was asked when its configuration was validated.
+    definesTransactions: true,
     poll: (context) => new JavaSourceTask(module, description, context).run(),
   }
 }
@@ -104,8 +106,7 @@ class JavaSourceTask {
     this.#positions.set(batch, positions)
     const { whole } = batch
     if (whole === undefined) return
-    // Transactions that were aborted are not reported; their records count as filtered.
-    const all = whole.parts.flatMap((part) => this.#positions.get(part) ?? part.records.map(() => null))
+    const all = whole.parts.flatMap((part) => this.#positions.get(part)!)
     connection.event('source.stored', (body) => writeStored(body, whole.number, all))
   }
 }
@@ -135,13 +136,16 @@ function readBatches(body: FrameReader, bytes: number): readonly Batch[] {
   const endOfBatch = BOUNDARIES[body.readByte()]
   const parts: Batch[] = []
   let records: SourceRecord[] = []
+  let end: Batch['end']
   for (let count = body.readCount(); count > 0; count--) {
-    const end = BOUNDARIES[body.readByte()]
+    if (end !== undefined) {
+      parts.push({ records, end, whole: undefined })
+      records = []
+    }
+    end = BOUNDARIES[body.readByte()]
     records.push(readSourceRecord(body))
-    if (end === undefined || (count === 1 && endOfBatch === undefined)) continue
-    parts.push({ records, end, whole: undefined })
-    records = []
   }
-  parts.push({ records, end: endOfBatch, whole: { number, parts, bytes } })
+  // The transaction has ended already when the last record ends it, so the end of the batch adds nothing.
+  parts.push({ records, end: end ?? endOfBatch, whole: { number, parts, bytes } })
   return parts
 }

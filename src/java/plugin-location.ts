@@ -24,8 +24,6 @@ export type JavaPluginDescription = {
   /** As the plugin states it, or the `Implementation-Version` of its jar; `undefined` when neither does. */
   readonly version: string
   readonly definitions: readonly ConfigDefinition[]
-  /** Whether a source overrides `alterOffsets`. */
-  readonly altersOffsets: boolean
 }
 
 /** What a Java host found in a location. */

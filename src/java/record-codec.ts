@@ -1,3 +1,4 @@
+import { defineMember } from '../formats/define-member.ts'
 import type { ConnectRecord, Position, RecordHeader, SinkRecord, SourceRecord } from '../sdk/index.ts'
 import type { FrameReader } from './frame-reader.ts'
 import type { FrameWriter } from './frame-writer.ts'
@@ -21,7 +22,7 @@ export function readSourceRecord(body: FrameReader): SourceRecord {
 function readPosition(body: FrameReader): Position {
   const members = (body.readValue() ?? {}) as Record<string, unknown>
   for (const [name, value] of Object.entries(members)) {
-    if (Buffer.isBuffer(value)) members[name] = value.toString('base64')
+    if (Buffer.isBuffer(value)) defineMember(members, name, value.toString('base64'))
   }
   return members as Position
 }

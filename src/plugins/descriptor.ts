@@ -12,9 +12,7 @@ export type PluginDescriptor = {
   readonly notes: string | undefined
   /** The configuration keys defined by the plugin. */
   readonly definitions: readonly ConfigDefinition[]
-  /** Whether a source connector can define its transaction boundaries. */
-  readonly definesTransactions: boolean
-  /** Whether the offsets of a source can be changed through the REST API. */
+  /** Whether changes of offsets through the REST API are passed to the connector. */
   readonly altersOffsets: boolean
   /** Whether the plugin reads keys that it does not define. */
   readonly readsOtherKeys: boolean
@@ -30,7 +28,6 @@ export function toDescriptor(plugin: Plugin): PluginDescriptor {
     summary,
     notes,
     definitions: describeConfig(config),
-    definesTransactions: kind === 'source' && plugin.definesTransactions === true,
     altersOffsets: kind === 'source' && plugin.alterOffsets !== undefined,
     readsOtherKeys: readsOtherKeys(config),
   }

@@ -43,8 +43,8 @@ export type SourceContext<Config> = TaskContext<Config> & {
   /** The last committed offset of a source partition; undefined when there is none. */
   readonly resumeFrom: (partition: Position) => Position | undefined
   /**
-   * Registers a listener that is called with each batch when it is in the log or was skipped, for sources that acknowledge
-   * records to their origin. It is not called for batches of an aborted transaction.
+   * Registers a listener that is called with each batch when it is in the log, was skipped, or was aborted with its
+   * transaction, for sources that acknowledge records to their origin.
    */
   readonly onStored: (listener: StoredListener) => void
   /** Registers a listener that is called each time offsets of this task were committed. */
@@ -58,7 +58,7 @@ export type SourceContext<Config> = TaskContext<Config> & {
   readonly transaction?: SourceTransaction
 }
 
-/** `positions` returns where each record of the batch is in the log; null for one that was filtered or skipped. */
+/** `positions` returns where each record of the batch is in the log; null for one that was filtered, skipped or aborted. */
 export type StoredListener = (
   batch: readonly SourceRecord[],
   positions: () => readonly (StoredPosition | null)[],

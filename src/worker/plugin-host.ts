@@ -17,10 +17,15 @@ type Calls = {
     readonly input: { readonly config: RawConfig; readonly tasksMax: number }
     readonly output: GeneratedTaskConfigs
   }
-  /** Calls `alterOffsets()` of a source. */
+  /** Calls `alterOffsets()` of a connector. The offsets of a sink have the members of Connect's REST API. */
   'alter-offsets': {
     readonly input: { readonly config: RawConfig; readonly offsets: readonly SourceOffsetChange[] }
-    readonly output: null
+    readonly output: OffsetAlteration
+  }
+  /** Asks a source whether it supports a feature of exactly-once delivery with this configuration; null: it does not say. */
+  'exactly-once-support': {
+    readonly input: { readonly config: RawConfig; readonly feature: ExactlyOnceFeature }
+    readonly output: 'supported' | 'unsupported' | null
   }
   /** Creates a config provider, to validate its configuration. */
   'create-provider': { readonly input: { readonly config: RawConfig }; readonly output: null }
@@ -54,6 +59,15 @@ export type GeneratedTaskConfigs = {
    */
   readonly againMs: number | null
 }
+
+/** Exactly-once delivery as such (`exactlyOnceSupport`), or transactions that the connector delimits itself. */
+export type ExactlyOnceFeature = 'delivery' | 'transaction-boundaries'
+
+/**
+ * What a connector did with changed offsets: it accepts them (`altered`), does not look at them and may keep offsets of its
+ * own (`ignored`), or permits no changes (`unsupported`).
+ */
+export type OffsetAlteration = 'altered' | 'ignored' | 'unsupported'
 
 export type SourceOffsetChange = { readonly partition: Position | null; readonly offset: Position | null }
 

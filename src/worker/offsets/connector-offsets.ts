@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
-import type { Broker, PartitionOffset } from '../../broker/broker.ts'
+import type { Broker, PartitionOffset, TopicPartition } from '../../broker/broker.ts'
 import { BrokerError } from '../../broker/broker-error.ts'
 import type { ConnectorOffset } from '../../clients/worker-client.ts'
 import { messageOf } from '../../common/errors.ts'
@@ -7,9 +7,9 @@ import { printExactJson } from '../../common/exact-json.ts'
 import { MASK } from '../../common/secrets/secret-keys.ts'
 import { SecretMasker } from '../../common/secrets/secret-masker.ts'
 import type { ConfigResolver } from '../configuration/config-resolver.ts'
-import { findConnector } from '../configuration/connector-plugin.ts'
+import { type ConnectorPlugin, findConnector } from '../configuration/connector-plugin.ts'
 import { WorkerError } from '../model/worker-error.ts'
-import type { PluginHost, SourceOffsetChange } from '../plugin-host.ts'
+import type { OffsetAlteration, PluginHost, SourceOffsetChange } from '../plugin-host.ts'
 import type { ConnectorState } from '../stores/config-state.ts'
 import type { OffsetStore } from '../stores/offset-store.ts'
 import { parseSinkOffsets } from './sink-offset-request.ts'
@@ -37,10 +37,7 @@ export class ConnectorOffsets {
   async list(connector: ConnectorState): Promise<readonly ConnectorOffset[]> {
     if (this.#kindOf(connector) === 'sink') {
       const committed = await this.#parts.broker.groups.offsets(groupOf(connector))
-      return committed.map(({ topic, partition, offset }) => ({
-        partition: { kafka_partition: partition, kafka_topic: topic },
-        offset: { kafka_offset: offset },
-      }))
+      return committed.map(toChange)
     }
     const stored = await this.#parts.offsets.read(connector.name, connector.config)
     const secrets = await this.#secretMaskerOf(connector)
@@ -67,25 +64,19 @@ export class ConnectorOffsets {
 
   /** Alters offsets and returns the message of the response. The connector must be stopped. */
   async alter(connector: ConnectorState, offsets: readonly ConnectorOffset[]): Promise<string> {
-    if (this.#kindOf(connector) === 'sink') await this.#alterSink(connector, offsets)
-    else
-      await this.#alterSource(
-        connector,
-        await this.#withStoredPartitions(connector, offsets as readonly SourceOffsetChange[]),
-      )
-    return 'The offsets for this connector have been altered successfully'
+    const changes = offsets as readonly SourceOffsetChange[]
+    const alteration =
+      this.#kindOf(connector) === 'sink'
+        ? await this.#alterSink(connector, changes)
+        : await this.#alterSource(connector, await this.#withStoredPartitions(connector, changes))
+    return resultMessage(alteration, 'altered')
   }
 
   async reset(connector: ConnectorState): Promise<string> {
-    if (this.#kindOf(connector) === 'sink') await this.#resetSink(connector)
-    else {
-      const known = await this.#parts.offsets.read(connector.name, connector.config)
-      await this.#alterSource(
-        connector,
-        known.map(({ partition }) => ({ partition, offset: null })),
-      )
-    }
-    return 'The offsets for this connector have been reset successfully'
+    if (this.#kindOf(connector) === 'sink') return resultMessage(await this.#resetSink(connector), 'reset')
+    const known = await this.#parts.offsets.read(connector.name, connector.config)
+    const changes = known.map(({ partition }) => ({ partition, offset: null }))
+    return resultMessage(await this.#alterSource(connector, changes), 'reset')
   }
 
   #kindOf({ name, config }: ConnectorState): 'source' | 'sink' {
@@ -111,38 +102,59 @@ export class ConnectorOffsets {
     })
   }
 
-  async #alterSource(connector: ConnectorState, offsets: readonly SourceOffsetChange[]): Promise<void> {
+  async #alterSource(connector: ConnectorState, offsets: readonly SourceOffsetChange[]): Promise<OffsetAlteration> {
+    const alteration = await this.#alterByPlugin(connector, offsets)
+    if (offsets.length === 0) return alteration
+    await this.#parts.fence?.(connector.name)
+    await this.#parts.offsets.write(connector.name, connector.config, offsets)
+    return alteration
+  }
+
+  /** Lets the connector check the offsets, and alter those that it keeps itself. */
+  async #alterByPlugin(connector: ConnectorState, offsets: readonly SourceOffsetChange[]): Promise<OffsetAlteration> {
+    const plugin = findConnector(this.#parts.plugins.catalog, connector.config)
+    // The offsets of a sink are in its consumer group, so a sink without `alterOffsets` permits every change.
+    const fallback = plugin?.kind === 'sink' ? 'altered' : 'unsupported'
+    const alteration = plugin?.altersOffsets ? await this.#callPlugin(plugin, connector, offsets) : fallback
+    if (alteration !== 'unsupported') return alteration
+    throw new WorkerError(
+      'offsets_refused',
+      `Failed to modify offsets for connector ${connector.name} because it doesn't support external modification of offsets`,
+    )
+  }
+
+  async #callPlugin(
+    plugin: ConnectorPlugin,
+    connector: ConnectorState,
+    offsets: readonly SourceOffsetChange[],
+  ): Promise<OffsetAlteration> {
     const { plugins, resolver } = this.#parts
-    const plugin = findConnector(plugins.catalog, connector.config)
-    if (!plugin?.altersOffsets) {
-      throw new WorkerError(
-        'offsets_refused',
-        `Failed to modify offsets for connector ${connector.name} because it doesn't support external modification of offsets`,
-      )
-    }
     try {
       const { config } = await resolver.resolve(connector.config)
-      await plugins.call('alter-offsets', plugin, { config, offsets })
+      return await plugins.call('alter-offsets', plugin, { config, offsets })
     } catch (error) {
       throw new WorkerError('offsets_refused', resolver.mask(messageOf(error)), { cause: error })
     }
-    if (offsets.length === 0) return
-    await this.#parts.fence?.(connector.name)
-    await this.#parts.offsets.write(connector.name, connector.config, offsets)
   }
 
-  async #alterSink(connector: ConnectorState, offsets: readonly ConnectorOffset[]): Promise<void> {
+  async #alterSink(connector: ConnectorState, offsets: readonly SourceOffsetChange[]): Promise<OffsetAlteration> {
     const { set, forget } = parseSinkOffsets(connector.name, offsets)
     const { groups } = this.#parts.broker
     await this.#requirePartitions(connector, set)
+    const alteration = await this.#alterByPlugin(connector, [...set.map(toChange), ...forget.map(toReset)])
     await this.#changeGroup(connector, 'alter', async (group) => {
       if (set.length > 0) await groups.setOffsets(group, set)
       if (forget.length > 0) await groups.deleteOffsets(group, forget)
     })
+    return alteration
   }
 
-  async #resetSink(connector: ConnectorState): Promise<void> {
-    await this.#changeGroup(connector, 'reset', (group) => this.#parts.broker.groups.delete(group))
+  async #resetSink(connector: ConnectorState): Promise<OffsetAlteration> {
+    const { groups } = this.#parts.broker
+    const committed = await groups.offsets(groupOf(connector))
+    const alteration = await this.#alterByPlugin(connector, committed.map(toReset))
+    await this.#changeGroup(connector, 'reset', (group) => groups.delete(group))
+    return alteration
   }
 
   /** Consumer groups accept offsets of topics that do not exist, so the error would otherwise go unnoticed. */
@@ -180,6 +192,23 @@ export class ConnectorOffsets {
       )
     }
   }
+}
+
+/** The offset of a sink in the format of the REST API. */
+function toChange({ topic, partition, offset }: PartitionOffset) {
+  return { partition: { kafka_partition: partition, kafka_topic: topic }, offset: { kafka_offset: offset } }
+}
+
+function toReset({ topic, partition }: TopicPartition) {
+  return { partition: { kafka_partition: partition, kafka_topic: topic }, offset: null }
+}
+
+function resultMessage(alteration: OffsetAlteration, verb: 'altered' | 'reset'): string {
+  if (alteration !== 'ignored') return `The offsets for this connector have been ${verb} successfully`
+  return (
+    `The Connect framework-managed offsets for this connector have been ${verb} successfully. However, if this ` +
+    `connector manages offsets externally, they will need to be manually ${verb} in the system that the connector uses.`
+  )
 }
 
 function groupOf({ name, config }: ConnectorState): string {

@@ -1,6 +1,6 @@
 import type { Producer, SendResult } from '../../broker/broker.ts'
 import type { Clock } from '../../common/clock.ts'
-import type { Position, SourceRecord } from '../../sdk/index.ts'
+import type { Position, SourceRecord, StoredListener, StoredPosition } from '../../sdk/index.ts'
 import type { TransactionBoundary } from '../configuration/task-config.ts'
 import { partitionId } from '../stores/offset-state.ts'
 import { lastOffsets } from './acknowledged-prefix.ts'
@@ -25,6 +25,12 @@ export type ExactlyOnceOptions = {
   readonly onFailure: () => void
 }
 
+type Delivered = {
+  readonly batch: readonly SourceRecord[]
+  readonly positions: () => readonly (StoredPosition | null)[]
+  readonly onStored: StoredListener | undefined
+}
+
 /**
  * Writes records and their source offsets in one transaction, so that a batch that was read twice is visible once. A
  * failed transaction fails the task, which restarts from the last committed one.
@@ -32,8 +38,8 @@ export type ExactlyOnceOptions = {
 export class ExactlyOnceDelivery implements SourceDelivery {
   readonly #options: ExactlyOnceOptions
   readonly #progress = new Map<string, { readonly partition: Position; readonly offset: Position }>()
-  /** Notifications to send when the transaction is committed. */
-  #pendingNotifications: (() => void)[] = []
+  /** The batches of the open transaction, of which the source is notified when it has ended. */
+  #delivered: Delivered[] = []
   #queue: Promise<unknown> = Promise.resolve()
   #isOpen = false
   #failure: unknown
@@ -46,8 +52,7 @@ export class ExactlyOnceDelivery implements SourceDelivery {
     await this.#enqueue(async () => {
       const sent = await this.#send(outgoing)
       const { onStored } = this.#options.listeners?.() ?? {}
-      const positions = () => storedPositions(batch, outgoing, sent)
-      if (onStored) this.#pendingNotifications.push(() => onStored(batch, positions))
+      this.#delivered.push({ batch, positions: () => storedPositions(batch, outgoing, sent), onStored })
       for (const progress of lastOffsets(batch)) this.#progress.set(partitionId(progress.partition), progress)
       if (end === 'abort') await this.#abort()
       else if (end === 'commit' || this.#options.boundary === 'poll') await this.#commit()
@@ -95,7 +100,7 @@ export class ExactlyOnceDelivery implements SourceDelivery {
       this.#isOpen = false
       this.#progress.clear()
       counters.commits += 1
-      for (const notify of this.#pendingNotifications.splice(0)) notify()
+      for (const { batch, positions, onStored } of this.#delivered.splice(0)) onStored?.(batch, positions)
       this.#options.listeners?.().onCommitted?.()
     } catch (error) {
       counters.commitFailures += 1
@@ -112,7 +117,11 @@ export class ExactlyOnceDelivery implements SourceDelivery {
   async #abort(): Promise<void> {
     const { producer } = this.#options
     await producer.abort()
-    this.#pendingNotifications = []
+    this.#delivered = this.#delivered.map(({ batch, onStored }) => ({
+      batch,
+      positions: () => batch.map(() => null),
+      onStored,
+    }))
     producer.begin()
     await this.#commit()
   }

@@ -27,7 +27,7 @@ export function checkConfigRules(
   const problems = [
     ...nameProblems(config),
     ...aliasProblems(config),
-    ...(plugin.kind === 'sink' ? sinkProblems(config, context) : sourceProblems(config, context, plugin)),
+    ...(plugin.kind === 'sink' ? sinkProblems(config, context) : sourceProblems(config)),
   ]
   return entries.map((entry) => {
     const errors = problems.filter(({ key }) => key === entry.value.name).map(({ message }) => message)
@@ -129,28 +129,8 @@ function toRegex(regex: string): Pattern | undefined {
   }
 }
 
-function sourceProblems(
-  config: RawConfig,
-  { exactlyOnceSources }: RuleContext,
-  { definesTransactions }: ConnectorPlugin,
-): readonly Problem[] {
-  const problems: Problem[] = []
-  if (!exactlyOnceSources && isWord(config['exactly.once.support'], 'required')) {
-    const message = 'This worker does not have exactly-once source support enabled.'
-    problems.push({ key: 'exactly.once.support', message })
-  }
+function sourceProblems(config: RawConfig): readonly Problem[] {
   // Keys of topic creation groups have no entries here, as in Kafka Connect, so their errors are reported for this key.
   const key = 'topic.creation.groups'
-  problems.push(...problemsOf(() => parseTopicCreationRules(config)).map(({ message }) => ({ key, message })))
-  if (isWord(config['transaction.boundary'], 'connector') && !definesTransactions) {
-    const message =
-      'The connector does not support connector-defined transaction boundaries with the given configuration. ' +
-      'Please reconfigure it to use a different transaction boundary definition.'
-    problems.push({ key: 'transaction.boundary', message })
-  }
-  return problems
-}
-
-function isWord(written: string | undefined, word: string): boolean {
-  return written?.trim().toLowerCase() === word
+  return problemsOf(() => parseTopicCreationRules(config)).map(({ message }) => ({ key, message }))
 }

@@ -17,6 +17,7 @@ import { overrideEntries } from './client-overrides.ts'
 import { type ConfigEntry, configEntries, pluginEntries, withError } from './config-entry.ts'
 import { checkConfigRules, type RuleContext } from './config-rules.ts'
 import { converterEntries } from './converters.ts'
+import { checkExactlyOnce } from './exactly-once-support.ts'
 import { transformationEntries } from './transformations.ts'
 
 export type ValidationContext = RuleContext & {
@@ -53,7 +54,8 @@ export async function validateConnector(written: WrittenConfig, context: Validat
     ...configEntries(plugin.kind === 'source' ? sourceKeys : sinkKeys, config),
     ...steps,
   ].map((entry) => fillIn(entry, config, plugin, context))
-  const merged = checkConfigRules(replaceInPlace(base, own), config, plugin, context)
+  const ruled = checkConfigRules(replaceInPlace(base, own), config, plugin, context)
+  const merged = plugin.kind === 'source' ? await checkExactlyOnce(ruled, config, plugin, context) : ruled
   const configs = [...nullEntries(written, merged), ...markNulls(merged, written)]
   const blocks = [...overrideEntries(config, plugin.kind, context.overrides, context.access), ...converters]
   return {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { NewRecord, Producer, SendResult } from '../../../src/broker/broker.ts'
 import { silentLogger } from '../../../src/common/logging/logger.ts'
-import type { SourceRecord } from '../../../src/sdk/index.ts'
+import type { SourceRecord, StoredListener } from '../../../src/sdk/index.ts'
 import type { TransactionBoundary } from '../../../src/worker/configuration/task-config.ts'
 import { AtLeastOnceDelivery } from '../../../src/worker/tasks/at-least-once-delivery.ts'
 import { ExactlyOnceDelivery } from '../../../src/worker/tasks/exactly-once-delivery.ts'
@@ -200,16 +200,18 @@ describe('ExactlyOnceDelivery', () => {
     expect(producer.closed).toBe(true)
   })
 
-  it('notifies the source of committed batches only', async () => {
-    const { delivery, notified } = exactlyOnce('connector')
+  it('notifies the source of batches when their transaction has ended, without positions after an abort', async () => {
+    const { delivery, notified, positions } = exactlyOnce('connector')
     await deliver(delivery, 1)
     expect(notified).toEqual([])
     await deliver(delivery, 2, { end: 'commit' })
     expect(notified).toEqual([1, 2])
-    await deliver(delivery, 3, { end: 'abort' })
-    await deliver(delivery, 4)
+    await deliver(delivery, 3)
+    await deliver(delivery, 4, { end: 'abort' })
+    await deliver(delivery, 5)
     await delivery.close()
-    expect(notified).toEqual([1, 2])
+    expect(notified).toEqual([1, 2, 3, 4])
+    expect(positions.slice(2)).toEqual([[null], [null]])
   })
 
   it('commits nothing after a failure', async () => {
@@ -263,9 +265,9 @@ function atLeastOnce() {
 function exactlyOnce(boundary: TransactionBoundary) {
   const producer = new FakeProducer(false)
   const { onFailure, failures } = failureCount()
-  const { notified, listeners } = listening()
+  const { notified, positions, listeners } = listening()
   const delivery = new ExactlyOnceDelivery({ ...parts(producer, countersIn()), boundary, onFailure, listeners })
-  return { notified, producer, delivery, failures }
+  return { notified, positions, producer, delivery, failures }
 }
 
 function parts(producer: FakeProducer, counters: ReturnType<typeof countersIn>) {
@@ -279,11 +281,15 @@ function parts(producer: FakeProducer, counters: ReturnType<typeof countersIn>) 
   }
 }
 
-/** Records the offset of each batch of which the source is notified. */
+/** Records the offset and the positions of each batch of which the source is notified. */
 function listening() {
   const notified: unknown[] = []
-  const onStored = (batch: readonly SourceRecord[]) => void notified.push(batch.at(-1)?.sourceOffset['position'])
-  return { notified, listeners: () => ({ onStored }) }
+  const positions: unknown[] = []
+  const onStored: StoredListener = (batch, positionsOf) => {
+    notified.push(batch.at(-1)?.sourceOffset['position'])
+    positions.push(positionsOf())
+  }
+  return { notified, positions, listeners: () => ({ onStored }) }
 }
 
 function failureCount() {

@@ -2,18 +2,25 @@ import { expect, it } from 'vitest'
 import { defineSource, UNRESTRICTED, z } from '../../../src/sdk/index.ts'
 import { parseTaskConfig } from '../../../src/worker/configuration/task-config.ts'
 import { parseOverridePolicy } from '../../../src/worker/model/override-policy.ts'
+import { WorkerError } from '../../../src/worker/model/worker-error.ts'
+import type { PluginHost, PluginOperation } from '../../../src/worker/plugin-host.ts'
 import { validateConnector } from '../../../src/worker/validation/validate-connector.ts'
 import { localPluginHost } from '../../support/plugin-host.ts'
 
 const SINK = { 'connector.class': 'FileStreamSink', name: 'out', file: '/tmp/out' }
 
-async function errorsOf(config: Readonly<Record<string, string>>, key: string, plugins = localPluginHost()) {
+async function errorsOf(
+  config: Readonly<Record<string, string>>,
+  key: string,
+  plugins = localPluginHost(),
+  exactlyOnceSources = false,
+) {
   const { configs } = await validateConnector(
     { ...SINK, ...config },
     {
       plugins,
       groupId: 'workers',
-      exactlyOnceSources: false,
+      exactlyOnceSources,
       workerDefaults: {},
       overrides: parseOverridePolicy('All', [])!,
       access: UNRESTRICTED,
@@ -57,6 +64,33 @@ it('transaction.boundary=connector is rejected for a source that defines no tran
     'The connector does not support connector-defined transaction boundaries with the given configuration. ' +
       'Please reconfigure it to use a different transaction boundary definition.',
   ])
+})
+
+it('exactly.once.support=required is validated by the worker and by the connector', async () => {
+  const config = { 'connector.class': 'Datagen', 'kafka.topic': 't', 'exactly.once.support': 'REQUIRED' }
+  const errors = async (answer: () => string | null, exactlyOnceSources = true) => {
+    const host = localPluginHost()
+    const call = (async (operation: PluginOperation, ...rest: [never, never]) => {
+      return operation === 'exactly-once-support' ? answer() : host.call(operation, ...rest)
+    }) as PluginHost['call']
+    return errorsOf(config, 'exactly.once.support', { ...host, call }, exactlyOnceSources)
+  }
+  const disabled = 'This worker does not have exactly-once source support enabled.'
+  expect(await errorsOf(config, 'exactly.once.support', undefined, true)).toEqual([])
+  expect(await errorsOf(config, 'exactly.once.support')).toEqual([disabled])
+  const unsupported = 'The connector does not support exactly-once semantics with the provided configuration.'
+  expect(await errors(() => 'unsupported', false)).toEqual([disabled, unsupported])
+  expect(await errors(() => null)).toEqual([
+    expect.stringMatching(/^The connector does not implement the API .*"requested"/),
+  ])
+  const failure = () => {
+    throw new WorkerError('plugin_failed', 'no snapshot mode')
+  }
+  expect(await errors(failure)).toEqual(['An unexpected error occurred during validation: no snapshot mode'])
+  const crash = () => {
+    throw new WorkerError('plugin_crashed', 'the Java host ended')
+  }
+  await expect(errors(crash)).rejects.toThrow('the Java host ended')
 })
 
 it('a dead-letter topic that matches topics.regex is rejected', async () => {

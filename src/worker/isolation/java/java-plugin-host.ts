@@ -49,7 +49,7 @@ type Dependencies = {
 type JavaLocation = { readonly location: JavaPluginLocation; readonly plugins: readonly JavaPluginDescription[] }
 
 /** Part of the names of cached files. Increase it when the format of descriptions changes. */
-const CACHE_VERSION = 1
+const CACHE_VERSION = 2
 
 /** The Java plugins of `plugin.path`, and the JVMs that they run in. */
 export class JavaPluginHost {
@@ -144,9 +144,11 @@ export class JavaPluginHost {
         return this.#connectors.tasks(location, plugin, input.config, input.tasksMax)
       case 'alter-offsets': {
         const offsets = input.offsets.map(({ partition, offset }) => [partition, offset])
-        await once((host) => host.call('connector.alter-offsets', { class: className, config: input.config, offsets }))
-        return null
+        const argument = { class: className, config: input.config, offsets }
+        return once((host) => host.call('connector.alter-offsets', argument))
       }
+      case 'exactly-once-support':
+        return once((host) => host.call('connector.support', { class: className, ...input }))
       case 'create-provider':
         await once((host) => host.call('provider.create', { class: className, config: input.config }))
         return null
@@ -206,13 +208,7 @@ function withoutUnsupported(
   return plugins.filter(({ kind }) => SUPPORTED.has(kind))
 }
 
-function toDescriptor({
-  kind,
-  class: name,
-  version,
-  definitions,
-  altersOffsets,
-}: JavaPluginDescription): PluginDescriptor {
+function toDescriptor({ kind, class: name, version, definitions }: JavaPluginDescription): PluginDescriptor {
   return {
     kind,
     class: name,
@@ -221,8 +217,7 @@ function toDescriptor({
     summary: `A Java ${kind.replace('_', ' ')}.`,
     notes: undefined,
     definitions,
-    definesTransactions: false,
-    altersOffsets,
+    altersOffsets: kind === 'source' || kind === 'sink',
     readsOtherKeys: true,
   }
 }

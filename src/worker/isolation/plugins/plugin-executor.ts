@@ -13,7 +13,14 @@ import {
 import { accessProblem, invalidValueMessage } from '../../host-access/access-check.ts'
 import { type ConnectorAccess, providerUse } from '../../host-access/connector-access.ts'
 import { hostAccess } from '../../host-access/host-access.ts'
-import type { GeneratedTaskConfigs, PluginCall, PluginInput, PluginName } from '../../plugin-host.ts'
+import type {
+  ExactlyOnceFeature,
+  GeneratedTaskConfigs,
+  OffsetAlteration,
+  PluginCall,
+  PluginInput,
+  PluginName,
+} from '../../plugin-host.ts'
 
 /** Limit of the number of tasks that a connector may return. */
 const TASKS_MAX = 10_000
@@ -50,6 +57,8 @@ export class PluginExecutor {
         return makeTasks(found as Connector, input, this.#access)
       case 'alter-offsets':
         return alterOffsets(found, input)
+      case 'exactly-once-support':
+        return supports(found, input.feature) ? 'supported' : 'unsupported'
       case 'create-provider':
         this.#provider(found, input.config)
         return null
@@ -104,11 +113,19 @@ async function makeTasks(
   return { configs, againMs: schedule }
 }
 
-async function alterOffsets(plugin: Plugin, { config, offsets }: PluginInput<'alter-offsets'>): Promise<null> {
+async function alterOffsets(
+  plugin: Plugin,
+  { config, offsets }: PluginInput<'alter-offsets'>,
+): Promise<OffsetAlteration> {
   if (plugin.kind !== 'source') throw new Error(`${plugin.class} is not a source`)
   // Null partitions are passed as well; rejecting them is up to the plugin.
   await plugin.alterOffsets?.(parseConfig(plugin.config, config), offsets as never)
-  return null
+  return 'altered'
+}
+
+/** The worker itself delivers exactly once, so every source of the SDK supports that. */
+function supports(plugin: Plugin, feature: ExactlyOnceFeature): boolean {
+  return plugin.kind === 'source' && (feature === 'delivery' || plugin.definesTransactions === true)
 }
 
 type Budget = { characters: number }

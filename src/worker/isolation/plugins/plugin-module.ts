@@ -254,6 +254,7 @@ const DESCRIPTIONS: Readonly<Record<PluginOperation, string>> = {
   'validate-config': 'during the validation of a configuration',
   'make-tasks': 'during the generation of task configurations',
   'alter-offsets': 'during the check of offsets',
+  'exactly-once-support': 'during the validation of a configuration',
   'create-provider': 'during the creation of a config provider',
   'read-values': 'during the resolution of placeholders',
 }

@@ -3,9 +3,11 @@ package dev.weir.host;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
+import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.config.Config;
 import org.apache.kafka.common.config.ConfigData;
 import org.apache.kafka.common.config.provider.ConfigProvider;
@@ -95,30 +97,48 @@ final class ConnectorOperations {
         });
     }
 
-    /** Whether a source writes exactly once with this configuration, and whether it can end its transactions itself. */
+    /** Whether a source writes exactly once with this configuration, or can end its transactions itself; null: unknown. */
     private Object support(Argument argument) throws Exception {
         SourceConnector connector = plugins.create(argument.text("class"), SourceConnector.class);
         Map<String, String> config = argument.strings("config");
-        return plugins.call(() -> {
-            Map<String, Object> answer = new LinkedHashMap<>();
-            Object exactlyOnce = connector.exactlyOnceSupport(config);
-            Object boundaries = connector.canDefineTransactionBoundaries(config);
-            answer.put("exactlyOnce", exactlyOnce == null ? null : exactlyOnce.toString());
-            answer.put("transactionBoundaries", boundaries == null ? null : boundaries.toString());
-            return answer;
-        });
+        Enum<?> support = switch (argument.text("feature")) {
+            case "delivery" -> plugins.call(() -> connector.exactlyOnceSupport(config));
+            case "transaction-boundaries" -> plugins.call(() -> connector.canDefineTransactionBoundaries(config));
+            default -> throw new ProtocolException("no feature is called '" + argument.text("feature") + "'");
+        };
+        return support == null ? null : support.name().toLowerCase(Locale.ROOT);
+    }
+
+    private Object alterOffsets(Argument argument) throws Exception {
+        Connector connector = plugins.create(argument.text("class"), Connector.class);
+        Map<String, String> config = argument.strings("config");
+        Map<Map<String, ?>, Map<String, ?>> offsets = offsetsOf(argument.list("offsets"));
+        try {
+            boolean isAltered = plugins.call(() -> connector instanceof SinkConnector sink
+                ? sink.alterOffsets(config, sinkOffsetsOf(offsets))
+                : ((SourceConnector) connector).alterOffsets(config, offsets));
+            return isAltered ? "altered" : "ignored";
+        } catch (UnsupportedOperationException unsupported) {
+            return "unsupported";
+        }
     }
 
     @SuppressWarnings("unchecked")
-    private Object alterOffsets(Argument argument) throws Exception {
-        SourceConnector connector = plugins.create(argument.text("class"), SourceConnector.class);
-        Map<String, String> config = argument.strings("config");
+    private static Map<Map<String, ?>, Map<String, ?>> offsetsOf(List<Object> pairs) {
         Map<Map<String, ?>, Map<String, ?>> offsets = new LinkedHashMap<>();
-        for (Object pair : argument.list("offsets")) {
+        for (Object pair : pairs) {
             List<Object> both = (List<Object>) pair;
             offsets.put((Map<String, ?>) both.get(0), (Map<String, ?>) both.get(1));
         }
-        return plugins.call(() -> connector.alterOffsets(config, offsets));
+        return offsets;
+    }
+
+    private static Map<TopicPartition, Long> sinkOffsetsOf(Map<Map<String, ?>, Map<String, ?>> offsets) {
+        Map<TopicPartition, Long> bySinkPartition = new LinkedHashMap<>();
+        offsets.forEach((partition, offset) -> bySinkPartition.put(
+            new TopicPartition((String) partition.get("kafka_topic"), ((Long) partition.get("kafka_partition")).intValue()),
+            offset == null ? null : (Long) offset.get("kafka_offset")));
+        return bySinkPartition;
     }
 
     private ConfigProvider provider(Argument argument) throws Exception {

@@ -10,8 +10,6 @@ import org.apache.kafka.common.config.ConfigDef;
 import org.apache.kafka.connect.components.Versioned;
 import org.apache.kafka.connect.connector.Connector;
 import org.apache.kafka.connect.errors.ConnectException;
-import org.apache.kafka.connect.sink.SinkConnector;
-import org.apache.kafka.connect.source.SourceConnector;
 import org.apache.kafka.connect.storage.Converter;
 import org.apache.kafka.connect.storage.HeaderConverter;
 import org.apache.kafka.connect.transforms.Transformation;
@@ -99,7 +97,6 @@ final class Plugins {
             described.put("class", className);
             described.put("version", versionOf(plugin));
             described.put("definitions", ConfigDefinitions.describe(configOf(plugin)));
-            described.put("altersOffsets", kind == PluginKind.SOURCE && overridesAlterOffsets(plugin.getClass()));
             return described;
         });
     }
@@ -119,14 +116,5 @@ final class Plugins {
         else if (plugin instanceof Transformation<?> transformation) config = transformation.config();
         else if (plugin instanceof Predicate<?> predicate) config = predicate.config();
         return config == null ? new ConfigDef() : config;
-    }
-
-    private static boolean overridesAlterOffsets(Class<?> type) {
-        try {
-            Class<?> declaring = type.getMethod("alterOffsets", Map.class, Map.class).getDeclaringClass();
-            return declaring != SourceConnector.class && declaring != SinkConnector.class;
-        } catch (NoSuchMethodException none) {
-            return false;
-        }
     }
 }

@@ -90,9 +90,10 @@ final class SourceTaskOperations {
             SourceTask polled = task;
             while (awaitTurn()) {
                 List<SourceRecord> records = pollOnce(polled);
-                boolean hasBoundary = transactions != null && transactions.hasBoundary();
-                if ((records == null || records.isEmpty()) && !hasBoundary) continue;
-                send(records == null ? List.of() : records, transactions);
+                // As in Connect, null is no batch: a requested boundary waits for the next one.
+                if (records == null) continue;
+                if (records.isEmpty() && (transactions == null || !transactions.hasBoundary())) continue;
+                send(records, transactions);
             }
         } catch (InterruptedException stopped) {
             Thread.currentThread().interrupt();

@@ -1,59 +1,69 @@
 package dev.weir.host;
 
-import java.util.IdentityHashMap;
-import java.util.Map;
+import java.util.HashSet;
+import java.util.Objects;
+import java.util.Set;
 import org.apache.kafka.connect.source.SourceRecord;
 import org.apache.kafka.connect.source.TransactionContext;
 
-/** Where a source task wants its transactions to end. */
+/**
+ * Where a source task wants its transactions to end. Records are compared as in Connect. A boundary that both commits and
+ * aborts fails the task when it is taken, because the task may ignore an exception of this context.
+ */
 final class SourceTransactions implements TransactionContext {
     static final int NONE = 0;
     static final int COMMIT = 1;
     static final int ABORT = 2;
 
-    private final Map<SourceRecord, Integer> byRecord = new IdentityHashMap<>();
-    private int afterBatch = NONE;
+    private static final String NO_RECORD = "Source record used to define transaction boundaries may not be null";
+
+    private final Set<SourceRecord> committed = new HashSet<>();
+    private final Set<SourceRecord> aborted = new HashSet<>();
+    private boolean isBatchCommitted;
+    private boolean isBatchAborted;
 
     synchronized boolean hasBoundary() {
-        return afterBatch != NONE;
+        return isBatchCommitted || isBatchAborted;
     }
 
     synchronized int takeBatchBoundary() {
-        int boundary = afterBatch;
-        afterBatch = NONE;
+        if (isBatchCommitted && isBatchAborted) {
+            throw new IllegalStateException("Connector requested both commit and abort of same transaction");
+        }
+        int boundary = isBatchCommitted ? COMMIT : isBatchAborted ? ABORT : NONE;
+        isBatchCommitted = false;
+        isBatchAborted = false;
         return boundary;
     }
 
     synchronized int takeBoundary(SourceRecord record) {
-        Integer boundary = byRecord.remove(record);
-        return boundary == null ? NONE : boundary;
+        // The hash of a record covers all of its data, so it is only computed when a record was marked.
+        boolean isCommitted = !committed.isEmpty() && committed.remove(record);
+        boolean isAborted = !aborted.isEmpty() && aborted.remove(record);
+        if (isCommitted && isAborted) {
+            throw new IllegalStateException("Connector requested both commit and abort of same record against"
+                + " topic/partition " + record.topic() + "/" + record.kafkaPartition());
+        }
+        return isCommitted ? COMMIT : isAborted ? ABORT : NONE;
     }
 
     @Override
     public synchronized void commitTransaction() {
-        afterBatch = COMMIT;
+        isBatchCommitted = true;
     }
 
     @Override
     public synchronized void commitTransaction(SourceRecord record) {
-        mark(record, COMMIT);
+        committed.add(Objects.requireNonNull(record, NO_RECORD));
     }
 
     @Override
     public synchronized void abortTransaction() {
-        afterBatch = ABORT;
+        isBatchAborted = true;
     }
 
     @Override
     public synchronized void abortTransaction(SourceRecord record) {
-        mark(record, ABORT);
-    }
-
-    private void mark(SourceRecord record, int boundary) {
-        if (record == null) throw new NullPointerException("the record of a transaction boundary may not be null");
-        Integer other = byRecord.put(record, boundary);
-        if (other != null && other != boundary) {
-            throw new IllegalStateException("one record cannot both commit and abort its transaction");
-        }
+        aborted.add(Objects.requireNonNull(record, NO_RECORD));
     }
 }
