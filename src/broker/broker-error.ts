@@ -1,4 +1,4 @@
-import type { PartitionOffset } from './topic-partition.ts'
+import type { PartitionOffset, TopicPartition } from './topic-partition.ts'
 
 /**
  * Error codes of broker calls. The set is closed: callers switch on it. `retriable` tells whether the same call may
@@ -89,5 +89,16 @@ export class UnreadableBatchError extends BrokerError {
     this.topic = topic
     this.partition = partition
     this.offset = offset
+  }
+}
+
+/** A `read_committed` reader cannot pass open transactions in these partitions. */
+export class OpenTransactionError extends BrokerError {
+  readonly partitions: readonly TopicPartition[]
+
+  constructor(message: string, partitions: readonly TopicPartition[]) {
+    super('transaction_open', message)
+    this.name = 'OpenTransactionError'
+    this.partitions = partitions
   }
 }

@@ -155,6 +155,11 @@ export interface Producer {
   /** Transactions: call `begin`, any number of `send` and `sendOffsets`, then `commit` or `abort`. */
   begin(): void
   /**
+   * Adds partitions to the transaction without sending records to them. In Kafka its end writes a marker to each of
+   * them, which also ends an older transaction of this transactional id that its coordinator has forgotten there.
+   */
+  addPartitions(partitions: readonly TopicPartition[]): Promise<void>
+  /**
    * Rejects with `illegal_generation` or `unknown_member` if the partitions belong to another member: abort the
    * transaction.
    */

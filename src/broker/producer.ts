@@ -1,6 +1,14 @@
 import type { Clock } from '../common/clock.ts'
 import { retry } from '../common/retry.ts'
-import type { CommittedOffset, MemberGeneration, NewRecord, Producer, ProducerOptions, SendResult } from './broker.ts'
+import type {
+  CommittedOffset,
+  MemberGeneration,
+  NewRecord,
+  Producer,
+  ProducerOptions,
+  SendResult,
+  TopicPartition,
+} from './broker.ts'
 import type { BrokerBackend, ProducerIdentity } from './broker-backend.ts'
 import { BrokerError } from './broker-error.ts'
 import type { MetadataCache } from './metadata-cache.ts'
@@ -114,6 +122,14 @@ class LogProducer implements Producer {
     this.#addedTopics = new Set()
   }
 
+  async addPartitions(partitions: readonly TopicPartition[]): Promise<void> {
+    this.#check()
+    const transaction = this.#transaction()
+    if (partitions.length === 0) return
+    this.#hasChanges = true
+    await this.#trackFailure(this.#parts.backend.addPartitionsToTransaction({ ...transaction, partitions }))
+  }
+
   async sendOffsets(groupId: string, offsets: readonly CommittedOffset[], member?: MemberGeneration): Promise<void> {
     this.#check()
     const transaction = this.#transaction()
@@ -190,14 +206,14 @@ class LogProducer implements Producer {
     const unknown = topics.filter((topic) => !topology.known(topic))
     for (const topic of unknown) await this.#retryTransient(() => topology.leaders(topic))
     if (this.#transactionalId === undefined) return
-    const transaction = this.#transaction()
+    // Rejects when no transaction is open.
+    this.#transaction()
     const joining = topics.filter((topic) => !this.#addedTopics.has(topic))
     if (joining.length === 0) return
     const partitions = joining.flatMap((topic) =>
       (this.#parts.topology.known(topic) ?? []).map((_, partition) => ({ topic, partition })),
     )
-    this.#hasChanges = true
-    await this.#trackFailure(this.#parts.backend.addPartitionsToTransaction({ ...transaction, partitions }))
+    await this.addPartitions(partitions)
     for (const topic of joining) this.#addedTopics.add(topic)
   }
 

@@ -13,7 +13,7 @@ import type {
   StoredRecord,
   TopicPartition,
 } from './broker.ts'
-import { BrokerError } from './broker-error.ts'
+import { BrokerError, OpenTransactionError } from './broker-error.ts'
 import {
   checkComplete,
   checkTopic,
@@ -74,8 +74,11 @@ export type StateTopic = {
   append(records: readonly StateWrite[], producer?: Producer): Promise<readonly PartitionOffset[]>
   /** Resolves when this view has applied the records at these offsets. */
   applied(places: readonly PartitionOffset[]): Promise<void>
-  /** Resolves when all records that were in the topic at the time of the call are applied. */
-  readToEnd(): Promise<void>
+  /**
+   * Resolves when all records that were in the topic at the time of the call are applied. Rejects with `timeout`, or
+   * with an `OpenTransactionError`, after `timeoutMs`, which is that of a write by default.
+   */
+  readToEnd(timeoutMs?: number): Promise<void>
   /** The next offset to read, by partition. */
   positions(): readonly PartitionOffset[]
   readonly partitions: number
@@ -253,17 +256,18 @@ class FollowedTopic<Entry> implements StateTopic {
     const late = `topic '${topic.name}' was not read to its end within ${timeoutMs} ms`
     const asked = broker.topics.offsets(topic.name, 'latest', 'read_committed').catch(() => [])
     const stable = await withTimeout(asked, STABLE_MS_MAX, () => [])
-    const held = stable.find((end) => {
+    const held = stable.filter((end) => {
       const position = this.#positions.get(topicPartitionKey(end))?.offset ?? 0
       return position >= end.offset && position < (until.get(topicPartitionKey(end)) ?? 0)
     })
-    if (this.#options.isolation === 'read_uncommitted' || held === undefined) return new BrokerError('timeout', late)
-    const { partition, offset } = held
-    return new BrokerError(
-      'transaction_open',
+    const [first] = held
+    if (this.#options.isolation === 'read_uncommitted' || first === undefined) return new BrokerError('timeout', late)
+    const { partition, offset } = first
+    return new OpenTransactionError(
       `${late}: partition ${partition} cannot be read past offset ${offset}, where an open transaction begins; ` +
         'if its producer no longer exists, abort it with: kafka-transactions.sh ' +
         `--bootstrap-server HOST:PORT abort --topic ${topic.name} --partition ${partition} --start-offset ${offset}`,
+      held,
     )
   }
 

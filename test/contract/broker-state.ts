@@ -128,6 +128,7 @@ export function describeState(open: OpenBroker): void {
       await expect(state.readToEnd()).rejects.toMatchObject({
         code: 'transaction_open',
         retriable: true,
+        partitions: [expect.objectContaining({ topic: name, partition: 0 })],
         message: expect.stringContaining(`abort --topic ${name} --partition 0 --start-offset 1`),
       })
       await producer.abort()

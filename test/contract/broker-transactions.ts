@@ -72,6 +72,22 @@ export function describeTransactions(open: OpenBroker): void {
       expect(() => plain.begin()).toThrow(expect.objectContaining({ code: 'invalid_transaction' }))
     })
 
+    it('may include partitions without records', async () => {
+      const broker = await opened(open)
+      const topic = await newTopic(broker)
+      const producer = await broker.producer({ transactionalId: uniqueName('txn') })
+      const add = () => producer.addPartitions([{ topic, partition: 0 }])
+      await expect(add()).rejects.toMatchObject({ code: 'invalid_transaction' })
+      producer.begin()
+      await add()
+      await producer.abort()
+      producer.begin()
+      await add()
+      await producer.send(records(topic, ['next']))
+      await producer.commit()
+      await shown(broker, topic, ['next'])
+    })
+
     it('is aborted when its producer is closed', async () => {
       const broker = await opened(open)
       const topic = await newTopic(broker)

@@ -19,7 +19,7 @@ const WORKERS = 3
 /** Maximum growth factor of the memory of a worker. Measured: 228 MB to 282 MB after four minutes of faults. */
 const GROWTH_MAX = 2
 const SETTINGS = {
-  // Longer than the broker is unavailable: a worker that loses its membership restarts tasks while their transactions may still be open.
+  // Longer than the broker is unavailable, so that most tasks keep running.
   'session.timeout.ms': '30000',
   'heartbeat.interval.ms': '500',
   'scheduled.rebalance.max.delay.ms': '3000',
@@ -137,7 +137,8 @@ class Chaos {
   /**
    * Stops the broker in order. When a single broker restarts while transactions end, Kafka may take their partitions for deleted,
    * because they have no leader yet, and skip their markers ("Couldn't find leader endpoint for partitions … can be skipped",
-   * 4.3.1). Such a transaction stays open until its own producer writes there again, and readers of committed records wait.
+   * 4.3.1). Such a transaction stays open until the next transaction or the next start of its own task, and readers of
+   * committed records wait.
    */
   async #restartBroker(): Promise<void> {
     this.done.push('restart broker')

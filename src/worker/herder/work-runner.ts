@@ -1,4 +1,5 @@
-import { BrokerError } from '../../broker/broker-error.ts'
+import type { TopicPartition } from '../../broker/broker.ts'
+import { OpenTransactionError } from '../../broker/broker-error.ts'
 import type { RunState, TaskId } from '../../clients/worker-client.ts'
 import type { Clock } from '../../common/clock.ts'
 import type { Logger } from '../../common/logging/logger.ts'
@@ -24,6 +25,7 @@ import type { StatusStore } from '../stores/status-store.ts'
 import { traceOf } from '../tasks/error-trace.ts'
 import type { RunningTask, TaskDefaults, TaskHost, TaskMessage } from '../tasks/task-spec.ts'
 import { transactionalIdOf } from './producer-fencing.ts'
+import { type StartedTask, stateOf } from './started-task.ts'
 import { RETRY_UNTIL_DONE, TaskConfigGenerator } from './task-config-generator.ts'
 import type { StartedWork, WorkStep } from './work-plan.ts'
 
@@ -43,24 +45,20 @@ export type WorkRunnerOptions = {
   readonly generation: () => number
   /** Stores the task configurations of a connector, directly or through the leader. */
   readonly putTasks: (connector: string, tasks: readonly RawConfig[]) => Promise<void>
-  /** Fences every older producer of this source task; undefined: sources deliver at least once. */
-  readonly fence: ((id: TaskId) => Promise<void>) | undefined
+  /**
+   * Fences every older producer of this source task, and ends transactions of theirs that are still open in these
+   * partitions of an offsets topic. Undefined: sources deliver at least once.
+   */
+  readonly fence: ((id: TaskId, openPartitions: readonly TopicPartition[]) => Promise<void>) | undefined
   readonly stopTimeoutMs: number
   /** Called when a task lost its thread because of another task; it stays interrupted until `restartInterrupted`. */
   readonly onInterrupted: () => void
 }
 
-export type StartedTask = {
-  readonly id: TaskId
-  readonly config: RawConfig
-  target: StoredTargetState
-  /** Undefined when it could not be started, or was interrupted. */
-  running: RunningTask | undefined
-  failed: boolean
-  isInterrupted: boolean
-  /** Whether it has reported that it is running or paused. */
-  hasStarted: boolean
-}
+/** Timeout of reading the source offsets before the start of an exactly-once task. */
+const OFFSETS_MS_MAX = 10_000
+/** How long such a task waits for open transactions. Kafka aborts them after `transaction.timeout.ms`, 60 s by default. */
+const OPEN_TRANSACTION_MS_MAX = 90_000
 
 type StartedConnector = {
   readonly config: RawConfig
@@ -176,26 +174,30 @@ export class WorkRunner implements StartedWork {
 
   /**
    * Reads offsets after fencing, when no older task can change them. Retries until it succeeds or the task is no longer
-   * wanted. While another producer's open transaction blocks it, the task is FAILED.
+   * wanted. A task that waits too long for the end of an open transaction in an offsets topic is FAILED meanwhile.
    */
   async #startFenced(task: StartedTask): Promise<void> {
     const { fence, clock, logger, offsets } = this.#options
+    const startMs = clock.monotonicMs()
+    let openPartitions: readonly TopicPartition[] = []
     const onRetry = (error: unknown, _: number, waitMs: number) => {
-      logger.warn({ err: error, ...task.id, waitMs }, 'producers of older tasks could not be fenced; retrying')
-      const isTransactionOpen = error instanceof BrokerError && error.code === 'transaction_open'
-      if (isTransactionOpen && !task.failed && this.#isWanted(task))
+      logger.warn({ err: error, ...task.id, waitMs }, 'cannot read the source offsets of a task; retrying')
+      if (!(error instanceof OpenTransactionError)) return
+      openPartitions = error.partitions
+      const isTooLate = clock.monotonicMs() - startMs > OPEN_TRANSACTION_MS_MAX
+      if (isTooLate && !task.failed && this.#isWanted(task))
         this.#handleMessage(task.id, { type: 'failed', trace: traceOf(error) })
     }
     const attempt = async () => {
       if (!this.#isWanted(task)) return
-      await fence?.(task.id)
-      await offsets.refresh()
+      await fence?.(task.id, openPartitions)
+      await offsets.refresh(OFFSETS_MS_MAX)
+      await this.#start(task, 'source')
     }
     await retry(attempt, { ...RETRY_UNTIL_DONE, clock, onRetry })
-    task.failed = false
-    await this.#start(task, 'source')
   }
 
+  /** Rejects with `OpenTransactionError` if a fenced task cannot read its offsets. Any other error fails the task. */
   async #start(task: StartedTask, kind: 'source' | 'sink'): Promise<void> {
     const { resolver, defaults, offsets, host, fence } = this.#options
     const { id, config } = task
@@ -203,6 +205,7 @@ export class WorkRunner implements StartedWork {
       const resolved = await resolver.resolve(config, id)
       const sourceOffsets = kind === 'source' ? await offsets.of(id.connector, resolved.config) : []
       if (!this.#isWanted(task)) return
+      task.failed = false
       const spec = {
         ...id,
         kind,
@@ -215,6 +218,7 @@ export class WorkRunner implements StartedWork {
       }
       task.running = host.start(spec, (message) => this.#handleMessage(id, message))
     } catch (error) {
+      if (fence && error instanceof OpenTransactionError) throw error
       if (this.#isWanted(task)) this.#handleMessage(id, { type: 'failed', trace: traceOf(error) })
     }
   }
@@ -380,12 +384,6 @@ export class WorkRunner implements StartedWork {
   #runInBackground(writing: Promise<void>): void {
     writing.catch((error: unknown) => this.#options.logger.error({ err: error }, 'a status could not be written'))
   }
-}
-
-function stateOf({ failed, hasStarted, target }: StartedTask): TaskMetrics['state'] {
-  if (failed) return 'failed'
-  if (!hasStarted) return 'unassigned'
-  return target === 'PAUSED' ? 'paused' : 'running'
 }
 
 const RUN_STATES: Readonly<Record<StoredTargetState, RunState>> = {

@@ -6,7 +6,12 @@ import { findAnyConnector } from '../configuration/connector-plugin.ts'
 import type { LiteralSecrets } from '../configuration/literal-secrets.ts'
 import { Herder } from '../herder/herder.ts'
 import { LeaderDuties } from '../herder/leader-duties.ts'
-import { fenceProducer, transactionalIdOf } from '../herder/producer-fencing.ts'
+import {
+  abortForgottenTransaction,
+  fenceProducer,
+  partitionsOf,
+  transactionalIdOf,
+} from '../herder/producer-fencing.ts'
 import { WorkRunner } from '../herder/work-runner.ts'
 import type { PeerClient } from '../membership/peer-client.ts'
 import type { PluginHost } from '../plugin-host.ts'
@@ -71,11 +76,15 @@ export function createHerder(options: CreateHerderOptions) {
       await configs.readToEnd()
     },
     fence: isExactlyOnce(settings)
-      ? async (id) => {
+      ? async (id, openPartitions) => {
           const leaderUrl = otherLeaderUrl()
           if (leaderUrl === undefined) await leader.fenceZombieSourceTasks(id.connector)
           else await peers.fenceZombieSourceTasks(leaderUrl, id.connector)
-          await fenceProducer(broker, transactionalIdOf(groupId, id))
+          const transactionalId = transactionalIdOf(groupId, id)
+          if (openPartitions.length === 0) return fenceProducer(broker, transactionalId)
+          // Aborted together with the records that the transaction may have left in the topics of the connector.
+          const written = await partitionsOf(broker, statuses.state.topics(id.connector))
+          await abortForgottenTransaction(broker, transactionalId, [...openPartitions, ...written])
         }
       : undefined,
     onInterrupted: () => events.emit('taskInterrupted'),

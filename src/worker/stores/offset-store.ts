@@ -45,8 +45,8 @@ export class OffsetStore {
   }
 
   /** Reads the worker's topic to its current end. */
-  async refresh(): Promise<void> {
-    await this.#shared.topic.readToEnd()
+  async refresh(timeoutMs?: number): Promise<void> {
+    await this.#shared.topic.readToEnd(timeoutMs)
   }
 
   /**

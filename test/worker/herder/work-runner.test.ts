@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { BrokerError } from '../../../src/broker/broker-error.ts'
+import { OpenTransactionError } from '../../../src/broker/broker-error.ts'
 import type { RawConfig } from '../../../src/sdk/index.ts'
 import type { WorkRunnerOptions } from '../../../src/worker/herder/work-runner.ts'
 import { addConnector, createTestWorkRunner, SOURCE } from '../../support/work-runner.ts'
@@ -73,15 +73,17 @@ describe('WorkRunner', () => {
     expect(tasks[0]?.spec.transactionalId).toBe('workers-c-0')
   })
 
-  it('fails an exactly-once task while an open transaction blocks its offsets, with the remedy, and starts it afterwards', async () => {
-    const held = new BrokerError('transaction_open', 'end it with: kafka-transactions.sh abort')
+  it('fails an exactly-once task that waits over 90 s for an open transaction, with the remedy, and starts it afterwards', async () => {
+    const held = new OpenTransactionError('end it with: kafka-transactions.sh abort', [])
     let isHeld = true
     const fence = async () => {
       if (isHeld) throw held
     }
     const { runner, statuses, tasks, clock } = createTestWorkRunner({ fence })
     await runner.execute([START])
-    await clock.advance(100)
+    await clock.advance(60_000)
+    expect(statuses.task('c', 0)?.state).not.toBe('FAILED')
+    await clock.advance(100_000)
     expect(statuses.task('c', 0)).toMatchObject({ state: 'FAILED', trace: expect.stringContaining(held.message) })
     await clock.advance(5_000)
     expect(runner.workerMetrics().starts.taskFailures).toBe(1)
@@ -91,6 +93,27 @@ describe('WorkRunner', () => {
     await clock.advance(0)
     expect(statuses.task('c', 0)).toMatchObject({ state: 'RUNNING', trace: null })
     expect(runner.taskMetrics().map(({ state }) => state)).toEqual(['running'])
+  })
+
+  it.each([
+    ['the offsets topic of the worker', 'refresh'],
+    ['the offsets topic of the connector', 'of'],
+  ] as const)('ends forgotten transactions that block %s, and then starts the task', async (_, read) => {
+    const open = [{ topic: 'offsets', partition: 2 }]
+    const fenced: unknown[] = []
+    const fence: WorkRunnerOptions['fence'] = async (_, partitions) => void fenced.push(partitions)
+    const { runner, parts, tasks, clock } = createTestWorkRunner({ fence })
+    const readable = parts.offsets[read].bind(parts.offsets) as () => Promise<never>
+    Object.assign(parts.offsets, {
+      [read]: async () => {
+        if (fenced.length === 1) throw new OpenTransactionError('open', open)
+        return readable()
+      },
+    })
+    await runner.execute([START])
+    await clock.advance(1_000)
+    expect(fenced).toEqual([[], open])
+    expect(tasks).toHaveLength(1)
   })
 
   it('starts other tasks while a config provider is slow for one task', async () => {

@@ -345,6 +345,8 @@ class FakeProducer {
     this.log.push('begin')
   }
 
+  async addPartitions(): Promise<void> {}
+
   async commit(): Promise<void> {
     this.log.push('commit')
   }

@@ -1,0 +1,24 @@
+import type { TaskId } from '../../clients/worker-client.ts'
+import type { RawConfig } from '../../sdk/index.ts'
+import type { TaskMetrics } from '../observability/worker-metrics.ts'
+import type { StoredTargetState } from '../stores/config-codec.ts'
+import type { RunningTask } from '../tasks/task-spec.ts'
+
+/** A task that is assigned to this worker. */
+export type StartedTask = {
+  readonly id: TaskId
+  readonly config: RawConfig
+  target: StoredTargetState
+  /** Undefined when it could not be started, or was interrupted. */
+  running: RunningTask | undefined
+  failed: boolean
+  isInterrupted: boolean
+  /** Whether it has reported that it is running or paused. */
+  hasStarted: boolean
+}
+
+export function stateOf({ failed, hasStarted, target }: StartedTask): TaskMetrics['state'] {
+  if (failed) return 'failed'
+  if (!hasStarted) return 'unassigned'
+  return target === 'PAUSED' ? 'paused' : 'running'
+}
