@@ -26,7 +26,8 @@ const MODULE_IMPORTS: Readonly<Record<string, readonly string[]>> = {
 }
 
 /** What connectors may import besides libraries and each other, like those of third parties; plus the version of the package. */
-const CONNECTOR_IMPORTS = /^src\/(?:sdk\/index\.ts|java-compat\/.+|plugins\/connectors\/.+|plugins\/version\.ts)$/
+const CONNECTOR_IMPORTS =
+  /^src\/(?:sdk\/index\.ts|java-compat\/.+|plugins\/connectors\/.+|plugins\/shipped-version\.ts)$/
 
 /** The files of a program that `cli` may import: its start, its settings, and its CRDs and roles. */
 const PROGRAMS = ['operator', 'registry', 'worker']

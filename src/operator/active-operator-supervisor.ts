@@ -1,8 +1,8 @@
 import type { ActiveOperator } from './active-operator.ts'
 import type { QueueState } from './controller/controller-metrics.ts'
-import type { Fence, Stoppable } from './controller/fence.ts'
-import type { Priority } from './controller/flow.ts'
-import type { OperatorState } from './metrics.ts'
+import type { Fence, Stoppable } from './controller/leader-fence.ts'
+import type { Priority } from './controller/priority-queue.ts'
+import type { OperatorState } from './operator-metrics.ts'
 import type { ResourceKey, ResourceKind } from './resources/resource.ts'
 import type { RuntimesConfig } from './runtimes.ts'
 

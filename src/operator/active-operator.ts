@@ -5,10 +5,10 @@ import { Lifecycle } from '../common/lifecycle.ts'
 import { type Logger, secretMaskerOf } from '../common/logging/logger.ts'
 import type { Cluster } from './cluster/cluster.ts'
 import type { QueueState } from './controller/controller-metrics.ts'
-import { type Fence, NotLeaderError, type Stoppable } from './controller/fence.ts'
-import type { Priority } from './controller/flow.ts'
+import { type Fence, NotLeaderError, type Stoppable } from './controller/leader-fence.ts'
+import type { Priority } from './controller/priority-queue.ts'
 import { createControllers, createReconcilers, createWorkQueues } from './controllers.ts'
-import type { OperatorMetrics, OperatorState } from './metrics.ts'
+import type { OperatorMetrics, OperatorState } from './operator-metrics.ts'
 import { kindOfKey, RESOURCE_KINDS, type ResourceKey, type ResourceKind, resourceKeyOf } from './resources/resource.ts'
 import { RuntimeConnections } from './runtime-connections.ts'
 import { createRuntimePollers } from './runtime-pollers.ts'
@@ -19,7 +19,7 @@ import {
   type RuntimesConfig,
   type WorkerRuntimeConfig,
 } from './runtimes.ts'
-import { sortByReferences } from './subject/references.ts'
+import { sortByReferences } from './subject/reference-order.ts'
 import { requestsForRuntime } from './watch-mapping.ts'
 
 export type ActiveOperatorOptions = {

@@ -1,7 +1,7 @@
 import type { Cluster, ManifestError } from './cluster/cluster.ts'
+import type { Condition } from './resources/common-status.ts'
 import { findCondition } from './resources/condition.ts'
 import { RESOURCE_KINDS, type Resource, resourceKeyOf } from './resources/resource.ts'
-import type { Condition } from './resources/status.ts'
 
 /** One row of the status table: a resource, or a file with something that could not be read. */
 export type ResourceRow = {

@@ -3,8 +3,8 @@ import type { Clock } from '../common/clock.ts'
 import type { Logger } from '../common/logging/logger.ts'
 import { CircuitBreaker } from './controller/circuit-breaker.ts'
 import { limitConcurrency } from './controller/concurrency-limit.ts'
-import type { Fence } from './controller/fence.ts'
-import type { OperatorMetrics } from './metrics.ts'
+import type { Fence } from './controller/leader-fence.ts'
+import type { OperatorMetrics } from './operator-metrics.ts'
 import type { RuntimeConfig, RuntimeKind } from './runtimes.ts'
 
 export type RuntimeConnectionsOptions = {

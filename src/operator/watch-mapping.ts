@@ -3,7 +3,7 @@ import { externalObjectIndexFor, readyReasonIndex, referenceIndex, subjectName }
 import { kindOfKey, type Resource, type ResourceKey, resourceKeyOf } from './resources/resource.ts'
 import type { RuntimeEvent } from './runtime-events.ts'
 import type { RuntimeKind } from './runtimes.ts'
-import { sortByReferences } from './subject/references.ts'
+import { sortByReferences } from './subject/reference-order.ts'
 
 /** Reasons of Subjects that only a RegistryMode can resolve. */
 const WAITS_FOR_MODE = ['RegistryReadOnly', 'WaitingForImportMode'] as const

@@ -1,5 +1,5 @@
 import type { Plugin } from '../sdk/index.ts'
-import { type PluginOrigin, pluginNames } from './catalog.ts'
+import { type PluginOrigin, pluginNames } from './plugin-catalog.ts'
 
 /** A file or plugin on `plugin.path` that cannot be used, with the reason. */
 export type PluginFault = { readonly file: string; readonly reason: string }

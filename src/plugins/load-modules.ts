@@ -1,7 +1,7 @@
-import { type Catalog, createCatalog } from './catalog.ts'
 import { type Loaded, resolveConflicts } from './conflict-resolution.ts'
 import { importPlugins } from './import-plugins.ts'
-import { SHIPPED } from './shipped.ts'
+import { type Catalog, createCatalog } from './plugin-catalog.ts'
+import { SHIPPED } from './shipped-plugins.ts'
 
 /**
  * Creates the catalog for a thread that runs tasks: shipped plugins, modules that are known to load, and plugins from

@@ -11,6 +11,7 @@ import { ineffectiveKeys } from './configuration/client-settings.ts'
 import { ConfigResolver, createProviders } from './configuration/config-resolver.ts'
 import { LiteralSecrets } from './configuration/literal-secrets.ts'
 import { watchPlaceholders } from './configuration/placeholder-watch.ts'
+import { ConnectorOperations } from './connector-operations.ts'
 import type { Herder } from './herder/herder.ts'
 import type { LeaderDuties } from './herder/leader-duties.ts'
 import { configuredWork } from './herder/work-plan.ts'
@@ -23,7 +24,7 @@ import { PeerClient } from './membership/peer-client.ts'
 import { LogLevels } from './observability/log-levels.ts'
 import { registerWorkerMetrics } from './observability/worker-metrics.ts'
 import { ConnectorOffsets } from './offsets/connector-offsets.ts'
-import { peerTls, startRestServer } from './routes/rest-server.ts'
+import { peerTls, startRestServer } from './rest-server.ts'
 import { mustRefuseUnsigned, pluginSettings, type WorkerSettings, workerSettings } from './settings.ts'
 import {
   advertisedUrl,
@@ -37,8 +38,7 @@ import { createHerder, isExactlyOnce } from './startup/herder.ts'
 import { type LoadedPluginHost, openIsolation, type WorkerIsolation } from './startup/isolation.ts'
 import { WorkerEvents } from './startup/worker-events.ts'
 import type { ConfigState } from './stores/config-state.ts'
-import { openStores, type Stores } from './stores/stores.ts'
-import { Worker } from './worker.ts'
+import { openStores, type Stores } from './stores/open-stores.ts'
 
 export { resolveSettings } from './startup/resolve-settings.ts'
 
@@ -248,14 +248,14 @@ async function startRest(startup: Startup, { herder, leader, peers }: RestServic
   return server.urls
 }
 
-function createWorker(startup: Startup, herder: Herder, leader: LeaderDuties): Worker {
+function createWorker(startup: Startup, herder: Herder, leader: LeaderDuties): ConnectorOperations {
   const { settings, broker, stores, isolation, resolver } = startup
   const { values } = settings
   const { plugins, access } = isolation
   const { configs, statuses, offsets } = stores
   const exactlyOnceSources = isExactlyOnce(settings)
   const fence = exactlyOnceSources ? (name: string) => leader.fenceZombieSourceTasks(name) : undefined
-  return new Worker({
+  return new ConnectorOperations({
     plugins,
     configs,
     statuses,

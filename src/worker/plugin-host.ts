@@ -1,5 +1,5 @@
-import type { Catalog } from '../plugins/catalog.ts'
-import type { PluginDescriptor } from '../plugins/descriptor.ts'
+import type { Catalog } from '../plugins/plugin-catalog.ts'
+import type { PluginDescriptor } from '../plugins/plugin-descriptor.ts'
 import type { ConfigValue, Position, RawConfig } from '../sdk/index.ts'
 import { WorkerError } from './model/worker-error.ts'
 

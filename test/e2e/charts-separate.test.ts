@@ -1,6 +1,6 @@
 import { beforeAll, expect, it } from 'vitest'
 import { hashPassword } from '../../src/http/users.ts'
-import { issueCertificate } from '../../src/operator/admission/certificates.ts'
+import { issueCertificate } from '../../src/operator/admission/issue-certificate.ts'
 import { startKubernetes } from '../env/kubernetes.ts'
 import { describeOn, real } from '../env/real.ts'
 import { helmIn, type Release, runRelease } from '../support/chart-release.ts'

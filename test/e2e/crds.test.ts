@@ -1,7 +1,7 @@
 import { beforeAll, expect, it } from 'vitest'
 import { parse } from 'yaml'
 import { crdFiles } from '../../src/operator/crd-files.ts'
-import { parseResource } from '../../src/operator/resources/parse.ts'
+import { parseResource } from '../../src/operator/resources/parse-resource.ts'
 import { RESOURCE_KINDS } from '../../src/operator/resources/resource.ts'
 import { startKubernetes } from '../env/kubernetes.ts'
 import { describeOn, real } from '../env/real.ts'

@@ -1,7 +1,7 @@
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeAll, describe, it } from 'vitest'
-import { type Stack, startStack } from '../../src/cli/stack.ts'
+import { type Stack, startStack } from '../../src/cli/start-stack.ts'
 import { createRegistryClient, type RegistryClient } from '../../src/clients/registry-client.ts'
 import { createWorkerClient, type WorkerClient } from '../../src/clients/worker-client.ts'
 import { silentLogger } from '../../src/common/logging/logger.ts'

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest'
 import type { ActiveOperator } from '../../src/operator/active-operator.ts'
 import { ActiveOperatorSupervisor } from '../../src/operator/active-operator-supervisor.ts'
-import { UNFENCED } from '../../src/operator/controller/fence.ts'
+import { UNFENCED } from '../../src/operator/controller/leader-fence.ts'
 import { type RuntimesConfig, runtimesConfigFor } from '../../src/operator/runtimes.ts'
 
 const FIRST = runtimesConfigFor({ workerUrl: 'http://first' })

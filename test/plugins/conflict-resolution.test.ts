@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { createCatalog, type NamedPlugin } from '../../src/plugins/catalog.ts'
 import { resolveConflicts } from '../../src/plugins/conflict-resolution.ts'
 import { loadModules } from '../../src/plugins/load-modules.ts'
+import { createCatalog, type NamedPlugin } from '../../src/plugins/plugin-catalog.ts'
 
 const JAVA = 'org.apache.kafka.connect.file.FileStreamSourceConnector'
 const shipped = [source('FileStreamSource', '0.1.0', JAVA), source('Datagen', '0.1.0')]

@@ -3,8 +3,8 @@ import { join } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
 import { isMap, isScalar, type Pair, parseDocument, stringify, type YAMLMap } from 'yaml'
 import { z } from 'zod'
-import { registryConfigSchema, workerConfigSchema } from '../../src/operator/configuration.ts'
 import { crdFiles } from '../../src/operator/crd-files.ts'
+import { registryConfigSchema, workerConfigSchema } from '../../src/operator/operator-configuration.ts'
 import { type RbacOptions, rbacOf } from '../../src/operator/rbac.ts'
 
 /** The generated files of the charts. Paths are relative to `charts`. */

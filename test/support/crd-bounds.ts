@@ -1,5 +1,5 @@
 import { crdOf } from '../../src/operator/resources/custom-resource-definition.ts'
-import { parseResource } from '../../src/operator/resources/parse.ts'
+import { parseResource } from '../../src/operator/resources/parse-resource.ts'
 import type { ResourceKind } from '../../src/operator/resources/resource.ts'
 import { type Manifest, VALID_MANIFESTS } from './manifests.ts'
 

@@ -1,7 +1,7 @@
 import type { Cluster, NamespaceInfo, ResourceChange, ResourceEvent } from '../../src/operator/cluster/cluster.ts'
 import { FINALIZER } from '../../src/operator/controller/finalizer.ts'
 import { type IndexValue, indexValuesOf } from '../../src/operator/resources/index-values.ts'
-import { parseResource } from '../../src/operator/resources/parse.ts'
+import { parseResource } from '../../src/operator/resources/parse-resource.ts'
 import {
   INITIAL_STATUS,
   type Resource,

@@ -1,11 +1,11 @@
 import { silentLogger } from '../../src/common/logging/logger.ts'
 import type { Requeue } from '../../src/operator/controller/controller.ts'
-import { type Fence, UNFENCED } from '../../src/operator/controller/fence.ts'
+import { type Fence, UNFENCED } from '../../src/operator/controller/leader-fence.ts'
 import { ReconcileLoop } from '../../src/operator/controller/reconcile-loop.ts'
 import type { Reconciler } from '../../src/operator/controller/reconciler.ts'
+import type { Condition } from '../../src/operator/resources/common-status.ts'
 import { findCondition } from '../../src/operator/resources/condition.ts'
 import type { ResourceKey, ResourceKind } from '../../src/operator/resources/resource.ts'
-import type { Condition } from '../../src/operator/resources/status.ts'
 import type { FakeClock } from './fake-clock.ts'
 import type { FakeCluster } from './fake-cluster.ts'
 

@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path'
 import { z } from 'zod'
 import { COMPATIBILITY_LEVELS, REGISTRY_MODES } from '../../clients/registry-client.ts'
 import { messageOf, UserError } from '../../common/errors.ts'
-import type { RegistryArchive } from './archive.ts'
+import type { RegistryArchive } from './registry-archive.ts'
 
 const FORMAT = 'weir-registry-1'
 /** In a directory: holds the contexts, and is written last, so that its presence marks a complete export. */

@@ -1,5 +1,6 @@
 import { RequestError } from '../../clients/http-client.ts'
 import type { RegisteredSchema, RegistryClient } from '../../clients/registry-client.ts'
+import { mapConcurrently, withRetries } from './concurrent-requests.ts'
 import {
   type ArchivedContext,
   type ArchivedSettings,
@@ -14,8 +15,7 @@ import {
   schemaContentOf,
   versionKey,
   versionsOf,
-} from './archive.ts'
-import { mapConcurrently, withRetries } from './concurrent-requests.ts'
+} from './registry-archive.ts'
 
 export type CollectOptions = {
   /** Includes all soft-deleted versions, not only those that an included version references. */

@@ -1,5 +1,6 @@
 import { RequestError } from '../../clients/http-client.ts'
 import type { RegistryClient } from '../../clients/registry-client.ts'
+import { mapConcurrently, withRetries } from './concurrent-requests.ts'
 import {
   contextNameOf,
   isIdenticalSchema,
@@ -8,8 +9,7 @@ import {
   schemaContentOf,
   versionKey,
   versionsOf,
-} from './archive.ts'
-import { mapConcurrently, withRetries } from './concurrent-requests.ts'
+} from './registry-archive.ts'
 
 /**
  * The content of a registry with the archive's text for each schema that the registry considers equivalent. Registries

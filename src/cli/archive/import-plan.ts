@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { Mode, SubjectConfig } from '../../clients/registry-client.ts'
+import { referenceDepths } from './reference-depths.ts'
 import {
   type ArchivedSettings,
   type ArchivedSubject,
@@ -12,8 +13,7 @@ import {
   type SubjectVersion,
   versionKey,
   versionsOf,
-} from './archive.ts'
-import { referenceDepths } from './reference-depths.ts'
+} from './registry-archive.ts'
 
 /** `name`: a subject, or a context as in `configNameOf`; undefined is the default context. */
 export type ConfigStep = { readonly name: string | undefined; readonly config: SubjectConfig }

@@ -1,4 +1,4 @@
-import { referencesOf, type SubjectVersion, versionKey } from './archive.ts'
+import { referencesOf, type SubjectVersion, versionKey } from './registry-archive.ts'
 
 /**
  * The length of the longest chain of references that begins at each version: a version of depth 2 references versions of

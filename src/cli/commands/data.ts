@@ -2,7 +2,7 @@ import { BrokerError } from '../../broker/broker-error.ts'
 import type { OnProgress } from '../../broker/embedded/maintenance/online-copy.ts'
 import { messageOf } from '../../common/errors.ts'
 import { type Command, type ExitCode, parseArguments, UsageError } from '../command.ts'
-import { backupText, repairText, restoreText, verifyText } from '../data/report.ts'
+import { backupText, repairText, restoreText, verifyText } from '../data/maintenance-report.ts'
 import { createProgressBar } from '../terminal/progress-bar.ts'
 
 const OPTIONS = {

@@ -1,7 +1,7 @@
 import type { Broker } from '../../broker/broker.ts'
 import { openBroker } from '../../broker/open-broker.ts'
 import { createLogger } from '../../common/logging/logger.ts'
-import { kafkaClientSettings, resolveBrokerAddress } from '../broker-address.ts'
+import { kafkaClientSettings, resolveBrokerAddress } from '../broker-flags.ts'
 import { type Command, type ExitCode, parseArguments, UsageError } from '../command.ts'
 import {
   type DeadLetterRecord,

@@ -1,6 +1,6 @@
-import { describeSize } from '../archive/archive.ts'
 import { archiveLocation, checkExportTarget, writeArchive } from '../archive/archive-files.ts'
 import { collectArchive } from '../archive/collect-archive.ts'
+import { describeSize } from '../archive/registry-archive.ts'
 import {
   openRegistryClient,
   REGISTRY_HELP,

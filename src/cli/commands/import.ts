@@ -1,9 +1,9 @@
-import { describeSize } from '../archive/archive.ts'
 import { readArchive } from '../archive/archive-files.ts'
 import { collectArchive } from '../archive/collect-archive.ts'
 import { withArchivedTexts } from '../archive/equivalent-schemas.ts'
 import { executeImport } from '../archive/execute-import.ts'
 import { countVersionsToRegister, type ImportPlan, planImport } from '../archive/import-plan.ts'
+import { describeSize } from '../archive/registry-archive.ts'
 import {
   openRegistryClient,
   REGISTRY_HELP,

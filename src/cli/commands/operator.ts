@@ -3,11 +3,11 @@ import { createMetrics } from '../../common/metrics-registry.ts'
 import { settingsFromEnvironment } from '../../config/settings-sources.ts'
 import { isWildcardAddress, parseListener } from '../../http/listener-address.ts'
 import { type OperatorOptions, readConfiguration, startOperator } from '../../operator/main.ts'
-import { stackBrokerAddress } from '../broker-address.ts'
+import { stackBrokerAddress } from '../broker-flags.ts'
 import { type Command, parseArguments, parsePort, UsageError } from '../command.ts'
-import { parseGracePeriod, runProgram } from '../process/program.ts'
+import { parseGracePeriod, runProgram } from '../process/run-program.ts'
 import { PROGRAM_HELP, PROGRAM_OPTIONS, readProgramSettings, settingsOfProgram } from '../program-options.ts'
-import { type RuntimeOptions, startStack } from '../stack.ts'
+import { type RuntimeOptions, startStack } from '../start-stack.ts'
 
 const OPTIONS = {
   ...PROGRAM_OPTIONS,

@@ -4,12 +4,12 @@ import { packageVersion } from '../../common/package-version.ts'
 import { commaSeparated, type Setting } from '../../config/settings.ts'
 import { settingsFromFile } from '../../config/settings-sources.ts'
 import { MAVEN_CENTRAL } from '../../java/maven/maven-repository.ts'
-import { type CatalogEntry, listedName, pluginNames } from '../../plugins/catalog.ts'
-import type { PluginDescriptor } from '../../plugins/descriptor.ts'
+import { type CatalogEntry, listedName, pluginNames } from '../../plugins/plugin-catalog.ts'
+import type { PluginDescriptor } from '../../plugins/plugin-descriptor.ts'
 import { renderReference } from '../../sdk/index.ts'
 import { type LoadedPlugins, loadPlugins } from '../../worker/main.ts'
 import { type Command, type ExitCode, parseArguments, UsageError } from '../command.ts'
-import { install } from '../plugins/install.ts'
+import { installJavaPlugin } from '../plugins/install-java-plugin.ts'
 import { SCAFFOLD_KINDS, type ScaffoldKind, scaffoldPlugin } from '../plugins/plugin-scaffold.ts'
 import { formatColumns } from '../terminal/columns.ts'
 
@@ -50,7 +50,7 @@ passes.
     if (verb === 'describe' && name !== undefined) return describe(name, await load(values))
     if (verb === 'install' && name !== undefined) {
       const repository = values.repository ?? MAVEN_CENTRAL
-      return install({ plugin: name, repository, pluginPath: installDirectory(values) })
+      return installJavaPlugin({ plugin: name, repository, pluginPath: installDirectory(values) })
     }
     if (verb === 'new' && name !== undefined) return create(name, kindOf(values.kind))
     throw new UsageError('expected weir plugins list, describe NAME, install GROUP:ARTIFACT:VERSION or new NAME')

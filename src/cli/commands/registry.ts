@@ -4,9 +4,9 @@ import { createLogger } from '../../common/logging/logger.ts'
 import { createMetrics } from '../../common/metrics-registry.ts'
 import { startRegistry } from '../../registry/main.ts'
 import { brokerSettings, environmentSettings, registrySettings } from '../../registry/settings.ts'
-import { resolveBrokerAddress } from '../broker-address.ts'
+import { resolveBrokerAddress } from '../broker-flags.ts'
 import { type Command, parseArguments, UsageError } from '../command.ts'
-import { parseGracePeriod, runProgram } from '../process/program.ts'
+import { parseGracePeriod, runProgram } from '../process/run-program.ts'
 import { PROGRAM_HELP, PROGRAM_OPTIONS, readProgramSettings } from '../program-options.ts'
 
 export const registryCommand: Command = {

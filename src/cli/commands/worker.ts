@@ -4,9 +4,9 @@ import { createLogger } from '../../common/logging/logger.ts'
 import { createMetrics } from '../../common/metrics-registry.ts'
 import { resolveSettings, startWorker } from '../../worker/main.ts'
 import { workerEnvironmentSettings } from '../../worker/settings.ts'
-import { kafkaClientSettings, resolveBrokerAddress } from '../broker-address.ts'
+import { kafkaClientSettings, resolveBrokerAddress } from '../broker-flags.ts'
 import { type Command, parseArguments, UsageError } from '../command.ts'
-import { parseGracePeriod, runProgram } from '../process/program.ts'
+import { parseGracePeriod, runProgram } from '../process/run-program.ts'
 import { PROGRAM_HELP, PROGRAM_OPTIONS, protectedFiles, readProgramSettings } from '../program-options.ts'
 
 export const workerCommand: Command = {

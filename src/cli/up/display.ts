@@ -1,5 +1,5 @@
 import type { ResourceRow } from '../../operator/main.ts'
-import type { Stack } from '../stack.ts'
+import type { Stack } from '../start-stack.ts'
 import type { LiveRegion } from '../terminal/live-region.ts'
 import { bold, dim } from '../terminal/style.ts'
 import { renderResourceTable, throughputOf } from './resource-table.ts'

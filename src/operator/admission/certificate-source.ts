@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { ApiError, ignoreNotFound, type KubernetesApi } from '../../clients/kubernetes/kubernetes-api.ts'
 import type { Clock } from '../../common/clock.ts'
-import { type IssuedCertificate, issueCertificate, needsRenewal, type ServingCertificate } from './certificates.ts'
+import { type IssuedCertificate, issueCertificate, needsRenewal, type ServingCertificate } from './issue-certificate.ts'
 
 /** Provides the webhook's certificate. Called repeatedly: the certificate may change. */
 export type CertificateSource = () => Promise<ServingCertificate>

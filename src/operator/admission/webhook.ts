@@ -2,10 +2,10 @@ import { APPLY_PATCH, type KubernetesApi } from '../../clients/kubernetes/kubern
 import { PeriodicTask } from '../../common/periodic-task.ts'
 import { parseListener } from '../../http/listener-address.ts'
 import { startHttpServer, type TlsReloadableServer } from '../../http/server.ts'
-import { admissionRoutes } from '../routes/admission.ts'
+import { admissionRoutes } from '../routes/admission-routes.ts'
 import { type AdmissionDependencies, decideDeletion, decideWrite } from './admission-decision.ts'
 import { type CertificateSource, certificatesFromFiles, certificatesFromSecret } from './certificate-source.ts'
-import type { ServingCertificate } from './certificates.ts'
+import type { ServingCertificate } from './issue-certificate.ts'
 import { type WebhookAddress, webhookConfiguration } from './webhook-configuration.ts'
 
 export type WebhookOptions = {

@@ -1,8 +1,8 @@
+import { truncate } from '../resources/common-status.ts'
 import type { ReadyCondition } from '../resources/condition.ts'
 import type { ConnectorStatus } from '../resources/connector.ts'
-import { durationMs } from '../resources/fields.ts'
+import { durationMs } from '../resources/field-schemas.ts'
 import type { Resource } from '../resources/resource.ts'
-import { truncate } from '../resources/status.ts'
 import { type ExistingConnector, rootCauseIn } from './observed-connector.ts'
 
 const REASON_CHARACTERS_MAX = 1_024

@@ -4,8 +4,8 @@ import { abandonedEvent } from '../controller/abandon-deletion.ts'
 import type { ReconcileResult } from '../controller/reconciler.ts'
 import type { Resource } from '../resources/resource.ts'
 import type { WorkerRuntime, WorkerRuntimeConfig } from '../runtimes.ts'
+import { resolveConnectorName } from './connector-name.ts'
 import { STEP_CHECK_MS } from './connector-step.ts'
-import { resolveConnectorName } from './naming.ts'
 import { type ExistingConnector, observeConnector } from './observed-connector.ts'
 
 /**

@@ -2,10 +2,10 @@ import type { WorkerClient } from '../../clients/worker-client.ts'
 import { printExactJson } from '../../common/exact-json.ts'
 import type { Requeue } from '../controller/controller.ts'
 import type { ReconcileResult } from '../controller/reconciler.ts'
-import { durationMs } from '../resources/fields.ts'
+import { durationMs } from '../resources/field-schemas.ts'
 import type { Resource } from '../resources/resource.ts'
 import { STEP_CHECK_MS } from './connector-step.ts'
-import { OFFSETS_KEY } from './offsets.ts'
+import { OFFSETS_KEY } from './declared-offsets.ts'
 
 const EXPORT_REQUESTED = 'weir.dev/offsets-export-requested-at'
 

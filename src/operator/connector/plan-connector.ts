@@ -3,12 +3,12 @@ import { DependencyNotReady, TerminalError } from '../controller/reconcile-error
 import { type ConditionReason, isReady } from '../resources/condition.ts'
 import type { ConnectorStatus } from '../resources/connector.ts'
 import { INITIAL_STATUS, type Resource } from '../resources/resource.ts'
+import { assertOwnership, changedKeys } from './adoption.ts'
 import { autoRestartWhenHealthy, planAutoRestart } from './auto-restart.ts'
 import { type ConnectorPlan, type ConnectorStep, type PlanContext, planSteps, STEP_CHECK_MS } from './connector-step.ts'
+import { pendingOperation } from './declared-offsets.ts'
 import type { DesiredConnector } from './desired-connector.ts'
 import type { ExistingConnector, ObservedConnector } from './observed-connector.ts'
-import { pendingOperation } from './offsets.ts'
-import { assertOwnership, changedKeys } from './ownership.ts'
 import { withSecretRestart } from './secret-restart.ts'
 
 /** How long a connector without tasks counts as starting: Connect creates the tasks a moment after the connector. */

@@ -1,6 +1,6 @@
 import type { EventReason, ResourceEvent } from '../cluster/cluster.ts'
+import type { Condition } from '../resources/common-status.ts'
 import { findCondition } from '../resources/condition.ts'
-import type { Condition } from '../resources/status.ts'
 
 /** Reasons of `Ready` that are reported as Events when they begin. */
 const REPORTED_REASONS: ReadonlySet<string> = new Set<EventReason>([

@@ -2,7 +2,7 @@ import { ClusterError } from '../../clients/kubernetes/cluster-error.ts'
 import type { Clock } from '../../common/clock.ts'
 import type { Logger } from '../../common/logging/logger.ts'
 import { type ControllerMetrics, NO_METRICS, type ReconcileOutcome } from './controller-metrics.ts'
-import { NotLeaderError } from './fence.ts'
+import { NotLeaderError } from './leader-fence.ts'
 import type { WorkQueue } from './work-queue.ts'
 
 /** When a key is reconciled again: after a delay, after its backoff, or only when it is added to the queue again. */

@@ -1,5 +1,5 @@
 import { type Cluster, WRITE_MS } from '../cluster/cluster.ts'
-import type { Fence } from './fence.ts'
+import type { Fence } from './leader-fence.ts'
 
 /** The part of a cluster that the reconcile loop reads and writes. */
 export type FencedCluster = Pick<Cluster, 'get' | 'writeStatus' | 'setFinalizer' | 'writeConfigMap'>

@@ -1,7 +1,7 @@
 import { ClusterError } from '../../clients/kubernetes/cluster-error.ts'
 import type { Clock } from '../../common/clock.ts'
 import type { Logger } from '../../common/logging/logger.ts'
-import { type Fence, NotLeaderError, type Stoppable } from './fence.ts'
+import { type Fence, NotLeaderError, type Stoppable } from './leader-fence.ts'
 
 /** The leader election record that all candidates share. */
 export type Lease = {

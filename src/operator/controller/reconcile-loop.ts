@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util'
 import type { Clock } from '../../common/clock.ts'
 import type { Logger } from '../../common/logging/logger.ts'
 import type { Cluster, EventReason, ResourceEvent } from '../cluster/cluster.ts'
+import type { Condition } from '../resources/common-status.ts'
 import { buildConditions, type ObservedCondition, type ReadyCondition } from '../resources/condition.ts'
 import { externalObjectIndex } from '../resources/index-values.ts'
 import {
@@ -11,7 +12,6 @@ import {
   type ResourceStatus,
   resourceKeyOf,
 } from '../resources/resource.ts'
-import type { Condition } from '../resources/status.ts'
 import { abandonDeletion, deletionTimeLeftMs } from './abandon-deletion.ts'
 import { CircuitOpenError } from './circuit-breaker.ts'
 import { conditionEvents } from './condition-events.ts'
@@ -21,9 +21,9 @@ import { DeferredStatuses } from './deferred-statuses.ts'
 import { DriftFights, toDriftFight, withDriftReported } from './drift-fights.ts'
 import { outcomeOfError, outcomeOfTransientState } from './error-outcome.ts'
 import { FailureTimes } from './failure-times.ts'
-import { type Fence, NotLeaderError } from './fence.ts'
 import { type FencedCluster, fenceWrites } from './fenced-cluster.ts'
 import { ensureFinalizer, removeFinalizer } from './finalizer.ts'
+import { type Fence, NotLeaderError } from './leader-fence.ts'
 import { causeOf, TerminalError } from './reconcile-error.ts'
 import type { ReconcileResult, Reconciler } from './reconciler.ts'
 

@@ -1,7 +1,7 @@
 import type { Clock } from '../../common/clock.ts'
 import { type Backoff, backoffMs } from '../../common/retry.ts'
 import { type ControllerMetrics, NO_METRICS, type QueueState } from './controller-metrics.ts'
-import { Flow, type Priority } from './flow.ts'
+import { type Priority, PriorityQueue } from './priority-queue.ts'
 import { RATE_LIMITED_BACKOFF } from './requeue-delays.ts'
 
 export type WorkQueueOptions<Key extends string> = {
@@ -33,11 +33,11 @@ export class WorkQueue<Key extends string> {
   readonly #metrics: ControllerMetrics
   readonly #flowOf: (key: Key) => string
   readonly #flowConcurrency: number
-  readonly #flows = new Map<string, Flow<Key>>()
+  readonly #flows = new Map<string, PriorityQueue<Key>>()
   /** Flows with a waiting key and a free slot; the first one is next. */
-  readonly #ready = new Set<Flow<Key>>()
-  readonly #waiting = new Map<Key, { readonly flow: Flow<Key>; readonly sinceMs: number }>()
-  readonly #processing = new Map<Key, { readonly flow: Flow<Key>; readonly sinceMs: number }>()
+  readonly #ready = new Set<PriorityQueue<Key>>()
+  readonly #waiting = new Map<Key, { readonly flow: PriorityQueue<Key>; readonly sinceMs: number }>()
+  readonly #processing = new Map<Key, { readonly flow: PriorityQueue<Key>; readonly sinceMs: number }>()
   /** Keys that were added during their processing. */
   readonly #dirty = new Map<Key, Priority>()
   readonly #dueMs = new Map<Key, number>()
@@ -142,7 +142,7 @@ export class WorkQueue<Key extends string> {
     const before = this.#waiting.get(key)
     const sinceMs = before?.sinceMs ?? this.#clock.monotonicMs()
     const name = this.#flowOf(key)
-    const flow = this.#flows.get(name) ?? new Flow<Key>(name)
+    const flow = this.#flows.get(name) ?? new PriorityQueue<Key>(name)
     let priority = added
     if (before === undefined) this.#metrics.added()
     else if (before.flow !== flow) {
@@ -155,7 +155,7 @@ export class WorkQueue<Key extends string> {
     this.#updateReady(flow)
   }
 
-  #updateReady(flow: Flow<Key>): void {
+  #updateReady(flow: PriorityQueue<Key>): void {
     if (flow.hasWaiting && flow.working < this.#flowConcurrency) this.#ready.add(flow)
     else this.#ready.delete(flow)
     if (!flow.hasWaiting && flow.working === 0) this.#flows.delete(flow.name)

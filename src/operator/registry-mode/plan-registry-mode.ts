@@ -1,7 +1,7 @@
 import type { CompatibilityLevel, Mode } from '../../clients/registry-client.ts'
 import { TerminalError } from '../controller/reconcile-error.ts'
 import { findCondition, type ObservedCondition, type ReadyCondition } from '../resources/condition.ts'
-import { durationMs } from '../resources/fields.ts'
+import { durationMs } from '../resources/field-schemas.ts'
 import type { Previous, RegistryModeStatus } from '../resources/registry-mode.ts'
 import type { Resource } from '../resources/resource.ts'
 import { needsEmptyScope, type ObservedMode } from './observed-mode.ts'

@@ -1,9 +1,9 @@
 import type { RegistryClient } from '../../clients/registry-client.ts'
 import type { Clock } from '../../common/clock.ts'
 import type { ClusterReader } from '../cluster/cluster.ts'
-import { selectOwner } from '../controller/claims.ts'
 import { TerminalError } from '../controller/reconcile-error.ts'
 import type { ReconcileResult, Reconciler } from '../controller/reconciler.ts'
+import { selectOwner } from '../controller/select-owner.ts'
 import { assertNamespaceAccess } from '../namespace-access.ts'
 import { findCondition } from '../resources/condition.ts'
 import { externalObjectIndex, scopeName } from '../resources/index-values.ts'
@@ -13,7 +13,7 @@ import { executeRegistryModeStep } from './execute-registry-mode-step.ts'
 import { type ObservedMode, observeMode } from './observed-mode.ts'
 import { planRegistryMode, type RegistryModePlan } from './plan-registry-mode.ts'
 import { registryModeEvents } from './registry-mode-events.ts'
-import { restorePrevious } from './registry-mode-restoration.ts'
+import { restorePrevious } from './restore-previous-mode.ts'
 
 export type RegistryModeReconcilerOptions = {
   readonly cluster: ClusterReader

@@ -1,4 +1,4 @@
-import { type Condition, truncate } from './status.ts'
+import { type Condition, truncate } from './common-status.ts'
 
 /** The reasons of `Ready`: a closed list, part of the API. */
 export type ConditionReason =

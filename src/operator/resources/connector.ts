@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { OWNER_KEY } from '../../clients/worker-client.ts'
+import { commonStatus, countField, handledAnnotation, int64Field } from './common-status.ts'
 import {
   atomicList,
   boundedText,
@@ -18,8 +19,7 @@ import {
   textMap,
   time,
   withRules,
-} from './fields.ts'
-import { commonStatus, countField, handledAnnotation, int64Field } from './status.ts'
+} from './field-schemas.ts'
 
 /** Configuration keys that have fields of their own in `spec`. */
 const OWN_KEYS = ['name', 'connector.class', 'tasks.max', 'connector.plugin.version', OWNER_KEY]

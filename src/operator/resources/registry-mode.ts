@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { commonStatus, countField } from './common-status.ts'
 import {
   boundedText,
   choice,
@@ -9,8 +10,7 @@ import {
   suspend,
   time,
   withRules,
-} from './fields.ts'
-import { commonStatus, countField } from './status.ts'
+} from './field-schemas.ts'
 import { compatibilityLevel } from './subject.ts'
 
 const scope = withRules(

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { commonStatus, countField } from './common-status.ts'
 import {
   atomicList,
   boundedText,
@@ -14,8 +15,7 @@ import {
   suspend,
   time,
   withRules,
-} from './fields.ts'
-import { commonStatus, countField } from './status.ts'
+} from './field-schemas.ts'
 
 const schemaType = () =>
   choice('Format of the schema.', {

@@ -5,7 +5,7 @@ import { DependencyNotReady, TerminalError } from '../controller/reconcile-error
 import { findCondition } from '../resources/condition.ts'
 import { subjectName } from '../resources/index-values.ts'
 import { type Resource, resourceKey } from '../resources/resource.ts'
-import { findReferenceCycle } from './references.ts'
+import { findReferenceCycle } from './reference-order.ts'
 
 /** The desired state of a subject, with its references resolved to versions. */
 export type DesiredSubject = {

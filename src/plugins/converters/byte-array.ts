@@ -1,6 +1,6 @@
 import { javaClass } from '../../java-compat/java-class-name.ts'
 import { DataError, defineConverter, OPTIONAL_BYTES, z } from '../../sdk/index.ts'
-import { SHIPPED_VERSION } from '../version.ts'
+import { SHIPPED_VERSION } from '../shipped-version.ts'
 
 /** Passes bytes through unchanged. */
 export const byteArrayConverter = defineConverter({

@@ -10,14 +10,14 @@ import { subjectNaming } from '../../serde/subject-name.ts'
 import { frame, type SchemaId, unframe } from '../../serde/wire-format.ts'
 import { recordFailure, schemaIdOptions } from './registry-access.ts'
 import type { ConverterRegistrySettings } from './registry-keys.ts'
-import { subjectStrategy } from './subject.ts'
+import { subjectStrategy } from './subject-name-strategy.ts'
 
 /** Writes or reads the bytes that follow the schema id. */
 export type WriteData = (value: unknown) => Uint8Array
 export type ReadData = (data: Buffer) => SchemaAndValue
 
 /** A schema format as used by a converter: maps Connect schemas and values to and from its own. */
-export type RegistryLanguage<Parsed extends ParsedSchema> = {
+export type SchemaData<Parsed extends ParsedSchema> = {
   /** Name of the converter, for messages. */
   readonly name: string
   readonly type: FormatType
@@ -41,7 +41,7 @@ export function createRegistryConverter<Parsed extends ParsedSchema>(
   registry: RegistryClient,
   settings: ConverterRegistrySettings,
   isKey: boolean,
-  language: RegistryLanguage<Parsed>,
+  language: SchemaData<Parsed>,
 ): ConverterInstance {
   const strategy = subjectStrategy(settings[`${isKey ? 'key' : 'value'}.subject.name.strategy`])
   const subjectOf = subjectNaming(strategy, isKey)

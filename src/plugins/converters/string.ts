@@ -1,7 +1,7 @@
 import { javaText } from '../../java-compat/java-text.ts'
 import { toBuffer } from '../../sdk/bytes.ts'
 import { defineConverter, field, OPTIONAL_STRING, type SchemaAndValue, z } from '../../sdk/index.ts'
-import { SHIPPED_VERSION } from '../version.ts'
+import { SHIPPED_VERSION } from '../shipped-version.ts'
 
 const ENCODINGS: Readonly<Record<string, BufferEncoding>> = {
   'UTF-8': 'utf8',

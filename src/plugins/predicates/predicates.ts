@@ -1,6 +1,6 @@
 import { javaRegex, regexField } from '../../java-compat/java-regex.ts'
 import { definePredicate, field, z } from '../../sdk/index.ts'
-import { SHIPPED_VERSION } from '../version.ts'
+import { SHIPPED_VERSION } from '../shipped-version.ts'
 
 const PACKAGE = 'org.apache.kafka.connect.transforms.predicates'
 

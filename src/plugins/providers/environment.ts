@@ -1,6 +1,6 @@
 import { javaRegex, regexField } from '../../java-compat/java-regex.ts'
 import { defineProvider, z } from '../../sdk/index.ts'
-import { SHIPPED_VERSION } from '../version.ts'
+import { SHIPPED_VERSION } from '../shipped-version.ts'
 
 export const environmentProvider = defineProvider({
   class: 'EnvVarConfigProvider',

@@ -1,6 +1,6 @@
 import { parseProperties } from '../../config/properties.ts'
 import { defineProvider, type FileAccess, isNotAllowed, z } from '../../sdk/index.ts'
-import { SHIPPED_VERSION } from '../version.ts'
+import { SHIPPED_VERSION } from '../shipped-version.ts'
 import { allowedPath, allowedPaths } from './allowed-paths.ts'
 
 export const fileProvider = defineProvider({

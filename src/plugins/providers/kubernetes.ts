@@ -1,6 +1,6 @@
 import type { KubernetesApi } from '../../clients/kubernetes/kubernetes-api.ts'
 import { type ConfigProviderInstance, defineProvider, field, z } from '../../sdk/index.ts'
-import { SHIPPED_VERSION } from '../version.ts'
+import { SHIPPED_VERSION } from '../shipped-version.ts'
 
 const config = z.object({
   kubeconfig: field

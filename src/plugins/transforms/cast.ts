@@ -1,7 +1,8 @@
 import { inferType, javaClass } from '../../java-compat/java-class-name.ts'
 import { DataError, type Field, field, isDecimal, LOGICAL, type Schema, type SchemaType, z } from '../../sdk/index.ts'
-import { headerText } from '../converters/simple-header/write.ts'
+import { headerText } from '../converters/simple-header/header-text.ts'
 import { toBoolean, toFloat, toInteger } from './cast-number.ts'
+import { sideTransforms } from './key-value-transforms.ts'
 import {
   absenceOf,
   basicsOf,
@@ -13,8 +14,7 @@ import {
   replaceNullField,
   requireObject,
   structOf,
-} from './data.ts'
-import { sideTransforms } from './sides.ts'
+} from './struct-access.ts'
 
 const TARGETS = ['int8', 'int16', 'int32', 'int64', 'float32', 'float64', 'boolean', 'string'] as const
 const SOURCES: readonly SchemaType[] = [...TARGETS, 'bytes']

@@ -1,7 +1,7 @@
 import { field, z } from '../../sdk/index.ts'
-import { replaceNullField, requireObject, requireStructOrNull } from './data.ts'
 import { fieldAt, memberAt, parseFieldPath, valueAt } from './field-path.ts'
-import { sideTransforms } from './sides.ts'
+import { sideTransforms } from './key-value-transforms.ts'
+import { replaceNullField, requireObject, requireStructOrNull } from './struct-access.ts'
 
 const PURPOSE = 'field extraction'
 const VERSIONS = ['V1', 'V2'] as const

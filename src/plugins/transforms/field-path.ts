@@ -1,5 +1,5 @@
 import { ConfigError, type Field, type Schema } from '../../sdk/index.ts'
-import { fieldOf, type Members, memberOf, requireObject, requireStruct } from './data.ts'
+import { fieldOf, type Members, memberOf, requireObject, requireStruct } from './struct-access.ts'
 
 /** Field names from the outermost to the innermost; never empty. */
 export type FieldPath = readonly string[]

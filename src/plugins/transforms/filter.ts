@@ -1,5 +1,5 @@
 import { defineTransform, z } from '../../sdk/index.ts'
-import { names } from './sides.ts'
+import { names } from './key-value-transforms.ts'
 
 export const filter = defineTransform({
   ...names('Filter'),

@@ -1,5 +1,6 @@
 import { inferType, javaClass } from '../../java-compat/java-class-name.ts'
 import { DataError, type Field, field, isDecimal, type Schema, type SchemaType, z } from '../../sdk/index.ts'
+import { sideTransforms } from './key-value-transforms.ts'
 import {
   absenceOf,
   basicsOf,
@@ -9,8 +10,7 @@ import {
   requireObject,
   requireStruct,
   structOf,
-} from './data.ts'
-import { sideTransforms } from './sides.ts'
+} from './struct-access.ts'
 
 const PURPOSE = 'flattening'
 

@@ -1,4 +1,5 @@
 import { ConfigError, DataError, field, type RecordHeader, z } from '../../sdk/index.ts'
+import { sideTransforms } from './key-value-transforms.ts'
 import {
   basicsOf,
   exactWordField,
@@ -10,8 +11,7 @@ import {
   requireObject,
   requireStruct,
   structOf,
-} from './data.ts'
-import { sideTransforms } from './sides.ts'
+} from './struct-access.ts'
 
 function names(key: string, doc: string) {
   return field.parsed(field.list({ doc, importance: 'HIGH' }), (list) => {

@@ -1,7 +1,7 @@
 import { defineTransform, field, z } from '../../sdk/index.ts'
-import { inferValue } from '../converters/simple-header/read.ts'
-import { nonEmptyListField } from './data.ts'
-import { names } from './sides.ts'
+import { inferValue } from '../converters/simple-header/infer-value.ts'
+import { names } from './key-value-transforms.ts'
+import { nonEmptyListField } from './struct-access.ts'
 
 export const insertHeader = defineTransform({
   ...names('InsertHeader'),

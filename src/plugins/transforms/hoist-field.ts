@@ -1,6 +1,6 @@
 import { DataError, field, z } from '../../sdk/index.ts'
-import { oncePerSchema, structOf } from './data.ts'
-import { sideTransforms } from './sides.ts'
+import { sideTransforms } from './key-value-transforms.ts'
+import { oncePerSchema, structOf } from './struct-access.ts'
 
 /** Wraps the whole key or value in a struct or object with a single field. */
 export const hoistField = sideTransforms({

@@ -12,8 +12,16 @@ import {
   TIMESTAMP,
   z,
 } from '../../sdk/index.ts'
-import { basicsOf, membersOf, oncePerSchema, replaceNullField, requireObject, requireStruct, structOf } from './data.ts'
-import { sideTransforms } from './sides.ts'
+import { sideTransforms } from './key-value-transforms.ts'
+import {
+  basicsOf,
+  membersOf,
+  oncePerSchema,
+  replaceNullField,
+  requireObject,
+  requireStruct,
+  structOf,
+} from './struct-access.ts'
 
 const PURPOSE = 'field insertion'
 const OPTIONALITY =

@@ -2,9 +2,9 @@ import { parseExact, plainValue } from '../../java-compat/json/reader.ts'
 import { jsonWriter, plainJson } from '../../java-compat/json/writer.ts'
 import { toBuffer } from '../../sdk/bytes.ts'
 import { array, DataError, type Field, field, OPTIONAL_STRING, type Schema, valueLabel, z } from '../../sdk/index.ts'
-import { basicsOf, type Members, oncePerSchema, requireObject, requireStruct, structOf } from './data.ts'
 import { inferredJson } from './inferred-json.ts'
-import { type Side, sideTransforms } from './sides.ts'
+import { type Side, sideTransforms } from './key-value-transforms.ts'
+import { basicsOf, type Members, oncePerSchema, requireObject, requireStruct, structOf } from './struct-access.ts'
 
 /** Schema for an empty list, whose item type is unknown. */
 const EMPTY_LIST: Schema = { ...array(OPTIONAL_STRING), optional: true }

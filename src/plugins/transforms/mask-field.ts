@@ -12,8 +12,8 @@ import {
   z,
 } from '../../sdk/index.ts'
 import { toInteger } from './cast-number.ts'
-import { membersOf, nonEmptyListField, replaceNullField, requireObject, requireStruct } from './data.ts'
-import { sideTransforms } from './sides.ts'
+import { sideTransforms } from './key-value-transforms.ts'
+import { membersOf, nonEmptyListField, replaceNullField, requireObject, requireStruct } from './struct-access.ts'
 
 const PURPOSE = 'mask fields'
 

@@ -1,6 +1,6 @@
 import { javaRegex, javaReplacement, regexField } from '../../java-compat/java-regex.ts'
 import { defineTransform, field, z } from '../../sdk/index.ts'
-import { names } from './sides.ts'
+import { names } from './key-value-transforms.ts'
 
 export const regexRouter = defineTransform({
   ...names('RegexRouter'),

@@ -1,4 +1,5 @@
 import { field, z } from '../../sdk/index.ts'
+import { sideTransforms } from './key-value-transforms.ts'
 import {
   basicsOf,
   colonParts,
@@ -8,8 +9,7 @@ import {
   requireObject,
   requireStruct,
   structOf,
-} from './data.ts'
-import { sideTransforms } from './sides.ts'
+} from './struct-access.ts'
 
 const PURPOSE = 'field replacement'
 

@@ -1,6 +1,6 @@
 import { ConfigError, DataError, field, z } from '../../sdk/index.ts'
-import { type Members, membersOf, oncePerSchema, replaceNullField } from './data.ts'
-import { sideTransforms } from './sides.ts'
+import { sideTransforms } from './key-value-transforms.ts'
+import { type Members, membersOf, oncePerSchema, replaceNullField } from './struct-access.ts'
 
 /** Sets the name or version of a schema. */
 export const setSchemaMetadata = sideTransforms({

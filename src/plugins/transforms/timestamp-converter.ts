@@ -14,6 +14,8 @@ import {
   TIMESTAMP,
   z,
 } from '../../sdk/index.ts'
+import { type DatePattern, parseDatePattern } from './date-pattern.ts'
+import { sideTransforms } from './key-value-transforms.ts'
 import {
   absenceOf,
   basicsOf,
@@ -25,9 +27,7 @@ import {
   requireObject,
   requireStructOrNull,
   structOf,
-} from './data.ts'
-import { type DatePattern, parseDatePattern } from './date-pattern.ts'
-import { sideTransforms } from './sides.ts'
+} from './struct-access.ts'
 
 const PURPOSE = 'converting timestamp formats'
 const FORMS = ['string', 'unix', 'Date', 'Time', 'Timestamp'] as const

@@ -1,6 +1,6 @@
 import { DataError, defineTransform, field, z } from '../../sdk/index.ts'
 import { parseDatePattern } from './date-pattern.ts'
-import { names } from './sides.ts'
+import { names } from './key-value-transforms.ts'
 
 export const timestampRouter = defineTransform({
   ...names('TimestampRouter'),

@@ -1,4 +1,5 @@
 import { DataError, defineTransform, z } from '../../sdk/index.ts'
+import { names } from './key-value-transforms.ts'
 import {
   fieldOf,
   membersOf,
@@ -8,8 +9,7 @@ import {
   requireObject,
   requireStruct,
   structOf,
-} from './data.ts'
-import { names } from './sides.ts'
+} from './struct-access.ts'
 
 const PURPOSE = 'copying fields from value to key'
 

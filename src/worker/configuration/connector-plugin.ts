@@ -1,8 +1,8 @@
 import { UserError } from '../../common/errors.ts'
-import type { Catalog, NamedPlugin } from '../../plugins/catalog.ts'
-import type { PluginDescriptor } from '../../plugins/descriptor.ts'
+import type { Catalog, NamedPlugin } from '../../plugins/plugin-catalog.ts'
+import type { PluginDescriptor } from '../../plugins/plugin-descriptor.ts'
 import type { RawConfig } from '../../sdk/index.ts'
-import { notAllowed } from '../host-access/policy.ts'
+import { notAllowed } from '../host-access/host-access-policy.ts'
 import type { PluginCatalog } from '../plugin-host.ts'
 import { versionProblem } from './plugin-version.ts'
 

@@ -1,6 +1,6 @@
 import { isSecretKey } from '../../common/secrets/secret-keys.ts'
 import { commaSeparated, settingsWithPrefix } from '../../config/settings.ts'
-import type { PluginDescriptor } from '../../plugins/descriptor.ts'
+import type { PluginDescriptor } from '../../plugins/plugin-descriptor.ts'
 import type { RawConfig } from '../../sdk/index.ts'
 import type { PluginCatalog } from '../plugin-host.ts'
 import { findAnyConnector } from './connector-plugin.ts'

@@ -1,6 +1,6 @@
 import { messageOf } from '../../common/errors.ts'
 import { parseVersionRequirement } from '../../java-compat/maven-version-range.ts'
-import { type Catalog, listedName, type NamedPlugin, type PluginKind } from '../../plugins/catalog.ts'
+import { type Catalog, listedName, type NamedPlugin, type PluginKind } from '../../plugins/plugin-catalog.ts'
 
 /**
  * Why no installed version of a plugin meets the value of a `plugin.version` key, in Kafka Connect's words. Undefined if

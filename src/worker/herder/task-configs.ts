@@ -1,5 +1,5 @@
 import { UserError } from '../../common/errors.ts'
-import { listedName } from '../../plugins/catalog.ts'
+import { listedName } from '../../plugins/plugin-catalog.ts'
 import { parseConfig, type RawConfig } from '../../sdk/index.ts'
 import { commonKeys } from '../configuration/connector-keys.ts'
 import type { ConnectorPlugin } from '../configuration/connector-plugin.ts'

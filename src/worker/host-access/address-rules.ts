@@ -2,8 +2,8 @@ import { BlockList, isIP } from 'node:net'
 import { UserError } from '../../common/errors.ts'
 import { matchesWildcard } from '../../regex/wildcard.ts'
 import { DEFAULT_PORTS } from './destinations.ts'
+import { type AddressPolicy, notAllowed } from './host-access-policy.ts'
 import { reachedBy } from './ip-address.ts'
-import { type AddressPolicy, notAllowed } from './policy.ts'
 
 /**
  * The destination of a connection. `port` is 0 while it is unknown, `address` is undefined while the name is

@@ -1,4 +1,4 @@
-import type { Catalog, NamedPlugin } from '../../plugins/catalog.ts'
+import type { Catalog, NamedPlugin } from '../../plugins/plugin-catalog.ts'
 import { matchesWildcard } from '../../regex/wildcard.ts'
 
 /** Connector class names, with wildcards (`*`). */

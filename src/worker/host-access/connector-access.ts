@@ -1,7 +1,7 @@
 import { type ProviderUse, UNRESTRICTED } from '../../sdk/index.ts'
 import type { ClassPolicy } from './class-rules.ts'
-import { createFileAccess } from './files.ts'
-import type { HostAccessPolicy } from './policy.ts'
+import { createFileAccess } from './file-access.ts'
+import type { HostAccessPolicy } from './host-access-policy.ts'
 
 /**
  * The connector classes, hosts and files that the worker's settings allow. With `host` undefined, connectors can access

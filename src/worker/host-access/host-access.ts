@@ -1,9 +1,9 @@
 import type { ClientAccess } from '../../broker/client-access.ts'
 import type { RawConfig } from '../../sdk/index.ts'
 import { type HostAccess, UNRESTRICTED } from '../../sdk/index.ts'
-import { createFileAccess } from './files.ts'
-import { createNetworkAccess } from './network.ts'
-import type { HostAccessPolicy } from './policy.ts'
+import { createFileAccess } from './file-access.ts'
+import type { HostAccessPolicy } from './host-access-policy.ts'
+import { createNetworkAccess } from './network-access.ts'
 
 /** The access of connectors to files and network. Unrestricted if `policy` is undefined. */
 export function hostAccess(policy: HostAccessPolicy | undefined): HostAccess {

@@ -1,12 +1,12 @@
 import type { FastifyInstance } from 'fastify'
-import type { Worker } from '../worker.ts'
-import type { ConfigViewOf } from './access.ts'
-import { parseConfigBody, parseCreateBody } from './bodies.ts'
+import type { ConnectorOperations } from '../connector-operations.ts'
+import { parseConfigBody, parseCreateBody } from './parse-body.ts'
+import type { ConfigViewOf } from './request-authorization.ts'
 
 type ByName = { Params: { name: string } }
 
 /** The routes of `/connectors` for connectors, their configurations and their topics. */
-export function connectorRoutes(app: FastifyInstance, worker: Worker, viewOf: ConfigViewOf): void {
+export function connectorRoutes(app: FastifyInstance, worker: ConnectorOperations, viewOf: ConfigViewOf): void {
   app.get<{ Querystring: { expand?: string | string[] } }>('/connectors', async (request) => {
     const { query, rights } = request
     const isReadable = (name: string) => rights.allows('read', name)

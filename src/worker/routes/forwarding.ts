@@ -4,7 +4,7 @@ import {
   forwardRequest,
   type RequestTarget,
   type WorkerRequestHandlerOptions,
-} from '../membership/worker-request-handler.ts'
+} from '../membership/request-forwarding.ts'
 
 type Asked = FastifyRequest<{
   Params: { name?: string; task?: string }

@@ -4,7 +4,7 @@ import type { LeaderDuties } from '../herder/leader-duties.ts'
 import { verifySignature } from '../membership/request-signature.ts'
 import { WorkerError } from '../model/worker-error.ts'
 import type { SessionKey } from '../stores/config-codec.ts'
-import { parseConfigBody } from './bodies.ts'
+import { parseConfigBody } from './parse-body.ts'
 
 export type InternalRoutesOptions = {
   readonly leader: LeaderDuties

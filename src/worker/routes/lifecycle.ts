@@ -1,13 +1,13 @@
 import type { FastifyInstance } from 'fastify'
-import type { Worker } from '../worker.ts'
-import type { ConfigViewOf } from './access.ts'
+import type { ConnectorOperations } from '../connector-operations.ts'
+import type { ConfigViewOf } from './request-authorization.ts'
 
 type ByName = { Params: { name: string } }
 type ByTask = { Params: { name: string; task: string } }
 type Restart = ByName & { Querystring: { includeTasks?: string; onlyFailed?: string } }
 
 /** The routes for the status of connectors and tasks, and to pause, resume, stop and restart them. */
-export function lifecycleRoutes(app: FastifyInstance, worker: Worker, viewOf: ConfigViewOf): void {
+export function lifecycleRoutes(app: FastifyInstance, worker: ConnectorOperations, viewOf: ConfigViewOf): void {
   app.get<ByName>('/connectors/:name/status', async ({ params }) => worker.status(params.name))
 
   app.get<ByName>('/connectors/:name/tasks', async (request) =>

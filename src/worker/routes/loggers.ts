@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify'
 import { WorkerError } from '../model/worker-error.ts'
 import { type LogLevels, parseLevel } from '../observability/log-levels.ts'
-import { parseLevelBody } from './bodies.ts'
+import { parseLevelBody } from './parse-body.ts'
 
 export type LoggerRoutes = {
   readonly levels: LogLevels

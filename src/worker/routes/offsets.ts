@@ -1,12 +1,12 @@
 import type { FastifyInstance } from 'fastify'
 import { printExactJson } from '../../common/exact-json.ts'
-import type { Worker } from '../worker.ts'
-import { parseOffsetsBody } from './bodies.ts'
+import type { ConnectorOperations } from '../connector-operations.ts'
+import { parseOffsetsBody } from './parse-body.ts'
 
 type ByName = { Params: { name: string } }
 
 /** The routes for the offsets of a connector. */
-export function offsetRoutes(app: FastifyInstance, worker: Worker): void {
+export function offsetRoutes(app: FastifyInstance, worker: ConnectorOperations): void {
   app.get<ByName>('/connectors/:name/offsets', async ({ params }, reply) => {
     const offsets = await worker.offsets(params.name)
     return reply.serializer(printExactJson).send({ offsets })

@@ -1,19 +1,19 @@
 import type { FastifyInstance } from 'fastify'
 import type { ConnectorPluginInfo } from '../../clients/worker-client.ts'
-import type { PluginKind } from '../../plugins/catalog.ts'
+import type { PluginKind } from '../../plugins/plugin-catalog.ts'
+import type { ConnectorOperations } from '../connector-operations.ts'
 import { WorkerError } from '../model/worker-error.ts'
 import type { PluginCatalog } from '../plugin-host.ts'
 import { describePlugin } from '../validation/plugin-description.ts'
-import type { Worker } from '../worker.ts'
-import { mayCreate } from './access.ts'
-import { parseConfigBody } from './bodies.ts'
+import { parseConfigBody } from './parse-body.ts'
+import { mayCreate } from './request-authorization.ts'
 
 type ByPlugin = { Params: { plugin: string } }
 
 const KINDS: readonly PluginKind[] = ['sink', 'source', 'converter', 'header_converter', 'transformation', 'predicate']
 
 /** The routes of `/connector-plugins`. */
-export function pluginRoutes(app: FastifyInstance, worker: Worker): void {
+export function pluginRoutes(app: FastifyInstance, worker: ConnectorOperations): void {
   app.get<{ Querystring: { connectorsOnly?: string } }>('/connector-plugins', async ({ query }) => {
     const connectorsOnly = (query.connectorsOnly ?? 'true').toLowerCase() === 'true'
     return listPlugins(worker.plugins, connectorsOnly ? ['sink', 'source'] : KINDS)

@@ -1,5 +1,5 @@
 import { UserError } from '../../common/errors.ts'
-import type { Catalog, OfKind, PluginKind } from '../../plugins/catalog.ts'
+import type { Catalog, OfKind, PluginKind } from '../../plugins/plugin-catalog.ts'
 import type { Plugin } from '../../sdk/index.ts'
 import { versionProblem } from '../configuration/plugin-version.ts'
 

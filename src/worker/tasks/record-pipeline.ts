@@ -1,6 +1,6 @@
 import { UserError } from '../../common/errors.ts'
 import { settingsWithPrefix } from '../../config/settings.ts'
-import { type Catalog, listedName } from '../../plugins/catalog.ts'
+import { type Catalog, listedName } from '../../plugins/plugin-catalog.ts'
 import {
   type ConverterInstance,
   type HeaderConverterInstance,

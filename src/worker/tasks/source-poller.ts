@@ -1,4 +1,4 @@
-import { listedName } from '../../plugins/catalog.ts'
+import { listedName } from '../../plugins/plugin-catalog.ts'
 import {
   type Position,
   parseConfig,

@@ -1,6 +1,6 @@
 import type { Broker } from '../../broker/broker.ts'
 import type { Clock } from '../../common/clock.ts'
-import type { Catalog } from '../../plugins/catalog.ts'
+import type { Catalog } from '../../plugins/plugin-catalog.ts'
 import type { HostAccess, RawConfig, TaskLog } from '../../sdk/index.ts'
 import type { TaskCounters } from './task-counters.ts'
 import type { TaskMessage, TaskSpec } from './task-spec.ts'

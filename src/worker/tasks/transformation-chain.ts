@@ -1,5 +1,5 @@
 import { commaSeparated, settingsWithPrefix } from '../../config/settings.ts'
-import { type Catalog, listedName } from '../../plugins/catalog.ts'
+import { type Catalog, listedName } from '../../plugins/plugin-catalog.ts'
 import { type ConnectRecord, parseConfig, type RawConfig } from '../../sdk/index.ts'
 import { findPlugin } from './find-plugin.ts'
 import { enterStage, type ProcessingContext } from './processing-context.ts'

@@ -2,7 +2,7 @@ import type { Consumer, PartitionRecords, TopicPartition } from '../../broker/br
 import { UnreadableBatchError } from '../../broker/broker-error.ts'
 import { UserError } from '../../common/errors.ts'
 import { withTimeout } from '../../common/timeout.ts'
-import { listedName } from '../../plugins/catalog.ts'
+import { listedName } from '../../plugins/plugin-catalog.ts'
 import { parseConfig, type SinkTask as SinkPlugin, type SinkPosition, type SinkRecord } from '../../sdk/index.ts'
 import { missingConnector } from '../configuration/connector-plugin.ts'
 import { parseTaskConfig, type TaskConfig } from '../configuration/task-config.ts'

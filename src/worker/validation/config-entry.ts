@@ -1,5 +1,5 @@
 import type { ConfigKeyInfo, ConfigValueInfo } from '../../clients/worker-client.ts'
-import type { PluginDescriptor } from '../../plugins/descriptor.ts'
+import type { PluginDescriptor } from '../../plugins/plugin-descriptor.ts'
 import type { RawConfig } from '../../sdk/index.ts'
 import {
   type ConfigDefinition,

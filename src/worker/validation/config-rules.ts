@@ -7,7 +7,7 @@ import type { ConnectorPlugin } from '../configuration/connector-plugin.ts'
 import { includesDeadLetters } from '../configuration/task-config.ts'
 import { parseTopicCreationRules } from '../configuration/topic-creation-rules.ts'
 import type { ConfigEntry } from './config-entry.ts'
-import { ALIASES_MAX } from './transformations.ts'
+import { ALIASES_MAX } from './transformation-entries.ts'
 
 export type RuleContext = {
   /** The `group.id` of the workers. */

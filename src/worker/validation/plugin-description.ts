@@ -1,13 +1,13 @@
 import type { ConfigKeyInfo } from '../../clients/worker-client.ts'
-import type { PluginKind } from '../../plugins/catalog.ts'
-import type { PluginDescriptor } from '../../plugins/descriptor.ts'
+import type { PluginKind } from '../../plugins/plugin-catalog.ts'
+import type { PluginDescriptor } from '../../plugins/plugin-descriptor.ts'
 import { describeConfig, type z } from '../../sdk/index.ts'
 import { commonKeys, sinkKeys, sourceKeys } from '../configuration/connector-keys.ts'
 import { versionProblem } from '../configuration/plugin-version.ts'
 import { WorkerError } from '../model/worker-error.ts'
 import type { PluginCatalog } from '../plugin-host.ts'
 import { toConfigKey } from './config-entry.ts'
-import { converterType } from './converters.ts'
+import { converterType } from './converter-entries.ts'
 
 const KINDS: readonly PluginKind[] = ['sink', 'source', 'converter', 'header_converter', 'transformation', 'predicate']
 

@@ -1,5 +1,5 @@
 import type { ConfigInfos } from '../../clients/worker-client.ts'
-import { listedName } from '../../plugins/catalog.ts'
+import { listedName } from '../../plugins/plugin-catalog.ts'
 import type { HostAccess, RawConfig } from '../../sdk/index.ts'
 import { commonKeys, sinkKeys, sourceKeys } from '../configuration/connector-keys.ts'
 import {
@@ -16,9 +16,9 @@ import type { PluginCatalog, PluginHost } from '../plugin-host.ts'
 import { overrideEntries } from './client-overrides.ts'
 import { type ConfigEntry, configEntries, pluginEntries, withError } from './config-entry.ts'
 import { checkConfigRules, type RuleContext } from './config-rules.ts'
-import { converterEntries } from './converters.ts'
+import { converterEntries } from './converter-entries.ts'
 import { checkExactlyOnce } from './exactly-once-support.ts'
-import { transformationEntries } from './transformations.ts'
+import { transformationEntries } from './transformation-entries.ts'
 
 export type ValidationContext = RuleContext & {
   readonly plugins: PluginHost

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { createWorkerClient } from '../../../src/clients/worker-client.ts'
 import { silentLogger } from '../../../src/common/logging/logger.ts'
-import { fileStreamSource } from '../../../src/plugins/connectors/file-stream/source.ts'
+import { fileStreamSource } from '../../../src/plugins/connectors/file-stream/file-stream-source.ts'
 import { findConnector } from '../../../src/worker/configuration/connector-plugin.ts'
 import { generateTaskConfigs } from '../../../src/worker/herder/task-configs.ts'
 import type { ConfigRecord } from '../../../src/worker/stores/config-codec.ts'

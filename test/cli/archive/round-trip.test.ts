@@ -1,7 +1,6 @@
 import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest'
-import { type RegistryArchive, versionsOf } from '../../../src/cli/archive/archive.ts'
 import {
   archiveLocation,
   checkExportTarget,
@@ -12,6 +11,7 @@ import { collectArchive } from '../../../src/cli/archive/collect-archive.ts'
 import { withArchivedTexts } from '../../../src/cli/archive/equivalent-schemas.ts'
 import { executeImport } from '../../../src/cli/archive/execute-import.ts'
 import { countVersionsToRegister, type ImportPlan, planImport } from '../../../src/cli/archive/import-plan.ts'
+import { type RegistryArchive, versionsOf } from '../../../src/cli/archive/registry-archive.ts'
 import { RequestError } from '../../../src/clients/http-client.ts'
 import { createRegistryClient, type RegistryClient } from '../../../src/clients/registry-client.ts'
 import { registerSchemas } from '../../support/register-schemas.ts'

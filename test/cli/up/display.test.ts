@@ -1,6 +1,6 @@
 import type { WriteStream } from 'node:tty'
 import { expect, it } from 'vitest'
-import type { Stack } from '../../../src/cli/stack.ts'
+import type { Stack } from '../../../src/cli/start-stack.ts'
 import { LiveRegion } from '../../../src/cli/terminal/live-region.ts'
 import { JsonLinesDisplay, TableDisplay } from '../../../src/cli/up/display.ts'
 

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { expect, it, onTestFinished } from 'vitest'
-import { postgresSink } from '../../../src/plugins/connectors/postgres/sink/sink.ts'
+import { postgresSink } from '../../../src/plugins/connectors/postgres/sink/postgres-sink.ts'
 import { INT32, optional, runSink, STRING, struct } from '../../../src/sdk/index.ts'
 import { startPostgres } from '../../env/postgres.ts'
 import { describeOn, real } from '../../env/real.ts'

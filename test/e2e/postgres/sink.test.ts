@@ -1,5 +1,5 @@
 import { expect, it, onTestFinished } from 'vitest'
-import { postgresSink } from '../../../src/plugins/connectors/postgres/sink/sink.ts'
+import { postgresSink } from '../../../src/plugins/connectors/postgres/sink/postgres-sink.ts'
 import {
   array,
   BOOLEAN,

@@ -1,5 +1,5 @@
 import { expect, it, onTestFinished } from 'vitest'
-import { postgresSource } from '../../../src/plugins/connectors/postgres/source/source.ts'
+import { postgresSource } from '../../../src/plugins/connectors/postgres/source/postgres-source.ts'
 import { type Position, runSource } from '../../../src/sdk/index.ts'
 import { freePort } from '../../env/ports.ts'
 import { describeOn, real } from '../../env/real.ts'

@@ -1,5 +1,5 @@
 import { afterAll, expect, it, onTestFinished } from 'vitest'
-import { postgresSource } from '../../../src/plugins/connectors/postgres/source/source.ts'
+import { postgresSource } from '../../../src/plugins/connectors/postgres/source/postgres-source.ts'
 import { checkValue, runSource, type SourceRecord } from '../../../src/sdk/index.ts'
 import { describeOn, real } from '../../env/real.ts'
 import { createDatabase, type Database } from '../../support/database.ts'

@@ -1,5 +1,5 @@
 import { expect, it, onTestFinished } from 'vitest'
-import { postgresSource } from '../../../src/plugins/connectors/postgres/source/source.ts'
+import { postgresSource } from '../../../src/plugins/connectors/postgres/source/postgres-source.ts'
 import { type Position, runSource, type SourceRecord, UNRESTRICTED } from '../../../src/sdk/index.ts'
 import { describeOn, real } from '../../env/real.ts'
 import { createDatabase, type Database } from '../../support/database.ts'

@@ -2,7 +2,7 @@ import { beforeEach, expect, it, onTestFinished } from 'vitest'
 import { type HttpResponse, RequestError } from '../../../src/clients/http-client.ts'
 import { silentLogger } from '../../../src/common/logging/logger.ts'
 import { CircuitBreaker, CircuitOpenError } from '../../../src/operator/controller/circuit-breaker.ts'
-import { NotLeaderError } from '../../../src/operator/controller/fence.ts'
+import { NotLeaderError } from '../../../src/operator/controller/leader-fence.ts'
 import { FakeClock } from '../../support/fake-clock.ts'
 
 let clock: FakeClock

@@ -1,13 +1,13 @@
 import { beforeEach, describe, expect, it } from 'vitest'
 import { ClusterError } from '../../../src/clients/kubernetes/cluster-error.ts'
 import { silentLogger } from '../../../src/common/logging/logger.ts'
-import { type Fence, NotLeaderError } from '../../../src/operator/controller/fence.ts'
 import {
   LeaderElector,
   type Lease,
   type LeaseLock,
   type VersionedLease,
 } from '../../../src/operator/controller/leader-elector.ts'
+import { type Fence, NotLeaderError } from '../../../src/operator/controller/leader-fence.ts'
 import { FakeClock } from '../../support/fake-clock.ts'
 
 let clock: FakeClock

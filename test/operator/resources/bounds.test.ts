@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { parseResource } from '../../../src/operator/resources/parse.ts'
+import { parseResource } from '../../../src/operator/resources/parse-resource.ts'
 import { RESOURCE_KINDS } from '../../../src/operator/resources/resource.ts'
 import { boundaryCasesOf } from '../../support/crd-bounds.ts'
 

@@ -6,7 +6,7 @@ import { matchingTextGenerator } from '../../../src/java-compat/avro-random-gene
 import { randomAt } from '../../../src/java-compat/avro-random-generator/random.ts'
 import { createRecordGenerator } from '../../../src/java-compat/avro-random-generator/record-generator.ts'
 import { javaRegex } from '../../../src/java-compat/java-regex.ts'
-import { datagen } from '../../../src/plugins/connectors/datagen/source.ts'
+import { datagen } from '../../../src/plugins/connectors/datagen/datagen-source.ts'
 import { checkValue, decimalToText, runSource, validateConfig } from '../../../src/sdk/index.ts'
 import { temporaryDirectory } from '../../support/temporary-directory.ts'
 

@@ -1,7 +1,7 @@
 import { inspect } from 'node:util'
 import { describe, expect, it } from 'vitest'
+import { datagen } from '../../../src/plugins/connectors/datagen/datagen-source.ts'
 import { QUICKSTART_NAMES, quickstart } from '../../../src/plugins/connectors/datagen/quickstarts/quickstarts.ts'
-import { datagen } from '../../../src/plugins/connectors/datagen/source.ts'
 import { checkValue, runSource, type SourceRecord, UNRESTRICTED } from '../../../src/sdk/index.ts'
 
 const generate = (config: Record<string, string>, more: object = {}) =>

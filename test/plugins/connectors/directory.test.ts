@@ -2,11 +2,11 @@ import { mkdirSync, readdirSync, rmSync, utimesSync, writeFileSync } from 'node:
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { describe, expect, it, onTestFinished } from 'vitest'
+import { directorySource } from '../../../src/plugins/connectors/directory/directory-source.ts'
 import {
   InputDirectory,
   type InputDirectoryOptions,
 } from '../../../src/plugins/connectors/directory/input-directory.ts'
-import { directorySource } from '../../../src/plugins/connectors/directory/source.ts'
 import { ecmaPattern } from '../../../src/regex/pattern.ts'
 import {
   type Position,

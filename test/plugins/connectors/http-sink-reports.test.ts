@@ -1,5 +1,5 @@
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { httpSink } from '../../../src/plugins/connectors/http-sink/sink.ts'
+import { httpSink } from '../../../src/plugins/connectors/http-sink/confluent.ts'
 import { defineSink, type HarnessRecord, type ReportRecord, RetriableError, runSink } from '../../../src/sdk/index.ts'
 import { OK, type Responder, repliesInOrder, startHttpServer } from '../../support/http-server.ts'
 

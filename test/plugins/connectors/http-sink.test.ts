@@ -1,8 +1,8 @@
 import { setImmediate } from 'node:timers/promises'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import type { TransportRequest, TransportResponse } from '../../../src/plugins/connectors/http/transport.ts'
+import { httpSink, toSettings } from '../../../src/plugins/connectors/http-sink/confluent.ts'
 import { HttpDelivery } from '../../../src/plugins/connectors/http-sink/delivery.ts'
-import { httpSink, toSettings } from '../../../src/plugins/connectors/http-sink/sink.ts'
 import {
   defineSink,
   type HarnessRecord,

@@ -1,5 +1,5 @@
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { httpSource } from '../../../src/plugins/connectors/http-source/source.ts'
+import { httpSource } from '../../../src/plugins/connectors/http-source/http-source.ts'
 import { runSource, type SourceRecord, validateConfig } from '../../../src/sdk/index.ts'
 import { OK, type Reply, type Responder, repliesInOrder, startHttpServer } from '../../support/http-server.ts'
 

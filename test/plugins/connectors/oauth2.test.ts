@@ -1,7 +1,7 @@
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { type ClientCredentials, clientCredentials } from '../../../src/plugins/connectors/http/authorization.ts'
 import { createTransport } from '../../../src/plugins/connectors/http/transport.ts'
-import { httpSink } from '../../../src/plugins/connectors/http-sink/sink.ts'
+import { httpSink } from '../../../src/plugins/connectors/http-sink/confluent.ts'
 import { runSink, UNRESTRICTED } from '../../../src/sdk/index.ts'
 import { OK, type Reply, repliesInOrder, startHttpServer } from '../../support/http-server.ts'
 

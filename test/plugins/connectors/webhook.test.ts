@@ -4,8 +4,8 @@ import { connect } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { NO_AUTHENTICATION } from '../../../src/plugins/connectors/webhook/authenticator.ts'
-import { Receiver, type ReceiverOptions } from '../../../src/plugins/connectors/webhook/receiver.ts'
-import { webhookSource } from '../../../src/plugins/connectors/webhook/source.ts'
+import { Receiver, type ReceiverOptions } from '../../../src/plugins/connectors/webhook/request-receiver.ts'
+import { webhookSource } from '../../../src/plugins/connectors/webhook/webhook-source.ts'
 import {
   runSource,
   type SourceRecord,

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { avroConverter } from '../../../src/plugins/converters/avro/converter.ts'
+import { avroConverter } from '../../../src/plugins/converters/avro/avro-converter.ts'
 import {
   type Field,
   INT32,

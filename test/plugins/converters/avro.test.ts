@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createRegistryClient } from '../../../src/clients/registry-client.ts'
-import { avroConverter } from '../../../src/plugins/converters/avro/converter.ts'
+import { avroConverter } from '../../../src/plugins/converters/avro/avro-converter.ts'
 import {
   type ConverterInstance,
   INT32,

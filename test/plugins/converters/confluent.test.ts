@@ -1,13 +1,13 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { avroConverter } from '../../../src/plugins/converters/avro/converter.ts'
-import { avroLanguage } from '../../../src/plugins/converters/avro/language.ts'
-import { jsonConverter } from '../../../src/plugins/converters/json/converter.ts'
-import { jsonSchemaConverter } from '../../../src/plugins/converters/json-schema/converter.ts'
-import { jsonLanguage } from '../../../src/plugins/converters/json-schema/language.ts'
-import { protobufConverter } from '../../../src/plugins/converters/protobuf/converter.ts'
-import { protobufLanguage } from '../../../src/plugins/converters/protobuf/language.ts'
+import { avroConverter } from '../../../src/plugins/converters/avro/avro-converter.ts'
+import { avroData } from '../../../src/plugins/converters/avro/avro-data.ts'
+import { jsonConverter } from '../../../src/plugins/converters/json/json-converter.ts'
+import { jsonSchemaConverter } from '../../../src/plugins/converters/json-schema/json-schema-converter.ts'
+import { jsonSchemaData } from '../../../src/plugins/converters/json-schema/json-schema-data.ts'
+import { protobufConverter } from '../../../src/plugins/converters/protobuf/protobuf-converter.ts'
+import { protobufData } from '../../../src/plugins/converters/protobuf/protobuf-data.ts'
 import { createRegistryConverter } from '../../../src/plugins/converters/registry-converter.ts'
 import { type ConverterInstance, parseConfig, type RawConfig, UNRESTRICTED } from '../../../src/sdk/index.ts'
 import { FakeRegistry } from '../../support/fake-registry.ts'
@@ -39,7 +39,7 @@ type Differences = readonly (readonly [RegExp, string])[]
 
 const jsonSchema: Converters = (config, registry) => {
   const settings = parseConfig(jsonSchemaConverter.config, { 'schema.registry.url': 'http://registry', ...config })
-  return createRegistryConverter(registry, settings, false, jsonLanguage(settings))
+  return createRegistryConverter(registry, settings, false, jsonSchemaData(settings))
 }
 
 const INVALID_VALUE = 'Java reads an invalid value as null, zero or false; Weir rejects it'
@@ -70,12 +70,12 @@ compareWithRecording('json-schema', jsonSchema, JSON_DIFFERENCES)
 
 const protobuf: Converters = (config, registry) => {
   const settings = parseConfig(protobufConverter.config, { 'schema.registry.url': 'http://registry', ...config })
-  return createRegistryConverter(registry, settings, false, protobufLanguage(settings))
+  return createRegistryConverter(registry, settings, false, protobufData(settings))
 }
 
 const avro: Converters = (config, registry) => {
   const settings = parseConfig(avroConverter.config, { 'schema.registry.url': 'http://registry', ...config })
-  return createRegistryConverter(registry, settings, false, avroLanguage(settings))
+  return createRegistryConverter(registry, settings, false, avroData(settings))
 }
 
 const BAD_NAME = "Java registers names that Avro's specification and other clients reject"

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { asHeaderConverter } from '../../../src/plugins/converters/header-converter.ts'
-import { shippedCatalog } from '../../../src/plugins/shipped.ts'
+import { shippedCatalog } from '../../../src/plugins/shipped-plugins.ts'
 import {
   type ConnectRecord,
   defineConverter,

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createRegistryClient } from '../../../src/clients/registry-client.ts'
-import { jsonSchemaConverter } from '../../../src/plugins/converters/json-schema/converter.ts'
+import { jsonSchemaConverter } from '../../../src/plugins/converters/json-schema/json-schema-converter.ts'
 import {
   type ConverterInstance,
   decimal,

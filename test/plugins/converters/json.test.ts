@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { javaText } from '../../../src/java-compat/java-text.ts'
-import { jsonConverter } from '../../../src/plugins/converters/json/converter.ts'
+import { jsonConverter } from '../../../src/plugins/converters/json/json-converter.ts'
 import {
   type ConverterInstance,
   INT32,

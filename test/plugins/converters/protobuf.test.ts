@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createRegistryClient } from '../../../src/clients/registry-client.ts'
-import { protobufConverter } from '../../../src/plugins/converters/protobuf/converter.ts'
+import { protobufConverter } from '../../../src/plugins/converters/protobuf/protobuf-converter.ts'
 import {
   array,
   BOOLEAN,

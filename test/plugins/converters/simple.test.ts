@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { javaText } from '../../../src/java-compat/java-text.ts'
-import { simpleHeaderConverter } from '../../../src/plugins/converters/simple-header/converter.ts'
+import { simpleHeaderConverter } from '../../../src/plugins/converters/simple-header/simple-header-converter.ts'
 import { stringConverter } from '../../../src/plugins/converters/string.ts'
 import {
   INT64,

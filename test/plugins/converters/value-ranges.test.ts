@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { cellWriter } from '../../../src/plugins/connectors/postgres/sink/cells.ts'
+import { cellWriter } from '../../../src/plugins/connectors/postgres/sink/cell-writer.ts'
 import { UTC } from '../../../src/plugins/connectors/postgres/time-zone.ts'
-import { shippedCatalog } from '../../../src/plugins/shipped.ts'
+import { shippedCatalog } from '../../../src/plugins/shipped-plugins.ts'
 import {
   type ConverterInstance,
   decimal,

@@ -1,5 +1,5 @@
-import { jsonConverter } from '../../../src/plugins/converters/json/converter.ts'
-import { shippedCatalog } from '../../../src/plugins/shipped.ts'
+import { jsonConverter } from '../../../src/plugins/converters/json/json-converter.ts'
+import { shippedCatalog } from '../../../src/plugins/shipped-plugins.ts'
 import {
   type ConnectRecord,
   parseConfig,

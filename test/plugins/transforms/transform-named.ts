@@ -1,4 +1,4 @@
-import { shippedCatalog } from '../../../src/plugins/shipped.ts'
+import { shippedCatalog } from '../../../src/plugins/shipped-plugins.ts'
 import { type ConnectRecord, parseConfig, type RawConfig } from '../../../src/sdk/index.ts'
 
 const catalog = shippedCatalog()

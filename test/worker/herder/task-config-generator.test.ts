@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { systemClock } from '../../../src/common/clock.ts'
 import { createLogger, secretMaskerOf } from '../../../src/common/logging/logger.ts'
-import { httpSink } from '../../../src/plugins/connectors/http-sink/sink.ts'
+import { httpSink } from '../../../src/plugins/connectors/http-sink/confluent.ts'
 import { ConfigResolver } from '../../../src/worker/configuration/config-resolver.ts'
 import { findConnector } from '../../../src/worker/configuration/connector-plugin.ts'
 import { TaskConfigGenerator } from '../../../src/worker/herder/task-config-generator.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { shippedCatalog } from '../../../src/plugins/shipped.ts'
+import { shippedCatalog } from '../../../src/plugins/shipped-plugins.ts'
 import { connectorAccess } from '../../../src/worker/host-access/access-settings.ts'
 import { restrictConnectors } from '../../../src/worker/host-access/class-rules.ts'
 import { ALL_ACCESS, providerUse } from '../../../src/worker/host-access/connector-access.ts'

@@ -7,7 +7,7 @@ import { watchContent } from '../../../src/common/file-watcher.ts'
 import { silentLogger } from '../../../src/common/logging/logger.ts'
 import { tlsMaterial } from '../../../src/tls/tls-material.ts'
 import { PeerClient, type PeerTls } from '../../../src/worker/membership/peer-client.ts'
-import { peerTls } from '../../../src/worker/routes/rest-server.ts'
+import { peerTls } from '../../../src/worker/rest-server.ts'
 import { workerSettings } from '../../../src/worker/settings.ts'
 import { temporaryDirectory } from '../../support/temporary-directory.ts'
 

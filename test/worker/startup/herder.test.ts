@@ -5,7 +5,7 @@ import { workerSettings } from '../../../src/worker/settings.ts'
 import type { GroupReference } from '../../../src/worker/startup/group-reference.ts'
 import { createHerder } from '../../../src/worker/startup/herder.ts'
 import { WorkerEvents } from '../../../src/worker/startup/worker-events.ts'
-import type { Stores } from '../../../src/worker/stores/stores.ts'
+import type { Stores } from '../../../src/worker/stores/open-stores.ts'
 import { addConnector, createTestWorkRunner } from '../../support/work-runner.ts'
 
 it('a connector whose config record arrives before the herder exists is started with the next record', async () => {

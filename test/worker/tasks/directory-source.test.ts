@@ -1,7 +1,7 @@
 import { readdirSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { directorySource } from '../../../src/plugins/connectors/directory/source.ts'
+import { directorySource } from '../../../src/plugins/connectors/directory/directory-source.ts'
 import { DEAD_LETTERS, startTask } from '../../support/task.ts'
 import { temporaryDirectory } from '../../support/temporary-directory.ts'
 import { openTestBroker, readRecords } from '../../support/topic.ts'

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { Broker } from '../../../src/broker/broker.ts'
-import { httpSink } from '../../../src/plugins/connectors/http-sink/sink.ts'
+import { httpSink } from '../../../src/plugins/connectors/http-sink/confluent.ts'
 import { SEED } from '../../support/property-seed.ts'
 import { DEAD_LETTERS, startTask } from '../../support/task.ts'
 import { openTestBroker, readRecords } from '../../support/topic.ts'

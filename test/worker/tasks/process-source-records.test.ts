@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { shippedCatalog } from '../../../src/plugins/shipped.ts'
+import { shippedCatalog } from '../../../src/plugins/shipped-plugins.ts'
 import { INT32, type SourceRecord, UNRESTRICTED } from '../../../src/sdk/index.ts'
 import { parseTaskConfig } from '../../../src/worker/configuration/task-config.ts'
 import { ErrorPolicy } from '../../../src/worker/tasks/error-policy.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { shippedCatalog } from '../../../src/plugins/shipped.ts'
+import { shippedCatalog } from '../../../src/plugins/shipped-plugins.ts'
 import type { ConnectRecord } from '../../../src/sdk/index.ts'
 import type { ProcessingContext } from '../../../src/worker/tasks/processing-context.ts'
 import { applyTransformations, createTransformationChain } from '../../../src/worker/tasks/transformation-chain.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { SHIPPED } from '../../../src/plugins/shipped.ts'
+import { SHIPPED } from '../../../src/plugins/shipped-plugins.ts'
 import { defineConverter, defineSource, defineTransform, UNRESTRICTED, z } from '../../../src/sdk/index.ts'
 import { findConnector, missingConnector } from '../../../src/worker/configuration/connector-plugin.ts'
 import { parseOverridePolicy } from '../../../src/worker/model/override-policy.ts'

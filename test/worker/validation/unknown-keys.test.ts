@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
-import { httpSink } from '../../../src/plugins/connectors/http-sink/sink.ts'
-import { toDescriptor } from '../../../src/plugins/descriptor.ts'
+import { httpSink } from '../../../src/plugins/connectors/http-sink/confluent.ts'
+import { toDescriptor } from '../../../src/plugins/plugin-descriptor.ts'
 import type { ConnectorPlugin } from '../../../src/worker/configuration/connector-plugin.ts'
 import { findUnknownKeys } from '../../../src/worker/validation/unknown-keys.ts'
 

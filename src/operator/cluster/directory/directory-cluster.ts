@@ -5,7 +5,7 @@ import { isDeepStrictEqual } from 'node:util'
 import { FINALIZER } from '../../controller/finalizer.ts'
 import { immutableFieldError } from '../../resources/immutable-fields.ts'
 import type { IndexValue } from '../../resources/index-values.ts'
-import type { DeclaredResource } from '../../resources/parse.ts'
+import type { DeclaredResource } from '../../resources/parse-resource.ts'
 import {
   INITIAL_STATUS,
   type Resource,

@@ -1,6 +1,6 @@
 import { type Document, isMap, isNode, isScalar, LineCounter, type Pair, parseAllDocuments, stringify } from 'yaml'
 import type { FieldError } from '../../resources/field-error.ts'
-import { type DeclaredResource, parseResource } from '../../resources/parse.ts'
+import { type DeclaredResource, parseResource } from '../../resources/parse-resource.ts'
 import { RESOURCE_KINDS, type ResourceKey, type ResourceKind, resourceKey } from '../../resources/resource.ts'
 import type { ManifestError } from '../cluster.ts'
 

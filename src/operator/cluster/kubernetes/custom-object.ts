@@ -1,4 +1,4 @@
-import { parseResource } from '../../resources/parse.ts'
+import { parseResource } from '../../resources/parse-resource.ts'
 import {
   API_VERSION,
   INITIAL_STATUS,

@@ -1,5 +1,5 @@
 import { defineSink, field, z } from '../../../sdk/index.ts'
-import { SHIPPED_VERSION } from '../../version.ts'
+import { SHIPPED_VERSION } from '../../shipped-version.ts'
 import {
   addProblems,
   type ConnectionSettings,
@@ -10,7 +10,7 @@ import {
   openConnection,
   parseHeaders,
 } from '../http/connection.ts'
-import { parseStatuses } from '../http/status-class.ts'
+import { parseStatuses } from '../http/retriable-status.ts'
 import { BACKOFF_MS_MAX, HttpDelivery, RESPONSE_BYTES_MAX } from './delivery.ts'
 import type { HttpSinkSettings } from './settings.ts'
 

@@ -8,8 +8,8 @@ import {
   type SinkTask,
 } from '../../../sdk/index.ts'
 import type { Connection } from '../http/connection.ts'
+import { adviceOn, classifyStatus } from '../http/retriable-status.ts'
 import { retryAfterMs } from '../http/retry-after.ts'
-import { adviceOn, classifyStatus } from '../http/status-class.ts'
 import {
   describeRequest,
   NoResponseError,

@@ -1,5 +1,5 @@
 import type { RetryDelays } from '../../../sdk/index.ts'
-import type { StatusSet } from '../http/status-class.ts'
+import type { StatusSet } from '../http/retriable-status.ts'
 
 /** Settings of an HTTP sink, independent of the connector whose configuration keys are used. */
 export type HttpSinkSettings = {

@@ -7,9 +7,9 @@ import {
   validateConfig,
   z,
 } from '../../../sdk/index.ts'
-import { SHIPPED_VERSION } from '../../version.ts'
+import { SHIPPED_VERSION } from '../../shipped-version.ts'
 import { addProblems, connectionFields, httpUrl } from '../http/connection.ts'
-import { httpSource } from './source.ts'
+import { httpSource } from './http-source.ts'
 
 /** Placeholder for the offset. */
 const OFFSET_PLACEHOLDER = '${offset}'

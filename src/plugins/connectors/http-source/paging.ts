@@ -1,6 +1,6 @@
 import { plainJson } from '../../../java-compat/json/writer.ts'
 import type { Position } from '../../../sdk/index.ts'
-import { follow } from './pointer.ts'
+import { follow } from './json-pointer.ts'
 
 /** How the next page is determined. */
 export type Paging =

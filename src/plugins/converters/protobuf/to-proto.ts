@@ -1,5 +1,5 @@
 import { DataError, type Field, LOGICAL, type Schema, type SchemaType } from '../../../sdk/index.ts'
-import { metaText, protobufFieldMetaOf } from './meta.ts'
+import { metaText, protobufFieldMetaOf } from './field-meta.ts'
 import { DEFAULT_MESSAGE_NAME, entryName, MESSAGE, PROTOBUF_ENUM, PROTOBUF_UNION, TAG, TYPE } from './names.ts'
 
 export type ToProtoOptions = {

@@ -1,5 +1,5 @@
 import { ConfigError, type Field, type Schema } from '../../../sdk/index.ts'
-import { basicsOf, fieldOf, type Members, memberOf } from '../data.ts'
+import { basicsOf, fieldOf, type Members, memberOf } from '../struct-access.ts'
 
 /** A field to copy from the envelope and its new name: `op`, `source.ts_ms`, `ts_ms:WHEN`. */
 export type AddedField = {

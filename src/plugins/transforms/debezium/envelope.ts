@@ -1,5 +1,5 @@
 import { type ConnectRecord, DataError, type Schema, type SchemaType } from '../../../sdk/index.ts'
-import { fieldOf, type Members, memberOf } from '../data.ts'
+import { fieldOf, type Members, memberOf } from '../struct-access.ts'
 
 /** A change event of a Debezium connector: `{before, after, source, op, ts_ms, …}`. */
 export type DebeziumChange = { readonly schema: Schema; readonly envelope: Members }

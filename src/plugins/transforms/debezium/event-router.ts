@@ -11,9 +11,9 @@ import {
   STRING,
   z,
 } from '../../../sdk/index.ts'
-import { SHIPPED_VERSION } from '../../version.ts'
-import { fieldOf, type Members, memberOf, oncePerSchema, requireStruct, structOf } from '../data.ts'
+import { SHIPPED_VERSION } from '../../shipped-version.ts'
 import { inferredJson } from '../inferred-json.ts'
+import { fieldOf, type Members, memberOf, oncePerSchema, requireStruct, structOf } from '../struct-access.ts'
 import { type DebeziumChange, memberOfType, rowOf, toDebeziumChange } from './envelope.ts'
 
 const PLACEMENTS = ['header', 'envelope', 'partition'] as const

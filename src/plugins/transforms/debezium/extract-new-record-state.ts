@@ -7,10 +7,10 @@ import {
   STRING,
   z,
 } from '../../../sdk/index.ts'
-import { SHIPPED_VERSION } from '../../version.ts'
-import { basicsOf, membersOf, oncePerSchema, replaceNullField, structOf } from '../data.ts'
+import { SHIPPED_VERSION } from '../../shipped-version.ts'
 import { insertField } from '../insert-field.ts'
 import { replaceField } from '../replace-field.ts'
+import { basicsOf, membersOf, oncePerSchema, replaceNullField, structOf } from '../struct-access.ts'
 import { parseAddedFields, resolveAddedFields } from './added-field.ts'
 import { type DebeziumChange, memberOfType, rowOf, toDebeziumChange } from './envelope.ts'
 

@@ -3,7 +3,7 @@ import type * as Cel from '@marcbachmann/cel-js'
 import type * as CelText from '@marcbachmann/cel-js/serialize'
 import { BoundedMap } from '../../../clients/bounded-map.ts'
 import { compileRe2 } from '../../../regex/linear-regex.ts'
-import { spendFor, spendForAll } from './steps.ts'
+import { spendFor, spendForAll } from './step-limit.ts'
 
 /** A compiled expression. */
 export type CompiledCel = {

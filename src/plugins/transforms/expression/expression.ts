@@ -1,7 +1,7 @@
 import { type ConnectRecord, DataError, field } from '../../../sdk/index.ts'
 import { compileCel } from './cel.ts'
-import { STEPS_MAX, withinSteps } from './steps.ts'
-import { fromCel, toCel } from './values.ts'
+import { fromCel, toCel } from './cel-values.ts'
+import { STEPS_MAX, withinSteps } from './step-limit.ts'
 
 /** A compiled expression in CEL, the Common Expression Language, that is evaluated on a record. */
 export type Expression = (record: ConnectRecord) => unknown

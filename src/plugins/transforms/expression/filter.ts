@@ -1,5 +1,5 @@
 import { DataError, defineTransform, field, valueLabel, z } from '../../../sdk/index.ts'
-import { ownNames } from '../sides.ts'
+import { ownNames } from '../key-value-transforms.ts'
 import { EXPRESSION_NOTES, expressionField } from './expression.ts'
 
 /** Keeps the records for which a condition is true. */

@@ -1,5 +1,5 @@
 import { z } from '../../../sdk/index.ts'
-import { sideTransforms } from '../sides.ts'
+import { sideTransforms } from '../key-value-transforms.ts'
 import { EXPRESSION_NOTES, expressionField } from './expression.ts'
 
 /** Replaces the whole key or value by the result of an expression. */

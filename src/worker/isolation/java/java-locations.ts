@@ -1,5 +1,5 @@
 import { commaSeparated } from '../../../config/settings.ts'
-import type { PluginKind } from '../../../plugins/catalog.ts'
+import type { PluginKind } from '../../../plugins/plugin-catalog.ts'
 import type { RawConfig } from '../../../sdk/index.ts'
 import type { PluginCatalog, PluginName } from '../../plugin-host.ts'
 import type { TaskSpec } from '../../tasks/task-spec.ts'

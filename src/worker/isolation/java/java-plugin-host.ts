@@ -23,7 +23,7 @@ import type {
   JavaPluginLocation,
 } from '../../../java/plugin-location.ts'
 import type { Loaded, PluginFault } from '../../../plugins/conflict-resolution.ts'
-import type { PluginDescriptor } from '../../../plugins/descriptor.ts'
+import type { PluginDescriptor } from '../../../plugins/plugin-descriptor.ts'
 import type { ConfigValue } from '../../../sdk/index.ts'
 import type { PluginCall, PluginName } from '../../plugin-host.ts'
 import { JavaCalls } from './java-calls.ts'

@@ -1,4 +1,4 @@
-import type { PluginDescriptor } from '../../../plugins/descriptor.ts'
+import type { PluginDescriptor } from '../../../plugins/plugin-descriptor.ts'
 import type { ConnectorAccess } from '../../host-access/connector-access.ts'
 import type { PluginCall, PluginFailure } from '../../plugin-host.ts'
 

@@ -1,5 +1,5 @@
 import type { Clock } from '../../../common/clock.ts'
-import type { PluginDescriptor } from '../../../plugins/descriptor.ts'
+import type { PluginDescriptor } from '../../../plugins/plugin-descriptor.ts'
 import { type PluginCall, type PluginOperation, pluginError } from '../../plugin-host.ts'
 import type { PluginProcessEnd, PluginProcessMessage } from './plugin-messages.ts'
 import type { PluginProcess, PluginProcessHandlers } from './plugin-process.ts'

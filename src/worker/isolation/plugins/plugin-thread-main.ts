@@ -1,6 +1,6 @@
 import { parentPort, workerData } from 'node:worker_threads'
-import { toDescriptor } from '../../../plugins/descriptor.ts'
 import { importPlugins } from '../../../plugins/import-plugins.ts'
+import { toDescriptor } from '../../../plugins/plugin-descriptor.ts'
 import type { Plugin } from '../../../sdk/index.ts'
 import { BuiltIns } from '../built-ins.ts'
 import { currentTask, runAsTask } from '../current-task.ts'
@@ -53,7 +53,7 @@ if (executor) {
 
 async function load(): Promise<PluginExecutor> {
   const plugins: readonly Plugin[] =
-    module === null ? (await import('../../../plugins/shipped.ts')).SHIPPED : await importPlugins(module)
+    module === null ? (await import('../../../plugins/shipped-plugins.ts')).SHIPPED : await importPlugins(module)
   builtIns.restore()
   send({ type: 'loaded', plugins: plugins.map(toDescriptor) })
   return new PluginExecutor(plugins, access)

@@ -1,7 +1,7 @@
 import type { Broker } from '../../../broker/broker.ts'
 import type { Clock } from '../../../common/clock.ts'
 import type { Logger } from '../../../common/logging/logger.ts'
-import type { Catalog } from '../../../plugins/catalog.ts'
+import type { Catalog } from '../../../plugins/plugin-catalog.ts'
 import type { HostAccess } from '../../../sdk/index.ts'
 import { taskKey } from '../../model/task-key.ts'
 import { traceOf } from '../../tasks/error-trace.ts'

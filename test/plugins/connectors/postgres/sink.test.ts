@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { quoted } from '../../../../src/plugins/connectors/postgres/identifier.ts'
+import { postgresSink, tableNaming } from '../../../../src/plugins/connectors/postgres/sink/postgres-sink.ts'
 import { compactChanges, type RowChange } from '../../../../src/plugins/connectors/postgres/sink/row-changes.ts'
-import { postgresSink, tableNaming } from '../../../../src/plugins/connectors/postgres/sink/sink.ts'
 import {
   deleteSql,
   insertSql,

@@ -4,11 +4,11 @@ import { quoteMethodOf } from '../../../../src/plugins/connectors/postgres/conne
 import { toDatabaseError } from '../../../../src/plugins/connectors/postgres/database-error.ts'
 import { quoted } from '../../../../src/plugins/connectors/postgres/identifier.ts'
 import { columnsFor } from '../../../../src/plugins/connectors/postgres/source/columns-mapping.ts'
+import { postgresSource } from '../../../../src/plugins/connectors/postgres/source/postgres-source.ts'
 import {
   selectRowsAfter,
   type TableQuery,
 } from '../../../../src/plugins/connectors/postgres/source/select-statement.ts'
-import { postgresSource } from '../../../../src/plugins/connectors/postgres/source/source.ts'
 import {
   earlierPartitions,
   initialOffset,
@@ -18,7 +18,7 @@ import {
 } from '../../../../src/plugins/connectors/postgres/source/table-offset.ts'
 import { partitionEvenly } from '../../../../src/plugins/connectors/postgres/source/table-selection.ts'
 import { parseTimeZone, UTC } from '../../../../src/plugins/connectors/postgres/time-zone.ts'
-import { shippedCatalog } from '../../../../src/plugins/shipped.ts'
+import { shippedCatalog } from '../../../../src/plugins/shipped-plugins.ts'
 import { parseConfig, validateConfig } from '../../../../src/sdk/index.ts'
 
 const GIVEN = { 'connection.url': 'jdbc:postgresql://db/shop', 'topic.prefix': '' }

@@ -8,8 +8,8 @@ import {
   STRING,
 } from '../../../../sdk/index.ts'
 import type { TimeZone } from '../time-zone.ts'
-import { type CellWriter, cellWriter, columnType, defaultLiteral, epochWriter } from './cells.ts'
-import type { SinkConfig } from './config.ts'
+import { type CellWriter, cellWriter, columnType, defaultLiteral, epochWriter } from './cell-writer.ts'
+import type { SinkConfig } from './sink-config.ts'
 
 /** A column that records of one shape are written to. */
 export type SinkColumn = {

@@ -1,7 +1,7 @@
 import { plainTable, type TableName } from '../identifier.ts'
 import { columnsFor } from './columns-mapping.ts'
-import { type SourceConfig, userQuery } from './config.ts'
 import type { TableQuery } from './select-statement.ts'
+import { type SourceConfig, userQuery } from './source-config.ts'
 
 /** A table's column, from the catalog. */
 export type CatalogColumn = { readonly name: string; readonly notNull: boolean; readonly isGenerated: boolean }

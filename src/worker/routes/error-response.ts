@@ -1,0 +1,45 @@
+import { BrokerError } from '../../broker/broker-error.ts'
+import type { ErrorResponse } from '../../http/http-error.ts'
+import { WorkerError, type WorkerErrorCode } from '../model/worker-error.ts'
+
+/** The HTTP status of each error code. `error_code` in the response has the same value. */
+const WIRE: Readonly<Record<WorkerErrorCode, number>> = {
+  connector_not_found: 404,
+  task_not_found: 404,
+  status_not_found: 404,
+  plugin_not_found: 404,
+  logger_not_found: 404,
+  level_not_found: 404,
+  connector_exists: 409,
+  rebalancing: 409,
+  invalid_request: 400,
+  invalid_config: 400,
+  not_stopped: 400,
+  reset_disabled: 403,
+  offsets_refused: 500,
+  start_failed: 500,
+  shutting_down: 500,
+  log_failed: 500,
+  timed_out: 500,
+  unsigned: 400,
+  signature_wrong: 403,
+  session_key_unknown: 503,
+  peer_failed: 500,
+  plugin_failed: 400,
+  plugin_unresponsive: 400,
+  plugin_crashed: 400,
+  plugins_busy: 503,
+}
+
+/**
+ * Maps the errors of the worker and the log to responses; undefined for other errors, which the HTTP server handles.
+ */
+export function workerErrorResponse(error: unknown): ErrorResponse | undefined {
+  if (error instanceof BrokerError && error.code === 'record_too_large') {
+    return { status: 400, body: { error_code: 400, message: error.message } }
+  }
+  if (error instanceof BrokerError) return { status: 500, body: { error_code: 500, message: error.message } }
+  if (!(error instanceof WorkerError)) return undefined
+  const status = WIRE[error.code]
+  return { status, body: { error_code: status, message: error.message } }
+}

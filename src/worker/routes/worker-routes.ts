@@ -1,0 +1,58 @@
+import type { FastifyInstance } from 'fastify'
+import type { ServerInfo } from '../../clients/worker-client.ts'
+import type { ConnectorOperations } from '../connector-operations.ts'
+import type { WorkerRequestHandlerOptions } from '../membership/request-forwarding.ts'
+import { workerOpenApiDocument } from '../openapi/document.ts'
+import { connectorRoutes } from './connectors.ts'
+import { addForwarding } from './forwarding.ts'
+import { type InternalRoutesOptions, internalRoutes } from './internal.ts'
+import { lifecycleRoutes } from './lifecycle.ts'
+import { offsetRoutes } from './offsets.ts'
+import { pluginRoutes } from './plugins.ts'
+import { checkBodies, configViewFor, type Masking } from './request-authorization.ts'
+import { addRequestTimeout, withRequestTimeout } from './request-timeout.ts'
+
+export type WorkerRoutes = {
+  readonly worker: ConnectorOperations
+  readonly info: () => ServerInfo
+  readonly isReady: () => boolean
+  /**
+   * Resolves to true when the jobs that were queued before are done, such as starting and stopping connectors and
+   * tasks.
+   */
+  readonly isResponding: () => Promise<boolean>
+  /** Timeouts of all requests, and of `/health`. */
+  readonly timeouts: { readonly requestMs: number; readonly healthMs: number }
+  readonly requestHandler: WorkerRequestHandlerOptions
+  /** For whom literal secrets in configurations are masked. */
+  readonly masking: Masking
+  readonly internal: InternalRoutesOptions
+}
+
+/** All routes of the worker except those of its loggers. */
+export function workerRoutes(app: FastifyInstance, routes: WorkerRoutes): void {
+  const { worker, info, isReady, isResponding, timeouts, requestHandler: answerers, masking, internal } = routes
+  const viewOf = configViewFor(masking)
+  addRequestTimeout(app, timeouts.requestMs)
+  checkBodies(app)
+  addForwarding(app, answerers)
+
+  app.get('/', async () => info())
+
+  const document = JSON.stringify(workerOpenApiDocument(info().version))
+  app.get('/openapi.json', async (_, reply) => reply.type('application/json').send(document))
+
+  app.get('/health', async (_, reply) => {
+    if (!isReady()) return reply.code(503).send({ status: 'starting', message: 'Worker is still starting up.' })
+    const isAlive = await withRequestTimeout(isResponding(), timeouts.healthMs).catch(() => false)
+    if (isAlive) return { status: 'healthy', message: 'Worker has completed startup and is ready to handle requests.' }
+    const message = 'Worker was unable to handle this request and may be unable to handle other requests.'
+    return reply.code(500).send({ status: 'unhealthy', message })
+  })
+
+  connectorRoutes(app, worker, viewOf)
+  lifecycleRoutes(app, worker, viewOf)
+  offsetRoutes(app, worker)
+  pluginRoutes(app, worker)
+  internalRoutes(app, internal)
+}

@@ -1,0 +1,53 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { expect, it } from 'vitest'
+import type { RawConfig } from '../../src/sdk/index.ts'
+import { UNRESTRICTED } from '../../src/sdk/index.ts'
+import { ConnectorOperations, type ConnectorOperationsOptions } from '../../src/worker/connector-operations.ts'
+import { parseOverridePolicy } from '../../src/worker/model/override-policy.ts'
+import { localPluginHost } from '../support/plugin-host.ts'
+import { createTestWorkRunner, SOURCE } from '../support/work-runner.ts'
+
+it('applies changes of one connector one after the other, however long a write takes', async () => {
+  const { worker } = slowWorker()
+  const results = await Promise.allSettled([worker.create('c', SOURCE, 'plain'), worker.create('c', SOURCE, 'plain')])
+  expect(results.map(({ status }) => status)).toEqual(['fulfilled', 'rejected'])
+  await Promise.all(['a', 'b'].map((key) => worker.patchConfig('c', { [key]: '1' }, 'plain')))
+  expect(worker.config('c', 'plain')).toMatchObject({ a: '1', b: '1' })
+})
+
+it('applies changes of other connectors concurrently', async () => {
+  const { worker, steps } = slowWorker()
+  await Promise.all([worker.create('c', SOURCE, 'plain'), worker.create('d', { ...SOURCE, name: 'd' }, 'plain')])
+  expect(steps).toEqual(['c begins', 'd begins', 'c ends', 'd ends'])
+})
+
+/** A worker whose config topic is slow. */
+function slowWorker() {
+  const { parts, configs } = createTestWorkRunner()
+  const steps: string[] = []
+  const putConnector = async (connector: string, config: RawConfig) => {
+    steps.push(`${connector} begins`)
+    for (let turn = 0; turn < 5; turn++) await nextTurn()
+    configs.apply({ kind: 'connector', connector, config })
+    steps.push(`${connector} ends`)
+  }
+  const { plugins, statuses, resolver } = parts
+  const worker = new ConnectorOperations({
+    plugins,
+    statuses,
+    resolver,
+    configs: { ...parts.configs, putConnector } as unknown as ConnectorOperationsOptions['configs'],
+    herder: {} as ConnectorOperationsOptions['herder'],
+    offsets: {} as ConnectorOperationsOptions['offsets'],
+    topicTracking: { enabled: true, resettable: true },
+    validation: {
+      plugins: localPluginHost(),
+      groupId: 'workers',
+      exactlyOnceSources: false,
+      workerDefaults: {},
+      overrides: parseOverridePolicy('All', [])!,
+      access: UNRESTRICTED,
+    },
+  })
+  return { worker, steps }
+}
