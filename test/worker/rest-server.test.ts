@@ -120,5 +120,5 @@ async function usersOf(roles: Readonly<Record<string, string>>): Promise<string>
 }
 
 function tls(name: string): string {
-  return join(import.meta.dirname, '../../support/tls', name)
+  return join(import.meta.dirname, '../support/tls', name)
 }
