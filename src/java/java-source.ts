@@ -90,10 +90,13 @@ class JavaSourceTask {
     void connection.lost.then((reason) => this.#batches.fail(reason))
   }
 
-  /** The offsets of these partitions, null for those without one. */
+  /**
+   * The committed offsets of these partitions, null for those without one. A task may confirm them to its origin while it
+   * runs, so records that are not stored yet must not count.
+   */
   #readOffsets(body: FrameReader): readonly (Position | null)[] {
     const partitions = body.readValue() as readonly Position[]
-    return partitions.map((partition) => this.#context.resumeFrom(partition) ?? null)
+    return partitions.map((partition) => this.#context.committedOffset(partition) ?? null)
   }
 
   #onStored(

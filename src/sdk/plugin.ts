@@ -40,8 +40,10 @@ export type TaskLog = {
 }
 
 export type SourceContext<Config> = TaskContext<Config> & {
-  /** The last committed offset of a source partition; undefined when there is none. */
+  /** The offset of a source partition that was committed when the source started; undefined when there is none. */
   readonly resumeFrom: (partition: Position) => Position | undefined
+  /** The offset of a source partition that is committed now; undefined when there is none. */
+  readonly committedOffset: (partition: Position) => Position | undefined
   /**
    * Registers a listener that is called with each batch when it is in the log, was skipped, or was aborted with its
    * transaction, for sources that acknowledge records to their origin.

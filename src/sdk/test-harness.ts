@@ -48,6 +48,7 @@ export function runSource<Config extends z.ZodObject>(
     .poll({
       ...context(source.config, options, stopping.signal),
       resumeFrom: (at) => offsets.get(positionKey(at)),
+      committedOffset: (at) => offsets.get(positionKey(at)),
       onStored: (listener) => void listeners.push(listener),
       onCommitted: () => undefined,
       reject: (record, error) => void rejected.push({ record, error }),

@@ -1,4 +1,5 @@
 import { apicurioPart } from './apicurio.ts'
+import { debeziumPart } from './debezium.ts'
 import { goProgramPart, helm, kubectl } from './go-program.ts'
 import { imagePart } from './image.ts'
 import { javaAvroPart } from './java-avro.ts'
@@ -32,6 +33,7 @@ export const parts = {
   javaHost: javaHostPart('javaHost'),
   fileStream: mavenPluginPart('fileStream', { plugins: [['org.apache.kafka', 'connect-file', '4.3.1']] }),
   mirrorMaker: mavenPluginPart('mirrorMaker', { plugins: [['org.apache.kafka', 'connect-mirror', '4.3.1']] }),
+  debezium: debeziumPart('debezium'),
   helm: goProgramPart('helm', helm, 'HELM_BINARY'),
   kubectl: goProgramPart('kubectl', kubectl, 'KUBECTL_BINARY'),
   sandbox: sandboxPart('sandbox'),

@@ -1,5 +1,5 @@
 import type { Found } from './part.ts'
-import type { PostgresServer, ServerOptions } from './postgres-server.ts'
+import { type PostgresServer, type ServerOptions, serverArgs } from './postgres-server.ts'
 
 const IMAGE = 'postgres:17.6'
 
@@ -11,12 +11,13 @@ export async function findDockerImage(): Promise<Found> {
 }
 
 /** Uses the network of the host, so that the port is the same after a restart. */
-export async function startServerInDocker({ port, user, password }: ServerOptions): Promise<PostgresServer> {
+export async function startServerInDocker(options: ServerOptions): Promise<PostgresServer> {
+  const { user, password } = options
   const { GenericContainer, Wait } = await import('testcontainers')
   const container = await new GenericContainer(IMAGE)
     .withNetworkMode('host')
     .withEnvironment({ POSTGRES_USER: user, POSTGRES_PASSWORD: password, POSTGRES_DB: 'postgres' })
-    .withCommand(['-p', String(port), '-h', '127.0.0.1', '-c', 'fsync=off', '-N', '200'])
+    .withCommand(serverArgs(options))
     // The server starts twice, first to initialize the database.
     .withWaitStrategy(Wait.forLogMessage(/database system is ready to accept connections/, 2))
     .start()

@@ -34,7 +34,19 @@ export type PostgresServer = {
   stop(): Promise<void>
 }
 
-export type ServerOptions = { readonly port: number; readonly user: string; readonly password: string }
+export type ServerOptions = {
+  readonly port: number
+  readonly user: string
+  readonly password: string
+  /** Settings in addition to the defaults of the tests, such as `wal_level`. */
+  readonly settings: Readonly<Record<string, string>>
+}
+
+/** The arguments of the server for these options. */
+export function serverArgs({ port, settings }: ServerOptions): string[] {
+  const all = Object.entries({ fsync: 'off', max_connections: '200', ...settings })
+  return ['-p', String(port), '-h', '127.0.0.1', ...all.flatMap(([key, value]) => ['-c', `${key}=${value}`])]
+}
 
 export async function findPrograms(): Promise<Found> {
   const installed = installedPrograms()
@@ -44,7 +56,8 @@ export async function findPrograms(): Promise<Found> {
 }
 
 /** Takes 2 s if the programs are available. */
-export async function startServerHere({ port, user, password }: ServerOptions): Promise<PostgresServer> {
+export async function startServerHere(options: ServerOptions): Promise<PostgresServer> {
+  const { port, user, password } = options
   const directory = partDirectory('postgres')
   const uid = process.getuid?.() === 0 ? NOBODY : undefined
   const programs = await programsFor(directory, uid)
@@ -63,7 +76,7 @@ export async function startServerHere({ port, user, password }: ServerOptions): 
   if (code !== 0) throw new Error(`initdb could not make a database cluster:\n${stdout}${stderr}`)
 
   const logFile = join(directory, 'output.log')
-  const args = ['-D', data, '-p', String(port), '-h', '127.0.0.1', '-k', '', '-c', 'fsync=off', '-N', '200']
+  const args = ['-D', data, '-k', '', ...serverArgs(options)]
   const start = async () => {
     const server = startServer({ file: join(programs, 'postgres'), args, ...asServer }, logFile)
     const what = { what: 'PostgreSQL', logFiles: [logFile], timeoutMs: READY_TIMEOUT_MS }

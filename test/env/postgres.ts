@@ -31,9 +31,9 @@ export function postgresPart(name: string): Part<PostgresAddress> {
 export type Postgres = PostgresAddress & PostgresServer & { readonly port: number }
 
 /** Starts a server for one test, which may crash and restart it. */
-export async function startPostgres(): Promise<Postgres> {
+export async function startPostgres(settings: Readonly<Record<string, string>> = {}): Promise<Postgres> {
   const port = await freePort()
-  const options = { port, user: USER, password: PASSWORD }
+  const options = { port, user: USER, password: PASSWORD, settings }
   const server = (await findDockerImage()).how === 'docker' ? startServerInDocker(options) : startServerHere(options)
   const url = `postgresql://${USER}:${encodeURIComponent(PASSWORD)}@127.0.0.1:${port}/postgres`
   return { ...(await server), url, port }

@@ -132,7 +132,7 @@ export class AtLeastOnceDelivery implements SourceDelivery {
       const sent = offsetsProducer.send(offsets.encode(ready))
       await withTimeout(sent, commitTimeoutMs, failLateCommit(commitTimeoutMs), clock)
       counters.commits += 1
-      this.#options.listeners?.().onCommitted?.()
+      this.#options.listeners?.().onCommitted?.(ready)
     } catch (error) {
       counters.commitFailures += 1
       this.#prefix.restore(ready)

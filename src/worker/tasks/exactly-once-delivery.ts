@@ -95,13 +95,14 @@ export class ExactlyOnceDelivery implements SourceDelivery {
     if (!this.#isOpen) return
     const startMs = clock.monotonicMs()
     try {
-      await producer.send(offsets.encode([...this.#progress.values()]))
+      const committed = [...this.#progress.values()]
+      await producer.send(offsets.encode(committed))
       await producer.commit()
       this.#isOpen = false
       this.#progress.clear()
       counters.commits += 1
       for (const { batch, positions, onStored } of this.#delivered.splice(0)) onStored?.(batch, positions)
-      this.#options.listeners?.().onCommitted?.()
+      this.#options.listeners?.().onCommitted?.(committed)
     } catch (error) {
       counters.commitFailures += 1
       throw error

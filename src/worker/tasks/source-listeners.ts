@@ -1,13 +1,14 @@
 import type { SendResult } from '../../broker/broker.ts'
-import type { SourceRecord, StoredListener, StoredPosition } from '../../sdk/index.ts'
+import type { Position, SourceRecord, StoredListener, StoredPosition } from '../../sdk/index.ts'
+import type { SourceProgress } from './acknowledged-prefix.ts'
 import type { ConvertedBatch } from './process-source-records.ts'
 
-/** What the current run of a source registered. */
+/** What the delivery reports to a source. */
 export type SourceListeners = {
   /** For batches that are stored in the log. */
   readonly onStored?: StoredListener | undefined
   /** For commits of its offsets. */
-  readonly onCommitted?: (() => void) | undefined
+  readonly onCommitted?: ((committed: readonly SourceProgress<Position>[]) => void) | undefined
 }
 
 /** Where each record of a batch is in the log; null for one that was filtered or rejected. */

@@ -36,7 +36,9 @@ export type SourceBatch = { readonly records: readonly SourceRecord[]; readonly 
 export class SourcePoller {
   readonly #options: SourcePollerOptions
   readonly #config: Record<string, unknown>
+  /** The offsets of the last batches, by partition. */
   readonly #reached: Map<string, Position>
+  readonly #committed: Map<string, Position>
   #current: AsyncIterator<readonly SourceRecord[]>
   #failures = 0
   #onStored: StoredListener | undefined
@@ -50,6 +52,7 @@ export class SourcePoller {
     this.#options = options
     this.#config = parseConfig(source.config, spec.config)
     this.#reached = new Map(spec.offsets.map(({ partition, offset }) => [partitionId(partition), offset]))
+    this.#committed = new Map(this.#reached)
     this.#current = this.#start()
   }
 
@@ -74,7 +77,13 @@ export class SourcePoller {
   }
 
   get listeners(): SourceListeners {
-    return { onStored: this.#onStored, onCommitted: this.#onCommitted }
+    return {
+      onStored: this.#onStored,
+      onCommitted: (committed) => {
+        for (const { partition, offset } of committed) this.#committed.set(partitionId(partition), offset)
+        this.#onCommitted?.()
+      },
+    }
   }
 
   async close(): Promise<void> {
@@ -87,6 +96,7 @@ export class SourcePoller {
     // A copy, because the positions that the source reaches after its start do not change where it resumes.
     const reached = new Map(this.#reached)
     const resumeFrom = (partition: Position) => reached.get(partitionId(partition))
+    const committedOffset = (partition: Position) => this.#committed.get(partitionId(partition))
     const transaction: SourceTransaction = {
       commit: () => {
         this.#end = 'commit'
@@ -115,6 +125,7 @@ export class SourcePoller {
       signal,
       log,
       resumeFrom,
+      committedOffset,
       onStored,
       onCommitted,
       reject,

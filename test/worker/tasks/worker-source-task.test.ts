@@ -2,7 +2,8 @@ import { describe, expect, it } from 'vitest'
 import type { Broker } from '../../../src/broker/broker.ts'
 import type { RawConfig } from '../../../src/sdk/index.ts'
 import { defineSource, RetriableError, type SourceConnector, type SourceRecord, z } from '../../../src/sdk/index.ts'
-import { DEAD_LETTERS, rejectRecordsFor, startTask } from '../../support/task.ts'
+import type { TaskSpec } from '../../../src/worker/tasks/task-spec.ts'
+import { DEAD_LETTERS, rejectRecordsFor, startTask, TASK_DEFAULTS } from '../../support/task.ts'
 import { openTestBroker, readRecords } from '../../support/topic.ts'
 
 const WAIT = { timeout: 20_000 }
@@ -27,6 +28,29 @@ describe('WorkerSourceTask', () => {
     expect(task.counters.retries).toBe(4)
     await task.stop()
     expect(task.said.map(({ type }) => type)).toEqual(['running'])
+  })
+
+  it('reports to the source which offsets are committed, not those that it has only returned', async () => {
+    const broker = await openLog()
+    const committed: unknown[] = []
+    startSource(
+      broker,
+      async function* ({ committedOffset, signal }) {
+        for (let at = 0; !signal.aborted; at++) {
+          const offset = committedOffset(CLOCK)
+          if (JSON.stringify(offset) !== JSON.stringify(committed.at(-1))) committed.push(offset)
+          await new Promise((resolve) => setTimeout(resolve, 1))
+          yield at < 2 ? [record(at)] : []
+        }
+      },
+      {},
+      {
+        worker: { ...TASK_DEFAULTS, commitIntervalMs: 10 },
+        offsets: [{ key: Buffer.from('["source",{"of":"all"}]'), partition: CLOCK, offset: { at: 9 } }],
+      },
+    )
+    await expect.poll(() => committed.at(-1), WAIT).toEqual({ at: 2 })
+    expect(committed[0]).toEqual({ at: 9 })
   })
 
   it('can be stopped while it waits for the retry of its source', async () => {
@@ -160,6 +184,11 @@ function sourceOf(poll: SourceConnector['poll']) {
   return defineSource({ class: 'Own', version: '1', summary: 'Own.', config: z.object({}), poll })
 }
 
-function startSource(broker: Broker, poll: SourceConnector['poll'], config: RawConfig = {}) {
-  return startTask(broker, sourceOf(poll), { 'errors.retry.delay.max.ms': '20', ...config })
+function startSource(
+  broker: Broker,
+  poll: SourceConnector['poll'],
+  config: RawConfig = {},
+  own: Partial<TaskSpec> = {},
+) {
+  return startTask(broker, sourceOf(poll), { 'errors.retry.delay.max.ms': '20', ...config }, own)
 }

@@ -1,0 +1,115 @@
+import { expect, it, onTestFinished } from 'vitest'
+import { startPostgres } from '../../env/postgres.ts'
+import { tail } from '../../env/process.ts'
+import { describeOn, real } from '../../env/real.ts'
+import { createDatabase, type Database } from '../../support/database.ts'
+import { debeziumSettings, parseJson, readTopic } from '../../support/debezium.ts'
+import { until } from '../../support/until.ts'
+import { clientOf, WAIT, WorkerGroup } from '../../support/worker-group.ts'
+
+const kafka = await real('kafka')
+const javaHost = await real('javaHost')
+const debezium = await real('debezium')
+const postgres = await real('postgres')
+
+const SOURCE = 'io.debezium.connector.postgresql.PostgresConnector'
+const JSON_CONVERTERS = {
+  'key.converter': 'org.apache.kafka.connect.json.JsonConverter',
+  'value.converter': 'org.apache.kafka.connect.json.JsonConverter',
+}
+const TABLE = `CREATE TABLE orders (
+  id bigint PRIMARY KEY, item text NOT NULL, price numeric(10, 2), tags text[], details jsonb, raw bytea,
+  code uuid, due date, placed timestamptz, weight double precision, is_paid boolean DEFAULT false
+)`
+
+async function startDatabase(): Promise<Database> {
+  const server = await startPostgres({ wal_level: 'logical' })
+  onTestFinished(() => server.stop())
+  return createDatabase(server.url, () => undefined)
+}
+
+/** The configuration of Debezium's documentation. `plugin.name` selects the plugin that each PostgreSQL server has. */
+function sourceConfig(database: Database, prefix: string): Readonly<Record<string, string>> {
+  const url = new URL(database.config['connection.url'].slice('jdbc:'.length))
+  return {
+    'connector.class': SOURCE,
+    'plugin.name': 'pgoutput',
+    'database.hostname': url.hostname,
+    'database.port': url.port,
+    'database.user': database.config['connection.user'],
+    'database.password': database.config['connection.password'],
+    'database.dbname': database.name,
+    'topic.prefix': prefix,
+    'table.include.list': 'public.orders',
+    'heartbeat.interval.ms': '1000',
+    ...JSON_CONVERTERS,
+    'value.converter.replace.null.with.default': 'false',
+  }
+}
+
+describeOn([kafka, javaHost, debezium, postgres], 'Debezium PostgreSQL', () => {
+  it('writes a snapshot and then each change', async () => {
+    const database = await startDatabase()
+    await database.run(`${TABLE}; INSERT INTO orders VALUES
+      (1, 'tea', 2.50, '{a,b}', '{"cups": 2}', '\\x0102', '0e37df36-f698-11e6-8dd4-cb9ced3df976', '2026-11-22',
+       '2026-11-22 10:00:00+01', 0.5, true),
+      (9007199254740993, 'cake', NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL)`)
+    const { bootstrap } = kafka.address
+    const group = new WorkerGroup(bootstrap, debeziumSettings(javaHost.address, debezium.address, ['postgres']))
+    const [worker] = await group.start(1)
+    const client = clientOf(worker!)
+    expect(await client.plugins()).toContainEqual({ class: SOURCE, type: 'source', version: '3.4.0.Final' })
+    await client.create('orders', sourceConfig(database, group.id))
+    const topic = `${group.id}.public.orders`
+    const changes = async () => (await readTopic(bootstrap, topic)).map(({ value }) => parseJson(value))
+    const untilCount = (count: number) =>
+      until(`${count} changes`, WAIT, async () => (await changes()).length >= count).catch(async (error: Error) => {
+        throw new Error(`${error.message}: ${JSON.stringify(await client.status('orders'))}\n${tail(worker!.logFile)}`)
+      })
+    await untilCount(2)
+    expect(await changes()).toMatchObject([
+      {
+        op: 'r',
+        before: null,
+        after: {
+          id: 1,
+          item: 'tea',
+          price: 'APo=',
+          tags: ['a', 'b'],
+          details: '{"cups": 2}',
+          raw: 'AQI=',
+          code: '0e37df36-f698-11e6-8dd4-cb9ced3df976',
+          due: 20_779,
+          placed: '2026-11-22T09:00:00.000000Z',
+          weight: 0.5,
+          is_paid: true,
+        },
+        source: { connector: 'postgresql', snapshot: 'first', db: database.name, table: 'orders' },
+      },
+      // The column has a default, but the row has NULL.
+      { op: 'r', after: { item: 'cake', price: null, is_paid: null }, source: { snapshot: 'last' } },
+    ])
+    const [, cake] = await readTopic(bootstrap, topic)
+    expect(cake?.key?.toString()).toContain('"payload":{"id":9007199254740993}')
+
+    await database.run(`INSERT INTO orders (id, item) VALUES (2, 'bun');
+      UPDATE orders SET price = 3 WHERE id = 1; DELETE FROM orders WHERE id = 2`)
+    await untilCount(6)
+    expect((await changes()).slice(2)).toMatchObject([
+      { op: 'c', before: null, after: { id: 2, item: 'bun', is_paid: false } },
+      { op: 'u', after: { id: 1, price: 'ASw=' } },
+      { op: 'd', before: { id: 2 }, after: null },
+      // The tombstone of the deleted row.
+      expect.toSatisfy((value) => value === null),
+    ])
+    const [position] = await database.run('SELECT pg_current_wal_lsn() AS lsn')
+    // Debezium reads the committed offset and confirms it, so that the server may delete its log.
+    await until('the confirmed position', WAIT, async () => {
+      const confirmed = 'SELECT confirmed_flush_lsn >= $1::pg_lsn AS is_so FROM pg_replication_slots'
+      return (await database.run(confirmed, [position?.['lsn']]))[0]?.['is_so'] === true
+    })
+    await until('a heartbeat', WAIT, async () => {
+      return (await readTopic(bootstrap, `__debezium-heartbeat.${group.id}`)).length > 0
+    })
+  })
+})
