@@ -88,6 +88,14 @@ export interface PluginHost {
 /** What plugin code threw, as text. */
 export type PluginFailure = { readonly message: string; readonly trace: string }
 
+/** Reported by a connector that runs beside its tasks: it has failed, and must not be asked for tasks again. */
+export class ConnectorRaisedError extends WorkerError {
+  constructor({ message, trace }: PluginFailure) {
+    super('plugin_failed', message)
+    this.stack = trace
+  }
+}
+
 /** Creates a `WorkerError` with the trace of the plugin's code instead of the worker's stack. */
 export function pluginError(
   code: 'plugin_failed' | 'plugin_unresponsive' | 'plugin_crashed' | 'plugins_busy',

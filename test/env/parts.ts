@@ -32,6 +32,9 @@ export const parts = {
   javaPlugins: javaPluginsPart('javaPlugins'),
   javaHost: javaHostPart('javaHost'),
   fileStream: mavenPluginPart('fileStream', { plugins: [['org.apache.kafka', 'connect-file', '4.3.1']] }),
+  kafkaTestPlugins: mavenPluginPart('kafkaTestPlugins', {
+    plugins: [['org.apache.kafka', 'connect-test-plugins', '4.3.1']],
+  }),
   mirrorMaker: mavenPluginPart('mirrorMaker', { plugins: [['org.apache.kafka', 'connect-mirror', '4.3.1']] }),
   debezium: debeziumPart('debezium'),
   helm: goProgramPart('helm', helm, 'HELM_BINARY'),

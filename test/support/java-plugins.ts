@@ -5,6 +5,28 @@ import { expect } from 'vitest'
 import type { MavenPluginAddress } from '../env/maven-plugin.ts'
 import { runWeir } from './cli.ts'
 import { temporaryDirectory } from './temporary-directory.ts'
+import { WorkerGroup } from './worker-group.ts'
+
+export type JavaWorkerOptions = {
+  readonly bootstrap: string
+  /** The value of `java.host.directory`. */
+  readonly hostDirectory: string
+  readonly plugins: MavenPluginAddress
+  readonly settings?: Readonly<Record<string, string>>
+}
+
+/** Starts a worker process with plugins from Maven Central. It is stopped at the end of the test. */
+export async function startJavaWorker({ bootstrap, hostDirectory, plugins, settings }: JavaWorkerOptions) {
+  const group = new WorkerGroup(bootstrap, {
+    'plugin.path': await installPlugins(plugins),
+    'java.host.directory': hostDirectory,
+    'java.host.heap.max': '256m',
+    'offset.flush.interval.ms': '500',
+    'worker.threads': '2',
+    ...settings,
+  })
+  return { group, worker: await group.startOne() }
+}
 
 /** Installs plugins with `weir plugins install`, each in a location of its own. Returns the plugin path. */
 export async function installPlugins(address: MavenPluginAddress): Promise<string> {

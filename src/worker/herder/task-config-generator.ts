@@ -6,6 +6,7 @@ import type { ConfigResolver } from '../configuration/config-resolver.ts'
 import type { ConnectorPlugin } from '../configuration/connector-plugin.ts'
 import { secretKeysOf } from '../configuration/connector-secret-keys.ts'
 import type { PluginHost } from '../plugin-host.ts'
+import { ConnectorRaisedError } from '../plugin-host.ts'
 import type { ConfigStore } from '../stores/config-store.ts'
 import { findUnknownKeys } from '../validation/unknown-keys.ts'
 import { toStoredTaskConfig } from './stored-task-config.ts'
@@ -43,7 +44,10 @@ export class TaskConfigGenerator {
     this.#options = options
   }
 
-  /** Generates now, and then at the interval that the connector requests. Rejects when the first generation fails. */
+  /**
+   * Generates now, and then at the interval that the connector requests. Rejects when the first generation fails, or
+   * when the connector reports that it has failed.
+   */
   async run(connector: string, plugin: ConnectorPlugin, signal: AbortSignal): Promise<void> {
     const { clock, logger } = this.#options
     let againMs = await this.#generate(connector, plugin, signal)
@@ -51,6 +55,7 @@ export class TaskConfigGenerator {
       await clock.sleep(againMs, signal).catch(() => undefined)
       const waitedMs = againMs
       againMs = await this.#generate(connector, plugin, signal).catch((error: unknown) => {
+        if (error instanceof ConnectorRaisedError) throw error
         logger.warn(
           { err: error, connector, waitMs: waitedMs },
           'task configurations could not be regenerated; retrying',

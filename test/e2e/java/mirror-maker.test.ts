@@ -3,10 +3,10 @@ import { expect, it, onTestFinished } from 'vitest'
 import type { Broker, NewRecord } from '../../../src/broker/broker.ts'
 import { type Kafka, startKafka } from '../../env/kafka.ts'
 import { describeOn, real } from '../../env/real.ts'
-import { installPlugins, killJavaHost } from '../../support/java-plugins.ts'
+import { killJavaHost, startJavaWorker } from '../../support/java-plugins.ts'
 import { openDisposableBroker } from '../../support/topic.ts'
 import { until } from '../../support/until.ts'
-import { clientOf, WAIT, WorkerGroup } from '../../support/worker-group.ts'
+import { clientOf, WAIT } from '../../support/worker-group.ts'
 
 const kafka = await real('kafka')
 const javaHost = await real('javaHost')
@@ -27,14 +27,11 @@ async function startMirror() {
   const source: Kafka = await startKafka()
   onTestFinished(() => source.stop())
   const target = kafka.address.bootstrap
-  const group = new WorkerGroup(target, {
-    'plugin.path': await installPlugins(mirrorMaker.address),
-    'java.host.directory': javaHost.address.directory,
-    'java.host.heap.max': '256m',
-    'offset.flush.interval.ms': '500',
-    'worker.threads': '2',
+  const { group, worker } = await startJavaWorker({
+    bootstrap: target,
+    hostDirectory: javaHost.address.directory,
+    plugins: mirrorMaker.address,
   })
-  const worker = await group.startOne()
   // Unique, because other tests use the target cluster, too.
   const alias = `east-${randomUUID().slice(0, 8)}`
   const shared = {

@@ -5,6 +5,7 @@ import { httpSink } from '../../../src/plugins/connectors/http-sink/confluent.ts
 import { ConfigResolver } from '../../../src/worker/configuration/config-resolver.ts'
 import { findConnector } from '../../../src/worker/configuration/connector-plugin.ts'
 import { TaskConfigGenerator } from '../../../src/worker/herder/task-config-generator.ts'
+import { ConnectorRaisedError } from '../../../src/worker/plugin-host.ts'
 import type { ConfigStore } from '../../../src/worker/stores/config-store.ts'
 import { localPluginHost } from '../../support/plugin-host.ts'
 
@@ -35,4 +36,30 @@ it('unknown configuration keys are logged once with a suggestion, when task conf
       msg: 'the configuration has unknown keys, which have no effect',
     }),
   ])
+})
+
+it('a connector that reports its failure is asked for tasks no more', async () => {
+  const config = { 'connector.class': 'HttpSink', topics: 't', 'http.api.url': 'http://h/' }
+  const plugins = localPluginHost([httpSink])
+  const sink = findConnector(plugins.catalog, config)!
+  let calls = 0
+  const generator = new TaskConfigGenerator({
+    plugins: {
+      catalog: plugins.catalog,
+      call: (async () => {
+        calls += 1
+        if (calls === 2) throw new Error('not reachable now')
+        if (calls === 4) throw new ConnectorRaisedError({ message: 'gone', trace: 'java.lang.RuntimeException: gone' })
+        return { configs: [], taskClass: undefined, againMs: 1 }
+      }) as unknown as typeof plugins.call,
+    },
+    configs: { state: { connector: () => ({ config, tasks: [], appliedConfig: config }) } } as unknown as ConfigStore,
+    resolver: new ConfigResolver(new Map(), secretMaskerOf(createLogger({ write: () => undefined }))),
+    clock: { ...systemClock, sleep: async () => undefined },
+    logger: createLogger({ write: () => undefined }),
+    putTasks: async () => undefined,
+  })
+  const running = generator.run('out', sink, new AbortController().signal)
+  await expect(running).rejects.toMatchObject({ message: 'gone', stack: 'java.lang.RuntimeException: gone' })
+  expect(calls).toBe(4)
 })

@@ -1,6 +1,11 @@
 import type { JavaPluginLocation } from '../../../java/plugin-location.ts'
 import type { RawConfig } from '../../../sdk/index.ts'
-import type { GeneratedTaskConfigs, PluginName } from '../../plugin-host.ts'
+import {
+  ConnectorRaisedError,
+  type GeneratedTaskConfigs,
+  type PluginFailure,
+  type PluginName,
+} from '../../plugin-host.ts'
 import type { JavaCalls, LeasedConnection } from './java-calls.ts'
 
 /**
@@ -17,7 +22,7 @@ type Running = {
   /** The result of the last `taskConfigs`; undefined after a request for reconfiguration. */
   made: GeneratedTaskConfigs | undefined
   /** What the connector reported by `raiseError`. */
-  error: string | undefined
+  error: PluginFailure | undefined
   usedMs: number
 }
 
@@ -55,7 +60,7 @@ export class JavaConnectors {
     running.usedMs = this.#monotonicMs()
     if (running.error !== undefined) {
       this.#stop(name, running)
-      throw new Error(running.error)
+      throw new ConnectorRaisedError(running.error)
     }
     if (running.made !== undefined) return running.made
     try {
@@ -86,8 +91,7 @@ export class JavaConnectors {
       running.made = undefined
     })
     connection.on('connector.error', (body) => {
-      const failure = body.readValue() as { readonly trace: string }
-      running.error = failure.trace
+      running.error = body.readValue() as PluginFailure
     })
     void connection.lost.then(() => {
       if (this.#running.get(name) === running) this.#running.delete(name)
