@@ -18,6 +18,15 @@ export class FrameWriter {
     return this.#bytes.subarray(0, this.#length)
   }
 
+  get length(): number {
+    return this.#length
+  }
+
+  /** Removes what was written since the body had this length. */
+  truncate(length: number): void {
+    this.#length = length
+  }
+
   writeByte(value: number): void {
     this.#reserve(1)
     this.#bytes[this.#length++] = value

@@ -2,6 +2,7 @@ import type { Plugin } from '../sdk/index.ts'
 import type { JavaModule } from './java-module.ts'
 import { javaSink } from './java-sink.ts'
 import { javaSource } from './java-source.ts'
+import { pluginInfo } from './plugin-info.ts'
 import type { JavaPluginDescription } from './plugin-location.ts'
 
 /** The plugins of a location as plugins of the SDK, for a thread that runs tasks. */
@@ -10,12 +11,23 @@ export function javaPlugins(module: JavaModule): readonly Plugin[] {
 }
 
 function toPlugin(module: JavaModule, description: JavaPluginDescription): Plugin | undefined {
-  switch (description.kind) {
+  const { kind } = description
+  switch (kind) {
     case 'source':
       return javaSource(module, description)
     case 'sink':
       return javaSink(module, description)
-    default:
+    case 'converter':
+    case 'header_converter':
+    case 'transformation':
+    case 'predicate':
+      return { ...pluginInfo(description), kind, create: () => runsInChain(description) }
+    case 'provider':
       return undefined
   }
+}
+
+/** These plugins are called for each record, which is why they run in a `RecordChain` only. */
+function runsInChain({ class: name }: JavaPluginDescription): never {
+  throw new Error(`${name} runs in a JVM, not in this thread`)
 }

@@ -39,7 +39,7 @@ export function readConnectRecord(body: FrameReader): ConnectRecord {
   return { topic, ...(partition !== null && { partition }), key, keySchema, value, valueSchema, headers, timestampMs }
 }
 
-function readHeaders(body: FrameReader): readonly RecordHeader[] {
+export function readHeaders(body: FrameReader): readonly RecordHeader[] {
   let count = body.readCount()
   if (count === 0) return NO_HEADERS
   const headers: RecordHeader[] = []
@@ -60,8 +60,12 @@ export function writeConnectRecord(body: FrameWriter, record: ConnectRecord): vo
   body.writeValue(record.keySchema, record.key)
   body.writeSchema(record.valueSchema)
   body.writeValue(record.valueSchema, record.value)
-  body.writeVarint(record.headers.length)
-  for (const { key, schema, value } of record.headers) {
+  writeHeaders(body, record.headers)
+}
+
+export function writeHeaders(body: FrameWriter, headers: readonly RecordHeader[]): void {
+  body.writeVarint(headers.length)
+  for (const { key, schema, value } of headers) {
     body.writeString(key)
     body.writeSchema(schema)
     body.writeValue(schema, value)

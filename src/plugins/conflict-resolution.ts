@@ -16,14 +16,19 @@ export type Loaded<Item extends Named = Plugin> = {
 
 /**
  * Selects the plugins that can be used, shipped ones among them: all versions of a class, and the first of plugins with
- * different classes that share a name. A Java plugin wins over a shipped one, because somebody installed it.
+ * different classes that share a name. A Java plugin wins over a shipped one, because somebody installed it; only those of
+ * Kafka itself do not.
  */
 export function resolveConflicts<Item extends Named>(
   shipped: readonly Item[],
   loaded: readonly Loaded<Item>[],
 ): { readonly plugins: readonly (Item & PluginOrigin)[]; readonly faults: readonly PluginFault[] } {
   const faults: PluginFault[] = []
-  const javaNames = new Set(loaded.flatMap(({ plugin, isJava }) => (isJava ? keysOf(plugin) : [])))
+  const own = new Set(shipped.flatMap(keysOf))
+  const usable = loaded.filter(
+    ({ plugin, isJava }) => !(isJava && isOfKafka(plugin) && keysOf(plugin).some((key) => own.has(key))),
+  )
+  const javaNames = new Set(usable.flatMap(({ plugin, isJava }) => (isJava ? keysOf(plugin) : [])))
   const replaced = new Map(
     shipped.flatMap((plugin) => keysOf(plugin).flatMap((key) => (javaNames.has(key) ? [[key, plugin.class]] : []))),
   )
@@ -32,7 +37,7 @@ export function resolveConflicts<Item extends Named>(
     remaining.flatMap((plugin) => keysOf(plugin).map((key) => [key, plugin] as const)),
   )
   const versions = new Map<string, string>()
-  const plugins = loaded.flatMap(({ file, plugin }) => {
+  const plugins = usable.flatMap(({ file, plugin, isJava }) => {
     const { kind, class: name, version } = plugin
     const sameVersion = versions.get(`${kind} ${name} ${version}`)
     const rival = keysOf(plugin)
@@ -43,7 +48,9 @@ export function resolveConflicts<Item extends Named>(
       return []
     }
     if (sameVersion !== undefined) {
-      faults.push({ file, reason: `${name} ${version} is in ${sameVersion}, too, and that one is used` })
+      const reason = `${name} ${version} is in ${sameVersion}, too, and that one is used`
+      // Connectors of one project contain the same transforms: each task uses those of its own location.
+      if (!isJava || isConnector(plugin)) faults.push({ file, reason })
       return []
     }
     versions.set(`${kind} ${name} ${version}`, file)
@@ -52,6 +59,15 @@ export function resolveConflicts<Item extends Named>(
     return [{ ...plugin, location: file, ...(replaces !== undefined && { replaces }) }]
   })
   return { plugins: [...remaining, ...plugins], faults }
+}
+
+/** A converter, transform or predicate of Kafka itself. Jars of plugins often contain copies of them. */
+function isOfKafka(plugin: Named): boolean {
+  return !isConnector(plugin) && plugin.class.startsWith('org.apache.kafka.connect.')
+}
+
+function isConnector({ kind }: Named): boolean {
+  return kind === 'source' || kind === 'sink'
 }
 
 /** A shipped plugin under its other names; none if its own class name is taken. */

@@ -16,7 +16,7 @@ import type { TaskHost, TaskSpec } from '../tasks/task-spec.ts'
 
 export type LoadedPluginHost = PluginHost &
   Pick<ProcessPluginHost, 'modules' | 'faults'> & {
-    readonly java?: Pick<ProcessPluginHost['java'], 'lease' | 'locationsOf'>
+    readonly java?: Pick<ProcessPluginHost['java'], 'lease' | 'has'>
     close(): Promise<void> | void
   }
 

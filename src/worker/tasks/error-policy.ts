@@ -64,6 +64,11 @@ export class ErrorPolicy {
     }
   }
 
+  /** Counts the retries of steps that are retried elsewhere. */
+  countRetries(count: number): void {
+    this.#counters.retries += count
+  }
+
   /** The delay that the plugin's error requests, or else `delayMs`. */
   delayAfterMs(error: unknown, attempt: number): number {
     const { retryAfterMs } = error as { retryAfterMs?: unknown }

@@ -1,8 +1,10 @@
 import type { PartitionRecords, StoredRecord } from '../../broker/broker.ts'
 import type { RecordHeader, SinkRecord } from '../../sdk/index.ts'
 import type { ErrorPolicy } from './error-policy.ts'
+import { isFailure, MixedPipeline } from './mixed-pipeline.ts'
+import type { PipelineItem } from './pipeline-step.ts'
 import { enterStage, type ProcessingContext, type Stage } from './processing-context.ts'
-import type { RecordPipeline } from './record-pipeline.ts'
+import type { LocalPipeline, RecordPipeline } from './record-pipeline.ts'
 import { applyTransformations } from './transformation-chain.ts'
 
 /** The topic, partition and offset of a sink record and the record as stored. Transforms keep it with the record. */
@@ -49,25 +51,41 @@ export async function processSinkRecords(
   into: SinkRecord[],
 ): Promise<void> {
   const context: ProcessingContext = { stage: 'VALUE_CONVERTER', className: '' }
-  for (const stored of records) {
-    const origin = new SinkRecordOrigin(topic, partition, stored)
-    let converted: SinkRecord | null
-    try {
-      const converting = convert(stored, origin, pipeline, context)
-      converted = converting instanceof Promise ? await converting : converting
-    } catch (error) {
-      converted = await retryConversion(stored, origin, error)
+  if (pipeline instanceof MixedPipeline) await convertInSegments(pipeline)
+  else await convertEach(pipeline)
+
+  async function convertEach(plugins: LocalPipeline): Promise<void> {
+    for (const stored of records) {
+      const origin = new SinkRecordOrigin(topic, partition, stored)
+      let converted: SinkRecord | null
+      try {
+        const converting = convert(stored, origin, plugins, context)
+        converted = converting instanceof Promise ? await converting : converting
+      } catch (error) {
+        converted = await retryConversion(stored, origin, error, plugins)
+      }
+      if (converted !== null) into.push(converted)
     }
-    if (converted !== null) into.push(converted)
+  }
+
+  async function convertInSegments(plugins: MixedPipeline): Promise<void> {
+    const items = records.map((stored) => toItem(stored, new SinkRecordOrigin(topic, partition, stored)))
+    await plugins.apply(items, policy)
+    for (const { record, outcome } of items) {
+      const converted = record as SinkRecord
+      if (isFailure(outcome)) onFailedRecord({ origin: converted.origin, ...outcome })
+      else if (outcome === 'passing') into.push(converted)
+    }
   }
 
   async function retryConversion(
     stored: StoredRecord,
     origin: SinkRecordOrigin,
     failed: unknown,
+    plugins: LocalPipeline,
   ): Promise<SinkRecord | null> {
     try {
-      return await policy.retry(failed, () => convert(stored, origin, pipeline, context))
+      return await policy.retry(failed, () => convert(stored, origin, plugins, context))
     } catch (error) {
       onFailedRecord({ origin, stage: context.stage, className: context.className, error })
       return null
@@ -77,10 +95,17 @@ export async function processSinkRecords(
 
 const NO_HEADERS: readonly RecordHeader[] = []
 
+function toItem({ key, value, headers, timestampMs }: StoredRecord, origin: SinkRecordOrigin): PipelineItem {
+  const { topic, partition, offset } = origin
+  const empty = { key: null, keySchema: null, value: null, valueSchema: null, headers: NO_HEADERS }
+  const record: SinkRecord = { topic, partition, offset, ...empty, timestampMs, origin }
+  return { record, source: undefined, key, value, headers, isSelected: false, outcome: 'passing' }
+}
+
 function convert(
   stored: StoredRecord,
   origin: SinkRecordOrigin,
-  pipeline: RecordPipeline,
+  pipeline: LocalPipeline,
   context: ProcessingContext,
 ): SinkRecord | null | Promise<SinkRecord | null> {
   const { key, value, headers, transformations } = pipeline
@@ -115,7 +140,7 @@ function convert(
 
 function toHeaders(
   stored: StoredRecord,
-  { className, converter }: RecordPipeline['headers'],
+  { className, converter }: LocalPipeline['headers'],
   context: ProcessingContext,
 ): readonly RecordHeader[] {
   enterStage(context, 'HEADER_CONVERTER', className)

@@ -2,8 +2,10 @@ import type { Header, NewRecord } from '../../broker/broker.ts'
 import { checkRecordSize } from '../../broker/producer.ts'
 import type { ConnectRecord, SourceRecord } from '../../sdk/index.ts'
 import type { ErrorPolicy } from './error-policy.ts'
+import { isFailure, MixedPipeline } from './mixed-pipeline.ts'
+import type { PipelineItem } from './pipeline-step.ts'
 import { enterStage, type ProcessingContext, type Stage } from './processing-context.ts'
-import type { RecordPipeline } from './record-pipeline.ts'
+import type { LocalPipeline, RecordPipeline } from './record-pipeline.ts'
 import { applyTransformations } from './transformation-chain.ts'
 
 /** A batch that is ready to be produced. */
@@ -47,25 +49,47 @@ export async function processSourceRecords(
   const sources: SourceRecord[] = []
   const context: ProcessingContext = { stage: 'TRANSFORMATION', className: '' }
   let bytes = 0
-  for (const record of batch) {
-    let converted: NewRecord | null
-    try {
-      const converting = convert(record, pipeline, context)
-      converted = converting instanceof Promise ? await converting : converting
-    } catch (error) {
-      converted = await retryConversion(record, error)
-    }
-    if (converted !== null && hasValidSize(record, converted)) {
-      records.push(converted)
-      sources.push(record)
-      bytes += bytesOf(converted)
-    }
-  }
+  if (pipeline instanceof MixedPipeline) await convertInSegments(pipeline)
+  else await convertEach(pipeline)
   return { records, sources, bytes }
 
-  async function retryConversion(record: SourceRecord, failed: unknown): Promise<NewRecord | null> {
+  async function convertEach(plugins: LocalPipeline): Promise<void> {
+    for (const record of batch) {
+      let converted: NewRecord | null
+      try {
+        const converting = convert(record, plugins, context)
+        converted = converting instanceof Promise ? await converting : converting
+      } catch (error) {
+        converted = await retryConversion(record, error, plugins)
+      }
+      if (converted !== null) add(record, converted)
+    }
+  }
+
+  async function convertInSegments(plugins: MixedPipeline): Promise<void> {
+    const items = batch.map(toItem)
+    await plugins.apply(items, policy)
+    for (const [index, { outcome, ...item }] of items.entries()) {
+      const record = batch[index]!
+      if (isFailure(outcome)) onFailedRecord({ record, converted: undefined, ...outcome })
+      else if (outcome === 'passing') add(record, toNewRecord(item))
+    }
+  }
+
+  function add(record: SourceRecord, converted: NewRecord): void {
+    if (!hasValidSize(record, converted)) return
+    records.push(converted)
+    sources.push(record)
+    bytes += bytesOf(converted)
+  }
+
+  async function retryConversion(
+    record: SourceRecord,
+    failed: unknown,
+    plugins: LocalPipeline,
+  ): Promise<NewRecord | null> {
     try {
-      return await policy.retry(failed, () => convert(record, pipeline, context))
+      return await policy.retry(failed, () => convert(record, plugins, context))
     } catch (error) {
       onFailedRecord({ record, converted: undefined, stage: context.stage, className: context.className, error })
       return null
@@ -98,7 +122,7 @@ export function bytesOf({ key, value }: NewRecord): number {
 
 function convert(
   record: SourceRecord,
-  { key, value, headers, transformations }: RecordPipeline,
+  { key, value, headers, transformations }: LocalPipeline,
   context: ProcessingContext,
 ): NewRecord | null | Promise<NewRecord | null> {
   let current: SourceRecord | ConnectRecord | null = record
@@ -134,6 +158,30 @@ async function resolveContent(
   converted.key = keyBytes
   converted.value = valueBytes
   return converted
+}
+
+function toItem(record: SourceRecord): PipelineItem {
+  return {
+    record: toConnectRecord(record),
+    source: record,
+    key: null,
+    value: null,
+    headers: [],
+    isSelected: false,
+    outcome: 'passing',
+  }
+}
+
+function toNewRecord({ record, key, value, headers }: Omit<PipelineItem, 'outcome'>): NewRecord {
+  const { topic, partition, timestampMs } = record
+  return {
+    topic,
+    key,
+    value,
+    ...(partition !== undefined && { partition }),
+    ...(timestampMs !== null && { timestampMs }),
+    ...(headers.length > 0 && { headers }),
+  }
 }
 
 function toConnectRecord(record: SourceRecord): ConnectRecord {

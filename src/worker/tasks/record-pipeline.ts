@@ -1,5 +1,3 @@
-import { UserError } from '../../common/errors.ts'
-import { settingsWithPrefix } from '../../config/settings.ts'
 import { type Catalog, listedName } from '../../plugins/plugin-catalog.ts'
 import {
   type ConverterInstance,
@@ -10,10 +8,15 @@ import {
   UNRESTRICTED,
 } from '../../sdk/index.ts'
 import { findPlugin } from './find-plugin.ts'
+import { MixedPipeline, type PipelineContext } from './mixed-pipeline.ts'
+import { pipelinePlugins } from './pipeline-plugins.ts'
 import { createTransformationChain, type TransformationChain } from './transformation-chain.ts'
 
 /** The converters and transformations of one task, which each record passes between the connector and its topics. */
-export type RecordPipeline = {
+export type RecordPipeline = LocalPipeline | MixedPipeline
+
+/** A pipeline whose plugins all run in this thread. */
+export type LocalPipeline = {
   readonly key: NamedConverter<ConverterInstance>
   readonly value: NamedConverter<ConverterInstance>
   readonly headers: NamedConverter<HeaderConverterInstance>
@@ -23,7 +26,16 @@ export type RecordPipeline = {
 /** A converter and the class name that is reported for it. */
 type NamedConverter<Converter> = { readonly className: string; readonly converter: Converter }
 
-const HEADER_CONVERTER = 'org.apache.kafka.connect.storage.SimpleHeaderConverter'
+/** Opens the pipeline of a task. Rejects like `createRecordPipeline`, and when a remote plugin cannot be created. */
+export async function openRecordPipeline(context: PipelineContext): Promise<RecordPipeline> {
+  const { spec, plugins, access } = context
+  const mixed = await MixedPipeline.open(context)
+  return mixed ?? createRecordPipeline(plugins, spec.config, spec.worker.converters, access)
+}
+
+export function closeRecordPipeline(pipeline: RecordPipeline): void {
+  if (pipeline instanceof MixedPipeline) pipeline.close()
+}
 
 /**
  * Creates the pipeline of a task. Plugins from the connector's configuration get the connector's `access`; converters
@@ -35,18 +47,17 @@ export function createRecordPipeline(
   config: RawConfig,
   workerDefaults: RawConfig,
   access: HostAccess,
-): RecordPipeline {
+): LocalPipeline {
+  const plugins = pipelinePlugins(config, workerDefaults)
   const createConverter = (role: 'key' | 'value'): NamedConverter<ConverterInstance> => {
-    const name = `${role}.converter`
-    const { className, version, settings } = converterConfig(name, config, workerDefaults)
+    const { className, version, settings, isOfConnector } = plugins[role]
     const plugin = findPlugin(catalog, 'converter', className, version)
-    const { files, network } = config[name] === undefined ? UNRESTRICTED : access
+    const { files, network } = isOfConnector ? access : UNRESTRICTED
     const converter = plugin.create(parseConfig(plugin.config, settings), { files, network, isKey: role === 'key' })
     return { className: listedName(plugin), converter }
   }
   const createHeaderConverter = (): NamedConverter<HeaderConverterInstance> => {
-    const defaults = { 'header.converter': HEADER_CONVERTER, ...workerDefaults }
-    const { className, version, settings } = converterConfig('header.converter', config, defaults)
+    const { className, version, settings } = plugins.headers
     const plugin = findPlugin(catalog, 'header_converter', className, version)
     return { className: listedName(plugin), converter: plugin.create(parseConfig(plugin.config, settings), access) }
   }
@@ -56,20 +67,4 @@ export function createRecordPipeline(
     headers: createHeaderConverter(),
     transformations: createTransformationChain(catalog, config),
   }
-}
-
-/**
- * Selects the settings of a converter. A connector that names a converter must provide all of its settings: the
- * worker's settings apply to the worker's converter only.
- */
-function converterConfig(
-  name: string,
-  config: RawConfig,
-  defaults: RawConfig,
-): { readonly className: string; readonly version: string | undefined; readonly settings: RawConfig } {
-  const from = config[name] === undefined ? defaults : config
-  const className = from[name]
-  if (className === undefined)
-    throw new UserError('plugin_missing', `'${name}' is set neither by the connector nor by the worker`)
-  return { className, version: from[`${name}.plugin.version`], settings: settingsWithPrefix(`${name}.`, from) }
 }

@@ -2,6 +2,7 @@ import type { Broker } from '../../broker/broker.ts'
 import type { Clock } from '../../common/clock.ts'
 import type { Catalog } from '../../plugins/plugin-catalog.ts'
 import type { HostAccess, RawConfig, TaskLog } from '../../sdk/index.ts'
+import type { RemoteSteps } from './pipeline-step.ts'
 import type { TaskCounters } from './task-counters.ts'
 import type { TaskMessage, TaskSpec } from './task-spec.ts'
 
@@ -16,6 +17,8 @@ export type WorkerTaskContext = {
    */
   readonly connect: (connection: RawConfig, overrides: RawConfig) => Promise<Broker | undefined>
   readonly plugins: Catalog
+  /** Opens the plugins of the task that run in other processes; undefined when there are none. */
+  readonly remote: RemoteSteps | undefined
   /** The hosts, files and classes that the connector may use. */
   readonly access: HostAccess
   readonly log: TaskLog

@@ -1,7 +1,7 @@
-import { commaSeparated, settingsWithPrefix } from '../../config/settings.ts'
 import { type Catalog, listedName } from '../../plugins/plugin-catalog.ts'
 import { type ConnectRecord, parseConfig, type RawConfig } from '../../sdk/index.ts'
 import { findPlugin } from './find-plugin.ts'
+import { type ConfiguredTransformation, configuredTransformations } from './pipeline-plugins.ts'
 import { enterStage, type ProcessingContext } from './processing-context.ts'
 
 type Transformation = {
@@ -15,7 +15,7 @@ export type TransformationChain = readonly Transformation[]
 
 /** Throws a `ConfigError` for invalid settings and a `UserError` for an unknown plugin. */
 export function createTransformationChain(catalog: Catalog, config: RawConfig): TransformationChain {
-  return commaSeparated(config['transforms'] ?? '').map((alias) => createTransformation(catalog, config, alias))
+  return configuredTransformations(config).map((reference) => createTransformation(catalog, reference))
 }
 
 /** Returns the transformed record, or null when a transformation drops it. `context` names the one that threw. */
@@ -33,20 +33,13 @@ export function applyTransformations<R extends ConnectRecord>(
   return current
 }
 
-function createTransformation(catalog: Catalog, config: RawConfig, alias: string): Transformation {
-  const settings = settingsWithPrefix(`transforms.${alias}.`, config)
-  const plugin = findPlugin(catalog, 'transformation', settings['type'] ?? '', settings['plugin.version'])
+function createTransformation(catalog: Catalog, reference: ConfiguredTransformation): Transformation {
+  const plugin = findPlugin(catalog, 'transformation', reference.className, reference.version)
   const className = listedName(plugin)
-  const apply = plugin.create(parseConfig(plugin.config, settings))
-  const predicateAlias = settings['predicate']
-  if (predicateAlias === undefined) return { className, apply }
-  const predicate = createPredicate(catalog, config, predicateAlias)
-  const expected = settings['negate']?.trim().toLowerCase() !== 'true'
-  return { className, apply: (record) => (predicate(record) === expected ? apply(record) : record) }
-}
-
-function createPredicate(catalog: Catalog, config: RawConfig, alias: string): (record: ConnectRecord) => boolean {
-  const settings = settingsWithPrefix(`predicates.${alias}.`, config)
-  const plugin = findPlugin(catalog, 'predicate', settings['type'] ?? '', settings['plugin.version'])
-  return plugin.create(parseConfig(plugin.config, settings))
+  const apply = plugin.create(parseConfig(plugin.config, reference.settings))
+  if (reference.predicate === undefined) return { className, apply }
+  const { isNegated, ...named } = reference.predicate
+  const predicateClass = findPlugin(catalog, 'predicate', named.className, named.version)
+  const predicate = predicateClass.create(parseConfig(predicateClass.config, named.settings))
+  return { className, apply: (record) => (predicate(record) === isNegated ? record : apply(record)) }
 }

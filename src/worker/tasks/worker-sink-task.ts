@@ -9,7 +9,7 @@ import { parseTaskConfig, type TaskConfig } from '../configuration/task-config.t
 import { DeadLetterQueue } from './dead-letter-queue.ts'
 import { ErrorPolicy, isRetriable } from './error-policy.ts'
 import { type FailedSinkRecord, processSinkRecords, SinkRecordOrigin } from './process-sink-records.ts'
-import { createRecordPipeline, type RecordPipeline } from './record-pipeline.ts'
+import { closeRecordPipeline, openRecordPipeline, type RecordPipeline } from './record-pipeline.ts'
 import { partitionKey, SinkOffsets } from './sink-offsets.ts'
 import { SinkReports } from './sink-reports.ts'
 import { failLateCommit } from './source-delivery.ts'
@@ -73,9 +73,10 @@ export class WorkerSinkTask {
 
   /** Resolves when the task is stopped; rejects when it fails. */
   async run(): Promise<void> {
-    const { spec, broker, connect, plugins, access, log, clock, counters, report, signal } = this.#context
-    const pipeline = createRecordPipeline(plugins, spec.config, spec.worker.converters, access)
+    const { spec, broker, connect, log, clock, counters, report, signal } = this.#context
     await using resources = new AsyncDisposableStack()
+    const pipeline = await openRecordPipeline(this.#context)
+    resources.adopt(pipeline, closeRecordPipeline)
     const clients = new TaskClients({ spec, broker, connect, log })
     resources.adopt(clients, () => clients.close())
     const topics = new TaskTopics({ clients, log, spec, report })

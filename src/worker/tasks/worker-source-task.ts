@@ -9,7 +9,7 @@ import { ExactlyOnceDelivery } from './exactly-once-delivery.ts'
 import { toDeadLetter, toRecordFailure } from './failed-source-record.ts'
 import { Gate } from './gate.ts'
 import { type FailedSourceRecord, processSourceRecords } from './process-source-records.ts'
-import { createRecordPipeline, type RecordPipeline } from './record-pipeline.ts'
+import { closeRecordPipeline, openRecordPipeline, type RecordPipeline } from './record-pipeline.ts'
 import type { SourceDelivery } from './source-delivery.ts'
 import { SourceOffsets } from './source-offsets.ts'
 import { SourcePoller } from './source-poller.ts'
@@ -59,13 +59,14 @@ export class WorkerSourceTask {
 
   /** Resolves when the task is stopped, also if its source ended earlier. Rejects when the task fails. */
   async run(): Promise<void> {
-    const { spec, broker, connect, plugins, access, log, clock, counters, report, signal } = this.#context
+    const { spec, broker, connect, access, log, clock, counters, report, signal } = this.#context
     if (this.#paused) report({ type: 'paused' })
     await this.#resumed.pass(this.#ending)
     if (signal.aborted) return
     const source = this.#findSource()
-    const pipeline = createRecordPipeline(plugins, spec.config, spec.worker.converters, access)
     await using resources = new AsyncDisposableStack()
+    const pipeline = await openRecordPipeline(this.#context)
+    resources.adopt(pipeline, closeRecordPipeline)
     const clients = new TaskClients({ spec, broker, connect, log })
     resources.adopt(clients, () => clients.close())
     const deadLetters = await this.#openDeadLetters(clients, resources)

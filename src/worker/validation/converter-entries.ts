@@ -19,13 +19,16 @@ export async function converterEntries(config: RawConfig, plugins: PluginHost): 
     const required = config[`${name}.plugin.version`]
     const converter = plugins.catalog.find(kind, className, required) ?? plugins.catalog.find(kind, className)
     if (!converter) return []
-    const own = await pluginEntries(plugins, converter, settingsWithPrefix(`${name}.`, config))
-    return [typeEntry(role), ...own].map((entry) => prefixed(entry, `${name}.`))
+    const type = typeEntry(role)
+    const settings = { [type.value.name]: role, ...settingsWithPrefix(`${name}.`, config) }
+    const own = await pluginEntries(plugins, converter, settings)
+    const definesType = own.some(({ value }) => value.name === type.value.name)
+    return [...(definesType ? [] : [type]), ...own].map((entry) => prefixed(entry, `${name}.`))
   })
   return (await Promise.all(blocks)).flat()
 }
 
-/** Java converters have this additional key, which defines whether they convert keys, values or headers. */
+/** Kafka's converters have this additional key, which defines whether they convert keys, values or headers. */
 export const converterType: ConfigKeyInfo = {
   name: 'converter.type',
   type: 'STRING',

@@ -1,38 +1,21 @@
-import { commaSeparated } from '../../../config/settings.ts'
-import type { PluginKind } from '../../../plugins/plugin-catalog.ts'
-import type { RawConfig } from '../../../sdk/index.ts'
+import type { PluginOrigin } from '../../../plugins/plugin-catalog.ts'
+import type { PluginDescriptor } from '../../../plugins/plugin-descriptor.ts'
 import type { PluginCatalog, PluginName } from '../../plugin-host.ts'
+import { taskPlugins } from '../../tasks/pipeline-plugins.ts'
 import type { TaskSpec } from '../../tasks/task-spec.ts'
 
-/** Where a class of Java plugins is installed. */
-type JavaLocations = { readonly locationsOf: (plugin: Pick<PluginName, 'kind' | 'class'>) => readonly string[] }
-
-/** The paths of the locations whose Java plugins a task uses: its connector, converters, transforms and predicates. */
+/**
+ * The paths of the locations whose JVMs a task uses: that of its connector or, if that is not a Java plugin, that of the
+ * first Java plugin of its pipeline, which runs the others, too.
+ */
 export function javaLocationsOf(
-  { config, worker }: Pick<TaskSpec, 'config' | 'worker'>,
+  { kind, config, worker }: Pick<TaskSpec, 'kind' | 'config' | 'worker'>,
   catalog: PluginCatalog,
-  java: JavaLocations,
+  java: { readonly has: (plugin: PluginName) => boolean },
 ): readonly string[] {
-  const locations = pluginNames({ ...worker.converters, ...config }).flatMap(([kind, name]) => {
-    const plugin = catalog.find(kind, name.trim())
-    return plugin === undefined ? [] : java.locationsOf(plugin)
-  })
-  return [...new Set(locations)]
-}
-
-function pluginNames(config: RawConfig): readonly (readonly [PluginKind, string])[] {
-  const named = (kind: PluginKind, key: string) => {
-    const name = config[key]
-    return name === undefined ? [] : [[kind, name] as const]
+  for (const { kind: pluginKind, className, version } of taskPlugins(kind, config, worker.converters)) {
+    const plugin: (PluginDescriptor & PluginOrigin) | undefined = catalog.find(pluginKind, className, version)
+    if (plugin?.location !== undefined && java.has(plugin)) return [plugin.location]
   }
-  const listed = (key: 'transforms' | 'predicates') => commaSeparated(config[key] ?? '')
-  return [
-    ...named('source', 'connector.class'),
-    ...named('sink', 'connector.class'),
-    ...named('converter', 'key.converter'),
-    ...named('converter', 'value.converter'),
-    ...named('header_converter', 'header.converter'),
-    ...listed('transforms').flatMap((alias) => named('transformation', `transforms.${alias}.type`)),
-    ...listed('predicates').flatMap((alias) => named('predicate', `predicates.${alias}.type`)),
-  ]
+  return []
 }

@@ -19,7 +19,6 @@ import type { JavaRuntime } from '../../../java/java-runtime.ts'
 import type {
   JavaLocationDescription,
   JavaPluginDescription,
-  JavaPluginKind,
   JavaPluginLocation,
 } from '../../../java/plugin-location.ts'
 import type { Loaded, PluginFault } from '../../../plugins/conflict-resolution.ts'
@@ -86,7 +85,7 @@ export class JavaPluginHost {
       const { location } = discovered
       try {
         const described = await describe(discovered, dependencies, cache)
-        locations.push({ location, plugins: withoutUnsupported(described.plugins, location, logger) })
+        locations.push({ location, plugins: described.plugins })
         faults.push(...described.faults.map((reason) => ({ file: location.path, reason })))
       } catch (error) {
         faults.push({ file: location.path, reason: messageOf(error) })
@@ -120,14 +119,6 @@ export class JavaPluginHost {
     const found = this.#locations.find(({ location }) => location.path === locationPath)
     if (found === undefined) throw new Error(`${locationPath} is no location of Java plugins`)
     return this.#hosts.lease(found.location)
-  }
-
-  /** The locations that have a plugin of this class, in any version. */
-  locationsOf({ kind, class: name }: Pick<PluginName, 'kind' | 'class'>): readonly string[] {
-    const having = this.#locations.filter(({ plugins }) =>
-      plugins.some((plugin) => plugin.kind === kind && plugin.class === name),
-    )
-    return having.map(({ location }) => location.path)
   }
 
   async call({ operation, plugin, input }: PluginCall): Promise<unknown> {
@@ -186,26 +177,6 @@ async function describe(
   })
   if (described.faults.length === 0) await cache.write(name, described)
   return described
-}
-
-/** The kinds of Java plugins that run. */
-const SUPPORTED: ReadonlySet<JavaPluginKind> = new Set(['source', 'sink', 'provider'])
-
-/** Removes plugins of unsupported kinds, so that they do not replace shipped plugins with the same class name. */
-function withoutUnsupported(
-  plugins: readonly JavaPluginDescription[],
-  { path }: JavaPluginLocation,
-  logger: Logger,
-): readonly JavaPluginDescription[] {
-  const omitted = plugins.filter(({ kind }) => !SUPPORTED.has(kind))
-  if (omitted.length > 0) {
-    const classes = omitted.map((plugin) => plugin.class)
-    logger.warn(
-      { location: path, classes },
-      'Java converters, transforms and predicates are not supported: they are ignored',
-    )
-  }
-  return plugins.filter(({ kind }) => SUPPORTED.has(kind))
 }
 
 function toDescriptor({ kind, class: name, version, definitions }: JavaPluginDescription): PluginDescriptor {

@@ -17,6 +17,7 @@ export type TaskRunnerOptions = {
   /** Default: all clients use `broker`. */
   readonly connect?: WorkerTaskContext['connect']
   readonly plugins: Catalog
+  readonly remote?: WorkerTaskContext['remote']
   /** The hosts and files that connectors may use. */
   readonly access: HostAccess
   readonly logger: Logger
@@ -41,7 +42,7 @@ export class TaskRunner {
   }
 
   start(spec: TaskSpec, counters: TaskCounters, sendMessage: (message: TaskMessage) => void): LocalTask {
-    const { broker, connect = async () => undefined, plugins, access, logger, clock } = this.#options
+    const { broker, connect = async () => undefined, plugins, remote, access, logger, clock } = this.#options
     const key = taskKey(spec)
     const log = logger.child({ connector: spec.connector, task: spec.task })
     const stopping = new AbortController()
@@ -62,6 +63,7 @@ export class TaskRunner {
       broker,
       connect,
       plugins,
+      remote,
       access,
       log,
       clock,

@@ -15,6 +15,7 @@ import { clientAccess, hostAccess } from '../../host-access/host-access.ts'
 import { countersIn } from '../../tasks/task-counters.ts'
 import { BuiltIns } from '../built-ins.ts'
 import { currentTask } from '../current-task.ts'
+import { JavaSteps } from '../java/java-steps.ts'
 import { guardProcess } from '../process-guard.ts'
 import { captureOutput, TaskLogOutput } from './task-log-output.ts'
 import type { TaskThreadCommand, TaskThreadData, TaskThreadMessage } from './task-messages.ts'
@@ -51,6 +52,7 @@ guardProcess((call) => {
 const builtIns = new BuiltIns()
 let runner: TaskRunner | undefined
 const plugins = restrictConnectors(await loadModules(data.plugins.urls, loadedJavaPlugins()), data.access.classes)
+const remote = data.plugins.java.length === 0 ? undefined : new JavaSteps(data.plugins.java)
 const access = hostAccess(data.access.host)
 const changedByModules = builtIns.restore()
 if (changedByModules.length > 0) {
@@ -61,7 +63,7 @@ if (changedByModules.length > 0) {
   )
 }
 const broker = await retry(() => openBroker(data.address, { logger }), OPEN_RETRY)
-const taskRunner = new TaskRunner({ broker, connect, plugins, access, logger, clock: systemClock })
+const taskRunner = new TaskRunner({ broker, connect, plugins, remote, access, logger, clock: systemClock })
 runner = taskRunner
 const tasks = new Map<number, LocalTask>()
 

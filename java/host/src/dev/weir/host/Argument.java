@@ -14,6 +14,10 @@ final class Argument {
         this.members = cast(value);
     }
 
+    private Argument(Map<String, Object> members) {
+        this.members = members;
+    }
+
     boolean flag(String name) {
         return Boolean.TRUE.equals(members.get(name));
     }
@@ -28,6 +32,10 @@ final class Argument {
 
     List<Object> list(String name) {
         return cast(required(name));
+    }
+
+    List<Argument> objects(String name) {
+        return list(name).stream().map((object) -> new Argument(Argument.<Map<String, Object>>cast(object))).toList();
     }
 
     /** A new map with the strings of a configuration. */

@@ -33,6 +33,11 @@ final class FrameWriter {
         return length;
     }
 
+    /** Removes what was written since the frame had this length. */
+    void truncate(int start) {
+        length = start;
+    }
+
     void writeByte(int value) {
         reserve(1);
         bytes[length++] = (byte) value;

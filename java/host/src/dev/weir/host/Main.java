@@ -31,10 +31,10 @@ public final class Main {
             BufferedReader input = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
             String token = input.readLine();
             if (token == null) throw new IOException("standard input has no token");
-            Plugins plugins = new Plugins(PluginLocation.open(Path.of(args[1])));
+            PluginLocations locations = new PluginLocations(args[1]);
             server.bind(UnixDomainSocketAddress.of(args[0]));
             Files.setPosixFilePermissions(Path.of(args[0]), PosixFilePermissions.fromString("rw-------"));
-            Session.daemon(() -> accept(server, plugins, token), "accept").start();
+            Session.daemon(() -> accept(server, locations, token), "accept").start();
             HostLog.info("listening");
             awaitEnd(input);
         } catch (IOException error) {
@@ -45,21 +45,21 @@ public final class Main {
         Runtime.getRuntime().halt(0);
     }
 
-    private static void accept(ServerSocketChannel server, Plugins plugins, String token) {
+    private static void accept(ServerSocketChannel server, PluginLocations locations, String token) {
         try {
             for (int number = 1;; number++) {
                 SocketChannel channel = server.accept();
                 String name = "connection-" + number;
-                Session.daemon(() -> serve(new Connection(channel, token), plugins, name), name).start();
+                Session.daemon(() -> serve(new Connection(channel, token), locations, name), name).start();
             }
         } catch (IOException closed) {
             HostLog.info("no more connections are accepted");
         }
     }
 
-    private static void serve(Connection opened, Plugins plugins, String name) {
+    private static void serve(Connection opened, PluginLocations locations, String name) {
         try (Connection connection = opened) {
-            new Session(connection, plugins, name + "-work").run();
+            new Session(connection, locations, name + "-work").run();
         } catch (IOException | RuntimeException error) {
             HostLog.warn("a connection failed", error);
         } catch (InterruptedException interrupted) {

@@ -39,6 +39,18 @@ final class Plugins {
         }
     }
 
+    interface Action {
+        void run() throws Exception;
+    }
+
+    /** Like `call`, for code without a result. */
+    void run(Action code) throws Exception {
+        call(() -> {
+            code.run();
+            return null;
+        });
+    }
+
     <T> T create(String className, Class<T> type) throws Exception {
         return call(() -> {
             try {

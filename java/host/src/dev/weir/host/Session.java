@@ -30,12 +30,16 @@ final class Session implements Connection.Handler {
     private final ExecutorService work;
     private final Map<String, Operation> operations = new HashMap<>();
     private final Map<String, Listener> listeners = new HashMap<>();
+    private final ChainOperations chain;
 
-    Session(Connection connection, Plugins plugins, String name) {
+    Session(Connection connection, PluginLocations locations, String name) {
+        Plugins plugins = locations.own();
         this.connection = connection;
         this.work = Executors.newSingleThreadExecutor((task) -> daemon(task, name));
         new ConnectorOperations(plugins, connection).addTo(operations);
-        new DataOperations(plugins).addTo(operations);
+        chain = new ChainOperations(locations);
+        chain.addTo(operations);
+        chain.listenOn(listeners);
         SourceTaskOperations source = new SourceTaskOperations(plugins, connection);
         source.addTo(operations);
         source.listenOn(listeners);
@@ -49,6 +53,7 @@ final class Session implements Connection.Handler {
         try {
             connection.serve(this);
         } finally {
+            chain.interrupt();
             work.execute(this::stopAll);
             work.shutdown();
             if (!work.awaitTermination(STOP_SECONDS, TimeUnit.SECONDS)) work.shutdownNow();
@@ -84,7 +89,7 @@ final class Session implements Connection.Handler {
     }
 
     private void stopAll() {
-        for (String operation : new String[] {"source.stop", "sink.stop", "connector.stop"}) {
+        for (String operation : new String[] {"source.stop", "sink.stop", "chain.close", "connector.stop"}) {
             try {
                 operations.get(operation).run(new FrameReader(new byte[] {Tag.NULL}, (none) -> null));
             } catch (Throwable thrown) {
