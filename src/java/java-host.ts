@@ -90,6 +90,7 @@ export function hostAddress(directory: string, name: string): HostAddress {
 function javaArguments(runtime: JavaRuntime, { path }: JavaPluginLocation, { socketPath }: HostAddress): string[] {
   const { hostDirectory, heapMax, options } = runtime
   return [
+    ...memoryOptions(options, process.env),
     `-Xmx${heapMax}`,
     '-XX:+ExitOnOutOfMemoryError',
     '-Djava.awt.headless=true',
@@ -100,6 +101,17 @@ function javaArguments(runtime: JavaRuntime, { path }: JavaPluginLocation, { soc
     socketPath,
     path,
   ]
+}
+
+/**
+ * A small heap at the start, and the collector that needs the least memory: a worker has a JVM for each location, and by
+ * default each would start with a share of the machine's memory. No collector is chosen where the user has chosen one,
+ * because Java rejects two.
+ */
+export function memoryOptions(options: readonly string[], env: NodeJS.ProcessEnv): readonly string[] {
+  const chosen = [...options, env['JAVA_TOOL_OPTIONS'] ?? '', env['JDK_JAVA_OPTIONS'] ?? ''].join(' ')
+  const collector = /-XX:\+Use\w+GC\b/.test(chosen) ? [] : ['-XX:+UseSerialGC']
+  return [...collector, '-XX:InitialRAMPercentage=0.1']
 }
 
 function checkFiles({ hostDirectory }: JavaRuntime, { socketPath }: HostAddress): void {

@@ -4,6 +4,7 @@ import { parseArgs } from 'node:util'
 import { startKafka } from '../env/kafka.ts'
 import { run } from '../env/process.ts'
 import { type Figure, toJson, toTable } from './figures.ts'
+import { benchJavaPlugins } from './java-plugins/main.ts'
 import { benchLog } from './log.ts'
 import { benchOperator } from './operator/main.ts'
 import { benchPostgres } from './postgres/main.ts'
@@ -17,6 +18,7 @@ const BENCHES: Readonly<Record<string, (settings: Settings) => Promise<readonly 
   registry: benchRegistry,
   operator: benchOperator,
   postgres: benchPostgres,
+  'java-plugins': benchJavaPlugins,
 }
 const USAGE = `npm run bench -- [--quick] [--records N] [--rounds N] [--objects N] [--profile DIR] [${Object.keys(BENCHES).join(' | ')} …]`
 /** JVM options for production-like performance, unlike those of the tests. */

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 
 /** All child processes, recursively. */
-function descendantsOf(pid: number): readonly number[] {
+export function descendantsOf(pid: number): readonly number[] {
   const children = read(`/proc/${pid}/task/${pid}/children`).trim().split(' ').filter(Boolean).map(Number)
   return children.flatMap((child) => [child, ...descendantsOf(child)])
 }
