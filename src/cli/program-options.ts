@@ -1,6 +1,6 @@
 import type { BrokerAddress } from '../broker/broker-address.ts'
 import type { Setting } from '../config/settings.ts'
-import { settingsFromFile, settingsFromFlags } from '../config/settings-sources.ts'
+import { settingsFromSources } from '../config/settings-sources.ts'
 
 /** Options of every program: its settings, its broker and how long it may take to stop. */
 export const PROGRAM_OPTIONS = {
@@ -24,12 +24,12 @@ export const PROGRAM_HELP = `  --config FILE           a .properties file with s
 
 type SettingFlags = { readonly config?: string | undefined; readonly set?: string[] | undefined }
 
-/** Settings in order of precedence, the lowest first: file, environment, `--set`. */
+/** The settings of `--config`, of the environment and of `--set`. */
 export function readProgramSettings(
   { config, set = [] }: SettingFlags,
   environment: readonly Setting[] = [],
 ): readonly Setting[] {
-  return [...(config === undefined ? [] : settingsFromFile(config)), ...environment, ...settingsFromFlags(set)]
+  return settingsFromSources({ file: config, environment, flags: set })
 }
 
 /** The settings whose keys begin with `registry.` or `worker.`, without that prefix. */

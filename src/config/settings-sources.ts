@@ -3,6 +3,21 @@ import { messageOf, UserError } from '../common/errors.ts'
 import { parseProperties } from './properties.ts'
 import type { Setting } from './settings.ts'
 
+/** The places from which a program takes its settings. */
+export type SettingsSources = {
+  /** A `.properties` file. */
+  readonly file: string | undefined
+  /** Settings of environment variables, see `settingsFromEnvironment`. */
+  readonly environment: readonly Setting[]
+  /** `KEY=VALUE` of the command line. */
+  readonly flags: readonly string[]
+}
+
+/** All settings in order of precedence, the lowest first: the file, the environment, the command line. */
+export function settingsFromSources({ file, environment, flags }: SettingsSources): readonly Setting[] {
+  return [...(file === undefined ? [] : settingsFromFile(file)), ...environment, ...settingsFromFlags(flags)]
+}
+
 /** Reads settings from a `.properties` file. Throws a `UserError` if the file cannot be read. */
 export function settingsFromFile(path: string): readonly Setting[] {
   let text: string
@@ -15,7 +30,7 @@ export function settingsFromFile(path: string): readonly Setting[] {
 }
 
 /** Parses `KEY=VALUE` settings of the command line. */
-export function settingsFromFlags(flags: readonly string[]): readonly Setting[] {
+function settingsFromFlags(flags: readonly string[]): readonly Setting[] {
   return flags.map((flag) => {
     const at = flag.indexOf('=')
     if (at < 1) throw new UserError('invalid_settings', `--set ${flag}: expected KEY=VALUE`)

@@ -1,4 +1,3 @@
-import type { SecureContextOptions } from 'node:tls'
 import { watchFiles } from '../common/file-watcher.ts'
 import type { Logger } from '../common/logging/logger.ts'
 import type { Metrics } from '../common/metrics-registry.ts'
@@ -6,6 +5,7 @@ import type { AccessControl } from '../http/access-control.ts'
 import { openAuthentication } from '../http/access-control-settings.ts'
 import { openAuditLog } from '../http/audit-log-settings.ts'
 import type { Authentication } from '../http/authentication.ts'
+import { reloadCertificates } from '../http/certificate-reload.ts'
 import { DEFAULT_LIMITS, toHttpLimits } from '../http/limit-settings.ts'
 import type { PermissionPolicy } from '../http/permissions.ts'
 import { openPermissions } from '../http/permissions-file.ts'
@@ -87,12 +87,9 @@ export async function serveRegistry(registry: Registry, options: ServeOptions): 
       ...accessOptions(settings, authentication?.authentication, permissions.current, routeContext),
     })
     if (serverTls) {
-      measurements.onCertificates(listenerExpiry(settings))
-      const use = (renewed: SecureContextOptions) => {
-        server.setCertificates(renewed)
-        measurements.onCertificates(listenerExpiry(settings))
-      }
-      resources.push(watchFiles({ ...serverTls, use, logger }))
+      const reportExpiry = () => measurements.onCertificates(listenerExpiry(settings))
+      reportExpiry()
+      resources.push(reloadCertificates(server, serverTls, logger, reportExpiry))
     }
     return {
       urls: server.urls,

@@ -213,11 +213,11 @@ export class ConnectorOperations {
   }
 
   async alterOffsets(name: string, offsets: readonly ConnectorOffset[]): Promise<string> {
-    return this.#serialize(name, async () => this.#services.offsets.alter(this.#requireStopped(name), offsets))
+    return this.#serialize(name, async () => this.#services.offsets.alter(this.#require(name), offsets))
   }
 
   async resetOffsets(name: string): Promise<string> {
-    return this.#serialize(name, async () => this.#services.offsets.reset(this.#requireStopped(name)))
+    return this.#serialize(name, async () => this.#services.offsets.reset(this.#require(name)))
   }
 
   /**
@@ -324,15 +324,5 @@ export class ConnectorOperations {
     const connector = this.#services.configs.state.connector(name)
     if (connector) return connector
     throw new WorkerError('connector_not_found', `Connector ${name} not found`)
-  }
-
-  #requireStopped(name: string): ConnectorState {
-    const connector = this.#require(name)
-    if (connector.target === 'STOPPED' && connector.tasks.length === 0) return connector
-    throw new WorkerError(
-      'not_stopped',
-      'Connectors must be in the STOPPED state before their offsets can be modified. This can be done for the ' +
-        `specified connector by issuing a 'PUT' request to the '/connectors/${name}/stop' endpoint`,
-    )
   }
 }

@@ -1,6 +1,5 @@
 import type { ServerOptions } from 'node:https'
 import type { Clock } from '../common/clock.ts'
-import { watchFiles } from '../common/file-watcher.ts'
 import type { Logger } from '../common/logging/logger.ts'
 import type { Metrics } from '../common/metrics-registry.ts'
 import { settingsWithPrefix } from '../config/settings.ts'
@@ -8,6 +7,7 @@ import type { AccessControl } from '../http/access-control.ts'
 import { openAuthentication } from '../http/access-control-settings.ts'
 import { openAuditLog } from '../http/audit-log-settings.ts'
 import type { Authentication } from '../http/authentication.ts'
+import { reloadCertificates } from '../http/certificate-reload.ts'
 import { toHttpLimits } from '../http/limit-settings.ts'
 import type { PermissionPolicy } from '../http/permissions.ts'
 import { openPermissions } from '../http/permissions-file.ts'
@@ -74,7 +74,7 @@ export async function startRestServer(parts: RestServerOptions): Promise<HttpSer
   const serve = async (options: Pick<HttpServerOptions, 'listeners' | 'routes'> & Partial<HttpServerOptions>) => {
     const server = await startHttpServer({ ...common, ...options })
     started.push(server)
-    if (tls) followed.push(watchFiles({ ...tls, use: server.setCertificates, logger }))
+    if (tls) followed.push(reloadCertificates(server, tls, logger))
     return server
   }
   try {

@@ -1,3 +1,5 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { parseProperties } from '../../src/config/properties.ts'
@@ -9,7 +11,8 @@ import {
   readSettings,
   type SettingsSpec,
 } from '../../src/config/settings.ts'
-import { settingsFromEnvironment, settingsFromFlags } from '../../src/config/settings-sources.ts'
+import { settingsFromEnvironment, settingsFromSources } from '../../src/config/settings-sources.ts'
+import { temporaryDirectory } from '../support/temporary-directory.ts'
 
 const spec: SettingsSpec<z.ZodObject> = {
   program: 'the registry',
@@ -28,15 +31,12 @@ const written = (source: string, pairs: Record<string, string>) =>
   Object.entries(pairs).map(([key, value]) => ({ key, value, source }))
 
 describe('settings', () => {
-  it('are read from several sources: later sources override earlier ones, by any alias of a key', () => {
-    const { values } = readSettings(spec, [
-      ...written('a.properties:1', {
-        'kafkastore.topic': 'from-file',
-        debug: ' TRUE ',
-        listeners: 'http://a:1, http://b:2',
-      }),
-      ...settingsFromFlags(['brokerstore.topic=from-flag', 'avro.compatibility.level=none']),
-    ])
+  it('are read from several sources: the environment overrides the file, and a flag both, by any alias of a key', () => {
+    const file = join(temporaryDirectory(), 'a.properties')
+    writeFileSync(file, 'kafkastore.topic=from-file\ndebug=false\nlisteners=http://a:1, http://b:2\n')
+    const environment = written('environment', { 'kafkastore.topic': 'from-environment', debug: ' TRUE ' })
+    const flags = ['brokerstore.topic=from-flag', 'avro.compatibility.level=none']
+    const { values } = readSettings(spec, settingsFromSources({ file, environment, flags }))
     expect(values).toEqual({
       listeners: ['http://a:1', 'http://b:2'],
       'brokerstore.topic': 'from-flag',
@@ -78,7 +78,9 @@ describe('settings', () => {
   })
 
   it('reject a flag that is not KEY=VALUE', () => {
-    expect(() => settingsFromFlags(['oops'])).toThrow('--set oops: expected KEY=VALUE')
+    expect(() => settingsFromSources({ file: undefined, environment: [], flags: ['oops'] })).toThrow(
+      '--set oops: expected KEY=VALUE',
+    )
   })
 })
 

@@ -20,7 +20,7 @@ import {
   associationsOfSubject,
   latestResource,
 } from '../queries/association-search.ts'
-import { checkWritable, isImporting, modeInScope } from '../queries/effective-config.ts'
+import { modeInScope } from '../queries/effective-config.ts'
 import { checkCompatibility } from '../queries/find-incompatibilities.ts'
 import { lookUpSchema } from '../queries/schema-lookup.ts'
 import type { RegistryView } from '../store/registry-state.ts'
@@ -33,6 +33,7 @@ import {
 } from './association-request.ts'
 import type { Decision, DecisionContext } from './decision-types.ts'
 import { subjectDeletion } from './delete-schema.ts'
+import { checkWritable, isImporting } from './mode-checks.ts'
 import type { Registration } from './register-schema.ts'
 
 /** A change with its subject and lifecycle resolved, and the existing association, if any. */

@@ -1,8 +1,8 @@
 import { subjectNotFound } from '../model/registry-error.ts'
 import type { Subject } from '../model/subject.ts'
 import { type Config, type ConfigUpdate, updateConfig } from '../model/subject-config.ts'
-import { checkWritable } from '../queries/effective-config.ts'
 import type { Decision, DecisionContext } from './decision-types.ts'
+import { checkWritable } from './mode-checks.ts'
 
 /** Changes the config of a subject, of a context, or of the global scope (null). The answer is the new config. */
 export function decideConfig(

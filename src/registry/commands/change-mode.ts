@@ -4,6 +4,7 @@ import { contextOf, GLOBAL, isContext, type Subject } from '../model/subject.ts'
 import { modeInScope } from '../queries/effective-config.ts'
 import { isWithin, type RegistryView } from '../store/registry-state.ts'
 import type { Decision, DecisionContext } from './decision-types.ts'
+import { checkModeMutable } from './mode-checks.ts'
 
 /** Parses a mode, in any case; null removes the mode. Throws `invalid_mode`. */
 export function parseMode(word: unknown): Mode | null {
@@ -25,7 +26,7 @@ export function decideMode(
   options: { readonly force: boolean },
 ): Decision<Mode | null> {
   const { view, defaults } = context
-  checkMutable(context)
+  checkModeMutable(context.modesMutable)
   if (mode === 'FORWARD' && subject !== GLOBAL) throw invalidMode('Forward mode only supported on global level')
   const change = { kind: 'mode', subject, value: mode } as const
   const entersImport = mode === 'IMPORT' && modeInScope(view, subject, defaults) !== 'IMPORT' && !options.force
@@ -43,16 +44,12 @@ export function decideDeleteMode(
   const { view, defaults } = context
   const stored = view.mode(subject)
   if (stored === undefined && subject !== null && !options.recursive) throw subjectNotFound(subject)
-  checkMutable(context)
+  checkModeMutable(context.modesMutable)
   const within = options.recursive ? view.modeSubjects().filter((one) => one !== subject && isInside(one, subject)) : []
   return {
     records: [subject, ...within].map((one) => ({ kind: 'mode', subject: one, value: null }) as const),
     answer: stored ?? defaults.mode,
   }
-}
-
-function checkMutable({ modesMutable }: DecisionContext): void {
-  if (!modesMutable) throw notPermitted('Mode changes are not allowed')
 }
 
 function clearScope(view: RegistryView, subject: Subject | null): Decision<unknown>['records'] {

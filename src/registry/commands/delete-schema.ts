@@ -10,10 +10,10 @@ import {
 } from '../model/registry-error.ts'
 import type { SchemaVersion } from '../model/schema.ts'
 import type { Subject } from '../model/subject.ts'
-import { checkWritable } from '../queries/effective-config.ts'
 import { findVersion, type VersionSelector } from '../queries/schema-lookup.ts'
 import type { RegistryView } from '../store/registry-state.ts'
 import type { Decision, DecisionContext } from './decision-types.ts'
+import { checkWritable } from './mode-checks.ts'
 
 /**
  * Deletes a subject. After a soft delete, its schemas can still be read by ID; a hard delete (`permanent`) requires a

@@ -1,24 +1,18 @@
-import type { Mode } from '../../clients/registry-client.ts'
 import type { TagChange } from '../../formats/tags.ts'
-import { incompatibleSchema, invalidSchema, notPermitted, RegistryError } from '../model/registry-error.ts'
+import { incompatibleSchema, invalidSchema, notPermitted } from '../model/registry-error.ts'
 import { checkRuleSet } from '../model/rule-set.ts'
 import type { SchemaContent, SchemaVersion, SentSchema } from '../model/schema.ts'
 import { VERSION_PROPERTY, withProperty } from '../model/schema-metadata.ts'
 import { contextOf, DEFAULT_CONTEXT, type Subject, toSubject } from '../model/subject.ts'
-import {
-  configInScope,
-  type EffectiveConfig,
-  isImporting,
-  isReadOnly,
-  modeInScope,
-  wrongMode,
-} from '../queries/effective-config.ts'
+import { configInScope, type EffectiveConfig, modeInScope } from '../queries/effective-config.ts'
 import { findIncompatibilities } from '../queries/find-incompatibilities.ts'
 import { findSchema, isRegisteredAs, type ResolvedSchema, resolveSchema } from '../queries/schema-lookup.ts'
 import type { StoredSchema } from '../store/registry-record.ts'
 import type { RegistryView } from '../store/registry-state.ts'
+import { assignSchemaId } from './assign-schema-id.ts'
 import { type Decision, type DecisionContext, nothingToWrite } from './decision-types.ts'
 import { hasDefaults, inheritMetadata } from './inherited-metadata.ts'
+import { checkRegisterable, isImporting } from './mode-checks.ts'
 
 export type Registration = {
   readonly subject: Subject
@@ -38,8 +32,6 @@ export type Registration = {
 
 /** `changed`: the stored schema differs from the sent one, because the config or an earlier version added to it. */
 export type RegisteredSchemaResult = { readonly schema: StoredSchema; readonly changed: boolean }
-
-const ID_MAX = 2 ** 31 - 1
 
 /**
  * Returns the version if the schema is already registered under this subject; this needs no leader. Undefined if
@@ -75,7 +67,7 @@ export function decideRegister(context: DecisionContext, registration: Registrat
   const { view, defaults } = context
   const { subject } = request
   const mode = modeInScope(view, subject, defaults)
-  checkMode(request, mode)
+  checkRegisterable(mode, subject, request.id)
   const config = configInScope(view, subject, defaults)
   const next = (view.versions(subject).at(-1)?.version ?? 0) + 1
   const importing = isImporting(mode)
@@ -94,7 +86,7 @@ export function decideRegister(context: DecisionContext, registration: Registrat
   const stored: StoredSchema = {
     subject,
     version: newVersion(request, next, importing),
-    id: newId(context, subject, schema, request.id),
+    id: assignSchemaId(view, subject, schema.content, request.id),
     content: schema.content,
     deleted: false,
     extra: {},
@@ -114,12 +106,6 @@ function checkReferable(view: RegistryView, subject: Subject, { content }: Resol
 
 function isNormalizing({ normalize }: Registration, config: EffectiveConfig): boolean {
   return normalize || config.normalize === true
-}
-
-function checkMode({ subject, id }: Registration, mode: Mode): void {
-  if (isReadOnly(mode)) throw wrongMode(subject, 'in read-only mode')
-  if (id >= 0 && !isImporting(mode)) throw wrongMode(subject, 'not in import mode')
-  if (id < 0 && isImporting(mode)) throw wrongMode(subject, 'not in read-write mode')
 }
 
 /**
@@ -197,27 +183,6 @@ function newVersion({ version }: Registration, next: number, importing: boolean)
   if (version <= 0) return next
   if (version !== next && !importing) throw invalidSchema('Version is not one more than previous version')
   return version
-}
-
-/** The ID of the content in the subject's context; a new content gets the next ID. Throws `not_permitted`. */
-function newId({ view }: DecisionContext, subject: Subject, { content }: ResolvedSchema, requested: number): number {
-  const context = contextOf(subject)
-  const known = view.idOf(context, content.guid)
-  if (requested < 0 && known !== undefined) return known
-  if (requested >= 0) {
-    const holder = view.holders(context, requested)[0]
-    if (holder && (holder.content.guid !== content.guid || holder.content.type !== content.type)) {
-      throw notPermitted(`Overwrite new schema with id ${requested} in context ${context} is not permitted.`)
-    }
-    return requested
-  }
-  const next = view.idMax(context) + 1
-  if (next > ID_MAX)
-    throw new RegistryError(
-      'store_failed',
-      `Error while registering the schema: the largest ID, ${ID_MAX}, is already assigned`,
-    )
-  return next
 }
 
 /**

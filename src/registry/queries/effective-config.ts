@@ -1,5 +1,4 @@
 import type { Mode } from '../../clients/registry-client.ts'
-import { notPermitted } from '../model/registry-error.ts'
 import { contextOf, contextSubject, GLOBAL, type Subject } from '../model/subject.ts'
 import { type Config, inheritConfig } from '../model/subject-config.ts'
 import type { RegistryView } from '../store/registry-state.ts'
@@ -26,22 +25,4 @@ export function modeInScope(view: RegistryView, subject: Subject | null, default
 
 function contextScope(subject: Subject | null): Subject | null {
   return subject === null ? null : contextSubject(contextOf(subject))
-}
-
-export function isReadOnly(mode: Mode): boolean {
-  return mode === 'READONLY' || mode === 'READONLY_OVERRIDE'
-}
-
-/** Modes in which schemas are registered with the IDs of another registry. */
-export function isImporting(mode: Mode): boolean {
-  return mode === 'IMPORT' || mode === 'FORWARD'
-}
-
-/** Throws `not_permitted` if the scope is in a read-only mode. */
-export function checkWritable(view: RegistryView, subject: Subject | null, defaults: Defaults): void {
-  if (isReadOnly(modeInScope(view, subject, defaults))) throw wrongMode(subject, 'in read-only mode')
-}
-
-export function wrongMode(subject: Subject | null, what: string): Error {
-  return notPermitted(`Subject ${subject} in context ${subject === null ? '.' : contextOf(subject)} is ${what}`)
 }

@@ -62,8 +62,9 @@ export class ConnectorOffsets {
     return secrets
   }
 
-  /** Alters offsets and returns the message of the response. The connector must be stopped. */
+  /** Alters offsets and returns the message of the response. Throws `not_stopped` unless the connector is stopped. */
   async alter(connector: ConnectorState, offsets: readonly ConnectorOffset[]): Promise<string> {
+    requireStopped(connector)
     const changes = offsets as readonly SourceOffsetChange[]
     const alteration =
       this.#kindOf(connector) === 'sink'
@@ -72,7 +73,9 @@ export class ConnectorOffsets {
     return resultMessage(alteration, 'altered')
   }
 
+  /** Deletes all offsets and returns the message of the response. Throws `not_stopped` unless the connector is stopped. */
   async reset(connector: ConnectorState): Promise<string> {
+    requireStopped(connector)
     if (this.#kindOf(connector) === 'sink') return resultMessage(await this.#resetSink(connector), 'reset')
     const known = await this.#parts.offsets.read(connector.name, connector.config)
     const changes = known.map(({ partition }) => ({ partition, offset: null }))
@@ -208,6 +211,16 @@ function resultMessage(alteration: OffsetAlteration, verb: 'altered' | 'reset'):
   return (
     `The Connect framework-managed offsets for this connector have been ${verb} successfully. However, if this ` +
     `connector manages offsets externally, they will need to be manually ${verb} in the system that the connector uses.`
+  )
+}
+
+/** A running task would overwrite altered offsets. */
+function requireStopped({ name, target, tasks }: ConnectorState): void {
+  if (target === 'STOPPED' && tasks.length === 0) return
+  throw new WorkerError(
+    'not_stopped',
+    'Connectors must be in the STOPPED state before their offsets can be modified. This can be done for the ' +
+      `specified connector by issuing a 'PUT' request to the '/connectors/${name}/stop' endpoint`,
   )
 }
 

@@ -10,7 +10,7 @@ import {
   openConnection,
   parseHeaders,
 } from '../http/connection.ts'
-import { parseStatuses } from '../http/retriable-status.ts'
+import { parseStatuses, RETRIED_STATUSES } from '../http/retriable-status.ts'
 import { BACKOFF_MS_MAX, HttpDelivery, RESPONSE_BYTES_MAX } from './delivery.ts'
 import type { HttpSinkSettings } from './settings.ts'
 
@@ -127,7 +127,7 @@ function toSettings(settings: Config): HttpSinkSettings {
     onNull: 'fail',
     onRejected: 'fail',
     retry: {
-      statuses: parseStatuses('408,425,429,500-'),
+      statuses: parseStatuses(RETRIED_STATUSES),
       max: settings['max.retries'],
       backoff: { firstMs: settings['retry.backoff.ms'], maxMs: Math.max(settings['retry.backoff.ms'], BACKOFF_MS_MAX) },
     },

@@ -10,7 +10,7 @@ import {
   openConnection,
   parseHeaders,
 } from '../http/connection.ts'
-import { parseStatuses } from '../http/retriable-status.ts'
+import { parseStatuses, RETRIED_STATUSES } from '../http/retriable-status.ts'
 import { BACKOFF_MS_MAX, HttpDelivery, RESPONSE_BYTES_MAX } from './delivery.ts'
 import { Reporter, type ReporterSettings, type ReportTopicSettings } from './reporter.ts'
 import type { HttpSinkSettings } from './settings.ts'
@@ -99,7 +99,7 @@ const config = z
         }),
         parseStatuses,
       )
-      .prefault('408,425,429,500-'),
+      .prefault(RETRIED_STATUSES),
     'max.in.flight.requests': field
       .int({
         doc: 'Maximum number of concurrent requests. Records with the same key, or without a key from the same partition, are sent in order.',

@@ -9,6 +9,7 @@ import {
 } from '../../../sdk/index.ts'
 import { SHIPPED_VERSION } from '../../shipped-version.ts'
 import { addProblems, connectionFields, httpUrl } from '../http/connection.ts'
+import { RETRIED_STATUSES } from '../http/retriable-status.ts'
 import { httpSource } from './http-source.ts'
 
 /** Placeholder for the offset. */
@@ -51,7 +52,7 @@ const config = z
     'request.interval.ms': field.int({ doc: 'Delay between two rounds of requests, in ms.', min: 1 }).default(15_000),
     'retry.on.status.codes': field
       .text({ doc: 'Response statuses and ranges of statuses for which a request is retried.' })
-      .default('408,425,429,500-'),
+      .default(RETRIED_STATUSES),
     ...connectionFields,
   })
   .superRefine((settings, context) => addProblems(problemsOf(settings), context))

@@ -20,7 +20,7 @@ import {
   openConnection,
   parseHeaders,
 } from '../http/connection.ts'
-import { adviceOn, classifyStatus, parseStatuses } from '../http/retriable-status.ts'
+import { adviceOn, classifyStatus, parseStatuses, RETRIED_STATUSES } from '../http/retriable-status.ts'
 import { retryAfterMs } from '../http/retry-after.ts'
 import {
   describeRequest,
@@ -101,7 +101,7 @@ const config = z
         field.text({ doc: 'Response statuses and ranges of statuses for which a request is retried.' }),
         parseStatuses,
       )
-      .prefault('408,425,429,500-'),
+      .prefault(RETRIED_STATUSES),
     ...connectionFields,
   })
   .superRefine((settings, context) =>

@@ -1,3 +1,6 @@
+/** The statuses for which requests are retried by default: timeouts, rate limits and errors of the server. */
+export const RETRIED_STATUSES = '408,425,429,500-'
+
 /** Whether a response status is in a set of statuses. */
 export type StatusSet = (status: number) => boolean
 

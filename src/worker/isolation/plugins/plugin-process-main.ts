@@ -1,7 +1,7 @@
 import { extname } from 'node:path'
 import { Worker } from 'node:worker_threads'
+import { heapLimits, isHeapExhausted, pluginMemoryExceeded, ResidentLimit } from '../memory-limits.ts'
 import { raiseOomScore } from '../oom-score.ts'
-import { ResidentLimit } from '../resident-limit.ts'
 import { diagnoseThread } from '../thread-diagnosis.ts'
 import { LineOutput } from './line-output.ts'
 import type {
@@ -29,7 +29,7 @@ const data: PluginThreadData = { module: options.module, access: options.access,
 const thread = new Worker(new URL(`./plugin-thread-main${extname(import.meta.filename)}`, import.meta.url), {
   name: THREAD_NAME,
   workerData: data,
-  resourceLimits: { maxOldGenerationSizeMb: options.memoryMbMax },
+  resourceLimits: heapLimits(options.memoryMbMax),
   stdout: true,
   stderr: true,
 })
@@ -52,8 +52,8 @@ thread.on('message', (message: PluginProcessMessage) => {
 for (const stream of [thread.stdout, thread.stderr])
   stream.setEncoding('utf8').on('data', (text: string) => output.write(text))
 thread.on('error', (error: unknown) => {
-  const isMemory = (error as { code?: unknown } | null)?.code === 'ERR_WORKER_OUT_OF_MEMORY'
-  end({ code: 'plugin_crashed', what: isMemory ? outOfMemory() : 'ended its thread with an error' })
+  const what = isHeapExhausted(error) ? pluginMemoryExceeded(options.memoryMbMax) : 'ended its thread with an error'
+  end({ code: 'plugin_crashed', what })
 })
 thread.on('exit', (code) => {
   const isUnsettled = code === UNSETTLED_AWAIT
@@ -66,7 +66,7 @@ raiseOomScore()
 function check(): void {
   const { blockedMsMax, loadMsMax } = options
   if (limit.isExceeded(process.memoryUsage.rss())) {
-    end({ code: 'plugin_crashed', what: outOfMemory() })
+    end({ code: 'plugin_crashed', what: pluginMemoryExceeded(options.memoryMbMax) })
     return
   }
   const nowMs = performance.now()
@@ -88,10 +88,6 @@ async function endBlocked(what: string): Promise<void> {
   isEnding = false
   const id = diagnosis?.task === undefined ? {} : { id: Number(diagnosis.task) }
   end({ code: 'plugin_unresponsive', what, ...id, ...(diagnosis && { stack: diagnosis.stack }) })
-}
-
-function outOfMemory(): string {
-  return `exceeded the memory limit of its process, ${options.memoryMbMax} MB (worker.plugin.memory.mb)`
 }
 
 function end(why: PluginProcessEnd): void {

@@ -1,10 +1,10 @@
 import { MessageChannel } from 'node:worker_threads'
 import type { BrokerAddress } from '../../../broker/broker-address.ts'
 import { countersIn, countersMemory, type TaskCounters } from '../../tasks/task-counters.ts'
+import { ResidentLimit, taskMemoryExceeded } from '../memory-limits.ts'
 import { raiseOomScore } from '../oom-score.ts'
-import { ResidentLimit } from '../resident-limit.ts'
 import type { TaskCommand, TaskProcessCommand, TaskProcessMessage, TaskProcessStart } from './task-messages.ts'
-import { exhaustedMemory, TaskThread } from './task-thread.ts'
+import { TaskThread } from './task-thread.ts'
 
 // Entry point of a task process, which `task-process.ts` starts. Its main thread supervises the one thread that runs the
 // tasks, and stays responsive whatever that thread does. No plugin code runs in the main thread.
@@ -75,7 +75,7 @@ function initialize(options: TaskProcessStart): void {
   const measuring = setInterval(() => {
     if (!started.isReady || !limit.isExceeded(process.memoryUsage.rss())) return
     clearInterval(measuring)
-    sendToWorker({ type: 'ended', end: { what: exhaustedMemory(memoryMbMax) } })
+    sendToWorker({ type: 'ended', end: { what: taskMemoryExceeded(memoryMbMax) } })
   }, MEMORY_CHECK_INTERVAL_MS)
 }
 

@@ -11,6 +11,7 @@ import { withTimeout } from '../../../common/timeout.ts'
 import type { ConnectorAccess } from '../../host-access/connector-access.ts'
 import { traceOf } from '../../tasks/error-trace.ts'
 import { withCompileCache } from '../compile-cache.ts'
+import { taskMemoryExceeded } from '../memory-limits.ts'
 import type { PluginModules } from '../plugin-modules.ts'
 import { ProcessLog } from './process-log.ts'
 import type {
@@ -20,7 +21,6 @@ import type {
   TaskProcessMessage,
   TaskProcessStart,
 } from './task-messages.ts'
-import { exhaustedMemory } from './task-thread.ts'
 
 export type TaskProcessOptions = {
   readonly name: string
@@ -157,7 +157,7 @@ export class TaskProcess {
     const { memoryMbMax } = this.#options
     // With a timeout, because a child process that a plugin started may keep the pipes open.
     await withTimeout(once(child, 'close'), OUTPUT_TIMEOUT_MS, () => undefined)
-    if (this.#log.outputTail.includes('out of memory')) this.#reportEnd({ what: exhaustedMemory(memoryMbMax) })
+    if (this.#log.outputTail.includes('out of memory')) this.#reportEnd({ what: taskMemoryExceeded(memoryMbMax) })
     else this.#reportEnd({ what: `ended its process by ${signal ?? `exit code ${code}`}${this.#log.outputTail}` })
   }
 

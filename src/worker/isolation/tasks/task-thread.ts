@@ -4,6 +4,7 @@ import type { BrokerAddress } from '../../../broker/broker-address.ts'
 import type { LogLimits } from '../../../common/logging/log-rate-limiter.ts'
 import type { ConnectorAccess } from '../../host-access/connector-access.ts'
 import { traceOf } from '../../tasks/error-trace.ts'
+import { heapLimits, isHeapExhausted, taskMemoryExceeded } from '../memory-limits.ts'
 import type { PluginModules } from '../plugin-modules.ts'
 import { diagnoseThread } from '../thread-diagnosis.ts'
 import type { TaskProcessEnd, TaskThreadCommand, TaskThreadData, TaskThreadMessage } from './task-messages.ts'
@@ -69,17 +70,15 @@ export class TaskThread {
     const worker = new Worker(new URL(`./task-thread-main${extname(import.meta.filename)}`, import.meta.url), {
       name,
       workerData,
-      resourceLimits: { maxOldGenerationSizeMb: memoryMbMax },
+      resourceLimits: heapLimits(memoryMbMax),
       transferList,
     })
     worker.on('message', (message: TaskThreadMessage) => {
       if (!this.#hasEnded) onMessage(message)
     })
     worker.on('error', (error: unknown) => {
-      const isMemory = (error as { code?: unknown }).code === 'ERR_WORKER_OUT_OF_MEMORY'
-      this.#end = {
-        what: isMemory ? exhaustedMemory(memoryMbMax) : `ended its thread: ${traceOf(error)}`,
-      }
+      const what = isHeapExhausted(error) ? taskMemoryExceeded(memoryMbMax) : `ended its thread: ${traceOf(error)}`
+      this.#end = { what }
     })
     worker.on('exit', (code) => this.#reportEnd(this.#end ?? { what: `ended its thread with exit code ${code}` }))
     return worker
@@ -90,9 +89,4 @@ export class TaskThread {
     this.#hasEnded = true
     this.#options.onEnd(end)
   }
-}
-
-/** The end of a task that exceeded the memory limit of its thread, in MB. */
-export function exhaustedMemory(mbMax: number): string {
-  return `exceeded the memory limit of its thread, ${mbMax} MB (worker.thread.memory.mb)`
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { ResidentLimit } from '../../../src/worker/isolation/resident-limit.ts'
+import { ResidentLimit } from '../../../src/worker/isolation/memory-limits.ts'
 
 const MB = 1024 * 1024
 

@@ -1,0 +1,56 @@
+import type { ResourceLimits } from 'node:worker_threads'
+
+// The memory limits of the processes in which tasks and plugins run: V8 limits the heap of the thread, and the process
+// measures its resident memory. `memoryMbMax` is `worker.thread.memory.mb` or `worker.plugin.memory.mb`.
+
+/** Limits the heap of a thread that runs the code of plugins. */
+export function heapLimits(memoryMbMax: number): ResourceLimits {
+  return { maxOldGenerationSizeMb: memoryMbMax }
+}
+
+/** Whether a thread ended because it exceeded its `heapLimits`. */
+export function isHeapExhausted(error: unknown): boolean {
+  return (error as { code?: unknown } | null)?.code === 'ERR_WORKER_OUT_OF_MEMORY'
+}
+
+/** The end of the tasks in a thread that exceeded its limit, after the name of the task. */
+export function taskMemoryExceeded(memoryMbMax: number): string {
+  return `exceeded the memory limit of its thread, ${memoryMbMax} MB (worker.thread.memory.mb)`
+}
+
+/** The end of a plugin process that exceeded its limit, after the name of the plugin. */
+export function pluginMemoryExceeded(memoryMbMax: number): string {
+  return `exceeded the memory limit of its process, ${memoryMbMax} MB (worker.plugin.memory.mb)`
+}
+
+const MB = 1024 * 1024
+/** Memory in MB that V8 needs beside plugin data: the young generation, compiled code and uncollected garbage. */
+const HEADROOM_MB = 96
+
+/**
+ * Limits the resident memory of a process to `memoryMbMax` MB and a headroom above its first measurement, taken when the
+ * thread is ready. Covers V8's heap and everything outside of it (buffers, shared memory, WebAssembly, native
+ * libraries).
+ */
+export class ResidentLimit {
+  readonly #bytesMax: number
+  #baseBytes: number | undefined
+  #wasOver = false
+
+  constructor(memoryMbMax: number) {
+    this.#bytesMax = (memoryMbMax + HEADROOM_MB) * MB
+  }
+
+  /**
+   * Evaluates one measurement. Returns true if it is the second consecutive one above the limit, or above 1.5 times the
+   * limit.
+   */
+  isExceeded(residentBytes: number): boolean {
+    this.#baseBytes ??= residentBytes
+    const takenBytes = residentBytes - this.#baseBytes
+    const isOver = takenBytes > this.#bytesMax
+    const isExceeded = isOver && (this.#wasOver || takenBytes > 1.5 * this.#bytesMax)
+    this.#wasOver = isOver
+    return isExceeded
+  }
+}
