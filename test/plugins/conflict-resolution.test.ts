@@ -63,6 +63,28 @@ describe('the same version of a class in two places', () => {
   })
 })
 
+describe("a jar with a copy of Kafka's own transforms", () => {
+  it('does not replace the shipped ones', () => {
+    const name = 'org.apache.kafka.connect.transforms.Filter'
+    const transform = (own: string, ...aliases: readonly string[]) => ({
+      ...source(own, '1', ...aliases),
+      kind: 'transformation' as const,
+    })
+    const copy = { file: '/plugins/own', plugin: transform(name), isJava: true }
+    const { plugins, faults } = resolveConflicts([transform('Filter', name)], [copy])
+    expect([plugins.map((plugin) => plugin.class), faults]).toEqual([['Filter'], []])
+  })
+
+  it('may have the same version as another location, because each task uses its own', () => {
+    const copies = ['/a', '/b'].map((file) => ({
+      file,
+      plugin: { ...source('org.example.T', '1'), kind: 'transformation' as const },
+      isJava: true,
+    }))
+    expect(resolveConflicts<NamedPlugin>(shipped, copies).faults).toEqual([])
+  })
+})
+
 describe('a thread that runs tasks', () => {
   it('finds the shipped plugins by all their names when nothing is installed', async () => {
     expect((await loadModules([])).find('source', JAVA)?.class).toBe('FileStreamSource')
