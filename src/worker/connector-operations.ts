@@ -20,6 +20,7 @@ import {
 import { type WrittenConfig, withoutNulls } from './configuration/written-config.ts'
 import { connectorTypeOf, toConnectorInfo, toConnectorStatus, toTaskStatus } from './herder/connector-info.ts'
 import type { Herder } from './herder/herder.ts'
+import { planRestart, type RestartRequest } from './herder/restart-plan.ts'
 import { inJavaOrder, javaOrder } from './model/java-order.ts'
 import { taskKey } from './model/task-key.ts'
 import { WorkerError } from './model/worker-error.ts'
@@ -195,8 +196,9 @@ export class ConnectorOperations {
     const connector = configs.state.connector(name)
     const status = connector && toConnectorStatus(name, statuses.state, connectorTypeOf(connector.config, this.plugins))
     if (!status) throw new WorkerError('connector_not_found', `Unknown connector: ${name}`)
-    const plan = herder.restartPlan(name, includeTasks, onlyFailed)
-    await configs.write([{ kind: 'restart', connector: name, includeTasks, onlyFailed }])
+    const request: RestartRequest = { kind: 'restart', connector: name, includeTasks, onlyFailed }
+    const plan = planRestart(statuses.state, request)
+    await configs.write([request])
     return {
       ...status,
       connector: plan.connector ? { ...status.connector, state: 'RESTARTING' } : status.connector,

@@ -26,6 +26,7 @@ import { registerWorkerMetrics } from './observability/worker-metrics.ts'
 import { ConnectorOffsets } from './offsets/connector-offsets.ts'
 import { peerTls, startRestServer } from './rest-server.ts'
 import { mustRefuseUnsigned, pluginSettings, type WorkerSettings, workerSettings } from './settings.ts'
+import { createHerder, isExactlyOnce } from './startup/create-herder.ts'
 import {
   advertisedUrl,
   clientSettingsOf,
@@ -34,8 +35,7 @@ import {
   overridePolicyOf,
 } from './startup/derived-settings.ts'
 import { GroupReference } from './startup/group-reference.ts'
-import { createHerder, isExactlyOnce } from './startup/herder.ts'
-import { type LoadedPluginHost, openIsolation, type WorkerIsolation } from './startup/isolation.ts'
+import { type LoadedPluginHost, openIsolation, type WorkerIsolation } from './startup/open-isolation.ts'
 import { WorkerEvents } from './startup/worker-events.ts'
 import type { ConfigState } from './stores/config-state.ts'
 import { openStores, type Stores } from './stores/open-stores.ts'
@@ -222,7 +222,7 @@ async function startRest(startup: Startup, { herder, leader, peers }: RestServic
       setEverywhere: (name, level) => configs.write([{ kind: 'logger', logger: name, level }]),
     },
     routes: {
-      worker: createWorker(startup, herder, leader),
+      operations: createConnectorOperations(startup, herder, leader),
       info: () => info,
       isReady: () => group.current() !== undefined && stores.failure() === undefined,
       isResponding: () => herder.isResponding(),
@@ -248,7 +248,7 @@ async function startRest(startup: Startup, { herder, leader, peers }: RestServic
   return server.urls
 }
 
-function createWorker(startup: Startup, herder: Herder, leader: LeaderDuties): ConnectorOperations {
+function createConnectorOperations(startup: Startup, herder: Herder, leader: LeaderDuties): ConnectorOperations {
   const { settings, broker, stores, isolation, resolver } = startup
   const { values } = settings
   const { plugins, access } = isolation

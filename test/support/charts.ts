@@ -15,7 +15,7 @@ export function generatedFiles(): readonly { readonly path: string; readonly tex
       path: `weir-crds/templates/${name}`,
       text: text.replaceAll('{{', "{{ '{{' }}"),
     })),
-    { path: 'weir/files/rights.yaml', text: rightsText() },
+    { path: 'weir/files/rbac.yaml', text: rightsText() },
     { path: 'weir/values.schema.json', text: schemaText() },
     { path: 'weir/README.md', text: withTable(chartFile('weir/README.md'), valuesTable()) },
   ]

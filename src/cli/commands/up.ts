@@ -12,7 +12,7 @@ import { PROGRAM_HELP, PROGRAM_OPTIONS, readProgramSettings, settingsOfProgram }
 import { type StackOptions, startStack } from '../start-stack.ts'
 import { LiveRegion } from '../terminal/live-region.ts'
 import { type Display, JsonLinesDisplay, type StackDescription, TableDisplay } from '../up/display.ts'
-import { formatLogLine } from '../up/log-line.ts'
+import { formatLogLine } from '../up/format-log-line.ts'
 import { waitUntilReady } from '../up/wait-until-ready.ts'
 
 const OPTIONS = {

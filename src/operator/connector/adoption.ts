@@ -1,6 +1,7 @@
 import { OWNER_KEY } from '../../clients/worker-client.ts'
 import { TerminalError } from '../controller/reconcile-error.ts'
 import type { Resource } from '../resources/resource.ts'
+import { changedKeys } from './changed-keys.ts'
 import type { DesiredConnector } from './desired-connector.ts'
 import type { ExistingConnector } from './observed-connector.ts'
 
@@ -42,11 +43,4 @@ function assertAdoptable(
 
 function wasApplied({ status }: Resource<'Connector'>): boolean {
   return status.configHash !== undefined
-}
-
-/** Names of the keys in which the worker's configuration differs from the desired one, without the ownership marker. */
-export function changedKeys(desired: DesiredConnector, observed: ExistingConnector): readonly string[] {
-  const keys = new Set([...Object.keys(desired.config), ...Object.keys(observed.config)])
-  keys.delete(OWNER_KEY)
-  return [...keys].filter((key) => desired.config[key] !== observed.config[key]).sort()
 }

@@ -1,6 +1,6 @@
 import type { ConditionReason, ObservedCondition } from '../resources/condition.ts'
 import type { Resource } from '../resources/resource.ts'
-import { changedKeys } from './adoption.ts'
+import { changedKeys } from './changed-keys.ts'
 import type { DesiredConnector } from './desired-connector.ts'
 import type { ExistingConnector, ObservedConnector } from './observed-connector.ts'
 

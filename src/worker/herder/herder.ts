@@ -3,10 +3,10 @@ import type { Logger } from '../../common/logging/logger.ts'
 import type { WorkerGroup } from '../membership/worker-group.ts'
 import { taskKey } from '../model/task-key.ts'
 import { WorkerError } from '../model/worker-error.ts'
-import type { ConfigRecord } from '../stores/config-codec.ts'
 import type { ConfigStore } from '../stores/config-store.ts'
 import type { StatusStore } from '../stores/status-store.ts'
 import type { LeaderDuties } from './leader-duties.ts'
+import { planRestart, type RestartRequest } from './restart-plan.ts'
 import { planWork } from './work-plan.ts'
 import type { WorkRunner } from './work-runner.ts'
 
@@ -20,8 +20,6 @@ export type HerderOptions = {
 }
 
 const RETRY_MS = 1_000
-
-type Restart = Extract<ConfigRecord, { kind: 'restart' }>
 
 /**
  * Keeps the connectors and tasks that run on this worker equal to its assignment and to the config topic. Everything
@@ -84,9 +82,9 @@ export class Herder {
     })
   }
 
-  onRestart({ connector, includeTasks, onlyFailed }: Restart): void {
-    this.#enqueue(() => this.#restart(connector, includeTasks, onlyFailed)).catch((error: unknown) => {
-      this.#options.logger.error({ err: error, connector }, 'a restart failed')
+  onRestart(restart: RestartRequest): void {
+    this.#enqueue(() => this.#restart(restart)).catch((error: unknown) => {
+      this.#options.logger.error({ err: error, connector: restart.connector }, 'a restart failed')
     })
   }
 
@@ -146,9 +144,10 @@ export class Herder {
     group.rebalanceIfWorkChanged()
   }
 
-  async #restart(name: string, includeTasks: boolean, onlyFailed: boolean): Promise<void> {
-    const { configs, runner } = this.#options
-    const { connector: includesConnector, tasks } = this.restartPlan(name, includeTasks, onlyFailed)
+  async #restart(restart: RestartRequest): Promise<void> {
+    const { configs, statuses, runner } = this.#options
+    const { connector: name } = restart
+    const { connector: includesConnector, tasks } = planRestart(statuses.state, restart)
     const runsHere = includesConnector && runner.connectors.has(name)
     const localTasks = tasks.filter((task) => runner.tasks.has(taskKey({ connector: name, task })))
     if (runsHere) await runner.stopConnector(name, 'RESTARTING')
@@ -161,17 +160,5 @@ export class Herder {
         return config ? [{ do: 'start-task', id: { connector: name, task }, config, target: connector.target }] : []
       }),
     )
-  }
-
-  /** Which instances a restart request affects, decided by their stored statuses. */
-  restartPlan(
-    name: string,
-    includeTasks: boolean,
-    onlyFailed: boolean,
-  ): { connector: boolean; tasks: readonly number[] } {
-    const { state } = this.#options.statuses
-    const isAffected = (status: { readonly state: string } | undefined) => !onlyFailed || status?.state === 'FAILED'
-    const tasks = includeTasks ? state.tasks(name).filter(([, status]) => isAffected(status)) : []
-    return { connector: isAffected(state.connector(name)), tasks: tasks.map(([task]) => task) }
   }
 }

@@ -26,7 +26,7 @@ import { traceOf } from '../tasks/error-trace.ts'
 import type { RunningTask, TaskDefaults, TaskHost, TaskMessage } from '../tasks/task-spec.ts'
 import { transactionalIdOf } from './producer-fencing.ts'
 import { type StartedTask, stateOf } from './started-task.ts'
-import { RETRY_UNTIL_DONE, TaskConfigGenerator } from './task-config-generator.ts'
+import { RETRY_UNTIL_DONE, TaskConfigUpdater } from './task-config-updater.ts'
 import type { StartedWork, WorkStep } from './work-plan.ts'
 
 export type WorkRunnerOptions = {
@@ -78,12 +78,12 @@ export class WorkRunner implements StartedWork {
   readonly #options: WorkRunnerOptions
   /** Counters since the start of this worker. */
   readonly starts = { connectorAttempts: 0, connectorFailures: 0, taskAttempts: 0, taskFailures: 0 }
-  readonly #taskConfigs: TaskConfigGenerator
+  readonly #taskConfigs: TaskConfigUpdater
 
   constructor(options: WorkRunnerOptions) {
     const { plugins, configs, resolver, clock, logger, putTasks } = options
     this.#options = options
-    this.#taskConfigs = new TaskConfigGenerator({ plugins, configs, resolver, clock, logger, putTasks })
+    this.#taskConfigs = new TaskConfigUpdater({ plugins, configs, resolver, clock, logger, putTasks })
   }
 
   workerMetrics(): WorkerMetrics {

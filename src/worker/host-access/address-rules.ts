@@ -1,8 +1,8 @@
 import { BlockList, isIP } from 'node:net'
 import { UserError } from '../../common/errors.ts'
 import { matchesWildcard } from '../../regex/wildcard.ts'
-import { DEFAULT_PORTS } from './destinations.ts'
 import { type AddressPolicy, notAllowed } from './host-access-policy.ts'
+import { DEFAULT_PORTS } from './hosts-in-config.ts'
 import { reachedBy } from './ip-address.ts'
 
 /**

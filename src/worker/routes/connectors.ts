@@ -6,41 +6,45 @@ import type { ConfigViewOf } from './request-authorization.ts'
 type ByName = { Params: { name: string } }
 
 /** The routes of `/connectors` for connectors, their configurations and their topics. */
-export function connectorRoutes(app: FastifyInstance, worker: ConnectorOperations, viewOf: ConfigViewOf): void {
+export function connectorRoutes(app: FastifyInstance, operations: ConnectorOperations, viewOf: ConfigViewOf): void {
   app.get<{ Querystring: { expand?: string | string[] } }>('/connectors', async (request) => {
     const { query, rights } = request
     const isReadable = (name: string) => rights.allows('read', name)
-    if (query.expand === undefined) return worker.names().filter(isReadable)
+    if (query.expand === undefined) return operations.names().filter(isReadable)
     const expand = [query.expand].flat()
     const what = { info: expand.includes('info'), status: expand.includes('status') }
-    const expanded = worker.expanded(what, viewOf(request))
+    const expanded = operations.expanded(what, viewOf(request))
     return Object.fromEntries(Object.entries(expanded).filter(([name]) => isReadable(name)))
   })
 
   app.post('/connectors', async (request, reply) => {
     const { body, protocol, host } = request
     const { name, config, target } = parseCreateBody(body)
-    const info = await worker.create(name, config, viewOf(request)(name), target)
+    const info = await operations.create(name, config, viewOf(request)(name), target)
     void reply.code(201).header('location', `${protocol}://${host}/connectors/${encodeURIComponent(name)}`)
     return info
   })
 
   app.get<ByName>('/connectors/:name', async (request) =>
-    worker.info(request.params.name, viewOf(request)(request.params.name)),
+    operations.info(request.params.name, viewOf(request)(request.params.name)),
   )
 
   app.delete<ByName>('/connectors/:name', async ({ params }, reply) => {
-    await worker.delete(params.name)
+    await operations.delete(params.name)
     return reply.code(204).send()
   })
 
   app.get<ByName>('/connectors/:name/config', async (request) =>
-    worker.config(request.params.name, viewOf(request)(request.params.name)),
+    operations.config(request.params.name, viewOf(request)(request.params.name)),
   )
 
   app.put<ByName>('/connectors/:name/config', async (request, reply) => {
     const { params, body, protocol, host } = request
-    const { created, info } = await worker.putConfig(params.name, parseConfigBody(body), viewOf(request)(params.name))
+    const { created, info } = await operations.putConfig(
+      params.name,
+      parseConfigBody(body),
+      viewOf(request)(params.name),
+    )
     if (created) {
       void reply.code(201).header('location', `${protocol}://${host}/connectors/${encodeURIComponent(params.name)}`)
     }
@@ -48,15 +52,15 @@ export function connectorRoutes(app: FastifyInstance, worker: ConnectorOperation
   })
 
   app.patch<ByName>('/connectors/:name/config', async (request) =>
-    worker.patchConfig(request.params.name, parseConfigBody(request.body), viewOf(request)(request.params.name)),
+    operations.patchConfig(request.params.name, parseConfigBody(request.body), viewOf(request)(request.params.name)),
   )
 
   app.get<ByName>('/connectors/:name/topics', async ({ params }) => ({
-    [params.name]: { topics: worker.topics(params.name) },
+    [params.name]: { topics: operations.topics(params.name) },
   }))
 
   app.put<ByName>('/connectors/:name/topics/reset', async ({ params }, reply) => {
-    await worker.resetTopics(params.name)
+    await operations.resetTopics(params.name)
     return reply.code(202).send()
   })
 }

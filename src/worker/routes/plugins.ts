@@ -13,15 +13,15 @@ type ByPlugin = { Params: { plugin: string } }
 const KINDS: readonly PluginKind[] = ['sink', 'source', 'converter', 'header_converter', 'transformation', 'predicate']
 
 /** The routes of `/connector-plugins`. */
-export function pluginRoutes(app: FastifyInstance, worker: ConnectorOperations): void {
+export function pluginRoutes(app: FastifyInstance, operations: ConnectorOperations): void {
   app.get<{ Querystring: { connectorsOnly?: string } }>('/connector-plugins', async ({ query }) => {
     const connectorsOnly = (query.connectorsOnly ?? 'true').toLowerCase() === 'true'
-    return listPlugins(worker.plugins, connectorsOnly ? ['sink', 'source'] : KINDS)
+    return listPlugins(operations.plugins, connectorsOnly ? ['sink', 'source'] : KINDS)
   })
 
   app.get<ByPlugin & { Querystring: { version?: string } }>(
     '/connector-plugins/:plugin/config',
-    async ({ params, query }) => describePlugin(params.plugin, worker.plugins, query.version),
+    async ({ params, query }) => describePlugin(params.plugin, operations.plugins, query.version),
   )
 
   app.put<ByPlugin>('/connector-plugins/:plugin/config/validate', async (request) => {
@@ -32,7 +32,7 @@ export function pluginRoutes(app: FastifyInstance, worker: ConnectorOperations):
       const message = `Included connector type ${className} does not match request type ${params.plugin}`
       throw new WorkerError('invalid_request', message)
     }
-    return worker.validate(config, { resolves: mayCreate(request, config['name']) })
+    return operations.validate(config, { resolves: mayCreate(request, config['name']) })
   })
 }
 

@@ -4,7 +4,7 @@ import type { ConnectorOperations } from '../connector-operations.ts'
 import type { WorkerRequestHandlerOptions } from '../membership/request-forwarding.ts'
 import { workerOpenApiDocument } from '../openapi/document.ts'
 import { connectorRoutes } from './connectors.ts'
-import { addForwarding } from './forwarding.ts'
+import { addForwarding } from './forwarded-routes.ts'
 import { type InternalRoutesOptions, internalRoutes } from './internal.ts'
 import { lifecycleRoutes } from './lifecycle.ts'
 import { offsetRoutes } from './offsets.ts'
@@ -13,7 +13,7 @@ import { checkBodies, configViewFor, type Masking } from './request-authorizatio
 import { addRequestTimeout, withRequestTimeout } from './request-timeout.ts'
 
 export type WorkerRoutes = {
-  readonly worker: ConnectorOperations
+  readonly operations: ConnectorOperations
   readonly info: () => ServerInfo
   readonly isReady: () => boolean
   /**
@@ -31,7 +31,7 @@ export type WorkerRoutes = {
 
 /** All routes of the worker except those of its loggers. */
 export function workerRoutes(app: FastifyInstance, routes: WorkerRoutes): void {
-  const { worker, info, isReady, isResponding, timeouts, requestHandler: answerers, masking, internal } = routes
+  const { operations, info, isReady, isResponding, timeouts, requestHandler: answerers, masking, internal } = routes
   const viewOf = configViewFor(masking)
   addRequestTimeout(app, timeouts.requestMs)
   checkBodies(app)
@@ -50,9 +50,9 @@ export function workerRoutes(app: FastifyInstance, routes: WorkerRoutes): void {
     return reply.code(500).send({ status: 'unhealthy', message })
   })
 
-  connectorRoutes(app, worker, viewOf)
-  lifecycleRoutes(app, worker, viewOf)
-  offsetRoutes(app, worker)
-  pluginRoutes(app, worker)
+  connectorRoutes(app, operations, viewOf)
+  lifecycleRoutes(app, operations, viewOf)
+  offsetRoutes(app, operations)
+  pluginRoutes(app, operations)
   internalRoutes(app, internal)
 }

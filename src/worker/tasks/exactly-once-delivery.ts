@@ -6,8 +6,8 @@ import { partitionId } from '../stores/offset-state.ts'
 import { lastOffsets } from './acknowledged-prefix.ts'
 import type { ConvertedBatch } from './process-source-records.ts'
 import type { SourceDelivery, TransactionEnd } from './source-delivery.ts'
-import { type SourceListeners, storedPositions } from './source-listeners.ts'
 import type { SourceOffsets } from './source-offsets.ts'
+import { type SourceListeners, storedPositions } from './stored-positions.ts'
 import { countCommitMs, type TaskCounters } from './task-counters.ts'
 
 export type ExactlyOnceOptions = {

@@ -12,7 +12,7 @@ import { lastOffsets } from './acknowledged-prefix.ts'
 import { type ErrorPolicy, isRetriable } from './error-policy.ts'
 import type { FailedSourceRecord } from './process-source-records.ts'
 import type { TransactionEnd } from './source-delivery.ts'
-import type { SourceListeners } from './source-listeners.ts'
+import type { SourceListeners } from './stored-positions.ts'
 import type { WorkerTaskContext } from './task-context.ts'
 
 export type SourcePollerOptions = Pick<WorkerTaskContext, 'spec' | 'log' | 'clock' | 'counters' | 'access'> & {

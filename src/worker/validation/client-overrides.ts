@@ -1,6 +1,6 @@
 import type { HostAccess, RawConfig, Reaches } from '../../sdk/index.ts'
 import { type ClientKind, overrideProblems } from '../configuration/client-settings.ts'
-import { accessProblem, invalidValueMessage } from '../host-access/access-check.ts'
+import { accessProblem, invalidValueMessage } from '../host-access/config-value-access.ts'
 import type { OverridePolicy } from '../model/override-policy.ts'
 import type { ConfigEntry } from './config-entry.ts'
 

@@ -59,7 +59,6 @@ describe('Herder', () => {
     tasks[1]?.report({ type: 'failed', trace: 'why' })
     await herder.restartTask({ connector: 'c', task: 0 })
     written.length = 0
-    expect(herder.restartPlan('c', true, true)).toEqual({ connector: false, tasks: [1] })
     herder.onRestart({ kind: 'restart', connector: 'c', includeTasks: true, onlyFailed: true })
     await herder.onAssigned()
     expect(written).toEqual(['c-1 RESTARTING', 'offsets'])

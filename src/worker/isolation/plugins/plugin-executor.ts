@@ -10,7 +10,7 @@ import {
   validateConfig,
   type z,
 } from '../../../sdk/index.ts'
-import { accessProblem, invalidValueMessage } from '../../host-access/access-check.ts'
+import { accessProblem, invalidValueMessage } from '../../host-access/config-value-access.ts'
 import { type ConnectorAccess, providerUse } from '../../host-access/connector-access.ts'
 import { hostAccess } from '../../host-access/host-access.ts'
 import type {

@@ -20,8 +20,8 @@ import type {
 import { JavaPluginHost, type JavaPluginHostOptions } from '../java/java-plugin-host.ts'
 import type { PluginModules } from '../plugin-modules.ts'
 import type { PluginProcessOptions } from './plugin-messages.ts'
-import { PluginModule } from './plugin-module.ts'
 import { startPluginProcess } from './plugin-process.ts'
+import { PluginProcessPool } from './plugin-process-pool.ts'
 
 export type ProcessPluginHostOptions = Omit<PluginProcessOptions, 'module'> & {
   readonly pluginPath: readonly string[]
@@ -132,8 +132,8 @@ async function loadAll(modules: Modules, pluginPath: readonly string[], java: Ja
 /** The modules by URL, and the module of each plugin. */
 class Modules {
   readonly #options: ProcessPluginHostOptions
-  readonly #modules = new Map<string | null, PluginModule>()
-  readonly #byPlugin = new Map<string, PluginModule>()
+  readonly #modules = new Map<string | null, PluginProcessPool>()
+  readonly #byPlugin = new Map<string, PluginProcessPool>()
   readonly #checkTimer: NodeJS.Timeout
 
   constructor(options: ProcessPluginHostOptions) {
@@ -146,7 +146,7 @@ class Modules {
   async load(url: string | null): Promise<readonly PluginDescriptor[]> {
     const { clock, logger, timeoutMs, memoryMbMax, blockedMsMax, loadMsMax, access } = this.#options
     const loadMs = url === null ? Math.max(loadMsMax, SHIPPED_LOAD_MS_MAX) : loadMsMax
-    const module = new PluginModule({
+    const module = new PluginProcessPool({
       clock,
       timeoutMs,
       open: (handlers) =>
@@ -167,7 +167,7 @@ class Modules {
     for (const key of plugins.map(pluginKey)) if (module && !this.#byPlugin.has(key)) this.#byPlugin.set(key, module)
   }
 
-  of(plugin: PluginName): PluginModule {
+  of(plugin: PluginName): PluginProcessPool {
     const module = this.#byPlugin.get(pluginKey(plugin))
     if (module === undefined) throw new Error(`no module exports the ${plugin.kind} ${plugin.class} ${plugin.version}`)
     return module

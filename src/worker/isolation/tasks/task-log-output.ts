@@ -3,7 +3,7 @@ import { type LogLimits, LogRateLimiter } from '../../../common/logging/log-rate
 import type { Logger } from '../../../common/logging/logger.ts'
 import { truncateText } from '../../../common/truncate-text.ts'
 import { parseTaskKey } from '../../model/task-key.ts'
-import { cutLine, LINE_CHARS_MAX, levelOf } from './log-line.ts'
+import { cutLine, LINE_CHARS_MAX, levelOf } from './task-log-line.ts'
 
 const REPORT_INTERVAL_MS = 5_000
 

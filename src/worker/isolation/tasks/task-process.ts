@@ -13,7 +13,6 @@ import { traceOf } from '../../tasks/error-trace.ts'
 import { withCompileCache } from '../compile-cache.ts'
 import { taskMemoryExceeded } from '../memory-limits.ts'
 import type { PluginModules } from '../plugin-modules.ts'
-import { ProcessLog } from './process-log.ts'
 import type {
   TaskCommand,
   TaskProcessCommand,
@@ -21,6 +20,7 @@ import type {
   TaskProcessMessage,
   TaskProcessStart,
 } from './task-messages.ts'
+import { ProcessLog } from './task-process-log.ts'
 
 export type TaskProcessOptions = {
   readonly name: string

@@ -34,12 +34,6 @@ export async function generateTaskConfigs(
   return { configs, againMs }
 }
 
-export function sameConfig(a: RawConfig, b: RawConfig | undefined): boolean {
-  if (b === undefined) return false
-  const keys = Object.keys(a)
-  return keys.length === Object.keys(b).length && keys.every((key) => a[key] === b[key])
-}
-
 const limits = commonKeys.pick({ 'tasks.max': true, 'tasks.max.enforce': true })
 
 function topicKeys(config: RawConfig): RawConfig {

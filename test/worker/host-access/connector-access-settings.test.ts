@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { shippedCatalog } from '../../../src/plugins/shipped-plugins.ts'
-import { connectorAccess } from '../../../src/worker/host-access/access-settings.ts'
 import { restrictConnectors } from '../../../src/worker/host-access/class-rules.ts'
 import { ALL_ACCESS, providerUse } from '../../../src/worker/host-access/connector-access.ts'
+import { connectorAccess } from '../../../src/worker/host-access/connector-access-settings.ts'
 import { workerSettings } from '../../../src/worker/settings.ts'
 
 const settingsOf = (written: Readonly<Record<string, string>>) =>

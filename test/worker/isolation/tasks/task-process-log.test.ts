@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { createLogger } from '../../../../src/common/logging/logger.ts'
-import { ProcessLog } from '../../../../src/worker/isolation/tasks/process-log.ts'
+import { ProcessLog } from '../../../../src/worker/isolation/tasks/task-process-log.ts'
 import { FakeClock } from '../../../support/fake-clock.ts'
 
 describe('the log of a task process', () => {

@@ -4,7 +4,7 @@ import { createLogger, secretMaskerOf } from '../../../src/common/logging/logger
 import { httpSink } from '../../../src/plugins/connectors/http-sink/confluent.ts'
 import { ConfigResolver } from '../../../src/worker/configuration/config-resolver.ts'
 import { findConnector } from '../../../src/worker/configuration/connector-plugin.ts'
-import { TaskConfigGenerator } from '../../../src/worker/herder/task-config-generator.ts'
+import { TaskConfigUpdater } from '../../../src/worker/herder/task-config-updater.ts'
 import { ConnectorRaisedError } from '../../../src/worker/plugin-host.ts'
 import type { ConfigStore } from '../../../src/worker/stores/config-store.ts'
 import { localPluginHost } from '../../support/plugin-host.ts'
@@ -16,7 +16,7 @@ it('unknown configuration keys are logged once with a suggestion, when task conf
   const stored = { config, tasks: [] as object[], appliedConfig: undefined as object | undefined }
   const plugins = localPluginHost([httpSink])
   const sink = findConnector(plugins.catalog, config)!
-  const generator = new TaskConfigGenerator({
+  const generator = new TaskConfigUpdater({
     plugins,
     configs: { state: { connector: () => stored } } as unknown as ConfigStore,
     resolver: new ConfigResolver(new Map(), secretMaskerOf(logger)),
@@ -43,7 +43,7 @@ it('a connector that reports its failure is asked for tasks no more', async () =
   const plugins = localPluginHost([httpSink])
   const sink = findConnector(plugins.catalog, config)!
   let calls = 0
-  const generator = new TaskConfigGenerator({
+  const generator = new TaskConfigUpdater({
     plugins: {
       catalog: plugins.catalog,
       call: (async () => {

@@ -4,7 +4,7 @@ import { type PluginCall, type PluginOperation, pluginError } from '../../plugin
 import type { PluginProcessEnd, PluginProcessMessage } from './plugin-messages.ts'
 import type { PluginProcess, PluginProcessHandlers } from './plugin-process.ts'
 
-export type PluginModuleOptions = {
+export type PluginProcessPoolOptions = {
   readonly clock: Pick<Clock, 'nowMs'>
   readonly open: (handlers: PluginProcessHandlers) => PluginProcess
   /** Timeout of a call, in ms, including the time it waits. */
@@ -49,13 +49,13 @@ const IDLE_TIMEOUT_MS = 60_000
  * Executes calls to the plugins of one module in processes of its own. When a call ends its process, that call is
  * rejected and the others are repeated in another process.
  */
-export class PluginModule {
-  readonly #options: PluginModuleOptions
+export class PluginProcessPool {
+  readonly #options: PluginProcessPoolOptions
   readonly #processes = new Set<ModuleProcess>()
   #waiting: Call[] = []
   #lastId = 0
 
-  constructor(options: PluginModuleOptions) {
+  constructor(options: PluginProcessPoolOptions) {
     this.#options = options
   }
 

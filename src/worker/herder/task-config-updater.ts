@@ -9,10 +9,10 @@ import type { PluginHost } from '../plugin-host.ts'
 import { ConnectorRaisedError } from '../plugin-host.ts'
 import type { ConfigStore } from '../stores/config-store.ts'
 import { findUnknownKeys } from '../validation/unknown-keys.ts'
+import { generateTaskConfigs } from './generate-task-configs.ts'
 import { toStoredTaskConfig } from './stored-task-config.ts'
-import { generateTaskConfigs, sameConfig } from './task-configs.ts'
 
-type TaskConfigGeneratorOptions = {
+type TaskConfigUpdaterOptions = {
   readonly plugins: PluginHost
   readonly configs: ConfigStore
   readonly resolver: ConfigResolver
@@ -32,15 +32,15 @@ export const RETRY_UNTIL_DONE = {
   retriable: () => true,
 }
 
-/** Generates task configurations from those of the connectors and stores them when they changed. */
-export class TaskConfigGenerator {
-  readonly #options: TaskConfigGeneratorOptions
+/** Stores the task configurations that connectors generate, when they differ from the stored ones. */
+export class TaskConfigUpdater {
+  readonly #options: TaskConfigUpdaterOptions
   /**
    * The last pending generation of each connector. Generations run in order, so that an older one is never stored last.
    */
   readonly #pending = new Map<string, Promise<unknown>>()
 
-  constructor(options: TaskConfigGeneratorOptions) {
+  constructor(options: TaskConfigUpdaterOptions) {
     this.#options = options
   }
 
@@ -102,4 +102,10 @@ export class TaskConfigGenerator {
     await retry(() => putTasks(name, stored), { ...RETRY_UNTIL_DONE, clock, signal, onRetry })
     return againMs
   }
+}
+
+function sameConfig(a: RawConfig, b: RawConfig | undefined): boolean {
+  if (b === undefined) return false
+  const keys = Object.keys(a)
+  return keys.length === Object.keys(b).length && keys.every((key) => a[key] === b[key])
 }

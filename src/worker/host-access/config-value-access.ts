@@ -1,6 +1,6 @@
 import { messageOf } from '../../common/errors.ts'
 import type { HostAccess, Reaches } from '../../sdk/index.ts'
-import { hostsIn } from './destinations.ts'
+import { hostsIn } from './hosts-in-config.ts'
 
 /** The error message for a key. It omits the value, because a URL can contain a password. */
 export function invalidValueMessage(key: string, problem: string): string {

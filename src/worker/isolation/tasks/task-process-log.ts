@@ -3,7 +3,7 @@ import { type Clock, systemClock } from '../../../common/clock.ts'
 import { type LogLimits, LogRateLimiter } from '../../../common/logging/log-rate-limiter.ts'
 import type { Logger } from '../../../common/logging/logger.ts'
 import { truncateText } from '../../../common/truncate-text.ts'
-import { LINE_CHARS_MAX } from './log-line.ts'
+import { LINE_CHARS_MAX } from './task-log-line.ts'
 
 const LEVELS: Readonly<Record<number, 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'fatal'>> = {
   10: 'trace',

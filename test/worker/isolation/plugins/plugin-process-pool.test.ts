@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
-import { PluginModule } from '../../../../src/worker/isolation/plugins/plugin-module.ts'
 import type { PluginProcessHandlers } from '../../../../src/worker/isolation/plugins/plugin-process.ts'
+import { PluginProcessPool } from '../../../../src/worker/isolation/plugins/plugin-process-pool.ts'
 import type { PluginCall } from '../../../../src/worker/plugin-host.ts'
 
 const TIMEOUT_MS = 10_000
@@ -19,7 +19,7 @@ type FakeProcess = PluginProcessHandlers & { readonly posted: number[]; isKilled
 function moduleOf() {
   const processes: FakeProcess[] = []
   const clock = { ms: 0, nowMs: () => clock.ms }
-  const module = new PluginModule({
+  const module = new PluginProcessPool({
     clock,
     timeoutMs: TIMEOUT_MS,
     onOutput: () => undefined,
