@@ -1,24 +1,30 @@
-// node scripts/build-java-host.mjs DIRECTORY CLASSPATH
+// node scripts/build-java-host.mjs DIRECTORY [CLASSPATH]
 // Compiles java/host with the javac of PATH (17 or newer) and fills DIRECTORY with its jar and the jars of CLASSPATH:
-// connect-api, connect-json, connect-transforms and what they depend on. Equal sources give an equal jar, byte by byte.
+// connect-api, connect-json, connect-transforms and what they depend on. Without CLASSPATH, they are downloaded, see
+// download-java-libraries.mjs. Equal sources give an equal jar, byte by byte.
 import { execFileSync } from 'node:child_process'
 import { copyFileSync, globSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { basename, delimiter, join, resolve } from 'node:path'
 
-const [directory, classpath] = process.argv.slice(2)
-if (directory === undefined || classpath === undefined) {
-  console.error('usage: node scripts/build-java-host.mjs DIRECTORY CLASSPATH')
+const [directory, givenClasspath] = process.argv.slice(2)
+if (directory === undefined) {
+  console.error('usage: node scripts/build-java-host.mjs DIRECTORY [CLASSPATH]')
   process.exit(2)
 }
 const sources = join(import.meta.dirname, '../java/host/src')
 const work = mkdtempSync(join(tmpdir(), 'weir-java-host-'))
 try {
+  const libraries = givenClasspath?.split(delimiter).map((file) => resolve(file)) ?? (await downloadLibraries())
+  const classpath = libraries.join(delimiter)
   const classes = join(work, 'classes')
   const sourceFiles = globSync('**/*.java', { cwd: sources }).sort()
   run(
     'javac',
-    ['-Xlint:all', '-Werror', '--release', '17', '-proc:none', '-cp', classpath, '-d', classes, ...sourceFiles],
+    [
+      ...['-Xlint:all', '-Werror', '--release', '17', '-encoding', 'UTF-8', '-proc:none'],
+      ...['-cp', classpath, '-d', classes, ...sourceFiles],
+    ],
     sources,
   )
   const classFiles = globSync('**/*.class', { cwd: classes }).sort()
@@ -28,9 +34,14 @@ try {
   // A fixed date, sorted files and no manifest, which would name the JDK.
   const jar = resolve(directory, 'weir-java-host.jar')
   run('jar', ['--create', '--date=1980-01-01T00:00:02Z', '--no-manifest', `--file=${jar}`, `@${list}`], work)
-  for (const file of classpath.split(delimiter)) copyFileSync(file, join(directory, basename(file)))
+  for (const file of libraries) copyFileSync(file, join(directory, basename(file)))
 } finally {
   rmSync(work, { recursive: true, force: true })
+}
+
+async function downloadLibraries() {
+  const { downloadJavaLibraries } = await import('./download-java-libraries.mjs')
+  return downloadJavaLibraries(join(work, 'libraries'))
 }
 
 function run(file, args, cwd) {

@@ -89,6 +89,42 @@ describeOn([helm], 'the charts', () => {
     expect(new Set(seen)).toEqual(new Set(['HorizontalPodAutoscaler StatefulSet', 'ScaledObject StatefulSet']))
   })
 
+  it('plan the memory of JVMs in addition to that of the worker, whose heap does not change', async () => {
+    const worker = {
+      java: { enabled: true, locations: 2, heapMebibytes: 1024, overheadMebibytes: 256 },
+      resources: { requests: { memory: '1.5Gi' }, limits: { memory: '2G' } },
+      heapPercentage: 40,
+    }
+    const objects = await charts.render({ ...KAFKA, runtimes: 'Separate', worker })
+    const [container] = objects
+      .flatMap(podTemplates)
+      .filter(({ metadata }) => component(metadata.labels) === 'worker')
+      .flatMap(({ spec }) => spec.containers)
+    const [request, limit] = [1_536 + 2 * 1_280, 1_907 + 2 * 1_280]
+    expect(container?.resources).toEqual({
+      requests: { cpu: '250m', memory: `${request}Mi` },
+      limits: { memory: `${limit}Mi` },
+    })
+    const percentage = Math.floor((40 * 1_907) / limit)
+    expect(container?.env).toContainEqual({
+      name: 'NODE_OPTIONS',
+      value: `--max-old-space-size-percentage=${percentage}`,
+    })
+    const settings = objects.find(({ kind, metadata }) => kind === 'ConfigMap' && metadata.name === 'weir-worker')
+    expect(JSON.stringify(settings)).toContain('java.host.heap.max=1024m')
+  })
+
+  it.each([
+    ['Embedded', { operator: 'weir:1.2-java' }],
+    ['Separate', { operator: 'weir:1.2', registry: 'weir:1.2', worker: 'weir:1.2-java' }],
+  ])('use the image with Java only for workers, with runtimes %s', async (runtimes, expected) => {
+    const values = { ...KAFKA, runtimes, image: { tag: '1.2' }, worker: { java: { enabled: true } } }
+    const images = (await charts.render(values))
+      .flatMap(podTemplates)
+      .map(({ metadata, spec }) => [component(metadata.labels), spec.containers[0]!.image])
+    expect(Object.fromEntries(images)).toEqual(expected)
+  })
+
   it('put no password into ConfigMaps or literal environment variables', async () => {
     const objects = await charts.render(VALID_VALUES['everything']!)
     const readable = objects.filter(({ kind }) => kind === 'ConfigMap')
@@ -160,7 +196,8 @@ type PodTemplate = {
   }
   readonly spec: {
     readonly containers: readonly {
-      readonly env?: readonly { name: string; valueFrom?: object }[]
+      readonly image: string
+      readonly env?: readonly { name: string; value?: string; valueFrom?: object }[]
       readonly resources?: { readonly requests?: Readonly<Record<string, string>> }
     }[]
   }

@@ -1,10 +1,9 @@
-import { globSync, mkdirSync, openSync, readFileSync, readSync, statSync } from 'node:fs'
+import { statSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeAll, describe, expect, it, onTestFinished } from 'vitest'
-import { must } from '../env/debian.ts'
 import { type Container, type ContainerOptions, type Image, imageWay } from '../env/image.ts'
 import { describeOn, real } from '../env/real.ts'
-import { partDirectory } from '../env/workspace.ts'
+import { filesIn, machineOf, unpackImage } from '../support/image-files.ts'
 import { until } from '../support/until.ts'
 
 const image = await real('image')
@@ -12,8 +11,6 @@ const image = await real('image')
 const BUILD_MS = 1_200_000
 const WAIT = { everyMs: 200, timeoutMs: 90_000 }
 const BYTES_MAX = 60_000_000
-/** What an ELF file calls its processor. */
-const MACHINES = { amd64: 0x3e, arm64: 0xb7 } as const
 const REGISTRY = ['registry', '--data', '/data', '--set', 'listeners=http://0.0.0.0:8081']
 
 describeOn([image], 'the container image', () => {
@@ -27,10 +24,8 @@ describeOn([image], 'the container image', () => {
     let folder: string
     let files: readonly string[]
     beforeAll(async () => {
-      folder = await unpack(await way.build({ version: 'test', architecture }))
-      files = globSync('**/*', { cwd: folder, withFileTypes: true })
-        .filter((entry) => entry.isFile())
-        .map((entry) => join(entry.parentPath, entry.name).slice(folder.length + 1))
+      folder = join(await unpackImage(way, await way.build({ version: 'test', architecture }), 'weir'), 'weir')
+      files = filesIn(folder)
     }, BUILD_MS)
 
     it('contains the program and its dependencies, but no source maps, types or development packages', () => {
@@ -61,7 +56,7 @@ describeOn([image], 'the container image', () => {
     it('contains native code for this architecture only', () => {
       const native = files.filter((name) => name.endsWith('.node'))
       expect(native.length).toBeGreaterThanOrEqual(3)
-      expect(native.filter((name) => machineOf(join(folder, name)) !== MACHINES[architecture])).toEqual([])
+      expect(native.filter((name) => machineOf(join(folder, name)) !== architecture)).toEqual([])
     })
   })
 
@@ -127,26 +122,4 @@ describeOn([image], 'the container image', () => {
   function check(container: Container) {
     return container.exec(built.config.healthcheck)
   }
-
-  /** The folder `/weir` of an image, here. */
-  async function unpack(of: Image): Promise<string> {
-    const directory = partDirectory('image')
-    await way.save(of, join(directory, 'image.tar'))
-    await must({ file: 'tar', args: ['-xf', 'image.tar'], directory })
-    const [manifest] = JSON.parse(readFileSync(join(directory, 'manifest.json'), 'utf8')) as [{ Layers: string[] }]
-    mkdirSync(join(directory, 'root'))
-    for (const layer of manifest.Layers) {
-      const names = await must({ file: 'tar', args: ['-tf', layer], directory })
-      if (/^weir\//m.test(names)) await must({ file: 'tar', args: ['-xf', layer, '-C', 'root', 'weir'], directory })
-    }
-    return join(directory, 'root/weir')
-  }
 })
-
-function machineOf(file: string): number {
-  const head = Buffer.alloc(20)
-  const descriptor = openSync(file, 'r')
-  readSync(descriptor, head)
-  expect(head.toString('latin1', 1, 4)).toBe('ELF')
-  return head.readUInt16LE(18)
-}

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { cacheDirectory } from './cache.ts'
 import { findDebian, must, unpackDebian, withDebian } from './debian.ts'
 import type { ImageOptions, ImageWay } from './image.ts'
-import { type DockerConfig, toImageConfig } from './image-config.ts'
+import { type DockerConfig, imageReference, toImageConfig } from './image-config.ts'
 import { nodeBaseRoot, TRUSTED } from './node-base.ts'
 import { type Command, run } from './process.ts'
 import { startRunc } from './runc.ts'
@@ -44,15 +44,17 @@ export const imageByBuildah: ImageWay = {
   },
 }
 
-async function bud({ version, architecture }: ImageOptions): Promise<string> {
-  const reference = `localhost/weir:${version}${architecture === undefined ? '' : `-${architecture}`}`
+async function bud(options: ImageOptions): Promise<string> {
+  const { version, architecture, target } = options
+  const reference = imageReference(options)
   await makeBase()
   // This version of buildah does not set BUILDPLATFORM.
   const own = `linux/${process.arch === 'x64' ? 'amd64' : process.arch}`
-  const target = architecture === undefined ? own : `linux/${architecture}`
-  const platform = ['--platform', target, '--build-arg', `BUILDPLATFORM=${own}`]
+  const built = architecture === undefined ? own : `linux/${architecture}`
+  const platform = ['--platform', built, '--build-arg', `BUILDPLATFORM=${own}`]
   const args = ['--pull-never', '--format', 'docker', '--layers', '--build-arg', `VERSION=${version}`]
-  await must(await buildah('bud', ...platform, ...args, '--tag', reference, ROOT))
+  const stage = target === undefined ? [] : ['--target', target]
+  await must(await buildah('bud', ...platform, ...args, ...stage, '--tag', reference, ROOT))
   return reference
 }
 

@@ -1,3 +1,5 @@
+import type { ImageOptions } from './image.ts'
+
 /** The configuration of an image. */
 export type ImageConfig = {
   readonly user: string
@@ -30,4 +32,9 @@ export function toImageConfig(config: DockerConfig): ImageConfig {
     healthcheck,
     labels: config.Labels,
   }
+}
+
+/** `localhost/weir:test-java-arm64`, for example. */
+export function imageReference({ version, target, architecture }: ImageOptions): string {
+  return `localhost/weir:${[version, target, architecture].filter((part) => part !== undefined).join('-')}`
 }

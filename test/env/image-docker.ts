@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { must } from './debian.ts'
 import type { ImageWay } from './image.ts'
-import { type DockerConfig, toImageConfig } from './image-config.ts'
+import { type DockerConfig, imageReference, toImageConfig } from './image-config.ts'
 import { run } from './process.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
@@ -15,16 +15,19 @@ export const imageByDocker: ImageWay = {
     if (info?.code !== 0) return { how: 'missing', detail: 'no Docker engine answers' }
     return { how: 'docker', detail: 'docker build', cached: false }
   },
-  async build({ version, architecture }) {
-    const reference = `localhost/weir:${version}${architecture === undefined ? '' : `-${architecture}`}`
+  async build(options) {
+    const { version, architecture, target } = options
+    const reference = imageReference(options)
     const platform = architecture === undefined ? [] : ['--platform', `linux/${architecture}`]
-    await docker('build', ...platform, '--build-arg', `VERSION=${version}`, '--tag', reference, ROOT)
+    const stage = target === undefined ? [] : ['--target', target]
+    await docker('build', ...platform, ...stage, '--build-arg', `VERSION=${version}`, '--tag', reference, ROOT)
     const config = await docker('image', 'inspect', '--format', '{{json .Config}}', reference)
     return { reference, config: toImageConfig(JSON.parse(config) as DockerConfig) }
   },
-  async start({ reference }, { args, writable, hidden }) {
+  async start({ reference }, { args, writable, hidden, mounted = [] }) {
     const folders = [...writable.map((path) => `${path}:rw,uid=65532,gid=65532`), ...hidden.map((path) => `${path}:ro`)]
-    const mounts = folders.flatMap((folder) => ['--tmpfs', folder])
+    const volumes = mounted.flatMap(({ from, to }) => ['--volume', `${from}:${to}:ro`])
+    const mounts = [...folders.flatMap((folder) => ['--tmpfs', folder]), ...volumes]
     const id = (await docker('run', '--detach', ...RIGHTS, ...mounts, reference, ...args)).trim()
     return {
       exec: (command) => run({ file: 'docker', args: ['exec', id, ...command], directory: '.' }),

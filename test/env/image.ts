@@ -15,6 +15,8 @@ export type ImageOptions = {
   readonly version: string
   /** Default: this machine's. */
   readonly architecture?: 'amd64' | 'arm64'
+  /** A target of the Dockerfile. Default: the image without Java. */
+  readonly target?: 'java'
 }
 
 export type ContainerOptions = {
@@ -23,6 +25,8 @@ export type ContainerOptions = {
   readonly writable: readonly string[]
   /** Folders that appear empty in the container. */
   readonly hidden: readonly string[]
+  /** Directories of this machine that appear in the container, read-only. */
+  readonly mounted?: readonly { readonly from: string; readonly to: string }[]
 }
 
 /** A container that runs as the image's user, with a read-only root, no capabilities and only a loopback network. */

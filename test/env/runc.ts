@@ -43,7 +43,13 @@ export async function startRunc({ debian, mount, ...options }: Bundle): Promise<
 }
 
 /** See https://github.com/opencontainers/runtime-spec. Its rights match the `restricted` Pod Security Standard. */
-function specOf({ config, args, writable, hidden }: Pick<Bundle, 'config' | keyof ContainerOptions>): object {
+function specOf({
+  config,
+  args,
+  writable,
+  hidden,
+  mounted = [],
+}: Pick<Bundle, 'config' | keyof ContainerOptions>): object {
   const [uid, gid = uid] = config.user.split(':').map(Number)
   const folder = (destination: string, options: readonly string[]) => ({
     ...{ destination, type: 'tmpfs', source: 'tmpfs' },
@@ -69,6 +75,7 @@ function specOf({ config, args, writable, hidden }: Pick<Bundle, 'config' | keyo
       { destination: '/dev', type: 'tmpfs', source: 'tmpfs', options: ['nosuid', 'strictatime', 'mode=755'] },
       ...writable.map((path) => folder(path, ['rw', `uid=${uid}`, `gid=${gid}`, 'mode=700'])),
       ...hidden.map((path) => folder(path, ['ro'])),
+      ...mounted.map(({ from, to }) => ({ destination: to, type: 'bind', source: from, options: ['bind', 'ro'] })),
     ],
     linux: { namespaces: ['pid', 'ipc', 'uts', 'mount', 'network'].map((type) => ({ type })) },
   }

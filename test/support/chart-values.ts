@@ -14,6 +14,12 @@ const PLUGINS = {
   npm: { packages: ['@acme/weir-plugin@1.2.3', 'other@2.0.0'], npmrcSecretName: 'npmrc' },
   configMaps: ['my-plugins'],
   images: [{ reference: 'registry.example/plugin:1', pullPolicy: 'Always' }, { reference: 'registry.example/other:2' }],
+  claims: ['my-jars'],
+}
+
+const JAVA_PLUGINS = {
+  maven: { artifacts: ['io.debezium:debezium-connector-postgres:3.4.0.Final', 'org.example:other:1'] },
+  images: [{ reference: 'registry.example/jars:1' }],
 }
 
 const EVERYTHING = {
@@ -70,7 +76,8 @@ const EVERYTHING = {
     tls: { secretName: 'worker-tls' },
     users: { secretName: 'worker-users' },
     secretNamespaces: ['shop'],
-    plugins: PLUGINS,
+    plugins: { ...PLUGINS, maven: { ...JAVA_PLUGINS.maven, repositorySecretName: 'maven' } },
+    java: { enabled: true, digest: `sha256:${'1b'.repeat(32)}`, locations: 3, heapMebibytes: 512 },
     autoscaling: { kind: 'KEDA', lag: [{ connector: 'orders', topic: 'orders', records: 10_000 }] },
     env: [{ name: 'REGION', value: 'eu' }],
     volumes: [{ name: 'scratch', emptyDir: {} }],
@@ -118,6 +125,10 @@ export const VALID_VALUES: Readonly<Record<string, object>> = {
   },
   'all namespaces': { ...KAFKA, watchNamespaces: ['*'], worker: { secretNamespaces: ['*'] } },
   'embedded runtimes on three replicas': { ...LOGGED_IN, operator: { replicas: 3 }, worker: { plugins: PLUGINS } },
+  'embedded runtimes with Java': {
+    ...KAFKA,
+    worker: { plugins: JAVA_PLUGINS, java: { enabled: true } },
+  },
   'embedded runtimes behind network policies': { ...KAFKA, networkPolicy: { enabled: true } },
   'separate runtimes': { ...KAFKA, runtimes: 'Separate' },
   'separate runtimes that log in to Kafka': { ...LOGGED_IN, runtimes: 'Separate' },
@@ -163,6 +174,21 @@ export const INVALID_VALUES: readonly (readonly [object, RegExp])[] = [
   [{ ...KAFKA, replicas: 3 }, /additional properties 'replicas' not allowed/],
   [{ ...KAFKA, operator: { replica: 3 } }, /additional properties 'replica' not allowed/],
   [{ ...KAFKA, worker: { plugins: { npm: { packages: ['no-version'] } } } }, /does not match pattern/],
+  [{ ...KAFKA, worker: { plugins: { maven: { artifacts: ['a:b'] } } } }, /does not match pattern/],
+  [{ ...KAFKA, worker: { plugins: { maven: { repository: 'https://u:p@host' } } } }, /does not match pattern/],
+  [{ ...KAFKA, worker: { plugins: { maven: { artifacts: ['a:b:1'] } } } }, /needs worker.java.enabled=true/],
+  [
+    { ...KAFKA, image: { digest: `sha256:${'0'.repeat(64)}` }, worker: { java: { enabled: true } } },
+    /needs worker.java.digest/,
+  ],
+  [
+    {
+      ...KAFKA,
+      runtimes: 'Separate',
+      worker: { java: { enabled: true }, resources: { limits: { memory: '1e9' } } },
+    },
+    /the memory 1e9 is not a number/,
+  ],
   [{ ...KAFKA, operator: { workers: [{ name: 'java', url: 'connect:8083' }] } }, /does not match pattern/],
   [{ ...KAFKA, watchNamespaces: 'shop' }, /want array/],
   [{ ...KAFKA, runtimes: 'Both' }, /must be one of/],

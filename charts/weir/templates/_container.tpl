@@ -1,6 +1,20 @@
+{{/* The image without Java. */}}
 {{- define "weir.image" -}}
 {{- with .Values.image -}}
 {{ .repository }}{{ if .digest }}@{{ .digest }}{{ else }}:{{ default $.Chart.AppVersion .tag }}{{ end }}
+{{- end -}}
+{{- end -}}
+
+{{/* The image of a program. Takes (root, program). */}}
+{{- define "weir.programImage" -}}
+{{- $root := index . 0 -}}
+{{- if include "weir.runsJava" . -}}
+{{- with $root.Values -}}
+{{- $tag := default (printf "%s-java" (default $root.Chart.AppVersion .image.tag)) .worker.java.tag -}}
+{{ .image.repository }}{{ if .worker.java.digest }}@{{ .worker.java.digest }}{{ else }}:{{ $tag }}{{ end }}
+{{- end -}}
+{{- else -}}
+{{- include "weir.image" $root -}}
 {{- end -}}
 {{- end -}}
 
@@ -52,7 +66,7 @@
 {{- $values := index $root.Values $program -}}
 {{- $service := printf "%s-%s-pods.%s.svc" (include "weir.fullname" $root) $program $root.Release.Namespace -}}
 - name: NODE_OPTIONS
-  value: --max-old-space-size-percentage={{ $values.heapPercentage }}
+  value: --max-old-space-size-percentage={{ include "weir.heapPercentage" . }}
 {{- if ne $program "operator" }}
 - name: POD_NAME
   valueFrom:
@@ -113,11 +127,17 @@
 {{- if .npm.packages }}
 - { name: plugins, path: /plugins/npm, volume: { emptyDir: {} } }
 {{- end }}
+{{- if .maven.artifacts }}
+- { name: java-plugins, path: /plugins/maven, volume: { emptyDir: {} } }
+{{- end }}
 {{- range .configMaps }}
 - { name: plugins-{{ . }}, path: /plugins/config-maps/{{ . }}, volume: { configMap: { name: {{ . }} } } }
 {{- end }}
 {{- range $at, $image := .images }}
 - { name: plugins-{{ $at }}, path: /plugins/images/{{ $at }}, volume: { image: {{ toJson $image }} } }
+{{- end }}
+{{- range .claims }}
+- { name: claim-{{ . }}, path: /plugins/claims/{{ . }}, volume: { persistentVolumeClaim: { claimName: {{ . }}, readOnly: true } } }
 {{- end }}
 {{- end }}
 {{- end }}

@@ -6,7 +6,9 @@
 {{- $pod := merge (deepCopy $values.pod) $root.Values.pods -}}
 {{- $mounts := include "weir.mounts" . | fromYamlArray -}}
 {{- $hostsWorker := eq $program (include "weir.hostOf" (list $root "worker")) -}}
-{{- $packages := ternary $root.Values.worker.plugins.npm.packages list $hostsWorker -}}
+{{- $plugins := $root.Values.worker.plugins -}}
+{{- $packages := ternary $plugins.npm.packages list $hostsWorker -}}
+{{- $artifacts := ternary $plugins.maven.artifacts list $hostsWorker -}}
 {{- $probe := dict "port" $program "scheme" (include "weir.scheme" . | upper) -}}
 metadata:
   labels:
@@ -26,16 +28,17 @@ spec:
   {{- with include "weir.pullSecrets" $root }}
   {{- . | nindent 2 }}
   {{- end }}
-  {{- with $packages }}
+  {{- if or $packages $artifacts }}
   initContainers:
+    {{- with $packages }}
     - name: plugins
-      image: {{ $root.Values.worker.plugins.npm.image }}
+      image: {{ $plugins.npm.image }}
       command: [npm, install, --prefix=/plugins, --no-save, --no-audit, --no-fund, --ignore-scripts, --omit=dev, --]
       args:
         {{- toYaml . | nindent 8 }}
       env:
         - { name: HOME, value: /tmp }
-        {{- if $root.Values.worker.plugins.npm.npmrcSecretName }}
+        {{- if $plugins.npm.npmrcSecretName }}
         - { name: NPM_CONFIG_USERCONFIG, value: /etc/npm/.npmrc }
         {{- end }}
       securityContext:
@@ -43,13 +46,34 @@ spec:
       volumeMounts:
         - { name: tmp, mountPath: /tmp }
         - { name: plugins, mountPath: /plugins }
-        {{- if $root.Values.worker.plugins.npm.npmrcSecretName }}
+        {{- if $plugins.npm.npmrcSecretName }}
         - { name: npmrc, mountPath: /etc/npm, readOnly: true }
         {{- end }}
+    {{- end }}
+    {{- with $artifacts }}
+    - name: java-plugins
+      image: {{ include "weir.programImage" $ }}
+      imagePullPolicy: {{ $root.Values.image.pullPolicy }}
+      args:
+        {{- concat (list "plugins" "install" "--plugin-path=/plugins" "--") . | toYaml | nindent 8 }}
+      {{- if $plugins.maven.repositorySecretName }}
+      env:
+        - name: MAVEN_REPOSITORY
+          valueFrom: { secretKeyRef: { name: {{ $plugins.maven.repositorySecretName }}, key: url } }
+      {{- else if $plugins.maven.repository }}
+      env:
+        - { name: MAVEN_REPOSITORY, value: {{ $plugins.maven.repository }} }
+      {{- end }}
+      securityContext:
+        {{- include "weir.containerSecurity" . | nindent 8 }}
+      volumeMounts:
+        - { name: tmp, mountPath: /tmp }
+        - { name: java-plugins, mountPath: /plugins }
+    {{- end }}
   {{- end }}
   containers:
     - name: {{ $program }}
-      image: {{ include "weir.image" $root }}
+      image: {{ include "weir.programImage" . }}
       imagePullPolicy: {{ $root.Values.image.pullPolicy }}
       args:
         {{- include "weir.args" . | nindent 8 }}
@@ -87,7 +111,7 @@ spec:
           sleep: { seconds: 3 }
       {{- end }}
       resources:
-        {{- toYaml $values.resources | nindent 8 }}
+        {{- include "weir.resources" . | nindent 8 }}
       securityContext:
         {{- include "weir.containerSecurity" . | nindent 8 }}
       volumeMounts:
@@ -101,8 +125,8 @@ spec:
     {{- range $mounts }}
     - {{ set .volume "name" .name | toJson }}
     {{- end }}
-    {{- if and $packages $root.Values.worker.plugins.npm.npmrcSecretName }}
-    - { name: npmrc, secret: { secretName: {{ $root.Values.worker.plugins.npm.npmrcSecretName }} } }
+    {{- if and $packages $plugins.npm.npmrcSecretName }}
+    - { name: npmrc, secret: { secretName: {{ $plugins.npm.npmrcSecretName }} } }
     {{- end }}
     {{- with $values.volumes }}
     {{- toYaml . | nindent 4 }}

@@ -57,6 +57,7 @@ audit.log.file: stdout
 {{- $_ := set $settings "config.providers" "secret" -}}
 {{- $_ := set $settings "config.providers.secret.class" "KubernetesSecretConfigProvider" -}}
 {{- end -}}
+{{- with .Values.worker.java -}}{{- if .enabled -}}{{- $_ := set $settings "java.host.heap.max" (printf "%dm" (int .heapMebibytes)) -}}{{- end -}}{{- end -}}
 {{- with include "weir.pluginPath" . -}}{{- $_ := set $settings "plugin.path" . -}}{{- end -}}
 {{- /* With users, the worker's default of connector.urls.denied is stricter. */ -}}
 {{- if not .Values.worker.users.secretName -}}{{- $_ := set $settings "connector.urls.denied" "link-local,metadata" -}}{{- end -}}
@@ -68,8 +69,10 @@ audit.log.file: stdout
 {{- $paths := list -}}
 {{- with .Values.worker.plugins -}}
 {{- if .npm.packages -}}{{- $paths = append $paths "/plugins/npm" -}}{{- end -}}
+{{- if .maven.artifacts -}}{{- $paths = append $paths "/plugins/maven" -}}{{- end -}}
 {{- range .configMaps -}}{{- $paths = append $paths (printf "/plugins/config-maps/%s" .) -}}{{- end -}}
 {{- range $at, $_ := .images -}}{{- $paths = append $paths (printf "/plugins/images/%d" $at) -}}{{- end -}}
+{{- range .claims -}}{{- $paths = append $paths (printf "/plugins/claims/%s" .) -}}{{- end -}}
 {{- end -}}
 {{- join "," $paths -}}
 {{- end -}}

@@ -17,6 +17,8 @@
 {{- if and .kafka.embedded.enabled (ne (int .operator.replicas) 1) -}}{{- fail "the embedded broker runs in a single process: kafka.embedded.enabled=true needs operator.replicas=1" -}}{{- end -}}
 {{- if and .operator.allowInlineSecrets (not .operator.watchSecrets) -}}{{- fail "operator.allowInlineSecrets=true needs operator.watchSecrets=true, which permits the operator to read Secrets" -}}{{- end -}}
 {{- if and .kafka.sasl.mechanism (not .kafka.sasl.secretName) -}}{{- fail "kafka.sasl.mechanism needs kafka.sasl.secretName, the Secret with the user name and password" -}}{{- end -}}
+{{- if and .worker.plugins.maven.artifacts (not .worker.java.enabled) -}}{{- fail "worker.plugins.maven.artifacts needs worker.java.enabled=true: Java plugins need the image with Java" -}}{{- end -}}
+{{- if and .worker.java.enabled .image.digest (not .worker.java.digest) (not .worker.java.tag) -}}{{- fail "worker.java.enabled=true needs worker.java.digest: image.digest is that of the image without Java" -}}{{- end -}}
 {{- if and (eq .webhook.certificates "Secret") (not .webhook.secretName) -}}{{- fail "webhook.certificates=Secret needs webhook.secretName, the Secret with tls.crt, tls.key and ca.crt" -}}{{- end -}}
 {{- range $runtime := list "registry" "worker" -}}
 {{- $values := index $.Values $runtime -}}

@@ -9,7 +9,7 @@ import type { PluginDescriptor } from '../../plugins/plugin-descriptor.ts'
 import { renderReference } from '../../sdk/index.ts'
 import { type LoadedPlugins, loadPlugins } from '../../worker/main.ts'
 import { type Command, type ExitCode, parseArguments, UsageError } from '../command.ts'
-import { installJavaPlugin } from '../plugins/install-java-plugin.ts'
+import { installJavaPlugins } from '../plugins/install-java-plugins.ts'
 import { SCAFFOLD_KINDS, type ScaffoldKind, scaffoldPlugin } from '../plugins/plugin-scaffold.ts'
 import { formatColumns } from '../terminal/columns.ts'
 
@@ -27,31 +27,31 @@ type Values = ReturnType<typeof parseArguments<typeof OPTIONS>>['values']
 export const pluginsCommand: Command = {
   help: `usage: weir plugins list [--plugin-path PATH]… [--config FILE] [--json]
        weir plugins describe NAME [--plugin-path PATH]… [--config FILE]
-       weir plugins install GROUP:ARTIFACT:VERSION [--plugin-path DIR] [--config FILE] [--repository URL]
+       weir plugins install GROUP:ARTIFACT:VERSION… [--plugin-path DIR] [--config FILE] [--repository URL]
        weir plugins new NAME [--kind ${SCAFFOLD_KINDS.join('|')}]
 
 list prints all connectors, converters, transforms and predicates that a worker would find, and why a plugin could not be
-loaded. describe prints the configuration reference of one plugin. install downloads a Java plugin with its dependencies from
-a Maven repository into a directory of its own, and verifies the checksums. new creates a plugin of your own with a test that
+loaded. describe prints the configuration reference of one plugin. install downloads Java plugins with their dependencies from
+a Maven repository, each into a directory of its own, and verifies the checksums. new creates a plugin of your own with a test that
 passes.
 
   --plugin-path PATH  a module, an npm package, a jar, or a directory of those, as in a worker's plugin.path;
                       for install, the directory to install to; default: the first one of --config, or plugins
   --config FILE       a worker's settings file, to use its plugin.path and the keys about plugins and Java
   --kind KIND         kind of the new plugin; default: source
-  --repository URL    the Maven repository; default: Maven Central
+  --repository URL    the Maven repository; default: the environment variable MAVEN_REPOSITORY, or else Maven Central
   --json              print the list as JSON`,
 
   async run(args) {
     const { values, positionals } = parseArguments(args, OPTIONS)
     const [verb, name, ...more] = positionals
+    if (verb === 'install' && name !== undefined) {
+      const repository = values.repository ?? (process.env['MAVEN_REPOSITORY'] || MAVEN_CENTRAL)
+      return installJavaPlugins({ plugins: [name, ...more], repository, pluginPath: installDirectory(values) })
+    }
     if (more.length > 0) throw new UsageError(`weir plugins ${verb} takes one name: '${more[0]}' is unexpected`)
     if (verb === 'list' && name === undefined) return list(await load(values), values.json === true)
     if (verb === 'describe' && name !== undefined) return describe(name, await load(values))
-    if (verb === 'install' && name !== undefined) {
-      const repository = values.repository ?? MAVEN_CENTRAL
-      return installJavaPlugin({ plugin: name, repository, pluginPath: installDirectory(values) })
-    }
     if (verb === 'new' && name !== undefined) return create(name, kindOf(values.kind))
     throw new UsageError('expected weir plugins list, describe NAME, install GROUP:ARTIFACT:VERSION or new NAME')
   },

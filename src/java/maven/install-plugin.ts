@@ -12,6 +12,8 @@ import { type Resolution, resolveDependencies } from './resolve-dependencies.ts'
 export type InstallProgress = {
   /** `count` files are about to be downloaded. */
   begin(count: number): void
+  /** More bytes of a file were received. */
+  received(bytes: number): void
   downloaded(): void
 }
 
@@ -132,7 +134,9 @@ async function downloadAll(
   return Promise.all(
     artifacts.map(async (artifact, index): Promise<LockedFile> => {
       const file = names[index]!
-      const { bytes, sha512 } = await repository.download(artifact, join(directory, file))
+      const { bytes, sha512 } = await repository.download(artifact, join(directory, file), {
+        onReceived: (count) => progress.received(count),
+      })
       bytesLeft -= bytes
       if (bytesLeft < 0) throw new UserError('install_limit', `the files have more than ${TOTAL_BYTES_MAX} bytes`)
       progress.downloaded()

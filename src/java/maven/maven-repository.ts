@@ -19,6 +19,12 @@ export type MavenRepositoryOptions = {
   readonly retryMs?: number
 }
 
+export type DownloadOptions = {
+  readonly bytesMax?: number
+  /** Called with the number of bytes of each chunk. */
+  readonly onReceived?: (bytes: number) => void
+}
+
 export type Download = { readonly bytes: number; readonly sha512: string }
 
 const POM_BYTES_MAX = 4 * 1_048_576
@@ -72,8 +78,9 @@ export class MavenRepository {
     return this.#readVerified(path, `the list of versions of ${group}:${artifact}`, METADATA_BYTES_MAX)
   }
 
-  /** Writes a file of at most `bytesMax` bytes to `target`. */
-  async download(coordinates: Coordinates, target: string, bytesMax = DOWNLOAD_BYTES_MAX): Promise<Download> {
+  /** Writes a file of at most `bytesMax` bytes (default 1 GiB) to `target`. */
+  async download(coordinates: Coordinates, target: string, options: DownloadOptions = {}): Promise<Download> {
+    const { bytesMax = DOWNLOAD_BYTES_MAX, onReceived } = options
     const path = repositoryPath(coordinates)
     const what = formatCoordinates(coordinates)
     const expected = await this.#checksum(path, what)
@@ -86,6 +93,7 @@ export class MavenRepository {
           bytes += chunk.length
           if (bytes > bytesMax) throw tooLarge(what, bytesMax)
           for (const hash of [verifying, recorded]) hash.update(chunk)
+          onReceived?.(chunk.length)
           yield chunk
         }
       }

@@ -1,8 +1,9 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
+import { run } from '../../env/process.ts'
 import { describeOn, real } from '../../env/real.ts'
-import { runWeir as weir } from '../../support/cli.ts'
+import { runWeir as weir, weirCommand } from '../../support/cli.ts'
 import { temporaryDirectory } from '../../support/temporary-directory.ts'
 
 const javaHost = await real('javaHost')
@@ -38,5 +39,15 @@ describeOn([javaHost, fileStream], 'a plugin from a Maven repository', () => {
       location: join(directory, 'plugins/connect-file-4.3.1'),
       replaces: 'FileStreamSource',
     })
+  })
+
+  it('is installed together with others, from the repository in MAVEN_REPOSITORY', async () => {
+    const directory = temporaryDirectory()
+    const { plugins: coordinates, repository } = fileStream.address
+    const args = ['plugins', 'install', ...coordinates, 'no.such:artifact:1']
+    const result = await run({ ...weirCommand(directory, args), env: { MAVEN_REPOSITORY: repository } })
+    expect(result).toMatchObject({ code: 1, stderr: expect.stringContaining('has no no.such:artifact:pom:1') })
+    expect(result.stdout).toContain('connect-file:4.3.1 is installed in plugins/connect-file-4.3.1: 1 file, 0.0 MiB')
+    expect(result.stderr).toContain('connect-file:4.3.1: downloading 1 file\n')
   })
 })

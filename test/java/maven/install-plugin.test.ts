@@ -16,13 +16,17 @@ describe('the installation of a plugin', () => {
     const { repository, path } = await prepared()
     const directory = join(path, 'plugin-1.0')
     const steps: string[] = []
+    let received = 0
     const progress: InstallProgress = {
       begin: (count) => void steps.push(`of ${count}`),
+      received(bytes) {
+        received += bytes
+      },
       downloaded: () => void steps.push('one'),
     }
     const installation = await install(repository, path, progress)
     expect(installation).toEqual({ directory, files: 3, bytes: 58, isUnchanged: false })
-    expect(steps).toEqual(['of 3', 'one', 'one', 'one'])
+    expect([steps, received]).toEqual([['of 3', 'one', 'one', 'one'], 58])
     expect(readdirSync(path)).toEqual(['plugin-1.0'])
     expect(readdirSync(directory).sort()).toEqual([
       'org.example.library-2.jar',
@@ -145,7 +149,7 @@ describe('coordinates', () => {
   )
 })
 
-const SILENT: InstallProgress = { begin: () => undefined, downloaded: () => undefined }
+const SILENT: InstallProgress = { begin: () => undefined, received: () => undefined, downloaded: () => undefined }
 const JAR = 'other/library/2/library-2.jar'
 
 async function prepared() {
