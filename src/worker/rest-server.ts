@@ -16,9 +16,10 @@ import { type HttpServer, type HttpServerOptions, startHttpServer } from '../htt
 import { type TlsSource, tlsSource } from '../tls/tls-material.ts'
 import { listenerProtocols } from '../tls/tls-protocols.ts'
 import type { PeerTls } from './membership/peer-client.ts'
+import { auditedWorkerAction, isInternal } from './routes/acl-operations.ts'
 import { workerErrorResponse } from './routes/error-response.ts'
 import { type LoggerRoutes, loggerRoutes } from './routes/loggers.ts'
-import { auditedWorkerAction, checkWorkerAccess, isInternal } from './routes/request-authorization.ts'
+import { checkWorkerAccess } from './routes/request-authorization.ts'
 import { type WorkerRoutes, workerRoutes } from './routes/worker-routes.ts'
 import type { WorkerSettings } from './settings.ts'
 

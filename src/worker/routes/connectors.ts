@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify'
 import type { ConnectorOperations } from '../connector-operations.ts'
+import type { ConfigViewOf } from './config-view.ts'
 import { parseConfigBody, parseCreateBody } from './parse-body.ts'
-import type { ConfigViewOf } from './request-authorization.ts'
 
 type ByName = { Params: { name: string } }
 

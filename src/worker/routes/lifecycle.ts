@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 import type { ConnectorOperations } from '../connector-operations.ts'
-import type { ConfigViewOf } from './request-authorization.ts'
+import type { ConfigViewOf } from './config-view.ts'
 
 type ByName = { Params: { name: string } }
 type ByTask = { Params: { name: string; task: string } }

@@ -2,8 +2,9 @@ import type { Header, NewRecord, Producer } from '../../broker/broker.ts'
 import { SecretMasker } from '../../common/secrets/secret-masker.ts'
 import type { DeadLetterConfig } from '../configuration/task-config.ts'
 import type { Stage } from './processing-context.ts'
-import { ensureTopic, type TaskClients } from './task-clients.ts'
+import type { TaskClients } from './task-clients.ts'
 import type { TaskCounters } from './task-counters.ts'
+import { ensureTopic } from './task-topics.ts'
 
 /** A record for the dead-letter topic: the record as stored, or as it would have been, and its failure. */
 export type DeadLetter = {

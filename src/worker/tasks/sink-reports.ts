@@ -1,6 +1,7 @@
 import type { Producer } from '../../broker/broker.ts'
 import type { ReportRecord, ReportTopic } from '../../sdk/index.ts'
-import { ensureTopic, type TaskClients } from './task-clients.ts'
+import type { TaskClients } from './task-clients.ts'
+import { ensureTopic } from './task-topics.ts'
 
 /** Writes what a sink reports about its records. Topics and the producer are opened for the first report. */
 export class SinkReports {

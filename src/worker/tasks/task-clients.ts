@@ -1,13 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
-import type {
-  Broker,
-  Consumer,
-  ConsumerOptions,
-  NewTopic,
-  Producer,
-  ProducerOptions,
-  TopicAdmin,
-} from '../../broker/broker.ts'
+import type { Broker, Consumer, ConsumerOptions, Producer, ProducerOptions, TopicAdmin } from '../../broker/broker.ts'
 import { UserError } from '../../common/errors.ts'
 import {
   type ClientKind,
@@ -104,13 +96,4 @@ export class TaskClients {
     }
     return (await opened.broker) ?? this.#broker
   }
-}
-
-/**
- * Creates a topic unless it exists. It is looked up first, so that a client without permission to create topics can use an
- * existing one.
- */
-export async function ensureTopic(clients: Pick<TaskClients, 'topics'>, topic: NewTopic): Promise<void> {
-  const topics = await clients.topics()
-  if ((await topics.describe(topic.name)) === undefined) await topics.create(topic)
 }

@@ -1,4 +1,4 @@
-import type { NewRecord } from '../../broker/broker.ts'
+import type { NewRecord, NewTopic } from '../../broker/broker.ts'
 import { BrokerError } from '../../broker/broker-error.ts'
 import type { TaskLog } from '../../sdk/index.ts'
 import { newTopic, parseTopicCreationRules, type TopicCreationRule } from '../configuration/topic-creation-rules.ts'
@@ -61,4 +61,13 @@ export class TaskTopics {
     this.#known.add(topic)
     if (this.#spec.worker.trackTopics) this.#report({ type: 'topic', topic })
   }
+}
+
+/**
+ * Creates a topic unless it exists. It is looked up first, so that a client without permission to create topics can use an
+ * existing one.
+ */
+export async function ensureTopic(clients: Pick<TaskClients, 'topics'>, topic: NewTopic): Promise<void> {
+  const topics = await clients.topics()
+  if ((await topics.describe(topic.name)) === undefined) await topics.create(topic)
 }

@@ -74,8 +74,8 @@ it('putTasks stores no tasks for a stopped connector', async () => {
 
 it('the leader creates a session key, and replaces it after inter.worker.key.ttl.ms', async () => {
   const { leader, written, clock } = createLeader()
-  await leader.rotateSessionKey()
-  await leader.rotateSessionKey()
+  await leader.cleanUp()
+  await leader.cleanUp()
   expect(written).toHaveLength(1)
   const ending = new AbortController()
   const keeping = leader.runSessionKeyRotation(ending.signal)
