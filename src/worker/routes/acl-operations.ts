@@ -23,7 +23,7 @@ const OPERATIONS: Readonly<Record<string, AclOperation>> = {
 }
 
 /** The ACL operation of a request. Throws an `Error` for a route that is not in `OPERATIONS`. */
-export function operationOf({ method, routeOptions }: FastifyRequest): AclOperation {
+export function workerOperationOf({ method, routeOptions }: FastifyRequest): AclOperation {
   if (method === 'GET' || method === 'HEAD') return 'read'
   const operation = OPERATIONS[`${method} ${routeOptions.url}`]
   if (operation === undefined) throw new Error(`${method} ${routeOptions.url} has no permission assigned to it`)
@@ -32,13 +32,13 @@ export function operationOf({ method, routeOptions }: FastifyRequest): AclOperat
 
 /** Internal requests between workers are signed instead of authenticated; an administrator may send them as well. */
 export function isInternal(request: FastifyRequest): boolean {
-  return request.routeOptions.url !== undefined && operationOf(request) === 'internal'
+  return request.routeOptions.url !== undefined && workerOperationOf(request) === 'internal'
 }
 
 /** The operation and objects of a request for the audit log. */
 export function auditedWorkerAction(request: FastifyRequest): AuditedAction {
   const { params, body, routeOptions } = request
-  const operation = routeOptions.url === undefined ? undefined : operationOf(request)
+  const operation = routeOptions.url === undefined ? undefined : workerOperationOf(request)
   const name = routeOptions.url === '/connectors' && (body as { name?: unknown } | undefined)?.name
   return { operation, objects: typeof name === 'string' ? { name } : (params as AuditedAction['objects']) }
 }

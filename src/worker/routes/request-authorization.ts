@@ -1,5 +1,5 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
-import { operationOf } from './acl-operations.ts'
+import { workerOperationOf } from './acl-operations.ts'
 import { parseCreateBody } from './parse-body.ts'
 
 /** Routes that disclose nothing about connectors and need no permission, only authentication. */
@@ -20,7 +20,7 @@ export function checkWorkerAccess(request: FastifyRequest): void {
   const { url } = request.routeOptions
   // That a path does not exist is no secret.
   if (url === undefined || PUBLIC.has(url)) return
-  const operation = operationOf(request)
+  const operation = workerOperationOf(request)
   if (url.startsWith('/connectors/:name')) rights.require(operation, (params as { name: string }).name)
   else if (url === '/metrics' || operation === 'loggers') rights.requireAll(operation)
   // Lists are filtered to readable objects, and `checkBodies` checks the name of a new connector.
