@@ -5,7 +5,6 @@ import type { SecureContextOptions } from 'node:tls'
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest, LogController } from 'fastify'
 import { UserError } from '../common/errors.ts'
 import { type Logger, secretMaskerOf } from '../common/logging/logger.ts'
-import type { Metrics } from '../common/metrics-registry.ts'
 import { maskCredentials } from '../common/secrets/secret-keys.ts'
 import { listenerProtocols } from '../tls/tls-protocols.ts'
 import { type AccessControl, authorize } from './access-control.ts'
@@ -18,14 +17,21 @@ import { type CountLimit, limitCounter } from './limit-metrics.ts'
 import { DEFAULT_LIMITS, type HttpLimits } from './limit-settings.ts'
 import { bindError, type Listener, listenerUrl, parseListener } from './listener-address.ts'
 import { negotiateMediaType } from './media-type.ts'
+import {
+  addOperationalRoutes,
+  isOperationalPath,
+  isProbe,
+  type OperationalRoutesOptions,
+} from './operational-routes.ts'
 import { type Principal, Rights } from './permissions.ts'
 import { registerLimitedBodyParser } from './request-body-limits.ts'
 import { addRequestIds } from './request-id.ts'
 import { cacheResponses } from './response-cache.ts'
 import { compressResponses } from './response-compression.ts'
 import { limitResponseBytes } from './response-limit.ts'
+import { answerUnknownRoutes } from './unknown-routes.ts'
 
-export type HttpServerOptions = {
+export type HttpServerOptions = OperationalRoutesOptions & {
   /** `http://host:port`; port 0 takes a free one. */
   readonly listeners: readonly string[]
   readonly logger: Logger
@@ -37,11 +43,6 @@ export type HttpServerOptions = {
   readonly produces: readonly string[]
   /** Rejects bodies without a content type; otherwise they are parsed as JSON. */
   readonly requiresContentType?: boolean
-  readonly metrics?: Metrics
-  /** Liveness of the process: `/healthz`. Default: alive. */
-  readonly isHealthy?: () => boolean
-  /** Readiness of the program: `/readyz`. Default: ready. */
-  readonly isReady?: () => boolean
   /** Required by https listeners: certificates, and `requestCert` for mutual TLS. */
   readonly tls?: TlsOptions
   /**
@@ -160,14 +161,7 @@ function createApp(options: HttpServerOptions, { limits, limited, connections }:
   if (options.compress) compressResponses(app)
   limitResponseBytes(app, limits.responsesBytesMax, limited)
   registerAccessControl(app, options.access)
-  const methodsOf = trackRouteMethods(app)
-  app.setNotFoundHandler((request, reply) => {
-    const methods = methodsOf(request.url)
-    if (methods.length === 0) throw new HttpError(404)
-    if (request.method !== 'OPTIONS') throw new HttpError(405)
-    const allowed = METHODS.filter((method) => method === 'OPTIONS' || methods.includes(method))
-    return reply.type('text/plain').header('allow', allowed.join(',')).send(allowed.join(', '))
-  })
+  answerUnknownRoutes(app)
   app.setErrorHandler((error, request, reply) => sendError(options, error, request, reply))
   addOperationalRoutes(app, options)
   return app
@@ -185,9 +179,6 @@ function createRequestListener(app: FastifyInstance, options: HttpServerOptions)
   if (!revision || access || audit || crossOrigin || logger.isLevelEnabled('debug')) return ask
   return cacheResponses(app, ask, { revision, addsRequestId, onResponse })
 }
-
-/** In the order of the `Allow` header of both originals. */
-const METHODS = ['HEAD', 'POST', 'GET', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']
 
 function negotiateResponses(app: FastifyInstance, produces: readonly string[]): void {
   app.decorateRequest('answerType', produces[0] ?? 'application/json')
@@ -219,7 +210,7 @@ function registerAccessControl(app: FastifyInstance, access: AccessControl | und
   })
   if (!access) return
   app.addHook('onRequest', async (request, reply) => {
-    if (!PROBE_PATHS.has(pathOf(request.url))) await authorize(access, request, reply)
+    if (!isProbe(request.url)) await authorize(access, request, reply)
   })
 }
 
@@ -236,34 +227,6 @@ declare module 'fastify' {
     /** Permissions of this request; all of them without authentication. */
     readonly rights: Rights
   }
-}
-
-/** Returns the methods of a path, so that an unsupported method is answered with 405 instead of 404. */
-function trackRouteMethods(app: FastifyInstance): (url: string) => readonly string[] {
-  const routes: { readonly url: string; readonly method: string }[] = []
-  app.addHook('onRoute', ({ url, method }) => {
-    for (const one of [method].flat()) routes.push({ url, method: one })
-  })
-  return (url) => {
-    const path = pathOf(url)
-    return routes.filter((route) => isRouteOf(route.url, path)).map(({ method }) => method)
-  }
-}
-
-/** The only parameter constraint that routes use. */
-const WHOLE_NUMBER = '(^-?\\d+$)'
-
-/** `:name` matches one non-empty segment, `:name(^-?\d+$)` an integer, a trailing `*` the rest of the path. */
-function isRouteOf(route: string, path: string): boolean {
-  if (route.endsWith('*')) return path.startsWith(route.slice(0, -1))
-  const expected = route.split('/')
-  const segments = (path.length > 1 && path.endsWith('/') ? path.slice(0, -1) : path).split('/')
-  return segments.length === expected.length && expected.every((one, at) => isSegmentOf(one, segments[at] ?? ''))
-}
-
-function isSegmentOf(expected: string, segment: string): boolean {
-  if (!expected.startsWith(':')) return expected === segment
-  return expected.endsWith(WHOLE_NUMBER) ? /^-?\d+$/.test(segment) : segment !== ''
 }
 
 function sendError(options: HttpServerOptions, error: unknown, request: FastifyRequest, reply: FastifyReply): void {
@@ -285,29 +248,6 @@ function sendFrameworkError(error: Error, reply: FastifyReply, type = 'applicati
     .code(status)
     .header('content-type', type)
     .send(Buffer.from(JSON.stringify(body)))
-}
-
-/** Probes are unauthenticated. */
-const PROBE_PATHS: ReadonlySet<string> = new Set(['/healthz', '/readyz'])
-
-function isOperationalPath(url: string): boolean {
-  return PROBE_PATHS.has(pathOf(url)) || pathOf(url) === '/metrics'
-}
-
-function pathOf(url: string): string {
-  return url.split('?', 1)[0] ?? url
-}
-
-function addOperationalRoutes(app: FastifyInstance, { metrics, isHealthy, isReady }: HttpServerOptions): void {
-  const probe = (path: string, isPassing: () => boolean, failure: string): void => {
-    app.get(path, async (_, reply) => {
-      const [code, text] = isPassing() ? [200, 'ok'] : [503, failure]
-      return reply.code(code).type('text/plain').send(`${text}\n`)
-    })
-  }
-  probe('/healthz', isHealthy ?? (() => true), 'stuck')
-  probe('/readyz', isReady ?? (() => true), 'not ready')
-  if (metrics) app.get('/metrics', async (_, reply) => reply.type(metrics.contentType).send(await metrics.metrics()))
 }
 
 async function bind(
