@@ -3,8 +3,8 @@ import type { FrameReader } from './frame-reader.ts'
 import type { FrameWriter } from './frame-writer.ts'
 import { readFailure } from './host-connection.ts'
 import type { JavaPluginError } from './host-error.ts'
+import { ProtocolError, VALUE_TAG } from './host-protocol.ts'
 import { readHeaders, writeHeaders } from './record-codec.ts'
-import { ProtocolError, VALUE_TAG } from './wire-format.ts'
 
 // The records of a chain as they cross the boundary: of each one only the parts that the steps read, and on the way back
 // only those that they changed. `ChainCodec.java` is the other side.

@@ -1,6 +1,6 @@
 import { defineMember } from '../formats/define-member.ts'
 import { bigintFromBytes, type Decimal, int64, LOGICAL, type Schema } from '../sdk/index.ts'
-import { ProtocolError, structSchemas, VALUE_TAG } from './wire-format.ts'
+import { ProtocolError, structSchemas, VALUE_TAG } from './host-protocol.ts'
 
 /** Reads the body of one frame. Throws a `ProtocolError` for a damaged one. */
 export class FrameReader {

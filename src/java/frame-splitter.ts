@@ -1,4 +1,4 @@
-import { ProtocolError } from './wire-format.ts'
+import { ProtocolError } from './host-protocol.ts'
 
 /** Type of a frame. */
 export const FRAME = {

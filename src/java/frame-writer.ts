@@ -1,5 +1,5 @@
 import { bigintToBytes, DataError, type Decimal, isDecimal, LOGICAL, type Schema } from '../sdk/index.ts'
-import { structSchemas, VALUE_TAG } from './wire-format.ts'
+import { structSchemas, VALUE_TAG } from './host-protocol.ts'
 
 /** Builds the body of one frame. */
 export class FrameWriter {

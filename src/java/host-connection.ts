@@ -4,8 +4,8 @@ import { FrameReader } from './frame-reader.ts'
 import { FRAME, FRAME_HEADER_BYTES, FrameSplitter, frameHeader, type HostFrame } from './frame-splitter.ts'
 import { FrameWriter } from './frame-writer.ts'
 import { HostLostError, JavaPluginError } from './host-error.ts'
+import { ProtocolError } from './host-protocol.ts'
 import { ReceivedSchemas, SentSchemas } from './schema-exchange.ts'
-import { ProtocolError } from './wire-format.ts'
 
 /** Version of the protocol; the first frame of each side carries it. */
 export const HOST_PROTOCOL_VERSION = 1

@@ -1,7 +1,7 @@
 import type { Field, Schema, SchemaType } from '../sdk/index.ts'
 import { FrameReader } from './frame-reader.ts'
 import { FrameWriter } from './frame-writer.ts'
-import { ProtocolError } from './wire-format.ts'
+import { ProtocolError } from './host-protocol.ts'
 
 // Each side of a connection defines a schema once, and refers to it by id afterwards.
 

@@ -3,8 +3,8 @@ import { describe, expect, it } from 'vitest'
 import { FrameReader } from '../../src/java/frame-reader.ts'
 import { FRAME, FrameSplitter, frameHeader, type HostFrame } from '../../src/java/frame-splitter.ts'
 import { FrameWriter } from '../../src/java/frame-writer.ts'
+import { ProtocolError, VALUE_TAG } from '../../src/java/host-protocol.ts'
 import { ReceivedSchemas, SentSchemas } from '../../src/java/schema-exchange.ts'
-import { ProtocolError, VALUE_TAG } from '../../src/java/wire-format.ts'
 import { type Data, dataWithoutSchema, dataWithSchema } from '../support/connect-data.ts'
 
 /** The schema frames and the frame that one side sends for a value. */
