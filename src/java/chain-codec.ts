@@ -68,11 +68,16 @@ export class ChainCodec {
 
   /** Reads one result into `item`. */
   read(body: FrameReader, item: ChainItem): ChainOutcome {
+    const outcome = this.readOutcome(body)
+    if (outcome === 'passed') this.#readResult(body, item)
+    return outcome
+  }
+
+  readOutcome(body: FrameReader): ChainOutcome {
     switch (body.readByte()) {
       case OUTCOME.dropped:
         return 'dropped'
       case OUTCOME.passed:
-        this.#readResult(body, item)
         return 'passed'
       case OUTCOME.failed:
         return { step: body.readVarint(), failed: readFailure(body) }

@@ -1,4 +1,5 @@
 import type { Plugin } from '../sdk/index.ts'
+import type { ConnectorChains } from './connector-chains.ts'
 import type { JavaModule } from './java-module.ts'
 import { javaSink } from './java-sink.ts'
 import { javaSource } from './java-source.ts'
@@ -6,17 +7,17 @@ import { pluginInfo } from './plugin-info.ts'
 import type { JavaPluginDescription } from './plugin-location.ts'
 
 /** The plugins of a location as plugins of the SDK, for a thread that runs tasks. */
-export function javaPlugins(module: JavaModule): readonly Plugin[] {
-  return module.plugins.flatMap((description) => toPlugin(module, description) ?? [])
+export function javaPlugins(module: JavaModule, chains: ConnectorChains): readonly Plugin[] {
+  return module.plugins.flatMap((description) => toPlugin(module, description, chains) ?? [])
 }
 
-function toPlugin(module: JavaModule, description: JavaPluginDescription): Plugin | undefined {
+function toPlugin(module: JavaModule, description: JavaPluginDescription, chains: ConnectorChains): Plugin | undefined {
   const { kind } = description
   switch (kind) {
     case 'source':
-      return javaSource(module, description)
+      return javaSource(module, description, chains)
     case 'sink':
-      return javaSink(module, description)
+      return javaSink(module, description, chains)
     case 'converter':
     case 'header_converter':
     case 'transformation':

@@ -6,6 +6,7 @@ import {
   type SinkPartition,
   type SinkPosition,
 } from '../sdk/index.ts'
+import type { ConnectorChains, SinkChain } from './connector-chains.ts'
 import type { FrameReader } from './frame-reader.ts'
 import { HostConnection } from './host-connection.ts'
 import { JavaPluginError } from './host-error.ts'
@@ -33,25 +34,33 @@ type FlushResponse = ContextRequests & {
 }
 
 /** A sink connector in a Java host. */
-export function javaSink(module: JavaModule, description: JavaPluginDescription): SinkConnector {
+export function javaSink(
+  module: JavaModule,
+  description: JavaPluginDescription,
+  chains: ConnectorChains,
+): SinkConnector {
   return {
     ...pluginInfo(description),
     kind: 'sink',
-    start: (context) => JavaSinkTask.start(module, description, context),
+    start: (context) => JavaSinkTask.start(module, description, context, chains),
   }
 }
 
 class JavaSinkTask implements SinkTask {
   readonly #connection: HostConnection
   readonly #context: SinkContext<unknown>
+  /** The plugins of the pipeline that run before the sink, in its JVM. */
+  readonly #chain: SinkChain | undefined
   /** By topic, partition and offset in the log. */
   readonly #reportable = new Map<string, SinkRecord>()
   /** The delay before the next attempt that the task asked for, in ms. */
   #timeoutMs: number | undefined
 
-  private constructor(connection: HostConnection, context: SinkContext<unknown>) {
+  private constructor(connection: HostConnection, context: SinkContext<unknown>, chain: SinkChain | undefined) {
     this.#connection = connection
     this.#context = context
+    this.#chain = chain
+    chain?.connect(connection)
     connection.answer('sink.report', (body) => this.#onReport(body))
     connection.on('sink.requests', (body) => this.#apply(body.readValue() as ContextRequests))
   }
@@ -60,16 +69,19 @@ class JavaSinkTask implements SinkTask {
     module: JavaModule,
     description: JavaPluginDescription,
     context: SinkContext<unknown>,
+    chains: ConnectorChains,
   ): Promise<JavaSinkTask> {
     const { connector, task, raw, signal } = context
     const connection = await HostConnection.open(module.address, { timeoutMs: CONNECT_TIMEOUT_MS })
-    const started = new JavaSinkTask(connection, context)
+    const chain = chains.ofSink(`${connector}-${task}`)
+    const started = new JavaSinkTask(connection, context, chain)
     try {
       const start = connection.call('sink.start', {
         class: description.class,
         name: `${connector}-${task}`,
         config: raw,
         reportsErrantRecords: reportsErrantRecords(raw),
+        ...(chain !== undefined && { chain: chain.options }),
       })
       if (await untilAborted(start, signal)) started.#apply((await start) as ContextRequests)
       return started
@@ -92,6 +104,18 @@ class JavaSinkTask implements SinkTask {
       if (this.#reportable.size <= Math.max(REPORTABLE_MAX, records.length)) break
       this.#reportable.delete(key)
     }
+    try {
+      this.#apply((await this.#put(records)).readValue() as ContextRequests)
+    } catch (error) {
+      throw this.#withDelay(error)
+    }
+  }
+
+  async #put(records: readonly SinkRecord[]): Promise<FrameReader> {
+    const chain = this.#chain
+    if (chain !== undefined) {
+      return this.#connection.request('sink.put-converted', (body) => chain.writePut(body, records))
+    }
     let sent = 0
     for (; records.length - sent > FRAME_RECORDS_MAX; sent += FRAME_RECORDS_MAX) {
       const part = records.slice(sent, sent + FRAME_RECORDS_MAX)
@@ -101,15 +125,10 @@ class JavaSinkTask implements SinkTask {
       })
       await this.#connection.drained()
     }
-    try {
-      const response = await this.#connection.request('sink.put', (body) => {
-        body.writeVarint(records.length - sent)
-        for (const record of records.slice(sent)) writeSinkRecord(body, record)
-      })
-      this.#apply(response.readValue() as ContextRequests)
-    } catch (error) {
-      throw this.#withDelay(error)
-    }
+    return this.#connection.request('sink.put', (body) => {
+      body.writeVarint(records.length - sent)
+      for (const record of records.slice(sent)) writeSinkRecord(body, record)
+    })
   }
 
   /** Java's `preCommit`. */

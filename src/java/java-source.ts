@@ -1,5 +1,6 @@
 import type { Position, SourceConnector, SourceContext, SourceRecord, StoredPosition } from '../sdk/index.ts'
 import { BatchQueue } from './batch-queue.ts'
+import type { ConnectorChains, SourceChain } from './connector-chains.ts'
 import type { FrameReader } from './frame-reader.ts'
 import type { FrameWriter } from './frame-writer.ts'
 import { HostConnection, readFailure } from './host-connection.ts'
@@ -23,13 +24,17 @@ type Batch = {
 }
 
 /** A source connector in a Java host. */
-export function javaSource(module: JavaModule, description: JavaPluginDescription): SourceConnector {
+export function javaSource(
+  module: JavaModule,
+  description: JavaPluginDescription,
+  chains: ConnectorChains,
+): SourceConnector {
   return {
     ...pluginInfo(description),
     kind: 'source',
     // The connector was asked when its configuration was validated.
     definesTransactions: true,
-    poll: (context) => new JavaSourceTask(module, description, context).run(),
+    poll: (context) => new JavaSourceTask(module, description, context, chains).run(),
   }
 }
 
@@ -38,14 +43,22 @@ class JavaSourceTask {
   readonly #module: JavaModule
   readonly #description: JavaPluginDescription
   readonly #context: SourceContext<Record<string, unknown>>
+  /** The plugins of the pipeline that run behind the source, in its JVM. */
+  readonly #chain: SourceChain | undefined
   readonly #batches = new BatchQueue<Batch>()
   /** The batches that were yielded, until they are stored. */
   readonly #yielded = new WeakMap<readonly SourceRecord[], Batch>()
   /** Topic positions of the stored parts, kept until the last part of the batch is stored. */
   readonly #positions = new WeakMap<Batch, readonly (StoredPosition | null)[]>()
 
-  constructor(module: JavaModule, description: JavaPluginDescription, context: SourceContext<Record<string, unknown>>) {
+  constructor(
+    module: JavaModule,
+    description: JavaPluginDescription,
+    context: SourceContext<Record<string, unknown>>,
+    chains: ConnectorChains,
+  ) {
     this.#module = module
+    this.#chain = chains.ofSource(`${context.connector}-${context.task}`)
     this.#description = description
     this.#context = context
   }
@@ -62,6 +75,7 @@ class JavaSourceTask {
         name: `${connector}-${task}`,
         config: raw,
         definesTransactions: transaction !== undefined,
+        ...(this.#chain !== undefined && { chain: this.#chain.options }),
       })
       if (!(await untilAborted(start, signal))) return
       onStored((batch, positions) => this.#onStored(connection, batch, positions()))
@@ -84,7 +98,7 @@ class JavaSourceTask {
   #listen(connection: HostConnection): void {
     connection.answer('offsets', (body) => this.#readOffsets(body))
     connection.on('source.batch', (body, bytes) => {
-      for (const batch of readBatches(body, bytes)) this.#batches.push(batch)
+      for (const batch of readBatches(body, bytes, this.#chain)) this.#batches.push(batch)
     })
     connection.on('source.failed', (body) => this.#batches.fail(readFailure(body)))
     void connection.lost.then((reason) => this.#batches.fail(reason))
@@ -134,8 +148,9 @@ function writeStored(body: FrameWriter, number: number | bigint, positions: read
 const BOUNDARIES = [undefined, 'commit', 'abort'] as const
 
 /** Reads one batch and divides it after each record that ends a transaction. */
-function readBatches(body: FrameReader, bytes: number): readonly Batch[] {
+function readBatches(body: FrameReader, bytes: number, chain: SourceChain | undefined): readonly Batch[] {
   const number = body.readInt64()
+  chain?.readRetries(body)
   const endOfBatch = BOUNDARIES[body.readByte()]
   const parts: Batch[] = []
   let records: SourceRecord[] = []
@@ -146,7 +161,7 @@ function readBatches(body: FrameReader, bytes: number): readonly Batch[] {
       records = []
     }
     end = BOUNDARIES[body.readByte()]
-    records.push(readSourceRecord(body))
+    records.push(chain === undefined ? readSourceRecord(body) : chain.readRecord(body))
   }
   // The transaction has ended already when the last record ends it, so the end of the batch adds nothing.
   parts.push({ records, end: end ?? endOfBatch, whole: { number, parts, bytes } })

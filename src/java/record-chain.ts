@@ -1,5 +1,5 @@
 import { ChainCodec, type ChainItem, type ChainOutcome, type ChainRole } from './chain-codec.ts'
-import type { FrameReader } from './frame-reader.ts'
+import type { FrameWriter } from './frame-writer.ts'
 import { type HostAddress, HostConnection } from './host-connection.ts'
 import { CONNECT_TIMEOUT_MS } from './java-module.ts'
 
@@ -67,7 +67,9 @@ export class RecordChain {
     let retries = 0
     while (outcomes.length < items.length) {
       const from = outcomes.length
-      const body = await this.#request(items, outcomes)
+      const body = await this.#connection.request('chain.apply', (request) =>
+        writeItems(request, this.#codec, items, outcomes),
+      )
       retries += body.readVarint()
       for (let at = from; at < outcomes.length; at++) {
         const item = items[at]
@@ -86,24 +88,27 @@ export class RecordChain {
   close(): void {
     this.#connection.close()
   }
+}
 
-  /** Sends the next items, and appends an outcome for each; `passed` for those whose result is in the response. */
-  #request(items: readonly ChainItem[], outcomes: ChainResults['outcomes'][number][]): Promise<FrameReader> {
-    const from = outcomes.length
-    return this.#connection.request('chain.apply', (body) => {
-      for (const item of items.slice(from, from + REQUEST_RECORDS_MAX)) {
-        const start = body.length
-        if (start > REQUEST_BYTES_MAX) break
-        try {
-          body.writeByte(1)
-          this.#codec.write(body, item)
-          outcomes.push('passed')
-        } catch (failed) {
-          body.truncate(start)
-          outcomes.push({ failed, step: 0 })
-        }
-      }
-      body.writeByte(0)
-    })
+/** Writes the next items as one request, and appends an outcome for each; `passed` for those whose result is awaited. */
+export function writeItems(
+  body: FrameWriter,
+  codec: ChainCodec,
+  items: readonly ChainItem[],
+  outcomes: ChainResults['outcomes'][number][],
+): void {
+  const from = outcomes.length
+  for (const item of items.slice(from, from + REQUEST_RECORDS_MAX)) {
+    const start = body.length
+    if (start > REQUEST_BYTES_MAX) break
+    try {
+      body.writeByte(1)
+      codec.write(body, item)
+      outcomes.push('passed')
+    } catch (failed) {
+      body.truncate(start)
+      outcomes.push({ failed, step: 0 })
+    }
   }
+  body.writeByte(0)
 }

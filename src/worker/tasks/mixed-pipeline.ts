@@ -56,11 +56,22 @@ export class MixedPipeline {
     const opened: OpenSegment[] = []
     const pipeline = new MixedPipeline(opened)
     try {
-      for (const segment of splitIntoSegments(allSteps)) {
+      const segments = splitIntoSegments(allSteps)
+      const beside = connector === undefined ? undefined : kind === 'source' ? segments[0] : segments.at(-1)
+      for (const segment of segments) {
         if (segment.where === 'local') opened.push(segment)
         else {
           const { steps } = segment
-          const chain = await remote.open({ host, name, isSink: kind === 'sink', steps, errors, signal })
+          const isBesideConnector = segment === beside
+          const chain = await remote.open({
+            host,
+            name,
+            isSink: kind === 'sink',
+            isBesideConnector,
+            steps,
+            errors,
+            signal,
+          })
           opened.push({ ...segment, chain })
         }
       }

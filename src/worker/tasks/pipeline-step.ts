@@ -83,6 +83,8 @@ export type RemoteChainOptions = {
   /** Name of the task for log lines. */
   readonly name: string
   readonly isSink: boolean
+  /** Whether the steps are next to a connector that runs in the same process. */
+  readonly isBesideConnector: boolean
   readonly steps: RemoteSegment['steps']
   readonly errors: ErrorConfig
   /** Aborts when the task has to stop: nothing is retried any more. */

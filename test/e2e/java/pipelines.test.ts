@@ -1,4 +1,5 @@
-import { existsSync, globSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { randomUUID } from 'node:crypto'
+import { copyFileSync, existsSync, globSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
 import { startJavaConnect } from '../../env/java-connect.ts'
@@ -143,19 +144,32 @@ async function runPipelines(url: string, name: string) {
   }
 }
 
+/** Starts a worker with these plugins, runs the pipelines on it, and stops it. */
+async function resultsOfWeir(pluginPath: string) {
+  const group = new WorkerGroup(kafka.address.bootstrap, {
+    'plugin.path': pluginPath,
+    'java.host.directory': javaHost.address.directory,
+    'java.host.heap.max': '64m',
+    'worker.threads': '1',
+    'key.converter': STRING,
+    'value.converter': STRING,
+  })
+  const worker = await group.startOne()
+  const results = await runPipelines(worker.url, group.id)
+  const listed = (await (await fetch(`${worker.url}/connector-plugins`)).json()) as readonly {
+    class: string
+    version: string
+  }[]
+  const isJava = listed.find((plugin) => plugin.class.endsWith('.FileStreamSourceConnector'))?.version === '4.3.1'
+  await worker.kill()
+  return { ...results, isJava }
+}
+
 describeOn([kafka, javaHost, javaConnect], 'a pipeline of Java plugins and those of Weir', () => {
-  it('gives the results of Kafka Connect, with the same failures', async () => {
+  it('gives the results of Kafka Connect, with connectors of Weir and of Java', async () => {
     const pluginPath = await compilePlugins()
-    const group = new WorkerGroup(kafka.address.bootstrap, {
-      'plugin.path': pluginPath,
-      'java.host.directory': javaHost.address.directory,
-      'java.host.heap.max': '64m',
-      'worker.threads': '1',
-      'key.converter': STRING,
-      'value.converter': STRING,
-    })
-    const worker = await group.startOne()
-    const results = await runPipelines(worker.url, group.id)
+    const { isJava, ...results } = await resultsOfWeir(pluginPath)
+    expect(isJava).toBe(false)
     const marked = { h: 'v', converted: 'of a value' }
     expect(results.records).toEqual([
       [null, '!c-eno', { converted: 'of a value' }],
@@ -175,12 +189,16 @@ describeOn([kafka, javaHost, javaConnect], 'a pipeline of Java plugins and those
       ['!nekorb', ['TRANSFORMATION', `${STEPS}.Suffix`, data, 'the value is broken']],
     ])
 
-    const connect = await startJavaConnect({
-      bootstrap: kafka.address.bootstrap,
-      groupId: `${group.id}-java`,
-      properties: { 'plugin.path': pluginPath },
-    })
+    const groupId = `java-pipelines-${randomUUID()}`
+    const properties = { 'plugin.path': pluginPath }
+    const connect = await startJavaConnect({ bootstrap: kafka.address.bootstrap, groupId, properties })
     onTestFinished(() => connect.stop())
-    expect(await runPipelines(connect.url, `${group.id}-java`)).toEqual(results)
+    expect(await runPipelines(connect.url, groupId)).toEqual(results)
+
+    // The jar replaces the connectors of Weir, which have its class names.
+    const location = join(pluginPath, 'connect-file')
+    mkdirSync(location)
+    copyFileSync(javaHost.address.jars.file, join(location, 'connect-file.jar'))
+    expect(await resultsOfWeir(pluginPath)).toEqual({ ...results, isJava: true })
   })
 })

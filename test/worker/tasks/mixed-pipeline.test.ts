@@ -1,7 +1,14 @@
 import { describe, expect, it } from 'vitest'
 import { createCatalog } from '../../../src/plugins/plugin-catalog.ts'
 import { SHIPPED } from '../../../src/plugins/shipped-plugins.ts'
-import { type Plugin, RetriableError, type Transform, UNRESTRICTED, z } from '../../../src/sdk/index.ts'
+import {
+  type Plugin,
+  RetriableError,
+  type SourceConnector,
+  type Transform,
+  UNRESTRICTED,
+  z,
+} from '../../../src/sdk/index.ts'
 import { parseTaskConfig } from '../../../src/worker/configuration/task-config.ts'
 import { ErrorPolicy } from '../../../src/worker/tasks/error-policy.ts'
 import { toRecordFailure } from '../../../src/worker/tasks/failed-source-record.ts'
@@ -25,6 +32,16 @@ const remote: Transform & { readonly location: string } = {
   create: () => {
     throw new Error('it does not run in this thread')
   },
+}
+
+const remoteSource: SourceConnector & { readonly location: string } = {
+  kind: 'source',
+  class: 'RemoteSource',
+  version: '1',
+  summary: 'Runs elsewhere.',
+  config: z.object({}),
+  location: LOCATION,
+  async *poll() {},
 }
 
 /** Fails twice with a retriable error for the value `flaky`. */
@@ -82,7 +99,7 @@ async function convert(config: Readonly<Record<string, string>>, values: readonl
   const clock = new FakeClock()
   const policy = new ErrorPolicy({ config: parseTaskConfig(config).errors, counters, log: SILENT_LOG, clock, signal })
   const steps = new FakeRemoteSteps()
-  const plugins: readonly Plugin[] = [...SHIPPED, remote, flaky()]
+  const plugins: readonly Plugin[] = [...SHIPPED, remote, remoteSource, flaky()]
   const spec = {
     connector: 'lines',
     task: 0,
@@ -170,6 +187,15 @@ describe('a pipeline with remote steps', () => {
     await expect(convert(transforms('Remote', 'Flaky'), ['a', 'bad', 'broken'])).rejects.toThrow(
       'Tolerance exceeded in error handler: bad',
     )
+  })
+
+  it('has steps beside the connector only if that runs in the same place', async () => {
+    const beside = async (own: Readonly<Record<string, string>>) =>
+      (await convert({ ...transforms('Remote', 'Flaky', 'Remote'), ...own }, ['a'])).steps.opened.map(
+        ({ isBesideConnector }) => isBesideConnector,
+      )
+    expect(await beside({ 'connector.class': 'FileStreamSource' })).toEqual([false, false])
+    expect(await beside({ 'connector.class': 'RemoteSource' })).toEqual([true, false])
   })
 
   it('is opened only for plugins that run elsewhere', async () => {

@@ -1,12 +1,17 @@
+import type { ConnectorChains } from '../../../java/connector-chains.ts'
 import type { JavaModule } from '../../../java/java-module.ts'
-import { RecordChain } from '../../../java/record-chain.ts'
+import { RecordChain, type RecordChainOptions } from '../../../java/record-chain.ts'
 import type { RemoteChain, RemoteChainOptions, RemoteSteps } from '../../tasks/pipeline-step.ts'
 
 /** The Java converters, transforms and predicates of the tasks in this thread. */
 export class JavaSteps implements RemoteSteps {
   readonly #modules: ReadonlyMap<string, JavaModule>
 
-  constructor(modules: readonly JavaModule[]) {
+  readonly #chains: ConnectorChains
+
+  /** `chains` receives those beside a Java connector. */
+  constructor(modules: readonly JavaModule[], chains: ConnectorChains) {
+    this.#chains = chains
     this.#modules = new Map(modules.map((module) => [module.location, module]))
   }
 
@@ -14,10 +19,18 @@ export class JavaSteps implements RemoteSteps {
     return location !== undefined && this.#modules.has(location)
   }
 
-  async open({ host, name, isSink, steps, errors, signal }: RemoteChainOptions): Promise<RemoteChain> {
+  async open({
+    host,
+    name,
+    isSink,
+    isBesideConnector,
+    steps,
+    errors,
+    signal,
+  }: RemoteChainOptions): Promise<RemoteChain> {
     const module = this.#modules.get(host)
     if (module === undefined) throw new Error(`${host} is no location of Java plugins`)
-    const chain = await RecordChain.open(module.address, {
+    const options: RecordChainOptions = {
       name,
       isSink,
       steps: steps.map(({ role, isConditional, isNegated, runs }) => {
@@ -29,7 +42,8 @@ export class JavaSteps implements RemoteSteps {
       }),
       retryTimeoutMs: errors.retryTimeoutMs === Number.POSITIVE_INFINITY ? -1 : errors.retryTimeoutMs,
       retryDelayMsMax: errors.retryDelayMsMax,
-    })
+    }
+    const chain = isBesideConnector ? this.#chains.open(options) : await RecordChain.open(module.address, options)
     signal.addEventListener('abort', () => chain.interrupt(), { once: true })
     return chain
   }

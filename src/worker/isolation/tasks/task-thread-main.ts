@@ -6,6 +6,7 @@ import { openBroker } from '../../../broker/open-broker.ts'
 import { systemClock } from '../../../common/clock.ts'
 import { createLogger } from '../../../common/logging/logger.ts'
 import { retry } from '../../../common/retry.ts'
+import { ConnectorChains } from '../../../java/connector-chains.ts'
 import { javaPlugins } from '../../../java/java-plugins.ts'
 import type { Loaded } from '../../../plugins/conflict-resolution.ts'
 import { loadModules } from '../../../plugins/load-modules.ts'
@@ -51,8 +52,9 @@ guardProcess((call) => {
 })
 const builtIns = new BuiltIns()
 let runner: TaskRunner | undefined
+const chains = new ConnectorChains()
 const plugins = restrictConnectors(await loadModules(data.plugins.urls, loadedJavaPlugins()), data.access.classes)
-const remote = data.plugins.java.length === 0 ? undefined : new JavaSteps(data.plugins.java)
+const remote = data.plugins.java.length === 0 ? undefined : new JavaSteps(data.plugins.java, chains)
 const access = hostAccess(data.access.host)
 const changedByModules = builtIns.restore()
 if (changedByModules.length > 0) {
@@ -80,7 +82,7 @@ setInterval(() => {
 port?.on('message', (message: TaskThreadCommand) => void execute(message))
 
 function loadedJavaPlugins(): readonly Loaded[] {
-  const plugins = data.plugins.java.map((module) => [module.location, javaPlugins(module)] as const)
+  const plugins = data.plugins.java.map((module) => [module.location, javaPlugins(module, chains)] as const)
   return plugins.flatMap(([file, own]) => own.map((plugin) => ({ file, plugin, isJava: true })))
 }
 

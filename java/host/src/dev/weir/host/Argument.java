@@ -34,6 +34,12 @@ final class Argument {
         return cast(required(name));
     }
 
+    /** Null if the member is absent. */
+    Argument object(String name) {
+        Object value = members.get(name);
+        return value == null ? null : new Argument(Argument.<Map<String, Object>>cast(value));
+    }
+
     List<Argument> objects(String name) {
         return list(name).stream().map((object) -> new Argument(Argument.<Map<String, Object>>cast(object))).toList();
     }

@@ -53,6 +53,16 @@ final class ChainCodec {
                 record.failedStep = lastStep;
             }
         }
+        writeFailure(body, record);
+    }
+
+    /** Writes the outcome only, because the record stays here. */
+    void writeOutcome(FrameWriter body, ChainRecord record) {
+        if (record.failure != null) writeFailure(body, record);
+        else body.writeByte(record.isDropped ? DROPPED : PASSED);
+    }
+
+    private static void writeFailure(FrameWriter body, ChainRecord record) {
         body.writeByte(FAILED);
         body.writeVarint(record.failedStep);
         body.writeValue(Failures.describe(record.failure));

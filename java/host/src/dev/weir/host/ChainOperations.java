@@ -32,6 +32,13 @@ final class ChainOperations {
         if (current != null) current.interrupt();
     }
 
+    /** Opens the chain beside the connector of a task, which is part of the request to start it. Null if it has none. */
+    RecordChain openBeside(Argument task) throws Exception {
+        Argument argument = task.object("chain");
+        if (argument != null) open(argument);
+        return chain;
+    }
+
     private Object open(Argument argument) throws Exception {
         if (chain != null) throw new ProtocolException("the connection has a chain already");
         HostLog.enter(argument.text("name"));

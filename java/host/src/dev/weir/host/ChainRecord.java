@@ -45,6 +45,12 @@ final class ChainRecord {
     int retries;
     private ConnectRecord<?> record;
 
+    static ChainRecord of(SourceRecord polled) {
+        ChainRecord chained = new ChainRecord();
+        chained.transformed(polled);
+        return chained;
+    }
+
     /** The record for transformations and predicates, with the key, value and headers as data. */
     ConnectRecord<?> toConnectRecord() {
         if (record == null) {

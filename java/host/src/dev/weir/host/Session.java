@@ -40,10 +40,10 @@ final class Session implements Connection.Handler {
         chain = new ChainOperations(locations);
         chain.addTo(operations);
         chain.listenOn(listeners);
-        SourceTaskOperations source = new SourceTaskOperations(plugins, connection);
+        SourceTaskOperations source = new SourceTaskOperations(plugins, connection, chain);
         source.addTo(operations);
         source.listenOn(listeners);
-        SinkTaskOperations sink = new SinkTaskOperations(plugins, connection);
+        SinkTaskOperations sink = new SinkTaskOperations(plugins, connection, chain);
         sink.addTo(operations);
         sink.listenOn(listeners);
     }

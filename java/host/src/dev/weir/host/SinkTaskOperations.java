@@ -1,6 +1,7 @@
 package dev.weir.host;
 
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -13,13 +14,20 @@ import org.apache.kafka.connect.sink.SinkTask;
 final class SinkTaskOperations {
     private final Plugins plugins;
     private final Connection connection;
+    private final ChainOperations chains;
+    /** Null if no part of the pipeline runs before the sink. */
+    private RecordChain chain;
+    /** What the chain made of records that were not put yet, by their numbers. */
+    private final Map<Long, SinkRecord> converted = new HashMap<>();
+    private long lastNumber = -1;
     private final List<SinkRecord> received = new ArrayList<>();
     private SinkTask task;
     private HostSinkContext context;
 
-    SinkTaskOperations(Plugins plugins, Connection connection) {
+    SinkTaskOperations(Plugins plugins, Connection connection, ChainOperations chains) {
         this.plugins = plugins;
         this.connection = connection;
+        this.chains = chains;
     }
 
     void addTo(Map<String, Session.Operation> operations) {
@@ -27,6 +35,8 @@ final class SinkTaskOperations {
         operations.put("sink.open", (argument) -> open(partitionsOf(argument.readValue())));
         operations.put("sink.close", (argument) -> close(partitionsOf(argument.readValue())));
         operations.put("sink.put", (argument) -> put(recordsOf(argument)));
+        operations.put("sink.convert", this::convert);
+        operations.put("sink.put-converted", this::putConverted);
         operations.put("sink.pre-commit", (argument) -> preCommit(offsetsOf(argument.readValue())));
         operations.put("sink.stop", (argument) -> stop());
     }
@@ -45,6 +55,7 @@ final class SinkTaskOperations {
     private Object start(Argument argument) throws Exception {
         if (task != null) throw new ProtocolException("the connection has a task already");
         Map<String, String> config = argument.strings("config");
+        chain = chains.openBeside(argument);
         SinkTask created = plugins.createTask(argument.text("class"), config, SinkTask.class);
         task = created;
         HostLog.enter(argument.text("name"));
@@ -74,6 +85,41 @@ final class SinkTaskOperations {
         }
         records.addAll(last);
         return run(() -> task.put(records));
+    }
+
+    /** Applies the chain and keeps what passes. The response has the outcomes, behind the number of retries. */
+    private Object convert(FrameReader body) throws InterruptedException {
+        RecordChain current = chain;
+        if (current == null) throw new ProtocolException("the sink has no chain");
+        List<ChainRecord> records = new ArrayList<>();
+        while (body.readByte() == 1) records.add(current.codec.read(body));
+        int retries = 0;
+        for (ChainRecord record : records) {
+            current.apply(record);
+            retries += record.retries;
+            lastNumber++;
+            if (record.failure == null && !record.isDropped) {
+                converted.put(lastNumber, (SinkRecord) record.toConnectRecord());
+            }
+        }
+        int allRetries = retries;
+        return (Connection.Body) (outcomes) -> {
+            outcomes.writeVarint(allRetries);
+            for (ChainRecord record : records) current.codec.writeOutcome(outcomes, record);
+        };
+    }
+
+    /** Records are kept until a batch is accepted, because the worker repeats one that the task rejects for now. */
+    private Object putConverted(FrameReader body) throws Exception {
+        List<SinkRecord> records = new ArrayList<>();
+        for (int count = body.readCount(); count > 0; count--) {
+            SinkRecord record = converted.get(body.readFixed(8));
+            if (record == null) throw new ProtocolException("a record was not converted");
+            records.add(record);
+        }
+        Object asked = run(() -> task.put(records));
+        converted.clear();
+        return asked;
     }
 
     /** The offsets that may be committed, under `offsets`; null where the task leaves that to the worker. */

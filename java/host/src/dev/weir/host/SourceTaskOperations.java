@@ -21,6 +21,7 @@ final class SourceTaskOperations {
 
     private final Plugins plugins;
     private final Connection connection;
+    private final ChainOperations chains;
     private final Object lock = new Object();
     /** Bytes that may still be sent. Guarded by `lock`. */
     private long credit;
@@ -31,9 +32,10 @@ final class SourceTaskOperations {
     private SourceCommits commits;
     private final AtomicLong lastBatch = new AtomicLong();
 
-    SourceTaskOperations(Plugins plugins, Connection connection) {
+    SourceTaskOperations(Plugins plugins, Connection connection, ChainOperations chains) {
         this.plugins = plugins;
         this.connection = connection;
+        this.chains = chains;
     }
 
     void addTo(Map<String, Session.Operation> operations) {
@@ -53,6 +55,7 @@ final class SourceTaskOperations {
         if (task != null) throw new ProtocolException("the connection has a task already");
         Map<String, String> config = argument.strings("config");
         String name = argument.text("name");
+        SourceChain chain = new SourceChain(chains.openBeside(argument));
         SourceTask created = plugins.createTask(argument.text("class"), config, SourceTask.class);
         HostLog.enter(name);
         SourceTransactions transactions = argument.flag("definesTransactions") ? new SourceTransactions() : null;
@@ -63,7 +66,7 @@ final class SourceTaskOperations {
             created.start(config);
             return null;
         });
-        polling = Session.daemon(() -> poll(transactions), name);
+        polling = Session.daemon(() -> poll(transactions, chain), name);
         polling.setContextClassLoader(plugins.loader());
         polling.start();
         return null;
@@ -73,6 +76,7 @@ final class SourceTaskOperations {
     private Object stop() throws Exception {
         if (task == null) return null;
         change(() -> isStopping = true);
+        chains.interrupt();
         if (polling != null) polling.join(POLL_END_MS);
         SourceTask stopping = task;
         task = null;
@@ -85,7 +89,7 @@ final class SourceTaskOperations {
         return null;
     }
 
-    private void poll(SourceTransactions transactions) {
+    private void poll(SourceTransactions transactions, SourceChain chain) {
         try {
             SourceTask polled = task;
             while (awaitTurn()) {
@@ -93,7 +97,7 @@ final class SourceTaskOperations {
                 // As in Connect, null is no batch: a requested boundary waits for the next one.
                 if (records == null) continue;
                 if (records.isEmpty() && (transactions == null || !transactions.hasBoundary())) continue;
-                send(records, transactions);
+                send(records, chain.apply(records), chain, transactions);
             }
         } catch (InterruptedException stopped) {
             Thread.currentThread().interrupt();
@@ -118,16 +122,19 @@ final class SourceTaskOperations {
         }
     }
 
-    private void send(List<SourceRecord> records, SourceTransactions transactions) {
+    private void send(List<SourceRecord> records, List<ChainRecord> results, SourceChain chain,
+            SourceTransactions transactions) {
         long batch = lastBatch.incrementAndGet();
         commits.sent(batch, records);
         int bytes = connection.event("source.batch", (body) -> {
             body.writeFixed(batch, 8);
+            chain.writeRetries(body, results);
             body.writeByte(transactions == null ? SourceTransactions.NONE : transactions.takeBatchBoundary());
             body.writeVarint(records.size());
-            for (SourceRecord record : records) {
+            for (int at = 0; at < records.size(); at++) {
+                SourceRecord record = records.get(at);
                 body.writeByte(transactions == null ? SourceTransactions.NONE : transactions.takeBoundary(record));
-                RecordCodec.writeSource(body, record);
+                chain.write(body, record, results, at);
             }
         });
         synchronized (lock) {
