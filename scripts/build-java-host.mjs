@@ -1,6 +1,7 @@
 // node scripts/build-java-host.mjs DIRECTORY [CLASSPATH]
 // Compiles java/host with the javac of PATH (17 or newer) and fills DIRECTORY with its jar and the jars of CLASSPATH:
-// connect-api, connect-json, connect-transforms and what they depend on. Without CLASSPATH, they are downloaded, see
+// connect-api, connect-json, connect-transforms and what they depend on. The jar of connect-runtime, which is for plugins
+// only, gets a directory of its own, and its dependencies are left out. Without CLASSPATH, they are downloaded, see
 // download-java-libraries.mjs. Equal sources give an equal jar, byte by byte.
 import { execFileSync } from 'node:child_process'
 import { copyFileSync, globSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
@@ -34,7 +35,11 @@ try {
   // A fixed date, sorted files and no manifest, which would name the JDK.
   const jar = resolve(directory, 'weir-java-host.jar')
   run('jar', ['--create', '--date=1980-01-01T00:00:02Z', '--no-manifest', `--file=${jar}`, `@${list}`], work)
-  for (const file of libraries) copyFileSync(file, join(directory, basename(file)))
+  mkdirSync(join(directory, 'runtime'), { recursive: true })
+  for (const file of libraries) {
+    const name = basename(file)
+    copyFileSync(file, join(directory, name.startsWith('connect-runtime-') ? 'runtime' : '.', name))
+  }
 } finally {
   rmSync(work, { recursive: true, force: true })
 }

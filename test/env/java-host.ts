@@ -31,8 +31,6 @@ export function javaHostPart(name: string): Part<JavaHostAddress> {
     async start() {
       const directory = partDirectory(name)
       const classpath = await resolveClasspath('java-host', VERSION)
-      const built = await run({ file: process.execPath, args: [SCRIPT, directory, classpath], directory: '.' })
-      if (built.code !== 0) throw new Error(`the Java host does not compile:\n${built.stdout}${built.stderr}`)
       const connect = (await resolveClasspath('connect', VERSION)).split(delimiter)
       const jar = (artifact: string) => connect.find((path) => path.endsWith(`/${artifact}-${VERSION}.jar`)) ?? ''
       const jars = {
@@ -41,6 +39,9 @@ export function javaHostPart(name: string): Part<JavaHostAddress> {
         json: jar('connect-json'),
         runtime: jar('connect-runtime'),
       }
+      const args = [SCRIPT, directory, [classpath, jars.runtime].join(delimiter)]
+      const built = await run({ file: process.execPath, args, directory: '.' })
+      if (built.code !== 0) throw new Error(`the Java host does not compile:\n${built.stdout}${built.stderr}`)
       return { address: { directory, jars, classpath }, stop: async () => undefined }
     },
   }

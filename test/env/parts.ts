@@ -9,6 +9,7 @@ import { javaPluginsPart } from './java-plugins.ts'
 import { javascriptClientsPart } from './javascript-clients.ts'
 import { kafkaPart } from './kafka.ts'
 import { kubernetesPart } from './kubernetes.ts'
+import { mariadbPart } from './mariadb.ts'
 import { mavenPluginPart } from './maven-plugin.ts'
 import { nodeToolsPart } from './node-tools.ts'
 import type { AddressOf } from './part.ts'
@@ -27,6 +28,7 @@ export const parts = {
   pythonClients: pythonClientsPart('pythonClients'),
   javascriptClients: javascriptClientsPart('javascriptClients'),
   postgres: postgresPart('postgres'),
+  mariadb: mariadbPart('mariadb'),
   kubernetes: kubernetesPart('kubernetes'),
   javaAvro: javaAvroPart('javaAvro'),
   javaPlugins: javaPluginsPart('javaPlugins'),

@@ -1,10 +1,17 @@
-import { mkdirSync, symlinkSync } from 'node:fs'
+import { mkdirSync, readFileSync, symlinkSync } from 'node:fs'
 import { basename, join } from 'node:path'
+import { onTestFinished } from 'vitest'
 import { openBroker } from '../../src/broker/open-broker.ts'
 import { silentLogger } from '../../src/common/logging/logger.ts'
 import type { DebeziumAddress, DebeziumConnector } from '../env/debezium.ts'
 import type { JavaHostAddress } from '../env/java-host.ts'
+import { startPostgres } from '../env/postgres.ts'
+import { tail } from '../env/process.ts'
+import { createDatabase, type Database } from './database.ts'
 import { temporaryDirectory } from './temporary-directory.ts'
+import { until } from './until.ts'
+import { clientOf, WAIT } from './worker-group.ts'
+import type { WeirWorker } from './worker-process.ts'
 
 /** Worker settings with these connectors in the plugin path, each in a directory with its jars. */
 export function debeziumSettings(
@@ -29,6 +36,52 @@ export function debeziumSettings(
     // A machine that is busy with other tests gives no processor for long.
     'worker.thread.blocked.max.ms': '60000',
   }
+}
+
+/** A database on a server of its own, from which changes can be read. */
+export async function startSourceDatabase(): Promise<Database> {
+  const server = await startPostgres({ wal_level: 'logical' })
+  onTestFinished(() => server.stop())
+  return createDatabase(server.url, () => undefined)
+}
+
+/** A source in the configuration of Debezium's documentation. `pgoutput` is the plugin that each server has. */
+export function postgresSource(
+  database: Database,
+  prefix: string,
+  tables: readonly string[],
+): Readonly<Record<string, string>> {
+  const url = new URL(database.config['connection.url'].slice('jdbc:'.length))
+  return {
+    'connector.class': 'io.debezium.connector.postgresql.PostgresConnector',
+    'plugin.name': 'pgoutput',
+    'database.hostname': url.hostname,
+    'database.port': url.port,
+    'database.user': database.config['connection.user'],
+    'database.password': database.config['connection.password'],
+    'database.dbname': database.name,
+    'topic.prefix': prefix,
+    'table.include.list': tables.join(','),
+    'heartbeat.interval.ms': '1000',
+    'key.converter': 'org.apache.kafka.connect.json.JsonConverter',
+    'value.converter': 'org.apache.kafka.connect.json.JsonConverter',
+  }
+}
+
+/** Waits for a condition. If it does not become true, the error has the statuses of all connectors and the worker's log. */
+export async function untilOn(worker: WeirWorker, what: string, isSo: () => Promise<boolean>): Promise<void> {
+  await until(what, WAIT, isSo).catch(async (error: Error) => {
+    const connectors = await clientOf(worker).list().catch(String)
+    throw new Error(`${error.message}: ${JSON.stringify(connectors)}\n${tail(worker.logFile)}`)
+  })
+}
+
+/** Sends SIGKILL to the JVM of a location. False if the worker has none. */
+export function killJvm(worker: WeirWorker, locationName: string): boolean {
+  const children = readFileSync(`/proc/${worker.pid}/task/${worker.pid}/children`, 'utf8').trim().split(' ')
+  const found = children.find((pid) => readFileSync(`/proc/${pid}/cmdline`, 'utf8').endsWith(`/${locationName}\0`))
+  if (found !== undefined) process.kill(Number(found), 'SIGKILL')
+  return found !== undefined
 }
 
 export type TopicRecord = {

@@ -1,11 +1,14 @@
-import { expect, it, onTestFinished } from 'vitest'
-import { startPostgres } from '../../env/postgres.ts'
-import { tail } from '../../env/process.ts'
+import { expect, it } from 'vitest'
 import { describeOn, real } from '../../env/real.ts'
-import { createDatabase, type Database } from '../../support/database.ts'
-import { debeziumSettings, parseJson, readTopic } from '../../support/debezium.ts'
-import { until } from '../../support/until.ts'
-import { clientOf, WAIT, WorkerGroup } from '../../support/worker-group.ts'
+import {
+  debeziumSettings,
+  parseJson,
+  postgresSource,
+  readTopic,
+  startSourceDatabase,
+  untilOn,
+} from '../../support/debezium.ts'
+import { clientOf, WorkerGroup } from '../../support/worker-group.ts'
 
 const kafka = await real('kafka')
 const javaHost = await real('javaHost')
@@ -13,43 +16,14 @@ const debezium = await real('debezium')
 const postgres = await real('postgres')
 
 const SOURCE = 'io.debezium.connector.postgresql.PostgresConnector'
-const JSON_CONVERTERS = {
-  'key.converter': 'org.apache.kafka.connect.json.JsonConverter',
-  'value.converter': 'org.apache.kafka.connect.json.JsonConverter',
-}
 const TABLE = `CREATE TABLE orders (
   id bigint PRIMARY KEY, item text NOT NULL, price numeric(10, 2), tags text[], details jsonb, raw bytea,
   code uuid, due date, placed timestamptz, weight double precision, is_paid boolean DEFAULT false
 )`
 
-async function startDatabase(): Promise<Database> {
-  const server = await startPostgres({ wal_level: 'logical' })
-  onTestFinished(() => server.stop())
-  return createDatabase(server.url, () => undefined)
-}
-
-/** The configuration of Debezium's documentation. `plugin.name` selects the plugin that each PostgreSQL server has. */
-function sourceConfig(database: Database, prefix: string): Readonly<Record<string, string>> {
-  const url = new URL(database.config['connection.url'].slice('jdbc:'.length))
-  return {
-    'connector.class': SOURCE,
-    'plugin.name': 'pgoutput',
-    'database.hostname': url.hostname,
-    'database.port': url.port,
-    'database.user': database.config['connection.user'],
-    'database.password': database.config['connection.password'],
-    'database.dbname': database.name,
-    'topic.prefix': prefix,
-    'table.include.list': 'public.orders',
-    'heartbeat.interval.ms': '1000',
-    ...JSON_CONVERTERS,
-    'value.converter.replace.null.with.default': 'false',
-  }
-}
-
 describeOn([kafka, javaHost, debezium, postgres], 'Debezium PostgreSQL', () => {
   it('writes a snapshot and then each change', async () => {
-    const database = await startDatabase()
+    const database = await startSourceDatabase()
     await database.run(`${TABLE}; INSERT INTO orders VALUES
       (1, 'tea', 2.50, '{a,b}', '{"cups": 2}', '\\x0102', '0e37df36-f698-11e6-8dd4-cb9ced3df976', '2026-11-22',
        '2026-11-22 10:00:00+01', 0.5, true),
@@ -59,13 +33,14 @@ describeOn([kafka, javaHost, debezium, postgres], 'Debezium PostgreSQL', () => {
     const [worker] = await group.start(1)
     const client = clientOf(worker!)
     expect(await client.plugins()).toContainEqual({ class: SOURCE, type: 'source', version: '3.4.0.Final' })
-    await client.create('orders', sourceConfig(database, group.id))
+    await client.create('orders', {
+      ...postgresSource(database, group.id, ['public.orders']),
+      'value.converter.replace.null.with.default': 'false',
+    })
     const topic = `${group.id}.public.orders`
     const changes = async () => (await readTopic(bootstrap, topic)).map(({ value }) => parseJson(value))
     const untilCount = (count: number) =>
-      until(`${count} changes`, WAIT, async () => (await changes()).length >= count).catch(async (error: Error) => {
-        throw new Error(`${error.message}: ${JSON.stringify(await client.status('orders'))}\n${tail(worker!.logFile)}`)
-      })
+      untilOn(worker!, `${count} changes`, async () => (await changes()).length >= count)
     await untilCount(2)
     expect(await changes()).toMatchObject([
       {
@@ -104,11 +79,11 @@ describeOn([kafka, javaHost, debezium, postgres], 'Debezium PostgreSQL', () => {
     ])
     const [position] = await database.run('SELECT pg_current_wal_lsn() AS lsn')
     // Debezium reads the committed offset and confirms it, so that the server may delete its log.
-    await until('the confirmed position', WAIT, async () => {
+    await untilOn(worker!, 'the confirmed position', async () => {
       const confirmed = 'SELECT confirmed_flush_lsn >= $1::pg_lsn AS is_so FROM pg_replication_slots'
       return (await database.run(confirmed, [position?.['lsn']]))[0]?.['is_so'] === true
     })
-    await until('a heartbeat', WAIT, async () => {
+    await untilOn(worker!, 'a heartbeat', async () => {
       return (await readTopic(bootstrap, `__debezium-heartbeat.${group.id}`)).length > 0
     })
   })

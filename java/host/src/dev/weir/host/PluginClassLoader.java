@@ -1,7 +1,11 @@
 package dev.weir.host;
 
+import java.io.IOException;
 import java.net.URL;
 import java.net.URLClassLoader;
+import java.util.Collections;
+import java.util.Enumeration;
+import java.util.List;
 import java.util.regex.Pattern;
 
 /**
@@ -26,6 +30,8 @@ final class PluginClassLoader extends URLClassLoader {
             + "|storage\\.(?:StringConverter|SimpleHeaderConverter)"
             + "|tools\\..*)");
 
+    private static final String SERVICES = "META-INF/services/";
+
     PluginClassLoader(URL[] jars, ClassLoader parent) {
         super(jars, parent);
     }
@@ -45,6 +51,27 @@ final class PluginClassLoader extends URLClassLoader {
     public URL getResource(String name) {
         URL own = findResource(name);
         return own != null ? own : super.getResource(name);
+    }
+
+    /** The plugin's own resources first, as in Kafka Connect. */
+    @Override
+    public Enumeration<URL> getResources(String name) throws IOException {
+        List<URL> resources = Collections.list(findResources(name));
+        if (!isOwnService(name)) resources.addAll(Collections.list(getParent().getResources(name)));
+        return Collections.enumeration(resources);
+    }
+
+    /**
+     * Whether the plugin has the interface of this service itself. Providers of the host do not implement that one, and would be
+     * an error to `ServiceLoader`: the host has a module for its Jackson, and plugins that have their own Jackson look for modules.
+     */
+    private boolean isOwnService(String resource) {
+        if (!resource.startsWith(SERVICES)) return false;
+        try {
+            return loadClass(resource.substring(SERVICES.length())).getClassLoader() == this;
+        } catch (ClassNotFoundException | LinkageError unknown) {
+            return false;
+        }
     }
 
     private static boolean isOfPlugin(String name) {

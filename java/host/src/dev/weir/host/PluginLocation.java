@@ -2,6 +2,8 @@ package dev.weir.host;
 
 import java.io.IOException;
 import java.net.MalformedURLException;
+import java.net.URI;
+import java.net.URISyntaxException;
 import java.net.URL;
 import java.nio.file.FileVisitOption;
 import java.nio.file.Files;
@@ -23,6 +25,7 @@ final class PluginLocation {
         List<URL> urls = new ArrayList<>();
         for (Path jar : jarsOf(location)) urls.add(urlOf(jar));
         if (Files.isDirectory(location)) urls.add(urlOf(location));
+        for (Path jar : runtimeJars()) urls.add(urlOf(jar));
         PluginClassLoader loader =
             new PluginClassLoader(urls.toArray(URL[]::new), PluginLocation.class.getClassLoader());
         return new PluginLocation(loader);
@@ -36,6 +39,21 @@ final class PluginLocation {
     static String implementationVersion(Class<?> plugin) {
         String version = plugin.getPackage() == null ? null : plugin.getPackage().getImplementationVersion();
         return version == null ? "undefined" : version;
+    }
+
+    /**
+     * The jar `connect-runtime`, which is in a directory beside the host's own jar. Some plugins refer to classes of it, because
+     * every worker of Kafka Connect has them: Debezium's JDBC sink to `InternalSinkRecord`. It comes last, so that a location that
+     * has a copy with its dependencies uses that one.
+     */
+    private static List<Path> runtimeJars() throws IOException {
+        try {
+            URI own = PluginLocation.class.getProtectionDomain().getCodeSource().getLocation().toURI();
+            Path directory = Path.of(own).resolveSibling("runtime");
+            return Files.isDirectory(directory) ? jarsOf(directory) : List.of();
+        } catch (URISyntaxException invalid) {
+            throw new IOException("the path of the host's jar is invalid", invalid);
+        }
     }
 
     private static List<Path> jarsOf(Path location) throws IOException {
