@@ -3,6 +3,7 @@ import { Worker } from 'node:worker_threads'
 import { heapLimits, isHeapExhausted, pluginMemoryExceeded, ResidentLimit } from '../memory-limits.ts'
 import { raiseOomScore } from '../oom-score.ts'
 import { diagnoseThread } from '../thread-diagnosis.ts'
+import { ThreadHeartbeat } from '../thread-heartbeat.ts'
 import { LineOutput } from './line-output.ts'
 import type {
   PluginProcessCall,
@@ -23,9 +24,8 @@ const UNSETTLED_AWAIT = 13
 
 process.title = 'weir plugins'
 const options = JSON.parse(process.argv[2] ?? '') as PluginProcessOptions
-const heartbeat = new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT)
-const counter = new Int32Array(heartbeat)
-const data: PluginThreadData = { module: options.module, access: options.access, heartbeat }
+const heartbeat = new ThreadHeartbeat()
+const data: PluginThreadData = { module: options.module, access: options.access, heartbeat: heartbeat.buffer }
 const thread = new Worker(new URL(`./plugin-thread-main${extname(import.meta.filename)}`, import.meta.url), {
   name: THREAD_NAME,
   workerData: data,
@@ -36,8 +36,6 @@ const thread = new Worker(new URL(`./plugin-thread-main${extname(import.meta.fil
 const output = new LineOutput((lines, dropped) => send({ type: 'output', lines, dropped }))
 const limit = new ResidentLimit(options.memoryMbMax)
 const startedMs = performance.now()
-let lastHeartbeat = 0
-let lastHeartbeatMs = startedMs
 let isEnding = false
 
 // A terminal sends Ctrl-C to all processes of the group; the worker decides when this one ends.
@@ -69,15 +67,9 @@ function check(): void {
     end({ code: 'plugin_crashed', what: pluginMemoryExceeded(options.memoryMbMax) })
     return
   }
-  const nowMs = performance.now()
-  const heartbeats = Atomics.load(counter, 0)
-  if (heartbeats !== lastHeartbeat) {
-    lastHeartbeat = heartbeats
-    lastHeartbeatMs = nowMs
-  }
-  const isLoading = heartbeats === 0
-  if (isLoading && nowMs - startedMs > loadMsMax) void endBlocked(`was not loaded within ${loadMsMax} ms`)
-  if (!isLoading && nowMs - lastHeartbeatMs > blockedMsMax)
+  const isLate = !heartbeat.isReady && performance.now() - startedMs > loadMsMax
+  if (isLate) void endBlocked(`was not loaded within ${loadMsMax} ms`)
+  if (heartbeat.isBlocked(blockedMsMax, CHECK_INTERVAL_MS))
     void endBlocked(`blocked its thread for more than ${blockedMsMax} ms`)
 }
 

@@ -68,8 +68,7 @@ function initialize(options: TaskProcessStart): void {
     silentChecks += 1
     if (silentChecks > SILENT_CHECKS_MAX) die()
     sendToWorker({ type: 'heartbeat', counters: newCounters() })
-    if (started.countMissedHeartbeats() === Math.ceil(blockedMsMax / CHECK_INTERVAL_MS))
-      void started.endBlocked(blockedMsMax)
+    if (started.isBlocked(blockedMsMax, CHECK_INTERVAL_MS)) void started.endBlocked(blockedMsMax)
   }, CHECK_INTERVAL_MS)
   const limit = new ResidentLimit(memoryMbMax)
   const measuring = setInterval(() => {

@@ -7,6 +7,7 @@ import { traceOf } from '../../tasks/error-trace.ts'
 import { heapLimits, isHeapExhausted, taskMemoryExceeded } from '../memory-limits.ts'
 import type { PluginModules } from '../plugin-modules.ts'
 import { diagnoseThread } from '../thread-diagnosis.ts'
+import { ThreadHeartbeat } from '../thread-heartbeat.ts'
 import type { TaskProcessEnd, TaskThreadCommand, TaskThreadData, TaskThreadMessage } from './task-messages.ts'
 
 export type TaskThreadOptions = {
@@ -26,11 +27,8 @@ export type TaskThreadOptions = {
 /** A thread that runs tasks, as seen from the main thread of its process. */
 export class TaskThread {
   readonly #options: TaskThreadOptions
-  readonly #heartbeat = new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT)
-  readonly #counter = new Int32Array(this.#heartbeat)
+  readonly #heartbeat = new ThreadHeartbeat()
   readonly #worker: Worker
-  #lastHeartbeat = 0
-  #missed = 0
   #end: TaskProcessEnd | undefined
   #hasEnded = false
 
@@ -41,20 +39,16 @@ export class TaskThread {
 
   /** Whether the thread accepts commands. */
   get isReady(): boolean {
-    return Atomics.load(this.#counter, 0) > 0
+    return this.#heartbeat.isReady
   }
 
   post(message: TaskThreadCommand): void {
     this.#worker.postMessage(message)
   }
 
-  /** Returns for how many consecutive checks the thread has made no progress. */
-  countMissedHeartbeats(): number {
-    const heartbeats = Atomics.load(this.#counter, 0)
-    // A thread without a first heartbeat is still starting.
-    this.#missed = heartbeats === this.#lastHeartbeat && heartbeats > 0 ? this.#missed + 1 : 0
-    this.#lastHeartbeat = heartbeats
-    return this.#missed
+  /** To be called every `checkIntervalMs`. Returns true once when the thread is blocked for `blockedMsMax`. */
+  isBlocked(blockedMsMax: number, checkIntervalMs: number): boolean {
+    return this.#heartbeat.isBlocked(blockedMsMax, checkIntervalMs)
   }
 
   /** Reports the end of a blocked thread, with a diagnosis of what it was executing. */
@@ -65,7 +59,7 @@ export class TaskThread {
 
   #start(): Worker {
     const { name, address, plugins, access, memoryMbMax, log, onMessage } = this.#options
-    const workerData: TaskThreadData = { address, heartbeat: this.#heartbeat, plugins, access, log }
+    const workerData: TaskThreadData = { address, heartbeat: this.#heartbeat.buffer, plugins, access, log }
     const transferList: MessagePort[] = address.kind === 'thread' ? [address.port] : []
     const worker = new Worker(new URL(`./task-thread-main${extname(import.meta.filename)}`, import.meta.url), {
       name,
