@@ -19,6 +19,8 @@ export type ClassContainer = {
 
 /** Limit of the jars of one location, which are open at the same time. */
 const JARS_MAX = 2_000
+/** Limit of the entries of all jars of one location, which are in memory at the same time. */
+const ENTRIES_MAX = 500_000
 
 /** Opens all containers of a location. A jar that cannot be opened is left out and added to `faults`. */
 export async function openContainers(
@@ -29,12 +31,18 @@ export async function openContainers(
   if (location.jars.length > JARS_MAX)
     throw new Error(`it contains ${location.jars.length} jars, more than ${JARS_MAX}`)
   const opened: ClassContainer[] = []
+  let entries = 0
   for (const file of location.jars) {
     try {
-      opened.push(jarContainer(file, await Jar.open(file)))
+      const jar = await Jar.open(file)
+      opened.push(jarContainer(file, jar))
+      entries += jar.entries.size
     } catch (error) {
       faults.push({ file, reason: notJar(error) })
     }
+    if (entries <= ENTRIES_MAX) continue
+    for (const container of opened) container.close()
+    throw new Error(`its jars have more than ${ENTRIES_MAX} entries`)
   }
   return opened
 }

@@ -25,6 +25,9 @@ export type JavaDiscovery = {
   readonly faults: readonly LocationFault[]
 }
 
+/** The location that is read next, and the number of those before it. */
+export type DiscoveryProgress = { readonly location: string; readonly done: number; readonly total: number }
+
 /** Part of the names of cached files, to be increased when their content or the rules of discovery change. */
 const CACHE_VERSION = 2
 
@@ -45,12 +48,14 @@ export async function discoverJavaPlugins(
   pluginPath: readonly string[],
   mode: DiscoveryMode,
   cache: DiscoveryCache,
+  onProgress: (progress: DiscoveryProgress) => void = () => undefined,
 ): Promise<JavaDiscovery> {
   const found = findJavaLocations(pluginPath)
   const faults = [...found.faults]
   const locations: DiscoveredLocation[] = []
   // One after the other: each reads files and computes, both on this thread.
-  for (const location of found.locations) {
+  for (const [done, location] of found.locations.entries()) {
+    onProgress({ location: location.path, done, total: found.locations.length })
     try {
       const hash = await hashLocation(location)
       const discovered = await discoverLocation(location, hash, mode, cache)

@@ -1,4 +1,4 @@
-import { randomUUID } from 'node:crypto'
+import { hash, randomUUID } from 'node:crypto'
 import { lstatSync, mkdirSync } from 'node:fs'
 import { readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -6,7 +6,8 @@ import { join } from 'node:path'
 
 /**
  * Keeps what was found in plugin locations, by the hashes of their files. Contains nothing that cannot be found again, so
- * every error counts as an absent value, and the directory may be deleted at any time.
+ * every error counts as an absent value, and the directory may be deleted at any time. Each file is a SHA-256 checksum
+ * and JSON, one line each, so that damage is detected, too.
  */
 export class DiscoveryCache {
   readonly #directory: string
@@ -20,11 +21,17 @@ export class DiscoveryCache {
     return new DiscoveryCache(join(tmpdir(), `weir-java-${process.getuid?.() ?? 'user'}`))
   }
 
-  /** `name` is a file name. The value is whatever JSON is in the file: the caller checks its type. */
+  get directory(): string {
+    return this.#directory
+  }
+
+  /** `name` is a file name, and includes the version of the value's type. */
   async read(name: string): Promise<unknown> {
     if (!isOwn(this.#directory)) return undefined
     try {
-      return JSON.parse(await readFile(join(this.#directory, name), 'utf8'))
+      const text = await readFile(join(this.#directory, name), 'utf8')
+      const [checksum, json = ''] = text.split('\n')
+      return checksum === hash('sha256', json) ? JSON.parse(json) : undefined
     } catch {
       return undefined
     }
@@ -35,7 +42,8 @@ export class DiscoveryCache {
     try {
       mkdirSync(this.#directory, { recursive: true, mode: 0o700 })
       if (!isOwn(this.#directory)) return
-      await writeFile(temporary, JSON.stringify(value), { mode: 0o600 })
+      const json = JSON.stringify(value)
+      await writeFile(temporary, `${hash('sha256', json)}\n${json}`, { mode: 0o600 })
       await rename(temporary, join(this.#directory, name))
     } catch {
       await rm(temporary, { force: true }).catch(() => undefined)

@@ -1,4 +1,4 @@
-import { closeSync, fstatSync, openSync, readSync } from 'node:fs'
+import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs'
 import { crc32, inflateRawSync } from 'node:zlib'
 import { type Entry, fromRandomAccessReaderPromise, RandomAccessReader, type ZipFile } from 'yauzl'
 
@@ -96,8 +96,13 @@ class JarFile extends RandomAccessReader {
 
   constructor(path: string) {
     super()
-    this.#fd = openSync(path, 'r')
-    this.size = fstatSync(this.#fd).size
+    // Opening a named pipe would wait for a writer.
+    this.#fd = openSync(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0))
+    const stats = fstatSync(this.#fd)
+    this.size = stats.size
+    if (stats.isFile()) return
+    this.closeNow()
+    throw new Error('it is not a file')
   }
 
   bytesAt(position: number, length: number): Buffer {

@@ -8,6 +8,8 @@ export type LocationFault = { readonly file: string; readonly reason: string }
 /** Limits of the directories and files below one location, so that a link to `/` is reported as an error. */
 const ENTRIES_MAX = 200_000
 const DEPTH_MAX = 64
+/** Limit of what is reported of one location. A link to `/` leads to thousands of files that cannot be read. */
+const FAULTS_MAX = 20
 
 /** The children of a directory, sorted, without those that Kubernetes and unfinished installations hide. */
 export function visibleChildren(directory: string): readonly Dirent[] {
@@ -24,9 +26,15 @@ export function isClassFile(path: string): boolean {
  * is added to `faults`; throws if the directory itself cannot be read, or contains too much.
  */
 export function filesBelow(directory: string, faults: LocationFault[]): readonly string[] {
-  const walk = new Walk(faults)
-  walk.visit(directory, 0)
-  return walk.files
+  const walk = new Walk()
+  try {
+    walk.visit(directory, 0)
+    return walk.files
+  } finally {
+    faults.push(...walk.faults.slice(0, FAULTS_MAX))
+    const more = walk.faults.length - FAULTS_MAX
+    if (more > 0) faults.push({ file: directory, reason: `${more} more of its files cannot be read` })
+  }
 }
 
 /** The reason of a failed read, without the path, which the fault names already. */
@@ -39,13 +47,9 @@ export function unreadable(error: unknown): string {
 
 class Walk {
   readonly files: string[] = []
-  readonly #faults: LocationFault[]
+  readonly faults: LocationFault[] = []
   readonly #visited = new Set<string>()
   #entries = 0
-
-  constructor(faults: LocationFault[]) {
-    this.#faults = faults
-  }
 
   visit(directory: string, depth: number): void {
     const real = realpathSync(directory)
@@ -66,7 +70,7 @@ class Walk {
       this.visit(directory, depth)
     } catch (error) {
       if (systemErrorCode(error) === undefined) throw error
-      this.#faults.push({ file: directory, reason: unreadable(error) })
+      this.faults.push({ file: directory, reason: unreadable(error) })
     }
   }
 
@@ -76,7 +80,7 @@ class Walk {
       return statSync(path)
     } catch (error) {
       const reason = systemErrorCode(error) === 'ENOENT' ? 'the link leads nowhere' : unreadable(error)
-      this.#faults.push({ file: path, reason })
+      this.faults.push({ file: path, reason })
       return undefined
     }
   }

@@ -27,6 +27,22 @@ export function findJavaLocations(pluginPath: readonly string[]): FoundLocations
   return { locations, faults }
 }
 
+/** Whether something on the path can be a Java plugin. Fast: it looks at the children of each directory only. */
+export function mayHaveJavaLocations(pluginPath: readonly string[]): boolean {
+  return pluginPath.some((entry) => candidates(resolve(entry)).some((path) => mayBeLocation(path)))
+}
+
+/** Files that are no locations may still be reported. */
+function mayBeLocation(path: string): boolean {
+  try {
+    const stats = statSync(path, { throwIfNoEntry: false })
+    if (stats?.isDirectory()) return !isPackage(path)
+    return stats === undefined || isArchive(path) || isClassFile(path)
+  } catch {
+    return true
+  }
+}
+
 export function isArchive(path: string): boolean {
   return /\.(?:jar|zip)$/i.test(path)
 }
@@ -66,7 +82,11 @@ function locationAt(path: string, faults: LocationFault[]): readonly JavaPluginL
     faults.push({ file: path, reason })
     return []
   }
-  if (!stats.isDirectory()) return stats.isFile() && isArchive(path) ? [{ path, jars: [path] }] : []
+  if (isArchive(path) && !stats.isDirectory() && !stats.isFile()) {
+    faults.push({ file: path, reason: 'it is neither a file nor a directory' })
+    return []
+  }
+  if (!stats.isDirectory()) return isArchive(path) ? [{ path, jars: [path] }] : []
   if (isPackage(path)) return []
   const files = filesBelow(path, faults)
   const jars = [...new Set(files.filter(isArchive).map((jar) => realpathSync(jar)))].sort()

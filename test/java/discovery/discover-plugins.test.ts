@@ -1,5 +1,15 @@
-import { chmodSync, mkdirSync, readdirSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import {
+  chmodSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs'
+import { basename, dirname, join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import {
   type DiscoveryMode,
@@ -153,7 +163,7 @@ describe('the cache of discovery', () => {
     const [name = ''] = readdirSync(directory)
     expect(statSync(directory).mode & 0o777).toBe(0o700)
     expect(name).toContain(first.locations[0]!.hash)
-    writeFileSync(join(directory, name), JSON.stringify({ classes: [], faults: [{ file: 'f', reason: 'cached' }] }))
+    await new DiscoveryCache(directory).write(name, { classes: [], faults: [{ file: 'f', reason: 'cached' }] })
     expect((await discover(root, 'hybrid_warn', directory)).faults).toEqual([{ file: 'f', reason: 'cached' }])
     expect((await discover(root, 'service_load', directory)).faults).toEqual([])
     writeFileSync(join(root, 'a.jar'), jarOf([classEntry({ ...source, name: 'org.example.Other' })]))
@@ -170,14 +180,26 @@ describe('the cache of discovery', () => {
   })
 
   it.each([
-    ['damaged', (file: string) => writeFileSync(file, '{')],
-    ['of another type', (file: string) => writeFileSync(file, '{"classes":[{"kind":"other"}]}')],
+    ['truncated', (file: string) => truncateSync(file, statSync(file).size - 1)],
+    ['empty', (file: string) => truncateSync(file)],
+    ['changed', (file: string) => writeFileSync(file, readFileSync(file, 'utf8').replace('Source', 'Sourse'))],
+    ['of another type', (file: string) => new DiscoveryCache(dirname(file)).write(basename(file), { classes: [1] })],
+    ['removed', (file: string) => rmSync(file)],
   ])('is not used when it is %s', async (_, damage) => {
     const root = written({ 'a.jar': jarOf([classEntry(source)]) })
     const directory = join(temporaryDirectory(), 'cache')
     const first = await discover(root, 'hybrid_warn', directory)
-    damage(join(directory, readdirSync(directory)[0]!))
+    await damage(join(directory, readdirSync(directory)[0]!))
     expect(await discover(root, 'hybrid_warn', directory)).toEqual(first)
+  })
+
+  it('may be shared by workers that start at the same time', async () => {
+    const root = written({ 'a.jar': jarOf([classEntry(source)]) })
+    const directory = join(temporaryDirectory(), 'cache')
+    const results = await Promise.all(Array.from({ length: 5 }, () => discover(root, 'hybrid_warn', directory)))
+    expect(new Set(results.map((result) => JSON.stringify(result))).size).toBe(1)
+    expect(readdirSync(directory)).toEqual([expect.stringContaining('.json')])
+    expect(await discover(root, 'hybrid_warn', directory)).toEqual(results[0])
   })
 
   it('is neither read nor written in a directory to which others can write', async () => {

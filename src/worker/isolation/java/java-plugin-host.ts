@@ -1,5 +1,3 @@
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import type { Clock } from '../../../common/clock.ts'
 import { messageOf } from '../../../common/errors.ts'
 import type { Logger } from '../../../common/logging/logger.ts'
@@ -7,10 +5,12 @@ import { describeLocation } from '../../../java/describe-location.ts'
 import {
   type DiscoveredLocation,
   type DiscoveryMode,
-  discoverJavaPlugins,
+  type DiscoveryProgress,
+  type JavaDiscovery,
   manifestWarning,
 } from '../../../java/discovery/discover-plugins.ts'
 import { DiscoveryCache } from '../../../java/discovery/discovery-cache.ts'
+import { discoverInThread } from '../../../java/discovery/discovery-thread.ts'
 import type { HostConnection } from '../../../java/host-connection.ts'
 import type { HostLogLine } from '../../../java/host-log.ts'
 import { type HostLease, JavaHostPool } from '../../../java/java-host-pool.ts'
@@ -47,6 +47,8 @@ type Dependencies = {
 
 type JavaLocation = { readonly location: JavaPluginLocation; readonly plugins: readonly JavaPluginDescription[] }
 
+/** Interval at which the progress of discovery is logged, in ms. */
+const PROGRESS_MS = 5_000
 /** Part of the names of cached files. Increase it when the format of descriptions changes. */
 const CACHE_VERSION = 2
 
@@ -74,9 +76,9 @@ export class JavaPluginHost {
 
   /** Finds and describes the plugins. A location that cannot be used is a fault. Starts Java only for new files. */
   static async open(dependencies: Dependencies): Promise<JavaPluginHost> {
-    const { java, pluginPath, logger } = dependencies
-    const cache = new DiscoveryCache(join(tmpdir(), `weir-java-${process.getuid?.() ?? 'user'}`))
-    const found = await discoverJavaPlugins(pluginPath, java.discovery, cache)
+    const { java, logger } = dependencies
+    const cache = DiscoveryCache.ofUser()
+    const found = await discover(dependencies, cache)
     const warning = manifestWarning(java.discovery, found)
     if (warning !== undefined) logger.warn(warning)
     const faults: PluginFault[] = [...found.faults]
@@ -157,6 +159,20 @@ export class JavaPluginHost {
     const isMeant = (plugin: JavaPluginDescription) =>
       plugin.kind === kind && plugin.class === name && plugin.version === version
     return this.#locations.find(({ plugins }) => plugins.some(isMeant))?.location
+  }
+}
+
+/** Finds the plugins, and logs the progress of a search that takes long. */
+async function discover({ java, pluginPath, logger }: Dependencies, cache: DiscoveryCache): Promise<JavaDiscovery> {
+  let progress: DiscoveryProgress | undefined
+  const timer = setInterval(() => logger.info({ ...progress }, 'still looking for Java plugins'), PROGRESS_MS).unref()
+  try {
+    const data = { pluginPath, mode: java.discovery, cacheDirectory: cache.directory }
+    return await discoverInThread(data, (next) => {
+      progress = next
+    })
+  } finally {
+    clearInterval(timer)
   }
 }
 

@@ -6,15 +6,22 @@ import java.net.URI;
 import java.net.URISyntaxException;
 import java.net.URL;
 import java.nio.file.FileVisitOption;
+import java.nio.file.FileVisitResult;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.SimpleFileVisitor;
+import java.nio.file.attribute.BasicFileAttributes;
 import java.util.ArrayList;
+import java.util.EnumSet;
 import java.util.List;
 import java.util.Locale;
-import java.util.stream.Stream;
+import java.util.Set;
 
 /** One plugin location: an uber jar, or a directory of jars and classes. */
 final class PluginLocation {
+    /** As in discovery. */
+    private static final int DEPTH_MAX = 64;
+
     private final PluginClassLoader loader;
 
     private PluginLocation(PluginClassLoader loader) {
@@ -56,11 +63,26 @@ final class PluginLocation {
         }
     }
 
+    /** Links are followed. What cannot be read, and directories that contain themselves, are left out as in discovery. */
     private static List<Path> jarsOf(Path location) throws IOException {
         if (!Files.isDirectory(location)) return List.of(location);
-        try (Stream<Path> files = Files.walk(location, FileVisitOption.FOLLOW_LINKS)) {
-            return files.filter((file) -> isArchive(file)).sorted().toList();
-        }
+        List<Path> jars = new ArrayList<>();
+        Set<FileVisitOption> options = EnumSet.of(FileVisitOption.FOLLOW_LINKS);
+        Files.walkFileTree(location, options, DEPTH_MAX, new SimpleFileVisitor<>() {
+            @Override
+            public FileVisitResult visitFile(Path file, BasicFileAttributes attributes) {
+                // Opening a named pipe would wait for a writer.
+                if (attributes.isRegularFile() && isArchive(file)) jars.add(file);
+                return FileVisitResult.CONTINUE;
+            }
+
+            @Override
+            public FileVisitResult visitFileFailed(Path file, IOException error) {
+                return FileVisitResult.CONTINUE;
+            }
+        });
+        jars.sort(null);
+        return jars;
     }
 
     private static boolean isArchive(Path file) {
