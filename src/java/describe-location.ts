@@ -31,7 +31,13 @@ export async function describeLocation(
   const directory = mkdtempSync(join(tmpdir(), 'weir-java-'))
   try {
     const address = hostAddress(directory, 'describe')
-    const host = await JavaHost.start({ runtime, location, address, startMsMax: timeoutMs, onLog })
+    const host = await JavaHost.start({
+      runtime,
+      location,
+      address,
+      startMsMax: timeoutMs,
+      onLog,
+    })
     try {
       const connection = await HostConnection.open(address, { timeoutMs, frameBytesMax: FRAME_BYTES_MAX })
       const described = connection.call('describe', { classes: classes.map((one) => [one.kind, one.class]) })

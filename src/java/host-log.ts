@@ -9,6 +9,20 @@ export type HostLogLine = {
   readonly trace: string | undefined
   /** The host accepts connections. */
   readonly isListening: boolean
+  /** Plugin code in the JVM does not return. */
+  readonly isStuck: boolean
+}
+
+/** Levels of a JVM's loggers, in the order of severity. */
+export type HostLogLevel = 'TRACE' | 'DEBUG' | 'INFO' | 'WARN' | 'ERROR' | 'OFF'
+
+/** The level of a logger and, unless they have levels of their own, of those below it; `root` is the level of all. */
+export type HostLoggerLevel = { readonly logger: string; readonly level: HostLogLevel }
+
+/** The levels that a worker sets for the loggers of its JVMs. */
+export type LogLevelSource = {
+  readonly current: () => readonly HostLoggerLevel[]
+  readonly onChange: (listener: (changed: readonly HostLoggerLevel[]) => void) => void
 }
 
 const LEVELS = ['trace', 'debug', 'info', 'warn', 'error'] as const
@@ -28,16 +42,19 @@ export function parseHostLog(text: string): HostLogLine {
       message: printed,
       trace: undefined,
       isListening: false,
+      isStuck: false,
     }
   }
   const logger = textOf(read?.['logger'])
+  const isOfHost = logger === 'dev.weir.host'
   return {
     level,
     logger,
     context: textOf(read?.['context']),
     message,
     trace: textOf(read?.['trace']),
-    isListening: logger === 'dev.weir.host' && message === 'listening',
+    isListening: isOfHost && message === 'listening',
+    isStuck: isOfHost && message === 'plugin code does not return',
   }
 }
 

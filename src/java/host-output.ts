@@ -103,6 +103,7 @@ export class HostOutput {
         message: `${lines} log lines (${bytes} bytes) were dropped: more than worker.task.log.*.per.second allows`,
         trace: undefined,
         isListening: false,
+        isStuck: false,
       })
     }
   }

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { HostAddress } from './host-connection.ts'
-import type { HostLogLine } from './host-log.ts'
+import type { HostLogLine, LogLevelSource } from './host-log.ts'
 import { hostAddress, JavaHost } from './java-host.ts'
 import type { JavaRuntime } from './java-runtime.ts'
 import type { JavaPluginLocation } from './plugin-location.ts'
@@ -13,6 +13,8 @@ export type JavaHostPoolOptions = {
   readonly idleMs: number
   readonly startMsMax: number
   readonly onLog: (location: JavaPluginLocation, line: HostLogLine) => void
+  /** The levels of the loggers in all JVMs. */
+  readonly logLevels: LogLevelSource
 }
 
 /** Permission to use a host. Its JVM runs until all leases are released, unless it crashes. */
@@ -21,30 +23,48 @@ export type HostLease = {
   /** Resolves when the JVM has exited, to the end of a sentence such as "was ended by SIGKILL". */
   readonly ended: Promise<string>
   release(): void
-  /** Ends the JVM as soon as no other lease uses it, because plugin code in it does not return. */
+  /** Releases the lease of a JVM in which plugin code does not return: it gets no further users, and ends with its last one. */
   abandon(): void
+}
+
+/** One JVM, from its start to its end. */
+type Running = {
+  readonly host: Promise<JavaHost>
+  leases: number
+  /** Whether plugin code in it does not return. */
+  isStuck: boolean
+  idleTimer: NodeJS.Timeout | undefined
 }
 
 type Slot = {
   readonly location: JavaPluginLocation
   readonly address: HostAddress
-  host: Promise<JavaHost> | undefined
-  leases: number
-  /** Whether the JVM is killed as soon as it is idle, because plugin code in it does not return. */
-  isSpoiled: boolean
-  idleTimer: NodeJS.Timeout | undefined
+  /** The JVM for new users. */
+  current: Running | undefined
 }
 
-/** The JVMs of a worker: one for each plugin location that is in use. Sockets are in a directory of this process only. */
+/**
+ * The JVMs of a worker: one for each plugin location that is in use, and those in which plugin code does not return, until
+ * their last user releases them. Sockets are in a directory of this process only.
+ */
 export class JavaHostPool {
   readonly #options: JavaHostPoolOptions
   readonly #slots = new Map<string, Slot>()
+  readonly #running = new Set<Running>()
   /** Created on first use, so that a worker without Java plugins creates no directory. */
   #directory: string | undefined
   #isClosed = false
 
   constructor(options: JavaHostPoolOptions) {
     this.#options = options
+    options.logLevels.onChange((changed) => {
+      for (const { host } of this.#running) {
+        host.then(
+          (started) => started.setLevels(changed),
+          () => undefined,
+        )
+      }
+    })
   }
 
   /** The socket address of a location's host. A restarted host listens at the same address. */
@@ -52,27 +72,33 @@ export class JavaHostPool {
     return this.#slotOf(location).address
   }
 
+  /** The addresses of the hosts that are in use. */
+  get addressesInUse(): readonly HostAddress[] {
+    const slots = [...this.#slots.values()]
+    return slots.flatMap(({ current, address }) => (current !== undefined && current.leases > 0 ? [address] : []))
+  }
+
   /** Starts the JVM if it does not run. Rejects with a `UserError` that states why it does not start. */
   async lease(location: JavaPluginLocation): Promise<HostLease> {
     if (this.#isClosed) throw new Error('the worker is stopping')
     const slot = this.#slotOf(location)
-    clearTimeout(slot.idleTimer)
-    slot.leases += 1
-    const starting = slot.host ?? this.#start(slot)
+    const running = slot.current ?? this.#start(slot)
+    clearTimeout(running.idleTimer)
+    running.leases += 1
     try {
-      const host = await starting
-      return { address: slot.address, ended: host.ended, ...this.#handle(slot, starting) }
+      const { ended } = await running.host
+      return { address: slot.address, ended, ...this.#handle(slot, running) }
     } catch (error) {
-      slot.leases -= 1
+      running.leases -= 1
       throw error
     }
   }
 
   async close(): Promise<void> {
     this.#isClosed = true
-    const slots = [...this.#slots.values()]
-    for (const { idleTimer } of slots) clearTimeout(idleTimer)
-    await Promise.all(slots.map(async ({ host }) => (await host?.catch(() => undefined))?.stop()))
+    const running = [...this.#running]
+    for (const { idleTimer } of running) clearTimeout(idleTimer)
+    await Promise.all(running.map(async ({ host }) => (await host.catch(() => undefined))?.stop()))
     if (this.#directory !== undefined) rmSync(this.#directory, { recursive: true, force: true })
   }
 
@@ -81,47 +107,71 @@ export class JavaHostPool {
     if (known !== undefined) return known
     this.#directory ??= mkdtempSync(join(tmpdir(), 'weir-java-'))
     const address = hostAddress(this.#directory, String(this.#slots.size))
-    const slot: Slot = { location, address, host: undefined, leases: 0, isSpoiled: false, idleTimer: undefined }
+    const slot: Slot = { location, address, current: undefined }
     this.#slots.set(location.path, slot)
     return slot
   }
 
-  #start(slot: Slot): Promise<JavaHost> {
-    const { runtime, startMsMax, onLog } = this.#options
+  #start(slot: Slot): Running {
+    const { runtime, startMsMax, onLog, logLevels } = this.#options
     const { location, address } = slot
-    const starting = JavaHost.start({ runtime, location, address, startMsMax, onLog: (line) => onLog(location, line) })
-    slot.host = starting
-    slot.isSpoiled = false
+    const host = JavaHost.start({
+      runtime,
+      location,
+      address,
+      startMsMax,
+      levels: logLevels.current(),
+      onLog: (line) => onLog(location, line),
+      onStuck: () => this.#setStuck(slot, running),
+    })
+    const running: Running = { host, leases: 0, isStuck: false, idleTimer: undefined }
+    slot.current = running
+    this.#running.add(running)
     const forget = () => {
-      if (slot.host === starting) slot.host = undefined
+      if (slot.current === running) slot.current = undefined
+      this.#running.delete(running)
     }
-    starting.then((host) => host.ended.then(forget), forget)
-    return starting
+    host.then(({ ended }) => ended.then(forget), forget)
+    return running
   }
 
-  #handle(slot: Slot, starting: Promise<JavaHost>): Pick<HostLease, 'release' | 'abandon'> {
+  #handle(slot: Slot, running: Running): Pick<HostLease, 'release' | 'abandon'> {
     let isOver = false
     const release = () => {
       if (isOver) return
       isOver = true
-      slot.leases -= 1
-      if (slot.leases > 0 || slot.host === undefined) return
-      const { idleMs } = this.#options
-      slot.idleTimer = setTimeout(() => void stopIdle(slot), slot.isSpoiled ? 0 : idleMs).unref()
+      running.leases -= 1
+      this.#endIfUnused(slot, running)
     }
     const abandon = () => {
-      if (slot.host === starting) slot.isSpoiled = true
+      this.#setStuck(slot, running)
       release()
     }
     return { release, abandon }
   }
+
+  /** Keeps new users away, who get another JVM, so that at most one call does not return in each. */
+  #setStuck(slot: Slot, running: Running): void {
+    running.isStuck = true
+    if (slot.current === running) slot.current = undefined
+    this.#endIfUnused(slot, running)
+  }
+
+  #endIfUnused(slot: Slot, running: Running): void {
+    if (running.leases > 0) return
+    clearTimeout(running.idleTimer)
+    const { idleMs } = this.#options
+    const end = running.isStuck ? () => killHost(running) : () => stopIdle(slot, running)
+    running.idleTimer = setTimeout(() => void end(), running.isStuck ? 0 : idleMs).unref()
+  }
 }
 
-async function stopIdle(slot: Slot): Promise<void> {
-  const { host } = slot
-  if (slot.leases > 0 || host === undefined) return
-  slot.host = undefined
-  const running = await host.catch(() => undefined)
-  if (slot.isSpoiled) running?.kill()
-  else await running?.stop()
+async function killHost({ host }: Running): Promise<void> {
+  ;(await host.catch(() => undefined))?.kill()
+}
+
+async function stopIdle(slot: Slot, running: Running): Promise<void> {
+  if (running.leases > 0) return
+  if (slot.current === running) slot.current = undefined
+  await (await running.host.catch(() => undefined))?.stop()
 }

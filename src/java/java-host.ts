@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { UserError } from '../common/errors.ts'
 import type { HostAddress } from './host-connection.ts'
 import { describeExit, type HostExit } from './host-exit.ts'
-import type { HostLogLine } from './host-log.ts'
+import type { HostLoggerLevel, HostLogLine } from './host-log.ts'
 import { HostOutput } from './host-output.ts'
 import { findJava, type JavaRuntime } from './java-runtime.ts'
 import type { JavaPluginLocation } from './plugin-location.ts'
@@ -16,7 +16,11 @@ export type JavaHostOptions = {
   readonly location: JavaPluginLocation
   readonly address: HostAddress
   readonly startMsMax: number
+  /** The levels of loggers that the JVM starts with. Default: INFO. */
+  readonly levels?: readonly HostLoggerLevel[]
   readonly onLog: (line: HostLogLine) => void
+  /** Called when plugin code does not return, although nobody waits for it. */
+  readonly onStuck?: () => void
 }
 
 const HOST_JAR = 'weir-java-host.jar'
@@ -41,18 +45,22 @@ export class JavaHost {
 
   /** Resolves when the host listens. Rejects with a `UserError` that states why it does not. */
   static async start(options: JavaHostOptions): Promise<JavaHost> {
-    const { runtime, location, address, startMsMax, onLog } = options
+    const { runtime, location, address, startMsMax, levels = [], onLog, onStuck } = options
     const java = findJava(runtime)
     checkFiles(runtime, address)
     rmSync(address.socketPath, { force: true })
     const child = spawn(java, javaArguments(runtime, location, address), { stdio: ['pipe', 'pipe', 'pipe'] })
     const listening = Promise.withResolvers<void>()
-    const onLine = (line: HostLogLine) => (line.isListening ? listening.resolve() : onLog(line))
+    const onLine = (line: HostLogLine) => {
+      if (line.isListening) return listening.resolve()
+      if (line.isStuck) onStuck?.()
+      onLog(line)
+    }
     const output = new HostOutput({ limits: runtime.log, onLine })
     for (const stream of [child.stdout, child.stderr]) output.follow(stream)
     // A JVM that has exited does not read its token; the exit is reported below.
     child.stdin.on('error', () => undefined)
-    child.stdin.write(`${address.token}\n`)
+    child.stdin.write(`${address.token}\n${levelLines(levels)}`)
     const host = new JavaHost(child, exitOf(child, output), runtime.heapMax)
     const late = setTimeout(() => child.kill('SIGKILL'), startMsMax)
     try {
@@ -66,6 +74,10 @@ export class JavaHost {
     } finally {
       clearTimeout(late)
     }
+  }
+
+  setLevels(levels: readonly HostLoggerLevel[]): void {
+    this.#child.stdin?.write(levelLines(levels))
   }
 
   /** Ends the JVM. Its tasks should have been stopped before. */
@@ -85,6 +97,15 @@ export class JavaHost {
 /** Creates an address with a new token. Only this user may have access to `directory`. */
 export function hostAddress(directory: string, name: string): HostAddress {
   return { socketPath: join(directory, `${name}.sock`), token: randomBytes(32).toString('hex') }
+}
+
+/** The levels in the form that the host reads from its standard input. */
+function levelLines(levels: readonly HostLoggerLevel[]): string {
+  // A name with a line break or none at all is no logger.
+  const lines = levels
+    .filter(({ logger }) => /^[^\r\n]+$/.test(logger))
+    .map(({ level, logger }) => `${level} ${logger}\n`)
+  return `${lines.join('')}\n`
 }
 
 function javaArguments(runtime: JavaRuntime, { path }: JavaPluginLocation, { socketPath }: HostAddress): string[] {

@@ -47,6 +47,8 @@ export function javaSink(
 }
 
 class JavaSinkTask implements SinkTask {
+  /** As in Kafka Connect: sinks do in `put` what is due at a time, such as closing a file. */
+  readonly putsEmptyBatches = true
   readonly #connection: HostConnection
   readonly #context: SinkContext<unknown>
   /** The plugins of the pipeline that run before the sink, in its JVM. */

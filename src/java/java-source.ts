@@ -7,7 +7,7 @@ import { HostConnection, readFailure } from './host-connection.ts'
 import { CONNECT_TIMEOUT_MS, type JavaModule } from './java-module.ts'
 import { pluginInfo } from './plugin-info.ts'
 import type { JavaPluginDescription } from './plugin-location.ts'
-import { readSourceRecord } from './record-codec.ts'
+import { readPartitions, readSourceRecord } from './record-codec.ts'
 import { stopTask, untilAborted } from './task-connection.ts'
 
 /** Bytes of batches that the host may send ahead of the task. One batch may exceed it. */
@@ -109,8 +109,7 @@ class JavaSourceTask {
    * runs, so records that are not stored yet must not count.
    */
   #readOffsets(body: FrameReader): readonly (Position | null)[] {
-    const partitions = body.readValue() as readonly Position[]
-    return partitions.map((partition) => this.#context.committedOffset(partition) ?? null)
+    return readPartitions(body).map((partition) => this.#context.committedOffset(partition) ?? null)
   }
 
   #onStored(

@@ -13,14 +13,19 @@ const NO_HEADERS: readonly RecordHeader[] = []
 
 export function readSourceRecord(body: FrameReader): SourceRecord {
   const { partition, ...record } = readConnectRecord(body)
-  const sourcePartition = readPosition(body)
-  const sourceOffset = readPosition(body)
+  const sourcePartition = toPosition(body.readValue())
+  const sourceOffset = toPosition(body.readValue())
   return { ...record, ...(partition !== undefined && { partition }), sourcePartition, sourceOffset }
 }
 
-/** Reads a source partition or offset. Bytes become base64, as Kafka Connect stores them. */
-function readPosition(body: FrameReader): Position {
-  const members = (body.readValue() ?? {}) as Record<string, unknown>
+/** Reads the source partitions of which a plugin requests the offsets. */
+export function readPartitions(body: FrameReader): readonly Position[] {
+  return (body.readValue() as readonly unknown[]).map(toPosition)
+}
+
+/** A source partition or offset. Bytes become base64, as Kafka Connect stores them. */
+function toPosition(value: unknown): Position {
+  const members = (value ?? {}) as Record<string, unknown>
   for (const [name, value] of Object.entries(members)) {
     if (Buffer.isBuffer(value)) defineMember(members, name, value.toString('base64'))
   }

@@ -151,6 +151,8 @@ export type SinkTask = {
     partitions: readonly SinkPartition[],
   ) => Promise<readonly SinkPosition[] | void> | readonly SinkPosition[] | void
   readonly put: (records: readonly SinkRecord[]) => Promise<void> | void
+  /** Whether `put` is also called without records, about once a second when there are none. Default: false. */
+  readonly putsEmptyBatches?: boolean
   /**
    * When this resolves, all records that were put must be stored; then `offsets` (the next offsets to read) are committed.
    * Return other offsets to commit those instead. A partition without an offset is not committed.

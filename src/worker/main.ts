@@ -22,6 +22,7 @@ import { pluginLimits } from './isolation/plugins/plugin-limits.ts'
 import { ProcessPluginHost, type ProcessPluginHostOptions } from './isolation/plugins/process-plugin-host.ts'
 import { PeerClient } from './membership/peer-client.ts'
 import { LogLevels } from './observability/log-levels.ts'
+import { registerPluginMetrics } from './observability/plugin-metrics.ts'
 import { registerWorkerMetrics } from './observability/worker-metrics.ts'
 import { ConnectorOffsets } from './offsets/connector-offsets.ts'
 import { peerTls, startRestServer } from './rest-server.ts'
@@ -119,6 +120,7 @@ export function startWorker(settings: WorkerSettings, dependencies: WorkerDepend
       saveProgress: async (positions) => group.current()?.saveProgress(positions),
     })
     life.onStop('stores', () => stores.close())
+    plugins.java?.setOffsetReader((connector, config) => stores.offsets.read(connector, config))
     literals.start(stores.configs.state)
     const startup: Startup = {
       settings,
@@ -153,6 +155,7 @@ export function startWorker(settings: WorkerSettings, dependencies: WorkerDepend
       tasks: () => runner.taskMetrics(),
       group: group.current,
     })
+    registerPluginMetrics(metrics, async () => (await plugins.java?.metrics()) ?? [])
     const urls = await startRest(startup, { herder, leader, peers })
     await joinGroup(startup, herder, advertisedUrl(urls[0] ?? '', settings))
     rotateSessionKeys(startup, leader)

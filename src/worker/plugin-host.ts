@@ -14,7 +14,7 @@ type Calls = {
   'validate-config': { readonly input: { readonly config: RawConfig }; readonly output: readonly ConfigValue[] }
   /** Calls `tasks()` and `tasksAgainMs()` of a connector. */
   'make-tasks': {
-    readonly input: { readonly config: RawConfig; readonly tasksMax: number }
+    readonly input: { readonly config: RawConfig; readonly tasksMax: number; readonly run?: ConnectorRun }
     readonly output: GeneratedTaskConfigs
   }
   /** Calls `alterOffsets()` of a connector. The offsets of a sink have the members of Connect's REST API. */
@@ -48,6 +48,9 @@ export type PluginCall = {
     readonly input: PluginInput<Operation>
   }
 }[PluginOperation]
+
+/** One run of a connector, from its start to its stop. A plugin that stays started meanwhile is started anew for another run. */
+export type ConnectorRun = number
 
 export type GeneratedTaskConfigs = {
   readonly configs: readonly RawConfig[]

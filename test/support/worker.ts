@@ -22,7 +22,7 @@ const openPlugins = async ({ access }: ProcessPluginHostOptions) => ({
 /** Starts a complete worker in this process on a new embedded broker. It is stopped at the end of the test. */
 export async function startTestWorker(
   settings: Readonly<Record<string, string>> = {},
-  own: Pick<WorkerDependencies, 'openPlugins'> = {},
+  own: Partial<Pick<WorkerDependencies, 'openPlugins' | 'logger'>> = {},
 ): Promise<{ readonly url: string; readonly broker: Broker }> {
   const logger = silentLogger()
   const directory = join(temporaryDirectory(), 'data')

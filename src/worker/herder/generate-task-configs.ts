@@ -4,7 +4,7 @@ import { parseConfig, type RawConfig } from '../../sdk/index.ts'
 import { commonKeys } from '../configuration/connector-keys.ts'
 import type { ConnectorPlugin } from '../configuration/connector-plugin.ts'
 import { inJavaOrder } from '../model/java-order.ts'
-import type { GeneratedTaskConfigs, PluginHost } from '../plugin-host.ts'
+import type { ConnectorRun, GeneratedTaskConfigs, PluginHost } from '../plugin-host.ts'
 
 /**
  * Generates the task configurations of a connector as they are stored, and the time until the next generation. Rejects
@@ -15,13 +15,14 @@ export async function generateTaskConfigs(
   host: PluginHost,
   plugin: ConnectorPlugin,
   config: RawConfig,
+  run: ConnectorRun = 0,
 ): Promise<GeneratedTaskConfigs> {
   const { 'tasks.max': tasksMax, 'tasks.max.enforce': enforce } = parseConfig(limits, config)
   const {
     configs: generated,
     againMs,
     taskClass = taskClassOf(plugin),
-  } = await host.call('make-tasks', plugin, { config, tasksMax })
+  } = await host.call('make-tasks', plugin, { config, tasksMax, run })
   if (enforce && generated.length > tasksMax) {
     throw new UserError(
       'too_many_tasks',

@@ -5,7 +5,7 @@ import type { RawConfig } from '../../sdk/index.ts'
 import type { ConfigResolver } from '../configuration/config-resolver.ts'
 import type { ConnectorPlugin } from '../configuration/connector-plugin.ts'
 import { secretKeysOf } from '../configuration/connector-secret-keys.ts'
-import type { PluginHost } from '../plugin-host.ts'
+import type { ConnectorRun, PluginHost } from '../plugin-host.ts'
 import { ConnectorRaisedError } from '../plugin-host.ts'
 import type { ConfigStore } from '../stores/config-store.ts'
 import { findUnknownKeys } from '../validation/unknown-keys.ts'
@@ -39,6 +39,7 @@ export class TaskConfigUpdater {
    * The last pending generation of each connector. Generations run in order, so that an older one is never stored last.
    */
   readonly #pending = new Map<string, Promise<unknown>>()
+  #runs: ConnectorRun = 0
 
   constructor(options: TaskConfigUpdaterOptions) {
     this.#options = options
@@ -50,11 +51,12 @@ export class TaskConfigUpdater {
    */
   async run(connector: string, plugin: ConnectorPlugin, signal: AbortSignal): Promise<void> {
     const { clock, logger } = this.#options
-    let againMs = await this.#generate(connector, plugin, signal)
+    const run = ++this.#runs
+    let againMs = await this.#generate(connector, plugin, run, signal)
     while (againMs !== null && !signal.aborted) {
       await clock.sleep(againMs, signal).catch(() => undefined)
       const waitedMs = againMs
-      againMs = await this.#generate(connector, plugin, signal).catch((error: unknown) => {
+      againMs = await this.#generate(connector, plugin, run, signal).catch((error: unknown) => {
         if (error instanceof ConnectorRaisedError) throw error
         logger.warn(
           { err: error, connector, waitMs: waitedMs },
@@ -65,9 +67,14 @@ export class TaskConfigUpdater {
     }
   }
 
-  #generate(connector: string, plugin: ConnectorPlugin, signal: AbortSignal): Promise<number | null> {
+  #generate(
+    connector: string,
+    plugin: ConnectorPlugin,
+    run: ConnectorRun,
+    signal: AbortSignal,
+  ): Promise<number | null> {
     const earlier = this.#pending.get(connector) ?? Promise.resolve()
-    const generation = earlier.then(() => this.#generateNow(connector, plugin, signal))
+    const generation = earlier.then(() => this.#generateNow(connector, plugin, run, signal))
     const settled = generation
       .catch(() => undefined)
       .finally(() => {
@@ -78,13 +85,18 @@ export class TaskConfigUpdater {
   }
 
   /** Returns the time until the next generation in ms; null if there is none. */
-  async #generateNow(name: string, plugin: ConnectorPlugin, signal: AbortSignal): Promise<number | null> {
+  async #generateNow(
+    name: string,
+    plugin: ConnectorPlugin,
+    run: ConnectorRun,
+    signal: AbortSignal,
+  ): Promise<number | null> {
     const { plugins, configs, resolver, putTasks, clock, logger } = this.#options
     const connector = configs.state.connector(name)
     if (signal.aborted || !connector) return null
     const { config } = connector
     const resolved = await resolver.resolve(config, { connector: name })
-    const { configs: generated, againMs } = await generateTaskConfigs(plugins, plugin, resolved.config)
+    const { configs: generated, againMs } = await generateTaskConfigs(plugins, plugin, resolved.config, run)
     const current = configs.state.connector(name)
     // The configuration may have changed while the plugin worked; the result is then obsolete.
     if (signal.aborted || current?.config !== config) return null

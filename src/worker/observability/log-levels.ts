@@ -3,7 +3,7 @@ import type { Logger, LogLevel } from '../../common/logging/logger.ts'
 /** The level of a logger and when it was last changed, in ms since 1970; null if it was never changed. */
 export type LoggerLevel = { readonly level: LevelName; readonly last_modified: number | null }
 
-type LevelName = keyof typeof LEVELS
+export type LevelName = keyof typeof LEVELS
 
 /** Kafka Connect's names of the levels, and the corresponding pino levels. */
 const LEVELS = {
@@ -33,6 +33,7 @@ export function parseLevel(written: string): LevelName | undefined {
  */
 export class LogLevels {
   readonly #root: Logger
+  readonly #listeners: ((changed: readonly string[], level: LevelName) => void)[] = []
   readonly #named = new Map<string, Named>()
 
   constructor(root: Logger) {
@@ -48,6 +49,16 @@ export class LogLevels {
     log.onChild = (child) => logs.splice(0, logs.length, ...logs.filter((ref) => ref.deref()), new WeakRef(child))
     this.#named.set(name, { state: { level: levelOf(log), last_modified: null }, logs })
     return log
+  }
+
+  /** A logger whose lines are always written, for lines that another process has filtered by these levels. */
+  unfiltered(): Logger {
+    return this.#root.child({}, { level: 'trace' })
+  }
+
+  /** Registers a listener that is called with the names of loggers whose level has changed. */
+  onChange(listener: (changed: readonly string[], level: LevelName) => void): void {
+    this.#listeners.push(listener)
   }
 
   get(name: string): LoggerLevel | undefined {
@@ -72,7 +83,9 @@ export class LogLevels {
       named.state = { level, last_modified: nowMs }
       for (const log of named.logs) setLevel(log.deref(), LEVELS[level])
     }
-    return changed.map(([other]) => other).sort()
+    const names = changed.map(([other]) => other).sort()
+    for (const listener of this.#listeners) listener(names, level)
+    return names
   }
 
   /** Applies a record of the config topic, which every worker receives. An unknown level is ignored. */

@@ -5,6 +5,7 @@ import type { Lifecycle } from '../../common/lifecycle.ts'
 import type { ConnectorAccess } from '../host-access/connector-access.ts'
 import { connectorAccess } from '../host-access/connector-access-settings.ts'
 import { javaLocationsOf } from '../isolation/java/java-locations.ts'
+import { javaLogLevels } from '../isolation/java/java-log-levels.ts'
 import { JavaTaskHost } from '../isolation/java/java-task-host.ts'
 import { pluginLimits, taskLogLimits } from '../isolation/plugins/plugin-limits.ts'
 import { ProcessPluginHost, type ProcessPluginHostOptions } from '../isolation/plugins/process-plugin-host.ts'
@@ -16,7 +17,7 @@ import type { TaskHost, TaskSpec } from '../tasks/task-spec.ts'
 
 export type LoadedPluginHost = PluginHost &
   Pick<ProcessPluginHost, 'modules' | 'faults'> & {
-    readonly java?: Pick<ProcessPluginHost['java'], 'lease' | 'has'>
+    readonly java?: Pick<ProcessPluginHost['java'], 'lease' | 'has' | 'setOffsetReader' | 'metrics'>
     close(): Promise<void> | void
   }
 
@@ -43,7 +44,15 @@ export async function openIsolation(options: IsolationOptions): Promise<WorkerIs
   const { values } = settings
   const access = connectorAccess(settings, ownFiles)
   const logger = levels.logger('weir.worker.plugins')
-  const plugins = await openPlugins({ ...pluginLimits(values), access, logger, clock: systemClock })
+  const limits = pluginLimits(values)
+  const logging = { logger: levels.unfiltered(), levels: javaLogLevels(levels) }
+  const plugins = await openPlugins({
+    ...limits,
+    java: { ...limits.java, logging },
+    access,
+    logger,
+    clock: systemClock,
+  })
   life.onStop('plugins', () => plugins.close())
   const threads = new TaskProcessPool({
     plugins: plugins.modules,

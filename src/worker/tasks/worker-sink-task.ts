@@ -150,7 +150,8 @@ export class WorkerSinkTask {
     // While a batch waits for its retry, all partitions are paused and polling only keeps the group membership.
     if (this.#batch && !this.#paused && this.#context.clock.monotonicMs() >= this.#batch.dueMs)
       await this.#put(running, this.#batch)
-    if (polled.length > 0) await this.#deliver(running, polled)
+    const putsNothing = running.plugin.putsEmptyBatches === true && this.#batch === undefined
+    if (polled.length > 0 || putsNothing) await this.#deliver(running, polled)
   }
 
   #waitMs(): number {
@@ -176,7 +177,7 @@ export class WorkerSinkTask {
     const { counters, log, clock } = this.#context
     const startMs = clock.monotonicMs()
     try {
-      if (batch.records.length > 0) {
+      if (batch.records.length > 0 || plugin.putsEmptyBatches) {
         counters.recordsActive = batch.records.length
         await plugin.put(batch.records)
       }
@@ -189,7 +190,7 @@ export class WorkerSinkTask {
       this.#batch = { ...batch, attempt: batch.attempt + 1, dueMs: clock.monotonicMs() + waitMs }
       return
     }
-    countBatch(counters, batch.records.length, clock.monotonicMs() - startMs)
+    if (batch.polled.length > 0) countBatch(counters, batch.records.length, clock.monotonicMs() - startMs)
     this.#countLatency(batch.records)
     counters.recordsOut += batch.records.length
     counters.recordsActive = 0

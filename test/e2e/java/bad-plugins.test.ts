@@ -13,6 +13,7 @@ import { ProcessPluginHost } from '../../../src/worker/isolation/plugins/process
 import { workerSettings } from '../../../src/worker/settings.ts'
 import { run } from '../../env/process.ts'
 import { describeOn, real } from '../../env/real.ts'
+import { hostProcesses } from '../../support/recording-connectors.ts'
 import { temporaryDirectory } from '../../support/temporary-directory.ts'
 import { until } from '../../support/until.ts'
 import { startTestWorker } from '../../support/worker.ts'
@@ -41,6 +42,7 @@ const settings = (pluginPath: string) => ({
   'java.host.directory': javaHost.address.directory,
   'java.host.heap.max': '64m',
   'worker.threads': '1',
+  'java.host.idle.ms': '600000',
 })
 
 function runtime(own: { home?: string; heapMax?: string } = {}) {
@@ -108,6 +110,8 @@ describeOn([javaHost], 'bad Java plugins', () => {
     await put('endless', { 'connector.class': FAULTY, fault: 'endless' })
     await until('the endless task', WAIT, async () => (await status('endless')).tasks?.[0]?.state === 'RUNNING')
     expect((await fetch(`${url}/connectors/endless`, { method: 'DELETE' })).status).toBe(204)
+    // Its thread never ends, so its JVM does not wait for the next user.
+    await until('the end of the JVM', WAIT, async () => hostProcesses(location).length === 0)
     expect((await status('neighbour')).tasks?.[0]).toMatchObject({ state: 'RUNNING' })
   })
 

@@ -53,6 +53,21 @@ it('returns the changed loggers and the time of the change', () => {
   })
 })
 
+it('notifies of changed levels, and has a logger that ignores them', () => {
+  const { lines, levels } = createLevels()
+  const changes: unknown[] = []
+  levels.onChange((changed, level) => changes.push([changed, level]))
+  const unfiltered = levels.unfiltered()
+  levels.set('org.example', 'WARN', 5)
+  levels.set('root', 'OFF', 6)
+  expect(changes).toEqual([
+    [['org.example'], 'WARN'],
+    [['org.example', 'root'], 'OFF'],
+  ])
+  unfiltered.trace('of another process')
+  expect(lines).toEqual(['of another process'])
+})
+
 it('accepts level names in any case', () => {
   expect(['debug', 'Off', 'LOUD', 'toString'].map(parseLevel)).toEqual(['DEBUG', 'OFF', undefined, undefined])
 })

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { Broker } from '../../../src/broker/broker.ts'
 import type { RawConfig } from '../../../src/sdk/index.ts'
-import { defineSink, type SinkTask, z } from '../../../src/sdk/index.ts'
+import { defineSink, RetriableError, type SinkTask, z } from '../../../src/sdk/index.ts'
 import type { TaskDefaults } from '../../../src/worker/tasks/task-spec.ts'
 import { DEAD_LETTERS, rejectRecordsFor, startTask, TASK_DEFAULTS } from '../../support/task.ts'
 import { openTestBroker, produceTexts } from '../../support/topic.ts'
@@ -94,6 +94,25 @@ describe('WorkerSinkTask', () => {
       .toMatchObject({ type: 'failed', trace: expect.stringMatching('disk gone') })
     await task.stop()
     expect(await broker.groups.offsets('connect-out')).toEqual([])
+  })
+
+  it('puts empty batches to a sink that wants them, and repeats one that failed', async () => {
+    const broker = await openLog('a')
+    const puts: number[] = []
+    const sink: SinkTask = {
+      putsEmptyBatches: true,
+      put: (records) => {
+        puts.push(records.length)
+        if (puts.filter((count) => count === 0).length === 1 && records.length === 0) {
+          throw new RetriableError('not yet', { retryAfterMs: 1 })
+        }
+      },
+    }
+    const task = startSink(broker, sink)
+    const isDone = () => puts.includes(1) && puts.filter((count) => count === 0).length >= 2
+    await expect.poll(isDone, { timeout: 20_000 }).toBe(true)
+    expect(task.counters).toMatchObject({ batches: 1, retries: 1 })
+    await task.stop()
   })
 
   it('does not wait for a commit longer than offset.flush.timeout.ms', async () => {

@@ -1,11 +1,15 @@
 import type { JavaPluginLocation } from '../../../java/plugin-location.ts'
+import { readPartitions } from '../../../java/record-codec.ts'
 import type { RawConfig } from '../../../sdk/index.ts'
 import {
   ConnectorRaisedError,
   type GeneratedTaskConfigs,
   type PluginFailure,
+  type PluginInput,
   type PluginName,
 } from '../../plugin-host.ts'
+import { partitionId } from '../../stores/offset-state.ts'
+import type { SourceOffset } from '../../tasks/task-spec.ts'
 import type { JavaCalls, LeasedConnection } from './java-calls.ts'
 
 /**
@@ -15,6 +19,15 @@ import type { JavaCalls, LeasedConnection } from './java-calls.ts'
 const AGAIN_MS = 2_000
 /** A connector whose task configurations were not requested for this time, in ms, is stopped. */
 const UNUSED_MS_MAX = 10_000
+
+/** Reads the stored source offsets of a connector with this configuration. */
+export type OffsetReader = (connector: string, config: RawConfig) => Promise<readonly SourceOffset[]>
+
+export type JavaConnectorsOptions = {
+  readonly calls: JavaCalls
+  readonly monotonicMs: () => number
+  readonly readOffsets: OffsetReader
+}
 
 type Running = {
   readonly key: string
@@ -33,31 +46,28 @@ type ConnectorTasks = { readonly taskClass: string; readonly configs: readonly R
  * and request new task configurations.
  */
 export class JavaConnectors {
-  readonly #calls: JavaCalls
-  readonly #monotonicMs: () => number
+  readonly #options: JavaConnectorsOptions
   /** By connector name. */
   readonly #running = new Map<string, Running>()
   readonly #looking: NodeJS.Timeout
 
-  constructor(calls: JavaCalls, monotonicMs: () => number) {
-    this.#calls = calls
-    this.#monotonicMs = monotonicMs
+  constructor(options: JavaConnectorsOptions) {
+    this.#options = options
     this.#looking = setInterval(() => this.#stopUnused(), UNUSED_MS_MAX / 2).unref()
   }
 
-  /** Starts the connector if it does not run with this configuration. */
+  /** Starts the connector if it does not run with this configuration, or belongs to an earlier run. */
   async tasks(
     location: JavaPluginLocation,
     plugin: PluginName,
-    config: RawConfig,
-    tasksMax: number,
+    { config, tasksMax, run }: PluginInput<'make-tasks'>,
   ): Promise<GeneratedTaskConfigs> {
     const name = config['name'] ?? plugin.class
-    const key = JSON.stringify([location.path, plugin.class, config, tasksMax])
+    const key = JSON.stringify([location.path, plugin.class, config, tasksMax, run])
     const known = this.#running.get(name)
-    if (known !== undefined && known.key !== key) this.#stop(name, known)
+    if (known !== undefined && known.key !== key) await this.#stopBeforeNext(name, known, plugin)
     const running = this.#running.get(name) ?? (await this.#start(name, key, location, plugin, config))
-    running.usedMs = this.#monotonicMs()
+    running.usedMs = this.#options.monotonicMs()
     if (running.error !== undefined) {
       this.#stop(name, running)
       throw new ConnectorRaisedError(running.error)
@@ -84,11 +94,16 @@ export class JavaConnectors {
     plugin: PluginName,
     config: RawConfig,
   ): Promise<Running> {
-    const opened = await this.#calls.open(location, plugin)
+    const opened = await this.#options.calls.open(location, plugin)
     const { connection } = opened
-    const running: Running = { key, opened, made: undefined, error: undefined, usedMs: this.#monotonicMs() }
+    const running: Running = { key, opened, made: undefined, error: undefined, usedMs: this.#options.monotonicMs() }
     connection.on('connector.reconfigure', () => {
       running.made = undefined
+    })
+    connection.answer('offsets', async (body) => {
+      const stored = await this.#options.readOffsets(name, config)
+      const offsets = new Map(stored.map(({ partition, offset }) => [partitionId(partition), offset]))
+      return readPartitions(body).map((partition) => offsets.get(partitionId(partition)) ?? null)
     })
     connection.on('connector.error', (body) => {
       running.error = body.readValue() as PluginFailure
@@ -99,7 +114,7 @@ export class JavaConnectors {
     })
     try {
       const start = { class: plugin.class, name, config }
-      await this.#calls.run(opened, plugin, () => connection.call('connector.start', start))
+      await this.#options.calls.run(opened, plugin, () => connection.call('connector.start', start))
     } catch (error) {
       connection.close()
       throw error
@@ -110,8 +125,20 @@ export class JavaConnectors {
 
   async #make(running: Running, plugin: PluginName, tasksMax: number): Promise<GeneratedTaskConfigs> {
     const { connection } = running.opened
-    const made = await this.#calls.run(running.opened, plugin, () => connection.call('connector.tasks', { tasksMax }))
+    const made = await this.#options.calls.run(running.opened, plugin, () =>
+      connection.call('connector.tasks', { tasksMax }),
+    )
     return { ...(made as ConnectorTasks), againMs: AGAIN_MS }
+  }
+
+  /** Waits for `stop`, because the next run may need what this one holds. The host logs its errors. */
+  async #stopBeforeNext(name: string, running: Running, plugin: PluginName): Promise<void> {
+    const { opened } = running
+    this.#running.delete(name)
+    await this.#options.calls
+      .run(opened, plugin, () => opened.connection.request('connector.stop'))
+      .catch(() => undefined)
+    opened.connection.close()
   }
 
   /** The host calls `stop` of a connector whose connection ends. */
@@ -121,7 +148,7 @@ export class JavaConnectors {
   }
 
   #stopUnused(): void {
-    const nowMs = this.#monotonicMs()
+    const nowMs = this.#options.monotonicMs()
     for (const [name, running] of this.#running) if (nowMs - running.usedMs > UNUSED_MS_MAX) this.#stop(name, running)
   }
 }

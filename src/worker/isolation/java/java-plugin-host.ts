@@ -12,7 +12,7 @@ import {
 import { DiscoveryCache } from '../../../java/discovery/discovery-cache.ts'
 import { discoverInThread } from '../../../java/discovery/discovery-thread.ts'
 import type { HostConnection } from '../../../java/host-connection.ts'
-import type { HostLogLine } from '../../../java/host-log.ts'
+import type { HostLogLine, LogLevelSource } from '../../../java/host-log.ts'
 import { type HostLease, JavaHostPool } from '../../../java/java-host-pool.ts'
 import type { JavaModule } from '../../../java/java-module.ts'
 import type { JavaRuntime } from '../../../java/java-runtime.ts'
@@ -24,15 +24,21 @@ import type {
 import type { Loaded, PluginFault } from '../../../plugins/conflict-resolution.ts'
 import type { PluginDescriptor } from '../../../plugins/plugin-descriptor.ts'
 import type { ConfigValue } from '../../../sdk/index.ts'
+import type { PluginMetric } from '../../observability/plugin-metrics.ts'
 import type { PluginCall, PluginName } from '../../plugin-host.ts'
 import { JavaCalls } from './java-calls.ts'
-import { JavaConnectors } from './java-connectors.ts'
+import { JavaConnectors, type OffsetReader } from './java-connectors.ts'
+import { readJavaMetrics } from './java-metrics.ts'
 
 export type JavaPluginHostOptions = {
   readonly runtime: JavaRuntime
   readonly discovery: DiscoveryMode
   readonly idleMs: number
+  /** Where JVMs log to, and the levels of their loggers. Default: to the logger of the worker's plugins, from INFO. */
+  readonly logging?: { readonly logger: Logger; readonly levels: LogLevelSource }
 }
+
+const DEFAULT_LEVELS: LogLevelSource = { current: () => [], onChange: () => undefined }
 
 type Dependencies = {
   readonly java: JavaPluginHostOptions
@@ -50,7 +56,7 @@ type JavaLocation = { readonly location: JavaPluginLocation; readonly plugins: r
 /** Interval at which the progress of discovery is logged, in ms. */
 const PROGRESS_MS = 5_000
 /** Part of the names of cached files. Increase it when the format of descriptions changes. */
-const CACHE_VERSION = 2
+const CACHE_VERSION = 3
 
 /** The Java plugins of `plugin.path`, and the JVMs that they run in. */
 export class JavaPluginHost {
@@ -59,19 +65,26 @@ export class JavaPluginHost {
   readonly #hosts: JavaHostPool
   readonly #calls: JavaCalls
   readonly #connectors: JavaConnectors
+  #readOffsets: OffsetReader = () => Promise.reject(new Error('the worker has not yet read the stored offsets'))
 
   private constructor(dependencies: Dependencies, locations: readonly JavaLocation[], faults: readonly PluginFault[]) {
     const { java, timeoutMs, loadMsMax, logger, clock } = dependencies
+    const log = java.logging?.logger ?? logger
     this.#locations = locations
     this.faults = faults
     this.#hosts = new JavaHostPool({
       runtime: java.runtime,
       idleMs: java.idleMs,
       startMsMax: loadMsMax,
-      onLog: (location, line) => logLine(logger, location, line),
+      onLog: (location, line) => logLine(log, location, line),
+      logLevels: java.logging?.levels ?? DEFAULT_LEVELS,
     })
     this.#calls = new JavaCalls({ hosts: this.#hosts, timeoutMs, clock })
-    this.#connectors = new JavaConnectors(this.#calls, () => clock.monotonicMs())
+    this.#connectors = new JavaConnectors({
+      calls: this.#calls,
+      monotonicMs: () => clock.monotonicMs(),
+      readOffsets: (connector, config) => this.#readOffsets(connector, config),
+    })
   }
 
   /** Finds and describes the plugins. A location that cannot be used is a fault. Starts Java only for new files. */
@@ -112,6 +125,16 @@ export class JavaPluginHost {
     }))
   }
 
+  /** Sets the reader of the offsets that connectors ask for. They are stored in Kafka, which plugins do not need. */
+  setOffsetReader(read: OffsetReader): void {
+    this.#readOffsets = read
+  }
+
+  /** The metrics that plugins have registered in the JVMs that are in use. */
+  metrics(): Promise<readonly PluginMetric[]> {
+    return readJavaMetrics(this.#hosts.addressesInUse)
+  }
+
   has(plugin: PluginName): boolean {
     return this.#find(plugin) !== undefined
   }
@@ -134,7 +157,7 @@ export class JavaPluginHost {
         return once(async (host) => toConfigValues(await host.call('validate', argument)))
       }
       case 'make-tasks':
-        return this.#connectors.tasks(location, plugin, input.config, input.tasksMax)
+        return this.#connectors.tasks(location, plugin, input)
       case 'alter-offsets': {
         const offsets = input.offsets.map(({ partition, offset }) => [partition, offset])
         const argument = { class: className, config: input.config, offsets }

@@ -26,6 +26,7 @@ final class ConnectorOperations {
     private final Connection connection;
     /** Null unless a connector was started on this connection. */
     private Connector started;
+    private HostMetrics metrics;
     private final Map<List<Object>, ConfigProvider> providers = new HashMap<>();
 
     ConnectorOperations(Plugins plugins, Connection connection) {
@@ -35,6 +36,7 @@ final class ConnectorOperations {
 
     void addTo(Map<String, Session.Operation> operations) {
         operations.put("describe", (argument) -> plugins.describe(new Argument(argument).list("classes")));
+        operations.put("metrics", (argument) -> HostMetrics.read());
         operations.put("validate", (argument) -> validate(new Argument(argument)));
         operations.put("connector.start", (argument) -> start(new Argument(argument)));
         operations.put("connector.tasks", (argument) -> taskConfigs(new Argument(argument)));
@@ -63,8 +65,9 @@ final class ConnectorOperations {
         HostLog.enter(name);
         Connector connector = plugins.create(argument.text("class"), Connector.class);
         started = connector;
+        metrics = HostMetrics.ofConnector(name);
         return plugins.call(() -> {
-            connector.initialize(connector instanceof SinkConnector ? new SinkContext(name) : new SourceContext(name));
+            connector.initialize(connector instanceof SinkConnector ? new SinkContext() : new SourceContext());
             connector.start(config);
             return null;
         });
@@ -91,10 +94,14 @@ final class ConnectorOperations {
         Connector connector = started;
         started = null;
         if (connector == null) return null;
-        return plugins.call(() -> {
-            connector.stop();
-            return null;
-        });
+        try {
+            return plugins.call(() -> {
+                connector.stop();
+                return null;
+            });
+        } finally {
+            metrics.close();
+        }
     }
 
     /** Whether a source writes exactly once with this configuration, or can end its transactions itself; null: unknown. */
@@ -166,12 +173,6 @@ final class ConnectorOperations {
     }
 
     private class SinkContext implements SinkConnectorContext {
-        private final String name;
-
-        SinkContext(String name) {
-            this.name = name;
-        }
-
         @Override
         public void requestTaskReconfiguration() {
             connection.event("connector.reconfigure", (body) -> body.writeValue(null));
@@ -184,15 +185,11 @@ final class ConnectorOperations {
 
         @Override
         public PluginMetrics pluginMetrics() {
-            return HostMetrics.of("connector-" + name);
+            return metrics;
         }
     }
 
     private final class SourceContext extends SinkContext implements SourceConnectorContext {
-        SourceContext(String name) {
-            super(name);
-        }
-
         @Override
         public OffsetStorageReader offsetStorageReader() {
             return new RemoteOffsets(connection);

@@ -1,5 +1,6 @@
 package dev.weir.host;
 
+import dev.weir.host.JsonLoggerFactory.Level;
 import org.slf4j.MDC;
 
 /** Log lines of the host itself. */
@@ -23,6 +24,21 @@ final class HostLog {
 
     static void warn(String message, Throwable thrown) {
         LOGGER.warn(message, thrown);
+    }
+
+    /** Tells the worker that this host accepts connections. */
+    static void listening() {
+        signal(Level.INFO, "listening");
+    }
+
+    /** Tells the worker that plugin code does not return, so a thread of this JVM runs until the JVM ends. */
+    static void stuck() {
+        signal(Level.WARN, "plugin code does not return");
+    }
+
+    /** Writes a message that the worker looks for, whatever the levels of loggers are. */
+    private static void signal(Level level, String message) {
+        ((JsonLogger) LOGGER).write(level, message, null);
     }
 
     static void info(String message) {

@@ -22,7 +22,7 @@ import org.apache.kafka.connect.sink.SinkTaskContext;
 final class HostSinkContext implements SinkTaskContext {
     private final Connection connection;
     private final Map<String, String> configs;
-    private final String name;
+    private final HostMetrics metrics;
     private final ErrantRecordReporter reporter;
     private final List<CompletableFuture<Object>> reports = new ArrayList<>();
     private final Set<TopicPartition> assignment = new LinkedHashSet<>();
@@ -32,10 +32,11 @@ final class HostSinkContext implements SinkTaskContext {
     private long timeoutMs = -1;
     private boolean isCommitRequested;
 
-    HostSinkContext(Connection connection, Map<String, String> configs, String name, boolean reportsErrantRecords) {
+    HostSinkContext(
+        Connection connection, Map<String, String> configs, HostMetrics metrics, boolean reportsErrantRecords) {
         this.connection = connection;
         this.configs = configs;
-        this.name = name;
+        this.metrics = metrics;
         this.reporter = reportsErrantRecords ? this::report : null;
     }
 
@@ -151,7 +152,7 @@ final class HostSinkContext implements SinkTaskContext {
 
     @Override
     public PluginMetrics pluginMetrics() {
-        return HostMetrics.of(name);
+        return metrics;
     }
 
     private void checkAssigned(TopicPartition... partitions) {

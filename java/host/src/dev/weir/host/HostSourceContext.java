@@ -7,17 +7,13 @@ import org.apache.kafka.connect.source.TransactionContext;
 import org.apache.kafka.connect.storage.OffsetStorageReader;
 
 record HostSourceContext(
-    Map<String, String> configs, String name, OffsetStorageReader offsetStorageReader, SourceTransactions transactions)
+    Map<String, String> configs, OffsetStorageReader offsetStorageReader, SourceTransactions transactions,
+    PluginMetrics pluginMetrics)
     implements SourceTaskContext {
 
     /** Null where the worker, and not the task, ends transactions. */
     @Override
     public TransactionContext transactionContext() {
         return transactions;
-    }
-
-    @Override
-    public PluginMetrics pluginMetrics() {
-        return HostMetrics.of(name);
     }
 }

@@ -28,7 +28,8 @@ final class JsonLogger extends MarkerIgnoringBase {
         if (isEnabled(level)) write(level, message, thrown);
     }
 
-    private void write(Level level, String message, Throwable thrown) {
+    /** Writes an event regardless of the level of this logger. */
+    void write(Level level, String message, Throwable thrown) {
         StringBuilder line = new StringBuilder(200);
         line.append("{\"level\":\"").append(level.name().toLowerCase()).append("\",\"logger\":");
         quote(line, name);

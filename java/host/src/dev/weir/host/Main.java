@@ -1,5 +1,6 @@
 package dev.weir.host;
 
+import dev.weir.host.JsonLoggerFactory.Level;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStreamReader;
@@ -15,7 +16,8 @@ import java.nio.file.attribute.PosixFilePermissions;
 /**
  * A host for the plugins of one location: {@code java … dev.weir.host.Main SOCKET LOCATION}. It serves a worker on a Unix
  * domain socket until its standard input ends, which is when the worker has stopped it or is gone. The first line of
- * its standard input is the token that each connection must present.
+ * its standard input is the token that each connection must present. Each further line sets the level of a logger; the
+ * first levels end with an empty line.
  */
 public final class Main {
     private static final int NOT_SERVED = 2;
@@ -31,12 +33,14 @@ public final class Main {
             BufferedReader input = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
             String token = input.readLine();
             if (token == null) throw new IOException("standard input has no token");
+            readLevels(input);
             PluginLocations locations = new PluginLocations(args[1]);
             server.bind(UnixDomainSocketAddress.of(args[0]));
             Files.setPosixFilePermissions(Path.of(args[0]), PosixFilePermissions.fromString("rw-------"));
             Session.daemon(() -> accept(server, locations, token), "accept").start();
-            HostLog.info("listening");
-            awaitEnd(input);
+            HostLog.listening();
+            // Further levels, until the worker closes standard input.
+            while (readLevels(input)) continue;
         } catch (IOException error) {
             System.err.println(args[0] + ": " + error.getMessage());
             System.exit(NOT_SERVED);
@@ -67,9 +71,13 @@ public final class Main {
         }
     }
 
-    private static void awaitEnd(BufferedReader input) throws IOException {
-        while (input.read() >= 0) {
-            // Nothing more is sent on it.
+    /** Sets levels until an empty line. False at the end of the input. */
+    private static boolean readLevels(BufferedReader input) throws IOException {
+        for (String line = input.readLine(); line != null; line = input.readLine()) {
+            if (line.isEmpty()) return true;
+            int space = line.indexOf(' ');
+            JsonLoggerFactory.setLevel(line.substring(space + 1), Level.valueOf(line.substring(0, space)));
         }
+        return false;
     }
 }

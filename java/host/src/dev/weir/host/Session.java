@@ -25,6 +25,8 @@ final class Session implements Connection.Handler {
     }
 
     private static final int STOP_SECONDS = 5;
+    /** How long an interrupted thread may take to end. */
+    private static final int INTERRUPT_SECONDS = 1;
 
     private final Connection connection;
     private final ExecutorService work;
@@ -56,7 +58,10 @@ final class Session implements Connection.Handler {
             chain.interrupt();
             work.execute(this::stopAll);
             work.shutdown();
-            if (!work.awaitTermination(STOP_SECONDS, TimeUnit.SECONDS)) work.shutdownNow();
+            if (!work.awaitTermination(STOP_SECONDS, TimeUnit.SECONDS)) {
+                work.shutdownNow();
+                if (!work.awaitTermination(INTERRUPT_SECONDS, TimeUnit.SECONDS)) HostLog.stuck();
+            }
         }
     }
 

@@ -23,6 +23,7 @@ final class SinkTaskOperations {
     private final List<SinkRecord> received = new ArrayList<>();
     private SinkTask task;
     private HostSinkContext context;
+    private HostMetrics metrics;
 
     SinkTaskOperations(Plugins plugins, Connection connection, ChainOperations chains) {
         this.plugins = plugins;
@@ -58,8 +59,10 @@ final class SinkTaskOperations {
         chain = chains.openBeside(argument);
         SinkTask created = plugins.createTask(argument.text("class"), config, SinkTask.class);
         task = created;
-        HostLog.enter(argument.text("name"));
-        context = new HostSinkContext(connection, config, argument.text("name"), argument.flag("reportsErrantRecords"));
+        String name = argument.text("name");
+        HostLog.enter(name);
+        metrics = HostMetrics.ofTask(name);
+        context = new HostSinkContext(connection, config, metrics, argument.flag("reportsErrantRecords"));
         return run(() -> {
             created.initialize(context);
             created.start(config);
@@ -135,10 +138,14 @@ final class SinkTaskOperations {
         if (task == null) return null;
         SinkTask stopping = task;
         task = null;
-        return plugins.call(() -> {
-            stopping.stop();
-            return null;
-        });
+        try {
+            return plugins.call(() -> {
+                stopping.stop();
+                return null;
+            });
+        } finally {
+            metrics.close();
+        }
     }
 
     private interface Call {

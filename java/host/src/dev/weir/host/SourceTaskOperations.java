@@ -30,6 +30,7 @@ final class SourceTaskOperations {
     private SourceTask task;
     private Thread polling;
     private SourceCommits commits;
+    private HostMetrics metrics;
     private final AtomicLong lastBatch = new AtomicLong();
 
     SourceTaskOperations(Plugins plugins, Connection connection, ChainOperations chains) {
@@ -61,8 +62,9 @@ final class SourceTaskOperations {
         SourceTransactions transactions = argument.flag("definesTransactions") ? new SourceTransactions() : null;
         task = created;
         commits = new SourceCommits(plugins, created, name);
+        metrics = HostMetrics.ofTask(name);
         plugins.call(() -> {
-            created.initialize(new HostSourceContext(config, name, new RemoteOffsets(connection), transactions));
+            created.initialize(new HostSourceContext(config, new RemoteOffsets(connection), transactions, metrics));
             created.start(config);
             return null;
         });
@@ -81,11 +83,16 @@ final class SourceTaskOperations {
         SourceTask stopping = task;
         task = null;
         if (commits != null) commits.close();
-        plugins.call(() -> {
-            stopping.stop();
-            return null;
-        });
-        if (polling != null) polling.join(STOP_MS);
+        try {
+            plugins.call(() -> {
+                stopping.stop();
+                return null;
+            });
+        } finally {
+            metrics.close();
+            if (polling != null) polling.join(STOP_MS);
+        }
+        if (polling != null && polling.isAlive()) HostLog.stuck();
         return null;
     }
 
