@@ -16,6 +16,7 @@ export const REPLACED_FILES: ReadonlySet<string> = new Set(
     'pen.ts examination scope.ts additions.ts lookup.ts given-answers.ts answered.ts refusal.ts',
     'interrogation.ts testimony.ts suspects.ts answerer.ts views.ts serving.ts task-making.ts dump',
     'rounds.ts in-time.ts nearest.ts',
+    'flow.ts claims.ts sides.ts write-operation.ts source-listeners.ts task-configs.ts status-class.ts',
   ].flatMap((line) => line.split(' ')),
 )
 
