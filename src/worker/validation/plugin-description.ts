@@ -22,7 +22,8 @@ export function describePlugin(name: string, plugins: PluginCatalog, version?: s
   const problem = versionProblem(plugins, plugin.kind, name, version)
   if (problem !== undefined) throw new WorkerError('invalid_request', problem)
   const defined = plugin.definitions.map(toConfigKey)
-  const own = plugin.kind === 'converter' ? [converterType, ...defined] : defined
+  const definesType = plugin.kind !== 'converter' || defined.some(({ name: key }) => key === converterType.name)
+  const own = definesType ? defined : [converterType, ...defined]
   const names = new Set(own.map((key) => key.name))
   const common = commonOf(plugin).filter((key) => !names.has(key.name))
   return [...own, ...common]

@@ -144,6 +144,50 @@ async function runPipelines(url: string, name: string) {
   }
 }
 
+/** Java steps with an invalid value, without a required one, and of a class that is not installed. */
+const INVALID = {
+  ...SOURCE,
+  transforms: 'a,b,missing',
+  'transforms.a.text': '',
+  'transforms.missing.type': `${STEPS}.Missing`,
+  'predicates.hasX.text': undefined,
+  'connector.class': 'org.apache.kafka.connect.file.FileStreamSourceConnector',
+  name: 'invalid',
+  topic: 'lines',
+}
+
+/**
+ * What a worker says about the keys of the plugins of a pipeline, without the other plugins that it recommends and the
+ * versions of Kafka's steps. Weir's messages have the whole name of a key where those of Connect's validators have its end.
+ */
+async function describePlugins(url: string) {
+  const definitions = [`${STEPS}.Suffix`, `${STEPS}.HasText`, REVERSING].map(async (name) =>
+    (await fetch(`${url}/connector-plugins/${name}/config`)).json(),
+  )
+  const response = await fetch(`${url}/connector-plugins/FileStreamSourceConnector/config/validate`, {
+    method: 'PUT',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify(INVALID),
+  })
+  const { configs } = (await response.json()) as { readonly configs: readonly Entry[] }
+  const isKept = (name: string) =>
+    /^(?:transforms|predicates|value\.converter)\./.test(name) && !/(?:\.b|\.hasHeader)\.plugin\.version$/.test(name)
+  const validated = configs.filter(({ value }) => isKept(value.name))
+  const shorten = (message: string) => message.replace('for configuration transforms.a.', 'for configuration ')
+  return {
+    definitions: await Promise.all(definitions),
+    validated: validated.map(({ definition, value }) => [
+      definition,
+      { ...value, errors: value.errors.map(shorten), recommended_values: [] },
+    ]),
+  }
+}
+
+type Entry = {
+  readonly definition: object | null
+  readonly value: { readonly name: string; readonly errors: readonly string[] }
+}
+
 /** Starts a worker with these plugins, runs the pipelines on it, and stops it. */
 async function resultsOfWeir(pluginPath: string) {
   const group = new WorkerGroup(kafka.address.bootstrap, {
@@ -155,6 +199,7 @@ async function resultsOfWeir(pluginPath: string) {
     'value.converter': STRING,
   })
   const worker = await group.startOne()
+  const described = await describePlugins(worker.url)
   const results = await runPipelines(worker.url, group.id)
   const listed = (await (await fetch(`${worker.url}/connector-plugins`)).json()) as readonly {
     class: string
@@ -162,13 +207,13 @@ async function resultsOfWeir(pluginPath: string) {
   }[]
   const isJava = listed.find((plugin) => plugin.class.endsWith('.FileStreamSourceConnector'))?.version === '4.3.1'
   await worker.kill()
-  return { ...results, isJava }
+  return { ...results, described, isJava }
 }
 
 describeOn([kafka, javaHost, javaConnect], 'a pipeline of Java plugins and those of Weir', () => {
   it('gives the results of Kafka Connect, with connectors of Weir and of Java', async () => {
     const pluginPath = await compilePlugins()
-    const { isJava, ...results } = await resultsOfWeir(pluginPath)
+    const { isJava, described, ...results } = await resultsOfWeir(pluginPath)
     expect(isJava).toBe(false)
     const marked = { h: 'v', converted: 'of a value' }
     expect(results.records).toEqual([
@@ -194,11 +239,12 @@ describeOn([kafka, javaHost, javaConnect], 'a pipeline of Java plugins and those
     const connect = await startJavaConnect({ bootstrap: kafka.address.bootstrap, groupId, properties })
     onTestFinished(() => connect.stop())
     expect(await runPipelines(connect.url, groupId)).toEqual(results)
+    expect(await describePlugins(connect.url)).toEqual(described)
 
     // The jar replaces the connectors of Weir, which have its class names.
     const location = join(pluginPath, 'connect-file')
     mkdirSync(location)
     copyFileSync(javaHost.address.jars.file, join(location, 'connect-file.jar'))
-    expect(await resultsOfWeir(pluginPath)).toEqual({ ...results, isJava: true })
+    expect(await resultsOfWeir(pluginPath)).toEqual({ ...results, described, isJava: true })
   })
 })
