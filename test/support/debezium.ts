@@ -10,8 +10,11 @@ import { tail } from '../env/process.ts'
 import { createDatabase, type Database } from './database.ts'
 import { temporaryDirectory } from './temporary-directory.ts'
 import { until } from './until.ts'
-import { clientOf, WAIT } from './worker-group.ts'
+import { clientOf } from './worker-group.ts'
 import type { WeirWorker } from './worker-process.ts'
+
+/** A JVM with Debezium takes 5 s to start, and ten times as long on a machine that is busy with other tests. */
+const WAIT = { everyMs: 100, timeoutMs: 120_000 }
 
 /** Worker settings with these connectors in the plugin path, each in a directory with its jars. */
 export function debeziumSettings(

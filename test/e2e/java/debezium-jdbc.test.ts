@@ -15,7 +15,9 @@ const postgres = await real('postgres')
 const SINK = 'io.debezium.connector.jdbc.JdbcSinkConnector'
 
 describeOn([kafka, javaHost, debezium, postgres], 'the JDBC sink of Debezium', () => {
-  it('copies a table with its changes and its new columns, in Avro, also when its JVM is killed', async () => {
+  it('copies a table with its changes and its new columns, in Avro, also when its JVM is killed', {
+    timeout: 300_000,
+  }, async () => {
     const source = await startSourceDatabase()
     await source.run(`CREATE TABLE orders (id int PRIMARY KEY, item text NOT NULL, price numeric(10, 2), placed timestamptz);
       INSERT INTO orders SELECT id, 'item ' || id, id * 1.25, '2026-11-22 10:00:00+00' FROM generate_series(1, 200) AS id`)

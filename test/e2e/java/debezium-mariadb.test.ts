@@ -13,7 +13,9 @@ const mariadb = await real('mariadb')
 const SOURCE = 'io.debezium.connector.mariadb.MariaDbConnector'
 
 describeOn([kafka, javaHost, debezium, mariadb], 'Debezium MariaDB', () => {
-  it('writes rows after each change, and continues with the schema history in Kafka when its JVM was killed', async () => {
+  it('writes rows after each change, and continues with the schema history in Kafka when its JVM was killed', {
+    timeout: 300_000,
+  }, async () => {
     const { bootstrap } = kafka.address
     const database = `test_${randomUUID().replaceAll('-', '')}`
     const run = (sql: string) => runMariadb(mariadb.address, sql)

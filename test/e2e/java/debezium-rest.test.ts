@@ -18,7 +18,9 @@ const postgres = await real('postgres')
 const SOURCE = 'io.debezium.connector.postgresql.PostgresConnector'
 
 describeOn([kafka, javaHost, debezium, postgres], 'Debezium PostgreSQL through the REST API', () => {
-  it('rejects wrong connection settings with the error of the server, and is paused, restarted, stopped and reset', async () => {
+  it('rejects wrong connection settings with the error of the server, and is paused, restarted, stopped and reset', {
+    timeout: 300_000,
+  }, async () => {
     const database = await startSourceDatabase()
     await database.run('CREATE TABLE orders (id int PRIMARY KEY)')
     await database.run('INSERT INTO orders VALUES (1)')
