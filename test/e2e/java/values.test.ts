@@ -8,11 +8,15 @@ import { hostAddress, JavaHost } from '../../../src/java/java-host.ts'
 import {
   array,
   BOOLEAN,
+  BYTES,
   decimal,
+  FLOAT32,
+  FLOAT64,
   INT8,
   INT32,
   INT64,
   map,
+  optional,
   type Schema,
   STRING,
   TIME,
@@ -94,6 +98,37 @@ describeOn([javaHost], 'values that cross to a Java host and back', () => {
     ]
     const sent = defaults.map(([schema, value]) => ({ schema: { ...schema, default: value }, value }))
     expect(await echo(sent)).toEqual(sent)
+  })
+
+  it('keep the limits of each type', async () => {
+    const limits: readonly (readonly [Schema, readonly unknown[]])[] = [
+      [FLOAT32, [Number.NaN, -0, 0, Infinity, -Infinity, 2 ** -149, Math.fround(3.4028234663852886e38)]],
+      [FLOAT64, [Number.NaN, -0, 0, Infinity, -Infinity, Number.MIN_VALUE, Number.MAX_VALUE]],
+      [INT64, [-(2n ** 63n), 2n ** 63n - 1n, Number.MAX_SAFE_INTEGER, -1, 0]],
+      [TIMESTAMP, [new Date(-8.64e15), new Date(8.64e15), new Date(0)]],
+      [STRING, ['', '\0', '\u{10ffff}', '\ufeff', 'x'.repeat(8 * 1_048_576), 'ü'.repeat(42), 'ü'.repeat(43)]],
+      [BYTES, [Buffer.alloc(0), Buffer.alloc(300_000, 7)]],
+      [array(optional(STRING)), [[], [null], Array.from({ length: 100_000 }, () => 'x')]],
+    ]
+    const scales = [-(2 ** 31), -1, 0, 1, 2 ** 31 - 1]
+    const decimals = scales.map((scale) => ({ schema: decimal(scale), value: { unscaled: -(10n ** 400n), scale } }))
+    const sent = limits.flatMap(([schema, values]) => values.map((value) => ({ schema, value })))
+    expect(await echo([...sent, ...decimals])).toEqual([...sent, ...decimals])
+    expect(await echo([{ schema: null, value: [Number.NaN, -0, 2n ** 63n - 1n, null] }])).toEqual([
+      { schema: null, value: [Number.NaN, -0, 2n ** 63n - 1n, null] },
+    ])
+  })
+
+  it('lose halves of surrogate pairs, which UTF-8 cannot express', async () => {
+    expect(await echo([{ schema: STRING, value: 'a\ud800b\udc00' }])).toEqual([
+      { schema: STRING, value: 'a\ufffdb\ufffd' },
+    ])
+  })
+
+  it('may be nested as deeply as JSON parsers of Java allow', async () => {
+    let value: unknown = 'inside'
+    for (let depth = 0; depth < 1_000; depth++) value = depth % 2 === 0 ? [value] : { a: value }
+    expect(await echo([{ schema: null, value }])).toEqual([{ schema: null, value }])
   })
 
   it('keep map keys of any type', async () => {
