@@ -251,6 +251,7 @@ export type RebalanceListener = {
  * same instance id, every call rejects with `fenced`.
  */
 export interface Consumer {
+  readonly groupId: string
   poll(waitMsMax: number): Promise<readonly PartitionRecords[]>
   wake(): void
   assignment(): readonly TopicPartition[]

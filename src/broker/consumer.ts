@@ -76,6 +76,10 @@ class GroupConsumer implements Consumer {
     this.#lastPollMs = parts.clock.monotonicMs()
   }
 
+  get groupId(): string {
+    return this.#options.groupId
+  }
+
   async start(): Promise<void> {
     await this.#refreshTopics()
     const { groupId, instanceId, sessionTimeoutMs = SESSION_TIMEOUT_MS, heartbeatMs, clientId } = this.#options

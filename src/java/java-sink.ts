@@ -64,6 +64,8 @@ class JavaSinkTask implements SinkTask {
     this.#chain = chain
     chain?.connect(connection)
     connection.answer('sink.report', (body) => this.#onReport(body))
+    connection.answer('sink.committed', (body) => this.#committedOffsets(body))
+    connection.answer('sink.member', async () => context.groupMember())
     connection.on('sink.requests', (body) => this.#apply(body.readValue() as ContextRequests))
   }
 
@@ -153,10 +155,16 @@ class JavaSinkTask implements SinkTask {
     return (await this.#connection.call(operation, argument)) as ContextRequests
   }
 
+  async #committedOffsets(body: FrameReader): Promise<readonly unknown[]> {
+    const partitions = body.readValue() as readonly (readonly [string, number])[]
+    const offsets = await this.#context.committedOffsets(partitions.map(toPartition))
+    return offsets.map(({ topic, partition, offset }) => [topic, partition, offset])
+  }
+
   #apply({ rewinds, paused, timeoutMs, commitRequested }: ContextRequests): void {
     if (rewinds !== undefined) this.#context.seek(rewinds.map(toPosition))
     if (paused !== undefined) {
-      this.#context.setPausedPartitions(paused.map(([topic, partition]) => ({ topic, partition })))
+      this.#context.setPausedPartitions(paused.map(toPartition))
     }
     if (commitRequested) this.#context.requestCommit()
     this.#timeoutMs = timeoutMs
@@ -197,6 +205,10 @@ function recordKey({ topic, partition, offset }: SinkPosition): string {
 
 function toPair({ topic, partition }: SinkPartition): readonly [string, number] {
   return [topic, partition]
+}
+
+function toPartition([topic, partition]: readonly [string, number]): SinkPartition {
+  return { topic, partition }
 }
 
 function toPosition([topic, partition, offset]: readonly [string, number, number]): SinkPosition {

@@ -122,6 +122,14 @@ export type ReportRecord = {
   readonly headers: readonly (readonly [name: string, value: Uint8Array | null])[]
 }
 
+/** A sink task as a member of its consumer group, as Kafka's transactions need it to commit offsets. */
+export type SinkGroupMember = {
+  readonly groupId: string
+  readonly memberId: string
+  readonly generation: number
+  readonly instanceId?: string
+}
+
 export type SinkContext<Config> = TaskContext<Config> & {
   /**
    * Sends a record to the dead-letter queue and resolves when it is written there. Throws `error` when errors are not
@@ -139,6 +147,10 @@ export type SinkContext<Config> = TaskContext<Config> & {
   readonly setPausedPartitions: (partitions: readonly SinkPartition[]) => void
   /** Requests an offset commit soon. */
   readonly requestCommit: () => void
+  /** Reads the committed offsets of partitions. A partition without one is left out. */
+  readonly committedOffsets: (partitions: readonly SinkPartition[]) => Promise<readonly SinkPosition[]>
+  /** For a sink that commits offsets in transactions of its own. Throws while no partitions are assigned. */
+  readonly groupMember: () => SinkGroupMember
 }
 
 /** One task of a sink. Methods are called one at a time. */

@@ -112,6 +112,8 @@ export async function runSink<Config extends z.ZodObject>(
     },
     setPausedPartitions: () => {},
     requestCommit: () => {},
+    committedOffsets: async () => [],
+    groupMember: () => ({ groupId: `connect-${options.connector ?? 'test'}`, memberId: 'test', generation: 1 }),
   })
   const number = (record: HarnessRecord): SinkRecord => {
     const at = { topic: record.topic, partition: record.partition ?? 0 }

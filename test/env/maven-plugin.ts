@@ -1,8 +1,9 @@
+import { createHash } from 'node:crypto'
 import { createReadStream } from 'node:fs'
 import { stat } from 'node:fs/promises'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { delimiter, join } from 'node:path'
+import { basename, delimiter, join } from 'node:path'
 import { type Artifact, cachedJars, resolveJars } from './jars.ts'
 import { hasMaven } from './java-toolchain.ts'
 import type { Part } from './part.ts'
@@ -13,13 +14,13 @@ export type MavenPluginAddress = {
   readonly plugins: readonly string[]
   /** URL of a repository on this machine that has them. */
   readonly repository: string
-  /** Paths of jars that the plugin's documentation asks to add to its directory. */
+  /** Paths of jars that the documentation of the first plugin asks to add to its directory. */
   readonly extraJars: readonly string[]
 }
 
 export type MavenPluginOptions = {
   readonly plugins: readonly Artifact[]
-  /** Artifacts whose jars, with their dependencies, are the extra ones. */
+  /** Artifacts whose jars are the extra ones, without their dependencies. */
   readonly extras?: readonly Artifact[]
 }
 
@@ -31,7 +32,7 @@ export function mavenPluginPart(name: string, options: MavenPluginOptions): Part
   const { plugins, extras = [] } = options
   const names = plugins.map((artifact) => artifact.slice(1).join('-'))
   const version = plugins[0]![2]
-  const extraName = `${name}-extras-${extras.map((artifact) => artifact.at(-1)).join('-')}`
+  const extraName = `${name}-extras-${hashOf(extras)}`
   return {
     name,
     version,
@@ -43,7 +44,7 @@ export function mavenPluginPart(name: string, options: MavenPluginOptions): Part
     },
     async start() {
       const paths = await Promise.all(plugins.map((artifact, at) => resolveJars(names[at]!, [artifact])))
-      const extraJars = extras.length === 0 ? [] : (await resolveJars(extraName, extras)).split(delimiter)
+      const extraJars = extras.length === 0 ? [] : await jarsOf(extraName, extras)
       const server = serveFiles(localRepository(paths[0]!, plugins[0]!))
       await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
       const repository = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
@@ -56,6 +57,16 @@ export function mavenPluginPart(name: string, options: MavenPluginOptions): Part
       }
     },
   }
+}
+
+function hashOf(artifacts: readonly Artifact[]): string {
+  return createHash('sha256').update(artifacts.join()).digest('hex').slice(0, 8)
+}
+
+async function jarsOf(name: string, artifacts: readonly Artifact[]): Promise<readonly string[]> {
+  const files = new Set(artifacts.map(([, artifact, version]) => `${artifact}-${version}.jar`))
+  const classpath = await resolveJars(name, artifacts)
+  return classpath.split(delimiter).filter((path) => files.has(basename(path)))
 }
 
 /** The directory of Maven's local repository, found from the jar of an artifact in it. */

@@ -14,6 +14,7 @@ import { mavenPluginPart } from './maven-plugin.ts'
 import { nodeToolsPart } from './node-tools.ts'
 import type { AddressOf } from './part.ts'
 import { postgresPart } from './postgres.ts'
+import { pyicebergPart } from './pyiceberg.ts'
 import { pythonClientsPart } from './python-clients.ts'
 import { sandboxPart } from './sandbox.ts'
 
@@ -37,6 +38,18 @@ export const parts = {
   kafkaTestPlugins: mavenPluginPart('kafkaTestPlugins', {
     plugins: [['org.apache.kafka', 'connect-test-plugins', '4.3.1']],
   }),
+  iceberg: mavenPluginPart('iceberg', {
+    plugins: [['org.apache.iceberg', 'iceberg-kafka-connect', '1.12.0']],
+    // The archive that Iceberg builds of the sink, which is not in Maven Central, has the file formats and Hadoop, too.
+    extras: [
+      ['org.apache.iceberg', 'iceberg-parquet', '1.12.0'],
+      ['org.apache.iceberg', 'iceberg-orc', '1.12.0'],
+      ['org.apache.hadoop', 'hadoop-client-api', '3.4.2'],
+      ['org.apache.hadoop', 'hadoop-client-runtime', '3.4.2'],
+      ['commons-logging', 'commons-logging', '1.3.0'],
+    ],
+  }),
+  pyiceberg: pyicebergPart('pyiceberg'),
   mirrorMaker: mavenPluginPart('mirrorMaker', { plugins: [['org.apache.kafka', 'connect-mirror', '4.3.1']] }),
   debezium: debeziumPart('debezium'),
   helm: goProgramPart('helm', helm, 'HELM_BINARY'),

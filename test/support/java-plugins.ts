@@ -1,4 +1,4 @@
-import { linkSync, readdirSync, readFileSync } from 'node:fs'
+import { linkSync, readFileSync } from 'node:fs'
 import { copyFile } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import { expect } from 'vitest'
@@ -35,10 +35,9 @@ export async function installPlugins(address: MavenPluginAddress): Promise<strin
     const args = ['plugins', 'install', plugin, '--plugin-path', pluginPath, '--repository', address.repository]
     expect(await runWeir(temporaryDirectory(), ...args)).toMatchObject({ code: 0 })
   }
-  const locations = readdirSync(pluginPath).map((name) => join(pluginPath, name))
-  for (const location of locations) {
-    await Promise.all(address.extraJars.map((jar) => link(jar, join(location, basename(jar)))))
-  }
+  const [, artifact, version] = address.plugins[0]!.split(':')
+  const first = join(pluginPath, `${artifact}-${version}`)
+  await Promise.all(address.extraJars.map((jar) => link(jar, join(first, basename(jar)))))
   return pluginPath
 }
 

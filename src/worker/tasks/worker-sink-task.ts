@@ -3,7 +3,13 @@ import { UnreadableBatchError } from '../../broker/broker-error.ts'
 import { UserError } from '../../common/errors.ts'
 import { withTimeout } from '../../common/timeout.ts'
 import { listedName } from '../../plugins/plugin-catalog.ts'
-import { parseConfig, type SinkTask as SinkPlugin, type SinkPosition, type SinkRecord } from '../../sdk/index.ts'
+import {
+  parseConfig,
+  type SinkGroupMember,
+  type SinkTask as SinkPlugin,
+  type SinkPosition,
+  type SinkRecord,
+} from '../../sdk/index.ts'
 import { missingConnector } from '../configuration/connector-plugin.ts'
 import { parseTaskConfig, type TaskConfig } from '../configuration/task-config.ts'
 import { failLateCommit } from './commit-timeout.ts'
@@ -344,6 +350,13 @@ export class WorkerSinkTask {
       requestCommit: () => {
         this.#commitAtMs = 0
       },
+      committedOffsets: async (partitions) => (await this.#consumer?.committed(partitions)) ?? [],
+      groupMember: () => groupMemberOf(this.#consumer),
     })
   }
+}
+
+function groupMemberOf(consumer: Consumer | undefined): SinkGroupMember {
+  if (consumer === undefined) throw new Error('the task has not joined its consumer group')
+  return { groupId: consumer.groupId, ...consumer.member() }
 }

@@ -251,6 +251,8 @@ describeOn([postgres], 'the PostgreSQL sink', () => {
       requestCommit() {},
       seek() {},
       setPausedPartitions() {},
+      committedOffsets: async () => [],
+      groupMember: () => ({ groupId: 'connect-test', memberId: 'test', generation: 1 }),
     }
     const log = { debug() {}, info() {}, warn() {}, error() {} }
     const parsed = postgresSink.config.parse(config)

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { Broker } from '../../../src/broker/broker.ts'
 import type { RawConfig } from '../../../src/sdk/index.ts'
-import { defineSink, RetriableError, type SinkTask, z } from '../../../src/sdk/index.ts'
+import { defineSink, RetriableError, type SinkContext, type SinkTask, z } from '../../../src/sdk/index.ts'
 import type { TaskDefaults } from '../../../src/worker/tasks/task-spec.ts'
 import { DEAD_LETTERS, rejectRecordsFor, startTask, TASK_DEFAULTS } from '../../support/task.ts'
 import { openTestBroker, produceTexts } from '../../support/topic.ts'
@@ -80,6 +80,33 @@ describe('WorkerSinkTask', () => {
     expect(new Set(asked)).toEqual(new Set(['a']))
     isBusy = false
     await expect.poll(() => asked.at(-1), WAIT).toBe('b')
+  })
+
+  it('reports its group membership and its committed offsets to the sink', async () => {
+    const broker = await openLog('a', 'b')
+    let context: SinkContext<unknown> | undefined
+    const own = defineSink({
+      class: 'Own',
+      version: '1',
+      summary: 'Own.',
+      config: z.object({}),
+      start(given) {
+        context = given
+        expect(() => given.groupMember()).toThrow('the task has not joined its consumer group')
+        return { put: () => given.requestCommit() }
+      },
+    })
+    const task = startTask(broker, own, { topics: 'lines' }, { connector: 'out', worker: TASK_DEFAULTS })
+    const partitions = [{ topic: 'lines', partition: 0 }]
+    await expect.poll(() => task.counters.commits, WAIT).toBe(1)
+    expect(await context!.committedOffsets(partitions)).toEqual([{ topic: 'lines', partition: 0, offset: 2 }])
+    const { members } = await broker.groups.describe('connect-out')
+    expect(context!.groupMember()).toMatchObject({
+      groupId: 'connect-out',
+      memberId: members[0]?.memberId,
+      instanceId: members[0]?.instanceId,
+      generation: expect.any(Number),
+    })
   })
 
   it('fails without a commit when put throws a non-retriable error', async () => {

@@ -14,12 +14,12 @@ import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.common.metrics.PluginMetrics;
 import org.apache.kafka.connect.errors.ConnectException;
 import org.apache.kafka.connect.errors.IllegalWorkerStateException;
+import org.apache.kafka.connect.runtime.WorkerSinkTaskContext;
 import org.apache.kafka.connect.sink.ErrantRecordReporter;
 import org.apache.kafka.connect.sink.SinkRecord;
-import org.apache.kafka.connect.sink.SinkTaskContext;
 
 /** Gathers what a sink task asks of its worker until the next response carries it there. */
-final class HostSinkContext implements SinkTaskContext {
+final class HostSinkContext extends WorkerSinkTaskContext {
     private final Connection connection;
     private final Map<String, String> configs;
     private final HostMetrics metrics;
@@ -38,6 +38,7 @@ final class HostSinkContext implements SinkTaskContext {
         this.configs = configs;
         this.metrics = metrics;
         this.reporter = reportsErrantRecords ? this::report : null;
+        useConsumer(SinkConsumer.of(connection, this));
     }
 
     synchronized void assigned(Collection<TopicPartition> partitions) {

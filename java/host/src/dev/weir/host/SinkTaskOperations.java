@@ -182,8 +182,13 @@ final class SinkTaskOperations {
 
     @SuppressWarnings("unchecked")
     private static Map<TopicPartition, OffsetAndMetadata> offsetsOf(Object value) {
+        return toOffsets((List<Object>) value);
+    }
+
+    @SuppressWarnings("unchecked")
+    static Map<TopicPartition, OffsetAndMetadata> toOffsets(List<Object> list) {
         Map<TopicPartition, OffsetAndMetadata> offsets = new LinkedHashMap<>();
-        for (Object one : (List<Object>) value) {
+        for (Object one : list) {
             List<Object> entry = (List<Object>) one;
             offsets.put(partitionOf(entry), new OffsetAndMetadata(((Number) entry.get(2)).longValue()));
         }
