@@ -9,7 +9,8 @@ import { sortByReferences } from './subject/reference-order.ts'
 const WAITS_FOR_MODE = ['RegistryReadOnly', 'WaitingForImportMode'] as const
 
 /**
- * The resources to reconcile after a change: the resource itself unless only its status changed, and its dependents.
+ * The resources to reconcile after a change of a resource: the resource itself unless only its status changed, and its
+ * dependents. `resourcesReferringTo` finds those of a changed ConfigMap or Secret.
  */
 export function requestsForChange(change: ResourceChange, cluster: Cluster): readonly ResourceKey[] {
   const kind = kindOfKey(change.key)

@@ -1,5 +1,5 @@
-import { compareUnevaluated, isOpen, restSchema } from './compare-rest.ts'
 import { compareMaximum, compareMinimum } from './compare-scalar.ts'
+import { compareUnevaluated, isOpen, restSchema } from './compare-unlisted.ts'
 import { type ComparisonContext, under } from './comparison-context.ts'
 import type { Change } from './schema-change.ts'
 import type { ArrayModel, Model } from './schema-model.ts'

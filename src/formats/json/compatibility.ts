@@ -1,12 +1,12 @@
 import { SchemaError } from '../schema-error.ts'
 import { compareArrays } from './compare-array.ts'
+import { compareCombined, isBranchOf } from './compare-combined.ts'
+import { compareConstants, compareEnums } from './compare-enum.ts'
 import { compareObjects } from './compare-object.ts'
 import { compareNumbers, compareStrings } from './compare-scalar.ts'
 import type { ComparisonContext } from './comparison-context.ts'
-import { maximumMatching } from './maximum-matching.ts'
 import { type Change, isAllowed, type Policy } from './schema-change.ts'
-import type { CombinedModel, Model, PlainJson } from './schema-model.ts'
-import { digestOf } from './value-digest.ts'
+import type { Model } from './schema-model.ts'
 
 /**
  * Returns the incompatible changes from `original` to `update`, with paths from the root. Each pair of subschemas is
@@ -90,9 +90,8 @@ const SAME_KIND: Comparisons = {
   object: compareObjects,
   array: compareArrays,
   combined: compareCombined,
-  enum: (walk, { values: before }, { values: after }) => compareEnums(walk, before, after),
-  const: (walk, { value: before }, { value: after }) =>
-    digestOf(before) === digestOf(after) ? [] : walk.report('ENUM_ARRAY_CHANGED', 'const'),
+  enum: compareEnums,
+  const: compareConstants,
   // Compatible if the new inner schema accepts only values that the old one accepted.
   not: (walk, { schema: before }, { schema: after }) =>
     walk.compare(after, before).length === 0 ? [] : walk.report('NOT_TYPE_EXTENDED', 'not'),
@@ -110,70 +109,4 @@ function comparePair(walk: ComparisonContext, original: Model, update: Model): r
 function compareKinds(walk: ComparisonContext, original: Model, update: Model): readonly Change[] {
   const alike = original.kind === 'never' || update.kind === 'any'
   return alike || (original.isConnectBytes && update.isConnectBytes) ? [] : walk.report('TYPE_CHANGED')
-}
-
-/** Compares a combined schema with one that is not. True if one compatible branch is sufficient and there is one. */
-function isBranchOf(walk: ComparisonContext, original: Model, update: Model): boolean {
-  if (original.kind !== 'combined' && update.kind === 'combined') {
-    if (update.schemas.length > 1 && update.criterion === 'allOf') return false
-    return update.schemas.some((branch) => walk.compare(original, branch).length === 0)
-  }
-  if (original.kind === 'combined' && update.kind !== 'combined') {
-    if (original.schemas.length > 1 && original.criterion !== 'allOf') return false
-    return original.schemas.some((branch) => walk.compare(branch, update).length === 0)
-  }
-  return false
-}
-
-function compareCombined(walk: ComparisonContext, original: CombinedModel, update: CombinedModel): readonly Change[] {
-  if (!mayBecome(original, update)) return walk.report('COMBINED_TYPE_CHANGED')
-  const before = distinct(original.schemas)
-  const after = distinct(update.schemas)
-  const places = new Map(after.map(({ text }, at) => [text, at]))
-  const matched = maximumMatching({
-    left: before.length,
-    right: after.length,
-    // Most branches are unchanged.
-    guess: (old) => places.get(before[old]?.text ?? ''),
-    fits: (old, now) => walk.compare(before[old], after[now]).length === 0,
-  })
-  const covered = matched >= Math.min(before.length, after.length)
-  return [
-    ...compareSizes(walk, original, update, before.length, after.length),
-    ...(covered ? [] : walk.report('COMBINED_TYPE_SUBSCHEMAS_CHANGED')),
-  ]
-}
-
-function mayBecome(original: CombinedModel, update: CombinedModel): boolean {
-  if (original.criterion === update.criterion || update.criterion === 'anyOf') return true
-  const [single, singleNow] = [original.schemas.length === 1, update.schemas.length === 1]
-  return (
-    (single && singleNow) || (single && update.criterion === 'oneOf') || (singleNow && original.criterion === 'allOf')
-  )
-}
-
-function compareSizes(
-  walk: ComparisonContext,
-  original: CombinedModel,
-  update: CombinedModel,
-  before: number,
-  after: number,
-): readonly Change[] {
-  if (before < after && update.criterion === 'allOf') return walk.report('PRODUCT_TYPE_EXTENDED')
-  if (before > after && original.criterion !== 'allOf') return walk.report('SUM_TYPE_NARROWED')
-  return []
-}
-
-function distinct(schemas: readonly Model[]): readonly Model[] {
-  return [...new Map(schemas.map((schema) => [schema.text, schema])).values()]
-}
-
-function compareEnums(
-  walk: ComparisonContext,
-  before: readonly PlainJson[],
-  after: readonly PlainJson[],
-): readonly Change[] {
-  const [was, is] = [before, after].map((values) => new Set(values.map(digestOf))) as [Set<string>, Set<string>]
-  if (was.isSubsetOf(is)) return []
-  return walk.report(is.isSubsetOf(was) ? 'ENUM_ARRAY_NARROWED' : 'ENUM_ARRAY_CHANGED', 'enum')
 }

@@ -6,6 +6,7 @@ import { FINALIZER } from '../../controller/finalizer.ts'
 import { immutableFieldError } from '../../resources/immutable-fields.ts'
 import type { IndexValue } from '../../resources/index-values.ts'
 import type { DeclaredResource } from '../../resources/parse-resource.ts'
+import { resourcesReferringTo } from '../../resources/referenced-objects.ts'
 import {
   INITIAL_STATUS,
   type Resource,
@@ -262,8 +263,14 @@ export class DirectoryCluster implements Cluster {
     const before = this.#configMaps
     const maps = [...this.#folder.files.values()].flatMap(({ configMaps }) => configMaps)
     this.#configMaps = new Map(maps.map((map) => [`${map.namespace}/${map.name}`, map]))
-    if (isDeepStrictEqual(before, this.#configMaps)) return
-    for (const resource of this.#resources.all()) this.#notify({ key: resourceKeyOf(resource), type: 'desired' })
+    const paths = new Set([...before.keys(), ...this.#configMaps.keys()])
+    for (const path of paths) {
+      const [old, now] = [before.get(path), this.#configMaps.get(path)]
+      const changed = old ?? now
+      if (changed === undefined || isDeepStrictEqual(old, now)) continue
+      for (const resource of resourcesReferringTo('configmaps', changed, this.#resources.all()))
+        this.#notify({ key: resourceKeyOf(resource), type: 'desired' })
+    }
   }
 
   #replace(resource: Resource): void {

@@ -4,6 +4,7 @@ import type { Logger } from '../../../common/logging/logger.ts'
 import { FINALIZER } from '../../controller/finalizer.ts'
 import { pluralOf } from '../../resources/custom-resource-definition.ts'
 import type { IndexValue } from '../../resources/index-values.ts'
+import { resourcesReferringTo } from '../../resources/referenced-objects.ts'
 import {
   API_VERSION,
   RESOURCE_KINDS,
@@ -12,6 +13,7 @@ import {
   type ResourceKind,
   type ResourceStatus,
   resourceKey,
+  resourceKeyOf,
 } from '../../resources/resource.ts'
 import { ChangeListeners } from '../change-listeners.ts'
 import {
@@ -32,7 +34,6 @@ import {
   type MetadataInformerOptions,
   type InformerResource as Watched,
 } from './metadata-informer.ts'
-import { referencedObjectsOf } from './referenced-objects.ts'
 import { type KubernetesObject, type OnWatchRestart, Reflector, type Store } from './reflector.ts'
 
 export type KubernetesOptions = {
@@ -266,10 +267,8 @@ export class KubernetesCluster implements Cluster {
   }
 
   #inputChanged(of: Watched, namespace: string, name: string): void {
-    for (const [key, { resource }] of this.#known) {
-      if (resource?.metadata.namespace === namespace && referencedObjectsOf(resource)[of].includes(name))
-        this.#notify({ key, type: 'desired' })
-    }
+    for (const resource of resourcesReferringTo(of, { namespace, name }, this.#resources.all()))
+      this.#notify({ key: resourceKeyOf(resource), type: 'desired' })
   }
 
   #notify(change: ResourceChange): void {

@@ -1,4 +1,4 @@
-import type { Resource } from '../../resources/resource.ts'
+import type { Resource } from './resource.ts'
 
 type Values = { readonly configmaps: readonly string[]; readonly secrets: readonly string[] }
 /** The ConfigMaps and Secrets of its namespace that a resource refers to, and that namespace. */
@@ -6,6 +6,16 @@ export type ReferencedObjects = Values & { readonly namespaces: readonly string[
 
 export function referencedObjectsOf(resource: Resource): ReferencedObjects {
   return { ...valuesOf(resource), namespaces: [resource.metadata.namespace] }
+}
+
+/** The resources to reconcile after a change of a ConfigMap or Secret. */
+export function* resourcesReferringTo(
+  of: 'configmaps' | 'secrets' | 'namespaces',
+  { namespace, name }: { readonly namespace: string; readonly name: string },
+  resources: Iterable<Resource>,
+): Generator<Resource, void> {
+  for (const resource of resources)
+    if (resource.metadata.namespace === namespace && referencedObjectsOf(resource)[of].includes(name)) yield resource
 }
 
 function valuesOf(resource: Resource): Values {
