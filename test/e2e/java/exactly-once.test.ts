@@ -74,9 +74,9 @@ describeOn([kafka, javaHost], 'a Java source that defines its transactions', () 
   })
 
   it('loses and repeats nothing when its JVM is killed five times', { timeout: 240_000 }, async () => {
-    const { plugins, worker, config, events, untilEvent } = await startExactlyOnceWorker()
-    const limit = 2_000
-    await clientOf(worker).create('numbers', { ...config, limit: String(limit), 'pause.ms': '20' })
+    const { plugins, worker, config, events } = await startExactlyOnceWorker()
+    const limit = 600
+    await clientOf(worker).create('numbers', { ...config, limit: String(limit), 'pause.ms': '50' })
     const starts = () => events().filter((event) => /^task \S* after/.test(event)).length
     for (let kills = 1; kills <= 5; kills++) {
       await until(`start ${kills}`, WAIT, async () => starts() === kills)
@@ -84,7 +84,9 @@ describeOn([kafka, javaHost], 'a Java source that defines its transactions', () 
       await until('progress', WAIT, async () => events().length > before + 20)
       process.kill(hostProcesses(plugins.location, worker.pid)[0]!, 'SIGKILL')
     }
-    await untilEvent(`commit after ${limit}`)
+    // The last restart waits up to 16 s, and each ten numbers are three transactions.
+    const end = `commit after ${limit}`
+    await until(end, { everyMs: 50, timeoutMs: 120_000 }, async () => events().includes(end))
     expect(starts()).toBe(6)
     await using broker = await openKafka()
     const values = (await readRecords(broker, config.topic)).map(({ value }) => Number(String(value)))
