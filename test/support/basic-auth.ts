@@ -3,13 +3,22 @@ import { join } from 'node:path'
 import { hashPassword, type Role } from '../../src/http/users.ts'
 import { temporaryDirectory } from './temporary-directory.ts'
 
+/** Hashes by user name: hashing is slow by design, and the tests use the same names again and again. */
+const hashes = new Map<string, Promise<string>>()
+
+function hashOf(name: string): Promise<string> {
+  const hash = hashes.get(name) ?? hashPassword(name)
+  hashes.set(name, hash)
+  return hash
+}
+
 /** Settings that enable basic authentication. Each user's password is the user name. */
 export async function basicAuthSettings(
   roles: Readonly<Record<string, Role>>,
   permissions?: object,
   directory = temporaryDirectory,
 ): Promise<Readonly<Record<string, string>>> {
-  const lines = Object.entries(roles).map(async ([name, role]) => `${name}: ${await hashPassword(name)}, ${role}`)
+  const lines = Object.entries(roles).map(async ([name, role]) => `${name}: ${await hashOf(name)}, ${role}`)
   const file = permissions && join(directory(), 'permissions.yaml')
   if (file !== undefined) writeFileSync(file, JSON.stringify(permissions))
   return {
