@@ -13,11 +13,9 @@ import { JavaPluginError } from './host-error.ts'
 import { CONNECT_TIMEOUT_MS, type JavaModule } from './java-module.ts'
 import { pluginInfo } from './plugin-info.ts'
 import type { JavaPluginDescription } from './plugin-location.ts'
-import { writeSinkRecord } from './record-codec.ts'
+import { writeSinkRecords } from './record-codec.ts'
 import { stopTask, untilAborted } from './task-connection.ts'
 
-/** Records of one frame. A batch is sent in several frames, so that neither side holds all of it twice. */
-const FRAME_RECORDS_MAX = 500
 /** Limit of the records that the task may still report as errant. */
 const REPORTABLE_MAX = 10_000
 
@@ -120,19 +118,15 @@ class JavaSinkTask implements SinkTask {
     if (chain !== undefined) {
       return this.#connection.request('sink.put-converted', (body) => chain.writePut(body, records))
     }
-    let sent = 0
-    for (; records.length - sent > FRAME_RECORDS_MAX; sent += FRAME_RECORDS_MAX) {
-      const part = records.slice(sent, sent + FRAME_RECORDS_MAX)
+    // A batch is sent in several frames, so that neither side holds all of it twice.
+    let rest = records
+    while (rest.length > 0) {
       this.#connection.event('sink.records', (body) => {
-        body.writeVarint(part.length)
-        for (const record of part) writeSinkRecord(body, record)
+        rest = rest.slice(writeSinkRecords(body, rest))
       })
       await this.#connection.drained()
     }
-    return this.#connection.request('sink.put', (body) => {
-      body.writeVarint(records.length - sent)
-      for (const record of records.slice(sent)) writeSinkRecord(body, record)
-    })
+    return this.#connection.request('sink.put')
   }
 
   /** Java's `preCommit`. */

@@ -60,7 +60,7 @@ export function writeConnectRecord(body: FrameWriter, record: ConnectRecord): vo
   body.writeValue(null, record.topic)
   body.writeInt32(record.partition)
   if (record.timestampMs === null) body.writeByte(0)
-  else body.writeValue(null, record.timestampMs)
+  else body.writeValue(null, Math.trunc(record.timestampMs))
   body.writeSchema(record.keySchema)
   body.writeValue(record.keySchema, record.key)
   body.writeSchema(record.valueSchema)
@@ -77,7 +77,24 @@ export function writeHeaders(body: FrameWriter, headers: readonly RecordHeader[]
   }
 }
 
-export function writeSinkRecord(body: FrameWriter, record: SinkRecord): void {
+/** Limits of a frame of sink records: records, and about the bytes. One record may exceed the latter. */
+const FRAME_RECORDS_MAX = 500
+const FRAME_BYTES_MAX = 4 * 1024 * 1024
+
+/** Writes as many of the records as one frame may have, and returns their count. */
+export function writeSinkRecords(body: FrameWriter, records: readonly SinkRecord[]): number {
+  let count = 0
+  for (const record of records) {
+    if (count >= FRAME_RECORDS_MAX || body.length > FRAME_BYTES_MAX) break
+    body.writeByte(1)
+    writeSinkRecord(body, record)
+    count += 1
+  }
+  body.writeByte(0)
+  return count
+}
+
+function writeSinkRecord(body: FrameWriter, record: SinkRecord): void {
   const { origin, offset, timestampMs } = record
   writeConnectRecord(body, record)
   body.writeByte(timestampMs === null ? NO_TIMESTAMP : CREATE_TIME)

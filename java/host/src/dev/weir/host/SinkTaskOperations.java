@@ -35,14 +35,14 @@ final class SinkTaskOperations {
         operations.put("sink.start", (argument) -> start(new Argument(argument)));
         operations.put("sink.open", (argument) -> open(partitionsOf(argument.readValue())));
         operations.put("sink.close", (argument) -> close(partitionsOf(argument.readValue())));
-        operations.put("sink.put", (argument) -> put(recordsOf(argument)));
+        operations.put("sink.put", (argument) -> put());
         operations.put("sink.convert", this::convert);
         operations.put("sink.put-converted", this::putConverted);
         operations.put("sink.pre-commit", (argument) -> preCommit(offsetsOf(argument.readValue())));
         operations.put("sink.stop", (argument) -> stop());
     }
 
-    /** A batch arrives in parts, the last one with the request to put it. */
+    /** A batch arrives in parts, before the request to put it. */
     void listenOn(Map<String, Session.Listener> listeners) {
         listeners.put("sink.records", this::receive);
     }
@@ -80,13 +80,12 @@ final class SinkTaskOperations {
         return asked;
     }
 
-    private Object put(List<SinkRecord> last) throws Exception {
+    private Object put() throws Exception {
         List<SinkRecord> records;
         synchronized (received) {
             records = new ArrayList<>(received);
             received.clear();
         }
-        records.addAll(last);
         return run(() -> task.put(records));
     }
 
@@ -167,9 +166,8 @@ final class SinkTaskOperations {
     }
 
     private static List<SinkRecord> recordsOf(FrameReader body) {
-        int count = body.readCount();
-        List<SinkRecord> records = new ArrayList<>(count);
-        for (int at = 0; at < count; at++) records.add(RecordCodec.readSink(body));
+        List<SinkRecord> records = new ArrayList<>();
+        while (body.readByte() == 1) records.add(RecordCodec.readSink(body));
         return records;
     }
 
