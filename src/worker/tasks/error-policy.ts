@@ -47,15 +47,18 @@ export class ErrorPolicy {
     this.#random = options.random ?? Math.random
   }
 
-  /** Retries a failed step while its error is retriable and `errors.retry.timeout` has not passed. */
+  /**
+   * Retries a failed step while its error is retriable and `errors.retry.timeout` has not passed. The last attempt is
+   * made at that time, as in Kafka Connect.
+   */
   async retry<T>(failed: unknown, step: () => T | Promise<T>): Promise<T> {
     let error = failed
     const endMs = this.#clock.monotonicMs() + this.#config.retryTimeoutMs
     for (let attempt = 0; ; attempt++) {
-      const waitMs = this.delayMs(attempt)
-      if (!isRetriable(error) || this.#clock.monotonicMs() + waitMs > endMs) throw error
+      const leftMs = endMs - this.#clock.monotonicMs()
+      if (!isRetriable(error) || leftMs <= 0) throw error
       this.#counters.retries += 1
-      await this.#clock.sleep(waitMs, this.#signal)
+      await this.#clock.sleep(Math.min(this.delayMs(attempt), leftMs), this.#signal)
       try {
         return await step()
       } catch (repeated) {
