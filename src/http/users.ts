@@ -1,18 +1,16 @@
-import { createHmac, randomBytes, scrypt, timingSafeEqual } from 'node:crypto'
+import { createHmac, randomBytes } from 'node:crypto'
 import { readFileSync } from 'node:fs'
-import { promisify } from 'node:util'
 import { messageOf, UserError } from '../common/errors.ts'
 import { watchFiles } from '../common/file-watcher.ts'
 import type { Logger } from '../common/logging/logger.ts'
+import { isPasswordOf, type PasswordHash } from './password-hash.ts'
 
 /** Each role includes the permissions of those before it; `none` has only those of the permissions file. */
 export const ROLES = ['none', 'readonly', 'developer', 'admin'] as const
 export type Role = (typeof ROLES)[number]
 
-type User = { readonly name: string; readonly role: Role; readonly salt: Buffer; readonly hash: Buffer }
+type User = PasswordHash & { readonly name: string; readonly role: Role }
 
-const scryptAsync = promisify(scrypt) as (password: string, salt: Buffer, length: number) => Promise<Buffer>
-const HASH_BYTES = 32
 const LINE = /^([^\s:#][^:]*):\s*scrypt\$([A-Za-z0-9+/=]+)\$([A-Za-z0-9+/=]+)\s*,\s*(\w+)$/
 const VERIFIED_MAX = 1_000
 
@@ -30,11 +28,6 @@ export function openUsers(settings: UsersSettings, logger: Logger): Users | unde
   return file === ''
     ? Users.fromText(settings['weir.authentication.users'], 'weir.authentication.users')
     : Users.fromFile(file, logger)
-}
-
-/** The entry of a password in a users file. */
-export async function hashPassword(password: string, salt: Buffer = randomBytes(16)): Promise<string> {
-  return `scrypt$${salt.toString('base64')}$${(await scryptAsync(password, salt, HASH_BYTES)).toString('base64')}`
 }
 
 /**
@@ -103,8 +96,7 @@ export class Users {
     if (known !== undefined) return known
     const users = this.#users
     const user = users.get(name)
-    const hash = await scryptAsync(password, user?.salt ?? this.#key, HASH_BYTES)
-    if (!user || user.hash.length !== HASH_BYTES || !timingSafeEqual(hash, user.hash)) return undefined
+    if (!(await isPasswordOf(user, password)) || !user) return undefined
     // A user that was changed or removed in the meantime is verified again by the next request.
     if (users !== this.#users) return this.#users.get(name)?.hash.equals(user.hash) ? user.role : undefined
     if (this.#verified.size >= VERIFIED_MAX) this.#verified.clear()

@@ -8,7 +8,7 @@ import { openSchemaRules, type SchemaRules, type SubjectOfValue, type TransformF
 import { resolveDefinition, type SchemaDefinition } from './schema-definition.ts'
 import { fetchSchema, findWriteSchema, type SchemaIdPolicy, type SourcedSchema } from './schema-id.ts'
 import { SerdeError, wrapRequestErrors, wrapSchemaErrors } from './serde-error.ts'
-import { type SubjectNameStrategy, subjectNaming } from './subject-name.ts'
+import { type SubjectNameStrategy, subjectNaming } from './subject-name-strategy.ts'
 import { bufferOf, frame, type RecordHeaders, type SchemaId, unframe, unframeHeader } from './wire-format.ts'
 
 // `weir/serde`: serializers and deserializers for Confluent's wire format with a schema registry.
@@ -18,7 +18,7 @@ export type { Kms, KmsDriver, KmsKey, KmsParams } from '../encryption/kms.ts'
 export type { EncryptionOptions } from './rules/encryption-options.ts'
 export type { ReferenceDefinition, SchemaDefinition } from './schema-definition.ts'
 export { SerdeError, type SerdeErrorCode } from './serde-error.ts'
-export type { SubjectNameStrategy } from './subject-name.ts'
+export type { SubjectNameStrategy } from './subject-name-strategy.ts'
 export type { RecordHeaders } from './wire-format.ts'
 
 export type SerializerOptions = {

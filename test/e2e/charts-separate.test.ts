@@ -1,5 +1,5 @@
 import { beforeAll, expect, it } from 'vitest'
-import { hashPassword } from '../../src/http/users.ts'
+import { hashPassword } from '../../src/http/password-hash.ts'
 import { issueCertificate } from '../../src/operator/admission/issue-certificate.ts'
 import { startKubernetes } from '../env/kubernetes.ts'
 import { describeOn, real } from '../env/real.ts'

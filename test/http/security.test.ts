@@ -7,9 +7,10 @@ import { silentLogger } from '../../src/common/logging/logger.ts'
 import type { AccessControl } from '../../src/http/access-control.ts'
 import { Authentication } from '../../src/http/authentication.ts'
 import { PasswordAuthenticator } from '../../src/http/password-authenticator.ts'
+import { hashPassword } from '../../src/http/password-hash.ts'
 import { type AclOperation, NO_POLICY } from '../../src/http/permissions.ts'
 import { type HttpServer, type HttpServerOptions, startHttpServer } from '../../src/http/server.ts'
-import { hashPassword, type Role, Users } from '../../src/http/users.ts'
+import { type Role, Users } from '../../src/http/users.ts'
 import { tlsMaterial } from '../../src/tls/tls-material.ts'
 
 const tls = (name: string) => join(import.meta.dirname, '../support/tls', name)

@@ -1,6 +1,7 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { hashPassword, type Role } from '../../src/http/users.ts'
+import { hashPassword } from '../../src/http/password-hash.ts'
+import type { Role } from '../../src/http/users.ts'
 import { temporaryDirectory } from './temporary-directory.ts'
 
 /** Hashes by user name: hashing is slow by design, and the tests use the same names again and again. */

@@ -1,7 +1,7 @@
 import { get } from 'node:https'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { hashPassword } from '../../src/http/users.ts'
+import { hashPassword } from '../../src/http/password-hash.ts'
 import { tlsMaterial } from '../../src/tls/tls-material.ts'
 import { workerSettings } from '../../src/worker/settings.ts'
 import { freePort } from '../env/ports.ts'

@@ -1,7 +1,8 @@
 import { createInterface } from 'node:readline/promises'
 import { Writable } from 'node:stream'
 import { text } from 'node:stream/consumers'
-import { hashPassword, ROLES } from '../../http/users.ts'
+import { hashPassword } from '../../http/password-hash.ts'
+import { ROLES } from '../../http/users.ts'
 import { type Command, parseArguments, UsageError } from '../command.ts'
 
 export const passwordCommand: Command = {

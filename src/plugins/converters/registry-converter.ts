@@ -6,11 +6,11 @@ import { SchemaError } from '../../formats/schema-error.ts'
 import { type ConverterInstance, DataError, type Schema, type SchemaAndValue } from '../../sdk/index.ts'
 import { fetchRegisteredSchema, findWriteSchema, sourceOf, type WriteSchema } from '../../serde/schema-id.ts'
 import { wrapRequestErrors } from '../../serde/serde-error.ts'
-import { subjectNaming } from '../../serde/subject-name.ts'
+import { subjectNaming } from '../../serde/subject-name-strategy.ts'
 import { frame, type SchemaId, unframe } from '../../serde/wire-format.ts'
 import { recordFailure, schemaIdOptions } from './registry-access.ts'
 import type { ConverterRegistrySettings } from './registry-keys.ts'
-import { subjectStrategy } from './subject-name-strategy.ts'
+import { subjectStrategy } from './subject-name-strategy-key.ts'
 
 /** Writes or reads the bytes that follow the schema id. */
 export type WriteData = (value: unknown) => Uint8Array

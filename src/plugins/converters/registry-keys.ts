@@ -1,6 +1,6 @@
 import { sslFields } from '../../java-compat/connector-tls.ts'
 import { field, type z } from '../../sdk/index.ts'
-import { strategyField } from './subject-name-strategy.ts'
+import { strategyField } from './subject-name-strategy-key.ts'
 
 /** Notes on the reference page of all converters that use a registry. */
 export const REGISTRY_NOTES = `

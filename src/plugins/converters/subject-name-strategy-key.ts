@@ -1,5 +1,5 @@
 import { field } from '../../sdk/index.ts'
-import type { SubjectNameStrategy } from '../../serde/subject-name.ts'
+import type { SubjectNameStrategy } from '../../serde/subject-name-strategy.ts'
 
 const STRATEGIES = ['TopicNameStrategy', 'RecordNameStrategy', 'TopicRecordNameStrategy'] as const
 type Strategy = (typeof STRATEGIES)[number]

@@ -1,9 +1,9 @@
 import type { SchemaMetadata } from '../../clients/registry-client.ts'
 import { DEK_ALGORITHMS, type DekAlgorithm } from '../../encryption/data-cipher.ts'
 import type { FieldType } from '../../formats/field-transform.ts'
-import type { DataRule, RuleMode } from './data-rule.ts'
 import type { DekSpec, DekStore, OpenDek } from './dek-store.ts'
 import { RuleError } from './rule-error.ts'
+import type { DataRule, RuleMode } from './rules-to-run.ts'
 
 /** If keys expire, a ciphertext is preceded by a zero byte and the version of the key (4 bytes, big-endian). */
 const VERSION_HEAD_BYTES = 5

@@ -5,10 +5,10 @@ import { messageOf } from '../../common/errors.ts'
 import { EncryptionError } from '../../encryption/encryption-error.ts'
 import type { FieldContext, FieldTransform } from '../../formats/field-transform.ts'
 import { SerdeError } from '../serde-error.ts'
-import { actionOf, type DataRule, type RuleMode, type RulePhase, rulesToRun } from './data-rule.ts'
 import type { DekStore } from './dek-store.ts'
 import { dekSpecOf, ValueEncryption } from './encryption-rule.ts'
 import { RuleError } from './rule-error.ts'
+import { actionOf, type DataRule, type RuleMode, type RulePhase, rulesToRun } from './rules-to-run.ts'
 import { matchesTagPattern } from './tag-pattern.ts'
 
 /** Maximum number of cached field names. A recursive schema has an unlimited number of field paths. */

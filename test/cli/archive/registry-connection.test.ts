@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { openRegistryClient } from '../../../src/cli/archive/registry-connection.ts'
-import { hashPassword } from '../../../src/http/users.ts'
+import { hashPassword } from '../../../src/http/password-hash.ts'
 import { startTestRegistry } from '../../support/registry.ts'
 import { temporaryDirectory } from '../../support/temporary-directory.ts'
 
