@@ -162,7 +162,7 @@ function readBatches(body: FrameReader, bytes: number, chain: SourceChain | unde
     end = BOUNDARIES[body.readByte()]
     records.push(chain === undefined ? readSourceRecord(body) : chain.readRecord(body))
   }
-  // The transaction has ended already when the last record ends it, so the end of the batch adds nothing.
+  // The host sends at most one of the two.
   parts.push({ records, end: end ?? endOfBatch, whole: { number, parts, bytes } })
   return parts
 }

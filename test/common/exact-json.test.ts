@@ -19,6 +19,10 @@ describe('exact JSON', () => {
     ])
   })
 
+  it('reads an integer of more than 20 digits as a number, because a bigint of millions of digits takes seconds', () => {
+    expect(parseExactJson(`[${'9'.repeat(20)},${'9'.repeat(21)}]`)).toEqual([99999999999999999999n, 1e21])
+  })
+
   it('prints with an indentation', () => {
     expect(printExactJson({ a: 9007199254740993n }, 2)).toBe('{\n  "a": 9007199254740993\n}')
   })

@@ -197,6 +197,7 @@ describe('the worker', () => {
       }),
       text: JSON.stringify({ ...sink, topics: 't', a: 'x'.repeat(3 * MEGABYTE) }),
       digits: `{"a":${'9'.repeat(3 * MEGABYTE)}}`,
+      'digits and wide': `[${'9'.repeat(20)},${'[],'.repeat(MEGABYTE)}[]]`,
       large: `{"a":"${'x'.repeat(9_600_000)}"}`,
     }
     for (const [name, body] of Object.entries(attacks)) {

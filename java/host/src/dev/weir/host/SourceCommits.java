@@ -43,8 +43,14 @@ final class SourceCommits {
         });
     }
 
-    void committed() {
-        call("commit", task::commit);
+    void committed(Runnable afterwards) {
+        call("commit", () -> {
+            try {
+                task.commit();
+            } finally {
+                afterwards.run();
+            }
+        });
     }
 
     void close() {

@@ -27,6 +27,11 @@ final class SourceTaskOperations {
     private long credit;
     private boolean isPaused;
     private boolean isStopping;
+    /**
+     * Of a task that defines its transactions: the ends for which its `commit` has not returned yet. As in Connect, the
+     * task is polled after that only, because its `commit` may confirm everything that it has returned. Guarded by `lock`.
+     */
+    private int endsToCommit;
     private SourceTask task;
     private Thread polling;
     private SourceCommits commits;
@@ -49,7 +54,7 @@ final class SourceTaskOperations {
         listeners.put("source.pause", (argument) -> change(() -> isPaused = true));
         listeners.put("source.resume", (argument) -> change(() -> isPaused = false));
         listeners.put("source.stored", (argument) -> commits.stored(argument));
-        listeners.put("source.committed", (argument) -> commits.committed());
+        listeners.put("source.committed", (argument) -> commits.committed(() -> change(() -> endsToCommit--)));
     }
 
     private Object start(Argument argument) throws Exception {
@@ -133,19 +138,20 @@ final class SourceTaskOperations {
             SourceTransactions transactions) {
         long batch = lastBatch.incrementAndGet();
         commits.sent(batch, records);
+        TransactionEnds ends = transactions == null ? TransactionEnds.NONE : transactions.takeEnds(records);
         int bytes = connection.event("source.batch", (body) -> {
             body.writeFixed(batch, 8);
             chain.writeRetries(body, results);
-            body.writeByte(transactions == null ? SourceTransactions.NONE : transactions.takeBatchBoundary());
+            body.writeByte(ends.afterBatch());
             body.writeVarint(records.size());
             for (int at = 0; at < records.size(); at++) {
-                SourceRecord record = records.get(at);
-                body.writeByte(transactions == null ? SourceTransactions.NONE : transactions.takeBoundary(record));
-                chain.write(body, record, results, at);
+                body.writeByte(ends.after(at));
+                chain.write(body, records.get(at), results, at);
             }
         });
         synchronized (lock) {
             credit -= bytes;
+            endsToCommit += ends.count();
         }
     }
 
@@ -160,7 +166,7 @@ final class SourceTaskOperations {
     /** False when the task is to stop. */
     private boolean awaitTurn() throws InterruptedException {
         synchronized (lock) {
-            while (!isStopping && (isPaused || credit <= 0)) lock.wait();
+            while (!isStopping && (isPaused || credit <= 0 || endsToCommit > 0)) lock.wait();
             return !isStopping;
         }
     }

@@ -1,6 +1,7 @@
 package dev.weir.host;
 
 import java.util.HashSet;
+import java.util.List;
 import java.util.Objects;
 import java.util.Set;
 import org.apache.kafka.connect.source.SourceRecord;
@@ -11,10 +12,6 @@ import org.apache.kafka.connect.source.TransactionContext;
  * aborts fails the task when it is taken, because the task may ignore an exception of this context.
  */
 final class SourceTransactions implements TransactionContext {
-    static final int NONE = 0;
-    static final int COMMIT = 1;
-    static final int ABORT = 2;
-
     private static final String NO_RECORD = "Source record used to define transaction boundaries may not be null";
 
     private final Set<SourceRecord> committed = new HashSet<>();
@@ -26,25 +23,35 @@ final class SourceTransactions implements TransactionContext {
         return isBatchCommitted || isBatchAborted;
     }
 
-    synchronized int takeBatchBoundary() {
-        if (isBatchCommitted && isBatchAborted) {
-            throw new IllegalStateException("Connector requested both commit and abort of same transaction");
+    /** The ends that the task has requested in a batch. A request for a record that it does not contain stays. */
+    synchronized TransactionEnds takeEnds(List<SourceRecord> records) {
+        byte[] ends = new byte[records.size() + 1];
+        // The hash of a record covers all of its data, so it is only computed when a record was marked.
+        for (int at = 0; at < records.size() && !(committed.isEmpty() && aborted.isEmpty()); at++) {
+            ends[at] = takeEnd(records.get(at));
         }
-        int boundary = isBatchCommitted ? COMMIT : isBatchAborted ? ABORT : NONE;
-        isBatchCommitted = false;
-        isBatchAborted = false;
-        return boundary;
+        ends[records.size()] = takeEndOfBatch();
+        return new TransactionEnds(ends);
     }
 
-    synchronized int takeBoundary(SourceRecord record) {
-        // The hash of a record covers all of its data, so it is only computed when a record was marked.
-        boolean isCommitted = !committed.isEmpty() && committed.remove(record);
-        boolean isAborted = !aborted.isEmpty() && aborted.remove(record);
+    private byte takeEnd(SourceRecord record) {
+        boolean isCommitted = committed.remove(record);
+        boolean isAborted = aborted.remove(record);
         if (isCommitted && isAborted) {
             throw new IllegalStateException("Connector requested both commit and abort of same record against"
                 + " topic/partition " + record.topic() + "/" + record.kafkaPartition());
         }
-        return isCommitted ? COMMIT : isAborted ? ABORT : NONE;
+        return TransactionEnds.of(isCommitted, isAborted);
+    }
+
+    private byte takeEndOfBatch() {
+        if (isBatchCommitted && isBatchAborted) {
+            throw new IllegalStateException("Connector requested both commit and abort of same transaction");
+        }
+        byte end = TransactionEnds.of(isBatchCommitted, isBatchAborted);
+        isBatchCommitted = false;
+        isBatchAborted = false;
+        return end;
     }
 
     @Override
