@@ -48,19 +48,22 @@ export function cachedJars(name: string): string | undefined {
   return classpath.split(delimiter).every((jar) => existsSync(jar)) ? classpath : undefined
 }
 
-/** The class path of these artifacts with their runtime dependencies. Its name identifies it in the cache. */
-export async function resolveJars(name: string, artifacts: readonly Artifact[]): Promise<string> {
+/**
+ * The class path of these artifacts with their runtime dependencies, in the versions that `managedBy` manages. Its name
+ * identifies it in the cache.
+ */
+export async function resolveJars(name: string, artifacts: readonly Artifact[], managedBy?: Artifact): Promise<string> {
   const cached = cachedJars(name)
   if (cached !== undefined) return cached
-  const resolved = resolving.get(name) ?? fetchJars(name, artifacts)
+  const resolved = resolving.get(name) ?? fetchJars(name, artifacts, managedBy)
   resolving.set(name, resolved)
   return resolved
 }
 
-async function fetchJars(name: string, artifacts: readonly Artifact[]): Promise<string> {
+async function fetchJars(name: string, artifacts: readonly Artifact[], managedBy?: Artifact): Promise<string> {
   const directory = mkdtempSync(join(tmpdir(), 'weir-jars-'))
   try {
-    writeFileSync(join(directory, 'pom.xml'), pom(artifacts))
+    writeFileSync(join(directory, 'pom.xml'), pom(artifacts, managedBy))
     const list = join(directory, 'classpath')
     const args = ['-q', '-B', PLUGIN, '-DincludeScope=runtime', `-Dmdep.outputFile=${list}`]
     const { code, stdout, stderr } = await run({ file: 'mvn', args, directory })
@@ -80,19 +83,25 @@ function classpathFile(name: string): string {
   return join(cacheDirectory('jars'), `${name}.classpath`)
 }
 
-function pom(artifacts: readonly Artifact[]): string {
-  const dependencies = artifacts.map(
-    ([group, artifact, version]) =>
-      `    <dependency><groupId>${group}</groupId><artifactId>${artifact}</artifactId><version>${version}</version></dependency>`,
-  )
+function pom(artifacts: readonly Artifact[], managedBy?: Artifact): string {
+  const imported = managedBy === undefined ? '' : dependency(managedBy, '<type>pom</type><scope>import</scope>')
+  const dependencies = artifacts.map((artifact) => dependency(artifact))
   return `<project>
   <modelVersion>4.0.0</modelVersion>
   <groupId>weir.test</groupId><artifactId>jars</artifactId><version>1</version><packaging>pom</packaging>
+  <dependencyManagement><dependencies>
+${imported}
+  </dependencies></dependencyManagement>
   <dependencies>
 ${dependencies.join('\n')}
   </dependencies>
 </project>
 `
+}
+
+function dependency([group, artifact, version]: Artifact, more = ''): string {
+  const coordinates = `<groupId>${group}</groupId><artifactId>${artifact}</artifactId><version>${version}</version>`
+  return `    <dependency>${coordinates}${more}</dependency>`
 }
 
 /** Further artifacts of a bundle, and a binding for the logging facade slf4j, which requires one. */

@@ -43,7 +43,8 @@ export function mavenPluginPart(name: string, options: MavenPluginOptions): Part
       return { how: 'toolchain', detail: 'jars from Maven Central', cached }
     },
     async start() {
-      const paths = await Promise.all(plugins.map((artifact, at) => resolveJars(names[at]!, [artifact])))
+      // `weir plugins install` uses the versions that the plugin's own POM manages.
+      const paths = await Promise.all(plugins.map((artifact, at) => resolveJars(names[at]!, [artifact], artifact)))
       const extraJars = extras.length === 0 ? [] : await jarsOf(extraName, extras)
       const server = serveFiles(localRepository(paths[0]!, plugins[0]!))
       await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))

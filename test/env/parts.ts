@@ -51,6 +51,24 @@ export const parts = {
   }),
   pyiceberg: pyicebergPart('pyiceberg'),
   mirrorMaker: mavenPluginPart('mirrorMaker', { plugins: [['org.apache.kafka', 'connect-mirror', '4.3.1']] }),
+  camel: mavenPluginPart('camel', {
+    plugins: [
+      ['org.apache.camel.kafkaconnector', 'camel-kafka-connector', '0.11.0'],
+      ['org.apache.camel.kafkaconnector', 'camel-timer-kafka-connector', '0.7.2'],
+    ],
+    // Components of Camel, which the connectors of the first plugin find by their URLs.
+    extras: [
+      ['org.apache.camel', 'camel-file', '3.11.1'],
+      ['org.apache.camel', 'camel-cluster', '3.11.1'],
+      ['org.apache.camel', 'camel-netty', '3.11.1'],
+      ['commons-pool', 'commons-pool', '1.6'],
+      ...['buffer', 'codec', 'common', 'handler', 'resolver', 'transport'].map(
+        (module) => ['io.netty', `netty-${module}`, '4.1.63.Final'] as const,
+      ),
+      ['io.netty', 'netty-transport-native-epoll', '4.1.63.Final'],
+      ['io.netty', 'netty-transport-native-unix-common', '4.1.63.Final'],
+    ],
+  }),
   debezium: debeziumPart('debezium'),
   helm: goProgramPart('helm', helm, 'HELM_BINARY'),
   kubectl: goProgramPart('kubectl', kubectl, 'KUBECTL_BINARY'),

@@ -33,7 +33,8 @@ export async function installPlugins(address: MavenPluginAddress): Promise<strin
   const pluginPath = join(temporaryDirectory(), 'plugins')
   for (const plugin of address.plugins) {
     const args = ['plugins', 'install', plugin, '--plugin-path', pluginPath, '--repository', address.repository]
-    expect(await runWeir(temporaryDirectory(), ...args)).toMatchObject({ code: 0 })
+    const { code, stderr } = await runWeir(temporaryDirectory(), ...args)
+    expect(code, stderr).toBe(0)
   }
   const [, artifact, version] = address.plugins[0]!.split(':')
   const first = join(pluginPath, `${artifact}-${version}`)
