@@ -7,6 +7,7 @@ import type pg from 'pg'
 import type Cursor from 'pg-cursor'
 import type { FileAccess, HostAccess, TaskLog } from '../../../sdk/index.ts'
 import type { ConnectionUrl, SslMode } from './connection-url.ts'
+import { CopyOut } from './copy-out.ts'
 import { combineDatabaseErrors, DatabaseError, toDatabaseError } from './database-error.ts'
 
 // The only module that communicates with the server. Values are exchanged in PostgreSQL's text format; callers convert
@@ -180,6 +181,11 @@ export class Session {
       operation,
       this.#ended,
     )
+  }
+
+  /** Runs `COPY … TO STDOUT` in text format. Read its rows to the end before the next query. */
+  copyOut(operation: string, text: string): CopyOut {
+    return this.#client.query(new CopyOut(operation, text) as unknown as pg.Submittable) as unknown as CopyOut
   }
 
   /** Closes the session without waiting for running queries. */
