@@ -11,10 +11,10 @@ import { ineffectiveKeys } from './configuration/client-settings.ts'
 import { ConfigResolver, createProviders } from './configuration/config-resolver.ts'
 import { LiteralSecrets } from './configuration/literal-secrets.ts'
 import { watchPlaceholders } from './configuration/placeholder-watch.ts'
-import { ConnectorOperations } from './connector-operations.ts'
-import type { Herder } from './herder/herder.ts'
+import { Herder } from './herder/herder.ts'
 import type { LeaderDuties } from './herder/leader-duties.ts'
 import { configuredWork } from './herder/work-plan.ts'
+import type { WorkReconciler } from './herder/work-reconciler.ts'
 import type { WorkRunner } from './herder/work-runner.ts'
 import { ALL_ACCESS } from './host-access/connector-access.ts'
 import { hostAccess } from './host-access/host-access.ts'
@@ -27,7 +27,7 @@ import { registerWorkerMetrics } from './observability/worker-metrics.ts'
 import { ConnectorOffsets } from './offsets/connector-offsets.ts'
 import { peerTls, startRestServer } from './rest-server.ts'
 import { mustRefuseUnsigned, pluginSettings, type WorkerSettings, workerSettings } from './settings.ts'
-import { createHerder, isExactlyOnce } from './startup/create-herder.ts'
+import { createWorkReconciler, isExactlyOnce } from './startup/create-work-reconciler.ts'
 import {
   advertisedUrl,
   clientSettingsOf,
@@ -136,7 +136,7 @@ export function startWorker(settings: WorkerSettings, dependencies: WorkerDepend
       resolver,
     }
     const peers = createPeerClient(startup)
-    const { herder, runner, leader } = createHerder({
+    const { reconciler, runner, leader } = createWorkReconciler({
       settings,
       broker,
       logger,
@@ -149,15 +149,15 @@ export function startWorker(settings: WorkerSettings, dependencies: WorkerDepend
       peers,
       group,
     })
-    watchPlaceholderValues(startup, herder, runner)
+    watchPlaceholderValues(startup, reconciler, runner)
     registerWorkerMetrics(metrics, {
       worker: () => runner.workerMetrics(),
       tasks: () => runner.taskMetrics(),
       group: group.current,
     })
     registerPluginMetrics(metrics, async () => (await plugins.java?.metrics()) ?? [])
-    const urls = await startRest(startup, { herder, leader, peers })
-    await joinGroup(startup, herder, advertisedUrl(urls[0] ?? '', settings))
+    const urls = await startRest(startup, { reconciler, leader, peers })
+    await joinGroup(startup, reconciler, advertisedUrl(urls[0] ?? '', settings))
     rotateSessionKeys(startup, leader)
     for (const url of urls) logger.info({ url }, 'listening')
     return { url: urls[0] ?? '', stop: () => life.stop() }
@@ -183,7 +183,7 @@ function createPeerClient({ settings, logger, life, stores }: Startup): PeerClie
 }
 
 /** Restarts connectors whose placeholders have new values, if `worker.config.reload.ms` is set. */
-function watchPlaceholderValues(startup: Startup, herder: Herder, runner: WorkRunner): void {
+function watchPlaceholderValues(startup: Startup, reconciler: WorkReconciler, runner: WorkRunner): void {
   const { settings, logger, life, stores, resolver } = startup
   const intervalMs = settings.values['worker.config.reload.ms']
   if (intervalMs === 0) return
@@ -196,7 +196,8 @@ function watchPlaceholderValues(startup: Startup, herder: Herder, runner: WorkRu
       intervalMs,
       connectors: () => runner.connectorNames(),
       configOf: (name) => stores.configs.state.connector(name)?.config,
-      restart: (connector) => herder.onRestart({ kind: 'restart', connector, includeTasks: true, onlyFailed: false }),
+      restart: (connector) =>
+        reconciler.onRestart({ kind: 'restart', connector, includeTasks: true, onlyFailed: false }),
     },
     stopping.signal,
   )
@@ -206,10 +207,10 @@ function watchPlaceholderValues(startup: Startup, herder: Herder, runner: WorkRu
   })
 }
 
-type RestServices = { readonly herder: Herder; readonly leader: LeaderDuties; readonly peers: PeerClient }
+type RestServices = { readonly reconciler: WorkReconciler; readonly leader: LeaderDuties; readonly peers: PeerClient }
 
 /** Starts the REST server and returns the URLs on which it listens. */
-async function startRest(startup: Startup, { herder, leader, peers }: RestServices): Promise<readonly string[]> {
+async function startRest(startup: Startup, { reconciler, leader, peers }: RestServices): Promise<readonly string[]> {
   const { settings, broker, metrics, root, levels, life, group, stores } = startup
   const { values } = settings
   const { configs } = stores
@@ -225,10 +226,10 @@ async function startRest(startup: Startup, { herder, leader, peers }: RestServic
       setEverywhere: (name, level) => configs.write([{ kind: 'logger', logger: name, level }]),
     },
     routes: {
-      operations: createConnectorOperations(startup, herder, leader),
+      herder: createHerder(startup, reconciler, leader),
       info: () => info,
       isReady: () => group.current() !== undefined && stores.failure() === undefined,
-      isResponding: () => herder.isResponding(),
+      isResponding: () => reconciler.isResponding(),
       masking: values['weir.config.masking'],
       timeouts: { requestMs: REQUEST_TIMEOUT_MS, healthMs: HEALTH_TIMEOUT_MS },
       requestHandler: {
@@ -251,19 +252,19 @@ async function startRest(startup: Startup, { herder, leader, peers }: RestServic
   return server.urls
 }
 
-function createConnectorOperations(startup: Startup, herder: Herder, leader: LeaderDuties): ConnectorOperations {
+function createHerder(startup: Startup, reconciler: WorkReconciler, leader: LeaderDuties): Herder {
   const { settings, broker, stores, isolation, resolver } = startup
   const { values } = settings
   const { plugins, access } = isolation
   const { configs, statuses, offsets } = stores
   const exactlyOnceSources = isExactlyOnce(settings)
   const fence = exactlyOnceSources ? (name: string) => leader.fenceZombieSourceTasks(name) : undefined
-  return new ConnectorOperations({
+  return new Herder({
     plugins,
     configs,
     statuses,
     resolver,
-    herder,
+    reconciler,
     offsets: new ConnectorOffsets({ broker, plugins, resolver, offsets, fence }),
     validation: {
       plugins,
@@ -278,13 +279,13 @@ function createConnectorOperations(startup: Startup, herder: Herder, leader: Lea
 }
 
 /** Joins the group and starts the work that the first rebalance assigns. */
-async function joinGroup(startup: Startup, herder: Herder, url: URL): Promise<void> {
+async function joinGroup(startup: Startup, reconciler: WorkReconciler, url: URL): Promise<void> {
   const { settings, broker, logger, life, group, stores } = startup
   const { values } = settings
   const { configs } = stores
   // Stopped in reverse order: tasks stop while this worker is still a member, so that no other worker starts them too early.
   life.onStop('group', () => group.current()?.leave())
-  life.onStop('tasks', () => herder.stop(), values['task.shutdown.graceful.timeout.ms'] + STATUS_WRITE_MS_MAX)
+  life.onStop('tasks', () => reconciler.stop(), values['task.shutdown.graceful.timeout.ms'] + STATUS_WRITE_MS_MAX)
   await group.join({
     broker,
     logger,
@@ -300,10 +301,10 @@ async function joinGroup(startup: Startup, herder: Herder, url: URL): Promise<vo
     configOffset: () => configs.offset,
     readConfigs: () => configs.readToEnd(),
     configuredWork: () => configuredWork(configs.state),
-    onAssigned: () => herder.onAssigned(),
-    onLost: () => herder.onLost(),
+    onAssigned: () => reconciler.onAssigned(),
+    onLost: () => reconciler.onLost(),
   })
-  await herder.onAssigned()
+  await reconciler.onAssigned()
 }
 
 function rotateSessionKeys({ life }: Startup, leader: LeaderDuties): void {

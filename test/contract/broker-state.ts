@@ -5,8 +5,8 @@ import {
   type StateTopic,
   type StateTopicOptions,
   type UnreadableRecord,
-} from '../../src/broker/state-topic.ts'
-import type { StateProgress } from '../../src/broker/state-topic-checks.ts'
+} from '../../src/broker/state-topic/state-topic.ts'
+import type { StateProgress } from '../../src/broker/state-topic/state-topic-checks.ts'
 import { type Clock, systemClock } from '../../src/common/clock.ts'
 import { silentLogger } from '../../src/common/logging/logger.ts'
 import type { OpenBroker } from './broker.ts'

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { BackendRequest, BrokerBackend, FetchedPartition } from '../../src/broker/broker-backend.ts'
 import { BrokerError } from '../../src/broker/broker-error.ts'
-import { batchesOf, recordsOf } from '../../src/broker/record-batch.ts'
+import { batchesOf, recordsOf } from '../../src/broker/record-batch/record-batch.ts'
 import type { Clock } from '../../src/common/clock.ts'
 
 /**

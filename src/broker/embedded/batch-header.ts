@@ -17,7 +17,7 @@ import {
   PRODUCER_EPOCH_AT,
   PRODUCER_ID_AT,
   TRANSACTIONAL,
-} from '../record-batch-layout.ts'
+} from '../record-batch/record-batch-layout.ts'
 
 /** The fields of a record batch header (Kafka's format v2) that this broker uses. */
 export type BatchHeader = {

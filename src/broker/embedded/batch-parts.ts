@@ -1,5 +1,5 @@
 import { crc32c } from '@node-rs/crc32'
-import { compress, compressionName, decompress } from '../compression.ts'
+import { compress, compressionName, decompress } from '../record-batch/compression.ts'
 import {
   ATTRIBUTES_AT,
   BASE_OFFSET_AT,
@@ -10,7 +10,7 @@ import {
   HEADER_BYTES,
   LENGTH_AT,
   PREFIX_BYTES,
-} from '../record-batch-layout.ts'
+} from '../record-batch/record-batch-layout.ts'
 import type { RecordSpan } from './batch-records.ts'
 
 /** A decompressed batch from which records can be removed. */

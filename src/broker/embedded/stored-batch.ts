@@ -1,6 +1,6 @@
 import { crc32c } from '@node-rs/crc32'
 import { BrokerError } from '../broker-error.ts'
-import { ATTRIBUTES_AT, BASE_OFFSET_AT, CRC_AT } from '../record-batch-layout.ts'
+import { ATTRIBUTES_AT, BASE_OFFSET_AT, CRC_AT } from '../record-batch/record-batch-layout.ts'
 import { parseHeader } from './batch-header.ts'
 
 /** A row of the table `batches`. */

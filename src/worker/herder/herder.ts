@@ -1,164 +1,330 @@
-import type { TaskId } from '../../clients/worker-client.ts'
-import type { Logger } from '../../common/logging/logger.ts'
-import type { WorkerGroup } from '../membership/worker-group.ts'
+import type {
+  ConfigInfos,
+  ConnectorInfo,
+  ConnectorOffset,
+  ConnectorStateInfo,
+  ExpandedConnector,
+  TaskId,
+  TaskStateInfo,
+} from '../../clients/worker-client.ts'
+import { messageOf } from '../../common/errors.ts'
+import type { RawConfig } from '../../sdk/index.ts'
+import type { ConfigResolver } from '../configuration/config-resolver.ts'
+import {
+  type ConfigView,
+  maskMessage,
+  rejectMasks,
+  restoreMaskedSecrets,
+  toMaskedConfig,
+} from '../configuration/masked-config.ts'
+import { type WrittenConfig, withoutNulls } from '../configuration/written-config.ts'
+import { inJavaOrder, javaOrder } from '../model/java-order.ts'
 import { taskKey } from '../model/task-key.ts'
 import { WorkerError } from '../model/worker-error.ts'
+import type { ConnectorOffsets } from '../offsets/connector-offsets.ts'
+import type { PluginCatalog, PluginHost } from '../plugin-host.ts'
+import type { StoredTargetState } from '../stores/config-codec.ts'
+import type { ConnectorState } from '../stores/config-state.ts'
 import type { ConfigStore } from '../stores/config-store.ts'
 import type { StatusStore } from '../stores/status-store.ts'
-import type { LeaderDuties } from './leader-duties.ts'
+import { validateResolved, validateUnresolved } from '../validation/placeholder-validation.ts'
+import { checkStorageLimits } from '../validation/storage-limits.ts'
+import { messagesOf, type ValidationContext, validateConnector } from '../validation/validate-connector.ts'
+import { connectorTypeOf, toConnectorInfo, toConnectorStatus, toTaskStatus } from './connector-info.ts'
 import { planRestart, type RestartRequest } from './restart-plan.ts'
-import { planWork } from './work-plan.ts'
-import type { WorkRunner } from './work-runner.ts'
+import type { WorkReconciler } from './work-reconciler.ts'
 
 export type HerderOptions = {
-  readonly logger: Logger
+  readonly plugins: PluginHost
   readonly configs: ConfigStore
   readonly statuses: StatusStore
-  readonly runner: WorkRunner
-  readonly leader: LeaderDuties
-  readonly group: () => Pick<WorkerGroup, 'work' | 'has' | 'isLeader' | 'rebalanceIfWorkChanged'> | undefined
+  readonly reconciler: WorkReconciler
+  readonly offsets: ConnectorOffsets
+  readonly validation: ValidationContext
+  readonly resolver: ConfigResolver
+  readonly topicTracking: { readonly enabled: boolean; readonly resettable: boolean }
 }
 
-const RETRY_MS = 1_000
-
-/**
- * Keeps the connectors and tasks that run on this worker equal to its assignment and to the config topic. Everything
- * that starts or stops work runs in one queue, one job at a time.
- */
+/** Performs the operations of the REST API on connectors. Every method may throw a `WorkerError`. */
 export class Herder {
-  readonly #options: HerderOptions
-  #queue: Promise<unknown> = Promise.resolve()
-  #isPending = false
-  /** Connectors to reconcile next; undefined: all. */
-  #changed: Set<string> | undefined = new Set()
-  #isRestartingInterrupted = false
-  #isStopped = false
+  readonly #services: HerderOptions
+  /** The last pending change of each connector. */
+  readonly #changes = new Map<string, Promise<unknown>>()
 
-  constructor(options: HerderOptions) {
-    this.#options = options
+  constructor(services: HerderOptions) {
+    this.#services = services
   }
 
-  /** Schedules a reconciliation of one connector, or of all. Calls until it begins are merged into one. */
-  wake(connector?: string): void {
-    if (connector === undefined) this.#changed = undefined
-    else this.#changed?.add(connector)
-    if (this.#isPending || this.#isStopped) return
-    this.#isPending = true
-    this.#enqueue(() => this.#reconcile()).catch((error: unknown) => {
-      this.#options.logger.error({ err: error }, 'starting or stopping work failed; reconciling again')
+  get plugins(): PluginCatalog {
+    return this.#services.plugins.catalog
+  }
+
+  get validation(): ValidationContext {
+    return this.#services.validation
+  }
+
+  names(): readonly string[] {
+    return javaOrder(this.#services.configs.state.connectors().map(({ name }) => name))
+  }
+
+  /** A connector without a status is omitted when statuses are requested. */
+  expanded(
+    what: { readonly info: boolean; readonly status: boolean },
+    viewOf: (name: string) => ConfigView,
+  ): Record<string, ExpandedConnector> {
+    const expanded = this.names().flatMap((name) => {
+      const connector = this.#require(name)
+      const status = what.status ? this.#status(connector) : undefined
+      if (what.status && status === undefined) return []
+      const info = what.info ? this.#info(connector, viewOf(name)) : undefined
+      return [[name, { ...(status && { status }), ...(info && { info }) }] as const]
     })
+    return Object.fromEntries(expanded)
   }
 
-  /** Called after each rebalance. Resolves when the work that was revoked has stopped. */
-  async onAssigned(): Promise<void> {
-    await this.#enqueue(async () => {
-      this.#changed = undefined
-      await this.#reconcile()
-      if (this.#options.group()?.isLeader) await this.#cleanUp()
-    })
+  info(name: string, view: ConfigView): ConnectorInfo {
+    return this.#info(this.#require(name), view)
   }
 
-  async #cleanUp(): Promise<void> {
-    const { leader, logger } = this.#options
-    await leader.cleanUp().catch((error: unknown) => {
-      logger.error({ err: error }, 'the leader could not delete obsolete records; it retries after the next rebalance')
-    })
+  config(name: string, view: ConfigView): RawConfig {
+    return this.#toView(this.#require(name).config, view)
   }
 
-  /** Called when this worker is no longer a member: other workers may start what ran here. */
-  async onLost(): Promise<void> {
-    await this.#enqueue(() => this.#options.runner.stopAll())
+  tasks(name: string, view: ConfigView): readonly { readonly id: TaskId; readonly config: RawConfig }[] {
+    return this.#require(name).tasks.map((config, task) => ({
+      id: { connector: name, task },
+      config: this.#toView(config, view),
+    }))
   }
 
-  onInterrupted(): void {
-    if (this.#isRestartingInterrupted) return
-    this.#isRestartingInterrupted = true
-    this.#enqueue(() => {
-      this.#isRestartingInterrupted = false
-      return this.#options.runner.restartInterrupted()
-    }).catch((error: unknown) => {
-      this.#options.logger.error({ err: error }, 'interrupted tasks could not be restarted; retrying')
-      setTimeout(() => this.onInterrupted(), RETRY_MS).unref()
-    })
+  status(name: string): ConnectorStateInfo {
+    const connector = this.#services.configs.state.connector(name)
+    const status = toConnectorStatus(
+      name,
+      this.#services.statuses.state,
+      connectorTypeOf(connector?.config, this.plugins),
+    )
+    if (status) return status
+    throw new WorkerError('status_not_found', `No status found for connector ${name}`)
   }
 
-  onRestart(restart: RestartRequest): void {
-    this.#enqueue(() => this.#restart(restart)).catch((error: unknown) => {
-      this.#options.logger.error({ err: error, connector: restart.connector }, 'a restart failed')
-    })
+  taskStatus(id: TaskId): TaskStateInfo {
+    const status = this.#services.statuses.state.task(id.connector, id.task)
+    if (status) return toTaskStatus([id.task, status])
+    throw new WorkerError('status_not_found', `No status found for task ${taskKey(id)}`)
   }
 
-  /** Restarts only the connector, not its tasks. Rejects when it fails to start. */
-  async restartConnector(name: string): Promise<void> {
-    await this.#enqueue(async () => {
-      const { configs, runner } = this.#options
-      const connector = configs.state.connector(name)
-      if (!connector) throw new WorkerError('connector_not_found', `Unknown connector: ${name}`)
-      await runner.stopConnector(name)
-      await runner.startConnector(connector)
-      if (runner.connectors.get(name)?.failed) {
-        throw new WorkerError('start_failed', `Failed to start connector: ${name}`)
+  topics(name: string): readonly string[] {
+    this.#require(name)
+    return this.#services.statuses.state.topics(name)
+  }
+
+  async resetTopics(name: string): Promise<void> {
+    const { statuses, topicTracking } = this.#services
+    if (!topicTracking.resettable) throw new WorkerError('reset_disabled', 'Topic tracking reset is disabled.')
+    await Promise.all(this.topics(name).map((topic) => statuses.delete({ kind: 'topic', connector: name, topic })))
+  }
+
+  /** Returns the stored connector, which starts afterwards. */
+  async create(
+    name: string,
+    config: WrittenConfig,
+    view: ConfigView,
+    target?: StoredTargetState,
+  ): Promise<ConnectorInfo> {
+    const validated = await this.#validate(name, config)
+    return this.#serialize(name, async () => {
+      if (this.#services.configs.state.connector(name)) {
+        throw new WorkerError('connector_exists', `Connector ${name} already exists`)
       }
+      await this.#services.configs.putConnector(name, validated, target)
+      return this.#stored(name, validated, view)
     })
   }
 
-  async restartTask(id: TaskId): Promise<void> {
-    await this.#enqueue(async () => {
-      const { configs, runner } = this.#options
-      const connector = configs.state.connector(id.connector)
-      if (!connector) throw new WorkerError('connector_not_found', `Unknown connector: ${id.connector}`)
-      const config = connector.tasks[id.task]
-      if (!config) throw new WorkerError('task_not_found', `Unknown task: ${taskKey(id)}`)
-      await runner.stopTask(id)
-      await runner.execute([{ do: 'start-task', id, config, target: connector.target }])
+  async putConfig(
+    name: string,
+    config: WrittenConfig,
+    view: ConfigView,
+  ): Promise<{ readonly created: boolean; readonly info: ConnectorInfo }> {
+    const validated = await this.#validate(name, config)
+    return this.#serialize(name, async () => {
+      const created = this.#services.configs.state.connector(name) === undefined
+      await this.#services.configs.putConnector(name, validated)
+      return { created, info: this.#stored(name, validated, view) }
     })
   }
 
-  async stop(): Promise<void> {
-    this.#isStopped = true
-    await this.#enqueue(() => this.#options.runner.stopAll())
+  /** A null in `patch` removes the key. */
+  async patchConfig(name: string, patch: WrittenConfig, view: ConfigView): Promise<ConnectorInfo> {
+    return this.#serialize(name, async () => {
+      const merged = Object.entries({ ...this.#require(name).config, ...patch })
+      const config = inJavaOrder(Object.fromEntries(merged.filter(([key]) => patch[key] !== null)))
+      // As in Kafka Connect, a patch may change the key `name`; the resource keeps its name.
+      const validated = await this.#validateOrThrow(name, config)
+      await this.#services.configs.putConnector(name, validated)
+      return this.#stored(name, validated, view)
+    })
   }
 
-  /** Resolves to true when every job that was queued before this call is done. */
-  isResponding(): Promise<boolean> {
-    return this.#enqueue(async () => true)
+  async delete(name: string): Promise<void> {
+    await this.#serialize(name, async () => {
+      this.#require(name)
+      await this.#services.configs.deleteConnector(name)
+    })
   }
 
-  /** Runs jobs one at a time. After a failed job everything is reconciled, since the job may have been half done. */
-  #enqueue<T>(job: () => Promise<T>): Promise<T> {
-    const done = this.#queue.then(job)
-    this.#queue = done.catch(() => void setTimeout(() => this.wake(), RETRY_MS).unref())
+  async setTarget(name: string, target: StoredTargetState): Promise<void> {
+    const { configs } = this.#services
+    await this.#serialize(name, async () => {
+      if (!configs.state.connector(name)) throw new WorkerError('connector_not_found', `Unknown connector ${name}`)
+      if (target === 'STOPPED') await configs.putTasks(name, [])
+      await configs.putTarget(name, target)
+    })
+  }
+
+  /** Without a flag, restarts only the connector. With a flag, returns immediately with the states that the restart sets. */
+  async restart(
+    name: string,
+    { includeTasks, onlyFailed }: { readonly includeTasks: boolean; readonly onlyFailed: boolean },
+  ): Promise<ConnectorStateInfo | undefined> {
+    const { configs, reconciler, statuses } = this.#services
+    if (!includeTasks && !onlyFailed) {
+      await reconciler.restartConnector(name)
+      return undefined
+    }
+    const connector = configs.state.connector(name)
+    const status = connector && toConnectorStatus(name, statuses.state, connectorTypeOf(connector.config, this.plugins))
+    if (!status) throw new WorkerError('connector_not_found', `Unknown connector: ${name}`)
+    const request: RestartRequest = { kind: 'restart', connector: name, includeTasks, onlyFailed }
+    const plan = planRestart(statuses.state, request)
+    await configs.write([request])
+    return {
+      ...status,
+      connector: plan.connector ? { ...status.connector, state: 'RESTARTING' } : status.connector,
+      tasks: status.tasks.map((task) => (plan.tasks.includes(task.id) ? { ...task, state: 'RESTARTING' } : task)),
+    }
+  }
+
+  restartTask(id: TaskId): Promise<void> {
+    return this.#services.reconciler.restartTask(id)
+  }
+
+  async offsets(name: string): Promise<readonly ConnectorOffset[]> {
+    return this.#services.offsets.list(this.#require(name))
+  }
+
+  async alterOffsets(name: string, offsets: readonly ConnectorOffset[]): Promise<string> {
+    return this.#serialize(name, async () => this.#services.offsets.alter(this.#require(name), offsets))
+  }
+
+  async resetOffsets(name: string): Promise<string> {
+    return this.#serialize(name, async () => this.#services.offsets.reset(this.#require(name)))
+  }
+
+  /**
+   * Resolves placeholders only for users who may create connectors, and never returns their values. For other users, values
+   * with placeholders are accepted without validation.
+   */
+  async validate(written: WrittenConfig, { resolves }: { readonly resolves: boolean }): Promise<ConfigInfos> {
+    if (!resolves) return validateUnresolved(written, (config) => this.#validateWritten(config))
+    const { config, unknown } = this.#withStoredSecrets(written['name'] ?? '', written)
+    const validation = await this.#validateResolved(written, config)
+    const configs = validation.configs.map((entry) => {
+      const { name, errors } = entry.value
+      return unknown.includes(name)
+        ? { ...entry, value: { ...entry.value, errors: [...errors, maskMessage(name)] } }
+        : entry
+    })
+    const added = configs.filter(({ value }) => unknown.includes(value.name)).length
+    return { ...validation, configs, error_count: validation.error_count + added }
+  }
+
+  #validateWritten(config: WrittenConfig): Promise<ConfigInfos> {
+    return validateConnector(config, this.#services.validation)
+  }
+
+  /** `unmaskedConfig` is the written configuration with stored secrets in place of their masks. */
+  async #validateResolved(written: WrittenConfig, unmaskedConfig: WrittenConfig): Promise<ConfigInfos> {
+    const resolved = await this.#services.resolver.resolve(withoutNulls(unmaskedConfig)).catch((error: unknown) => {
+      throw new WorkerError('invalid_config', messageOf(error), { cause: error })
+    })
+    const restored = Object.entries(withoutNulls(unmaskedConfig)).filter(([key, value]) => written[key] !== value)
+    const placeholderValues = new Map([...resolved.placeholderValues, ...restored])
+    return validateResolved(written, { ...resolved, placeholderValues }, (config) => this.#validateWritten(config))
+  }
+
+  #withStoredSecrets(name: string, written: WrittenConfig) {
+    return restoreMaskedSecrets(written, this.#services.configs.state.connector(name)?.config, this.plugins)
+  }
+
+  async #validate(name: string, written: WrittenConfig): Promise<RawConfig> {
+    const config = { ...written, name: written['name'] ?? name }
+    if (written['name'] !== undefined && written['name'] !== name) {
+      throw new WorkerError(
+        'invalid_config',
+        `Connector name configuration (${written['name']}) doesn't match connector name in the URL (${name})`,
+      )
+    }
+    return this.#validateOrThrow(name, config)
+  }
+
+  async #validateOrThrow(name: string, written: WrittenConfig): Promise<RawConfig> {
+    checkStorageLimits(name, withoutNulls(written))
+    const { config, unknown } = this.#withStoredSecrets(name, written)
+    rejectMasks(unknown)
+    const validation = await this.#validateResolved(written, config)
+    const messages = messagesOf(validation)
+    if (messages.length === 0) return config as RawConfig
+    throw new WorkerError(
+      'invalid_config',
+      `Connector configuration is invalid and contains the following ${validation.error_count} error(s):\n` +
+        `${messages.join('\n')}\n` +
+        'You can also find the above list of errors at the endpoint `/connector-plugins/{connectorType}/config/validate`',
+    )
+  }
+
+  /** Runs the changes of one connector one at a time, so that what a change has checked still holds when it writes. */
+  async #serialize<T>(name: string, change: () => Promise<T>): Promise<T> {
+    const done = (this.#changes.get(name) ?? Promise.resolve()).then(change)
+    const settled = done.then(
+      () => undefined,
+      () => undefined,
+    )
+    this.#changes.set(name, settled)
+    await settled
+    if (this.#changes.get(name) === settled) this.#changes.delete(name)
     return done
   }
 
-  async #reconcile(): Promise<void> {
-    this.#isPending = false
-    const group = this.#options.group()
-    if (!group || this.#isStopped) return
-    const { configs, runner } = this.#options
-    const changed = this.#changed
-    this.#changed = new Set()
-    const steps = planWork(group, configs.state, runner, changed)
-    if (steps.length > 0) await runner.execute(steps)
-    // A new or deleted connector, or a changed number of tasks, needs a rebalance.
-    group.rebalanceIfWorkChanged()
+  /** The keys are in the order in which the client wrote them. */
+  #stored(name: string, stored: RawConfig, view: ConfigView): ConnectorInfo {
+    const connector = this.#services.configs.state.connector(name)
+    const config = this.#toView(stored, view)
+    return connector
+      ? { ...toConnectorInfo(connector, this.plugins), config }
+      : { name, config, tasks: [], type: 'unknown' }
   }
 
-  async #restart(restart: RestartRequest): Promise<void> {
-    const { configs, statuses, runner } = this.#options
-    const { connector: name } = restart
-    const { connector: includesConnector, tasks } = planRestart(statuses.state, restart)
-    const runsHere = includesConnector && runner.connectors.has(name)
-    const localTasks = tasks.filter((task) => runner.tasks.has(taskKey({ connector: name, task })))
-    if (runsHere) await runner.stopConnector(name, 'RESTARTING')
-    await Promise.all(localTasks.map((task) => runner.stopTask({ connector: name, task }, 'RESTARTING')))
-    const connector = configs.state.connector(name)
-    if (runsHere && connector) await runner.startConnector(connector)
-    await runner.execute(
-      localTasks.flatMap((task) => {
-        const config = connector?.tasks[task]
-        return config ? [{ do: 'start-task', id: { connector: name, task }, config, target: connector.target }] : []
-      }),
+  #info(connector: ConnectorState, view: ConfigView): ConnectorInfo {
+    return { ...toConnectorInfo(connector, this.plugins), config: this.#toView(connector.config, view) }
+  }
+
+  #toView(config: RawConfig, view: ConfigView): RawConfig {
+    return view === 'masked' ? toMaskedConfig(config, this.plugins) : config
+  }
+
+  #status(connector: ConnectorState): ConnectorStateInfo | undefined {
+    return toConnectorStatus(
+      connector.name,
+      this.#services.statuses.state,
+      connectorTypeOf(connector.config, this.plugins),
     )
+  }
+
+  #require(name: string): ConnectorState {
+    const connector = this.#services.configs.state.connector(name)
+    if (connector) return connector
+    throw new WorkerError('connector_not_found', `Connector ${name} not found`)
   }
 }

@@ -1,22 +1,22 @@
 import type { FastifyInstance } from 'fastify'
 import { printExactJson } from '../../common/exact-json.ts'
-import type { ConnectorOperations } from '../connector-operations.ts'
+import type { Herder } from '../herder/herder.ts'
 import { parseOffsetsBody } from './parse-body.ts'
 
 type ByName = { Params: { name: string } }
 
 /** The routes for the offsets of a connector. */
-export function offsetRoutes(app: FastifyInstance, operations: ConnectorOperations): void {
+export function offsetRoutes(app: FastifyInstance, herder: Herder): void {
   app.get<ByName>('/connectors/:name/offsets', async ({ params }, reply) => {
-    const offsets = await operations.offsets(params.name)
+    const offsets = await herder.offsets(params.name)
     return reply.serializer(printExactJson).send({ offsets })
   })
 
   app.patch<ByName>('/connectors/:name/offsets', async ({ params, body }) => ({
-    message: await operations.alterOffsets(params.name, parseOffsetsBody(body)),
+    message: await herder.alterOffsets(params.name, parseOffsetsBody(body)),
   }))
 
   app.delete<ByName>('/connectors/:name/offsets', async ({ params }) => ({
-    message: await operations.resetOffsets(params.name),
+    message: await herder.resetOffsets(params.name),
   }))
 }

@@ -1,7 +1,7 @@
 import type { FastifyInstance } from 'fastify'
 import type { ConnectorPluginInfo } from '../../clients/worker-client.ts'
 import type { PluginKind } from '../../plugins/plugin-catalog.ts'
-import type { ConnectorOperations } from '../connector-operations.ts'
+import type { Herder } from '../herder/herder.ts'
 import { WorkerError } from '../model/worker-error.ts'
 import type { PluginCatalog } from '../plugin-host.ts'
 import { describePlugin } from '../validation/plugin-description.ts'
@@ -13,15 +13,15 @@ type ByPlugin = { Params: { plugin: string } }
 const KINDS: readonly PluginKind[] = ['sink', 'source', 'converter', 'header_converter', 'transformation', 'predicate']
 
 /** The routes of `/connector-plugins`. */
-export function pluginRoutes(app: FastifyInstance, operations: ConnectorOperations): void {
+export function pluginRoutes(app: FastifyInstance, herder: Herder): void {
   app.get<{ Querystring: { connectorsOnly?: string } }>('/connector-plugins', async ({ query }) => {
     const connectorsOnly = (query.connectorsOnly ?? 'true').toLowerCase() === 'true'
-    return listPlugins(operations.plugins, connectorsOnly ? ['sink', 'source'] : KINDS)
+    return listPlugins(herder.plugins, connectorsOnly ? ['sink', 'source'] : KINDS)
   })
 
   app.get<ByPlugin & { Querystring: { version?: string } }>(
     '/connector-plugins/:plugin/config',
-    async ({ params, query }) => describePlugin(params.plugin, operations.plugins, query.version),
+    async ({ params, query }) => describePlugin(params.plugin, herder.plugins, query.version),
   )
 
   app.put<ByPlugin>('/connector-plugins/:plugin/config/validate', async (request) => {
@@ -32,7 +32,7 @@ export function pluginRoutes(app: FastifyInstance, operations: ConnectorOperatio
       const message = `Included connector type ${className} does not match request type ${params.plugin}`
       throw new WorkerError('invalid_request', message)
     }
-    return operations.validate(config, { resolves: mayCreate(request, config['name']) })
+    return herder.validate(config, { resolves: mayCreate(request, config['name']) })
   })
 }
 

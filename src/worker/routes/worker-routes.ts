@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify'
 import type { ServerInfo } from '../../clients/worker-client.ts'
-import type { ConnectorOperations } from '../connector-operations.ts'
+import type { Herder } from '../herder/herder.ts'
 import type { WorkerRequestHandlerOptions } from '../membership/request-forwarding.ts'
 import { workerOpenApiDocument } from '../openapi/document.ts'
 import { configViewFor, type Masking } from './config-view.ts'
@@ -14,7 +14,7 @@ import { checkBodies } from './request-authorization.ts'
 import { addRequestTimeout, withRequestTimeout } from './request-timeout.ts'
 
 export type WorkerRoutes = {
-  readonly operations: ConnectorOperations
+  readonly herder: Herder
   readonly info: () => ServerInfo
   readonly isReady: () => boolean
   /**
@@ -32,7 +32,7 @@ export type WorkerRoutes = {
 
 /** All routes of the worker except those of its loggers. */
 export function workerRoutes(app: FastifyInstance, routes: WorkerRoutes): void {
-  const { operations, info, isReady, isResponding, timeouts, requestHandler: answerers, masking, internal } = routes
+  const { herder, info, isReady, isResponding, timeouts, requestHandler: answerers, masking, internal } = routes
   const viewOf = configViewFor(masking)
   addRequestTimeout(app, timeouts.requestMs)
   checkBodies(app)
@@ -51,9 +51,9 @@ export function workerRoutes(app: FastifyInstance, routes: WorkerRoutes): void {
     return reply.code(500).send({ status: 'unhealthy', message })
   })
 
-  connectorRoutes(app, operations, viewOf)
-  lifecycleRoutes(app, operations, viewOf)
-  offsetRoutes(app, operations)
-  pluginRoutes(app, operations)
+  connectorRoutes(app, herder, viewOf)
+  lifecycleRoutes(app, herder, viewOf)
+  offsetRoutes(app, herder)
+  pluginRoutes(app, herder)
   internalRoutes(app, internal)
 }

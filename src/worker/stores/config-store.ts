@@ -1,6 +1,6 @@
 import type { Broker } from '../../broker/broker.ts'
-import { openStateTopic, type StateTopic } from '../../broker/state-topic.ts'
-import type { StateProgress } from '../../broker/state-topic-checks.ts'
+import { openStateTopic, type StateTopic } from '../../broker/state-topic/state-topic.ts'
+import type { StateProgress } from '../../broker/state-topic/state-topic-checks.ts'
 import type { Logger } from '../../common/logging/logger.ts'
 import type { RawConfig } from '../../sdk/index.ts'
 import { type ConfigRecord, parseConfigRecord, type StoredTargetState, toConfigRecord } from './config-codec.ts'

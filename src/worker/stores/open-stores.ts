@@ -1,6 +1,6 @@
 import type { Broker } from '../../broker/broker.ts'
 import { BrokerError } from '../../broker/broker-error.ts'
-import type { StateProgress } from '../../broker/state-topic-checks.ts'
+import type { StateProgress } from '../../broker/state-topic/state-topic-checks.ts'
 import type { Logger } from '../../common/logging/logger.ts'
 import { settingsWithPrefix } from '../../config/settings.ts'
 import type { WorkerSettings } from '../settings.ts'

@@ -1,5 +1,5 @@
 import type { Header, NewRecord } from '../../broker/broker.ts'
-import { checkRecordSize } from '../../broker/producer.ts'
+import { checkRecordSize } from '../../broker/producer/producer.ts'
 import type { ConnectRecord, SourceRecord } from '../../sdk/index.ts'
 import type { ErrorPolicy } from './error-policy.ts'
 import { isFailure, MixedPipeline } from './mixed-pipeline.ts'

@@ -1,7 +1,12 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import type { BrokerBackend } from '../../../src/broker/broker-backend.ts'
 import { openEmbeddedBackend } from '../../../src/broker/embedded/embedded-backend.ts'
-import { batchesOf, checkBatch, encodeBatch, recordsOf as storedRecordsOf } from '../../../src/broker/record-batch.ts'
+import {
+  batchesOf,
+  checkBatch,
+  encodeBatch,
+  recordsOf as storedRecordsOf,
+} from '../../../src/broker/record-batch/record-batch.ts'
 import { silentLogger } from '../../../src/common/logging/logger.ts'
 import { FakeClock } from '../../support/fake-clock.ts'
 import { batchOf, nextOffsetOf, type PlainRecord, recordsOf } from './batch.ts'

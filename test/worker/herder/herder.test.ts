@@ -1,110 +1,53 @@
-import { describe, expect, it, onTestFinished, vi } from 'vitest'
-import { silentLogger } from '../../../src/common/logging/logger.ts'
-import { Herder } from '../../../src/worker/herder/herder.ts'
-import type { LeaderDuties } from '../../../src/worker/herder/leader-duties.ts'
-import type { ConnectorsAndTasks } from '../../../src/worker/membership/connect-protocol.ts'
-import { addConnector, createTestWorkRunner } from '../../support/work-runner.ts'
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import { expect, it } from 'vitest'
+import type { RawConfig } from '../../../src/sdk/index.ts'
+import { UNRESTRICTED } from '../../../src/sdk/index.ts'
+import { Herder, type HerderOptions } from '../../../src/worker/herder/herder.ts'
+import { parseOverridePolicy } from '../../../src/worker/model/override-policy.ts'
+import { localPluginHost } from '../../support/plugin-host.ts'
+import { createTestWorkRunner, SOURCE } from '../../support/work-runner.ts'
 
-const ALL: ConnectorsAndTasks = { connectors: ['c'], tasks: [0, 1].map((task) => ({ connector: 'c', task })) }
-
-describe('Herder', () => {
-  it('starts and stops work as assigned; only the leader deletes obsolete records', async () => {
-    const { herder, group, runner, cleanUps } = createHerder()
-    await herder.onAssigned()
-    expect([...runner.tasks.keys()]).toEqual(['c-0', 'c-1'])
-    expect(cleanUps()).toBe(0)
-    group.isLeader = true
-    group.work = { connectors: [], tasks: [{ connector: 'c', task: 1 }] }
-    await herder.onAssigned()
-    expect([...runner.tasks.keys()]).toEqual(['c-1'])
-    expect(cleanUps()).toBe(1)
-  })
-
-  it('processes simultaneous changes together, and notifies the group', async () => {
-    const { herder, group, tasks } = createHerder()
-    await herder.onAssigned()
-    group.rebalanceChecks = 0
-    for (let change = 0; change < 5; change++) herder.wake()
-    await herder.onAssigned()
-    expect(group.rebalanceChecks).toBe(2)
-    expect(tasks).toHaveLength(2)
-  })
-
-  it('processes only changed connectors, and all connectors after a rebalance', async () => {
-    const { herder, runner } = createHerder()
-    herder.wake('other')
-    await herder.isResponding()
-    expect([...runner.tasks.keys()]).toEqual([])
-    herder.wake('other')
-    herder.wake('c')
-    await herder.isResponding()
-    expect([...runner.tasks.keys()]).toEqual(['c-0', 'c-1'])
-    await runner.stopAll()
-    await herder.onAssigned()
-    expect([...runner.tasks.keys()]).toEqual(['c-0', 'c-1'])
-  })
-
-  it('stops all work when it is removed from the group', async () => {
-    const { herder, runner, tasks } = createHerder()
-    await herder.onAssigned()
-    await herder.onLost()
-    expect([runner.tasks.size, runner.connectors.size]).toEqual([0, 0])
-    expect(tasks.map(({ done }) => done)).toEqual([['stop'], ['stop']])
-  })
-
-  it('restarts only failed tasks when onlyFailed is set', async () => {
-    const { herder, tasks, written } = createHerder()
-    await herder.onAssigned()
-    for (const { report } of tasks) report({ type: 'running' })
-    tasks[1]?.report({ type: 'failed', trace: 'why' })
-    await herder.restartTask({ connector: 'c', task: 0 })
-    written.length = 0
-    herder.onRestart({ kind: 'restart', connector: 'c', includeTasks: true, onlyFailed: true })
-    await herder.onAssigned()
-    expect(written).toEqual(['c-1 RESTARTING', 'offsets'])
-  })
-
-  it('retries the start of a task that failed to start after a restart', async () => {
-    vi.useFakeTimers({ toFake: ['setTimeout'] })
-    onTestFinished(() => void vi.useRealTimers())
-    const { herder, runner, parts } = createHerder()
-    await herder.onAssigned()
-    const { refresh } = parts.offsets
-    Object.assign(parts.offsets, { refresh: () => Promise.reject(new Error('not read to its end')) })
-    await expect(herder.restartTask({ connector: 'c', task: 1 })).rejects.toThrow('not read to its end')
-    expect([...runner.tasks.keys()]).toEqual(['c-0'])
-    Object.assign(parts.offsets, { refresh })
-    vi.runAllTimers()
-    await herder.isResponding()
-    expect([...runner.tasks.keys()]).toEqual(['c-0', 'c-1'])
-  })
-
-  it('rejects the restart of an unknown connector or task', async () => {
-    const { herder } = createHerder()
-    await expect(herder.restartTask({ connector: 'c', task: 9 })).rejects.toMatchObject({ code: 'task_not_found' })
-    await expect(herder.restartConnector('d')).rejects.toMatchObject({ code: 'connector_not_found' })
-  })
+it('applies changes of one connector one after the other, however long a write takes', async () => {
+  const { worker } = slowWorker()
+  const results = await Promise.allSettled([worker.create('c', SOURCE, 'plain'), worker.create('c', SOURCE, 'plain')])
+  expect(results.map(({ status }) => status)).toEqual(['fulfilled', 'rejected'])
+  await Promise.all(['a', 'b'].map((key) => worker.patchConfig('c', { [key]: '1' }, 'plain')))
+  expect(worker.config('c', 'plain')).toMatchObject({ a: '1', b: '1' })
 })
 
-function createHerder() {
-  const testRunner = createTestWorkRunner()
-  addConnector(testRunner.configs, 2)
-  let cleanUps = 0
-  const group = {
-    work: ALL,
-    has: () => true,
-    isLeader: false,
-    rebalanceChecks: 0,
-    rebalanceIfWorkChanged() {
-      group.rebalanceChecks += 1
-    },
+it('applies changes of other connectors concurrently', async () => {
+  const { worker, steps } = slowWorker()
+  await Promise.all([worker.create('c', SOURCE, 'plain'), worker.create('d', { ...SOURCE, name: 'd' }, 'plain')])
+  expect(steps).toEqual(['c begins', 'd begins', 'c ends', 'd ends'])
+})
+
+/** A worker whose config topic is slow. */
+function slowWorker() {
+  const { parts, configs } = createTestWorkRunner()
+  const steps: string[] = []
+  const putConnector = async (connector: string, config: RawConfig) => {
+    steps.push(`${connector} begins`)
+    for (let turn = 0; turn < 5; turn++) await nextTurn()
+    configs.apply({ kind: 'connector', connector, config })
+    steps.push(`${connector} ends`)
   }
-  const herder = new Herder({
-    ...testRunner.parts,
-    logger: silentLogger(),
-    runner: testRunner.runner,
-    leader: { cleanUp: async () => void cleanUps++ } as unknown as LeaderDuties,
-    group: () => group,
+  const { plugins, statuses, resolver } = parts
+  const worker = new Herder({
+    plugins,
+    statuses,
+    resolver,
+    configs: { ...parts.configs, putConnector } as unknown as HerderOptions['configs'],
+    reconciler: {} as HerderOptions['reconciler'],
+    offsets: {} as HerderOptions['offsets'],
+    topicTracking: { enabled: true, resettable: true },
+    validation: {
+      plugins: localPluginHost(),
+      groupId: 'workers',
+      exactlyOnceSources: false,
+      workerDefaults: {},
+      overrides: parseOverridePolicy('All', [])!,
+      access: UNRESTRICTED,
+    },
   })
-  return { ...testRunner, herder, group, cleanUps: () => cleanUps }
+  return { worker, steps }
 }

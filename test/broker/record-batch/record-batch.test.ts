@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import type { Compression, Header } from '../../src/broker/broker.ts'
+import type { Compression, Header } from '../../../src/broker/broker.ts'
 import {
   type BatchRecord,
   batchesOf,
@@ -8,9 +8,9 @@ import {
   encodeBatch,
   recordBytesMax,
   recordsOf,
-} from '../../src/broker/record-batch.ts'
-import { CRC_AT, HEADER_BYTES, LENGTH_AT, MAGIC_AT } from '../../src/broker/record-batch-layout.ts'
-import { arbitraryText } from '../support/arbitrary-text.ts'
+} from '../../../src/broker/record-batch/record-batch.ts'
+import { CRC_AT, HEADER_BYTES, LENGTH_AT, MAGIC_AT } from '../../../src/broker/record-batch/record-batch-layout.ts'
+import { arbitraryText } from '../../support/arbitrary-text.ts'
 
 const CODECS: readonly Compression[] = ['none', 'gzip', 'snappy', 'lz4', 'zstd']
 const producer = { producerId: 5n, epoch: 2, baseSequence: 7 }

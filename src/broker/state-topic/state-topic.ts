@@ -1,7 +1,7 @@
-import { type Clock, systemClock } from '../common/clock.ts'
-import { messageOf } from '../common/errors.ts'
-import type { Logger } from '../common/logging/logger.ts'
-import { withTimeout } from '../common/timeout.ts'
+import { type Clock, systemClock } from '../../common/clock.ts'
+import { messageOf } from '../../common/errors.ts'
+import type { Logger } from '../../common/logging/logger.ts'
+import { withTimeout } from '../../common/timeout.ts'
 import type {
   Broker,
   NewRecord,
@@ -12,8 +12,9 @@ import type {
   Producer,
   StoredRecord,
   TopicPartition,
-} from './broker.ts'
-import { BrokerError, OpenTransactionError } from './broker-error.ts'
+} from '../broker.ts'
+import { BrokerError, OpenTransactionError } from '../broker-error.ts'
+import { topicPartitionKey } from '../topic-partition.ts'
 import {
   checkComplete,
   checkTopic,
@@ -23,7 +24,6 @@ import {
   type StateTopicEvidence,
   truncatedError,
 } from './state-topic-checks.ts'
-import { topicPartitionKey } from './topic-partition.ts'
 
 /** A record of a state topic with its position. */
 export type StateRecord = StoredRecord & TopicPartition

@@ -1,9 +1,11 @@
-import type { Clock } from '../common/clock.ts'
-import { backoffMs } from '../common/retry.ts'
-import type { Compression, NewRecord } from './broker.ts'
-import type { BrokerBackend, ProduceResult, ProducerIdentity } from './broker-backend.ts'
-import { BrokerError } from './broker-error.ts'
-import type { MetadataCache } from './metadata-cache.ts'
+import type { Clock } from '../../common/clock.ts'
+import { backoffMs } from '../../common/retry.ts'
+import type { Compression, NewRecord } from '../broker.ts'
+import type { BrokerBackend, ProduceResult, ProducerIdentity } from '../broker-backend.ts'
+import { BrokerError } from '../broker-error.ts'
+import type { MetadataCache } from '../metadata-cache.ts'
+import { encodeBatch } from '../record-batch/record-batch.ts'
+import { topicPartitionKey } from '../topic-partition.ts'
 import {
   PartitionQueue,
   type ProducerBatch,
@@ -11,8 +13,6 @@ import {
   type SendCallback,
   takeWhileFitting,
 } from './partition-queue.ts'
-import { encodeBatch } from './record-batch.ts'
-import { topicPartitionKey } from './topic-partition.ts'
 
 export type SenderOptions = {
   readonly backend: BrokerBackend

@@ -1,5 +1,5 @@
-import type { NewRecord, TopicPartition } from './broker.ts'
-import { recordBytesMax } from './record-batch.ts'
+import type { NewRecord, TopicPartition } from '../broker.ts'
+import { recordBytesMax } from '../record-batch/record-batch.ts'
 
 /** Reports the outcome of the records of one `send` call. */
 export type SendCallback = {

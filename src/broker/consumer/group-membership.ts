@@ -1,9 +1,9 @@
-import type { Clock } from '../common/clock.ts'
-import type { Logger } from '../common/logging/logger.ts'
-import { backoffMs } from '../common/retry.ts'
-import type { CommittedOffset, Generation, GroupMembership, GroupMembershipOptions, InstanceId } from './broker.ts'
-import type { BrokerBackend } from './broker-backend.ts'
-import { BrokerError } from './broker-error.ts'
+import type { Clock } from '../../common/clock.ts'
+import type { Logger } from '../../common/logging/logger.ts'
+import { backoffMs } from '../../common/retry.ts'
+import type { CommittedOffset, Generation, GroupMembership, GroupMembershipOptions, InstanceId } from '../broker.ts'
+import type { BrokerBackend } from '../broker-backend.ts'
+import { BrokerError } from '../broker-error.ts'
 
 const SESSION_TIMEOUT_MS = 10_000
 const REBALANCE_TIMEOUT_MS = 60_000

@@ -1,11 +1,11 @@
 import { crc32c } from '@node-rs/crc32'
 import fc from 'fast-check'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import type { PartitionReader, PartitionReaderOptions, PartitionRecords } from '../../src/broker/broker.ts'
-import type { BrokerBackend } from '../../src/broker/broker-backend.ts'
-import { createBrokerClient } from '../../src/broker/broker-client.ts'
-import { BrokerError, UnreadableBatchError } from '../../src/broker/broker-error.ts'
-import { openEmbeddedBackend } from '../../src/broker/embedded/embedded-backend.ts'
+import type { PartitionReader, PartitionReaderOptions, PartitionRecords } from '../../../src/broker/broker.ts'
+import type { BrokerBackend } from '../../../src/broker/broker-backend.ts'
+import { createBrokerClient } from '../../../src/broker/broker-client.ts'
+import { BrokerError, UnreadableBatchError } from '../../../src/broker/broker-error.ts'
+import { openEmbeddedBackend } from '../../../src/broker/embedded/embedded-backend.ts'
 import {
   ATTRIBUTES_AT,
   BASE_OFFSET_AT,
@@ -16,9 +16,9 @@ import {
   LAST_OFFSET_DELTA_AT,
   LENGTH_AT,
   MAGIC_AT,
-} from '../../src/broker/record-batch-layout.ts'
-import { silentLogger } from '../../src/common/logging/logger.ts'
-import { createDamagedBackend, type Damage, damagedAt, flipBit } from '../support/damaged-backend.ts'
+} from '../../../src/broker/record-batch/record-batch-layout.ts'
+import { silentLogger } from '../../../src/common/logging/logger.ts'
+import { createDamagedBackend, type Damage, damagedAt, flipBit } from '../../support/damaged-backend.ts'
 
 const RECORDS_OF_BATCH = 5
 const BATCHES = 6

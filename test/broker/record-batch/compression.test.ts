@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import type { Compression } from '../../src/broker/broker.ts'
-import { compress, compressionNumber, decompress } from '../../src/broker/compression.ts'
+import type { Compression } from '../../../src/broker/broker.ts'
+import { compress, compressionNumber, decompress } from '../../../src/broker/record-batch/compression.ts'
 
 const CODECS: readonly Compression[] = ['gzip', 'snappy', 'lz4', 'zstd']
 

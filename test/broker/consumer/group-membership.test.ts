@@ -1,9 +1,9 @@
 import { describe, expect, it, onTestFinished } from 'vitest'
-import type { BrokerBackend } from '../../src/broker/broker-backend.ts'
-import { BrokerError } from '../../src/broker/broker-error.ts'
-import { openGroupMembership } from '../../src/broker/group-membership.ts'
-import { silentLogger } from '../../src/common/logging/logger.ts'
-import { FakeClock } from '../support/fake-clock.ts'
+import type { BrokerBackend } from '../../../src/broker/broker-backend.ts'
+import { BrokerError } from '../../../src/broker/broker-error.ts'
+import { openGroupMembership } from '../../../src/broker/consumer/group-membership.ts'
+import { silentLogger } from '../../../src/common/logging/logger.ts'
+import { FakeClock } from '../../support/fake-clock.ts'
 
 const SESSION_MS = 10_000
 const HEARTBEAT_MS = 3_000

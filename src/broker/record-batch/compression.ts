@@ -1,7 +1,7 @@
 import { promisify } from 'node:util'
 import { gunzip, gzip, zstdCompress, zstdDecompress } from 'node:zlib'
-import type { Compression } from './broker.ts'
-import { BrokerError } from './broker-error.ts'
+import type { Compression } from '../broker.ts'
+import { BrokerError } from '../broker-error.ts'
 
 /** Codecs by their number in a batch's attributes. */
 const NAMES: readonly Compression[] = ['none', 'gzip', 'snappy', 'lz4', 'zstd']

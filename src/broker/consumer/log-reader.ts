@@ -1,4 +1,4 @@
-import type { Clock } from '../common/clock.ts'
+import type { Clock } from '../../common/clock.ts'
 import type {
   Isolation,
   PartitionOffset,
@@ -7,9 +7,12 @@ import type {
   PartitionRecords,
   StoredRecord,
   TopicPartition,
-} from './broker.ts'
-import type { BrokerBackend, FetchedPartition } from './broker-backend.ts'
-import { BrokerError, type UnreadableBatchError } from './broker-error.ts'
+} from '../broker.ts'
+import type { BrokerBackend, FetchedPartition } from '../broker-backend.ts'
+import { BrokerError, type UnreadableBatchError } from '../broker-error.ts'
+import type { MetadataCache } from '../metadata-cache.ts'
+import { type Batch, checkBatch, recordsOf } from '../record-batch/record-batch.ts'
+import { topicPartitionKey } from '../topic-partition.ts'
 import { type CompletedFetch, isHiddenBatch, toCompletedFetch } from './completed-fetch.ts'
 import {
   corruptBatchError,
@@ -17,9 +20,6 @@ import {
   type ReadableBatches,
   unreadableBatchError,
 } from './fetched-batches.ts'
-import type { MetadataCache } from './metadata-cache.ts'
-import { type Batch, checkBatch, recordsOf } from './record-batch.ts'
-import { topicPartitionKey } from './topic-partition.ts'
 
 const POLL_BYTES_MAX = 1 * 1024 * 1024
 /**

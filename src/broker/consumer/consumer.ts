@@ -1,5 +1,5 @@
-import type { Clock } from '../common/clock.ts'
-import type { Logger } from '../common/logging/logger.ts'
+import type { Clock } from '../../common/clock.ts'
+import type { Logger } from '../../common/logging/logger.ts'
 import type {
   Broker,
   CommittedOffset,
@@ -12,12 +12,12 @@ import type {
   PartitionOffset,
   PartitionRecords,
   TopicPartition,
-} from './broker.ts'
-import type { BrokerBackend } from './broker-backend.ts'
-import { BrokerError } from './broker-error.ts'
+} from '../broker.ts'
+import type { BrokerBackend } from '../broker-backend.ts'
+import { BrokerError } from '../broker-error.ts'
+import { topicPartitionKey } from '../topic-partition.ts'
 import { assignRanges, decodeAssignment, decodeSubscription, encodeSubscription, RANGE } from './consumer-protocol.ts'
 import type { LogReader } from './log-reader.ts'
-import { topicPartitionKey } from './topic-partition.ts'
 
 const POLL_INTERVAL_MS_MAX = 300_000
 const SESSION_TIMEOUT_MS = 45_000

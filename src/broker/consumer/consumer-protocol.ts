@@ -1,5 +1,5 @@
-import type { JoinedMember, TopicPartition } from './broker.ts'
-import { byTopic, ProtocolReader, ProtocolWriter, readTopics, writeTopics } from './protocol-primitives.ts'
+import type { JoinedMember, TopicPartition } from '../broker.ts'
+import { byTopic, ProtocolReader, ProtocolWriter, readTopics, writeTopics } from '../protocol-primitives.ts'
 
 /**
  * Metadata that members of consumer groups exchange (ConsumerProtocolSubscription and ConsumerProtocolAssignment,

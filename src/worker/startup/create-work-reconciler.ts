@@ -4,7 +4,6 @@ import type { Logger } from '../../common/logging/logger.ts'
 import type { ConfigResolver } from '../configuration/config-resolver.ts'
 import { findAnyConnector } from '../configuration/connector-plugin.ts'
 import type { LiteralSecrets } from '../configuration/literal-secrets.ts'
-import { Herder } from '../herder/herder.ts'
 import { LeaderDuties } from '../herder/leader-duties.ts'
 import {
   abortForgottenTransaction,
@@ -12,6 +11,7 @@ import {
   partitionsOf,
   transactionalIdOf,
 } from '../herder/producer-fencing.ts'
+import { WorkReconciler } from '../herder/work-reconciler.ts'
 import { WorkRunner } from '../herder/work-runner.ts'
 import type { PeerClient } from '../membership/peer-client.ts'
 import type { PluginHost } from '../plugin-host.ts'
@@ -22,7 +22,7 @@ import { sessionKeyOptions, taskDefaults } from './derived-settings.ts'
 import type { GroupReference } from './group-reference.ts'
 import type { WorkerEvents } from './worker-events.ts'
 
-export type CreateHerderOptions = {
+export type CreateWorkReconcilerOptions = {
   readonly settings: WorkerSettings
   readonly broker: Broker
   readonly logger: Logger
@@ -36,8 +36,8 @@ export type CreateHerderOptions = {
   readonly group: GroupReference
 }
 
-/** Creates the herder, the work runner and the leader duties, and subscribes the herder to the events of the worker. */
-export function createHerder(options: CreateHerderOptions) {
+/** Creates the work reconciler, the work runner and the leader duties, and subscribes the reconciler to the events of the worker. */
+export function createWorkReconciler(options: CreateWorkReconcilerOptions) {
   const { settings, broker, logger, events, stores, plugins, resolver, literals, taskHost, peers, group } = options
   const { values } = settings
   const groupId = values['group.id']
@@ -90,13 +90,13 @@ export function createHerder(options: CreateHerderOptions) {
     onInterrupted: () => events.emit('taskInterrupted'),
     stopTimeoutMs: values['task.shutdown.graceful.timeout.ms'],
   })
-  const herder = new Herder({ logger, configs, statuses, runner, leader, group: group.current })
-  events.on('taskInterrupted', () => herder.onInterrupted())
+  const reconciler = new WorkReconciler({ logger, configs, statuses, runner, leader, group: group.current })
+  events.on('taskInterrupted', () => reconciler.onInterrupted())
   events.on('configRecord', (record) => {
-    if (record.kind === 'restart') herder.onRestart(record)
-    else if (record.kind !== 'logger') herder.wake('connector' in record ? record.connector : undefined)
+    if (record.kind === 'restart') reconciler.onRestart(record)
+    else if (record.kind !== 'logger') reconciler.wake('connector' in record ? record.connector : undefined)
   })
-  return { herder, runner, leader }
+  return { reconciler, runner, leader }
 }
 
 export function isExactlyOnce({ values }: WorkerSettings): boolean {

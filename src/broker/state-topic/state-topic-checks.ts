@@ -1,6 +1,6 @@
-import { withTimeout } from '../common/timeout.ts'
-import type { Broker, NewTopic, PartitionOffset } from './broker.ts'
-import { BrokerError, UnreadableBatchError } from './broker-error.ts'
+import { withTimeout } from '../../common/timeout.ts'
+import type { Broker, NewTopic, PartitionOffset } from '../broker.ts'
+import { BrokerError, UnreadableBatchError } from '../broker-error.ts'
 
 /**
  * Checks before the first read that a state topic is complete: its log starts at offset 0 (compaction never moves the

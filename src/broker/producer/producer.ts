@@ -1,5 +1,5 @@
-import type { Clock } from '../common/clock.ts'
-import { retry } from '../common/retry.ts'
+import type { Clock } from '../../common/clock.ts'
+import { retry } from '../../common/retry.ts'
 import type {
   CommittedOffset,
   MemberGeneration,
@@ -8,13 +8,13 @@ import type {
   ProducerOptions,
   SendResult,
   TopicPartition,
-} from './broker.ts'
-import type { BrokerBackend, ProducerIdentity } from './broker-backend.ts'
-import { BrokerError } from './broker-error.ts'
-import type { MetadataCache } from './metadata-cache.ts'
+} from '../broker.ts'
+import type { BrokerBackend, ProducerIdentity } from '../broker-backend.ts'
+import { BrokerError } from '../broker-error.ts'
+import type { MetadataCache } from '../metadata-cache.ts'
+import { recordBytesMax } from '../record-batch/record-batch.ts'
 import type { SendCallback } from './partition-queue.ts'
 import { partitionForKey } from './partitioner.ts'
-import { recordBytesMax } from './record-batch.ts'
 import { Sender } from './sender.ts'
 
 const BATCH_BYTES_MAX = 1_000_000

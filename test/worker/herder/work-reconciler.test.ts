@@ -1,0 +1,110 @@
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
+import { silentLogger } from '../../../src/common/logging/logger.ts'
+import type { LeaderDuties } from '../../../src/worker/herder/leader-duties.ts'
+import { WorkReconciler } from '../../../src/worker/herder/work-reconciler.ts'
+import type { ConnectorsAndTasks } from '../../../src/worker/membership/connect-protocol.ts'
+import { addConnector, createTestWorkRunner } from '../../support/work-runner.ts'
+
+const ALL: ConnectorsAndTasks = { connectors: ['c'], tasks: [0, 1].map((task) => ({ connector: 'c', task })) }
+
+describe('WorkReconciler', () => {
+  it('starts and stops work as assigned; only the leader deletes obsolete records', async () => {
+    const { reconciler, group, runner, cleanUps } = createReconciler()
+    await reconciler.onAssigned()
+    expect([...runner.tasks.keys()]).toEqual(['c-0', 'c-1'])
+    expect(cleanUps()).toBe(0)
+    group.isLeader = true
+    group.work = { connectors: [], tasks: [{ connector: 'c', task: 1 }] }
+    await reconciler.onAssigned()
+    expect([...runner.tasks.keys()]).toEqual(['c-1'])
+    expect(cleanUps()).toBe(1)
+  })
+
+  it('processes simultaneous changes together, and notifies the group', async () => {
+    const { reconciler, group, tasks } = createReconciler()
+    await reconciler.onAssigned()
+    group.rebalanceChecks = 0
+    for (let change = 0; change < 5; change++) reconciler.wake()
+    await reconciler.onAssigned()
+    expect(group.rebalanceChecks).toBe(2)
+    expect(tasks).toHaveLength(2)
+  })
+
+  it('processes only changed connectors, and all connectors after a rebalance', async () => {
+    const { reconciler, runner } = createReconciler()
+    reconciler.wake('other')
+    await reconciler.isResponding()
+    expect([...runner.tasks.keys()]).toEqual([])
+    reconciler.wake('other')
+    reconciler.wake('c')
+    await reconciler.isResponding()
+    expect([...runner.tasks.keys()]).toEqual(['c-0', 'c-1'])
+    await runner.stopAll()
+    await reconciler.onAssigned()
+    expect([...runner.tasks.keys()]).toEqual(['c-0', 'c-1'])
+  })
+
+  it('stops all work when it is removed from the group', async () => {
+    const { reconciler, runner, tasks } = createReconciler()
+    await reconciler.onAssigned()
+    await reconciler.onLost()
+    expect([runner.tasks.size, runner.connectors.size]).toEqual([0, 0])
+    expect(tasks.map(({ done }) => done)).toEqual([['stop'], ['stop']])
+  })
+
+  it('restarts only failed tasks when onlyFailed is set', async () => {
+    const { reconciler, tasks, written } = createReconciler()
+    await reconciler.onAssigned()
+    for (const { report } of tasks) report({ type: 'running' })
+    tasks[1]?.report({ type: 'failed', trace: 'why' })
+    await reconciler.restartTask({ connector: 'c', task: 0 })
+    written.length = 0
+    reconciler.onRestart({ kind: 'restart', connector: 'c', includeTasks: true, onlyFailed: true })
+    await reconciler.onAssigned()
+    expect(written).toEqual(['c-1 RESTARTING', 'offsets'])
+  })
+
+  it('retries the start of a task that failed to start after a restart', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout'] })
+    onTestFinished(() => void vi.useRealTimers())
+    const { reconciler, runner, parts } = createReconciler()
+    await reconciler.onAssigned()
+    const { refresh } = parts.offsets
+    Object.assign(parts.offsets, { refresh: () => Promise.reject(new Error('not read to its end')) })
+    await expect(reconciler.restartTask({ connector: 'c', task: 1 })).rejects.toThrow('not read to its end')
+    expect([...runner.tasks.keys()]).toEqual(['c-0'])
+    Object.assign(parts.offsets, { refresh })
+    vi.runAllTimers()
+    await reconciler.isResponding()
+    expect([...runner.tasks.keys()]).toEqual(['c-0', 'c-1'])
+  })
+
+  it('rejects the restart of an unknown connector or task', async () => {
+    const { reconciler } = createReconciler()
+    await expect(reconciler.restartTask({ connector: 'c', task: 9 })).rejects.toMatchObject({ code: 'task_not_found' })
+    await expect(reconciler.restartConnector('d')).rejects.toMatchObject({ code: 'connector_not_found' })
+  })
+})
+
+function createReconciler() {
+  const testRunner = createTestWorkRunner()
+  addConnector(testRunner.configs, 2)
+  let cleanUps = 0
+  const group = {
+    work: ALL,
+    has: () => true,
+    isLeader: false,
+    rebalanceChecks: 0,
+    rebalanceIfWorkChanged() {
+      group.rebalanceChecks += 1
+    },
+  }
+  const reconciler = new WorkReconciler({
+    ...testRunner.parts,
+    logger: silentLogger(),
+    runner: testRunner.runner,
+    leader: { cleanUp: async () => void cleanUps++ } as unknown as LeaderDuties,
+    group: () => group,
+  })
+  return { ...testRunner, reconciler, group, cleanUps: () => cleanUps }
+}
