@@ -11,9 +11,9 @@ FROM --platform=$BUILDPLATFORM ${NODE} AS program
 WORKDIR /weir
 COPY package.json package-lock.json ./
 RUN npm ci --ignore-scripts --no-audit --no-fund
-COPY tsconfig.json tsconfig.build.json ./
+COPY scripts/build.mjs scripts/
 COPY src src
-RUN node node_modules/typescript/bin/tsc -p tsconfig.build.json --sourceMap false --declaration false
+RUN node scripts/build.mjs --code
 
 FROM --platform=$BUILDPLATFORM ${NODE} AS modules
 ARG TARGETARCH

@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { UserError } from '../common/errors.ts'
 import type { LogLimits } from '../common/logging/log-rate-limiter.ts'
+import { PACKAGE_DIRECTORY } from '../common/program-files.ts'
 
 /** Oldest version of Java that the host runs on. */
 export const JAVA_MIN = 17
@@ -23,7 +23,7 @@ export type JavaRuntime = {
 
 /** Where the host is in the package of this release, and in a checkout when it is built. */
 export function packagedHostDirectory(): string {
-  return fileURLToPath(new URL('../../java/host/lib', import.meta.url))
+  return join(PACKAGE_DIRECTORY, 'java/host/lib')
 }
 
 /** The path of `java`. Throws a `UserError` when there is none. */

@@ -1,8 +1,9 @@
 import { registerHooks } from 'node:module'
+import { entryPoint } from '../common/program-files.ts'
 import type { Plugin } from '../sdk/index.ts'
 
 /** The SDK of this installation. All plugins in a process use it, wherever they are installed. */
-const SDK = new URL(import.meta.url.endsWith('.ts') ? '../sdk/index.ts' : '../sdk/index.js', import.meta.url).href
+const SDK = entryPoint('sdk/index').href
 
 let isHooked = false
 

@@ -43,9 +43,9 @@ if (unknown.length > 0) {
 }
 
 progress('building what people run')
-const build = join(import.meta.dirname, '../../tsconfig.build.json')
-const built = await run({ file: 'tsc', args: ['-p', build], directory: '.' })
-if (built.code !== 0) throw new Error(`the sources do not compile:\n${built.stdout}`)
+const build = join(import.meta.dirname, '../../scripts/build.mjs')
+const built = await run({ file: process.execPath, args: [build, '--code'], directory: '.' })
+if (built.code !== 0) throw new Error(`the sources cannot be built:\n${built.stderr}`)
 process.env['WEIR_CLI'] = join(import.meta.dirname, '../../dist/cli/weir.js')
 
 const kafka = await startKafka({ jvm: BROKER_JVM })

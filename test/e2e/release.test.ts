@@ -1,8 +1,11 @@
 import { readFileSync, symlinkSync } from 'node:fs'
 import { join } from 'node:path'
-import { beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it, vi } from 'vitest'
+import { createWorkerClient } from '../../src/clients/worker-client.ts'
 import { must } from '../env/debian.ts'
 import { partDirectory } from '../env/workspace.ts'
+import { until } from '../support/until.ts'
+import { startWorkerProcess } from '../support/worker-process.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
 const BUILD_MS = 300_000
@@ -28,13 +31,43 @@ describe('the npm package', () => {
 
   it('contains the compiled code and its types only', () => {
     const others = files.filter((name) => !/^package\/dist\/.+\.(?:js|d\.ts)$/.test(name))
-    expect(others.toSorted()).toEqual(['package/LICENSE', 'package/README.md', 'package/package.json'])
+    expect(others.toSorted()).toEqual([
+      'package/LICENSE',
+      'package/README.md',
+      'package/dist/LICENSES.txt',
+      'package/package.json',
+    ])
     expect(files).toEqual(expect.arrayContaining(['package/dist/cli/weir.js', 'package/dist/sdk/index.d.ts']))
   })
 
   it('provides the command weir with all its commands', async () => {
     const args = ['package/dist/cli/weir.js', '--help']
     expect(await must({ file: process.execPath, args, directory: folder })).toContain('usage: weir COMMAND')
+  })
+
+  it('contains the licenses of the libraries whose code it contains', () => {
+    const licences = readFileSync(join(folder, 'package/dist/LICENSES.txt'), 'utf8')
+    for (const name of ['fastify', 'kafkajs', 'zod']) {
+      expect(licences).toContain(`${name} ${manifest.dependencies[name]} (`)
+    }
+  })
+
+  it('runs a worker with its task and plugin processes', async () => {
+    vi.stubEnv('WEIR_CLI', join(folder, 'package/dist/cli/weir.js'))
+    const worker = await startWorkerProcess({ log: ['--data', partDirectory('data')], groupId: 'packaged' })
+    try {
+      const client = createWorkerClient({ url: worker.url })
+      const converters = { 'key.converter': 'StringConverter', 'value.converter': 'JsonConverter' }
+      const config = { 'connector.class': 'Datagen', 'kafka.topic': 'made', quickstart: 'users', ...converters }
+      await client.create('made', config)
+      await until('the task to run', { everyMs: 100, timeoutMs: 60_000 }, async () => {
+        const { status } = (await client.list())['made'] ?? {}
+        return status?.tasks[0]?.state === 'RUNNING'
+      })
+    } finally {
+      await worker.stop()
+      vi.unstubAllEnvs()
+    }
   })
 
   it('exports the SDK as weir/sdk', async () => {

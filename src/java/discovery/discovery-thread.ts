@@ -1,7 +1,7 @@
 import { once } from 'node:events'
-import { extname } from 'node:path'
 import { Worker } from 'node:worker_threads'
 import { messageOf } from '../../common/errors.ts'
+import { entryPoint } from '../../common/program-files.ts'
 import type { DiscoveryMode, DiscoveryProgress, JavaDiscovery } from './discover-plugins.ts'
 import { mayHaveJavaLocations } from './plugin-locations.ts'
 
@@ -30,8 +30,10 @@ export async function discoverInThread(
   onProgress: (progress: DiscoveryProgress) => void,
 ): Promise<JavaDiscovery> {
   if (!mayHaveJavaLocations(data.pluginPath)) return { locations: [], faults: [] }
-  const entryPoint = new URL(`./discovery-thread-main${extname(import.meta.filename)}`, import.meta.url)
-  const thread = new Worker(entryPoint, { workerData: data, resourceLimits: { maxOldGenerationSizeMb: HEAP_MB_MAX } })
+  const thread = new Worker(entryPoint('java/discovery/discovery-thread-main'), {
+    workerData: data,
+    resourceLimits: { maxOldGenerationSizeMb: HEAP_MB_MAX },
+  })
   const found = Promise.withResolvers<JavaDiscovery>()
   let file = data.pluginPath.join()
   thread.on('message', (message: DiscoveryThreadMessage) => {

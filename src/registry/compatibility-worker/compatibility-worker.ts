@@ -1,11 +1,8 @@
 import { type ChildProcess, fork } from 'node:child_process'
+import { entryPoint } from '../../common/program-files.ts'
 import { RegistryError } from '../model/registry-error.ts'
 import type { WorkerJob, WorkerJobOutcome, WorkerJobRequest } from './worker-job.ts'
 
-const ENTRY = new URL(
-  `./compatibility-worker-process${import.meta.url.endsWith('.ts') ? '.ts' : '.js'}`,
-  import.meta.url,
-)
 /** A job that exceeds the time or heap limit is rejected. Only a malicious schema is expected to exceed them. */
 const LIMIT_MS = 5_000
 const HEAP_MEGABYTES_MAX = 256
@@ -79,7 +76,7 @@ export class CompatibilityWorker {
   }
 
   #start(): ChildProcess {
-    const child = fork(ENTRY, {
+    const child = fork(entryPoint('registry/compatibility-worker/compatibility-worker-process'), {
       serialization: 'advanced',
       execArgv: [`--max-old-space-size=${HEAP_MEGABYTES_MAX}`],
       stdio: ['ignore', 'ignore', 'ignore', 'ipc'],

@@ -1,13 +1,13 @@
 import { homedir } from 'node:os'
 import { isAbsolute, join, resolve } from 'node:path'
+import { CODE_DIRECTORY, PACKAGE_DIRECTORY } from '../../common/program-files.ts'
 import { requiresAuthentication } from '../../http/access-control-settings.ts'
 import type { WorkerSettings } from '../settings.ts'
 import { AddressRules, DENIED_BY_DEFAULT } from './address-rules.ts'
 import type { ConnectorAccess } from './connector-access.ts'
 
 /** Weir's code and its dependencies. */
-const CODE = resolve(import.meta.dirname, '../..')
-const INSTALLATION = [CODE, ...['node_modules', 'package.json'].map((name) => join(CODE, '..', name))]
+const INSTALLATION = [CODE_DIRECTORY, ...['node_modules', 'package.json'].map((name) => join(PACKAGE_DIRECTORY, name))]
 
 /** Contain the environments and open files of all processes, and the tokens of pods. */
 const SYSTEM = ['/proc', '/sys', '/var/run/secrets/kubernetes.io', '/run/secrets/kubernetes.io']

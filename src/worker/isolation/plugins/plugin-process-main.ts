@@ -1,5 +1,5 @@
-import { extname } from 'node:path'
 import { Worker } from 'node:worker_threads'
+import { entryPoint } from '../../../common/program-files.ts'
 import { heapLimits, isHeapExhausted, pluginMemoryExceeded, ResidentLimit } from '../memory-limits.ts'
 import { raiseOomScore } from '../oom-score.ts'
 import { diagnoseThread } from '../thread-diagnosis.ts'
@@ -26,7 +26,7 @@ process.title = 'weir plugins'
 const options = JSON.parse(process.argv[2] ?? '') as PluginProcessOptions
 const heartbeat = new ThreadHeartbeat()
 const data: PluginThreadData = { module: options.module, access: options.access, heartbeat: heartbeat.buffer }
-const thread = new Worker(new URL(`./plugin-thread-main${extname(import.meta.filename)}`, import.meta.url), {
+const thread = new Worker(entryPoint('worker/isolation/plugins/plugin-thread-main'), {
   name: THREAD_NAME,
   workerData: data,
   resourceLimits: heapLimits(options.memoryMbMax),

@@ -1,6 +1,6 @@
 import { type ChildProcess, fork } from 'node:child_process'
-import { extname } from 'node:path'
 import { messageOf } from '../../../common/errors.ts'
+import { entryPoint } from '../../../common/program-files.ts'
 import { withCompileCache } from '../compile-cache.ts'
 import type {
   PluginProcessCall,
@@ -8,8 +8,6 @@ import type {
   PluginProcessMessage,
   PluginProcessOptions,
 } from './plugin-messages.ts'
-
-const ENTRY = new URL(`./plugin-process-main${extname(import.meta.filename)}`, import.meta.url)
 
 export type PluginProcessHandlers = {
   readonly onMessage: (message: Exclude<PluginProcessMessage, { readonly type: 'ended' }>) => void
@@ -34,12 +32,16 @@ export function startPluginProcess(
     started.kill('SIGKILL')
     onEnd(why)
   }
-  const started: ChildProcess = fork(ENTRY, [JSON.stringify(options)], {
-    serialization: 'advanced',
-    env: withCompileCache(process.env),
-    execArgv: [],
-    stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
-  })
+  const started: ChildProcess = fork(
+    entryPoint('worker/isolation/plugins/plugin-process-main'),
+    [JSON.stringify(options)],
+    {
+      serialization: 'advanced',
+      env: withCompileCache(process.env),
+      execArgv: [],
+      stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
+    },
+  )
   started.on('message', (message: PluginProcessMessage) => {
     if (isOver) return
     if (message.type === 'ended') end(message.end)

@@ -1,12 +1,11 @@
 import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
-import { extname } from 'node:path'
 import type { Readable } from 'node:stream'
-import { fileURLToPath } from 'node:url'
 import type { MessagePort } from 'node:worker_threads'
 import type { BrokerAddress } from '../../../broker/broker-address.ts'
 import type { LogLimits } from '../../../common/logging/log-rate-limiter.ts'
 import type { Logger } from '../../../common/logging/logger.ts'
+import { entryPoint } from '../../../common/program-files.ts'
 import { withTimeout } from '../../../common/timeout.ts'
 import type { ConnectorAccess } from '../../host-access/connector-access.ts'
 import { traceOf } from '../../tasks/error-trace.ts'
@@ -94,8 +93,7 @@ export class TaskProcess {
   async #start(): Promise<ChildProcess> {
     const { name, address, plugins, access, memoryMbMax, blockedMsMax, log } = this.#options
     const brokerAddress = await address()
-    const file = fileURLToPath(new URL(`./task-process-main${extname(import.meta.filename)}`, import.meta.url))
-    const child = fork(file, [name], {
+    const child = fork(entryPoint('worker/isolation/tasks/task-process-main'), [name], {
       execArgv: ['--max-semi-space-size=8'],
       env: withCompileCache(process.env),
       serialization: 'advanced',

@@ -1,7 +1,7 @@
-import { extname } from 'node:path'
 import { type MessagePort, Worker } from 'node:worker_threads'
 import type { BrokerAddress } from '../../../broker/broker-address.ts'
 import type { LogLimits } from '../../../common/logging/log-rate-limiter.ts'
+import { entryPoint } from '../../../common/program-files.ts'
 import type { ConnectorAccess } from '../../host-access/connector-access.ts'
 import { traceOf } from '../../tasks/error-trace.ts'
 import { heapLimits, isHeapExhausted, taskMemoryExceeded } from '../memory-limits.ts'
@@ -61,7 +61,7 @@ export class TaskThread {
     const { name, address, plugins, access, memoryMbMax, log, onMessage } = this.#options
     const workerData: TaskThreadData = { address, heartbeat: this.#heartbeat.buffer, plugins, access, log }
     const transferList: MessagePort[] = address.kind === 'thread' ? [address.port] : []
-    const worker = new Worker(new URL(`./task-thread-main${extname(import.meta.filename)}`, import.meta.url), {
+    const worker = new Worker(entryPoint('worker/isolation/tasks/task-thread-main'), {
       name,
       workerData,
       resourceLimits: heapLimits(memoryMbMax),
