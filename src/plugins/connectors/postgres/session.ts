@@ -1,6 +1,7 @@
 import { addAbortListener } from 'node:events'
 import { createRequire } from 'node:module'
 import { Socket } from 'node:net'
+import type { Duplex } from 'node:stream'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { ConnectionOptions } from 'node:tls'
 import type pg from 'pg'
@@ -35,6 +36,8 @@ export type SessionOptions = {
   readonly applicationName: string
   /** SQL to execute when the session is opened. */
   readonly setup?: string | undefined
+  /** Whether the session accepts replication commands in addition to SQL. */
+  readonly replication?: boolean | undefined
   readonly log: TaskLog
   readonly access: HostAccess
   /** Cancels the running query and closes the session when aborted. */
@@ -188,6 +191,17 @@ export class Session {
     return this.#client.query(new CopyOut(operation, text) as unknown as pg.Submittable) as unknown as CopyOut
   }
 
+  /**
+   * Hands over the connection to a caller that exchanges messages of the protocol itself, as for replication. Only `close` can be
+   * called afterwards. The connection is paused; the server sends nothing before the next command.
+   */
+  detach(): Duplex {
+    const { stream } = this.#client.connection
+    stream.pause()
+    stream.removeAllListeners('data')
+    return stream
+  }
+
   /** Closes the session without waiting for running queries. */
   async close(): Promise<void> {
     this.#closed = true
@@ -256,7 +270,7 @@ function toResultField({ name, dataTypeID, dataTypeModifier, tableID, columnID }
   return { name, typeId: dataTypeID, modifier: dataTypeModifier, tableId: tableID, columnId: columnID }
 }
 
-function clientConfig({ url, user, password, applicationName }: SessionOptions): pg.ClientConfig {
+function clientConfig({ url, user, password, applicationName, replication }: SessionOptions): pg.ClientConfig {
   const name = user ?? url.user
   const secret = password ?? url.password
   return {
@@ -264,6 +278,7 @@ function clientConfig({ url, user, password, applicationName }: SessionOptions):
     ...(secret !== undefined && { password: secret }),
     ...(url.database !== undefined && { database: url.database }),
     application_name: url.applicationName ?? applicationName,
+    ...(replication && { replication: 'database' }),
     connectionTimeoutMillis: url.connectTimeoutMs,
     keepAlive: true,
     keepAliveInitialDelayMillis: KEEP_ALIVE_MS,

@@ -1,0 +1,22 @@
+import { field, z } from '../../../../../sdk/index.ts'
+import { databaseKeys } from './database-keys.ts'
+import { streamKeys } from './stream-keys.ts'
+import { EXCLUSIVE_KEYS, tableKeys } from './table-keys.ts'
+
+/** The configuration of `PostgresCdcSource`. Other keys are those with variable names, such as `column.mask.with.5.chars`. */
+export const cdcConfig = z
+  .object({
+    ...databaseKeys,
+    ...streamKeys,
+    ...tableKeys,
+  })
+  .catchall(z.string())
+  .superRefine((config, context) => {
+    for (const [include, exclude] of EXCLUSIVE_KEYS) {
+      if (config[include].length > 0 && config[exclude].length > 0) {
+        field.addProblem(context, exclude, `${include} and ${exclude} cannot be combined: remove one of them`)
+      }
+    }
+  })
+
+export type CdcConfig = z.infer<typeof cdcConfig>

@@ -1,0 +1,107 @@
+import { field } from '../../../../../sdk/index.ts'
+import { type ConnectionUrl, SSL_MODES, type SslMode } from '../../connection-url.ts'
+
+const group = 'Connection'
+const PORT = 5432
+
+/** Keys of the connection, as those of Debezium. */
+export const databaseKeys = {
+  'database.hostname': field.text({
+    doc: 'Host of the database server. Several hosts, separated by commas and each with its port if it differs, are tried in order.',
+    importance: 'HIGH',
+    nonEmpty: true,
+    reaches: 'url',
+    group,
+  }),
+  'database.port': field
+    .int({ doc: 'Port of the database server.', importance: 'HIGH', min: 1, max: 65_535, group })
+    .default(PORT),
+  'database.user': field.text({
+    doc: 'Role to connect as. It needs LOGIN and REPLICATION.',
+    importance: 'HIGH',
+    nonEmpty: true,
+    group,
+  }),
+  'database.password': field.password({ doc: 'Password of the role.', importance: 'HIGH', group }).optional(),
+  'database.dbname': field.text({
+    doc: 'Database whose changes are captured.',
+    importance: 'HIGH',
+    nonEmpty: true,
+    group,
+  }),
+  'database.sslmode': field
+    .oneOf(SSL_MODES, {
+      doc: 'Whether the connection is encrypted, with the meaning of libpq.',
+      importance: 'MEDIUM',
+      group,
+    })
+    .default('prefer'),
+  'database.sslcert': field
+    .path({ doc: 'PEM file with the certificate of the client.', importance: 'MEDIUM', group })
+    .optional(),
+  'database.sslkey': field
+    .path({ doc: 'PEM file with the private key of the client.', importance: 'MEDIUM', group })
+    .optional(),
+  'database.sslrootcert': field
+    .path({ doc: 'PEM file with the certificates that the server is verified against.', importance: 'MEDIUM', group })
+    .optional(),
+  'database.initial.statements': field
+    .text({
+      doc:
+        'SQL statements, separated by semicolons, that are executed on each connection for queries, but not on the one for ' +
+        'changes. Two semicolons are one character.',
+      importance: 'LOW',
+      group,
+    })
+    .default(''),
+  'connection.validation.timeout.ms': field
+    .long({ doc: 'Timeout of a connection attempt, in ms.', importance: 'LOW', min: 1, group })
+    .default(60_000),
+}
+
+type ConnectionConfig = {
+  readonly 'database.hostname': string
+  readonly 'database.port': number
+  readonly 'database.dbname': string
+  readonly 'database.sslmode': SslMode
+  readonly 'database.sslcert'?: string | undefined
+  readonly 'database.sslkey'?: string | undefined
+  readonly 'database.sslrootcert'?: string | undefined
+  readonly 'connection.validation.timeout.ms': number
+}
+
+/** The connection as `Session` expects it. */
+export function connectionUrlOf(config: ConnectionConfig): ConnectionUrl {
+  return {
+    hosts: parseHosts(config['database.hostname'], config['database.port']),
+    database: config['database.dbname'],
+    user: undefined,
+    password: undefined,
+    sslMode: config['database.sslmode'],
+    sslRootCert: config['database.sslrootcert'],
+    sslCert: config['database.sslcert'],
+    sslKey: config['database.sslkey'],
+    searchPath: undefined,
+    applicationName: undefined,
+    connectTimeoutMs: config['connection.validation.timeout.ms'],
+    ignored: [],
+  }
+}
+
+/** The statements of `database.initial.statements`, in which two semicolons stand for one. */
+export function initialStatements(text: string): readonly string[] {
+  return text
+    .split(/(?<!;);(?!;)/)
+    .map((statement) => statement.replaceAll(';;', ';').trim())
+    .filter((statement) => statement !== '')
+}
+
+/** A colon in an IPv6 address is not the beginning of a port, unless the address is in brackets. */
+function parseHosts(list: string, port: number): ConnectionUrl['hosts'] {
+  return list.split(',').map((entry) => {
+    const [, bracketed, bracketedPort] = /^\[([^\]]+)\](?::(\d+))?$/.exec(entry.trim()) ?? []
+    if (bracketed !== undefined) return { host: bracketed, port: Number(bracketedPort ?? port) }
+    const [, host, ownPort] = /^([^:]+):(\d+)$/.exec(entry.trim()) ?? []
+    return host === undefined ? { host: entry.trim(), port } : { host, port: Number(ownPort) }
+  })
+}

@@ -1,0 +1,66 @@
+import { quoted } from '../../identifier.ts'
+import type { Session } from '../../session.ts'
+import type { Lsn } from '../changes/change.ts'
+import { parseLsn } from './lsn.ts'
+
+/** A replication slot, as the server describes it. */
+export type Slot = {
+  readonly name: string
+  /** Undefined for a physical slot. */
+  readonly plugin: string | undefined
+  readonly database: string | undefined
+  /** The process that uses the slot now. */
+  readonly activePid: number | undefined
+  /** Changes before this position are not sent again. Undefined for a physical or invalidated slot. */
+  readonly confirmedLsn: Lsn | undefined
+  /** `reserved`, `extended`, `unreserved` or `lost`; undefined before version 13. */
+  readonly walStatus: string | undefined
+  /** Why the slot cannot be used any more; undefined if it can, and before version 17 except for `lost`. */
+  readonly invalidationReason: string | undefined
+  /** Bytes of log that the server retains for the slot; undefined if it is not known. */
+  readonly retainedBytes: bigint | undefined
+}
+
+/** `to_jsonb` makes columns optional that older versions do not have. A standby reports what it has replayed. */
+const SLOT_SQL = `
+  SELECT slot_name, plugin, database, active_pid, confirmed_flush_lsn,
+    to_jsonb(s) ->> 'wal_status', to_jsonb(s) ->> 'invalidation_reason',
+    pg_wal_lsn_diff(CASE WHEN pg_is_in_recovery() THEN pg_last_wal_replay_lsn() ELSE pg_current_wal_lsn() END, restart_lsn)
+  FROM pg_replication_slots s WHERE slot_name = $1`
+
+/** Returns undefined if the slot does not exist. */
+export async function readSlot(session: Session, name: string): Promise<Slot | undefined> {
+  const [row] = await session.query(`read the replication slot ${name}`, SLOT_SQL, [name])
+  if (row === undefined) return undefined
+  const [, plugin, database, pid, confirmed, walStatus, reason, retained] = row
+  return {
+    name,
+    plugin: plugin ?? undefined,
+    database: database ?? undefined,
+    activePid: pid == null ? undefined : Number(pid),
+    confirmedLsn: confirmed == null ? undefined : parseLsn(confirmed),
+    walStatus: walStatus ?? undefined,
+    invalidationReason: reason ?? (walStatus === 'lost' ? 'wal_removed' : undefined),
+    retainedBytes: retained == null ? undefined : BigInt(retained),
+  }
+}
+
+/** A new slot. The snapshot shows the database as it was at `consistentLsn`, until the session ends or runs a command. */
+export type CreatedSlot = { readonly consistentLsn: Lsn; readonly snapshotName: string }
+
+/** Creates a slot. Waits for the end of all transactions that are open now. Requires a session with `replication`. */
+export async function createSlot(
+  session: Session,
+  { name, isFailover }: { readonly name: string; readonly isFailover: boolean },
+): Promise<CreatedSlot> {
+  // Versions before 15 know the first form only; `FAILOVER` was added in 17.
+  const options = isFailover ? "(SNAPSHOT 'export', FAILOVER true)" : 'EXPORT_SNAPSHOT'
+  const sql = `CREATE_REPLICATION_SLOT ${quoted(name)} LOGICAL pgoutput ${options}`
+  const [row] = await session.query(`create the replication slot ${name}`, sql)
+  return { consistentLsn: parseLsn(row![1]!), snapshotName: row![2]! }
+}
+
+export async function dropSlot(session: Session, name: string): Promise<void> {
+  const sql = 'SELECT pg_drop_replication_slot(slot_name) FROM pg_replication_slots WHERE slot_name = $1'
+  await session.query(`drop the replication slot ${name}`, sql, [name])
+}
