@@ -1,4 +1,4 @@
-/** The time source of decisions; tests inject their own. */
+/** Source of the current time and of delays. Tests use a fake clock. */
 export interface Clock {
   /** Milliseconds since the epoch. May jump. */
   nowMs(): number

@@ -26,7 +26,7 @@ describe('values.yaml', () => {
     expect(values.filter(({ takes }) => takes === 'anything').map(({ path }) => path)).toEqual([])
   })
 
-  it('has a schema that rejects unknown values', () => {
+  it('has a schema that rejects unknown keys', () => {
     const open = objectsOf(schema, '#').filter(({ at, schema: { additionalProperties: more } }) => {
       const isOfKubernetes = at.startsWith('#/$defs/kubernetes.')
       return !isOfKubernetes && !(more === false || typeof more === 'object')

@@ -71,7 +71,7 @@ describe('the runtimes that a resource may refer to', () => {
     const become = (labels: Readonly<Record<string, string>>) =>
       cluster.namespaces?.set('default', { labels, isTerminating: false })
 
-    it('follow the current labels of the namespace', async () => {
+    it('are allowed by the current labels of the namespace', async () => {
       await cluster.watchNamespaces()
       expect(reasonOf([{ ...runtimeConfig, namespaces }])).toEqual(notGranted)
       become({ team: 'shop', stage: 'prod' })
@@ -80,7 +80,7 @@ describe('the runtimes that a resource may refer to', () => {
       expect(reasonOf([{ ...runtimeConfig, namespaces }])).toEqual(notGranted)
     })
 
-    it('are not allowed for an unknown namespace, even if the selector requires a missing label', async () => {
+    it('are not allowed for an unknown namespace, even if the selector matches namespaces without the label', async () => {
       await cluster.watchNamespaces()
       const without = {
         matchLabels: {},

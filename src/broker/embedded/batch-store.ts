@@ -90,7 +90,7 @@ export class BatchStore {
         setRevertibly(change, partition.openTransactions, header.producerId, baseOffset)
       }
     }
-    change.onCommit(() => partition.wake())
+    change.onCommit(() => partition.notifyListeners())
     return baseOffset
   }
 

@@ -12,7 +12,7 @@ import {
 } from 'node:fs'
 import { dirname } from 'node:path'
 import { crc32 } from '@node-rs/crc32'
-import type { Salts } from './write-ahead-log.ts'
+import type { Salts } from './sqlite-wal.ts'
 
 /**
  * Header of `broker.check`. That file is separate from the data, so that damage to the data is detected. It contains:

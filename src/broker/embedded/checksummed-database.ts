@@ -4,7 +4,7 @@ import { BOOT, ChecksumFile, type ChecksumFileHeader, ENDS_MAX } from './checksu
 import type { DataDirectoryCheck } from './data-directory-check.ts'
 import { type DataFiles, fileSize } from './data-files.ts'
 import { findDamagedPages, pageChecksums } from './page-checksums.ts'
-import { checksumWalPages, nextSalt, readSalts, readWal } from './write-ahead-log.ts'
+import { checksumWalPages, nextSalt, readSalts, readWal } from './sqlite-wal.ts'
 
 /** Size of the write-ahead log that triggers a checkpoint. */
 const CHECKPOINT_BYTES = 16 * 1024 * 1024

@@ -4,7 +4,7 @@ import { BOOT, ChecksumFile, type ChecksumFileHeader } from './checksum-file.ts'
 import { type DataFiles, fileSize, readDatabaseHeader, withFile } from './data-files.ts'
 import { APPLICATION_ID, FORMAT, FORMAT_WITHOUT_CHECKSUMS, PAGE_BYTES } from './database-format.ts'
 import { findDamagedPages } from './page-checksums.ts'
-import { EMPTY_WAL, nextSalt, readWal, type WalContent } from './write-ahead-log.ts'
+import { EMPTY_WAL, nextSalt, readWal, type WalContent } from './sqlite-wal.ts'
 
 /** Damage to a file. */
 export type FileDamage = {

@@ -220,7 +220,7 @@ class EmbeddedBackend implements BrokerBackend {
   async groupOffsets(request: BackendRequest<'groupOffsets'>): ReturnType<BrokerBackend['groupOffsets']> {
     this.#checkOpen()
     const { groupId, partitions = [], settled } = request
-    if (settled) this.#transactions.checkSettled(groupId, partitions)
+    if (settled) this.#transactions.assertNoPendingOffsets(groupId, partitions)
     return this.#groups.offsets(groupId, request.partitions)
   }
 
@@ -322,17 +322,17 @@ async function abortLeftovers({
   catalog,
   logger,
 }: Pick<EmbeddedBackendDependencies, 'storage' | 'transactions' | 'catalog' | 'logger'>): Promise<void> {
-  const leftovers = transactions.leftovers()
+  const leftovers = transactions.unfinishedTransactions()
   if (leftovers.size === 0) return
   const partitions = catalog.topics().flatMap((topic) => topic.partitions.filter(({ id }) => leftovers.has(id)))
   for (const partition of partitions) partition.openTransactions.set(DEAD_PRODUCER, leftovers.get(partition.id)!)
   await storage.writeFirst((change) => {
-    const batches = transactions.abortLeftovers()
+    const batches = transactions.abortUnfinished()
     change.onCommit(() => {
       logger.warn({ batches }, 'aborted transactions that a crashed process left open')
       for (const partition of partitions) {
         partition.openTransactions.delete(DEAD_PRODUCER)
-        partition.wake()
+        partition.notifyListeners()
       }
     })
   })

@@ -33,9 +33,9 @@ export class Fetcher {
     const deadlineMs = this.#clock.monotonicMs() + request.waitMsMax
     for (;;) {
       if (this.#closed) throw new BrokerError('closed', 'the embedded broker is closed')
-      const { response: answer, complete } = this.#collect(request)
+      const { response, complete } = this.#collect(request)
       const leftMs = deadlineMs - this.#clock.monotonicMs()
-      if (complete || leftMs <= 0) return answer
+      if (complete || leftMs <= 0) return response
       await this.#waitForAppend(request, leftMs)
     }
   }
@@ -49,7 +49,7 @@ export class Fetcher {
   #collect(request: FetchRequest): Collected {
     let leftBytes = request.bytesMax
     let failed = false
-    const answer = request.partitions.map((requested, index): FetchedPartition => {
+    const response = request.partitions.map((requested, index): FetchedPartition => {
       // A fair share, so that a partition that lags far behind does not starve the others.
       const share = Math.ceil(leftBytes / (request.partitions.length - index))
       const firstBytesMax = leftBytes === request.bytesMax ? Number.POSITIVE_INFINITY : leftBytes
@@ -59,7 +59,7 @@ export class Fetcher {
       return fetched
     })
     const sizeBytes = request.bytesMax - leftBytes
-    return { response: answer, complete: failed || sizeBytes >= request.bytesMin }
+    return { response, complete: failed || sizeBytes >= request.bytesMin }
   }
 
   #read(
@@ -69,7 +69,7 @@ export class Fetcher {
   ): FetchedPartition {
     const { topic, partition: number, offset } = requested
     const nothing = { topic, partition: number, bytes: new Uint8Array(0), aborted: [] }
-    const place = `topic '${topic}', partition ${number}`
+    const description = `topic '${topic}', partition ${number}`
     const partition = this.#catalog.find(topic)?.partitions[number]
     if (partition === undefined) {
       const message = `topic '${topic}' has no partition ${number}`
@@ -78,7 +78,7 @@ export class Fetcher {
     const { startOffset } = partition
     const endOffset = request.isolation === 'read_committed' ? partition.stableOffset : partition.endOffset
     if (offset < startOffset || offset > partition.endOffset) {
-      const message = `${place}: offset ${offset} is out of range: expected ${startOffset} to ${partition.endOffset}`
+      const message = `${description}: offset ${offset} is out of range: expected ${startOffset} to ${partition.endOffset}`
       return { ...nothing, startOffset, endOffset, error: { code: 'offset_out_of_range', message } }
     }
     if (offset >= endOffset) return { ...nothing, startOffset, endOffset }
@@ -88,7 +88,7 @@ export class Fetcher {
       if (!(error instanceof BrokerError)) throw error
       const message = error.message.startsWith('topic ')
         ? error.message
-        : `${place} at offset ${offset}: ${error.message}`
+        : `${description} at offset ${offset}: ${error.message}`
       return { ...nothing, startOffset, endOffset, error: { code: error.code, message } }
     }
   }
@@ -111,11 +111,11 @@ export class Fetcher {
       const done = () => {
         timer.abort()
         this.#waiting.delete(done)
-        for (const partition of partitions) partition?.offWake(done)
+        for (const partition of partitions) partition?.offChange(done)
         resolve()
       }
       this.#waiting.add(done)
-      for (const partition of partitions) partition?.onWake(done)
+      for (const partition of partitions) partition?.onChange(done)
       this.#clock.sleep(waitMs, timer.signal).then(done, done)
     })
   }
@@ -123,7 +123,8 @@ export class Fetcher {
 
 function concatenate({ chunks, sizeBytes }: BatchChunks): Uint8Array {
   if (chunks.length === 1) return chunks[0]!
-  const whole = Buffer.allocUnsafeSlow(sizeBytes) // Not of the pool: the answer may be given away to a thread.
+  // Not from the pool of Buffer, because the memory may be transferred to another thread.
+  const whole = Buffer.allocUnsafeSlow(sizeBytes)
   let at = 0
   for (const chunk of chunks) {
     whole.set(chunk, at)

@@ -1,7 +1,7 @@
 import { readSync } from 'node:fs'
 import type { ChecksumFile } from './checksum-file.ts'
 import { PAGE_BYTES } from './database-format.ts'
-import { pageChecksum } from './write-ahead-log.ts'
+import { pageChecksum } from './sqlite-wal.ts'
 
 const PAGES_AT_ONCE = 64
 

@@ -37,17 +37,17 @@ export class Partition {
     return Math.min(this.endOffset, ...this.openTransactions.values())
   }
 
-  /** Calls back at every `wake`, until `offWake`. */
-  onWake(listener: () => void): void {
+  /** Calls the listener at every `notifyListeners`, until `offChange`. */
+  onChange(listener: () => void): void {
     this.#waiting.add(listener)
   }
 
-  offWake(listener: () => void): void {
+  offChange(listener: () => void): void {
     this.#waiting.delete(listener)
   }
 
   /** Notifies listeners that records were appended or the partition was deleted. */
-  wake(): void {
+  notifyListeners(): void {
     for (const listener of this.#waiting) listener()
   }
 }

@@ -85,7 +85,7 @@ export class TopicCatalog {
     this.#topics.delete(name)
     change.onRollback(() => this.#topics.set(name, topic))
     change.onCommit(() => {
-      for (const partition of topic.partitions) partition.wake()
+      for (const partition of topic.partitions) partition.notifyListeners()
     })
     return topic
   }

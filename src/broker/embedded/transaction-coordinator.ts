@@ -37,7 +37,7 @@ export class TransactionCoordinator {
     this.#storage = storage
   }
 
-  /** For a producer without transactions. */
+  /** Assigns a producer id to a producer without transactions. */
   newProducer(): ProducerIdentity {
     const row = this.#storage
       .prepare(
@@ -91,10 +91,10 @@ export class TransactionCoordinator {
   }
 
   /** Throws while an open transaction includes offsets of these partitions. */
-  checkSettled(groupId: string, partitions: readonly TopicPartition[]): void {
+  assertNoPendingOffsets(groupId: string, partitions: readonly TopicPartition[]): void {
     const requested = new Set(partitions.map(topicPartitionKey))
     for (const { name, open } of this.#ids.values()) {
-      const offset = open?.offsets.get(groupId)?.find((brought) => requested.has(topicPartitionKey(brought)))
+      const offset = open?.offsets.get(groupId)?.find((pending) => requested.has(topicPartitionKey(pending)))
       if (offset === undefined) continue
       const description = `partition ${offset.partition} of topic '${offset.topic}'`
       throw new BrokerError(
@@ -125,7 +125,7 @@ export class TransactionCoordinator {
   }
 
   /** First offset of transactions that a crashed process left open, by partition id. */
-  leftovers(): ReadonlyMap<number, number> {
+  unfinishedTransactions(): ReadonlyMap<number, number> {
     const rows = this.#storage.guarded(() =>
       this.#storage
         .prepare(
@@ -136,14 +136,14 @@ export class TransactionCoordinator {
     return new Map(rows.map((row) => [Number(row['partition_id']), Number(row['first'])]))
   }
 
-  /** Deletes their batches. */
-  abortLeftovers(): number {
+  /** Deletes the batches of transactions that a crashed process left open. Returns their number. */
+  abortUnfinished(): number {
     this.#storage
       .prepare(
         `update partitions set end_floor = max(end_floor, (
            select max(batches.last_offset) + 1 from batches, open_batches
-           where batches.id = open_batches.id and batches.id >> 43 = partitions.id))
-         where id in (select id >> 43 from open_batches)`,
+           where batches.id = open_batches.id and batches.id >> ${OFFSET_BITS} = partitions.id))
+         where id in (select id >> ${OFFSET_BITS} from open_batches)`,
       )
       .run()
     const deleted = this.#storage.prepare('delete from batches where id in (select id from open_batches)').run()
@@ -224,6 +224,6 @@ function settle(id: TransactionalId, open: OpenTransaction, change: WriteTransac
     if (first === undefined) continue
     partition.openTransactions.delete(id.producerId)
     change.onRollback(() => partition.openTransactions.set(id.producerId, first))
-    change.onCommit(() => partition.wake())
+    change.onCommit(() => partition.notifyListeners())
   }
 }

@@ -1,5 +1,5 @@
-import { parseExact, plainValue } from '../../java-compat/json/reader.ts'
-import { jsonWriter, plainJson } from '../../java-compat/json/writer.ts'
+import { parseExact, plainValue } from '../../java-compat/json/connect-json-reader.ts'
+import { jsonWriter, plainJson } from '../../java-compat/json/connect-json-writer.ts'
 import { toBuffer } from '../../sdk/bytes.ts'
 import { array, DataError, type Field, field, OPTIONAL_STRING, type Schema, valueLabel, z } from '../../sdk/index.ts'
 import { inferredJson } from './inferred-json.ts'

@@ -6,10 +6,10 @@ import { EncryptionError } from '../../encryption/encryption-error.ts'
 import type { FieldContext, FieldTransform } from '../../formats/field-transform.ts'
 import { SerdeError } from '../serde-error.ts'
 import type { DekStore } from './dek-store.ts'
-import { dekSpecOf, ValueEncryption } from './encryption-rule.ts'
 import { RuleError } from './rule-error.ts'
 import { actionOf, type DataRule, type RuleMode, type RulePhase, rulesToRun } from './rules-to-run.ts'
 import { matchesTagPattern } from './tag-pattern.ts'
+import { dekSpecOf, ValueEncryption } from './value-encryption.ts'
 
 /** Maximum number of cached field names. A recursive schema has an unlimited number of field paths. */
 const FIELD_NAMES_MAX = 10_000

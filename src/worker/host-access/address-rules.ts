@@ -3,7 +3,7 @@ import { UserError } from '../../common/errors.ts'
 import { matchesWildcard } from '../../regex/wildcard.ts'
 import { type AddressPolicy, notAllowed } from './host-access-policy.ts'
 import { DEFAULT_PORTS } from './hosts-in-config.ts'
-import { reachedBy } from './ip-address.ts'
+import { reachableAddresses } from './ip-address.ts'
 
 /**
  * The destination of a connection. `port` is 0 while it is unknown, `address` is undefined while the name is
@@ -151,7 +151,7 @@ function subnetMatcher(subnets: readonly string[]): Rule['matches'] | undefined 
     list.addSubnet(address, Number(bits), version === 4 ? 'ipv4' : 'ipv6')
   }
   return ({ host, address = host }) =>
-    reachedBy(address).some((one) => list.check(one, isIP(one) === 4 ? 'ipv4' : 'ipv6'))
+    reachableAddresses(address).some((one) => list.check(one, isIP(one) === 4 ? 'ipv4' : 'ipv6'))
 }
 
 function nameMatcher(glob: string): Rule['matches'] {

@@ -5,7 +5,7 @@ import { isIPv4, isIPv6 } from 'node:net'
  * IPv4 address (mapped, compatible, NAT64, 6to4, ISATAP, Teredo), the embedded one. Empty when the text is not an IP
  * address.
  */
-export function reachedBy(text: string): readonly string[] {
+export function reachableAddresses(text: string): readonly string[] {
   if (isIPv4(text)) return [text]
   if (!isIPv6(text)) return []
   const address = text.replace(/%.*$/, '')

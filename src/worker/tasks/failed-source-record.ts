@@ -1,5 +1,5 @@
 import { printExactJson } from '../../common/exact-json.ts'
-import { plainJson } from '../../java-compat/json/writer.ts'
+import { plainJson } from '../../java-compat/json/connect-json-writer.ts'
 import type { SourceRecord } from '../../sdk/index.ts'
 import { type DeadLetter, errorHeader } from './dead-letter-queue.ts'
 import type { RecordFailure } from './error-policy.ts'

@@ -28,7 +28,7 @@ const failure = async (method: string, path: string, body?: unknown) => {
 }
 
 describe('registering a schema', () => {
-  it('returns the whole schema in canonical form', async () => {
+  it('returns id, version, GUID, type and canonical text', async () => {
     const { body } = await registry.call('POST', '/subjects/s/versions', INT)
     expect(body).toEqual({
       id: 1,

@@ -68,7 +68,7 @@ describe('planWork', () => {
   })
 })
 
-describe('records that the leader derives from the configurations', () => {
+describe('work and obsolete statuses, derived from the configurations', () => {
   it('configuredWork lists connectors, and tasks only when their set is complete', () => {
     const configs = configured('STARTED')
     expect(configuredWork(configs)).toEqual(WORK)

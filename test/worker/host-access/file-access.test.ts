@@ -136,7 +136,7 @@ describe('directories of FileAccess', () => {
     await expect(files.openDirectory(inbox)).rejects.toMatchObject(REFUSED)
   })
 
-  it('reject an entry that is a link', async () => {
+  it('reject an entry that is a symbolic link', async () => {
     const { allowed, secret, files } = setUp()
     linked(join(allowed, 'rows.csv'), secret)
     await using directory = await files.openDirectory(allowed)

@@ -6,7 +6,7 @@ import { damageError } from '../damage-error.ts'
 import { type FileDamage, pageFault } from '../data-directory-check.ts'
 import { type DataFiles, fileSize, withFile } from '../data-files.ts'
 import { PAGE_BYTES } from '../database-format.ts'
-import { EMPTY_WAL, pageChecksum, readWal, type WalContent } from '../write-ahead-log.ts'
+import { EMPTY_WAL, pageChecksum, readWal, type WalContent } from '../sqlite-wal.ts'
 
 /** Reports the progress of a step: `done` of `all` parts. */
 export type OnProgress = (phase: string, done: number, total: number) => void

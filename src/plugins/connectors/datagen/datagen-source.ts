@@ -4,7 +4,7 @@ import {
   createRecordGenerator,
   type RecordGenerator,
 } from '../../../java-compat/avro-random-generator/record-generator.ts'
-import { plainJson } from '../../../java-compat/json/writer.ts'
+import { plainJson } from '../../../java-compat/json/connect-json-writer.ts'
 import {
   type ConfigProblem,
   defineSource,

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { javaRegex, regexField } from '../../../java-compat/java-regex.ts'
-import { plainJson } from '../../../java-compat/json/writer.ts'
+import { plainJson } from '../../../java-compat/json/connect-json-writer.ts'
 import {
   type ConfigProblem,
   DataError,

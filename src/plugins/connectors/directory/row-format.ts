@@ -1,6 +1,6 @@
 import { createRequire } from 'node:module'
 import type { Options, parse } from 'csv-parse/sync'
-import { parseExact, plainValue } from '../../../java-compat/json/reader.ts'
+import { parseExact, plainValue } from '../../../java-compat/json/connect-json-reader.ts'
 import {
   BOOLEAN,
   DataError,

@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer'
 import { javaText } from '../../../java-compat/java-text.ts'
-import { jsonWriter, plainJson } from '../../../java-compat/json/writer.ts'
+import { jsonWriter, plainJson } from '../../../java-compat/json/connect-json-writer.ts'
 import { DataError, type Schema, type SinkRecord } from '../../../sdk/index.ts'
 import { isTemplate, type Template, template } from '../http/template.ts'
 import type { BatchSettings, HttpSinkSettings } from './settings.ts'

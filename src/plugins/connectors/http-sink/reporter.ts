@@ -1,5 +1,5 @@
 import { javaText } from '../../../java-compat/java-text.ts'
-import { plainJson } from '../../../java-compat/json/writer.ts'
+import { plainJson } from '../../../java-compat/json/connect-json-writer.ts'
 import type { ReportRecord, ReportTopic, SinkContext, SinkRecord } from '../../../sdk/index.ts'
 
 export type ReportFormat = 'json' | 'string'

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { parseExact, plainValue } from '../../../java-compat/json/reader.ts'
+import { parseExact, plainValue } from '../../../java-compat/json/connect-json-reader.ts'
 import {
   DataError,
   defineSource,

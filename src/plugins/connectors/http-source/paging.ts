@@ -1,4 +1,4 @@
-import { plainJson } from '../../../java-compat/json/writer.ts'
+import { plainJson } from '../../../java-compat/json/connect-json-writer.ts'
 import type { Position } from '../../../sdk/index.ts'
 import { follow } from './json-pointer.ts'
 

@@ -1,7 +1,7 @@
 import { Documents, type Located } from '../../../formats/json/references.ts'
 import type { PlainJson, PlainJsonObject } from '../../../formats/json/schema-model.ts'
 import { inHashOrder } from '../../../java-compat/hash-order.ts'
-import { jsonReader, parseExact } from '../../../java-compat/json/reader.ts'
+import { jsonReader, parseExact } from '../../../java-compat/json/connect-json-reader.ts'
 import { SUM_TYPE_NAMES } from '../../../java-compat/sum-type-names.ts'
 import { DataError, type Field, type Schema, type SchemaType, STRING } from '../../../sdk/index.ts'
 import { isChoice, JSON_ENUM, JSON_PROP, KEY, NULL_WORD, ONE_OF, VALUE } from './names.ts'

@@ -1,6 +1,6 @@
 import { type Json, JsonNumber, type JsonObject, parseJson, printJson } from '../../../formats/json-text.ts'
 import { inHashOrder } from '../../../java-compat/hash-order.ts'
-import { hasTextKeys, jsonWriter } from '../../../java-compat/json/writer.ts'
+import { hasTextKeys, jsonWriter } from '../../../java-compat/json/connect-json-writer.ts'
 import { SUM_TYPE_NAMES } from '../../../java-compat/sum-type-names.ts'
 import { type Field, LOGICAL, type Schema } from '../../../sdk/index.ts'
 import { isChoice, JSON_ENUM, JSON_PROP, KEY, NAMESPACE, NULL_WORD, VALUE } from './names.ts'

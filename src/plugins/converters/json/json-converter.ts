@@ -1,5 +1,5 @@
-import { jsonReader, plainValue } from '../../../java-compat/json/reader.ts'
-import { type JsonWriter, jsonWriter, plainJson } from '../../../java-compat/json/writer.ts'
+import { jsonReader, plainValue } from '../../../java-compat/json/connect-json-reader.ts'
+import { type JsonWriter, jsonWriter, plainJson } from '../../../java-compat/json/connect-json-writer.ts'
 import { toBuffer } from '../../../sdk/bytes.ts'
 import { defineConverter, field, type Schema, type SchemaAndValue, z } from '../../../sdk/index.ts'
 import { SHIPPED_VERSION } from '../../shipped-version.ts'

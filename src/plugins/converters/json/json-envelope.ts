@@ -1,6 +1,6 @@
 import { BoundedMap } from '../../../clients/bounded-map.ts'
-import { type Exact, type JsonReader, parseExact, plainValue } from '../../../java-compat/json/reader.ts'
-import { plainJson } from '../../../java-compat/json/writer.ts'
+import { type Exact, type JsonReader, parseExact, plainValue } from '../../../java-compat/json/connect-json-reader.ts'
+import { plainJson } from '../../../java-compat/json/connect-json-writer.ts'
 import { DataError, type Schema, type SchemaAndValue } from '../../../sdk/index.ts'
 import { schemaFromJson } from './schema-text.ts'
 

@@ -1,5 +1,5 @@
-import { type Exact, jsonReader } from '../../../java-compat/json/reader.ts'
-import { jsonWriter, quote } from '../../../java-compat/json/writer.ts'
+import { type Exact, jsonReader } from '../../../java-compat/json/connect-json-reader.ts'
+import { jsonWriter, quote } from '../../../java-compat/json/connect-json-writer.ts'
 import { DataError, type Schema, type SchemaType } from '../../../sdk/index.ts'
 
 // Converts Connect schemas to and from the "schema" member of JsonConverter's envelope.

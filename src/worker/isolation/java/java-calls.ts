@@ -30,7 +30,7 @@ export class JavaCalls {
     this.#options = options
   }
 
-  /** Executes one call on a connection of its own, so that it waits for no other one. */
+  /** Executes one call on a separate connection, so that it does not wait for other calls. */
   async once<T>(
     location: JavaPluginLocation,
     plugin: PluginName,
@@ -57,7 +57,10 @@ export class JavaCalls {
     }
   }
 
-  /** Rejects with a `WorkerError`. After a timeout, the connection is closed and its JVM ended when nothing else uses it. */
+  /**
+   * Rejects with a `WorkerError`. After a timeout, the connection is closed, and its JVM is ended as soon as nothing else
+   * uses it.
+   */
   async run<T>({ connection, lease }: LeasedConnection, plugin: PluginName, call: () => Promise<T>): Promise<T> {
     const { timeoutMs, clock } = this.#options
     const late = Symbol('late')

@@ -1,4 +1,4 @@
-import { jsonWriter } from '../../../../java-compat/json/writer.ts'
+import { jsonWriter } from '../../../../java-compat/json/connect-json-writer.ts'
 import {
   DataError,
   decimalToText,

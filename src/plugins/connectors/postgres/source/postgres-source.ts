@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { plainJson } from '../../../../java-compat/json/writer.ts'
+import { plainJson } from '../../../../java-compat/json/connect-json-writer.ts'
 import { defineSource, type SourceContext, type SourceRecord, type TaskLog } from '../../../../sdk/index.ts'
 import { SHIPPED_VERSION } from '../../../shipped-version.ts'
 import { quoteMethodOf } from '../connection-keys.ts'

@@ -1,4 +1,4 @@
-import { plainJson } from '../../../../java-compat/json/writer.ts'
+import { plainJson } from '../../../../java-compat/json/connect-json-writer.ts'
 import { int64, type Position } from '../../../../sdk/index.ts'
 import { plainTable, type TableName } from '../identifier.ts'
 

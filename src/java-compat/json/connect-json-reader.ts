@@ -13,7 +13,7 @@ import {
   type SchemaType,
   valueLabel,
 } from '../../sdk/index.ts'
-import { hasTextKeys } from './writer.ts'
+import { hasTextKeys } from './connect-json-writer.ts'
 
 /**
  * The result of `parseExact`: JSON in which integers beyond 2^53 are bigints, and other numbers that a double cannot

@@ -6,8 +6,9 @@ import { PAGE_BYTES } from './database-format.ts'
 /*
  * Reads SQLite's write-ahead log (https://www.sqlite.org/fileformat2.html#walformat): a header, then frames, each with
  * a header and one database page. The checksum of a frame includes that of the previous frame, so SQLite treats a
- * damaged frame as the end of the log. This module reports where the valid part ends, which is compared with the
- * acknowledged length in `broker.check` to distinguish damage from the real end.
+ * damaged frame as the end of the log. This module reports where the valid part ends.
+ * `data-directory-check.ts` compares that with the acknowledged length in `broker.check`, and so distinguishes damage from
+ * the end that a killed process leaves.
  */
 
 const WAL_HEADER_BYTES = 32
