@@ -1,4 +1,4 @@
-import { plainJson } from '../../../../java-compat/json/writer.ts'
+import { plainJson } from '../../../../java-compat/json/connect-json-writer.ts'
 import { int64, type Position as StoredOffset } from '../../../../sdk/index.ts'
 import type { DatabaseChange, Lsn } from './changes/change.ts'
 import type { Delivered } from './changes/resume-filter.ts'
