@@ -7,7 +7,7 @@ import { type Delivered, type PositionedChange, ResumeFilter } from './resume-fi
 
 export type ChangeBatch = {
   readonly changes: readonly DatabaseChange[]
-  /** StreamPosition up to which the stream was read, if no transaction is open after the batch. */
+  /** Position up to which the stream was read, if no transaction is open after the batch. */
   readonly idleLsn: Lsn | undefined
 }
 

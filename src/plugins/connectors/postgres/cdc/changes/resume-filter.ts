@@ -83,7 +83,7 @@ export class ResumeFilter {
       throw new ReplicationProtocolError(
         `the change ${position.index} of the transaction at ${printLsn(position.commitLsn)} is at ${printLsn(change.lsn)}, but the ` +
           `stored offset has it at ${printLsn(lsn)}: the publication or slot.stream.params were changed in the middle of this ` +
-          'transaction. DatabaseChange them back until it is delivered, or set the offset to the beginning of the transaction',
+          'transaction. Change them back until it is delivered, or set the offset to the beginning of the transaction',
       )
     }
     this.#onSkipped(change)
