@@ -52,6 +52,11 @@ export type SourceContext<Config> = TaskContext<Config> & {
   /** Registers a listener that is called each time offsets of this task were committed. */
   readonly onCommitted: (listener: () => void) => void
   /**
+   * Sets the offset of a source partition after the batch that is yielded next, which may be empty: for data of the external
+   * system that has no records. It is committed like the offset of a record.
+   */
+  readonly advance: (partition: Position, offset: Position) => void
+  /**
    * Sends data that cannot be converted to a record to the dead-letter queue, or throws when none is configured. The record
    * contains what could be read. Call it before yielding the batch whose offsets skip the data.
    */

@@ -33,6 +33,8 @@ export type SourceRun = {
   stored(records: readonly SourceRecord[]): void
   stop(): Promise<void>
   readonly rejected: readonly { readonly record: SourceRecord; readonly error: Error }[]
+  /** The offsets that the source set without records. */
+  readonly advanced: readonly { readonly partition: Position; readonly offset: Position }[]
 }
 
 /** Starts a task of a source. A batch is requested only when the test requests records. */
@@ -44,6 +46,7 @@ export function runSource<Config extends z.ZodObject>(
   const offsets = new Map(options.offsets?.map(({ partition, offset }) => [positionKey(partition), offset]))
   const listeners: StoredListener[] = []
   const rejected: { record: SourceRecord; error: Error }[] = []
+  const advanced: { partition: Position; offset: Position }[] = []
   const batches = source
     .poll({
       ...context(source.config, options, stopping.signal),
@@ -51,6 +54,7 @@ export function runSource<Config extends z.ZodObject>(
       committedOffset: (at) => offsets.get(positionKey(at)),
       onStored: (listener) => void listeners.push(listener),
       onCommitted: () => undefined,
+      advance: (partition, offset) => void advanced.push({ partition, offset }),
       reject: (record, error) => void rejected.push({ record, error }),
     })
     [Symbol.asyncIterator]()
@@ -62,6 +66,7 @@ export function runSource<Config extends z.ZodObject>(
   }
   return {
     rejected,
+    advanced,
     nextBatch,
     stored(records) {
       for (const listener of listeners) listener(records, () => records.map(() => null))

@@ -1,13 +1,13 @@
 import type { Producer, SendResult } from '../../broker/broker.ts'
 import type { Clock } from '../../common/clock.ts'
 import { withTimeout } from '../../common/timeout.ts'
-import type { Position, SourceRecord, TaskLog } from '../../sdk/index.ts'
+import type { Position, TaskLog } from '../../sdk/index.ts'
 import { partitionId } from '../stores/offset-state.ts'
-import { AcknowledgedPrefix, lastOffsets } from './acknowledged-prefix.ts'
+import { AcknowledgedPrefix } from './acknowledged-prefix.ts'
 import { failLateCommit } from './commit-timeout.ts'
 import { Gate } from './gate.ts'
 import { bytesOf, type ConvertedBatch, type FailedSourceRecord, producerFailure } from './process-source-records.ts'
-import type { SourceDelivery } from './source-delivery.ts'
+import type { SourceBatch, SourceDelivery } from './source-delivery.ts'
 import type { SourceOffsets } from './source-offsets.ts'
 import { NOTHING_SENT, type SourceListeners, storedPositions } from './stored-positions.ts'
 import { countCommitMs, type TaskCounters } from './task-counters.ts'
@@ -66,12 +66,12 @@ export class AtLeastOnceDelivery implements SourceDelivery {
     )
   }
 
-  async deliver(outgoing: ConvertedBatch, batch: readonly SourceRecord[]): Promise<void> {
+  async deliver(outgoing: ConvertedBatch, { records, progress }: SourceBatch): Promise<void> {
     const { onStored: listener } = this.#options.listeners?.() ?? {}
-    const acknowledge = this.#prefix.add(lastOffsets(batch))
+    const acknowledge = this.#prefix.add(progress)
     const onStored: OnStored = (sent, rejected) => {
       acknowledge()
-      listener?.(batch, () => storedPositions(batch, outgoing, sent, new Set(rejected.map(({ record }) => record))))
+      listener?.(records, () => storedPositions(records, outgoing, sent, new Set(rejected.map(({ record }) => record))))
     }
     if (outgoing.records.length === 0) onStored(NOTHING_SENT, [])
     else this.#send(outgoing, onStored)

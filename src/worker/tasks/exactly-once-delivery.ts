@@ -3,9 +3,8 @@ import type { Clock } from '../../common/clock.ts'
 import type { Position, SourceRecord, StoredListener, StoredPosition } from '../../sdk/index.ts'
 import type { TransactionBoundary } from '../configuration/task-config.ts'
 import { partitionId } from '../stores/offset-state.ts'
-import { lastOffsets } from './acknowledged-prefix.ts'
 import type { ConvertedBatch } from './process-source-records.ts'
-import type { SourceDelivery, TransactionEnd } from './source-delivery.ts'
+import type { SourceBatch, SourceDelivery } from './source-delivery.ts'
 import type { SourceOffsets } from './source-offsets.ts'
 import { type SourceListeners, storedPositions } from './stored-positions.ts'
 import { countCommitMs, type TaskCounters } from './task-counters.ts'
@@ -48,12 +47,12 @@ export class ExactlyOnceDelivery implements SourceDelivery {
     this.#options = options
   }
 
-  async deliver(outgoing: ConvertedBatch, batch: readonly SourceRecord[], end?: TransactionEnd): Promise<void> {
+  async deliver(outgoing: ConvertedBatch, { records: batch, progress, end }: SourceBatch): Promise<void> {
     await this.#enqueue(async () => {
       const sent = await this.#send(outgoing)
       const { onStored } = this.#options.listeners?.() ?? {}
       this.#delivered.push({ batch, positions: () => storedPositions(batch, outgoing, sent), onStored })
-      for (const progress of lastOffsets(batch)) this.#progress.set(partitionId(progress.partition), progress)
+      for (const reached of progress) this.#progress.set(partitionId(reached.partition), reached)
       if (end === 'abort') await this.#abort()
       else if (end === 'commit' || this.#options.boundary === 'poll') await this.#commit()
     })

@@ -8,10 +8,10 @@ import {
   type StoredListener,
 } from '../../sdk/index.ts'
 import { partitionId } from '../stores/offset-state.ts'
-import { lastOffsets } from './acknowledged-prefix.ts'
+import { lastOffsets, type SourceProgress } from './acknowledged-prefix.ts'
 import { type ErrorPolicy, isRetriable } from './error-policy.ts'
 import type { FailedSourceRecord } from './process-source-records.ts'
-import type { TransactionEnd } from './source-delivery.ts'
+import type { SourceBatch, TransactionEnd } from './source-delivery.ts'
 import type { SourceListeners } from './stored-positions.ts'
 import type { WorkerTaskContext } from './task-context.ts'
 
@@ -25,9 +25,6 @@ export type SourcePollerOptions = Pick<WorkerTaskContext, 'spec' | 'log' | 'cloc
   /** Aborts when the task ends. */
   readonly signal: AbortSignal
 }
-
-/** The records of one poll, and how the transaction ends after them, if it does. */
-export type SourceBatch = { readonly records: readonly SourceRecord[]; readonly end: TransactionEnd | undefined }
 
 /**
  * Polls a source batch by batch. After a retriable error the source is started anew behind its last batch, without a
@@ -45,6 +42,8 @@ export class SourcePoller {
   #onCommitted: (() => void) | undefined
   /** How the source ended the transaction with the batch that it returns next. */
   #end: TransactionEnd | undefined
+  /** Offsets that the source set after the batch that it returns next. */
+  #advanced: SourceProgress<Position>[] = []
 
   /** Throws a `ConfigError` when the configuration is invalid. */
   constructor(options: SourcePollerOptions) {
@@ -62,17 +61,19 @@ export class SourcePoller {
    */
   async next(): Promise<SourceBatch | undefined> {
     this.#end = undefined
+    this.#advanced = []
     try {
       const { done, value } = await this.#current.next()
       if (done) return undefined
       this.#failures = 0
-      for (const { partition, offset } of lastOffsets(value)) this.#reached.set(partitionId(partition), offset)
-      return { records: value, end: this.#end }
+      const progress = [...lastOffsets(value), ...this.#advanced]
+      for (const { partition, offset } of progress) this.#reached.set(partitionId(partition), offset)
+      return { records: value, progress, end: this.#end }
     } catch (error) {
       if (!isRetriable(error) || this.#options.signal.aborted) throw error
       await this.#waitAfter(error)
       this.#current = this.#start()
-      return { records: [], end: undefined }
+      return { records: [], progress: [], end: undefined }
     }
   }
 
@@ -113,6 +114,9 @@ export class SourcePoller {
     const onCommitted = (listener: () => void) => {
       this.#onCommitted = listener
     }
+    const advance = (partition: Position, offset: Position) => {
+      this.#advanced.push({ partition, offset })
+    }
     const reject = (record: SourceRecord, error: Error) =>
       onFailedRecord({ record, converted: undefined, stage: 'TASK_POLL', className: listedName(source), error })
     const context = {
@@ -128,6 +132,7 @@ export class SourcePoller {
       committedOffset,
       onStored,
       onCommitted,
+      advance,
       reject,
       ...(definesTransactions && { transaction }),
     }

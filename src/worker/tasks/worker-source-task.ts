@@ -132,19 +132,19 @@ export class WorkerSourceTask {
       const startMs = clock.monotonicMs()
       const batch = await poller.next()
       if (batch === undefined) return this.#waitForStop()
-      const { records, end } = batch
-      if (records.length === 0 && end === undefined) {
+      const { records, progress, end } = batch
+      if (records.length === 0 && progress.length === 0 && end === undefined) {
         // The poll may have rejected records.
         await deadLetters?.flush()
         continue
       }
       counters.recordsIn += records.length
-      countBatch(counters, records.length, clock.monotonicMs() - startMs)
+      if (records.length > 0) countBatch(counters, records.length, clock.monotonicMs() - startMs)
       const converted = await processSourceRecords(records, conversion)
       // Dead letters are flushed before the batch is delivered, because the offsets of the batch skip their records.
       await deadLetters?.flush()
       await topics.ensureTopicsOf(converted.records)
-      await delivery.deliver(converted, records, end)
+      await delivery.deliver(converted, batch)
     }
   }
 

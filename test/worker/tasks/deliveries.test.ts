@@ -3,6 +3,7 @@ import type { NewRecord, Producer, SendResult } from '../../../src/broker/broker
 import { silentLogger } from '../../../src/common/logging/logger.ts'
 import type { SourceRecord, StoredListener } from '../../../src/sdk/index.ts'
 import type { TransactionBoundary } from '../../../src/worker/configuration/task-config.ts'
+import { lastOffsets } from '../../../src/worker/tasks/acknowledged-prefix.ts'
 import { AtLeastOnceDelivery } from '../../../src/worker/tasks/at-least-once-delivery.ts'
 import { ExactlyOnceDelivery } from '../../../src/worker/tasks/exactly-once-delivery.ts'
 import type { FailedSourceRecord } from '../../../src/worker/tasks/process-source-records.ts'
@@ -136,6 +137,18 @@ describe('AtLeastOnceDelivery', () => {
     expect([counters.commits, counters.commitFailures]).toEqual([1, 1])
   })
 
+  it('commits an offset without records after the batches before it', async () => {
+    const { producer, delivery } = atLeastOnce()
+    await deliver(delivery, 7)
+    await advance(delivery, 8)
+    await delivery.commit()
+    expect(producer.offsets()).toEqual([])
+    producer.acknowledge(0)
+    await new FakeClock().advance(0)
+    await delivery.commit()
+    expect(producer.offsets()).toEqual([8])
+  })
+
   it('stops waiting for a commit after offset.flush.timeout.ms, and retries with the next commit', async () => {
     const { producer, delivery, counters, clock } = atLeastOnce()
     await deliver(delivery, 7)
@@ -200,6 +213,12 @@ describe('ExactlyOnceDelivery', () => {
     expect(producer.closed).toBe(true)
   })
 
+  it('commits an offset without records in a transaction', async () => {
+    const { producer, delivery } = exactlyOnce('poll')
+    await advance(delivery, 8)
+    expect(producer.log).toEqual(['begin', 'batch', 'offset 8', 'commit'])
+  })
+
   it('notifies the source of batches when their transaction has ended, without positions after an abort', async () => {
     const { delivery, notified, positions } = exactlyOnce('connector')
     await deliver(delivery, 1)
@@ -237,7 +256,13 @@ function deliver(
   const records = Array.from({ length: count }, (): NewRecord => ({ topic: 't', key: null, value: Buffer.from('v') }))
   const record: SourceRecord = { topic: 't', value: 'v', sourcePartition: {}, sourceOffset: { position } }
   const sources = Array<SourceRecord>(count).fill(record)
-  return delivery.deliver({ records, sources, bytes }, sources, end)
+  return delivery.deliver({ records, sources, bytes }, { records: sources, progress: lastOffsets(sources), end })
+}
+
+/** Delivers an offset that the source set without records. */
+function advance(delivery: SourceDelivery, position: number): Promise<void> {
+  const progress = [{ partition: {}, offset: { position } }]
+  return delivery.deliver({ records: [], sources: [], bytes: 0 }, { records: [], progress, end: undefined })
 }
 
 function atLeastOnce() {

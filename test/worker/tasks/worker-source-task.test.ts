@@ -53,6 +53,24 @@ describe('WorkerSourceTask', () => {
     expect(committed[0]).toEqual({ at: 9 })
   })
 
+  it('stores an offset that the source sets without records, and resumes from it', async () => {
+    const broker = await openLog()
+    const startedAt: unknown[] = []
+    const task = startSource(broker, async function* ({ resumeFrom, advance, signal }) {
+      startedAt.push(resumeFrom(CLOCK))
+      if (startedAt.length === 1) {
+        yield [record(0)]
+        advance(CLOCK, { at: 7 })
+        yield []
+        throw new RetriableError('busy')
+      }
+      await new Promise((resolve) => signal.addEventListener('abort', resolve))
+    })
+    await expect.poll(() => startedAt, WAIT).toEqual([undefined, { at: 7 }])
+    await task.stop()
+    expect((await readRecords(broker, 'offsets')).map(({ value }) => String(value))).toEqual(['{"at":7}'])
+  })
+
   it('can be stopped while it waits for the retry of its source', async () => {
     const broker = await openLog()
     const task = startSource(broker, async function* () {
