@@ -25,6 +25,8 @@ type Listener = (body: FrameReader, frameBytes: number) => void
 type Responder = (body: FrameReader) => unknown
 
 const FRAME_BYTES_MAX = 256 * 1024 * 1024
+/** The length of a frame includes its type and id. */
+const BODY_BYTES_MAX = FRAME_BYTES_MAX - 5
 const NO_BODY = Buffer.alloc(0)
 const NO_ARGUMENT: Fill = (body) => body.writeByte(0)
 
@@ -137,7 +139,11 @@ export class HostConnection {
     this.#sent.trim()
     const writer = new FrameWriter((schema) => this.#sent.idOf(schema))
     fill(writer)
-    return writer.body
+    const { body } = writer
+    if (body.length > BODY_BYTES_MAX) {
+      throw new Error(`${body.length} bytes cannot be sent to the Java host at once: at most ${BODY_BYTES_MAX} can`)
+    }
+    return body
   }
 
   #write(type: number, id: number, body: Buffer): void {

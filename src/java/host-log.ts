@@ -1,9 +1,11 @@
 /** A line of a host's output. */
 export type HostLogLine = {
   readonly level: 'trace' | 'debug' | 'info' | 'warn' | 'error'
-  /** The Java logger; undefined for what plugin code printed itself. */
+  /** The Java logger; undefined for what was printed. */
   readonly logger: string | undefined
-  /** `CONNECTOR-TASK`, or the name of a connector; undefined for threads of neither. */
+  /** Where the line was printed; undefined for that of a logger. */
+  readonly stream: PrintedStream | undefined
+  /** The connector or task of the thread in the form of Kafka Connect, as `taskOfContext` reads it; undefined for none. */
   readonly context: string | undefined
   readonly message: string
   readonly trace: string | undefined
@@ -12,6 +14,9 @@ export type HostLogLine = {
   /** Plugin code in the JVM does not return. */
   readonly isStuck: boolean
 }
+
+/** The standard output and the standard error of a process. */
+export type PrintedStream = 'stdout' | 'stderr'
 
 /** Levels of a JVM's loggers, in the order of severity. */
 export type HostLogLevel = 'TRACE' | 'DEBUG' | 'INFO' | 'WARN' | 'ERROR' | 'OFF'
@@ -26,10 +31,14 @@ export type LogLevelSource = {
 }
 
 const LEVELS = ['trace', 'debug', 'info', 'warn', 'error'] as const
+const STREAMS = ['stdout', 'stderr'] as const
 const MESSAGE_CHARACTERS_MAX = 50_000
 
-/** Reads a JSON line of the host's logger; any other line is what plugin code or the JVM printed. */
-export function parseHostLog(text: string): HostLogLine {
+/**
+ * Reads a line in JSON, which has what a logger wrote or plugin code printed; any other line was printed to `stream` by the
+ * JVM or by native code, whose connector is unknown.
+ */
+export function parseHostLog(text: string, stream: PrintedStream): HostLogLine {
   const read = parseObject(text)
   const level = LEVELS.find((known) => known === read?.['level'])
   const message = read?.['message']
@@ -38,6 +47,7 @@ export function parseHostLog(text: string): HostLogLine {
     return {
       level: 'info',
       logger: undefined,
+      stream,
       context: undefined,
       message: printed,
       trace: undefined,
@@ -50,12 +60,20 @@ export function parseHostLog(text: string): HostLogLine {
   return {
     level,
     logger,
+    stream: STREAMS.find((known) => known === read?.['stream']),
     context: textOf(read?.['context']),
     message,
     trace: textOf(read?.['trace']),
     isListening: isOfHost && message === 'listening',
     isStuck: isOfHost && message === 'plugin code does not return',
   }
+}
+
+/** The log fields of a context: `[CONNECTOR|task-0] ` for a task, `[CONNECTOR|worker] ` for a connector itself. */
+export function taskOfContext(context: string | undefined): { readonly connector?: string; readonly task?: number } {
+  const [, connector, task] = /^\[(.*)\|(?:task-(\d+)|worker)\] $/s.exec(context ?? '') ?? []
+  if (connector === undefined) return {}
+  return task === undefined ? { connector } : { connector, task: Number(task) }
 }
 
 function parseObject(text: string): Readonly<Record<string, unknown>> | undefined {

@@ -1,7 +1,7 @@
 import type { Readable } from 'node:stream'
 import { type Clock, systemClock } from '../common/clock.ts'
 import { type LogLimits, LogRateLimiter } from '../common/logging/log-rate-limiter.ts'
-import { type HostLogLine, parseHostLog } from './host-log.ts'
+import { type HostLogLine, type PrintedStream, parseHostLog } from './host-log.ts'
 
 export type HostOutputOptions = {
   /** Limits of the lines of one task or connector, per level. */
@@ -39,7 +39,7 @@ export class HostOutput {
     return this.#lastLines
   }
 
-  follow(stream: Readable): void {
+  follow(stream: Readable, name: PrintedStream): void {
     let rest = ''
     let isCut = false
     let leftChars = PIPE_CHARS_PER_SECOND
@@ -48,11 +48,11 @@ export class HostOutput {
       const parts = (rest + text).split('\n')
       rest = parts.pop() ?? ''
       for (const part of parts) {
-        if (!isCut) this.#take(part)
+        if (!isCut) this.#take(part, name)
         isCut = false
       }
       if (rest.length > HOST_LINE_CHARS_MAX) {
-        if (!isCut) this.#take(rest)
+        if (!isCut) this.#take(rest, name)
         isCut = true
         rest = ''
       }
@@ -68,7 +68,7 @@ export class HostOutput {
         })
     })
     stream.on('end', () => {
-      if (rest !== '' && !isCut) this.#take(rest)
+      if (rest !== '' && !isCut) this.#take(rest, name)
     })
     stream.on('error', () => undefined)
   }
@@ -79,8 +79,8 @@ export class HostOutput {
     this.#reportDropped()
   }
 
-  #take(text: string): void {
-    const line = parseHostLog(text.slice(0, HOST_LINE_CHARS_MAX))
+  #take(text: string, stream: PrintedStream): void {
+    const line = parseHostLog(text.slice(0, HOST_LINE_CHARS_MAX), stream)
     this.#lastLines.push(line.message.slice(0, LAST_LINE_CHARS))
     if (this.#lastLines.length > LAST_LINES) this.#lastLines.shift()
     if (this.#limiter.admits(line.context ?? '', LEVELS[line.level], text.length)) this.#onLine(line)
@@ -99,6 +99,7 @@ export class HostOutput {
       this.#onLine({
         level: 'warn',
         logger: undefined,
+        stream: undefined,
         context: source === '' ? undefined : source,
         message: `${lines} log lines (${bytes} bytes) were dropped: more than worker.task.log.*.per.second allows`,
         trace: undefined,

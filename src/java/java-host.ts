@@ -57,7 +57,8 @@ export class JavaHost {
       onLog(line)
     }
     const output = new HostOutput({ limits: runtime.log, onLine })
-    for (const stream of [child.stdout, child.stderr]) output.follow(stream)
+    output.follow(child.stdout, 'stdout')
+    output.follow(child.stderr, 'stderr')
     // A JVM that has exited does not read its token; the exit is reported below.
     child.stdin.on('error', () => undefined)
     child.stdin.write(`${address.token}\n${levelLines(levels)}`)

@@ -4,6 +4,7 @@ import type { ConnectorChains, SourceChain } from './connector-chains.ts'
 import type { FrameReader } from './frame-reader.ts'
 import type { FrameWriter } from './frame-writer.ts'
 import { HostConnection, readFailure } from './host-connection.ts'
+import { ProtocolError } from './host-protocol.ts'
 import { CONNECT_TIMEOUT_MS, type JavaModule } from './java-module.ts'
 import { pluginInfo } from './plugin-info.ts'
 import type { JavaPluginDescription } from './plugin-location.ts'
@@ -12,6 +13,8 @@ import { stopTask, untilAborted } from './task-connection.ts'
 
 /** Bytes of batches that the host may send ahead of the task. One batch may exceed it. */
 const CREDIT_BYTES = 4 * 1024 * 1024
+/** As in Kafka Connect, a source is polled again when its batch has been written and, at the end of a transaction, committed. */
+const CREDIT_BYTES_EXACTLY_ONCE = 1
 
 /** A batch from the host. A record that ends a transaction divides a batch into several. */
 type Batch = {
@@ -48,6 +51,8 @@ class JavaSourceTask {
   readonly #batches = new BatchQueue<Batch>()
   /** The batches that were yielded, until they are stored. */
   readonly #yielded = new WeakMap<readonly SourceRecord[], Batch>()
+  /** The parts of the batch whose frames arrive. */
+  readonly #frames = new BatchFrames()
   /** Topic positions of the stored parts, kept until the last part of the batch is stored. */
   readonly #positions = new WeakMap<Batch, readonly (StoredPosition | null)[]>()
 
@@ -64,7 +69,7 @@ class JavaSourceTask {
   }
 
   async *run(): AsyncGenerator<readonly SourceRecord[]> {
-    const { signal, connector, task, raw, transaction, onStored, onCommitted } = this.#context
+    const { signal, connector, task, raw, transaction, isExactlyOnce, onStored, onCommitted } = this.#context
     const connection = await HostConnection.open(this.#module.address, { timeoutMs: CONNECT_TIMEOUT_MS })
     const onAbort = () => this.#batches.end()
     try {
@@ -74,13 +79,14 @@ class JavaSourceTask {
         class: this.#description.class,
         name: `${connector}-${task}`,
         config: raw,
+        isExactlyOnce,
         definesTransactions: transaction !== undefined,
         ...(this.#chain !== undefined && { chain: this.#chain.options }),
       })
       if (!(await untilAborted(start, signal))) return
       onStored((batch, positions) => this.#onStored(connection, batch, positions()))
       onCommitted(() => connection.event('source.committed'))
-      sendCredit(connection, CREDIT_BYTES)
+      sendCredit(connection, isExactlyOnce ? CREDIT_BYTES_EXACTLY_ONCE : CREDIT_BYTES)
       for (;;) {
         const batch = await this.#batches.next()
         if (batch === undefined) return
@@ -98,7 +104,7 @@ class JavaSourceTask {
   #listen(connection: HostConnection): void {
     connection.answer('offsets', (body) => this.#readOffsets(body))
     connection.on('source.batch', (body, bytes) => {
-      for (const batch of readBatches(body, bytes, this.#chain)) this.#batches.push(batch)
+      for (const batch of this.#frames.read(body, bytes, this.#chain)) this.#batches.push(batch)
     })
     connection.on('source.failed', (body) => this.#batches.fail(readFailure(body)))
     void connection.lost.then((reason) => this.#batches.fail(reason))
@@ -145,24 +151,48 @@ function writeStored(body: FrameWriter, number: number | bigint, positions: read
 }
 
 const BOUNDARIES = [undefined, 'commit', 'abort'] as const
+/** What follows a record of a frame, or its beginning. */
+const NEXT = { endOfBatch: 0, record: 1, endOfFrame: 2 } as const
 
-/** Reads one batch and divides it after each record that ends a transaction. */
-function readBatches(body: FrameReader, bytes: number, chain: SourceChain | undefined): readonly Batch[] {
-  const number = body.readInt64()
-  chain?.readRetries(body)
-  const endOfBatch = BOUNDARIES[body.readByte()]
-  const parts: Batch[] = []
-  let records: SourceRecord[] = []
-  let end: Batch['end']
-  for (let count = body.readCount(); count > 0; count--) {
-    if (end !== undefined) {
-      parts.push({ records, end, whole: undefined })
-      records = []
+/** Joins the frames of a batch, and divides it after each record that ends a transaction. */
+class BatchFrames {
+  #number: number | bigint | undefined
+  #bytes = 0
+  #parts: Batch[] = []
+  #records: SourceRecord[] = []
+  #end: Batch['end']
+
+  /** Reads one frame. Returns the parts of the batch if it is complete. */
+  read(body: FrameReader, frameBytes: number, chain: SourceChain | undefined): readonly Batch[] {
+    this.#bytes += frameBytes
+    if (this.#number === undefined) {
+      this.#number = body.readInt64()
+      chain?.readRetries(body)
     }
-    end = BOUNDARIES[body.readByte()]
-    records.push(chain === undefined ? readSourceRecord(body) : chain.readRecord(body))
+    let next = body.readByte()
+    for (; next === NEXT.record; next = body.readByte()) {
+      if (this.#end !== undefined) {
+        this.#parts.push({ records: this.#records, end: this.#end, whole: undefined })
+        this.#records = []
+      }
+      this.#end = BOUNDARIES[body.readByte()]
+      this.#records.push(chain === undefined ? readSourceRecord(body) : chain.readRecord(body))
+    }
+    if (next === NEXT.endOfFrame) return []
+    if (next !== NEXT.endOfBatch) throw new ProtocolError(`nothing in a batch begins with ${next}`)
+    return this.#complete(BOUNDARIES[body.readByte()])
   }
-  // The host sends at most one of the two.
-  parts.push({ records, end: end ?? endOfBatch, whole: { number, parts, bytes } })
-  return parts
+
+  #complete(endOfBatch: Batch['end']): readonly Batch[] {
+    const parts = this.#parts
+    // The host sends at most one of the two.
+    const end = this.#end ?? endOfBatch
+    parts.push({ records: this.#records, end, whole: { number: this.#number!, parts, bytes: this.#bytes } })
+    this.#number = undefined
+    this.#bytes = 0
+    this.#parts = []
+    this.#records = []
+    this.#end = undefined
+    return parts
+  }
 }

@@ -61,6 +61,8 @@ export type SourceContext<Config> = TaskContext<Config> & {
    * contains what could be read. Call it before yielding the batch whose offsets skip the data.
    */
   readonly reject: (record: SourceRecord, error: Error) => void
+  /** Whether batches are written in transactions with their offsets. */
+  readonly isExactlyOnce: boolean
   /** Present only with `transaction.boundary=connector` on a worker with exactly-once source support. */
   readonly transaction?: SourceTransaction
 }

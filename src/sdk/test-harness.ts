@@ -55,6 +55,7 @@ export function runSource<Config extends z.ZodObject>(
       onStored: (listener) => void listeners.push(listener),
       onCommitted: () => undefined,
       advance: (partition, offset) => void advanced.push({ partition, offset }),
+      isExactlyOnce: false,
       reject: (record, error) => void rejected.push({ record, error }),
     })
     [Symbol.asyncIterator]()

@@ -9,7 +9,7 @@ function hostOutput(limits = { linesPerSecond: 1, bytesPerSecond: 1_000 }) {
   const lines: HostLogLine[] = []
   const output = new HostOutput({ limits, clock, onLine: (line) => lines.push(line) })
   const stream = new PassThrough()
-  output.follow(stream)
+  output.follow(stream, 'stderr')
   onTestFinished(() => output.end())
   return { clock, lines, output, stream, messages: () => lines.map(({ message }) => message) }
 }

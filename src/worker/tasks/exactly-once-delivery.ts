@@ -41,6 +41,9 @@ export class ExactlyOnceDelivery implements SourceDelivery {
   #delivered: Delivered[] = []
   #queue: Promise<unknown> = Promise.resolve()
   #isOpen = false
+  #isDelivering = false
+  /** Whether an interval has ended, so that the next delivery ends with a commit. */
+  #isDue = false
   #failure: unknown
 
   constructor(options: ExactlyOnceOptions) {
@@ -48,19 +51,30 @@ export class ExactlyOnceDelivery implements SourceDelivery {
   }
 
   async deliver(outgoing: ConvertedBatch, { records: batch, progress, end }: SourceBatch): Promise<void> {
-    await this.#enqueue(async () => {
+    this.#isDelivering = true
+    const delivered = this.#enqueue(async () => {
       const sent = await this.#send(outgoing)
       const { onStored } = this.#options.listeners?.() ?? {}
       this.#delivered.push({ batch, positions: () => storedPositions(batch, outgoing, sent), onStored })
       for (const reached of progress) this.#progress.set(partitionId(reached.partition), reached)
       if (end === 'abort') await this.#abort()
-      else if (end === 'commit' || this.#options.boundary === 'poll') await this.#commit()
+      else if (end === 'commit' || this.#options.boundary === 'poll' || this.#isDue) await this.#commit()
+    })
+    await delivered.finally(() => {
+      this.#isDelivering = false
     })
   }
 
+  /**
+   * Ends the transaction of an interval. As in Kafka Connect, this happens at the end of a delivery, when the source has
+   * returned nothing that is not committed. A source that returns nothing has no delivery: its transaction ends now, and
+   * again with the next delivery, because the source may just have returned its batch.
+   */
   async commit(): Promise<void> {
+    if (this.#options.boundary !== 'interval') return
+    this.#isDue = this.#isOpen
     // The error is thrown by the next `deliver` or `close`.
-    if (this.#options.boundary === 'interval') await this.#enqueue(() => this.#commit()).catch(() => undefined)
+    if (!this.#isDelivering) await this.#enqueue(() => this.#commit(this.#isDue)).catch(() => undefined)
   }
 
   async close(): Promise<void> {
@@ -89,8 +103,9 @@ export class ExactlyOnceDelivery implements SourceDelivery {
     return sent
   }
 
-  async #commit(): Promise<void> {
+  async #commit(isDueAfterwards = false): Promise<void> {
     const { producer, offsets, counters, clock } = this.#options
+    this.#isDue = isDueAfterwards
     if (!this.#isOpen) return
     const startMs = clock.monotonicMs()
     try {

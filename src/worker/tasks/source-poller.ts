@@ -134,6 +134,7 @@ export class SourcePoller {
       onCommitted,
       advance,
       reject,
+      isExactlyOnce: spec.transactionalId !== undefined,
       ...(definesTransactions && { transaction }),
     }
     return source.poll(context)[Symbol.asyncIterator]()

@@ -44,8 +44,8 @@ async function startExactlyOnceWorker() {
   return { plugins, worker, config, events, untilEvent }
 }
 
-describeOn([kafka, javaHost], 'a Java source that defines its transactions', () => {
-  it('ends them where it says so, and is told of each record', { timeout: 120_000 }, async () => {
+describeOn([kafka, javaHost], 'a Java source with exactly-once delivery', () => {
+  it('ends its transactions where it says so, and is told of each record', { timeout: 120_000 }, async () => {
     const { worker, config, events, untilEvent } = await startExactlyOnceWorker()
     await clientOf(worker).create('numbers', { ...config, limit: '20' })
     await untilEvent('commit after 20')
@@ -72,6 +72,23 @@ describeOn([kafka, javaHost], 'a Java source that defines its transactions', () 
       [3, 6, 10, 13, 16, 20].map((last) => `commit after ${last}`),
     )
   })
+
+  it.each([
+    ['poll', { 'transaction.boundary': 'poll' }, 20],
+    ['interval', { 'transaction.boundary': 'interval', 'transaction.boundary.interval.ms': '20', 'pause.ms': '5' }, 3],
+  ])(
+    'is polled after its commit() with transaction.boundary=%s',
+    { timeout: 120_000 },
+    async (_, boundary, commits) => {
+      const { worker, config, events, untilEvent } = await startExactlyOnceWorker()
+      await clientOf(worker).create('numbers', { ...config, ...boundary, limit: '200', 'counts.returned': 'true' })
+      await untilEvent('commit after 200 of 200')
+      const committed = events().flatMap((event) => /^commit after (\d+) of (\d+)$/.exec(event)?.slice(1) ?? [])
+      const [stored, returned] = [0, 1].map((part) => committed.filter((_, at) => at % 2 === part))
+      expect(stored).toEqual(returned)
+      expect(stored!.length).toBeGreaterThanOrEqual(commits)
+    },
+  )
 
   it('loses and repeats nothing when its JVM is killed five times', { timeout: 240_000 }, async () => {
     const { plugins, worker, config, events } = await startExactlyOnceWorker()

@@ -20,7 +20,14 @@ const STRINGS = { 'key.converter': 'StringConverter', 'value.converter': 'String
 const WAIT = { everyMs: 50, timeoutMs: 60_000 }
 const BEYOND_DOUBLES = 2n ** 53n
 
-type Line = { readonly level: number; readonly msg: string; readonly logger?: string; readonly connector?: string }
+type Line = {
+  readonly level: number
+  readonly msg: string
+  readonly logger?: string
+  readonly stream?: string
+  readonly connector?: string
+  readonly task?: number
+}
 
 async function startRecordingWorker(own: Readonly<Record<string, string>> = {}) {
   const plugins = await compileRecordingConnectors(javaHost.address.classpath)
@@ -145,6 +152,21 @@ describeOn([javaHost], 'a Java source', () => {
       await request('PATCH', '/connectors/numbers/config', { alters })
       expect((await request('DELETE', '/connectors/numbers/offsets')).text).toContain(text)
     }
+  })
+
+  it('prints lines that the log has with its connector and task', { timeout: 120_000 }, async () => {
+    const { lines, create, untilEvent } = await startRecordingWorker()
+    // The name of another connector's task, which must not be taken for it.
+    await create('numbers-7', { 'connector.class': NUMBERS, topic: 'numbers', limit: '1' })
+    await untilEvent('numbers-7', /^record 1 /)
+    const printed = () =>
+      lines.flatMap(({ stream, connector, task, msg }) => (stream ? [[stream, connector, task, msg]] : []))
+    await until('what was printed', WAIT, async () => printed().length >= 3)
+    expect(printed()).toEqual([
+      ['stdout', 'numbers-7', undefined, 'printed by the connector'],
+      ['stdout', 'numbers-7', 0, 'printed by the task'],
+      ['stderr', 'numbers-7', 0, 'an error of the task'],
+    ])
   })
 
   it('is asked whether it supports exactly-once delivery, and cannot block that', { timeout: 120_000 }, async () => {

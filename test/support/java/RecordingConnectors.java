@@ -75,6 +75,7 @@ public final class RecordingConnectors {
             Map<String, Object> offset = context().offsetStorageReader().offset(Map.of("part", "a"));
             record(config, "connector offset " + (offset == null ? null : offset.get("n") + " " + offset.get("n").getClass().getSimpleName()));
             addMetric(context().pluginMetrics(), "started-connectors", 1);
+            System.out.println("printed by the connector");
             Thread watch = new Thread(this::watch);
             watch.setDaemon(true);
             watch.start();
@@ -161,6 +162,9 @@ public final class RecordingConnectors {
             last = offset == null ? 0 : (Long) offset.get("n") - base;
             record(config, "task " + given.get("mode") + " after " + last + " transactions " + (context.transactionContext() != null));
             addMetric(context.pluginMetrics(), "next-number", last + 1);
+            System.out.print("printed by ");
+            System.out.println("the task");
+            System.err.println("an error of the task");
         }
 
         @Override public List<SourceRecord> poll() throws InterruptedException {
@@ -192,7 +196,8 @@ public final class RecordingConnectors {
         }
 
         @Override public void commit() {
-            record(config, "commit after " + context.offsetStorageReader().offset(PART).get("n"));
+            String ahead = config.containsKey("counts.returned") ? " of " + last : "";
+            record(config, "commit after " + context.offsetStorageReader().offset(PART).get("n") + ahead);
         }
 
         @Override public void stop() {

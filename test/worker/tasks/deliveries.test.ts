@@ -196,6 +196,28 @@ describe('ExactlyOnceDelivery', () => {
     ])
   })
 
+  it('ends an interval with the delivery that runs, and otherwise at once and with the next one', async () => {
+    const { producer, delivery, notified } = exactlyOnce('interval', true)
+    const next = async (position: number, during?: () => Promise<void>) => {
+      const delivering = deliver(delivery, position)
+      await new FakeClock().advance(0)
+      await during?.()
+      producer.acknowledge(position - 1)
+      await delivering
+    }
+    await next(1, () => delivery.commit())
+    expect(notified).toEqual([1])
+    await next(2)
+    await delivery.commit()
+    expect(notified).toEqual([1, 2])
+    await next(3)
+    expect(notified).toEqual([1, 2, 3])
+    await next(4)
+    expect(notified).toEqual([1, 2, 3])
+    await delivery.close()
+    expect(notified).toEqual([1, 2, 3, 4])
+  })
+
   it('commits at the boundaries that the source defines, and stores the offsets of aborted records', async () => {
     const { producer, delivery } = exactlyOnce('connector')
     await deliver(delivery, 1)
@@ -287,8 +309,8 @@ function atLeastOnce() {
   return { notified, rejected, written, producer, delivery, failures, counters, clock: own.clock }
 }
 
-function exactlyOnce(boundary: TransactionBoundary) {
-  const producer = new FakeProducer(false)
+function exactlyOnce(boundary: TransactionBoundary, isSlow = false) {
+  const producer = new FakeProducer(isSlow)
   const { onFailure, failures } = failureCount()
   const { notified, positions, listeners } = listening()
   const delivery = new ExactlyOnceDelivery({ ...parts(producer, countersIn()), boundary, onFailure, listeners })

@@ -12,7 +12,7 @@ import {
 import { DiscoveryCache } from '../../../java/discovery/discovery-cache.ts'
 import { discoverInThread } from '../../../java/discovery/discovery-thread.ts'
 import type { HostConnection } from '../../../java/host-connection.ts'
-import type { HostLogLine, LogLevelSource } from '../../../java/host-log.ts'
+import { type HostLogLine, type LogLevelSource, taskOfContext } from '../../../java/host-log.ts'
 import { type HostLease, JavaHostPool } from '../../../java/java-host-pool.ts'
 import type { JavaModule } from '../../../java/java-module.ts'
 import type { JavaRuntime } from '../../../java/java-runtime.ts'
@@ -251,14 +251,7 @@ function toConfigValues(values: unknown): readonly ConfigValue[] {
 }
 
 function logLine(logger: Logger, { path }: JavaPluginLocation, line: HostLogLine): void {
-  const { level, logger: javaLogger, context, message, trace } = line
-  const about = { location: path, ...contextFields(context) }
+  const { level, logger: javaLogger, stream, context, message, trace } = line
+  const about = { location: path, ...taskOfContext(context), ...(stream && { stream }) }
   logger[level]({ ...about, ...(javaLogger && { logger: javaLogger }), ...(trace && { trace }) }, message)
-}
-
-/** Log fields from a context: `CONNECTOR-TASK` for a task, `CONNECTOR` for a connector. */
-function contextFields(context: string | undefined): object {
-  const [, connector, task] = /^(.*)-(\d+)$/.exec(context ?? '') ?? []
-  if (connector !== undefined) return { connector, task: Number(task) }
-  return context === undefined ? {} : { connector: context }
 }

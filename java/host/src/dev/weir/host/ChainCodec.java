@@ -47,6 +47,8 @@ final class ChainCodec {
             try {
                 writeResult(body, record);
                 return;
+            } catch (FrameTooLargeException tooLarge) {
+                throw tooLarge;
             } catch (RuntimeException notData) {
                 body.truncate(start);
                 record.failure = notData;

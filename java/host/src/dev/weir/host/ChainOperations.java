@@ -41,7 +41,7 @@ final class ChainOperations {
 
     private Object open(Argument argument) throws Exception {
         if (chain != null) throw new ProtocolException("the connection has a chain already");
-        HostLog.enter(argument.text("name"));
+        HostLog.enterTask(argument.text("name"));
         chain = new RecordChain(locations, argument);
         return null;
     }

@@ -24,7 +24,8 @@ final class Connection implements Closeable {
     /** Of this protocol; the first frame of each side carries it. */
     static final int VERSION = 1;
 
-    private static final int FRAME_BYTES_MAX = 256 * 1024 * 1024;
+    /** Of one frame, without its length. */
+    static final int FRAME_BYTES_MAX = 256 * 1024 * 1024;
     private static final int HEADER_BYTES = 9;
 
     private static final int HELLO = 0;

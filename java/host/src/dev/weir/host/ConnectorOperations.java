@@ -49,8 +49,8 @@ final class ConnectorOperations {
 
     private Object validate(Argument argument) throws Exception {
         PluginKind kind = PluginKind.of(argument.text("kind"));
+        Map<String, String> config = configOf(argument);
         Object plugin = plugins.create(argument.text("class"), kind.type);
-        Map<String, String> config = argument.strings("config");
         Config validated = plugins.call(() -> plugin instanceof Connector connector
             ? connector.validate(config)
             : new Config(Plugins.configOf(plugin).validate(config)));
@@ -58,11 +58,18 @@ final class ConnectorOperations {
         return ConfigDefinitions.describe(validated, plugins.call(() -> Plugins.configOf(plugin)));
     }
 
+    /** The configuration of the connector, or of a part of its pipeline, that is asked about. */
+    private static Map<String, String> configOf(Argument argument) {
+        Map<String, String> config = argument.strings("config");
+        HostLog.enterConnector(config.get("name"));
+        return config;
+    }
+
     private Object start(Argument argument) throws Exception {
         if (started != null) throw new ProtocolException("the connection has a connector already");
         String name = argument.text("name");
         Map<String, String> config = argument.strings("config");
-        HostLog.enter(name);
+        HostLog.enterConnector(name);
         Connector connector = plugins.create(argument.text("class"), Connector.class);
         started = connector;
         metrics = HostMetrics.ofConnector(name);
@@ -106,8 +113,8 @@ final class ConnectorOperations {
 
     /** Whether a source writes exactly once with this configuration, or can end its transactions itself; null: unknown. */
     private Object support(Argument argument) throws Exception {
+        Map<String, String> config = configOf(argument);
         SourceConnector connector = plugins.create(argument.text("class"), SourceConnector.class);
-        Map<String, String> config = argument.strings("config");
         Enum<?> support = switch (argument.text("feature")) {
             case "delivery" -> plugins.call(() -> connector.exactlyOnceSupport(config));
             case "transaction-boundaries" -> plugins.call(() -> connector.canDefineTransactionBoundaries(config));
@@ -117,8 +124,8 @@ final class ConnectorOperations {
     }
 
     private Object alterOffsets(Argument argument) throws Exception {
+        Map<String, String> config = configOf(argument);
         Connector connector = plugins.create(argument.text("class"), Connector.class);
-        Map<String, String> config = argument.strings("config");
         Map<Map<String, ?>, Map<String, ?>> offsets = offsetsOf(argument.list("offsets"));
         try {
             boolean isAltered = plugins.call(() -> connector instanceof SinkConnector sink

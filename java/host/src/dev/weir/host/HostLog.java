@@ -7,17 +7,27 @@ import org.slf4j.MDC;
 final class HostLog {
     private static final org.slf4j.Logger LOGGER = org.slf4j.LoggerFactory.getLogger("dev.weir.host");
 
-    /** As in Connect's log, where plugins may read it. */
+    /** The name that it has in Connect, where plugins may read it. */
     private static final String CONTEXT = "connector.context";
 
     private HostLog() {}
 
-    /** Marks what this thread and those that it starts log with the name of a task or connector. */
-    static void enter(String name) {
-        MDC.put(CONTEXT, name);
+    /** Marks what this thread and those that it starts log and print as that of a connector. Nothing to do for null. */
+    static void enterConnector(String name) {
+        if (name != null) MDC.put(CONTEXT, "[" + name + "|worker] ");
     }
 
-    /** The name that this thread's log lines carry; null for none. */
+    /**
+     * Marks what this thread and those that it starts log and print as that of a task.
+     *
+     * @param name CONNECTOR-TASK
+     */
+    static void enterTask(String name) {
+        int end = name.lastIndexOf('-');
+        MDC.put(CONTEXT, "[" + name.substring(0, end) + "|task-" + name.substring(end + 1) + "] ");
+    }
+
+    /** The connector or task that this thread's log lines belong to, as Connect writes it; null for none. */
     static String context() {
         return MDC.get(CONTEXT);
     }

@@ -5,10 +5,9 @@ import org.slf4j.helpers.FormattingTuple;
 import org.slf4j.helpers.MarkerIgnoringBase;
 import org.slf4j.helpers.MessageFormatter;
 
-/** Writes each event as one line of JSON to standard output, with the task or connector that it belongs to. */
+/** Writes each event as a log line, with the task or connector that it belongs to. */
 final class JsonLogger extends MarkerIgnoringBase {
     private static final long serialVersionUID = 1L;
-    private static final int CHARACTERS_MAX = 50_000;
 
     JsonLogger(String name) {
         this.name = name;
@@ -30,33 +29,7 @@ final class JsonLogger extends MarkerIgnoringBase {
 
     /** Writes an event regardless of the level of this logger. */
     void write(Level level, String message, Throwable thrown) {
-        StringBuilder line = new StringBuilder(200);
-        line.append("{\"level\":\"").append(level.name().toLowerCase()).append("\",\"logger\":");
-        quote(line, name);
-        String context = HostLog.context();
-        if (context != null) {
-            line.append(",\"context\":");
-            quote(line, context);
-        }
-        line.append(",\"message\":");
-        quote(line, String.valueOf(message));
-        if (thrown != null) {
-            line.append(",\"trace\":");
-            quote(line, String.valueOf(Failures.describe(thrown).get("trace")));
-        }
-        System.out.println(line.append('}'));
-    }
-
-    private static void quote(StringBuilder line, String text) {
-        line.append('"');
-        int length = Math.min(text.length(), CHARACTERS_MAX);
-        for (int at = 0; at < length; at++) {
-            char one = text.charAt(at);
-            if (one == '"' || one == '\\') line.append('\\').append(one);
-            else if (one < 0x20 || Character.isSurrogate(one)) line.append(String.format("\\u%04x", (int) one));
-            else line.append(one);
-        }
-        line.append('"');
+        LogLines.write(level, "logger", name, message, thrown);
     }
 
     @Override public boolean isTraceEnabled() { return isEnabled(Level.TRACE); }

@@ -29,6 +29,7 @@ public final class Main {
             System.err.println("expected two arguments: the path of a socket and a plugin location");
             System.exit(NOT_SERVED);
         }
+        PrintedLines.capture();
         try (ServerSocketChannel server = ServerSocketChannel.open(StandardProtocolFamily.UNIX)) {
             BufferedReader input = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
             String token = input.readLine();

@@ -56,11 +56,11 @@ final class SinkTaskOperations {
     private Object start(Argument argument) throws Exception {
         if (task != null) throw new ProtocolException("the connection has a task already");
         Map<String, String> config = argument.strings("config");
+        String name = argument.text("name");
+        HostLog.enterTask(name);
         chain = chains.openBeside(argument);
         SinkTask created = plugins.createTask(argument.text("class"), config, SinkTask.class);
         task = created;
-        String name = argument.text("name");
-        HostLog.enter(name);
         metrics = HostMetrics.ofTask(name);
         context = new HostSinkContext(connection, config, metrics, argument.flag("reportsErrantRecords"));
         return run(() -> {

@@ -48,6 +48,8 @@ final class SourceChain {
         int start = body.length();
         try {
             RecordCodec.writeRecord(body, polled);
+        } catch (FrameTooLargeException tooLarge) {
+            throw tooLarge;
         } catch (RuntimeException notData) {
             body.truncate(start);
             RecordCodec.writeRecord(body, polled.newRecord(polled.topic(), polled.kafkaPartition(), null, null, null, null,

@@ -3,24 +3,30 @@ package dev.weir.host;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
+import java.util.concurrent.Executor;
 import org.apache.kafka.clients.producer.RecordMetadata;
 import org.apache.kafka.connect.source.SourceRecord;
 import org.apache.kafka.connect.source.SourceTask;
 
-/** Passes on to a source task what is stored of its records: `commitRecord` for each, `commit` when offsets are. */
+/** Passes on to a source task what is stored of its records: `commitRecord` for each, `commit` when offsets are committed. */
 final class SourceCommits {
     private final Plugins plugins;
     private final SourceTask task;
-    private final ExecutorService calls;
+    private final Executor calls;
+    /**
+     * Whether `commit` is only called when all that the task returned is stored. It may confirm all of that; a later commit
+     * comes for what is not stored yet.
+     */
+    private final boolean coversAll;
     /** Sent and not yet stored, in the order of their numbers. Guarded by itself. */
     private final Map<Long, List<SourceRecord>> sent = new LinkedHashMap<>();
 
-    SourceCommits(Plugins plugins, SourceTask task, String name) {
+    /** @param calls executes the calls of the task one after the other */
+    SourceCommits(Plugins plugins, SourceTask task, Executor calls, boolean coversAll) {
         this.plugins = plugins;
         this.task = task;
-        this.calls = Executors.newSingleThreadExecutor((run) -> Session.daemon(run, name + "-commit"));
+        this.calls = calls;
+        this.coversAll = coversAll;
     }
 
     void sent(long batch, List<SourceRecord> records) {
@@ -43,18 +49,16 @@ final class SourceCommits {
         });
     }
 
-    void committed(Runnable afterwards) {
+    void committed() {
         call("commit", () -> {
-            try {
-                task.commit();
-            } finally {
-                afterwards.run();
-            }
+            if (!coversAll || isAllStored()) task.commit();
         });
     }
 
-    void close() {
-        calls.shutdown();
+    private boolean isAllStored() {
+        synchronized (sent) {
+            return sent.isEmpty();
+        }
     }
 
     private interface Call {
@@ -69,7 +73,8 @@ final class SourceCommits {
                     code.run();
                     return null;
                 });
-            } catch (Exception thrown) {
+            } catch (Throwable thrown) {
+                if (thrown instanceof VirtualMachineError error && !(thrown instanceof StackOverflowError)) throw error;
                 HostLog.warn(method + "() of a source task failed", thrown);
             }
         });

@@ -1,8 +1,11 @@
 package dev.weir.host;
 
+import java.util.ArrayDeque;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.atomic.AtomicLong;
+import java.util.Queue;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
 import org.apache.kafka.clients.producer.RecordMetadata;
 import org.apache.kafka.common.TopicPartition;
 import org.apache.kafka.connect.errors.RetriableException;
@@ -27,16 +30,14 @@ final class SourceTaskOperations {
     private long credit;
     private boolean isPaused;
     private boolean isStopping;
-    /**
-     * Of a task that defines its transactions: the ends for which its `commit` has not returned yet. As in Connect, the
-     * task is polled after that only, because its `commit` may confirm everything that it has returned. Guarded by `lock`.
-     */
-    private int endsToCommit;
+    /** What the polling thread executes before the next `poll`. Guarded by `lock`. */
+    private final Queue<Runnable> callsBeforePoll = new ArrayDeque<>();
     private SourceTask task;
     private Thread polling;
     private SourceCommits commits;
+    /** Null with exactly-once delivery. */
+    private ExecutorService commitThread;
     private HostMetrics metrics;
-    private final AtomicLong lastBatch = new AtomicLong();
 
     SourceTaskOperations(Plugins plugins, Connection connection, ChainOperations chains) {
         this.plugins = plugins;
@@ -54,19 +55,19 @@ final class SourceTaskOperations {
         listeners.put("source.pause", (argument) -> change(() -> isPaused = true));
         listeners.put("source.resume", (argument) -> change(() -> isPaused = false));
         listeners.put("source.stored", (argument) -> commits.stored(argument));
-        listeners.put("source.committed", (argument) -> commits.committed(() -> change(() -> endsToCommit--)));
+        listeners.put("source.committed", (argument) -> commits.committed());
     }
 
     private Object start(Argument argument) throws Exception {
         if (task != null) throw new ProtocolException("the connection has a task already");
         Map<String, String> config = argument.strings("config");
         String name = argument.text("name");
+        HostLog.enterTask(name);
         SourceChain chain = new SourceChain(chains.openBeside(argument));
         SourceTask created = plugins.createTask(argument.text("class"), config, SourceTask.class);
-        HostLog.enter(name);
         SourceTransactions transactions = argument.flag("definesTransactions") ? new SourceTransactions() : null;
         task = created;
-        commits = new SourceCommits(plugins, created, name);
+        commits = argument.flag("isExactlyOnce") ? commitsBetweenPolls(created, transactions) : commitsBesidePolls(created, name);
         metrics = HostMetrics.ofTask(name);
         plugins.call(() -> {
             created.initialize(new HostSourceContext(config, new RemoteOffsets(connection), transactions, metrics));
@@ -79,6 +80,22 @@ final class SourceTaskOperations {
         return null;
     }
 
+    /**
+     * As in Connect, with exactly-once delivery the thread that polls calls `commit` too, because that may confirm everything
+     * that the task has returned. A task that defines its transactions can end several in one batch.
+     */
+    private SourceCommits commitsBetweenPolls(SourceTask created, SourceTransactions transactions) {
+        return new SourceCommits(plugins, created, (call) -> change(() -> callsBeforePoll.add(call)), transactions == null);
+    }
+
+    private SourceCommits commitsBesidePolls(SourceTask created, String name) {
+        commitThread = Executors.newSingleThreadExecutor((calls) -> Session.daemon(() -> {
+            HostLog.enterTask(name);
+            calls.run();
+        }, name + "-commit"));
+        return new SourceCommits(plugins, created, commitThread, false);
+    }
+
     /** The task's `stop` is called after its last `poll` has returned, or while it does not. */
     private Object stop() throws Exception {
         if (task == null) return null;
@@ -87,7 +104,7 @@ final class SourceTaskOperations {
         if (polling != null) polling.join(POLL_END_MS);
         SourceTask stopping = task;
         task = null;
-        if (commits != null) commits.close();
+        if (commitThread != null) commitThread.shutdown();
         try {
             plugins.call(() -> {
                 stopping.stop();
@@ -104,12 +121,12 @@ final class SourceTaskOperations {
     private void poll(SourceTransactions transactions, SourceChain chain) {
         try {
             SourceTask polled = task;
+            SourceBatchSender sender = new SourceBatchSender(connection, chain);
             while (awaitTurn()) {
                 List<SourceRecord> records = pollOnce(polled);
-                // As in Connect, null is no batch: a requested boundary waits for the next one.
-                if (records == null) continue;
+                // As in Connect, a batch without records can end the transaction.
                 if (records.isEmpty() && (transactions == null || !transactions.hasBoundary())) continue;
-                send(records, chain.apply(records), chain, transactions);
+                send(records, chain.apply(records), sender, transactions);
             }
         } catch (InterruptedException stopped) {
             Thread.currentThread().interrupt();
@@ -123,36 +140,24 @@ final class SourceTaskOperations {
         }
     }
 
-    /** A retriable exception means: nothing now. */
+    /** Null and a retriable exception mean: nothing now. */
     private static List<SourceRecord> pollOnce(SourceTask task) throws InterruptedException {
         try {
-            return task.poll();
+            List<SourceRecord> records = task.poll();
+            return records == null ? List.of() : records;
         } catch (RetriableException | org.apache.kafka.common.errors.RetriableException error) {
             HostLog.warn("poll() failed and is tried again", error);
             Thread.sleep(RETRY_MS);
-            return null;
+            return List.of();
         }
     }
 
-    private void send(List<SourceRecord> records, List<ChainRecord> results, SourceChain chain,
+    private void send(List<SourceRecord> records, List<ChainRecord> results, SourceBatchSender sender,
             SourceTransactions transactions) {
-        long batch = lastBatch.incrementAndGet();
-        commits.sent(batch, records);
+        commits.sent(sender.nextBatch(), records);
         TransactionEnds ends = transactions == null ? TransactionEnds.NONE : transactions.takeEnds(records);
-        int bytes = connection.event("source.batch", (body) -> {
-            body.writeFixed(batch, 8);
-            chain.writeRetries(body, results);
-            body.writeByte(ends.afterBatch());
-            body.writeVarint(records.size());
-            for (int at = 0; at < records.size(); at++) {
-                body.writeByte(ends.after(at));
-                chain.write(body, records.get(at), results, at);
-            }
-        });
-        synchronized (lock) {
-            credit -= bytes;
-            endsToCommit += ends.count();
-        }
+        long bytes = sender.send(records, results, ends);
+        change(() -> credit -= bytes);
     }
 
     private void fail(Throwable thrown) {
@@ -163,11 +168,16 @@ final class SourceTaskOperations {
         }
     }
 
-    /** False when the task is to stop. */
+    /** Executes the calls before the next `poll`, until it is due. False when the task is to stop. */
     private boolean awaitTurn() throws InterruptedException {
-        synchronized (lock) {
-            while (!isStopping && (isPaused || credit <= 0 || endsToCommit > 0)) lock.wait();
-            return !isStopping;
+        for (;;) {
+            Runnable call;
+            synchronized (lock) {
+                while (!isStopping && callsBeforePoll.isEmpty() && (isPaused || credit <= 0)) lock.wait();
+                call = callsBeforePoll.poll();
+                if (call == null) return !isStopping;
+            }
+            call.run();
         }
     }
 

@@ -30,10 +30,4 @@ final class TransactionEnds {
     int afterBatch() {
         return ends == null ? NO_END : ends[ends.length - 1];
     }
-
-    int count() {
-        int count = 0;
-        if (ends != null) for (byte end : ends) if (end != NO_END) count++;
-        return count;
-    }
 }
