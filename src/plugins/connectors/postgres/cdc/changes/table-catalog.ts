@@ -1,0 +1,85 @@
+import type { Session } from '../../session.ts'
+import type { Column, Table } from './change.ts'
+
+/** A table as the catalog of the server describes it at the moment of the query, or in the snapshot of the transaction. */
+export type CatalogTable = {
+  readonly table: Table
+  readonly kind: 'table' | 'partitioned'
+  /** The partitioned table that this one is a direct partition of. */
+  readonly partitionOf: number | undefined
+  /** Number of the file with the rows. It changes when the table is rewritten or truncated; 0 if there is no file. */
+  readonly fileNumber: number
+  /** Rows as the last ANALYZE or VACUUM counted them; -1 if neither has run. */
+  readonly rowsEstimate: number
+  /** Whether large values are stored out of line, so that a change need not contain them. */
+  readonly hasToast: boolean
+}
+
+/**
+ * The key is the primary key, or else the first unique index, by name, whose columns are all NOT NULL. An index on expressions or on
+ * a part of the rows is no key.
+ */
+const TABLES_SQL = `
+  SELECT c.oid, n.nspname, c.relname, c.relkind, c.relreplident, c.relfilenode, c.reltuples::bigint, c.reltoastrelid <> 0,
+    (SELECT i.inhparent FROM pg_inherits i WHERE c.relispartition AND i.inhrelid = c.oid),
+    a.attname, a.atttypid, a.atttypmod, COALESCE(a.attnum = ANY (k.columns), false), NOT a.attnotnull,
+    CASE WHEN a.attgenerated = '' THEN pg_get_expr(d.adbin, d.adrelid) END
+  FROM pg_class c
+  JOIN pg_namespace n ON n.oid = c.relnamespace
+  LEFT JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped
+  LEFT JOIN pg_attrdef d ON d.adrelid = c.oid AND d.adnum = a.attnum
+  LEFT JOIN LATERAL (
+    SELECT (i.indkey::int2[])[0:i.indnkeyatts - 1] AS columns
+    FROM pg_index i JOIN pg_class x ON x.oid = i.indexrelid
+    WHERE i.indrelid = c.oid AND i.indisunique AND i.indisvalid AND i.indpred IS NULL AND i.indexprs IS NULL
+      AND NOT EXISTS (SELECT FROM pg_attribute o WHERE o.attrelid = c.oid AND NOT o.attnotnull
+        AND o.attnum = ANY ((i.indkey::int2[])[0:i.indnkeyatts - 1]))
+    ORDER BY i.indisprimary DESC, x.relname LIMIT 1
+  ) k ON true
+  WHERE c.relkind IN ('r', 'p') AND c.relpersistence = 'p' AND n.nspname <> 'information_schema' AND n.nspname !~ '^pg_'
+    AND ($1::oid[] IS NULL OR c.oid = ANY ($1::oid[]))
+  ORDER BY n.nspname COLLATE "C", c.relname COLLATE "C", a.attnum`
+
+const REPLICA_IDENTITIES: Readonly<Record<string, Table['replicaIdentity']>> = {
+  d: 'default',
+  n: 'nothing',
+  f: 'full',
+  i: 'index',
+}
+
+/** Reads tables by OID, or all tables whose changes the server can publish. Sorted by schema and name. */
+export async function readTables(session: Session, ids?: readonly number[]): Promise<readonly CatalogTable[]> {
+  const rows = await session.query('read the tables of the database', TABLES_SQL, [
+    ids === undefined ? null : `{${ids.join(',')}}`,
+  ])
+  return [...Map.groupBy(rows, ([id]) => id).values()].map((columns) => {
+    const [id, schema, name, kind, replicaIdentity, fileNumber, rowsEstimate, hasToast, partitionOf] = columns[0]!
+    return {
+      table: {
+        id: Number(id),
+        schema: schema!,
+        name: name!,
+        replicaIdentity: REPLICA_IDENTITIES[replicaIdentity!]!,
+        // A table may have no columns.
+        columns: columns.filter((row) => row[9] !== null).map(toColumn),
+      },
+      kind: kind === 'p' ? 'partitioned' : 'table',
+      partitionOf: partitionOf === null ? undefined : Number(partitionOf),
+      fileNumber: Number(fileNumber),
+      rowsEstimate: Number(rowsEstimate),
+      hasToast: hasToast === 't',
+    }
+  })
+}
+
+function toColumn(row: readonly (string | null)[]): Column {
+  const [name, typeId, modifier, isKey, isOptional, defaultExpression] = row.slice(9)
+  return {
+    name: name!,
+    typeId: Number(typeId),
+    modifier: Number(modifier),
+    isKey: isKey === 't',
+    isOptional: isOptional === 't',
+    defaultExpression: defaultExpression ?? undefined,
+  }
+}

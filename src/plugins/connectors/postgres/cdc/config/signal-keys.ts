@@ -1,0 +1,67 @@
+import { field } from '../../../../../sdk/index.ts'
+
+const group = 'Signals'
+
+/** Channels of signals. `kafka` is not among them: a source has no consumer. */
+export const SIGNAL_CHANNELS = ['source', 'file'] as const
+export const WATERMARK_STRATEGIES = ['insert_insert', 'insert_delete'] as const
+
+/** Keys of signals and of incremental snapshots, as those of Debezium. */
+export const signalKeys = {
+  'signal.enabled.channels': field
+    .parsed(
+      field.list({
+        doc: 'Where signals come from: `source` (the table of `signal.data.collection`) and `file` (the file of `signal.file`).',
+        importance: 'MEDIUM',
+        group,
+      }),
+      (names) => {
+        const unknown = names.find((name) => !SIGNAL_CHANNELS.some((channel) => channel === name))
+        if (unknown === undefined) return names
+        throw new Error(
+          `Invalid value ${unknown} for configuration signal.enabled.channels: expected ${SIGNAL_CHANNELS.join(' or ')}` +
+            (unknown === 'kafka' ? '. Write signals to the signal table: a source task has no Kafka consumer' : ''),
+        )
+      },
+    )
+    .prefault('source'),
+  'signal.data.collection': field
+    .text({
+      doc: 'Table of signals, as SCHEMA.TABLE, with three text columns: id, type and data. It must be in the publication.',
+      importance: 'MEDIUM',
+      group,
+    })
+    .optional(),
+  'signal.file': field
+    .path({
+      doc: 'File of signals: one JSON object with `id`, `type` and `data` on each line. It is truncated when it was read.',
+      importance: 'LOW',
+      group,
+    })
+    .default('file-signals.txt'),
+  'signal.poll.interval.ms': field
+    .long({ doc: 'Interval in which the file of signals is read, in ms.', importance: 'LOW', min: 1, group })
+    .default(5000),
+  'incremental.snapshot.chunk.size': field
+    .int({
+      doc: 'Rows of an incremental snapshot that are read and held at once.',
+      importance: 'MEDIUM',
+      min: 1,
+      group,
+    })
+    .default(1024),
+  'incremental.snapshot.watermarking.strategy': field
+    .oneOf(WATERMARK_STRATEGIES, {
+      doc: 'How the end of a chunk is written to the signal table: by another row (`insert_insert`), or by deleting the row of its begin (`insert_delete`).',
+      importance: 'LOW',
+      group,
+    })
+    .default('insert_insert'),
+  'read.only': field
+    .boolean({
+      doc: 'Whether incremental snapshots write nothing to the database. Chunks then end at a position of the log.',
+      importance: 'LOW',
+      group,
+    })
+    .default(false),
+}
