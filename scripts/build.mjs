@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process'
-import { globSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { copyFileSync, globSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { argv } from 'node:process'
 import { rolldown } from 'rolldown'
@@ -19,6 +19,8 @@ const NATIVE = ['snappy', 'lz4-napi', '@node-rs/crc32']
 /** Its file must be one directory below `dist`, as it is one below `src`. */
 const PATHS = 'src/common/program-files.ts'
 const SHARED = 'shared'
+/** Files that the code reads. */
+const DATA = ['plugins/shipped-descriptors.json']
 
 rmSync(DIST, { recursive: true, force: true })
 const tsc = join(ROOT, 'node_modules/typescript/bin/tsc')
@@ -50,6 +52,10 @@ await bundle.close()
 const files = output.filter((file) => file.type === 'chunk')
 checkPaths(files)
 writeFileSync(join(DIST, 'LICENSES.txt'), licencesOf(files))
+for (const file of DATA) {
+  mkdirSync(dirname(join(DIST, file)), { recursive: true })
+  copyFileSync(join(SOURCE, file), join(DIST, file))
+}
 
 /** The modules that threads, processes, the command and importers of the package start with. */
 function entryPoints() {

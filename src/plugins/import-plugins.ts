@@ -10,14 +10,17 @@ let isHooked = false
 /** Imports a module and returns the plugins that it exports. Rejects with an `Error` that describes the problem. */
 export async function importPlugins(url: string): Promise<readonly Plugin[]> {
   hookSdk()
-  const module = (await import(url)) as Readonly<Record<string, unknown>>
-  const exported = Object.values(module).flat()
-  const plugins = new Set(exported.filter(isLikePlugin))
+  const plugins = exportedPlugins((await import(url)) as object)
   for (const plugin of plugins) checkPlugin(plugin)
-  if (plugins.size > 0) return [...plugins] as unknown as readonly Plugin[]
+  if (plugins.length > 0) return plugins
   throw new Error(
     "exports no plugin: export the results of the SDK's defineSource, defineSink, defineTransform or another define function",
   )
+}
+
+/** The plugins that a module exports, also in arrays. */
+export function exportedPlugins(module: object): readonly Plugin[] {
+  return [...new Set(Object.values(module).flat().filter(isLikePlugin))]
 }
 
 /** Resolves `weir/sdk` for plugins that do not have it installed. Must run once in each thread. */
@@ -30,9 +33,7 @@ function hookSdk(): void {
   })
 }
 
-type LikePlugin = { readonly kind: unknown; readonly class: string } & Readonly<Record<string, unknown>>
-
-function isLikePlugin(value: unknown): value is LikePlugin {
+function isLikePlugin(value: unknown): value is Plugin {
   return typeof value === 'object' && value !== null && 'kind' in value && 'class' in value
 }
 
@@ -47,10 +48,12 @@ const WORK: Readonly<Record<Plugin['kind'], string>> = {
   provider: 'create',
 }
 
-function checkPlugin(plugin: LikePlugin): void {
-  const name = String(plugin.class)
-  const work = Object.hasOwn(WORK, String(plugin.kind)) ? WORK[plugin.kind as Plugin['kind']] : undefined
-  if (work === undefined) throw new Error(`${name} has an unknown kind: '${plugin.kind}'`)
+function checkPlugin(known: Plugin): void {
+  // A module may export anything.
+  const plugin = known as unknown as Readonly<Record<string, unknown>>
+  const name = String(plugin['class'])
+  const work = Object.hasOwn(WORK, String(plugin['kind'])) ? WORK[plugin['kind'] as Plugin['kind']] : undefined
+  if (work === undefined) throw new Error(`${name} has an unknown kind: '${plugin['kind']}'`)
   for (const member of ['class', 'version', 'summary']) {
     if (typeof plugin[member] !== 'string' || plugin[member] === '') throw new Error(`${name} has no ${member}`)
   }

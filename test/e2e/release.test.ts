@@ -35,6 +35,7 @@ describe('the npm package', () => {
       'package/LICENSE',
       'package/README.md',
       'package/dist/LICENSES.txt',
+      'package/dist/plugins/shipped-descriptors.json',
       'package/package.json',
     ])
     expect(files).toEqual(expect.arrayContaining(['package/dist/cli/weir.js', 'package/dist/sdk/index.d.ts']))

@@ -2,9 +2,9 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { createCatalog } from '../../src/plugins/plugin-catalog.ts'
-import { SHIPPED, shippedCatalog } from '../../src/plugins/shipped-plugins.ts'
 import { SHIPPED_VERSION } from '../../src/plugins/shipped-version.ts'
 import { defineSink, describeConfig, z } from '../../src/sdk/index.ts'
+import { SHIPPED, shippedCatalog } from '../support/shipped-plugins.ts'
 
 const sink = (name: string, ...aliases: string[]) =>
   defineSink({

@@ -1,8 +1,8 @@
 import { globSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { SHIPPED } from '../../src/plugins/shipped-plugins.ts'
 import { type Plugin, referencePage } from '../../src/sdk/index.ts'
+import { SHIPPED } from '../support/shipped-plugins.ts'
 
 // `npx vitest run test/plugins/reference.test.ts -u` writes the pages anew.
 

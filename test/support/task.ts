@@ -3,12 +3,12 @@ import type { Broker } from '../../src/broker/broker.ts'
 import { systemClock } from '../../src/common/clock.ts'
 import { silentLogger } from '../../src/common/logging/logger.ts'
 import { createCatalog } from '../../src/plugins/plugin-catalog.ts'
-import { SHIPPED } from '../../src/plugins/shipped-plugins.ts'
 import type { RawConfig, SinkConnector, SourceConnector } from '../../src/sdk/index.ts'
 import { UNRESTRICTED } from '../../src/sdk/index.ts'
 import { TaskRunner } from '../../src/worker/isolation/tasks/task-runner.ts'
 import { countersIn } from '../../src/worker/tasks/task-counters.ts'
 import type { TaskDefaults, TaskMessage, TaskSpec } from '../../src/worker/tasks/task-spec.ts'
+import { SHIPPED } from './shipped-plugins.ts'
 
 const STRING = 'org.apache.kafka.connect.storage.StringConverter'
 

@@ -4,12 +4,12 @@ import type { Broker } from '../../src/broker/broker.ts'
 import { openBroker } from '../../src/broker/open-broker.ts'
 import { silentLogger } from '../../src/common/logging/logger.ts'
 import { createMetrics } from '../../src/common/metrics-registry.ts'
-import { SHIPPED } from '../../src/plugins/shipped-plugins.ts'
 import { NO_MODULES } from '../../src/worker/isolation/plugin-modules.ts'
 import type { ProcessPluginHostOptions } from '../../src/worker/isolation/plugins/process-plugin-host.ts'
 import { startWorker, type WorkerDependencies } from '../../src/worker/main.ts'
 import { workerSettings } from '../../src/worker/settings.ts'
 import { localPluginHost } from './plugin-host.ts'
+import { SHIPPED } from './shipped-plugins.ts'
 import { temporaryDirectory } from './temporary-directory.ts'
 
 const openPlugins = async ({ access }: ProcessPluginHostOptions) => ({

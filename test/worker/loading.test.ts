@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { dirname, join, relative } from 'node:path'
 import { expect, it } from 'vitest'
+import { SHIPPED_MODULES } from '../../src/plugins/shipped-modules.ts'
 
 const SRC = join(import.meta.dirname, '../../src')
 
@@ -23,14 +24,29 @@ const LAZY_LIBRARIES = [
 ]
 
 it.each([
-  ['a task thread', 'worker/isolation/tasks/task-thread-main.ts'],
-  ['the catalog of shipped plugins', 'plugins/shipped-plugins.ts'],
-])('%s does not load libraries at its start that only some plugins use', (_name, entry) => {
-  const { files, packages } = loadedBy(join(SRC, entry))
-  // A shipped plugin is among the loaded files, so they were all followed.
-  expect([...files].map((file) => relative(SRC, file))).toContain('plugins/converters/protobuf/protobuf-converter.ts')
+  ['a task thread', ['worker/isolation/tasks/task-thread-main.ts'], 'java/java-plugins.ts'],
+  ['a plugin thread', ['worker/isolation/plugins/plugin-thread-main.ts'], 'sdk/index.ts'],
+  [
+    'a shipped plugin',
+    Object.keys(SHIPPED_MODULES).map((path) => `plugins/${path}.ts`),
+    'plugins/converters/protobuf/protobuf-converter.ts',
+  ],
+])('%s does not load libraries at its start that only some plugins use', (_name, entries, known) => {
+  const loaded = entries.map((entry) => loadedBy(join(SRC, entry)))
+  // A known file is among the loaded ones, so they were all followed.
+  expect(loaded.flatMap(({ files }) => [...files]).map((file) => relative(SRC, file))).toContain(known)
+  const packages = new Set(loaded.flatMap((one) => [...one.packages]))
   expect([...packages].filter((name) => LAZY_LIBRARIES.includes(name))).toEqual([])
 })
+
+it.each(['worker/isolation/tasks/task-thread-main.ts', 'worker/isolation/plugins/plugin-thread-main.ts'])(
+  'a thread loads a shipped plugin when it is used, not at its start: %s',
+  (entry) => {
+    const modules = Object.keys(SHIPPED_MODULES).map((path) => join(SRC, `plugins/${path}.ts`))
+    const { files } = loadedBy(join(SRC, entry))
+    expect(modules.filter((file) => files.has(file))).toEqual([])
+  },
+)
 
 /** The files and packages that a module's import statements load, directly or not. Excludes dynamic imports. */
 function loadedBy(entry: string) {

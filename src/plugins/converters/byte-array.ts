@@ -1,6 +1,7 @@
 import { javaClass } from '../../java-compat/java-class-name.ts'
 import { DataError, defineConverter, OPTIONAL_BYTES, z } from '../../sdk/index.ts'
 import { SHIPPED_VERSION } from '../shipped-version.ts'
+import { asHeaderConverter } from './header-converter.ts'
 
 /** Passes bytes through unchanged. */
 export const byteArrayConverter = defineConverter({
@@ -21,3 +22,5 @@ export const byteArrayConverter = defineConverter({
     toConnect: (_topic, bytes) => ({ schema: OPTIONAL_BYTES, value: bytes }),
   }),
 })
+
+export const byteArrayHeaderConverter = asHeaderConverter(byteArrayConverter)

@@ -11,6 +11,7 @@ import {
   z,
 } from '../../sdk/index.ts'
 import { SHIPPED_VERSION } from '../shipped-version.ts'
+import { asHeaderConverter } from './header-converter.ts'
 
 /** The binary form of a number, big-endian like Kafka's serializers. */
 type NumberForm = {
@@ -62,6 +63,8 @@ const FORMS: readonly NumberForm[] = [
 
 /** Converters for Kafka's number and boolean serializers. */
 export const scalarConverters: readonly Converter[] = [...FORMS.map(numberConverter), booleanConverter()]
+
+export const scalarHeaderConverters = scalarConverters.map((converter) => asHeaderConverter(converter))
 
 function numberConverter({ name, type, width, write, read }: NumberForm): Converter {
   const word = name.toLowerCase()

@@ -2,6 +2,7 @@ import { javaText } from '../../java-compat/java-text.ts'
 import { toBuffer } from '../../sdk/bytes.ts'
 import { defineConverter, field, OPTIONAL_STRING, type SchemaAndValue, z } from '../../sdk/index.ts'
 import { SHIPPED_VERSION } from '../shipped-version.ts'
+import { asHeaderConverter } from './header-converter.ts'
 
 const ENCODINGS: Readonly<Record<string, BufferEncoding>> = {
   'UTF-8': 'utf8',
@@ -45,6 +46,8 @@ export const stringConverter = defineConverter({
     }
   },
 })
+
+export const stringHeaderConverter = asHeaderConverter(stringConverter)
 
 const NULL: SchemaAndValue = { schema: OPTIONAL_STRING, value: null }
 

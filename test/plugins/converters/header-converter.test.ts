@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest'
 import { asHeaderConverter } from '../../../src/plugins/converters/header-converter.ts'
-import { shippedCatalog } from '../../../src/plugins/shipped-plugins.ts'
 import {
   type ConnectRecord,
   defineConverter,
@@ -11,6 +10,7 @@ import {
   UNRESTRICTED,
   z,
 } from '../../../src/sdk/index.ts'
+import { shippedCatalog } from '../../support/shipped-plugins.ts'
 import golden from './insert-header.golden.json' with { type: 'json' }
 
 const catalog = shippedCatalog()

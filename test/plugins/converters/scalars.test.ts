@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { javaText } from '../../../src/java-compat/java-text.ts'
 import { jsonConverter } from '../../../src/plugins/converters/json/json-converter.ts'
-import { shippedCatalog } from '../../../src/plugins/shipped-plugins.ts'
 import { parseConfig, type SchemaAndValue, UNRESTRICTED } from '../../../src/sdk/index.ts'
+import { shippedCatalog } from '../../support/shipped-plugins.ts'
 import { type ScalarCase, scalarCases } from './scalar-cases.ts'
 import golden from './scalars.golden.json' with { type: 'json' }
 

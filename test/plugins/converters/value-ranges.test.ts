@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { cellWriter } from '../../../src/plugins/connectors/postgres/sink/cell-writer.ts'
 import { UTC } from '../../../src/plugins/connectors/postgres/time-zone.ts'
-import { shippedCatalog } from '../../../src/plugins/shipped-plugins.ts'
 import {
   type ConverterInstance,
   decimal,
@@ -16,6 +15,7 @@ import {
   UNRESTRICTED,
 } from '../../../src/sdk/index.ts'
 import { startTestRegistry, type TestRegistry } from '../../support/registry.ts'
+import { shippedCatalog } from '../../support/shipped-plugins.ts'
 
 let registry: TestRegistry
 beforeAll(async () => {

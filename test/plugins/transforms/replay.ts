@@ -1,5 +1,4 @@
 import { jsonConverter } from '../../../src/plugins/converters/json/json-converter.ts'
-import { shippedCatalog } from '../../../src/plugins/shipped-plugins.ts'
 import {
   type ConnectRecord,
   parseConfig,
@@ -7,6 +6,7 @@ import {
   type SchemaAndValue,
   UNRESTRICTED,
 } from '../../../src/sdk/index.ts'
+import { shippedCatalog } from '../../support/shipped-plugins.ts'
 import type { Case, CaseRecord } from './case-data.ts'
 
 /** The result of a transform or predicate: the changed members of the record, or the error. */

@@ -1,5 +1,5 @@
-import { shippedCatalog } from '../../../src/plugins/shipped-plugins.ts'
 import { type ConnectRecord, parseConfig, type RawConfig } from '../../../src/sdk/index.ts'
+import { shippedCatalog } from '../../support/shipped-plugins.ts'
 
 const catalog = shippedCatalog()
 

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
-import { shippedCatalog } from '../../../src/plugins/shipped-plugins.ts'
 import { restrictConnectors } from '../../../src/worker/host-access/class-rules.ts'
 import { ALL_ACCESS, providerUse } from '../../../src/worker/host-access/connector-access.ts'
 import { connectorAccess } from '../../../src/worker/host-access/connector-access-settings.ts'
 import { workerSettings } from '../../../src/worker/settings.ts'
+import { shippedCatalog } from '../../support/shipped-plugins.ts'
 
 const settingsOf = (written: Readonly<Record<string, string>>) =>
   workerSettings(Object.entries(written).map(([key, value]) => ({ key, value, source: 'the test' })))

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest'
 import { createCatalog } from '../../../src/plugins/plugin-catalog.ts'
-import { SHIPPED } from '../../../src/plugins/shipped-plugins.ts'
 import {
   type Plugin,
   RetriableError,
@@ -17,6 +16,7 @@ import { type FailedSourceRecord, processSourceRecords } from '../../../src/work
 import { closeRecordPipeline, openRecordPipeline } from '../../../src/worker/tasks/record-pipeline.ts'
 import { countersIn } from '../../../src/worker/tasks/task-counters.ts'
 import { FakeClock } from '../../support/fake-clock.ts'
+import { SHIPPED } from '../../support/shipped-plugins.ts'
 import { TASK_DEFAULTS } from '../../support/task.ts'
 
 const SILENT_LOG = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} }

@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest'
-import { shippedCatalog } from '../../../src/plugins/shipped-plugins.ts'
 import { INT32, type SourceRecord, UNRESTRICTED } from '../../../src/sdk/index.ts'
 import { parseTaskConfig } from '../../../src/worker/configuration/task-config.ts'
 import { ErrorPolicy } from '../../../src/worker/tasks/error-policy.ts'
@@ -8,6 +7,7 @@ import { type FailedSourceRecord, processSourceRecords } from '../../../src/work
 import { createRecordPipeline } from '../../../src/worker/tasks/record-pipeline.ts'
 import { countersIn } from '../../../src/worker/tasks/task-counters.ts'
 import { FakeClock } from '../../support/fake-clock.ts'
+import { shippedCatalog } from '../../support/shipped-plugins.ts'
 
 const SILENT_LOG = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} }
 const STRINGS = { 'key.converter': 'StringConverter', 'value.converter': 'StringConverter' }

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
-import { shippedCatalog } from '../../../src/plugins/shipped-plugins.ts'
 import type { ConnectRecord } from '../../../src/sdk/index.ts'
 import type { ProcessingContext } from '../../../src/worker/tasks/processing-context.ts'
 import { applyTransformations, createTransformationChain } from '../../../src/worker/tasks/transformation-chain.ts'
+import { shippedCatalog } from '../../support/shipped-plugins.ts'
 
 /** Applies the transformations of a connector's configuration to one record. */
 function transform(

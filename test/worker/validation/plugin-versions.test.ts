@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest'
-import { SHIPPED } from '../../../src/plugins/shipped-plugins.ts'
 import { defineConverter, defineSource, defineTransform, UNRESTRICTED, z } from '../../../src/sdk/index.ts'
 import { findConnector, missingConnector } from '../../../src/worker/configuration/connector-plugin.ts'
 import { parseOverridePolicy } from '../../../src/worker/model/override-policy.ts'
 import { describePlugin } from '../../../src/worker/validation/plugin-description.ts'
 import { validateConnector } from '../../../src/worker/validation/validate-connector.ts'
 import { localPluginHost } from '../../support/plugin-host.ts'
+import { SHIPPED } from '../../support/shipped-plugins.ts'
 
 const config = z.object({})
 const versioned = (version: string) => [

@@ -3,6 +3,7 @@ import { type JsonWriter, jsonWriter, plainJson } from '../../../java-compat/jso
 import { toBuffer } from '../../../sdk/bytes.ts'
 import { defineConverter, field, type Schema, type SchemaAndValue, z } from '../../../sdk/index.ts'
 import { SHIPPED_VERSION } from '../../shipped-version.ts'
+import { asHeaderConverter } from '../header-converter.ts'
 import { EnvelopeReader, HEAD, MIDDLE, type Plan, parse } from './json-envelope.ts'
 import { schemaFromJson, schemaToText } from './schema-text.ts'
 
@@ -110,3 +111,5 @@ written as \`1\` after it was read. Integers beyond 2^53 are preserved exactly.
     }
   },
 })
+
+export const jsonHeaderConverter = asHeaderConverter(jsonConverter)

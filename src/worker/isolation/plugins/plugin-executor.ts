@@ -31,23 +31,33 @@ const REGENERATION_MS_MIN = 100
 
 type Connector = Extract<Plugin, { kind: 'source' | 'sink' }>
 
+/** Finds the plugin of a call; undefined if there is none. */
+type FindPlugin = (plugin: PluginName) => Promise<Plugin | undefined> | Plugin | undefined
+
+/** Finds the plugin of a call among these. */
+export function findAmong(plugins: readonly Plugin[]): FindPlugin {
+  return ({ kind, class: name, version }) =>
+    plugins.find((plugin) => plugin.kind === kind && plugin.class === name && plugin.version === version)
+}
+
 /** Executes the calls of a `PluginHost` in the thread that loaded the plugins. Returns plain data of bounded size. */
 export class PluginExecutor {
-  readonly #plugins: readonly Plugin[]
+  readonly #find: FindPlugin
   /** The hosts and files that connectors and converters may use; config providers use `#providerUse`. */
   readonly #access: HostAccess
   readonly #providerUse: ProviderUse
   /** By class and configuration. */
   readonly #providers = new Map<string, ConfigProviderInstance>()
 
-  constructor(plugins: readonly Plugin[], access: ConnectorAccess) {
-    this.#plugins = plugins
+  constructor(find: FindPlugin, access: ConnectorAccess) {
+    this.#find = find
     this.#access = hostAccess(access.host)
     this.#providerUse = providerUse(access)
   }
 
   async execute({ operation, plugin, input }: PluginCall): Promise<unknown> {
-    const found = this.#findPlugin(plugin)
+    const found = await this.#find(plugin)
+    if (found === undefined) throw new Error(`its module no longer exports ${plugin.class} ${plugin.version}`)
     switch (operation) {
       case 'validate-config':
         return validateConfig(found.config, input.config)
@@ -68,12 +78,6 @@ export class PluginExecutor {
         return toStrings(values, `the values of ${plugin.class}`, newBudget())
       }
     }
-  }
-
-  #findPlugin({ kind, class: name, version }: PluginName): Plugin {
-    const found = this.#plugins.find((one) => one.kind === kind && one.class === name && one.version === version)
-    if (found === undefined) throw new Error(`its module no longer exports ${name} ${version}`)
-    return found
   }
 
   #provider(plugin: Plugin, config: RawConfig): ConfigProviderInstance {

@@ -1,11 +1,11 @@
 import { parentPort, workerData } from 'node:worker_threads'
 import { importPlugins } from '../../../plugins/import-plugins.ts'
 import { toDescriptor } from '../../../plugins/plugin-descriptor.ts'
-import type { Plugin } from '../../../sdk/index.ts'
+import { ShippedPlugins } from '../../../plugins/shipped-plugins.ts'
 import { BuiltIns } from '../built-ins.ts'
 import { currentTask, runAsTask } from '../current-task.ts'
 import { guardProcess } from '../process-guard.ts'
-import { PluginExecutor } from './plugin-executor.ts'
+import { findAmong, PluginExecutor } from './plugin-executor.ts'
 import { toPluginFailure } from './plugin-failure.ts'
 import type { PluginProcessCall, PluginProcessMessage, PluginThreadData } from './plugin-messages.ts'
 
@@ -52,11 +52,16 @@ if (executor) {
 }
 
 async function load(): Promise<PluginExecutor> {
-  const plugins: readonly Plugin[] =
-    module === null ? (await import('../../../plugins/shipped-plugins.ts')).SHIPPED : await importPlugins(module)
+  if (module === null) {
+    const shipped = new ShippedPlugins()
+    // Described in a file, and loaded one by one.
+    send({ type: 'loaded', plugins: [] })
+    return new PluginExecutor((plugin) => shipped.load(plugin), access)
+  }
+  const plugins = await importPlugins(module)
   builtIns.restore()
   send({ type: 'loaded', plugins: plugins.map(toDescriptor) })
-  return new PluginExecutor(plugins, access)
+  return new PluginExecutor(findAmong(plugins), access)
 }
 
 /** Settles a call once: code that threw asynchronously may still return a value. */

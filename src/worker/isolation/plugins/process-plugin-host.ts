@@ -6,6 +6,7 @@ import { type Loaded, type PluginFault, resolveConflicts } from '../../../plugin
 import { discoverModules } from '../../../plugins/discover-modules.ts'
 import { createCatalog } from '../../../plugins/plugin-catalog.ts'
 import type { PluginDescriptor } from '../../../plugins/plugin-descriptor.ts'
+import { ShippedPlugins } from '../../../plugins/shipped-plugins.ts'
 import { restrictConnectors } from '../../host-access/class-rules.ts'
 import type { ConnectorAccess } from '../../host-access/connector-access.ts'
 import type {
@@ -33,17 +34,15 @@ export type ProcessPluginHostOptions = Omit<PluginProcessOptions, 'module'> & {
 }
 
 const CHECK_INTERVAL_MS = 100
-/**
- * Load timeout of the shipped plugins, in ms. It is long, because they fail to load in time only on an overloaded
- * machine, and no worker starts without them.
- */
+/** Load timeout of the process of shipped plugins, in ms. It is long, because it is exceeded only on an overloaded machine. */
 const SHIPPED_LOAD_MS_MAX = 120_000
 /** Number of modules that are loaded concurrently at the start of a worker. */
 const CONCURRENT_LOADS_MAX = Math.max(2, availableParallelism())
 
 /**
  * Runs plugins in separate processes: one per module of `plugin.path` and one for all shipped plugins. Plugin code can
- * only affect calls to its own module. An idle process ends; the next call starts it. Java plugins run in the JVMs of a
+ * only affect calls to its own module. An idle process ends; the next call starts it, and so does the first call to a
+ * shipped plugin. Java plugins run in the JVMs of a
  * `JavaPluginHost`.
  */
 export class ProcessPluginHost implements PluginHost {
@@ -62,8 +61,8 @@ export class ProcessPluginHost implements PluginHost {
   }
 
   /**
-   * Loads all modules. A module that cannot be loaded is reported in `faults`; rejects only when the shipped plugins
-   * cannot be loaded, or `plugin.discovery` forbids what was found.
+   * Loads all modules of `plugin.path`. A module that cannot be loaded is reported in `faults`; rejects only when the shipped
+   * plugins have no valid descriptions, or `plugin.discovery` forbids what was found.
    */
   static async open(options: ProcessPluginHostOptions): Promise<ProcessPluginHost> {
     const java = await JavaPluginHost.open(options)
@@ -111,7 +110,7 @@ async function loadAll(modules: Modules, pluginPath: readonly string[], java: Ja
       try {
         loaded.set(
           url,
-          (await modules.load(url)).map((plugin) => ({ file, plugin })),
+          (await modules.open(url).load()).map((plugin) => ({ file, plugin })),
         )
       } catch (error) {
         failed.set(file, { file, reason: messageOf(error) })
@@ -119,10 +118,12 @@ async function loadAll(modules: Modules, pluginPath: readonly string[], java: Ja
     }
   }
   const loading = Array.from({ length: CONCURRENT_LOADS_MAX }, loadNext)
-  const [shipped] = await Promise.all([modules.load(null), ...loading])
+  await Promise.all(loading)
+  const shipped = new ShippedPlugins().descriptors
   // In the order of `plugin.path`, independent of the loading times.
   const urls = found.flatMap((one) => ('url' in one && loaded.has(one.url) ? [one.url] : []))
   const chosen = resolveConflicts(shipped, [...urls.flatMap((url) => loaded.get(url) ?? []), ...java.loaded])
+  modules.open(null)
   modules.register(null, shipped)
   for (const url of urls) modules.register(url, loaded.get(url)?.map(({ plugin }) => plugin) ?? [])
   const faults = found.flatMap((one) => ('reason' in one ? [one] : (failed.get(one.file) ?? [])))
@@ -143,7 +144,8 @@ class Modules {
     }, CHECK_INTERVAL_MS).unref()
   }
 
-  async load(url: string | null): Promise<readonly PluginDescriptor[]> {
+  /** Prepares a module, whose process is started by the first call. */
+  open(url: string | null): PluginProcessPool {
     const { clock, logger, timeoutMs, memoryMbMax, blockedMsMax, loadMsMax, access } = this.#options
     const loadMs = url === null ? Math.max(loadMsMax, SHIPPED_LOAD_MS_MAX) : loadMsMax
     const module = new PluginProcessPool({
@@ -158,7 +160,7 @@ class Modules {
       },
     })
     this.#modules.set(url, module)
-    return module.load()
+    return module
   }
 
   /** When several modules export the same plugin, calls go to the first one. */

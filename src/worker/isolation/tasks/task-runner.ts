@@ -1,10 +1,11 @@
 import type { Broker } from '../../../broker/broker.ts'
 import type { Clock } from '../../../common/clock.ts'
 import type { Logger } from '../../../common/logging/logger.ts'
-import type { Catalog } from '../../../plugins/plugin-catalog.ts'
+import type { Catalog, PluginKind } from '../../../plugins/plugin-catalog.ts'
 import type { HostAccess } from '../../../sdk/index.ts'
 import { taskKey } from '../../model/task-key.ts'
 import { traceOf } from '../../tasks/error-trace.ts'
+import { taskPlugins } from '../../tasks/pipeline-plugins.ts'
 import type { WorkerTaskContext } from '../../tasks/task-context.ts'
 import type { TaskCounters } from '../../tasks/task-counters.ts'
 import type { TaskMessage, TaskSpec } from '../../tasks/task-spec.ts'
@@ -17,6 +18,8 @@ export type TaskRunnerOptions = {
   /** Default: all clients use `broker`. */
   readonly connect?: WorkerTaskContext['connect']
   readonly plugins: Catalog
+  /** Called for each plugin of a task before it is looked up in `plugins`. */
+  readonly loadPlugin?: (kind: PluginKind, name: string, version: string | undefined) => Promise<void>
   readonly remote?: WorkerTaskContext['remote']
   /** The hosts and files that connectors may use. */
   readonly access: HostAccess
@@ -72,22 +75,37 @@ export class TaskRunner {
       signal: stopping.signal,
     }
     this.#failByTask.set(key, fail)
-    const { ended, setPaused } = runAsTask(key, () => {
+    let task: WorkerSourceTask | WorkerSinkTask | undefined
+    let isPaused: boolean | undefined
+    const ended = runAsTask(key, async () => {
       try {
-        const task = spec.kind === 'source' ? new WorkerSourceTask(context) : new WorkerSinkTask(context)
-        return { ended: task.run().catch(fail), setPaused: (paused: boolean) => task.setPaused(paused) }
+        await this.#loadPlugins(spec)
+        if (stopping.signal.aborted) return
+        task = spec.kind === 'source' ? new WorkerSourceTask(context) : new WorkerSinkTask(context)
+        if (isPaused !== undefined) task.setPaused(isPaused)
+        await task.run()
       } catch (error) {
-        return { ended: Promise.resolve().then(() => fail(error)), setPaused: () => undefined }
+        fail(error)
       }
     })
     return {
-      setPaused,
+      setPaused: (paused) => {
+        isPaused = paused
+        task?.setPaused(paused)
+      },
       stop: async () => {
         stopping.abort()
         await ended
         if (this.#failByTask.get(key) === fail) this.#failByTask.delete(key)
       },
     }
+  }
+
+  async #loadPlugins({ kind, config, worker }: TaskSpec): Promise<void> {
+    const { loadPlugin } = this.#options
+    if (loadPlugin === undefined) return
+    const plugins = taskPlugins(kind, config, worker.converters)
+    await Promise.all(plugins.map((plugin) => loadPlugin(plugin.kind, plugin.className, plugin.version)))
   }
 
   /** Fails the task that an uncaught error belongs to. Returns false when it belongs to none. */

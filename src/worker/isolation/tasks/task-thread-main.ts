@@ -9,7 +9,9 @@ import { retry } from '../../../common/retry.ts'
 import { ConnectorChains } from '../../../java/connector-chains.ts'
 import { javaPlugins } from '../../../java/java-plugins.ts'
 import type { Loaded } from '../../../plugins/conflict-resolution.ts'
+import { LazyCatalog } from '../../../plugins/lazy-catalog.ts'
 import { loadModules } from '../../../plugins/load-modules.ts'
+import { ShippedPlugins } from '../../../plugins/shipped-plugins.ts'
 import type { RawConfig } from '../../../sdk/index.ts'
 import { restrictConnectors } from '../../host-access/class-rules.ts'
 import { clientAccess, hostAccess } from '../../host-access/host-access.ts'
@@ -53,7 +55,9 @@ guardProcess((call) => {
 const builtIns = new BuiltIns()
 let runner: TaskRunner | undefined
 const chains = new ConnectorChains()
-const plugins = restrictConnectors(await loadModules(data.plugins.urls, loadedJavaPlugins()), data.access.classes)
+const shipped = new ShippedPlugins()
+const known = await loadModules(shipped, data.plugins.urls, loadedJavaPlugins())
+const plugins = new LazyCatalog(restrictConnectors(known, data.access.classes), shipped)
 const remote = data.plugins.java.length === 0 ? undefined : new JavaSteps(data.plugins.java, chains)
 const access = hostAccess(data.access.host)
 const changedByModules = builtIns.restore()
@@ -65,7 +69,16 @@ if (changedByModules.length > 0) {
   )
 }
 const broker = await retry(() => openBroker(data.address, { logger }), OPEN_RETRY)
-const taskRunner = new TaskRunner({ broker, connect, plugins, remote, access, logger, clock: systemClock })
+const taskRunner = new TaskRunner({
+  broker,
+  connect,
+  plugins,
+  loadPlugin: (kind, name, version) => plugins.load(kind, name, version),
+  remote,
+  access,
+  logger,
+  clock: systemClock,
+})
 runner = taskRunner
 const tasks = new Map<number, LocalTask>()
 

@@ -18,8 +18,8 @@ import {
 } from '../../../../src/plugins/connectors/postgres/source/table-offset.ts'
 import { partitionEvenly } from '../../../../src/plugins/connectors/postgres/source/table-selection.ts'
 import { parseTimeZone, UTC } from '../../../../src/plugins/connectors/postgres/time-zone.ts'
-import { shippedCatalog } from '../../../../src/plugins/shipped-plugins.ts'
 import { parseConfig, validateConfig } from '../../../../src/sdk/index.ts'
+import { shippedCatalog } from '../../../support/shipped-plugins.ts'
 
 const GIVEN = { 'connection.url': 'jdbc:postgresql://db/shop', 'topic.prefix': '' }
 

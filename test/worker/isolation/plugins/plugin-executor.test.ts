@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { defineSource, type SourceConnector, z } from '../../../../src/sdk/index.ts'
 import { ALL_ACCESS } from '../../../../src/worker/host-access/connector-access.ts'
-import { PluginExecutor } from '../../../../src/worker/isolation/plugins/plugin-executor.ts'
+import { findAmong, PluginExecutor } from '../../../../src/worker/isolation/plugins/plugin-executor.ts'
 import { toPluginFailure } from '../../../../src/worker/isolation/plugins/plugin-failure.ts'
 import type { GeneratedTaskConfigs } from '../../../../src/worker/plugin-host.ts'
 
@@ -11,7 +11,7 @@ const PLUGIN = { kind: 'source', class: 'Own', version: '1' } as const
 function makeTasks(own: Partial<SourceConnector>): Promise<GeneratedTaskConfigs> {
   const source = defineSource({ ...INFO, async *poll() {}, ...own } as SourceConnector)
   const input = { config: { a: 'b' }, tasksMax: 2 }
-  return new PluginExecutor([source], ALL_ACCESS).execute({
+  return new PluginExecutor(findAmong([source]), ALL_ACCESS).execute({
     operation: 'make-tasks',
     plugin: PLUGIN,
     input,
@@ -62,7 +62,9 @@ describe('tasksAgainMs()', () => {
 
 it('rejects a call to a plugin that its module no longer exports', async () => {
   const call = { operation: 'validate-config', plugin: { ...PLUGIN, version: '2' }, input: { config: {} } } as const
-  await expect(new PluginExecutor([], ALL_ACCESS).execute(call)).rejects.toThrow('its module no longer exports Own 2')
+  await expect(new PluginExecutor(findAmong([]), ALL_ACCESS).execute(call)).rejects.toThrow(
+    'its module no longer exports Own 2',
+  )
 })
 
 describe('a value that a plugin throws', () => {
