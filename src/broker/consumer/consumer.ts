@@ -50,7 +50,7 @@ export async function createConsumer(parts: ConsumerDependencies, options: Consu
 
 /**
  * A member of a consumer group and a reader of its assigned partitions. Rebalance callbacks run inside `poll`: the
- * callbacks of the membership queue them until the next call.
+ * callbacks of the membership queue them until the next call. `log-reader.ts` handles an offset that is out of range.
  */
 class GroupConsumer implements Consumer {
   readonly #parts: ConsumerDependencies

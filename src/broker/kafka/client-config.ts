@@ -22,7 +22,8 @@ const KNOWN =
 
 /**
  * Parses the configuration keys of Java clients. A key `client.X` overrides `X`. Throws a `UserError` that names the
- * key of an invalid value; unknown keys are returned in `ignored`.
+ * key of an invalid value; unknown keys are returned in `ignored`. `kafka-connection.ts` connects and
+ * logs in with the result.
  */
 export function readClientConfig(
   written: Keys,

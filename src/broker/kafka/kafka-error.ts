@@ -1,7 +1,10 @@
 import type { PartitionError } from '../broker-backend.ts'
 import { BrokerError, type BrokerErrorCode } from '../broker-error.ts'
 
-/** Kafka error codes that callers distinguish; all others map to `unavailable`. */
+/**
+ * Kafka error codes that callers distinguish; all others map to `unavailable`. Which codes may be retried is defined in
+ * `broker-error.ts`.
+ */
 const KAFKA_ERRORS: Readonly<Record<number, readonly [name: string, code: BrokerErrorCode]>> = {
   1: ['OFFSET_OUT_OF_RANGE', 'offset_out_of_range'],
   2: ['CORRUPT_MESSAGE', 'corrupt_batch'],

@@ -29,7 +29,10 @@ export type ProducerBatch = {
   readonly mayBeStored: boolean
 }
 
-/** The pending records of one partition in order, and the batches to retry before them. */
+/**
+ * The pending records of one partition in order, and the batches to retry before them. `sender.ts` decides when a batch is
+ * taken: as soon as a request can be sent, without a linger time.
+ */
 export class PartitionQueue implements TopicPartition {
   readonly topic: string
   readonly partition: number

@@ -5,7 +5,10 @@ import { ApiError, ignoreNotFound, type KubernetesApi } from '../../clients/kube
 import type { Clock } from '../../common/clock.ts'
 import { type IssuedCertificate, issueCertificate, needsRenewal, type ServingCertificate } from './issue-certificate.ts'
 
-/** Provides the webhook's certificate. Called repeatedly: the certificate may change. */
+/**
+ * Provides the webhook's certificate. Called repeatedly: the certificate may change. `webhook-configuration.ts` gives its CA
+ * to the API server.
+ */
 export type CertificateSource = () => Promise<ServingCertificate>
 
 /** Reads a directory in the layout of a mounted cert-manager Secret: `tls.crt`, `tls.key`, and optionally `ca.crt`. */

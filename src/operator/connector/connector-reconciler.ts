@@ -13,12 +13,12 @@ import { connectorConditions } from './connector-conditions.ts'
 import { deleteConnector } from './connector-deletion.ts'
 import { resultOfPlan, withoutSteps } from './connector-result.ts'
 import type { PlanContext } from './connector-step.ts'
-import { pendingOperation } from './declared-offsets.ts'
 import type { DesiredConnector } from './desired-connector.ts'
 import { assertConfigValid, executeConnectorStep } from './execute-connector-step.ts'
 import { withSecretsMasked } from './masked-secrets.ts'
 import { type ObservedConnector, observeConnector } from './observed-connector.ts'
 import { withOffsetsExport } from './offsets-export.ts'
+import { pendingOperation } from './offsets-operation.ts'
 import { planConnector } from './plan-connector.ts'
 
 export type ConnectorReconcilerOptions = {

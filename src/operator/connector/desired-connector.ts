@@ -4,7 +4,7 @@ import { findCondition } from '../resources/condition.ts'
 import { type Resource, resourceKey } from '../resources/resource.ts'
 import type { WorkerRuntimeConfig } from '../runtimes.ts'
 import { resolveConnectorName } from './connector-name.ts'
-import { type ResolvedOffsets, resolveOffsets } from './declared-offsets.ts'
+import { type ResolvedOffsets, resolveOffsets } from './offsets-operation.ts'
 import { hashEntries, type ResolvedValues, resolveValues } from './values-from.ts'
 
 /** The desired state of a connector. */

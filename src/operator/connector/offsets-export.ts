@@ -5,7 +5,7 @@ import type { ReconcileResult } from '../controller/reconciler.ts'
 import { durationMs } from '../resources/field-schemas.ts'
 import type { Resource } from '../resources/resource.ts'
 import { STEP_CHECK_MS } from './connector-step.ts'
-import { OFFSETS_KEY } from './declared-offsets.ts'
+import { OFFSETS_KEY } from './offsets-operation.ts'
 
 const EXPORT_REQUESTED = 'weir.dev/offsets-export-requested-at'
 

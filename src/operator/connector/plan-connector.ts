@@ -7,9 +7,9 @@ import { assertOwnership } from './adoption.ts'
 import { autoRestartWhenHealthy, planAutoRestart } from './auto-restart.ts'
 import { changedKeys } from './changed-keys.ts'
 import { type ConnectorPlan, type ConnectorStep, type PlanContext, planSteps, STEP_CHECK_MS } from './connector-step.ts'
-import { pendingOperation } from './declared-offsets.ts'
 import type { DesiredConnector } from './desired-connector.ts'
 import type { ExistingConnector, ObservedConnector } from './observed-connector.ts'
+import { pendingOperation } from './offsets-operation.ts'
 import { withSecretRestart } from './secret-restart.ts'
 
 /** How long a connector without tasks counts as starting: Connect creates the tasks a moment after the connector. */

@@ -1,3 +1,5 @@
+// The values of the delays. `error-outcome.ts` chooses the delay for an error, and `work-queue.ts` applies and doubles it.
+
 import type { Backoff } from '../../common/retry.ts'
 
 /** Pauses between two reconciles: each is as long as the wait so far, within these bounds. */

@@ -39,7 +39,7 @@ function daysOf(text: string): number {
 
 /**
  * Encrypts or decrypts the values of one rule execution: `add` collects them, `loadKeys` loads their keys, `apply`
- * returns the results.
+ * returns the results. `schema-rules.ts` selects the fields.
  */
 export class ValueEncryption {
   readonly #spec: DekSpec

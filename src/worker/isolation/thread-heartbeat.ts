@@ -1,8 +1,8 @@
 /**
  * The heartbeat of a thread that runs the code of plugins: the thread counts up in shared memory, and the main thread of
  * its process checks the count regularly. Checks are counted instead of time, so that a process that was suspended is
- * not taken for a blocked thread. `plugins/plugin-process-main.ts` and `tasks/task-process-main.ts` check it and end
- * the process of a blocked thread.
+ * not taken for a blocked thread. `plugins/plugin-process-main.ts` and `tasks/task-process-main.ts` check it and
+ * report a blocked thread; `tasks/task-process-pool.ts` then fails its task and starts the other tasks elsewhere.
  */
 export class ThreadHeartbeat {
   /** Passed to the thread, which increments the first 32-bit integer. */

@@ -1,8 +1,6 @@
 import type { Broker, Generation, GroupMembership, JoinedMember, PartitionOffset } from '../../broker/broker.ts'
-import { BrokerError } from '../../broker/broker-error.ts'
 import type { TaskId } from '../../clients/worker-client.ts'
 import type { Clock } from '../../common/clock.ts'
-import { UserError } from '../../common/errors.ts'
 import type { Logger } from '../../common/logging/logger.ts'
 import { taskKey } from '../model/task-key.ts'
 import { type AssignorState, assignWork, toWorkerMembers, type WorkChange, type WorkerMember } from './assignor.ts'
@@ -17,6 +15,7 @@ import {
   parseWorkerAssignment,
   type WorkerAssignment,
 } from './connect-protocol.ts'
+import { joinAfterForeignMembers } from './foreign-members.ts'
 
 export type WorkerGroupOptions = {
   readonly broker: Broker
@@ -98,9 +97,20 @@ export class WorkerGroup {
     return group
   }
 
-  async #becomeMember(): Promise<GroupMembership> {
+  #becomeMember(): Promise<GroupMembership> {
+    const { groupId, sessionTimeoutMs, clock, logger } = this.#options
+    return joinAfterForeignMembers(() => this.#joinGroup(), {
+      groupId,
+      sessionTimeoutMs,
+      clock,
+      logger,
+      signal: this.#leaving.signal,
+    })
+  }
+
+  #joinGroup(): Promise<GroupMembership> {
     const { broker, groupId, protocols } = this.#options
-    const member = broker.joinGroup({
+    return broker.joinGroup({
       groupId,
       protocolType: 'connect',
       sessionTimeoutMs: this.#options.sessionTimeoutMs,
@@ -116,9 +126,6 @@ export class WorkerGroup {
         onJoined: (generation) => this.#handleAssignment(generation),
         onLost: () => this.#handleLoss(),
       },
-    })
-    return member.catch((error: unknown) => {
-      throw error instanceof BrokerError && error.code === 'inconsistent_group' ? otherKind(groupId, error) : error
     })
   }
 
@@ -383,15 +390,6 @@ function ownedKey(owned: string | TaskId): string {
  * connectors of the other. With different protocol names, the coordinator admits only one kind.
  */
 const PROTOCOL_PREFIX = 'weir-'
-
-function otherKind(groupId: string, cause: Error): UserError {
-  return new UserError(
-    'group_taken',
-    `the group '${groupId}' has live workers of another kind, such as Kafka Connect's: stop all of them first, or choose ` +
-      `another group.id. A worker that was killed counts as live until its session.timeout.ms is over.`,
-    { cause },
-  )
-}
 
 function protocolOf(offered: string): ProtocolName {
   const name = offered.slice(PROTOCOL_PREFIX.length)

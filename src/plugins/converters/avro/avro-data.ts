@@ -6,7 +6,7 @@ import { toAvroText } from '../../../java-compat/avro/to-avro.ts'
 import type { SchemaData } from '../registry-converter.ts'
 import type { AvroConverterSettings } from './avro-converter-config.ts'
 
-/** Converts between Avro and Connect's schemas and values. */
+/** Converts between Avro and Connect's schemas and values, by the mapping in `src/java-compat/avro`. */
 export function avroData(settings: AvroConverterSettings): SchemaData<ParsedAvro> {
   const options = {
     metadata: settings['connect.meta.data'],
