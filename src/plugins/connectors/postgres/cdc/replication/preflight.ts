@@ -1,0 +1,170 @@
+import { quoted, quotedTable } from '../../identifier.ts'
+import type { CapturedTable } from './captured-tables.ts'
+import type { PublicationConfig } from './publication.ts'
+import type { ServerState } from './server-state.ts'
+
+/** Something that prevents the capture of changes, or makes it incomplete. */
+export type SetupProblem = {
+  /** The configuration key that it concerns most. */
+  readonly key: string
+  /** A sentence that names the thing, its value and what is expected. */
+  readonly message: string
+  /** What mends it; SQL unless it cannot be done by SQL. */
+  readonly remedy: string
+}
+
+export type SetupConfig = PublicationConfig & { readonly 'slot.name': string; readonly 'slot.failover': boolean }
+
+/** PostgreSQL 10 is the first version with publications; older versions of 10 to 13 have no logical messages. */
+const VERSION_MIN = 100_000
+const STANDBY_VERSION_MIN = 160_000
+const FAILOVER_VERSION_MIN = 170_000
+
+/** Returns everything that must be mended before the start, so that it can be mended at once. */
+export function findSetupProblems(state: ServerState, config: SetupConfig): readonly SetupProblem[] {
+  return [...serverProblems(state, config), ...roleProblems(state), ...publicationProblems(state, config)]
+}
+
+/** Returns what is no error but leaves changes out: tables that are not published, rows without an identity. */
+export function findSetupWarnings(state: ServerState, config: SetupConfig): readonly SetupProblem[] {
+  return [...unpublishedTables(state, config), ...tablesWithoutIdentity(state)]
+}
+
+/** One message for all problems, each with its remedy on a line of its own. */
+export function describeProblems(problems: readonly SetupProblem[]): string {
+  return problems.map(({ message, remedy }, index) => `${index + 1}. ${message}\n   ${remedy}`).join('\n')
+}
+
+function* serverProblems(state: ServerState, config: SetupConfig): Generator<SetupProblem> {
+  const { version, walLevel, isStandby, slot } = state
+  if (version < VERSION_MIN) {
+    yield problem('database.hostname', `the server has version ${version}, expected 10 or later`, 'Upgrade the server')
+    return
+  }
+  if (walLevel !== 'logical') {
+    yield problem(
+      'database.hostname',
+      `wal_level of the server is ${walLevel}, expected logical`,
+      'ALTER SYSTEM SET wal_level = logical; -- and restart the server (on Amazon RDS: rds.logical_replication = 1)',
+    )
+  }
+  if (slot === undefined && state.slotsUsed >= state.slotsMax) {
+    yield problem(
+      'slot.name',
+      `all ${state.slotsMax} replication slots of the server are used, so ${config['slot.name']} cannot be created`,
+      `ALTER SYSTEM SET max_replication_slots = ${state.slotsMax + 4}; -- and restart the server, or drop a slot that is not used: SELECT slot_name FROM pg_replication_slots WHERE NOT active`,
+    )
+  }
+  if (slot?.activePid === undefined && state.sendersUsed >= state.sendersMax) {
+    yield problem(
+      'database.hostname',
+      `all ${state.sendersMax} WAL senders of the server are used`,
+      `ALTER SYSTEM SET max_wal_senders = ${state.sendersMax + 4}; -- and restart the server`,
+    )
+  }
+  if (isStandby && version < STANDBY_VERSION_MIN) {
+    yield problem(
+      'database.hostname',
+      'the server is a standby, from which changes can be read since version 16 only',
+      'Set database.hostname to the primary server',
+    )
+  }
+  if (config['slot.failover'] && slot === undefined && version < FAILOVER_VERSION_MIN) {
+    yield problem(
+      'slot.failover',
+      'slot.failover=true needs version 17 of the server',
+      'Remove slot.failover, or upgrade the server',
+    )
+  }
+}
+
+function* roleProblems({ canReplicate, role }: ServerState): Generator<SetupProblem> {
+  if (!canReplicate) {
+    yield problem(
+      'database.user',
+      `the role ${role} may not replicate`,
+      `ALTER ROLE ${quoted(role)} REPLICATION; -- on Amazon RDS: GRANT rds_replication TO ${quoted(role)}`,
+    )
+  }
+}
+
+function* publicationProblems(state: ServerState, config: SetupConfig): Generator<SetupProblem> {
+  const { 'publication.name': name, 'publication.autocreate.mode': mode } = config
+  const { publication, isSuperuser, canCreate, tables, role, database } = state
+  const list = tables.map((table) => quotedTable(table)).join(', ')
+  const grant = `GRANT CREATE ON DATABASE ${quoted(database)} TO ${quoted(role)}`
+  if (mode === 'filtered') yield* filteredProblems(state, config)
+  if (publication !== undefined) return
+  if (mode === 'disabled') {
+    yield problem(
+      'publication.name',
+      `the publication ${name} does not exist, and publication.autocreate.mode=disabled does not create it`,
+      `CREATE PUBLICATION ${quoted(name)} FOR ${list === '' ? 'ALL TABLES' : `TABLE ${list}`}`,
+    )
+  } else if (mode === 'all_tables' && !isSuperuser) {
+    yield problem(
+      'publication.autocreate.mode',
+      `the publication ${name} does not exist, and only a superuser can create one for all tables; ${role} is none`,
+      `CREATE PUBLICATION ${quoted(name)} FOR ALL TABLES; -- as a superuser, or set publication.autocreate.mode=filtered`,
+    )
+  } else if (!canCreate) {
+    yield problem('publication.name', `the role ${role} may not create the publication ${name} in ${database}`, grant)
+  }
+}
+
+function* filteredProblems(state: ServerState, config: SetupConfig): Generator<SetupProblem> {
+  const { tables, publication, isSuperuser, role } = state
+  if (tables.length === 0) {
+    yield problem(
+      'table.include.list',
+      'no table of the database is included, so the publication would be empty',
+      'Correct table.include.list (SCHEMA.TABLE), or create the tables first',
+    )
+  }
+  if (publication?.isForAllTables) return
+  const foreign = tables.filter(({ id, isOwned }) => !isOwned && !isSuperuser && !publication?.addedIds.has(id))
+  if (foreign.length > 0) {
+    const statements = foreign.map((table) => `ALTER TABLE ${quotedTable(table)} OWNER TO ${quoted(role)};`)
+    yield problem(
+      'publication.autocreate.mode',
+      `the role ${role} cannot add tables to ${config['publication.name']} that it does not own: ${listed(foreign)}`,
+      `${statements.slice(0, SHOWN_MAX).join(' ')} -- or GRANT the role of the owner, or let the owner create the publication`,
+    )
+  }
+}
+
+function* unpublishedTables({ publication, tables }: ServerState, config: SetupConfig): Generator<SetupProblem> {
+  const { 'publication.name': name, 'publication.autocreate.mode': mode } = config
+  if (publication === undefined || publication.isForAllTables || mode === 'filtered') return
+  const missing = tables.filter(({ id }) => !publication.publishedIds.has(id))
+  if (missing.length === 0) return
+  yield problem(
+    'publication.name',
+    `the publication ${name} does not contain captured tables, so their changes are not sent: ${listed(missing)}`,
+    `ALTER PUBLICATION ${quoted(name)} ADD TABLE ${missing.map((table) => quotedTable(table)).join(', ')}`,
+  )
+}
+
+function* tablesWithoutIdentity({ tables }: ServerState): Generator<SetupProblem> {
+  const bare = tables.filter(
+    ({ replicaIdentity, hasPrimaryKey }) => replicaIdentity === 'n' || (replicaIdentity === 'd' && !hasPrimaryKey),
+  )
+  if (bare.length === 0) return
+  const statements = bare.map((table) => `ALTER TABLE ${quotedTable(table)} REPLICA IDENTITY FULL;`)
+  yield problem(
+    'replica.identity.autoset.values',
+    `the server rejects UPDATE and DELETE on published tables without a primary key or replica identity: ${listed(bare)}`,
+    `${statements.slice(0, SHOWN_MAX).join(' ')} -- or set replica.identity.autoset.values`,
+  )
+}
+
+const SHOWN_MAX = 10
+
+function listed(tables: readonly CapturedTable[]): string {
+  const names = tables.slice(0, SHOWN_MAX).map(({ schema, name }) => `${schema}.${name}`)
+  return tables.length > SHOWN_MAX ? `${names.join(', ')} and ${tables.length - SHOWN_MAX} more` : names.join(', ')
+}
+
+function problem(key: string, message: string, remedy: string): SetupProblem {
+  return { key, message, remedy }
+}

@@ -1,0 +1,101 @@
+import type { Lsn } from '../changes/change.ts'
+import { type CdcOffset, resumeLsn } from '../offset.ts'
+import { printLsn } from './lsn.ts'
+import type { ServerState } from './server-state.ts'
+import type { Slot } from './slot.ts'
+
+export type StartConfig = {
+  readonly 'slot.name': string
+  readonly 'offset.mismatch.strategy': 'trust_offset' | 'trust_slot' | 'trust_greater_lsn' | 'no_validation'
+}
+
+/** Where to start, or why changes would be missing. */
+export type StartPosition =
+  /** The slot must be created; there is nothing to continue from. */
+  | { readonly kind: 'new slot'; readonly warning: string | undefined }
+  /** `continues`: whether the stored offset says what was delivered before. */
+  | {
+      readonly kind: 'slot'
+      readonly startLsn: Lsn
+      readonly continues: boolean
+      readonly warning: string | undefined
+    }
+  | { readonly kind: 'impossible'; readonly message: string }
+  /** The server has not yet received what was delivered before. */
+  | { readonly kind: 'later'; readonly message: string }
+
+/** Why the server has invalidated a slot, by its name of the reason. */
+const INVALIDATIONS: Readonly<Record<string, string>> = {
+  wal_removed: 'the server has removed log that the slot needs, because it exceeded max_slot_wal_keep_size',
+  rows_removed: 'the primary server has removed rows that the slot of the standby needs; enable hot_standby_feedback',
+  wal_level_insufficient: 'wal_level of the primary server was lower than logical',
+  idle_timeout: 'the slot was not used for longer than idle_replication_slot_timeout',
+}
+
+/** Compares the stored offset with the slot. Changes are never left out without an explicit choice. */
+export function decideStart(state: ServerState, stored: CdcOffset | undefined, config: StartConfig): StartPosition {
+  const { slot, currentLsn, database } = state
+  const { 'offset.mismatch.strategy': strategy } = config
+  const storedLsn = stored === undefined ? undefined : resumeLsn(stored)
+  if (slot === undefined) return withoutSlot(storedLsn, config)
+  const unusable = whyUnusable(slot, database)
+  if (unusable !== undefined) return { kind: 'impossible', message: unusable }
+  const confirmedLsn = slot.confirmedLsn!
+  if (storedLsn === undefined) return { kind: 'slot', startLsn: confirmedLsn, continues: false, warning: undefined }
+  if (storedLsn < confirmedLsn) return behindSlot(storedLsn, confirmedLsn, config)
+  if (storedLsn > currentLsn && strategy !== 'no_validation')
+    return aheadOfServer(storedLsn, confirmedLsn, state, config)
+  return { kind: 'slot', startLsn: storedLsn, continues: true, warning: undefined }
+}
+
+const CHOICE = 'set offset.mismatch.strategy=trust_slot to continue without them, or take a new snapshot'
+
+function withoutSlot(storedLsn: Lsn | undefined, config: StartConfig): StartPosition {
+  if (storedLsn === undefined) return { kind: 'new slot', warning: undefined }
+  const message =
+    `the replication slot ${config['slot.name']} does not exist, but an offset is stored (${printLsn(storedLsn)}): it was dropped, or ` +
+    'the server is a standby that was promoted without it (slot.failover=true synchronizes slots since version 17). The changes since ' +
+    `then are lost: ${CHOICE}`
+  const { 'offset.mismatch.strategy': strategy } = config
+  return strategy === 'trust_offset' ? { kind: 'impossible', message } : { kind: 'new slot', warning: message }
+}
+
+function behindSlot(storedLsn: Lsn, confirmedLsn: Lsn, config: StartConfig): StartPosition {
+  const message =
+    `the replication slot ${config['slot.name']} is at ${printLsn(confirmedLsn)}, ahead of the stored offset ${printLsn(storedLsn)}: the ` +
+    `slot was created anew or used by another client, and the changes between are lost: ${CHOICE}`
+  if (config['offset.mismatch.strategy'] === 'trust_offset') return { kind: 'impossible', message }
+  return { kind: 'slot', startLsn: confirmedLsn, continues: true, warning: message }
+}
+
+function aheadOfServer(
+  storedLsn: Lsn,
+  confirmedLsn: Lsn,
+  { currentLsn, isStandby }: ServerState,
+  config: StartConfig,
+): StartPosition {
+  const end = `the stored offset ${printLsn(storedLsn)} is ahead of the log of the server, which ends at ${printLsn(currentLsn)}`
+  if (isStandby) return { kind: 'later', message: `${end}: the server is a standby that is behind` }
+  const message =
+    `${end}: the server was restored from a backup, or is a promoted standby that had not received everything. Changes since then may ` +
+    `be missing: ${CHOICE}`
+  if (config['offset.mismatch.strategy'] === 'trust_offset') return { kind: 'impossible', message }
+  return { kind: 'slot', startLsn: confirmedLsn, continues: false, warning: message }
+}
+
+function whyUnusable({ name, plugin, database, invalidationReason, confirmedLsn }: Slot, wanted: string) {
+  const drop = `Drop it (SELECT pg_drop_replication_slot('${name}')), then set offset.mismatch.strategy=trust_slot or take a new snapshot`
+  if (plugin === undefined)
+    return `the replication slot ${name} is a physical slot: set slot.name to the name of a logical one`
+  if (plugin !== 'pgoutput') {
+    return `the replication slot ${name} uses the plugin ${plugin}, expected pgoutput: set slot.name to a new name`
+  }
+  if (database !== wanted) {
+    return `the replication slot ${name} belongs to the database ${database}, expected ${wanted}: set slot.name to a new name`
+  }
+  if (invalidationReason !== undefined || confirmedLsn === undefined) {
+    const reason = INVALIDATIONS[invalidationReason ?? ''] ?? `the server reports ${invalidationReason}`
+    return `the replication slot ${name} was invalidated: ${reason}. The changes since its position are lost. ${drop}`
+  }
+  return undefined
+}
