@@ -2,7 +2,12 @@ import type { Plugin } from '../sdk/index.ts'
 import { type PluginOrigin, pluginNames } from './plugin-catalog.ts'
 
 /** A file or plugin on `plugin.path` that cannot be used, with the reason. */
-export type PluginFault = { readonly file: string; readonly reason: string }
+export type PluginFault = {
+  readonly file: string
+  readonly reason: string
+  /** Whether the file is used, without a class or with another copy of it. */
+  readonly isWarning?: true | undefined
+}
 
 type Named = Pick<Plugin, 'kind' | 'class' | 'aliases' | 'version'>
 
@@ -50,7 +55,7 @@ export function resolveConflicts<Item extends Named>(
     if (sameVersion !== undefined) {
       const reason = `${name} ${version} is in ${sameVersion}, too, and that one is used`
       // Connectors of one project contain the same transforms: each task uses those of its own location.
-      if (!isJava || isConnector(plugin)) faults.push({ file, reason })
+      if (!isJava || isConnector(plugin)) faults.push({ file, reason, isWarning: true })
       return []
     }
     versions.set(`${kind} ${name} ${version}`, file)

@@ -99,7 +99,10 @@ export function startWorker(settings: WorkerSettings, dependencies: WorkerDepend
     const { openPlugins, ownFiles, isWarm } = dependencies
     const isolation = await openIsolation({ settings, broker, levels, life, openPlugins, ownFiles, isWarm })
     const { plugins, tasks } = isolation
-    for (const fault of plugins.faults) logger.error(fault, 'a plugin could not be loaded')
+    for (const { isWarning, ...fault } of plugins.faults) {
+      if (isWarning) logger.warn(fault, 'a class of a plugin location is not used')
+      else logger.error(fault, 'a plugin could not be loaded')
+    }
     const resolver = new ConfigResolver(await createProviders(settings.rest, plugins), secrets)
     const literals = new LiteralSecrets(plugins.catalog, secrets)
     const group = new GroupReference()

@@ -60,7 +60,8 @@ describe('the same version of a class in two places', () => {
     const copies = ['/a', '/b'].map((file) => ({ file, plugin: source('org.example.S', '1'), isJava: true }))
     const { plugins, faults } = resolveConflicts(shipped, copies)
     expect(plugins.at(-1)).toMatchObject({ location: '/a' })
-    expect(faults).toEqual([{ file: '/b', reason: 'org.example.S 1 is in /a, too, and that one is used' }])
+    const reason = 'org.example.S 1 is in /a, too, and that one is used'
+    expect(faults).toEqual([{ file: '/b', reason, isWarning: true }])
   })
 })
 

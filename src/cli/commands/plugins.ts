@@ -31,7 +31,7 @@ export const pluginsCommand: Command = {
        weir plugins new NAME [--kind ${SCAFFOLD_KINDS.join('|')}]
 
 list prints all connectors, converters, transforms and predicates that a worker would find, and why a plugin could not be
-loaded. describe prints the configuration reference of one plugin. install downloads Java plugins with their dependencies from
+loaded. A Java class that cannot be loaded is a warning, as in Kafka Connect, and does not change the exit code. describe prints the configuration reference of one plugin. install downloads Java plugins with their dependencies from
 a Maven repository, each into a directory of its own, and verifies the checksums. new creates a plugin of your own with a test that
 passes.
 
@@ -83,8 +83,10 @@ function list({ catalog, faults }: LoadedPlugins, isJson: boolean): ExitCode {
   const entries = catalog.list()
   if (isJson) print(JSON.stringify({ plugins: entries, faults }, null, 2))
   else print(formatColumns(entries.map((entry) => [entry.type, entry.class, entry.version, originOf(entry)])))
-  for (const { file, reason } of faults) process.stderr.write(`${file}: ${reason}\n`)
-  return faults.length === 0 ? 0 : 1
+  for (const { file, reason, isWarning } of faults) {
+    process.stderr.write(`${isWarning ? 'warning: ' : ''}${file}: ${reason}\n`)
+  }
+  return faults.every(({ isWarning }) => isWarning) ? 0 : 1
 }
 
 /** Where a plugin was installed, and which shipped one it replaces. */

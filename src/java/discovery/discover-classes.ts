@@ -91,7 +91,7 @@ class Discovery {
       for (const name of names.filter((missing) => this.#containerOf(missing) === undefined)) {
         if (isClassOfKafka(name)) continue
         const reason = `${path} names ${name}, but no such class is in ${this.#location.path}`
-        this.#faults.push({ file: container.file, reason })
+        this.#faults.push({ file: container.file, reason, isWarning: true })
       }
       return names
     } catch (error) {
@@ -141,7 +141,7 @@ class Discovery {
   #reportCopies(name: string): void {
     const [used, ...others] = this.#containers.filter((container) => container.has(entryOf(name)))
     for (const { file } of others) {
-      this.#faults.push({ file, reason: `${name} is also in ${used?.file}, and that copy is used` })
+      this.#faults.push({ file, reason: `${name} is also in ${used?.file}, and that copy is used`, isWarning: true })
     }
   }
 }

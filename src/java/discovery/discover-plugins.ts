@@ -29,7 +29,7 @@ export type JavaDiscovery = {
 export type DiscoveryProgress = { readonly location: string; readonly done: number; readonly total: number }
 
 /** Part of the names of cached files, to be increased when their content or the rules of discovery change. */
-const CACHE_VERSION = 2
+const CACHE_VERSION = 3
 
 const cached = z.object({
   classes: z.array(
@@ -40,7 +40,7 @@ const cached = z.object({
       javaVersion: z.number().optional(),
     }),
   ),
-  faults: z.array(z.object({ file: z.string(), reason: z.string() })),
+  faults: z.array(z.object({ file: z.string(), reason: z.string(), isWarning: z.literal(true).optional() })),
 })
 
 /** Finds the Java plugins of `plugin.path` without starting Java. A location that cannot be read becomes a fault. */

@@ -3,7 +3,12 @@ import { join } from 'node:path'
 import { messageOf, systemErrorCode } from '../../common/errors.ts'
 
 /** A file or directory of a plugin location that is not used, with the reason as a sentence. */
-export type LocationFault = { readonly file: string; readonly reason: string }
+export type LocationFault = {
+  readonly file: string
+  readonly reason: string
+  /** Whether only a class is not used. Kafka Connect skips such a class, too, and uses the others of its location. */
+  readonly isWarning?: true | undefined
+}
 
 /** Limits of the directories and files below one location, so that a link to `/` is reported as an error. */
 const ENTRIES_MAX = 200_000

@@ -1,4 +1,4 @@
-import { globSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
@@ -13,6 +13,7 @@ import { ProcessPluginHost } from '../../../src/worker/isolation/plugins/process
 import { workerSettings } from '../../../src/worker/settings.ts'
 import { run } from '../../env/process.ts'
 import { describeOn, real } from '../../env/real.ts'
+import { runWeir } from '../../support/cli.ts'
 import { hostProcesses } from '../../support/recording-connectors.ts'
 import { temporaryDirectory } from '../../support/temporary-directory.ts'
 import { until } from '../../support/until.ts'
@@ -34,6 +35,7 @@ async function compilePlugins() {
   const args = ['-cp', javaHost.address.classpath, '-d', location, join(SOURCES, 'BadConnectors.java')]
   const compiled = await run({ file: 'javac', args, directory: '.' })
   expect(compiled).toMatchObject({ code: 0 })
+  rmSync(join(location, 'dev/weir/test/BadConnectors$OptionalDependency.class'))
   return { pluginPath, location }
 }
 
@@ -136,10 +138,32 @@ describeOn([javaHost], 'bad Java plugins', () => {
     expect(reasons).toEqual([
       expect.stringContaining('BadConnectors$FaultyTask is compiled for a newer Java than 17'),
       expect.stringContaining(
+        'BadConnectors$LackingDependency: java.lang.NoClassDefFoundError: dev/weir/test/BadConnectors$OptionalDependency',
+      ),
+      expect.stringContaining(
         'BadConnectors$ThrowingConstructor: java.lang.IllegalStateException: no constructor today',
       ),
       expect.stringContaining('BadConnectors$ThrowingInitializer: java.lang.IllegalStateException: no class today'),
     ])
+  })
+})
+
+describeOn([javaHost], 'weir plugins list', () => {
+  it('warns of Java classes that cannot be loaded, and exits with 0 unless a location cannot be used', async () => {
+    const { pluginPath, location } = await compilePlugins()
+    const directory = temporaryDirectory()
+    const file = join(directory, 'worker.properties')
+    const lines = Object.entries(settings(pluginPath)).map(([key, value]) => `${key}=${value}\n`)
+    writeFileSync(file, lines.join(''))
+    const listed = await runWeir(directory, 'plugins', 'list', '--config', file)
+    expect(listed.code).toBe(0)
+    expect(listed.stdout).toContain(FAULTY)
+    expect(listed.stderr).toContain(`warning: ${location}: dev.weir.test.BadConnectors$LackingDependency: `)
+    const damaged = join(pluginPath, 'damaged.jar')
+    writeFileSync(damaged, 'no jar')
+    const { code, stderr } = await runWeir(directory, 'plugins', 'list', '--config', file)
+    expect(code).toBe(1)
+    expect(stderr).toMatch(new RegExp(`^${damaged}: `, 'm'))
   })
 })
 

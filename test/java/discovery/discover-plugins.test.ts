@@ -108,10 +108,12 @@ describe('the discovery of Java plugins', () => {
       {
         file: file('copies/a.jar'),
         reason: `META-INF/services/${SOURCE} names org.example.Gone, but no such class is in ${file('copies')}`,
+        isWarning: true,
       },
       {
         file: file('copies/b.jar'),
         reason: `org.example.Source is also in ${file('copies/a.jar')}, and that copy is used`,
+        isWarning: true,
       },
       {
         file: file('damaged/damaged.jar'),

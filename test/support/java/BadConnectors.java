@@ -68,6 +68,13 @@ public final class BadConnectors {
         }
     }
 
+    /** Its class is removed after the compilation, as that of an optional dependency. */
+    public static class OptionalDependency {}
+
+    public static class LackingDependency extends FaultyTask {
+        private final Object dependency = new OptionalDependency();
+    }
+
     public static class ThrowingConstructor extends FaultyTask {
         public ThrowingConstructor() {
             throw new IllegalStateException("no constructor today");

@@ -101,7 +101,7 @@ export class JavaPluginHost {
       try {
         const described = await describe(discovered, dependencies, cache)
         locations.push({ location, plugins: described.plugins })
-        faults.push(...described.faults.map((reason) => ({ file: location.path, reason })))
+        faults.push(...described.faults.map((reason) => ({ file: location.path, reason, isWarning: true as const })))
       } catch (error) {
         faults.push({ file: location.path, reason: messageOf(error) })
       }
