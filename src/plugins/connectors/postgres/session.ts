@@ -59,7 +59,7 @@ const NAMES_MAX = 200
 const KEEP_ALIVE_MS = 30_000
 /** Session settings that the parsers of text values depend on. */
 const SETTINGS =
-  "SET TimeZone = 'UTC'; SET DateStyle = 'ISO, YMD'; SET IntervalStyle = 'postgres'; SET bytea_output = 'hex'"
+  "SET TimeZone = 'UTC'; SET DateStyle = 'ISO, YMD'; SET IntervalStyle = 'postgres'; SET bytea_output = 'hex'; SET lc_monetary = 'C'"
 
 /** One connection to a database. Methods throw a `DatabaseError`. */
 export class Session {

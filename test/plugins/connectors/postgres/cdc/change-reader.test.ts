@@ -4,7 +4,7 @@ import { ChangeReader } from '../../../../../src/plugins/connectors/postgres/cdc
 import type { Delivered } from '../../../../../src/plugins/connectors/postgres/cdc/changes/resume-filter.ts'
 import type { StreamMessage } from '../../../../../src/plugins/connectors/postgres/cdc/replication/replication-session.ts'
 
-const table: Table = { id: 1, schema: 'public', name: 't', replicaIdentity: 'default', columns: [] }
+const table: Table = { id: 1, schema: 'public', name: 't', replicaIdentity: 'default', columns: [], keyNames: [] }
 
 /** A transaction whose changes have these LSNs. Its commit record has 40 bytes. */
 function transaction(commitLsn: bigint, lsns: readonly bigint[]): readonly StreamMessage[] {

@@ -6,7 +6,7 @@ import type {
 import { OffsetPrinter, parseCdcOffset, resumeLsn } from '../../../../../src/plugins/connectors/postgres/cdc/offset.ts'
 
 const transaction: DatabaseTransaction = { id: 7, commitLsn: 500n, committedAtUs: 1_700_000_000_000_000n }
-const table = { id: 1, schema: 'public', name: 't', replicaIdentity: 'default', columns: [] } as const
+const table = { id: 1, schema: 'public', name: 't', replicaIdentity: 'default', columns: [], keyNames: [] } as const
 
 function insert(lsn: bigint, index: number): DatabaseChange {
   const position = { commitLsn: transaction.commitLsn, index }
@@ -28,7 +28,7 @@ const commit: DatabaseChange = { kind: 'commit', transaction, endLsn: 540n }
 describe('offsets', () => {
   it('within a transaction have the position of the change, and as lsn_proc the last LSN that is complete', () => {
     const printer = new OffsetPrinter(50n, parseCdcOffset({ lsn_proc: 90, lsn_commit: 90 }))
-    printer.after({ kind: 'begin', transaction })
+    printer.after({ kind: 'begin', transaction, lsn: transaction.commitLsn })
     expect([insert(100n, 0), insert(100n, 1), insert(200n, 2)].map((change) => printer.after(change))).toEqual([
       offset({ lsn_proc: 90, lsn: 100, messageType: 'COMMIT', position_index: 0 }),
       // Debezium would continue behind LSN 100, so it must not be named before all of its changes are delivered.
@@ -54,7 +54,7 @@ describe('offsets', () => {
   it('do not change when a transaction begins', () => {
     const printer = new OffsetPrinter(50n, undefined)
     const before = printer.after(commit)
-    expect(printer.after({ kind: 'begin', transaction })).toBe(before)
+    expect(printer.after({ kind: 'begin', transaction, lsn: transaction.commitLsn })).toBe(before)
   })
 
   it('of a quiet stream are never before the last commit', () => {

@@ -76,7 +76,7 @@ export class ChangeReader {
     }
   }
 
-  #begin({ commitLsn, committedAtUs, transactionId }: MessageOf<'begin'>, changes: DatabaseChange[]): void {
+  #begin({ commitLsn, committedAtUs, transactionId, lsn }: MessageOf<'begin'>, changes: DatabaseChange[]): void {
     if (this.#transaction !== undefined) {
       throw new ReplicationProtocolError(
         `the server began the transaction ${transactionId} within ${this.#transaction.id}`,
@@ -85,7 +85,7 @@ export class ChangeReader {
     this.#transaction = { id: transactionId, commitLsn, committedAtUs }
     this.#index = 0
     this.#isDelivered = this.#filter.isTransactionDelivered(commitLsn)
-    if (!this.#isDelivered) this.#filter.begin(this.#transaction, changes)
+    if (!this.#isDelivered) this.#filter.begin({ kind: 'begin', transaction: this.#transaction, lsn }, changes)
   }
 
   #commit({ endLsn }: MessageOf<'commit'>, changes: DatabaseChange[]): void {

@@ -28,6 +28,8 @@ export type Table = {
   readonly name: string
   readonly replicaIdentity: 'default' | 'nothing' | 'full' | 'index'
   readonly columns: readonly Column[]
+  /** Names of the columns with `isKey`, in the order of the key's definition. */
+  readonly keyNames: readonly string[]
 }
 
 /** The value was not sent, because it is stored out of line and did not change. */
@@ -40,7 +42,7 @@ export type Row = readonly Cell[]
 export type DatabaseTransaction = { readonly id: number; readonly commitLsn: Lsn; readonly committedAtUs: bigint }
 
 export type DatabaseChange =
-  | { readonly kind: 'begin'; readonly transaction: DatabaseTransaction }
+  | { readonly kind: 'begin'; readonly transaction: DatabaseTransaction; readonly lsn: Lsn }
   | { readonly kind: 'commit'; readonly transaction: DatabaseTransaction; readonly endLsn: Lsn }
   | {
       readonly kind: 'row'

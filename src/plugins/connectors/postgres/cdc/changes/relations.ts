@@ -41,22 +41,33 @@ export class Relations {
 export function toTable(relation: Relation, descriptions: readonly ColumnDescription[]): Table {
   const { id, schema, name, replicaIdentity } = relation
   const described = new Map(descriptions.map((description) => [description.name, description]))
-  // The default replica identity is the primary key at the position of the stream.
-  const hasIdentity = relation.columns.some(({ isIdentity }) => isIdentity)
-  const isIdentityKey =
-    hasIdentity && (replicaIdentity === 'default' || (replicaIdentity === 'index' && descriptions.length === 0))
-  const columns = relation.columns.map(({ name: column, typeId, modifier, isIdentity }): Column => {
+  const keyNames = keyNamesOf(relation, described)
+  const columns = relation.columns.map(({ name: column, typeId, modifier }): Column => {
     const found = described.get(column)
     return {
       name: column,
       typeId,
       modifier,
-      isKey: isIdentityKey ? isIdentity : (found?.isKey ?? false),
+      isKey: keyNames.includes(column),
       isOptional: found?.isOptional ?? true,
       defaultExpression: found?.defaultExpression,
     }
   })
-  return { id, schema, name, replicaIdentity, columns }
+  return { id, schema, name, replicaIdentity, columns, keyNames }
+}
+
+/**
+ * The key of the catalog, if the server sends its old values. Otherwise the replica identity: it is the primary key at the
+ * position of the stream, or an index that was chosen instead of it, and the key of a deleted row must be known.
+ */
+function keyNamesOf(relation: Relation, described: ReadonlyMap<string, ColumnDescription>): readonly string[] {
+  const position = ({ name }: { readonly name: string }) => described.get(name)?.keyPosition
+  const key = relation.columns.filter((column) => position(column) !== undefined)
+  const identity = relation.columns.filter(({ isIdentity }) => isIdentity)
+  const isSent = key.length > 0 && key.every(({ isIdentity }) => isIdentity)
+  const usesKey = relation.replicaIdentity === 'index' ? isSent : relation.replicaIdentity !== 'default'
+  const chosen = identity.length === 0 || usesKey ? key : identity
+  return chosen.toSorted((a, b) => (position(a) ?? 0) - (position(b) ?? 0)).map(({ name }) => name)
 }
 
 /** The server repeats relation messages, for example after each reconnection and each invalidation of its cache. */

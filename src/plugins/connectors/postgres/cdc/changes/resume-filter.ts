@@ -1,6 +1,6 @@
 import { printLsn } from '../replication/lsn.ts'
 import { ReplicationProtocolError } from '../replication/protocol-error.ts'
-import type { DatabaseChange, DatabaseTransaction, Lsn, StreamPosition } from './change.ts'
+import type { DatabaseChange, Lsn, StreamPosition } from './change.ts'
 
 /** What was delivered before the start, as a stored offset describes it. */
 export type Delivered = {
@@ -50,11 +50,10 @@ export class ResumeFilter {
     return lsn < commitLsn || (lsn === commitLsn && index >= 0) || lsn === this.#delivered.debeziumLsn
   }
 
-  begin(transaction: DatabaseTransaction, changes: DatabaseChange[]): void {
+  begin(begin: Extract<DatabaseChange, { readonly kind: 'begin' }>, changes: DatabaseChange[]): void {
     const { commitLsn, index } = this.#delivered.position
     if (this.#debeziumLsn !== undefined) this.#skipping = 'up to LSN'
-    else if (transaction.commitLsn === commitLsn && index >= 0) this.#skipping = 'up to index'
-    const begin = { kind: 'begin', transaction } as const
+    else if (begin.transaction.commitLsn === commitLsn && index >= 0) this.#skipping = 'up to index'
     if (this.#skipping === 'nothing') changes.push(begin)
     else this.#onSkipped(begin)
   }

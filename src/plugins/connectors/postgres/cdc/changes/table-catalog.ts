@@ -16,25 +16,26 @@ export type CatalogTable = {
 }
 
 /**
- * The key is the primary key, or else the first unique index, by name, whose columns are all NOT NULL. An index on expressions or on
- * a part of the rows is no key.
+ * The key is the primary key, or else the first unique index, by name; its columns may be optional, as with Debezium. A replica
+ * identity that is an index without the columns of the primary key is the key instead: the key of a deleted row must be known. An
+ * index on expressions or on a part of the rows is no key.
  */
 const TABLES_SQL = `
   SELECT c.oid, n.nspname, c.relname, c.relkind, c.relreplident, c.relfilenode, c.reltuples::bigint, c.reltoastrelid <> 0,
     (SELECT i.inhparent FROM pg_inherits i WHERE c.relispartition AND i.inhrelid = c.oid),
-    a.attname, a.atttypid, a.atttypmod, COALESCE(a.attnum = ANY (k.columns), false), NOT a.attnotnull,
+    a.attname, a.atttypid, a.atttypmod, array_position(k.columns, a.attnum), NOT a.attnotnull,
     CASE WHEN a.attgenerated = '' THEN pg_get_expr(d.adbin, d.adrelid) END
   FROM pg_class c
   JOIN pg_namespace n ON n.oid = c.relnamespace
   LEFT JOIN pg_attribute a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped
   LEFT JOIN pg_attrdef d ON d.adrelid = c.oid AND d.adnum = a.attnum
   LEFT JOIN LATERAL (
-    SELECT (i.indkey::int2[])[0:i.indnkeyatts - 1] AS columns
+    SELECT ARRAY(SELECT unnest((i.indkey::int2[])[0:i.indnkeyatts - 1])) AS columns
     FROM pg_index i JOIN pg_class x ON x.oid = i.indexrelid
     WHERE i.indrelid = c.oid AND i.indisunique AND i.indisvalid AND i.indpred IS NULL AND i.indexprs IS NULL
-      AND NOT EXISTS (SELECT FROM pg_attribute o WHERE o.attrelid = c.oid AND NOT o.attnotnull
-        AND o.attnum = ANY ((i.indkey::int2[])[0:i.indnkeyatts - 1]))
-    ORDER BY i.indisprimary DESC, x.relname LIMIT 1
+    ORDER BY c.relreplident = 'i' AND i.indisreplident AND NOT EXISTS (SELECT FROM pg_index p
+        WHERE p.indrelid = c.oid AND p.indisprimary AND i.indkey::int2[] @> p.indkey::int2[]) DESC,
+      i.indisprimary DESC, x.relname LIMIT 1
   ) k ON true
   WHERE c.relkind IN ('r', 'p') AND c.relpersistence = 'p' AND n.nspname <> 'information_schema' AND n.nspname !~ '^pg_'
     AND ($1::oid[] IS NULL OR c.oid = ANY ($1::oid[]))
@@ -62,6 +63,10 @@ export async function readTables(session: Session, ids?: readonly number[]): Pro
         replicaIdentity: REPLICA_IDENTITIES[replicaIdentity!]!,
         // A table may have no columns.
         columns: columns.filter((row) => row[9] !== null).map(toColumn),
+        keyNames: columns
+          .filter((row) => row[12] !== null)
+          .toSorted((a, b) => Number(a[12]) - Number(b[12]))
+          .map((row) => row[9]!),
       },
       kind: kind === 'p' ? 'partitioned' : 'table',
       partitionOf: partitionOf === null ? undefined : Number(partitionOf),
@@ -73,12 +78,12 @@ export async function readTables(session: Session, ids?: readonly number[]): Pro
 }
 
 function toColumn(row: readonly (string | null)[]): Column {
-  const [name, typeId, modifier, isKey, isOptional, defaultExpression] = row.slice(9)
+  const [name, typeId, modifier, keyPosition, isOptional, defaultExpression] = row.slice(9)
   return {
     name: name!,
     typeId: Number(typeId),
     modifier: Number(modifier),
-    isKey: isKey === 't',
+    isKey: keyPosition !== null,
     isOptional: isOptional === 't',
     defaultExpression: defaultExpression ?? undefined,
   }

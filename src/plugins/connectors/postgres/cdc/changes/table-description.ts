@@ -7,24 +7,23 @@ export type ColumnDescription = {
   readonly modifier: number
   readonly isOptional: boolean
   readonly defaultExpression: string | undefined
-  readonly isKey: boolean
+  /** Place of the column in the key, from 1; undefined if it is not part of the key. */
+  readonly keyPosition: number | undefined
 }
 
 /**
- * The columns of a table in their order. The key is the primary key, otherwise the first unique index, by name, on columns that
- * are not null.
+ * The columns of a table in their order. The key is the primary key, otherwise the first unique index, by name. Its columns may
+ * be optional, as with Debezium.
  */
 const COLUMNS_SQL = `
-  SELECT a.attname, a.atttypid, a.atttypmod, a.attnotnull, pg_get_expr(d.adbin, d.adrelid), a.attnum = ANY (k.indkey)
+  SELECT a.attname, a.atttypid, a.atttypmod, a.attnotnull, pg_get_expr(d.adbin, d.adrelid), array_position(k.indkey, a.attnum)
   FROM pg_attribute a
   LEFT JOIN pg_attrdef d ON d.adrelid = a.attrelid AND d.adnum = a.attnum
   LEFT JOIN LATERAL (
-    SELECT (i.indkey::int2[])[0:i.indnkeyatts - 1] AS indkey
+    SELECT array(SELECT unnest((i.indkey::int2[])[0:i.indnkeyatts - 1])) AS indkey
     FROM pg_index i JOIN pg_class c ON c.oid = i.indexrelid
     WHERE i.indrelid = a.attrelid AND i.indisvalid AND (i.indisprimary OR (
-      i.indisunique AND i.indpred IS NULL AND i.indexprs IS NULL AND NOT EXISTS (
-        SELECT FROM pg_attribute n
-        WHERE n.attrelid = i.indrelid AND n.attnum = ANY ((i.indkey::int2[])[0:i.indnkeyatts - 1]) AND NOT n.attnotnull)))
+      i.indisunique AND i.indpred IS NULL AND i.indexprs IS NULL))
     ORDER BY i.indisprimary DESC, c.relname LIMIT 1) k ON true
   WHERE a.attrelid = $1::oid AND a.attnum > 0 AND NOT a.attisdropped
   ORDER BY a.attnum`
@@ -37,13 +36,20 @@ export async function describeColumns(session: Session, tableId: number): Promis
   return rows.map(toDescription)
 }
 
-function toDescription([name, typeId, modifier, isNotNull, defaultExpression, isKey]: ResultRow): ColumnDescription {
+function toDescription([
+  name,
+  typeId,
+  modifier,
+  isNotNull,
+  defaultExpression,
+  keyPosition,
+]: ResultRow): ColumnDescription {
   return {
     name: name!,
     typeId: Number(typeId),
     modifier: Number(modifier),
     isOptional: isNotNull !== 't',
     defaultExpression: defaultExpression ?? undefined,
-    isKey: isKey === 't',
+    keyPosition: keyPosition === null || keyPosition === undefined ? undefined : Number(keyPosition),
   }
 }

@@ -1,7 +1,9 @@
 import { field, z } from '../../../../../sdk/index.ts'
 import { databaseKeys } from './database-keys.ts'
+import { eventKeys } from './event-keys.ts'
 import { streamKeys } from './stream-keys.ts'
 import { EXCLUSIVE_KEYS, tableKeys } from './table-keys.ts'
+import { valueKeys } from './value-keys.ts'
 
 /** The configuration of `PostgresCdcSource`. Other keys are those with variable names, such as `column.mask.with.5.chars`. */
 export const cdcConfig = z
@@ -9,6 +11,8 @@ export const cdcConfig = z
     ...databaseKeys,
     ...streamKeys,
     ...tableKeys,
+    ...valueKeys,
+    ...eventKeys,
   })
   .catchall(z.string())
   .superRefine((config, context) => {

@@ -1,5 +1,5 @@
-import { type JavaPattern, javaRegex } from '../../../../../java-compat/java-regex.ts'
 import { field } from '../../../../../sdk/index.ts'
+import { parseNamePatterns } from './name-patterns.ts'
 
 const group = 'Tables'
 
@@ -26,6 +26,7 @@ export const tableKeys = {
 export const EXCLUSIVE_KEYS = [
   ['schema.include.list', 'schema.exclude.list'],
   ['table.include.list', 'table.exclude.list'],
+  ['column.include.list', 'column.exclude.list'],
   ['message.prefix.include.list', 'message.prefix.exclude.list'],
 ] as const
 
@@ -35,22 +36,5 @@ function patterns(key: string, doc: string) {
     importance: 'HIGH',
     group,
   } as const
-  return field.parsed(field.text(info), (text) => parsePatterns(key, text)).prefault('')
-}
-
-/** A comma in an expression is written `\,`. Throws an `Error` for an invalid expression. */
-function parsePatterns(key: string, text: string): readonly JavaPattern[] {
-  return text
-    .split(/(?<!\\),/)
-    .map((entry) => entry.replaceAll('\\,', ',').trim())
-    .filter((entry) => entry !== '')
-    .map((entry) => {
-      try {
-        return javaRegex(`(?i)${entry}`, { whole: true })
-      } catch (error) {
-        throw new Error(
-          `Invalid value ${text} for configuration ${key}: '${entry}' is no regular expression: ${(error as Error).message}`,
-        )
-      }
-    })
+  return field.parsed(field.text(info), (text) => parseNamePatterns(key, text)).prefault('')
 }

@@ -1,0 +1,92 @@
+import type { JavaPattern } from '../../../../../java-compat/java-regex.ts'
+import type { Schema } from '../../../../../sdk/index.ts'
+import type { Column, Table } from '../changes/change.ts'
+import { type ColumnMask, parseColumnMasks } from './column-masks.ts'
+import { parseNamePattern } from './name-patterns.ts'
+
+/** How a column is decoded: what its text and NULL become. */
+export type ColumnDecoding = {
+  readonly schema: Schema
+  readonly decode: (text: string) => unknown
+  readonly absent: unknown
+}
+
+/** Columns of the key of tables that match. */
+export type MessageKey = { readonly table: JavaPattern; readonly columns: readonly string[] }
+
+export type ColumnRulesConfig = Readonly<
+  Record<
+    'column.include.list' | 'column.exclude.list' | 'column.propagate.source.type' | 'datatype.propagate.source.type',
+    readonly JavaPattern[]
+  >
+> & { readonly 'message.key.columns': readonly MessageKey[] } & Readonly<Record<string, unknown>>
+
+/** Settings of columns whose names (`schema.table.column`) match expressions. */
+export class ColumnRules {
+  readonly #config: ColumnRulesConfig
+  readonly #masks: readonly ColumnMask[]
+
+  constructor(config: ColumnRulesConfig) {
+    this.#config = config
+    this.#masks = parseColumnMasks(config)
+  }
+
+  isCaptured(table: Table, column: Column): boolean {
+    const { 'column.include.list': include, 'column.exclude.list': exclude } = this.#config
+    const name = fullName(table, column)
+    return include.length > 0 ? isMatch(include, name) : !isMatch(exclude, name)
+  }
+
+  /** Whether the type of the column is added to its schema. */
+  isTypePropagated(table: Table, column: Column, typeName: string): boolean {
+    const { 'column.propagate.source.type': columns, 'datatype.propagate.source.type': types } = this.#config
+    return isMatch(columns, fullName(table, column)) || isMatch(types, typeName)
+  }
+
+  /** Masks, hashes or truncates the values of a column. The first rule that matches applies. */
+  applied(table: Table, column: Column, decoding: ColumnDecoding): ColumnDecoding {
+    const name = fullName(table, column)
+    const mask = this.#masks.find(({ columns }) => isMatch(columns, name))
+    if (mask === undefined) return decoding
+    const { schema, decode, absent } = decoding
+    const masked = { ...schema, parameters: { ...schema.parameters, ...mask.parameters } }
+    // Debezium masks character types only; the schema of other columns says that they are masked, too.
+    if (schema.type !== 'string' || schema.name !== undefined) return { schema: masked, decode, absent }
+    return {
+      schema: masked,
+      decode: (text) => mask.convert(decode(text) as string),
+      absent: mask.absent ?? absent,
+    }
+  }
+
+  /** The names of the columns of a key that replaces that of the table. */
+  keyNames({ schema, name, columns }: Table): readonly string[] | undefined {
+    const found = this.#config['message.key.columns'].find(({ table }) => table.test(`${schema}.${name}`))
+    return found?.columns.flatMap(
+      (wanted) => columns.find((column) => column.name.toLowerCase() === wanted.toLowerCase())?.name ?? [],
+    )
+  }
+}
+
+/** `TABLE:COLUMN,COLUMN;TABLE:COLUMN`, each table an expression. Throws an `Error` that names the key. */
+export function parseMessageKeys(text: string): readonly MessageKey[] {
+  const key = 'message.key.columns'
+  return text
+    .split(';')
+    .filter((entry) => entry.trim() !== '')
+    .map((entry) => {
+      const [, table, columns] = /^\s*(.+):([^:]+)$/s.exec(entry) ?? []
+      if (table === undefined || columns === undefined) {
+        throw new Error(`Invalid value ${text} for configuration ${key}: '${entry}' is not TABLE:COLUMN,COLUMN`)
+      }
+      return { table: parseNamePattern(key, table), columns: columns.split(',').map((column) => column.trim()) }
+    })
+}
+
+function fullName({ schema, name }: Table, column: Column): string {
+  return `${schema}.${name}.${column.name}`
+}
+
+function isMatch(patterns: readonly JavaPattern[], name: string): boolean {
+  return patterns.some((pattern) => pattern.test(name))
+}

@@ -1,0 +1,35 @@
+import { OPTIONAL_BYTES, OPTIONAL_INT64, OPTIONAL_STRING, type Schema, STRING } from '../../../../../sdk/index.ts'
+import { SOURCE_SCHEMA } from './source-block.ts'
+import { TRANSACTION_BLOCK } from './table-events.ts'
+
+// Events of logical messages, which `pg_logical_emit_message` writes.
+
+export const MESSAGE_KEY: Schema = {
+  type: 'struct',
+  name: 'io.debezium.connector.postgresql.MessageKey',
+  version: 1,
+  fields: [{ name: 'prefix', schema: OPTIONAL_STRING }],
+}
+
+const MESSAGE: Schema = {
+  type: 'struct',
+  name: 'io.debezium.connector.postgresql.Message',
+  version: 1,
+  fields: [
+    { name: 'prefix', schema: OPTIONAL_STRING },
+    { name: 'content', schema: OPTIONAL_BYTES },
+  ],
+}
+
+export const MESSAGE_VALUE: Schema = {
+  type: 'struct',
+  name: 'io.debezium.connector.postgresql.MessageValue',
+  version: 1,
+  fields: [
+    { name: 'op', schema: STRING },
+    { name: 'ts_ms', schema: OPTIONAL_INT64 },
+    { name: 'source', schema: SOURCE_SCHEMA },
+    { name: 'transaction', schema: TRANSACTION_BLOCK },
+    { name: 'message', schema: MESSAGE },
+  ],
+}

@@ -1,0 +1,163 @@
+import { type Field, INT64, OPTIONAL_INT64, type Schema, STRING } from '../../../../../sdk/index.ts'
+import { type Column, type DatabaseChange, type Row, type Table, UNCHANGED_TOAST } from '../changes/change.ts'
+import type { ColumnTypes } from '../values/column-types.ts'
+import { sourceParameters } from '../values/source-parameters.ts'
+import { unavailableValue } from '../values/unavailable-value.ts'
+import { zeroValue } from '../values/zero-value.ts'
+import type { EventSettings } from './event-settings.ts'
+import { adjustedFieldName, adjustedSchemaName } from './name-adjustment.ts'
+import { SOURCE_SCHEMA } from './source-block.ts'
+
+export type EventStruct = Readonly<Record<string, unknown>>
+export type TableRowChange = Extract<DatabaseChange, { readonly kind: 'row' }>
+
+/** One captured column: where its cell is in a row, and the field that it becomes. */
+type CapturedColumn = {
+  readonly index: number
+  readonly name: string
+  readonly field: string
+  readonly schema: Schema
+  readonly decode: (text: string) => unknown
+  /** For NULL: not null if the field is not optional, as in the old row of a deleted one. */
+  readonly absent: unknown
+  readonly unavailable: unknown
+}
+
+export const TRANSACTION_BLOCK: Schema = {
+  type: 'struct',
+  optional: true,
+  name: 'event.block',
+  version: 1,
+  fields: [
+    { name: 'id', schema: STRING },
+    { name: 'total_order', schema: INT64 },
+    { name: 'data_collection_order', schema: INT64 },
+  ],
+}
+
+/** The schemas of one version of a table, and its decoders. Created once for each `Table`, since converters cache schemas. */
+export class TableEvents {
+  readonly topic: string
+  /** Null if the table has no key. */
+  readonly keySchema: Schema | null
+  readonly #columns: readonly CapturedColumn[]
+  readonly #keys: readonly CapturedColumn[]
+  /** Whether all columns of the key are among those of which the server sends the old values. */
+  readonly #isKeySent: boolean
+  readonly #valueName: string
+  readonly #envelopeName: string
+  /** Envelopes by the columns that they leave out. */
+  readonly #envelopes = new Map<string, Schema>()
+
+  constructor(table: Table, topic: string, settings: EventSettings, types: ColumnTypes) {
+    this.topic = topic
+    this.#columns = table.columns.flatMap((column, index) => captureColumn(table, column, index, settings, types) ?? [])
+    const keyNames = settings.columns.keyNames(table) ?? table.keyNames
+    this.#keys = keyNames.flatMap((name) => this.#columns.find((column) => column.name === name) ?? [])
+    this.#isKeySent = keyNames.every((name) => table.keyNames.includes(name))
+    this.#valueName = adjustedSchemaName(`${topic}.Value`, settings.schemaNames)
+    this.#envelopeName = adjustedSchemaName(`${topic}.Envelope`, settings.schemaNames)
+    const keyName = adjustedSchemaName(`${topic}.Key`, settings.schemaNames)
+    this.keySchema = this.#keys.length === 0 ? null : { type: 'struct', name: keyName, fields: fieldsOf(this.#keys) }
+  }
+
+  /** The schema of events. `omitted` has the indexes of columns that it leaves out, as `unsentColumns` returns them. */
+  envelope(omitted = ''): Schema {
+    const known = this.#envelopes.get(omitted)
+    if (known !== undefined) return known
+    const skipped = new Set(omitted.split(','))
+    const columns = this.#columns.filter(({ index }) => !skipped.has(String(index)))
+    const row: Schema = { type: 'struct', optional: true, name: this.#valueName, fields: fieldsOf(columns) }
+    const envelope: Schema = {
+      type: 'struct',
+      name: this.#envelopeName,
+      version: 2,
+      fields: [
+        { name: 'before', schema: row },
+        { name: 'after', schema: row },
+        { name: 'source', schema: SOURCE_SCHEMA },
+        { name: 'transaction', schema: TRANSACTION_BLOCK },
+        { name: 'op', schema: STRING },
+        { name: 'ts_ms', schema: OPTIONAL_INT64 },
+        { name: 'ts_us', schema: OPTIONAL_INT64 },
+        { name: 'ts_ns', schema: OPTIONAL_INT64 },
+      ],
+    }
+    this.#envelopes.set(omitted, envelope)
+    return envelope
+  }
+
+  /** Indexes of the captured columns that the server did not send; empty if it sent all. */
+  unsentColumns(row: Row): string {
+    if (!row.includes(UNCHANGED_TOAST)) return ''
+    return this.#columns.flatMap(({ index }) => (row[index] === UNCHANGED_TOAST ? index : [])).join(',')
+  }
+
+  row(row: Row): EventStruct {
+    return structOf(this.#columns, row)
+  }
+
+  /** Null if the table has no key. */
+  key(row: Row): EventStruct | null {
+    return this.#keys.length === 0 ? null : structOf(this.#keys, row)
+  }
+
+  /** Whether an update changes the key. The server sends the old values of the columns of the replica identity only. */
+  isKeyMoved({ before, after, isBeforeKeyOnly }: TableRowChange): boolean {
+    if (before === undefined || after === undefined || (isBeforeKeyOnly && !this.#isKeySent)) return false
+    return !hasSameCells(this.#keys, before, after)
+  }
+
+  /** Whether all captured columns are equal. A column that was not sent did not change. */
+  hasSameValues(before: Row, after: Row): boolean {
+    return hasSameCells(this.#columns, before, after)
+  }
+}
+
+function captureColumn(
+  table: Table,
+  column: Column,
+  index: number,
+  { columns: rules, fieldNames, placeholder }: EventSettings,
+  types: ColumnTypes,
+): CapturedColumn | undefined {
+  const found = rules.isCaptured(table, column) ? types.of(column) : undefined
+  if (found === undefined) return undefined
+  const isPropagated = rules.isTypePropagated(table, column, types.catalog.get(column.typeId)?.name ?? '')
+  const schema: Schema = isPropagated
+    ? { ...found.schema, parameters: { ...found.schema.parameters, ...sourceParameters(column, types.catalog) } }
+    : found.schema
+  const decoding = { schema, decode: found.decode, absent: schema.optional ? null : zeroValue(schema) }
+  const applied = rules.applied(table, column, decoding)
+  return {
+    index,
+    name: column.name,
+    field: adjustedFieldName(column.name, fieldNames),
+    ...applied,
+    unavailable: unavailableValue(schema, placeholder) ?? applied.absent,
+  }
+}
+
+function fieldsOf(columns: readonly CapturedColumn[]): readonly Field[] {
+  return columns.map(({ field, schema }) => ({ name: field, schema }))
+}
+
+function structOf(columns: readonly CapturedColumn[], row: Row): EventStruct {
+  const struct: Record<string, unknown> = {}
+  for (const { index, field, decode, absent, unavailable } of columns) {
+    const cell = row[index]
+    const value = typeof cell === 'string' ? decode(cell) : cell === UNCHANGED_TOAST ? unavailable : absent
+    if (field === '__proto__') defineOwn(struct, field, value)
+    else struct[field] = value
+  }
+  return struct
+}
+
+/** An assignment to `__proto__` sets no member. */
+function defineOwn(struct: object, name: string, value: unknown): void {
+  Object.defineProperty(struct, name, { value, enumerable: true, configurable: true, writable: true })
+}
+
+function hasSameCells(columns: readonly CapturedColumn[], before: Row, after: Row): boolean {
+  return columns.every(({ index }) => after[index] === UNCHANGED_TOAST || after[index] === before[index])
+}

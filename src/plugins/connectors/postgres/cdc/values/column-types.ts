@@ -1,0 +1,54 @@
+import type { Schema } from '../../../../../sdk/index.ts'
+import type { Session } from '../../session.ts'
+import type { Column } from '../changes/change.ts'
+import { defaultValue } from './default-value.ts'
+import { TypeCatalog } from './type-catalog.ts'
+import { representationOf } from './type-representations.ts'
+import type { ValueSettings } from './value-settings.ts'
+
+/** The field of a column in events. */
+export type ColumnField = {
+  readonly schema: Schema
+  /** Converts a value from PostgreSQL's text format. */
+  readonly decode: (text: string) => unknown
+}
+
+/** The types of columns, as the server's catalog describes them. */
+export class ColumnTypes {
+  readonly catalog: TypeCatalog
+  readonly #settings: ValueSettings
+
+  constructor(catalog: TypeCatalog, settings: ValueSettings) {
+    this.catalog = catalog
+    this.#settings = settings
+  }
+
+  static async open(session: Session, settings: ValueSettings): Promise<ColumnTypes> {
+    return new ColumnTypes(await TypeCatalog.read(session), settings)
+  }
+
+  /** Reads types that were created since. Call it with the types of a table before its first row. */
+  load(session: Session, typeIds: Iterable<number>): Promise<void> {
+    return this.catalog.load(session, typeIds)
+  }
+
+  /** Undefined if events do not contain columns of this type. */
+  of(column: Column): ColumnField | undefined {
+    const type = this.catalog.get(column.typeId)
+    const found = representationOf(type, column.modifier, this.#settings, this.catalog)
+    if (found === undefined) return undefined
+    const { defaultExpression: expression, isOptional } = column
+    const fallback =
+      expression === undefined || type === undefined
+        ? undefined
+        : defaultValue(type.name, type.kind === 'enum', found, expression)
+    return {
+      decode: found.decode,
+      schema: {
+        ...found.schema,
+        ...(isOptional && { optional: true }),
+        ...(fallback !== undefined && fallback !== null && { default: fallback }),
+      },
+    }
+  }
+}

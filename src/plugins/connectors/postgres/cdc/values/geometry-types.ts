@@ -1,0 +1,65 @@
+import { BYTES, DataError, FLOAT64, INT32, OPTIONAL_BYTES, optional, type Schema } from '../../../../../sdk/index.ts'
+import type { ValueType } from './value-type.ts'
+
+const SRID = { name: 'srid', schema: optional(INT32) }
+
+const geometrySchema = (name: string, doc: string, fields: NonNullable<Schema['fields']>): Schema => ({
+  type: 'struct',
+  name: `io.debezium.data.geometry.${name}`,
+  version: 1,
+  doc,
+  fields,
+})
+
+/** A point with its form in well-known binary. */
+export const POINT: ValueType = {
+  schema: geometrySchema('Point', 'Geometry (POINT)', [
+    { name: 'x', schema: FLOAT64 },
+    { name: 'y', schema: FLOAT64 },
+    { name: 'wkb', schema: OPTIONAL_BYTES },
+    SRID,
+  ]),
+  decode(text) {
+    const comma = text.indexOf(',')
+    if (!text.startsWith('(') || !text.endsWith(')') || comma < 0) throw new DataError(`'${text}' is not a point`)
+    const x = Number(text.slice(1, comma))
+    const y = Number(text.slice(comma + 1, -1))
+    return { x, y, wkb: pointBytes(x, y), srid: null }
+  },
+}
+
+const LITTLE_ENDIAN = 1
+const WKB_POINT = 1
+
+function pointBytes(x: number, y: number): Buffer {
+  const bytes = Buffer.alloc(21)
+  bytes.writeUInt8(LITTLE_ENDIAN, 0)
+  bytes.writeUInt32LE(WKB_POINT, 1)
+  bytes.writeDoubleLE(x, 5)
+  bytes.writeDoubleLE(y, 13)
+  return bytes
+}
+
+/** A value of PostGIS, whose text is its extended well-known binary in hexadecimal. */
+const shape = (name: string, doc: string): ValueType => ({
+  schema: geometrySchema(name, doc, [{ name: 'wkb', schema: BYTES }, SRID]),
+  decode(text) {
+    const wkb = Buffer.from(text, 'hex')
+    if (wkb.length * 2 !== text.length || wkb.length < 5)
+      throw new DataError(`the text of a ${name} is not hexadecimal`)
+    return { wkb, srid: sridOf(wkb) }
+  },
+})
+
+export const GEOMETRY = shape('Geometry', 'Geometry')
+export const GEOGRAPHY = shape('Geography', 'Geography')
+
+const HAS_SRID = 0x20000000
+
+/** The spatial reference system, which PostGIS stores after the type. */
+function sridOf(wkb: Buffer): number | null {
+  const isLittle = wkb[0] === LITTLE_ENDIAN
+  const type = isLittle ? wkb.readUInt32LE(1) : wkb.readUInt32BE(1)
+  if ((type & HAS_SRID) === 0 || wkb.length < 9) return null
+  return isLittle ? wkb.readInt32LE(5) : wkb.readInt32BE(5)
+}

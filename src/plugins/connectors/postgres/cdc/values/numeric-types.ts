@@ -1,0 +1,121 @@
+import {
+  BYTES,
+  bigintToBytes,
+  DataError,
+  type Decimal,
+  decimal,
+  FLOAT64,
+  INT32,
+  INT64,
+  int64,
+  rescale,
+  type Schema,
+  STRING,
+} from '../../../../../sdk/index.ts'
+import type { DecimalMode } from './value-settings.ts'
+import type { ValueType } from './value-type.ts'
+
+export const INTEGER: ValueType = { schema: INT32, decode: Number }
+export const LONG: ValueType = { schema: INT64, decode: longFromText }
+const DOUBLE: ValueType = { schema: FLOAT64, decode: Number }
+
+/** Digits that a number represents exactly. */
+const EXACT_DIGITS = 15
+
+/** Returns a number if it is exact, otherwise a bigint. */
+export function longFromText(text: string): number | bigint {
+  return text.length <= EXACT_DIGITS ? Number(text) : int64(BigInt(text))
+}
+
+/** The schema of a number whose scale is not that of the column. */
+const VARIABLE_SCALE: Schema = {
+  type: 'struct',
+  name: 'io.debezium.data.VariableScaleDecimal',
+  version: 1,
+  doc: 'Variable scaled decimal',
+  fields: [
+    { name: 'scale', schema: INT32 },
+    { name: 'value', schema: BYTES },
+  ],
+}
+
+/** `modifier` has the precision and the scale of `numeric(10, 2)`; it is -1 for `numeric`. */
+export function numericType(modifier: number, mode: DecimalMode): ValueType {
+  switch (mode) {
+    case 'double':
+      return DOUBLE
+    case 'string':
+      return { schema: STRING, decode: plainNumber }
+    case 'precise':
+      return modifier < 0 ? { schema: VARIABLE_SCALE, decode: variableScale } : preciseType(modifier)
+  }
+}
+
+/** Negative scales, of PostgreSQL 15 and later, are 11 bits that Debezium reads as a positive scale. So does this. */
+function preciseType(modifier: number): ValueType {
+  const precision = ((modifier - 4) >> 16) & 0xffff
+  const scale = (modifier - 4) & 0xffff
+  const plain = decimal(scale)
+  return {
+    schema: { ...plain, parameters: { ...plain.parameters, 'connect.decimal.precision': String(precision) } },
+    decode: (text) => decimalAt(text, scale),
+  }
+}
+
+/** `money` in the locale C: `-$1,234.50`. */
+export function moneyType(digits: number, mode: DecimalMode): ValueType {
+  switch (mode) {
+    case 'double':
+      return { schema: FLOAT64, decode: (text) => Number(moneyNumber(text)) }
+    case 'string':
+      return { schema: STRING, decode: moneyNumber }
+    case 'precise':
+      return { schema: decimal(digits), decode: (text) => rounded(decimalParts(moneyNumber(text)), digits) }
+  }
+}
+
+/** Removes the currency and the separators of thousands. A locale may have its decimal separator only before two digits. */
+function moneyNumber(text: string): string {
+  const [, whole = '', fraction = ''] = /^(.*?)(?:[.,](\d\d))?\D*$/s.exec(text) ?? []
+  const isNegative = text.includes('-') || text.includes('(')
+  return `${isNegative ? '-' : ''}${whole.replace(/\D/g, '')}${fraction && `.${fraction}`}`
+}
+
+/** Rounds half up, as Debezium does. */
+function rounded(value: Decimal, scale: number): Decimal {
+  if (scale >= value.scale) return rescale(value, scale)
+  const factor = 10n ** BigInt(value.scale - scale)
+  const half = value.unscaled < 0n ? -factor / 2n : factor / 2n
+  return { unscaled: (value.unscaled + half) / factor, scale }
+}
+
+function decimalAt(text: string, scale: number): Decimal {
+  const value = decimalParts(text)
+  return value.scale === scale ? value : rescale(value, scale)
+}
+
+function variableScale(text: string): { readonly scale: number; readonly value: Buffer } {
+  const { unscaled, scale } = decimalParts(text)
+  return { scale, value: bigintToBytes(unscaled) }
+}
+
+/** PostgreSQL writes numbers without an exponent. */
+function decimalParts(text: string): Decimal {
+  const point = text.indexOf('.')
+  const digits = point < 0 ? text : text.slice(0, point) + text.slice(point + 1)
+  return { unscaled: bigintFromText(digits, text), scale: point < 0 ? 0 : text.length - point - 1 }
+}
+
+function bigintFromText(digits: string, text: string): bigint {
+  if (digits.length <= EXACT_DIGITS) {
+    const number = Number(digits)
+    if (!Number.isNaN(number)) return BigInt(number)
+  } else if (/^-?\d+$/.test(digits)) {
+    return BigInt(digits)
+  }
+  throw new DataError(`${text} has no representation as a decimal: set decimal.handling.mode to double or string`)
+}
+
+function plainNumber(text: string): string {
+  return text
+}

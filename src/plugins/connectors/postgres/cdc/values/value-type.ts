@@ -1,0 +1,39 @@
+import { BYTES, type Schema, STRING } from '../../../../../sdk/index.ts'
+import type { BinaryMode } from './value-settings.ts'
+
+/** The representation of a PostgreSQL type in events. */
+export type ValueType = {
+  /** Not optional: whether a column is optional depends on the table. */
+  readonly schema: Schema
+  /** Converts a value from PostgreSQL's text format. */
+  readonly decode: (text: string) => unknown
+  /** Whether items of arrays of this type must not be NULL, as in Debezium's schemas. An array with a NULL becomes null. */
+  readonly isRequiredItem?: boolean
+}
+
+export const TEXT_TYPE: ValueType = { schema: STRING, decode: (text) => text }
+
+/** A type of Debezium: a schema with its name and version 1. */
+export function named(name: string, { schema, decode }: ValueType, parameters?: Schema['parameters']): ValueType {
+  const { type } = schema
+  return { schema: { ...schema, type, name, version: 1, ...(parameters !== undefined && { parameters }) }, decode }
+}
+
+/** The representation of bytes that `toBytes` makes of the text. */
+export function binaryType(mode: BinaryMode, toBytes: (text: string) => Buffer): ValueType {
+  switch (mode) {
+    case 'bytes':
+      return { schema: BYTES, decode: toBytes }
+    case 'base64':
+      return { schema: STRING, decode: (text) => toBytes(text).toString('base64') }
+    case 'base64-url-safe':
+      return { schema: STRING, decode: (text) => base64Url(toBytes(text)) }
+    case 'hex':
+      return { schema: STRING, decode: (text) => toBytes(text).toString('hex') }
+  }
+}
+
+/** With padding, unlike Node.js. */
+function base64Url(bytes: Buffer): string {
+  return bytes.toString('base64').replaceAll('+', '-').replaceAll('/', '_')
+}
