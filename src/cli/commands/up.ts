@@ -1,6 +1,7 @@
 import { readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import type { BrokerAddress } from '../../broker/broker-address.ts'
+import { returnMemoryWhenIdle } from '../../common/idle-memory.ts'
 import { createLogger, type Logger } from '../../common/logging/logger.ts'
 import type { Setting } from '../../config/settings.ts'
 import { type BrokerFlags, embeddedBrokerAddress, stackBrokerAddress } from '../broker-flags.ts'
@@ -135,6 +136,7 @@ function createStopSignal(gracePeriodMs: number, logger: Logger): AbortSignal {
   const stop = new AbortController()
   void waitForStopSignal(gracePeriodMs, logger).then(() => stop.abort())
   startMainThreadWatchdog(gracePeriodMs, logger)
+  returnMemoryWhenIdle()
   process.stdout.on('error', () => stop.abort())
   return stop.signal
 }

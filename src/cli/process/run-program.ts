@@ -1,5 +1,6 @@
 import { constants } from 'node:os'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { returnMemoryWhenIdle } from '../../common/idle-memory.ts'
 import type { Logger } from '../../common/logging/logger.ts'
 import { type ExitCode, UsageError } from '../command.ts'
 import { endProcess } from './end-process.ts'
@@ -40,6 +41,7 @@ export async function runProgram({ logger, gracePeriodMs, start }: ProgramOption
     logger.warn({ signal: running }, 'stop signal during start: ending the process')
     endProcess(128 + constants.signals[running])
   }
+  returnMemoryWhenIdle()
   const failure = await Promise.race([stopSignal.then(() => undefined), failed.promise])
   if (failure) forceExitAfterFailure(gracePeriodMs, logger)
   await running.stop()

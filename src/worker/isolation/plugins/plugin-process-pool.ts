@@ -9,6 +9,8 @@ export type PluginProcessPoolOptions = {
   readonly open: (handlers: PluginProcessHandlers) => PluginProcess
   /** Timeout of a call, in ms, including the time it waits. */
   readonly timeoutMs: number
+  /** How long a process without calls is kept, in ms. Default: one minute. */
+  readonly idleMs?: number
   readonly onOutput: (lines: readonly string[], dropped: number) => void
 }
 
@@ -112,7 +114,8 @@ export class PluginProcessPool {
       this.#requeue(process, waiting)
     }
     if (process.calls.size > 0 || !process.isLoaded) return
-    if (process.isRetired || nowMs - process.idleSinceMs > IDLE_TIMEOUT_MS) this.#drop(process)
+    if (process.isRetired || nowMs - process.idleSinceMs > (this.#options.idleMs ?? IDLE_TIMEOUT_MS))
+      this.#drop(process)
   }
 
   #expire(call: Call): void {

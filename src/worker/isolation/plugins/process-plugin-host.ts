@@ -36,6 +36,8 @@ export type ProcessPluginHostOptions = Omit<PluginProcessOptions, 'module'> & {
 const CHECK_INTERVAL_MS = 100
 /** Load timeout of the process of shipped plugins, in ms. It is long, because it is exceeded only on an overloaded machine. */
 const SHIPPED_LOAD_MS_MAX = 120_000
+/** How long the process of shipped plugins is kept without calls, in ms: it needs 25 MB, and 0.15 s of CPU time to start again. */
+const SHIPPED_IDLE_MS = 5_000
 /** Number of modules that are loaded concurrently at the start of a worker. */
 const CONCURRENT_LOADS_MAX = Math.max(2, availableParallelism())
 
@@ -151,6 +153,7 @@ class Modules {
     const module = new PluginProcessPool({
       clock,
       timeoutMs,
+      ...(url === null && { idleMs: SHIPPED_IDLE_MS }),
       open: (handlers) =>
         startPluginProcess({ module: url, memoryMbMax, blockedMsMax, loadMsMax: loadMs, access }, handlers),
       onOutput: (lines, dropped) => {

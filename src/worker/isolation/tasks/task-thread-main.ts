@@ -4,6 +4,7 @@ import type { Broker } from '../../../broker/broker.ts'
 import { BrokerError } from '../../../broker/broker-error.ts'
 import { openBroker } from '../../../broker/open-broker.ts'
 import { systemClock } from '../../../common/clock.ts'
+import { returnMemoryWhenIdle } from '../../../common/idle-memory.ts'
 import { createLogger } from '../../../common/logging/logger.ts'
 import { retry } from '../../../common/retry.ts'
 import { ConnectorChains } from '../../../java/connector-chains.ts'
@@ -93,6 +94,7 @@ setInterval(() => {
   add(heartbeat, 0, 1)
 }, HEARTBEAT_MS)
 port?.on('message', (message: TaskThreadCommand) => void execute(message))
+returnMemoryWhenIdle()
 
 function loadedJavaPlugins(): readonly Loaded[] {
   const plugins = data.plugins.java.map((module) => [module.location, javaPlugins(module, chains)] as const)
