@@ -49,6 +49,9 @@ export const parts = {
       ['commons-logging', 'commons-logging', '1.3.0'],
     ],
   }),
+  icebergTransforms: mavenPluginPart('icebergTransforms', {
+    plugins: [['org.apache.iceberg', 'iceberg-kafka-connect-transforms', '1.12.0']],
+  }),
   pyiceberg: pyicebergPart('pyiceberg'),
   mirrorMaker: mavenPluginPart('mirrorMaker', { plugins: [['org.apache.kafka', 'connect-mirror', '4.3.1']] }),
   camel: mavenPluginPart('camel', {
