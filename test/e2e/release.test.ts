@@ -79,16 +79,39 @@ describe('the npm package', () => {
   })
 })
 
+type Component = {
+  readonly name: string
+  readonly version: string
+  readonly purl: string
+  readonly licenses?: readonly object[]
+}
+
+async function billOfMaterials(...options: readonly string[]) {
+  const printed = await npm('run', '--silent', 'sbom', '--', ...options)
+  return JSON.parse(printed) as { readonly bomFormat: string; readonly components: readonly Component[] }
+}
+
 it('the bill of materials lists all dependencies with their licenses, and no development tools', async () => {
-  type Component = { readonly name: string; readonly version: string; readonly licenses?: readonly object[] }
-  const bill = JSON.parse(await npm('run', '--silent', 'sbom')) as {
-    readonly bomFormat: string
-    readonly components: readonly Component[]
-  }
+  const bill = await billOfMaterials()
   expect(bill.bomFormat).toBe('CycloneDX')
   const names = new Map(bill.components.map((component) => [component.name, component]))
   for (const [name, version] of Object.entries(manifest.dependencies)) {
     expect(names.get(name)).toMatchObject({ version, licenses: [expect.anything()] })
   }
   expect(['vitest', 'typescript', '@biomejs/biome', 'testcontainers'].filter((name) => names.has(name))).toEqual([])
+})
+
+it('the bill of materials of the image with Java also lists the libraries of the Java host', async () => {
+  const { components } = await billOfMaterials('--java')
+  const java = components.filter(({ purl }) => purl.startsWith('pkg:maven/'))
+  const libraries = Object.entries(JSON.parse(readFileSync(join(ROOT, 'java/host/libraries.json'), 'utf8')))
+  expect(java.map(({ purl }) => purl.slice('pkg:maven/'.length).replace(/[/@]/g, ':'))).toEqual(
+    libraries.map(([name]) => name),
+  )
+  expect(java).toEqual(
+    libraries.map(([, content]) =>
+      expect.objectContaining({ hashes: [{ alg: 'SHA-512', content }], licenses: [expect.anything()] }),
+    ),
+  )
+  expect(components.length - java.length).toBe((await billOfMaterials()).components.length)
 })

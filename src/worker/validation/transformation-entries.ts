@@ -136,12 +136,20 @@ function typeEntry(
   }
 }
 
+/**
+ * Messages about values of a wrong type. In Kafka Connect they have the whole name of the key, and those of validators only
+ * what follows the alias.
+ */
+const WRONG_TYPE =
+  /: (?:Not a number of type [A-Z]+|Expected (?:value to be|a comma separated list|a Class instance) .*|Class .* could not be found\.)$/
+
 function ownEntry(kind: Kind, alias: string, order: number, { definition, value }: ConfigEntry): ConfigEntry {
   const prefix = `${kind.prefix}.${alias}.`
-  const rename = (message: string) =>
-    message
-      .replace(`configuration "${value.name}"`, `configuration "${prefix}${value.name}"`)
-      .replace(`configuration ${value.name}:`, `configuration ${prefix}${value.name}:`)
+  const rename = (message: string) => {
+    const missing = message.replace(`configuration "${value.name}"`, `configuration "${prefix}${value.name}"`)
+    if (!WRONG_TYPE.test(message)) return missing
+    return missing.replace(`configuration ${value.name}:`, `configuration ${prefix}${value.name}:`)
+  }
   return {
     definition: definition && {
       ...definition,

@@ -147,8 +147,14 @@ async function runPipelines(url: string, name: string) {
 /** Java steps with an invalid value, without a required one, and of a class that is not installed. */
 const INVALID = {
   ...SOURCE,
-  transforms: 'a,b,missing',
+  transforms: 'a,b,version,time,missing',
   'transforms.a.text': '',
+  // A value of a wrong type, and one that a validator rejects, of transforms of Kafka.
+  'transforms.version.type': `${TRANSFORMS}.SetSchemaMetadata$Value`,
+  'transforms.version.schema.version': 'first',
+  'transforms.time.type': `${TRANSFORMS}.TimestampConverter$Value`,
+  'transforms.time.target.type': 'string',
+  'transforms.time.unix.precision': 'days',
   'transforms.missing.type': `${STEPS}.Missing`,
   'predicates.hasX.text': undefined,
   'connector.class': 'org.apache.kafka.connect.file.FileStreamSourceConnector',
@@ -157,8 +163,8 @@ const INVALID = {
 }
 
 /**
- * What a worker says about the keys of the plugins of a pipeline, without the other plugins that it recommends and the
- * versions of Kafka's steps. Weir's messages have the whole name of a key where those of Connect's validators have its end.
+ * What a worker says about the keys of the Java plugins of a pipeline, without the other plugins that it recommends, and
+ * all errors.
  */
 async function describePlugins(url: string) {
   const definitions = [`${STEPS}.Suffix`, `${STEPS}.HasText`, REVERSING].map(async (name) =>
@@ -170,18 +176,16 @@ async function describePlugins(url: string) {
     body: JSON.stringify(INVALID),
   })
   const { configs } = (await response.json()) as { readonly configs: readonly Entry[] }
-  const isKept = (name: string) =>
-    /^(?:transforms|predicates|value\.converter)\./.test(name) && !/(?:\.b|\.hasHeader)\.plugin\.version$/.test(name)
-  const validated = configs.filter(({ value }) => isKept(value.name))
-  const shorten = (message: string) => message.replace('for configuration transforms.a.', 'for configuration ')
+  const own = configs.filter(({ value }) => OF_PIPELINE.test(value.name))
+  const ofJava = own.filter(({ value }) => !/\.(?:version|time)\.|\.(?:b|hasHeader)\.plugin\.version$/.test(value.name))
   return {
     definitions: await Promise.all(definitions),
-    validated: validated.map(({ definition, value }) => [
-      definition,
-      { ...value, errors: value.errors.map(shorten), recommended_values: [] },
-    ]),
+    validated: ofJava.map(({ definition, value }) => [definition, { ...value, recommended_values: [] }]),
+    errors: own.flatMap(({ value: { name, errors } }) => (errors.length > 0 ? [[name, errors]] : [])).toSorted(),
   }
 }
+
+const OF_PIPELINE = /^(?:transforms|predicates|value\.converter)\./
 
 type Entry = {
   readonly definition: object | null
