@@ -1,5 +1,5 @@
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { withDebian } from './debian.ts'
 import type { Container, ContainerOptions } from './image.ts'
 import type { ImageConfig } from './image-config.ts'
@@ -20,22 +20,24 @@ type Bundle = ContainerOptions & {
 /** Starts a container with runc, the program that container engines use. */
 export async function startRunc({ debian, mount, ...options }: Bundle): Promise<Container> {
   const directory = partDirectory('container')
+  // Also the name of the control group, which two containers that run at the same time must not share.
+  const id = `weir-${process.pid}-${basename(directory)}`
   const file = (name: string) => join(directory, name)
   mkdirSync(file('rootfs'))
   writeFileSync(file('config.json'), JSON.stringify(specOf(options)))
   const runc = (...args: readonly string[]) =>
     withDebian(debian, { file: 'runc', args: ['--root', file('state'), ...args], directory })
-  const script = `mount --bind "$(${mount})" rootfs && exec runc --root state run weir`
+  const script = `mount --bind "$(${mount})" rootfs && exec runc --root state run ${id}`
   const server = startServer(withDebian(debian, { file: 'sh', args: ['-ec', script], directory }), file('output.log'))
   const what = { what: 'the container', logFiles: [file('output.log')], timeoutMs: READY_TIMEOUT_MS }
-  await untilReady(server, what, async () => (await run(runc('state', 'weir'))).stdout.includes('"running"'))
+  await untilReady(server, what, async () => (await run(runc('state', id))).stdout.includes('"running"'))
   return {
-    exec: (command) => run(runc('exec', 'weir', ...command)),
+    exec: (command) => run(runc('exec', id, ...command)),
     output: async () => readFileSync(file('output.log'), 'utf8'),
     async stop() {
       // runc forwards the signal and exits with the exit code of the program.
       const code = await server.end(STOP_MS)
-      await run(runc('delete', '--force', 'weir'))
+      await run(runc('delete', '--force', id))
       rmSync(directory, { recursive: true, force: true })
       return code
     },
