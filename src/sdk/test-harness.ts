@@ -31,6 +31,8 @@ export type SourceRun = {
   nextBatch(): Promise<readonly SourceRecord[]>
   /** Reports to the source that these records are in the log. */
   stored(records: readonly SourceRecord[]): void
+  /** Reports to the source that this offset is committed. */
+  committed(partition: Position, offset: Position): void
   stop(): Promise<void>
   readonly rejected: readonly { readonly record: SourceRecord; readonly error: Error }[]
   /** The offsets that the source set without records. */
@@ -44,6 +46,8 @@ export function runSource<Config extends z.ZodObject>(
 ): SourceRun {
   const stopping = new AbortController()
   const offsets = new Map(options.offsets?.map(({ partition, offset }) => [positionKey(partition), offset]))
+  const committed = new Map(offsets)
+  const commitListeners: (() => void)[] = []
   const listeners: StoredListener[] = []
   const rejected: { record: SourceRecord; error: Error }[] = []
   const advanced: { partition: Position; offset: Position }[] = []
@@ -51,9 +55,9 @@ export function runSource<Config extends z.ZodObject>(
     .poll({
       ...context(source.config, options, stopping.signal),
       resumeFrom: (at) => offsets.get(positionKey(at)),
-      committedOffset: (at) => offsets.get(positionKey(at)),
+      committedOffset: (at) => committed.get(positionKey(at)),
       onStored: (listener) => void listeners.push(listener),
-      onCommitted: () => undefined,
+      onCommitted: (listener) => void commitListeners.push(listener),
       advance: (partition, offset) => void advanced.push({ partition, offset }),
       isExactlyOnce: false,
       reject: (record, error) => void rejected.push({ record, error }),
@@ -71,6 +75,10 @@ export function runSource<Config extends z.ZodObject>(
     nextBatch,
     stored(records) {
       for (const listener of listeners) listener(records, () => records.map(() => null))
+    },
+    committed(partition, offset) {
+      committed.set(positionKey(partition), offset)
+      for (const listener of commitListeners) listener()
     },
     async take(count) {
       while (held.length < count) held.push(...(await nextBatch()))

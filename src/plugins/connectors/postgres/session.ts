@@ -1,7 +1,6 @@
 import { addAbortListener } from 'node:events'
 import { createRequire } from 'node:module'
 import { Socket } from 'node:net'
-import type { Duplex } from 'node:stream'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { ConnectionOptions } from 'node:tls'
 import type pg from 'pg'
@@ -195,11 +194,11 @@ export class Session {
    * Hands over the connection to a caller that exchanges messages of the protocol itself, as for replication. Only `close` can be
    * called afterwards. The connection is paused; the server sends nothing before the next command.
    */
-  detach(): Duplex {
+  detach(): Socket {
     const { stream } = this.#client.connection
     stream.pause()
     stream.removeAllListeners('data')
-    return stream
+    return stream as Socket
   }
 
   /** Closes the session without waiting for running queries. */

@@ -65,11 +65,12 @@ export class OffsetPrinter {
     this.#lastCommitLsn = last?.lastCommitLsn ?? startLsn
     this.#lsn = this.#lastCommitLsn
     this.#processed = { lsn: this.#lastCommitLsn, messageType: 'COMMIT' }
-    this.#last = last?.raw ?? this.idle(startLsn)
+    this.#last = last?.raw ?? complete(startLsn)
   }
 
-  get lastCommitLsn(): Lsn {
-    return this.#lastCommitLsn
+  /** The offset from which to continue now. */
+  get last(): StoredOffset {
+    return this.#last
   }
 
   /** The offset from which to continue after this change. A transaction that has only begun does not change it. */
@@ -81,8 +82,10 @@ export class OffsetPrinter {
 
   /** The offset when nothing of what was read up to this LSN was captured. */
   idle(lsn: Lsn): StoredOffset {
-    this.#lastCommitLsn = lsn > this.#lastCommitLsn ? lsn : this.#lastCommitLsn
-    this.#last = complete(this.#lastCommitLsn)
+    if (lsn > this.#lastCommitLsn) {
+      this.#lastCommitLsn = lsn
+      this.#last = complete(lsn)
+    }
     return this.#last
   }
 

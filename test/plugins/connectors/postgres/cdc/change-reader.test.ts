@@ -59,7 +59,7 @@ describe('changes', () => {
     expect(changes).toMatchObject([
       { kind: 'message', transaction: undefined, position: { commitLsn: 410n, index: 0 } },
     ])
-    expect(idleLsn).toBe(410n)
+    expect(idleLsn).toBe(411n)
   })
 
   it('report how far the stream was read only while no transaction is open', async () => {

@@ -130,7 +130,8 @@ export class ChangeReader {
     const position = { commitLsn: lsn, index: 0 }
     const change = { kind: 'message', prefix, content, transaction: undefined, lsn, position } as const
     if (!this.#filter.isMessageDelivered(lsn)) changes.push(change)
-    this.#idleLsn = lsn
+    // Behind the message, which was delivered.
+    this.#idleLsn = lsn + 1n
   }
 
   #nextPosition(): { readonly transaction: DatabaseTransaction; readonly position: StreamPosition } {

@@ -1,4 +1,4 @@
-import type { Duplex } from 'node:stream'
+import type { Socket } from 'node:net'
 import { DatabaseError, toDatabaseError } from '../../database-error.ts'
 import { Session, type SessionOptions } from '../../session.ts'
 import type { Lsn } from '../changes/change.ts'
@@ -38,11 +38,13 @@ const SILENCE_MAX_MS = 60_000
  */
 export class ReplicationSession implements AsyncDisposable {
   readonly #session: Session
-  readonly #socket: Duplex
+  readonly #socket: Socket
   readonly #chunks: AsyncIterator<Buffer>
   readonly #splitter = new ServerMessageSplitter(MESSAGE_BYTES_MAX)
   readonly #options: ReplicationOptions
   readonly #statusTimer: NodeJS.Timeout
+  /** Messages that arrived together with the answer to the start. */
+  #early: readonly ServerMessage[] = []
   #received: Lsn = 0n
   #server: Lsn = 0n
   #acknowledged: Lsn = 0n
@@ -88,8 +90,7 @@ export class ReplicationSession implements AsyncDisposable {
    * transient `DatabaseError` when the connection is lost, and a `ReplicationProtocolError` for damaged messages.
    */
   async *read(): AsyncGenerator<readonly StreamMessage[]> {
-    for (;;) {
-      const frames = await this.#nextFrames()
+    for (let frames: readonly ServerMessage[] | undefined = this.#early; ; frames = await this.#nextFrames()) {
       if (frames === undefined) return
       const messages: StreamMessage[] = []
       for (const frame of frames) this.#receive(frame, messages)
@@ -103,8 +104,9 @@ export class ReplicationSession implements AsyncDisposable {
       this.#sendStatus(false)
       this.#socket.write(terminate())
     }
+    // The end of a connection that nobody reads is never noticed.
+    this.#socket.destroySoon()
     await this.#session.close()
-    this.#socket.destroy()
   }
 
   [Symbol.asyncDispose](): Promise<void> {
@@ -121,13 +123,12 @@ export class ReplicationSession implements AsyncDisposable {
     for (;;) {
       const frames = await this.#nextFrames()
       if (frames === undefined) throw closed(operation)
-      for (const { type, body } of frames) {
-        if (type === 'E') throw parseServerError(body, operation)
-        // The server sends no changes before the first status.
-        if (type === 'W') {
-          this.#sendStatus(false)
-          return
-        }
+      const refusal = frames.find(({ type }) => type === 'E')
+      if (refusal !== undefined) throw parseServerError(refusal.body, operation)
+      const started = frames.findIndex(({ type }) => type === 'W')
+      if (started >= 0) {
+        this.#early = frames.slice(started + 1)
+        return
       }
     }
   }

@@ -1,0 +1,170 @@
+import type { SourceContext, SourceRecord, Position as StoredOffset } from '../../../../sdk/index.ts'
+import type { Session, SessionOptions } from '../session.ts'
+import type { DatabaseChange, Lsn } from './changes/change.ts'
+import { type ChangeBatch, ChangeReader } from './changes/change-reader.ts'
+import { type OnTable, Relations } from './changes/relations.ts'
+import type { CdcConfig } from './config/cdc-config.ts'
+import type { TableFilter } from './config/table-filter.ts'
+import { type CdcOffset, OffsetPrinter, parseCdcOffset, resumeLsn } from './offset.ts'
+import { ReplicationSession } from './replication/replication-session.ts'
+
+/** Logical messages are sent since version 14. */
+const LOGICAL_MESSAGES_VERSION = 140_000
+
+/** Converts changes to records. */
+export type ChangeWriter = {
+  write(
+    change: DatabaseChange,
+    offset: { readonly sourcePartition: StoredOffset; readonly sourceOffset: StoredOffset },
+  ): readonly SourceRecord[]
+  /** Receives changes that were delivered before the start. */
+  skip(change: DatabaseChange): void
+  heartbeat(offset: { readonly sourcePartition: StoredOffset; readonly sourceOffset: StoredOffset }): SourceRecord
+}
+
+export type ChangeStreamOptions = {
+  readonly context: Pick<SourceContext<CdcConfig>, 'config' | 'advance' | 'onCommitted' | 'committedOffset' | 'log'>
+  readonly partition: StoredOffset
+  /** For the catalog and for `heartbeat.action.query`. */
+  readonly session: Session
+  readonly sessionOptions: SessionOptions
+  readonly serverVersion: number
+  readonly startLsn: Lsn
+  /** What was delivered before; undefined if the stream starts anew. */
+  readonly stored: CdcOffset | undefined
+  readonly filter: TableFilter
+  readonly writer: ChangeWriter
+  readonly onTable: OnTable
+  readonly onPosition?: (position: StreamReport) => void
+}
+
+/** How far the stream has come. */
+export type StreamReport = {
+  /** End of the server's log, as far as it is known. */
+  readonly serverLsn: Lsn
+  /** When the last change was committed; undefined if the stream has delivered everything. */
+  readonly committedAtUs: bigint | undefined
+}
+
+/**
+ * Yields the records of changes, and acknowledges to the server what the worker has committed. Also yields empty batches, with
+ * the offset that was reached, so that the server can delete log that contains nothing to capture.
+ */
+export async function* streamChanges(options: ChangeStreamOptions): AsyncGenerator<readonly SourceRecord[]> {
+  const { context, partition, stored, writer } = options
+  await using replication = await openReplication(options)
+  const acknowledge = () => {
+    const committed = context.committedOffset(partition)
+    const lsn = committed === undefined ? undefined : resumeLsn(parseCdcOffset(committed))
+    if (lsn !== undefined) replication.acknowledge(lsn)
+  }
+  context.onCommitted(acknowledge)
+  acknowledge()
+  const reader = new ChangeReader({
+    relations: new Relations(options.session, options.onTable),
+    delivered: stored?.delivered,
+    onSkipped: (change) => writer.skip(change),
+  })
+  const batches = new BatchWriter(options)
+  for await (const batch of reader.read(replication.read())) {
+    const records = batches.write(batch)
+    options.onPosition?.(reportOf(batch, replication.serverLsn))
+    yield records
+  }
+}
+
+/** Converts batches of changes to records with offsets. */
+class BatchWriter {
+  readonly #options: ChangeStreamOptions
+  readonly #printer: OffsetPrinter
+  readonly #heartbeat: Heartbeat
+  #advanced: StoredOffset | undefined
+
+  constructor(options: ChangeStreamOptions) {
+    this.#options = options
+    this.#printer = new OffsetPrinter(options.startLsn, options.stored)
+    this.#heartbeat = new Heartbeat(options)
+  }
+
+  write({ changes, idleLsn }: ChangeBatch): readonly SourceRecord[] {
+    const { context, partition, filter, writer } = this.#options
+    const records: SourceRecord[] = []
+    for (const change of changes) {
+      const captured = selectCaptured(change, filter)
+      const offset = { sourcePartition: partition, sourceOffset: this.#printer.after(change) }
+      if (captured !== undefined) for (const record of writer.write(captured, offset)) records.push(record)
+    }
+    const reached = idleLsn === undefined ? this.#printer.last : this.#printer.idle(idleLsn)
+    if (this.#heartbeat.isDue()) {
+      records.push(writer.heartbeat({ sourcePartition: partition, sourceOffset: reached }))
+    }
+    if (reached !== this.#advanced) context.advance(partition, reached)
+    this.#advanced = reached
+    return records
+  }
+}
+
+function reportOf({ changes, idleLsn }: ChangeBatch, serverLsn: Lsn): StreamReport {
+  const last = changes.at(-1)
+  const isBehind = idleLsn === undefined || idleLsn < serverLsn
+  return { serverLsn, committedAtUs: isBehind ? last?.transaction?.committedAtUs : undefined }
+}
+
+function openReplication({ context, sessionOptions, serverVersion, startLsn }: ChangeStreamOptions) {
+  const { config } = context
+  const heartbeatMs = config['heartbeat.interval.ms']
+  const statusMs = config['status.update.interval.ms']
+  return ReplicationSession.open({
+    session: sessionOptions,
+    slot: config['slot.name'],
+    publication: config['publication.name'],
+    startLsn,
+    hasLogicalMessages: serverVersion >= LOGICAL_MESSAGES_VERSION,
+    parameters: config['slot.stream.params'],
+    // The answers of the server are what heartbeats are sent on while there are no changes.
+    statusIntervalMs: heartbeatMs > 0 ? Math.min(statusMs, heartbeatMs) : statusMs,
+  })
+}
+
+/** The part of a change that the configuration includes; undefined if it includes none. */
+function selectCaptured(change: DatabaseChange, filter: TableFilter): DatabaseChange | undefined {
+  switch (change.kind) {
+    case 'row':
+      return filter.includes(change.table) ? change : undefined
+    case 'truncate': {
+      const tables = change.tables.filter((table) => filter.includes(table))
+      return tables.length === 0 ? undefined : { ...change, tables }
+    }
+    case 'message':
+      return filter.includesMessage(change.prefix) ? change : undefined
+    case 'begin':
+    case 'commit':
+      return change
+  }
+}
+
+/** Decides when a heartbeat is due, and executes its query. */
+class Heartbeat {
+  readonly #intervalMs: number
+  readonly #options: ChangeStreamOptions
+  #lastMs = performance.now()
+
+  constructor(options: ChangeStreamOptions) {
+    this.#options = options
+    this.#intervalMs = options.context.config['heartbeat.interval.ms']
+  }
+
+  isDue(): boolean {
+    const nowMs = performance.now()
+    if (this.#intervalMs === 0 || nowMs - this.#lastMs < this.#intervalMs) return false
+    this.#lastMs = nowMs
+    const { session, context } = this.#options
+    const sql = context.config['heartbeat.action.query']
+    if (sql !== '') {
+      session.query('execute heartbeat.action.query', sql).catch((error: unknown) => {
+        context.log.warn({ err: error }, 'the query of the heartbeat failed')
+      })
+    }
+    return true
+  }
+}

@@ -1,0 +1,147 @@
+import { afterAll, expect, it } from 'vitest'
+import { parseLsn } from '../../../src/plugins/connectors/postgres/cdc/replication/lsn.ts'
+import { startPostgres } from '../../env/postgres.ts'
+import { describeOn, real } from '../../env/real.ts'
+import { cdcConfigOf, lastOffset, PARTITION, shownEvents, startCdcSource } from '../../support/cdc-source.ts'
+import { createDatabase, type Database } from '../../support/database.ts'
+import { until } from '../../support/until.ts'
+
+const postgres = await real('postgres')
+
+const WAIT = { everyMs: 20, timeoutMs: 30_000 }
+const ORDERS = 'CREATE TABLE orders (id int PRIMARY KEY, item text)'
+
+let server: ReturnType<typeof startPostgres> | undefined
+
+async function database(): Promise<Database> {
+  server ??= startPostgres({ wal_level: 'logical' })
+  return createDatabase((await server).url)
+}
+
+afterAll(async () => (await server)?.stop())
+
+describeOn([postgres], 'the PostgreSQL CDC source', () => {
+  it('writes the changes of captured tables in the order of the commits', async () => {
+    const db = await database()
+    await db.run(`${ORDERS}; CREATE TABLE other (id int PRIMARY KEY)`)
+    const source = await startCdcSource(db, {
+      config: { 'table.include.list': 'public.orders', 'skipped.operations': 'none' },
+    })
+    await db.run(`INSERT INTO orders VALUES (1, 'tea'); INSERT INTO other VALUES (1);
+      UPDATE orders SET item = 'cake' WHERE id = 1; UPDATE orders SET id = 2; DELETE FROM orders; TRUNCATE orders, other`)
+    expect(shownEvents(await source.take(8))).toEqual([
+      'c {"id":1,"item":"tea"}',
+      'u {"id":1,"item":"cake"}',
+      'd {"id":1,"item":null}',
+      'tombstone',
+      'c {"id":2,"item":"cake"}',
+      'd {"id":2,"item":null}',
+      'tombstone',
+      't null',
+    ])
+  })
+
+  it('continues behind any change of a transaction, without a loss or a repetition', async () => {
+    const db = await database()
+    await db.run(ORDERS)
+    const first = await startCdcSource(db)
+    // COPY writes many rows with one LSN.
+    await db.run(`INSERT INTO orders SELECT n, 'a' FROM generate_series(1, 4) n;
+      BEGIN; UPDATE orders SET item = 'b'; DELETE FROM orders WHERE id = 4; COMMIT; INSERT INTO orders VALUES (5, 'c')`)
+    const records = await first.take(11)
+    await first.stop()
+    const events = shownEvents(records)
+    for (let at = 0; at < records.length - 1; at++) {
+      // A record and its tombstone have one offset, and are stored together.
+      if (records[at]!.sourceOffset === records[at + 1]!.sourceOffset) continue
+      const next = await startCdcSource(db, { offset: records[at]!.sourceOffset })
+      expect(shownEvents(await next.take(records.length - 1 - at))).toEqual(events.slice(at + 1))
+      await next.stop()
+    }
+  })
+
+  it('lets the server delete its log only up to what is committed', async () => {
+    const db = await database()
+    await db.run(ORDERS)
+    const source = await startCdcSource(db)
+    await db.run("INSERT INTO orders VALUES (1, 'a')")
+    const records = await source.take(1)
+    const before = await confirmedLsn(db)
+    await db.run("INSERT INTO orders VALUES (2, 'b')")
+    await source.take(1)
+    expect(await confirmedLsn(db)).toBe(before)
+    const stored = lastOffset(records)!
+    source.committed(PARTITION, stored)
+    await until('the confirmed position', WAIT, async () => (await confirmedLsn(db)) > before)
+    expect(await confirmedLsn(db)).toBeLessThanOrEqual(BigInt(stored['position_lsn'] as number))
+    await source.stop()
+    const next = await startCdcSource(db, { offset: stored })
+    expect(shownEvents(await next.take(1))).toEqual(['c {"id":2,"item":"b"}'])
+  })
+
+  it('advances the slot of a quiet database, although nothing is captured', async () => {
+    const db = await database()
+    await db.run(`${ORDERS}; CREATE TABLE noise (n int)`)
+    const source = await startCdcSource(db, { config: { 'table.include.list': 'public.orders' } })
+    await db.run('INSERT INTO noise SELECT generate_series(1, 1000)')
+    const [end] = await db.run('SELECT pg_current_wal_lsn() AS lsn')
+    const written = parseLsn(String(end?.['lsn']))
+    await until('the offset to advance', WAIT, async () => {
+      expect(await source.nextBatch()).toEqual([])
+      const reached = source.advanced.at(-1)
+      if (reached !== undefined) source.committed(reached.partition, reached.offset)
+      return (await confirmedLsn(db)) >= written
+    })
+  })
+
+  it('follows a table that is changed', async () => {
+    const db = await database()
+    await db.run(ORDERS)
+    const source = await startCdcSource(db)
+    await db.run(`INSERT INTO orders VALUES (1, 'a'); ALTER TABLE orders ADD COLUMN price numeric(10, 2);
+      INSERT INTO orders VALUES (2, 'b', 1.5); ALTER TABLE orders RENAME COLUMN item TO article;
+      INSERT INTO orders VALUES (3, 'c', NULL); ALTER TABLE orders DROP COLUMN article;
+      INSERT INTO orders VALUES (4, 2); ALTER TABLE orders ALTER COLUMN price TYPE text;
+      INSERT INTO orders VALUES (5, 'x')`)
+    const records = await source.take(5)
+    const fields = records.map(({ valueSchema }) =>
+      valueSchema?.fields?.find(({ name }) => name === 'after')?.schema.fields?.map(({ name }) => name),
+    )
+    expect(fields).toEqual([
+      ['id', 'item'],
+      ['id', 'item', 'price'],
+      ['id', 'article', 'price'],
+      ['id', 'price'],
+      ['id', 'price'],
+    ])
+    expect(records.at(-1)?.value).toMatchObject({ after: { id: 5, price: 'x' } })
+  })
+
+  it('captures logical messages by their prefix', async () => {
+    const db = await database()
+    const source = await startCdcSource(db, { config: { 'message.prefix.exclude.list': 'noise.*' } })
+    await db.run(`SELECT pg_logical_emit_message(true, 'noise1', 'x'), pg_logical_emit_message(true, 'a', 'inside'),
+      pg_logical_emit_message(false, 'b', 'outside')`)
+    const records = await source.take(2)
+    // A message outside of transactions is sent when it is written.
+    expect(records.map(({ key }) => key)).toEqual([{ prefix: 'b' }, { prefix: 'a' }])
+  })
+
+  it('drops its slot at the end if slot.drop.on.stop is set', async () => {
+    const db = await database()
+    const source = await startCdcSource(db, { config: { 'slot.drop.on.stop': 'true' } })
+    expect(await slots(db)).toHaveLength(1)
+    const stopped = source.nextBatch().catch(() => undefined)
+    await source.stop()
+    await stopped
+    await until('the slot to be dropped', WAIT, async () => (await slots(db)).length === 0)
+  })
+})
+
+async function slots(db: Database) {
+  return db.run('SELECT * FROM pg_replication_slots WHERE slot_name = $1', [cdcConfigOf(db)['slot.name']])
+}
+
+async function confirmedLsn(db: Database): Promise<bigint> {
+  return parseLsn(String((await slots(db))[0]?.['confirmed_flush_lsn']))
+}

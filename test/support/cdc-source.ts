@@ -1,0 +1,54 @@
+import { onTestFinished } from 'vitest'
+import { postgresCdcSource } from '../../src/plugins/connectors/postgres/cdc/postgres-cdc-source.ts'
+import { type Position, runSource, type SourceRecord, type SourceRun } from '../../src/sdk/index.ts'
+import type { Database } from './database.ts'
+
+export const PREFIX = 'cdc'
+export const PARTITION = { server: PREFIX }
+
+type Options = {
+  readonly config?: Readonly<Record<string, string>>
+  /** The stored offset. */
+  readonly offset?: Position | undefined
+}
+
+/** Connection keys of Debezium for a database. */
+export function cdcConfigOf(database: Database): Readonly<Record<string, string>> {
+  const url = new URL(database.config['connection.url'].slice('jdbc:'.length))
+  return {
+    'database.hostname': url.hostname,
+    'database.port': url.port,
+    'database.user': database.config['connection.user'],
+    'database.password': database.config['connection.password'],
+    'database.dbname': database.name,
+    'topic.prefix': PREFIX,
+    // A slot belongs to one database, but its name to the server.
+    'slot.name': database.name.slice(0, 60),
+    'snapshot.mode': 'no_data',
+    'status.update.interval.ms': '100',
+  }
+}
+
+/** Starts the source on a database; it ends with the test. Without a stored offset, the slot exists when this resolves. */
+export async function startCdcSource(database: Database, { config, offset }: Options = {}): Promise<SourceRun> {
+  const run = runSource(postgresCdcSource, {
+    config: { ...cdcConfigOf(database), ...config },
+    offsets: offset === undefined ? [] : [{ partition: PARTITION, offset }],
+  })
+  onTestFinished(() => run.stop())
+  if (offset === undefined) await run.nextBatch()
+  return run
+}
+
+/** A short form of events: operation and row. */
+export function shownEvents(records: readonly SourceRecord[]): readonly string[] {
+  return records.map(({ value }) => {
+    if (value === null) return 'tombstone'
+    const { op, before, after } = value as Readonly<Record<string, object | null>>
+    return `${String(op)} ${JSON.stringify(after ?? before)}`
+  })
+}
+
+export function lastOffset(records: readonly SourceRecord[]): Position | undefined {
+  return records.at(-1)?.sourceOffset
+}
