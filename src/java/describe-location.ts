@@ -67,11 +67,9 @@ function failure({ path }: JavaPluginLocation, what: string): UserError {
   return new UserError('java_host_failed', `the Java host of ${path} ${what}`)
 }
 
-type Described = { readonly plugins: readonly JavaPluginDescription[]; readonly faults: readonly string[] }
-
 /** Adds what Java's definitions do not have. */
 function toDescription(outcome: unknown): JavaLocationDescription {
-  const { plugins, faults } = outcome as Described
+  const { plugins, faults } = outcome as JavaLocationDescription
   return {
     plugins: plugins.map((plugin) => ({
       ...plugin,

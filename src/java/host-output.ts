@@ -13,8 +13,8 @@ export type HostOutputOptions = {
 
 /** A longer line is cut; the rest of it is discarded. */
 export const HOST_LINE_CHARS_MAX = 256 * 1024
-/** Characters per second that are read from a pipe. A JVM that writes more waits for the full pipe. */
-export const PIPE_CHARS_PER_SECOND = 1024 * 1024
+/** Characters per second that are read from a pipe, with those that JSON adds. A JVM that writes more waits for the full pipe. */
+export const PIPE_CHARS_PER_SECOND = 2 * 1024 * 1024
 const REPORT_INTERVAL_MS = 5_000
 const LAST_LINES = 20
 const LAST_LINE_CHARS = 2_000

@@ -26,9 +26,12 @@ export type JavaPluginDescription = {
   readonly definitions: readonly ConfigDefinition[]
 }
 
+/** `isLasting`: the plugin cannot be created as long as the files of the location are the same. */
+export type JavaPluginFault = { readonly reason: string; readonly isLasting: boolean }
+
 /** What a Java host found in a location. */
 export type JavaLocationDescription = {
   readonly plugins: readonly JavaPluginDescription[]
-  /** One sentence for each jar that cannot be read and each plugin that cannot be created. */
-  readonly faults: readonly string[]
+  /** The plugins that cannot be created, each with a sentence. */
+  readonly faults: readonly JavaPluginFault[]
 }

@@ -61,6 +61,18 @@ function startHost(own: { home?: string; heapMax?: string } = {}, directory = te
   })
 }
 
+async function openPlugins(given: Readonly<Record<string, string>>) {
+  const written = Object.entries(given).map(([key, value]) => ({ key, value, source: 'the test' }))
+  const plugins = await ProcessPluginHost.open({
+    ...pluginLimits(workerSettings(written).values),
+    access: ALL_ACCESS,
+    logger: silentLogger(),
+    clock: systemClock,
+  })
+  onTestFinished(() => plugins.close())
+  return plugins
+}
+
 describeOn([javaHost], 'bad Java plugins', () => {
   it('fail their tasks with what happened, and nothing else', { timeout: 240_000 }, async () => {
     const { pluginPath, location } = await compilePlugins()
@@ -125,14 +137,7 @@ describeOn([javaHost], 'bad Java plugins', () => {
     bytes.writeUInt16BE(69, 6)
     mkdirSync(join(pluginPath, 'newer/dev/weir/test'), { recursive: true })
     writeFileSync(join(pluginPath, 'newer/dev/weir/test/BadConnectors$FaultyTask.class'), bytes)
-    const written = Object.entries(settings(pluginPath)).map(([key, value]) => ({ key, value, source: 'the test' }))
-    const plugins = await ProcessPluginHost.open({
-      ...pluginLimits(workerSettings(written).values),
-      access: ALL_ACCESS,
-      logger: silentLogger(),
-      clock: systemClock,
-    })
-    onTestFinished(() => plugins.close())
+    const plugins = await openPlugins(settings(pluginPath))
     expect(plugins.catalog.find('source', FAULTY)).toMatchObject({ version: '1', location })
     const reasons = plugins.faults.map(({ reason }) => reason).toSorted()
     expect(reasons).toEqual([
@@ -145,6 +150,18 @@ describeOn([javaHost], 'bad Java plugins', () => {
       ),
       expect.stringContaining('BadConnectors$ThrowingInitializer: java.lang.IllegalStateException: no class today'),
     ])
+  })
+
+  it('that lack a class are described once, as long as their files are the same', async () => {
+    const { pluginPath, location } = await compilePlugins()
+    for (const name of ['Constructor', 'Initializer']) {
+      rmSync(join(location, `dev/weir/test/BadConnectors$Throwing${name}.class`))
+    }
+    const first = await openPlugins(settings(pluginPath))
+    expect(first.faults).toEqual([expect.objectContaining({ file: location, isWarning: true })])
+    const second = await openPlugins({ ...settings(pluginPath), 'java.home': '/nonexistent' })
+    expect(second.faults).toEqual(first.faults)
+    expect(second.catalog.find('source', FAULTY)).toMatchObject({ version: '1' })
   })
 })
 

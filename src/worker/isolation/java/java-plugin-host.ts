@@ -1,6 +1,7 @@
 import type { Clock } from '../../../common/clock.ts'
 import { messageOf } from '../../../common/errors.ts'
 import type { Logger } from '../../../common/logging/logger.ts'
+import { packageVersion } from '../../../common/package-version.ts'
 import { describeLocation } from '../../../java/describe-location.ts'
 import {
   type DiscoveredLocation,
@@ -56,7 +57,7 @@ type JavaLocation = { readonly location: JavaPluginLocation; readonly plugins: r
 /** Interval at which the progress of discovery is logged, in ms. */
 const PROGRESS_MS = 5_000
 /** Part of the names of cached files. Increase it when the format of descriptions changes. */
-const CACHE_VERSION = 3
+const CACHE_VERSION = 4
 
 /** The Java plugins of `plugin.path`, and the JVMs that they run in. */
 export class JavaPluginHost {
@@ -101,7 +102,9 @@ export class JavaPluginHost {
       try {
         const described = await describe(discovered, dependencies, cache)
         locations.push({ location, plugins: described.plugins })
-        faults.push(...described.faults.map((reason) => ({ file: location.path, reason, isWarning: true as const })))
+        faults.push(
+          ...described.faults.map(({ reason }) => ({ file: location.path, reason, isWarning: true as const })),
+        )
       } catch (error) {
         faults.push({ file: location.path, reason: messageOf(error) })
       }
@@ -199,13 +202,18 @@ async function discover({ java, pluginPath, logger }: Dependencies, cache: Disco
   }
 }
 
-/** Describes the plugins of a location. Starts a JVM only if the cache has no description of exactly these files. */
+/**
+ * Describes the plugins of a location. Starts a JVM only if the cache has no description of exactly these files. A description
+ * with faults that may pass is not cached.
+ */
 async function describe(
   { location, hash, classes }: DiscoveredLocation,
   { java, loadMsMax, logger }: Dependencies,
   cache: DiscoveryCache,
 ): Promise<JavaLocationDescription> {
-  const name = `plugins-${CACHE_VERSION}-${java.discovery === 'service_load' ? 'manifests' : 'scan'}-${hash}.json`
+  // Another release has another Java host, which may have classes that plugins lack.
+  const release = `${packageVersion()}-${CACHE_VERSION}`
+  const name = `plugins-${release}-${java.discovery === 'service_load' ? 'manifests' : 'scan'}-${hash}.json`
   const known = (await cache.read(name)) as JavaLocationDescription | undefined
   if (known !== undefined) return known
   const described = await describeLocation(location, {
@@ -214,7 +222,7 @@ async function describe(
     timeoutMs: loadMsMax,
     onLog: (line) => logLine(logger, location, line),
   })
-  if (described.faults.length === 0) await cache.write(name, described)
+  if (described.faults.every(({ isLasting }) => isLasting)) await cache.write(name, described)
   return described
 }
 

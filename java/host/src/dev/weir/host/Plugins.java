@@ -79,12 +79,12 @@ final class Plugins {
     }
 
     /**
-     * One object for each plugin that can be created, and a sentence for each one that cannot.
+     * One object for each plugin that can be created, and a fault for each one that cannot.
      *
      * @param classes pairs of a kind and a class name, as the worker found them in the jars
      */
     Map<String, Object> describe(List<Object> classes) {
-        List<String> faults = new ArrayList<>();
+        List<Map<String, Object>> faults = new ArrayList<>();
         List<Map<String, Object>> plugins = new ArrayList<>();
         for (Object one : classes) {
             List<?> pair = (List<?>) one;
@@ -92,13 +92,20 @@ final class Plugins {
             try {
                 plugins.add(describe(PluginKind.of((String) pair.get(0)), name));
             } catch (Exception | LinkageError | AssertionError | StackOverflowError error) {
-                faults.add(name + ": " + Failures.describe(error).get("message"));
+                String reason = name + ": " + Failures.describe(error).get("message");
+                faults.add(Map.of("reason", reason, "isLasting", isOfMissingClass(error)));
             }
         }
         Map<String, Object> described = new LinkedHashMap<>();
         described.put("plugins", plugins);
         described.put("faults", faults);
         return described;
+    }
+
+    /** Whether the files of the location are the cause, and not the Java runtime or what a constructor has found. */
+    private static boolean isOfMissingClass(Throwable error) {
+        for (Throwable at = error; at != null; at = at.getCause()) if (at instanceof NoClassDefFoundError) return true;
+        return false;
     }
 
     private Map<String, Object> describe(PluginKind kind, String className) throws Exception {
