@@ -26,7 +26,7 @@ export type JavaPluginDescription = {
   readonly definitions: readonly ConfigDefinition[]
 }
 
-/** `isLasting`: the plugin cannot be created as long as the files of the location are the same. */
+/** `isLasting`: the plugin cannot be created as long as the files of the location and of the Java host are the same. */
 export type JavaPluginFault = { readonly reason: string; readonly isLasting: boolean }
 
 /** What a Java host found in a location. */

@@ -57,7 +57,7 @@ type JavaLocation = { readonly location: JavaPluginLocation; readonly plugins: r
 /** Interval at which the progress of discovery is logged, in ms. */
 const PROGRESS_MS = 5_000
 /** Part of the names of cached files. Increase it when the format of descriptions changes. */
-const CACHE_VERSION = 4
+const CACHE_VERSION = 5
 
 /** The Java plugins of `plugin.path`, and the JVMs that they run in. */
 export class JavaPluginHost {

@@ -93,7 +93,7 @@ final class Plugins {
                 plugins.add(describe(PluginKind.of((String) pair.get(0)), name));
             } catch (Exception | LinkageError | AssertionError | StackOverflowError error) {
                 String reason = name + ": " + Failures.describe(error).get("message");
-                faults.add(Map.of("reason", reason, "isLasting", isOfMissingClass(error)));
+                faults.add(Map.of("reason", reason, "isLasting", isOfMissingCode(error)));
             }
         }
         Map<String, Object> described = new LinkedHashMap<>();
@@ -102,9 +102,15 @@ final class Plugins {
         return described;
     }
 
-    /** Whether the files of the location are the cause, and not the Java runtime or what a constructor has found. */
-    private static boolean isOfMissingClass(Throwable error) {
-        for (Throwable at = error; at != null; at = at.getCause()) if (at instanceof NoClassDefFoundError) return true;
+    /**
+     * Whether the files of the location and of this host lack a class or a member of one. Other causes may pass, such as an
+     * older Java runtime or what a constructor has found.
+     */
+    private static boolean isOfMissingCode(Throwable error) {
+        for (Throwable at = error; at != null; at = at.getCause()) {
+            if (at instanceof NoClassDefFoundError || at instanceof IncompatibleClassChangeError) return true;
+            if (at instanceof ClassNotFoundException || at instanceof NoSuchMethodException) return true;
+        }
         return false;
     }
 
