@@ -3,7 +3,8 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
 import { createInterface } from 'node:readline'
-import type pg from 'pg'
+import pg from 'pg'
+import { CATALOG_QUERY } from '../../src/plugins/connectors/postgres/cdc/values/type-catalog.ts'
 import { createDatabase } from '../support/database.ts'
 import type {
   RecordedEvent,
@@ -30,6 +31,16 @@ const AS_TEXT = { getTypeParser: () => (text: string) => text } as unknown as pg
 const SETTINGS =
   "SET TimeZone = 'UTC'; SET DateStyle = 'ISO, YMD'; SET IntervalStyle = 'postgres'; SET bytea_output = 'hex'"
 
+/** The built-in types, which all recordings share. */
+async function recordCatalog(): Promise<void> {
+  const client = new pg.Client({ connectionString: server.url })
+  await client.connect()
+  const { rows } = await client.query({ text: CATALOG_QUERY, rowMode: 'array', types: AS_TEXT })
+  await client.end()
+  const types = (rows as (string | null)[][]).filter(([id]) => Number(id) < USER_TYPES)
+  writeFileSync(join(FILES, 'catalog.golden.json'), `[\n${types.map((type) => JSON.stringify(type)).join(',\n')}\n]\n`)
+}
+
 async function record(plan: RecordingPlan): Promise<Recording<number>> {
   const cleanups: (() => Promise<void>)[] = []
   const database = await createDatabase(server.url, (clean) => cleanups.push(clean))
@@ -51,7 +62,7 @@ async function record(plan: RecordingPlan): Promise<Recording<number>> {
     const messages =
       await query(`SELECT lsn, xid, encode(data, 'hex') FROM pg_logical_slot_peek_binary_changes('${SLOT}',
       NULL, NULL, 'proto_version', '1', 'publication_names', '${SLOT}', 'messages', 'true')`)
-    const types = await query(TYPES)
+    const types = await query(CATALOG_QUERY)
     const [version] = await query('SHOW server_version')
     const schemas = new Map<string, number>()
     return {
@@ -59,7 +70,7 @@ async function record(plan: RecordingPlan): Promise<Recording<number>> {
       config: plan.config,
       database: database.name,
       tables,
-      types,
+      types: types.filter(([id]) => Number(id) >= USER_TYPES),
       messages: messages.map(
         ([lsn, id, hex]): RecordedMessage => ({ lsn: lsn!, transactionId: Number(id), hex: hex! }),
       ),
@@ -73,17 +84,16 @@ async function record(plan: RecordingPlan): Promise<Recording<number>> {
   }
 }
 
-const TYPES = `SELECT t.oid, t.typname, t.typtype, t.typelem, t.typbasetype, t.typtypmod, t.typcategory, n.nspname,
-  (SELECT json_agg(enumlabel ORDER BY enumsortorder) FROM pg_enum WHERE enumtypid = t.oid)
-  FROM pg_type t JOIN pg_namespace n ON n.oid = t.typnamespace
-  WHERE t.oid >= 16384 AND t.typrelid = 0 OR t.typtype = 'c' AND n.nspname = 'public' ORDER BY t.oid`
+/** The OIDs of types that are not built in begin here. */
+const USER_TYPES = 16_384
 
 const TABLES = `SELECT c.oid, n.nspname, c.relname, c.relreplident,
   (SELECT json_agg(json_build_object('name', a.attname, 'typeId', a.atttypid::int8, 'modifier', a.atttypmod,
      'keyPosition', array_position(i.indkey::int[], a.attnum::int),
      'isOptional', NOT a.attnotnull, 'defaultExpression', CASE a.attgenerated WHEN '' THEN pg_get_expr(d.adbin, d.adrelid) END) ORDER BY a.attnum)
    FROM pg_attribute a LEFT JOIN pg_attrdef d ON d.adrelid = a.attrelid AND d.adnum = a.attnum
-   LEFT JOIN pg_index i ON i.indrelid = c.oid AND i.indisprimary
+   LEFT JOIN pg_index i ON i.indexrelid = (
+     SELECT k.indexrelid FROM pg_index k WHERE k.indrelid = c.oid AND k.indisunique ORDER BY k.indisprimary DESC LIMIT 1)
    WHERE a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped)
   FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
   WHERE c.relkind = 'r' AND n.nspname NOT IN ('pg_catalog', 'information_schema') ORDER BY n.nspname, c.relname`
@@ -192,6 +202,7 @@ function text(recording: Recording<number>): string {
 
 const server = await startPostgres({ wal_level: 'logical' })
 try {
+  await recordCatalog()
   const names = process.argv.slice(2)
   for (const plan of RECORDING_PLANS) {
     if (names.length > 0 && !names.includes(plan.name)) continue

@@ -172,7 +172,7 @@ const ARRAYS = [
   sample('oid[]', '{1,4294967295}'),
   sample('float4[]', '{1.5,0.1,NaN}'),
   sample('float8[]', '{1.5,0.1,-Infinity}'),
-  sample('numeric[]', '{1.5,-12345678901234567890.5,NULL}'),
+  sample('numeric[]', '{1.5,-12345678901234567890.5,NULL}', '{3.0,30,100,0.10,0.0,1000.500,0}'),
   sample('numeric(10, 2)[]', '{1.5,NULL}'),
   sample('money[]', '{$1.50,-$2.00}'),
   sample('text[]', '{a,"b,c","q\\"uote","back\\\\slash","NULL",NULL,""," "}', '{}', '{{a,b},{c,d}}'),

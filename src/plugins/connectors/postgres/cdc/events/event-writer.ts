@@ -1,5 +1,12 @@
 import { type Position, type RecordHeader, type SourceRecord, STRING } from '../../../../../sdk/index.ts'
-import type { DatabaseChange, Lsn, Row, SnapshotRow, Table } from '../changes/change.ts'
+import {
+  type DatabaseChange,
+  type Lsn,
+  type Row,
+  type SnapshotRow,
+  type Table,
+  UNCHANGED_TOAST,
+} from '../changes/change.ts'
 import type { ColumnTypes } from '../values/column-types.ts'
 import type { EventSettings } from './event-settings.ts'
 import { HEARTBEAT_KEY, HEARTBEAT_VALUE } from './heartbeat.ts'
@@ -122,12 +129,13 @@ export class EventWriter {
 
   #writeRow(change: TableRowChange, offset: EventOffset): readonly SourceRecord[] {
     const events = this.#tableEvents(change.table)
-    const { op, before, after } = change
+    const { op, before } = change
+    const after = completed(change)
     const origin = this.#originOf(change.table, change)
     if (op === 'c') return this.#create(events, origin, after!, offset, [])
     if (op === 'd') return this.#delete(events, origin, before!, offset, [])
     if (this.#settings.skippedOperations.has('u')) return []
-    if (events.isKeyMoved(change)) return this.#moveKey(events, origin, change, offset)
+    if (events.isKeyMoved(change)) return this.#moveKey(events, origin, before!, after!, offset)
     const { skipsUnchanged } = this.#settings
     if (skipsUnchanged && before !== undefined && !change.isBeforeKeyOnly && events.hasSameValues(before, after!))
       return []
@@ -139,10 +147,10 @@ export class EventWriter {
   #moveKey(
     events: TableEvents,
     origin: ChangeOrigin,
-    change: TableRowChange,
+    before: Row,
+    after: Row,
     offset: EventOffset,
   ): readonly SourceRecord[] {
-    const [before, after] = [change.before!, change.after!]
     const header = (key: string, row: Row) => ({ key, schema: events.keySchema, value: events.key(row) })
     return [
       ...this.#delete(events, origin, before, offset, [header('__debezium.newkey', after)]),
@@ -233,6 +241,7 @@ export class EventWriter {
 
   #writeMessage(change: Extract<Change, { kind: 'message' }>, offset: EventOffset): SourceRecord {
     const { prefix, content, transaction, lsn } = change
+    if (transaction === undefined) this.#source.lastCommitLsn = lsn
     const time = this.#committed.time
     const origin = { schema: '', table: '', transactionId: transaction?.id, lsn, time, marker: undefined }
     return {
@@ -254,6 +263,12 @@ export class EventWriter {
   #originOf(table: Table, { transaction, lsn }: Pick<TableRowChange, 'transaction' | 'lsn'>): ChangeOrigin {
     return { ...nameOf(table), transactionId: transaction.id, lsn, time: this.#committed.time, marker: undefined }
   }
+}
+
+/** The new row, with the unchanged values that only the complete old row has. */
+function completed({ before, after, isBeforeKeyOnly }: TableRowChange): Row | undefined {
+  if (after === undefined || before === undefined || isBeforeKeyOnly || !after.includes(UNCHANGED_TOAST)) return after
+  return after.map((cell, index) => (cell === UNCHANGED_TOAST ? before[index]! : cell))
 }
 
 /** What logical messages are counted as in the metadata of transactions. */

@@ -2,8 +2,6 @@ import { type Field, INT64, OPTIONAL_INT64, type Schema, STRING } from '../../..
 import { type Column, type DatabaseChange, type Row, type Table, UNCHANGED_TOAST } from '../changes/change.ts'
 import type { ColumnTypes } from '../values/column-types.ts'
 import { sourceParameters } from '../values/source-parameters.ts'
-import { unavailableValue } from '../values/unavailable-value.ts'
-import { zeroValue } from '../values/zero-value.ts'
 import type { EventSettings } from './event-settings.ts'
 import { adjustedFieldName, adjustedSchemaName } from './name-adjustment.ts'
 import { SOURCE_SCHEMA } from './source-block.ts'
@@ -51,9 +49,15 @@ export class TableEvents {
 
   constructor(table: Table, topic: string, settings: EventSettings, types: ColumnTypes) {
     this.topic = topic
-    this.#columns = table.columns.flatMap((column, index) => captureColumn(table, column, index, settings, types) ?? [])
+    const described = table.columns.map((column, index) => describeColumn(column, index, settings, types))
+    this.#columns = described.flatMap((one, index) => {
+      const column = table.columns[index]!
+      return one === undefined || !settings.columns.isCaptured(table, column)
+        ? []
+        : withRules(one, table, column, settings, types)
+    })
     const keyNames = settings.columns.keyNames(table) ?? table.keyNames
-    this.#keys = keyNames.flatMap((name) => this.#columns.find((column) => column.name === name) ?? [])
+    this.#keys = keyNames.flatMap((name) => described.find((column) => column?.name === name) ?? [])
     this.#isKeySent = keyNames.every((name) => table.keyNames.includes(name))
     this.#valueName = adjustedSchemaName(`${topic}.Value`, settings.schemaNames)
     this.#envelopeName = adjustedSchemaName(`${topic}.Envelope`, settings.schemaNames)
@@ -114,28 +118,42 @@ export class TableEvents {
   }
 }
 
-function captureColumn(
-  table: Table,
+/** Undefined if events do not contain columns of this type. */
+function describeColumn(
   column: Column,
   index: number,
-  { columns: rules, fieldNames, placeholder }: EventSettings,
+  { fieldNames, placeholder }: EventSettings,
   types: ColumnTypes,
 ): CapturedColumn | undefined {
-  const found = rules.isCaptured(table, column) ? types.of(column) : undefined
+  const found = types.of(column)
   if (found === undefined) return undefined
-  const isPropagated = rules.isTypePropagated(table, column, types.catalog.get(column.typeId)?.name ?? '')
-  const schema: Schema = isPropagated
-    ? { ...found.schema, parameters: { ...found.schema.parameters, ...sourceParameters(column, types.catalog) } }
-    : found.schema
-  const decoding = { schema, decode: found.decode, absent: schema.optional ? null : zeroValue(schema) }
-  const applied = rules.applied(table, column, decoding)
+  const { schema, decode } = found
+  const absent = schema.optional ? null : found.zero
+  const field = adjustedFieldName(column.name, fieldNames)
   return {
     index,
     name: column.name,
-    field: adjustedFieldName(column.name, fieldNames),
-    ...applied,
-    unavailable: unavailableValue(schema, placeholder) ?? applied.absent,
+    field,
+    schema,
+    decode,
+    absent,
+    unavailable: found.unavailable(placeholder) ?? absent,
   }
+}
+
+/** Applies the settings of the column. Fields of keys are without them, as with Debezium. */
+function withRules(
+  described: CapturedColumn,
+  table: Table,
+  column: Column,
+  { columns: rules }: EventSettings,
+  types: ColumnTypes,
+): CapturedColumn {
+  const applied = rules.applied(table, column, described)
+  if (applied !== described) return { ...described, ...applied }
+  if (!rules.isTypePropagated(table, column, types.catalog.get(column.typeId)?.name ?? '')) return described
+  const parameters = { ...described.schema.parameters, ...sourceParameters(column, types.catalog) }
+  return { ...described, schema: { ...described.schema, parameters } }
 }
 
 function fieldsOf(columns: readonly CapturedColumn[]): readonly Field[] {

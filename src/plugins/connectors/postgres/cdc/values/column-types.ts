@@ -1,16 +1,22 @@
-import type { Schema } from '../../../../../sdk/index.ts'
+import { DataError, type Schema } from '../../../../../sdk/index.ts'
 import type { Session } from '../../session.ts'
 import type { Column } from '../changes/change.ts'
 import { defaultValue } from './default-value.ts'
 import { TypeCatalog } from './type-catalog.ts'
 import { representationOf } from './type-representations.ts'
+import { unavailableValue } from './unavailable-value.ts'
 import type { ValueSettings } from './value-settings.ts'
+import { zeroValue } from './zero-value.ts'
 
 /** The field of a column in events. */
 export type ColumnField = {
   readonly schema: Schema
   /** Converts a value from PostgreSQL's text format. */
   readonly decode: (text: string) => unknown
+  /** What stands for NULL if the column is not optional. */
+  readonly zero: unknown
+  /** What stands for a value that the server did not send; null if there is no such value. */
+  readonly unavailable: (placeholder: string) => unknown
 }
 
 /** The types of columns, as the server's catalog describes them. */
@@ -41,14 +47,26 @@ export class ColumnTypes {
     const fallback =
       expression === undefined || type === undefined
         ? undefined
-        : defaultValue(type.name, type.kind === 'enum', found, expression)
+        : defaultValue({ name: type.name, isEnum: type.kind === 'enum', modifier: column.modifier }, found, expression)
     return {
-      decode: found.decode,
+      decode: found.isPartial && !isOptional ? rejectingNull(column.name, found.decode) : found.decode,
+      zero: found.zero ?? zeroValue(found.schema),
+      unavailable: found.unavailable ?? ((placeholder) => unavailableValue(found.schema, placeholder)),
       schema: {
         ...found.schema,
         ...(isOptional && { optional: true }),
         ...(fallback !== undefined && fallback !== null && { default: fallback }),
       },
     }
+  }
+}
+
+function rejectingNull(name: string, decode: (text: string) => unknown): (text: string) => unknown {
+  return (text) => {
+    const value = decode(text)
+    if (value !== null) return value
+    throw new DataError(
+      `column ${name}: ${text} is no decimal, and the column is NOT NULL: set decimal.handling.mode to double or string`,
+    )
   }
 }

@@ -1,3 +1,4 @@
+import { decimalFromText, decimalToText } from '../../../../../sdk/index.ts'
 import type { ValueType } from './value-type.ts'
 
 /** A literal: `7`, `-1.5`, `true`, `'it''s'::text`, `'8'`. */
@@ -20,8 +21,8 @@ const ANY_EXPRESSION = new Set(['bool', 'date', 'time', 'timestamp', 'timestampt
  * Returns the default of a column's schema, or undefined. A default that the server computes for each row is zero or empty, as
  * Debezium has it, because consumers need some default to accept rows without the column.
  */
-export function defaultValue(typeName: string, isEnum: boolean, type: ValueType, expression: string): unknown {
-  const text = defaultText(typeName, isEnum, expression)
+export function defaultValue(column: DefaultedColumn, type: ValueType, expression: string): unknown {
+  const text = defaultText(column, expression)
   if (text === undefined || type.schema.type === 'struct') return undefined
   try {
     return type.decode(text)
@@ -31,17 +32,27 @@ export function defaultValue(typeName: string, isEnum: boolean, type: ValueType,
   }
 }
 
-function defaultText(typeName: string, isEnum: boolean, expression: string): string | undefined {
+/** The type of a column with a default. */
+export type DefaultedColumn = { readonly name: string; readonly isEnum: boolean; readonly modifier: number }
+
+function defaultText({ name: typeName, isEnum, modifier }: DefaultedColumn, expression: string): string | undefined {
   const zero = COMPUTED[typeName]
   if (zero === undefined && !isEnum) return undefined
   const [, quoted, word] = LITERAL.exec(expression) ?? []
-  if (quoted !== undefined) return quoted.replaceAll("''", "'")
-  if (word !== undefined && !KEYWORD.test(word)) return wordText(typeName, word)
+  const literal = quoted?.replaceAll("''", "'") ?? (word === undefined || KEYWORD.test(word) ? undefined : word)
+  if (literal !== undefined)
+    return literal === word ? wordText(typeName, word, modifier) : atScale(typeName, literal, modifier)
   const isComputed = CALL.test(expression) || KEYWORD.test(expression) || ANY_EXPRESSION.has(typeName)
-  return isComputed ? zero : undefined
+  return isComputed && zero !== undefined ? atScale(typeName, zero, modifier) : undefined
 }
 
-function wordText(typeName: string, word: string): string | undefined {
+function wordText(typeName: string, word: string, modifier: number): string | undefined {
   if (word === 'NULL') return undefined
-  return typeName === 'bool' ? word.slice(0, 1) : word
+  return typeName === 'bool' ? word.slice(0, 1) : atScale(typeName, word, modifier)
+}
+
+/** The server writes values of `numeric(10, 2)` with two fractional digits, but not defaults. */
+function atScale(typeName: string, text: string, modifier: number): string {
+  if (typeName !== 'numeric' || modifier < 0 || !/^-?\d+(?:\.\d+)?$/.test(text)) return text
+  return decimalToText(decimalFromText(text, (modifier - 4) & 0xffff))
 }

@@ -24,8 +24,15 @@ export const POINT: ValueType = {
     if (!text.startsWith('(') || !text.endsWith(')') || comma < 0) throw new DataError(`'${text}' is not a point`)
     const x = Number(text.slice(1, comma))
     const y = Number(text.slice(comma + 1, -1))
-    return { x, y, wkb: pointBytes(x, y), srid: null }
+    return toPoint(x, y)
   },
+  get zero() {
+    return toPoint(0, 0)
+  },
+}
+
+function toPoint(x: number, y: number): object {
+  return { x, y, wkb: pointBytes(x, y), srid: null }
 }
 
 const LITTLE_ENDIAN = 1
@@ -49,6 +56,7 @@ const shape = (name: string, doc: string): ValueType => ({
       throw new DataError(`the text of a ${name} is not hexadecimal`)
     return { wkb, srid: sridOf(wkb) }
   },
+  unavailable: (placeholder) => ({ wkb: Buffer.from(placeholder), srid: null }),
 })
 
 export const GEOMETRY = shape('Geometry', 'Geometry')

@@ -1,3 +1,4 @@
+import { inHashOrder } from '../../../../../java-compat/hash-order.ts'
 import { DataError, map, OPTIONAL_STRING, STRING } from '../../../../../sdk/index.ts'
 import { named, type ValueType } from './value-type.ts'
 
@@ -6,7 +7,11 @@ const PAIR = /"((?:[^"\\]|\\.)*)"=>(?:NULL|"((?:[^"\\]|\\.)*)")(?:, |$)/sy
 
 export function hstoreType(mode: 'json' | 'map'): ValueType {
   if (mode === 'map') return { schema: map(STRING, OPTIONAL_STRING), decode: pairsFromText }
-  return named('io.debezium.data.Json', { schema: STRING, decode: (text) => jsonFromPairs(pairsFromText(text)) })
+  return {
+    ...named('io.debezium.data.Json', { schema: STRING, decode: (text) => jsonFromPairs(pairsFromText(text)) }),
+    zero: '{}',
+    unavailable: (placeholder) => jsonFromPairs(new Map([[placeholder, placeholder]])),
+  }
 }
 
 function pairsFromText(text: string): Map<string, string | null> {
@@ -18,7 +23,12 @@ function pairsFromText(text: string): Map<string, string | null> {
     const [, key, value] = match
     pairs.set(unescaped(key!), value === undefined ? null : unescaped(value))
   }
-  return pairs
+  return pairs.size < 2 ? pairs : inDebeziumOrder(pairs)
+}
+
+/** Debezium's order is that of a Java map. Consumers may compare the text. */
+function inDebeziumOrder(pairs: ReadonlyMap<string, string | null>): Map<string, string | null> {
+  return new Map(inHashOrder([...pairs.keys()]).map((key) => [key, pairs.get(key)!]))
 }
 
 function jsonFromPairs(pairs: ReadonlyMap<string, string | null>): string {

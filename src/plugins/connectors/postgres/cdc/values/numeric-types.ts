@@ -4,6 +4,7 @@ import {
   DataError,
   type Decimal,
   decimal,
+  decimalToText,
   FLOAT64,
   INT32,
   INT64,
@@ -27,6 +28,13 @@ export function longFromText(text: string): number | bigint {
   return text.length <= EXACT_DIGITS ? Number(text) : int64(BigInt(text))
 }
 
+/** Items of arrays, of which Debezium removes the zeros at the end of the fraction. */
+export function numericItemType(modifier: number, mode: DecimalMode): ValueType {
+  const { schema, decode } = numericType(modifier, mode)
+  if (schema.type !== 'struct') return { schema, decode }
+  return { schema, decode: (text) => decode(text.includes('.') ? text.replace(/\.?0+$/, '') : text) }
+}
+
 /** The schema of a number whose scale is not that of the column. */
 const VARIABLE_SCALE: Schema = {
   type: 'struct',
@@ -45,20 +53,22 @@ export function numericType(modifier: number, mode: DecimalMode): ValueType {
     case 'double':
       return DOUBLE
     case 'string':
-      return { schema: STRING, decode: plainNumber }
+      return { schema: STRING, decode: numberText, zero: zeroText(modifier < 0 ? 0 : scaleOf(modifier)) }
     case 'precise':
-      return modifier < 0 ? { schema: VARIABLE_SCALE, decode: variableScale } : preciseType(modifier)
+      return modifier < 0
+        ? { schema: VARIABLE_SCALE, decode: numberOrNull(variableScale), isPartial: true, zero: variableScale('0') }
+        : preciseType(modifier)
   }
 }
 
-/** Negative scales, of PostgreSQL 15 and later, are 11 bits that Debezium reads as a positive scale. So does this. */
 function preciseType(modifier: number): ValueType {
   const precision = ((modifier - 4) >> 16) & 0xffff
-  const scale = (modifier - 4) & 0xffff
+  const scale = scaleOf(modifier)
   const plain = decimal(scale)
   return {
     schema: { ...plain, parameters: { ...plain.parameters, 'connect.decimal.precision': String(precision) } },
-    decode: (text) => decimalAt(text, scale),
+    decode: numberOrNull((text) => decimalAt(text, scale)),
+    isPartial: true,
   }
 }
 
@@ -68,7 +78,7 @@ export function moneyType(digits: number, mode: DecimalMode): ValueType {
     case 'double':
       return { schema: FLOAT64, decode: (text) => Number(moneyNumber(text)) }
     case 'string':
-      return { schema: STRING, decode: moneyNumber }
+      return { schema: STRING, decode: moneyNumber, zero: zeroText(digits) }
     case 'precise':
       return { schema: decimal(digits), decode: (text) => rounded(decimalParts(moneyNumber(text)), digits) }
   }
@@ -113,9 +123,30 @@ function bigintFromText(digits: string, text: string): bigint {
   } else if (/^-?\d+$/.test(digits)) {
     return BigInt(digits)
   }
-  throw new DataError(`${text} has no representation as a decimal: set decimal.handling.mode to double or string`)
+  throw new DataError(`'${text}' is not a number`)
 }
 
-function plainNumber(text: string): string {
-  return text
+/** NaN and the infinities are no decimals. */
+function numberOrNull(decode: (text: string) => unknown): (text: string) => unknown {
+  return (text) => (SPECIAL_NUMBERS[text] === undefined ? decode(text) : null)
+}
+
+/** Negative scales, of PostgreSQL 15 and later, are 11 bits that Debezium reads as a positive scale. So does this. */
+function scaleOf(modifier: number): number {
+  return (modifier - 4) & 0xffff
+}
+
+function zeroText(scale: number): string {
+  return decimalToText({ unscaled: 0n, scale })
+}
+
+/** Debezium's words. */
+const SPECIAL_NUMBERS: Readonly<Record<string, string>> = {
+  NaN: 'NAN',
+  Infinity: 'POSITIVE_INFINITY',
+  '-Infinity': 'NEGATIVE_INFINITY',
+}
+
+function numberText(text: string): string {
+  return SPECIAL_NUMBERS[text] ?? text
 }

@@ -1,10 +1,11 @@
+import { javaText } from '../../../../../java-compat/java-text.ts'
 import { BOOLEAN, FLOAT32, FLOAT64, INT16, INT64, STRING } from '../../../../../sdk/index.ts'
 import { arrayType } from './array-type.ts'
 import { bitsType } from './bits-type.ts'
 import { GEOGRAPHY, GEOMETRY, POINT } from './geometry-types.ts'
 import { hstoreType } from './hstore-type.ts'
 import { intervalType } from './interval-type.ts'
-import { INTEGER, LONG, moneyType, numericType } from './numeric-types.ts'
+import { INTEGER, LONG, moneyType, numericItemType, numericType } from './numeric-types.ts'
 import { dateType, timestampType, timeType, ZONED_TIME, zonedTimestampType } from './temporal-types.ts'
 import type { CatalogType, TypeCatalog } from './type-catalog.ts'
 import type { ValueSettings } from './value-settings.ts'
@@ -71,7 +72,17 @@ export function representationOf(
   catalog: TypeCatalog,
 ): ValueType | undefined {
   const known = type === undefined ? undefined : knownType(type, modifier, settings, catalog)
-  return known ?? (settings.includesUnknown ? binaryType(settings.binary, (text) => Buffer.from(text)) : undefined)
+  return known ?? (settings.includesUnknown ? unknownType(type?.name ?? '', settings) : undefined)
+}
+
+/** Types of which PostgreSQL's JDBC driver writes the numbers in Java's form: `(1.0,2.0)`. */
+const SHAPES = new Set(['line', 'lseg', 'box', 'path', 'polygon', 'circle'])
+const NUMBER = /-?(?:\d[\d.]*(?:e[-+]?\d+)?|Infinity)/g
+
+function unknownType(name: string, { binary }: ValueSettings): ValueType {
+  if (!SHAPES.has(name)) return binaryType(binary, (text) => Buffer.from(text))
+  const inJavaForm = (text: string) => text.replace(NUMBER, (number) => javaText(Number(number), FLOAT64))
+  return binaryType(binary, (text) => Buffer.from(inJavaForm(text)))
 }
 
 function knownType(
@@ -87,12 +98,23 @@ function knownType(
   if (type.kind === 'enum') return enumType(type.labels)
   if (type.itemId !== undefined) {
     const item = catalog.get(type.itemId)
-    const itemType = item && knownType(item, modifier, settings, catalog)
+    const itemType = item && itemRepresentation(item, modifier, settings, catalog)
     return itemType && arrayType(itemType, item.name === 'box' ? ';' : ',')
   }
   if (type.kind === 'other') return undefined
   const found = Object.hasOwn(BY_NAME, type.name) ? BY_NAME[type.name] : undefined
   return typeof found === 'function' ? found(modifier, settings) : found
+}
+
+function itemRepresentation(
+  item: CatalogType,
+  modifier: number,
+  settings: ValueSettings,
+  catalog: TypeCatalog,
+): ValueType | undefined {
+  return item.name === 'numeric'
+    ? numericItemType(modifier, settings.decimals)
+    : knownType(item, modifier, settings, catalog)
 }
 
 function enumType(labels: readonly string[]): ValueType {

@@ -5,12 +5,12 @@ const UUID = 'io.debezium.data.Uuid'
 
 /**
  * Returns what stands for a value that the server did not send, because it is stored out of line and did not change. Null if
- * the type of the column has no value that could stand for it.
+ * no value of the type could be recognized as a placeholder. Debezium has null also for some types that have one here.
  */
 export function unavailableValue(schema: Schema, placeholder: string): unknown {
   switch (schema.type) {
     case 'string':
-      return schema.name === 'io.debezium.data.Json' ? placeholder : placeholder
+      return placeholder
     case 'bytes':
       return schema.name === undefined ? Buffer.from(placeholder) : null
     case 'map':
@@ -23,11 +23,12 @@ export function unavailableValue(schema: Schema, placeholder: string): unknown {
 }
 
 /** Arrays of integers have the bytes of the placeholder as their items. */
-function unavailableItems({ type, name }: Schema, placeholder: string): readonly unknown[] | null {
+function unavailableItems({ type, name = '' }: Schema, placeholder: string): readonly unknown[] | null {
   if (name === UUID) return [nameBasedUuid(placeholder)]
   if (type === 'string') return [placeholder]
-  if (type === 'bytes' && name === undefined) return [Buffer.from(placeholder)]
-  return type === 'int32' || type === 'int64' ? [...Buffer.from(placeholder)] : null
+  if (type === 'bytes' && name === '') return [Buffer.from(placeholder)]
+  const isNumber = (type === 'int32' || type === 'int64') && !name.startsWith('org.apache.kafka.')
+  return isNumber ? [...Buffer.from(placeholder)] : null
 }
 
 /** The UUID of version 3 that Java's `UUID.nameUUIDFromBytes` returns. */

@@ -5,10 +5,16 @@ import type { BinaryMode } from './value-settings.ts'
 export type ValueType = {
   /** Not optional: whether a column is optional depends on the table. */
   readonly schema: Schema
-  /** Converts a value from PostgreSQL's text format. */
+  /** Converts a value from PostgreSQL's text format. Null for a value that the schema cannot represent. */
   readonly decode: (text: string) => unknown
+  /** Whether some values are converted to null. A column that is not optional cannot have them. */
+  readonly isPartial?: boolean
   /** Whether items of arrays of this type must not be NULL, as in Debezium's schemas. An array with a NULL becomes null. */
   readonly isRequiredItem?: boolean
+  /** What stands for NULL where the schema is not optional, if it is not what `zeroValue` returns for the schema. */
+  readonly zero?: unknown
+  /** What stands for a value that the server did not send, if it is not what `unavailableValue` returns for the schema. */
+  readonly unavailable?: (placeholder: string) => unknown
 }
 
 export const TEXT_TYPE: ValueType = { schema: STRING, decode: (text) => text }

@@ -1,9 +1,13 @@
 import { decimalScale, LOGICAL, type Schema } from '../../../../../sdk/index.ts'
 
-/** Texts that stand for no value where an empty string is not valid. */
-const EMPTY_TEXTS: Readonly<Record<string, string>> = {
-  'io.debezium.data.Json': '{}',
-  'io.debezium.data.Uuid': '00000000-0000-0000-0000-000000000000',
+/** The zero of types whose values are text. */
+const ZERO_TEXTS: Readonly<Record<string, string>> = {
+  'io.debezium.time.ZonedTime': '00:00:00Z',
+  'io.debezium.time.ZonedTimestamp': '1970-01-01T00:00:00Z',
+  'io.debezium.time.Interval': 'P0Y0M0DT0H0M0S',
+  'io.debezium.time.IsoDate': '1970-01-01Z',
+  'io.debezium.time.IsoTime': '00:00:00Z',
+  'io.debezium.time.IsoTimestamp': '1970-01-01T00:00:00Z',
 }
 
 /** What a field that is not optional has if its value is not known, such as in the old row of a deleted one. */
@@ -22,7 +26,7 @@ export function zeroValue(schema: Schema): unknown {
 function zeroOfType(schema: Schema): unknown {
   switch (schema.type) {
     case 'string':
-      return EMPTY_TEXTS[schema.name ?? ''] ?? ''
+      return ZERO_TEXTS[schema.name ?? ''] ?? ''
     case 'boolean':
       return false
     case 'bytes':
