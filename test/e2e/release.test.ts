@@ -1,7 +1,8 @@
-import { readFileSync, symlinkSync } from 'node:fs'
+import { readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeAll, describe, expect, it, vi } from 'vitest'
 import { createWorkerClient } from '../../src/clients/worker-client.ts'
+import { cpuMs } from '../bench/process.ts'
 import { must } from '../env/debian.ts'
 import { partDirectory } from '../env/workspace.ts'
 import { until } from '../support/until.ts'
@@ -13,6 +14,11 @@ const manifest = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as
   readonly version: string
   readonly dependencies: Readonly<Record<string, string>>
 }
+/** Files that the main thread of a worker may load until it is ready. */
+const FILES_MAX = 70
+/** CPU time of a worker's start, on a machine on which Node itself needs `NODE_START_MS`. */
+const WORKER_START_MS = 500
+const NODE_START_MS = 25
 const npm = (...args: readonly string[]) => must({ file: 'npm', args, directory: ROOT })
 
 describe('the npm package', () => {
@@ -71,6 +77,27 @@ describe('the npm package', () => {
     }
   })
 
+  it('starts a worker within its budget of files and CPU time', async () => {
+    vi.stubEnv('WEIR_CLI', join(folder, 'package/dist/cli/weir.js'))
+    const { hook, loaded } = loadCounter()
+    const starts: { readonly cpuMs: number; readonly files: number }[] = []
+    try {
+      // The first start compiles the code, for the cache of the others.
+      for (let round = 0; round < 4; round++) {
+        const options = { log: ['--data', partDirectory('data')], groupId: 'packaged', nodeArgs: [`--import=${hook}`] }
+        const before = loaded()
+        const worker = await startWorkerProcess(options)
+        starts.push({ cpuMs: await cpuMs(worker.pid), files: loaded() - before })
+        await worker.stop()
+      }
+    } finally {
+      vi.unstubAllEnvs()
+    }
+    expect(Math.min(...starts.map(({ files }) => files))).toBeGreaterThan(10)
+    expect(Math.max(...starts.map(({ files }) => files))).toBeLessThanOrEqual(FILES_MAX)
+    expect(Math.min(...starts.map((start) => start.cpuMs))).toBeLessThanOrEqual(await startBudgetMs())
+  })
+
   it('exports the SDK as weir/sdk', async () => {
     const script = `import { field } from 'weir/sdk'; console.log(typeof field.double)`
     const args = ['--input-type=module', '-e', script]
@@ -115,3 +142,33 @@ it('the bill of materials of the image with Java also lists the libraries of the
   )
   expect(components.length - java.length).toBe((await billOfMaterials()).components.length)
 })
+
+/** A module that counts the files that the main thread of a program loads, and the count of all programs so far. */
+function loadCounter() {
+  const directory = partDirectory('loads')
+  const log = join(directory, 'loads.log')
+  const hook = join(directory, 'count-loads.mjs')
+  writeFileSync(log, '')
+  writeFileSync(
+    hook,
+    `import { appendFileSync } from 'node:fs'
+    import { registerHooks } from 'node:module'
+    import { isMainThread } from 'node:worker_threads'
+    const isProgram = isMainThread && process.argv[1].endsWith('/weir.js')
+    const load = (url, context, next) => {
+      if (isProgram && url.startsWith('file:')) appendFileSync(${JSON.stringify(log)}, '.')
+      return next(url, context)
+    }
+    registerHooks({ load })`,
+  )
+  return { hook, loaded: () => readFileSync(log).length }
+}
+
+/** More on a slower machine. */
+async function startBudgetMs(): Promise<number> {
+  const script = 'const { user, system } = process.cpuUsage(); console.log(user + system)'
+  const times: number[] = []
+  for (let round = 0; round < 3; round++)
+    times.push(Number(await must({ file: process.execPath, args: ['-e', script], directory: ROOT })) / 1_000)
+  return WORKER_START_MS * Math.max(1, Math.min(...times) / NODE_START_MS)
+}

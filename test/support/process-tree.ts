@@ -25,6 +25,32 @@ export function residentMbOf(pid: number): number {
   )
 }
 
+/**
+ * Memory that a process and all its descendants occupy, in MB: their private memory, and the pages of files, such as
+ * executables, once for all of them, as the machine has them.
+ */
+export function occupiedMbOf(pid: number): number {
+  const files = new Map<string, number>()
+  let privateKb = 0
+  for (const one of [pid, ...descendantsOf(pid)]) {
+    for (const { file, residentKb, anonymousKb } of mappingsOf(one)) {
+      privateKb += anonymousKb
+      files.set(file, Math.max(files.get(file) ?? 0, residentKb - anonymousKb))
+    }
+  }
+  return (privateKb + [...files.values()].reduce((sum, kb) => sum + kb, 0)) / 1_024
+}
+
+function mappingsOf(pid: number) {
+  const mappings = read(`/proc/${pid}/smaps`).split(/^(?=[0-9a-f]+-[0-9a-f]+ )/m)
+  return mappings.map((text) => {
+    const kb = (name: string) => Number(new RegExp(`^${name}:\\s+(\\d+) kB`, 'm').exec(text)?.[1] ?? 0)
+    // Permissions, offset, device, inode and path are the same in each process that maps the file.
+    const file = text.slice(text.indexOf(' '), text.indexOf('\n'))
+    return { file, residentKb: kb('Rss'), anonymousKb: kb('Anonymous') }
+  })
+}
+
 /** Empty if the process has exited. */
 function read(file: string): string {
   try {

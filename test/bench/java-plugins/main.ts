@@ -37,7 +37,8 @@ function figuresOf(name: string, { ours, java }: Runs): readonly Figure[] {
     figure('perSecond', ', first to last record', 'rec/s', 0.8),
     figure('perSecondWithStart', ', with the start of the connector', 'rec/s', 0.8),
     figure('cpuMsPer1000', ', CPU time of 1,000 records', 'ms', 1.25),
-    figure('residentMb', ', resident memory after', 'MB', 1),
+    figure('occupiedMb', ', memory after', 'MB', 1),
+    figure('residentMb', ', resident memory after, sum of processes', 'MB', 1),
     figure('residentMaxMb', ', resident memory, maximum', 'MB', 1),
   ]
 }

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Broker } from '../../../src/broker/broker.ts'
 import { createWorkerClient } from '../../../src/clients/worker-client.ts'
-import { descendantsOf, residentMbOf } from '../../support/process-tree.ts'
+import { descendantsOf, occupiedMbOf, residentMbOf } from '../../support/process-tree.ts'
 import { openDisposableBroker } from '../../support/topic.ts'
 import { cpuMs } from '../process.ts'
 import type { Settings } from '../settings.ts'
@@ -15,6 +15,7 @@ export type Run = {
   readonly perSecondWithStart: number
   readonly cpuMsPer1000: number
   readonly residentMb: number
+  readonly occupiedMb: number
   readonly residentMaxMb: number
 }
 
@@ -55,6 +56,7 @@ export async function runOn(side: Side, one: PluginCase, { bootstrap }: Settings
       perSecondWithStart: (one.records / (lastMs - startMs)) * 1_000,
       cpuMsPer1000: ((await cpuMsOf(worker)) - cpuBeforeMs) / (one.records / 1_000),
       residentMb: residentMbOf(worker.pid!),
+      occupiedMb: occupiedMbOf(worker.pid!),
       residentMaxMb,
     }
   } finally {

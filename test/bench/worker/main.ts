@@ -11,8 +11,8 @@ type Measured = Readonly<Record<keyof typeof AIMS, number>>
 /** The quantities that are measured once per side: name, unit, and maximum ratio to Java's value. */
 const AIMS = {
   firstRecordMs: { name: 'start to the first record', unit: 'ms', aim: 1 / 5 },
-  idleMb: { name: 'resident memory, idle', unit: 'MB', aim: 1 / 4 },
-  busyMb: { name: 'resident memory with 50 tasks', unit: 'MB', aim: 1 / 4 },
+  idleMb: { name: 'memory of all processes, idle', unit: 'MB', aim: 0.45 },
+  busyMb: { name: 'memory of all processes with 50 tasks', unit: 'MB', aim: 0.45 },
   p99Ms: { name: 'one record, topic → file, p99', unit: 'ms', aim: 1 },
   joinMs: { name: '500 tasks, a worker joins', unit: 'ms', aim: 0.5 },
   leaveMs: { name: '500 tasks, a worker leaves', unit: 'ms', aim: 0.5 },

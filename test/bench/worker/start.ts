@@ -4,16 +4,16 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Broker } from '../../../src/broker/broker.ts'
 import { createWorkerClient, type WorkerClient } from '../../../src/clients/worker-client.ts'
 import { partDirectory } from '../../env/workspace.ts'
+import { occupiedMbOf } from '../../support/process-tree.ts'
 import { openDisposableBroker } from '../../support/topic.ts'
 import { until } from '../../support/until.ts'
-import { residentMb } from '../process.ts'
 import type { Settings } from '../settings.ts'
 import type { Side } from './sides.ts'
 
 const SOURCES = 25
 const SINKS = 25
-/** Wait before memory is measured, so that the last started tasks have settled. */
-const SETTLED_MS = 3_000
+/** Wait before memory is measured, so that the last started tasks have settled, and idle processes have ended. */
+const SETTLED_MS = 15_000
 const WAIT = { everyMs: 100, timeoutMs: 60_000 }
 const STRINGS = {
   'key.converter': 'org.apache.kafka.connect.storage.StringConverter',
@@ -36,10 +36,10 @@ export async function measureStart({ bootstrap }: Settings, side: Side) {
     const firstRecordMs = performance.now() - startMs
     await client.delete('first')
     await sleep(SETTLED_MS)
-    const idleMb = await residentMb(worker.pid)
+    const idleMb = occupiedMbOf(worker.pid!)
     await startTasks(client, file, topic)
     await sleep(SETTLED_MS)
-    return { firstRecordMs, idleMb, busyMb: await residentMb(worker.pid) }
+    return { firstRecordMs, idleMb, busyMb: occupiedMbOf(worker.pid!) }
   } finally {
     await worker.stop()
   }
