@@ -1,6 +1,8 @@
 import { field, z } from '../../../../../sdk/index.ts'
 import { databaseKeys } from './database-keys.ts'
 import { eventKeys } from './event-keys.ts'
+import { signalKeys } from './signal-keys.ts'
+import { snapshotKeys } from './snapshot-keys.ts'
 import { streamKeys } from './stream-keys.ts'
 import { EXCLUSIVE_KEYS, tableKeys } from './table-keys.ts'
 import { valueKeys } from './value-keys.ts'
@@ -13,6 +15,8 @@ export const cdcConfig = z
     ...tableKeys,
     ...valueKeys,
     ...eventKeys,
+    ...snapshotKeys,
+    ...signalKeys,
   })
   .catchall(z.string())
   .superRefine((config, context) => {

@@ -43,8 +43,8 @@ export type IncrementalBatch = {
   readonly table: Table
   readonly rows: readonly SnapshotRow[]
   /** For all rows but the last one: they may be stored while the last one is not. */
-  readonly before: StoredOffset
-  readonly after: StoredOffset
+  readonly before: StoredOffset | undefined
+  readonly after: StoredOffset | undefined
 }
 
 /** A snapshot that interrupts the changes, with the SELECT statement of each table that a condition restricts. */
@@ -73,6 +73,7 @@ const RETRY_MS = 1_000
 export class IncrementalSnapshot implements AsyncDisposable {
   readonly #options: IncrementalOptions
   #state: IncrementalState | undefined
+  #printed: { readonly state: IncrementalState; readonly keys: StoredOffset } | undefined
   #query: ChunkQuery | undefined
   #chunk: Chunk | undefined
   #reading: Promise<void> | undefined
@@ -96,9 +97,11 @@ export class IncrementalSnapshot implements AsyncDisposable {
     )
   }
 
-  /** Keys of the offset to store with each record. */
-  get offsetKeys(): StoredOffset {
-    return printIncrementalState(this.#state)
+  /** Keys of the offset to store with each record; undefined without a snapshot. */
+  get offsetKeys(): StoredOffset | undefined {
+    if (this.#state === undefined) return undefined
+    if (this.#printed?.state !== this.#state) this.#printed = { state: this.#state, keys: printIncrementalState(this.#state) }
+    return this.#printed.keys
   }
 
   /** Receives each change before it is written. Await the result if there is one. */

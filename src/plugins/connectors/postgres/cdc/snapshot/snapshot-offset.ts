@@ -1,0 +1,36 @@
+import { int64, type Position as StoredOffset } from '../../../../../sdk/index.ts'
+import type { SnapshotRow } from '../changes/change.ts'
+import type { SnapshotState } from './snapshot-mode.ts'
+
+const PROGRESS = 'snapshot_progress'
+
+/** An offset within a snapshot, with the keys of Debezium and the progress. Without a progress the snapshot is complete. */
+export function printSnapshotOffset(
+  { lsn, transactionId, readAtUs }: Pick<SnapshotRow, 'lsn' | 'transactionId' | 'readAtUs'>,
+  progress: string | undefined,
+): StoredOffset {
+  const isComplete = progress === undefined
+  return {
+    snapshot: 'INITIAL',
+    snapshot_completed: isComplete,
+    last_snapshot_record: isComplete,
+    lsn: int64(lsn),
+    ...(transactionId !== undefined && { txId: transactionId }),
+    ts_usec: int64(readAtUs),
+    ...(progress !== undefined && { [PROGRESS]: progress }),
+  }
+}
+
+/** Whether an offset, of this connector or of Debezium, is in a snapshot or in the stream. */
+export function storedStateOf(stored: StoredOffset | undefined): SnapshotState['stored'] {
+  if (stored === undefined) return 'none'
+  const isInSnapshot = stored['snapshot'] !== undefined && stored['snapshot'] !== null && stored['snapshot'] !== false
+  const isComplete = stored['snapshot_completed'] === true || stored['last_snapshot_record'] === true
+  return isInSnapshot && !isComplete ? 'snapshot' : 'stream'
+}
+
+/** The progress of a snapshot that did not end; undefined if there is none, as with Debezium, which reads all tables again. */
+export function storedProgress(stored: StoredOffset | undefined): string | undefined {
+  const progress = stored?.[PROGRESS]
+  return typeof progress === 'string' && storedStateOf(stored) === 'snapshot' ? progress : undefined
+}

@@ -1,0 +1,98 @@
+import type { Position as StoredOffset, SourceContext, SourceRecord } from '../../../../../sdk/index.ts'
+import type { Session } from '../../session.ts'
+import type { Lsn, SnapshotRow, Table } from '../changes/change.ts'
+import type { CdcConfig } from '../config/cdc-config.ts'
+import { overridingStatements } from '../config/snapshot-keys.ts'
+import type { TableFilter } from '../config/table-filter.ts'
+import { printSnapshotOffset, storedProgress } from './snapshot-offset.ts'
+import { readSnapshot, type SnapshotBatch, type SnapshotOptions } from './snapshot-reader.ts'
+import type { SnapshotStatus } from './snapshot-status.ts'
+
+type OffsetOfRecord = { readonly sourcePartition: StoredOffset; readonly sourceOffset: StoredOffset }
+
+/** Converts rows to records. */
+export type RowWriter = { write(row: SnapshotRow, offset: OffsetOfRecord): readonly SourceRecord[] }
+
+export type SnapshotRecordOptions = {
+  readonly context: Pick<SourceContext<CdcConfig>, 'config' | 'raw' | 'advance' | 'log'>
+  readonly partition: StoredOffset
+  /** The stored offset, if its snapshot continues. */
+  readonly stored: StoredOffset | undefined
+  readonly openSession: () => Promise<Session>
+  readonly exportedSnapshot: string | undefined
+  /** Where the stream starts afterwards; undefined if no stream follows. */
+  readonly lsn: Lsn | undefined
+  readonly filter: TableFilter
+  readonly publishesRoot: boolean
+  readonly writer: RowWriter
+  /** Called before the first row of a table is written. */
+  readonly onTable: (table: Table) => Promise<void>
+  readonly onImported: () => void
+  readonly onStatus: (status: SnapshotStatus) => void
+}
+
+/** Yields the records of the rows that exist, and at the end the offset with which the stream begins. */
+export async function* snapshotRecords(options: SnapshotRecordOptions): AsyncGenerator<readonly SourceRecord[]> {
+  const { context, partition } = options
+  const rowsMax = Math.min(context.config['snapshot.fetch.size'], context.config['max.batch.size'])
+  const known = new Set<Table>()
+  let last: SnapshotRow | undefined
+  for await (const batch of readSnapshot(toReaderOptions(options))) {
+    const { table } = batch.rows[0]!
+    if (!known.has(table)) await options.onTable(table)
+    known.add(table)
+    last = batch.rows.at(-1)
+    for (let from = 0; from < batch.rows.length; from += rowsMax) yield toRecords(batch, from, from + rowsMax, options)
+  }
+  const end = last ?? { lsn: options.lsn ?? 0n, transactionId: undefined, readAtUs: BigInt(Date.now()) * 1000n }
+  context.advance(partition, printSnapshotOffset(end, undefined))
+  yield []
+}
+
+/** All records but the last one have the progress before the batch: one may be stored while the next one is not. */
+function toRecords(
+  { rows, before, after }: SnapshotBatch,
+  from: number,
+  to: number,
+  { partition, writer }: SnapshotRecordOptions,
+): readonly SourceRecord[] {
+  const [first] = rows
+  const offset = { sourcePartition: partition, sourceOffset: printSnapshotOffset(first!, before) }
+  const records: SourceRecord[] = []
+  for (const row of rows.slice(from, Math.min(to, rows.length - 1))) {
+    for (const record of writer.write(row, offset)) records.push(record)
+  }
+  if (to < rows.length) return records
+  const lastOffset = { sourcePartition: partition, sourceOffset: printSnapshotOffset(first!, after) }
+  for (const record of writer.write(rows.at(-1)!, lastOffset)) records.push(record)
+  return records
+}
+
+function toReaderOptions(options: SnapshotRecordOptions): SnapshotOptions {
+  const { context, filter, stored, openSession, exportedSnapshot, lsn, publishesRoot, onImported, onStatus } = options
+  const { config, raw, log } = context
+  const isShared = config['snapshot.locking.mode'] === 'shared'
+  return {
+    openSession,
+    exportedSnapshot,
+    isolation: config['snapshot.isolation.mode'],
+    lockTimeoutMs: isShared ? config['snapshot.lock.timeout.ms'] : 0,
+    tables: {
+      isCaptured: ({ schema, name }) =>
+        `${schema}.${name}` !== config['signal.data.collection'] && filter.includes({ schema, name }),
+      included: config['snapshot.include.collection.list'],
+      order: config['table.include.list'],
+      rowCountOrder: config['snapshot.tables.order.by.row.count'],
+      statements: overridingStatements(config['snapshot.select.statement.overrides'], raw),
+      publishesRoot,
+    },
+    threads: config['snapshot.max.threads'],
+    locksAllTables: isShared,
+    progress: storedProgress(stored),
+    lsn,
+    log,
+    nowMs: () => Date.now(),
+    onImported,
+    onStatus,
+  }
+}
