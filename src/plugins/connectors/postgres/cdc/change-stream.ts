@@ -7,6 +7,7 @@ import type { CdcConfig } from './config/cdc-config.ts'
 import type { TableFilter } from './config/table-filter.ts'
 import { type CdcOffset, OffsetPrinter, parseCdcOffset, resumeLsn } from './offset.ts'
 import { ReplicationSession } from './replication/replication-session.ts'
+import type { AdHocSnapshots } from './snapshot/ad-hoc-snapshots.ts'
 
 /** Logical messages are sent since version 14. */
 const LOGICAL_MESSAGES_VERSION = 140_000
@@ -36,6 +37,8 @@ export type ChangeStreamOptions = {
   readonly writer: ChangeWriter
   readonly onTable: OnTable
   readonly onPosition?: (position: StreamReport) => void
+  /** Creates the snapshots that signals request. The function lets the server report its position soon. */
+  readonly openAdHocSnapshots: (requestPosition: () => void) => AdHocSnapshots
 }
 
 /** How far the stream has come. */
@@ -65,11 +68,13 @@ export async function* streamChanges(options: ChangeStreamOptions): AsyncGenerat
     delivered: stored?.delivered,
     onSkipped: (change) => writer.skip(change),
   })
-  const batches = new BatchWriter(options)
+  await using snapshots = options.openAdHocSnapshots(() => replication.requestPosition())
+  const batches = new BatchWriter(options, snapshots)
   for await (const batch of reader.read(replication.read())) {
-    const records = batches.write(batch)
+    const records = await batches.write(batch)
     options.onPosition?.(reportOf(batch, replication.serverLsn))
     yield records
+    if (batch.idleLsn !== undefined) yield* snapshots.records(batch.idleLsn, batches.offset)
   }
 }
 
@@ -78,23 +83,34 @@ class BatchWriter {
   readonly #options: ChangeStreamOptions
   readonly #printer: OffsetPrinter
   readonly #heartbeat: Heartbeat
+  readonly #snapshots: AdHocSnapshots
   #advanced: StoredOffset | undefined
 
-  constructor(options: ChangeStreamOptions) {
+  constructor(options: ChangeStreamOptions, snapshots: AdHocSnapshots) {
     this.#options = options
+    this.#snapshots = snapshots
     this.#printer = new OffsetPrinter(options.startLsn, options.stored)
     this.#heartbeat = new Heartbeat(options)
   }
 
-  write({ changes, idleLsn }: ChangeBatch): readonly SourceRecord[] {
+  /** The offset that was reached, without the state of snapshots. */
+  get offset(): StoredOffset {
+    return this.#printer.last
+  }
+
+  async write({ changes, idleLsn }: ChangeBatch): Promise<readonly SourceRecord[]> {
     const { context, partition, filter, writer } = this.#options
     const records: SourceRecord[] = []
     for (const change of changes) {
+      // The state after a signal is stored with the record of the signal.
+      const executed = this.#snapshots.onChange(change)
+      if (executed !== undefined) await executed
       const captured = selectCaptured(change, filter)
-      const offset = { sourcePartition: partition, sourceOffset: this.#printer.after(change) }
+      const sourceOffset = this.#snapshots.withState(this.#printer.after(change))
+      const offset = { sourcePartition: partition, sourceOffset }
       if (captured !== undefined) for (const record of writer.write(captured, offset)) records.push(record)
     }
-    const reached = idleLsn === undefined ? this.#printer.last : this.#printer.idle(idleLsn)
+    const reached = this.#snapshots.withState(idleLsn === undefined ? this.#printer.last : this.#printer.idle(idleLsn))
     if (this.#heartbeat.isDue()) {
       records.push(writer.heartbeat({ sourcePartition: partition, sourceOffset: reached }))
     }

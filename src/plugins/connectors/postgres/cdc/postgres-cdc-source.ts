@@ -1,10 +1,12 @@
 import { randomUUID } from 'node:crypto'
+import { once } from 'node:events'
 import { plainJson } from '../../../../java-compat/json/connect-json-writer.ts'
 import { defineSource, RetriableError, type SourceContext, type SourceRecord } from '../../../../sdk/index.ts'
 import { SHIPPED_VERSION } from '../../../shipped-version.ts'
 import { DatabaseError } from '../database-error.ts'
 import { Session, type SessionOptions } from '../session.ts'
 import { streamChanges } from './change-stream.ts'
+import type { Table } from './changes/change.ts'
 import { type CdcConfig, cdcConfig } from './config/cdc-config.ts'
 import { connectionUrlOf, initialStatements } from './config/database-keys.ts'
 import { eventSettings } from './config/event-keys.ts'
@@ -13,7 +15,12 @@ import { CDC_DOCUMENTATION } from './documentation.ts'
 import { EventWriter } from './events/event-writer.ts'
 import { cdcPartition, parseCdcOffset } from './offset.ts'
 import { prepareStart } from './replication/prepare-start.ts'
+import { publishesRoot } from './replication/publication.ts'
 import { createSlot, dropSlot } from './replication/slot.ts'
+import { AdHocSnapshots } from './snapshot/ad-hoc-snapshots.ts'
+import { withoutSnapshotKeys } from './snapshot/snapshot-offset.ts'
+import { delay, snapshotDecisionOf, toleratesLostPosition } from './snapshot/snapshot-phase.ts'
+import { snapshotRecords } from './snapshot/snapshot-records.ts'
 import { ColumnTypes } from './values/column-types.ts'
 
 type Context = SourceContext<CdcConfig>
@@ -58,10 +65,15 @@ async function* capture(context: Context): AsyncGenerator<readonly SourceRecord[
   await using session = await openSession(sessionOptions, config)
   const partition = cdcPartition(config['topic.prefix'])
   const raw = context.resumeFrom(partition)
-  const stored = raw === undefined ? undefined : parseCdcOffset(raw)
-  const { state, filter, position } = await prepareStart(session, config, stored, log)
+  const stored = raw === undefined ? undefined : parseCdcOffset(withoutSnapshotKeys(raw))
+  const tolerated = toleratesLostPosition(config, raw) ? { 'offset.mismatch.strategy': 'trust_slot' as const } : {}
+  const { state, filter, position } = await prepareStart(session, { ...config, ...tolerated }, stored, log)
   const continued = position.kind === 'slot' && position.continues ? stored : undefined
-  const startLsn = position.kind === 'slot' ? position.startLsn : await createOwnSlot(sessionOptions, config)
+  const decision = snapshotDecisionOf(config, raw, continued !== undefined && position.warning === undefined)
+  if (decision.data !== 'none') await delay('snapshot.delay.ms', context)
+  const isSlotNeeded = position.kind === 'new slot' && decision.streams
+  await using created = isSlotNeeded ? await createOwnSlot(sessionOptions, config) : undefined
+  const startLsn = position.kind === 'slot' ? position.startLsn : created?.consistentLsn
   const types = await ColumnTypes.open(session, valueSettings(config))
   const writer = new EventWriter({
     settings: eventSettings(config),
@@ -73,6 +85,36 @@ async function* capture(context: Context): AsyncGenerator<readonly SourceRecord[
     nowUs: () => BigInt(Date.now()) * 1000n,
     lastCommitLsn: continued?.lastCommitLsn,
   })
+  const onTable = (table: Table) => types.load(session, new Set(table.columns.map(({ typeId }) => typeId)))
+  const snapshotOptions = {
+    context,
+    partition,
+    openSession: () => openSession(sessionOptions, config),
+    exportedSnapshot: undefined,
+    lsn: startLsn,
+    filter,
+    publishesRoot: await publishesRoot(session, config['publication.name']),
+    writer,
+    onTable,
+    onImported: () => {},
+    onStatus: () => {},
+  }
+  if (decision.data !== 'none') {
+    const isContinued = decision.data === 'continue'
+    yield* snapshotRecords({
+      ...snapshotOptions,
+      stored: isContinued ? raw : undefined,
+      exportedSnapshot: created?.snapshotName,
+      onImported: () => void created?.close(),
+    })
+    await delay('streaming.delay.ms', context)
+  }
+  await created?.close()
+  if (!decision.streams || startLsn === undefined) {
+    log.info({}, 'no changes follow the snapshot, because of snapshot.mode')
+    yield* untilStopped(context.signal)
+    return
+  }
   yield* streamChanges({
     context,
     partition,
@@ -83,8 +125,16 @@ async function* capture(context: Context): AsyncGenerator<readonly SourceRecord[
     stored: continued,
     filter,
     writer,
-    onTable: (table) => types.load(session, new Set(table.columns.map(({ typeId }) => typeId))),
+    onTable,
+    openAdHocSnapshots: (requestPosition) =>
+      new AdHocSnapshots({ ...snapshotOptions, storedState: raw ?? {}, requestPosition }),
   })
+}
+
+/** Keeps a task running that has nothing more to do. */
+async function* untilStopped(signal: AbortSignal): AsyncGenerator<readonly SourceRecord[]> {
+  yield []
+  if (!signal.aborted) await once(signal, 'abort')
 }
 
 function sessionOptionsOf({ connector, config, log, signal, files, network }: Context): SessionOptions {
@@ -107,11 +157,17 @@ async function openSession(options: SessionOptions, config: CdcConfig): Promise<
   return session
 }
 
-/** Returns the position of the first change that the slot will have. */
-async function createOwnSlot(options: SessionOptions, config: CdcConfig): Promise<bigint> {
-  await using session = await Session.open({ ...options, replication: true }, { attempts: 1, backoffMs: 0 })
-  const slot = { name: config['slot.name'], isFailover: config['slot.failover'] }
-  return (await createSlot(session, slot)).consistentLsn
+/** A new slot, with the session that shows the database as it was at its position, until the session is closed. */
+async function createOwnSlot(options: SessionOptions, config: CdcConfig) {
+  const session = await Session.open({ ...options, replication: true }, { attempts: 1, backoffMs: 0 })
+  const close = () => session.close()
+  try {
+    const slot = { name: config['slot.name'], isFailover: config['slot.failover'] }
+    return { ...(await createSlot(session, slot)), close, [Symbol.asyncDispose]: close }
+  } catch (error) {
+    await close()
+    throw error
+  }
 }
 
 async function dropOwnSlot(context: Context): Promise<void> {

@@ -60,3 +60,10 @@ export function publicationSql(
   if (mode !== 'filtered' || existing.isForAllTables || isSame) return []
   return [`ALTER PUBLICATION ${name} SET TABLE ${list}`]
 }
+
+/** Whether changes of partitions are published as changes of their root table. Versions before 13 cannot do that. */
+export async function publishesRoot(session: Session, name: string): Promise<boolean> {
+  const text = "SELECT to_jsonb(p) ->> 'pubviaroot' FROM pg_publication p WHERE p.pubname = $1"
+  const [row] = await session.query(`read the publication ${name}`, text, [name])
+  return row?.[0] === 'true'
+}

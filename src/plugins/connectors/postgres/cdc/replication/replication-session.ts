@@ -85,6 +85,11 @@ export class ReplicationSession implements AsyncDisposable {
     this.#sendStatus(false)
   }
 
+  /** Asks the server for a `keepalive` with its position, which it otherwise sends from time to time. */
+  requestPosition(): void {
+    this.#sendStatus(true)
+  }
+
   /**
    * Yields the messages in their order, in arrays as they arrive. Ends when the signal of the session is aborted. Throws a
    * transient `DatabaseError` when the connection is lost, and a `ReplicationProtocolError` for damaged messages.

@@ -34,3 +34,9 @@ export function storedProgress(stored: StoredOffset | undefined): string | undef
   const progress = stored?.[PROGRESS]
   return typeof progress === 'string' && storedStateOf(stored) === 'snapshot' ? progress : undefined
 }
+
+/** A stored offset without the keys of snapshots, which the stream does not keep. */
+export function withoutSnapshotKeys(stored: StoredOffset): StoredOffset {
+  const isOfSnapshot = (key: string) => /^(?:last_|incremental_)?snapshot/.test(key)
+  return Object.fromEntries(Object.entries(stored).filter(([key]) => !isOfSnapshot(key)))
+}

@@ -102,7 +102,8 @@ class SnapshotReader {
 
   async *read(): AsyncGenerator<SnapshotBatch> {
     const lsn = this.#options.lsn ?? (await this.#transactions.readLsn())
-    const common = { lsn, transactionId: this.#progress.bounds.xmax }
+    const readAtUs = BigInt(Math.round(this.#options.nowMs())) * 1000n
+    const common = { lsn, transactionId: this.#progress.bounds.xmax, readAtUs }
     await this.#estimate()
     this.#options.log.info(
       { tables: this.#relations.length, threads: this.#threads, rowsBefore: this.#progress.rows },
@@ -209,7 +210,6 @@ class SnapshotReader {
     this.#endChunkIfYielded(chunk)
     this.#progress.addRows(rows.length)
     const { table } = chunk.relation
-    const readAtUs = BigInt(Math.round(this.#options.nowMs())) * 1000n
     const markers = new Map<number, SnapshotMarker>([
       [rows.length - 1, last],
       [0, first],
@@ -222,7 +222,7 @@ class SnapshotReader {
         marker: markers.get(index) ?? 'true',
         lsn: common.lsn,
         transactionId: common.transactionId,
-        readAtUs,
+        readAtUs: common.readAtUs,
       })),
       before,
       after: this.#progress.print(),
@@ -239,5 +239,5 @@ class SnapshotReader {
   }
 }
 
-type CommonOfRows = Pick<SnapshotRow, 'lsn' | 'transactionId'>
+type CommonOfRows = Pick<SnapshotRow, 'lsn' | 'transactionId' | 'readAtUs'>
 type ReadRows = { readonly chunk: Chunk; readonly rows: readonly CopyRow[] }

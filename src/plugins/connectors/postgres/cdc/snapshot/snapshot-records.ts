@@ -4,6 +4,7 @@ import type { Lsn, SnapshotRow, Table } from '../changes/change.ts'
 import type { CdcConfig } from '../config/cdc-config.ts'
 import { overridingStatements } from '../config/snapshot-keys.ts'
 import type { TableFilter } from '../config/table-filter.ts'
+import type { BlockingSnapshot } from './incremental/incremental-snapshot.ts'
 import { printSnapshotOffset, storedProgress } from './snapshot-offset.ts'
 import { readSnapshot, type SnapshotBatch, type SnapshotOptions } from './snapshot-reader.ts'
 import type { SnapshotStatus } from './snapshot-status.ts'
@@ -66,6 +67,17 @@ function toRecords(
   const lastOffset = { sourcePartition: partition, sourceOffset: printSnapshotOffset(first!, after) }
   for (const record of writer.write(rows.at(-1)!, lastOffset)) records.push(record)
   return records
+}
+
+/** Reads the rows of a snapshot that a signal requests, while the stream waits. */
+export function readBlockingSnapshot(
+  options: SnapshotRecordOptions,
+  { tables, statements }: BlockingSnapshot,
+): AsyncIterable<SnapshotBatch> {
+  const reader = toReaderOptions(options)
+  const isCaptured = ({ schema, name }: { readonly schema: string; readonly name: string }) =>
+    tables.includes(`${schema}.${name}`)
+  return readSnapshot({ ...reader, tables: { ...reader.tables, isCaptured, included: [], statements } })
 }
 
 function toReaderOptions(options: SnapshotRecordOptions): SnapshotOptions {

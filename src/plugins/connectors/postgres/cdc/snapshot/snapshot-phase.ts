@@ -1,0 +1,41 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Position as StoredOffset, SourceContext } from '../../../../../sdk/index.ts'
+import type { CdcConfig } from '../config/cdc-config.ts'
+import { decideSnapshot, type SnapshotDecision } from './snapshot-mode.ts'
+import { storedStateOf } from './snapshot-offset.ts'
+
+/** Whether the loss of the stored position is no failure, because existing rows are read again then. */
+export function toleratesLostPosition(config: CdcConfig, stored: StoredOffset | undefined): boolean {
+  const mode = config['snapshot.mode']
+  if (mode === 'when_needed') return true
+  if (mode === 'configuration_based') return config['snapshot.mode.configuration.based.snapshot.on.data.error']
+  // Nothing is lost if a snapshot that has not ended begins again.
+  return storedStateOf(stored) === 'snapshot'
+}
+
+export function snapshotDecisionOf(
+  config: CdcConfig,
+  stored: StoredOffset | undefined,
+  isPositionAvailable: boolean,
+): SnapshotDecision {
+  return decideSnapshot(
+    config['snapshot.mode'],
+    { stored: storedStateOf(stored), isPositionAvailable },
+    {
+      snapshotsData: config['snapshot.mode.configuration.based.snapshot.data'],
+      startsStream: config['snapshot.mode.configuration.based.start.stream'],
+      snapshotsOnDataError: config['snapshot.mode.configuration.based.snapshot.on.data.error'],
+    },
+  )
+}
+
+/** Waits for `snapshot.delay.ms` or `streaming.delay.ms`. */
+export async function delay(
+  key: 'snapshot.delay.ms' | 'streaming.delay.ms',
+  { config, log, signal }: Pick<SourceContext<CdcConfig>, 'config' | 'log' | 'signal'>,
+): Promise<void> {
+  const delayMs = config[key]
+  if (delayMs === 0) return
+  log.info({ delayMs }, `waiting because of ${key}`)
+  await sleep(delayMs, undefined, { signal }).catch(() => undefined)
+}
