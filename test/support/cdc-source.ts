@@ -10,6 +10,8 @@ type Options = {
   readonly config?: Readonly<Record<string, string>>
   /** The stored offset. */
   readonly offset?: Position | undefined
+  /** Whether to wait for the first batch, which must be empty: then the slot exists. Default: if no offset is stored. */
+  readonly isAwaited?: boolean
 }
 
 /** Connection keys of Debezium for a database. */
@@ -29,14 +31,17 @@ export function cdcConfigOf(database: Database): Readonly<Record<string, string>
   }
 }
 
-/** Starts the source on a database; it ends with the test. Without a stored offset, the slot exists when this resolves. */
-export async function startCdcSource(database: Database, { config, offset }: Options = {}): Promise<SourceRun> {
+/** Starts the source on a database; it ends with the test. */
+export async function startCdcSource(
+  database: Database,
+  { config, offset, isAwaited = offset === undefined }: Options = {},
+): Promise<SourceRun> {
   const run = runSource(postgresCdcSource, {
     config: { ...cdcConfigOf(database), ...config },
     offsets: offset === undefined ? [] : [{ partition: PARTITION, offset }],
   })
   onTestFinished(() => run.stop())
-  if (offset === undefined) await run.nextBatch()
+  if (isAwaited) await run.nextBatch()
   return run
 }
 

@@ -15,4 +15,18 @@ Before the start, the connector checks the server and reports everything that is
 server restarts or the network fails, it reconnects. It stops with an error when changes would be missing: the slot does not exist but
 an offset is stored, the server has invalidated the slot, or the slot is ahead of the stored offset. \`offset.mismatch.strategy\` says
 whether to continue nevertheless.
+
+Existing rows are read with COPY before the first changes (\`snapshot.mode\`), in the snapshot of the new slot: no row is missing and none
+is there twice. \`snapshot.max.threads\` sessions read at the same time, and large tables are divided by page ranges (since PostgreSQL
+14). The stored offset says what has been read, so a snapshot that was interrupted continues with the rest; that is read in a newer
+snapshot, and the changes since the first one follow. The last state of each key in a topic is then that of the table. Such a
+snapshot may write a row once more that has changed in the meantime. \`initial_only\` always begins again, because no changes follow.
+The server keeps its log until the snapshot is complete.
+
+Signals request further snapshots: rows of \`signal.data.collection\`, or lines of \`signal.file\`, with the types \`execute-snapshot\`
+(incremental or blocking), \`stop-snapshot\`, \`pause-snapshot\`, \`resume-snapshot\` and \`log\`. A signal that cannot be understood is
+logged with its id and ignored. An incremental snapshot reads chunks in the order of the key while changes continue; a row that changes
+while its chunk is read is left to the stream. It continues after a restart. With \`read.only=true\` nothing is written to the database.
+The channel \`kafka\` is not supported, because a source has no consumer; \`snapshot.mode=custom\` is not, because it names a Java class.
+A blocking snapshot that is interrupted is not continued: send its signal again.
 `

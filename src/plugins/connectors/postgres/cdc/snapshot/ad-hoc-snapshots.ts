@@ -1,4 +1,4 @@
-import type { Position as StoredOffset, SourceContext, SourceRecord } from '../../../../../sdk/index.ts'
+import type { SourceContext, SourceRecord, Position as StoredOffset } from '../../../../../sdk/index.ts'
 import type { DatabaseChange, Lsn, SnapshotRow } from '../changes/change.ts'
 import type { CdcConfig } from '../config/cdc-config.ts'
 import { type IncrementalBatch, IncrementalSnapshot } from './incremental/incremental-snapshot.ts'
@@ -72,13 +72,19 @@ export class AdHocSnapshots implements AsyncDisposable {
   async #readFile(file: SignalFile): Promise<void> {
     for (const signal of await file.take()) {
       await this.#incremental.onSignal(signal).catch((error: unknown) => {
-        this.#options.context.log.warn({ signal: signal.id, err: error }, 'a signal could not be executed; write it again')
+        this.#options.context.log.warn(
+          { signal: signal.id, err: error },
+          'a signal could not be executed; write it again',
+        )
       })
     }
   }
 
   /** Only the last record has the state after the chunk: one may be stored while the next one is not. */
-  async #chunkRecords({ rows, before, after }: IncrementalBatch, offset: StoredOffset): Promise<readonly SourceRecord[]> {
+  async #chunkRecords(
+    { rows, before, after }: IncrementalBatch,
+    offset: StoredOffset,
+  ): Promise<readonly SourceRecord[]> {
     const records = await this.#toRecords(rows.slice(0, -1), { ...offset, ...before })
     return [...records, ...(await this.#toRecords(rows.slice(-1), { ...offset, ...after }))]
   }

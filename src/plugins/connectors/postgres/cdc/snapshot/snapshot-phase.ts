@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Position as StoredOffset, SourceContext } from '../../../../../sdk/index.ts'
+import type { SourceContext, Position as StoredOffset } from '../../../../../sdk/index.ts'
 import type { CdcConfig } from '../config/cdc-config.ts'
 import { decideSnapshot, type SnapshotDecision } from './snapshot-mode.ts'
 import { storedStateOf } from './snapshot-offset.ts'

@@ -1,4 +1,4 @@
-import type { Position as StoredOffset, SourceContext, SourceRecord } from '../../../../../sdk/index.ts'
+import type { SourceContext, SourceRecord, Position as StoredOffset } from '../../../../../sdk/index.ts'
 import type { Session } from '../../session.ts'
 import type { Lsn, SnapshotRow, Table } from '../changes/change.ts'
 import type { CdcConfig } from '../config/cdc-config.ts'

@@ -100,7 +100,8 @@ export class IncrementalSnapshot implements AsyncDisposable {
   /** Keys of the offset to store with each record; undefined without a snapshot. */
   get offsetKeys(): StoredOffset | undefined {
     if (this.#state === undefined) return undefined
-    if (this.#printed?.state !== this.#state) this.#printed = { state: this.#state, keys: printIncrementalState(this.#state) }
+    if (this.#printed?.state !== this.#state)
+      this.#printed = { state: this.#state, keys: printIncrementalState(this.#state) }
     return this.#printed.keys
   }
 

@@ -69,7 +69,10 @@ export class SignalFile {
       // Reported below.
     }
     const reason = 'a line is not an object with id, type and data'
-    this.#log.warn({ file: this.#path, reason, line: line.slice(0, 200) }, 'ignoring a signal that cannot be understood')
+    this.#log.warn(
+      { file: this.#path, reason, line: line.slice(0, 200) },
+      'ignoring a signal that cannot be understood',
+    )
     return []
   }
 }
