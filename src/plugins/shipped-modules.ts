@@ -14,6 +14,7 @@ export const SHIPPED_MODULES: Readonly<Record<string, () => Promise<object>>> = 
   'connectors/webhook/webhook-source': () => import('./connectors/webhook/webhook-source.ts'),
   'connectors/postgres/source/postgres-source': () => import('./connectors/postgres/source/postgres-source.ts'),
   'connectors/postgres/sink/postgres-sink': () => import('./connectors/postgres/sink/postgres-sink.ts'),
+  'connectors/postgres/cdc/postgres-cdc-source': () => import('./connectors/postgres/cdc/postgres-cdc-source.ts'),
   'converters/string': () => import('./converters/string.ts'),
   'converters/json/json-converter': () => import('./converters/json/json-converter.ts'),
   'converters/avro/avro-converter': () => import('./converters/avro/avro-converter.ts'),
