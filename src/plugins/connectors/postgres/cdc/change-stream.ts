@@ -36,6 +36,8 @@ export type ChangeStreamOptions = {
   readonly filter: TableFilter
   readonly writer: ChangeWriter
   readonly onTable: OnTable
+  /** Adds values to changes that the server did not send. */
+  readonly completeChanges: (changes: readonly DatabaseChange[]) => Promise<readonly DatabaseChange[]>
   readonly onPosition?: (position: StreamReport) => void
   /** Creates the snapshots that signals request. The function lets the server report its position soon. */
   readonly openAdHocSnapshots: (requestPosition: () => void) => AdHocSnapshots
@@ -71,7 +73,8 @@ export async function* streamChanges(options: ChangeStreamOptions): AsyncGenerat
   await using snapshots = options.openAdHocSnapshots(() => replication.requestPosition())
   const batches = new BatchWriter(options, snapshots)
   for await (const batch of reader.read(replication.read())) {
-    const records = await batches.write(batch)
+    const changes = await options.completeChanges(batch.changes)
+    const records = await batches.write({ ...batch, changes })
     options.onPosition?.(reportOf(batch, replication.serverLsn))
     yield records
     if (batch.idleLsn !== undefined) yield* snapshots.records(batch.idleLsn, batches.offset)

@@ -5,14 +5,16 @@ import { defineSource, RetriableError, type SourceContext, type SourceRecord } f
 import { SHIPPED_VERSION } from '../../../shipped-version.ts'
 import { DatabaseError } from '../database-error.ts'
 import { Session, type SessionOptions } from '../session.ts'
-import { streamChanges } from './change-stream.ts'
+import { type ChangeStreamOptions, streamChanges } from './change-stream.ts'
 import type { Table } from './changes/change.ts'
 import { type CdcConfig, cdcConfig } from './config/cdc-config.ts'
 import { connectionUrlOf, initialStatements } from './config/database-keys.ts'
 import { eventSettings } from './config/event-keys.ts'
+import type { TableFilter } from './config/table-filter.ts'
 import { valueSettings } from './config/value-keys.ts'
 import { CDC_DOCUMENTATION } from './documentation.ts'
 import { EventWriter } from './events/event-writer.ts'
+import { ToastReselect } from './events/toast-reselect.ts'
 import { cdcPartition, parseCdcOffset } from './offset.ts'
 import { prepareStart } from './replication/prepare-start.ts'
 import { publishesRoot } from './replication/publication.ts'
@@ -125,6 +127,7 @@ async function* capture(context: Context): AsyncGenerator<readonly SourceRecord[
     stored: continued,
     filter,
     writer,
+    completeChanges: completionOf(session, config, filter),
     onTable,
     openAdHocSnapshots: (requestPosition) =>
       new AdHocSnapshots({ ...snapshotOptions, storedState: raw ?? {}, requestPosition }),
@@ -135,6 +138,17 @@ async function* capture(context: Context): AsyncGenerator<readonly SourceRecord[
 async function* untilStopped(signal: AbortSignal): AsyncGenerator<readonly SourceRecord[]> {
   yield []
   if (!signal.aborted) await once(signal, 'abort')
+}
+
+/** With `unavailable.value.mode=reselect`, values that the server did not send are read from the tables. */
+function completionOf(
+  session: Session,
+  config: CdcConfig,
+  filter: TableFilter,
+): ChangeStreamOptions['completeChanges'] {
+  if (config['unavailable.value.mode'] !== 'reselect') return async (changes) => changes
+  const reselect = new ToastReselect(session, (table) => filter.includes(table))
+  return (changes) => reselect.complete(changes)
 }
 
 function sessionOptionsOf({ connector, config, log, signal, files, network }: Context): SessionOptions {

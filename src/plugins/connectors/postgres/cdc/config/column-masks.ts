@@ -27,6 +27,20 @@ export function parseColumnMasks(config: Readonly<Record<string, unknown>>): rea
   })
 }
 
+/** The first key with a variable name that is not valid. */
+export function columnMaskProblem(
+  config: Readonly<Record<string, unknown>>,
+): { readonly key: string; readonly message: string } | undefined {
+  for (const [key, value] of Object.entries(config)) {
+    try {
+      parseColumnMasks({ [key]: value })
+    } catch (error) {
+      return { key, message: (error as Error).message }
+    }
+  }
+  return undefined
+}
+
 /** Undefined for other keys. */
 function parseMask(key: string): Omit<ColumnMask, 'columns'> | undefined {
   const [, maskLength] = LENGTH_MASK.exec(key) ?? []

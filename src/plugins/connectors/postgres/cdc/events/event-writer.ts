@@ -265,10 +265,10 @@ export class EventWriter {
   }
 }
 
-/** The new row, with the unchanged values that only the complete old row has. */
-function completed({ before, after, isBeforeKeyOnly }: TableRowChange): Row | undefined {
-  if (after === undefined || before === undefined || isBeforeKeyOnly || !after.includes(UNCHANGED_TOAST)) return after
-  return after.map((cell, index) => (cell === UNCHANGED_TOAST ? before[index]! : cell))
+/** The new row, with the unchanged values that only the old row has. In the old row of a key, other columns are null. */
+function completed({ before, after }: TableRowChange): Row | undefined {
+  if (after === undefined || before === undefined || !after.includes(UNCHANGED_TOAST)) return after
+  return after.map((cell, index) => (cell === UNCHANGED_TOAST ? (before[index] ?? cell) : cell))
 }
 
 /** What logical messages are counted as in the metadata of transactions. */

@@ -1,0 +1,95 @@
+import { quoted } from '../../identifier.ts'
+import type { Session } from '../../session.ts'
+import { type Cell, type DatabaseChange, type Row, type Table, UNCHANGED_TOAST } from '../changes/change.ts'
+
+/** Rows of a query. The number of its parameters is limited. */
+const ROWS_MAX = 500
+
+type RowChange = Extract<DatabaseChange, { readonly kind: 'row' }> & { readonly after: Row }
+
+/**
+ * Reads values that the server did not send, because they are stored out of line and did not change. What it reads is the
+ * present value, which a later change may have written. A row that no longer exists stays as it is: its delete follows.
+ */
+export class ToastReselect {
+  readonly #session: Pick<Session, 'query'>
+  readonly #isCaptured: (table: Table) => boolean
+
+  constructor(session: Pick<Session, 'query'>, isCaptured: (table: Table) => boolean) {
+    this.#session = session
+    this.#isCaptured = isCaptured
+  }
+
+  /** Returns the changes with the values. */
+  async complete(changes: readonly DatabaseChange[]): Promise<readonly DatabaseChange[]> {
+    const incomplete = changes.filter((change) => this.#isIncomplete(change))
+    if (incomplete.length === 0) return changes
+    const completed = new Map<DatabaseChange, DatabaseChange>()
+    for (const group of groupsOf(incomplete)) {
+      for (let start = 0; start < group.length; start += ROWS_MAX) {
+        await this.#completeGroup(group.slice(start, start + ROWS_MAX), completed)
+      }
+    }
+    return changes.map((change) => completed.get(change) ?? change)
+  }
+
+  #isIncomplete(change: DatabaseChange): change is RowChange {
+    if (change.kind !== 'row' || change.after === undefined || change.table.keyNames.length === 0) return false
+    const { table, before, after } = change
+    const isKnown = keyIndexes(table).every((index) => typeof after[index] === 'string')
+    const isMissing = after.some((cell, index) => cell === UNCHANGED_TOAST && (before?.[index] ?? null) === null)
+    return isKnown && isMissing && this.#isCaptured(table)
+  }
+
+  async #completeGroup(group: readonly RowChange[], completed: Map<DatabaseChange, DatabaseChange>): Promise<void> {
+    const { table, after } = group[0]!
+    const unsent = unsentIndexes(after)
+    const keys = keyIndexes(table)
+    const keyTexts = new Map(group.map((change) => [JSON.stringify(keyCells(change.after, keys)), change.after]))
+    const rows = await this.#session.query(
+      `read unchanged values of the table ${table.schema}.${table.name}`,
+      selectStatement(table, [...keys, ...unsent], keys, keyTexts.size),
+      [...keyTexts.values()].flatMap((row) => keyCells(row, keys)),
+    )
+    const found = new Map(rows.map((row) => [JSON.stringify(row.slice(0, keys.length)), row.slice(keys.length)]))
+    for (const change of group) {
+      const values = found.get(JSON.stringify(keyCells(change.after, keys)))
+      if (values === undefined) continue
+      const cells: Cell[] = [...change.after]
+      for (const [at, index] of unsent.entries()) cells[index] = values[at] ?? null
+      completed.set(change, { ...change, after: cells })
+    }
+  }
+}
+
+/** Groups of changes of one version of a table that lack the same columns. */
+function groupsOf(changes: readonly RowChange[]): readonly (readonly RowChange[])[] {
+  const tables = [...Map.groupBy(changes, ({ table }) => table).values()]
+  return tables.flatMap((group) => [...Map.groupBy(group, ({ after }) => unsentIndexes(after).join()).values()])
+}
+
+function unsentIndexes(row: Row): readonly number[] {
+  return row.flatMap((cell, index) => (cell === UNCHANGED_TOAST ? index : []))
+}
+
+function keyIndexes({ keyNames, columns }: Table): readonly number[] {
+  return keyNames.map((name) => columns.findIndex((column) => column.name === name))
+}
+
+function keyCells(row: Row, keys: readonly number[]): readonly (string | null)[] {
+  return keys.map((index) => row[index] as string | null)
+}
+
+function selectStatement(
+  { schema, name, columns }: Table,
+  selected: readonly number[],
+  keys: readonly number[],
+  rowCount: number,
+): string {
+  const names = (indexes: readonly number[]) => indexes.map((index) => quoted(columns[index]!.name)).join(', ')
+  const parameters = Array.from({ length: rowCount }, (_, row) => {
+    return `(${keys.map((_key, at) => `$${row * keys.length + at + 1}`).join(', ')})`
+  })
+  const place = `${quoted(schema)}.${quoted(name)}`
+  return `SELECT ${names(selected)} FROM ${place} WHERE (${names(keys)}) IN (${parameters.join(', ')})`
+}
