@@ -49,7 +49,11 @@ export class JavaHost {
     const java = findJava(runtime)
     checkFiles(runtime, address)
     rmSync(address.socketPath, { force: true })
-    const child = spawn(java, javaArguments(runtime, location, address), { stdio: ['pipe', 'pipe', 'pipe'] })
+    const child = spawn(java, javaArguments(runtime, location, address), {
+      stdio: ['pipe', 'pipe', 'pipe'],
+      // By default, glibc keeps freed native memory in as many pools as there are threads.
+      env: { MALLOC_ARENA_MAX: '2', ...process.env },
+    })
     const listening = Promise.withResolvers<void>()
     const onLine = (line: HostLogLine) => {
       if (line.isListening) return listening.resolve()
@@ -126,14 +130,14 @@ function javaArguments(runtime: JavaRuntime, { path }: JavaPluginLocation, { soc
 }
 
 /**
- * A small heap at the start, and the collector that needs the least memory: a worker has a JVM for each location, and by
- * default each would start with a share of the machine's memory. No collector is chosen where the user has chosen one,
- * because Java rejects two.
+ * A small heap at the start, little free heap after a collection, and the collector that needs the least memory: a worker
+ * has a JVM for each location, and by default each would start with a share of the machine's memory. No collector is
+ * chosen where the user has chosen one, because Java rejects two.
  */
 export function memoryOptions(options: readonly string[], env: NodeJS.ProcessEnv): readonly string[] {
   const chosen = [...options, env['JAVA_TOOL_OPTIONS'] ?? '', env['JDK_JAVA_OPTIONS'] ?? ''].join(' ')
   const collector = /-XX:\+Use\w+GC\b/.test(chosen) ? [] : ['-XX:+UseSerialGC']
-  return [...collector, '-XX:InitialRAMPercentage=0.1']
+  return [...collector, '-XX:InitialRAMPercentage=0.1', '-XX:MinHeapFreeRatio=10', '-XX:MaxHeapFreeRatio=25']
 }
 
 function checkFiles({ hostDirectory }: JavaRuntime, { socketPath }: HostAddress): void {

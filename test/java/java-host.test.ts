@@ -1,9 +1,11 @@
 import { describe, expect, it } from 'vitest'
 import { memoryOptions } from '../../src/java/java-host.ts'
 
+const HEAP = ['-XX:InitialRAMPercentage=0.1', '-XX:MinHeapFreeRatio=10', '-XX:MaxHeapFreeRatio=25']
+
 describe('the memory options of a JVM', () => {
   it('choose the serial collector and a small initial heap', () => {
-    expect(memoryOptions(['-Dname=value'], {})).toEqual(['-XX:+UseSerialGC', '-XX:InitialRAMPercentage=0.1'])
+    expect(memoryOptions(['-Dname=value'], {})).toEqual(['-XX:+UseSerialGC', ...HEAP])
   })
 
   it.each([
@@ -11,6 +13,6 @@ describe('the memory options of a JVM', () => {
     ['JAVA_TOOL_OPTIONS', [], { JAVA_TOOL_OPTIONS: '-Xlog:gc -XX:+UseZGC' }],
     ['JDK_JAVA_OPTIONS', [], { JDK_JAVA_OPTIONS: '-XX:+UseParallelGC' }],
   ])('choose no collector beside that of %s, because Java rejects two', (_, options, env) => {
-    expect(memoryOptions(options, env)).toEqual(['-XX:InitialRAMPercentage=0.1'])
+    expect(memoryOptions(options, env)).toEqual(HEAP)
   })
 })
