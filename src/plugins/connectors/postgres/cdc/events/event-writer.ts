@@ -199,7 +199,7 @@ export class EventWriter {
       valueSchema: events.envelope(omitted),
       value: {
         before: before === undefined ? null : events.row(before),
-        after: after === undefined ? null : events.row(after),
+        after: after === undefined ? null : omitted === '' ? events.row(after) : events.sentRow(after),
         source: this.#source.of(origin),
         transaction: this.#counter?.next(collectionOf(origin), origin.lsn) ?? null,
         op,

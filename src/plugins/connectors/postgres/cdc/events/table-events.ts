@@ -101,6 +101,14 @@ export class TableEvents {
     return structOf(this.#columns, row)
   }
 
+  /** Without the columns that the server did not send. */
+  sentRow(row: Row): EventStruct {
+    return structOf(
+      this.#columns.filter(({ index }) => row[index] !== UNCHANGED_TOAST),
+      row,
+    )
+  }
+
   /** Null if the table has no key. */
   key(row: Row): EventStruct | null {
     return this.#keys.length === 0 ? null : structOf(this.#keys, row)
