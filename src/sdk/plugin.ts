@@ -56,6 +56,8 @@ export type SourceContext<Config> = TaskContext<Config> & {
    * system that has no records. It is committed like the offset of a record.
    */
   readonly advance: (partition: Position, offset: Position) => void
+  /** Reports how far the source is behind the external system, for the metrics of the task. */
+  readonly reportLag: (lag: SourceLag) => void
   /**
    * Sends data that cannot be converted to a record to the dead-letter queue, or throws when none is configured. The record
    * contains what could be read. Call it before yielding the batch whose offsets skip the data.
@@ -65,6 +67,16 @@ export type SourceContext<Config> = TaskContext<Config> & {
   readonly isExactlyOnce: boolean
   /** Present only with `transaction.boundary=connector` on a worker with exactly-once source support. */
   readonly transaction?: SourceTransaction
+}
+
+/** How far a source is behind the external system. */
+export type SourceLag = {
+  /** Age of the last data that was read, in ms; 0 if everything was read. */
+  readonly ms: number
+  /** Data that was not delivered, in bytes. */
+  readonly bytes: number
+  /** Data that the external system retains for this source, in bytes. */
+  readonly retainedBytes: number
 }
 
 /** `positions` returns where each record of the batch is in the log; null for one that was filtered, skipped or aborted. */

@@ -7,6 +7,7 @@ import type {
   SinkPartition,
   SinkPosition,
   SourceConnector,
+  SourceLag,
   StoredListener,
   TaskLog,
 } from './plugin.ts'
@@ -35,6 +36,8 @@ export type SourceRun = {
   committed(partition: Position, offset: Position): void
   stop(): Promise<void>
   readonly rejected: readonly { readonly record: SourceRecord; readonly error: Error }[]
+  /** How far the source has reported to be behind. */
+  readonly lags: readonly SourceLag[]
   /** The offsets that the source set without records. */
   readonly advanced: readonly { readonly partition: Position; readonly offset: Position }[]
 }
@@ -50,6 +53,7 @@ export function runSource<Config extends z.ZodObject>(
   const commitListeners: (() => void)[] = []
   const listeners: StoredListener[] = []
   const rejected: { record: SourceRecord; error: Error }[] = []
+  const lags: SourceLag[] = []
   const advanced: { partition: Position; offset: Position }[] = []
   const batches = source
     .poll({
@@ -59,6 +63,7 @@ export function runSource<Config extends z.ZodObject>(
       onStored: (listener) => void listeners.push(listener),
       onCommitted: (listener) => void commitListeners.push(listener),
       advance: (partition, offset) => void advanced.push({ partition, offset }),
+      reportLag: (lag) => void lags.push(lag),
       isExactlyOnce: false,
       reject: (record, error) => void rejected.push({ record, error }),
     })
@@ -72,6 +77,7 @@ export function runSource<Config extends z.ZodObject>(
   return {
     rejected,
     advanced,
+    lags,
     nextBatch,
     stored(records) {
       for (const listener of listeners) listener(records, () => records.map(() => null))

@@ -76,6 +76,21 @@ const TASK_FAMILIES: readonly TaskFamily[] = [
     'Records that were polled and are not yet acknowledged.',
     (c) => c.recordsActive,
   ),
+  ofSources(
+    'source_lag_ms',
+    'Age of the last data that the source read, in ms, if it reports it.',
+    (c) => c.sourceLagMs,
+  ),
+  ofSources(
+    'source_lag_bytes',
+    'Data of the external system that is not delivered, in bytes, if the source reports it.',
+    (c) => c.sourceLagBytes,
+  ),
+  ofSources(
+    'source_retained_bytes',
+    'Data that the external system retains for the source, in bytes, if the source reports it.',
+    (c) => c.sourceRetainedBytes,
+  ),
   ofSources('poll_batch_avg_time_ms', 'Mean duration of a poll, in ms.', (c) => mean(c.batchMsTotal, c.batches)),
   ofSources('poll_batch_max_time_ms', 'Duration of the longest poll, in ms.', (c) => c.batchMsMax),
   ofSinks('sink_record_read_total', 'Records that were read from the topics.', (c) => c.recordsIn),

@@ -3,6 +3,7 @@ import {
   type Position,
   parseConfig,
   type SourceConnector,
+  type SourceLag,
   type SourceRecord,
   type SourceTransaction,
   type StoredListener,
@@ -92,7 +93,7 @@ export class SourcePoller {
   }
 
   #start(): AsyncIterator<readonly SourceRecord[]> {
-    const { source, spec, signal, log, access, definesTransactions, onFailedRecord } = this.#options
+    const { source, spec, signal, log, access, definesTransactions, onFailedRecord, counters } = this.#options
     const { connector, task, config: raw } = spec
     // A copy, because the positions that the source reaches after its start do not change where it resumes.
     const reached = new Map(this.#reached)
@@ -117,6 +118,11 @@ export class SourcePoller {
     const advance = (partition: Position, offset: Position) => {
       this.#advanced.push({ partition, offset })
     }
+    const reportLag = ({ ms, bytes, retainedBytes }: SourceLag) => {
+      counters.sourceLagMs = ms
+      counters.sourceLagBytes = bytes
+      counters.sourceRetainedBytes = retainedBytes
+    }
     const reject = (record: SourceRecord, error: Error) =>
       onFailedRecord({ record, converted: undefined, stage: 'TASK_POLL', className: listedName(source), error })
     const context = {
@@ -133,6 +139,7 @@ export class SourcePoller {
       onStored,
       onCommitted,
       advance,
+      reportLag,
       reject,
       isExactlyOnce: spec.transactionalId !== undefined,
       ...(definesTransactions && { transaction }),

@@ -10,6 +10,11 @@ export type TaskCounters = {
   recordsActive: number
   /** Highest lag of a sink among its partitions, in records. */
   recordsLag: number
+  /** Lag of a source behind its external system, as it reports it; 0 for a source that does not. */
+  sourceLagMs: number
+  sourceLagBytes: number
+  /** Data that the external system retains for a source. */
+  sourceRetainedBytes: number
   /** Partitions that are assigned to a sink. */
   partitions: number
   /** Polls of a source that returned records, or puts of a sink. */
@@ -42,6 +47,9 @@ const NAMES = Object.keys({
   bytesOut: 0,
   recordsActive: 0,
   recordsLag: 0,
+  sourceLagMs: 0,
+  sourceLagBytes: 0,
+  sourceRetainedBytes: 0,
   partitions: 0,
   batches: 0,
   batchRecordsMax: 0,

@@ -94,6 +94,15 @@ describeOn([postgres], 'the PostgreSQL CDC source', () => {
     })
   })
 
+  it('reports how much log the server retains for it', async () => {
+    const db = await database()
+    await db.run(ORDERS)
+    const source = await startCdcSource(db)
+    await until('a report', WAIT, () => source.lags.length > 0)
+    expect(source.lags[0]).toMatchObject({ ms: 0, bytes: expect.any(Number), retainedBytes: expect.any(Number) })
+    expect(source.lags[0]!.retainedBytes).toBeGreaterThan(0)
+  })
+
   it('follows a table that is changed', async () => {
     const db = await database()
     await db.run(ORDERS)

@@ -6,6 +6,7 @@ import { type OnTable, Relations } from './changes/relations.ts'
 import type { CdcConfig } from './config/cdc-config.ts'
 import type { TableFilter } from './config/table-filter.ts'
 import { type CdcOffset, OffsetPrinter, parseCdcOffset, resumeLsn } from './offset.ts'
+import { LagMonitor } from './replication/lag-monitor.ts'
 import { ReplicationSession } from './replication/replication-session.ts'
 import type { AdHocSnapshots } from './snapshot/ad-hoc-snapshots.ts'
 
@@ -24,7 +25,10 @@ export type ChangeWriter = {
 }
 
 export type ChangeStreamOptions = {
-  readonly context: Pick<SourceContext<CdcConfig>, 'config' | 'advance' | 'onCommitted' | 'committedOffset' | 'log'>
+  readonly context: Pick<
+    SourceContext<CdcConfig>,
+    'config' | 'advance' | 'onCommitted' | 'committedOffset' | 'reportLag' | 'log'
+  >
   readonly partition: StoredOffset
   /** For the catalog and for `heartbeat.action.query`. */
   readonly session: Session
@@ -38,17 +42,8 @@ export type ChangeStreamOptions = {
   readonly onTable: OnTable
   /** Adds values to changes that the server did not send. */
   readonly completeChanges: (changes: readonly DatabaseChange[]) => Promise<readonly DatabaseChange[]>
-  readonly onPosition?: (position: StreamReport) => void
   /** Creates the snapshots that signals request. The function lets the server report its position soon. */
   readonly openAdHocSnapshots: (requestPosition: () => void) => AdHocSnapshots
-}
-
-/** How far the stream has come. */
-export type StreamReport = {
-  /** End of the server's log, as far as it is known. */
-  readonly serverLsn: Lsn
-  /** When the last change was committed; undefined if the stream has delivered everything. */
-  readonly committedAtUs: bigint | undefined
 }
 
 /**
@@ -71,11 +66,18 @@ export async function* streamChanges(options: ChangeStreamOptions): AsyncGenerat
     onSkipped: (change) => writer.skip(change),
   })
   await using snapshots = options.openAdHocSnapshots(() => replication.requestPosition())
+  const { session } = options
+  using lag = new LagMonitor({
+    session,
+    slot: context.config['slot.name'],
+    report: context.reportLag,
+    log: context.log,
+  })
   const batches = new BatchWriter(options, snapshots)
   for await (const batch of reader.read(replication.read())) {
     const changes = await options.completeChanges(batch.changes)
     const records = await batches.write({ ...batch, changes })
-    options.onPosition?.(reportOf(batch, replication.serverLsn))
+    lag.onBatch(lastCommitUs(batch, replication.serverLsn))
     yield records
     if (batch.idleLsn !== undefined) yield* snapshots.records(batch.idleLsn, batches.offset)
   }
@@ -123,10 +125,10 @@ class BatchWriter {
   }
 }
 
-function reportOf({ changes, idleLsn }: ChangeBatch, serverLsn: Lsn): StreamReport {
-  const last = changes.at(-1)
+/** When the last change of a batch was committed; undefined if the stream has delivered everything that the server has. */
+function lastCommitUs({ changes, idleLsn }: ChangeBatch, serverLsn: Lsn): bigint | undefined {
   const isBehind = idleLsn === undefined || idleLsn < serverLsn
-  return { serverLsn, committedAtUs: isBehind ? last?.transaction?.committedAtUs : undefined }
+  return isBehind ? changes.at(-1)?.transaction?.committedAtUs : undefined
 }
 
 function openReplication({ context, sessionOptions, serverVersion, startLsn }: ChangeStreamOptions) {

@@ -16,6 +16,7 @@ const SLOT: Slot = {
   walStatus: 'reserved',
   invalidationReason: undefined,
   retainedBytes: 0n,
+  lagBytes: 0n,
 }
 
 type Given = {
@@ -85,6 +86,7 @@ describe('a start that would lose changes', () => {
     expect(decide({ stored: at(0xff), strategy })).toMatchObject({
       kind: 'slot',
       startLsn: 0x100n,
+      continues: false,
       warning: expect.stringContaining('the changes between are lost'),
     })
     expect(decide({ stored: at(0xff), strategy }, false)).toMatchObject({

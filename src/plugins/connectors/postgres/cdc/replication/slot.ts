@@ -19,20 +19,24 @@ export type Slot = {
   readonly invalidationReason: string | undefined
   /** Bytes of log that the server retains for the slot; undefined if it is not known. */
   readonly retainedBytes: bigint | undefined
+  /** Bytes of log between the confirmed position and the end. */
+  readonly lagBytes: bigint | undefined
 }
 
 /** `to_jsonb` makes columns optional that older versions do not have. A standby reports what it has replayed. */
 const SLOT_SQL = `
   SELECT slot_name, plugin, database, active_pid, confirmed_flush_lsn,
     to_jsonb(s) ->> 'wal_status', to_jsonb(s) ->> 'invalidation_reason',
-    pg_wal_lsn_diff(CASE WHEN pg_is_in_recovery() THEN pg_last_wal_replay_lsn() ELSE pg_current_wal_lsn() END, restart_lsn)
-  FROM pg_replication_slots s WHERE slot_name = $1`
+    pg_wal_lsn_diff(e.lsn, restart_lsn), pg_wal_lsn_diff(e.lsn, confirmed_flush_lsn)
+  FROM pg_replication_slots s,
+    (SELECT CASE WHEN pg_is_in_recovery() THEN pg_last_wal_replay_lsn() ELSE pg_current_wal_lsn() END AS lsn) e
+  WHERE slot_name = $1`
 
 /** Returns undefined if the slot does not exist. */
 export async function readSlot(session: Session, name: string): Promise<Slot | undefined> {
   const [row] = await session.query(`read the replication slot ${name}`, SLOT_SQL, [name])
   if (row === undefined) return undefined
-  const [, plugin, database, pid, confirmed, walStatus, reason, retained] = row
+  const [, plugin, database, pid, confirmed, walStatus, reason, retained, lag] = row
   return {
     name,
     plugin: plugin ?? undefined,
@@ -42,6 +46,7 @@ export async function readSlot(session: Session, name: string): Promise<Slot | u
     walStatus: walStatus ?? undefined,
     invalidationReason: reason ?? (walStatus === 'lost' ? 'wal_removed' : undefined),
     retainedBytes: retained == null ? undefined : BigInt(retained),
+    lagBytes: lag == null ? undefined : BigInt(lag),
   }
 }
 

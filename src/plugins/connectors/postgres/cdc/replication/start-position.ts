@@ -65,7 +65,8 @@ function behindSlot(storedLsn: Lsn, confirmedLsn: Lsn, config: StartConfig): Sta
     `the replication slot ${config['slot.name']} is at ${printLsn(confirmedLsn)}, ahead of the stored offset ${printLsn(storedLsn)}: the ` +
     `slot was created anew or used by another client, and the changes between are lost: ${CHOICE}`
   if (config['offset.mismatch.strategy'] === 'trust_offset') return { kind: 'impossible', message }
-  return { kind: 'slot', startLsn: confirmedLsn, continues: true, warning: message }
+  // What the offset says of the transaction in which it is does not apply to the first one from here on.
+  return { kind: 'slot', startLsn: confirmedLsn, continues: false, warning: message }
 }
 
 function aheadOfServer(
