@@ -49,7 +49,10 @@ export type SourceContext<Config> = TaskContext<Config> & {
    * transaction, for sources that acknowledge records to their origin.
    */
   readonly onStored: (listener: StoredListener) => void
-  /** Registers a listener that is called each time offsets of this task were committed. */
+  /**
+   * Registers a listener that is called each time offsets of this task were committed, and at each interval of commits without
+   * new offsets.
+   */
   readonly onCommitted: (listener: () => void) => void
   /**
    * Sets the offset of a source partition after the batch that is yielded next, which may be empty: for data of the external

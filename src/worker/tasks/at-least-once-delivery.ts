@@ -125,7 +125,11 @@ export class AtLeastOnceDelivery implements SourceDelivery {
   async #commit(): Promise<void> {
     const { producer, offsetsProducer = producer, offsets, counters, clock, commitTimeoutMs, log } = this.#options
     const ready = this.#prefix.take()
-    if (ready.length === 0) return
+    if (ready.length === 0) {
+      // As in Kafka Connect: a source may do in `commit` what it could not do before.
+      this.#options.listeners?.().onCommitted?.([])
+      return
+    }
     const startMs = clock.monotonicMs()
     try {
       // A send that exceeds the timeout can still succeed. The next commit writes to the same partition, and so after

@@ -71,7 +71,9 @@ export class ExactlyOnceDelivery implements SourceDelivery {
    * again with the next delivery, because the source may just have returned its batch.
    */
   async commit(): Promise<void> {
-    if (this.#options.boundary !== 'interval') return
+    if (this.#options.boundary === 'connector') return
+    if (!this.#isOpen && !this.#isDelivering) this.#options.listeners?.().onCommitted?.([])
+    if (this.#options.boundary === 'poll') return
     this.#isDue = this.#isOpen
     // The error is thrown by the next `deliver` or `close`.
     if (!this.#isDelivering) await this.#enqueue(() => this.#commit(this.#isDue)).catch(() => undefined)

@@ -58,6 +58,9 @@ async function startMirror() {
   return { source, target, group, worker, alias, shared }
 }
 
+/** Older records would be deleted by `retention.ms`, which brokers check for the first time 30 s after their start. */
+const FIRST_MS = Date.now() - 3_600_000
+
 function numbered(topic: string, from: number, to: number): readonly NewRecord[] {
   return Array.from({ length: to - from }, (_, at) => ({
     topic,
@@ -65,7 +68,7 @@ function numbered(topic: string, from: number, to: number): readonly NewRecord[]
     key: Buffer.from(`key-${from + at}`),
     value: (from + at) % 10 === 9 ? null : Buffer.from(`value-${from + at}`),
     headers: [['number', Buffer.from(String(from + at))] as const],
-    timestampMs: 1_700_000_000_000 + from + at,
+    timestampMs: FIRST_MS + from + at,
   }))
 }
 

@@ -43,7 +43,7 @@ describeOn([javaHost], 'the recorded values of Java’s data classes', () => {
     const step = { role: 'value_converter', location: javaHost.address.jars.json, isConditional: false } as const
     const converter = { ...step, class: 'org.apache.kafka.connect.json.JsonConverter', config: CONVERTER_CONFIG }
     const steps = [{ ...converter, isNegated: false }]
-    return RecordChain.open(address, { name: 'recorded', isSink, steps, retryTimeoutMs: 0, retryDelayMsMax: 0 })
+    return RecordChain.open(address, { name: 'recorded-0', isSink, steps, retryTimeoutMs: 0, retryDelayMsMax: 0 })
   }
 
   beforeAll(async () => {

@@ -154,12 +154,14 @@ public final class RecordingConnectors {
         private Map<String, String> config;
         private long base;
         private long last;
+        private String lastCommit = "";
 
         @Override public void start(Map<String, String> given) {
             config = given;
             base = Long.parseLong(given.getOrDefault("base", "0"));
             Map<String, Object> offset = context.offsetStorageReader().offset(PART);
             last = offset == null ? 0 : (Long) offset.get("n") - base;
+            if (offset != null) lastCommit = "commit after " + offset.get("n");
             record(config, "task " + given.get("mode") + " after " + last + " transactions " + (context.transactionContext() != null));
             addMetric(context.pluginMetrics(), "next-number", last + 1);
             System.out.print("printed by ");
@@ -197,7 +199,11 @@ public final class RecordingConnectors {
 
         @Override public void commit() {
             String ahead = config.containsKey("counts.returned") ? " of " + last : "";
-            record(config, "commit after " + context.offsetStorageReader().offset(PART).get("n") + ahead);
+            Map<String, Object> offset = context.offsetStorageReader().offset(PART);
+            String event = offset == null ? "" : "commit after " + offset.get("n") + ahead;
+            // Also called when nothing was committed since.
+            if (!event.equals(lastCommit)) record(config, event);
+            lastCommit = event;
         }
 
         @Override public void stop() {

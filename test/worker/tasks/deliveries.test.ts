@@ -47,6 +47,18 @@ describe('AtLeastOnceDelivery', () => {
     expect(notified).toEqual([2, 1])
   })
 
+  it.each([
+    ['at least once', () => atLeastOnce()],
+    ['exactly once', () => exactlyOnce('interval')],
+    ['exactly once for each poll', () => exactlyOnce('poll')],
+  ])('notifies the source of each commit, also without new offsets, when it delivers %s', async (_, open) => {
+    const { delivery, committed } = open()
+    await delivery.commit()
+    await delivery.commit()
+    expect(committed).toEqual([[], []])
+    await delivery.close()
+  })
+
   it('waits when too many records are unacknowledged', async () => {
     const { producer, delivery } = atLeastOnce()
     let passed = false
@@ -299,7 +311,7 @@ function atLeastOnce() {
     rejected.push(...records)
     return written.promise
   }
-  const { notified, listeners } = listening()
+  const { notified, committed, listeners } = listening()
   const delivery = new AtLeastOnceDelivery({
     ...own,
     commitTimeoutMs: COMMIT_TIMEOUT_MS,
@@ -307,15 +319,15 @@ function atLeastOnce() {
     skipRejected,
     listeners,
   })
-  return { notified, rejected, written, producer, delivery, failures, counters, clock: own.clock }
+  return { notified, committed, rejected, written, producer, delivery, failures, counters, clock: own.clock }
 }
 
 function exactlyOnce(boundary: TransactionBoundary, isSlow = false) {
   const producer = new FakeProducer(isSlow)
   const { onFailure, failures } = failureCount()
-  const { notified, positions, listeners } = listening()
+  const { notified, positions, committed, listeners } = listening()
   const delivery = new ExactlyOnceDelivery({ ...parts(producer, countersIn()), boundary, onFailure, listeners })
-  return { notified, positions, producer, delivery, failures }
+  return { notified, positions, committed, producer, delivery, failures }
 }
 
 function parts(producer: FakeProducer, counters: ReturnType<typeof countersIn>) {
@@ -337,7 +349,9 @@ function listening() {
     notified.push(batch.at(-1)?.sourceOffset['position'])
     positions.push(positionsOf())
   }
-  return { notified, positions, listeners: () => ({ onStored }) }
+  const committed: unknown[] = []
+  const onCommitted = (progress: readonly unknown[]) => void committed.push(progress)
+  return { notified, positions, committed, listeners: () => ({ onStored, onCommitted }) }
 }
 
 function failureCount() {
