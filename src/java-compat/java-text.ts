@@ -49,13 +49,14 @@ function numberText(value: number, schema: Schema | null): string {
   return String(value)
 }
 
-/** Returns the shortest decimal number that rounds to this 32-bit float. */
+/** Returns the shortest decimal number of two or more digits that rounds to this 32-bit float, as Java prints it. */
 export function shortestFloat(value: number): number {
   // Keeps the sign of zero.
   if (value === 0) return value
-  for (let digits = 1; digits < 9; digits++) {
-    const shorter = Number(value.toPrecision(digits))
-    if (Math.fround(shorter) === Math.fround(value)) return shorter
+  const float = Math.fround(value)
+  for (let digits = 2; digits < 9; digits++) {
+    const shorter = Number(float.toPrecision(digits))
+    if (Math.fround(shorter) === float) return shorter
   }
   return value
 }

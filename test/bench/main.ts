@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { startKafka } from '../env/kafka.ts'
 import { run } from '../env/process.ts'
+import { benchCdc } from './cdc/main.ts'
 import { type Figure, toJson, toTable } from './figures.ts'
 import { benchJavaPlugins } from './java-plugins/main.ts'
 import { benchLog } from './log.ts'
@@ -18,6 +19,7 @@ const BENCHES: Readonly<Record<string, (settings: Settings) => Promise<readonly 
   registry: benchRegistry,
   operator: benchOperator,
   postgres: benchPostgres,
+  cdc: benchCdc,
   'java-plugins': benchJavaPlugins,
 }
 const USAGE = `npm run bench -- [--quick] [--records N] [--rounds N] [--objects N] [--profile DIR] [${Object.keys(BENCHES).join(' | ')} …]`

@@ -116,6 +116,12 @@ function installedPrograms(): string | undefined {
   return onPath ?? found.toSorted((a, b) => a.localeCompare(b, 'en', { numeric: true })).at(-1)
 }
 
+/** The path of a client program of PostgreSQL; undefined if it is not installed. */
+export function findClientProgram(name: string): string | undefined {
+  const places = [...(process.env['PATH'] ?? '').split(':'), ...globSync(PLACES)]
+  return places.map((place) => join(place, name)).find((file) => existsSync(file))
+}
+
 function fetchedPrograms(): string {
   return join(cacheDirectory('postgres'), PACKAGE_VERSION)
 }

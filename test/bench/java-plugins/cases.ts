@@ -30,11 +30,17 @@ export type PluginCase = {
 /** A plugin path with two locations, as an installation of Kafka Connect has it. */
 export async function preparePlugins(): Promise<PluginDirectories> {
   const host = await javaHostPart('java-host').start(() => Promise.reject(new Error('the host needs no other part')))
-  const pluginPath = partDirectory('plugins')
-  const debezium = (await resolveJars(DEBEZIUM.slice(1).join('-'), [DEBEZIUM])).split(delimiter)
+  const pluginPath = await debeziumPluginPath()
   copyJars(join(pluginPath, 'connect-file'), [host.address.jars.file])
-  copyJars(join(pluginPath, 'debezium-connector-postgres'), debezium)
   return { pluginPath, hostDirectory: host.address.directory }
+}
+
+/** A plugin path with Debezium's connector for PostgreSQL. */
+export async function debeziumPluginPath(): Promise<string> {
+  const pluginPath = partDirectory('plugins')
+  const jars = (await resolveJars(DEBEZIUM.slice(1).join('-'), [DEBEZIUM])).split(delimiter)
+  copyJars(join(pluginPath, 'debezium-connector-postgres'), jars)
+  return pluginPath
 }
 
 /** The cases, with the file and the database that they read. */

@@ -1,0 +1,102 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Broker } from '../../../src/broker/broker.ts'
+import { createWorkerClient, type WorkerClient } from '../../../src/clients/worker-client.ts'
+import { residentMbOf } from '../../support/process-tree.ts'
+import { until } from '../../support/until.ts'
+import type { Side } from '../worker/sides.ts'
+import type { SourceDatabase } from './source-database.ts'
+
+const POLL_MS = 10
+const TIMEOUT_MS = 600_000
+const WAIT = { everyMs: 20, timeoutMs: TIMEOUT_MS }
+
+export type Rates = {
+  /** Rows per second, from the first to the last record of a snapshot. */
+  readonly snapshot: number
+  /** From the request that creates the connector to the last record. */
+  readonly snapshotWithStart: number
+  /** Changes per second that were written before the connector read them. */
+  readonly stream: number
+  readonly residentMb: number
+  readonly residentMaxMb: number
+}
+
+export type RateOptions = {
+  readonly side: Side
+  readonly database: SourceDatabase
+  readonly broker: Broker
+  /** Number of rows of the snapshot, and of changes. */
+  readonly rows: number
+  readonly changes: number
+}
+
+let runs = 0
+
+/** A snapshot of a table, and then the changes of another one, with a new worker. */
+export async function measureRates({ side, database, broker, rows, changes }: RateOptions): Promise<Rates> {
+  const id = `${side.name}_${runs++}_${Math.round(performance.now())}`
+  const worker = await side.start({})
+  let residentMaxMb = 0
+  const untilRecords = async (topic: string, count: number) => {
+    let firstMs = 0
+    const deadlineMs = performance.now() + TIMEOUT_MS
+    for (;;) {
+      const copied = await countRecords(broker, topic)
+      const nowMs = performance.now()
+      if (copied > 0 && firstMs === 0) firstMs = nowMs
+      residentMaxMb = Math.max(residentMaxMb, residentMbOf(worker.pid!))
+      if (copied >= count) return { firstMs, lastMs: nowMs }
+      if (nowMs > deadlineMs) throw new Error(`${topic} has ${copied} of ${count} records after ${TIMEOUT_MS} ms`)
+      await sleep(POLL_MS)
+    }
+  }
+  try {
+    const client = createWorkerClient({ url: worker.url, timeoutMs: TIMEOUT_MS })
+    const startMs = performance.now()
+    const only = { 'snapshot.mode': 'initial_only', 'slot.drop.on.stop': 'true' }
+    await client.create(`${id}_s`, { ...database.config(`${id}_s`, 'made'), ...only })
+    const snapshot = await untilRecords(`${id}_s.public.made`, rows)
+    await client.delete(`${id}_s`)
+
+    await database.client.query('TRUNCATE changed')
+    await client.create(id, {
+      ...database.config(id, 'changed'),
+      'snapshot.mode': 'no_data',
+      'tombstones.on.delete': 'false',
+    })
+    await untilActive(database, id)
+    await stop(client, id)
+    await database.change(changes)
+    await client.resume(id)
+    const stream = await untilRecords(`${id}.public.changed`, changes)
+    return {
+      snapshot: (rows / (snapshot.lastMs - snapshot.firstMs)) * 1_000,
+      snapshotWithStart: (rows / (snapshot.lastMs - startMs)) * 1_000,
+      stream: (changes / (stream.lastMs - stream.firstMs)) * 1_000,
+      residentMb: residentMbOf(worker.pid!),
+      residentMaxMb,
+    }
+  } finally {
+    await worker.stop()
+  }
+}
+
+/** Waits until a connector reads its slot. */
+export async function untilActive({ client }: SourceDatabase, slot: string): Promise<void> {
+  const sql = 'SELECT active FROM pg_replication_slots WHERE slot_name = $1'
+  await until(
+    `the slot ${slot} to be read`,
+    WAIT,
+    async () => (await client.query(sql, [slot])).rows[0]?.active === true,
+  )
+}
+
+async function stop(client: WorkerClient, name: string): Promise<void> {
+  await client.stop(name)
+  await until(`${name} to stop`, WAIT, async () => (await client.status(name)).tasks.length === 0)
+}
+
+async function countRecords(broker: Broker, topic: string): Promise<number> {
+  if ((await broker.topics.describe(topic)) === undefined) return 0
+  return (await broker.topics.offsets(topic, 'latest'))[0]!.offset
+}
