@@ -117,13 +117,8 @@ function decimalParts(text: string): Decimal {
 }
 
 function bigintFromText(digits: string, text: string): bigint {
-  if (digits.length <= EXACT_DIGITS) {
-    const number = Number(digits)
-    if (!Number.isNaN(number)) return BigInt(number)
-  } else if (/^-?\d+$/.test(digits)) {
-    return BigInt(digits)
-  }
-  throw new DataError(`'${text}' is not a number`)
+  if (!/^-?\d+$/.test(digits)) throw new DataError(`'${text}' is not a number`)
+  return BigInt(digits.length <= EXACT_DIGITS ? Number(digits) : digits)
 }
 
 /** NaN and the infinities are no decimals. */
