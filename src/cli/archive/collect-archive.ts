@@ -1,6 +1,7 @@
 import { RequestError } from '../../clients/http-client.ts'
 import type { RegisteredSchema, RegistryClient } from '../../clients/registry-client.ts'
-import { mapConcurrently, withRetries } from './concurrent-requests.ts'
+import { mapConcurrently } from '../../common/map-concurrently.ts'
+import { withRetries } from './concurrent-requests.ts'
 import {
   type ArchivedContext,
   type ArchivedSettings,

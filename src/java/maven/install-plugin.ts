@@ -4,6 +4,7 @@ import { chmod, mkdir, mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/
 import { join } from 'node:path'
 import { z } from 'zod'
 import { messageOf, systemErrorCode, UserError } from '../../common/errors.ts'
+import { mapConcurrently } from '../../common/map-concurrently.ts'
 import { type Coordinates, fileName, formatCoordinates } from './coordinates.ts'
 import type { MavenRepository } from './maven-repository.ts'
 import { type Resolution, resolveDependencies } from './resolve-dependencies.ts'
@@ -131,18 +132,17 @@ async function downloadAll(
   const names = fileNames(artifacts)
   let bytesLeft = TOTAL_BYTES_MAX
   progress.begin(artifacts.length)
-  return Promise.all(
-    artifacts.map(async (artifact, index): Promise<LockedFile> => {
-      const file = names[index]!
-      const { bytes, sha512 } = await repository.download(artifact, join(directory, file), {
-        onReceived: (count) => progress.received(count),
-      })
-      bytesLeft -= bytes
-      if (bytesLeft < 0) throw new UserError('install_limit', `the files have more than ${TOTAL_BYTES_MAX} bytes`)
-      progress.downloaded()
-      return { file, artifact: formatCoordinates(artifact), bytes, sha512 }
-    }),
-  )
+  // After an error the directory is removed, so no download may still write to it.
+  return mapConcurrently(artifacts, async (artifact, index): Promise<LockedFile> => {
+    const file = names[index]!
+    const { bytes, sha512 } = await repository.download(artifact, join(directory, file), {
+      onReceived: (count) => progress.received(count),
+    })
+    bytesLeft -= bytes
+    if (bytesLeft < 0) throw new UserError('install_limit', `the files have more than ${TOTAL_BYTES_MAX} bytes`)
+    progress.downloaded()
+    return { file, artifact: formatCoordinates(artifact), bytes, sha512 }
+  })
 }
 
 /** As in the repository. Artifacts of several groups may have the same name: then with the group. */
