@@ -1,6 +1,6 @@
 import { onTestFinished } from 'vitest'
 import { postgresCdcSource } from '../../src/plugins/connectors/postgres/cdc/postgres-cdc-source.ts'
-import { type Position, runSource, type SourceRecord, type SourceRun } from '../../src/sdk/index.ts'
+import { type Position, runSource, type SourceRecord, type SourceRun, type TaskLog } from '../../src/sdk/index.ts'
 import type { Database } from './database.ts'
 
 export const PREFIX = 'cdc'
@@ -12,6 +12,7 @@ type Options = {
   readonly offset?: Position | undefined
   /** Whether to wait for the first batch, which must be empty: then the slot exists. Default: if no offset is stored. */
   readonly isAwaited?: boolean
+  readonly log?: TaskLog
 }
 
 /** Connection keys of Debezium for a database. */
@@ -34,10 +35,11 @@ export function cdcConfigOf(database: Database): Readonly<Record<string, string>
 /** Starts the source on a database; it ends with the test. */
 export async function startCdcSource(
   database: Database,
-  { config, offset, isAwaited = offset === undefined }: Options = {},
+  { config, offset, isAwaited = offset === undefined, log }: Options = {},
 ): Promise<SourceRun> {
   const run = runSource(postgresCdcSource, {
     config: { ...cdcConfigOf(database), ...config },
+    ...(log !== undefined && { log }),
     offsets: offset === undefined ? [] : [{ partition: PARTITION, offset }],
   })
   onTestFinished(() => run.stop())

@@ -11,7 +11,13 @@ const COPY_DATA = 0x64
 const WAITING_BYTES_MAX = 1 << 20
 
 /** What is used of a connection of the client library. */
-type ClientConnection = { readonly stream: Socket; query(text: string): void }
+type ClientConnection = {
+  readonly stream: Socket
+  parse(statement: { readonly name: string; readonly text: string; readonly types: readonly number[] }): void
+  bind(portal: { readonly portal: string; readonly statement: string; readonly values: readonly string[] }): void
+  execute(portal: { readonly portal: string; readonly rows: number }): void
+  sync(): void
+}
 
 type Waiting = { readonly rows: readonly CopyRow[]; readonly bytes: number }
 
@@ -78,7 +84,11 @@ export class CopyOut implements AsyncIterable<readonly CopyRow[]> {
     socket.off('data', passOn!)
     socket.on('data', onData)
     this.#socket = socket
-    connection.query(this.#text)
+    // The extended protocol executes one statement only, so a SELECT of a user cannot contain others behind it.
+    connection.parse({ name: '', text: this.#text, types: [] })
+    connection.bind({ portal: '', statement: '', values: [] })
+    connection.execute({ portal: '', rows: 0 })
+    connection.sync()
   }
 
   handleError(error: Error): void {

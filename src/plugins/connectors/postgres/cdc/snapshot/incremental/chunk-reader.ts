@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { DatabaseError } from '../../../database-error.ts'
 import { quoted } from '../../../identifier.ts'
 import type { ResultRow, Session } from '../../../session.ts'
@@ -21,6 +22,10 @@ export type ReadChunk = {
   /** Whether the rows were read before these transactions became visible, although their changes were delivered. */
   readonly misses: (transactionIds: Iterable<number>) => boolean
 }
+
+/** A commit is usually visible within a millisecond after it is in the log. */
+const VISIBILITY_ATTEMPTS = 20
+const VISIBILITY_DELAY_MS = 10
 
 /** The keys between which rows are read: after the first one, up to the second one. */
 type ChunkRange = { readonly after: ChunkKey | undefined; readonly maximum: ChunkKey; readonly rowsMax: number }
@@ -63,8 +68,11 @@ export async function describeQuery(session: Session, { name, ...requested }: In
 
 /** Reads the highest key; undefined if no rows match. */
 export async function readMaximumKey(session: Session, query: ChunkQuery): Promise<ChunkKey | undefined> {
-  const [row] = await session.query(`read the highest key of ${nameOf(query)}`, maximumKeySql(query))
-  return row?.map(String)
+  const operation = `read the highest key of ${nameOf(query)}`
+  return inTransaction(session, operation, async () => {
+    const [row] = await session.query(operation, maximumKeySql(query), ['1'])
+    return row?.map(String)
+  })
 }
 
 /**
@@ -73,13 +81,10 @@ export async function readMaximumKey(session: Session, query: ChunkQuery): Promi
  */
 async function readChunk(session: Session, query: ChunkQuery, range: ChunkRange): Promise<ReadChunk> {
   const operation = `read the next rows of ${nameOf(query)}`
-  await session.query(operation, 'BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY')
-  try {
+  return inTransaction(session, operation, async () => {
     const [[snapshot] = []] = await session.query(operation, 'SELECT pg_current_snapshot()::text')
-    const rows = await session.query(operation, chunkSql(query, range.after !== undefined, range.rowsMax), [
-      ...(range.after ?? []),
-      ...range.maximum,
-    ])
+    const sql = chunkSql(query, range.after !== undefined, range.rowsMax)
+    const rows = await session.query(operation, sql, [...(range.after ?? []), ...range.maximum])
     const [[lsn] = []] = await session.query('read the position of the log', POSITION_SQL)
     const indexes = query.orderNames.map((name) =>
       query.table.table.columns.findIndex((column) => column.name === name),
@@ -91,6 +96,21 @@ async function readChunk(session: Session, query: ChunkQuery, range: ChunkRange)
       closeLsn: BigInt(lsn!),
       misses: (transactionIds) => missesAny(snapshot!, transactionIds),
     }
+  })
+}
+
+/**
+ * The transaction is read-only, because a signal may contain a condition that calls functions. Queries with a condition have
+ * parameters: without them, the server would execute several statements.
+ */
+async function inTransaction<Result>(
+  session: Session,
+  operation: string,
+  read: () => Promise<Result>,
+): Promise<Result> {
+  await session.query(operation, 'BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY')
+  try {
+    return await read()
   } finally {
     await session.query(operation, 'ROLLBACK')
   }
@@ -103,8 +123,11 @@ export async function readVisibleChunk(
   range: ChunkRange,
   delivered: readonly number[],
 ): Promise<ReadChunk> {
-  const read = await readChunk(session, query, range)
-  if (!read.misses(delivered)) return read
+  for (let attempt = 0; attempt < VISIBILITY_ATTEMPTS; attempt += 1) {
+    const read = await readChunk(session, query, range)
+    if (!read.misses(delivered)) return read
+    await sleep(VISIBILITY_DELAY_MS)
+  }
   throw new DatabaseError(
     `could not read a chunk of ${nameOf(query)}: a transaction whose changes were delivered is not visible yet, because it waits for a standby`,
     { isTransient: true },
@@ -131,7 +154,7 @@ function maximumKeySql({ table, orderNames, condition }: ChunkQuery): string {
   const order = orderNames.map((name) => `${quoted(name)} DESC`).join(', ')
   const isNotNull = orderNames.map((name) => `${quoted(name)} IS NOT NULL`)
   const where = [...isNotNull, ...(condition === undefined ? [] : [`(${condition})`])].join(' AND ')
-  return `SELECT ${list(orderNames)} FROM ${from(table)} WHERE ${where} ORDER BY ${order} LIMIT 1`
+  return `SELECT ${list(orderNames)} FROM ${from(table)} WHERE ${where} ORDER BY ${order} LIMIT $1`
 }
 
 function chunkSql({ table, orderNames, condition }: ChunkQuery, isContinued: boolean, rowsMax: number): string {

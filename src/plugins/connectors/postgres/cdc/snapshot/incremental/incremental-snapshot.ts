@@ -65,6 +65,8 @@ type ExecuteSignal = Extract<SnapshotSignal, { readonly kind: 'execute' }>
 /** Transactions that the stream delivered last. One of them may not be visible yet when a chunk is read. */
 const RECENT_MAX = 4_096
 const RETRY_MS = 1_000
+/** A condition that writes, or a signal table on a standby. */
+const READ_ONLY = '25006'
 
 /**
  * Reads tables in chunks between the changes of the stream, as signals request. A chunk is written when the stream has passed
@@ -314,7 +316,7 @@ export class IncrementalSnapshot implements AsyncDisposable {
     this.#session = undefined
     this.#query = undefined
     this.#retryAtMs = nowMs() + RETRY_MS
-    if (error instanceof DatabaseError && error.isTransient) {
+    if (error instanceof DatabaseError && error.isTransient && error.sqlState !== READ_ONLY) {
       log.warn({ signal, table: name, err: error }, 'cannot read a chunk of the incremental snapshot; retrying')
       return
     }
