@@ -29,4 +29,15 @@ logged with its id and ignored. An incremental snapshot reads chunks in the orde
 while its chunk is read is left to the stream. It continues after a restart. With \`read.only=true\` nothing is written to the database.
 The channel \`kafka\` is not supported, because a source has no consumer; \`snapshot.mode=custom\` is not, because it names a Java class.
 A blocking snapshot that is interrupted is not continued: send its signal again.
+
+Values and schemas are those of Debezium 3.4, with these exceptions, where Debezium has no value or another one in its snapshot than in
+its stream: dates before 1582, \`money\` beyond 2^53 and \`varbit(1)\` in snapshots, columns of the type \`name\`, microseconds in arrays
+of times, arrays of \`bit\`, \`interval\`, \`money\`, \`point\`, \`xml\` and of domains, and columns of a domain over an enum. The items
+of an array of several dimensions are one list. Names of tables and columns need not be ASCII. If the replica identity is an index
+without the primary key, the columns of the index are the key.
+
+The server does not send a large value (TOAST) that an update did not change, unless REPLICA IDENTITY is FULL.
+\`unavailable.value.mode\` says what the event has for it. Types without a placeholder, such as \`numeric\`, then have null, so use
+\`reselect\` or \`omit\` for tables with large values of such types. With \`omit\`, the transform \`ExtractNewRecordState\` and the
+PostgreSQL sink with \`insert.mode=upsert\` keep the value that the target has.
 `
