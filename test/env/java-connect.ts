@@ -1,5 +1,5 @@
-import { rmSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { copyFileSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
+import { basename, join } from 'node:path'
 import { findJava, startJava } from './java.ts'
 import { writeLogging } from './java-logging.ts'
 import { KAFKA_VERSIONS, type KafkaAddress } from './kafka.ts'
@@ -33,11 +33,14 @@ export type JavaConnectOptions = {
   /** Also the prefix of the names of its three topics. */
   readonly groupId: string
   readonly properties?: Readonly<Record<string, string>>
+  /** Plugins to install: the jars of each location of the plugin path. */
+  readonly plugins?: Readonly<Record<string, readonly string[]>>
   readonly jvm?: readonly string[]
 }
 export type JavaConnect = JavaConnectAddress & {
   /** Working directory, to which file names of its connectors are relative. */
   readonly directory: string
+  readonly logFile: string
   readonly pid: number | undefined
   kill(): Promise<void>
   stop(): Promise<void>
@@ -49,7 +52,8 @@ export async function startJavaConnect(options: JavaConnectOptions): Promise<Jav
   const port = await freePort()
   const url = `http://127.0.0.1:${port}`
   const file = join(directory, 'connect.properties')
-  const properties = { ...workerProperties(options, port), ...options.properties }
+  const pluginPath = installPlugins(join(directory, 'plugins'), options.plugins ?? {})
+  const properties = { ...workerProperties(options, port), ...pluginPath, ...options.properties }
   writeFileSync(
     file,
     Object.entries(properties)
@@ -71,6 +75,7 @@ export async function startJavaConnect(options: JavaConnectOptions): Promise<Jav
     url,
     version: VERSION,
     directory,
+    logFile: join(directory, 'server.log'),
     pid: server.pid,
     kill: () => server.kill(),
     async stop() {
@@ -100,6 +105,15 @@ function workerProperties({ bootstrap, groupId }: JavaConnectOptions, port: numb
     // Needs half the startup time and a third of the memory. All bundled plugins have a manifest.
     'plugin.discovery': 'service_load',
   }
+}
+
+/** Copies the jars below the directory of the worker, the only one that a container sees. Returns the setting. */
+function installPlugins(path: string, plugins: Readonly<Record<string, readonly string[]>>): Record<string, string> {
+  for (const [location, jars] of Object.entries(plugins)) {
+    mkdirSync(join(path, location), { recursive: true })
+    for (const jar of jars) copyFileSync(jar, join(path, location, basename(jar)))
+  }
+  return Object.keys(plugins).length === 0 ? {} : { 'plugin.path': path }
 }
 
 async function answers(url: string): Promise<boolean> {

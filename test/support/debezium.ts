@@ -42,8 +42,8 @@ export function debeziumSettings(
 }
 
 /** A database on a server of its own, from which changes can be read. */
-export async function startSourceDatabase(): Promise<Database> {
-  const server = await startPostgres({ wal_level: 'logical' })
+export async function startSourceDatabase(settings: Readonly<Record<string, string>> = {}): Promise<Database> {
+  const server = await startPostgres({ wal_level: 'logical', ...settings })
   onTestFinished(() => server.stop())
   return createDatabase(server.url, () => undefined)
 }

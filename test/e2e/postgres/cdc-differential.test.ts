@@ -1,0 +1,43 @@
+import { it } from 'vitest'
+import { describeOn, real } from '../../env/real.ts'
+import { ALLOWANCES } from '../../support/cdc/allowances.ts'
+import { startDebeziumWorker, startWeirWorker } from '../../support/cdc/cdc-workers.ts'
+import { PROFILES } from '../../support/cdc/connector-profiles.ts'
+import { OPERATION_SETUP, operationPhases } from '../../support/cdc/operations.ts'
+import { RANDOM_SETUP, randomTransactions } from '../../support/cdc/random-transactions.ts'
+import { EVOLVING_SETUP, schemaChangePhases } from '../../support/cdc/schema-changes.ts'
+import { SideBySide } from '../../support/cdc/side-by-side.ts'
+import { type Workload, WorkloadClients } from '../../support/cdc/workload.ts'
+import { startSourceDatabase } from '../../support/debezium.ts'
+import { SEED } from '../../support/property-seed.ts'
+
+const kafka = await real('kafka')
+const java = await real('javaConnect')
+const debezium = await real('debezium')
+const postgres = await real('postgres')
+
+/** Compares Debezium with itself, which shows what cannot be equal. */
+const IS_BASELINE = process.env['WEIR_CDC_BASELINE'] !== undefined
+const TRANSACTIONS = 200
+const WORKLOAD: Workload = {
+  setup: [...OPERATION_SETUP, ...EVOLVING_SETUP, ...RANDOM_SETUP],
+  phases: [...operationPhases, ...schemaChangePhases, randomTransactions(TRANSACTIONS, SEED)],
+}
+
+describeOn([kafka, java, debezium, postgres], 'PostgresCdcSource beside Debezium', () => {
+  it('writes the same events to the same topics', { timeout: 600_000 }, async () => {
+    const database = await startSourceDatabase({ max_replication_slots: '20', max_wal_senders: '20' })
+    for (const sql of WORKLOAD.setup) await database.run(sql)
+    const { bootstrap } = kafka.address
+    const theirs = await startDebeziumWorker(bootstrap, debezium.address)
+    const ours = IS_BASELINE ? theirs : await startWeirWorker(bootstrap)
+    await using run = await SideBySide.start({ bootstrap, database, workers: [ours, theirs], profiles: PROFILES })
+    await using clients = new WorkloadClients(database)
+    for (const phase of WORKLOAD.phases) {
+      await clients.run(phase)
+      await run.untilRead()
+    }
+    const differences = await run.differences(ALLOWANCES)
+    if (differences.length > 0) throw new Error(`${differences.length} topics differ\n${differences.join('\n')}`)
+  })
+})

@@ -1,0 +1,154 @@
+import { randomUUID } from 'node:crypto'
+import { expect, it, onTestFinished } from 'vitest'
+import { createWorkerClient, type WorkerClient } from '../../../src/clients/worker-client.ts'
+import { startJavaConnect } from '../../env/java-connect.ts'
+import { describeOn, real } from '../../env/real.ts'
+import type { Database } from '../../support/database.ts'
+import { parseJson, postgresSource, readTopic, startSourceDatabase } from '../../support/debezium.ts'
+import { LEDGER_SETUP, LedgerWriter, lastRows, rowAfter } from '../../support/ledger-writer.ts'
+import { until } from '../../support/until.ts'
+import { startWorkerProcess } from '../../support/worker-process.ts'
+
+const kafka = await real('kafka')
+// Used only to find out whether this machine can run a Java worker.
+const java = await real('javaConnect')
+const debezium = await real('debezium')
+const postgres = await real('postgres')
+
+const WAIT = { everyMs: 50, timeoutMs: 120_000 }
+const NAME = 'bank'
+const SETTINGS = {
+  'offset.flush.interval.ms': '500',
+  'heartbeat.interval.ms': '1000',
+  'session.timeout.ms': '5000',
+}
+
+/** A worker of either kind. */
+type Worker = { readonly client: WorkerClient; kill(): Promise<void> }
+
+describeOn([kafka, java, debezium, postgres], 'A connector for PostgreSQL changes', () => {
+  it('moves from Debezium to Weir and back: by its topics when workers are killed, and by its offsets when it is stopped', {
+    timeout: 400_000,
+  }, async () => {
+    const database = await startSourceDatabase()
+    await database.run(LEDGER_SETUP)
+    const [prefix, another] = [`takeover-${randomUUID()}`, `another-${randomUUID()}`]
+    const run = new Takeover(database, prefix)
+    const config = sourceConfig(database, prefix)
+
+    const theirs = await startDebezium(prefix)
+    await theirs.client.create(NAME, config)
+    await run.untilNewChange(theirs)
+    const snapshot = await run.snapshots()
+    await theirs.kill()
+    const ours = await startWeir(prefix)
+    await run.untilNewChange(ours)
+    await ours.kill()
+    const theirsAgain = await startDebezium(prefix)
+    await run.untilNewChange(theirsAgain)
+
+    const repeated = await run.repeatedChanges()
+    const oursAgain = await startWeir(another)
+    await oursAgain.client.create(NAME, config, 'STOPPED')
+    await moveOffsets(theirsAgain, oursAgain)
+    await run.untilNewChange(oursAgain)
+    await moveOffsets(oursAgain, theirsAgain)
+    await run.untilNewChange(theirsAgain)
+    await run.stopWriter()
+    expect(await run.repeatedChanges(), 'changes that are repeated after a stop').toBe(repeated)
+
+    expect(await run.ledger()).toEqual(await database.run('SELECT id::int, transaction FROM ledger ORDER BY id'))
+    expect(await run.accounts()).toEqual(await database.run('SELECT id, balance FROM accounts ORDER BY id'))
+    expect(await run.snapshots(), 'rows of snapshots').toBe(snapshot)
+  })
+})
+
+/** Writes to the database, and reads what the connector makes of it. */
+class Takeover {
+  readonly #prefix: string
+  readonly #writer: LedgerWriter
+
+  constructor(database: Database, prefix: string) {
+    this.#prefix = prefix
+    this.#writer = new LedgerWriter(database)
+  }
+
+  /** Waits until a transaction that is written from now on is in the topic, and not by a snapshot. */
+  async untilNewChange({ client }: Worker): Promise<void> {
+    const known = this.#writer.count
+    await until('a new change', WAIT, async () => {
+      const status = await client.status(NAME).catch(() => undefined)
+      const failed = [status?.connector, ...(status?.tasks ?? [])].find((one) => one?.state === 'FAILED')
+      if (failed !== undefined) throw new Error(failed.trace)
+      const change = parseJson((await this.#read('ledger')).at(-1)?.value ?? null)
+      return change?.['op'] === 'c' && Number(rowAfter(change)?.['transaction']) > known
+    })
+  }
+
+  async stopWriter(): Promise<void> {
+    await this.#writer.stop()
+    await until('the last change', WAIT, async () => (await this.#rows()).at(-1)?.['transaction'] === LedgerWriter.END)
+  }
+
+  /** Each row once, in the order of their first events. */
+  async ledger(): Promise<readonly object[]> {
+    return [...new Map((await this.#rows()).map((row) => [row['id'], row])).values()]
+  }
+
+  async repeatedChanges(): Promise<number> {
+    const rows = await this.#rows()
+    return rows.length - new Set(rows.map(({ id }) => id)).size
+  }
+
+  async accounts(): Promise<readonly object[]> {
+    return lastRows(await this.#read('accounts')).toSorted((a, b) => Number(a['id']) - Number(b['id']))
+  }
+
+  async snapshots(): Promise<number> {
+    const records = [...(await this.#read('accounts')), ...(await this.#read('ledger'))]
+    return records.filter(({ value }) => parseJson(value)?.['op'] === 'r').length
+  }
+
+  async #rows() {
+    return (await this.#read('ledger')).map(({ value }) => rowAfter(parseJson(value))).filter((row) => row !== null)
+  }
+
+  #read(table: string) {
+    return readTopic(kafka.address.bootstrap, `${this.#prefix}.public.${table}`)
+  }
+}
+
+function sourceConfig(database: Database, prefix: string): Readonly<Record<string, string>> {
+  return {
+    ...postgresSource(database, prefix, ['public.ledger', 'public.accounts']),
+    'poll.interval.ms': '50',
+    'value.converter.schemas.enable': 'false',
+    'key.converter.schemas.enable': 'false',
+  }
+}
+
+async function startDebezium(groupId: string): Promise<Worker> {
+  const { bootstrap } = kafka.address
+  const plugins = { 'debezium-connector-postgres': debezium.address.postgres }
+  const worker = await startJavaConnect({ bootstrap, groupId, plugins, properties: SETTINGS })
+  onTestFinished(() => worker.stop())
+  return { client: createWorkerClient({ url: worker.url }), kill: () => worker.kill() }
+}
+
+async function startWeir(groupId: string): Promise<Worker> {
+  const worker = await startWorkerProcess({
+    log: ['--bootstrap', kafka.address.bootstrap],
+    groupId,
+    settings: SETTINGS,
+  })
+  onTestFinished(() => worker.kill())
+  return { client: createWorkerClient({ url: worker.url }), kill: () => worker.kill() }
+}
+
+/** Stops the connector of one worker, and continues that of the other one with its offsets. */
+async function moveOffsets({ client: from }: Worker, { client: to }: Worker): Promise<void> {
+  await from.stop(NAME)
+  await until('the task to stop', WAIT, async () => (await from.status(NAME)).tasks.length === 0)
+  await to.alterOffsets(NAME, await from.offsets(NAME))
+  await to.resume(NAME)
+}

@@ -1,0 +1,133 @@
+import type { StoredRecord } from '../../../src/broker/broker.ts'
+
+/** The parsed record of a topic. Numbers keep their digits, because longs do not fit in a number. */
+export type ChangeEvent = {
+  readonly key: unknown
+  readonly value: unknown
+  readonly headers: readonly (readonly [name: string, value: unknown])[]
+}
+
+/** Members that may differ between two connectors, with the reason. */
+export type Allowance = {
+  /** Names of members from the root of the event, as in `value.payload.ts_ms` and `headers.NAME.payload`. */
+  readonly path: string | RegExp
+  readonly why: string
+  /** Default: in all events. */
+  readonly appliesTo?: (event: ChangeEvent) => boolean
+  /** The side that may have null. Default: both must have a value, of the same type. */
+  readonly isNull?: 'right'
+  /** Whether the values of the left and the right connector may differ in this way, as texts. Default: in any way. */
+  readonly accepts?: (left: string, right: string) => boolean
+}
+
+export type Difference = { readonly path: string; readonly left: unknown; readonly right: unknown }
+
+/** The digits of a JSON number. */
+class Digits {
+  readonly text: string
+
+  constructor(text: string) {
+    this.text = text
+  }
+
+  toJSON(): string {
+    return `#${this.text}`
+  }
+
+  toString(): string {
+    return this.text
+  }
+}
+
+/** Parses a record of a `JsonConverter`. The prefix of the topics, which is also in names of schemas, is replaced. */
+export function parseEvent({ key, value, headers }: StoredRecord, prefix: string): ChangeEvent {
+  const parse = (bytes: Uint8Array | null) =>
+    bytes === null ? null : sortCollections(parseExactly(replacePrefix(bytes, prefix)))
+  return { key: parse(key), value: parse(value), headers: headers.map(([name, content]) => [name, parse(content)]) }
+}
+
+/** The first member that differs in a way that is not allowed. */
+export function findDifference(
+  left: ChangeEvent,
+  right: ChangeEvent,
+  allowances: readonly Allowance[],
+): Difference | undefined {
+  const applicable = allowances.filter(
+    ({ appliesTo }) => appliesTo === undefined || (appliesTo(left) && appliesTo(right)),
+  )
+  const isAllowed = (path: string, one: unknown, other: unknown) =>
+    applicable.some((allowance) => accepts(allowance, path, one, other))
+  return compare('', byName(left), byName(right), isAllowed)
+}
+
+function accepts(
+  { path: allowed, isNull, accepts: isAccepted }: Allowance,
+  path: string,
+  left: unknown,
+  right: unknown,
+) {
+  const isNamed = typeof allowed === 'string' ? allowed === path : allowed.test(path)
+  const isOfKind = isNull === 'right' ? left !== null && right === null : kindOf(left) === kindOf(right)
+  return isNamed && isOfKind && (isAccepted?.(String(left), String(right)) ?? true)
+}
+
+type IsAllowed = (path: string, left: unknown, right: unknown) => boolean
+
+/** Headers as members, so that a path has their names. A name that occurs again has a number. */
+function byName({ key, value, headers }: ChangeEvent): object {
+  const names = headers.map(([name]) => name)
+  const numbered = names.map((name, at) => (names.indexOf(name) === at ? name : `${name} ${at}`))
+  return { key, value, headers: Object.fromEntries(headers.map(([, one], at) => [numbered[at]!, one])) }
+}
+
+function compare(path: string, left: unknown, right: unknown, isAllowed: IsAllowed): Difference | undefined {
+  if (!isTree(left) || !isTree(right)) {
+    return isEqual(left, right) || isAllowed(path, left, right) ? undefined : { path, left, right }
+  }
+  const [names, others] = [Object.keys(left), Object.keys(right)]
+  if (names.join() !== others.join()) return { path: `${path} (members)`, left: names.join(), right: others.join() }
+  for (const name of names) {
+    const inner = path === '' ? name : `${path}.${name}`
+    const found = compare(inner, Reflect.get(left, name), Reflect.get(right, name), isAllowed)
+    if (found !== undefined) return found
+  }
+  return undefined
+}
+
+function isTree(value: unknown): value is object {
+  return typeof value === 'object' && value !== null && !(value instanceof Digits)
+}
+
+function isEqual(left: unknown, right: unknown): boolean {
+  return left instanceof Digits && right instanceof Digits ? left.text === right.text : left === right
+}
+
+function kindOf(value: unknown): string {
+  return value === null ? 'null' : typeof value
+}
+
+function replacePrefix(bytes: Uint8Array, prefix: string): string {
+  return Buffer.from(bytes).toString().replaceAll(prefix, 'PREFIX')
+}
+
+/** Like `JSON.parse`; TypeScript does not declare the third parameter of a reviver yet. */
+function parseExactly(text: string): unknown {
+  const reviver = (_: string, value: unknown, { source }: { readonly source: string }) =>
+    typeof value === 'number' ? new Digits(source) : value
+  return JSON.parse(text, reviver as (name: string, value: unknown) => unknown)
+}
+
+/**
+ * Sorts the counts in the event of the end of a transaction: Debezium has the order of a hash table, in which each logical message is a
+ * collection with a random name.
+ */
+function sortCollections(envelope: unknown): unknown {
+  const payload: unknown = Reflect.get(Object(envelope), 'payload')
+  const collections: unknown = Reflect.get(Object(payload), 'data_collections')
+  if (Array.isArray(collections)) {
+    const named = collections.filter(({ data_collection: name }) => !String(name).includes('LogicalDecodingMessageId'))
+    named.sort((a, b) => String(a.data_collection).localeCompare(String(b.data_collection), 'en'))
+    Object.assign(Object(payload), { data_collections: named })
+  }
+  return envelope
+}

@@ -1,0 +1,233 @@
+import { onTestFinished } from 'vitest'
+import type { Broker, StoredRecord } from '../../../src/broker/broker.ts'
+import type { ConnectorProperties } from '../../../src/clients/worker-client.ts'
+import { type Postgres, startPostgres } from '../../env/postgres.ts'
+import { createDatabase, type Database } from '../database.ts'
+import { parseJson, postgresSource } from '../debezium.ts'
+import { openDisposableBroker, readRecords } from '../topic.ts'
+import { until } from '../until.ts'
+import { clientOf, WorkerGroup } from '../worker-group.ts'
+import type { WeirWorker } from '../worker-process.ts'
+import { ALL_TABLES, createTables, fillTables } from './concurrent-writers.ts'
+import { type AuditReport, type Change, EventAudit, type Kill } from './event-audit.ts'
+
+const JSON_CONVERTER = 'org.apache.kafka.connect.json.JsonConverter'
+const SETTINGS = {
+  'offset.flush.interval.ms': '500',
+  'offset.storage.partitions': '1',
+  'producer.compression.type': 'lz4',
+  'heartbeat.interval.ms': '500',
+  'session.timeout.ms': '6000',
+  'scheduled.rebalance.max.delay.ms': '0',
+  // A machine that is busy with other tests gives no processor for long.
+  'worker.thread.blocked.max.ms': '60000',
+}
+
+export type KillRunOptions = {
+  readonly bootstrap: string
+  /** Of the server for the copy, which is not restarted. */
+  readonly targetUrl: string
+  readonly snapshotRows: number
+  readonly timeoutMs: number
+}
+
+/** A database whose changes are copied through topics into another one by a worker. Worker and server can be killed. */
+export class KillRun implements AsyncDisposable {
+  readonly source: Database
+  readonly #server: Postgres
+  readonly #target: Database
+  readonly #group: WorkerGroup
+  readonly #broker: Broker
+  readonly #options: KillRunOptions
+  readonly #kills: Kill[] = []
+  #worker: WeirWorker
+
+  private constructor(of: {
+    readonly server: Postgres
+    readonly source: Database
+    readonly target: Database
+    readonly group: WorkerGroup
+    readonly worker: WeirWorker
+    readonly broker: Broker
+    readonly options: KillRunOptions
+  }) {
+    this.#server = of.server
+    this.source = of.source
+    this.#target = of.target
+    this.#group = of.group
+    this.#worker = of.worker
+    this.#broker = of.broker
+    this.#options = of.options
+  }
+
+  /** Creates the connectors. The snapshot has begun when it resolves. */
+  static async start(options: KillRunOptions): Promise<KillRun> {
+    const { bootstrap, targetUrl } = options
+    const server = await startPostgres({ wal_level: 'logical' })
+    onTestFinished(() => server.stop())
+    const source = await createDatabase(server.url, () => undefined)
+    const target = await createDatabase(targetUrl)
+    for (const database of [source, target]) await createTables(database)
+    await fillTables(source, options.snapshotRows)
+    const group = new WorkerGroup(bootstrap, SETTINGS)
+    const worker = await group.startOne()
+    const broker = await openDisposableBroker({ kind: 'kafka', config: { 'bootstrap.servers': bootstrap } })
+    const run = new KillRun({ server, source, target, group, worker, broker, options })
+    await clientOf(worker).create('source', sourceConfig(source, group.id))
+    await clientOf(worker).create('sink', sinkConfig(target, group.id))
+    await run.until('the snapshot to begin', async () => (await run.records()) > 0)
+    return run
+  }
+
+  /** Number of records in the topics of the tables. */
+  async records(): Promise<number> {
+    const counts = await Promise.all(
+      ALL_TABLES.map(async (table) => {
+        const topic = this.#topic(table)
+        if ((await this.#broker.topics.describe(topic)) === undefined) return 0
+        return (await this.#broker.topics.offsets(topic, 'latest'))[0]!.offset
+      }),
+    )
+    return counts.reduce((sum, count) => sum + count, 0)
+  }
+
+  async killWorker(): Promise<void> {
+    await this.#worker.kill()
+    this.#kills.push({ atMs: Date.now(), offset: await this.#storedOffset() })
+    this.#group.forget(this.#worker)
+    this.#worker = await this.#group.startOne()
+  }
+
+  /** Crashes the server while a transaction with `rows` inserted rows is open. */
+  async crashServer(rows = 10_000): Promise<void> {
+    const client = await this.source.client()
+    await client.query(`BEGIN; INSERT INTO plain SELECT -n, 1 FROM generate_series(1, ${rows}) n`)
+    this.#kills.push({ atMs: Date.now(), offset: await this.#storedOffset() })
+    await this.#server.crash()
+    await client.end().catch(() => undefined)
+    await this.#server.restart()
+  }
+
+  /** Waits until the second database has the rows of the first one. */
+  async untilCopied(): Promise<void> {
+    const isCopied = async (table: string) =>
+      (await digestOf(this.source, table)) === (await digestOf(this.#target, table))
+    for (const table of ['clients', ...ALL_TABLES]) {
+      await this.until(`${table} to be copied`, () => isCopied(table)).catch(async (error: Error) => {
+        throw new Error(`${error.message}\n${await differencesOf(this.source, this.#target, table)}`)
+      })
+    }
+  }
+
+  async until(what: string, isSo: () => Promise<boolean>): Promise<void> {
+    const wait = { everyMs: 50, timeoutMs: this.#options.timeoutMs }
+    await until(what, wait, async () => {
+      await this.#refuseFailed()
+      return isSo()
+    })
+  }
+
+  async audit(): Promise<AuditReport> {
+    const audit = new EventAudit()
+    // The rows of the clients first: they have the order of the transactions.
+    for (const table of [...ALL_TABLES].reverse()) {
+      for await (const { key, value, timestampMs } of recordsOf(this.#broker, this.#topic(table))) {
+        audit.add({ table, key: String(key), timestampMs, change: parseJson(value) as Change | null })
+      }
+    }
+    return audit.report(this.#kills)
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#broker.close()
+  }
+
+  #topic(table: string): string {
+    return `${this.#group.id}.public.${table}`
+  }
+
+  async #refuseFailed(): Promise<void> {
+    for (const name of ['source', 'sink']) {
+      const status = await clientOf(this.#worker)
+        .status(name)
+        .catch(() => undefined)
+      const failed = [status?.connector, ...(status?.tasks ?? [])].find((one) => one?.state === 'FAILED')
+      if (failed !== undefined) throw new Error(`${name} failed: ${failed.trace}`)
+    }
+  }
+
+  async #storedOffset(): Promise<Kill['offset']> {
+    const records = await readRecords(this.#broker, `${this.#group.id}-offsets`)
+    const last = records.findLast(({ key }) => String(key).startsWith('["source"'))
+    return parseJson(last?.value ?? null) ?? undefined
+  }
+}
+
+function sourceConfig(database: Database, prefix: string): ConnectorProperties {
+  return {
+    ...postgresSource(
+      database,
+      prefix,
+      ALL_TABLES.map((table) => `public.${table}`),
+    ),
+    'poll.interval.ms': '50',
+    'retriable.restart.connector.wait.ms': '500',
+    // Topics of one partition, so that the changes of a table have an order.
+    'topic.creation.default.partitions': '1',
+    'topic.creation.default.replication.factor': '1',
+  }
+}
+
+function sinkConfig({ config }: Database, prefix: string): ConnectorProperties {
+  return {
+    ...config,
+    'connector.class': 'PostgresSink',
+    'tasks.max': '2',
+    topics: ALL_TABLES.map((table) => `${prefix}.public.${table}`).join(','),
+    'key.converter': JSON_CONVERTER,
+    'value.converter': JSON_CONVERTER,
+    'insert.mode': 'upsert',
+    'delete.enabled': 'true',
+    'pk.mode': 'record_key',
+    'max.retries': '100',
+    'retry.backoff.ms': '500',
+    transforms: 'row,table',
+    'transforms.row.type': 'ExtractNewRecordState',
+    'transforms.row.delete.tombstone.handling.mode': 'delete-to-tombstone',
+    'transforms.table.type': 'RegexRouter',
+    'transforms.table.regex': '.*[.](.*)',
+    'transforms.table.replacement': '$1',
+  }
+}
+
+/** Reads all records of partition 0, which may not fit in memory. */
+async function* recordsOf(broker: Broker, topic: string): AsyncGenerator<StoredRecord> {
+  const [end] = await broker.topics.offsets(topic, 'latest')
+  const reader = broker.reader()
+  reader.seek([{ topic, partition: 0, offset: 0 }])
+  for (let next = 0; next < end!.offset; ) {
+    for (const polled of await reader.poll(1_000)) {
+      yield* polled.records
+      next = polled.nextOffset
+    }
+  }
+  await reader.close()
+}
+
+/** Of all rows of a table. The server may be starting. */
+async function digestOf(database: Database, table: string): Promise<unknown> {
+  const sql = `SELECT count(*), md5(string_agg(md5(t::text), '' ORDER BY id)) AS digest FROM ${table} t`
+  return JSON.stringify(await database.run(sql))
+}
+
+/** The first rows that differ. */
+async function differencesOf(source: Database, target: Database, table: string): Promise<string> {
+  const rowsOf = async (database: Database) => {
+    const rows = await database.run(`SELECT id, t::text AS row FROM ${table} t`)
+    return new Map(rows.map(({ id, row }) => [Number(id), String(row).slice(0, 200)]))
+  }
+  const [left, right] = [await rowsOf(source), await rowsOf(target)]
+  const ids = [...new Set([...left.keys(), ...right.keys()])].filter((id) => left.get(id) !== right.get(id))
+  const shown = ids.slice(0, 5).map((id) => `${id}: ${left.get(id)} → ${right.get(id)}`)
+  return [`${ids.length} rows of ${table} differ`, ...shown].join('\n')
+}
