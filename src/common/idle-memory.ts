@@ -4,7 +4,9 @@ import { runInNewContext } from 'node:vm'
 
 const CHECK_INTERVAL_MS = 3_000
 /** A thread that was active for a smaller part of the interval is idle. */
-const IDLE_UTILIZATION_MAX = 0.1
+const IDLE_UTILIZATION_MAX = 0.05
+/** Number of idle intervals before a collection, so that it does not delay the requests between two pauses. */
+const IDLE_INTERVALS = 3
 /** Less is not worth the time of a collection, in bytes. */
 const YOUNG_BYTES_MIN = 4 * 1024 * 1024
 /** A larger heap is not collected, because that would block the thread for too long, in bytes. */
@@ -25,10 +27,14 @@ export type HeapState = {
  */
 export function returnMemoryWhenIdle(checkIntervalMs = CHECK_INTERVAL_MS): void {
   let last = performance.eventLoopUtilization()
+  let idleIntervals = 0
   setInterval(() => {
     const { utilization } = performance.eventLoopUtilization(last)
     last = performance.eventLoopUtilization()
-    if (shouldCollect({ ...heapSizes(), utilization })) collectGarbage()
+    idleIntervals = shouldCollect({ ...heapSizes(), utilization }) ? idleIntervals + 1 : 0
+    if (idleIntervals < IDLE_INTERVALS) return
+    idleIntervals = 0
+    collectGarbage()
   }, checkIntervalMs).unref()
 }
 
