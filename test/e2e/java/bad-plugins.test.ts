@@ -1,4 +1,4 @@
-import { globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
@@ -121,8 +121,10 @@ describeOn([javaHost], 'bad Java plugins', () => {
     )
     expect(await failure('endless-start', ofConnector)).toBe(`${FAULTY} did not return within 3000 ms`)
 
-    await put('endless', { 'connector.class': FAULTY, fault: 'endless' })
-    await until('the endless task', WAIT, async () => (await status('endless')).tasks?.[0]?.state === 'RUNNING')
+    // A task is RUNNING before its first `poll`.
+    const looping = join(temporaryDirectory(), 'looping')
+    await put('endless', { 'connector.class': FAULTY, fault: 'endless', looping })
+    await until('the endless poll', WAIT, async () => existsSync(looping))
     expect((await fetch(`${url}/connectors/endless`, { method: 'DELETE' })).status).toBe(204)
     // Its thread never ends, so its JVM does not wait for the next user.
     await until('the end of the JVM', WAIT, async () => hostProcesses(location).length === 0)

@@ -1,5 +1,8 @@
 package dev.weir.test;
 
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -44,10 +47,13 @@ public final class BadConnectors {
 
     public static class FaultySourceTask extends SourceTask {
         private String fault;
+        /** Created when `poll` is about to loop. */
+        private String looping;
         private final List<byte[]> memory = new ArrayList<>();
 
         @Override public void start(Map<String, String> config) {
             fault = config.get("fault");
+            looping = config.get("looping");
         }
 
         @Override public List<SourceRecord> poll() throws InterruptedException {
@@ -55,10 +61,18 @@ public final class BadConnectors {
                 case "throw": throw new IllegalStateException("the origin is broken");
                 case "exit": System.exit(7); break;
                 case "memory": for (;;) memory.add(new byte[1 << 20]);
-                case "endless": for (;;) Thread.onSpinWait();
+                case "endless": createFile(); for (;;) Thread.onSpinWait();
                 default: Thread.sleep(100);
             }
             return null;
+        }
+
+        private void createFile() {
+            try {
+                Files.createFile(Path.of(looping));
+            } catch (IOException error) {
+                throw new IllegalStateException(error);
+            }
         }
 
         @Override public void stop() {}
