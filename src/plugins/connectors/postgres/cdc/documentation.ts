@@ -1,10 +1,14 @@
 /** Text for the reference page of `PostgresCdcSource`, in addition to its configuration keys. */
 export const CDC_DOCUMENTATION = `
+**Preview.** Tests compare the events of all types and operations with recordings of Debezium 3.4, and kill worker and server. Not tested
+yet: taking over the offsets of a running Debezium and giving them back, a failover to a standby, and signals while the worker is killed.
+Keys of Debezium that are not listed below have no effect.
+
 Guarantee: every change of a captured table that is committed after the slot exists is written at least once, in the order of the
 commits, regardless of failures and restarts. With \`exactly.once.source.support=enabled\` on the worker it is written once.
 
-The connector accepts the configuration keys of Debezium's connector for PostgreSQL, writes the same records to the same topics, and
-continues from the offsets that Debezium has stored; Debezium continues from its offsets, too. If the jar of Debezium is installed in
+The connector has the configuration keys of Debezium's connector for PostgreSQL, writes the same records to the same topics, and stores
+offsets that both can read. If the jar of Debezium is installed in
 \`plugin.path\`, that class name refers to the jar.
 
 The position of a change is the LSN of the commit and the number of the change in its transaction, because changes share LSNs. The
