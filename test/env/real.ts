@@ -51,6 +51,7 @@ export async function realWhereAMachineCan<Name extends PartName>(name: Name): P
 export function describeOn(parts: readonly Real<unknown>[], title: string, suite: () => void): void {
   const why = reasonOf(parts)
   if (why === undefined) describe(title, suite)
+  // The machine cannot provide a part; the title says which one and why. With `CI` set, `real` has thrown before.
   else describe.skip(`${title} (${why})`, suite)
 }
 
@@ -63,6 +64,7 @@ export function itOn(
 ): void {
   const why = reasonOf(parts)
   if (why === undefined) it(title, test, timeoutMs)
+  // For the same reason as in `describeOn`.
   else it.skip(`${title} (${why})`, test)
 }
 
