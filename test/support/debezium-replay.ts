@@ -87,7 +87,7 @@ function snapshotRows({ tables, events }: Recording): readonly SnapshotRow[] {
     .map(({ value }) => JSON.parse(value?.payload ?? '{}') as { readonly op?: string; readonly source: SnapshotSource })
     .filter(({ op }) => op === 'r')
     .map(({ source }) => source)
-  const rows = tables.flatMap((table) => table.rows.map((row) => ({ table: toSnapshotTable(table), row })))
+  const rows = tables.flatMap((table) => table.rows.map((row) => ({ table: toCatalogTable(table), row })))
   return rows.map((row, at): SnapshotRow => {
     const { snapshot, lsn, txId, ts_us } = sources[at]!
     return {
@@ -103,7 +103,7 @@ function snapshotRows({ tables, events }: Recording): readonly SnapshotRow[] {
 
 const tables = new WeakMap<RecordedTable, Table>()
 
-function toSnapshotTable(recorded: RecordedTable): Table {
+function toCatalogTable(recorded: RecordedTable): Table {
   const known = tables.get(recorded)
   if (known !== undefined) return known
   const { id, schema, name, columns } = recorded
@@ -132,13 +132,8 @@ async function streamChanges({ messages, tables: described }: Recording): Promis
   const relations = {
     get: (id: number) => known.get(id)!,
     async update(relation: Relation) {
-      const columns = described.find(({ id }) => id === relation.id)?.columns ?? []
-      const descriptions = columns.map(({ keyPosition, defaultExpression, ...column }) => ({
-        ...column,
-        keyPosition: keyPosition ?? undefined,
-        defaultExpression: defaultExpression ?? undefined,
-      }))
-      known.set(relation.id, toTable(relation, descriptions))
+      const found = described.find(({ id }) => id === relation.id)
+      known.set(relation.id, toTable(relation, found && toCatalogTable(found)))
     },
   }
   const batch = messages.map(({ hex, lsn }) => decodePgoutput(Buffer.from(hex, 'hex'), parseLsn(lsn)))

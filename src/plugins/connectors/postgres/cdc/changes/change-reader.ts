@@ -52,7 +52,6 @@ export class ChangeReader {
       case 'update':
       case 'delete':
         if (!this.#isDelivered) this.#filter.pass(this.#toRow(message), changes)
-        else this.#index += 1
         return
       case 'begin':
         this.#begin(message, changes)

@@ -32,6 +32,14 @@ export type Table = {
   readonly keyNames: readonly string[]
 }
 
+/** Replica identities by their letter in `pg_class.relreplident` and in relation messages. */
+export const REPLICA_IDENTITIES: Readonly<Record<string, Table['replicaIdentity']>> = {
+  d: 'default',
+  n: 'nothing',
+  f: 'full',
+  i: 'index',
+}
+
 /** The value was not sent, because it is stored out of line and did not change. */
 export const UNCHANGED_TOAST = Symbol('unchanged TOAST value')
 /** A value in PostgreSQL's text format. */

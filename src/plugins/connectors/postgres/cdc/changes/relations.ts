@@ -2,7 +2,7 @@ import type { Session } from '../../session.ts'
 import type { Relation } from '../replication/pgoutput.ts'
 import { ReplicationProtocolError } from '../replication/protocol-error.ts'
 import type { Column, Table } from './change.ts'
-import { type ColumnDescription, describeColumns } from './table-description.ts'
+import { readTables } from './table-catalog.ts'
 
 /** Called with each version of a table before its first row. */
 export type OnTable = (table: Table) => Promise<void>
@@ -30,18 +30,22 @@ export class Relations {
   }
 
   async update(relation: Relation): Promise<void> {
-    const table = toTable(relation, await describeColumns(this.#session, relation.id))
+    const [found] = await readTables(this.#session, [relation.id])
+    const table = toTable(relation, found?.table)
     if (isSameTable(this.#tables.get(table.id), table)) return
     await this.#onTable(table)
     this.#tables.set(table.id, table)
   }
 }
 
-/** Combines a relation message with the catalog, where a column may be missing that was dropped or renamed since. */
-export function toTable(relation: Relation, descriptions: readonly ColumnDescription[]): Table {
+/**
+ * Adds to a relation message what only the catalog contains. The catalog has no entry for a table or column that was dropped or
+ * renamed after the relation message.
+ */
+export function toTable(relation: Relation, catalogTable: Table | undefined): Table {
   const { id, schema, name, replicaIdentity } = relation
-  const described = new Map(descriptions.map((description) => [description.name, description]))
-  const keyNames = keyNamesOf(relation, described)
+  const described = new Map(catalogTable?.columns.map((column) => [column.name, column]))
+  const keyNames = keyNamesOf(relation, catalogTable?.keyNames ?? [])
   const columns = relation.columns.map(({ name: column, typeId, modifier }): Column => {
     const found = described.get(column)
     return {
@@ -57,17 +61,17 @@ export function toTable(relation: Relation, descriptions: readonly ColumnDescrip
 }
 
 /**
- * The key of the catalog, if the server sends its old values. Otherwise the replica identity: it is the primary key at the
- * position of the stream, or an index that was chosen instead of it, and the key of a deleted row must be known.
+ * Returns the key of the catalog if the server sends the old values of all its columns. Otherwise returns the columns of the
+ * replica identity, because the key of a deleted row must be known. These columns are the primary key as of the relation
+ * message, or the index of `REPLICA IDENTITY USING INDEX`.
  */
-function keyNamesOf(relation: Relation, described: ReadonlyMap<string, ColumnDescription>): readonly string[] {
-  const position = ({ name }: { readonly name: string }) => described.get(name)?.keyPosition
-  const key = relation.columns.filter((column) => position(column) !== undefined)
+function keyNamesOf(relation: Relation, catalogKey: readonly string[]): readonly string[] {
+  const key = relation.columns.filter(({ name }) => catalogKey.includes(name))
   const identity = relation.columns.filter(({ isIdentity }) => isIdentity)
   const isSent = key.length > 0 && key.every(({ isIdentity }) => isIdentity)
   const usesKey = relation.replicaIdentity === 'index' ? isSent : relation.replicaIdentity !== 'default'
   const chosen = identity.length === 0 || usesKey ? key : identity
-  return chosen.toSorted((a, b) => (position(a) ?? 0) - (position(b) ?? 0)).map(({ name }) => name)
+  return chosen.map(({ name }) => name).toSorted((a, b) => catalogKey.indexOf(a) - catalogKey.indexOf(b))
 }
 
 /** The server repeats relation messages, for example after each reconnection and each invalidation of its cache. */

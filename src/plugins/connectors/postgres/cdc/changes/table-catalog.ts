@@ -1,5 +1,5 @@
 import type { Session } from '../../session.ts'
-import type { Column, Table } from './change.ts'
+import { type Column, REPLICA_IDENTITIES, type Table } from './change.ts'
 
 /** A table as the catalog of the server describes it at the moment of the query, or in the snapshot of the transaction. */
 export type CatalogTable = {
@@ -40,13 +40,6 @@ const TABLES_SQL = `
   WHERE c.relkind IN ('r', 'p') AND c.relpersistence = 'p' AND n.nspname <> 'information_schema' AND n.nspname !~ '^pg_'
     AND ($1::oid[] IS NULL OR c.oid = ANY ($1::oid[]))
   ORDER BY n.nspname COLLATE "C", c.relname COLLATE "C", a.attnum`
-
-const REPLICA_IDENTITIES: Readonly<Record<string, Table['replicaIdentity']>> = {
-  d: 'default',
-  n: 'nothing',
-  f: 'full',
-  i: 'index',
-}
 
 /** Reads tables by OID, or all tables whose changes the server can publish. Sorted by schema and name. */
 export async function readTables(session: Session, ids?: readonly number[]): Promise<readonly CatalogTable[]> {

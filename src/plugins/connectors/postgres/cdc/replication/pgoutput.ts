@@ -1,4 +1,4 @@
-import { type Cell, type Lsn, type Row, type Table, UNCHANGED_TOAST } from '../changes/change.ts'
+import { type Cell, type Lsn, REPLICA_IDENTITIES, type Row, type Table, UNCHANGED_TOAST } from '../changes/change.ts'
 import { printLsn } from './lsn.ts'
 import { MessageReader } from './message-reader.ts'
 import { ReplicationProtocolError } from './protocol-error.ts'
@@ -70,13 +70,6 @@ export type PgoutputMessage =
 
 /** 2000-01-01, the epoch of PostgreSQL, in microseconds since 1970. */
 const EPOCH_US = 946_684_800_000_000n
-
-const REPLICA_IDENTITIES: Readonly<Record<string, Table['replicaIdentity']>> = {
-  d: 'default',
-  n: 'nothing',
-  f: 'full',
-  i: 'index',
-}
 
 /** Decodes one message. `lsn` is the position that the server sent with it. Throws a `ReplicationProtocolError` for a damaged message. */
 export function decodePgoutput(bytes: Buffer, lsn: Lsn): PgoutputMessage {
