@@ -52,8 +52,6 @@ function optionsFor(database: Database, changed: Partial<SnapshotOptions> = {}):
     lsn: undefined,
     log,
     nowMs: () => Date.now(),
-    onImported: () => {},
-    onStatus: () => {},
     ...changed,
   }
 }

@@ -5,6 +5,7 @@ import { type ChangeBatch, ChangeReader } from './changes/change-reader.ts'
 import { type OnTable, Relations } from './changes/relations.ts'
 import type { CdcConfig } from './config/cdc-config.ts'
 import type { TableFilter } from './config/table-filter.ts'
+import type { EventOffset } from './events/event-writer.ts'
 import { type CdcOffset, OffsetPrinter, parseCdcOffset, resumeLsn } from './offset.ts'
 import { LagMonitor } from './replication/lag-monitor.ts'
 import { ReplicationSession } from './replication/replication-session.ts'
@@ -15,13 +16,10 @@ const LOGICAL_MESSAGES_VERSION = 140_000
 
 /** Converts changes to records. */
 export type ChangeWriter = {
-  write(
-    change: DatabaseChange,
-    offset: { readonly sourcePartition: StoredOffset; readonly sourceOffset: StoredOffset },
-  ): readonly SourceRecord[]
+  write(change: DatabaseChange, offset: EventOffset): readonly SourceRecord[]
   /** Receives changes that were delivered before the start. */
   skip(change: DatabaseChange): void
-  heartbeat(offset: { readonly sourcePartition: StoredOffset; readonly sourceOffset: StoredOffset }): SourceRecord
+  heartbeat(offset: EventOffset): SourceRecord
 }
 
 export type ChangeStreamOptions = {

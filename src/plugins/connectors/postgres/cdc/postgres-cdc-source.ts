@@ -98,8 +98,6 @@ async function* capture(context: Context): AsyncGenerator<readonly SourceRecord[
     publishesRoot: await publishesRoot(session, config['publication.name']),
     writer,
     onTable,
-    onImported: () => {},
-    onStatus: () => {},
   }
   if (decision.data !== 'none') {
     const isContinued = decision.data === 'continue'

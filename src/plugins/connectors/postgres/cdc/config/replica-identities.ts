@@ -1,4 +1,7 @@
-import { type JavaPattern, javaRegex } from '../../../../../java-compat/java-regex.ts'
+import type { JavaPattern } from '../../../../../java-compat/java-regex.ts'
+import { parseNamePattern } from './name-patterns.ts'
+
+const KEY = 'replica.identity.autoset.values'
 
 /** A replica identity as `ALTER TABLE … REPLICA IDENTITY` names it. */
 export type ReplicaIdentity =
@@ -18,11 +21,11 @@ export function parseReplicaIdentities(text: string): readonly ReplicaIdentityRu
       const identity = parseIdentity(entry.slice(at + 1).trim())
       if (at < 0 || identity === undefined) {
         throw new Error(
-          `Invalid value ${text} for configuration replica.identity.autoset.values: '${entry.trim()}' is not REGEX:VALUE ` +
+          `Invalid value ${text} for configuration ${KEY}: '${entry.trim()}' is not REGEX:VALUE ` +
             'with the value DEFAULT, FULL, NOTHING or INDEX NAME',
         )
       }
-      return { tables: javaRegex(`(?i)${entry.slice(0, at).trim()}`, { whole: true }), identity }
+      return { tables: parseNamePattern(KEY, entry.slice(0, at).trim(), text), identity }
     })
 }
 

@@ -3,8 +3,9 @@ import { field } from '../../../../../sdk/index.ts'
 const group = 'Signals'
 
 /** Channels of signals. `kafka` is not among them: a source has no consumer. */
-export const SIGNAL_CHANNELS = ['source', 'file'] as const
-export const WATERMARK_STRATEGIES = ['insert_insert', 'insert_delete'] as const
+const SIGNAL_CHANNELS = ['source', 'file'] as const
+const WATERMARK_STRATEGIES = ['insert_insert', 'insert_delete'] as const
+export type WatermarkStrategy = (typeof WATERMARK_STRATEGIES)[number]
 
 /** Keys of signals and of incremental snapshots, as those of Debezium. */
 export const signalKeys = {

@@ -1,7 +1,7 @@
-import { type JavaPattern, javaRegex } from '../../../../../java-compat/java-regex.ts'
 import { field } from '../../../../../sdk/index.ts'
 import { SNAPSHOT_MODES } from '../snapshot/snapshot-mode.ts'
 import { ISOLATION_MODES } from '../snapshot/snapshot-transactions.ts'
+import { parseNamePattern } from './name-patterns.ts'
 
 const group = 'Snapshot'
 
@@ -107,17 +107,7 @@ export const snapshotKeys = {
 }
 
 function patterns(key: string, info: field.FieldInfo) {
-  return field.parsed(field.list(info), (entries) => entries.map((entry) => parsePattern(key, entry))).prefault('')
-}
-
-function parsePattern(key: string, text: string): JavaPattern {
-  try {
-    return javaRegex(`(?i)${text}`, { whole: true })
-  } catch (error) {
-    throw new Error(
-      `Invalid value ${text} for configuration ${key}: this is no regular expression: ${(error as Error).message}`,
-    )
-  }
+  return field.parsed(field.list(info), (entries) => entries.map((entry) => parseNamePattern(key, entry))).prefault('')
 }
 
 /** The SELECT statements of `snapshot.select.statement.overrides`, by `schema.table`. Throws if one is missing. */

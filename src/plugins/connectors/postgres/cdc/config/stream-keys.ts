@@ -5,8 +5,11 @@ const replication = 'Replication'
 const heartbeat = 'Heartbeat'
 const batches = 'Batches'
 
-export const AUTOCREATE_MODES = ['all_tables', 'filtered', 'disabled', 'no_tables'] as const
-export const MISMATCH_STRATEGIES = ['trust_offset', 'trust_slot', 'trust_greater_lsn', 'no_validation'] as const
+const AUTOCREATE_MODES = ['all_tables', 'filtered', 'disabled', 'no_tables'] as const
+const MISMATCH_STRATEGIES = ['trust_offset', 'trust_slot', 'trust_greater_lsn', 'no_validation'] as const
+
+export type AutocreateMode = (typeof AUTOCREATE_MODES)[number]
+export type MismatchStrategy = (typeof MISMATCH_STRATEGIES)[number]
 
 /** Names of slots that PostgreSQL accepts. */
 const SLOT_NAME = /^[a-z0-9_]{1,63}$/

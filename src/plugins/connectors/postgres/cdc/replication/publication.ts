@@ -1,10 +1,11 @@
 import { quoted, quotedTable } from '../../identifier.ts'
 import type { Session } from '../../session.ts'
+import type { AutocreateMode } from '../config/stream-keys.ts'
 import type { CapturedTable } from './captured-tables.ts'
 
 export type PublicationConfig = {
   readonly 'publication.name': string
-  readonly 'publication.autocreate.mode': 'all_tables' | 'filtered' | 'disabled' | 'no_tables'
+  readonly 'publication.autocreate.mode': AutocreateMode
   readonly 'publish.via.partition.root': boolean
 }
 

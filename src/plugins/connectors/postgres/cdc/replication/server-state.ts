@@ -2,7 +2,7 @@ import type { Session } from '../../session.ts'
 import type { Lsn } from '../changes/change.ts'
 import type { TableFilter } from '../config/table-filter.ts'
 import { type CapturedTable, readCapturedTables } from './captured-tables.ts'
-import { parseLsn } from './lsn.ts'
+import { CURRENT_LSN_SQL, parseLsn } from './lsn.ts'
 import { type Publication, readPublication } from './publication.ts'
 import { readSlot, type Slot } from './slot.ts'
 
@@ -37,7 +37,7 @@ const STATE_SQL = `
     r.rolsuper OR r.rolreplication OR EXISTS (
       SELECT FROM pg_roles m WHERE m.rolname = 'rds_replication' AND pg_has_role(r.oid, m.oid, 'MEMBER')),
     has_database_privilege(current_database(), 'CREATE'),
-    CASE WHEN pg_is_in_recovery() THEN pg_last_wal_replay_lsn() ELSE pg_current_wal_lsn() END
+    ${CURRENT_LSN_SQL}
   FROM pg_roles r WHERE r.rolname = current_user`
 
 export async function readServerState(

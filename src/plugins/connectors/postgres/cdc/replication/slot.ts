@@ -1,7 +1,7 @@
 import { quoted } from '../../identifier.ts'
 import type { Session } from '../../session.ts'
 import type { Lsn } from '../changes/change.ts'
-import { parseLsn } from './lsn.ts'
+import { CURRENT_LSN_SQL, parseLsn } from './lsn.ts'
 
 /** A replication slot, as the server describes it. */
 export type Slot = {
@@ -29,7 +29,7 @@ const SLOT_SQL = `
     to_jsonb(s) ->> 'wal_status', to_jsonb(s) ->> 'invalidation_reason',
     pg_wal_lsn_diff(e.lsn, restart_lsn), pg_wal_lsn_diff(e.lsn, confirmed_flush_lsn)
   FROM pg_replication_slots s,
-    (SELECT CASE WHEN pg_is_in_recovery() THEN pg_last_wal_replay_lsn() ELSE pg_current_wal_lsn() END AS lsn) e
+    (SELECT ${CURRENT_LSN_SQL} AS lsn) e
   WHERE slot_name = $1`
 
 /** Returns undefined if the slot does not exist. */

@@ -1,4 +1,5 @@
 import type { Lsn } from '../changes/change.ts'
+import type { MismatchStrategy } from '../config/stream-keys.ts'
 import { type CdcOffset, resumeLsn } from '../offset.ts'
 import { printLsn } from './lsn.ts'
 import type { ServerState } from './server-state.ts'
@@ -6,7 +7,7 @@ import type { Slot } from './slot.ts'
 
 export type StartConfig = {
   readonly 'slot.name': string
-  readonly 'offset.mismatch.strategy': 'trust_offset' | 'trust_slot' | 'trust_greater_lsn' | 'no_validation'
+  readonly 'offset.mismatch.strategy': MismatchStrategy
 }
 
 /** Where to start, or why changes would be missing. */

@@ -22,7 +22,7 @@ type RelationProgress = { readonly fileNumber: number; readonly pages: readonly 
 
 /** Ids that are stored of running transactions. The rows of others are read twice in tables without a key. */
 const RUNNING_MAX = 1_000
-const XID_BITS = 32n
+const XID_BITS = 32
 
 /**
  * What a snapshot has read, as it is stored with the source offset. A page range is read when all of its rows are in
@@ -49,7 +49,7 @@ export class SnapshotProgress {
 
   /** `currentSnapshot` is the text of `pg_current_snapshot()`. */
   static start(currentSnapshot: string): SnapshotProgress {
-    return new SnapshotProgress(parseBounds(currentSnapshot), [], new Map(), 0)
+    return new SnapshotProgress(parseSnapshotBounds(currentSnapshot), [], new Map(), 0)
   }
 
   /** Parses a stored progress. Throws if it is damaged, because rows would be missing if it were ignored in part. */
@@ -117,11 +117,14 @@ export class SnapshotProgress {
   }
 }
 
-/** Parses `xmin:xmax:xid,xid`. The ids have 64 bits there, but 32 bits in rows. */
-function parseBounds(text: string): SnapshotBounds {
+/**
+ * Parses the text of `pg_current_snapshot()`: `xmin:xmax:xid,xid`. Its transaction ids have 64 bits; those of rows and of the
+ * replication stream are the lower 32 bits.
+ */
+export function parseSnapshotBounds(text: string): SnapshotBounds {
   const [, xmin, xmax, running] = /^(\d+):(\d+):([\d,]*)$/.exec(text) ?? []
   if (running === undefined) throw new Error(`'${text}' is not a snapshot of PostgreSQL`)
-  const toRowId = (id: string) => Number(BigInt.asUintN(Number(XID_BITS), BigInt(id)))
+  const toRowId = (id: string) => Number(BigInt.asUintN(XID_BITS, BigInt(id)))
   return {
     xmin: toRowId(xmin!),
     xmax: toRowId(xmax!),

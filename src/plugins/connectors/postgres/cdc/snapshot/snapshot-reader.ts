@@ -29,9 +29,9 @@ export type SnapshotOptions = TransactionOptions & {
   /** Milliseconds since 1970. */
   readonly nowMs: () => number
   /** Called when the snapshot of the slot is imported: the session that exported it may be used for other things. */
-  readonly onImported: () => void
+  readonly onImported?: () => void
   /** Called with each batch and at the end. */
-  readonly onStatus: (status: SnapshotStatus) => void
+  readonly onStatus?: (status: SnapshotStatus) => void
 }
 
 /** Rows of one table, and the progress to store with them. */
@@ -56,7 +56,7 @@ type Reading = { readonly chunk: Chunk; readonly rows: readonly CopyRow[] | 'end
  */
 export async function* readSnapshot(options: SnapshotOptions): AsyncGenerator<SnapshotBatch> {
   await using transactions = await SnapshotTransactions.begin(options)
-  options.onImported()
+  options.onImported?.()
   const stored = options.progress === undefined ? undefined : SnapshotProgress.parse(options.progress)
   const progress = stored ?? SnapshotProgress.start(transactions.currentSnapshot)
   const relations = chooseRelations(await readTables(transactions.session), options.tables)
@@ -117,7 +117,7 @@ class SnapshotReader {
     this.#sequence.end()
     for (const marked of this.#released.splice(0)) yield { ...this.#toBatch(marked, common), after: undefined }
     const status = this.#clock.status(this.#progress.rows)
-    this.#options.onStatus(status)
+    this.#options.onStatus?.(status)
     this.#options.log.info(status, 'the snapshot is complete')
   }
 
@@ -175,8 +175,10 @@ class SnapshotReader {
       )
     }
     const canSplit = this.#transactions.canSplitTables && relation.statement === undefined
-    const { threads, isResumed } = { threads: this.#threads, isResumed: this.#isResumed }
-    return planChunks(relation, canSplit ? size : undefined, this.#progress, { threads, isResumed })
+    return planChunks(relation, canSplit ? size : undefined, this.#progress, {
+      threads: this.#threads,
+      isResumed: this.#isResumed,
+    })
   }
 
   #accept({ chunk, rows }: Reading): void {
@@ -231,11 +233,11 @@ class SnapshotReader {
 
   #report(): void {
     const { log, onStatus, nowMs } = this.#options
-    const status = this.#clock.status(this.#progress.rows)
-    onStatus(status)
+    // The status is computed from all tables, so it is not computed for each batch unless somebody asks for it.
+    onStatus?.(this.#clock.status(this.#progress.rows))
     if (nowMs() - this.#loggedMs < LOG_INTERVAL_MS) return
     this.#loggedMs = nowMs()
-    log.info(status, 'reading the snapshot')
+    log.info(this.#clock.status(this.#progress.rows), 'reading the snapshot')
   }
 }
 

@@ -4,15 +4,13 @@ import type { Lsn, SnapshotRow, Table } from '../changes/change.ts'
 import type { CdcConfig } from '../config/cdc-config.ts'
 import { overridingStatements } from '../config/snapshot-keys.ts'
 import type { TableFilter } from '../config/table-filter.ts'
+import type { EventOffset } from '../events/event-writer.ts'
 import type { BlockingSnapshot } from './incremental/incremental-snapshot.ts'
 import { printSnapshotOffset, storedProgress } from './snapshot-offset.ts'
 import { readSnapshot, type SnapshotBatch, type SnapshotOptions } from './snapshot-reader.ts'
-import type { SnapshotStatus } from './snapshot-status.ts'
-
-type OffsetOfRecord = { readonly sourcePartition: StoredOffset; readonly sourceOffset: StoredOffset }
 
 /** Converts rows to records. */
-export type RowWriter = { write(row: SnapshotRow, offset: OffsetOfRecord): readonly SourceRecord[] }
+export type RowWriter = { write(row: SnapshotRow, offset: EventOffset): readonly SourceRecord[] }
 
 export type SnapshotRecordOptions = {
   readonly context: Pick<SourceContext<CdcConfig>, 'config' | 'raw' | 'advance' | 'log'>
@@ -28,8 +26,8 @@ export type SnapshotRecordOptions = {
   readonly writer: RowWriter
   /** Called before the first row of a table is written. */
   readonly onTable: (table: Table) => Promise<void>
-  readonly onImported: () => void
-  readonly onStatus: (status: SnapshotStatus) => void
+  /** Called when the exported snapshot is imported: the session that exported it may end. */
+  readonly onImported?: () => void
 }
 
 /** Yields the records of the rows that exist, and at the end the offset with which the stream begins. */
@@ -81,7 +79,7 @@ export function readBlockingSnapshot(
 }
 
 function toReaderOptions(options: SnapshotRecordOptions): SnapshotOptions {
-  const { context, filter, stored, openSession, exportedSnapshot, lsn, publishesRoot, onImported, onStatus } = options
+  const { context, filter, stored, openSession, exportedSnapshot, lsn, publishesRoot, onImported } = options
   const { config, raw, log } = context
   const isShared = config['snapshot.locking.mode'] === 'shared'
   return {
@@ -104,7 +102,6 @@ function toReaderOptions(options: SnapshotRecordOptions): SnapshotOptions {
     lsn,
     log,
     nowMs: () => Date.now(),
-    onImported,
-    onStatus,
+    ...(onImported !== undefined && { onImported }),
   }
 }

@@ -1,6 +1,7 @@
 import { quoted } from '../../identifier.ts'
 import type { Session } from '../../session.ts'
 import type { Lsn } from '../changes/change.ts'
+import { CURRENT_LSN_SQL, parseLsn } from '../replication/lsn.ts'
 import type { RelationSize, SnapshotRelation } from './snapshot-plan.ts'
 
 /** Values of `snapshot.isolation.mode`. The last two do not give a consistent view of several tables. */
@@ -18,7 +19,8 @@ export type TransactionOptions = {
 }
 
 /** Timeouts of the server would end transactions that wait for others or for the worker. */
-const SETTINGS = 'SET idle_in_transaction_session_timeout = 0; SET statement_timeout = 0; SET transaction_timeout = 0'
+const TIMEOUTS = ['idle_in_transaction_session_timeout', 'statement_timeout']
+/** The first version with the setting `transaction_timeout`. */
 const TRANSACTION_TIMEOUT_VERSION = 170_000
 /** The first version in which a condition on `ctid` reads only the pages of its range. */
 const RANGE_SCAN_VERSION = 140_000
@@ -93,10 +95,8 @@ export class SnapshotTransactions implements AsyncDisposable {
 
   /** The current position in the log of the server. */
   async readLsn(): Promise<Lsn> {
-    const text =
-      "SELECT pg_wal_lsn_diff(CASE WHEN pg_is_in_recovery() THEN pg_last_wal_replay_lsn() ELSE pg_current_wal_lsn() END, '0/0')"
-    const [[lsn] = []] = await this.session.query('read the position of the log', text)
-    return BigInt(lsn!)
+    const [[lsn] = []] = await this.session.query('read the position of the log', `SELECT ${CURRENT_LSN_SQL}`)
+    return parseLsn(lsn!)
   }
 
   /** Locks a table until the end of the transaction, so that it is not altered, truncated or rewritten. */
@@ -151,8 +151,8 @@ async function beginTransaction(
   level: string,
   snapshot: string | undefined,
 ): Promise<void> {
-  const settings = SETTINGS.split('; ').slice(0, serverVersion >= TRANSACTION_TIMEOUT_VERSION ? undefined : -1)
-  for (const setting of settings) await session.query('set the timeouts of the snapshot', setting)
+  const timeouts = serverVersion >= TRANSACTION_TIMEOUT_VERSION ? [...TIMEOUTS, 'transaction_timeout'] : TIMEOUTS
+  for (const timeout of timeouts) await session.query('set the timeouts of the snapshot', `SET ${timeout} = 0`)
   // A deferrable transaction waits for a moment in which it cannot cause or suffer a serialization failure.
   const mode = level === 'SERIALIZABLE' && snapshot === undefined ? ', DEFERRABLE' : ''
   await session.query('begin the snapshot', `BEGIN ISOLATION LEVEL ${level}, READ ONLY${mode}`)

@@ -4,6 +4,7 @@ import { quoted } from '../../../identifier.ts'
 import type { ResultRow, Session } from '../../../session.ts'
 import type { Lsn } from '../../changes/change.ts'
 import { type CatalogTable, readTables } from '../../changes/table-catalog.ts'
+import { parseSnapshotBounds, type SnapshotBounds } from '../snapshot-progress.ts'
 import type { ChunkKey, IncrementalTable } from './incremental-state.ts'
 
 /** What is read of one table: which rows, and in which order. */
@@ -19,8 +20,8 @@ export type ReadChunk = {
   readonly lastKey: ChunkKey | undefined
   /** Transactions that end before this position may be in the rows, none that ends later. */
   readonly closeLsn: Lsn
-  /** Whether the rows were read before these transactions became visible, although their changes were delivered. */
-  readonly misses: (transactionIds: Iterable<number>) => boolean
+  /** The transactions that the snapshot of the chunk sees. */
+  readonly bounds: SnapshotBounds
 }
 
 /** A commit is usually visible within a millisecond after it is in the log. */
@@ -94,7 +95,7 @@ async function readChunk(session: Session, query: ChunkQuery, range: ChunkRange)
       rows,
       lastKey: last && indexes.map((index) => String(last[index])),
       closeLsn: BigInt(lsn!),
-      misses: (transactionIds) => missesAny(snapshot!, transactionIds),
+      bounds: parseSnapshotBounds(snapshot!),
     }
   })
 }
@@ -125,7 +126,7 @@ export async function readVisibleChunk(
 ): Promise<ReadChunk> {
   for (let attempt = 0; attempt < VISIBILITY_ATTEMPTS; attempt += 1) {
     const read = await readChunk(session, query, range)
-    if (!read.misses(delivered)) return read
+    if (!missesAny(read.bounds, delivered)) return read
     await sleep(VISIBILITY_DELAY_MS)
   }
   throw new DatabaseError(
@@ -181,20 +182,9 @@ function list(names: readonly string[]): string {
   return names.map((name) => quoted(name)).join(', ')
 }
 
-/** `snapshot` is the text of `pg_current_snapshot()`, whose ids have an epoch in addition to the 32 bits of the stream. */
-function missesAny(snapshot: string, transactionIds: Iterable<number>): boolean {
-  const [, xmax = '', running = ''] = snapshot.split(':')
-  const runningIds = new Set(
-    running
-      .split(',')
-      .filter(Boolean)
-      .map((id) => Number(BigInt.asUintN(32, BigInt(id)))),
-  )
-  const maximum = Number(BigInt.asUintN(32, BigInt(xmax)))
-  for (const id of transactionIds) {
-    // The difference is less than half of all ids, so that ids that begin again at 0 are compared, too.
-    const isLater = ((id - maximum) | 0) >= 0
-    if (isLater || runningIds.has(id)) return true
-  }
-  return false
+/** Whether the snapshot does not see one of these transactions. */
+function missesAny({ xmax, running }: SnapshotBounds, transactionIds: readonly number[]): boolean {
+  const runningIds = new Set(running)
+  // Transaction ids restart at 0 after 32 bits, so the sign of the 32-bit difference decides which id is later.
+  return transactionIds.some((id) => ((id - xmax) | 0) >= 0 || runningIds.has(id))
 }

@@ -1,15 +1,16 @@
 import { quoted } from '../../../identifier.ts'
 import type { Session } from '../../../session.ts'
 import type { DatabaseChange } from '../../changes/change.ts'
+import type { WatermarkStrategy } from '../../config/signal-keys.ts'
 import type { RawSignal } from './signal.ts'
 
 /** Reads signals from the changes of the signal table, and writes the begins and ends of chunks to it. */
 export class SignalTable {
   readonly #name: string
-  readonly #strategy: 'insert_insert' | 'insert_delete'
+  readonly #strategy: WatermarkStrategy
 
   /** `name` as `schema.table`. */
-  constructor(name: string, strategy: 'insert_insert' | 'insert_delete') {
+  constructor(name: string, strategy: WatermarkStrategy) {
     this.#name = name
     this.#strategy = strategy
   }
