@@ -21,12 +21,15 @@ import java.util.function.Consumer;
  * a body. Both sides may send requests; a response carries the id of its request.
  */
 final class Connection implements Closeable {
-    /** Of this protocol; the first frame of each side carries it. */
+    /** The version of this protocol. The first frame of each side contains it. */
     static final int VERSION = 1;
 
-    /** Of one frame, without its length. */
+    /** Maximum size of a frame in bytes, without its length field. */
     static final int FRAME_BYTES_MAX = 256 * 1024 * 1024;
-    private static final int HEADER_BYTES = 9;
+    private static final int LENGTH_BYTES = 4;
+    private static final int HEADER_BYTES = LENGTH_BYTES + 5;
+    /** Maximum size of the body of a frame in bytes. */
+    static final int BODY_BYTES_MAX = FRAME_BYTES_MAX - (HEADER_BYTES - LENGTH_BYTES);
 
     private static final int HELLO = 0;
     private static final int REQUEST = 1;
@@ -128,7 +131,7 @@ final class Connection implements Closeable {
 
     private void receive(Handler handler) throws IOException {
         int length = input.readInt();
-        if (length < HEADER_BYTES - 4 || length > FRAME_BYTES_MAX) {
+        if (length < HEADER_BYTES - LENGTH_BYTES || length > FRAME_BYTES_MAX) {
             throw new ProtocolException("a frame says that it has " + length + " bytes");
         }
         int type = input.readUnsignedByte();

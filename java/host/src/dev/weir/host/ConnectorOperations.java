@@ -58,7 +58,7 @@ final class ConnectorOperations {
         return ConfigDefinitions.describe(validated, plugins.call(() -> Plugins.configOf(plugin)));
     }
 
-    /** The configuration of the connector, or of a part of its pipeline, that is asked about. */
+    /** Returns the configuration in a request. Log lines of this thread then name its connector, if it has a name. */
     private static Map<String, String> configOf(Argument argument) {
         Map<String, String> config = argument.strings("config");
         HostLog.enterConnector(config.get("name"));

@@ -1,6 +1,6 @@
 package dev.weir.host;
 
-/** What is to be sent at once has more bytes than a frame may have. */
+/** Thrown when data to be sent does not fit into one frame. */
 final class FrameTooLargeException extends RuntimeException {
     private static final long serialVersionUID = 1L;
 

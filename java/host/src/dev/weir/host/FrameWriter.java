@@ -144,8 +144,7 @@ final class FrameWriter {
     }
 
     private void reserve(int size) {
-        // The length of a frame includes its type and id.
-        if (length > Connection.FRAME_BYTES_MAX - 5 - size) throw new FrameTooLargeException();
+        if (length > Connection.BODY_BYTES_MAX - size) throw new FrameTooLargeException();
         if (length + size > bytes.length) bytes = Arrays.copyOf(bytes, Math.max(bytes.length * 2, length + size));
     }
 }

@@ -7,18 +7,21 @@ import org.slf4j.MDC;
 final class HostLog {
     private static final org.slf4j.Logger LOGGER = org.slf4j.LoggerFactory.getLogger("dev.weir.host");
 
-    /** The name that it has in Connect, where plugins may read it. */
+    /** The MDC key that Kafka Connect uses, which plugins may read. */
     private static final String CONTEXT = "connector.context";
 
     private HostLog() {}
 
-    /** Marks what this thread and those that it starts log and print as that of a connector. Nothing to do for null. */
+    /**
+     * Sets a connector as the logging context of this thread and of the threads that it starts. Their log lines and printed
+     * lines then name the connector. Does nothing if the name is null.
+     */
     static void enterConnector(String name) {
         if (name != null) MDC.put(CONTEXT, "[" + name + "|worker] ");
     }
 
     /**
-     * Marks what this thread and those that it starts log and print as that of a task.
+     * Sets a task as the logging context of this thread and of the threads that it starts.
      *
      * @param name CONNECTOR-TASK
      */
@@ -27,7 +30,7 @@ final class HostLog {
         MDC.put(CONTEXT, "[" + name.substring(0, end) + "|task-" + name.substring(end + 1) + "] ");
     }
 
-    /** The connector or task that this thread's log lines belong to, as Connect writes it; null for none. */
+    /** Returns the logging context of this thread in the format of Kafka Connect, such as `[my-source|task-0] `; null if it has none. */
     static String context() {
         return MDC.get(CONTEXT);
     }

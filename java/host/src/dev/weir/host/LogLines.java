@@ -8,17 +8,17 @@ import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
 import java.util.Locale;
 
-/** The lines that this process writes to its standard output. Each one is an object in JSON. */
+/** Writes log lines to the standard output of this process, each as a JSON object. */
 final class LogLines {
     private static final int CHARACTERS_MAX = 50_000;
 
-    /** Not `System.out`, which becomes what plugin code prints to. */
+    /** The original standard output. `System.out` is replaced by `PrintedLines`. */
     private static final PrintStream OUTPUT = new PrintStream(
         new BufferedOutputStream(new FileOutputStream(FileDescriptor.out)), true, StandardCharsets.UTF_8);
 
     private LogLines() {}
 
-    /** @param source the member that names where the line comes from: `logger` or `stream` */
+    /** @param source the JSON member for the origin of the line: `logger` or `stream` */
     static void write(Level level, String source, String name, String message, Throwable thrown) {
         StringBuilder line = new StringBuilder(200);
         line.append("{\"level\":\"").append(level.name().toLowerCase(Locale.ROOT)).append('"');

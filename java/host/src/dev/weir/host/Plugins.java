@@ -79,7 +79,7 @@ final class Plugins {
     }
 
     /**
-     * One object for each plugin that can be created, and a fault for each one that cannot.
+     * Describes each plugin that can be created, and reports a fault for each plugin that cannot be created.
      *
      * @param classes pairs of a kind and a class name, as the worker found them in the jars
      */
@@ -93,7 +93,7 @@ final class Plugins {
                 plugins.add(describe(PluginKind.of((String) pair.get(0)), name));
             } catch (Exception | LinkageError | AssertionError | StackOverflowError error) {
                 String reason = name + ": " + Failures.describe(error).get("message");
-                faults.add(Map.of("reason", reason, "isLasting", isOfMissingCode(error)));
+                faults.add(Map.of("reason", reason, "isLasting", isCausedByMissingCode(error)));
             }
         }
         Map<String, Object> described = new LinkedHashMap<>();
@@ -103,10 +103,11 @@ final class Plugins {
     }
 
     /**
-     * Whether the files of the location and of this host lack a class or a member of one. Other causes may pass, such as an
-     * older Java runtime or what a constructor has found.
+     * Whether an error is caused by a class, method or field that is missing in the files of the plugin location and of this
+     * host. Such an error recurs until the files change. Other errors may be temporary: those of a Java runtime that is too
+     * old, and those that a constructor throws because of its environment.
      */
-    private static boolean isOfMissingCode(Throwable error) {
+    private static boolean isCausedByMissingCode(Throwable error) {
         for (Throwable at = error; at != null; at = at.getCause()) {
             if (at instanceof NoClassDefFoundError || at instanceof IncompatibleClassChangeError) return true;
             if (at instanceof ClassNotFoundException || at instanceof NoSuchMethodException) return true;

@@ -6,13 +6,16 @@ import java.io.OutputStream;
 import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
 
-/** What plugin code prints. Each line becomes a log line with the connector and task of the thread that printed it. */
+/**
+ * Captures what plugin code prints to `System.out` and `System.err`. Each line becomes a log line with the connector and task
+ * of the thread that printed it.
+ */
 final class PrintedLines extends OutputStream {
-    /** The rest of a longer line becomes another line. */
+    /** A longer line is split into several log lines. */
     private static final int BYTES_MAX = 50_000;
 
     private final String stream;
-    /** One for each thread, so that lines of several threads do not mix. */
+    /** The unfinished line of each thread. It is kept per thread, so that lines of several threads do not mix. */
     private final ThreadLocal<ByteArrayOutputStream> line = ThreadLocal.withInitial(ByteArrayOutputStream::new);
 
     private PrintedLines(String stream) {

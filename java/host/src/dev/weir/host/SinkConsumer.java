@@ -20,8 +20,8 @@ import org.apache.kafka.connect.errors.ConnectException;
 import org.apache.kafka.connect.sink.SinkTaskContext;
 
 /**
- * The consumer of a sink task for plugins that take it from their context. The real one is in the worker, which reads
- * and commits; a plugin can ask it for its group and its committed offsets, and change its positions.
+ * Implements Kafka's `Consumer` interface for sink tasks that take the consumer from their context. The actual consumer is in
+ * the worker, which polls and commits. Only the assignment, the committed offsets, the group metadata and `seek` are available.
  */
 final class SinkConsumer implements InvocationHandler {
     private static final int TIMEOUT_SECONDS = 60;
@@ -66,7 +66,7 @@ final class SinkConsumer implements InvocationHandler {
         }
     }
 
-    /** A partition without a committed offset has the value null. */
+    /** Returns the committed offset of each partition; null for a partition without one. */
     @SuppressWarnings("unchecked")
     private Map<TopicPartition, OffsetAndMetadata> committed(Collection<TopicPartition> partitions) {
         List<Object> asked = new ArrayList<>();
@@ -80,7 +80,10 @@ final class SinkConsumer implements InvocationHandler {
         return offsets;
     }
 
-    /** With the current generation: the broker refuses the offsets of a member whose partitions were revoked. */
+    /**
+     * Returns the group metadata with the current generation. The broker rejects offsets that are committed with the
+     * generation of a member whose partitions were revoked.
+     */
     @SuppressWarnings({"unchecked", "removal"})
     private ConsumerGroupMetadata groupMetadata() {
         Map<String, Object> member = (Map<String, Object>) ask("sink.member", (body) -> body.writeValue(null));

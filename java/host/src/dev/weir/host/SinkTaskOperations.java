@@ -42,7 +42,7 @@ final class SinkTaskOperations {
         operations.put("sink.stop", (argument) -> stop());
     }
 
-    /** A batch arrives in parts, before the request to put it. */
+    /** The records of a batch arrive in one or more `sink.records` events, before the request `sink.put`. */
     void listenOn(Map<String, Session.Listener> listeners) {
         listeners.put("sink.records", this::receive);
     }

@@ -4,12 +4,12 @@ import java.util.List;
 import org.apache.kafka.connect.errors.ConnectException;
 import org.apache.kafka.connect.source.SourceRecord;
 
-/** Sends the batches of a source task, each in as many frames as its size needs. */
+/** Sends the batches of a source task. A large batch is divided into several frames. */
 final class SourceBatchSender {
-    /** A frame ends with the record that exceeds this. */
+    /** A frame ends after the record with which it exceeds this size, in bytes. */
     private static final int FRAME_BYTES = 16 * 1024 * 1024;
 
-    /** What follows a record of a frame, or its beginning: another record, another frame, or nothing. */
+    /** Markers before and after each record of a frame: a record follows, the frame ends, or the batch ends. */
     private static final int END_OF_BATCH = 0;
     private static final int RECORD = 1;
     private static final int END_OF_FRAME = 2;
@@ -28,7 +28,7 @@ final class SourceBatchSender {
         return lastBatch + 1;
     }
 
-    /** Returns the bytes of its frames. */
+    /** Sends a batch. Returns the total size of its frames, in bytes. */
     long send(List<SourceRecord> records, List<ChainRecord> results, TransactionEnds ends) {
         lastBatch++;
         long bytes = 0;
@@ -39,7 +39,10 @@ final class SourceBatchSender {
         return bytes;
     }
 
-    /** Returns the index of the record that the next frame begins with; behind the last frame, a larger one. */
+    /**
+     * Writes a frame that begins with the record at index `first`. Returns the index of the first record of the next frame, or
+     * `records.size() + 1` if the batch is complete.
+     */
     private int writeFrame(FrameWriter body, List<SourceRecord> records, List<ChainRecord> results, TransactionEnds ends,
             int first) {
         if (first == 0) {

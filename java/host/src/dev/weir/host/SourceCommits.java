@@ -8,20 +8,20 @@ import org.apache.kafka.clients.producer.RecordMetadata;
 import org.apache.kafka.connect.source.SourceRecord;
 import org.apache.kafka.connect.source.SourceTask;
 
-/** Passes on to a source task what is stored of its records: `commitRecord` for each, `commit` when offsets are committed. */
+/** Calls `commitRecord` of a source task for each record that is stored, and `commit` when offsets are committed. */
 final class SourceCommits {
     private final Plugins plugins;
     private final SourceTask task;
     private final Executor calls;
     /**
-     * Whether `commit` is only called when all that the task returned is stored. It may confirm all of that; a later commit
-     * comes for what is not stored yet.
+     * Whether `commit` is called only when every record that the task returned is stored. In `commit`, a task may confirm all
+     * records that it returned. A skipped call is replaced by the call after a later commit.
      */
     private final boolean coversAll;
-    /** Sent and not yet stored, in the order of their numbers. Guarded by itself. */
+    /** Batches that were sent and are not yet stored, by their numbers, in ascending order. Guarded by itself. */
     private final Map<Long, List<SourceRecord>> sent = new LinkedHashMap<>();
 
-    /** @param calls executes the calls of the task one after the other */
+    /** @param calls executes the calls to the task, one after the other */
     SourceCommits(Plugins plugins, SourceTask task, Executor calls, boolean coversAll) {
         this.plugins = plugins;
         this.task = task;

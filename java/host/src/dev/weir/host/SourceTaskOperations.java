@@ -30,12 +30,12 @@ final class SourceTaskOperations {
     private long credit;
     private boolean isPaused;
     private boolean isStopping;
-    /** What the polling thread executes before the next `poll`. Guarded by `lock`. */
+    /** Calls that the polling thread executes before the next `poll`. Guarded by `lock`. */
     private final Queue<Runnable> callsBeforePoll = new ArrayDeque<>();
     private SourceTask task;
     private Thread polling;
     private SourceCommits commits;
-    /** Null with exactly-once delivery. */
+    /** Calls `commitRecord` and `commit`. Null with exactly-once delivery, where the polling thread calls them. */
     private ExecutorService commitThread;
     private HostMetrics metrics;
 
@@ -81,8 +81,9 @@ final class SourceTaskOperations {
     }
 
     /**
-     * As in Connect, with exactly-once delivery the thread that polls calls `commit` too, because that may confirm everything
-     * that the task has returned. A task that defines its transactions can end several in one batch.
+     * As in Kafka Connect, with exactly-once delivery the polling thread also calls `commit`, because `commit` may confirm
+     * everything that the task has returned. If the task defines its transactions, one batch can contain several of them, and
+     * `commit` is called for each.
      */
     private SourceCommits commitsBetweenPolls(SourceTask created, SourceTransactions transactions) {
         return new SourceCommits(plugins, created, (call) -> change(() -> callsBeforePoll.add(call)), transactions == null);
@@ -96,7 +97,7 @@ final class SourceTaskOperations {
         return new SourceCommits(plugins, created, commitThread, false);
     }
 
-    /** The task's `stop` is called after its last `poll` has returned, or while it does not. */
+    /** Calls `stop` of the task after its last `poll` has returned, or when `poll` has not returned in time. */
     private Object stop() throws Exception {
         if (task == null) return null;
         change(() -> isStopping = true);
@@ -140,7 +141,7 @@ final class SourceTaskOperations {
         }
     }
 
-    /** Null and a retriable exception mean: nothing now. */
+    /** Returns an empty list if `poll` returns null or throws a retriable exception. */
     private static List<SourceRecord> pollOnce(SourceTask task) throws InterruptedException {
         try {
             List<SourceRecord> records = task.poll();
@@ -168,7 +169,7 @@ final class SourceTaskOperations {
         }
     }
 
-    /** Executes the calls before the next `poll`, until it is due. False when the task is to stop. */
+    /** Waits until the next `poll` is due, and executes `callsBeforePoll` meanwhile. Returns false if the task must stop. */
     private boolean awaitTurn() throws InterruptedException {
         for (;;) {
             Runnable call;

@@ -23,7 +23,7 @@ final class SourceTransactions implements TransactionContext {
         return isBatchCommitted || isBatchAborted;
     }
 
-    /** The ends that the task has requested in a batch. A request for a record that it does not contain stays. */
+    /** Removes and returns the transaction ends that the task requested for a batch. Requests for records of other batches are kept. */
     synchronized TransactionEnds takeEnds(List<SourceRecord> records) {
         byte[] ends = new byte[records.size() + 1];
         // The hash of a record covers all of its data, so it is only computed when a record was marked.

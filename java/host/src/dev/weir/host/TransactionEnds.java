@@ -15,7 +15,7 @@ final class TransactionEnds {
         this.ends = ends;
         if (ends == null) return;
         int last = ends.length - 1;
-        // The last record ends the transaction already, and an empty one is not ended.
+        // If the last record ends the transaction, the next one is empty at the end of the batch, and is not ended.
         if (last > 0 && ends[last - 1] != NO_END) ends[last] = NO_END;
     }
 

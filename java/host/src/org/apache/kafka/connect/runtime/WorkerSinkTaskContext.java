@@ -4,8 +4,8 @@ import org.apache.kafka.clients.consumer.Consumer;
 import org.apache.kafka.connect.sink.SinkTaskContext;
 
 /**
- * Has the name and the field of the class with which Kafka Connect implements the context of sink tasks. Some plugins
- * read the consumer from it by reflection: Apache Iceberg's sink commits offsets in transactions of its own.
+ * The class of this name implements the context of sink tasks in Kafka Connect. Some plugins read its field `consumer` by
+ * reflection: Apache Iceberg's sink needs it to commit offsets in its own transactions.
  */
 public abstract class WorkerSinkTaskContext implements SinkTaskContext {
     private Consumer<byte[], byte[]> consumer;
