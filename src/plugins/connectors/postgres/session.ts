@@ -67,6 +67,7 @@ export class Session {
   readonly #abortListener: Disposable
   /** Names of prepared statements, by statement text. */
   readonly #names = new Map<string, string>()
+  #isConnected = false
   #closed = false
 
   private constructor(client: pg.Client, signal: AbortSignal) {
@@ -125,7 +126,7 @@ export class Session {
     })
     const session = new Session(client, options.signal)
     try {
-      await client.connect()
+      await session.#connect()
       await client.query(settingsOf(options))
       return session
     } catch (error) {
@@ -133,6 +134,15 @@ export class Session {
       if (others.length === 0) throw error
       return Session.#openAt(at, others, options)
     }
+  }
+
+  /** The client library never settles `connect` if the connection is closed in the meantime. */
+  async #connect(): Promise<void> {
+    const closed = this.#ended.then(() => {
+      throw new Error('the connection was closed while it was being established')
+    })
+    await Promise.race([this.#client.connect(), closed])
+    this.#isConnected = true
   }
 
   /** Whether the session can still be used. */
@@ -205,6 +215,8 @@ export class Session {
   async close(): Promise<void> {
     this.#closed = true
     this.#abortListener[Symbol.dispose]()
+    // A host that does not answer would be waited for until the timeout of the connection.
+    if (!this.#isConnected) this.#client.connection.stream.destroy()
     await this.#client.end().catch(() => undefined)
   }
 

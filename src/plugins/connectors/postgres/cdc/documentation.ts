@@ -1,7 +1,7 @@
 /** Text for the reference page of `PostgresCdcSource`, in addition to its configuration keys. */
 export const CDC_DOCUMENTATION = `
 **Preview.** Tests compare the events of all types and operations with recordings of Debezium 3.4, and kill worker and server. Not tested
-yet: taking over the offsets of a running Debezium and giving them back, a failover to a standby, and signals while the worker is killed.
+yet: taking over the offsets of a running Debezium and giving them back, and a failover to a standby.
 Keys of Debezium that are not listed below have no effect.
 
 Guarantee: every change of a captured table that is committed after the slot exists is written at least once, in the order of the
