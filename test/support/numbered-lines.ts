@@ -73,10 +73,10 @@ export function lastLine(file: string): number {
   return lineNumber(last.toString('latin1'))
 }
 
-/** All line numbers. An interrupted write leaves a partial line, to which the next line is appended; it is skipped. */
-export function readNumbers(file: string): readonly number[] {
-  const lines = readFileSync(file, 'latin1').split('\n')
-  return lines.filter((line) => line.length >= LINE_BYTES - 1).map((line) => lineNumber(line.slice(1 - LINE_BYTES)))
+/** Line numbers of a part of the file. A killed writer leaves a partial line at the end of its part; it is skipped. */
+export function readNumbers(file: string, fromByte: number, toByte: number): readonly number[] {
+  const lines = readFileSync(file).subarray(fromByte, toByte).toString('latin1').split('\n')
+  return lines.filter((line) => line.length === LINE_BYTES - 1).map(lineNumber)
 }
 
 function toLine(number: number): string {

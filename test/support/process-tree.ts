@@ -11,6 +11,11 @@ export function taskProcessesOf(pid: number): readonly number[] {
   return descendantsOf(pid).filter((one) => read(`/proc/${one}/cmdline`).startsWith('weir tasks-'))
 }
 
+/** Whether a process has exited, also if its parent has not noticed yet. */
+export function isGone(pid: number): boolean {
+  return !/^State:\s+[^ZX]/m.test(read(`/proc/${pid}/status`))
+}
+
 /** The process of `weir` that a shell or npm with this process id has started. */
 export function weirProcessOf(pid: number): number | undefined {
   return [pid, ...descendantsOf(pid)].find((one) => read(`/proc/${one}/cmdline`).includes('src/cli/weir.ts\0'))

@@ -1,5 +1,5 @@
 import { onTestFinished } from 'vitest'
-import type { Broker, StoredRecord } from '../../src/broker/broker.ts'
+import type { Broker, PartitionOffset, StoredRecord } from '../../src/broker/broker.ts'
 import type { BrokerAddress } from '../../src/broker/broker-address.ts'
 import { openBroker } from '../../src/broker/open-broker.ts'
 import { silentLogger } from '../../src/common/logging/logger.ts'
@@ -7,14 +7,26 @@ import { temporaryDirectory } from './temporary-directory.ts'
 
 /** Reads all records of partition 0. */
 export async function readRecords(broker: Broker, topic: string): Promise<readonly StoredRecord[]> {
-  const [end] = await broker.topics.offsets(topic, 'latest')
+  const [first] = await broker.topics.offsets(topic, 'latest')
+  return readUntil(broker, topic, [first!])
+}
+
+/** Reads the last value of each key, from all partitions. */
+export async function readLatestValues(broker: Broker, topic: string): Promise<ReadonlyMap<string, Buffer | null>> {
+  const records = await readUntil(broker, topic, await broker.topics.offsets(topic, 'latest'))
+  return new Map(records.map(({ key, value }) => [String(key), value]))
+}
+
+/** Reads the records of these partitions before these offsets. */
+async function readUntil(broker: Broker, topic: string, ends: readonly PartitionOffset[]): Promise<StoredRecord[]> {
   const reader = broker.reader()
-  reader.seek([{ topic, partition: 0, offset: 0 }])
+  reader.seek(ends.map(({ partition }) => ({ topic, partition, offset: 0 })))
+  const remaining = new Map(ends.filter(({ offset }) => offset > 0).map(({ partition, offset }) => [partition, offset]))
   const records: StoredRecord[] = []
-  for (let next = 0; next < end!.offset; ) {
-    for (const polled of await reader.poll(1_000)) {
-      for (const record of polled.records) records.push(record)
-      next = polled.nextOffset
+  while (remaining.size > 0) {
+    for (const { partition, records: polled, nextOffset } of await reader.poll(1_000)) {
+      for (const record of polled) records.push(record)
+      if (nextOffset >= (remaining.get(partition) ?? 0)) remaining.delete(partition)
     }
   }
   return records
