@@ -1,4 +1,5 @@
 import type { z } from 'zod'
+import type { ConfigProblem } from './errors.ts'
 import type { FileAccess, HostAccess } from './host-access.ts'
 import type { ConnectRecord, Position, RecordHeader, SinkRecord, SourceRecord } from './record.ts'
 import type { Schema } from './schema.ts'
@@ -104,7 +105,19 @@ export type SourceTransaction = {
   readonly abort: () => void
 }
 
-export type SourceConnector<Config extends z.ZodObject = z.ZodObject> = PluginInfo<Config> & {
+/** What the validation of a connector may use. `signal` is aborted after 15 s; return then what is known. */
+export type ValidationUse = HostAccess & { readonly signal: AbortSignal }
+
+/** The common part of sources and sinks. */
+type ConnectorInfo<Config extends z.ZodObject> = PluginInfo<Config> & {
+  /**
+   * Checks what only the external system can answer, such as credentials and rights, and returns the problems by key. It is called
+   * when the keys themselves are valid and their placeholders are resolved, before a configuration is stored and for `/validate`.
+   */
+  validate?(config: z.infer<Config>, use: ValidationUse): Promise<readonly ConfigProblem[]>
+}
+
+export type SourceConnector<Config extends z.ZodObject = z.ZodObject> = ConnectorInfo<Config> & {
   readonly kind: 'source'
   /** Whether the source supports `transaction.boundary=connector`. Default: false. */
   readonly definesTransactions?: boolean
@@ -198,7 +211,7 @@ export type SinkTask = {
   readonly stop?: () => Promise<void> | void
 }
 
-export type SinkConnector<Config extends z.ZodObject = z.ZodObject> = PluginInfo<Config> & {
+export type SinkConnector<Config extends z.ZodObject = z.ZodObject> = ConnectorInfo<Config> & {
   readonly kind: 'sink'
   tasks?(
     config: z.infer<Config>,

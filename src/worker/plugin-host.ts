@@ -10,8 +10,14 @@ export type PluginName = Pick<PluginDescriptor, 'kind' | 'class' | 'version'>
 
 /** The operations on plugins outside of a task. `input` and `output` are plain data. */
 type Calls = {
-  /** Validates a configuration against the plugin's keys. Returns the value and the errors of each key. */
-  'validate-config': { readonly input: { readonly config: RawConfig }; readonly output: readonly ConfigValue[] }
+  /**
+   * Validates a configuration against the plugin's keys and, with `connects`, against the external system of a connector. Returns
+   * the value and the errors of each key. A Java connector decides itself what it connects to.
+   */
+  'validate-config': {
+    readonly input: { readonly config: RawConfig; readonly connects?: boolean }
+    readonly output: readonly ConfigValue[]
+  }
   /** Calls `tasks()` and `tasksAgainMs()` of a connector. */
   'make-tasks': {
     readonly input: { readonly config: RawConfig; readonly tasksMax: number; readonly run?: ConnectorRun }

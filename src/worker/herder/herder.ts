@@ -27,7 +27,7 @@ import type { StoredTargetState } from '../stores/config-codec.ts'
 import type { ConnectorState } from '../stores/config-state.ts'
 import type { ConfigStore } from '../stores/config-store.ts'
 import type { StatusStore } from '../stores/status-store.ts'
-import { validateResolved, validateUnresolved } from '../validation/placeholder-validation.ts'
+import { type Validate, validateResolved, validateUnresolved } from '../validation/placeholder-validation.ts'
 import { checkStorageLimits } from '../validation/storage-limits.ts'
 import { messagesOf, type ValidationContext, validateConnector } from '../validation/validate-connector.ts'
 import { connectorTypeOf, toConnectorInfo, toConnectorStatus, toTaskStatus } from './connector-info.ts'
@@ -227,7 +227,7 @@ export class Herder {
    * with placeholders are accepted without validation.
    */
   async validate(written: WrittenConfig, { resolves }: { readonly resolves: boolean }): Promise<ConfigInfos> {
-    if (!resolves) return validateUnresolved(written, (config) => this.#validateWritten(config))
+    if (!resolves) return validateUnresolved(written, this.#validateWritten)
     const { config, unknown } = this.#withStoredSecrets(written['name'] ?? '', written)
     const validation = await this.#validateResolved(written, config)
     const configs = validation.configs.map((entry) => {
@@ -240,9 +240,8 @@ export class Herder {
     return { ...validation, configs, error_count: validation.error_count + added }
   }
 
-  #validateWritten(config: WrittenConfig): Promise<ConfigInfos> {
-    return validateConnector(config, this.#services.validation)
-  }
+  readonly #validateWritten: Validate = (config, options) =>
+    validateConnector(config, this.#services.validation, options)
 
   /** `unmaskedConfig` is the written configuration with stored secrets in place of their masks. */
   async #validateResolved(written: WrittenConfig, unmaskedConfig: WrittenConfig): Promise<ConfigInfos> {
@@ -251,7 +250,7 @@ export class Herder {
     })
     const restored = Object.entries(withoutNulls(unmaskedConfig)).filter(([key, value]) => written[key] !== value)
     const placeholderValues = new Map([...resolved.placeholderValues, ...restored])
-    return validateResolved(written, { ...resolved, placeholderValues }, (config) => this.#validateWritten(config))
+    return validateResolved(written, { ...resolved, placeholderValues }, this.#validateWritten)
   }
 
   #withStoredSecrets(name: string, written: WrittenConfig) {

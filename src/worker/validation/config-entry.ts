@@ -18,18 +18,22 @@ export function configEntries(spec: z.ZodObject, config: RawConfig): readonly Co
   return toEntries(describeConfig(spec), validateConfig(spec, config))
 }
 
-/** The entries of a plugin's own keys. Other keys are passed to its code only if it reads keys that it does not define. */
+/**
+ * The entries of a plugin's own keys. Other keys are passed to its code only if it reads keys that it does not define. With
+ * `connects`, a connector also validates the configuration against its external system.
+ */
 export async function pluginEntries(
   host: PluginHost,
   plugin: PluginDescriptor,
   config: RawConfig,
+  { connects }: { readonly connects: boolean } = { connects: false },
 ): Promise<readonly ConfigEntry[]> {
   const defined = plugin.definitions.flatMap(({ name }) => {
     const value = config[name]
     return value === undefined ? [] : [[name, value] as const]
   })
   const own = plugin.readsOtherKeys ? config : Object.fromEntries(defined)
-  return toEntries(plugin.definitions, await host.call('validate-config', plugin, { config: own }))
+  return toEntries(plugin.definitions, await host.call('validate-config', plugin, { config: own, connects }))
 }
 
 export function withError(entry: ConfigEntry, message: string): ConfigEntry {

@@ -7,8 +7,14 @@ import { hasPlaceholder, type ResolvedConfig } from '../configuration/config-res
 import { type WrittenConfig, withoutNulls } from '../configuration/written-config.ts'
 import { WorkerError } from '../model/worker-error.ts'
 
-/** Validates a configuration without resolving its placeholders. */
-export type Validate = (config: WrittenConfig) => ConfigInfos | Promise<ConfigInfos>
+/**
+ * Validates a configuration without resolving its placeholders. `connects`: whether the connector asks its external system, which
+ * it does only with a configuration whose placeholders are resolved.
+ */
+export type Validate = (
+  config: WrittenConfig,
+  options: { readonly connects: boolean },
+) => ConfigInfos | Promise<ConfigInfos>
 
 /** Keys with a list of aliases, which become parts of other keys. */
 const ALIAS_LISTS = ['transforms', 'predicates']
@@ -18,7 +24,7 @@ const FOUND_LENGTH_MIN = 4
 
 /** Validates a configuration without its resolved values: a placeholder or mask is accepted as the value of any key. */
 export async function validateUnresolved(written: WrittenConfig, validate: Validate): Promise<ConfigInfos> {
-  const validation = await validate(withoutPlaceholderAliases(written))
+  const validation = await validate(withoutPlaceholderAliases(written), { connects: false })
   const isOpen = (name: string) => hasPlaceholder(written[name] ?? '') || (written[name] ?? '').includes(MASK)
   const dropped = validation.configs
     .filter(({ value }) => isOpen(value.name))
@@ -41,12 +47,12 @@ export async function validateResolved(
   { config, placeholderValues: filledIn }: ResolvedConfig,
   validate: Validate,
 ): Promise<ConfigInfos> {
-  if (filledIn.size === 0) return validate(written)
+  if (filledIn.size === 0) return validate(written, { connects: true })
   const whole = Object.entries(config).flatMap(([key, value]) => (value === written[key] ? [] : [value]))
   const conceal = concealer([...filledIn.values(), ...whole])
-  const judge = async (meant: WrittenConfig) => {
+  const judge: Validate = async (meant, options) => {
     try {
-      return await validate(meant)
+      return await validate(meant, options)
     } catch (error) {
       if (error instanceof WorkerError) throw new WorkerError(error.code, conceal(messageOf(error), CLASS))
       throw error
@@ -58,7 +64,7 @@ export async function validateResolved(
     : validateUnresolved({ ...written, [CLASS]: config[CLASS] ?? '' }, judge))
   // Messages that were created without resolved values can be returned unchanged.
   const own = new Set(hasClass ? unresolved.configs.flatMap(({ value }) => value.errors) : [])
-  const resolved = await judge({ ...written, ...config })
+  const resolved = await judge({ ...written, ...config }, { connects: true })
   const names = new Set(unresolved.configs.map(({ value }) => value.name))
   const errors = Map.groupBy(
     resolved.configs.flatMap(({ value: { name, errors } }) => {

@@ -1,4 +1,5 @@
 import type { ConfigInfos } from '../../clients/worker-client.ts'
+import { MASK } from '../../common/secrets/secret-keys.ts'
 import { listedName } from '../../plugins/plugin-catalog.ts'
 import type { HostAccess, RawConfig } from '../../sdk/index.ts'
 import { commonKeys, sinkKeys, sourceKeys } from '../configuration/connector-keys.ts'
@@ -34,18 +35,22 @@ const NULL_VALUE = 'Null value can not be supplied as the configuration value.'
 /**
  * Validates a connector's configuration: the keys of the connector, its transforms, predicates, converters and client
  * overrides, and the rules that span several keys. Placeholders are validated as written; `placeholder-validation.ts`
- * validates their resolved values. Returns the response of the `validate` endpoint, in which an invalid value is an
+ * validates their resolved values. With `connects`, the connector also asks its external system. Returns the response of the `validate` endpoint, in which an invalid value is an
  * error of its key. Rejects with a `WorkerError`: `invalid_config` when the connector class is missing, unknown or not
  * allowed, or the error of `PluginHost.call` when the validation code of a plugin fails.
  */
-export async function validateConnector(written: WrittenConfig, context: ValidationContext): Promise<ConfigInfos> {
+export async function validateConnector(
+  written: WrittenConfig,
+  context: ValidationContext,
+  { connects }: { readonly connects: boolean },
+): Promise<ConfigInfos> {
   const { plugins } = context
   const config = withoutNulls(written)
   const plugin = requireConnector(written, plugins.catalog)
   const problem = connectorVersionProblem(plugins.catalog, config)
   if (problem !== undefined) return wrongVersion(problem, config, plugin, written)
   const [own, steps, converters] = await Promise.all([
-    pluginEntries(plugins, plugin, config),
+    pluginEntries(plugins, plugin, config, { connects: connects && !hasMask(config) }),
     transformationEntries(config, plugins),
     converterEntries(config, plugins),
   ])
@@ -64,6 +69,11 @@ export async function validateConnector(written: WrittenConfig, context: Validat
     groups: groupsOf([...configs, ...blocks]),
     configs: [...configs, ...blocks],
   }
+}
+
+/** Whether a secret is not known: then the external system would only refuse the mask in its place. */
+function hasMask(config: RawConfig): boolean {
+  return Object.values(config).some((value) => value.includes(MASK))
 }
 
 /** The response when no installed version of the connector is as required: there are no keys of its own to validate. */

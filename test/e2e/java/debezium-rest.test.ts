@@ -33,10 +33,24 @@ describeOn([kafka, javaHost, debezium, postgres], 'Debezium PostgreSQL through t
       'value.converter.schemas.enable': 'false',
     }
 
-    const errorsOf = async (own: Readonly<Record<string, string>>) => {
-      const { configs } = await client.validate(SOURCE, { ...config, name: 'orders', ...own })
+    const errorsOf = async (own: Readonly<Record<string, string>>, source = SOURCE) => {
+      const written = { ...config, 'connector.class': source, name: 'orders', ...own }
+      const { configs } = await client.validate(source, written)
       return configs.flatMap(({ value }) => value.errors.map((error) => `${value.name}: ${error}`))
     }
+    const wrongSettings = [
+      { 'database.password': 'wrong' },
+      { 'database.dbname': 'missing' },
+      { 'database.hostname': 'nowhere.invalid' },
+      { 'database.port': '1' },
+    ]
+    for (const wrong of wrongSettings) {
+      const theirs = await errorsOf(wrong)
+      expect(theirs).toEqual([expect.stringMatching(/^database\.hostname: /)])
+      // The connector of Weir rejects the same settings, some of them at a key that says more.
+      expect(await errorsOf(wrong, 'PostgresCdcSource')).toEqual([expect.stringMatching(/^database\.\w+: /)])
+    }
+    expect(await errorsOf({}, 'PostgresCdcSource')).toEqual([])
     expect(await errorsOf({})).toEqual([])
     expect(await errorsOf({ 'database.password': 'wrong' })).toEqual([
       'database.hostname: Error while validating connector config: FATAL: password authentication failed for user "weir"',

@@ -25,6 +25,7 @@ async function errorsOf(
       overrides: parseOverridePolicy('All', [])!,
       access: UNRESTRICTED,
     },
+    { connects: false },
   )
   return configs.find(({ value }) => value.name === key)?.value.errors
 }

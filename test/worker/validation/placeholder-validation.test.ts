@@ -1,14 +1,19 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { ConfigInfos } from '../../../src/clients/worker-client.ts'
+import { MASK } from '../../../src/common/secrets/secret-keys.ts'
 import { SecretMasker } from '../../../src/common/secrets/secret-masker.ts'
-import { UNRESTRICTED } from '../../../src/sdk/index.ts'
+import { defineSource, field, UNRESTRICTED, z } from '../../../src/sdk/index.ts'
 import { ConfigResolver } from '../../../src/worker/configuration/config-resolver.ts'
-import type { WrittenConfig } from '../../../src/worker/configuration/written-config.ts'
 import { parseOverridePolicy } from '../../../src/worker/model/override-policy.ts'
-import { validateResolved, validateUnresolved } from '../../../src/worker/validation/placeholder-validation.ts'
+import {
+  type Validate,
+  validateResolved,
+  validateUnresolved,
+} from '../../../src/worker/validation/placeholder-validation.ts'
 import { type ValidationContext, validateConnector } from '../../../src/worker/validation/validate-connector.ts'
 import { localPluginHost } from '../../support/plugin-host.ts'
+import { SHIPPED } from '../../support/shipped-plugins.ts'
 
 const context: ValidationContext = {
   plugins: localPluginHost(),
@@ -18,7 +23,7 @@ const context: ValidationContext = {
   overrides: parseOverridePolicy('All', [])!,
   access: UNRESTRICTED,
 }
-const validate = (config: WrittenConfig) => validateConnector(config, context)
+const validate: Validate = (config, options) => validateConnector(config, context, options)
 const SINK = { 'connector.class': 'FileStreamSink', name: 'sink', topics: 'orders', file: '/tmp/x' }
 const of = (name: string, { configs }: ConfigInfos) => configs.find(({ value }) => value.name === name)?.value
 
@@ -124,3 +129,46 @@ function textsIn(data: unknown): readonly string[] {
     ? Object.entries(data).flatMap((entry) => entry.flatMap(textsIn))
     : []
 }
+
+describe('the validation of a connector against its external system', () => {
+  const asked: string[] = []
+  const guarded = defineSource({
+    class: 'GuardedSource',
+    version: '1',
+    summary: 'Accepts one password.',
+    config: z.object({ password: field.password({ doc: 'The password.' }) }),
+    async *poll() {},
+    async validate({ password }) {
+      asked.push(password)
+      return password === 'right' ? [] : [{ key: 'password', message: `the system refuses ${password}` }]
+    },
+  })
+  const own: Validate = (config, options) =>
+    validateConnector(config, { ...context, plugins: localPluginHost([...SHIPPED, guarded]) }, options)
+  const GUARDED = { name: 'guarded', 'connector.class': 'GuardedSource' }
+  const errorsOf = (validation: ConfigInfos) => validation.configs.flatMap(({ value }) => value.errors)
+
+  async function resolvedErrors(written: Readonly<Record<string, string>>, values: Readonly<Record<string, string>>) {
+    asked.length = 0
+    const resolver = new ConfigResolver(new Map([['env', () => values]]), new SecretMasker())
+    return errorsOf(await validateResolved(written, await resolver.resolve(written), own))
+  }
+
+  it('uses resolved values only, and masks them in its errors', async () => {
+    const written = { ...GUARDED, password: '${env:P}' }
+    expect(await resolvedErrors(written, { P: 'wrong' })).toEqual(['the system refuses [hidden]'])
+    expect(asked).toEqual(['wrong'])
+    expect(await resolvedErrors(written, { P: 'right' })).toEqual([])
+    expect(asked).toEqual(['right'])
+  })
+
+  it('does not happen for a user who may not create connectors, with a masked secret, or with invalid keys', async () => {
+    asked.length = 0
+    expect(errorsOf(await validateUnresolved({ ...GUARDED, password: 'wrong' }, own))).toEqual([])
+    expect(await resolvedErrors({ ...GUARDED, password: MASK }, {})).toEqual([])
+    expect(await resolvedErrors(GUARDED, {})).toEqual([
+      'Missing required configuration "password" which has no default value.',
+    ])
+    expect(asked).toEqual([])
+  })
+})

@@ -3,7 +3,7 @@ import { defineConverter, defineSource, defineTransform, UNRESTRICTED, z } from 
 import { findConnector, missingConnector } from '../../../src/worker/configuration/connector-plugin.ts'
 import { parseOverridePolicy } from '../../../src/worker/model/override-policy.ts'
 import { describePlugin } from '../../../src/worker/validation/plugin-description.ts'
-import { validateConnector } from '../../../src/worker/validation/validate-connector.ts'
+import { type ValidationContext, validateConnector } from '../../../src/worker/validation/validate-connector.ts'
 import { localPluginHost } from '../../support/plugin-host.ts'
 import { SHIPPED } from '../../support/shipped-plugins.ts'
 
@@ -103,12 +103,13 @@ function entryOf(configs: Configs, key: string) {
 }
 
 function validate(written: Readonly<Record<string, string>>) {
-  return validateConnector(written, {
+  const context: ValidationContext = {
     plugins,
     groupId: 'workers',
     exactlyOnceSources: false,
     workerDefaults: {},
     overrides: parseOverridePolicy('All', [])!,
     access: UNRESTRICTED,
-  })
+  }
+  return validateConnector(written, context, { connects: false })
 }

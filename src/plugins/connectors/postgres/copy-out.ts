@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net'
-import { toDatabaseError } from './database-error.ts'
+import { type ConnectionKeyNames, toDatabaseError } from './database-error.ts'
 
 /** One row of a COPY in text format: the cells, null for NULL. */
 export type CopyRow = readonly (string | null)[]
@@ -36,7 +36,10 @@ export class CopyOut implements AsyncIterable<readonly CopyRow[]> {
   #failure: Error | undefined
   #wake: (() => void) | undefined
 
-  constructor(operation: string, text: string) {
+  readonly #keyNames: ConnectionKeyNames | undefined
+
+  constructor(operation: string, text: string, keyNames?: ConnectionKeyNames) {
+    this.#keyNames = keyNames
     this.#operation = operation
     this.#text = text
   }
@@ -50,7 +53,7 @@ export class CopyOut implements AsyncIterable<readonly CopyRow[]> {
         if (this.#waitingBytes < WAITING_BYTES_MAX && this.#socket?.isPaused()) this.#socket.resume()
         yield next.rows
       } else if (this.#isOver) {
-        if (this.#failure !== undefined) throw toDatabaseError(this.#failure, this.#operation)
+        if (this.#failure !== undefined) throw toDatabaseError(this.#failure, this.#operation, this.#keyNames)
         return
       } else {
         await new Promise<void>((resolve) => {

@@ -36,13 +36,41 @@ const NETWORK = new Set([
   ...['ENOTFOUND', 'EAI_AGAIN'],
 ])
 
+/** Names of the configuration keys that remedies mention. */
+export type ConnectionKeyNames = {
+  readonly host: string
+  readonly port: string
+  readonly database: string
+  readonly user: string
+  readonly password: string
+  readonly sslMode: string
+  readonly rootCertificate: string
+  readonly certificates: string
+}
+
+const URL = 'connection.url'
+
+/** Keys of connectors that connect with a JDBC URL. */
+const URL_KEY_NAMES: ConnectionKeyNames = {
+  host: `the host in ${URL}`,
+  port: `the host and port in ${URL}`,
+  database: `the name of the database in ${URL}`,
+  user: 'connection.user',
+  password: 'connection.password',
+  sslMode: `another sslmode in ${URL}`,
+  rootCertificate: `sslrootcert in ${URL}`,
+  certificates: `sslrootcert, sslcert and sslkey in ${URL}`,
+}
+
+type Advice = string | ((keys: ConnectionKeyNames) => string)
+
 /** Remedies by SQLSTATE prefix; longer prefixes come first. */
-const ADVICE: readonly (readonly [code: string, advice: string])[] = [
-  ['28P01', 'correct connection.user and connection.password'],
-  ['28000', 'correct connection.user, or permit this connection in pg_hba.conf of the server'],
-  ['3D000', 'correct the name of the database in connection.url, or create it'],
+const ADVICE: readonly (readonly [code: string, advice: Advice])[] = [
+  ['28P01', ({ user, password }) => `correct ${user} and ${password}`],
+  ['28000', ({ user }) => `correct ${user}, or permit this connection in pg_hba.conf of the server`],
+  ['3D000', ({ database }) => `correct ${database}, or create it`],
   ['3F000', 'correct the name of the schema, or create it'],
-  ['42501', 'grant the privilege to the role of connection.user'],
+  ['42501', ({ user }) => `grant the privilege to the role of ${user}`],
   ['42P01', 'create the table, or correct its name (names are case-sensitive)'],
   ['42703', 'create the column, or correct its name (names are case-sensitive)'],
   ['42601', 'correct the SQL of the configuration'],
@@ -55,26 +83,33 @@ const ADVICE: readonly (readonly [code: string, advice: string])[] = [
 ]
 
 /** Remedies for TLS errors, by OpenSSL's error code or, if there is none, by the client library's message. */
-const TLS_ADVICE: readonly (readonly [what: RegExp, advice: string])[] = [
-  [/ALTNAME/, 'set the host in connection.url to a name in the certificate of the server'],
+const TLS_ADVICE: readonly (readonly [what: RegExp, advice: Advice])[] = [
+  [/ALTNAME/, ({ host }) => `set ${host} to a name in the certificate of the server`],
   [/CERT_HAS_EXPIRED|CERT_NOT_YET_VALID/, 'renew the certificate of the server, or correct the clock of this worker'],
-  [/CERT|SIGNATURE/, 'set sslrootcert in connection.url to the CA that signed the certificate of the server'],
+  [
+    /CERT|SIGNATURE/,
+    ({ rootCertificate }) => `set ${rootCertificate} to the CA that signed the certificate of the server`,
+  ],
   [
     /^ERR_OSSL/,
-    'check that sslrootcert, sslcert and sslkey in connection.url are PEM files and that the key matches the certificate',
+    ({ certificates }) => `check that ${certificates} are PEM files and that the key matches the certificate`,
   ],
-  [/does not support SSL/, 'enable ssl on the server, or set another sslmode in connection.url'],
+  [/does not support SSL/, ({ sslMode }) => `enable ssl on the server, or set ${sslMode}`],
   [/establishing an SSL/, 'check that a PostgreSQL server listens on this host and port'],
 ]
 
 /** Converts an error to a `DatabaseError`. `operation` completes "could not …". A `DatabaseError` is returned unchanged. */
-export function toDatabaseError(error: unknown, operation: string): DatabaseError {
+export function toDatabaseError(
+  error: unknown,
+  operation: string,
+  keys: ConnectionKeyNames = URL_KEY_NAMES,
+): DatabaseError {
   if (error instanceof DatabaseError) return error
   const { code, message, detail, column, table } = error as Partial<Record<string, string>>
   const sqlState = code !== undefined && /^[0-9A-Z]{5}$/.test(code) && !NETWORK.has(code) ? code : undefined
   const reported = [message || code || String(error), detail].filter((part) => part !== undefined).join(': ')
   const place = column === undefined ? '' : ` (column ${column}${table === undefined ? '' : ` of ${table}`})`
-  const advice = adviceFor(sqlState, code, message)
+  const advice = adviceFor({ sqlState, code, message }, keys)
   const shownCode = sqlState === undefined ? '' : ` [${sqlState}]`
   return new DatabaseError(
     `could not ${operation}: ${reported}${place}${shownCode}${advice === undefined ? '' : `; ${advice}`}`,
@@ -93,13 +128,19 @@ export function combineDatabaseErrors(failures: readonly DatabaseError[]): Datab
   return new DatabaseError(failures.map(({ message }) => message).join('; '), { isTransient, cause: failures.at(-1) })
 }
 
-function adviceFor(sqlState: string | undefined, code: string | undefined, message = ''): string | undefined {
-  if (sqlState !== undefined) return ADVICE.find(([beginning]) => sqlState.startsWith(beginning))?.[1]
-  const tlsAdvice = TLS_ADVICE.find(([what]) => what.test(code ?? message))?.[1]
+type Reported = {
+  readonly sqlState: string | undefined
+  readonly code: string | undefined
+  readonly message: string | undefined
+}
+
+function adviceFor({ sqlState, code, message = '' }: Reported, keys: ConnectionKeyNames): string | undefined {
+  const text = (advice: Advice | undefined) => (typeof advice === 'function' ? advice(keys) : advice)
+  if (sqlState !== undefined) return text(ADVICE.find(([beginning]) => sqlState.startsWith(beginning))?.[1])
+  const tlsAdvice = text(TLS_ADVICE.find(([what]) => what.test(code ?? message))?.[1])
   if (tlsAdvice !== undefined) return tlsAdvice
-  if (code === 'ENOTFOUND' || code === 'EAI_AGAIN')
-    return 'correct the host in connection.url, or the DNS configuration'
-  if (code === 'ECONNREFUSED') return 'start the server, or correct the host and port in connection.url'
+  if (code === 'ENOTFOUND' || code === 'EAI_AGAIN') return `correct ${keys.host}, or the DNS configuration`
+  if (code === 'ECONNREFUSED') return `start the server, or correct ${keys.port}`
   return code !== undefined && NETWORK.has(code) ? 'check that the server is reachable from this worker' : undefined
 }
 

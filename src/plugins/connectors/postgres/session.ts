@@ -8,7 +8,7 @@ import type Cursor from 'pg-cursor'
 import type { FileAccess, HostAccess, TaskLog } from '../../../sdk/index.ts'
 import type { ConnectionUrl, SslMode } from './connection-url.ts'
 import { CopyOut } from './copy-out.ts'
-import { combineDatabaseErrors, DatabaseError, toDatabaseError } from './database-error.ts'
+import { type ConnectionKeyNames, combineDatabaseErrors, DatabaseError, toDatabaseError } from './database-error.ts'
 
 // The only module that communicates with the server. Values are exchanged in PostgreSQL's text format; callers convert
 // them.
@@ -37,6 +37,8 @@ export type SessionOptions = {
   readonly setup?: string | undefined
   /** Whether the session accepts replication commands in addition to SQL. */
   readonly replication?: boolean | undefined
+  /** The keys that remedies in error messages name. Default: those of a JDBC URL. */
+  readonly keyNames?: ConnectionKeyNames | undefined
   readonly log: TaskLog
   readonly access: HostAccess
   /** Cancels the running query and closes the session when aborted. */
@@ -65,13 +67,15 @@ export class Session {
   readonly #client: pg.Client
   readonly #ended: Promise<void>
   readonly #abortListener: Disposable
+  readonly #keyNames: ConnectionKeyNames | undefined
   /** Names of prepared statements, by statement text. */
   readonly #names = new Map<string, string>()
   #isConnected = false
   #closed = false
 
-  private constructor(client: pg.Client, signal: AbortSignal) {
+  private constructor(client: pg.Client, { signal, keyNames }: SessionOptions) {
     this.#client = client
+    this.#keyNames = keyNames
     this.#ended = new Promise((resolve) => client.once('end', () => resolve()))
     // A connection that is lost between two queries is reported here. The next query then fails.
     client.on('error', () => {
@@ -106,7 +110,7 @@ export class Session {
       try {
         return await Session.#openAt(at, attempts, options)
       } catch (error) {
-        failures.push(toDatabaseError(error, `connect to the database at ${at.host}:${at.port}`))
+        failures.push(toDatabaseError(error, `connect to the database at ${at.host}:${at.port}`, options.keyNames))
       }
     }
     throw combineDatabaseErrors(failures)
@@ -124,7 +128,7 @@ export class Session {
       ssl: ssl!,
       stream: () => guardedSocket(options.access),
     })
-    const session = new Session(client, options.signal)
+    const session = new Session(client, options)
     try {
       await session.#connect()
       await client.query(settingsOf(options))
@@ -156,7 +160,7 @@ export class Session {
       const config = { text, values: [...values], rowMode: 'array' as const, types: AS_TEXT }
       return (await this.#client.query<(string | null)[]>(config)).rows
     } catch (error) {
-      throw toDatabaseError(error, operation)
+      throw toDatabaseError(error, operation, this.#keyNames)
     }
   }
 
@@ -165,7 +169,7 @@ export class Session {
     try {
       return (await this.#client.query({ text, rowMode: 'array' })).fields.map(toResultField)
     } catch (error) {
-      throw toDatabaseError(error, operation)
+      throw toDatabaseError(error, operation, this.#keyNames)
     }
   }
 
@@ -180,7 +184,7 @@ export class Session {
     try {
       return (await this.#client.query({ ...(isKnown && { name }), text, values: [...values] })).rowCount ?? 0
     } catch (error) {
-      throw toDatabaseError(error, operation)
+      throw toDatabaseError(error, operation, this.#keyNames)
     }
   }
 
@@ -197,7 +201,9 @@ export class Session {
 
   /** Runs `COPY … TO STDOUT` in text format. Read its rows to the end before the next query. */
   copyOut(operation: string, text: string): CopyOut {
-    return this.#client.query(new CopyOut(operation, text) as unknown as pg.Submittable) as unknown as CopyOut
+    return this.#client.query(
+      new CopyOut(operation, text, this.#keyNames) as unknown as pg.Submittable,
+    ) as unknown as CopyOut
   }
 
   /**

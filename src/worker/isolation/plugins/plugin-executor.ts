@@ -1,5 +1,6 @@
 import type { RawConfig } from '../../../sdk/index.ts'
 import {
+  type ConfigProblem,
   type ConfigProviderInstance,
   type ConfigValue,
   describeConfig,
@@ -60,9 +61,7 @@ export class PluginExecutor {
     if (found === undefined) throw new Error(`its module no longer exports ${plugin.class} ${plugin.version}`)
     switch (operation) {
       case 'validate-config':
-        return validateConfig(found.config, input.config)
-          .map((value) => withAccessError(value, found.config, this.#access))
-          .map(toPlainValue)
+        return validate(found, input, this.#access)
       case 'make-tasks':
         return makeTasks(found as Connector, input, this.#access)
       case 'alter-offsets':
@@ -87,6 +86,41 @@ export class PluginExecutor {
     this.#providers.set(key, provider)
     return provider
   }
+}
+
+/** Time of a connector to validate its configuration against the external system, in ms. */
+const VALIDATION_TIMEOUT_MS = 15_000
+/** Limit of the number of problems that a connector may report. */
+const PROBLEMS_MAX = 100
+
+async function validate(
+  plugin: Plugin,
+  { config, connects = false }: PluginInput<'validate-config'>,
+  access: HostAccess,
+): Promise<readonly ConfigValue[]> {
+  const values = validateConfig(plugin.config, config).map((value) => withAccessError(value, plugin.config, access))
+  const isConnector = plugin.kind === 'source' || plugin.kind === 'sink'
+  const isValid = values.every(({ errors }) => errors.length === 0)
+  if (!connects || !isConnector || !isValid || plugin.validate === undefined) return values.map(toPlainValue)
+  const use = { ...access, signal: AbortSignal.timeout(VALIDATION_TIMEOUT_MS) }
+  const found: unknown = await plugin.validate(parseConfig(plugin.config, config), use)
+  if (!Array.isArray(found))
+    throw new Error(`validate() did not return an array of problems, but a value of type ${typeof found}`)
+  const problems = found.slice(0, PROBLEMS_MAX).map(toProblem)
+  const others = problems.filter(({ key }) => !values.some(({ name }) => name === key)).map(({ key }) => key)
+  const all = [...values, ...[...new Set(others)].map((name) => ({ name, value: config[name] ?? null, errors: [] }))]
+  return all
+    .map((value) => ({
+      ...value,
+      errors: [...value.errors, ...problems.filter(({ key }) => key === value.name).map(({ message }) => message)],
+    }))
+    .map(toPlainValue)
+}
+
+/** Problems come from the plugin, so they are converted to plain data. */
+function toProblem(problem: unknown): ConfigProblem {
+  const { key, message } = (problem ?? {}) as Partial<ConfigProblem>
+  return { key: String(key), message: String(message) }
 }
 
 /**

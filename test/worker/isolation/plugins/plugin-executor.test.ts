@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { defineSource, type SourceConnector, z } from '../../../../src/sdk/index.ts'
+import { type ConfigValue, defineSource, type SourceConnector, z } from '../../../../src/sdk/index.ts'
 import { ALL_ACCESS } from '../../../../src/worker/host-access/connector-access.ts'
 import { findAmong, PluginExecutor } from '../../../../src/worker/isolation/plugins/plugin-executor.ts'
 import { toPluginFailure } from '../../../../src/worker/isolation/plugins/plugin-failure.ts'
@@ -47,6 +47,44 @@ describe('the result of tasks()', () => {
     ['too many characters', () => [{ a: 'x'.repeat(2 ** 24) }], 'exceeds the limit of 16777216 characters'],
   ])('is rejected: %s', async (_, tasks, message) => {
     await expect(makeTasks({ tasks: tasks as never })).rejects.toThrow(message)
+  })
+})
+
+describe('the result of validate()', () => {
+  const config = z.object({ host: z.string() })
+  const valuesOf = (validate: unknown) => {
+    const source = defineSource({ ...INFO, config, async *poll() {}, validate } as unknown as SourceConnector)
+    const input = { config: { host: 'h' }, connects: true }
+    return new PluginExecutor(findAmong([source]), ALL_ACCESS).execute({
+      operation: 'validate-config',
+      plugin: PLUGIN,
+      input,
+    })
+  }
+
+  it('is added to the keys, also to those that the plugin does not define', async () => {
+    const problems = [
+      { key: 'host', message: 'first' },
+      { key: 'other', message: 'second' },
+      { key: 'host', message: 'third' },
+      { key: 'other', message: 'x'.repeat(20_000) },
+    ]
+    const [host, other, ...more] = (await valuesOf(async () => problems)) as readonly ConfigValue[]
+    expect(host).toEqual({ name: 'host', value: 'h', errors: ['first', 'third'] })
+    expect(other).toEqual({ name: 'other', value: null, errors: ['second', 'x'.repeat(10_000)] })
+    expect(more).toEqual([])
+  })
+
+  it('is copied as text of limited number', async () => {
+    const [value] = (await valuesOf(async () => [null, { key: 'host' }, ...new Array(200).fill({ key: 'host' })])) as [
+      unknown,
+      ConfigValue,
+    ]
+    expect(value).toMatchObject({ name: 'host', errors: new Array(99).fill('undefined') })
+  })
+
+  it('must be a list', async () => {
+    await expect(valuesOf(async () => 'all is well')).rejects.toThrow('did not return an array of problems')
   })
 })
 

@@ -15,8 +15,10 @@ The position of a change is the LSN of the commit and the number of the change i
 server may delete its log up to a position only after the worker has committed an offset behind it. While nothing is captured, offsets
 advance with the log of the server, so that a quiet table retains no log; heartbeat records are not needed for this.
 
-Before the start, the connector checks the server and reports everything that is wrong in one message, with what mends it. When the
-server restarts or the network fails, it reconnects. It stops with an error when changes would be missing: the slot does not exist but
+Before the start, the connector checks the server and reports everything that is wrong in one message, with what mends it. The
+validation of a configuration (\`/validate\`, the admission webhook, and before a connector is created or changed) reports the same at
+the keys concerned; Debezium reports errors of the connection only, all at \`database.hostname\`. When the server restarts or the
+network fails, the connector reconnects. It stops with an error when changes would be missing: the slot does not exist but
 an offset is stored, the server has invalidated the slot, or the slot is ahead of the stored offset. \`offset.mismatch.strategy\` says
 whether to continue nevertheless.
 

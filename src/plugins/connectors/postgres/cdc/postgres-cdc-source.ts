@@ -8,10 +8,10 @@ import { Session, type SessionOptions } from '../session.ts'
 import { type ChangeStreamOptions, streamChanges } from './change-stream.ts'
 import type { Table } from './changes/change.ts'
 import { type CdcConfig, cdcConfig } from './config/cdc-config.ts'
-import { connectionUrlOf, initialStatements } from './config/database-keys.ts'
 import { eventSettings } from './config/event-keys.ts'
 import type { TableFilter } from './config/table-filter.ts'
 import { valueSettings } from './config/value-keys.ts'
+import { databaseSessionOptions, openDatabaseSession } from './database-session.ts'
 import { CDC_DOCUMENTATION } from './documentation.ts'
 import { EventWriter } from './events/event-writer.ts'
 import { ToastReselect } from './events/toast-reselect.ts'
@@ -21,8 +21,9 @@ import { publishesRoot } from './replication/publication.ts'
 import { createSlot, dropSlot } from './replication/slot.ts'
 import { AdHocSnapshots } from './snapshot/ad-hoc-snapshots.ts'
 import { withoutSnapshotKeys } from './snapshot/snapshot-offset.ts'
-import { delay, snapshotDecisionOf, toleratesLostPosition } from './snapshot/snapshot-phase.ts'
+import { delay, readsRowsOf, snapshotDecisionOf, toleratesLostPosition } from './snapshot/snapshot-phase.ts'
 import { snapshotRecords } from './snapshot/snapshot-records.ts'
+import { validateDatabase } from './validate-database.ts'
 import { ColumnTypes } from './values/column-types.ts'
 
 type Context = SourceContext<CdcConfig>
@@ -46,6 +47,7 @@ export const postgresCdcSource = defineSource({
       if (context.signal.aborted && context.config['slot.drop.on.stop']) await dropOwnSlot(context)
     }
   },
+  validate: validateDatabase,
   alterOffsets(config, offsets) {
     for (const { partition, offset } of offsets) {
       const expected = cdcPartition(config['topic.prefix'])
@@ -63,13 +65,16 @@ export const postgresCdcSource = defineSource({
 
 async function* capture(context: Context): AsyncGenerator<readonly SourceRecord[]> {
   const { config, log } = context
-  const sessionOptions = sessionOptionsOf(context)
-  await using session = await openSession(sessionOptions, config)
+  const sessionOptions = databaseSessionOptions(context)
+  await using session = await openDatabaseSession(sessionOptions, config)
   const partition = cdcPartition(config['topic.prefix'])
   const raw = context.resumeFrom(partition)
   const stored = raw === undefined ? undefined : parseCdcOffset(withoutSnapshotKeys(raw))
   const tolerated = toleratesLostPosition(config, raw) ? { 'offset.mismatch.strategy': 'trust_slot' as const } : {}
-  const { state, filter, position } = await prepareStart(session, { ...config, ...tolerated }, stored, log)
+  const { state, filter, position } = await prepareStart(session, { ...config, ...tolerated }, stored, {
+    readsRows: readsRowsOf(config, raw),
+    log,
+  })
   const continued = position.kind === 'slot' && position.continues ? stored : undefined
   const decision = snapshotDecisionOf(config, raw, continued !== undefined && position.warning === undefined)
   if (decision.data !== 'none') await delay('snapshot.delay.ms', context)
@@ -91,7 +96,7 @@ async function* capture(context: Context): AsyncGenerator<readonly SourceRecord[
   const snapshotOptions = {
     context,
     partition,
-    openSession: () => openSession(sessionOptions, config),
+    openSession: () => openDatabaseSession(sessionOptions, config),
     exportedSnapshot: undefined,
     lsn: startLsn,
     filter,
@@ -149,26 +154,6 @@ function completionOf(
   return (changes) => reselect.complete(changes)
 }
 
-function sessionOptionsOf({ connector, config, log, signal, files, network }: Context): SessionOptions {
-  return {
-    url: connectionUrlOf(config),
-    user: config['database.user'],
-    password: config['database.password'],
-    applicationName: `weir ${connector}`,
-    log,
-    access: { files, network },
-    signal,
-  }
-}
-
-async function openSession(options: SessionOptions, config: CdcConfig): Promise<Session> {
-  const session = await Session.open(options, { attempts: 1, backoffMs: 0 })
-  for (const sql of initialStatements(config['database.initial.statements'])) {
-    await session.query('execute database.initial.statements', sql)
-  }
-  return session
-}
-
 /** A new slot, with the session that shows the database as it was at its position, until the session is closed. */
 async function createOwnSlot(options: SessionOptions, config: CdcConfig) {
   const session = await Session.open({ ...options, replication: true }, { attempts: 1, backoffMs: 0 })
@@ -184,9 +169,9 @@ async function createOwnSlot(options: SessionOptions, config: CdcConfig) {
 
 async function dropOwnSlot(context: Context): Promise<void> {
   const { config, log } = context
-  const options = { ...sessionOptionsOf(context), signal: AbortSignal.timeout(DROP_TIMEOUT_MS) }
+  const options = { ...databaseSessionOptions(context), signal: AbortSignal.timeout(DROP_TIMEOUT_MS) }
   try {
-    await using session = await openSession(options, config)
+    await using session = await openDatabaseSession(options, config)
     await dropSlot(session, config['slot.name'])
   } catch (error) {
     log.warn({ err: error }, `the replication slot ${config['slot.name']} could not be dropped; drop it by hand`)

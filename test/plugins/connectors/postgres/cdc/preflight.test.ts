@@ -52,17 +52,18 @@ const CONFIG: SetupConfig = {
   'publish.via.partition.root': false,
 }
 
+const NO_SNAPSHOT = () => false
 const WITHOUT_RIGHTS = { isSuperuser: false, canReplicate: false, canCreate: false }
 
 describe('the check of a server', () => {
   it('finds nothing on a server that is ready', () => {
-    expect(findSetupProblems(READY, CONFIG)).toEqual([])
+    expect(findSetupProblems(READY, CONFIG, NO_SNAPSHOT)).toEqual([])
     expect(findSetupWarnings(READY, CONFIG)).toEqual([])
   })
 
   it('lists everything that is wrong at once, with what mends it', () => {
     const state = { ...READY, ...WITHOUT_RIGHTS, walLevel: 'replica', slotsUsed: 10, sendersUsed: 10 }
-    expect(describeProblems(findSetupProblems(state, CONFIG))).toBe(
+    expect(describeProblems(findSetupProblems(state, CONFIG, NO_SNAPSHOT))).toBe(
       `1. wal_level of the server is replica, expected logical
    ALTER SYSTEM SET wal_level = logical; -- and restart the server (on Amazon RDS: rds.logical_replication = 1)
 2. all 10 replication slots of the server are used, so debezium cannot be created
@@ -100,14 +101,40 @@ describe('the check of a server', () => {
       'the role weir may not create the publication dbz_publication in shop',
     ],
   ])('finds a problem of the %s', (_, state, config, message) => {
-    expect(findSetupProblems({ ...READY, ...state }, { ...CONFIG, ...config })).toMatchObject([
+    expect(findSetupProblems({ ...READY, ...state }, { ...CONFIG, ...config }, NO_SNAPSHOT)).toMatchObject([
       { message: expect.stringContaining(message), remedy: expect.stringMatching(/\w/) },
+    ])
+  })
+
+  it('needs the right to read tables only if their rows are read', () => {
+    const state = {
+      ...READY,
+      tables: [
+        { ...ORDERS, isReadable: false },
+        { ...ORDERS, id: 2, name: 'lines' },
+      ],
+    }
+    expect(findSetupProblems(state, CONFIG, NO_SNAPSHOT)).toEqual([])
+    expect(findSetupProblems(state, CONFIG, ({ name }) => name === 'lines')).toEqual([])
+    expect(findSetupProblems(state, CONFIG, () => true)).toEqual([
+      {
+        key: 'database.user',
+        message: 'the role weir may not read the existing rows of public.orders',
+        remedy:
+          'GRANT USAGE ON SCHEMA "public" TO "weir"; GRANT SELECT ON "public"."orders" TO "weir"; -- or set snapshot.mode=no_data',
+      },
+    ])
+  })
+
+  it('warns when no table is captured', () => {
+    expect(findSetupWarnings({ ...READY, tables: [] }, CONFIG)).toMatchObject([
+      { key: 'table.include.list', message: 'no table of the database shop is captured' },
     ])
   })
 
   it('needs no rights for a publication that exists', () => {
     const state = { ...READY, isSuperuser: false, canCreate: false, publication: publicationOf([1], true) }
-    expect(findSetupProblems(state, CONFIG)).toEqual([])
+    expect(findSetupProblems(state, CONFIG, NO_SNAPSHOT)).toEqual([])
   })
 
   it('warns of tables that are not published and of tables without an identity', () => {

@@ -1,5 +1,6 @@
 import { field } from '../../../../../sdk/index.ts'
 import { type ConnectionUrl, SSL_MODES, type SslMode } from '../../connection-url.ts'
+import type { ConnectionKeyNames } from '../../database-error.ts'
 
 const group = 'Connection'
 const PORT = 5432
@@ -57,6 +58,18 @@ export const databaseKeys = {
   'connection.validation.timeout.ms': field
     .long({ doc: 'Timeout of a connection attempt, in ms.', importance: 'LOW', min: 1, group })
     .default(60_000),
+}
+
+/** How remedies in error messages name these keys. */
+export const DATABASE_KEY_NAMES: ConnectionKeyNames = {
+  host: 'database.hostname',
+  port: 'database.hostname and database.port',
+  database: 'database.dbname',
+  user: 'database.user',
+  password: 'database.password',
+  sslMode: 'another database.sslmode',
+  rootCertificate: 'database.sslrootcert',
+  certificates: 'database.sslrootcert, database.sslcert and database.sslkey',
 }
 
 type ConnectionConfig = {

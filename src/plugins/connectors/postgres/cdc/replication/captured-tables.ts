@@ -13,6 +13,7 @@ export type CapturedTable = {
   readonly hasPrimaryKey: boolean
   /** Whether the role owns the table, which it must to add it to a publication. */
   readonly isOwned: boolean
+  /** Whether the role may select rows of the table. */
   readonly isReadable: boolean
 }
 
@@ -21,7 +22,7 @@ const TABLES_SQL = `
   SELECT c.oid, n.nspname, c.relname,
     CASE WHEN c.relispartition THEN (SELECT relid FROM pg_partition_ancestors(c.oid) a(relid) JOIN pg_class r ON r.oid = relid WHERE NOT r.relispartition) END,
     c.relreplident, EXISTS (SELECT FROM pg_index i WHERE i.indrelid = c.oid AND i.indisprimary),
-    pg_has_role(c.relowner, 'USAGE'), has_table_privilege(c.oid, 'SELECT')
+    pg_has_role(c.relowner, 'USAGE'), has_schema_privilege(n.oid, 'USAGE') AND has_table_privilege(c.oid, 'SELECT')
   FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
   WHERE c.relkind IN ('r', 'p') AND c.relpersistence = 'p'
   ORDER BY n.nspname, c.relname`

@@ -20,14 +20,22 @@ const VERSION_MIN = 100_000
 const STANDBY_VERSION_MIN = 160_000
 const FAILOVER_VERSION_MIN = 170_000
 
+/** Whether a snapshot reads the rows of a table. */
+export type ReadsRows = (table: CapturedTable) => boolean
+
 /** Returns everything that must be mended before the start, so that it can be mended at once. */
-export function findSetupProblems(state: ServerState, config: SetupConfig): readonly SetupProblem[] {
-  return [...serverProblems(state, config), ...roleProblems(state), ...publicationProblems(state, config)]
+export function findSetupProblems(
+  state: ServerState,
+  config: SetupConfig,
+  readsRows: ReadsRows,
+): readonly SetupProblem[] {
+  const role = [...roleProblems(state), ...unreadableTables(state, readsRows)]
+  return [...serverProblems(state, config), ...role, ...publicationProblems(state, config)]
 }
 
 /** Returns what is no error but leaves changes out: tables that are not published, rows without an identity. */
 export function findSetupWarnings(state: ServerState, config: SetupConfig): readonly SetupProblem[] {
-  return [...unpublishedTables(state, config), ...tablesWithoutIdentity(state)]
+  return [...noTables(state), ...unpublishedTables(state, config), ...tablesWithoutIdentity(state)]
 }
 
 /** One message for all problems, each with its remedy on a line of its own. */
@@ -88,6 +96,20 @@ function* roleProblems({ canReplicate, role }: ServerState): Generator<SetupProb
   }
 }
 
+/** Changes are read from the log, which needs no right on the tables; existing rows are read with SELECT. */
+function* unreadableTables({ tables, role }: ServerState, readsRows: ReadsRows): Generator<SetupProblem> {
+  const unreadable = tables.filter((table) => !table.isReadable && readsRows(table))
+  if (unreadable.length === 0) return
+  const shown = unreadable.slice(0, SHOWN_MAX)
+  const schemas = [...new Set(shown.map(({ schema }) => quoted(schema)))].join(', ')
+  const names = shown.map((table) => quotedTable(table)).join(', ')
+  yield problem(
+    'database.user',
+    `the role ${role} may not read the existing rows of ${listed(unreadable)}`,
+    `GRANT USAGE ON SCHEMA ${schemas} TO ${quoted(role)}; GRANT SELECT ON ${names} TO ${quoted(role)}; -- or set snapshot.mode=no_data`,
+  )
+}
+
 function* publicationProblems(state: ServerState, config: SetupConfig): Generator<SetupProblem> {
   const { 'publication.name': name, 'publication.autocreate.mode': mode } = config
   const { publication, isSuperuser, canCreate, tables, role, database } = state
@@ -118,7 +140,7 @@ function* filteredProblems(state: ServerState, config: SetupConfig): Generator<S
     yield problem(
       'table.include.list',
       'no table of the database is included, so the publication would be empty',
-      'Correct table.include.list (SCHEMA.TABLE), or create the tables first',
+      NO_TABLE_REMEDY,
     )
   }
   if (publication?.isForAllTables) return
@@ -132,6 +154,13 @@ function* filteredProblems(state: ServerState, config: SetupConfig): Generator<S
     )
   }
 }
+
+function* noTables({ tables, database }: ServerState): Generator<SetupProblem> {
+  if (tables.length > 0) return
+  yield problem('table.include.list', `no table of the database ${database} is captured`, NO_TABLE_REMEDY)
+}
+
+const NO_TABLE_REMEDY = 'Correct table.include.list (SCHEMA.TABLE), or create the tables first'
 
 function* unpublishedTables({ publication, tables }: ServerState, config: SetupConfig): Generator<SetupProblem> {
   const { 'publication.name': name, 'publication.autocreate.mode': mode } = config

@@ -6,7 +6,13 @@ import type { ReplicaIdentityRule } from '../config/replica-identities.ts'
 import { TableFilter, type TableFilterConfig } from '../config/table-filter.ts'
 import type { CdcOffset } from '../offset.ts'
 import type { CapturedTable } from './captured-tables.ts'
-import { describeProblems, findSetupProblems, findSetupWarnings, type SetupConfig } from './preflight.ts'
+import {
+  describeProblems,
+  findSetupProblems,
+  findSetupWarnings,
+  type ReadsRows,
+  type SetupConfig,
+} from './preflight.ts'
 import { publicationSql } from './publication.ts'
 import { readServerState, type ServerState } from './server-state.ts'
 import { decideStart, type StartConfig, type StartPosition } from './start-position.ts'
@@ -29,12 +35,12 @@ export async function prepareStart(
   session: Session,
   config: PrepareConfig,
   stored: CdcOffset | undefined,
-  log: TaskLog,
+  { readsRows, log }: { readonly readsRows: ReadsRows; readonly log: TaskLog },
 ): Promise<PreparedStart> {
   const filter = new TableFilter(config)
   const names = { slot: config['slot.name'], publication: config['publication.name'] }
   const state = await readServerState(session, names, filter)
-  const problems = findSetupProblems(state, config)
+  const problems = findSetupProblems(state, config, readsRows)
   if (problems.length > 0) {
     const message = `the database ${state.database} is not ready for the capture of changes:\n${describeProblems(problems)}`
     throw new DatabaseError(message, { isTransient: false })

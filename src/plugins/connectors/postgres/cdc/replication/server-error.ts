@@ -1,4 +1,5 @@
 import { type DatabaseError, toDatabaseError } from '../../database-error.ts'
+import { DATABASE_KEY_NAMES } from '../config/database-keys.ts'
 
 /** Converts an ErrorResponse of the server, a list of coded fields. `operation` completes "could not …". */
 export function parseServerError(body: Buffer, operation: string): DatabaseError {
@@ -10,5 +11,5 @@ export function parseServerError(body: Buffer, operation: string): DatabaseError
       .map((field) => [field[0]!, field.slice(1)]),
   )
   const error = { code: fields.get('C'), message: fields.get('M'), detail: fields.get('D') }
-  return toDatabaseError(error, operation)
+  return toDatabaseError(error, operation, DATABASE_KEY_NAMES)
 }

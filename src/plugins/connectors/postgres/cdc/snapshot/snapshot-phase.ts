@@ -29,6 +29,24 @@ export function snapshotDecisionOf(
   )
 }
 
+/**
+ * Whether a start with this stored offset reads the rows of a table with SELECT. A statement of
+ * `snapshot.select.statement.overrides` may read from elsewhere.
+ */
+export function readsRowsOf(
+  config: CdcConfig,
+  stored: StoredOffset | undefined,
+): (table: { readonly schema: string; readonly name: string }) => boolean {
+  if (snapshotDecisionOf(config, stored, true).data === 'none') return () => false
+  const included = config['snapshot.include.collection.list']
+  const overridden = config['snapshot.select.statement.overrides']
+  return ({ schema, name }) => {
+    const table = `${schema}.${name}`
+    if (overridden.includes(table)) return false
+    return included.length === 0 || included.some((pattern) => pattern.test(table))
+  }
+}
+
 /** Waits for `snapshot.delay.ms` or `streaming.delay.ms`. */
 export async function delay(
   key: 'snapshot.delay.ms' | 'streaming.delay.ms',
