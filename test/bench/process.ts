@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { run } from '../env/process.ts'
+import { descendantsOf } from '../support/process-tree.ts'
 
 /** Resident memory of a local process, in MB. */
 export async function residentMb(pid: number | undefined): Promise<number> {
@@ -15,6 +16,21 @@ export async function cpuMs(pid: number | undefined): Promise<number> {
   const { stdout } = await run({ file: 'ps', args: ['-o', 'time=', '-p', String(pid)], directory: '.' })
   const [seconds = 0, minutes = 0, hours = 0, days = 0] = stdout.trim().split(/[-:]/).map(Number).reverse()
   return 1_000 * (seconds + 60 * (minutes + 60 * (hours + 24 * days)))
+}
+
+/** Starts to measure the CPU time of a local process and of all its processes. The result returns the time since then, in ms. */
+export async function startCpuClock(pid: number | undefined): Promise<() => Promise<number>> {
+  const before = await cpuMsByProcess(pid)
+  return async () => {
+    const after = [...(await cpuMsByProcess(pid))]
+    return after.reduce((sum, [one, ms]) => sum + ms - (before.get(one) ?? 0), 0)
+  }
+}
+
+async function cpuMsByProcess(pid: number | undefined): Promise<ReadonlyMap<number, number>> {
+  if (pid === undefined) throw new Error('time can only be measured of a process of this machine')
+  const processes = [pid, ...descendantsOf(pid)]
+  return new Map(await Promise.all(processes.map(async (one) => [one, await cpuMs(one)] as const)))
 }
 
 /** Read from `/proc`, because `ps` on Linux has a resolution of one second. */

@@ -68,41 +68,38 @@ async function sidesWithDebezium(settings: Settings): Promise<readonly [ours: Si
 }
 
 function figuresOf(rounds: readonly Round[]): readonly Figure[] {
-  const rate = (
-    name: string,
-    what: keyof Rates,
-    beside: string,
-    against: (round: Round) => number,
-    aim: number,
-  ): Figure => ({
+  const of = (what: keyof Rates, unit: Figure['unit'], name: string, aim: number): Figure => ({
     name,
-    unit: what === 'residentMb' || what === 'residentMaxMb' ? 'MB' : 'rec/s',
+    unit,
     ours: rounds.map(({ ours }) => ours[what]),
-    against: { name: beside, values: rounds.map(against) },
+    against: { name: 'Debezium', values: rounds.map(({ debezium }) => debezium[what]) },
     aim,
   })
-  const latency = (name: string, what: keyof Latency): Figure => ({
+  const beside = (figure: Figure, program: string, rate: (round: Round) => number, aim: number): Figure => ({
+    ...figure,
+    against: { name: program, values: rounds.map(rate) },
+    aim,
+  })
+  const latency = (what: keyof Latency, name: string): Figure => ({
     name,
     unit: 'ms',
     ours: rounds.map((round) => round.latency[0]![what]),
     against: { name: 'Debezium', values: rounds.map((round) => round.latency[1]![what]) },
     aim: 1,
   })
+  const snapshot = of('snapshot', 'rec/s', 'snapshot, first to last record', 1.5)
+  const changes = of('stream', 'rec/s', 'changes', 1)
   return [
-    rate('snapshot, first to last record', 'snapshot', 'Debezium', ({ debezium }) => debezium.snapshot, 1.5),
-    rate(
-      'snapshot, with the start of the connector',
-      'snapshotWithStart',
-      'Debezium',
-      ({ debezium }) => debezium.snapshotWithStart,
-      1.5,
-    ),
-    rate('snapshot, first to last record', 'snapshot', 'COPY TO', ({ copy }) => copy, 0.3),
-    rate('changes', 'stream', 'Debezium', ({ debezium }) => debezium.stream, 1),
-    rate('changes', 'stream', 'pg_recvlogical', ({ receive }) => receive, 0.5),
-    latency('commit to record at 1,000 changes/s, p50', 'p50Ms'),
-    latency('commit to record at 1,000 changes/s, p99', 'p99Ms'),
-    rate('resident memory after', 'residentMb', 'Debezium', ({ debezium }) => debezium.residentMb, 1 / 3),
-    rate('resident memory, maximum', 'residentMaxMb', 'Debezium', ({ debezium }) => debezium.residentMaxMb, 1 / 3),
+    snapshot,
+    of('snapshotWithStart', 'rec/s', 'snapshot, with the start of the connector', 1.5),
+    beside(snapshot, 'COPY TO', ({ copy }) => copy, 0.3),
+    of('snapshotCpuMsPer1000', 'ms', 'snapshot, CPU time of 1,000 rows', 1),
+    changes,
+    beside(changes, 'pg_recvlogical', ({ receive }) => receive, 0.5),
+    of('streamCpuMsPer1000', 'ms', 'changes, CPU time of 1,000', 1),
+    latency('p50Ms', 'commit to record at 1,000 changes/s, p50'),
+    latency('p99Ms', 'commit to record at 1,000 changes/s, p99'),
+    of('occupiedMb', 'MB', 'memory after', 1 / 3),
+    of('occupiedMaxMb', 'MB', 'memory, maximum', 1 / 3),
   ]
 }

@@ -1,12 +1,15 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Broker } from '../../../src/broker/broker.ts'
 import { createWorkerClient, type WorkerClient } from '../../../src/clients/worker-client.ts'
-import { residentMbOf } from '../../support/process-tree.ts'
+import { occupiedMbOf } from '../../support/process-tree.ts'
 import { until } from '../../support/until.ts'
+import { startCpuClock } from '../process.ts'
 import type { Side } from '../worker/sides.ts'
 import type { SourceDatabase } from './source-database.ts'
 
 const POLL_MS = 10
+/** Reading the memory takes some ms of the measured process. */
+const MEMORY_EVERY_MS = 500
 const TIMEOUT_MS = 600_000
 const WAIT = { everyMs: 20, timeoutMs: TIMEOUT_MS }
 
@@ -17,8 +20,12 @@ export type Rates = {
   readonly snapshotWithStart: number
   /** Changes per second that were written before the connector read them. */
   readonly stream: number
-  readonly residentMb: number
-  readonly residentMaxMb: number
+  /** CPU time of the worker and its processes, which depends less on other programs of the machine than the rates. */
+  readonly snapshotCpuMsPer1000: number
+  readonly streamCpuMsPer1000: number
+  /** Private memory, and the pages of files once. */
+  readonly occupiedMb: number
+  readonly occupiedMaxMb: number
 }
 
 export type RateOptions = {
@@ -36,7 +43,8 @@ let runs = 0
 export async function measureRates({ side, database, broker, rows, changes }: RateOptions): Promise<Rates> {
   const id = `${side.name}_${runs++}_${Math.round(performance.now())}`
   const worker = await side.start({})
-  let residentMaxMb = 0
+  let occupiedMaxMb = 0
+  let measuredMs = 0
   const untilRecords = async (topic: string, count: number) => {
     let firstMs = 0
     const deadlineMs = performance.now() + TIMEOUT_MS
@@ -44,7 +52,10 @@ export async function measureRates({ side, database, broker, rows, changes }: Ra
       const copied = await countRecords(broker, topic)
       const nowMs = performance.now()
       if (copied > 0 && firstMs === 0) firstMs = nowMs
-      residentMaxMb = Math.max(residentMaxMb, residentMbOf(worker.pid!))
+      if (nowMs - measuredMs > MEMORY_EVERY_MS) {
+        occupiedMaxMb = Math.max(occupiedMaxMb, occupiedMbOf(worker.pid!))
+        measuredMs = nowMs
+      }
       if (copied >= count) return { firstMs, lastMs: nowMs }
       if (nowMs > deadlineMs) throw new Error(`${topic} has ${copied} of ${count} records after ${TIMEOUT_MS} ms`)
       await sleep(POLL_MS)
@@ -52,10 +63,12 @@ export async function measureRates({ side, database, broker, rows, changes }: Ra
   }
   try {
     const client = createWorkerClient({ url: worker.url, timeoutMs: TIMEOUT_MS })
+    const snapshotCpuMs = await startCpuClock(worker.pid)
     const startMs = performance.now()
     const only = { 'snapshot.mode': 'initial_only', 'slot.drop.on.stop': 'true' }
     await client.create(`${id}_s`, { ...database.config(`${id}_s`, 'made'), ...only })
     const snapshot = await untilRecords(`${id}_s.public.made`, rows)
+    const snapshotCpuMsPer1000 = (await snapshotCpuMs()) / (rows / 1_000)
     await client.delete(`${id}_s`)
 
     await database.client.query('TRUNCATE changed')
@@ -67,14 +80,17 @@ export async function measureRates({ side, database, broker, rows, changes }: Ra
     await untilActive(database, id)
     await stop(client, id)
     await database.change(changes)
+    const streamCpuMs = await startCpuClock(worker.pid)
     await client.resume(id)
     const stream = await untilRecords(`${id}.public.changed`, changes)
     return {
       snapshot: (rows / (snapshot.lastMs - snapshot.firstMs)) * 1_000,
       snapshotWithStart: (rows / (snapshot.lastMs - startMs)) * 1_000,
       stream: (changes / (stream.lastMs - stream.firstMs)) * 1_000,
-      residentMb: residentMbOf(worker.pid!),
-      residentMaxMb,
+      snapshotCpuMsPer1000,
+      streamCpuMsPer1000: (await streamCpuMs()) / (changes / 1_000),
+      occupiedMb: occupiedMbOf(worker.pid!),
+      occupiedMaxMb,
     }
   } finally {
     await worker.stop()

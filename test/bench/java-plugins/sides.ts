@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Broker } from '../../../src/broker/broker.ts'
 import { createWorkerClient } from '../../../src/clients/worker-client.ts'
-import { descendantsOf, occupiedMbOf, residentMbOf } from '../../support/process-tree.ts'
+import { occupiedMbOf, residentMbOf } from '../../support/process-tree.ts'
 import { openDisposableBroker } from '../../support/topic.ts'
-import { cpuMs } from '../process.ts'
+import { startCpuClock } from '../process.ts'
 import type { Settings } from '../settings.ts'
 import { type BenchWorker, type Side, sidesOn } from '../worker/sides.ts'
 import type { PluginCase, PluginDirectories } from './cases.ts'
@@ -44,7 +44,7 @@ export async function runOn(side: Side, one: PluginCase, { bootstrap }: Settings
   await log.topics.create({ name: topic, partitions: 1, replicationFactor: 1 })
   const worker = await side.start({})
   try {
-    const cpuBeforeMs = await cpuMsOf(worker)
+    const cpuMs = await startCpuClock(worker.pid)
     const startMs = performance.now()
     await createWorkerClient({ url: worker.url, timeoutMs: TIMEOUT_MS }).create(id, {
       ...one.config(id),
@@ -54,7 +54,7 @@ export async function runOn(side: Side, one: PluginCase, { bootstrap }: Settings
     return {
       perSecond: (one.records / (lastMs - firstMs)) * 1_000,
       perSecondWithStart: (one.records / (lastMs - startMs)) * 1_000,
-      cpuMsPer1000: ((await cpuMsOf(worker)) - cpuBeforeMs) / (one.records / 1_000),
+      cpuMsPer1000: (await cpuMs()) / (one.records / 1_000),
       residentMb: residentMbOf(worker.pid!),
       occupiedMb: occupiedMbOf(worker.pid!),
       residentMaxMb,
@@ -79,11 +79,4 @@ async function untilCopied({ pid }: BenchWorker, log: Broker, topic: string, rec
     if (nowMs > deadlineMs) throw new Error(`${topic} has ${copied} of ${records} records after ${TIMEOUT_MS} ms`)
     await sleep(POLL_MS)
   }
-}
-
-/** CPU time of a worker and all its processes, in ms. */
-async function cpuMsOf({ pid }: BenchWorker): Promise<number> {
-  if (pid === undefined) throw new Error('time can only be measured of a process of this machine')
-  const times = await Promise.all([pid, ...descendantsOf(pid)].map(cpuMs))
-  return times.reduce((sum, ms) => sum + ms, 0)
 }
