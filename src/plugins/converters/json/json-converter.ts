@@ -63,6 +63,8 @@ const config = z.object({
     .default(true),
 })
 
+type BytesWriter = (value: unknown) => Buffer
+
 const NOTHING: SchemaAndValue = { schema: null, value: null }
 
 /** Reads and writes JSON, with or without the `{"schema":…,"payload":…}` envelope. */
@@ -82,13 +84,12 @@ written as \`1\` after it was read. Integers beyond 2^53 are preserved exactly.
     const nullsToDefaults = settings['replace.null.with.default']
     const toPlan = (schema: Schema): Plan => ({ schema, read: jsonReader(schema, { nullsToDefaults }) })
 
-    const writers = new WeakMap<Schema, JsonWriter>()
+    const writers = new WeakMap<Schema, BytesWriter>()
     const writerOf = (schema: Schema) => {
       const known = writers.get(schema)
       if (known !== undefined) return known
       const payload = jsonWriter(schema, { decimals: settings['decimal.format'], nullsToDefaults })
-      const head = `${HEAD}${schemaToText(schema)}${MIDDLE}`
-      const made: JsonWriter = enveloped ? (value) => `${head}${payload(value)}}` : payload
+      const made: BytesWriter = enveloped ? envelopeWriter(schema, payload) : (value) => Buffer.from(payload(value))
       writers.set(schema, made)
       return made
     }
@@ -103,7 +104,7 @@ written as \`1\` after it was read. Integers beyond 2^53 are preserved exactly.
 
     return {
       fromConnect(_topic, schema, value) {
-        if (schema !== null) return Buffer.from(writerOf(schema)(value))
+        if (schema !== null) return writerOf(schema)(value)
         if (value === null || value === undefined) return null
         return Buffer.from(enveloped ? `${HEAD}null${MIDDLE}${plainJson(value)}}` : plainJson(value))
       },
@@ -111,5 +112,17 @@ written as \`1\` after it was read. Integers beyond 2^53 are preserved exactly.
     }
   },
 })
+
+/** The schema is often ten times larger than the payload, so it is encoded once and then copied as bytes. */
+function envelopeWriter(schema: Schema, payload: JsonWriter): BytesWriter {
+  const head = Buffer.from(`${HEAD}${schemaToText(schema)}${MIDDLE}`)
+  return (value) => {
+    const text = `${payload(value)}}`
+    const bytes = Buffer.allocUnsafe(head.length + Buffer.byteLength(text))
+    head.copy(bytes)
+    bytes.write(text, head.length)
+    return bytes
+  }
+}
 
 export const jsonHeaderConverter = asHeaderConverter(jsonConverter)
