@@ -1,25 +1,36 @@
+import { writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import { expect, onTestFinished } from 'vitest'
+import { startPostgres } from '../env/postgres.ts'
 import { itOn, real } from '../env/real.ts'
+import { partDirectory } from '../env/workspace.ts'
 import { DOC_PAGES, docBlocks } from '../support/doc-commands.ts'
 import { createDocShell } from '../support/doc-shell.ts'
 
 const TIMEOUT_MS = 400_000
+/** The servers that npm provides have no `psql`. */
+const PSQL = join(import.meta.dirname, '../support/psql.ts')
 
 const kafka = await real('kafka')
+const postgres = await real('postgres')
 
 for (const page of DOC_PAGES.local.pages) {
-  const needsKafka = docBlocks(page).some((block) => 'needs' in block && block.needs === 'kafka')
   itOn(
-    needsKafka ? [kafka] : [],
+    [...(hasNeed(page, 'kafka') ? [kafka] : []), ...(hasNeed(page, 'postgres') ? [postgres] : [])],
     `${page}: every command runs and prints the shown output`,
     () => follow(page),
     TIMEOUT_MS,
   )
 }
 
+function hasNeed(page: string, need: string): boolean {
+  return docBlocks(page).some((block) => 'needs' in block && block.needs === need)
+}
+
 /** Executes a page from top to bottom, as a reader in a checkout would. */
 async function follow(page: string): Promise<void> {
-  const shell = await createDocShell(page, {}, namesOnKafka())
+  const { env, replacements } = hasNeed(page, 'postgres') ? await startDocPostgres() : NO_POSTGRES
+  const shell = await createDocShell(page, env, { ...namesOnKafka(), ...replacements })
   onTestFinished(() => shell.kill())
   let printed: string | undefined
   for (const block of docBlocks(page)) {
@@ -38,6 +49,26 @@ async function follow(page: string): Promise<void> {
     }
   }
   await shell.stop()
+}
+
+const NO_POSTGRES = { env: {}, replacements: {} }
+
+/** A server of its own in place of the one of the pages, and `psql` on PATH. */
+async function startDocPostgres() {
+  const server = await startPostgres({ wal_level: 'logical' })
+  onTestFinished(() => server.stop())
+  const { username, password } = new URL(server.url)
+  const tools = partDirectory('psql')
+  const command = `exec ${JSON.stringify(process.execPath)} ${JSON.stringify(PSQL)} "$@"`
+  writeFileSync(join(tools, 'psql'), `#!/bin/sh\n${command}\n`, { mode: 0o755 })
+  return {
+    env: { PATH: `${tools}:${dirname(process.execPath)}:${process.env['PATH']}` },
+    replacements: {
+      'postgres:postgres@': `${username}:${password}@`,
+      '127.0.0.1:5432': `127.0.0.1:${server.port}`,
+      '"5432"': `"${server.port}"`,
+    },
+  }
 }
 
 /** The Kafka of the tests in place of the pages', and names of topics and groups that no other test uses. */

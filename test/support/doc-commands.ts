@@ -26,10 +26,17 @@ export const ROOT = join(import.meta.dirname, '../..')
 
 /** The pages whose commands tests run, and what the blocks of each group may need. */
 export const DOC_PAGES = {
-  /** test/e2e/docs-local.test.ts: `local` needs the checkout only, `kafka` a Kafka cluster. */
+  /** test/e2e/docs-local.test.ts: `local` needs the checkout only, `kafka` a Kafka cluster, `postgres` a server and `psql`. */
   local: {
-    pages: ['README.md', 'docs/examples.md', 'docs/data-directory.md', 'docs/dek-registry.md', 'docs/migrate.md'],
-    needs: ['local', 'kafka'],
+    pages: [
+      'README.md',
+      'docs/examples.md',
+      'docs/data-directory.md',
+      'docs/dek-registry.md',
+      'docs/migrate.md',
+      'docs/postgres-cdc.md',
+    ],
+    needs: ['local', 'kafka', 'postgres'],
   },
   /**
    * test/e2e/docs.test.ts: `helm` needs Helm only, `cluster` an API server, `operator` a release of the chart in it and
