@@ -1,5 +1,6 @@
 /**
- * A transient failure: the runtime retries the operation within `errors.retry.timeout`, and `poll` and `put` without a limit.
+ * A transient failure: the runtime retries the operation within `errors.retry.timeout`, and `poll` and `put` without a limit
+ * unless the error has one. While `poll` is retried, the status of the task contains the error.
  * Match `error.code === 'retriable'`, never `instanceof`: a process may contain two copies of the SDK.
  */
 export class RetriableError extends Error {
@@ -7,9 +8,18 @@ export class RetriableError extends Error {
   override readonly name = 'RetriableError'
   /** Delay before the next call of `poll` or `put`, in ms; undefined: the runtime decides. */
   readonly retryAfterMs: number | undefined
-  constructor(message: string, options: ErrorOptions & { readonly retryAfterMs?: number } = {}) {
+  /** Failures of `poll` in succession after which the task fails with this error; undefined: it is always called again. */
+  readonly retriesMax: number | undefined
+  constructor(
+    message: string,
+    options: ErrorOptions & {
+      readonly retryAfterMs?: number | undefined
+      readonly retriesMax?: number | undefined
+    } = {},
+  ) {
     super(message, options)
     this.retryAfterMs = options.retryAfterMs
+    this.retriesMax = options.retriesMax
   }
 }
 

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import pg from 'pg'
 import { onTestFinished } from 'vitest'
+import { until } from './until.ts'
 
 type RegisterCleanup = (clean: () => Promise<void>) => void
 
@@ -27,7 +28,7 @@ export async function createDatabase(serverUrl: string, atTheEnd: RegisterCleanu
     await connected.connect()
     return connected
   }
-  atTheEnd(() => once(serverUrl, `DROP DATABASE IF EXISTS ${name} WITH (FORCE)`))
+  atTheEnd(() => drop(serverUrl, name))
   return {
     name,
     client,
@@ -47,6 +48,21 @@ export async function createDatabase(serverUrl: string, atTheEnd: RegisterCleanu
     },
   }
 }
+
+/** The server notices the end of a client that used a replication slot after the client, and drops no database with such a slot. */
+async function drop(serverUrl: string, name: string): Promise<void> {
+  await until(`${name} to be dropped`, { everyMs: 50, timeoutMs: 60_000 }, async () => {
+    try {
+      await once(serverUrl, `DROP DATABASE IF EXISTS ${name} WITH (FORCE)`)
+      return true
+    } catch (error) {
+      if ((error as { readonly code?: string }).code === OBJECT_IN_USE) return false
+      throw error
+    }
+  })
+}
+
+const OBJECT_IN_USE = '55006'
 
 async function once(url: string, sql: string): Promise<void> {
   const client = new pg.Client({ connectionString: url })

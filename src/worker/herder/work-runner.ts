@@ -322,7 +322,9 @@ export class WorkRunner implements StartedWork {
         this.#runInBackground(
           statuses.put(
             { kind: 'task', ...id },
-            this.#status(message.type === 'running' ? 'RUNNING' : 'PAUSED', null, version),
+            message.type === 'running'
+              ? this.#status('RUNNING', message.retryTrace ?? null, version)
+              : this.#status('PAUSED', null, version),
           ),
         )
         break

@@ -78,6 +78,12 @@ export class ErrorPolicy {
     return typeof retryAfterMs === 'number' && retryAfterMs >= 0 ? retryAfterMs : this.delayMs(attempt)
   }
 
+  /** Whether the plugin's error permits another retry after this number of them. */
+  hasRetriesLeft(error: unknown, retries: number): boolean {
+    const { retriesMax } = error as { retriesMax?: unknown }
+    return typeof retriesMax !== 'number' || retries < retriesMax
+  }
+
   /** Delay in ms. Doubles from 300 ms; once that exceeds `errors.retry.delay.max.ms`, random between both. */
   delayMs(attempt: number): number {
     const doubled = RETRY_DELAY_MS_MIN * 2 ** Math.min(attempt, 30)

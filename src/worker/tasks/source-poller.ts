@@ -1,3 +1,4 @@
+import { messageOf } from '../../common/errors.ts'
 import { listedName } from '../../plugins/plugin-catalog.ts'
 import {
   type Position,
@@ -23,13 +24,15 @@ export type SourcePollerOptions = Pick<WorkerTaskContext, 'spec' | 'log' | 'cloc
   readonly onFailedRecord: (record: FailedSourceRecord) => void
   /** Whether the connector defines the transaction boundaries. */
   readonly definesTransactions: boolean
+  /** Called when polling fails and is retried, unless the reason is the same as before, and with undefined when it succeeds again. */
+  readonly onRetry: (error: unknown) => void
   /** Aborts when the task ends. */
   readonly signal: AbortSignal
 }
 
 /**
  * Polls a source batch by batch. After a retriable error the source is started anew behind its last batch, without a
- * limit on the number of attempts.
+ * limit on the number of attempts unless the error has one.
  */
 export class SourcePoller {
   readonly #options: SourcePollerOptions
@@ -39,6 +42,8 @@ export class SourcePoller {
   readonly #committed: Map<string, Position>
   #current: AsyncIterator<readonly SourceRecord[]>
   #failures = 0
+  /** Why polling is being retried; undefined when it is not. */
+  #retryReason: string | undefined
   #onStored: StoredListener | undefined
   #onCommitted: (() => void) | undefined
   /** How the source ended the transaction with the batch that it returns next. */
@@ -67,11 +72,13 @@ export class SourcePoller {
       const { done, value } = await this.#current.next()
       if (done) return undefined
       this.#failures = 0
+      this.#setRetryReason(undefined)
       const progress = [...lastOffsets(value), ...this.#advanced]
       for (const { partition, offset } of progress) this.#reached.set(partitionId(partition), offset)
       return { records: value, progress, end: this.#end }
     } catch (error) {
       if (!isRetriable(error) || this.#options.signal.aborted) throw error
+      if (!this.#options.policy.hasRetriesLeft(error, this.#failures)) throw error
       await this.#waitAfter(error)
       this.#current = this.#start()
       return { records: [], progress: [], end: undefined }
@@ -147,11 +154,18 @@ export class SourcePoller {
     return source.poll(context)[Symbol.asyncIterator]()
   }
 
+  #setRetryReason(error: unknown): void {
+    const reason = error === undefined ? undefined : messageOf(error)
+    if (reason !== this.#retryReason) this.#options.onRetry(error)
+    this.#retryReason = reason
+  }
+
   async #waitAfter(error: unknown): Promise<void> {
     const { policy, clock, counters, log, signal } = this.#options
     const waitMs = policy.delayAfterMs(error, this.#failures++)
     log.warn({ err: error, waitMs }, 'polling the source failed; it is restarted after a delay')
     counters.retries += 1
+    this.#setRetryReason(error)
     await clock.sleep(waitMs, signal).catch(() => undefined)
   }
 }

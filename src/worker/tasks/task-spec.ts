@@ -43,7 +43,8 @@ export type SourceOffset = {
 
 /** A message from a task to the worker that started it. */
 export type TaskMessage =
-  | { readonly type: 'running' }
+  /** `retryTrace`: why the task retries something at the moment, as a readable text. */
+  | { readonly type: 'running'; readonly retryTrace?: string }
   | { readonly type: 'paused' }
   /** The task failed and ended. `trace` is a readable text with the error and its causes. */
   | { readonly type: 'failed'; readonly trace: string }

@@ -5,6 +5,7 @@ import { parseTaskConfig } from '../configuration/task-config.ts'
 import { AtLeastOnceDelivery, type AtLeastOnceOptions } from './at-least-once-delivery.ts'
 import { DeadLetterQueue } from './dead-letter-queue.ts'
 import { ErrorPolicy } from './error-policy.ts'
+import { traceOf } from './error-trace.ts'
 import { ExactlyOnceDelivery } from './exactly-once-delivery.ts'
 import { toDeadLetter, toRecordFailure } from './failed-source-record.ts'
 import { Gate } from './gate.ts'
@@ -86,6 +87,10 @@ export class WorkerSourceTask {
       policy,
       onFailedRecord,
       definesTransactions: this.#definesTransactions(source),
+      onRetry: (error) => {
+        if (this.#paused) return
+        report({ type: 'running', ...(error !== undefined && { retryTrace: traceOf(error) }) })
+      },
       signal: this.#ending,
     })
     resources.adopt(poller, () => poller.close())

@@ -1,5 +1,6 @@
 import { afterAll, expect, it, onTestFinished } from 'vitest'
 import type { Position, SourceRecord, SourceRun } from '../../../src/sdk/index.ts'
+import { freePort } from '../../env/ports.ts'
 import { type Postgres, startPostgres } from '../../env/postgres.ts'
 import { describeOn, real } from '../../env/real.ts'
 import { cdcConfigOf, lastOffset, PARTITION, shownEvents, startCdcSource } from '../../support/cdc-source.ts'
@@ -121,6 +122,19 @@ describeOn([postgres], 'the PostgreSQL CDC source whose server fails', () => {
     await db.run('INSERT INTO orders VALUES (4)')
     const ids = (taken: readonly SourceRecord[]) => taken.map(({ key }) => (key as { readonly id: number }).id)
     expect([...ids(records.slice(0, 2)), ...ids(await next.take(2))]).toEqual([1, 2, 3, 4])
+  })
+
+  it('asks for as many retries as errors.max.retries permits, and for none with a wrong password', async () => {
+    const db = await database()
+    const port = String(await freePort())
+    const config = { 'database.port': port, 'errors.max.retries': '3', 'retriable.restart.connector.wait.ms': '70' }
+    const limited = await failureOf(startCdcSource(db, { config }))
+    expect(limited).toMatchObject({ code: 'retriable', retriesMax: 3, retryAfterMs: 70 })
+    const unlimited = await failureOf(startCdcSource(db, { config: { 'database.port': port } }))
+    expect(unlimited).toMatchObject({ code: 'retriable', retriesMax: undefined, retryAfterMs: undefined })
+    const refused = await failureOf(startCdcSource(db, { config: { 'database.password': 'wrong' } }))
+    expect(refused).not.toMatchObject({ code: 'retriable' })
+    expect(refused.message).toMatch(/password authentication failed/)
   })
 
   it('asks for a retry while another client uses the slot', async () => {

@@ -8,18 +8,18 @@ const kafka = await real('kafka')
 const postgres = await real('postgres')
 
 /** WEIR_CDC_CHANGES=1000000 takes minutes. */
-const CHANGES = Number(process.env['WEIR_CDC_CHANGES'] ?? 40_000)
-const SNAPSHOT_ROWS = CHANGES
+const CHANGES = Number(process.env['WEIR_CDC_CHANGES'] ?? 20_000)
+const SNAPSHOT_ROWS = CHANGES / 4
 /** Writers stay this close to the topics, so that there is something to be read at every kill. */
 const AHEAD_MAX = CHANGES / 4
 const TIMEOUT_MS = Math.max(240_000, CHANGES * 2)
-/** At which part of the changes somebody is killed. Both are killed during the snapshot, too. */
-const TROUBLE = [
+/** What is killed after which part of the changes. Worker and server are killed during the snapshot, too. */
+const KILLS = [
   [0.15, 'worker'],
-  [0.35, 'worker'],
-  [0.5, 'server'],
-  [0.65, 'worker'],
-  [0.8, 'worker'],
+  [0.3, 'worker'],
+  [0.4, 'server'],
+  [0.55, 'worker'],
+  [0.7, 'worker'],
 ] as const
 
 describeOn([kafka, postgres], 'PostgresCdcSource', () => {
@@ -32,31 +32,29 @@ describeOn([kafka, postgres], 'PostgresCdcSource', () => {
         snapshotRows: SNAPSHOT_ROWS,
         timeoutMs: TIMEOUT_MS,
       })
-      const progress = { records: 0 }
-      const canWrite = (written: number) => written + SNAPSHOT_ROWS - progress.records < AHEAD_MAX
+      let delivered = 0
+      const canWrite = (written: number) => written - delivered < AHEAD_MAX
       const writers = new ConcurrentWriters(run.source, { seed: SEED, changes: CHANGES, canWrite })
-      const untilRecords = async (count: number) => {
-        await run.until(`${count} records`, async () => {
-          progress.records = await run.records()
-          return progress.records >= count
-        })
-      }
-      await untilRecords(0.2 * SNAPSHOT_ROWS)
       await run.killWorker()
-      await untilRecords(0.6 * SNAPSHOT_ROWS)
+      await run.untilSnapshotWaits()
       await run.crashServer()
-      for (const [part, victim] of TROUBLE) {
-        await untilRecords(SNAPSHOT_ROWS + part * CHANGES)
+      await run.untilStreaming()
+      for (const [part, victim] of KILLS) {
+        await run.until(`${part} of the changes`, async () => {
+          delivered = await run.delivered()
+          return delivered >= part * CHANGES
+        })
         if (victim === 'server') await run.crashServer()
         else await run.killWorker()
       }
-      progress.records = Number.POSITIVE_INFINITY
+      delivered = Number.POSITIVE_INFINITY
       await writers.finished()
       await run.untilCopied()
       const report = await run.audit()
       console.log(`${writers.written} changes: ${JSON.stringify(report)}`)
       expect(report.findings).toEqual([])
       expect(report.changes).toBeGreaterThan(CHANGES / 2)
+      expect(run.phases).toEqual(['snapshot', 'snapshot', 'stream', 'stream', 'stream', 'stream', 'stream'])
     },
     TIMEOUT_MS + 60_000,
   )

@@ -11,8 +11,8 @@ const IDS_OF_CLIENT = 100_000_000
 /** Added to an id by a change of the primary key. */
 const MOVED = 50_000_000
 
-/** The tables, and the one that counts transactions. */
-export const ALL_TABLES = [...TABLES, 'clients'] as const
+/** The tables, and the one that counts transactions. `large` is the last one, so that a snapshot can be stopped before it. */
+export const ALL_TABLES = ['plain', 'complete', 'clients', 'large'] as const
 const COLUMNS =
   '(id integer PRIMARY KEY, version integer NOT NULL, word text, amount numeric(12, 2), at timestamptz, body text)'
 
@@ -76,7 +76,8 @@ export class ConcurrentWriters {
       }
       try {
         connection ??= await this.#database.client()
-        this.written += await writeTransaction(connection, client, random)
+        const changes = await writeTransaction(connection, client, random)
+        this.written += changes
       } catch (error) {
         if (isMistake(error)) throw error
         await connection?.end().catch(() => undefined)

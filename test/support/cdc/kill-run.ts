@@ -1,3 +1,4 @@
+import type pg from 'pg'
 import { onTestFinished } from 'vitest'
 import type { Broker, StoredRecord } from '../../../src/broker/broker.ts'
 import type { ConnectorProperties } from '../../../src/clients/worker-client.ts'
@@ -9,6 +10,7 @@ import { until } from '../until.ts'
 import { clientOf, WorkerGroup } from '../worker-group.ts'
 import type { WeirWorker } from '../worker-process.ts'
 import { ALL_TABLES, createTables, fillTables } from './concurrent-writers.ts'
+import { DeliveredChanges } from './delivered-changes.ts'
 import { type AuditReport, type Change, EventAudit, type Kill } from './event-audit.ts'
 
 const JSON_CONVERTER = 'org.apache.kafka.connect.json.JsonConverter'
@@ -22,6 +24,11 @@ const SETTINGS = {
   // A machine that is busy with other tests gives no processor for long.
   'worker.thread.blocked.max.ms': '60000',
 }
+
+/** Advisory lock that the snapshot waits for before it reads `clients`: the SELECT statement of the table acquires it. */
+const GATE = 1
+const GATED_STATEMENT = `SELECT c.* FROM clients c, (SELECT pg_advisory_lock_shared(${GATE})) AS gate`
+const WAITING_SQL = `SELECT count(DISTINCT pid)::int AS waiting FROM pg_locks WHERE locktype = 'advisory' AND NOT granted`
 
 export type KillRunOptions = {
   readonly bootstrap: string
@@ -40,6 +47,8 @@ export class KillRun implements AsyncDisposable {
   readonly #broker: Broker
   readonly #options: KillRunOptions
   readonly #kills: Kill[] = []
+  readonly #delivered: DeliveredChanges
+  readonly #gate: pg.Client
   #worker: WeirWorker
 
   private constructor(of: {
@@ -49,6 +58,7 @@ export class KillRun implements AsyncDisposable {
     readonly group: WorkerGroup
     readonly worker: WeirWorker
     readonly broker: Broker
+    readonly gate: pg.Client
     readonly options: KillRunOptions
   }) {
     this.#server = of.server
@@ -58,37 +68,52 @@ export class KillRun implements AsyncDisposable {
     this.#worker = of.worker
     this.#broker = of.broker
     this.#options = of.options
+    this.#gate = of.gate
+    this.#delivered = new DeliveredChanges(of.broker, this.#topic('clients'))
   }
 
-  /** Creates the connectors. The snapshot has begun when it resolves. */
+  /** Creates the connectors. The snapshot has read some tables, and waits before the others, when it resolves. */
   static async start(options: KillRunOptions): Promise<KillRun> {
     const { bootstrap, targetUrl } = options
-    const server = await startPostgres({ wal_level: 'logical' })
+    // A session that waits for a lock notices the end of its client at this interval only.
+    const server = await startPostgres({ wal_level: 'logical', client_connection_check_interval: '100ms' })
     onTestFinished(() => server.stop())
     const source = await createDatabase(server.url, () => undefined)
     const target = await createDatabase(targetUrl)
     for (const database of [source, target]) await createTables(database)
     await fillTables(source, options.snapshotRows)
+    const gate = await source.client()
+    await gate.query(`SELECT pg_advisory_lock(${GATE})`)
     const group = new WorkerGroup(bootstrap, SETTINGS)
     const worker = await group.startOne()
     const broker = await openDisposableBroker({ kind: 'kafka', config: { 'bootstrap.servers': bootstrap } })
-    const run = new KillRun({ server, source, target, group, worker, broker, options })
+    const run = new KillRun({ server, source, target, group, worker, broker, gate, options })
     await clientOf(worker).create('source', sourceConfig(source, group.id))
     await clientOf(worker).create('sink', sinkConfig(target, group.id))
-    await run.until('the snapshot to begin', async () => (await run.records()) > 0)
+    await run.untilSnapshotWaits()
     return run
   }
 
-  /** Number of records in the topics of the tables. */
-  async records(): Promise<number> {
-    const counts = await Promise.all(
-      ALL_TABLES.map(async (table) => {
-        const topic = this.#topic(table)
-        if ((await this.#broker.topics.describe(topic)) === undefined) return 0
-        return (await this.#broker.topics.offsets(topic, 'latest'))[0]!.offset
-      }),
-    )
-    return counts.reduce((sum, count) => sum + count, 0)
+  /** Waits until the snapshot, which has read some tables, waits before the others. */
+  async untilSnapshotWaits(): Promise<void> {
+    await this.until('the snapshot to wait', async () => {
+      const [row] = await this.source.run(WAITING_SQL)
+      return row?.['waiting'] === 1 && (await this.#phase()) === 'snapshot'
+    })
+  }
+
+  async untilStreaming(): Promise<void> {
+    await this.until('the snapshot to be complete', async () => (await this.#phase()) === 'stream')
+  }
+
+  /** Number of changes of `ConcurrentWriters` that the stream has delivered. */
+  delivered(): Promise<number> {
+    return this.#delivered.count()
+  }
+
+  /** What the stored offset was in at each kill. */
+  get phases(): readonly string[] {
+    return this.#kills.map(({ offset }) => phaseOf(offset))
   }
 
   async killWorker(): Promise<void> {
@@ -98,13 +123,13 @@ export class KillRun implements AsyncDisposable {
     this.#worker = await this.#group.startOne()
   }
 
-  /** Crashes the server while a transaction with `rows` inserted rows is open. */
+  /** Crashes the server while a transaction with `rows` inserted rows is open. The snapshot does not wait any more afterwards. */
   async crashServer(rows = 10_000): Promise<void> {
     const client = await this.source.client()
     await client.query(`BEGIN; INSERT INTO plain SELECT -n, 1 FROM generate_series(1, ${rows}) n`)
     this.#kills.push({ atMs: Date.now(), offset: await this.#storedOffset() })
     await this.#server.crash()
-    await client.end().catch(() => undefined)
+    for (const lost of [client, this.#gate]) await lost.end().catch(() => undefined)
     await this.#server.restart()
   }
 
@@ -112,7 +137,7 @@ export class KillRun implements AsyncDisposable {
   async untilCopied(): Promise<void> {
     const isCopied = async (table: string) =>
       (await digestOf(this.source, table)) === (await digestOf(this.#target, table))
-    for (const table of ['clients', ...ALL_TABLES]) {
+    for (const table of ALL_TABLES) {
       await this.until(`${table} to be copied`, () => isCopied(table)).catch(async (error: Error) => {
         throw new Error(`${error.message}\n${await differencesOf(this.source, this.#target, table)}`)
       })
@@ -120,7 +145,7 @@ export class KillRun implements AsyncDisposable {
   }
 
   async until(what: string, isSo: () => Promise<boolean>): Promise<void> {
-    const wait = { everyMs: 50, timeoutMs: this.#options.timeoutMs }
+    const wait = { everyMs: 100, timeoutMs: this.#options.timeoutMs }
     await until(what, wait, async () => {
       await this.#refuseFailed()
       return isSo()
@@ -140,6 +165,10 @@ export class KillRun implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#broker.close()
+  }
+
+  async #phase(): Promise<Phase> {
+    return phaseOf(await this.#storedOffset())
   }
 
   #topic(table: string): string {
@@ -163,6 +192,13 @@ export class KillRun implements AsyncDisposable {
   }
 }
 
+type Phase = 'nothing' | 'snapshot' | 'stream'
+
+function phaseOf(offset: Kill['offset']): Phase {
+  if (offset === undefined) return 'nothing'
+  return offset['snapshot_completed'] === false ? 'snapshot' : 'stream'
+}
+
 function sourceConfig(database: Database, prefix: string): ConnectorProperties {
   return {
     ...postgresSource(
@@ -171,6 +207,8 @@ function sourceConfig(database: Database, prefix: string): ConnectorProperties {
       ALL_TABLES.map((table) => `public.${table}`),
     ),
     'poll.interval.ms': '50',
+    'snapshot.select.statement.overrides': 'public.clients',
+    'snapshot.select.statement.overrides.public.clients': GATED_STATEMENT,
     'retriable.restart.connector.wait.ms': '500',
     // Topics of one partition, so that the changes of a table have an order.
     'topic.creation.default.partitions': '1',

@@ -19,6 +19,15 @@ describe('WorkRunner', () => {
     expect(runner.workerMetrics().starts).toMatchObject({ taskAttempts: 1, taskFailures: 0 })
   })
 
+  it('stores why a running task retries, until it reports that it runs again', async () => {
+    const { runner, tasks, statuses } = createTestWorkRunner()
+    await runner.execute([START])
+    tasks[0]?.report({ type: 'running', retryTrace: 'no server' })
+    expect(statuses.task('c', 0)).toMatchObject({ state: 'RUNNING', trace: 'no server' })
+    tasks[0]?.report({ type: 'running' })
+    expect(statuses.task('c', 0)).toMatchObject({ state: 'RUNNING', trace: null })
+  })
+
   it('reports the states of its connectors and tasks as metrics', async () => {
     const { runner, tasks, configs } = createTestWorkRunner()
     addConnector(configs, 1)

@@ -27,7 +27,29 @@ describe('WorkerSourceTask', () => {
     expect(startedAt).toEqual([0, 1, 2, 3, 4])
     expect(task.counters.retries).toBe(4)
     await task.stop()
-    expect(task.said.map(({ type }) => type)).toEqual(['running'])
+    const retried = [{ type: 'running', retryTrace: expect.stringContaining('busy') }, { type: 'running' }]
+    expect(task.said).toEqual([{ type: 'running' }, ...retried, ...retried, ...retried, ...retried])
+  })
+
+  it('reports once why it retries, and fails after as many retries as the error permits', async () => {
+    const broker = await openLog()
+    let polls = 0
+    const task = startSource(broker, async function* () {
+      polls += 1
+      if (polls === 3) yield []
+      throw new RetriableError('no server', { retriesMax: 2, retryAfterMs: 1 })
+    })
+    await expect.poll(() => task.said.at(-1)?.type, WAIT).toBe('failed')
+    // The batch of the third poll ends the first series of failures.
+    expect(polls).toBe(5)
+    const because = expect.stringContaining('no server')
+    expect(task.said).toEqual([
+      { type: 'running' },
+      { type: 'running', retryTrace: because },
+      { type: 'running' },
+      { type: 'running', retryTrace: because },
+      { type: 'failed', trace: because },
+    ])
   })
 
   it('reports to the source which offsets are committed, not those that it has only returned', async () => {
@@ -79,7 +101,7 @@ describe('WorkerSourceTask', () => {
     })
     await expect.poll(() => task.counters.retries, WAIT).toBeGreaterThan(0)
     await task.stop()
-    expect(task.said.map(({ type }) => type)).toEqual(['running'])
+    expect(task.said.at(-1)?.type).toBe('running')
   })
 
   it('fails when the dead letter of a record cannot be written, and stores no offset past it', async () => {

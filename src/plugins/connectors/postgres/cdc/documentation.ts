@@ -18,7 +18,9 @@ advance with the log of the server, so that a quiet table retains no log; heartb
 Before the start, the connector checks the server and reports everything that is wrong in one message, with what mends it. The
 validation of a configuration (\`/validate\`, the admission webhook, and before a connector is created or changed) reports the same at
 the keys concerned; Debezium reports errors of the connection only, all at \`database.hostname\`. When the server restarts or the
-network fails, the connector reconnects. It stops with an error when changes would be missing: the slot does not exist but
+network fails, the connector reconnects, without a limit unless \`errors.max.retries\` has one. Meanwhile the task is RUNNING, as with
+Debezium, and its status has the reason as \`trace\`: a wrong host is found there. A wrong user or password fails the task at once, and so
+does a standby that would have to be changed. That a server is read-only (25006) at any later moment counts as a failover and is retried. It stops with an error when changes would be missing: the slot does not exist but
 an offset is stored, the server has invalidated the slot, or the slot is ahead of the stored offset. \`offset.mismatch.strategy\` says
 whether to continue nevertheless.
 

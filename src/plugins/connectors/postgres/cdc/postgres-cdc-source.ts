@@ -42,7 +42,7 @@ export const postgresCdcSource = defineSource({
     } catch (error) {
       if (context.signal.aborted) return
       if (!(error instanceof DatabaseError) || !error.isTransient) throw error
-      throw new RetriableError(error.message, { cause: error })
+      throw toRetriableError(error, context.config)
     } finally {
       if (context.signal.aborted && context.config['slot.drop.on.stop']) await dropOwnSlot(context)
     }
@@ -62,6 +62,15 @@ export const postgresCdcSource = defineSource({
     }
   },
 })
+
+function toRetriableError(error: DatabaseError, config: CdcConfig): RetriableError {
+  const { 'errors.max.retries': retriesMax, 'retriable.restart.connector.wait.ms': retryAfterMs } = config
+  return new RetriableError(error.message, {
+    cause: error,
+    retryAfterMs,
+    retriesMax: retriesMax < 0 ? undefined : retriesMax,
+  })
+}
 
 async function* capture(context: Context): AsyncGenerator<readonly SourceRecord[]> {
   const { config, log } = context

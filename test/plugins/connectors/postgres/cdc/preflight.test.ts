@@ -5,6 +5,7 @@ import {
   describeProblems,
   findSetupProblems,
   findSetupWarnings,
+  findStandbyProblems,
   type SetupConfig,
 } from '../../../../../src/plugins/connectors/postgres/cdc/replication/preflight.ts'
 import { identitySql } from '../../../../../src/plugins/connectors/postgres/cdc/replication/prepare-start.ts'
@@ -199,3 +200,14 @@ describe('replica identities', () => {
 function publicationOf(ids: readonly number[], isForAllTables = false): Publication {
   return { isForAllTables, addedIds: new Set(ids), publishedIds: new Set(ids) }
 }
+
+describe('findStandbyProblems', () => {
+  it('requests that missing statements are executed on the primary server', () => {
+    const standby = { ...READY, isStandby: true }
+    expect(findStandbyProblems(standby, ['CREATE PUBLICATION a', 'ALTER TABLE b'])).toEqual([
+      expect.objectContaining({ remedy: 'CREATE PUBLICATION a; ALTER TABLE b; -- on the primary server' }),
+    ])
+    expect(findStandbyProblems(standby, [])).toEqual([])
+    expect(findStandbyProblems(READY, ['ALTER TABLE b'])).toEqual([])
+  })
+})

@@ -33,6 +33,19 @@ export function findSetupProblems(
   return [...serverProblems(state, config), ...role, ...publicationProblems(state, config)]
 }
 
+/**
+ * Returns a problem if the server is a standby and would have to be changed. Retries would not help: a standby that is promoted has
+ * the publication of its primary.
+ */
+export function findStandbyProblems(
+  { isStandby }: ServerState,
+  statements: readonly string[],
+): readonly SetupProblem[] {
+  if (!isStandby || statements.length === 0) return []
+  const message = 'the server is a standby, which cannot be changed, but the capture of changes needs statements'
+  return [problem('database.hostname', message, `${statements.join('; ')}; -- on the primary server`)]
+}
+
 /** Returns what is no error but leaves changes out: tables that are not published, rows without an identity. */
 export function findSetupWarnings(state: ServerState, config: SetupConfig): readonly SetupProblem[] {
   return [...noTables(state), ...unpublishedTables(state, config), ...tablesWithoutIdentity(state)]

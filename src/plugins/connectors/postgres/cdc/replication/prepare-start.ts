@@ -10,6 +10,7 @@ import {
   describeProblems,
   findSetupProblems,
   findSetupWarnings,
+  findStandbyProblems,
   type ReadsRows,
   type SetupConfig,
 } from './preflight.ts'
@@ -40,7 +41,11 @@ export async function prepareStart(
   const filter = new TableFilter(config)
   const names = { slot: config['slot.name'], publication: config['publication.name'] }
   const state = await readServerState(session, names, filter)
-  const problems = findSetupProblems(state, config, readsRows)
+  const statements = [
+    ...identitySql(state.tables, config['replica.identity.autoset.values']),
+    ...publicationSql(config, state.publication, state.tables),
+  ]
+  const problems = [...findSetupProblems(state, config, readsRows), ...findStandbyProblems(state, statements)]
   if (problems.length > 0) {
     const message = `the database ${state.database} is not ready for the capture of changes:\n${describeProblems(problems)}`
     throw new DatabaseError(message, { isTransient: false })
@@ -49,8 +54,7 @@ export async function prepareStart(
   if (position.kind === 'impossible') throw new DatabaseError(position.message, { isTransient: false })
   if (position.kind === 'later') throw new DatabaseError(position.message, { isTransient: true })
   if (position.warning !== undefined) log.warn({}, position.warning)
-  const identities = identitySql(state.tables, config['replica.identity.autoset.values'])
-  for (const sql of [...identities, ...publicationSql(config, state.publication, state.tables)]) {
+  for (const sql of statements) {
     log.info({ sql }, 'preparing the database')
     await session.query('prepare the database for the capture of changes', sql)
   }
