@@ -66,8 +66,10 @@ export function javaDouble(value: number): string {
   if (value === 0) return Object.is(value, -0) ? '-0.0' : '0.0'
   const size = Math.abs(value)
   if (size >= 1e-3 && size < 1e7) return Number.isInteger(value) ? `${value}.0` : String(value)
-  const [digits = '', exponent = '0'] = value.toExponential().split('e')
-  return `${digits.includes('.') ? digits : `${digits}.0`}E${Number(exponent)}`
+  const shortest = value.toExponential()
+  // Of the numbers with two digits, Java takes the nearest: 4.9E-324 for the smallest double, which is 5e-324 in JavaScript.
+  const [digits, exponent] = (shortest.includes('.') ? shortest : value.toExponential(1)).split('e')
+  return `${digits}E${Number(exponent)}`
 }
 
 const NUMBER = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][-+]?\d+)?/y

@@ -42,6 +42,9 @@ describe('parseJson and printJson', () => {
     [0.001, '0.001'],
     [0.0001234, '1.234E-4'],
     [1e300, '1.0E300'],
+    [5e-324, '4.9E-324'],
+    [-1e-323, '-9.9E-324'],
+    [2e23, '2.0E23'],
   ])('print the double %d as Java does', (value, text) => {
     expect(javaDouble(value)).toBe(text)
   })

@@ -146,6 +146,83 @@ const numbersPlan = (mode: string): RecordingPlan => ({
   ],
 })
 
+/** Types that become text in some mode: rules for texts apply to some of them. */
+const MASKABLE =
+  `text; varchar(3); varchar(10); char(3); char(10); char; "char"; name; citext; isbn; uuid; json; jsonb; xml; ltree; tsvector; hstore;
+  inet; cidr; macaddr; macaddr8; int4range; daterange; mood; label; short_label; timestamptz; timetz; date; time; timestamp; numeric; numeric(10, 2);
+  money; interval; bytea; int4; int8; bool; float8; bit(8); text[]; varchar(10)[]; mood[]; point`
+    .split(';')
+    .map((type) => type.trim())
+const MASKABLE_VALUES =
+  `abcdef; abc; abcdef; abc; abc; a; x; abcdef; AbcDef; 978-0-393-04002-9; 0e37df36-f698-11e6-8dd4-cb9ced3df976; {"a": "bcd"};
+  {"a": "bcd"}; <a>bcd</a>; ab.cd.ef; abc def; a=>b; 10.0.0.1; 10.0.0.0/8; 08:00:2b:01:02:03; 08:00:2b:01:02:03:04:05; [1,5); [2026-01-01,2026-02-01);
+  happy,very; abcdef; abcdef; 2026-11-22 10:11:12.123456+00; 10:11:12.5+00; 2026-11-22; 10:11:12.5; 2026-11-22 10:11:12.123456; 12345.678; 12345.67;
+  1234.50; 1 day 02:03:04; \\x010203040506; 123456; 123456; t; 1.5; 10000001; {abcdef}; {abcdef}; {sad}; (1,2)`
+    .split(';')
+    .map((value) => value.trim())
+const MASKABLE_TABLES = ['masked', 'hashed', 'truncated']
+const maskableColumns = MASKABLE.map((type, at) => `m${at} ${type}`).join(', ')
+
+const maskablePlan = (name: string, config: Readonly<Record<string, string>>): RecordingPlan => ({
+  name: `masks-${name}`,
+  config: {
+    'column.mask.with.5.chars': 'public.masked.m.*',
+    'column.mask.hash.v2.SHA-256.with.salt.pepper': 'public.hashed.m.*',
+    'column.truncate.to.4.chars': 'public.truncated.m.*',
+    ...config,
+  },
+  setup: [
+    TYPE_SETUP,
+    ...MASKABLE_TABLES.map((table) => `CREATE TABLE ${table} (id int PRIMARY KEY, ${maskableColumns})`),
+    ...MASKABLE_TABLES.map((table) => `INSERT INTO ${table} VALUES (1, ${MASKABLE_VALUES.map(literal).join(', ')})`),
+  ].join('; '),
+  changes: MASKABLE_TABLES.flatMap((table) => [
+    `INSERT INTO ${table} VALUES (2, ${MASKABLE_VALUES.map(literal).join(', ')})`,
+    `INSERT INTO ${table} (id) VALUES (3)`,
+  ]),
+})
+
+/** Keys of columns that the server does not send with an old key, and of columns that events do not have. */
+const KEYS_PLAN: RecordingPlan = {
+  name: 'rules-keys',
+  config: {
+    'message.key.columns':
+      'public.accounts:id,note;public.notes:note;public.secrets:id,secret,required;public.full_notes:note',
+    'column.exclude.list': 'public.secrets.(secret|required)',
+  },
+  setup: `CREATE TABLE accounts (id int PRIMARY KEY, note text, v int); CREATE TABLE notes (id int PRIMARY KEY, note text NOT NULL DEFAULT 'd', v int);
+    CREATE TABLE secrets (id int PRIMARY KEY, secret text, required text NOT NULL DEFAULT 'd', v int); CREATE TABLE full_notes (id int PRIMARY KEY, note text);
+    ALTER TABLE full_notes REPLICA IDENTITY FULL;
+    INSERT INTO accounts VALUES (1, 'a', 1); INSERT INTO notes VALUES (1, 'a', 1); INSERT INTO secrets VALUES (1, 'a', 'b', 1); INSERT INTO full_notes VALUES (1, 'a')`,
+  changes: ['accounts', 'notes', 'secrets']
+    .flatMap((table) => [
+      `UPDATE ${table} SET v = 2`,
+      `UPDATE ${table} SET ${table === 'secrets' ? 'secret' : 'note'} = 'c'`,
+      // The server sends no old value of a key without columns of the primary key.
+      ...(table === 'notes' ? [] : [`UPDATE ${table} SET id = 2`]),
+      `DELETE FROM ${table}`,
+    ])
+    .concat("UPDATE full_notes SET note = 'b'; UPDATE full_notes SET id = 2; DELETE FROM full_notes"),
+}
+
+/** Logical messages in an encoding, and types that are named with their schema. */
+const messagesPlan = (mode: string): RecordingPlan => ({
+  name: `messages-${mode}`,
+  config: {
+    'binary.handling.mode': mode,
+    'provide.transaction.metadata': 'true',
+    'skipped.operations': 'u,d',
+    'datatype.propagate.source.type': '.+[.](numeric|VARCHAR|_int4)',
+    'column.propagate.source.type': '.*[.]small',
+  },
+  setup: `CREATE TABLE sized (id int PRIMARY KEY, amount numeric(5, 2), free numeric, word varchar(7), list int[], small smallint, other text); INSERT INTO sized VALUES (1, 1, 1, 'a', '{1}', 1, 'o')`,
+  changes: [
+    "SELECT pg_logical_emit_message(true, 'bytes', decode('00ff80fb', 'hex')); INSERT INTO sized VALUES (2, 2, 2.50, 'b', '{2}', 2, 'p')",
+    "SELECT pg_logical_emit_message(false, 'empty', '')",
+    'UPDATE sized SET amount = 3; UPDATE sized SET id = 9 WHERE id = 2; DELETE FROM sized',
+  ],
+})
+
 export const RECORDING_PLANS: readonly RecordingPlan[] = [
   typesPlan('default', {}),
   typesPlan('connect', {
@@ -258,4 +335,14 @@ export const RECORDING_PLANS: readonly RecordingPlan[] = [
   numbersPlan('precise'),
   numbersPlan('double'),
   numbersPlan('string'),
+  maskablePlan('default', {}),
+  maskablePlan('texts', {
+    'time.precision.mode': 'isostring',
+    'decimal.handling.mode': 'string',
+    'interval.handling.mode': 'string',
+    'binary.handling.mode': 'base64',
+  }),
+  KEYS_PLAN,
+  messagesPlan('hex'),
+  messagesPlan('base64-url-safe'),
 ]

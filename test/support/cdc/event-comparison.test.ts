@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { type Allowance, findDifference, parseEvent } from './event-comparison.ts'
+import { type Allowance, type ChangeEvent, EventComparison, parseEvent } from './event-comparison.ts'
 
 const eventOf = (prefix: string, value: string, headers: readonly (readonly [string, string])[] = []) =>
   parseEvent(
@@ -13,9 +13,9 @@ const eventOf = (prefix: string, value: string, headers: readonly (readonly [str
     prefix,
   )
 const compare = (left: string, right: string, allowances: readonly Allowance[] = []) =>
-  findDifference(eventOf('one', left), eventOf('two', right), allowances)?.path
+  new EventComparison(allowances).differences(eventOf('one', left), eventOf('two', right))[0]?.path
 
-describe('findDifference', () => {
+describe('EventComparison', () => {
   it('replaces the prefix of the topics', () => {
     expect(compare('{"name":"one.Value"}', '{"name":"two.Value"}')).toBeUndefined()
   })
@@ -37,9 +37,33 @@ describe('findDifference', () => {
     expect(compare('{"ts":1}', '{"ts":"2"}', allowed)).toBe('value.ts')
   })
 
+  it('leaves out events that only the right connector writes', () => {
+    const extra = {
+      why: 'twice',
+      appliesTo: () => true,
+      topic: /^t$/,
+      isExtra: ({ value }: ChangeEvent) => value === null,
+    }
+    const comparison = new EventComparison([], [extra])
+    const events = [eventOf('one', 'null'), eventOf('one', '"a"')]
+    expect(comparison.expected({}, 'other', events)).toHaveLength(2)
+    expect(comparison.unused()).toEqual(['twice'])
+    expect(comparison.expected({}, 't', events)).toEqual([events[1]])
+    expect(comparison.unused()).toEqual([])
+  })
+
+  it('remembers the allowances that were needed', () => {
+    const comparison = new EventComparison([
+      { path: 'value.a', why: 'needed' },
+      { path: 'value.a', why: 'not needed', accepts: () => false },
+    ])
+    expect(comparison.differences(eventOf('one', '{"a":1}'), eventOf('two', '{"a":2}'))).toEqual([])
+    expect(comparison.unused()).toEqual(['not needed'])
+  })
+
   it('names the header that differs', () => {
     const left = eventOf('one', 'null', [['id', '"a"']])
     const right = eventOf('two', 'null', [['id', '"b"']])
-    expect(findDifference(left, right, [])?.path).toBe('headers.id')
+    expect(new EventComparison([]).differences(left, right)[0]?.path).toBe('headers.id')
   })
 })

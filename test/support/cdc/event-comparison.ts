@@ -20,6 +20,16 @@ export type Allowance = {
   readonly accepts?: (left: string, right: string) => boolean
 }
 
+/** Events that only the right connector writes, with the reason. */
+export type ExtraEvents = {
+  readonly why: string
+  /** Whether a configuration has such events. */
+  readonly appliesTo: (config: Readonly<Record<string, string>>) => boolean
+  /** The topic without the prefix. */
+  readonly topic: RegExp
+  readonly isExtra: (event: ChangeEvent) => boolean
+}
+
 export type Difference = { readonly path: string; readonly left: unknown; readonly right: unknown }
 
 /** The digits of a JSON number. */
@@ -46,18 +56,49 @@ export function parseEvent({ key, value, headers }: StoredRecord, prefix: string
   return { key: parse(key), value: parse(value), headers: headers.map(([name, content]) => [name, parse(content)]) }
 }
 
-/** The first member that differs in a way that is not allowed. */
-export function findDifference(
-  left: ChangeEvent,
-  right: ChangeEvent,
-  allowances: readonly Allowance[],
-): Difference | undefined {
-  const applicable = allowances.filter(
-    ({ appliesTo }) => appliesTo === undefined || (appliesTo(left) && appliesTo(right)),
-  )
-  const isAllowed = (path: string, one: unknown, other: unknown) =>
-    applicable.some((allowance) => accepts(allowance, path, one, other))
-  return compare('', byName(left), byName(right), isAllowed)
+/** Compares events, and remembers which allowances were needed. */
+export class EventComparison {
+  readonly #allowances: readonly Allowance[]
+  readonly #extras: readonly ExtraEvents[]
+  readonly #used = new Set<Allowance | ExtraEvents>()
+
+  constructor(allowances: readonly Allowance[], extras: readonly ExtraEvents[] = []) {
+    this.#allowances = allowances
+    this.#extras = extras
+  }
+
+  /** The events of the right connector without those that the left one is not expected to write. */
+  expected(
+    config: Readonly<Record<string, string>>,
+    topic: string,
+    events: readonly ChangeEvent[],
+  ): readonly ChangeEvent[] {
+    const applicable = this.#extras.filter((extra) => extra.appliesTo(config) && extra.topic.test(topic))
+    return events.filter((event) => {
+      const found = applicable.find(({ isExtra }) => isExtra(event))
+      if (found !== undefined) this.#used.add(found)
+      return found === undefined
+    })
+  }
+
+  /** The members that differ in a way that is not allowed. */
+  differences(left: ChangeEvent, right: ChangeEvent): readonly Difference[] {
+    const isAllowed = (path: string, one: unknown, other: unknown) => this.#isAllowed(left, path, one, other)
+    return compare('', byName(left), byName(right), isAllowed)
+  }
+
+  /** The reasons of allowances that no event has needed. */
+  unused(): readonly string[] {
+    return [...this.#allowances, ...this.#extras].filter((one) => !this.#used.has(one)).map(({ why }) => why)
+  }
+
+  #isAllowed(event: ChangeEvent, path: string, left: unknown, right: unknown): boolean {
+    const found = this.#allowances.filter(
+      (allowance) => accepts(allowance, path, left, right) && (allowance.appliesTo?.(event) ?? true),
+    )
+    for (const allowance of found) this.#used.add(allowance)
+    return found.length > 0
+  }
 }
 
 function accepts(
@@ -80,18 +121,18 @@ function byName({ key, value, headers }: ChangeEvent): object {
   return { key, value, headers: Object.fromEntries(headers.map(([, one], at) => [numbered[at]!, one])) }
 }
 
-function compare(path: string, left: unknown, right: unknown, isAllowed: IsAllowed): Difference | undefined {
-  if (!isTree(left) || !isTree(right)) {
-    return isEqual(left, right) || isAllowed(path, left, right) ? undefined : { path, left, right }
-  }
+function compare(path: string, left: unknown, right: unknown, isAllowed: IsAllowed): readonly Difference[] {
+  if (isEqual(left, right)) return []
+  if (isAllowed(path, left, right)) return []
+  if (!isTree(left) || !isTree(right)) return [{ path, left, right }]
   const [names, others] = [Object.keys(left), Object.keys(right)]
-  if (names.join() !== others.join()) return { path: `${path} (members)`, left: names.join(), right: others.join() }
-  for (const name of names) {
-    const inner = path === '' ? name : `${path}.${name}`
-    const found = compare(inner, Reflect.get(left, name), Reflect.get(right, name), isAllowed)
-    if (found !== undefined) return found
-  }
-  return undefined
+  const members = names
+    .filter((name) => Object.hasOwn(right, name))
+    .flatMap((name) =>
+      compare(path === '' ? name : `${path}.${name}`, Reflect.get(left, name), Reflect.get(right, name), isAllowed),
+    )
+  const own = { path: `${path} (members)`, left: names.join(), right: others.join() }
+  return own.left === own.right || isAllowed(own.path, own.left, own.right) ? members : [own, ...members]
 }
 
 function isTree(value: unknown): value is object {
@@ -124,10 +165,12 @@ function parseExactly(text: string): unknown {
 function sortCollections(envelope: unknown): unknown {
   const payload: unknown = Reflect.get(Object(envelope), 'payload')
   const collections: unknown = Reflect.get(Object(payload), 'data_collections')
-  if (Array.isArray(collections)) {
-    const named = collections.filter(({ data_collection: name }) => !String(name).includes('LogicalDecodingMessageId'))
-    named.sort((a, b) => String(a.data_collection).localeCompare(String(b.data_collection), 'en'))
-    Object.assign(Object(payload), { data_collections: named })
+  if (!Array.isArray(collections)) return envelope
+  const counts = new Map<string, number>()
+  for (const { data_collection, event_count } of collections) {
+    const name = String(data_collection).replace(/^.*LogicalDecodingMessageId@.*$/, 'message')
+    counts.set(name, (counts.get(name) ?? 0) + Number(event_count))
   }
+  Object.assign(Object(payload), { data_collections: Object.fromEntries([...counts].toSorted()) })
   return envelope
 }

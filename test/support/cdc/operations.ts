@@ -42,9 +42,10 @@ export const OPERATION_SETUP: readonly string[] = [
   'ALTER TABLE toast_full REPLICA IDENTITY FULL',
   // With an index that does not have the primary key, Debezium's key of a deleted row would be the number 0.
   'CREATE UNIQUE INDEX toast_required ON toast_indexed (required, id); ALTER TABLE toast_indexed REPLICA IDENTITY USING INDEX toast_required',
+  // Weir reads partitions in the order of their names, and Debezium in the order of their bounds.
   `CREATE TABLE measures (id integer, at date, v double precision, PRIMARY KEY (id, at)) PARTITION BY RANGE (at);
-   CREATE TABLE measures_old PARTITION OF measures FOR VALUES FROM ('2000-01-01') TO ('2026-01-01');
-   CREATE TABLE measures_new PARTITION OF measures FOR VALUES FROM ('2026-01-01') TO ('2100-01-01')`,
+   CREATE TABLE measures_early PARTITION OF measures FOR VALUES FROM ('2000-01-01') TO ('2026-01-01');
+   CREATE TABLE measures_late PARTITION OF measures FOR VALUES FROM ('2026-01-01') TO ('2100-01-01')`,
   "INSERT INTO measures VALUES (1, '2025-06-01', 1), (2, '2026-06-01', 2)",
   'CREATE TABLE parents (id integer PRIMARY KEY, word text); CREATE TABLE children (extra integer, PRIMARY KEY (id)) INHERITS (parents)',
   "INSERT INTO parents VALUES (1, 'p'); INSERT INTO children VALUES (2, 'c', 3)",
@@ -131,7 +132,7 @@ export const operationPhases: readonly Phase[] = [
     "DELETE FROM measures WHERE at = '2027-02-01'",
     "CREATE TABLE measures_ancient PARTITION OF measures FOR VALUES FROM ('1900-01-01') TO ('2000-01-01')",
     "INSERT INTO measures VALUES (5, '1950-01-01', 0.5)",
-    'TRUNCATE measures_old',
+    'TRUNCATE measures_early',
     'TRUNCATE measures',
   ),
   phase(

@@ -6,7 +6,7 @@ import { openDisposableBroker, readRecords } from '../topic.ts'
 import { until } from '../until.ts'
 import type { CdcWorker } from './cdc-workers.ts'
 import type { ConnectorProfile } from './connector-profiles.ts'
-import { type Allowance, type ChangeEvent, findDifference, parseEvent } from './event-comparison.ts'
+import { type ChangeEvent, type EventComparison, parseEvent } from './event-comparison.ts'
 
 const WAIT = { everyMs: 50, timeoutMs: 120_000 }
 const JSON_CONVERTER = 'org.apache.kafka.connect.json.JsonConverter'
@@ -73,18 +73,18 @@ export class SideBySide implements AsyncDisposable {
     }
   }
 
-  /** Stops the connectors, and describes each topic that differs, with the first two events that do. */
-  async differences(allowances: readonly Allowance[]): Promise<readonly string[]> {
+  /** Stops the connectors, and describes what differs in each topic. */
+  async differences(comparison: EventComparison): Promise<readonly string[]> {
     await this.#stop()
     const found: string[] = []
     for (const { profile, left, right } of this.#pairs) {
       const [ours, theirs] = [await this.#events(left), await this.#events(right)]
       const names = new Set([...ours.keys(), ...theirs.keys()])
       for (const topic of [...names].sort()) {
-        const of = `${profile.name}, ${topic}`
-        const sides = [left.worker.name, right.worker.name] as const
-        const difference = describeDifference(sides, ours.get(topic) ?? [], theirs.get(topic) ?? [], allowances)
-        if (difference !== undefined) found.push(`── ${of}: ${difference}`)
+        const sides = { left: left.worker.name, right: right.worker.name }
+        const expected = comparison.expected(profile.config, topic, theirs.get(topic) ?? [])
+        const differences = describeDifferences(sides, ours.get(topic) ?? [], expected, comparison)
+        if (differences.length > 0) found.push(`── ${profile.name}, ${topic}: ${differences.join('\n')}`)
       }
     }
     return found
@@ -154,27 +154,31 @@ function config(database: Database, prefix: string, profile: ConnectorProfile): 
   }
 }
 
-function describeDifference(
-  [leftName, rightName]: readonly [string, string],
+/** One text for each member that differs, with the first events that do. */
+function describeDifferences(
+  sides: { readonly left: string; readonly right: string },
   left: readonly ChangeEvent[],
   right: readonly ChangeEvent[],
-  allowances: readonly Allowance[],
-): string | undefined {
+  comparison: EventComparison,
+): readonly string[] {
   const count = Math.min(left.length, right.length)
+  const found = new Map<string, string>()
   for (let at = 0; at < count; at++) {
-    const [ours, theirs] = [left[at]!, right[at]!]
-    const difference = findDifference(ours, theirs, allowances)
-    if (difference === undefined) continue
-    const { path } = difference
-    return `event ${at} of ${left.length} and ${right.length} differs in ${path}
-${leftName}: ${shown(difference.left)}
-${rightName}: ${shown(difference.right)}
-event of ${leftName}: ${shownEvent(ours)}
-event of ${rightName}: ${shownEvent(theirs)}`
+    for (const { path, left: ours, right: theirs } of comparison.differences(left[at]!, right[at]!)) {
+      if (found.has(path)) continue
+      const event =
+        found.size === 0
+          ? `\n  event of ${sides.left}: ${shownEvent(left[at]!)}\n  event of ${sides.right}: ${shownEvent(right[at]!)}`
+          : ''
+      found.set(path, `event ${at}: ${path}: ${sides.left} ${shown(ours)}, ${sides.right} ${shown(theirs)}${event}`)
+    }
   }
-  if (left.length === right.length) return undefined
-  const [longer, more] = left.length > right.length ? [leftName, left] : [rightName, right]
-  return `${left.length} events of ${leftName} and ${right.length} of ${rightName}; the next of ${longer}: ${shownEvent(more[count]!)}`
+  if (left.length === right.length) return [...found.values()]
+  const [longer, more] = left.length > right.length ? [sides.left, left] : [sides.right, right]
+  return [
+    ...found.values(),
+    `${left.length} events of ${sides.left} and ${right.length} of ${sides.right}; the next of ${longer}: ${shownEvent(more[count]!)}`,
+  ]
 }
 
 function shown(value: unknown): string {

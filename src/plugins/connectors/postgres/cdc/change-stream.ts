@@ -19,6 +19,8 @@ export type ChangeWriter = {
   write(change: DatabaseChange, offset: EventOffset): readonly SourceRecord[]
   /** Receives changes that were delivered before the start. */
   skip(change: DatabaseChange): void
+  /** Receives changes that are not captured. */
+  ignore(change: DatabaseChange): void
   heartbeat(offset: EventOffset): SourceRecord
 }
 
@@ -61,7 +63,11 @@ export async function* streamChanges(options: ChangeStreamOptions): AsyncGenerat
   const reader = new ChangeReader({
     relations: new Relations(options.session, options.onTable),
     delivered: stored?.delivered,
-    onSkipped: (change) => writer.skip(change),
+    onSkipped(change) {
+      const captured = selectCaptured(change, options.filter)
+      if (captured === undefined) writer.ignore(change)
+      else writer.skip(captured)
+    },
   })
   await using snapshots = options.openAdHocSnapshots(() => replication.requestPosition())
   const { session } = options
@@ -111,7 +117,8 @@ class BatchWriter {
       const captured = selectCaptured(change, filter)
       const sourceOffset = this.#snapshots.withState(this.#printer.after(change))
       const offset = { sourcePartition: partition, sourceOffset }
-      if (captured !== undefined) for (const record of writer.write(captured, offset)) records.push(record)
+      if (captured === undefined) writer.ignore(change)
+      else for (const record of writer.write(captured, offset)) records.push(record)
     }
     const reached = this.#snapshots.withState(idleLsn === undefined ? this.#printer.last : this.#printer.idle(idleLsn))
     if (this.#heartbeat.isDue()) {

@@ -118,8 +118,18 @@ describe('values', () => {
     expect(() => decode(type, text)).toThrow(expect.objectContaining({ code: 'data' }))
   })
 
-  it('of numeric keep every digit', () => {
-    const digits = fc.stringMatching(/^-?[1-9][0-9]{0,200}(\.[0-9]{1,100})?$/)
+  it.each([
+    ['123.4500', 2, 12_345n],
+    ['100.00', 0, 100n],
+    ['0.000', 0, 0n],
+    ['1200', 0, 1200n],
+  ])('of numeric do not have the zeros at the end of the fraction: %s', (text, scale, unscaled) => {
+    const value = decode('numeric', text) as { readonly scale: number; readonly value: Buffer }
+    expect([value.scale, bigintFromBytes(value.value)]).toEqual([scale, unscaled])
+  })
+
+  it('of numeric keep every other digit', () => {
+    const digits = fc.stringMatching(/^-?[1-9][0-9]{0,200}(\.[0-9]{0,99}[1-9])?$/)
     fc.assert(
       fc.property(digits, (text) => {
         const { scale, value } = decode('numeric', text) as { readonly scale: number; readonly value: Buffer }

@@ -3,15 +3,25 @@ import type { JavaPattern } from '../../../../../java-compat/java-regex.ts'
 import type { Schema } from '../../../../../sdk/index.ts'
 import { parseNamePatterns } from './name-patterns.ts'
 
+/** How a column is decoded: what its text and NULL become. */
+export type ColumnDecoding = {
+  readonly schema: Schema
+  readonly decode: (text: string) => unknown
+  readonly absent: unknown
+}
+
+/** What decides whether and how a rule applies to a column. */
+export type MaskedColumn = {
+  /** The length of the type, as `column.propagate.source.type` has it. */
+  readonly length: number
+  /** Whether masks and hashes apply: the value of another type stays as it is, but its schema says that it is masked. */
+  readonly isCharacters: boolean
+}
+
 /** A rule of a key with a variable name, such as `column.mask.with.5.chars`. */
 export type ColumnMask = {
   readonly columns: readonly JavaPattern[]
-  /** Added to the schema of columns. */
-  readonly parameters: NonNullable<Schema['parameters']>
-  /** Converts the text of a character column. */
-  readonly convert: (text: string) => string
-  /** What NULL becomes. */
-  readonly absent: string | null
+  readonly apply: (decoding: ColumnDecoding, column: MaskedColumn) => ColumnDecoding
 }
 
 const LENGTH_MASK = /^column\.mask\.with\.(\d+)\.chars$/
@@ -19,12 +29,15 @@ const HASH_MASK = /^column\.mask\.hash\.(v2\.)?([^.]+)\.with\.salt\.(.+)$/
 const TRUNCATION = /^column\.truncate\.to\.(\d+)\.chars$/
 const MASKED = { masked: 'true' }
 
-/** Parses the masks of a configuration. Throws an `Error` that names the key. */
+/** Parses the masks of a configuration, in the order in which they apply. Throws an `Error` that names the key. */
 export function parseColumnMasks(config: Readonly<Record<string, unknown>>): readonly ColumnMask[] {
-  return Object.entries(config).flatMap(([key, value]) => {
-    const mask = key.startsWith('column.') ? parseMask(key) : undefined
-    return mask === undefined ? [] : { ...mask, columns: parseNamePatterns(key, String(value)) }
-  })
+  const entries = Object.entries(config)
+  return [parseTruncation, parseLengthMask, parseHash].flatMap((parse) =>
+    entries.flatMap(([key, value]) => {
+      const apply = parse(key)
+      return apply === undefined ? [] : { apply, columns: parseNamePatterns(key, String(value)) }
+    }),
+  )
 }
 
 /** The first key with a variable name that is not valid. */
@@ -41,21 +54,51 @@ export function columnMaskProblem(
   return undefined
 }
 
-/** Undefined for other keys. */
-function parseMask(key: string): Omit<ColumnMask, 'columns'> | undefined {
-  const [, maskLength] = LENGTH_MASK.exec(key) ?? []
-  if (maskLength !== undefined) {
-    const mask = '*'.repeat(Number(maskLength))
-    return { parameters: MASKED, convert: () => mask, absent: mask }
+function parseTruncation(key: string): ColumnMask['apply'] | undefined {
+  const [, digits] = TRUNCATION.exec(key) ?? []
+  if (digits === undefined) return undefined
+  const lengthMax = Number(digits)
+  const cut = (value: unknown) => {
+    if (typeof value === 'string') return value.slice(0, lengthMax)
+    return value instanceof Uint8Array ? value.subarray(0, lengthMax) : value
   }
-  const [, lengthMax] = TRUNCATION.exec(key) ?? []
-  if (lengthMax !== undefined) {
-    const convert = (text: string) => text.slice(0, Number(lengthMax))
-    return { parameters: { truncateLength: lengthMax }, convert, absent: null }
+  return (decoding, { length }) => {
+    if (length <= lengthMax) return decoding
+    const { schema, decode, absent } = decoding
+    const isCut = schema.type === 'string' || (schema.type === 'bytes' && schema.name === undefined)
+    return {
+      schema: withParameters(schema, { truncateLength: digits }),
+      decode: isCut ? (text) => cut(decode(text)) : decode,
+      absent,
+    }
   }
+}
+
+function parseLengthMask(key: string): ColumnMask['apply'] | undefined {
+  const [, length] = LENGTH_MASK.exec(key) ?? []
+  if (length === undefined) return undefined
+  const mask = '*'.repeat(Number(length))
+  return ({ schema, decode, absent }, { isCharacters }) => ({
+    schema: withParameters(schema, MASKED),
+    decode: isCharacters ? () => mask : decode,
+    absent: isCharacters ? mask : absent,
+  })
+}
+
+/** A hash has at most as many characters as the column. */
+function parseHash(key: string): ColumnMask['apply'] | undefined {
   const [, version, algorithm, salt] = HASH_MASK.exec(key) ?? []
   if (algorithm === undefined) return undefined
-  return { parameters: MASKED, convert: hashing(key, algorithm, salt!, version !== undefined), absent: null }
+  const hash = hashing(key, algorithm, salt!, version !== undefined)
+  return ({ schema, decode, absent }, { length, isCharacters }) => ({
+    schema: withParameters(schema, MASKED),
+    decode: isCharacters ? (text) => hash(decode(text) as string).slice(0, length) : decode,
+    absent,
+  })
+}
+
+function withParameters(schema: Schema, parameters: NonNullable<Schema['parameters']>): Schema {
+  return { ...schema, parameters: { ...schema.parameters, ...parameters } }
 }
 
 /** The first version of Debezium's hash is of the string as Java serializes it. */

@@ -1,15 +1,7 @@
 import type { JavaPattern } from '../../../../../java-compat/java-regex.ts'
-import type { Schema } from '../../../../../sdk/index.ts'
 import type { Column, Table } from '../changes/change.ts'
-import { type ColumnMask, parseColumnMasks } from './column-masks.ts'
+import { type ColumnDecoding, type ColumnMask, type MaskedColumn, parseColumnMasks } from './column-masks.ts'
 import { parseNamePattern } from './name-patterns.ts'
-
-/** How a column is decoded: what its text and NULL become. */
-export type ColumnDecoding = {
-  readonly schema: Schema
-  readonly decode: (text: string) => unknown
-  readonly absent: unknown
-}
 
 /** Columns of the key of tables that match. */
 export type MessageKey = { readonly table: JavaPattern; readonly columns: readonly string[] }
@@ -40,23 +32,18 @@ export class ColumnRules {
   /** Whether the type of the column is added to its schema. */
   isTypePropagated(table: Table, column: Column, typeName: string): boolean {
     const { 'column.propagate.source.type': columns, 'datatype.propagate.source.type': types } = this.#config
-    return isMatch(columns, fullName(table, column)) || isMatch(types, typeName)
+    return isMatch(columns, fullName(table, column)) || isMatch(types, `${table.schema}.${table.name}.${typeName}`)
   }
 
-  /** Masks, hashes or truncates the values of a column. The first rule that matches applies. */
-  applied(table: Table, column: Column, decoding: ColumnDecoding): ColumnDecoding {
+  /** Truncates, masks or hashes the values of a column. Undefined if no rule matches; the first one that matches applies. */
+  masked(
+    table: Table,
+    column: Column,
+    decoding: ColumnDecoding,
+    describe: () => MaskedColumn,
+  ): ColumnDecoding | undefined {
     const name = fullName(table, column)
-    const mask = this.#masks.find(({ columns }) => isMatch(columns, name))
-    if (mask === undefined) return decoding
-    const { schema, decode, absent } = decoding
-    const masked = { ...schema, parameters: { ...schema.parameters, ...mask.parameters } }
-    // Debezium masks character types only; the schema of other columns says that they are masked, too.
-    if (schema.type !== 'string' || schema.name !== undefined) return { schema: masked, decode, absent }
-    return {
-      schema: masked,
-      decode: (text) => mask.convert(decode(text) as string),
-      absent: mask.absent ?? absent,
-    }
+    return this.#masks.find(({ columns }) => isMatch(columns, name))?.apply(decoding, describe())
   }
 
   /** The names of the columns of a key that replaces that of the table. */

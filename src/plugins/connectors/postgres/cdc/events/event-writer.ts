@@ -1,4 +1,4 @@
-import { type Position, type RecordHeader, type SourceRecord, STRING } from '../../../../../sdk/index.ts'
+import { type Position, type RecordHeader, type Schema, type SourceRecord, STRING } from '../../../../../sdk/index.ts'
 import {
   type DatabaseChange,
   type Lsn,
@@ -10,7 +10,7 @@ import {
 import type { ColumnTypes } from '../values/column-types.ts'
 import type { EventSettings } from './event-settings.ts'
 import { HEARTBEAT_KEY, HEARTBEAT_VALUE } from './heartbeat.ts'
-import { MESSAGE_KEY, MESSAGE_VALUE } from './message-events.ts'
+import { MESSAGE_KEY, messageSchema } from './message-events.ts'
 import { type ChangeOrigin, type EventTime, eventTime, SourceBlock } from './source-block.ts'
 import { TableEvents, type TableRowChange } from './table-events.ts'
 import { TopicNaming } from './topic-naming.ts'
@@ -42,6 +42,7 @@ export class EventWriter {
   readonly #topics: TopicNaming
   readonly #source: SourceBlock
   readonly #headers: readonly RecordHeader[]
+  readonly #messageSchema: Schema
   readonly #nowUs: () => bigint
   readonly #tables = new WeakMap<Table, TableEvents>()
   #counter: TransactionCounter | undefined
@@ -55,6 +56,7 @@ export class EventWriter {
     this.#topics = new TopicNaming(settings.topics)
     this.#source = new SourceBlock({ version, name: settings.topics.prefix, database, lastCommitLsn })
     this.#headers = settings.hasContextHeaders ? contextHeaders(options) : []
+    this.#messageSchema = messageSchema(options.types.bytes.schema)
     this.#nowUs = options.nowUs
   }
 
@@ -79,6 +81,11 @@ export class EventWriter {
   /** Counts a change that was delivered before a restart, so that the events after it have the right numbers. */
   skip(change: DatabaseChange): void {
     this.write(change, { sourcePartition: {}, sourceOffset: {} })
+  }
+
+  /** Receives a change that is not captured. The position of a message that is not captured is in later events nevertheless. */
+  ignore(change: DatabaseChange): void {
+    if (change.kind === 'message' && change.transaction === undefined) this.#source.lastCommitLsn = change.lsn
   }
 
   heartbeat(offset: EventOffset): SourceRecord {
@@ -134,8 +141,8 @@ export class EventWriter {
     const origin = this.#originOf(change.table, change)
     if (op === 'c') return this.#create(events, origin, after!, offset, [])
     if (op === 'd') return this.#delete(events, origin, before!, offset, [])
-    if (this.#settings.skippedOperations.has('u')) return []
     if (events.isKeyMoved(change)) return this.#moveKey(events, origin, before!, after!, offset)
+    if (this.#settings.skippedOperations.has('u')) return []
     const { skipsUnchanged } = this.#settings
     if (skipsUnchanged && before !== undefined && !change.isBeforeKeyOnly && events.hasSameValues(before, after!))
       return []
@@ -248,13 +255,13 @@ export class EventWriter {
       topic: this.#topics.message,
       keySchema: MESSAGE_KEY,
       key: { prefix },
-      valueSchema: MESSAGE_VALUE,
+      valueSchema: this.#messageSchema,
       value: {
         op: 'm',
         ts_ms: Number(this.#nowUs() / 1000n),
         source: this.#source.of(origin),
         transaction: transaction === undefined ? null : (this.#counter?.next(MESSAGES, lsn) ?? null),
-        message: { prefix, content },
+        message: { prefix, content: this.#types.bytes.encode(Buffer.from(content)) },
       },
       ...offset,
     }

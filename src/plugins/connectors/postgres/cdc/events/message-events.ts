@@ -1,4 +1,4 @@
-import { OPTIONAL_BYTES, OPTIONAL_INT64, OPTIONAL_STRING, type Schema, STRING } from '../../../../../sdk/index.ts'
+import { OPTIONAL_INT64, OPTIONAL_STRING, optional, type Schema, STRING } from '../../../../../sdk/index.ts'
 import { SOURCE_SCHEMA } from './source-block.ts'
 import { TRANSACTION_BLOCK } from './table-events.ts'
 
@@ -11,25 +11,27 @@ export const MESSAGE_KEY: Schema = {
   fields: [{ name: 'prefix', schema: OPTIONAL_STRING }],
 }
 
-const MESSAGE: Schema = {
-  type: 'struct',
-  name: 'io.debezium.connector.postgresql.Message',
-  version: 1,
-  fields: [
-    { name: 'prefix', schema: OPTIONAL_STRING },
-    { name: 'content', schema: OPTIONAL_BYTES },
-  ],
-}
-
-export const MESSAGE_VALUE: Schema = {
-  type: 'struct',
-  name: 'io.debezium.connector.postgresql.MessageValue',
-  version: 1,
-  fields: [
-    { name: 'op', schema: STRING },
-    { name: 'ts_ms', schema: OPTIONAL_INT64 },
-    { name: 'source', schema: SOURCE_SCHEMA },
-    { name: 'transaction', schema: TRANSACTION_BLOCK },
-    { name: 'message', schema: MESSAGE },
-  ],
+/** The schema of values. The content of a message has the representation of `bytea`. */
+export function messageSchema(content: Schema): Schema {
+  const message: Schema = {
+    type: 'struct',
+    name: 'io.debezium.connector.postgresql.Message',
+    version: 1,
+    fields: [
+      { name: 'prefix', schema: OPTIONAL_STRING },
+      { name: 'content', schema: optional(content) },
+    ],
+  }
+  return {
+    type: 'struct',
+    name: 'io.debezium.connector.postgresql.MessageValue',
+    version: 1,
+    fields: [
+      { name: 'op', schema: STRING },
+      { name: 'ts_ms', schema: OPTIONAL_INT64 },
+      { name: 'source', schema: SOURCE_SCHEMA },
+      { name: 'transaction', schema: TRANSACTION_BLOCK },
+      { name: 'message', schema: message },
+    ],
+  }
 }

@@ -40,8 +40,8 @@ export class TableEvents {
   readonly keySchema: Schema | null
   readonly #columns: readonly CapturedColumn[]
   readonly #keys: readonly CapturedColumn[]
-  /** Whether all columns of the key are among those of which the server sends the old values. */
-  readonly #isKeySent: boolean
+  /** The columns of the key of which the server sends the old values without REPLICA IDENTITY FULL. */
+  readonly #sentKeys: readonly CapturedColumn[]
   readonly #valueName: string
   readonly #envelopeName: string
   /** Envelopes by the columns that they leave out. */
@@ -58,7 +58,7 @@ export class TableEvents {
     })
     const keyNames = settings.columns.keyNames(table) ?? table.keyNames
     this.#keys = keyNames.flatMap((name) => described.find((column) => column?.name === name) ?? [])
-    this.#isKeySent = keyNames.every((name) => table.keyNames.includes(name))
+    this.#sentKeys = this.#keys.filter(({ name }) => table.keyNames.includes(name))
     this.#valueName = adjustedSchemaName(`${topic}.Value`, settings.schemaNames)
     this.#envelopeName = adjustedSchemaName(`${topic}.Envelope`, settings.schemaNames)
     const keyName = adjustedSchemaName(`${topic}.Key`, settings.schemaNames)
@@ -116,8 +116,8 @@ export class TableEvents {
 
   /** Whether an update changes the key. The server sends the old values of the columns of the replica identity only. */
   isKeyMoved({ before, after, isBeforeKeyOnly }: TableRowChange): boolean {
-    if (before === undefined || after === undefined || (isBeforeKeyOnly && !this.#isKeySent)) return false
-    return !hasSameCells(this.#keys, before, after)
+    if (before === undefined || after === undefined) return false
+    return !hasSameCells(isBeforeKeyOnly ? this.#sentKeys : this.#keys, before, after)
   }
 
   /** Whether all captured columns are equal. A column that was not sent did not change. */
@@ -136,7 +136,8 @@ function describeColumn(
   const found = types.of(column)
   if (found === undefined) return undefined
   const { schema, decode } = found
-  const absent = schema.optional ? null : found.zero
+  // Debezium has the default for a NULL that the schema does not allow, as in the old row of a deleted one.
+  const absent = schema.optional ? null : (schema.default ?? found.zero)
   const field = adjustedFieldName(column.name, fieldNames)
   return {
     index,
@@ -157,8 +158,8 @@ function withRules(
   { columns: rules }: EventSettings,
   types: ColumnTypes,
 ): CapturedColumn {
-  const applied = rules.applied(table, column, described)
-  if (applied !== described) return { ...described, ...applied }
+  const masked = rules.masked(table, column, described, () => types.sizeOf(column))
+  if (masked !== undefined) return { ...described, ...masked }
   if (!rules.isTypePropagated(table, column, types.catalog.get(column.typeId)?.name ?? '')) return described
   const parameters = { ...described.schema.parameters, ...sourceParameters(column, types.catalog) }
   return { ...described, schema: { ...described.schema, parameters } }

@@ -2,10 +2,12 @@ import { DataError, type Schema } from '../../../../../sdk/index.ts'
 import type { Session } from '../../session.ts'
 import type { Column } from '../changes/change.ts'
 import { defaultValue } from './default-value.ts'
+import { columnLength } from './source-parameters.ts'
 import { TypeCatalog } from './type-catalog.ts'
 import { representationOf } from './type-representations.ts'
 import { unavailableValue } from './unavailable-value.ts'
 import type { ValueSettings } from './value-settings.ts'
+import { type BytesType, bytesType } from './value-type.ts'
 import { zeroValue } from './zero-value.ts'
 
 /** The field of a column in events. */
@@ -22,9 +24,12 @@ export type ColumnField = {
 /** The types of columns, as the server's catalog describes them. */
 export class ColumnTypes {
   readonly catalog: TypeCatalog
+  /** How bytes are represented that are not in a column, such as the content of a logical message. */
+  readonly bytes: BytesType
   readonly #settings: ValueSettings
 
   constructor(catalog: TypeCatalog, settings: ValueSettings) {
+    this.bytes = bytesType(settings.binary)
     this.catalog = catalog
     this.#settings = settings
   }
@@ -36,6 +41,11 @@ export class ColumnTypes {
   /** Reads types that were created since. Call it with the types of a table before its first row. */
   load(session: Session, typeIds: Iterable<number>): Promise<void> {
     return this.catalog.load(session, typeIds)
+  }
+
+  /** What masks of the column depend on. */
+  sizeOf(column: Column): { readonly length: number; readonly isCharacters: boolean } {
+    return { length: columnLength(column, this.catalog), isCharacters: isCharacters(column.typeId, this.catalog) }
   }
 
   /** Undefined if events do not contain columns of this type. */
@@ -59,6 +69,15 @@ export class ColumnTypes {
       },
     }
   }
+}
+
+/** Debezium masks no `citext`, although the schema of the column says so. */
+const CHARACTER_TYPES = new Set(['text', 'varchar', 'bpchar', 'char', 'name', 'citext'])
+
+function isCharacters(typeId: number, catalog: TypeCatalog): boolean {
+  const type = catalog.get(typeId)
+  if (type?.kind === 'domain') return isCharacters(type.baseId, catalog)
+  return type?.kind === 'enum' || CHARACTER_TYPES.has(type?.name ?? '')
 }
 
 function rejectingNull(name: string, decode: (text: string) => unknown): (text: string) => unknown {

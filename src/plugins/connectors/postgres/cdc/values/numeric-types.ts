@@ -28,13 +28,6 @@ export function longFromText(text: string): number | bigint {
   return text.length <= EXACT_DIGITS ? Number(text) : int64(BigInt(text))
 }
 
-/** Items of arrays, of which Debezium removes the zeros at the end of the fraction. */
-export function numericItemType(modifier: number, mode: DecimalMode): ValueType {
-  const { schema, decode } = numericType(modifier, mode)
-  if (schema.type !== 'struct') return { schema, decode }
-  return { schema, decode: (text) => decode(text.includes('.') ? text.replace(/\.?0+$/, '') : text) }
-}
-
 /** The schema of a number whose scale is not that of the column. */
 const VARIABLE_SCALE: Schema = {
   type: 'struct',
@@ -104,8 +97,9 @@ function decimalAt(text: string, scale: number): Decimal {
   return value.scale === scale ? value : rescale(value, scale)
 }
 
+/** Without the zeros at the end of the fraction, as with Debezium. */
 function variableScale(text: string): { readonly scale: number; readonly value: Buffer } {
-  const { unscaled, scale } = decimalParts(text)
+  const { unscaled, scale } = decimalParts(text.endsWith('0') && text.includes('.') ? text.replace(/\.?0+$/, '') : text)
   return { scale, value: bigintToBytes(unscaled) }
 }
 

@@ -29,6 +29,14 @@ export function sourceParameters(column: Column, catalog: TypeCatalog): Readonly
   }
 }
 
+/** The length of a column. Numbers without a precision are as long as the longest. */
+export function columnLength(column: Column, catalog: TypeCatalog): number {
+  const type = catalog.get(column.typeId)
+  const [base, modifier] = baseOf(type, column.modifier, catalog)
+  const [length, scale] = sizeOf(base, modifier, type?.itemId !== undefined)
+  return scale === undefined ? NUMERIC_DIGITS_MAX : length
+}
+
 /** The type that determines the size: of a domain its base, of an array its items. */
 function baseOf(type: CatalogType | undefined, modifier: number, catalog: TypeCatalog): readonly [string, number] {
   if (type?.kind === 'domain') {

@@ -5,7 +5,7 @@ import { bitsType } from './bits-type.ts'
 import { GEOGRAPHY, GEOMETRY, POINT } from './geometry-types.ts'
 import { hstoreType } from './hstore-type.ts'
 import { intervalType } from './interval-type.ts'
-import { INTEGER, LONG, moneyType, numericItemType, numericType } from './numeric-types.ts'
+import { INTEGER, LONG, moneyType, numericType } from './numeric-types.ts'
 import { dateType, timestampType, timeType, ZONED_TIME, zonedTimestampType } from './temporal-types.ts'
 import type { CatalogType, TypeCatalog } from './type-catalog.ts'
 import type { ValueSettings } from './value-settings.ts'
@@ -98,23 +98,12 @@ function knownType(
   if (type.kind === 'enum') return enumType(type.labels)
   if (type.itemId !== undefined) {
     const item = catalog.get(type.itemId)
-    const itemType = item && itemRepresentation(item, modifier, settings, catalog)
+    const itemType = item && knownType(item, modifier, settings, catalog)
     return itemType && arrayType(itemType, item.name === 'box' ? ';' : ',')
   }
   if (type.kind === 'other') return undefined
   const found = Object.hasOwn(BY_NAME, type.name) ? BY_NAME[type.name] : undefined
   return typeof found === 'function' ? found(modifier, settings) : found
-}
-
-function itemRepresentation(
-  item: CatalogType,
-  modifier: number,
-  settings: ValueSettings,
-  catalog: TypeCatalog,
-): ValueType | undefined {
-  return item.name === 'numeric'
-    ? numericItemType(modifier, settings.decimals)
-    : knownType(item, modifier, settings, catalog)
 }
 
 function enumType(labels: readonly string[]): ValueType {

@@ -25,18 +25,26 @@ export function named(name: string, { schema, decode }: ValueType, parameters?: 
   return { schema: { ...schema, type, name, version: 1, ...(parameters !== undefined && { parameters }) }, decode }
 }
 
-/** The representation of bytes that `toBytes` makes of the text. */
-export function binaryType(mode: BinaryMode, toBytes: (text: string) => Buffer): ValueType {
+/** The representation of bytes in events. */
+export type BytesType = { readonly schema: Schema; readonly encode: (bytes: Buffer) => unknown }
+
+export function bytesType(mode: BinaryMode): BytesType {
   switch (mode) {
     case 'bytes':
-      return { schema: BYTES, decode: toBytes }
+      return { schema: BYTES, encode: (bytes) => bytes }
     case 'base64':
-      return { schema: STRING, decode: (text) => toBytes(text).toString('base64') }
+      return { schema: STRING, encode: (bytes) => bytes.toString('base64') }
     case 'base64-url-safe':
-      return { schema: STRING, decode: (text) => base64Url(toBytes(text)) }
+      return { schema: STRING, encode: base64Url }
     case 'hex':
-      return { schema: STRING, decode: (text) => toBytes(text).toString('hex') }
+      return { schema: STRING, encode: (bytes) => bytes.toString('hex') }
   }
+}
+
+/** The representation of bytes that `toBytes` makes of the text. */
+export function binaryType(mode: BinaryMode, toBytes: (text: string) => Buffer): ValueType {
+  const { schema, encode } = bytesType(mode)
+  return { schema, decode: mode === 'bytes' ? toBytes : (text) => encode(toBytes(text)) }
 }
 
 /** With padding, unlike Node.js. */

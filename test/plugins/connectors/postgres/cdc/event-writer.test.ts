@@ -1,0 +1,79 @@
+import { describe, expect, it } from 'vitest'
+import type { DatabaseChange, Row, Table } from '../../../../../src/plugins/connectors/postgres/cdc/changes/change.ts'
+import { cdcConfig } from '../../../../../src/plugins/connectors/postgres/cdc/config/cdc-config.ts'
+import { eventSettings } from '../../../../../src/plugins/connectors/postgres/cdc/config/event-keys.ts'
+import { valueSettings } from '../../../../../src/plugins/connectors/postgres/cdc/config/value-keys.ts'
+import { EventWriter } from '../../../../../src/plugins/connectors/postgres/cdc/events/event-writer.ts'
+import { ColumnTypes } from '../../../../../src/plugins/connectors/postgres/cdc/values/column-types.ts'
+import { TypeCatalog } from '../../../../../src/plugins/connectors/postgres/cdc/values/type-catalog.ts'
+import { parseConfig } from '../../../../../src/sdk/index.ts'
+
+const [INT4, TEXT] = [23, 25]
+const TYPES = [
+  [String(INT4), 'int4', 'b', null, '0', '-1', null],
+  [String(TEXT), 'text', 'b', null, '0', '-1', null],
+]
+const column = (name: string, typeId: number, isKey: boolean) => ({
+  ...{ name, typeId, modifier: -1, isKey, isOptional: !isKey, defaultExpression: undefined },
+})
+const TABLE: Table = {
+  ...{ id: 1, schema: 'public', name: 'notes', replicaIdentity: 'default', keyNames: ['id'] },
+  columns: [column('id', INT4, true), column('note', TEXT, false)],
+}
+const TRANSACTION = { id: 7, commitLsn: 90n, committedAtUs: 0n }
+const OFFSET = { sourcePartition: {}, sourceOffset: {} }
+
+function writerOf(config: Readonly<Record<string, string>> = {}): EventWriter {
+  const parsed = parseConfig(cdcConfig, {
+    ...{ 'database.hostname': 'localhost', 'database.user': 'u', 'database.dbname': 'd', 'topic.prefix': 'p' },
+    ...config,
+  })
+  return new EventWriter({
+    settings: eventSettings(parsed),
+    types: new ColumnTypes(new TypeCatalog(TYPES), valueSettings(parsed)),
+    ...{ version: '1', database: 'd', taskId: '0', runId: 'r', nowUs: () => 0n, lastCommitLsn: undefined },
+  })
+}
+
+const update = (before: Row | undefined, after: Row): DatabaseChange => ({
+  ...{ kind: 'row', op: 'u', table: TABLE, before, isBeforeKeyOnly: before !== undefined, after },
+  ...{ transaction: TRANSACTION, lsn: 80n, position: { commitLsn: 90n, index: 0 } },
+})
+const operations = (writer: EventWriter, change: DatabaseChange) =>
+  writer.write(change, OFFSET).map(({ key, value }) => [key, Reflect.get(Object(value), 'op')])
+
+describe('EventWriter', () => {
+  it('writes the position of a message that is not captured into later events', () => {
+    const writer = writerOf()
+    const message = {
+      kind: 'message',
+      prefix: 'p',
+      content: Buffer.of(),
+      position: { commitLsn: 70n, index: 0 },
+    } as const
+    writer.ignore({ ...message, transaction: TRANSACTION, lsn: 60n })
+    writer.ignore({ ...message, transaction: undefined, lsn: 70n })
+    const [event] = writer.write(update(undefined, ['1', 'a']), OFFSET)
+    expect(event).toMatchObject({ value: { source: { sequence: '["70","80"]' } } })
+  })
+
+  it('writes a changed key of message.key.columns as a delete and a create if the server sends a part of the old one', () => {
+    const writer = writerOf({ 'message.key.columns': 'public.notes:id,note' })
+    expect(operations(writer, update(['1', null], ['2', 'a']))).toEqual([
+      [{ id: 1, note: null }, 'd'],
+      [{ id: 1, note: null }, undefined],
+      [{ id: 2, note: 'a' }, 'c'],
+    ])
+  })
+
+  it('writes no delete of a key of message.key.columns of which the server sends nothing', () => {
+    const writer = writerOf({ 'message.key.columns': 'public.notes:note' })
+    expect(operations(writer, update(['1', null], ['2', 'a']))).toEqual([[{ note: 'a' }, 'u']])
+  })
+
+  it('writes the create of a changed key if updates and deletes are skipped', () => {
+    const writer = writerOf({ 'skipped.operations': 'u,d' })
+    expect(operations(writer, update(['1', null], ['2', 'a']))).toEqual([[{ id: 2 }, 'c']])
+    expect(operations(writer, update(undefined, ['2', 'b']))).toEqual([])
+  })
+})
