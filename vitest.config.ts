@@ -37,8 +37,10 @@ export default defineConfig({
           exclude: process.env['WEIR_CDC_DEBEZIUM'] === undefined ? CDC_COMPARISONS : [],
           globalSetup: ['test/env/global-setup.ts'],
           setupFiles: ['test/support/property-seed.ts', 'test/support/regexp-equality.ts'],
-          testTimeout: 120_000,
-          hookTimeout: 180_000,
+          // Several times what they need, because a machine may be slow and busy with something else.
+          testTimeout: 300_000,
+          hookTimeout: 300_000,
+          expect: { poll: { timeout: 120_000 } },
           maxWorkers: 2,
           // After the fast ones: who broke something simple hears of it first.
           sequence: { groupOrder: 1 },

@@ -332,26 +332,6 @@ describe('docs/operator.md', () => {
   })
 })
 
-describe('tests', () => {
-  it('are skipped only by test/env/real.ts, because a real part is missing', () => {
-    const skips = files('test/**/*.ts')
-      // The one place that skips, with the reason in the title.
-      .filter((file) => file !== 'test/env/real.ts')
-      .flatMap((file) =>
-        [...textOf(file).matchAll(/\b(?:describe|it|test)\.(?:skip|skipIf|runIf|only|todo|fails)\b|\bskip\(/g)].map(
-          ([call]) => `${file}: ${call}`,
-        ),
-      )
-    expect(skips).toEqual([])
-  })
-
-  it('may be skipped in CI in one suite only, on machines that cannot run a node', () => {
-    const users = files('test/**/*.ts').filter((file) => /import \{[^}]*\brealWhereAMachineCan\b/.test(textOf(file)))
-    expect(users).toEqual(['test/e2e/node-cluster.test.ts'])
-    expect(textOf('scripts/count-tests.mjs')).toContain("'test/e2e/node-cluster.test.ts'")
-  })
-})
-
 describe('the language of the source', () => {
   const sources = files('src/**/*.ts')
   const exported = sources.flatMap((file) =>

@@ -16,7 +16,7 @@ function follow(file: string) {
   }
   const followed = watchFiles({ files: [file], read, use: (text) => used.push(text), logger })
   onTestFinished(() => followed.close())
-  const usedLast = (text: string) => vi.waitFor(() => expect(used.at(-1)).toBe(text), { timeout: 10_000 })
+  const usedLast = (text: string) => vi.waitFor(() => expect(used.at(-1)).toBe(text), { timeout: 25_000 })
   return { error, used, usedLast }
 }
 

@@ -17,7 +17,7 @@ export function describeLog(open: OpenBroker): void {
       expect(found?.partitions.map(({ partition }) => partition).sort()).toEqual([0, 1, 2])
       expect(found?.configs).toMatchObject({ 'cleanup.policy': 'compact' })
       const configs = async () => (await broker.topics.describe(name))?.configs
-      await expect.poll(configs, { timeout: 10_000 }).toMatchObject({ 'retention.ms': '86400000' })
+      await expect.poll(configs).toMatchObject({ 'retention.ms': '86400000' })
       await broker.topics.delete(name)
       expect(await broker.topics.describe(name)).toBeUndefined()
     })
@@ -277,11 +277,10 @@ export function describeLog(open: OpenBroker): void {
       const topic = await newTopic(broker)
       const reader = broker.reader()
       reader.seek([{ topic, partition: 0, offset: 0 }])
-      const startMs = performance.now()
-      const polled = reader.poll(20_000)
+      // Longer than a test may take.
+      const polled = reader.poll(3_600_000)
       reader.wake()
       expect(await polled).toEqual([])
-      expect(performance.now() - startMs).toBeLessThan(10_000)
     })
 
     it('continues at the earliest or latest offset, or fails, when its offset no longer exists', async () => {

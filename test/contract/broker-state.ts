@@ -12,7 +12,7 @@ import { silentLogger } from '../../src/common/logging/logger.ts'
 import type { OpenBroker } from './broker.ts'
 import { bytes, newTopic, opened, records, uniqueName } from './broker-support.ts'
 
-const WHILE_MS = 30_000
+const WHILE_MS = 120_000
 
 const STATE = { partitions: 1, replicationFactor: 1, configs: { 'cleanup.policy': 'compact' } }
 

@@ -3,8 +3,8 @@ import type { Broker, Consumer, ConsumerOptions } from '../../src/broker/broker.
 import type { OpenBroker } from './broker.ts'
 import { newTopic, opened, pollAll, records, uniqueName, valuesOf } from './broker-support.ts'
 
-/** Much longer than these tests take, so that a test that waits for the end of a session fails. */
-const SESSION_TIMEOUT_MS = 60_000
+/** Longer than a test may take, so that a test that waits for the end of a session fails. */
+const SESSION_TIMEOUT_MS = 1_200_000
 const SILENT = { sessionTimeoutMs: SESSION_TIMEOUT_MS, heartbeatMs: 50_000 }
 const QUICK = { sessionTimeoutMs: SESSION_TIMEOUT_MS, heartbeatMs: 200 }
 
@@ -18,9 +18,7 @@ export function describeStaticMembers(open: OpenBroker): void {
       const vanished = await broker.consumer(options)
       expect(await valuesOf(vanished, 2)).toEqual(['a', 'b'])
       await vanished.commit([{ topic, partition: 0, offset: 1 }])
-      const startMs = performance.now()
       expect(await valuesOf(await broker.consumer(options), 1)).toEqual(['b'])
-      expect(performance.now() - startMs).toBeLessThan(SESSION_TIMEOUT_MS / 3)
     })
 
     it('is fenced when another consumer replaces it, and does not affect the new one', async () => {
@@ -68,15 +66,13 @@ export function describeStaticMembers(open: OpenBroker): void {
       producer.begin()
       await producer.sendOffsets(options.groupId, offsets, newer.member())
       await producer.commit()
-      await expect.poll(() => newer.committed(offsets), { timeout: 10_000 }).toMatchObject(offsets)
+      await expect.poll(() => newer.committed(offsets)).toMatchObject(offsets)
     })
 
     it('leaves its group when it is closed', async () => {
       const { both, one, other } = await pair(await opened(open))
       await other.close()
-      const startMs = performance.now()
       await pollAll([one], () => one.assignment().length === both)
-      expect(performance.now() - startMs).toBeLessThan(SESSION_TIMEOUT_MS / 3)
     })
 
     it('rejoins without a rebalance of the other members, as leader and as follower', async () => {

@@ -13,7 +13,7 @@ import type {
 import type { OpenBroker } from './broker.ts'
 
 const POLL_MS = 200
-const GIVE_UP_MS = 30_000
+const GIVE_UP_MS = 120_000
 
 export function uniqueName(what: string): string {
   return `${what}-${randomBytes(4).toString('hex')}`

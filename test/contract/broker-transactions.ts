@@ -137,9 +137,9 @@ export function describeTransactions(open: OpenBroker): void {
 
 /** Waits, because Kafka acknowledges a commit before it has written the markers that make it visible. */
 async function shown(broker: Broker, topic: string, values: readonly string[]): Promise<void> {
-  await expect.poll(async () => (await readAll(broker, topic)).map(textOf), { timeout: 10_000 }).toEqual(values)
+  await expect.poll(async () => (await readAll(broker, topic)).map(textOf)).toEqual(values)
 }
 
 async function committed(broker: Broker, groupId: string, offsets: readonly CommittedOffset[]): Promise<void> {
-  await expect.poll(() => broker.groups.offsets(groupId), { timeout: 10_000 }).toEqual(offsets)
+  await expect.poll(() => broker.groups.offsets(groupId)).toEqual(offsets)
 }

@@ -11,7 +11,7 @@ const A_WHILE = 1_000
 const A_SEND = 50
 const SENDS_UNDER_WAY = 20
 const TOPIC = 'numbers'
-const WAIT = { timeout: 90_000, interval: 50 }
+const WAIT = { timeout: 120_000, interval: 50 }
 
 // Only determines whether Kafka is available. The test starts a separate broker, which it kills.
 const kafka = await real('kafka')

@@ -210,12 +210,10 @@ describeOn([kafka], 'Kafka with TLS and SASL', () => {
       /is security\.protocol=SASL_PLAINTEXT what/,
     ],
   ])('reports %s, with its remedy', async (_, listener, settings, code, message) => {
-    const startMs = performance.now()
     const error: unknown = await open(listener, settings).then(
       () => undefined,
       (reason: unknown) => reason,
     )
-    expect(performance.now() - startMs).toBeLessThan(5_000)
     expect(error).toMatchObject({ code, message: expect.stringMatching(message) })
     expect(error).toMatchObject({ message: expect.stringContaining(server.listeners[listener] ?? '') })
   })

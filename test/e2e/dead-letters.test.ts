@@ -12,7 +12,7 @@ import { temporaryDirectory } from '../support/temporary-directory.ts'
 import { until } from '../support/until.ts'
 import { startWorkerProcess } from '../support/worker-process.ts'
 
-const WAIT = { everyMs: 50, timeoutMs: 110_000 }
+const WAIT = { everyMs: 50, timeoutMs: 120_000 }
 const kafka = await real('kafka')
 const java = await real('javaConnect')
 

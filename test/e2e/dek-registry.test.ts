@@ -14,7 +14,7 @@ const TOPIC = '_dek_registry_keys'
 const KEKS = '/dek-registry/v1/keks'
 const SECRET = 'a-secret-of-the-local-kms'
 const KEK = { name: 'k', kmsType: 'local-kms', kmsKeyId: 'id', kmsProps: { secret: SECRET }, shared: true }
-const WAIT = { timeout: 20_000, interval: 20 }
+const WAIT = { timeout: 120_000, interval: 20 }
 
 type Options = { readonly logger?: Logger; readonly settings?: object; readonly kmsDrivers?: readonly KmsDriver[] }
 

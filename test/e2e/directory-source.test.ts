@@ -11,7 +11,7 @@ import { temporaryDirectory } from '../support/temporary-directory.ts'
 import { until } from '../support/until.ts'
 import { startWorkerProcess } from '../support/worker-process.ts'
 
-const WAIT = { everyMs: 50, timeoutMs: 110_000 }
+const WAIT = { everyMs: 50, timeoutMs: 120_000 }
 const FILES = 12
 const ROWS = 5_000
 const kafka = await real('kafka')

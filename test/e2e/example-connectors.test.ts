@@ -8,7 +8,7 @@ import { until } from '../support/until.ts'
 import { startUp } from '../support/up.ts'
 
 const REPOSITORY = join(import.meta.dirname, '../..')
-const WAIT = { everyMs: 50, timeoutMs: 100_000 }
+const WAIT = { everyMs: 50, timeoutMs: 120_000 }
 const EXAMPLE = 'examples/connectors'
 
 it('the example of the HTTP and file connectors sends parcels from CSV by HTTP to a file, and polls an API', {

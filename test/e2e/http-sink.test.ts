@@ -9,7 +9,7 @@ import { firstArrivals, startUnstableServer, type UnstableRecord, unstableRecord
 import { until } from '../support/until.ts'
 import { startWorkerProcess } from '../support/worker-process.ts'
 
-const WAIT = { everyMs: 50, timeoutMs: 110_000 }
+const WAIT = { everyMs: 50, timeoutMs: 120_000 }
 const RECORDS = 3_000
 const kafka = await real('kafka')
 

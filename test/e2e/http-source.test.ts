@@ -8,7 +8,7 @@ import { type ReceivedRequest, startHttpServer } from '../support/http-server.ts
 import { until } from '../support/until.ts'
 import { startWorkerProcess } from '../support/worker-process.ts'
 
-const WAIT = { everyMs: 50, timeoutMs: 110_000 }
+const WAIT = { everyMs: 50, timeoutMs: 120_000 }
 const RECORDS = 3_000
 const PAGE = 50
 const kafka = await real('kafka')

@@ -11,7 +11,7 @@ import { until } from '../support/until.ts'
 const [image, javaHost] = [await real('image'), await real('javaHost')]
 /** The first build on a machine downloads a JDK for each architecture. */
 const BUILD_MS = 1_200_000
-const WAIT = { everyMs: 500, timeoutMs: 90_000 }
+const WAIT = { everyMs: 500, timeoutMs: 120_000 }
 const BYTES_MAX = 160_000_000
 const CONNECTORS = 'org.apache.kafka.connect.file.FileStream'
 

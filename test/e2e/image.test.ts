@@ -9,7 +9,7 @@ import { until } from '../support/until.ts'
 const image = await real('image')
 /** The first build on a machine makes what it begins with, and installs twice. */
 const BUILD_MS = 1_200_000
-const WAIT = { everyMs: 200, timeoutMs: 90_000 }
+const WAIT = { everyMs: 200, timeoutMs: 120_000 }
 const BYTES_MAX = 60_000_000
 const REGISTRY = ['registry', '--data', '/data', '--set', 'listeners=http://0.0.0.0:8081']
 

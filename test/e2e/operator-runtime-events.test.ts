@@ -12,7 +12,7 @@ import { until } from '../support/until.ts'
 // by REST from their events.
 
 const HOUR_MS = 3_600_000
-const WAIT = { everyMs: 10, timeoutMs: 60_000 }
+const WAIT = { everyMs: 10, timeoutMs: 120_000 }
 
 describe('an operator with its runtimes in the same process', () => {
   const directory = partDirectory('news')

@@ -9,7 +9,7 @@ import { until } from '../support/until.ts'
 import { startWorkerProcess } from '../support/worker-process.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
-const WAIT = { everyMs: 50, timeoutMs: 110_000 }
+const WAIT = { everyMs: 50, timeoutMs: 120_000 }
 
 /** What `npm install` does for the one dependency a new plugin has. */
 function installSdk(folder: string): void {

@@ -12,7 +12,7 @@ import { temporaryDirectory } from '../support/temporary-directory.ts'
 import { until } from '../support/until.ts'
 
 const apicurio = await real('apicurio')
-const WAIT = { everyMs: 5, timeoutMs: 60_000 }
+const WAIT = { everyMs: 5, timeoutMs: 120_000 }
 const VERSIONS = 10_000
 
 it('weir export and weir import copy 10,000 schemas without changes, although the import is interrupted and killed', {

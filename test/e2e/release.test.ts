@@ -67,7 +67,7 @@ describe('the npm package', () => {
       const converters = { 'key.converter': 'StringConverter', 'value.converter': 'JsonConverter' }
       const config = { 'connector.class': 'Datagen', 'kafka.topic': 'made', quickstart: 'users', ...converters }
       await client.create('made', config)
-      await until('the task to run', { everyMs: 100, timeoutMs: 60_000 }, async () => {
+      await until('the task to run', { everyMs: 100, timeoutMs: 120_000 }, async () => {
         const { status } = (await client.list())['made'] ?? {}
         return status?.tasks[0]?.state === 'RUNNING'
       })

@@ -19,7 +19,7 @@ import { until } from '../support/until.ts'
 const kubernetes = await real('kubernetes')
 
 const ARCHIVE = join(import.meta.dirname, 'upgrade/data.tar.gz')
-const WAIT = { everyMs: 50, timeoutMs: 60_000 }
+const WAIT = { everyMs: 50, timeoutMs: 120_000 }
 
 it('a data directory of the first version keeps its ids, versions, modes and offsets', async () => {
   const directory = temporaryDirectory()

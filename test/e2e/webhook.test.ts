@@ -8,7 +8,7 @@ import { describeOn, real } from '../env/real.ts'
 import { until } from '../support/until.ts'
 import { startWorkerProcess } from '../support/worker-process.ts'
 
-const WAIT = { everyMs: 50, timeoutMs: 110_000 }
+const WAIT = { everyMs: 50, timeoutMs: 120_000 }
 const EVENTS = 400
 const SENDERS = 8
 const kafka = await real('kafka')

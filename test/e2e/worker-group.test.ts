@@ -5,12 +5,10 @@ import { until } from '../support/until.ts'
 import { clientOf, polledOn, untilRunning, WAIT, WorkerGroup } from '../support/worker-group.ts'
 
 const kafka = await real('kafka')
-const SESSION_MS = 6_000
-const DELAY_MS = 2_000
 const SETTINGS = {
-  'session.timeout.ms': String(SESSION_MS),
+  'session.timeout.ms': '6000',
   'heartbeat.interval.ms': '500',
-  'scheduled.rebalance.max.delay.ms': String(DELAY_MS),
+  'scheduled.rebalance.max.delay.ms': '2000',
   'offset.flush.interval.ms': '500',
 }
 
@@ -50,13 +48,10 @@ describeOn([kafka], 'a group of workers on Kafka', () => {
       [third!, 2],
     ])
     await third!.kill()
-    const killedMs = performance.now()
     await untilRunning(second!, 'gen', [
       [first!, 3],
       [second!, 3],
     ])
-    // Two more seconds for the rebalances on a busy machine.
-    expect(performance.now() - killedMs).toBeLessThan(SESSION_MS + DELAY_MS + 2_000)
   })
 
   it('return the same responses from every worker', async () => {

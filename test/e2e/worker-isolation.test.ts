@@ -2,6 +2,7 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
 import { describeOn, real } from '../env/real.ts'
+import { expectServiceDuring } from '../support/service-during.ts'
 import { temporaryDirectory } from '../support/temporary-directory.ts'
 import { until } from '../support/until.ts'
 import { clientOf, polledOn, untilRunning, WAIT, WorkerGroup } from '../support/worker-group.ts'
@@ -44,26 +45,19 @@ describeOn([kafka], 'a worker with a task in an endless loop', () => {
     const rounds = await metric(worker!.url, 'worker_rebalance_metrics_completed_rebalances_total')
     await client.create('bad', { 'connector.class': 'Spinner', 'kafka.topic': topic })
 
-    const answersMs: number[] = []
-    await until('it to fail', WAIT, async () => {
-      const startMs = performance.now()
+    const hasFailed = async () => {
       const { tasks } = await client.status('bad').catch(() => ({ tasks: [] }))
-      answersMs.push(performance.now() - startMs)
       return tasks[0]?.state === 'FAILED'
-    })
-    const failedMs = performance.now()
+    }
+    await expectServiceDuring(`${worker!.url}/`, () => until('it to fail', WAIT, hasFailed))
     const [task] = (await client.status('bad')).tasks
     expect(task?.trace).toMatch(
       /^task bad-0 blocked its thread for more than 2500 ms; stack of its thread:\n +at spinForEver .*spinner\.ts/,
     )
-    // At least half of the expected number; on a busy machine some are delayed.
-    expect(answersMs.sort((a, b) => a - b)[Math.floor(answersMs.length / 2)]).toBeLessThan(100)
     await until('its neighbours to write', WAIT, async () => {
       const counts = [...(await polledOn(worker!, 'good')).values()]
       return counts.length === 3 && counts.every((count) => count > 0)
     })
-    // The tasks restart in another process, which takes time on a busy machine.
-    expect(performance.now() - failedMs).toBeLessThan(30_000)
     // Only the creation of the two connectors caused rebalances; a failed thread causes none.
     const after = await metric(worker!.url, 'worker_rebalance_metrics_completed_rebalances_total')
     expect(after - rounds).toBeLessThanOrEqual(2)

@@ -8,9 +8,9 @@ import { openTestBroker } from '../support/topic.ts'
 import { until } from '../support/until.ts'
 
 const BLOCKED_MS = 2_000
-const WAIT = { everyMs: 10, timeoutMs: 60_000 }
+const WAIT = { everyMs: 10, timeoutMs: 120_000 }
 
-describe('tasks in task processes', { timeout: 180_000 }, () => {
+describe('tasks in task processes', () => {
   it('run concurrently, and their counters are visible to the worker', async () => {
     const tasks = await openPool(2)
     const [one, two] = [tasks.start('Steady'), tasks.start('Steady')]
@@ -110,10 +110,10 @@ async function openPool(threads: number, isWarm = false, startMsMax = 60_000) {
     isWarm,
   })
   let longestMs = 0
-  let lastMs = performance.now()
+  let lastMs = threadCpuMs()
   const turning = setInterval(() => {
-    longestMs = Math.max(longestMs, performance.now() - lastMs)
-    lastMs = performance.now()
+    longestMs = Math.max(longestMs, threadCpuMs() - lastMs)
+    lastMs = threadCpuMs()
   }, 10)
   onTestFinished(async () => {
     clearInterval(turning)
@@ -124,8 +124,14 @@ async function openPool(threads: number, isWarm = false, startMsMax = 60_000) {
     start: (name: string, kind: 'source' | 'sink' = 'source') => startTask(pool, name, kind, count++),
     /** Number of threads that were started. */
     threads: () => started,
+    /** Longest turn of the event loop of this thread, in CPU time. */
     longestTurnMs: () => longestMs,
   }
+}
+
+function threadCpuMs(): number {
+  const { user, system } = process.threadCpuUsage()
+  return (user + system) / 1_000
 }
 
 /** Restarts interrupted tasks, as `WorkRunner` does. */

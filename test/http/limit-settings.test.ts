@@ -112,7 +112,7 @@ describe('request bodies', () => {
   it('are rejected when they arrive too slowly', async () => {
     const url = await start({ headerTimeoutMs: 200 })
     const slow = await open(url, `${head(100)}"x`)
-    await expect.poll(() => slow.received, { timeout: 10_000 }).toContain('408')
+    await expect.poll(() => slow.received).toContain('408')
     await expect.poll(() => slow.closed).toBe(true)
     expect(await limited('body_too_slow')).toBeGreaterThan(0)
   })
@@ -172,7 +172,7 @@ describe('connections', () => {
       url,
       [...numbers.map((number) => `GET /${number} HTTP/1.1\r\nHost: x\r\n\r\n`), head(posted.length), posted].join(''),
     )
-    await expect.poll(() => socket.received.endsWith(posted.slice(1, -1)), { timeout: 20_000 }).toBe(true)
+    await expect.poll(() => socket.received.endsWith(posted.slice(1, -1))).toBe(true)
     const answered = [...socket.received.matchAll(/"number":"(\d+)"/g)].map(([, number]) => Number(number))
     expect(answered).toEqual(numbers)
     expect(atWorkMax).toBe(1)
@@ -189,7 +189,7 @@ describe('connections', () => {
   it('are closed when a request head is not completed in time', async () => {
     const url = await start({ headerTimeoutMs: 300 })
     const sockets = [await open(url), await open(url, 'GET / HTTP/1.1\r\n')]
-    await expect.poll(() => sockets.every((socket) => socket.closed), { timeout: 10_000 }).toBe(true)
+    await expect.poll(() => sockets.every((socket) => socket.closed)).toBe(true)
     expect(await limited('request_timeout')).toBeGreaterThan(0)
   })
 })
@@ -206,7 +206,7 @@ describe('responses', () => {
     const refused = await fetch(`${url}/large`)
     expect([refused.status, refused.headers.get('retry-after')]).toEqual([503, '5'])
     expect((await fetch(url)).status).toBe(200)
-    await expect.poll(() => limited('response_stalled'), { timeout: 20_000 }).toBeGreaterThan(1)
+    await expect.poll(() => limited('response_stalled')).toBeGreaterThan(1)
     expect((await (await fetch(`${url}/large`)).text()).length).toBe(8_000_000)
   })
 

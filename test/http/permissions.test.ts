@@ -5,6 +5,7 @@ import { silentLogger } from '../../src/common/logging/logger.ts'
 import { NO_POLICY, type Principal, Rights } from '../../src/http/permissions.ts'
 import { openPermissions, parsePermissions } from '../../src/http/permissions-file.ts'
 import { matchesWildcard } from '../../src/regex/wildcard.ts'
+import { cpuMsOf } from '../support/cpu-time.ts'
 import { temporaryDirectory } from '../support/temporary-directory.ts'
 
 const ADA: Principal = { name: 'ada', role: 'none', groups: [], method: 'basic' }
@@ -28,10 +29,9 @@ describe('wildcard pattern', () => {
     expect(matchesWildcard(pattern, text)).toBe(matches)
   })
 
-  it('is matched in time proportional to the lengths of pattern and text', () => {
-    const startMs = performance.now()
-    expect(matchesWildcard(`${'*a'.repeat(100)}b`, 'a'.repeat(2_000))).toBe(false)
-    expect(performance.now() - startMs).toBeLessThan(1_000)
+  it('is matched in time proportional to the lengths of pattern and text', async () => {
+    const match = () => expect(matchesWildcard(`${'*a'.repeat(100)}b`, 'a'.repeat(2_000))).toBe(false)
+    expect(await cpuMsOf(match)).toBeLessThan(5_000)
   })
 
   it.each([

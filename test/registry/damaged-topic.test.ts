@@ -9,7 +9,7 @@ import { startRegistry } from '../../src/registry/main.ts'
 import { registrySettings } from '../../src/registry/settings.ts'
 import { createDamagedBackend, flipBit } from '../support/damaged-backend.ts'
 
-const WAIT = { timeout: 20_000 }
+const WAIT = { timeout: 25_000 }
 const JSON_TYPE = { 'content-type': 'application/json' }
 
 /** Opens an embedded log. Setting `damage.from` damages the batches of `_schemas` from that offset on. */

@@ -78,7 +78,7 @@ describe('a registry on an embedded broker', () => {
   it('follows records that other programs write', async () => {
     const client = createRegistryClient({ url: (await start()).url })
     await write('{"keytype":"MODE","magic":0}', '{"mode":"READONLY"}')
-    const soon = { everyMs: 5, timeoutMs: 5_000 }
+    const soon = { everyMs: 5, timeoutMs: 25_000 }
     await until('the mode to arrive', soon, async () => (await client.mode()) === 'READONLY')
     await expect(client.register('s', { schema: '"int"' })).rejects.toMatchObject({ errorCode: 42205 })
   })

@@ -39,7 +39,7 @@ describe('a write', () => {
       isAnswered = true
       return status
     })
-    await until('the follower to catch up', { everyMs: 5, timeoutMs: 10_000 }, () => refreshes === 1)
+    await until('the follower to catch up', { everyMs: 5, timeoutMs: 25_000 }, () => refreshes === 1)
     expect([leader.written.length, isAnswered]).toEqual([1, false])
     caughtUp.resolve()
     expect(await answer).toBe(200)

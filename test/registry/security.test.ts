@@ -174,7 +174,7 @@ describe('a follower', () => {
     const write = () => call(follower.url, 'POST /subjects/s/versions', {}, INT)
     expect(await write()).toMatchObject({ body: { error_code: 50003 } })
     await copyFile(store('ca.pem'), file)
-    await vi.waitFor(async () => expect(await write()).toMatchObject({ status: 200 }), { timeout: 10_000 })
+    await vi.waitFor(async () => expect(await write()).toMatchObject({ status: 200 }), { timeout: 25_000 })
   })
 
   it('checks the host name of the leader’s certificate, unless endpoint identification is disabled', async () => {
@@ -232,7 +232,7 @@ describe('listeners', () => {
     const open = await connected()
     expect(await shown()).toBe('server')
     await copyFile(store('client.pem'), file)
-    await vi.waitFor(async () => expect(await shown()).toBe('client'), { timeout: 10_000 })
+    await vi.waitFor(async () => expect(await shown()).toBe('client'), { timeout: 25_000 })
     open.write('GET /subjects HTTP/1.1\r\nhost: a\r\nconnection: close\r\n\r\n')
     expect(await text(open)).toMatch(/^HTTP\/1.1 200 /)
   })

@@ -6,8 +6,8 @@ import { partDirectory } from '../env/workspace.ts'
 const FILE = join(import.meta.dirname, '../../src/cli/weir.ts')
 /** The Node options in the shebang line of the command. */
 const NODE_ARGS = /^#!.* node (.+)$/m.exec(readFileSync(FILE, 'utf8'))![1]!.split(' ')
-const READY_TIMEOUT_MS = 60_000
-const GRACE_MS = 10_000
+const READY_TIMEOUT_MS = 120_000
+const GRACE_MS = 60_000
 
 /** A running Weir program, in a child process that is killed with this one. */
 export type Program = Pick<Server, 'pid' | 'kill'> & {
@@ -16,10 +16,10 @@ export type Program = Pick<Server, 'pid' | 'kill'> & {
   readonly logFile: string
   /** Sends SIGTERM and waits for the exit. */
   stop(): Promise<void>
-  /** Sends SIGTERM and measures the time until the exit. After `graceMs` it is killed, and its exit code is null. */
-  terminate(graceMs: number): Promise<{ readonly tookMs: number; readonly exitCode: number | null }>
-  /** Sends SIGINT, as Ctrl-C does, and measures the time until the exit. */
-  interrupt(): Promise<{ readonly tookMs: number; readonly exitCode: number | null }>
+  /** Sends SIGTERM and returns the exit code, which is null when the program had to be killed after `graceMs`. */
+  terminate(graceMs: number): Promise<number | null>
+  /** Sends SIGINT, as Ctrl-C does, and returns the exit code, which is null when the program had to be killed. */
+  interrupt(): Promise<number | null>
 }
 
 /** The command `weir ARGS` in `directory`. `WEIR_CLI`: path of a built command to use instead of the sources. */
@@ -54,16 +54,8 @@ export async function startWeir(
     logFile,
     kill: () => server.kill(),
     stop: async () => void (await server.end(GRACE_MS)),
-    async terminate(graceMs) {
-      const beganMs = performance.now()
-      const exitCode = await server.end(graceMs)
-      return { tookMs: performance.now() - beganMs, exitCode }
-    },
-    async interrupt() {
-      const beganMs = performance.now()
-      const exitCode = await server.end(GRACE_MS, 'SIGINT')
-      return { tookMs: performance.now() - beganMs, exitCode }
-    },
+    terminate: (graceMs) => server.end(graceMs),
+    interrupt: () => server.end(GRACE_MS, 'SIGINT'),
   }
 }
 

@@ -4,7 +4,7 @@ import type { KubeApi } from './kube-api.ts'
 import { until } from './until.ts'
 
 export const API = '/apis/weir.dev/v1alpha1'
-const WAIT = { everyMs: 25, timeoutMs: 60_000 }
+const WAIT = { everyMs: 25, timeoutMs: 120_000 }
 
 /** Creates the CRDs. Resolves when the API server serves all kinds. */
 export async function installCrds(api: KubeApi): Promise<void> {

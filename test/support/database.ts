@@ -51,7 +51,7 @@ export async function createDatabase(serverUrl: string, atTheEnd: RegisterCleanu
 
 /** The server notices the end of a client that used a replication slot after the client, and drops no database with such a slot. */
 async function drop(serverUrl: string, name: string): Promise<void> {
-  await until(`${name} to be dropped`, { everyMs: 50, timeoutMs: 60_000 }, async () => {
+  await until(`${name} to be dropped`, { everyMs: 50, timeoutMs: 120_000 }, async () => {
     try {
       await once(serverUrl, `DROP DATABASE IF EXISTS ${name} WITH (FORCE)`)
       return true

@@ -10,7 +10,7 @@ import { weirProcessOf } from './process-tree.ts'
 import { until } from './until.ts'
 
 const START = { everyMs: 25, timeoutMs: 120_000 }
-const STOP = { everyMs: 25, timeoutMs: 30_000 }
+const STOP = { everyMs: 25, timeoutMs: 120_000 }
 
 export type DocShell = {
   /** Writes a file that the page shows. */

@@ -12,7 +12,7 @@ export type Declared = {
 type Served = { readonly name: string; readonly kind: string; readonly namespaced: boolean }
 
 const APPLY = 'application/apply-patch+yaml'
-const WAIT = { everyMs: 25, timeoutMs: 60_000 }
+const WAIT = { everyMs: 25, timeoutMs: 120_000 }
 
 /** Reads and writes objects of any kind. */
 export function kubeResources(api: KubeApi) {

@@ -3,7 +3,7 @@ import { API } from './crds.ts'
 import type { KubeApi } from './kube-api.ts'
 import { until } from './until.ts'
 
-export const WAIT = { everyMs: 25, timeoutMs: 60_000 }
+export const WAIT = { everyMs: 25, timeoutMs: 120_000 }
 
 type Stored = {
   readonly metadata: {

@@ -3,7 +3,7 @@ import { onTestFinished } from 'vitest'
 import { type Program, runWeir, startWeir } from './cli.ts'
 import { until } from './until.ts'
 
-const WAIT = { everyMs: 10, timeoutMs: 60_000 }
+const WAIT = { everyMs: 10, timeoutMs: 120_000 }
 
 /** A line that `weir up` prints to a pipe: the new state of a resource or a file. */
 export type UpLine = {

@@ -4,7 +4,7 @@ import { createWorkerClient, type WorkerClient } from '../../src/clients/worker-
 import { until } from './until.ts'
 import { startWorkerProcess, type WeirWorker } from './worker-process.ts'
 
-export const WAIT = { everyMs: 50, timeoutMs: 60_000 }
+export const WAIT = { everyMs: 50, timeoutMs: 120_000 }
 
 /** Worker processes of one group. They are stopped at the end of the test. */
 export class WorkerGroup {

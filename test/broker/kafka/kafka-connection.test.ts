@@ -39,5 +39,5 @@ it('uses the current client certificate for each new connection', async () => {
   }
   expect(await shownNow()).toBe('client')
   copyFileSync(pem('server.pem'), keystore)
-  await vi.waitFor(async () => expect(await shownNow()).toBe('server'), { timeout: 10_000 })
+  await vi.waitFor(async () => expect(await shownNow()).toBe('server'), { timeout: 25_000 })
 })

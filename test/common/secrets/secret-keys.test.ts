@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { isMaskedValue, isSecretKey, maskConfig, secretValuesIn } from '../../../src/common/secrets/secret-keys.ts'
+import { cpuMsOf } from '../../support/cpu-time.ts'
 
 describe('key', () => {
   it.each([
@@ -79,10 +80,9 @@ describe('masked configuration', () => {
 
   it.each(['a', 'a:', 'a=', 'a="', 'x://', 'x://a:', 'basic ', 'password=', '"', "authorization: 'basic "])(
     'takes time linear in a value of %j',
-    (unit) => {
-      const startMs = performance.now()
-      maskConfig({ value: unit.repeat(1_000_000 / unit.length) })
-      expect(performance.now() - startMs).toBeLessThan(15_000)
+    async (unit) => {
+      const value = unit.repeat(1_000_000 / unit.length)
+      expect(await cpuMsOf(() => maskConfig({ value }))).toBeLessThan(15_000)
     },
   )
 })

@@ -19,7 +19,7 @@ import { runWorkerProcess, startWorkerProcess, type WorkerOptions } from '../../
 
 const kafka = await real('kafka')
 const SUBJECTS = 20
-const WAIT = { everyMs: 50, timeoutMs: 60_000 }
+const WAIT = { everyMs: 50, timeoutMs: 120_000 }
 
 describeOn([kafka], 'a damaged log segment in Kafka', () => {
   let own: Kafka
@@ -72,7 +72,7 @@ describeOn([kafka], 'a damaged log segment in Kafka', () => {
     process.kill(registry.pid!, 'SIGCONT')
     await until('the registry to end', WAIT, () => hasEnded(registry.pid!))
     expect(await responds(`${registry.url}/readyz`)).toBe(false)
-    expect(await registry.interrupt()).toMatchObject({ exitCode: 1 })
+    expect(await registry.interrupt()).toBe(1)
     const place = `the record batch at offset ${offset} of two-schemas-0 cannot be read`
     expect(readFileSync(registry.logFile, 'utf8')).toContain(`weir: ${place}`)
     await expectRefusal(runRegistry(log, settings), place)
@@ -85,7 +85,7 @@ describeOn([kafka], 'a damaged log segment in Kafka', () => {
     await using broker = await openDisposableBroker({ kind: 'kafka', config: { 'bootstrap.servers': own.bootstrap } })
     await broker.topics.delete('three-schemas')
     await until('the registry to end', WAIT, () => hasEnded(registry.pid!))
-    expect(await registry.interrupt()).toMatchObject({ exitCode: 1 })
+    expect(await registry.interrupt()).toBe(1)
     expect(readFileSync(registry.logFile, 'utf8')).toContain("weir: topic 'three-schemas' was deleted. Restore topic")
     await expectRefusal(runRegistry(log, settings), "topic 'three-schemas' does not exist, but it had records")
   })

@@ -34,7 +34,7 @@ async function startSmallDisk(directory: string) {
   const shell = (command: string): Promise<Output> => run(inside('sh', ['-c', command]))
   await until(
     'the small disk',
-    { everyMs: 25, timeoutMs: 10_000 },
+    { everyMs: 25, timeoutMs: 120_000 },
     async () => (await shell(`test -d ${directory}/data`)).code === 0,
   )
   return { inside, shell }
@@ -65,7 +65,7 @@ itOn(
     }
 
     const first = await start()
-    await until('a leader', { everyMs: 50, timeoutMs: 30_000 }, () => responds(`${url}/readyz`))
+    await until('a leader', { everyMs: 50, timeoutMs: 120_000 }, () => responds(`${url}/readyz`))
     for (let index = 0; index < SCHEMAS; index++) await registry.register(`s${index}`, { schema: schemaOf(index) })
     await fill()
     await expect(registry.register('refused', { schema: schemaOf(1_000) })).rejects.toThrow()
@@ -79,7 +79,7 @@ itOn(
     await expect(registry.register('refused', { schema: schemaOf(1_001) })).rejects.toThrow()
     await checkReads()
     await disk.shell(`rm ${directory}/filler*`)
-    await until('space', { everyMs: 200, timeoutMs: 60_000 }, () =>
+    await until('space', { everyMs: 200, timeoutMs: 120_000 }, () =>
       registry.register('later', { schema: schemaOf(1_002) }).then(
         () => true,
         () => false,

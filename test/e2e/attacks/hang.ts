@@ -1,15 +1,19 @@
+import { writeSync } from 'node:fs'
 import { setInterval } from 'node:timers'
 import { isMainThread, Worker } from 'node:worker_threads'
 
-// Loaded before a program (`node --import`): SIGUSR2 makes its main thread hang, SIGHUP's neighbour SIGWINCH leaves it a
-// thread in native code, which no `process.exit` gets past.
+// Loaded before a program (`node --import`). SIGUSR2 blocks its main thread in a loop, SIGWINCH a thread of its own in
+// native code, which `process.exit` cannot end. Each writes a line to standard error before.
 
 if (isMainThread) {
   process.on('SIGUSR2', () => {
+    writeSync(2, 'hang: loop\n')
     for (;;);
   })
   process.on('SIGWINCH', () => {
-    new Worker(`require('node:crypto').pbkdf2Sync('a', 'b', 2 ** 31 - 1, 64, 'sha512')`, { eval: true })
+    const code = `require('node:fs').writeSync(2, 'hang: native code\\n')
+      require('node:crypto').pbkdf2Sync('a', 'b', 2 ** 31 - 1, 64, 'sha512')`
+    new Worker(code, { eval: true })
   })
   // The signals are handled as soon as they come.
   setInterval(() => undefined, 60_000).unref()

@@ -44,7 +44,7 @@ async function scene(settings: Config = {}) {
     const { status, text } = await create(config)
     expect({ status, text }).toMatchObject({ status: 201 })
     let told = ''
-    await until('the connector to fail', { everyMs: 50, timeoutMs: 60_000 }, async () => {
+    await until('the connector to fail', { everyMs: 50, timeoutMs: 120_000 }, async () => {
       told = (await call('GET', '/connectors/attack/status')).text
       return told.includes('"FAILED"')
     })
@@ -126,7 +126,7 @@ describe('a user with the role developer', () => {
     const waiting = { 'connector.class': 'FileStreamSource', topic: 'taken', file: late }
     expect(await create(waiting, 'late')).toMatchObject({ status: 201 })
     symlinkSync(secret, late)
-    await until('the task to fail', { everyMs: 50, timeoutMs: 60_000 }, async () =>
+    await until('the task to fail', { everyMs: 50, timeoutMs: 120_000 }, async () =>
       (await call('GET', '/connectors/late/status')).text.includes('connector.paths.allowed'),
     )
     const url = `postgresql://192.0.2.1/x?sslmode=verify-ca&sslrootcert=${secret}`
@@ -260,6 +260,6 @@ describe('without a login', () => {
       })
     expect((await put('http', { ...SOURCE, url: `http://127.0.0.1:${port}/` })).status).toBe(201)
     expect((await put('file', { 'connector.class': 'FileStreamSource', topic: 't', file })).status).toBe(201)
-    await until('the server to be asked', { everyMs: 50, timeoutMs: 60_000 }, () => asked.length > 0)
+    await until('the server to be asked', { everyMs: 50, timeoutMs: 120_000 }, () => asked.length > 0)
   })
 })

@@ -11,7 +11,7 @@ import { until } from '../../support/until.ts'
 import { startWorkerProcess } from '../../support/worker-process.ts'
 import { spellingsOf } from './leaking-plugins.ts'
 
-const WAIT = { everyMs: 100, timeoutMs: 60_000 }
+const WAIT = { everyMs: 100, timeoutMs: 120_000 }
 const ROLES = ['readonly', 'developer', 'admin'] as const
 const STRINGS = 'org.apache.kafka.connect.storage.StringConverter'
 

@@ -25,7 +25,7 @@ const LOG = { linesPerSecond: 100, bytesPerSecond: 65_536 }
 const SOURCES = join(import.meta.dirname, '../../support/java')
 const FAULTY = 'dev.weir.test.BadConnectors$FaultyTask'
 const STRINGS = { 'key.converter': 'StringConverter', 'value.converter': 'StringConverter' }
-const WAIT = { everyMs: 50, timeoutMs: 60_000 }
+const WAIT = { everyMs: 50, timeoutMs: 120_000 }
 
 /** A plugin path with one location: a directory of class files. */
 async function compilePlugins() {
@@ -74,7 +74,7 @@ async function openPlugins(given: Readonly<Record<string, string>>) {
 }
 
 describeOn([javaHost], 'bad Java plugins', () => {
-  it('fail their tasks with what happened, and nothing else', { timeout: 240_000 }, async () => {
+  it('fail their tasks with what happened, and nothing else', { timeout: 600_000 }, async () => {
     const { pluginPath, location } = await compilePlugins()
     const { url } = await startTestWorker(
       { ...settings(pluginPath), 'worker.plugin.timeout.ms': '3000' },
@@ -124,10 +124,12 @@ describeOn([javaHost], 'bad Java plugins', () => {
     // A task is RUNNING before its first `poll`.
     const looping = join(temporaryDirectory(), 'looping')
     await put('endless', { 'connector.class': FAULTY, fault: 'endless', looping })
-    await until('the endless poll', WAIT, async () => existsSync(looping))
+    await until('the endless poll', WAIT, () => existsSync(looping) && readFileSync(looping, 'utf8') !== '')
+    const jvm = Number(readFileSync(looping, 'utf8'))
+    expect(hostProcesses(location)).toContain(jvm)
     expect((await fetch(`${url}/connectors/endless`, { method: 'DELETE' })).status).toBe(204)
     // Its thread never ends, so its JVM does not wait for the next user.
-    await until('the end of the JVM', WAIT, async () => hostProcesses(location).length === 0)
+    await until('the end of the JVM', WAIT, () => !hostProcesses(location).includes(jvm))
     expect((await status('neighbour')).tasks?.[0]).toMatchObject({ state: 'RUNNING' })
   })
 
@@ -205,7 +207,7 @@ describeOn([javaHost], 'a Java host', () => {
     const host = await startHost({}, directory)
     onTestFinished(() => host.stop())
     const address = { socketPath: join(directory, '0.sock'), token: 'guessed' }
-    const connection = await HostConnection.open(address, { timeoutMs: 5_000 })
+    const connection = await HostConnection.open(address, { timeoutMs: 60_000 })
     await expect(connection.call('describe', { classes: [] })).rejects.toThrow(
       'the connection to the Java host was lost',
     )
@@ -219,7 +221,7 @@ describeOn([javaHost], 'a Java host', () => {
     })
     await new Promise<void>((resolve) => server.listen(socketPath, resolve))
     onTestFinished(() => void server.close())
-    await expect(HostConnection.open({ socketPath, token: '' }, { timeoutMs: 5_000 })).rejects.toThrow(
+    await expect(HostConnection.open({ socketPath, token: '' }, { timeoutMs: 60_000 })).rejects.toThrow(
       'the Java host speaks version 2 of the protocol, and this worker version 1: ' +
         'java.host.directory must name the host of the same release',
     )

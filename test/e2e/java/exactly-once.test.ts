@@ -45,7 +45,7 @@ async function startExactlyOnceWorker() {
 }
 
 describeOn([kafka, javaHost], 'a Java source with exactly-once delivery', () => {
-  it('ends its transactions where it says so, and is told of each record', { timeout: 120_000 }, async () => {
+  it('ends its transactions where it says so, and is told of each record', async () => {
     const { worker, config, events, untilEvent } = await startExactlyOnceWorker()
     await clientOf(worker).create('numbers', { ...config, limit: '20' })
     await untilEvent('commit after 20')
@@ -76,21 +76,17 @@ describeOn([kafka, javaHost], 'a Java source with exactly-once delivery', () => 
   it.each([
     ['poll', { 'transaction.boundary': 'poll' }, 20],
     ['interval', { 'transaction.boundary': 'interval', 'transaction.boundary.interval.ms': '20', 'pause.ms': '5' }, 3],
-  ])(
-    'is polled after its commit() with transaction.boundary=%s',
-    { timeout: 120_000 },
-    async (_, boundary, commits) => {
-      const { worker, config, events, untilEvent } = await startExactlyOnceWorker()
-      await clientOf(worker).create('numbers', { ...config, ...boundary, limit: '200', 'counts.returned': 'true' })
-      await untilEvent('commit after 200 of 200')
-      const committed = events().flatMap((event) => /^commit after (\d+) of (\d+)$/.exec(event)?.slice(1) ?? [])
-      const [stored, returned] = [0, 1].map((part) => committed.filter((_, at) => at % 2 === part))
-      expect(stored).toEqual(returned)
-      expect(stored!.length).toBeGreaterThanOrEqual(commits)
-    },
-  )
+  ])('is polled after its commit() with transaction.boundary=%s', async (_, boundary, commits) => {
+    const { worker, config, events, untilEvent } = await startExactlyOnceWorker()
+    await clientOf(worker).create('numbers', { ...config, ...boundary, limit: '200', 'counts.returned': 'true' })
+    await untilEvent('commit after 200 of 200')
+    const committed = events().flatMap((event) => /^commit after (\d+) of (\d+)$/.exec(event)?.slice(1) ?? [])
+    const [stored, returned] = [0, 1].map((part) => committed.filter((_, at) => at % 2 === part))
+    expect(stored).toEqual(returned)
+    expect(stored!.length).toBeGreaterThanOrEqual(commits)
+  })
 
-  it('loses and repeats nothing when its JVM is killed five times', { timeout: 240_000 }, async () => {
+  it('loses and repeats nothing when its JVM is killed five times', async () => {
     const { plugins, worker, config, events } = await startExactlyOnceWorker()
     const limit = 600
     await clientOf(worker).create('numbers', { ...config, limit: String(limit), 'pause.ms': '50' })

@@ -16,7 +16,7 @@ const STRINGS = {
   'key.converter': 'org.apache.kafka.connect.storage.StringConverter',
   'value.converter': 'org.apache.kafka.connect.storage.StringConverter',
 }
-const WAIT = { everyMs: 50, timeoutMs: 60_000 }
+const WAIT = { everyMs: 50, timeoutMs: 120_000 }
 
 /** A worker with Kafka's own connect-file jar, as an installation of Connect has it: a directory of jars. */
 async function startWorkerWithJar() {

@@ -69,9 +69,7 @@ class IcebergTable {
 }
 
 describeOn([kafka, javaHost, iceberg, pyiceberg], "Apache Iceberg's sink on a worker", () => {
-  it('writes each record once, when its JVM is killed and when the worker is restarted', {
-    timeout: 240_000,
-  }, async () => {
+  it('writes each record once, when its JVM is killed and when the worker is restarted', async () => {
     const { bootstrap } = kafka.address
     const { group, worker } = await startJavaWorker({
       bootstrap,

@@ -20,7 +20,7 @@ const SOURCE_FILE = join(import.meta.dirname, '../../support/java/VersionedSteps
 const STEPS = 'dev.weir.test.VersionedSteps'
 const TRANSFORMS = 'org.apache.kafka.connect.transforms'
 const STRING = 'org.apache.kafka.connect.storage.StringConverter'
-const WAIT = { everyMs: 50, timeoutMs: 60_000 }
+const WAIT = { everyMs: 50, timeoutMs: 120_000 }
 const MANIFESTS = {
   [`${TRANSFORMS}.Transformation`]: 'Stamp',
   [`${TRANSFORMS}.predicates.Predicate`]: 'IsVersion',
@@ -85,9 +85,7 @@ async function startPipelineWorker(settings: Readonly<Record<string, string>>) {
 }
 
 describeOn([javaHost], 'Java converters, transforms and predicates', () => {
-  it('have the version that plugin.version selects, also as converters of the worker', {
-    timeout: 120_000,
-  }, async () => {
+  it('have the version that plugin.version selects, also as converters of the worker', async () => {
     const { file, put, putSource, read } = await startPipelineWorker({
       'plugin.path': await compileSteps('1.0', '2.0'),
       'key.converter': `${STEPS}$StampConverter`,
@@ -133,7 +131,7 @@ describeOn([javaHost], 'Java converters, transforms and predicates', () => {
     expect(readFileSync(file('sunk'), 'utf8')).toBe('one t2.0 t2.0 c2.0? c2.0?\n')
   })
 
-  it('restart with their task when their JVM is killed while a record is in it', { timeout: 120_000 }, async () => {
+  it('restart with their task when their JVM is killed while a record is in it', async () => {
     const pluginPath = await compileSteps('1.0')
     const strings = { 'key.converter': STRING, 'value.converter': STRING }
     const { file, putSource, read, task } = await startPipelineWorker({ 'plugin.path': pluginPath, ...strings })
@@ -164,7 +162,7 @@ describeOn([javaHost], 'Java converters, transforms and predicates', () => {
 })
 
 describeOn([javaHost, debezium, icebergTransforms], 'transforms and a converter from Maven Central', () => {
-  it('run in the pipelines of connectors of Weir', { timeout: 120_000 }, async () => {
+  it('run in the pipelines of connectors of Weir', async () => {
     const { 'plugin.path': converters } = debeziumSettings(javaHost.address, debezium.address, ['postgres'])
     const transforms = await installPlugins(icebergTransforms.address)
     const { file, put, putSource, read } = await startPipelineWorker({

@@ -17,7 +17,7 @@ import { startTestWorker } from '../../support/worker.ts'
 const javaHost = await real('javaHost')
 
 const STRINGS = { 'key.converter': 'StringConverter', 'value.converter': 'StringConverter' }
-const WAIT = { everyMs: 50, timeoutMs: 60_000 }
+const WAIT = { everyMs: 50, timeoutMs: 120_000 }
 const BEYOND_DOUBLES = 2n ** 53n
 
 type Line = {
@@ -72,9 +72,7 @@ async function startRecordingWorker(own: Readonly<Record<string, string>> = {}) 
 }
 
 describeOn([javaHost], 'a Java source', () => {
-  it('has the life, the offsets, the logs and the metrics that it has in Kafka Connect', {
-    timeout: 120_000,
-  }, async () => {
+  it('has the life, the offsets, the logs and the metrics that it has in Kafka Connect', async () => {
     const { broker, plugins, lines, request, create, untilEvent, stop } = await startRecordingWorker()
     const mode = plugins.file('mode')
     writeFileSync(mode, 'one')
@@ -154,7 +152,7 @@ describeOn([javaHost], 'a Java source', () => {
     }
   })
 
-  it('prints lines that the log has with its connector and task', { timeout: 120_000 }, async () => {
+  it('prints lines that the log has with its connector and task', async () => {
     const { lines, create, untilEvent } = await startRecordingWorker()
     // The name of another connector's task, which must not be taken for it.
     await create('numbers-7', { 'connector.class': NUMBERS, topic: 'numbers', limit: '1' })
@@ -169,7 +167,7 @@ describeOn([javaHost], 'a Java source', () => {
     ])
   })
 
-  it('is asked whether it supports exactly-once delivery, and cannot block that', { timeout: 120_000 }, async () => {
+  it('is asked whether it supports exactly-once delivery, and cannot block that', async () => {
     const { plugins, request, create, untilEvent } = await startRecordingWorker({
       'exactly.once.source.support': 'enabled',
       'worker.plugin.timeout.ms': '3000',
@@ -216,7 +214,7 @@ describeOn([javaHost], 'a Java source', () => {
 })
 
 describeOn([javaHost], 'a Java sink', () => {
-  it('has the life and the context that it has in Kafka Connect', { timeout: 120_000 }, async () => {
+  it('has the life and the context that it has in Kafka Connect', async () => {
     const { broker, plugins, request, create, untilEvent, stop } = await startRecordingWorker({
       'config.providers': 'vault',
       'config.providers.vault.class': VAULT,
@@ -302,7 +300,7 @@ describeOn([javaHost], 'a Java sink', () => {
     expect(plugins.events('sink').at(-1)).toBe(`alter [${partition}=null]`)
   })
 
-  it('opens and closes partitions when tasks are added', { timeout: 120_000 }, async () => {
+  it('opens and closes partitions when tasks are added', async () => {
     const { broker, plugins, request, create } = await startRecordingWorker()
     await broker.topics.create({ name: 'two', partitions: 2 })
     const config = { 'connector.class': COMMANDS, topics: 'two' }

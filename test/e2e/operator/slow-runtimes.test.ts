@@ -15,8 +15,10 @@ const kubernetes = await real('kubernetes')
 const WORKERS = 20
 /** Connectors on each of the two failing workers. */
 const CHANGES = 30
+/** Changes that are applied before the two workers fail, to measure how long a change takes on this machine. */
+const UNDISTURBED = 5
 /** Response time of the slow worker. With shared concurrency, a change on another worker would wait for several. */
-const READY_MS_MAX = 9_000
+const RESPONSE_MS = 9_000
 const DATAGEN = { 'kafka.topic': 'generated', quickstart: 'orders', 'value.converter': 'StringConverter', rate: '1' }
 
 describeOn([kubernetes], 'an operator of many workers, one of which never responds and one after 9 s,', () => {
@@ -30,8 +32,6 @@ describeOn([kubernetes], 'an operator of many workers, one of which never respon
       directory,
     })
     const [slow, silent] = [await startFaultyProxy({ url: workerUrl }), await startFaultyProxy({ url: workerUrl })]
-    slow.behave('responds after 9 s')
-    silent.behave('does not respond')
     const healthy = Array.from({ length: WORKERS }, (_, number) => `worker-${number}`)
     const entry = (name: string, url: string) => ({ name, url, allowedNamespaces: { from: 'All' } })
     const workers = [
@@ -45,17 +45,22 @@ describeOn([kubernetes], 'an operator of many workers, one of which never respon
     await startOperatorWith(['--config', path], kubernetes.address, namespace)
     const declare = (name: string, worker: string) =>
       apply('Connector', name, { class: 'Datagen', config: DATAGEN, workerRef: { name: worker } })
+    const readyMs = async (worker: string) => {
+      const fromMs = performance.now()
+      await declare(`on-${worker}`, worker)
+      await condition('connectors', `on-${worker}`, 'Ready', 'True/Succeeded')
+      return performance.now() - fromMs
+    }
+    const undisturbedMs: number[] = []
+    for (const worker of healthy.slice(0, UNDISTURBED)) undisturbedMs.push(await readyMs(worker))
+    slow.behave('responds after 9 s')
+    silent.behave('does not respond')
     for (let number = 0; number < CHANGES; number++) {
       await declare(`slow-${number}`, 'slow')
       await declare(`silent-${number}`, 'silent')
     }
-    const tookMs: number[] = []
-    for (const worker of healthy) {
-      const fromMs = performance.now()
-      await declare(`on-${worker}`, worker)
-      await condition('connectors', `on-${worker}`, 'Ready', 'True/Succeeded')
-      tookMs.push(performance.now() - fromMs)
-    }
-    expect(Math.max(...tookMs)).toBeLessThan(READY_MS_MAX)
+    const disturbedMs: number[] = []
+    for (const worker of healthy.slice(UNDISTURBED)) disturbedMs.push(await readyMs(worker))
+    expect(Math.max(...disturbedMs)).toBeLessThan(RESPONSE_MS + 3 * Math.max(...undisturbedMs))
   })
 })

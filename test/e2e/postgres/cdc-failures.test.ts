@@ -9,7 +9,7 @@ import { until } from '../../support/until.ts'
 
 const postgres = await real('postgres')
 
-const WAIT = { everyMs: 20, timeoutMs: 30_000 }
+const WAIT = { everyMs: 20, timeoutMs: 120_000 }
 const ORDERS = 'CREATE TABLE orders (id int PRIMARY KEY, item text)'
 
 let shared: Promise<Postgres> | undefined

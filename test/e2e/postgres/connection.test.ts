@@ -61,7 +61,7 @@ async function startSecured(): Promise<typeof server> {
   await client.query('SELECT pg_reload_conf()')
   await until(
     'TLS to be on',
-    { everyMs: 20, timeoutMs: 60_000 },
+    { everyMs: 20, timeoutMs: 120_000 },
     async () => (await client.query('SHOW ssl')).rows[0].ssl === 'on',
   )
   return { ...started, client }

@@ -10,7 +10,7 @@ import { until } from '../../support/until.ts'
 import { startWorkerProcess } from '../../support/worker-process.ts'
 
 const EXAMPLE = readFileSync(join(import.meta.dirname, '../../../examples/postgres/orders.yaml'), 'utf8')
-const WAIT = { everyMs: 50, timeoutMs: 90_000 }
+const WAIT = { everyMs: 50, timeoutMs: 120_000 }
 
 const postgres = await real('postgres')
 

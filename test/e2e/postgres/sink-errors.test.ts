@@ -151,7 +151,7 @@ describeOn([postgres], 'errors of the PostgreSQL sink', () => {
     await run.put([record(0, 'a')])
     const cut = run.put([record(1, 'b'), record(2, 'c')]).catch((error: unknown) => error)
     const asleep = "FROM pg_stat_activity WHERE wait_event = 'PgSleep' AND datname = current_database()"
-    await expect.poll(() => database.run(`SELECT pid ${asleep}`), { timeout: 10_000 }).toHaveLength(1)
+    await expect.poll(() => database.run(`SELECT pid ${asleep}`)).toHaveLength(1)
     await database.run(`CREATE TABLE cut (); SELECT pg_terminate_backend(pid) ${asleep}`)
     expect(await cut).toMatchObject({ code: 'retriable', retryAfterMs: 5, message: expect.stringContaining('[57P01]') })
     await run.put([1, 2].map((id) => ({ ...record(id, 'b'), offset: id })))

@@ -10,7 +10,7 @@ import { type TopicView, viewKey, viewOf } from './topic-view.ts'
 
 const WORKER = '127.0.0.1:23483'
 const VERSION = '4.3.1'
-const WAIT = { everyMs: 50, timeoutMs: 30_000 }
+const WAIT = { everyMs: 50, timeoutMs: 120_000 }
 /** Methods that OpenAPI cannot describe, or to which the server itself responds. */
 const BEYOND_THE_DOCUMENT: ReadonlySet<string> = new Set(['HEAD', 'OPTIONS', 'TRACE', 'PROPFIND'])
 const { checkAnswer } = createResponseChecks(workerOpenApiDocument('0.0.0'))

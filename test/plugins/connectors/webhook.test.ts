@@ -143,7 +143,7 @@ describe('WebhookSource', () => {
     const { run, url, send } = await start({ 'pending.max.requests': '1', 'pending.max.bytes': '8' })
     const halves = connect(Number(new URL(url).port), '127.0.0.1')
     halves.write('POST /in HTTP/1.1\r\nhost: x\r\ncontent-length: 9\r\n\r\nhalf')
-    await expect.poll(async () => (await send('other')).status, { timeout: 10_000 }).toBe(503)
+    await expect.poll(async () => (await send('other')).status).toBe(503)
     halves.destroy()
     let status = 503
     const taken = run.take(1)

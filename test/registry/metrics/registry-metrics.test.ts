@@ -26,7 +26,7 @@ beforeAll(async () => {
   await registry.call('GET', '/subjects/nowhere/versions/1')
   await registry.call('GET', '/nowhere')
   // A response is counted after it was sent.
-  await until('all requests to be counted', { everyMs: 10, timeoutMs: 10_000 }, async () => {
+  await until('all requests to be counted', { everyMs: 10, timeoutMs: 25_000 }, async () => {
     page = await metrics()
     return page.get('kafka_schema_registry_api_failure_count_api_failure_count') === 2
   })
@@ -92,7 +92,7 @@ it('counts open, opened and closed connections', async () => {
   expect(before).toBeGreaterThanOrEqual(2)
   expect(await rate('opened')).toBeGreaterThan(0)
   socket.destroy()
-  await until('it to be closed', { everyMs: 5, timeoutMs: 10_000 }, async () => (await open()) < before)
+  await until('it to be closed', { everyMs: 5, timeoutMs: 25_000 }, async () => (await open()) < before)
   expect(await rate('closed')).toBeGreaterThan(0)
 })
 
@@ -141,7 +141,7 @@ it('returns the sizes of requests and responses, including cached responses', as
   }
   await until(
     'all requests to be counted',
-    { everyMs: 10, timeoutMs: 10_000 },
+    { everyMs: 10, timeoutMs: 25_000 },
     async () => (await metric('get_schema_request_total')) === 3,
   )
   expect(new Set(sizes).size).toBe(1)

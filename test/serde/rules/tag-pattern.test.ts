@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest'
 import { matchesTagPattern } from '../../../src/serde/rules/tag-pattern.ts'
+import { cpuMsOf } from '../../support/cpu-time.ts'
 
 // Examples from the documentation of Confluent's clients, and boundary cases.
 it.each([
@@ -24,8 +25,7 @@ it.each([
   expect(matchesTagPattern(pattern, name)).toBe(isMatch)
 })
 
-it('matches a pattern with many wildcards in polynomial time', () => {
-  const started = performance.now()
-  expect(matchesTagPattern(`${'**a'.repeat(200)}b`, 'a'.repeat(2_000))).toBe(false)
-  expect(performance.now() - started).toBeLessThan(2_000)
+it('matches a pattern with many wildcards in polynomial time', async () => {
+  const match = () => expect(matchesTagPattern(`${'**a'.repeat(200)}b`, 'a'.repeat(2_000))).toBe(false)
+  expect(await cpuMsOf(match)).toBeLessThan(10_000)
 })

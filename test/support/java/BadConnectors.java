@@ -47,7 +47,7 @@ public final class BadConnectors {
 
     public static class FaultySourceTask extends SourceTask {
         private String fault;
-        /** Created when `poll` is about to loop. */
+        /** Receives the id of this process when `poll` is about to loop. */
         private String looping;
         private final List<byte[]> memory = new ArrayList<>();
 
@@ -61,15 +61,15 @@ public final class BadConnectors {
                 case "throw": throw new IllegalStateException("the origin is broken");
                 case "exit": System.exit(7); break;
                 case "memory": for (;;) memory.add(new byte[1 << 20]);
-                case "endless": createFile(); for (;;) Thread.onSpinWait();
+                case "endless": writeProcessId(); for (;;) Thread.onSpinWait();
                 default: Thread.sleep(100);
             }
             return null;
         }
 
-        private void createFile() {
+        private void writeProcessId() {
             try {
-                Files.createFile(Path.of(looping));
+                Files.writeString(Path.of(looping), Long.toString(ProcessHandle.current().pid()));
             } catch (IOException error) {
                 throw new IllegalStateException(error);
             }

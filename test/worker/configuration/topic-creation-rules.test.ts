@@ -4,7 +4,7 @@ import { newTopic, parseTopicCreationRules } from '../../../src/worker/configura
 import { startTask, TASK_DEFAULTS } from '../../support/task.ts'
 import { openTestBroker } from '../../support/topic.ts'
 
-const WAIT = { timeout: 20_000 }
+const WAIT = { timeout: 25_000 }
 const CONFIG = {
   'topic.creation.default.partitions': '3',
   'topic.creation.default.replication.factor': '-1',

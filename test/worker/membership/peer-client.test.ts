@@ -49,7 +49,7 @@ describe('PeerClient over HTTPS with certificates of a private authority', () =>
     const client = new PeerClient({ ...OPTIONS, tls: certificates.current })
     await expect(client.fenceZombieSourceTasks(url, 'c')).rejects.toMatchObject({ code: 'peer_failed' })
     copyFileSync(pem('ca.pem'), file)
-    await vi.waitFor(() => client.fenceZombieSourceTasks(url, 'c'), { timeout: 10_000 })
+    await vi.waitFor(() => client.fenceZombieSourceTasks(url, 'c'), { timeout: 25_000 })
   })
 
   it('returns undefined for an address on which no worker listens', async () => {

@@ -30,7 +30,7 @@ it('a running worker whose storage topic becomes damaged is not ready, rejects w
   const [end] = await broker.topics.offsets('connect-configs', 'latest')
   isDamaged = true
   expect((await put()).status).toBe(500)
-  await expect.poll(() => onFailed.mock.calls.length, { timeout: 20_000 }).toBe(1)
+  await expect.poll(() => onFailed.mock.calls.length).toBe(1)
   const place = `the record batch at offset ${end?.offset} of connect-configs-0 cannot be read`
   expect(onFailed.mock.lastCall?.[0].message).toContain(place)
   expect((await fetch(`${worker.url}/readyz`)).status).toBe(503)

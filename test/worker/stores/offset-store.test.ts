@@ -71,7 +71,7 @@ it('keeps integers of 64 bits in offsets and partitions, also through the REST A
       headers: { 'content-type': 'application/json' },
       body: offsets,
     })
-  await expect.poll(async () => (await alter()).status, { timeout: 20_000 }).toBe(200)
+  await expect.poll(async () => (await alter()).status).toBe(200)
   expect(await (await fetch(`${url}/connectors/c/offsets`)).text()).toBe(offsets)
   const [stored] = (await readRecords(broker, 'connect-offsets')).map(({ key, value }) => `${key} ${value}`)
   expect(stored).toBe(
@@ -108,11 +108,11 @@ it('serves tasks and the REST API from the offsets topic of the connector', asyn
   const config = { 'connector.class': 'Datagen', 'kafka.topic': 't', iterations: '5', 'max.interval': '0', ...OWN }
   await client.create('c', config)
   const offset = async () => (await client.offsets('c'))[0]?.offset?.['current.iteration']
-  await expect.poll(offset, { timeout: 20_000 }).toBe(5)
+  await expect.poll(offset).toBe(5)
   const last = (await readRecords(broker, 'own-offsets')).at(-1)
   expect(JSON.parse(String(last?.value))).toMatchObject({ 'current.iteration': 5 })
   await client.putConfig('c', { ...config, iterations: '8' })
-  await expect.poll(offset, { timeout: 20_000 }).toBe(8)
+  await expect.poll(offset).toBe(8)
   expect(await readRecords(broker, 't')).toHaveLength(8)
   await client.stop('c')
   await expect

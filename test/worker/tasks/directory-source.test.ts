@@ -6,7 +6,7 @@ import { DEAD_LETTERS, startTask } from '../../support/task.ts'
 import { temporaryDirectory } from '../../support/temporary-directory.ts'
 import { openTestBroker, readRecords } from '../../support/topic.ts'
 
-const WAIT = { timeout: 20_000 }
+const WAIT = { timeout: 25_000 }
 
 describe('a task of DirectorySource', () => {
   it('writes valid rows to the topic and malformed rows to the dead-letter topic, and then moves the file', async () => {

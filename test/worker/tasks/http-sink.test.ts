@@ -40,7 +40,7 @@ describe('a task of HttpSink', () => {
       'reporter.error.topic.replication.factor': '1',
       ...DEAD_LETTERS,
     })
-    await expect.poll(() => task.counters.recordsOut, { timeout: 20_000 }).toBe(RECORDS)
+    await expect.poll(() => task.counters.recordsOut).toBe(RECORDS)
     await task.stop()
     const dead = (await readRecords(broker, 'dead')).map(({ value }) => (JSON.parse(String(value)) as UnstableRecord).n)
     expect(firstArrivals(server.accepted)).toEqual(firstArrivals(records.filter(({ isBad }) => !isBad)))

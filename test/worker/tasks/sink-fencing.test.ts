@@ -10,7 +10,7 @@ import { startTask } from '../../support/task.ts'
 import { produceTexts } from '../../support/topic.ts'
 
 const HEARTBEAT_MS = 3_000
-const WAIT = { timeout: 10_000 }
+const WAIT = { timeout: 25_000 }
 
 it('a sink task whose successor has joined the group ends, and the successor keeps its membership', async () => {
   const { broker, beats } = await openBroker()

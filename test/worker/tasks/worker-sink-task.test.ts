@@ -6,7 +6,7 @@ import type { TaskDefaults } from '../../../src/worker/tasks/task-spec.ts'
 import { DEAD_LETTERS, rejectRecordsFor, startTask, TASK_DEFAULTS } from '../../support/task.ts'
 import { openTestBroker, produceTexts } from '../../support/topic.ts'
 
-const WAIT = { timeout: 20_000 }
+const WAIT = { timeout: 25_000 }
 
 describe('WorkerSinkTask', () => {
   it('commits the offsets that the sink has flushed, at the latest when it stops', async () => {
@@ -137,7 +137,7 @@ describe('WorkerSinkTask', () => {
     }
     const task = startSink(broker, sink)
     const isDone = () => puts.includes(1) && puts.filter((count) => count === 0).length >= 2
-    await expect.poll(isDone, { timeout: 20_000 }).toBe(true)
+    await expect.poll(isDone).toBe(true)
     expect(task.counters).toMatchObject({ batches: 1, retries: 1 })
     await task.stop()
   })

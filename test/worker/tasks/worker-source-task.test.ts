@@ -6,7 +6,7 @@ import type { TaskSpec } from '../../../src/worker/tasks/task-spec.ts'
 import { DEAD_LETTERS, rejectRecordsFor, startTask, TASK_DEFAULTS } from '../../support/task.ts'
 import { openTestBroker, readRecords } from '../../support/topic.ts'
 
-const WAIT = { timeout: 20_000 }
+const WAIT = { timeout: 25_000 }
 const CAST = 'org.apache.kafka.connect.transforms.Cast$Value'
 const CLOCK = { of: 'all' }
 

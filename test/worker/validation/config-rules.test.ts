@@ -5,6 +5,7 @@ import { parseOverridePolicy } from '../../../src/worker/model/override-policy.t
 import { WorkerError } from '../../../src/worker/model/worker-error.ts'
 import type { PluginHost, PluginOperation } from '../../../src/worker/plugin-host.ts'
 import { validateConnector } from '../../../src/worker/validation/validate-connector.ts'
+import { cpuMsOf } from '../../support/cpu-time.ts'
 import { localPluginHost } from '../../support/plugin-host.ts'
 
 const SINK = { 'connector.class': 'FileStreamSink', name: 'out', file: '/tmp/out' }
@@ -102,10 +103,11 @@ it('a dead-letter topic that matches topics.regex is rejected', async () => {
 
 it('an expression that may backtrack is not matched during validation, only in the task', async () => {
   const hostile = { 'errors.deadletterqueue.topic.name': `${'a'.repeat(40)}!` }
-  const startMs = performance.now()
-  expect(await errorsOf({ ...hostile, 'topics.regex': '(a+)+' }, 'topics.regex')).toEqual([])
-  expect(await errorsOf({ ...hostile, 'topics.regex': '(a+)+(?=b)b' }, 'topics.regex')).toEqual([])
-  expect(performance.now() - startMs).toBeLessThan(5_000)
+  const validate = async () => {
+    expect(await errorsOf({ ...hostile, 'topics.regex': '(a+)+' }, 'topics.regex')).toEqual([])
+    expect(await errorsOf({ ...hostile, 'topics.regex': '(a+)+(?=b)b' }, 'topics.regex')).toEqual([])
+  }
+  expect(await cpuMsOf(validate)).toBeLessThan(10_000)
   const own = { 'errors.deadletterqueue.topic.name': 'ab', 'topics.regex': 'a(?=b).' }
   expect(await errorsOf(own, 'topics.regex')).toEqual([])
   expect(() => parseTaskConfig({ 'connector.class': 'x', ...own })).toThrow(
