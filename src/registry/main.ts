@@ -61,6 +61,7 @@ export function startRegistry(settings: RegistrySettings, dependencies: Registry
       clock,
       groupId: values['schema.registry.group.id'],
       sticky: values['leader.election.sticky'],
+      isEligibilityDeferred: values['leader.eligibility.deferred'],
       sessionTimeoutMs: values['brokergroup.session.timeout.ms'],
       heartbeatMs: values['brokergroup.heartbeat.interval.ms'],
       rebalanceTimeoutMs: values['brokergroup.rebalance.timeout.ms'],

@@ -96,6 +96,11 @@ export const shape = z.object({
     .default('schema-registry')
     .describe('Consumer group in which the instances elect a leader.'),
   'master.eligibility': booleanSetting().default(true).describe('Whether this instance can become the leader.'),
+  'leader.eligibility.deferred': booleanSetting()
+    .default(false)
+    .describe(
+      'Whether this instance can become the leader only after all other eligible instances have left the group: for the takeover of a group of Confluent’s registry.',
+    ),
   'leader.election.sticky': booleanSetting()
     .default(true)
     .describe('Whether the leader stays the leader when other instances join or leave.'),

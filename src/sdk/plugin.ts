@@ -111,6 +111,11 @@ export type ValidationUse = HostAccess & { readonly signal: AbortSignal }
 /** The common part of sources and sinks. */
 type ConnectorInfo<Config extends z.ZodObject> = PluginInfo<Config> & {
   /**
+   * The Java class of the tasks of the connector that this one replaces. It is stored with the tasks, so that a Java worker can take
+   * them over. Default: the first alias with `Task` instead of `Connector`.
+   */
+  readonly taskClass?: string
+  /**
    * Checks what only the external system can answer, such as credentials and rights, and returns the problems by key. It is called
    * when the keys themselves are valid and their placeholders are resolved, before a configuration is stored and for `/validate`.
    */

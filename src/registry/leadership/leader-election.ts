@@ -21,6 +21,8 @@ export type LeaderElectionOptions = {
   readonly groupId: string
   /** Whether the current leader stays the leader when other instances join. */
   readonly sticky: boolean
+  /** Whether this instance is eligible only after the group had no eligible member. Default: false. */
+  readonly isEligibilityDeferred?: boolean
   readonly sessionTimeoutMs?: number
   readonly heartbeatMs?: number
   readonly rebalanceTimeoutMs?: number
@@ -49,9 +51,12 @@ export class LeaderElection implements Leadership {
   #membership: GroupMembership | undefined
   #writer: LeaderWriter | undefined
   #leader: MemberIdentity | undefined
+  /** Whether eligible instances, which may be of another kind, still precede this one. */
+  #isDeferred: boolean
 
   constructor(options: LeaderElectionOptions) {
     this.#options = options
+    this.#isDeferred = options.isEligibilityDeferred ?? false
     this.#clock = options.clock ?? systemClock
   }
 
@@ -101,7 +106,8 @@ export class LeaderElection implements Leadership {
   }
 
   #metadata({ identity }: LeaderCandidate): Buffer {
-    const member: MemberIdentity = { ...identity, leader: this.#writer !== undefined }
+    const isEligible = identity.master_eligibility && !this.#isDeferred
+    const member: MemberIdentity = { ...identity, master_eligibility: isEligible, leader: this.#writer !== undefined }
     return Buffer.from(JSON.stringify(member))
   }
 
@@ -123,6 +129,10 @@ export class LeaderElection implements Leadership {
       await this.#resign()
       this.#leader = leader ?? undefined
       logger.info({ leader: this.leaderUrl() ?? 'none' }, 'following')
+      if (master === null && this.#isDeferred) {
+        this.#isDeferred = false
+        this.#rejoinLater('no eligible instance is left')
+      }
       return
     }
     this.#leader = undefined

@@ -136,10 +136,13 @@ async function makeTasks(
   const againMs = plugin.kind === 'source' ? plugin.tasksAgainMs?.(own) : undefined
   if (againMs !== undefined && !(againMs > 0))
     throw new Error(`tasksAgainMs() returned ${againMs}: expected a positive number of ms`)
-  const schedule = againMs === undefined ? null : Math.max(againMs, REGENERATION_MS_MIN)
+  const common = {
+    ...(plugin.taskClass !== undefined && { taskClass: String(plugin.taskClass) }),
+    againMs: againMs === undefined ? null : Math.max(againMs, REGENERATION_MS_MIN),
+  }
   if (!plugin.tasks) {
     const count = plugin.kind === 'sink' ? tasksMax : 1
-    return { configs: Array.from({ length: count }, () => config), againMs: schedule }
+    return { configs: Array.from({ length: count }, () => config), ...common }
   }
   const generated: unknown = await plugin.tasks(own, tasksMax, config, access)
   if (!Array.isArray(generated))
@@ -148,7 +151,7 @@ async function makeTasks(
     throw new Error(`tasks() returned ${generated.length} tasks, at most ${TASKS_MAX} are allowed`)
   const budget = newBudget()
   const configs = generated.map((task: unknown, at) => toStrings(task, `tasks() returned task ${at}, which`, budget))
-  return { configs, againMs: schedule }
+  return { configs, ...common }
 }
 
 async function alterOffsets(

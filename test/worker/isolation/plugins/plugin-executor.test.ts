@@ -32,6 +32,12 @@ describe('the result of tasks()', () => {
     expect(await makeTasks({})).toEqual({ configs: [{ a: 'b' }], againMs: null })
   })
 
+  it('has the Java class of the tasks that the connector names', async () => {
+    const taskClass = 'com.example.OwnSourceTask'
+    expect(await makeTasks({ taskClass })).toEqual({ configs: [{ a: 'b' }], againMs: null, taskClass })
+    expect(await makeTasks({ taskClass, tasks: () => [] })).toEqual({ configs: [], againMs: null, taskClass })
+  })
+
   const cyclic: Record<string, unknown> = {}
   cyclic['self'] = cyclic
   it.each([

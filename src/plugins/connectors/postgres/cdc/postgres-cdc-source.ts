@@ -32,6 +32,7 @@ type Context = SourceContext<CdcConfig>
 export const postgresCdcSource = defineSource({
   class: 'PostgresCdcSource',
   aliases: ['io.debezium.connector.postgresql.PostgresConnector', 'PostgresConnector'],
+  taskClass: 'io.debezium.connector.postgresql.PostgresConnectorTask',
   version: SHIPPED_VERSION,
   summary: 'Writes the changes of the rows of PostgreSQL tables to topics, as Debezium does.',
   notes: CDC_DOCUMENTATION,

@@ -17,6 +17,7 @@ export const postgresSink = defineSink({
     'JdbcSinkConnector',
     'io.aiven.connect.jdbc.JdbcSinkConnector',
   ],
+  taskClass: 'io.confluent.connect.jdbc.sink.JdbcSinkTask',
   version: SHIPPED_VERSION,
   summary: 'Writes records to PostgreSQL tables: inserts, upserts, updates and deletes.',
   notes: SINK_DOCUMENTATION,

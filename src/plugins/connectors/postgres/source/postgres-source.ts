@@ -29,6 +29,7 @@ export const postgresSource = defineSource({
     'JdbcSourceConnector',
     'io.aiven.connect.jdbc.JdbcSourceConnector',
   ],
+  taskClass: 'io.confluent.connect.jdbc.source.JdbcSourceTask',
   version: SHIPPED_VERSION,
   summary: 'Writes the rows of PostgreSQL tables, or of a query, to topics, and continues with added and changed rows.',
   notes: SOURCE_DOCUMENTATION,

@@ -1,0 +1,89 @@
+import { join } from 'node:path'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import type { Broker, GroupMembership } from '../../../src/broker/broker.ts'
+import { openBroker } from '../../../src/broker/open-broker.ts'
+import { silentLogger } from '../../../src/common/logging/logger.ts'
+import { electLeader } from '../../../src/registry/leadership/elect-leader.ts'
+import { parseIdentity } from '../../../src/registry/leadership/group-protocol.ts'
+import { LeaderElection } from '../../../src/registry/leadership/leader-election.ts'
+import type { LeaderWriter } from '../../../src/registry/leadership/leader-writer.ts'
+import { temporaryDirectory } from '../../support/temporary-directory.ts'
+import { until } from '../../support/until.ts'
+
+const WAIT = { everyMs: 10, timeoutMs: 60_000 }
+const GROUP = 'schema-registry'
+/** Members learn of a rebalance by a heartbeat. */
+const HEARTBEAT_MS = 20
+
+async function startBroker(): Promise<Broker> {
+  const directory = join(temporaryDirectory(), 'data')
+  const broker = await openBroker({ kind: 'embedded', directory }, { logger: silentLogger() })
+  onTestFinished(() => broker.close())
+  return broker
+}
+
+/** A member as Confluent's registry joins: eligible, and without the member `leader` of newer versions. */
+async function joinConfluent(broker: Broker, host: string, eligible = true): Promise<GroupMembership> {
+  const identity = { version: 1, host, port: 8081, master_eligibility: eligible, scheme: 'http' }
+  const membership = await broker.joinGroup({
+    groupId: GROUP,
+    protocolType: 'sr',
+    clientId: 'sr-1',
+    heartbeatMs: HEARTBEAT_MS,
+    protocol: {
+      protocols: () => [{ name: 'v0', metadata: Buffer.from(JSON.stringify(identity)) }],
+      assign: (_, members) => {
+        const candidates = members.map(({ memberId, metadata }) => ({ memberId, identity: parseIdentity(metadata) }))
+        const assignment = Buffer.from(JSON.stringify(electLeader(candidates, false)))
+        return new Map(members.map(({ memberId }) => [memberId, assignment]))
+      },
+      onJoined: () => undefined,
+      onLost: () => undefined,
+    },
+  })
+  return membership
+}
+
+/** `host` decides the election: the smallest URL wins. */
+async function joinWeir(broker: Broker, host: string, isEligibilityDeferred: boolean): Promise<LeaderElection> {
+  const options = {
+    broker,
+    logger: silentLogger(),
+    groupId: GROUP,
+    sticky: true,
+    heartbeatMs: HEARTBEAT_MS,
+    isEligibilityDeferred,
+  }
+  const election = new LeaderElection(options)
+  onTestFinished(() => election.close())
+  await election.join({
+    identity: { version: 1, host, port: 8081, master_eligibility: true, scheme: 'http' },
+    openWriter: async () => ({ close: async () => undefined }) as unknown as LeaderWriter,
+  })
+  return election
+}
+
+describe('an instance whose eligibility is deferred', () => {
+  it('follows the leader of the other kind, although its URL is smaller, until the last eligible one has left', async () => {
+    const broker = await startBroker()
+    const [first, second] = [await joinConfluent(broker, 'm1'), await joinConfluent(broker, 'm2')]
+    await joinConfluent(broker, 'm0', false)
+    const weir = await joinWeir(broker, 'a', true)
+    await until('the leader to be known', WAIT, () => weir.leaderUrl() === 'http://m1:8081')
+    expect(weir.writer()).toBeUndefined()
+    await first.close()
+    await until('the next leader', WAIT, () => weir.leaderUrl() === 'http://m2:8081')
+    expect(weir.writer()).toBeUndefined()
+    await second.close()
+    await until('this instance to lead', WAIT, () => weir.writer() !== undefined)
+    expect(weir.leaderUrl()).toBeUndefined()
+  })
+
+  it('leads a group without other instances, and one of two that are deferred', async () => {
+    const broker = await startBroker()
+    const elections = [await joinWeir(broker, 'a', true), await joinWeir(broker, 'b', true)]
+    const leading = () => elections.filter((election) => election.writer() !== undefined)
+    const following = () => elections.filter((election) => election.leaderUrl() !== undefined)
+    await until('one leader', WAIT, () => leading().length === 1 && following().length === 1)
+  })
+})
