@@ -25,6 +25,8 @@ const LOG = { linesPerSecond: 100, bytesPerSecond: 65_536 }
 const SOURCES = join(import.meta.dirname, '../../support/java')
 const FAULTY = 'dev.weir.test.BadConnectors$FaultyTask'
 const STRINGS = { 'key.converter': 'StringConverter', 'value.converter': 'StringConverter' }
+/** Much longer than a JVM takes to start a connector, also on a busy machine. */
+const PLUGIN_TIMEOUT_MS = 15_000
 const WAIT = { everyMs: 50, timeoutMs: 120_000 }
 
 /** A plugin path with one location: a directory of class files. */
@@ -77,7 +79,7 @@ describeOn([javaHost], 'bad Java plugins', () => {
   it('fail their tasks with what happened, and nothing else', { timeout: 600_000 }, async () => {
     const { pluginPath, location } = await compilePlugins()
     const { url } = await startTestWorker(
-      { ...settings(pluginPath), 'worker.plugin.timeout.ms': '3000' },
+      { ...settings(pluginPath), 'worker.plugin.timeout.ms': String(PLUGIN_TIMEOUT_MS) },
       { openPlugins: ProcessPluginHost.open },
     )
     const put = (name: string, config: Readonly<Record<string, string>>) =>
@@ -119,7 +121,7 @@ describeOn([javaHost], 'bad Java plugins', () => {
     expect(await failure('throw-start', ofConnector)).toMatch(
       /^java\.lang\.IllegalStateException: start does not work\n/,
     )
-    expect(await failure('endless-start', ofConnector)).toBe(`${FAULTY} did not return within 3000 ms`)
+    expect(await failure('endless-start', ofConnector)).toBe(`${FAULTY} did not return within ${PLUGIN_TIMEOUT_MS} ms`)
 
     // A task is RUNNING before its first `poll`.
     const looping = join(temporaryDirectory(), 'looping')
