@@ -60,6 +60,11 @@ export type SourceContext<Config> = TaskContext<Config> & {
    * system that has no records. It is committed like the offset of a record.
    */
   readonly advance: (partition: Position, offset: Position) => void
+  /**
+   * Reads a topic, such as one with commands for the source, with the consumer settings of the connector. Rejects when the
+   * servers of the options are those of another Kafka cluster.
+   */
+  readonly openTopic: (options: TopicReaderOptions) => Promise<TopicReader>
   /** Reports how far the source is behind the external system, for the metrics of the task. */
   readonly reportLag: (lag: SourceLag) => void
   /**
@@ -71,6 +76,27 @@ export type SourceContext<Config> = TaskContext<Config> & {
   readonly isExactlyOnce: boolean
   /** Present only with `transaction.boundary=connector` on a worker with exactly-once source support. */
   readonly transaction?: SourceTransaction
+}
+
+/** What a source reads of a topic: partition 0, which may not exist yet. */
+export type TopicReaderOptions = {
+  readonly topic: string
+  /** The first record to read. The oldest one instead if it does not exist any more; undefined: the next one that is written. */
+  readonly offset: number | undefined
+  /** The cluster that the configuration of the source names, as `bootstrap.servers`; undefined if it names none. */
+  readonly bootstrapServers: string | undefined
+}
+export type TopicRecord = {
+  readonly offset: number
+  readonly key: Uint8Array | null
+  readonly value: Uint8Array | null
+}
+export type TopicReader = {
+  /** Offset of the next record. 0 while the topic does not exist. */
+  readonly nextOffset: number
+  /** The next records; none if there are none for this time, in ms. */
+  poll(waitMs: number): Promise<readonly TopicRecord[]>
+  close(): Promise<void>
 }
 
 /** How far a source is behind the external system. */

@@ -10,6 +10,9 @@ import type {
   SourceLag,
   StoredListener,
   TaskLog,
+  TopicReader,
+  TopicReaderOptions,
+  TopicRecord,
 } from './plugin.ts'
 import type { Position, SinkRecord, SourceRecord } from './record.ts'
 import { UNRESTRICTED } from './unrestricted-access.ts'
@@ -34,6 +37,8 @@ export type SourceRun = {
   stored(records: readonly SourceRecord[]): void
   /** Reports to the source that this offset is committed. */
   committed(partition: Position, offset: Position): void
+  /** Writes a record to a topic that the source reads with `openTopic`. */
+  produce(topic: string, key: string | null, value: string | null): void
   stop(): Promise<void>
   readonly rejected: readonly { readonly record: SourceRecord; readonly error: Error }[]
   /** How far the source has reported to be behind. */
@@ -55,6 +60,7 @@ export function runSource<Config extends z.ZodObject>(
   const rejected: { record: SourceRecord; error: Error }[] = []
   const lags: SourceLag[] = []
   const advanced: { partition: Position; offset: Position }[] = []
+  const topics = new HarnessTopics()
   const batches = source
     .poll({
       ...context(source.config, options, stopping.signal),
@@ -63,6 +69,7 @@ export function runSource<Config extends z.ZodObject>(
       onStored: (listener) => void listeners.push(listener),
       onCommitted: (listener) => void commitListeners.push(listener),
       advance: (partition, offset) => void advanced.push({ partition, offset }),
+      openTopic: async (topic) => topics.open(topic),
       reportLag: (lag) => void lags.push(lag),
       isExactlyOnce: false,
       reject: (record, error) => void rejected.push({ record, error }),
@@ -79,6 +86,7 @@ export function runSource<Config extends z.ZodObject>(
     advanced,
     lags,
     nextBatch,
+    produce: (topic, key, value) => topics.produce(topic, key, value),
     stored(records) {
       for (const listener of listeners) listener(records, () => records.map(() => null))
     },
@@ -96,6 +104,39 @@ export function runSource<Config extends z.ZodObject>(
       stopping.abort()
       await batches.return?.()
     },
+  }
+}
+
+/** Topics of one partition in memory. */
+class HarnessTopics {
+  readonly #records = new Map<string, TopicRecord[]>()
+
+  produce(topic: string, key: string | null, value: string | null): void {
+    const records = this.#recordsOf(topic)
+    const toBytes = (text: string | null) => (text === null ? null : Buffer.from(text))
+    records.push({ offset: records.length, key: toBytes(key), value: toBytes(value) })
+  }
+
+  open({ topic, offset }: TopicReaderOptions): TopicReader {
+    const records = this.#recordsOf(topic)
+    let nextOffset = offset ?? records.length
+    return {
+      get nextOffset() {
+        return nextOffset
+      },
+      async poll() {
+        const polled = records.slice(nextOffset)
+        nextOffset = records.length
+        return polled
+      },
+      async close() {},
+    }
+  }
+
+  #recordsOf(topic: string): TopicRecord[] {
+    const records = this.#records.get(topic) ?? []
+    this.#records.set(topic, records)
+    return records
   }
 }
 

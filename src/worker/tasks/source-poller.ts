@@ -8,6 +8,8 @@ import {
   type SourceRecord,
   type SourceTransaction,
   type StoredListener,
+  type TopicReader,
+  type TopicReaderOptions,
 } from '../../sdk/index.ts'
 import { partitionId } from '../stores/offset-state.ts'
 import { lastOffsets, type SourceProgress } from './acknowledged-prefix.ts'
@@ -24,6 +26,8 @@ export type SourcePollerOptions = Pick<WorkerTaskContext, 'spec' | 'log' | 'cloc
   readonly onFailedRecord: (record: FailedSourceRecord) => void
   /** Whether the connector defines the transaction boundaries. */
   readonly definesTransactions: boolean
+  /** Opens a topic that the source reads. */
+  readonly openTopic: (options: TopicReaderOptions) => Promise<TopicReader>
   /** Called when polling fails and is retried, unless the reason is the same as before, and with undefined when it succeeds again. */
   readonly onRetry: (error: unknown) => void
   /** Aborts when the task ends. */
@@ -100,7 +104,8 @@ export class SourcePoller {
   }
 
   #start(): AsyncIterator<readonly SourceRecord[]> {
-    const { source, spec, signal, log, access, definesTransactions, onFailedRecord, counters } = this.#options
+    const { source, spec, signal, log, access, definesTransactions, onFailedRecord, openTopic, counters } =
+      this.#options
     const { connector, task, config: raw } = spec
     // A copy, because the positions that the source reaches after its start do not change where it resumes.
     const reached = new Map(this.#reached)
@@ -146,6 +151,7 @@ export class SourcePoller {
       onStored,
       onCommitted,
       advance,
+      openTopic,
       reportLag,
       reject,
       isExactlyOnce: spec.transactionalId !== undefined,

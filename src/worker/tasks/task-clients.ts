@@ -1,12 +1,14 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { Broker, Consumer, ConsumerOptions, Producer, ProducerOptions, TopicAdmin } from '../../broker/broker.ts'
 import { UserError } from '../../common/errors.ts'
+import type { TopicReader, TopicReaderOptions } from '../../sdk/index.ts'
 import {
   type ClientKind,
   type ClientSettings,
   clientSettings,
   ineffectiveKeys,
 } from '../configuration/client-settings.ts'
+import { SourceTopicReader } from './source-topic-reader.ts'
 import type { WorkerTaskContext } from './task-context.ts'
 import type { TaskSpec } from './task-spec.ts'
 
@@ -79,6 +81,15 @@ export class TaskClients {
     })
   }
 
+  /** Opens a topic for the connector's source. Throws a `UserError` when the servers of the options are another cluster's. */
+  async topicReader({ topic, offset, bootstrapServers }: TopicReaderOptions): Promise<TopicReader> {
+    const broker = await this.#brokerOf('consumer')
+    if (bootstrapServers !== undefined) await requireServer(broker, bootstrapServers)
+    const { isolation, pollBytesMax } = this.#settings.consumer()
+    const limits = { ...(isolation && { isolation }), ...(pollBytesMax && { pollBytesMax }) }
+    return SourceTopicReader.open({ broker, topic, offset, limits })
+  }
+
   async topics(): Promise<Pick<TopicAdmin, 'create' | 'describe'>> {
     return (await this.#brokerOf('admin')).topics
   }
@@ -96,4 +107,21 @@ export class TaskClients {
     }
     return (await opened.broker) ?? this.#broker
   }
+}
+
+/** Throws a `UserError` unless the broker has at least one of these servers. */
+async function requireServer(broker: Broker, bootstrapServers: string): Promise<void> {
+  const address = await broker.address()
+  if (address.kind === 'thread') address.port.close()
+  const own = address.kind === 'kafka' ? serversOf(address.config['bootstrap.servers'] ?? '') : []
+  if (serversOf(bootstrapServers).some((server) => own.includes(server))) return
+  throw new UserError(
+    'invalid_config',
+    `the Kafka cluster ${bootstrapServers} is not that of the connector's consumers (${own.join(',') || 'the embedded broker'}): ` +
+      'remove the key that names it, or set consumer.override.bootstrap.servers to the same servers',
+  )
+}
+
+function serversOf(bootstrapServers: string): readonly string[] {
+  return bootstrapServers.split(',').map((server) => server.trim().toLowerCase())
 }

@@ -87,6 +87,7 @@ export class WorkerSourceTask {
       policy,
       onFailedRecord,
       definesTransactions: this.#definesTransactions(source),
+      openTopic: (options) => clients.topicReader(options),
       onRetry: (error) => {
         if (this.#paused) return
         report({ type: 'running', ...(error !== undefined && { retryTrace: traceOf(error) }) })

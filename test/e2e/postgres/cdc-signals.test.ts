@@ -120,36 +120,69 @@ const EXECUTE = { 'data-collections': ['public.orders'], type: 'incremental' }
 
 describeOn([postgres], 'an incremental snapshot', () => {
   it.each([
-    ['with watermarks', {}],
-    ['with watermarks that are deleted', { 'incremental.snapshot.watermarking.strategy': 'insert_delete' }],
-    ['read-only', { 'read.only': 'true' }],
-  ])('leaves a topic that is equal to the table, while rows change and the source is killed, %s', async (_, config) => {
-    const started = await startSource(config)
-    const { database } = started
-    let { source } = started
-    const stopWriter = await startWriter(database)
-    await signal(database, 'ad-hoc', 'execute-snapshot', EXECUTE)
-    const [topic, random]: [SourceRecord[], () => number] = [[], randomOf(5)]
-    let stored: Position | undefined
-    for (let kill = 0; kill < 3; kill += 1) {
-      const taken = await source.take(100 + Math.floor(random() * 300))
-      topic.push(...taken)
-      stored = lastOffset(taken.slice(0, Math.floor(random() * (taken.length + 1)))) ?? stored
-      await source.stop()
-      source = (await startSource(config, stored ?? {}, database)).source
-    }
-    const isReading = () => lastOffset(topic)?.['incremental_snapshot_collections'] !== undefined
-    do topic.push(...(await source.take(1)))
-    while (isReading())
-    await stopWriter()
-    await takeToFinish(source, database, topic)
+    ['with watermarks', {}, ['snapshot-window-close', 'snapshot-window-open']],
+    // A source that is killed leaves the row that it would have deleted.
+    [
+      'with watermarks that are deleted',
+      { 'incremental.snapshot.watermarking.strategy': 'insert_delete' },
+      ['snapshot-window-open'],
+    ],
+    ['read-only', { 'read.only': 'true' }, []],
+  ])(
+    'leaves a topic that is equal to the table, while rows change and the source is killed, %s',
+    async (_, config, types) => {
+      const started = await startSource(config)
+      const { database } = started
+      let { source } = started
+      const stopWriter = await startWriter(database)
+      await signal(database, 'ad-hoc', 'execute-snapshot', EXECUTE)
+      const [topic, random]: [SourceRecord[], () => number] = [[], randomOf(5)]
+      let stored: Position | undefined
+      for (let kill = 0; kill < 3; kill += 1) {
+        const taken = await source.take(100 + Math.floor(random() * 300))
+        topic.push(...taken)
+        stored = lastOffset(taken.slice(0, Math.floor(random() * (taken.length + 1)))) ?? stored
+        await source.stop()
+        source = (await startSource(config, stored ?? {}, database)).source
+      }
+      const isReading = () => lastOffset(topic)?.['incremental_snapshot_collections'] !== undefined
+      do topic.push(...(await source.take(1)))
+      while (isReading())
+      await stopWriter()
+      await takeToFinish(source, database, topic)
+      await expectEqual(database, topic)
+      expect(readsOf(topic).length).toBeGreaterThan(ROWS / 3)
+      expect(new Set(readsOf(topic).map((value) => value!.source.snapshot))).toEqual(new Set(['incremental']))
+      const written = await database.run("SELECT DISTINCT type FROM signals WHERE type <> 'execute-snapshot'")
+      expect(types).toEqual(expect.arrayContaining(written.map(({ type }) => type)))
+      if (!('incremental.snapshot.watermarking.strategy' in config)) expect(written).toHaveLength(types.length)
+    },
+  )
+
+  it('is requested, paused and resumed by records of the signal topic, whose position survives a kill', async () => {
+    const config = { 'signal.enabled.channels': 'kafka', 'signal.poll.interval.ms': '20', 'read.only': 'true' }
+    const { database, source } = await startSource(config)
+    const produce = ({ produce: to }: typeof source, type: string, data: unknown, key = PREFIX) =>
+      to(`${PREFIX}-signal`, key, JSON.stringify({ type, data }))
+    produce(source, 'execute-snapshot', EXECUTE, 'another connector')
+    produce(source, 'execute-snapshot', EXECUTE)
+    produce(source, 'pause-snapshot', {})
+    const advanced = (run: typeof source) => run.advanced.at(-1)?.offset ?? {}
+    while (advanced(source)['signal_kafka_offset'] !== 3) await source.nextBatch()
+    expect(advanced(source)).toMatchObject({ incremental_snapshot_paused: true })
+    await source.stop()
+
+    const next = (await startSource(config, advanced(source), database)).source
+    const topic: SourceRecord[] = []
+    await takeToFinish(next, database, topic)
+    expect(readsOf(topic), 'rows while the snapshot is paused').toEqual([])
+    // The topic is that of this run: the records that were executed before are not in it.
+    for (let n = 0; n < 3; n += 1) produce(next, 'drop-everything', {})
+    produce(next, 'resume-snapshot', {})
+    while (readsOf(topic).length < ROWS) topic.push(...(await next.take(1)))
+    while (advanced(next)['incremental_snapshot_collections'] !== undefined) topic.push(...(await next.nextBatch()))
     await expectEqual(database, topic)
-    expect(readsOf(topic).length).toBeGreaterThan(ROWS / 3)
-    expect(new Set(readsOf(topic).map((value) => value!.source.snapshot))).toEqual(new Set(['incremental']))
-    const written = await database.run("SELECT 1 FROM signals WHERE type LIKE 'snapshot-window%'")
-    expect(written.length > 0).toBe(
-      !('read.only' in config) && !('incremental.snapshot.watermarking.strategy' in config),
-    )
+    expect(lastOffset(topic)).toMatchObject({ signal_kafka_offset: 4 })
   })
 
   it('is paused, resumed and stopped by signals of the file, which may restrict its rows', async () => {

@@ -4,7 +4,7 @@ import type { RawConfig } from '../../../src/sdk/index.ts'
 import { defineSource, RetriableError, type SourceConnector, type SourceRecord, z } from '../../../src/sdk/index.ts'
 import type { TaskSpec } from '../../../src/worker/tasks/task-spec.ts'
 import { DEAD_LETTERS, rejectRecordsFor, startTask, TASK_DEFAULTS } from '../../support/task.ts'
-import { openTestBroker, readRecords } from '../../support/topic.ts'
+import { openTestBroker, produceTexts, readRecords } from '../../support/topic.ts'
 
 const WAIT = { timeout: 25_000 }
 const CAST = 'org.apache.kafka.connect.transforms.Cast$Value'
@@ -91,6 +91,20 @@ describe('WorkerSourceTask', () => {
     await expect.poll(() => startedAt, WAIT).toEqual([undefined, { at: 7 }])
     await task.stop()
     expect((await readRecords(broker, 'offsets')).map(({ value }) => String(value))).toEqual(['{"at":7}'])
+  })
+
+  it('reads a topic for its source, from an offset on', async () => {
+    const broker = await openTestBroker('lines', 'offsets', 'commands')
+    await produceTexts(broker, 'commands', 'a', 'b', 'c')
+    startSource(broker, async function* ({ openTopic, signal }) {
+      const reader = await openTopic({ topic: 'commands', offset: 1, bootstrapServers: undefined })
+      while (!signal.aborted) {
+        const read = await reader.poll(10)
+        yield read.map(({ offset, value }) => ({ ...record(offset), value: String(value) }))
+      }
+      await reader.close()
+    })
+    await expect.poll(() => valuesOf(broker), WAIT).toEqual(['b', 'c'])
   })
 
   it('can be stopped while it waits for the retry of its source', async () => {

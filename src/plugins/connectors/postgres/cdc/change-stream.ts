@@ -43,7 +43,7 @@ export type ChangeStreamOptions = {
   /** Adds values to changes that the server did not send. */
   readonly completeChanges: (changes: readonly DatabaseChange[]) => Promise<readonly DatabaseChange[]>
   /** Creates the snapshots that signals request. The function lets the server report its position soon. */
-  readonly openAdHocSnapshots: (requestPosition: () => void) => AdHocSnapshots
+  readonly openAdHocSnapshots: (requestPosition: () => void) => Promise<AdHocSnapshots>
 }
 
 /**
@@ -69,7 +69,7 @@ export async function* streamChanges(options: ChangeStreamOptions): AsyncGenerat
       else writer.skip(captured)
     },
   })
-  await using snapshots = options.openAdHocSnapshots(() => replication.requestPosition())
+  await using snapshots = await options.openAdHocSnapshots(() => replication.requestPosition())
   const { session } = options
   using lag = new LagMonitor({
     session,

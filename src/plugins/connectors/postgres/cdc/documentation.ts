@@ -31,11 +31,13 @@ snapshot, and the changes since the first one follow. The last state of each key
 snapshot may write a row once more that has changed in the meantime. \`initial_only\` always begins again, because no changes follow.
 The server keeps its log until the snapshot is complete.
 
-Signals request further snapshots: rows of \`signal.data.collection\`, or lines of \`signal.file\`, with the types \`execute-snapshot\`
+Signals request further snapshots: rows of \`signal.data.collection\`, records of \`signal.kafka.topic\`, or lines of \`signal.file\`, with the types \`execute-snapshot\`
 (incremental or blocking), \`stop-snapshot\`, \`pause-snapshot\`, \`resume-snapshot\` and \`log\`. A signal that cannot be understood is
 logged with its id and ignored. An incremental snapshot reads chunks in the order of the key while changes continue; a row that changes
 while its chunk is read is left to the stream. It continues after a restart. With \`read.only=true\` nothing is written to the database.
-The channel \`kafka\` is not supported, because a source has no consumer; \`snapshot.mode=custom\` is not, because it names a Java class.
+The offset of the signal topic is stored with that of the source, not in the group \`signal.kafka.groupId\`: each signal is executed at
+least once, and those from before the first start are not. Its consumer settings are \`consumer.override.*\` instead of
+\`signal.consumer.*\`. \`snapshot.mode=custom\` is not supported, because it names a Java class.
 A blocking snapshot that is interrupted is not continued: send its signal again.
 
 Values and schemas are those of Debezium 3.4, with these exceptions, where Debezium has no value or another one in its snapshot than in

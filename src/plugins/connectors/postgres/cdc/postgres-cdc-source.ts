@@ -143,7 +143,7 @@ async function* capture(context: Context): AsyncGenerator<readonly SourceRecord[
     completeChanges: completionOf(session, config, filter),
     onTable,
     openAdHocSnapshots: (requestPosition) =>
-      new AdHocSnapshots({ ...snapshotOptions, storedState: raw ?? {}, requestPosition }),
+      AdHocSnapshots.open({ ...snapshotOptions, storedState: raw ?? {}, requestPosition }),
   })
 }
 

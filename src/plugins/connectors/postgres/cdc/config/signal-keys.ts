@@ -2,8 +2,7 @@ import { field } from '../../../../../sdk/index.ts'
 
 const group = 'Signals'
 
-/** Channels of signals. `kafka` is not among them: a source has no consumer. */
-const SIGNAL_CHANNELS = ['source', 'file'] as const
+const SIGNAL_CHANNELS = ['source', 'kafka', 'file'] as const
 const WATERMARK_STRATEGIES = ['insert_insert', 'insert_delete'] as const
 export type WatermarkStrategy = (typeof WATERMARK_STRATEGIES)[number]
 
@@ -12,7 +11,7 @@ export const signalKeys = {
   'signal.enabled.channels': field
     .parsed(
       field.list({
-        doc: 'Where signals come from: `source` (the table of `signal.data.collection`) and `file` (the file of `signal.file`).',
+        doc: 'Where signals come from: `source` (the table of `signal.data.collection`), `kafka` (the topic of `signal.kafka.topic`) and `file` (the file of `signal.file`).',
         importance: 'MEDIUM',
         group,
       }),
@@ -20,8 +19,7 @@ export const signalKeys = {
         const unknown = names.find((name) => !SIGNAL_CHANNELS.some((channel) => channel === name))
         if (unknown === undefined) return names
         throw new Error(
-          `Invalid value ${unknown} for configuration signal.enabled.channels: expected ${SIGNAL_CHANNELS.join(' or ')}` +
-            (unknown === 'kafka' ? '. Write signals to the signal table: a source task has no Kafka consumer' : ''),
+          `Invalid value ${unknown} for configuration signal.enabled.channels: expected ${SIGNAL_CHANNELS.join(', ')}`,
         )
       },
     )
@@ -40,8 +38,36 @@ export const signalKeys = {
       group,
     })
     .default('file-signals.txt'),
+  'signal.kafka.topic': field
+    .text({
+      doc:
+        'Topic of signals. Default: `topic.prefix` followed by `-signal`. Partition 0 is read. A record whose key is the `topic.prefix` is a ' +
+        'signal; its value is a JSON object with `type`, `data` and optionally `id`.',
+      importance: 'MEDIUM',
+      nonEmpty: true,
+      group,
+    })
+    .optional(),
+  'signal.kafka.bootstrap.servers': field
+    .text({
+      doc:
+        "Servers of the Kafka cluster with the signal topic. It must be the cluster of the connector's consumers: that of the worker " +
+        'unless `consumer.override.bootstrap.servers` is set. The settings of these consumers apply to the topic.',
+      importance: 'MEDIUM',
+      nonEmpty: true,
+      group,
+    })
+    .optional(),
+  'signal.kafka.poll.timeout.ms': field
+    .long({ doc: 'How long the topic is read for signals in each interval, in ms.', importance: 'LOW', min: 0, group })
+    .default(100),
   'signal.poll.interval.ms': field
-    .long({ doc: 'Interval in which the file of signals is read, in ms.', importance: 'LOW', min: 1, group })
+    .long({
+      doc: 'Interval in which the file and the topic of signals are read, in ms.',
+      importance: 'LOW',
+      min: 1,
+      group,
+    })
     .default(5000),
   'incremental.snapshot.chunk.size': field
     .int({

@@ -2,12 +2,14 @@ import type { SourceContext, SourceRecord, Position as StoredOffset } from '../.
 import type { DatabaseChange, Lsn, SnapshotRow } from '../changes/change.ts'
 import type { CdcConfig } from '../config/cdc-config.ts'
 import { type IncrementalBatch, IncrementalSnapshot } from './incremental/incremental-snapshot.ts'
+import type { SignalChannel } from './incremental/signal.ts'
 import { SignalFile } from './incremental/signal-file.ts'
 import { SignalTable } from './incremental/signal-table.ts'
+import { printSignalOffset, SignalTopic, storedSignalOffset } from './incremental/signal-topic.ts'
 import { readBlockingSnapshot, type SnapshotRecordOptions } from './snapshot-records.ts'
 
 export type AdHocOptions = Omit<SnapshotRecordOptions, 'context' | 'stored'> & {
-  readonly context: Pick<SourceContext<CdcConfig>, 'config' | 'raw' | 'advance' | 'log' | 'files'>
+  readonly context: Pick<SourceContext<CdcConfig>, 'config' | 'raw' | 'advance' | 'openTopic' | 'log' | 'files'>
   /** The stored offset, from which an incremental snapshot continues. */
   readonly storedState: StoredOffset
   /** Asks the server to report its position, so that records of snapshots are requested soon. */
@@ -18,32 +20,43 @@ export type AdHocOptions = Omit<SnapshotRecordOptions, 'context' | 'stored'> & {
 export class AdHocSnapshots implements AsyncDisposable {
   readonly #options: AdHocOptions
   readonly #incremental: IncrementalSnapshot
-  readonly #fileTimer: NodeJS.Timeout | undefined
+  readonly #topic: SignalTopic | undefined
+  readonly #channels: readonly SignalChannel[]
+  readonly #timer: NodeJS.Timeout | undefined
+  /** The last offset with its state, and what it was made of. */
+  #printed: { readonly basis: readonly unknown[]; readonly offset: StoredOffset } | undefined
 
-  constructor(options: AdHocOptions) {
+  private constructor(options: AdHocOptions, topic: SignalTopic | undefined) {
     const { context, filter, openSession, requestPosition, storedState } = options
     const { config, files, log } = context
-    const { 'signal.enabled.channels': channels, 'signal.data.collection': table } = config
+    const { 'signal.enabled.channels': enabled, 'signal.data.collection': table } = config
     const strategy = config['incremental.snapshot.watermarking.strategy']
     this.#options = options
+    this.#topic = topic
     const incrementalOptions = {
       openSession,
       isCaptured: (name: { readonly schema: string; readonly name: string }) => filter.includes(name),
       chunkSize: config['incremental.snapshot.chunk.size'],
-      signalTable: channels.includes('source') && table !== undefined ? new SignalTable(table, strategy) : undefined,
+      signalTable: enabled.includes('source') && table !== undefined ? new SignalTable(table, strategy) : undefined,
       isReadOnly: config['read.only'],
       requestPosition,
       log,
       nowMs: () => Date.now(),
     }
     this.#incremental = new IncrementalSnapshot(incrementalOptions, storedState)
-    if (!channels.includes('file')) return
-    const file = new SignalFile(config['signal.file'], files, log)
-    this.#fileTimer = setInterval(() => void this.#readFile(file), config['signal.poll.interval.ms'])
+    const file = enabled.includes('file') ? new SignalFile(config['signal.file'], files, log) : undefined
+    this.#channels = [topic, file].filter((channel) => channel !== undefined)
+    if (this.#channels.length === 0) return
+    this.#timer = setInterval(() => this.#pollChannels(), config['signal.poll.interval.ms'])
+  }
+
+  static async open(options: AdHocOptions): Promise<AdHocSnapshots> {
+    return new AdHocSnapshots(options, await openSignalTopic(options))
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    clearInterval(this.#fileTimer)
+    clearInterval(this.#timer)
+    for (const channel of this.#channels) await channel.close()
     await this.#incremental.close()
   }
 
@@ -52,10 +65,12 @@ export class AdHocSnapshots implements AsyncDisposable {
     return this.#incremental.onChange(change)
   }
 
-  /** The offset with the state of the incremental snapshot. */
+  /** The offset with the state of the incremental snapshot and of the signal topic. The same object while nothing has changed. */
   withState(offset: StoredOffset): StoredOffset {
-    const keys = this.#incremental.offsetKeys
-    return keys === undefined ? offset : { ...offset, ...keys }
+    const basis = [offset, this.#topic?.nextOffset, this.#incremental.offsetKeys]
+    if (this.#printed?.basis.every((part, index) => part === basis[index])) return this.#printed.offset
+    this.#printed = { basis, offset: { ...this.#withSignalOffset(offset), ...this.#incremental.offsetKeys } }
+    return this.#printed.offset
   }
 
   /** Records to yield between two transactions. `idleLsn`: the stream has delivered everything before it. */
@@ -69,15 +84,12 @@ export class AdHocSnapshots implements AsyncDisposable {
     }
   }
 
-  async #readFile(file: SignalFile): Promise<void> {
-    for (const signal of await file.take()) {
-      await this.#incremental.onSignal(signal).catch((error: unknown) => {
-        this.#options.context.log.warn(
-          { signal: signal.id, err: error },
-          'a signal could not be executed; write it again',
-        )
-      })
-    }
+  #withSignalOffset(offset: StoredOffset): StoredOffset {
+    return this.#topic === undefined ? offset : { ...offset, ...printSignalOffset(this.#topic.nextOffset) }
+  }
+
+  #pollChannels(): void {
+    for (const channel of this.#channels) void channel.poll((signal) => this.#incremental.onSignal(signal))
   }
 
   /** Only the last record has the state after the chunk: one may be stored while the next one is not. */
@@ -85,8 +97,9 @@ export class AdHocSnapshots implements AsyncDisposable {
     { rows, before, after }: IncrementalBatch,
     offset: StoredOffset,
   ): Promise<readonly SourceRecord[]> {
-    const records = await this.#toRecords(rows.slice(0, -1), { ...offset, ...before })
-    return [...records, ...(await this.#toRecords(rows.slice(-1), { ...offset, ...after }))]
+    const basis = this.#withSignalOffset(offset)
+    const records = await this.#toRecords(rows.slice(0, -1), { ...basis, ...before })
+    return [...records, ...(await this.#toRecords(rows.slice(-1), { ...basis, ...after }))]
   }
 
   async #toRecords(rows: readonly SnapshotRow[], sourceOffset: StoredOffset): Promise<readonly SourceRecord[]> {
@@ -95,4 +108,21 @@ export class AdHocSnapshots implements AsyncDisposable {
     if (first !== undefined) await onTable(first.table)
     return rows.flatMap((row) => writer.write(row, { sourcePartition: partition, sourceOffset }))
   }
+}
+
+/** Undefined if signals from Kafka are not enabled. */
+async function openSignalTopic({ context, storedState }: AdHocOptions): Promise<SignalTopic | undefined> {
+  const { config, log, openTopic } = context
+  if (!config['signal.enabled.channels'].includes('kafka')) return undefined
+  const reader = await openTopic({
+    topic: config['signal.kafka.topic'] ?? `${config['topic.prefix']}-signal`,
+    offset: storedSignalOffset(storedState),
+    bootstrapServers: config['signal.kafka.bootstrap.servers'],
+  })
+  return new SignalTopic({
+    reader,
+    recordKey: config['topic.prefix'],
+    waitMs: config['signal.kafka.poll.timeout.ms'],
+    log,
+  })
 }

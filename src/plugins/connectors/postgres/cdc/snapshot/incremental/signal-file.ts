@@ -1,14 +1,14 @@
 import type { FileAccess, TaskLog } from '../../../../../../sdk/index.ts'
-import type { RawSignal } from './signal.ts'
+import { parseRawSignal, type RawSignal, type SignalChannel } from './signal.ts'
 
 const BYTES_MAX = 1 << 20
 
 /** Takes signals from a file: one JSON object on each line. */
-export class SignalFile {
+export class SignalFile implements SignalChannel {
   readonly #path: string
   readonly #files: FileAccess
   readonly #log: TaskLog
-  #isTaking = false
+  #isPolling = false
   #reported: string | undefined
 
   constructor(path: string, files: FileAccess, log: TaskLog) {
@@ -17,10 +17,24 @@ export class SignalFile {
     this.#log = log
   }
 
-  /** Returns the signals of the file and truncates it. A file that does not exist has none. */
-  async take(): Promise<readonly RawSignal[]> {
-    if (this.#isTaking) return []
-    this.#isTaking = true
+  /** Executes the signals of the file and truncates it. A file that does not exist has none. */
+  async poll(execute: (signal: RawSignal) => Promise<void>): Promise<void> {
+    if (this.#isPolling) return
+    this.#isPolling = true
+    try {
+      for (const signal of await this.#take()) {
+        await execute(signal).catch((error: unknown) => {
+          this.#log.warn({ signal: signal.id, err: error }, 'a signal could not be executed; write it again')
+        })
+      }
+    } finally {
+      this.#isPolling = false
+    }
+  }
+
+  async close(): Promise<void> {}
+
+  async #take(): Promise<readonly RawSignal[]> {
     try {
       const text = await this.#takeText()
       this.#reported = undefined
@@ -33,8 +47,6 @@ export class SignalFile {
         this.#log.warn({ file: this.#path, reason: message }, 'the file of signals cannot be read')
       }
       return []
-    } finally {
-      this.#isTaking = false
     }
   }
 
@@ -59,15 +71,8 @@ export class SignalFile {
 
   #parse(line: string): readonly RawSignal[] {
     if (line.trim() === '') return []
-    try {
-      const { id, type, data } = JSON.parse(line) as Readonly<Record<string, unknown>>
-      if (typeof id === 'string' && typeof type === 'string') {
-        // The data is an object, or its text as in the signal table.
-        return [{ id, type, data: data == null ? null : typeof data === 'string' ? data : JSON.stringify(data) }]
-      }
-    } catch {
-      // Reported below.
-    }
+    const signal = parseRawSignal(line)
+    if (signal !== undefined) return [signal]
     const reason = 'a line is not an object with id, type and data'
     this.#log.warn(
       { file: this.#path, reason, line: line.slice(0, 200) },

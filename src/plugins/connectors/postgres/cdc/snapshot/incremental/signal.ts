@@ -1,5 +1,12 @@
-/** A signal as it arrives: a row of the signal table, or a line of the signal file. */
+/** A signal as it arrives: a row of the signal table, a line of the signal file, or a record of the signal topic. */
 export type RawSignal = { readonly id: string; readonly type: string; readonly data: string | null }
+
+/** A place outside of the database from which signals come. */
+export interface SignalChannel {
+  /** Executes the signals that have arrived. Reports errors to the log. Does nothing while the previous call has not ended. */
+  poll(execute: (signal: RawSignal) => Promise<void>): Promise<void>
+  close(): Promise<void>
+}
 
 /** Restricts the rows of the tables whose names match. */
 export type SignalCondition = { readonly tables: string; readonly filter: string }
@@ -25,6 +32,18 @@ export type SnapshotSignal =
   | { readonly kind: 'watermark' }
 
 const DATA_CHARACTERS_MAX = 1_000_000
+
+/** Parses a JSON object with type, data and the id, which may be missing if there is a `defaultId`. Undefined if it is none. */
+export function parseRawSignal(text: string, defaultId?: string): RawSignal | undefined {
+  try {
+    const { id = defaultId, type, data } = JSON.parse(text) as Readonly<Record<string, unknown>>
+    if (typeof id !== 'string' || typeof type !== 'string') return undefined
+    // The data is an object, or its text as in the signal table.
+    return { id, type, data: data == null ? null : typeof data === 'string' ? data : JSON.stringify(data) }
+  } catch {
+    return undefined
+  }
+}
 
 /** Parses a signal. Throws an `Error` with what is wrong. */
 export function parseSignal({ id, type, data }: RawSignal): SnapshotSignal {
