@@ -22,8 +22,8 @@ export default defineConfig({
           // Threads and processes that tests start load src/ without stripping the types of each file again.
           env: { NODE_COMPILE_CACHE: join(import.meta.dirname, 'node_modules/.cache/node-compile') },
           // They take a second at most; what is slower is a machine that is busy with something else.
-          testTimeout: 30_000,
-          expect: { poll: { timeout: 25_000 } },
+          testTimeout: 90_000,
+          expect: { poll: { timeout: 60_000 } },
           // One more than the two cores that we measure on: tests wait for the disk, too. 34 s instead of 40.
           maxWorkers: 3,
           setupFiles: ['test/support/property-seed.ts', 'test/support/regexp-equality.ts'],

@@ -9,7 +9,6 @@ import { startRegistry } from '../../src/registry/main.ts'
 import { registrySettings } from '../../src/registry/settings.ts'
 import { createDamagedBackend, flipBit } from '../support/damaged-backend.ts'
 
-const WAIT = { timeout: 25_000 }
 const JSON_TYPE = { 'content-type': 'application/json' }
 
 /** Opens an embedded log. Setting `damage.from` damages the batches of `_schemas` from that offset on. */
@@ -62,9 +61,7 @@ it('a registry whose topic is damaged while it runs stops writing, is not ready 
     `the record batch at offset ${damage.from} of _schemas-0 cannot be read: .*Restore topic '_schemas'`,
   )
   expect(await registry.register('s', '"long"')).toMatchObject({ status: 500 })
-  await expect
-    .poll(() => registry.onFailed.mock.calls, WAIT)
-    .toMatchObject([[{ message: expect.stringMatching(message) }]])
+  await expect.poll(() => registry.onFailed.mock.calls).toMatchObject([[{ message: expect.stringMatching(message) }]])
   expect(await registry.ready()).toBe(503)
   expect(await registry.register('s', '"string"')).toEqual({
     status: 503,
@@ -94,7 +91,7 @@ it('a registry whose topic was deleted does not start with an empty one, unless 
   const registry = await start(backend)
   await registry.register('s', '"int"')
   await registry.broker.topics.delete('_schemas')
-  await expect.poll(() => registry.onFailed.mock.calls, WAIT).toMatchObject([[{ code: 'topic_not_found' }]])
+  await expect.poll(() => registry.onFailed.mock.calls).toMatchObject([[{ code: 'topic_not_found' }]])
   expect(await registry.ready()).toBe(503)
   await registry.stop()
   const message = "topic '_schemas' does not exist, but it had records"

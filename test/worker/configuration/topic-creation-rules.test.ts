@@ -4,7 +4,6 @@ import { newTopic, parseTopicCreationRules } from '../../../src/worker/configura
 import { startTask, TASK_DEFAULTS } from '../../support/task.ts'
 import { openTestBroker } from '../../support/topic.ts'
 
-const WAIT = { timeout: 25_000 }
 const CONFIG = {
   'topic.creation.default.partitions': '3',
   'topic.creation.default.replication.factor': '-1',
@@ -45,5 +44,5 @@ it.each([
     },
   })
   startTask(log, source, CONFIG, { worker: { ...TASK_DEFAULTS, createTopics } })
-  await expect.poll(async () => (await log.topics.describe('made'))?.partitions.length, WAIT).toBe(partitions)
+  await expect.poll(async () => (await log.topics.describe('made'))?.partitions.length).toBe(partitions)
 })

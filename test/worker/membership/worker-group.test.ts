@@ -13,7 +13,7 @@ import { taskKey } from '../../../src/worker/model/task-key.ts'
 import { FakeClock } from '../../support/fake-clock.ts'
 import { openTestBroker } from '../../support/topic.ts'
 
-const WAIT = { timeout: 25_000, interval: 10 }
+const WAIT = { interval: 10 }
 
 describe('a worker group', () => {
   it('distributes work, locates the owner of each task, and reassigns the work of a member that leaves', async () => {

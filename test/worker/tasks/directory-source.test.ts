@@ -6,14 +6,12 @@ import { DEAD_LETTERS, startTask } from '../../support/task.ts'
 import { temporaryDirectory } from '../../support/temporary-directory.ts'
 import { openTestBroker, readRecords } from '../../support/topic.ts'
 
-const WAIT = { timeout: 25_000 }
-
 describe('a task of DirectorySource', () => {
   it('writes valid rows to the topic and malformed rows to the dead-letter topic, and then moves the file', async () => {
     const broker = await openTestBroker('rows')
     const directory = inbox('{"n":1}\n{"n":\n{"n":2}\n{')
     const task = startTask(broker, directorySource, { ...config(directory), ...DEAD_LETTERS, ...CONTEXT })
-    await expect.poll(() => readdirSync(directory), WAIT).toEqual(['a.ndjson.done'])
+    await expect.poll(() => readdirSync(directory)).toEqual(['a.ndjson.done'])
     await task.stop()
     expect((await readRecords(broker, 'rows')).map(({ value }) => String(value))).toEqual(['{n=1}', '{n=2}'])
     const letters = await readRecords(broker, 'dead')
@@ -31,7 +29,7 @@ describe('a task of DirectorySource', () => {
     const broker = await openTestBroker('rows')
     const directory = inbox('{"n":1}\nnothing\n')
     const task = startTask(broker, directorySource, config(directory))
-    await expect.poll(() => task.said.at(-1)?.type, WAIT).toBe('failed')
+    await expect.poll(() => task.said.at(-1)?.type).toBe('failed')
     expect(task.said.at(-1)).toMatchObject({
       trace: expect.stringMatching(/a\.ndjson' up to byte 16: the line is not valid JSON/),
     })

@@ -6,14 +6,12 @@ import type { TaskDefaults } from '../../../src/worker/tasks/task-spec.ts'
 import { DEAD_LETTERS, rejectRecordsFor, startTask, TASK_DEFAULTS } from '../../support/task.ts'
 import { openTestBroker, produceTexts } from '../../support/topic.ts'
 
-const WAIT = { timeout: 25_000 }
-
 describe('WorkerSinkTask', () => {
   it('commits the offsets that the sink has flushed, at the latest when it stops', async () => {
     const broker = await openLog('a', 'b')
     const seen: unknown[] = []
     const task = startSink(broker, { put: (records) => void seen.push(...records.map(({ value }) => value)) })
-    await expect.poll(() => seen, WAIT).toEqual(['a', 'b'])
+    await expect.poll(() => seen).toEqual(['a', 'b'])
     await task.stop()
     expect(await broker.groups.offsets('connect-out')).toEqual([{ topic: 'lines', partition: 0, offset: 2 }])
   })
@@ -29,7 +27,7 @@ describe('WorkerSinkTask', () => {
         taken.push(...records.map(({ value }) => value))
       },
     })
-    await expect.poll(() => taken, WAIT).toEqual(['a', 'b'])
+    await expect.poll(() => taken).toEqual(['a', 'b'])
     expect(task.said.map(({ type }) => type)).not.toContain('failed')
     await task.stop()
   })
@@ -43,7 +41,7 @@ describe('WorkerSinkTask', () => {
         if (atMs.length === 1) throw Object.assign(new Error('busy'), { code: 'retriable', retryAfterMs: 700 })
       },
     })
-    await expect.poll(() => atMs.length, WAIT).toBe(2)
+    await expect.poll(() => atMs.length).toBe(2)
     expect(atMs[1]! - atMs[0]!).toBeGreaterThanOrEqual(695)
   })
 
@@ -54,7 +52,7 @@ describe('WorkerSinkTask', () => {
     await producer.send([old, { ...old, timestampMs: Date.now() - 30_000 }])
     await producer.close()
     const task = startSink(broker, { put: () => undefined })
-    await expect.poll(() => task.counters.recordsOut, WAIT).toBe(2)
+    await expect.poll(() => task.counters.recordsOut).toBe(2)
     expect(task.counters).toMatchObject({ partitions: 1, batches: 1, batchRecordsMax: 2 })
     expect(task.counters.latencyMsMax).toBeGreaterThanOrEqual(60_000)
     expect(task.counters.latencyMsTotal).toBeGreaterThanOrEqual(90_000)
@@ -73,13 +71,13 @@ describe('WorkerSinkTask', () => {
       },
     }
     startSink(broker, sink, {}, { topics: 'lines', 'errors.retry.delay.max.ms': '5' })
-    await expect.poll(() => asked.length, WAIT).toBeGreaterThan(0)
+    await expect.poll(() => asked.length).toBeGreaterThan(0)
     await produceTexts(broker, 'lines', 'b')
     const { length } = asked
-    await expect.poll(() => asked.length, WAIT).toBeGreaterThan(length + 5)
+    await expect.poll(() => asked.length).toBeGreaterThan(length + 5)
     expect(new Set(asked)).toEqual(new Set(['a']))
     isBusy = false
-    await expect.poll(() => asked.at(-1), WAIT).toBe('b')
+    await expect.poll(() => asked.at(-1)).toBe('b')
   })
 
   it('reports its group membership and its committed offsets to the sink', async () => {
@@ -98,7 +96,7 @@ describe('WorkerSinkTask', () => {
     })
     const task = startTask(broker, own, { topics: 'lines' }, { connector: 'out', worker: TASK_DEFAULTS })
     const partitions = [{ topic: 'lines', partition: 0 }]
-    await expect.poll(() => task.counters.commits, WAIT).toBe(1)
+    await expect.poll(() => task.counters.commits).toBe(1)
     expect(await context!.committedOffsets(partitions)).toEqual([{ topic: 'lines', partition: 0, offset: 2 }])
     const { members } = await broker.groups.describe('connect-out')
     expect(context!.groupMember()).toMatchObject({
@@ -117,7 +115,7 @@ describe('WorkerSinkTask', () => {
       },
     })
     await expect
-      .poll(() => task.said.at(-1), WAIT)
+      .poll(() => task.said.at(-1))
       .toMatchObject({ type: 'failed', trace: expect.stringMatching('disk gone') })
     await task.stop()
     expect(await broker.groups.offsets('connect-out')).toEqual([])
@@ -149,9 +147,9 @@ describe('WorkerSinkTask', () => {
     const seen: unknown[] = []
     const sink: SinkTask = { put: (records) => void seen.push(...records.map(({ value }) => value)) }
     const task = startSink(broker, sink, { commitIntervalMs: 1, commitTimeoutMs: 1 })
-    await expect.poll(() => task.counters.commitFailures, WAIT).toBeGreaterThan(1)
+    await expect.poll(() => task.counters.commitFailures).toBeGreaterThan(1)
     await produceTexts(broker, 'lines', 'b')
-    await expect.poll(() => seen, WAIT).toEqual(['a', 'b'])
+    await expect.poll(() => seen).toEqual(['a', 'b'])
     await task.stop()
   })
 
@@ -160,7 +158,7 @@ describe('WorkerSinkTask', () => {
     const seen: unknown[] = []
     const sink: SinkTask = { put: (records) => void seen.push(...records.map(({ value }) => value)) }
     const task = startSink(broker, sink, {}, { 'topics.regex': '(?i)LI\\Qne\\Es' })
-    await expect.poll(() => seen, WAIT).toEqual(['a'])
+    await expect.poll(() => seen).toEqual(['a'])
     await task.stop()
   })
 
@@ -177,9 +175,9 @@ describe('WorkerSinkTask', () => {
         return offsets
       },
     })
-    await expect.poll(() => calls, WAIT).toEqual(['put a'])
+    await expect.poll(() => calls).toEqual(['put a'])
     await produceTexts(broker, 'lines', 'b')
-    await expect.poll(() => task.said.at(-1)?.type, WAIT).toBe('failed')
+    await expect.poll(() => task.said.at(-1)?.type).toBe('failed')
     await task.stop()
     expect(calls).toEqual(['put a', 'put b'])
     expect(await broker.groups.offsets('connect-out')).toEqual([])
@@ -199,17 +197,17 @@ describe('WorkerSinkTask', () => {
       },
     }
     startSink(broker, busy)
-    await expect.poll(() => seen.flat(), WAIT).toContain(1)
+    await expect.poll(() => seen.flat()).toContain(1)
     startSink(broker, { put: () => undefined }, {}, undefined, 1)
-    await expect.poll(async () => (await broker.groups.describe('connect-out')).members.length, WAIT).toBe(2)
-    await expect.poll(() => seen.at(-1)?.length, WAIT).toBeLessThan(2)
+    await expect.poll(async () => (await broker.groups.describe('connect-out')).members.length).toBe(2)
+    await expect.poll(() => seen.at(-1)?.length).toBeLessThan(2)
   })
 
   it('fails when the dead letter of a record cannot be written, and commits no offset past it', async () => {
     const broker = await openLog('not json')
     rejectRecordsFor(broker, 'dead')
     const task = startSink(broker, { put: () => undefined }, {}, { topics: 'lines', ...JSON_VALUES, ...DEAD_LETTERS })
-    await expect.poll(() => task.counters.deadLetterFailures, WAIT).toBe(1)
+    await expect.poll(() => task.counters.deadLetterFailures).toBe(1)
     await task.stop()
     expect(await broker.groups.offsets('connect-out')).toEqual([])
   })
@@ -227,12 +225,12 @@ describe('WorkerSinkTask', () => {
       flush: () => [],
     }
     const first = startSink(broker, sink)
-    await expect.poll(() => database.rows, WAIT).toEqual(['a', 'b'])
+    await expect.poll(() => database.rows).toEqual(['a', 'b'])
     await first.stop()
     expect(await broker.groups.offsets('connect-out')).toEqual([])
     await produceTexts(broker, 'lines', 'c')
     const second = startSink(broker, sink)
-    await expect.poll(() => database.rows, WAIT).toEqual(['a', 'b', 'c'])
+    await expect.poll(() => database.rows).toEqual(['a', 'b', 'c'])
     await second.stop()
   })
 })

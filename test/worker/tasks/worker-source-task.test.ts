@@ -6,7 +6,6 @@ import type { TaskSpec } from '../../../src/worker/tasks/task-spec.ts'
 import { DEAD_LETTERS, rejectRecordsFor, startTask, TASK_DEFAULTS } from '../../support/task.ts'
 import { openTestBroker, produceTexts, readRecords } from '../../support/topic.ts'
 
-const WAIT = { timeout: 25_000 }
 const CAST = 'org.apache.kafka.connect.transforms.Cast$Value'
 const CLOCK = { of: 'all' }
 
@@ -23,7 +22,7 @@ describe('WorkerSourceTask', () => {
       }
       await new Promise((resolve) => signal.addEventListener('abort', resolve))
     })
-    await expect.poll(() => valuesOf(broker), WAIT).toEqual(['0', '1', '2', '3', '4'])
+    await expect.poll(() => valuesOf(broker)).toEqual(['0', '1', '2', '3', '4'])
     expect(startedAt).toEqual([0, 1, 2, 3, 4])
     expect(task.counters.retries).toBe(4)
     await task.stop()
@@ -39,7 +38,7 @@ describe('WorkerSourceTask', () => {
       if (polls === 3) yield []
       throw new RetriableError('no server', { retriesMax: 2, retryAfterMs: 1 })
     })
-    await expect.poll(() => task.said.at(-1)?.type, WAIT).toBe('failed')
+    await expect.poll(() => task.said.at(-1)?.type).toBe('failed')
     // The batch of the third poll ends the first series of failures.
     expect(polls).toBe(5)
     const because = expect.stringContaining('no server')
@@ -71,7 +70,7 @@ describe('WorkerSourceTask', () => {
         offsets: [{ key: Buffer.from('["source",{"of":"all"}]'), partition: CLOCK, offset: { at: 9 } }],
       },
     )
-    await expect.poll(() => committed.at(-1), WAIT).toEqual({ at: 2 })
+    await expect.poll(() => committed.at(-1)).toEqual({ at: 2 })
     expect(committed[0]).toEqual({ at: 9 })
   })
 
@@ -88,7 +87,7 @@ describe('WorkerSourceTask', () => {
       }
       await new Promise((resolve) => signal.addEventListener('abort', resolve))
     })
-    await expect.poll(() => startedAt, WAIT).toEqual([undefined, { at: 7 }])
+    await expect.poll(() => startedAt).toEqual([undefined, { at: 7 }])
     await task.stop()
     expect((await readRecords(broker, 'offsets')).map(({ value }) => String(value))).toEqual(['{"at":7}'])
   })
@@ -104,7 +103,7 @@ describe('WorkerSourceTask', () => {
       }
       await reader.close()
     })
-    await expect.poll(() => valuesOf(broker), WAIT).toEqual(['b', 'c'])
+    await expect.poll(() => valuesOf(broker)).toEqual(['b', 'c'])
   })
 
   it('can be stopped while it waits for the retry of its source', async () => {
@@ -113,7 +112,7 @@ describe('WorkerSourceTask', () => {
       yield []
       throw new RetriableError('busy')
     })
-    await expect.poll(() => task.counters.retries, WAIT).toBeGreaterThan(0)
+    await expect.poll(() => task.counters.retries).toBeGreaterThan(0)
     await task.stop()
     expect(task.said.at(-1)?.type).toBe('running')
   })
@@ -128,7 +127,7 @@ describe('WorkerSourceTask', () => {
       },
       { ...DEAD_LETTERS, transforms: 'cast', 'transforms.cast.type': CAST, 'transforms.cast.spec': 'int8' },
     )
-    await expect.poll(() => task.said.at(-1)?.type, WAIT).toBe('failed')
+    await expect.poll(() => task.said.at(-1)?.type).toBe('failed')
     expect(task.counters.deadLetterFailures).toBe(1)
     await task.stop()
     expect(await readRecords(broker, 'offsets')).toEqual([])
@@ -146,7 +145,7 @@ describe('WorkerSourceTask', () => {
       },
       DEAD_LETTERS,
     )
-    await expect.poll(() => task.counters.recordsOut, WAIT).toBe(3)
+    await expect.poll(() => task.counters.recordsOut).toBe(3)
     await task.stop()
     expect((await readRecords(broker, 'small')).map(({ value }) => String(value))).toEqual(['0', '1', '3'])
     expect((await readRecords(broker, 'dead')).map(({ value }) => value?.length)).toEqual([5_000])
@@ -160,7 +159,7 @@ describe('WorkerSourceTask', () => {
     const task = startSource(broker, async function* () {
       yield [{ ...record(0), topic: 'small', value: 'x'.repeat(5_000) }]
     })
-    await expect.poll(() => task.said.at(-1)?.type, WAIT).toBe('failed')
+    await expect.poll(() => task.said.at(-1)?.type).toBe('failed')
     expect(task.said.at(-1)).toMatchObject({ trace: expect.stringContaining('Tolerance exceeded') })
     await task.stop()
     expect(await readRecords(broker, 'offsets')).toEqual([])
@@ -193,7 +192,7 @@ describe('WorkerSourceTask', () => {
     const own = sourceOf(async function* () {})
     const task = startTask(broker, own, { 'transaction.boundary': 'connector' }, { transactionalId: 'in-0' })
     await expect
-      .poll(() => task.said.at(-1), WAIT)
+      .poll(() => task.said.at(-1))
       .toMatchObject({
         type: 'failed',
         trace: expect.stringContaining('Own defines no transactions: set transaction.boundary to poll or interval'),
@@ -208,7 +207,7 @@ describe('WorkerSourceTask', () => {
     })
     const config = { 'transaction.boundary': 'interval', 'transaction.boundary.interval.ms': '10' }
     startTask(broker, own, config, { transactionalId: 'in-0' })
-    await expect.poll(() => valuesOf(broker), WAIT).toEqual(['0'])
+    await expect.poll(() => valuesOf(broker)).toEqual(['0'])
   })
 
   it('fails with the non-retriable error of its source', async () => {
@@ -218,7 +217,7 @@ describe('WorkerSourceTask', () => {
       throw new Error('no such table')
     })
     await expect
-      .poll(() => task.said.at(-1), WAIT)
+      .poll(() => task.said.at(-1))
       .toMatchObject({ type: 'failed', trace: expect.stringMatching('no such table') })
     expect(await valuesOf(broker)).toEqual(['0'])
   })
