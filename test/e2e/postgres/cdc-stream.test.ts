@@ -136,6 +136,16 @@ describeOn([postgres], 'the PostgreSQL CDC source', () => {
     expect(records.map(({ key }) => key)).toEqual([{ prefix: 'b' }, { prefix: 'a' }])
   })
 
+  it('writes the xmin of its slot into events if xmin.fetch.interval.ms is set', async () => {
+    const db = await database()
+    await db.run(ORDERS)
+    const source = await startCdcSource(db, { config: { 'xmin.fetch.interval.ms': '60000' } })
+    const [slot] = await slots(db)
+    await db.run("INSERT INTO orders VALUES (1, 'a')")
+    const [record] = await source.take(1)
+    expect(record?.value).toMatchObject({ source: { xmin: Number(slot!['catalog_xmin']) } })
+  })
+
   it('drops its slot at the end if slot.drop.on.stop is set', async () => {
     const db = await database()
     const source = await startCdcSource(db, { config: { 'slot.drop.on.stop': 'true' } })

@@ -9,6 +9,7 @@ import type { EventOffset } from './events/event-writer.ts'
 import { type CdcOffset, OffsetPrinter, parseCdcOffset, resumeLsn } from './offset.ts'
 import { LagMonitor } from './replication/lag-monitor.ts'
 import { ReplicationSession } from './replication/replication-session.ts'
+import { XminMonitor } from './replication/xmin-monitor.ts'
 import type { AdHocSnapshots } from './snapshot/ad-hoc-snapshots.ts'
 
 /** Logical messages are sent since version 14. */
@@ -22,6 +23,8 @@ export type ChangeWriter = {
   /** Receives changes that are not captured. */
   ignore(change: DatabaseChange): void
   heartbeat(offset: EventOffset): SourceRecord
+  /** Sets `source.xmin` of the events that are written from now on. */
+  setXmin(xmin: number): void
 }
 
 export type ChangeStreamOptions = {
@@ -75,6 +78,13 @@ export async function* streamChanges(options: ChangeStreamOptions): AsyncGenerat
     session,
     slot: context.config['slot.name'],
     report: context.reportLag,
+    log: context.log,
+  })
+  using _xmin = await XminMonitor.start({
+    session,
+    slot: context.config['slot.name'],
+    intervalMs: context.config['xmin.fetch.interval.ms'],
+    onXmin: (xmin) => writer.setXmin(xmin),
     log: context.log,
   })
   const batches = new BatchWriter(options, snapshots)

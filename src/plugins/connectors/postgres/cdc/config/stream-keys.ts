@@ -106,6 +106,14 @@ export const streamKeys = {
   'status.update.interval.ms': field
     .int({ doc: 'Interval of status messages to the server, in ms.', importance: 'LOW', min: 1, group: replication })
     .default(10_000),
+  'xmin.fetch.interval.ms': field
+    .long({
+      doc: 'Interval in which the xmin of the slot is read for `source.xmin` of events, in ms. 0: it is null.',
+      importance: 'LOW',
+      min: 0,
+      group: replication,
+    })
+    .default(0),
   'heartbeat.interval.ms': field
     .int({
       doc: 'Interval of records to the heartbeat topic, in ms. 0: none. The slot advances without them, too.',

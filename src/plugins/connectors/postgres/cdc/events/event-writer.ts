@@ -60,6 +60,11 @@ export class EventWriter {
     this.#nowUs = options.nowUs
   }
 
+  /** Sets `source.xmin` of the events that are written from now on. */
+  setXmin(xmin: number): void {
+    this.#source.xmin = xmin
+  }
+
   /** Must be called with every change, in order, also those without events. */
   write(change: Change, offset: EventOffset): readonly SourceRecord[] {
     switch (change.kind) {

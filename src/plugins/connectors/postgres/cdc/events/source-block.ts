@@ -58,6 +58,8 @@ export class SourceBlock {
   readonly #database: string
   /** The end of the last transaction, by which consumers order events together with their LSN. */
   lastCommitLsn: Lsn | undefined
+  /** The xmin of the slot, if it is read. */
+  xmin: number | undefined
 
   constructor(options: {
     readonly version: string
@@ -87,7 +89,7 @@ export class SourceBlock {
       table,
       txId: transactionId ?? null,
       lsn: int64(lsn),
-      xmin: null,
+      xmin: marker === undefined ? (this.xmin ?? null) : null,
     }
   }
 }
