@@ -29,9 +29,9 @@ const MODULE_IMPORTS: Readonly<Record<string, readonly string[]>> = {
 const CONNECTOR_IMPORTS =
   /^src\/(?:sdk\/index\.ts|java-compat\/.+|plugins\/connectors\/.+|plugins\/shipped-version\.ts)$/
 
-/** The files of a program that `cli` may import: its start, its settings, and its CRDs and roles. */
+/** The files of a program that `cli` may import: its start, its settings, its CRDs and roles, and what needs no server. */
 const PROGRAMS = ['operator', 'registry', 'worker']
-const PROGRAM_ENTRY_FILES = ['main.ts', 'settings.ts', 'crd-files.ts', 'rbac.ts']
+const PROGRAM_ENTRY_FILES = wordsOf('main.ts settings.ts crd-files.ts rbac.ts simulation.ts config-validator.ts')
 
 /** Libraries that only the named files may import, so that they can be replaced there. */
 const LIBRARY_USERS: Readonly<Record<string, RegExp>> = {

@@ -21,6 +21,10 @@ const COMMANDS: Readonly<Record<string, CommandEntry>> = {
     summary: 'reconcile the resources of a Kubernetes cluster',
     load: async () => (await import('./commands/operator.ts')).operatorCommand,
   },
+  check: {
+    summary: 'check manifests before they are applied',
+    load: async () => (await import('./commands/check.ts')).checkCommand,
+  },
   data: {
     summary: 'verify, repair, back up and restore the data of an embedded broker',
     load: async () => (await import('./commands/data.ts')).dataCommand,

@@ -125,9 +125,27 @@ export type EndpointResolver = (runtime: RuntimeKind, runtimeConfig: RuntimeConf
 
 /** Creates the clients of all runtimes. They are shared by all resources, because they cache schemas. */
 export function createRuntimes(
-  { workers, registries }: RuntimesConfig,
+  config: RuntimesConfig,
   namespaceContext: NamespaceContext,
   resolveEndpoint: EndpointResolver,
+): Runtimes {
+  return runtimesWithClients(config, namespaceContext, {
+    worker: (runtimeConfig) => createWorkerClient(resolveEndpoint('worker', runtimeConfig)),
+    registry: (runtimeConfig) => createRegistryClient(resolveEndpoint('registry', runtimeConfig)),
+  })
+}
+
+/** Creates the client of a runtime; called once for each. */
+export type RuntimeClients = {
+  worker(runtimeConfig: WorkerRuntimeConfig): WorkerClient
+  registry(runtimeConfig: RegistryRuntimeConfig): RegistryClient
+}
+
+/** The runtimes of a configuration with these clients. */
+export function runtimesWithClients(
+  { workers, registries }: RuntimesConfig,
+  namespaceContext: NamespaceContext,
+  clients: RuntimeClients,
 ): Runtimes {
   const indexByName = <E extends RuntimeConfig, C>(
     entries: readonly (E | InvalidRuntimeConfig)[],
@@ -139,12 +157,8 @@ export function createRuntimes(
         'error' in runtimeConfig ? runtimeConfig : { runtimeConfig, client: connect(runtimeConfig) },
       ]),
     )
-  const workersByName = indexByName(workers, (runtimeConfig) =>
-    createWorkerClient(resolveEndpoint('worker', runtimeConfig)),
-  )
-  const registriesByName = indexByName(registries, (runtimeConfig) =>
-    createRegistryClient(resolveEndpoint('registry', runtimeConfig)),
-  )
+  const workersByName = indexByName(workers, (runtimeConfig) => clients.worker(runtimeConfig))
+  const registriesByName = indexByName(registries, (runtimeConfig) => clients.registry(runtimeConfig))
   return {
     worker: ({ spec, metadata }) => findRuntime('worker', workersByName, spec.workerRef.name, metadata.namespace),
     registry: ({ spec, metadata }) =>

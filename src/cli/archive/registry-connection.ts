@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { RequestError } from '../../clients/http-client.ts'
+import { type Endpoint, RequestError } from '../../clients/http-client.ts'
 import { createRegistryClient, type RegistryClient } from '../../clients/registry-client.ts'
 import { messageOf } from '../../common/errors.ts'
 import { tlsMaterial } from '../../tls/tls-material.ts'
@@ -29,14 +29,24 @@ export function openRegistryClient(values: Values, environment: NodeJS.ProcessEn
   const { registry } = values
   if (registry === undefined)
     throw new UsageError('--registry URL is missing, such as --registry http://127.0.0.1:8081')
-  const url = URL.canParse(registry) ? new URL(registry) : undefined
+  return createRegistryClient(endpointOf('--registry', registry, values, environment))
+}
+
+/** The endpoint at a URL that an option names, with the credentials and certificates of the command line. */
+export function endpointOf(
+  option: string,
+  text: string,
+  values: Omit<Values, 'registry'>,
+  environment: NodeJS.ProcessEnv = process.env,
+): Pick<Endpoint, 'url' | 'auth' | 'tls'> {
+  const url = URL.canParse(text) ? new URL(text) : undefined
   if (url?.protocol !== 'http:' && url?.protocol !== 'https:') {
-    throw new UsageError(`--registry ${registry}: expected http://HOST:PORT or https://HOST:PORT`)
+    throw new UsageError(`${option} ${text}: expected http://HOST:PORT or https://HOST:PORT`)
   }
   const auth = credentials(values.user ?? userIn(url), environment)
   url.username = ''
   url.password = ''
-  return createRegistryClient({ url: url.href, ...(auth && { auth }), ...tlsOf(values) })
+  return { url: url.href.replace(/\/$/, ''), ...(auth && { auth }), ...tlsOf(values) }
 }
 
 /** Prints why a command did not finish: a failed request or an interrupt. Throws any other error. */
@@ -58,7 +68,7 @@ function credentials(user: string | undefined, environment: NodeJS.ProcessEnv) {
   return { username: colon < 0 ? user : user.slice(0, colon), password }
 }
 
-function tlsOf({ cacert, cert, key }: Values) {
+function tlsOf({ cacert, cert, key }: Omit<Values, 'registry'>) {
   if ((cert === undefined) !== (key === undefined)) throw new UsageError('--cert and --key must be given together')
   if (cacert === undefined && cert === undefined) return {}
   const identity =

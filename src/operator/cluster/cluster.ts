@@ -17,6 +17,8 @@ export type ManifestError = {
   readonly line?: number
   readonly column?: number
   readonly message: string
+  /** The document is an object of another API, or no Kubernetes object at all. */
+  readonly isForeign?: true
 }
 
 export type ResourceEvent = { readonly type: 'Normal' | 'Warning'; readonly reason: EventReason; readonly note: string }

@@ -60,7 +60,8 @@ export function scopeName({ spec }: Resource<'RegistryMode'>): string | undefine
   return type === 'Context' ? `:${context}:` : type === 'Subject' ? subject : undefined
 }
 
-function subjectsNamedBy(resource: Resource): readonly string[] {
+/** Names of the Subjects in its namespace that a resource refers to. */
+export function subjectsNamedBy(resource: Resource): readonly string[] {
   if (resource.kind === 'Connector') return (resource.spec.subjectRefs ?? []).map(({ name }) => name)
   if (resource.kind !== 'Subject') return []
   return (resource.spec.references ?? []).flatMap(({ subjectRef }) => subjectRef?.name ?? [])

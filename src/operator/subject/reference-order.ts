@@ -43,6 +43,19 @@ export function sortByReferences(subjects: readonly Resource<'Subject'>[]): read
   return [...ordered, ...cyclic].flatMap((key) => known.get(key) ?? [])
 }
 
+/** Groups Subjects so that each is in a later group than its referents, except for the members of cycles. */
+export function subjectsByDepth(subjects: readonly Resource<'Subject'>[]): readonly (readonly Resource<'Subject'>[])[] {
+  const depths = new Map<Key, number>()
+  const groups: Resource<'Subject'>[][] = []
+  for (const subject of sortByReferences(subjects)) {
+    const depth = referents(subject).reduce((deepest, key) => Math.max(deepest, (depths.get(key) ?? -1) + 1), 0)
+    depths.set(resourceKeyOf(subject) as Key, depth)
+    while (groups.length <= depth) groups.push([])
+    groups[depth]!.push(subject)
+  }
+  return groups
+}
+
 /** Without duplicates. */
 function referents({ spec, metadata }: Resource<'Subject'>): readonly Key[] {
   const names = (spec.references ?? []).flatMap(({ subjectRef }) => subjectRef?.name ?? [])

@@ -5,7 +5,7 @@ import type {
   RegistrySchemaType,
 } from '../../clients/registry-client.ts'
 import { unreachable } from '../../common/errors.ts'
-import type { Format, Incompatibility, ParsedSchema } from '../../formats/format.ts'
+import type { Format, Incompatibility, ParsedSchema, ParseOptions } from '../../formats/format.ts'
 import { type Dependency, dependenciesOf, type Referenced } from '../../formats/references.ts'
 import { SchemaError } from '../../formats/schema-error.ts'
 import { type CompatibilityRules, comparedVersions, conflictsWith } from '../../formats/version-compatibility.ts'
@@ -46,11 +46,16 @@ function sentenceOf({ type, path, description }: Incompatibility): string {
   return `${type} at ${path === '' ? '/' : path}: ${description}`
 }
 
-async function parseSchema(schema: NewSchema, lookup: SchemaLookup): Promise<ParsedSchema> {
+/** Throws a `SchemaError` for a text that is not a schema, and the error of `lookup`. */
+export async function parseSchema(
+  schema: NewSchema,
+  lookup: SchemaLookup,
+  options: ParseOptions = {},
+): Promise<ParsedSchema> {
   const references = schema.references ?? []
   const format = await formatOf(schema.schemaType ?? 'AVRO')
   const dependencies = await fetchDependencies(references, lookup)
-  return format.parse({ text: schema.schema, references, dependencies })
+  return format.parse({ text: schema.schema, references, dependencies }, options)
 }
 
 /** Only the languages that are used are loaded. */

@@ -1,7 +1,14 @@
 import { type Document, isMap, isNode, isScalar, LineCounter, type Pair, parseAllDocuments, stringify } from 'yaml'
+import { didYouMean } from '../../../config/did-you-mean.ts'
 import type { FieldError } from '../../resources/field-error.ts'
 import { type DeclaredResource, parseResource } from '../../resources/parse-resource.ts'
-import { RESOURCE_KINDS, type ResourceKey, type ResourceKind, resourceKey } from '../../resources/resource.ts'
+import {
+  API_VERSION,
+  RESOURCE_KINDS,
+  type ResourceKey,
+  type ResourceKind,
+  resourceKey,
+} from '../../resources/resource.ts'
 import type { ManifestError } from '../cluster.ts'
 
 /** A resource and the first line of its document. */
@@ -45,7 +52,7 @@ function readDocument(document: Document, lines: LineCounter, file: string): Par
   const { declared, errors } = parseResource(value)
   if (declared !== undefined) return { resources: [{ declared, line: place(lines, startOf(document)).line }] }
   const key = keyIn(value)
-  const about = key === undefined ? {} : { key }
+  const about = { ...(key !== undefined && { key }), ...(isForeign(value) && ({ isForeign: true } as const)) }
   const manifestErrors = errors.map((fault) => ({
     file,
     ...place(lines, offsetOf(document, fault)),
@@ -53,6 +60,38 @@ function readDocument(document: Document, lines: LineCounter, file: string): Par
     ...about,
   }))
   return { manifestErrors: manifestErrors.sort((a, b) => a.line - b.line || a.column - b.column) }
+}
+
+/** Whether a document is meant for another program. A misspelled API version of Weir is not. */
+function isForeign(value: unknown): boolean {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return false
+  const { apiVersion, kind } = value as { readonly apiVersion?: unknown; readonly kind?: unknown }
+  if (apiVersion === undefined) return kind === undefined
+  return typeof apiVersion === 'string' && !isApiOfWeir(apiVersion)
+}
+
+const GROUP_PREFIX = API_VERSION.slice(0, API_VERSION.indexOf('/') + 1)
+
+function isApiOfWeir(apiVersion: string): boolean {
+  return apiVersion.startsWith(GROUP_PREFIX) || didYouMean(apiVersion, [API_VERSION]) !== undefined
+}
+
+/**
+ * The position of a field in the document that begins at this line, or of its nearest enclosing field. The file is
+ * parsed again, so that positions need no memory until a field is invalid.
+ */
+export function positionOfField(
+  text: string,
+  startLine: number,
+  path: FieldError['path'],
+): { readonly line: number; readonly column: number } {
+  const lines = new LineCounter()
+  const documents = parseAllDocuments(text, { lineCounter: lines, prettyErrors: false })
+  const all = 'empty' in documents ? [] : documents
+  const document = all.find((one) => place(lines, startOf(one)).line === startLine)
+  return document === undefined
+    ? { line: startLine, column: 1 }
+    : place(lines, offsetOf(document, { path, message: '' }))
 }
 
 type Content = { readonly value?: unknown; readonly error?: { readonly message: string; readonly at: number } }
