@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { defineConfig } from 'vitest/config'
 
-const CDC_COMPARISONS = ['test/e2e/postgres/cdc-{differential,takeover}.test.ts']
+const CDC_COMPARISONS = ['test/e2e/postgres/cdc-takeover.test.ts']
 
 /**
  * Three projects. `unit` is the fast suite: no process beside this one. `contract` and `e2e` use the real parts that

@@ -165,7 +165,8 @@ async function runDebezium(
         isChanged = true
         await change()
       }
-      const isEnd = event.topic.endsWith(END) && /"op":"u"/.test(event.value?.payload ?? '')
+      const payload = event.value?.payload ?? ''
+      const isEnd = payload.includes(`"table":"${END}"`) && payload.includes('"op":"u"')
       // An event of the end of the transaction may follow.
       if (isEnd) setTimeout(() => java.stdin.end(), 500)
     }

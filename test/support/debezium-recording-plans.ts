@@ -223,6 +223,20 @@ const messagesPlan = (mode: string): RecordingPlan => ({
   ],
 })
 
+/** Topics by other rules, and tables whose rows have one topic. */
+const namingPlan = (name: string, config: Readonly<Record<string, string>>): RecordingPlan => ({
+  name: `naming-${name}`,
+  config: { 'provide.transaction.metadata': 'true', ...config },
+  setup: `CREATE SCHEMA "Odd-schema"; CREATE TABLE "Odd-schema"."Tab le$_1" (id int PRIMARY KEY); INSERT INTO "Odd-schema"."Tab le$_1" VALUES (1);
+    CREATE TABLE orders_1 (id int PRIMARY KEY, v text); CREATE TABLE orders_2 (id int PRIMARY KEY, v text); INSERT INTO orders_1 VALUES (1, 'a')`,
+  changes: [
+    `INSERT INTO "Odd-schema"."Tab le$_1" VALUES (2)`,
+    "INSERT INTO orders_1 VALUES (2, 'b'); INSERT INTO orders_2 VALUES (2, 'b'); UPDATE orders_1 SET id = 3 WHERE id = 2; DELETE FROM orders_2",
+    "SELECT pg_logical_emit_message(true, 'm', 'm')",
+  ],
+})
+const strategy = (name: string) => ({ 'topic.naming.strategy': `io.debezium.schema.${name}TopicNamingStrategy` })
+
 export const RECORDING_PLANS: readonly RecordingPlan[] = [
   typesPlan('default', {}),
   typesPlan('connect', {
@@ -343,6 +357,21 @@ export const RECORDING_PLANS: readonly RecordingPlan[] = [
     'binary.handling.mode': 'base64',
   }),
   KEYS_PLAN,
+  namingPlan('unicode', strategy('SchemaUnicode')),
+  namingPlan('default', strategy('Default')),
+  namingPlan('regex', {
+    ...strategy('SchemaRegex'),
+    'topic.regex': '(.*)orders_[12]',
+    'topic.replacement': '$1all_orders',
+  }),
+  namingPlan('regex-field', {
+    ...strategy('SchemaRegex'),
+    'topic.regex': '(.*)orders_[12]',
+    'topic.replacement': '$1all_orders',
+    'topic.key.field.name': 'origin',
+    'topic.key.field.regex': '(.*)[.]orders_([12])',
+    'topic.key.field.replacement': 'table $2',
+  }),
   messagesPlan('hex'),
   messagesPlan('base64-url-safe'),
 ]

@@ -19,20 +19,23 @@ const postgres = await real('postgres')
 
 /** Compares Debezium with itself, which shows what cannot be equal. */
 const IS_BASELINE = process.env['WEIR_CDC_BASELINE'] !== undefined
-const TRANSACTIONS = 200
+const IS_COMPLETE = IS_BASELINE || process.env['WEIR_CDC_DEBEZIUM'] !== undefined
+const TRANSACTIONS = IS_COMPLETE ? 200 : 25
+const SHORT_PROFILES = new Set(['texts'])
 const WORKLOAD: Workload = {
   setup: [...OPERATION_SETUP, ...EVOLVING_SETUP, ...RANDOM_SETUP],
   phases: [...operationPhases, ...schemaChangePhases, randomTransactions(TRANSACTIONS, SEED)],
 }
 
 describeOn([kafka, java, debezium, postgres], 'PostgresCdcSource beside Debezium', () => {
-  it('writes the same events to the same topics', { timeout: 600_000 }, async () => {
+  it('writes the same events to the same topics', { timeout: 900_000 }, async () => {
     const database = await startSourceDatabase({ max_replication_slots: '20', max_wal_senders: '20' })
     for (const sql of WORKLOAD.setup) await database.run(sql)
     const { bootstrap } = kafka.address
     const theirs = await startDebeziumWorker(bootstrap, debezium.address)
     const ours = IS_BASELINE ? theirs : await startWeirWorker(bootstrap)
-    await using run = await SideBySide.start({ bootstrap, database, workers: [ours, theirs], profiles: PROFILES })
+    const profiles = PROFILES.filter(({ name }) => IS_COMPLETE || SHORT_PROFILES.has(name))
+    await using run = await SideBySide.start({ bootstrap, database, workers: [ours, theirs], profiles })
     await using clients = new WorkloadClients(database)
     for (const phase of WORKLOAD.phases) {
       await clients.run(phase)
@@ -41,6 +44,6 @@ describeOn([kafka, java, debezium, postgres], 'PostgresCdcSource beside Debezium
     const comparison = new EventComparison(ALLOWANCES, EXTRA_EVENTS)
     const differences = await run.differences(comparison)
     if (differences.length > 0) throw new Error(`${differences.length} topics differ\n${differences.join('\n')}`)
-    expect(comparison.unused(), 'allowances that are not needed').toEqual([])
+    if (IS_COMPLETE && !IS_BASELINE) expect(comparison.unused(), 'allowances that are not needed').toEqual([])
   })
 })

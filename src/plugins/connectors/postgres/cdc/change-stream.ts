@@ -56,7 +56,9 @@ export type ChangeStreamOptions = {
 export async function* streamChanges(options: ChangeStreamOptions): AsyncGenerator<readonly SourceRecord[]> {
   const { context, partition, stored, writer } = options
   await using replication = await openReplication(options)
+  const { 'lsn.flush.mode': flushMode, 'flush.lsn.source': isFlushed } = context.config
   const acknowledge = () => {
+    if (flushMode === 'manual' || !isFlushed) return
     const committed = context.committedOffset(partition)
     const lsn = committed === undefined ? undefined : resumeLsn(parseCdcOffset(committed))
     if (lsn !== undefined) replication.acknowledge(lsn)

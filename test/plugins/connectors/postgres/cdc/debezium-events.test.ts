@@ -100,6 +100,10 @@ const DIFFERENCES: Readonly<Record<string, Differences>> = {
     ...{ ...all('size', 'm31'), ...all('precision', 'm33') },
   },
   'rules-keys': all('excluded', 'secrets.key secrets.keySchema secrets.headers'),
+  'naming-unicode': all('counter', 'p.transaction.data_collections'),
+  'naming-default': all('counter', 'p.transaction.data_collections'),
+  'naming-regex': all('counter', 'p.transaction.data_collections'),
+  'naming-regex-field': all('counter', 'p.transaction.data_collections'),
   'messages-hex': { ...all('counter', 'p.transaction.data_collections'), ...all('size', 'free') },
   'messages-base64-url-safe': { ...all('counter', 'p.transaction.data_collections'), ...all('size', 'free') },
 }

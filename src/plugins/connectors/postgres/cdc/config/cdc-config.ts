@@ -2,6 +2,8 @@ import { field, z } from '../../../../../sdk/index.ts'
 import { columnMaskProblem } from './column-masks.ts'
 import { databaseKeys } from './database-keys.ts'
 import { eventKeys } from './event-keys.ts'
+import { javaClassProblem } from './java-class-keys.ts'
+import { namingProblem } from './naming-keys.ts'
 import { signalKeys } from './signal-keys.ts'
 import { snapshotKeys } from './snapshot-keys.ts'
 import { streamKeys } from './stream-keys.ts'
@@ -21,8 +23,9 @@ export const cdcConfig = z
   })
   .catchall(z.string())
   .superRefine((config, context) => {
-    const problem = columnMaskProblem(config)
-    if (problem !== undefined) field.addProblem(context, problem.key, problem.message)
+    for (const problem of [columnMaskProblem(config), namingProblem(config), javaClassProblem(config)]) {
+      if (problem !== undefined) field.addProblem(context, problem.key, problem.message)
+    }
     for (const [include, exclude] of EXCLUSIVE_KEYS) {
       if (config[include].length > 0 && config[exclude].length > 0) {
         field.addProblem(context, exclude, `${include} and ${exclude} cannot be combined: remove one of them`)

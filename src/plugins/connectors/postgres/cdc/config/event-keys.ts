@@ -3,11 +3,11 @@ import { type EventSettings, UNAVAILABLE_MODES } from '../events/event-settings.
 import { NAME_ADJUSTMENTS, type NameAdjustment } from '../events/name-adjustment.ts'
 import { ColumnRules, type ColumnRulesConfig, parseMessageKeys } from './column-rules.ts'
 import { parseNamePatterns } from './name-patterns.ts'
+import { type NamingConfig, namingKeys, namingSettings } from './naming-keys.ts'
 
 const group = 'Events'
 const columns = 'Columns'
 const OPERATIONS = ['c', 'u', 'd', 't', 'none']
-const NAMING_STRATEGY = 'io.debezium.schema.SchemaTopicNamingStrategy'
 
 const patterns = (key: string, doc: string) =>
   field
@@ -30,32 +30,7 @@ const adjustment = (doc: string) =>
 
 /** Which columns events have, and what events look like, as with Debezium. */
 export const eventKeys = {
-  'topic.prefix': field.parsed(
-    field.text({
-      doc: 'Name of the database server: the first part of all topics, and the key of stored offsets.',
-      importance: 'HIGH',
-      group,
-      nonEmpty: true,
-    }),
-    (text) => {
-      if (/^[\w.-]+$/.test(text)) return text
-      throw new Error(
-        `Invalid value ${text} for configuration topic.prefix: it may have letters, digits, '_', '-' and '.'`,
-      )
-    },
-  ),
-  'topic.delimiter': field
-    .text({ doc: 'Between the prefix, the schema and the table in names of topics.', group })
-    .default('.'),
-  'topic.naming.strategy': field
-    .oneOf([NAMING_STRATEGY], { doc: 'Names of topics: PREFIX.SCHEMA.TABLE.', importance: 'LOW', group })
-    .default(NAMING_STRATEGY),
-  'topic.transaction': field
-    .text({ doc: 'Topic of the metadata of transactions, after the prefix.', importance: 'LOW', group })
-    .default('transaction'),
-  'topic.heartbeat.prefix': field
-    .text({ doc: 'Prefix of the topic of heartbeats.', importance: 'LOW', group })
-    .default('__debezium-heartbeat'),
+  ...namingKeys,
   'tombstones.on.delete': field
     .boolean({
       doc: 'Whether a delete is followed by a record without a value, so that compaction removes the key.',
@@ -122,31 +97,23 @@ export const eventKeys = {
     .prefault(''),
 }
 
-type EventConfig = ColumnRulesConfig & {
-  readonly 'topic.prefix': string
-  readonly 'topic.delimiter': string
-  readonly 'topic.transaction': string
-  readonly 'topic.heartbeat.prefix': string
-  readonly 'tombstones.on.delete': boolean
-  readonly 'skipped.operations': ReadonlySet<string>
-  readonly 'skip.messages.without.change': boolean
-  readonly 'provide.transaction.metadata': boolean
-  readonly 'extended.headers.enabled': boolean
-  readonly 'schema.name.adjustment.mode': NameAdjustment
-  readonly 'field.name.adjustment.mode': NameAdjustment
-  readonly 'unavailable.value.placeholder': string
-  readonly 'unavailable.value.mode': EventSettings['unavailable']
-}
+type EventConfig = ColumnRulesConfig &
+  NamingConfig & {
+    readonly 'tombstones.on.delete': boolean
+    readonly 'skipped.operations': ReadonlySet<string>
+    readonly 'skip.messages.without.change': boolean
+    readonly 'provide.transaction.metadata': boolean
+    readonly 'extended.headers.enabled': boolean
+    readonly 'schema.name.adjustment.mode': NameAdjustment
+    readonly 'field.name.adjustment.mode': NameAdjustment
+    readonly 'unavailable.value.placeholder': string
+    readonly 'unavailable.value.mode': EventSettings['unavailable']
+  }
 
 /** Throws an `Error` that names the key if a key with a variable name is invalid. */
 export function eventSettings(config: EventConfig): EventSettings {
   return {
-    topics: {
-      prefix: config['topic.prefix'],
-      delimiter: config['topic.delimiter'],
-      transactionTopic: config['topic.transaction'],
-      heartbeatPrefix: config['topic.heartbeat.prefix'],
-    },
+    topics: namingSettings(config),
     columns: new ColumnRules(config),
     skippedOperations: config['skipped.operations'],
     hasTombstones: config['tombstones.on.delete'],

@@ -114,6 +114,18 @@ export const streamKeys = {
       group: replication,
     })
     .default(0),
+  'lsn.flush.mode': field
+    .oneOf(['connector', 'manual', 'connector_and_driver'], {
+      doc:
+        'Whether the slot advances with the committed offsets. `manual`: only by `pg_replication_slot_advance`, and the server keeps its ' +
+        'log until then. `connector_and_driver` is the same as `connector`.',
+      importance: 'MEDIUM',
+      group: replication,
+    })
+    .default('connector'),
+  'flush.lsn.source': field
+    .boolean({ doc: 'Former key: `false` is `lsn.flush.mode=manual`.', importance: 'LOW', group: replication })
+    .default(true),
   'heartbeat.interval.ms': field
     .int({
       doc: 'Interval of records to the heartbeat topic, in ms. 0: none. The slot advances without them, too.',
@@ -126,7 +138,7 @@ export const streamKeys = {
     .text({ doc: 'SQL statement to execute with each heartbeat.', importance: 'LOW', group: heartbeat })
     .default(''),
   'max.batch.size': field
-    .int({ doc: 'Number of records after which a batch is complete.', importance: 'MEDIUM', min: 1, group: batches })
+    .int({ doc: 'Maximum number of existing rows of a batch.', importance: 'MEDIUM', min: 1, group: batches })
     .default(2048),
   'errors.max.retries': field
     .int({

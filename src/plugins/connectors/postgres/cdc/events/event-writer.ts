@@ -107,7 +107,7 @@ export class EventWriter {
   #tableEvents(table: Table): TableEvents {
     const known = this.#tables.get(table)
     if (known !== undefined) return known
-    const created = new TableEvents(table, this.#topics.table(table), this.#settings, this.#types)
+    const created = new TableEvents(table, this.#topics, this.#settings, this.#types)
     this.#tables.set(table, created)
     return created
   }

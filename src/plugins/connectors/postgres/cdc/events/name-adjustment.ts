@@ -26,6 +26,6 @@ export function adjustedFieldName(name: string, adjustment: NameAdjustment): str
 }
 
 /** One UTF-16 code unit. */
-function asUnicode(character: string): string {
+export function asUnicode(character: string): string {
   return `_u${character.charCodeAt(0).toString(16).padStart(4, '0')}`
 }

@@ -5,6 +5,7 @@ import { sourceParameters } from '../values/source-parameters.ts'
 import type { EventSettings } from './event-settings.ts'
 import { adjustedFieldName, adjustedSchemaName } from './name-adjustment.ts'
 import { SOURCE_SCHEMA } from './source-block.ts'
+import type { TopicNaming } from './topic-naming.ts'
 
 export type EventStruct = Readonly<Record<string, unknown>>
 export type TableRowChange = Extract<DatabaseChange, { readonly kind: 'row' }>
@@ -42,13 +43,17 @@ export class TableEvents {
   readonly #keys: readonly CapturedColumn[]
   /** The columns of the key of which the server sends the old values without REPLICA IDENTITY FULL. */
   readonly #sentKeys: readonly CapturedColumn[]
+  /** Names the table in keys of a topic that several tables may have. */
+  readonly #keyField: ReturnType<TopicNaming['keyField']>
   readonly #valueName: string
   readonly #envelopeName: string
   /** Envelopes by the columns that they leave out. */
   readonly #envelopes = new Map<string, Schema>()
 
-  constructor(table: Table, topic: string, settings: EventSettings, types: ColumnTypes) {
+  constructor(table: Table, topics: TopicNaming, settings: EventSettings, types: ColumnTypes) {
+    const topic = topics.table(table)
     this.topic = topic
+    this.#keyField = topics.keyField(table)
     const described = table.columns.map((column, index) => describeColumn(column, index, settings, types))
     this.#columns = described.flatMap((one, index) => {
       const column = table.columns[index]!
@@ -62,7 +67,9 @@ export class TableEvents {
     this.#valueName = adjustedSchemaName(`${topic}.Value`, settings.schemaNames)
     this.#envelopeName = adjustedSchemaName(`${topic}.Envelope`, settings.schemaNames)
     const keyName = adjustedSchemaName(`${topic}.Key`, settings.schemaNames)
-    this.keySchema = this.#keys.length === 0 ? null : { type: 'struct', name: keyName, fields: fieldsOf(this.#keys) }
+    const added = this.#keyField === undefined ? [] : [{ name: this.#keyField.name, schema: STRING }]
+    this.keySchema =
+      this.#keys.length === 0 ? null : { type: 'struct', name: keyName, fields: [...fieldsOf(this.#keys), ...added] }
   }
 
   /** The schema of events. `omitted` has the indexes of columns that it leaves out, as `unsentColumns` returns them. */
@@ -111,7 +118,9 @@ export class TableEvents {
 
   /** Null if the table has no key. */
   key(row: Row): EventStruct | null {
-    return this.#keys.length === 0 ? null : structOf(this.#keys, row)
+    if (this.#keys.length === 0) return null
+    const key = structOf(this.#keys, row)
+    return this.#keyField === undefined ? key : { ...key, [this.#keyField.name]: this.#keyField.value }
   }
 
   /** Whether an update changes the key. The server sends the old values of the columns of the replica identity only. */
