@@ -16,7 +16,7 @@ const VERSION = '2.6.13.Final'
 const VARIABLE = 'APICURIO_URL'
 const UNPACK = 'org.apache.maven.plugins:maven-dependency-plugin:3.8.1:unpack'
 const JVM = ['-Xmx512m', '-XX:+UseSerialGC']
-const READY_TIMEOUT_MS = 60_000
+const READY_TIMEOUT_MS = 180_000
 
 /** Apicurio Registry with in-memory storage, for comparison. `url` is the address of its Confluent-compatible API. */
 export function apicurioPart(name: string): Part<ApicurioAddress> {

@@ -9,7 +9,7 @@ import { partDirectory } from './workspace.ts'
 export type JavaAvroAddress = { readonly url: string; readonly version: string }
 
 const VERSION = '1.12.1'
-const READY_TIMEOUT_MS = 60_000
+const READY_TIMEOUT_MS = 180_000
 
 /** Apache Avro for Java, for comparison. No container image has it, so it requires Java on this machine. */
 export function javaAvroPart(name: string): Part<JavaAvroAddress> {

@@ -11,7 +11,7 @@ import { partDirectory } from './workspace.ts'
 export type JavaConnectAddress = { readonly url: string; readonly version: string }
 
 const VERSION = KAFKA_VERSIONS[0]
-const READY_TIMEOUT_MS = 60_000
+const READY_TIMEOUT_MS = 180_000
 const JVM = ['-Xms128m', '-Xmx1g', '-XX:+UseSerialGC']
 
 /** One distributed worker of Apache Kafka Connect on the shared broker, for comparison. */

@@ -9,7 +9,7 @@ import { partDirectory } from './workspace.ts'
 export type JavaPluginsAddress = { readonly url: string; readonly version: string }
 
 const VERSION = '4.3.1'
-const READY_TIMEOUT_MS = 60_000
+const READY_TIMEOUT_MS = 180_000
 
 /** The converters, transforms and predicates of Kafka Connect and Debezium, for comparison. */
 export function javaPluginsPart(name: string): Part<JavaPluginsAddress> {

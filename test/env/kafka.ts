@@ -66,7 +66,7 @@ export type Kafka = KafkaAddress & {
   stop(): Promise<void>
 }
 
-const READY_TIMEOUT_MS = 60_000
+const READY_TIMEOUT_MS = 180_000
 const SHUTDOWN_MS = 30_000
 
 /** Starts a cluster of one broker and waits until it is ready. Takes 3 s, plus 10 s if the jars are not cached. */

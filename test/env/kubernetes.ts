@@ -27,7 +27,7 @@ export const ETCD: GoProgram = {
 }
 export const API_SERVER = kubernetesProgram('kube-apiserver')
 const PROGRAMS = [ETCD, API_SERVER]
-const READY_TIMEOUT_MS = 60_000
+const READY_TIMEOUT_MS = 180_000
 const GRACE_MS = 5_000
 
 export type KubernetesAddress = {

@@ -15,7 +15,7 @@ export type MariadbAddress = {
 }
 
 const PACKAGES = ['mariadb-server']
-const READY_TIMEOUT_MS = 60_000
+const READY_TIMEOUT_MS = 180_000
 const SHUTDOWN_MS = 30_000
 
 /** A server of MariaDB with a binary log, from Debian's packages. It is shared by all tests of a run: use a separate database. */

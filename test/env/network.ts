@@ -30,7 +30,7 @@ export type NetworkOptions = {
   readonly address: string
 }
 
-const READY_TIMEOUT_MS = 60_000
+const READY_TIMEOUT_MS = 180_000
 const FORWARDER = join(import.meta.dirname, 'forwarder.ts')
 
 export async function startNetwork({ holder, entering = [], address }: NetworkOptions): Promise<Network> {

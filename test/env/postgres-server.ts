@@ -22,7 +22,7 @@ const PACKAGE_VERSION = '18.4.0-beta.17'
 const PLACES = ['/usr/lib/postgresql/*/bin', '/usr/pgsql-*/bin', '/opt/homebrew/opt/postgresql@*/bin']
 /** The uid `nobody`: the server refuses to run as root. */
 const NOBODY = 65_534
-const READY_TIMEOUT_MS = 60_000
+const READY_TIMEOUT_MS = 180_000
 const SHUTDOWN_MS = 30_000
 
 /** A server that can be stopped and restarted with the same port and data. */

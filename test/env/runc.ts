@@ -7,7 +7,7 @@ import { run, startServer, untilReady } from './process.ts'
 import { partDirectory } from './workspace.ts'
 
 const STOP_MS = 10_000
-const READY_TIMEOUT_MS = 60_000
+const READY_TIMEOUT_MS = 180_000
 
 type Bundle = ContainerOptions & {
   readonly config: ImageConfig

@@ -1,4 +1,4 @@
-import { existsSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { copyFileSync, existsSync, globSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
@@ -22,7 +22,9 @@ import { startTestWorker } from '../../support/worker.ts'
 const javaHost = await real('javaHost')
 const LOG = { linesPerSecond: 100, bytesPerSecond: 65_536 }
 
-const SOURCES = join(import.meta.dirname, '../../support/java')
+const SOURCES = ['BadConnectors', 'SingleTaskSource'].map((name) =>
+  join(import.meta.dirname, `../../support/java/${name}.java`),
+)
 const FAULTY = 'dev.weir.test.BadConnectors$FaultyTask'
 const STRINGS = { 'key.converter': 'StringConverter', 'value.converter': 'StringConverter' }
 /** Much longer than a JVM takes to start a connector, also on a busy machine. */
@@ -34,7 +36,7 @@ async function compilePlugins() {
   const pluginPath = join(temporaryDirectory(), 'plugins')
   const location = join(pluginPath, 'bad')
   mkdirSync(location, { recursive: true })
-  const args = ['-cp', javaHost.address.classpath, '-d', location, join(SOURCES, 'BadConnectors.java')]
+  const args = ['-cp', javaHost.address.classpath, '-d', location, ...SOURCES]
   const compiled = await run({ file: 'javac', args, directory: '.' })
   expect(compiled).toMatchObject({ code: 0 })
   rmSync(join(location, 'dev/weir/test/BadConnectors$OptionalDependency.class'))
@@ -141,8 +143,11 @@ describeOn([javaHost], 'bad Java plugins', () => {
     const bytes = readFileSync(newer)
     // The major version of Java 25.
     bytes.writeUInt16BE(69, 6)
-    mkdirSync(join(pluginPath, 'newer/dev/weir/test'), { recursive: true })
-    writeFileSync(join(pluginPath, 'newer/dev/weir/test/BadConnectors$FaultyTask.class'), bytes)
+    const classes = 'dev/weir/test'
+    mkdirSync(join(pluginPath, 'newer', classes), { recursive: true })
+    writeFileSync(join(pluginPath, 'newer', classes, 'BadConnectors$FaultyTask.class'), bytes)
+    const superclass = join(classes, 'SingleTaskSource.class')
+    copyFileSync(join(location, superclass), join(pluginPath, 'newer', superclass))
     const plugins = await openPlugins(settings(pluginPath))
     expect(plugins.catalog.find('source', FAULTY)).toMatchObject({ version: '1', location })
     const reasons = plugins.faults.map(({ reason }) => reason).toSorted()

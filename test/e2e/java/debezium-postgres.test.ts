@@ -22,7 +22,7 @@ const TABLE = `CREATE TABLE orders (
 )`
 
 describeOn([kafka, javaHost, debezium, postgres], 'Debezium PostgreSQL', () => {
-  it('writes a snapshot and then each change', { timeout: 300_000 }, async () => {
+  it('writes the rows of a table to the topic, then each of their changes', { timeout: 300_000 }, async () => {
     const database = await startSourceDatabase()
     await database.run(`${TABLE}; INSERT INTO orders VALUES
       (1, 'tea', 2.50, '{a,b}', '{"cups": 2}', '\\x0102', '0e37df36-f698-11e6-8dd4-cb9ced3df976', '2026-11-22',

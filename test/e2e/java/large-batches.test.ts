@@ -19,8 +19,10 @@ async function startSource(count: number, recordBytes: number) {
   const directory = temporaryDirectory()
   const location = join(directory, 'plugins')
   mkdirSync(location)
-  const source = join(import.meta.dirname, '../../support/java/LargeBatches.java')
-  const args = ['-cp', javaHost.address.classpath, '-d', location, source]
+  const sources = ['LargeBatches', 'SingleTaskSource'].map((name) =>
+    join(import.meta.dirname, `../../support/java/${name}.java`),
+  )
+  const args = ['-cp', javaHost.address.classpath, '-d', location, ...sources]
   expect(await run({ file: 'javac', args, directory: '.' })).toMatchObject({ code: 0 })
   const address = hostAddress(directory, 'host')
   const host = await JavaHost.start({

@@ -6,9 +6,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
-import org.apache.kafka.common.config.ConfigDef;
 import org.apache.kafka.connect.connector.Task;
-import org.apache.kafka.connect.source.SourceConnector;
 import org.apache.kafka.connect.source.SourceRecord;
 import org.apache.kafka.connect.source.SourceTask;
 
@@ -17,31 +15,15 @@ public final class BadConnectors {
     private BadConnectors() {}
 
     /** Does what its `fault` says, in its task. */
-    public static class FaultyTask extends SourceConnector {
-        private Map<String, String> config;
-
+    public static class FaultyTask extends SingleTaskSource {
         @Override public void start(Map<String, String> given) {
             if ("endless-start".equals(given.get("fault"))) for (;;) Thread.onSpinWait();
             if ("throw-start".equals(given.get("fault"))) throw new IllegalStateException("start does not work");
-            config = given;
+            super.start(given);
         }
 
         @Override public Class<? extends Task> taskClass() {
             return FaultySourceTask.class;
-        }
-
-        @Override public List<Map<String, String>> taskConfigs(int max) {
-            return List.of(config);
-        }
-
-        @Override public void stop() {}
-
-        @Override public ConfigDef config() {
-            return new ConfigDef();
-        }
-
-        @Override public String version() {
-            return "1";
         }
     }
 

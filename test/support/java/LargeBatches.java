@@ -3,37 +3,15 @@ package dev.weir.test;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
-import org.apache.kafka.common.config.ConfigDef;
 import org.apache.kafka.connect.connector.Task;
 import org.apache.kafka.connect.data.Schema;
-import org.apache.kafka.connect.source.SourceConnector;
 import org.apache.kafka.connect.source.SourceRecord;
 import org.apache.kafka.connect.source.SourceTask;
 
 /** Returns one batch of `count` records, each with a value of `record.bytes` bytes. */
-public class LargeBatches extends SourceConnector {
-    private Map<String, String> config;
-
-    @Override public void start(Map<String, String> given) {
-        config = given;
-    }
-
+public class LargeBatches extends SingleTaskSource {
     @Override public Class<? extends Task> taskClass() {
         return LargeBatchesTask.class;
-    }
-
-    @Override public List<Map<String, String>> taskConfigs(int max) {
-        return List.of(config);
-    }
-
-    @Override public void stop() {}
-
-    @Override public ConfigDef config() {
-        return new ConfigDef();
-    }
-
-    @Override public String version() {
-        return "1";
     }
 
     public static class LargeBatchesTask extends SourceTask {
