@@ -57,6 +57,10 @@ const COMMANDS: Readonly<Record<string, CommandEntry>> = {
     summary: 'import an export into a schema registry, with the same ids',
     load: async () => (await import('./commands/import.ts')).importCommand,
   },
+  convert: {
+    summary: 'convert manifests of other systems to manifests of Weir',
+    load: async () => (await import('./commands/convert.ts')).convertCommand,
+  },
 }
 
 const HELP = `weir manages Kafka connectors and schemas from declarative manifests.

@@ -30,6 +30,8 @@ import { requestsForChange, requestsForRuntimeEvent } from './watch-mapping.ts'
 export type { ClusterAddress } from './cluster/open-cluster.ts'
 export { readConfiguration } from './operator-configuration.ts'
 export type { ResourceRow } from './resource-rows.ts'
+export { parseResource } from './resources/parse-resource.ts'
+export { API_VERSION } from './resources/resource.ts'
 export type { RuntimeEvent } from './runtime-events.ts'
 export { DEFAULT_RUNTIME, runtimesConfigFor } from './runtimes.ts'
 

@@ -41,6 +41,7 @@ import { WorkerEvents } from './startup/worker-events.ts'
 import type { ConfigState } from './stores/config-state.ts'
 import { openStores, type Stores } from './stores/open-stores.ts'
 
+export { secretKeysOf } from './configuration/connector-secret-keys.ts'
 export { resolveSettings } from './startup/resolve-settings.ts'
 
 export type WorkerDependencies = {

@@ -1,0 +1,42 @@
+import { createHash } from 'node:crypto'
+
+/** What identifies an object: `original` is the name that its `metadata.name` is derived from. */
+export type NamedObject = { readonly kind: string; readonly namespace: string | undefined; readonly original: string }
+
+const NAME_LENGTH_MAX = 253
+const HASH_LENGTH = 8
+
+/**
+ * The `metadata.name` of each object, in the same order. A name that Kubernetes accepts stays as it is. If two different
+ * names become equal, each changed one gets a suffix that depends on its original only, so that names are independent
+ * of the order and of the other objects' number.
+ */
+export function objectNamesOf(objects: readonly NamedObject[]): readonly string[] {
+  const originals = new Map<string, Set<string>>()
+  const keyOf = ({ kind, namespace = '', original }: NamedObject) => `${kind}/${namespace}/${objectNameOf(original)}`
+  for (const object of objects) {
+    const key = keyOf(object)
+    originals.set(key, (originals.get(key) ?? new Set()).add(object.original))
+  }
+  return objects.map((object) => {
+    const name = objectNameOf(object.original)
+    const isShared = (originals.get(keyOf(object))?.size ?? 0) > 1
+    return isShared && name !== object.original ? withHash(name, object.original) : name
+  })
+}
+
+/** A name that Kubernetes accepts: lower-case letters, digits, `-` and `.`. */
+export function objectNameOf(original: string): string {
+  const name = trimmed(original.toLowerCase().replace(/[^a-z0-9.-]+/g, '-'))
+  if (name === '') return withHash('unnamed', original)
+  return name.length > NAME_LENGTH_MAX ? withHash(name, original) : name
+}
+
+function withHash(name: string, original: string): string {
+  const hash = createHash('sha256').update(original).digest('hex').slice(0, HASH_LENGTH)
+  return `${trimmed(name.slice(0, NAME_LENGTH_MAX - HASH_LENGTH - 1))}-${hash}`
+}
+
+function trimmed(name: string): string {
+  return name.replace(/^[.-]+/, '').replace(/[.-]+$/, '')
+}
