@@ -84,7 +84,10 @@ function report({ manifests, secrets, findings }: Conversion, conflicts: readonl
   if (secrets.length > 0) lines.push('Secrets to create, with the values of the input:', ...secrets.map(formatSecret))
   for (const path of conflicts) lines.push(`${path} exists with other content; --overwrite replaces it`)
   const count = (kind: ConversionFinding['kind']) => findings.filter((finding) => finding.kind === kind).length
-  const converted = conflicts.length > 0 ? 'wrote nothing' : `converted ${manifests.length} resources`
+  const converted =
+    conflicts.length > 0
+      ? 'wrote nothing'
+      : `converted ${manifests.length} ${manifests.length === 1 ? 'resource' : 'resources'}`
   lines.push(`${converted}; ${count('failed')} failures, ${count('lost')} fields without a counterpart`)
   process.stderr.write(`${lines.join('\n')}\n`)
 }

@@ -103,9 +103,9 @@ function remedyFor(kind: string, group: string): string {
   const runtime = Object.hasOwn(RUNTIME_KINDS, kind) ? RUNTIME_KINDS[kind] : undefined
   if (runtime !== undefined) return runtime
   if (group === 'weir.dev') return 'it is a resource of Weir already'
-  const known = APIS.flatMap((api) => Object.keys(api.kinds).map((each) => `${each} of ${api.group}`))
   const meant = didYouMean(kind, [...new Set(APIS.flatMap((api) => Object.keys(api.kinds)))])
-  return meant === undefined ? `the kinds are ${known.join(', ')}` : `did you mean ${meant}?`
+  if (meant !== undefined && meant !== kind) return `did you mean ${meant}?`
+  return 'it has no counterpart in Weir; weir convert --help lists the kinds that are converted'
 }
 
 /** The objects of a document: itself, or the items of a list. */
