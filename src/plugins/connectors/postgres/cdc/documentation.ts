@@ -1,8 +1,7 @@
 /** Text for the reference page of `PostgresCdcSource`, in addition to its configuration keys. */
 export const CDC_DOCUMENTATION = `
-**Preview.** Tests compare the events of all types and operations with recordings of Debezium 3.4, and kill worker and server. Not tested
+**Preview.** Tests compare the events of all types and operations with those of Debezium 3.4, and kill worker and server. Not tested
 yet: taking over the offsets of a running Debezium and giving them back, and a failover to a standby.
-Keys of Debezium that are not listed below have no effect.
 
 Guarantee: every change of a captured table that is committed after the slot exists is written at least once, in the order of the
 commits, regardless of failures and restarts. With \`exactly.once.source.support=enabled\` on the worker it is written once.
@@ -40,11 +39,9 @@ least once, and those from before the first start are not. Its consumer settings
 \`signal.consumer.*\`. \`snapshot.mode=custom\` is not supported, because it names a Java class.
 A blocking snapshot that is interrupted is not continued: send its signal again.
 
-Values and schemas are those of Debezium 3.4, with these exceptions, where Debezium has no value or another one in its snapshot than in
-its stream: dates before 1582, \`money\` beyond 2^53 and \`varbit(1)\` in snapshots, columns of the type \`name\`, microseconds in arrays
-of times, arrays of \`bit\`, \`interval\`, \`money\`, \`point\`, \`xml\` and of domains, and columns of a domain over an enum. The items
-of an array of several dimensions are one list. Names of tables and columns need not be ASCII. If the replica identity is an index
-without the primary key, the columns of the index are the key.
+Keys, values, headers, schemas and topics are those of Debezium 3.4, which tests compare record for record. The page
+[Differences from Debezium's PostgreSQL connector](../postgres-cdc-differences.md) lists the exceptions, such as values that Debezium
+loses, and the keys of Debezium that have no effect. Keys that name Java code are refused.
 
 The server does not send a large value (TOAST) that an update did not change, unless REPLICA IDENTITY is FULL.
 \`unavailable.value.mode\` says what the event has for it. Types without a placeholder, such as \`numeric\`, then have null, so use
