@@ -25,9 +25,17 @@ const COMMANDS: Readonly<Record<string, CommandEntry>> = {
     summary: 'check manifests before they are applied',
     load: async () => (await import('./commands/check.ts')).checkCommand,
   },
+  takeover: {
+    summary: 'describe the takeover of a group of other workers or registries',
+    load: async () => (await import('./commands/takeover.ts')).takeoverCommand,
+  },
   data: {
     summary: 'verify, repair, back up and restore the data of an embedded broker',
     load: async () => (await import('./commands/data.ts')).dataCommand,
+  },
+  topic: {
+    summary: 'back up a topic to a file, and restore it',
+    load: async () => (await import('./commands/topic.ts')).topicCommand,
   },
   dlq: {
     summary: 'show and replay dead letters',

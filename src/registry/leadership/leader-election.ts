@@ -67,7 +67,8 @@ export class LeaderElection implements Leadership {
     this.#membership = await broker.joinGroup({
       groupId,
       protocolType: 'sr',
-      clientId: 'sr-1',
+      // By this `weir takeover` tells Weir's instances from others.
+      clientId: 'weir-registry',
       ...(sessionTimeoutMs === undefined ? {} : { sessionTimeoutMs }),
       ...(heartbeatMs === undefined ? {} : { heartbeatMs }),
       ...(rebalanceTimeoutMs === undefined ? {} : { rebalanceTimeoutMs }),

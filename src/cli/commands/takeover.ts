@@ -1,0 +1,114 @@
+import type { Broker } from '../../broker/broker.ts'
+import type { BrokerAddress } from '../../broker/broker-address.ts'
+import { BrokerError } from '../../broker/broker-error.ts'
+import { openBroker } from '../../broker/open-broker.ts'
+import { messageOf } from '../../common/errors.ts'
+import { createLogger } from '../../common/logging/logger.ts'
+import { brokerSettings, environmentSettings, registrySettings } from '../../registry/settings.ts'
+import { resolveSettings } from '../../worker/main.ts'
+import { workerEnvironmentSettings } from '../../worker/settings.ts'
+import { kafkaClientSettings, resolveBrokerAddress } from '../broker-flags.ts'
+import { type Command, parseArguments, UsageError } from '../command.ts'
+import { readProgramSettings } from '../program-options.ts'
+import { readWorkerGroup } from '../takeover/read-worker-group.ts'
+import { registryTakeover } from '../takeover/registry-takeover.ts'
+import { isTakenOver, planText, statusText, type Takeover } from '../takeover/takeover.ts'
+import { workerTakeover } from '../takeover/worker-takeover.ts'
+
+const OPTIONS = {
+  help: { type: 'boolean', short: 'h' },
+  config: { type: 'string' },
+  set: { type: 'string', multiple: true },
+  bootstrap: { type: 'string' },
+  worker: { type: 'string' },
+  output: { type: 'string', default: 'text' },
+} as const
+
+type Values = ReturnType<typeof parseArguments<typeof OPTIONS>>['values']
+/** A broker to read, and how the takeover is derived from it. */
+type Subject = { readonly address: BrokerAddress; readonly read: (broker: Broker) => Promise<Takeover> }
+
+export const takeoverCommand: Command = {
+  help: `usage: weir takeover status worker --config FILE [--worker URL]
+       weir takeover status registry --config FILE
+       weir takeover plan (worker|registry) --config FILE
+
+Describes the takeover of a group of Kafka Connect workers or of Confluent registries by Weir. It changes nothing. status
+prints the members of the group, what they do, the next step and how to return from here. plan prints all steps.
+
+  --config FILE       settings of the worker or registry (.properties): its group, topics and Kafka
+  --set KEY=VALUE     one setting; overrides the file; may be repeated
+  --bootstrap HOST:PORT,…  Kafka brokers, if no setting names them
+  --worker URL        a worker of the group. Default: those that the group names
+  --output json       print the result as a JSON object
+  --help
+
+Exit codes: 0 done (status: the takeover is complete), 1 it is not complete, 2 wrong usage, 3 undecided.
+
+  weir takeover status registry --config schema-registry.properties`,
+
+  async run(args) {
+    const { values, positionals } = parseArguments(args, OPTIONS)
+    const { verb, program } = parse(positionals, values)
+    const { address, read } = program === 'worker' ? await workerGroup(values) : registryGroup(values)
+    try {
+      const takeover = await readFrom(address, read)
+      const isComplete = isTakenOver(takeover)
+      const text = verb === 'status' ? statusText(takeover) : planText(takeover)
+      process.stdout.write(`${values.output === 'json' ? JSON.stringify({ ...takeover, isComplete }) : text}\n`)
+      return verb === 'plan' || isComplete ? 0 : 1
+    } catch (error) {
+      if (!(error instanceof BrokerError)) throw error
+      process.stderr.write(`weir: ${messageOf(error)}\n`)
+      return 3
+    }
+  },
+}
+
+function parse([verb, program, ...more]: readonly string[], { output, worker }: Values) {
+  if ((verb !== 'status' && verb !== 'plan') || (program !== 'worker' && program !== 'registry') || more.length > 0) {
+    throw new UsageError('expected weir takeover status or plan, and worker or registry: weir takeover status worker')
+  }
+  if (output !== 'text' && output !== 'json') throw new UsageError(`--output ${output}: expected text or json`)
+  if (worker !== undefined && (program === 'registry' || !URL.canParse(worker))) {
+    throw new UsageError('--worker applies to workers and takes a URL, such as http://127.0.0.1:8083')
+  }
+  return { verb, program }
+}
+
+async function readFrom(address: BrokerAddress, read: Subject['read']): Promise<Takeover> {
+  const broker = await openBroker(address, { logger: createLogger({ level: 'error' }) })
+  try {
+    return await read(broker)
+  } finally {
+    await broker.close()
+  }
+}
+
+async function workerGroup(values: Values): Promise<Subject> {
+  const written = readProgramSettings(values, workerEnvironmentSettings(process.env))
+  const { values: settings, rest } = await resolveSettings(written)
+  const isGiven = written.some(({ key }) => key === 'bootstrap.servers')
+  const bootstrap = { key: 'bootstrap.servers', value: isGiven ? settings['bootstrap.servers'] : undefined }
+  const topics = [settings['config.storage.topic'], settings['offset.storage.topic'], settings['status.storage.topic']]
+  const location = { groupId: settings['group.id'], topics, url: values.worker }
+  return {
+    address: resolveBrokerAddress(values, bootstrap, kafkaClientSettings(rest)),
+    read: async (broker) => workerTakeover(await readWorkerGroup(broker, location)),
+  }
+}
+
+function registryGroup(values: Values): Subject {
+  const settings = registrySettings(readProgramSettings(values, environmentSettings(process.env)))
+  const key = 'brokerstore.bootstrap.servers'
+  const { 'schema.registry.group.id': groupId, 'brokerstore.topic': topic } = settings.values
+  return {
+    address: resolveBrokerAddress(values, { key, value: settings.values[key] }, brokerSettings(settings)),
+    read: async (broker) => {
+      const group = await broker.groups.describe(groupId)
+      const exists = (await broker.topics.describe(topic)) !== undefined
+      const ends = exists ? await broker.topics.offsets(topic, 'latest') : []
+      return registryTakeover(group, { name: topic, endOffset: ends[0]?.offset })
+    },
+  }
+}

@@ -1,0 +1,56 @@
+import { BrokerError } from '../../broker/broker-error.ts'
+import { openBroker } from '../../broker/open-broker.ts'
+import { messageOf, UserError } from '../../common/errors.ts'
+import { createLogger } from '../../common/logging/logger.ts'
+import { kafkaClientSettings, resolveBrokerAddress } from '../broker-flags.ts'
+import { type Command, parseArguments, UsageError } from '../command.ts'
+import { PROGRAM_OPTIONS, readProgramSettings } from '../program-options.ts'
+import { backUpTopic, restoreTopic } from '../topics/topic-backup.ts'
+
+const OPTIONS = { ...PROGRAM_OPTIONS, to: { type: 'string' }, from: { type: 'string' } } as const
+
+export const topicCommand: Command = {
+  help: `usage: weir topic backup TOPIC --to FILE (--bootstrap HOST:PORT,… | --data DIR)
+       weir topic restore TOPIC --from FILE (--bootstrap HOST:PORT,… | --data DIR)
+
+backup writes all records of a topic with keys, values, headers and timestamps to a file, from the beginning to its present
+end. restore verifies the file and writes them to an empty topic, which is created with the same partitions if it does not
+exist. Offsets of the new topic begin at 0. For _schemas, _dek_registry and the topics of workers: stop their programs
+before restore. The file may contain secrets.
+
+  --config FILE       settings of the Kafka client (.properties); --set KEY=VALUE sets one
+
+Exit codes: 0 done, 1 the topic or the file is not as it must be, 2 wrong usage, 3 undecided.
+
+  weir topic backup _schemas --to schemas.jsonl --bootstrap 127.0.0.1:9092`,
+
+  async run(args) {
+    const { values, positionals } = parseArguments(args, OPTIONS)
+    const [verb, topic, ...more] = positionals
+    const path = verb === 'backup' ? values.to : values.from
+    const other = verb === 'backup' ? values.from : values.to
+    const isVerb = verb === 'backup' || verb === 'restore'
+    if (!isVerb || topic === undefined || more.length > 0 || path === undefined || other !== undefined) {
+      throw new UsageError('expected weir topic backup TOPIC --to FILE, or weir topic restore TOPIC --from FILE')
+    }
+    const settings = Object.fromEntries(readProgramSettings(values).map(({ key, value }) => [key, value]))
+    const bootstrap = { key: 'bootstrap.servers', value: settings['bootstrap.servers'] }
+    const address = resolveBrokerAddress(values, bootstrap, kafkaClientSettings(settings))
+    try {
+      const broker = await openBroker(address, { logger: createLogger({ level: 'warn' }) })
+      try {
+        const run = verb === 'backup' ? backUpTopic : restoreTopic
+        process.stdout.write(
+          `${verb === 'backup' ? 'backed up' : 'restored'} ${await run(broker, topic, path)} records of ${topic}\n`,
+        )
+        return 0
+      } finally {
+        await broker.close()
+      }
+    } catch (error) {
+      if (!(error instanceof BrokerError || error instanceof UserError)) throw error
+      process.stderr.write(`weir: ${messageOf(error)}\n`)
+      return error instanceof BrokerError ? 3 : 1
+    }
+  },
+}

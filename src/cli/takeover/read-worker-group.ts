@@ -1,0 +1,63 @@
+import type { Broker } from '../../broker/broker.ts'
+import { createWorkerClient, type WorkerClient } from '../../clients/worker-client.ts'
+import { messageOf } from '../../common/errors.ts'
+import { mapConcurrently } from '../../common/map-concurrently.ts'
+import { pluginNames } from '../../plugins/plugin-catalog.ts'
+import { ShippedPlugins } from '../../plugins/shipped-plugins.ts'
+import { type GroupConnectors, type WorkerTakeoverInput, workerUrl } from './worker-takeover.ts'
+
+export type WorkerGroupLocation = {
+  readonly groupId: string
+  readonly topics: readonly string[]
+  /** A worker of the group. Default: those that its members name. */
+  readonly url: string | undefined
+}
+
+const TIMEOUT_MS = 10_000
+
+/** Reads what a takeover of a worker group depends on. Rejects with a `BrokerError` when the broker cannot be read. */
+export async function readWorkerGroup(
+  broker: Broker,
+  { groupId, topics, url }: WorkerGroupLocation,
+): Promise<WorkerTakeoverInput> {
+  const group = await broker.groups.describe(groupId)
+  const known = new Set(await broker.topics.list())
+  const urls = url === undefined ? group.members.map(({ metadata }) => workerUrl(metadata)) : [url]
+  const names = new Set(new ShippedPlugins().descriptors.flatMap((plugin) => pluginNames(plugin)))
+  return {
+    group,
+    ...(await readConnectors(urls)),
+    missingTopics: topics.filter((topic) => !known.has(topic)),
+    isShipped: (className) => names.has(className),
+  }
+}
+
+async function readConnectors(
+  urls: readonly string[],
+): Promise<{ readonly connectors: GroupConnectors; readonly problem?: string }> {
+  let problem = 'the group has no worker that could be asked (--worker URL names one)'
+  for (const url of urls) {
+    try {
+      const client = createWorkerClient({ url, timeoutMs: TIMEOUT_MS })
+      const found = Object.entries(await client.list())
+      const connectors = await mapConcurrently(found, async ([name, { info, status }]) => ({
+        name,
+        class: info?.config['connector.class'] ?? 'unknown',
+        status,
+        offsets: await countOffsets(client, name),
+      }))
+      return { connectors }
+    } catch (error) {
+      problem = messageOf(error)
+    }
+  }
+  return { connectors: undefined, problem }
+}
+
+/** Kafka Connect before version 3.5 has no request for offsets. */
+async function countOffsets(client: WorkerClient, name: string): Promise<number | undefined> {
+  return client.offsets(name).then(
+    (offsets) => offsets.length,
+    () => undefined,
+  )
+}

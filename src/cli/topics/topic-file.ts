@@ -1,0 +1,129 @@
+import { createHash, type Hash } from 'node:crypto'
+import { createReadStream } from 'node:fs'
+import { type FileHandle, open, rename, rm } from 'node:fs/promises'
+import { createInterface } from 'node:readline'
+import { z } from 'zod'
+import type { StoredRecord } from '../../broker/broker.ts'
+import { messageOf, UserError } from '../../common/errors.ts'
+
+// A backup of a topic: one JSON value per line. The first line describes the topic, each further line is a record, and the
+// last line has the number of records and the SHA-256 of all lines before it.
+
+const FORMAT = 'weir-topic-1'
+const PARTIAL_SUFFIX = '.partial'
+
+const headSpec = z.strictObject({
+  format: z.literal(FORMAT),
+  topic: z.string(),
+  partitions: z.int().min(1),
+  cleanupPolicy: z.string(),
+})
+const base64 = z.base64().nullable()
+const recordSpec = z.tuple([z.int().min(0), z.number(), base64, base64, z.array(z.tuple([z.string(), base64]))])
+const endSpec = z.strictObject({ records: z.int().min(0), sha256: z.string() })
+
+export type TopicHead = Omit<z.infer<typeof headSpec>, 'format'>
+export type BackedUpRecord = Omit<StoredRecord, 'offset'> & { readonly partition: number }
+
+/** Writes a backup under another name, and renames it when it is complete. */
+export class TopicFileWriter {
+  readonly #path: string
+  readonly #file: FileHandle
+  readonly #hash: Hash = createHash('sha256')
+  #records = 0
+
+  private constructor(path: string, file: FileHandle) {
+    this.#path = path
+    this.#file = file
+  }
+
+  static async create(path: string, head: TopicHead): Promise<TopicFileWriter> {
+    const writer = new TopicFileWriter(path, await open(`${path}${PARTIAL_SUFFIX}`, 'w', 0o600))
+    await writer.#write(`${JSON.stringify({ format: FORMAT, ...head })}\n`)
+    return writer
+  }
+
+  async append(records: readonly BackedUpRecord[]): Promise<void> {
+    const lines = records.map(({ partition, timestampMs, key, value, headers }) => {
+      const shown = headers.map(([name, bytes]) => [name, toBase64(bytes)])
+      return `${JSON.stringify([partition, timestampMs, toBase64(key), toBase64(value), shown])}\n`
+    })
+    this.#records += records.length
+    await this.#write(lines.join(''))
+  }
+
+  /** Resolves to the number of records. */
+  async complete(): Promise<number> {
+    const end = { records: this.#records, sha256: this.#hash.copy().digest('hex') }
+    await this.#write(`${JSON.stringify(end)}\n`)
+    await this.#file.sync()
+    await this.#file.close()
+    await rename(`${this.#path}${PARTIAL_SUFFIX}`, this.#path)
+    return this.#records
+  }
+
+  async discard(): Promise<void> {
+    await this.#file.close()
+    await rm(`${this.#path}${PARTIAL_SUFFIX}`, { force: true })
+  }
+
+  async #write(text: string): Promise<void> {
+    this.#hash.update(text)
+    await this.#file.writeFile(text)
+  }
+}
+
+/** Reads a backup. Throws a `UserError` with the code `unreadable_dump` if it is damaged or not complete. */
+export async function* readTopicFile(path: string): AsyncGenerator<TopicHead | BackedUpRecord> {
+  const hash = createHash('sha256')
+  let previous: string | undefined
+  let lines = 0
+  let partitions = 0
+  try {
+    for await (const line of createInterface({ input: createReadStream(path), crlfDelay: Number.POSITIVE_INFINITY })) {
+      if (previous !== undefined) {
+        hash.update(`${previous}\n`)
+        if (lines === 1) {
+          const { format: _, ...head } = headSpec.parse(JSON.parse(previous))
+          partitions = head.partitions
+          yield head
+        } else yield toRecord(previous, partitions)
+      }
+      previous = line
+      lines += 1
+    }
+    const end = endSpec.parse(JSON.parse(previous ?? ''))
+    if (end.records !== lines - 2) throw new Error(`it has ${lines - 2} records, expected ${end.records}`)
+    if (end.sha256 !== hash.digest('hex')) throw new Error('its checksum differs: it was changed or damaged')
+  } catch (error) {
+    const reason = error instanceof z.ZodError ? `line ${lines}: ${error.issues[0]?.message}` : messageOf(error)
+    throw new UserError('unreadable_dump', `${path} is not a complete backup of a topic: ${reason}`)
+  }
+}
+
+/** Reads the whole backup once, so that nothing is written from a damaged one. */
+export async function verifyTopicFile(path: string): Promise<TopicHead> {
+  let head: TopicHead | undefined
+  for await (const item of readTopicFile(path)) head ??= item as TopicHead
+  return head!
+}
+
+function toRecord(line: string, partitions: number): BackedUpRecord {
+  const [partition, timestampMs, key, value, headers] = recordSpec.parse(JSON.parse(line))
+  if (partition >= partitions) throw new Error(`a record is in partition ${partition} of ${partitions}`)
+  return {
+    partition,
+    timestampMs,
+    key: fromBase64(key),
+    value: fromBase64(value),
+    headers: headers.map(([name, bytes]) => [name, fromBase64(bytes)] as const),
+  }
+}
+
+function toBase64(bytes: Uint8Array | null): string | null {
+  return bytes === null ? null : Buffer.from(bytes).toString('base64')
+}
+
+function fromBase64(text: string | null): Buffer | null {
+  return text === null ? null : Buffer.from(text, 'base64')
+}

@@ -1,0 +1,84 @@
+import { describe, expect, it } from 'vitest'
+import { isTakenOver, statusText } from '../../../src/cli/takeover/takeover.ts'
+import { type WorkerTakeoverInput, workerTakeover } from '../../../src/cli/takeover/worker-takeover.ts'
+import type { RunState } from '../../../src/clients/worker-client.ts'
+import { encodeWorkerMetadata } from '../../../src/worker/membership/connect-protocol.ts'
+
+function groupOf(protocol: string, urls: readonly string[]): WorkerTakeoverInput['group'] {
+  const members = urls.map((url) => ({
+    memberId: url,
+    clientId: 'connect',
+    clientHost: '/127.0.0.1',
+    metadata: encodeWorkerMetadata('sessioned', { url, configOffset: 1, assignment: null }),
+    assignment: Buffer.alloc(0),
+  }))
+  return { groupId: 'c1', state: 'stable', protocolType: 'connect', protocol, members }
+}
+
+const JAVA = groupOf('sessioned', ['http://java:8083/'])
+const WEIR = groupOf('weir-sessioned', ['http://weir:8083/'])
+const NOBODY = groupOf('', [])
+
+function connector(state: RunState, tasks: readonly RunState[] = ['RUNNING'], className = 'PostgresSink') {
+  const worker_id = 'w:8083'
+  const status = {
+    name: 'orders',
+    connector: { state, worker_id },
+    tasks: tasks.map((task, id) => ({ id, state: task, worker_id })),
+    type: 'sink' as const,
+  }
+  return { name: 'orders', class: className, status, offsets: 3 }
+}
+
+const takeoverOf = (input: Partial<WorkerTakeoverInput>) =>
+  workerTakeover({
+    group: JAVA,
+    connectors: [connector('RUNNING')],
+    missingTopics: [],
+    isShipped: (name) => name === 'PostgresSink',
+    ...input,
+  })
+const nextOf = (input: Partial<WorkerTakeoverInput>) => /^Next: (.*)$/m.exec(statusText(takeoverOf(input)))?.[1]
+
+describe('the takeover of a worker group', () => {
+  it('shows the workers, the connectors with their states, and how many offsets they have', () => {
+    expect(takeoverOf({ missingTopics: ['c1-status'] }).facts).toEqual([
+      'Group c1: stable, 1 workers of Kafka Connect, 0 of Weir.',
+      '  http://java:8083/',
+      'Storage topics that do not exist: c1-status.',
+      'Connectors: 1.',
+      '  orders: PostgresSink, RUNNING, tasks RUNNING, 3 offsets',
+    ])
+    const unknown = takeoverOf({ connectors: undefined, problem: 'no worker responds' })
+    expect(unknown.facts.at(-1)).toBe('Connectors: not known, because no worker responds.')
+  })
+
+  it('needs the jars of classes that do not ship', () => {
+    expect(nextOf({ connectors: [connector('RUNNING', [], 'com.example.Sink')] })).toBe(
+      "Install the jars of these classes in plugin.path of Weir's workers: com.example.Sink.",
+    )
+    expect(nextOf({ connectors: undefined, problem: 'none' })).toContain('Check that Weir has a plugin')
+  })
+
+  it('goes from stopping the Java workers to starting those of Weir', () => {
+    expect(nextOf({})).toContain('Stop all workers of Kafka Connect')
+    expect(nextOf({ group: NOBODY })).toContain('Start `weir worker` with the same settings file')
+    expect(statusText(takeoverOf({ group: NOBODY }))).toContain('Back: Start the workers of Kafka Connect again')
+  })
+
+  it.each<[string, ReturnType<typeof connector>, boolean]>([
+    ['a failed task', connector('RUNNING', ['RUNNING', 'FAILED']), false],
+    ['a connector that is not assigned', connector('UNASSIGNED', []), false],
+    ['a connector without tasks', connector('RUNNING', []), false],
+    ['a connector without a status', { ...connector('RUNNING'), status: undefined as never }, false],
+    ['a running connector', connector('RUNNING'), true],
+    ['a paused connector', connector('PAUSED', ['PAUSED']), true],
+    ['a stopped connector', connector('STOPPED', []), true],
+  ])('is complete, or not, with %s', (_, found, isComplete) => {
+    expect(isTakenOver(takeoverOf({ group: WEIR, connectors: [found] }))).toBe(isComplete)
+  })
+
+  it('is not complete when the connectors are not known', () => {
+    expect(isTakenOver(takeoverOf({ group: WEIR, connectors: undefined, problem: 'none' }))).toBe(false)
+  })
+})

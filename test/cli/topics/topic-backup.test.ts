@@ -1,0 +1,94 @@
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import type { Broker } from '../../../src/broker/broker.ts'
+import { openBroker } from '../../../src/broker/open-broker.ts'
+import { readToEnd } from '../../../src/cli/dead-letters/read-to-end.ts'
+import { backUpTopic, restoreTopic } from '../../../src/cli/topics/topic-backup.ts'
+import { silentLogger } from '../../../src/common/logging/logger.ts'
+import { temporaryDirectory } from '../../support/temporary-directory.ts'
+
+async function startBroker(): Promise<Broker> {
+  const directory = join(temporaryDirectory(), 'data')
+  const broker = await openBroker({ kind: 'embedded', directory }, { logger: silentLogger() })
+  onTestFinished(() => broker.close())
+  return broker
+}
+
+async function contentOf(broker: Broker, topic: string) {
+  const records = []
+  for await (const polled of readToEnd(broker, topic, []))
+    for (const { partition, records: some } of polled) records.push(...some.map((record) => ({ partition, ...record })))
+  return records.toSorted((a, b) => a.partition - b.partition || a.offset - b.offset)
+}
+
+/** A topic with bytes that are no text, tombstones, headers and more than one batch. */
+async function filledTopic(broker: Broker): Promise<void> {
+  await broker.topics.create({ name: 'state', partitions: 2, configs: { 'cleanup.policy': 'compact' } })
+  const producer = await broker.producer()
+  const common = { topic: 'state', timestampMs: 1_700_000_000_123 }
+  await producer.send([
+    { ...common, partition: 0, key: Buffer.from([0, 255, 10]), value: Buffer.from('{"a":"é\n"}') },
+    {
+      ...common,
+      partition: 1,
+      key: null,
+      value: Buffer.alloc(0),
+      headers: [
+        ['h', Buffer.from([1])],
+        ['h', null],
+      ],
+    },
+    { ...common, partition: 0, key: Buffer.from('gone'), value: null },
+    ...Array.from({ length: 2_500 }, (_, n) => ({ ...common, partition: 1, key: Buffer.from(`${n}`), value: null })),
+  ])
+  await producer.close()
+}
+
+async function backedUp() {
+  const broker = await startBroker()
+  await filledTopic(broker)
+  const path = join(temporaryDirectory(), 'state.jsonl')
+  expect(await backUpTopic(broker, 'state', path)).toBe(2_503)
+  return { broker, path }
+}
+
+describe('a topic that is backed up and restored', () => {
+  it('has the same records, in the same order and partitions, and the same cleanup policy', async () => {
+    const { broker, path } = await backedUp()
+    const target = await startBroker()
+    expect(await restoreTopic(target, 'state', path)).toBe(2_503)
+    expect(await contentOf(target, 'state')).toEqual(await contentOf(broker, 'state'))
+    expect((await target.topics.describe('state'))?.configs['cleanup.policy']).toBe('compact')
+  })
+
+  it('is not written into a topic with records or other partitions', async () => {
+    const { broker, path } = await backedUp()
+    await expect(restoreTopic(broker, 'state', path)).rejects.toThrow('the topic state has, or had, records')
+    await broker.topics.create({ name: 'narrow', partitions: 1 })
+    await expect(restoreTopic(broker, 'narrow', path)).rejects.toThrow('the topic narrow has 1 partitions, expected 2')
+  })
+
+  it.each([
+    ['cut', (text: string) => text.slice(0, text.length / 2)],
+    ['cut at a line', (text: string) => text.slice(0, text.lastIndexOf('\n', text.length - 2) + 1)],
+    ['without a record', (text: string) => text.split('\n').toSpliced(5, 1).join('\n')],
+    ['with another value', (text: string) => text.replace('"Z29uZQ=="', '"R29uZQ=="')],
+    ['with an unknown partition', (text: string) => text.replace('[1,1700', '[7,1700')],
+    ['of another format', (text: string) => text.replace('weir-topic-1', 'weir-topic-2')],
+    ['empty', () => ''],
+  ])('is refused before anything is written, if the file is damaged: %s', async (_, damage) => {
+    const { broker, path } = await backedUp()
+    const text = readFileSync(path, 'utf8')
+    expect(damage(text)).not.toBe(text)
+    writeFileSync(path, damage(text))
+    await expect(restoreTopic(broker, 'copy', path)).rejects.toMatchObject({ code: 'unreadable_dump' })
+    expect(await broker.topics.describe('copy')).toBeUndefined()
+  })
+
+  it('leaves no file if the topic does not exist', async () => {
+    const path = join(temporaryDirectory(), 'x.jsonl')
+    await expect(backUpTopic(await startBroker(), 'none', path)).rejects.toMatchObject({ code: 'topic_not_found' })
+    expect(existsSync(path)).toBe(false)
+  })
+})
