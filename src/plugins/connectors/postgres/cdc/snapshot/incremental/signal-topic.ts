@@ -23,6 +23,7 @@ export class SignalTopic implements SignalChannel {
   #waiting: readonly TopicRecord[] = []
   #nextOffset: number
   #isPolling = false
+  #isClosed = false
   #reported: string | undefined
 
   constructor(options: SignalTopicOptions) {
@@ -52,7 +53,8 @@ export class SignalTopic implements SignalChannel {
     } catch (error) {
       const { message } = error as Error
       // The same error is reported once, not in each interval.
-      if (message !== this.#reported) this.#options.log.warn({ err: error }, 'cannot take signals from Kafka; retrying')
+      if (!this.#isClosed && message !== this.#reported)
+        this.#options.log.warn({ err: error }, 'cannot take signals from Kafka; retrying')
       this.#reported = message
     } finally {
       this.#isPolling = false
@@ -60,6 +62,7 @@ export class SignalTopic implements SignalChannel {
   }
 
   close(): Promise<void> {
+    this.#isClosed = true
     return this.#options.reader.close()
   }
 
