@@ -14,6 +14,7 @@ import { mavenPluginPart } from './maven-plugin.ts'
 import { nodeToolsPart } from './node-tools.ts'
 import type { AddressOf } from './part.ts'
 import { postgresPart } from './postgres.ts'
+import { postgres18Part } from './postgres-18.ts'
 import { pyicebergPart } from './pyiceberg.ts'
 import { pythonClientsPart } from './python-clients.ts'
 import { sandboxPart } from './sandbox.ts'
@@ -29,6 +30,7 @@ export const parts = {
   pythonClients: pythonClientsPart('pythonClients'),
   javascriptClients: javascriptClientsPart('javascriptClients'),
   postgres: postgresPart('postgres'),
+  postgres18: postgres18Part('postgres18'),
   mariadb: mariadbPart('mariadb'),
   kubernetes: kubernetesPart('kubernetes'),
   javaAvro: javaAvroPart('javaAvro'),

@@ -50,56 +50,92 @@ export function serverArgs({ port, settings }: ServerOptions): string[] {
 
 export async function findPrograms(): Promise<Found> {
   const installed = installedPrograms()
-  if (installed !== undefined) return { how: 'toolchain', detail: installed, cached: true }
+  return installed === undefined ? findPackage() : { how: 'toolchain', detail: installed, cached: true }
+}
+
+/** Whether this machine can run the programs of the npm package. */
+export async function findPackage(): Promise<Found> {
   if (!['linux', 'darwin'].includes(process.platform)) return { how: 'missing', detail: 'there is no initdb here' }
   return { how: 'toolchain', detail: `${PACKAGE} from npm`, cached: existsSync(fetchedPrograms()) }
 }
 
+/** A directory of this machine with programs of PostgreSQL, which run as a user that they accept. */
+export type PostgresMachine = {
+  readonly directory: string
+  readonly programs: string
+  /** Runs a program to its end. Throws an error with its output if it fails. */
+  run(file: string, args: readonly string[]): Promise<string>
+  /** Starts a server on the data in a subdirectory. */
+  start(data: string, options: ServerOptions): Promise<PostgresServer>
+}
+
 /** Takes 2 s if the programs are available. */
 export async function startServerHere(options: ServerOptions): Promise<PostgresServer> {
-  const { port, user, password } = options
+  const machine = await preparePostgres(installedPrograms())
+  await initializeData(machine, 'data', options)
+  return machine.start('data', options)
+}
+
+/** `installed`: the directory of the programs; without it, those of the npm package. */
+export async function preparePostgres(installed: string | undefined): Promise<PostgresMachine> {
   const directory = partDirectory('postgres')
   const uid = process.getuid?.() === 0 ? NOBODY : undefined
-  const programs = await programsFor(directory, uid)
-  const data = join(directory, 'data')
+  const programs = installed ?? (await packagedPrograms(directory, uid))
   const asServer = { directory, ...(uid !== undefined && { uid }), env: { LC_ALL: 'C' } }
-  mkdirSync(data, { mode: 0o700 })
-  const passwordFile = join(directory, 'password')
-  writeFileSync(passwordFile, password)
   if (uid !== undefined) {
     // The data is in a directory that only root can access by default.
     chmodSync(dirname(directory), 0o711)
-    for (const path of [data, passwordFile, directory]) chownSync(path, uid, uid)
+    chownSync(directory, uid, uid)
   }
-  const initdb = ['-D', data, '-U', user, '--pwfile', passwordFile, '-A', 'scram-sha-256', '-E', 'UTF8', '--no-sync']
-  const { code, stdout, stderr } = await run({ file: join(programs, 'initdb'), args: initdb, ...asServer })
-  if (code !== 0) throw new Error(`initdb could not make a database cluster:\n${stdout}${stderr}`)
-
-  const logFile = join(directory, 'output.log')
-  const args = ['-D', data, '-k', '', ...serverArgs(options)]
-  const start = async () => {
-    const server = startServer({ file: join(programs, 'postgres'), args, ...asServer }, logFile)
-    const what = { what: 'PostgreSQL', logFiles: [logFile], timeoutMs: READY_TIMEOUT_MS }
-    await untilReady(server, what, () => serves({ port, user, password }))
-    return server
+  const runHere = async (file: string, args: readonly string[]) => {
+    const { code, stdout, stderr } = await run({ file, args, ...asServer })
+    if (code !== 0) throw new Error(`${file} failed:\n${stdout}${stderr}`)
+    return stdout
   }
-  let server = await start()
   return {
-    version: (await run({ file: join(programs, 'postgres'), args: ['--version'], ...asServer })).stdout.trim(),
-    crash: async () => void (await server.end(SHUTDOWN_MS, 'SIGQUIT')),
-    async restart() {
-      server = await start()
-    },
-    async stop() {
-      await server.end(SHUTDOWN_MS, 'SIGQUIT')
-      rmSync(directory, { recursive: true, force: true })
+    directory,
+    programs,
+    run: runHere,
+    async start(data, options) {
+      const logFile = join(directory, `${data}.log`)
+      const args = ['-D', join(directory, data), '-k', '', ...serverArgs(options)]
+      const start = async () => {
+        const server = startServer({ file: join(programs, 'postgres'), args, ...asServer }, logFile)
+        const what = { what: 'PostgreSQL', logFiles: [logFile], timeoutMs: READY_TIMEOUT_MS }
+        await untilReady(server, what, () => serves(options))
+        return server
+      }
+      let server = await start()
+      return {
+        version: (await runHere(join(programs, 'postgres'), ['--version'])).trim(),
+        crash: async () => void (await server.end(SHUTDOWN_MS, 'SIGQUIT')),
+        async restart() {
+          server = await start()
+        },
+        async stop() {
+          await server.end(SHUTDOWN_MS, 'SIGQUIT')
+          rmSync(directory, { recursive: true, force: true })
+        },
+      }
     },
   }
 }
 
+/** Creates a database cluster in a subdirectory. */
+export async function initializeData(
+  { directory, programs, run: runHere }: PostgresMachine,
+  data: string,
+  { user, password }: Pick<ServerOptions, 'user' | 'password'>,
+): Promise<void> {
+  const passwordFile = join(directory, 'password')
+  writeFileSync(passwordFile, password)
+  const args = ['-D', join(directory, data), '-U', user, '--pwfile', passwordFile, '-A', 'scram-sha-256']
+  await runHere(join(programs, 'initdb'), [...args, '-E', 'UTF8', '--no-sync'])
+}
+
 /** Whether the server accepts a client. Its port opens earlier. */
-async function serves(connection: pg.ClientConfig): Promise<boolean> {
-  const client = new pg.Client({ ...connection, host: '127.0.0.1', database: 'postgres' })
+async function serves({ port, user, password }: ServerOptions): Promise<boolean> {
+  const client = new pg.Client({ port, user, password, host: '127.0.0.1', database: 'postgres' })
   try {
     await client.connect()
     return true
@@ -126,9 +162,7 @@ function fetchedPrograms(): string {
   return join(cacheDirectory('postgres'), PACKAGE_VERSION)
 }
 
-async function programsFor(directory: string, uid: number | undefined): Promise<string> {
-  const installed = installedPrograms()
-  if (installed !== undefined) return installed
+async function packagedPrograms(directory: string, uid: number | undefined): Promise<string> {
   const fetched = fetchedPrograms()
   if (!existsSync(fetched)) await fetchPrograms(fetched)
   const native = join('node_modules', PACKAGE, 'native')

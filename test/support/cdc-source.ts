@@ -2,6 +2,7 @@ import { onTestFinished } from 'vitest'
 import { postgresCdcSource } from '../../src/plugins/connectors/postgres/cdc/postgres-cdc-source.ts'
 import { type Position, runSource, type SourceRecord, type SourceRun, type TaskLog } from '../../src/sdk/index.ts'
 import type { Database } from './database.ts'
+import { until } from './until.ts'
 
 export const PREFIX = 'cdc'
 export const PARTITION = { server: PREFIX }
@@ -58,4 +59,26 @@ export function shownEvents(records: readonly SourceRecord[]): readonly string[]
 
 export function lastOffset(records: readonly SourceRecord[]): Position | undefined {
   return records.at(-1)?.sourceOffset
+}
+
+/** The error with which a source ends. */
+export async function failureOf(starting: Promise<SourceRun> | SourceRun): Promise<Error> {
+  try {
+    const source = await starting
+    for (;;) await source.nextBatch()
+  } catch (error) {
+    return error as Error
+  }
+}
+
+export function slotOf(database: Database): string {
+  return cdcConfigOf(database)['slot.name']!
+}
+
+/** Waits until no client uses the slot of the source. */
+export async function untilSlotIsFree(database: Database): Promise<void> {
+  await until('the slot to be free', { everyMs: 20, timeoutMs: 120_000 }, async () => {
+    const sql = 'SELECT FROM pg_replication_slots WHERE slot_name = $1 AND active'
+    return (await database.run(sql, [slotOf(database)])).length === 0
+  })
 }

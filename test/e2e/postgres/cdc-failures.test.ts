@@ -1,9 +1,17 @@
 import { afterAll, expect, it, onTestFinished } from 'vitest'
-import type { Position, SourceRecord, SourceRun } from '../../../src/sdk/index.ts'
+import type { Position, SourceRecord } from '../../../src/sdk/index.ts'
 import { freePort } from '../../env/ports.ts'
 import { type Postgres, startPostgres } from '../../env/postgres.ts'
 import { describeOn, real } from '../../env/real.ts'
-import { cdcConfigOf, lastOffset, PARTITION, shownEvents, startCdcSource } from '../../support/cdc-source.ts'
+import {
+  failureOf,
+  lastOffset,
+  PARTITION,
+  shownEvents,
+  slotOf,
+  startCdcSource,
+  untilSlotIsFree,
+} from '../../support/cdc-source.ts'
 import { createDatabase, type Database } from '../../support/database.ts'
 import { until } from '../../support/until.ts'
 
@@ -38,24 +46,12 @@ async function captureOne(db: Database, id: number): Promise<Position> {
   return stored
 }
 
-/** The error with which the source ends. */
-async function failureOf(starting: Promise<SourceRun> | SourceRun): Promise<Error> {
-  try {
-    const source = await starting
-    for (;;) await source.nextBatch()
-  } catch (error) {
-    return error as Error
-  }
-}
-
-const slotOf = (db: Database) => cdcConfigOf(db)['slot.name']!
-
 describeOn([postgres], 'the PostgreSQL CDC source that would lose changes', () => {
   it('fails when the slot of a stored offset does not exist, unless it is told to continue', async () => {
     const db = await database()
     await db.run(ORDERS)
     const offset = await captureOne(db, 1)
-    await untilFree(db)
+    await untilSlotIsFree(db)
     await db.run(`SELECT pg_drop_replication_slot('${slotOf(db)}')`)
     const error = await failureOf(startCdcSource(db, { offset }))
     expect(error).not.toMatchObject({ code: 'retriable' })
@@ -70,7 +66,7 @@ describeOn([postgres], 'the PostgreSQL CDC source that would lose changes', () =
     const db = await database()
     await db.run(ORDERS)
     const offset = await captureOne(db, 1)
-    await untilFree(db)
+    await untilSlotIsFree(db)
     await db.run('INSERT INTO orders VALUES (2)')
     await db.run(`SELECT pg_replication_slot_advance('${slotOf(db)}', pg_current_wal_lsn())`)
     const error = await failureOf(startCdcSource(db, { offset }))
@@ -90,7 +86,7 @@ describeOn([postgres], 'the PostgreSQL CDC source that would lose changes', () =
     })
     await db.run(`${ORDERS}; CREATE TABLE noise (text text)`)
     const offset = await captureOne(db, 1)
-    await untilFree(db)
+    await untilSlotIsFree(db)
     await until('the slot to be invalidated', WAIT, async () => {
       await db.run(
         "INSERT INTO noise SELECT repeat('x', 1000) FROM generate_series(1, 20000); SELECT pg_switch_wal(); CHECKPOINT",
@@ -189,9 +185,3 @@ describeOn([postgres], 'the PostgreSQL CDC source on a server that is not ready'
     source.committed(PARTITION, lastOffset([update!])!)
   })
 })
-
-async function untilFree(db: Database): Promise<void> {
-  await until('the slot to be free', WAIT, async () => {
-    return (await db.run('SELECT FROM pg_replication_slots WHERE slot_name = $1 AND active', [slotOf(db)])).length === 0
-  })
-}
