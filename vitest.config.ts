@@ -1,8 +1,6 @@
 import { join } from 'node:path'
 import { defineConfig } from 'vitest/config'
 
-const CDC_COMPARISONS = ['test/e2e/postgres/cdc-takeover.test.ts']
-
 /**
  * Three projects. `unit` is the fast suite: no process beside this one. `contract` and `e2e` use the real parts that
  * `test/env` brings up once for the whole run.
@@ -33,8 +31,6 @@ export default defineConfig({
         test: {
           name: 'real',
           include: ['test/contract/**/*.test.ts', 'test/e2e/**/*.test.ts', 'test/golden/**/*.test.ts'],
-          // They find differences from Debezium that are still open: WEIR_CDC_DEBEZIUM=1 runs them.
-          exclude: process.env['WEIR_CDC_DEBEZIUM'] === undefined ? CDC_COMPARISONS : [],
           globalSetup: ['test/env/global-setup.ts'],
           setupFiles: ['test/support/property-seed.ts', 'test/support/regexp-equality.ts'],
           // Several times what they need, because a machine may be slow and busy with something else.
