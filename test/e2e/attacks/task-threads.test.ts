@@ -17,7 +17,7 @@ const MEMORY_MB = 128
 /** How long each attack goes on that does not fail by itself. */
 const ATTACK_MS = Number(process.env['WEIR_ATTACK_MS'] ?? 3_000)
 const STOP_MS = 1_000
-const BLOCKED_MS = 1_500
+const BLOCKED_MS = 4_000
 /** Of the signal: what tasks may take, what the parts of the worker may, and a machine that is busy. */
 const GRACE_MS = 25_000
 
