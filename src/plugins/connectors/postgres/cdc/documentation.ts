@@ -1,7 +1,7 @@
 /** Text for the reference page of `PostgresCdcSource`, in addition to its configuration keys. */
 export const CDC_DOCUMENTATION = `
 **Preview.** Tests compare the events of all types and operations with those of Debezium 3.4, kill worker and server in snapshots and
-transactions, and move from a running Debezium and back. Not tested yet: a failover to a standby.
+transactions, fail over to a standby, and move from a running Debezium and back. Not tested yet: managed services.
 
 Guarantee: every change of a captured table that is committed after the slot exists is written at least once, in the order of the
 commits, regardless of failures and restarts. With \`exactly.once.source.support=enabled\` on the worker it is written once.
