@@ -1,6 +1,7 @@
 import { existsSync, globSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { SOURCE_HELP } from '../src/cli/manifests/runtime-sources.ts'
 import { PROGRAM_HELP } from '../src/cli/program-options.ts'
 import { DOC_PAGES, docBlocks, docBlocksIn, ROOT } from './support/doc-commands.ts'
 
@@ -17,7 +18,8 @@ function sourceOf(name: string): string | undefined {
   const file = join(ROOT, `src/cli/commands/${name}.ts`)
   if (!existsSync(file)) return undefined
   const source = readFileSync(file, 'utf8')
-  return source.includes('PROGRAM_HELP') ? source + PROGRAM_HELP : source
+  const shared = { PROGRAM_HELP, SOURCE_HELP }
+  return Object.entries(shared).reduce((text, [name, help]) => (source.includes(name) ? text + help : text), source)
 }
 
 describe('paths on pages', () => {

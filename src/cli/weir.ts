@@ -29,6 +29,14 @@ const COMMANDS: Readonly<Record<string, CommandEntry>> = {
     summary: 'describe the takeover of a group of other workers or registries',
     load: async () => (await import('./commands/takeover.ts')).takeoverCommand,
   },
+  diff: {
+    summary: 'print what applying manifests would change',
+    load: async () => (await import('./commands/diff.ts')).diffCommand,
+  },
+  generate: {
+    summary: 'write manifests of running connectors and schemas',
+    load: async () => (await import('./commands/generate.ts')).generateCommand,
+  },
   data: {
     summary: 'verify, repair, back up and restore the data of an embedded broker',
     load: async () => (await import('./commands/data.ts')).dataCommand,

@@ -86,6 +86,8 @@ export interface WorkerClient {
   info(): Promise<ServerInfo>
   /** All connectors by name, with info and status. */
   list(): Promise<Readonly<Record<string, ExpandedConnector>>>
+  /** Of all connectors. `list` leaves out those that have no status yet, such as one that was just created. */
+  names(): Promise<readonly string[]>
   get(name: string): Promise<ConnectorInfo>
   status(name: string): Promise<ConnectorStateInfo>
   create(name: string, config: ConnectorProperties, initialState?: RequestedState): Promise<ConnectorInfo>
@@ -145,6 +147,7 @@ export function createWorkerClient(endpoint: Endpoint): WorkerClient {
   return {
     info: () => call<ServerInfo>(workerInfo, 'GET', '/'),
     list: () => call<Record<string, ExpandedConnector>>(expanded, 'GET', '/connectors?expand=info&expand=status'),
+    names: () => call<readonly string[]>(z.array(z.string()), 'GET', '/connectors'),
     get: (name) => info('GET', pathOf(name)),
     status: (name) => call<ConnectorStateInfo>(connectorStatus, 'GET', `${pathOf(name)}/status`),
     create: (name, config, initialState) =>

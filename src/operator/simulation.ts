@@ -12,5 +12,6 @@ export {
 } from './simulation/manifest-directory.ts'
 export type { RegistryReader } from './simulation/registry-overlay.ts'
 export { RegistrySnapshot } from './simulation/registry-snapshot.ts'
+export type { RuntimeChange } from './simulation/runtime-change.ts'
 export { type SimulatedResource, Simulation, type SimulationOptions } from './simulation/simulation.ts'
 export type { WorkerReader } from './simulation/worker-overlay.ts'

@@ -37,6 +37,11 @@ export class FakeWorker implements WorkerClient {
     return Object.fromEntries(names.map((name) => [name, { info: this.#info(name), status: this.#status(name) }]))
   }
 
+  async names() {
+    this.#fail()
+    return [...this.connectors.keys()]
+  }
+
   async get(name: string) {
     return this.#info(name)
   }

@@ -1,11 +1,8 @@
-import { statSync } from 'node:fs'
-import { manifestDirectoryOf, readManifestDirectory, Simulation } from '../../operator/simulation.ts'
 import { type Command, type ExitCode, parseArguments, UsageError } from '../command.ts'
 import { type CheckResult, findingsOf } from '../manifests/check-finding.ts'
-import { checkResultOf } from '../manifests/check-manifests.ts'
-import { readRevision } from '../manifests/git-revision.ts'
 import { CHECK_REPORTS, type CheckReportFormat } from '../manifests/reports/check-report.ts'
-import { openRuntimeSources, SOURCE_HELP, SOURCE_OPTIONS } from '../manifests/runtime-sources.ts'
+import { SOURCE_HELP, SOURCE_OPTIONS } from '../manifests/runtime-sources.ts'
+import { oneDirectory, simulateDirectory } from '../manifests/simulate-directory.ts'
 
 const OPTIONS = { ...SOURCE_OPTIONS, output: { type: 'string', default: 'text' } } as const
 const FORMATS = Object.keys(CHECK_REPORTS)
@@ -31,48 +28,16 @@ respond.
     const { values, positionals } = parseArguments(args, OPTIONS)
     const root = oneDirectory('check', positionals)
     const format = formatOf(values.output)
-    const { against } = values
-    const directory = await readManifestDirectory(root)
-    const before = against === undefined ? undefined : manifestDirectoryOf(await readRevision(root, against))
-    const known = before === undefined ? [directory] : [directory, before]
-    if (known.every(({ resources, problems }) => resources.length + problems.length === 0)) {
-      throw new UsageError(`${root} contains no manifests of Weir: give another directory`)
-    }
-    const sources = openRuntimeSources(values, known)
-    try {
-      const simulation = new Simulation(sources)
-      if (before !== undefined) await simulation.apply(before)
-      const outcomes = await simulation.apply(directory)
-      const result = { ...checkResultOf(root, directory, before, outcomes), notes: notesOf(sources, against) }
-      process.stdout.write(CHECK_REPORTS[format](result))
-      return exitCodeOf(result)
-    } finally {
-      await sources.close()
-    }
+    const { result } = await simulateDirectory(root, values)
+    process.stdout.write(CHECK_REPORTS[format](result))
+    return exitCodeOf(result)
   },
-}
-
-/** The DIR argument of a command on manifests. */
-export function oneDirectory(command: string, [path, ...more]: readonly string[]): string {
-  if (path === undefined) throw new UsageError(`expected a directory of manifests: weir ${command} DIR`)
-  if (more.length > 0) throw new UsageError(`weir ${command} takes one directory: '${more[0]}' is unexpected`)
-  if (statSync(path, { throwIfNoEntry: false })?.isDirectory()) return path
-  throw new UsageError(`${path} is not a directory: weir ${command} DIR reads all manifests below DIR`)
 }
 
 function formatOf(text: string): CheckReportFormat {
   const found = FORMATS.find((format) => format === text)
   if (found !== undefined) return found as CheckReportFormat
   throw new UsageError(`--output ${text}: expected one of ${FORMATS.join(', ')}`)
-}
-
-/** With `--against`, an empty registry is what the earlier manifests are applied to. */
-function notesOf({ emptyRegistries }: { emptyRegistries: () => readonly string[] }, against: string | undefined) {
-  if (against !== undefined) return []
-  return emptyRegistries().map(
-    (name) =>
-      `registry ${name} counts as empty: schemas were not compared with registered ones (--registry, --snapshot or --against)`,
-  )
 }
 
 function exitCodeOf(result: CheckResult): ExitCode {

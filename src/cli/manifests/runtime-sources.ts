@@ -123,7 +123,7 @@ function configurationAt(path: string): OperatorConfiguration {
 }
 
 /** The values of an option by the name before their `=`. */
-function namedValues(values: readonly string[] = []): ReadonlyMap<string, string> {
+export function namedValues(values: readonly string[] = []): ReadonlyMap<string, string> {
   const named = new Map<string, string>()
   for (const text of values) {
     const [, name = 'default', value = text] = /^([a-z0-9][a-z0-9.-]*)=(.+)$/s.exec(text) ?? []

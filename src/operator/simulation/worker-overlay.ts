@@ -73,6 +73,7 @@ export class WorkerOverlay {
       },
       info: notSimulated('info'),
       list: notSimulated('list'),
+      names: notSimulated('names'),
       topics: notSimulated('topics'),
       plugins: notSimulated('plugins'),
     }

@@ -1,0 +1,58 @@
+import { createHash } from 'node:crypto'
+import { stringify } from 'yaml'
+
+/** What was read from runtimes, as files. */
+export type GeneratedManifests = {
+  readonly files: readonly GeneratedFile[]
+  readonly secrets: readonly RequiredSecret[]
+  /** What the manifests do not contain, one sentence each. */
+  readonly notes: readonly string[]
+}
+/** The path is relative to the directory. */
+export type GeneratedFile = { readonly path: string; readonly text: string }
+/** A key of a Secret that has to be created, and the setting whose value it holds. */
+export type RequiredSecret = {
+  readonly secret: string
+  readonly key: string
+  readonly connector: string
+  readonly setting: string
+}
+
+/** A runtime to read, and the namespace of the manifests. */
+export type GeneratedScope = { readonly runtime: string; readonly namespace: string }
+
+const NAME_LENGTH_MAX = 200
+const OBJECT_NAME = /^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$/
+
+/** A name for an object of Kubernetes: the given one if it is valid, else a similar one with a hash. */
+export function objectNameFor({ runtime }: GeneratedScope, name: string): string {
+  const prefixed = runtime === 'default' ? name : `${runtime}-${name}`
+  if (OBJECT_NAME.test(prefixed) && prefixed.length <= NAME_LENGTH_MAX) return prefixed
+  const similar = prefixed
+    .toLowerCase()
+    .replace(/[^a-z0-9.-]+/g, '-')
+    .slice(0, NAME_LENGTH_MAX)
+    .replace(/^[^a-z0-9]+|[^a-z0-9]+$/g, '')
+  const hash = createHash('sha256').update(prefixed).digest('hex').slice(0, 8)
+  return similar === '' ? hash : `${similar}-${hash}`
+}
+
+/** `registries/default/subjects/orders-value.yaml`. */
+export function manifestFile(
+  { runtime, namespace }: GeneratedScope,
+  kind: 'Connector' | 'Subject' | 'RegistryMode' | 'ConfigMap',
+  name: string,
+  content: { readonly spec: object } | { readonly data: Readonly<Record<string, string>> },
+): GeneratedFile {
+  const [parent, folder] = FOLDERS[kind]
+  const apiVersion = kind === 'ConfigMap' ? 'v1' : 'weir.dev/v1alpha1'
+  const manifest = { apiVersion, kind, metadata: { name, namespace }, ...content }
+  return { path: `${parent}/${runtime}/${folder}/${name}.yaml`, text: stringify(manifest, { lineWidth: 0 }) }
+}
+
+const FOLDERS = {
+  Connector: ['workers', 'connectors'],
+  Subject: ['registries', 'subjects'],
+  ConfigMap: ['registries', 'schemas'],
+  RegistryMode: ['registries', 'modes'],
+} as const
