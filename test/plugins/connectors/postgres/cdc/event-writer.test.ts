@@ -66,6 +66,16 @@ describe('EventWriter', () => {
     ])
   })
 
+  it('writes a key of the table only if topics are routed and the table has no key, as Debezium does', () => {
+    const writer = writerOf({
+      'topic.naming.strategy': 'io.debezium.schema.SchemaRegexTopicNamingStrategy',
+      ...{ 'topic.regex': '(.*)notes', 'topic.replacement': '$1all' },
+    })
+    const change = { ...update(undefined, ['1', 'a']), table: { ...TABLE, keyNames: [] } } as DatabaseChange
+    const [record] = writer.write(change, OFFSET)
+    expect([record?.topic, record?.key]).toEqual(['p.public.all', { __dbz__physicalTableIdentifier: 'p.public.notes' }])
+  })
+
   it('writes no delete of a key of message.key.columns of which the server sends nothing', () => {
     const writer = writerOf({ 'message.key.columns': 'public.notes:note' })
     expect(operations(writer, update(['1', null], ['2', 'a']))).toEqual([[{ note: 'a' }, 'u']])

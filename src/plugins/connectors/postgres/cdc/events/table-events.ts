@@ -68,8 +68,8 @@ export class TableEvents {
     this.#envelopeName = adjustedSchemaName(`${topic}.Envelope`, settings.schemaNames)
     const keyName = adjustedSchemaName(`${topic}.Key`, settings.schemaNames)
     const added = this.#keyField === undefined ? [] : [{ name: this.#keyField.name, schema: STRING }]
-    this.keySchema =
-      this.#keys.length === 0 ? null : { type: 'struct', name: keyName, fields: [...fieldsOf(this.#keys), ...added] }
+    const fields = [...fieldsOf(this.#keys), ...added]
+    this.keySchema = fields.length === 0 ? null : { type: 'struct', name: keyName, fields }
   }
 
   /** The schema of events. `omitted` has the indexes of columns that it leaves out, as `unsentColumns` returns them. */
@@ -118,7 +118,7 @@ export class TableEvents {
 
   /** Null if the table has no key. */
   key(row: Row): EventStruct | null {
-    if (this.#keys.length === 0) return null
+    if (this.keySchema === null) return null
     const key = structOf(this.#keys, row)
     return this.#keyField === undefined ? key : { ...key, [this.#keyField.name]: this.#keyField.value }
   }
