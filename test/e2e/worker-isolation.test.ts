@@ -36,7 +36,11 @@ describeOn([kafka], 'a worker with a task in an endless loop', () => {
     const plugins = join(temporaryDirectory(), 'plugins')
     mkdirSync(plugins)
     writeFileSync(join(plugins, 'spinner.ts'), SPINNER)
-    const group = new WorkerGroup(kafka.address.bootstrap, { 'plugin.path': plugins, 'worker.threads': '1' })
+    const group = new WorkerGroup(kafka.address.bootstrap, {
+      'plugin.path': plugins,
+      'worker.threads': '1',
+      'worker.thread.blocked.max.ms': '4000',
+    })
     const [worker] = await group.start(1)
     const client = clientOf(worker!)
     const topic = `${group.id}-records`
@@ -52,7 +56,7 @@ describeOn([kafka], 'a worker with a task in an endless loop', () => {
     await expectServiceDuring(`${worker!.url}/`, () => until('it to fail', WAIT, hasFailed))
     const [task] = (await client.status('bad')).tasks
     expect(task?.trace).toMatch(
-      /^task bad-0 blocked its thread for more than 2500 ms; stack of its thread:\n +at spinForEver .*spinner\.ts/,
+      /^task bad-0 blocked its thread for more than 4000 ms; stack of its thread:\n +at spinForEver .*spinner\.ts/,
     )
     await until('its neighbours to write', WAIT, async () => {
       const counts = [...(await polledOn(worker!, 'good')).values()]

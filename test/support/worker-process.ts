@@ -12,6 +12,9 @@ export type WorkerOptions = {
 }
 export type WeirWorker = Program & { readonly url: string }
 
+/** On a busy machine, the code of an innocent plugin takes longer to load than a thread may be blocked by default. */
+const PATIENT = { 'worker.thread.blocked.max.ms': '30000' }
+
 /** Starts `weir worker` in a process. Waits until it is ready. */
 export async function startWorkerProcess(options: WorkerOptions): Promise<WeirWorker> {
   const { url, args } = await workerArgs(options)
@@ -27,7 +30,7 @@ export async function runWorkerProcess(options: WorkerOptions): Promise<Output> 
 
 async function workerArgs({ log, groupId, settings }: WorkerOptions) {
   const url = `http://127.0.0.1:${await freePort()}`
-  const args = setArgs({ listeners: url, ...storage(groupId), ...settings })
+  const args = setArgs({ listeners: url, ...PATIENT, ...storage(groupId), ...settings })
   return { url, args: ['worker', ...log, ...args] as const }
 }
 
