@@ -67,6 +67,8 @@ export type SourceContext<Config> = TaskContext<Config> & {
   readonly openTopic: (options: TopicReaderOptions) => Promise<TopicReader>
   /** Reports how far the source is behind the external system, for the metrics of the task. */
   readonly reportLag: (lag: SourceLag) => void
+  /** Reports the progress of a snapshot, for the metrics of the task. */
+  readonly reportSnapshot: (progress: SourceSnapshot) => void
   /**
    * Sends data that cannot be converted to a record to the dead-letter queue, or throws when none is configured. The record
    * contains what could be read. Call it before yielding the batch whose offsets skip the data.
@@ -107,6 +109,16 @@ export type SourceLag = {
   readonly bytes: number
   /** Data that the external system retains for this source, in bytes. */
   readonly retainedBytes: number
+}
+
+/** The progress of a source that reads a snapshot: the data that existed in the external system before its changes. */
+export type SourceSnapshot = {
+  /** Rows that were read. */
+  readonly rows: number
+  /** From 0 to 100; 100 only when the snapshot is complete. */
+  readonly percent: number
+  /** Estimated remaining time in ms; undefined until it can be estimated. */
+  readonly remainingMs: number | undefined
 }
 
 /** `positions` returns where each record of the batch is in the log; null for one that was filtered, skipped or aborted. */

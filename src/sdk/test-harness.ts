@@ -8,6 +8,7 @@ import type {
   SinkPosition,
   SourceConnector,
   SourceLag,
+  SourceSnapshot,
   StoredListener,
   TaskLog,
   TopicReader,
@@ -43,6 +44,8 @@ export type SourceRun = {
   readonly rejected: readonly { readonly record: SourceRecord; readonly error: Error }[]
   /** How far the source has reported to be behind. */
   readonly lags: readonly SourceLag[]
+  /** The progress of snapshots that the source has reported. */
+  readonly snapshots: readonly SourceSnapshot[]
   /** The offsets that the source set without records. */
   readonly advanced: readonly { readonly partition: Position; readonly offset: Position }[]
 }
@@ -59,6 +62,7 @@ export function runSource<Config extends z.ZodObject>(
   const listeners: StoredListener[] = []
   const rejected: { record: SourceRecord; error: Error }[] = []
   const lags: SourceLag[] = []
+  const snapshots: SourceSnapshot[] = []
   const advanced: { partition: Position; offset: Position }[] = []
   const topics = new HarnessTopics()
   const batches = source
@@ -71,6 +75,7 @@ export function runSource<Config extends z.ZodObject>(
       advance: (partition, offset) => void advanced.push({ partition, offset }),
       openTopic: async (topic) => topics.open(topic),
       reportLag: (lag) => void lags.push(lag),
+      reportSnapshot: (progress) => void snapshots.push(progress),
       isExactlyOnce: false,
       reject: (record, error) => void rejected.push({ record, error }),
     })
@@ -85,6 +90,7 @@ export function runSource<Config extends z.ZodObject>(
     rejected,
     advanced,
     lags,
+    snapshots,
     nextBatch,
     produce: (topic, key, value) => topics.produce(topic, key, value),
     stored(records) {

@@ -91,6 +91,17 @@ const TASK_FAMILIES: readonly TaskFamily[] = [
     'Data that the external system retains for the source, in bytes, if the source reports it.',
     (c) => c.sourceRetainedBytes,
   ),
+  ofSources('source_snapshot_rows', 'Rows of its snapshot that the source has read.', (c) => c.sourceSnapshotRows),
+  ofSources(
+    'source_snapshot_percent',
+    'Progress of the snapshot of the source: 100 when it is complete, 0 if the task has read none.',
+    (c) => c.sourceSnapshotPercent,
+  ),
+  ofSources(
+    'source_snapshot_remaining_ms',
+    'Estimated remaining time of the snapshot of the source, in ms; 0 if it is complete or not known.',
+    (c) => c.sourceSnapshotRemainingMs,
+  ),
   ofSources('poll_batch_avg_time_ms', 'Mean duration of a poll, in ms.', (c) => mean(c.batchMsTotal, c.batches)),
   ofSources('poll_batch_max_time_ms', 'Duration of the longest poll, in ms.', (c) => c.batchMsMax),
   ofSinks('sink_record_read_total', 'Records that were read from the topics.', (c) => c.recordsIn),

@@ -6,6 +6,7 @@ import {
   type SourceConnector,
   type SourceLag,
   type SourceRecord,
+  type SourceSnapshot,
   type SourceTransaction,
   type StoredListener,
   type TopicReader,
@@ -135,6 +136,11 @@ export class SourcePoller {
       counters.sourceLagBytes = bytes
       counters.sourceRetainedBytes = retainedBytes
     }
+    const reportSnapshot = ({ rows, percent, remainingMs = 0 }: SourceSnapshot) => {
+      counters.sourceSnapshotRows = rows
+      counters.sourceSnapshotPercent = percent
+      counters.sourceSnapshotRemainingMs = remainingMs
+    }
     const reject = (record: SourceRecord, error: Error) =>
       onFailedRecord({ record, converted: undefined, stage: 'TASK_POLL', className: listedName(source), error })
     const context = {
@@ -153,6 +159,7 @@ export class SourcePoller {
       advance,
       openTopic,
       reportLag,
+      reportSnapshot,
       reject,
       isExactlyOnce: spec.transactionalId !== undefined,
       ...(definesTransactions && { transaction }),

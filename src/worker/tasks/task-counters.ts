@@ -15,6 +15,11 @@ export type TaskCounters = {
   sourceLagBytes: number
   /** Data that the external system retains for a source. */
   sourceRetainedBytes: number
+  /** Progress of the snapshot that a source reads, as it reports it; 0 before its first report. */
+  sourceSnapshotRows: number
+  sourceSnapshotPercent: number
+  /** 0 also while it is unknown. */
+  sourceSnapshotRemainingMs: number
   /** Partitions that are assigned to a sink. */
   partitions: number
   /** Polls of a source that returned records, or puts of a sink. */
@@ -50,6 +55,9 @@ const NAMES = Object.keys({
   sourceLagMs: 0,
   sourceLagBytes: 0,
   sourceRetainedBytes: 0,
+  sourceSnapshotRows: 0,
+  sourceSnapshotPercent: 0,
+  sourceSnapshotRemainingMs: 0,
   partitions: 0,
   batches: 0,
   batchRecordsMax: 0,

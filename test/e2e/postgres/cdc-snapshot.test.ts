@@ -52,6 +52,7 @@ function optionsFor(database: Database, changed: Partial<SnapshotOptions> = {}):
     lsn: undefined,
     log,
     nowMs: () => Date.now(),
+    onStatus: () => {},
     ...changed,
   }
 }

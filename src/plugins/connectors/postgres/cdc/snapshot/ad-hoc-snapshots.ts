@@ -9,7 +9,7 @@ import { printSignalOffset, SignalTopic, storedSignalOffset } from './incrementa
 import { readBlockingSnapshot, type SnapshotRecordOptions } from './snapshot-records.ts'
 
 export type AdHocOptions = Omit<SnapshotRecordOptions, 'context' | 'stored'> & {
-  readonly context: Pick<SourceContext<CdcConfig>, 'config' | 'raw' | 'advance' | 'openTopic' | 'log' | 'files'>
+  readonly context: SnapshotRecordOptions['context'] & Pick<SourceContext<CdcConfig>, 'openTopic' | 'files'>
   /** The stored offset, from which an incremental snapshot continues. */
   readonly storedState: StoredOffset
   /** Asks the server to report its position, so that records of snapshots are requested soon. */

@@ -30,8 +30,8 @@ export type SnapshotOptions = TransactionOptions & {
   readonly nowMs: () => number
   /** Called when the snapshot of the slot is imported: the session that exported it may be used for other things. */
   readonly onImported?: () => void
-  /** Called with each batch and at the end. */
-  readonly onStatus?: (status: SnapshotStatus) => void
+  /** Called about once a second, and at the end. */
+  readonly onStatus: (status: SnapshotStatus) => void
 }
 
 /** Rows of one table, and the progress to store with them. */
@@ -46,8 +46,10 @@ export type SnapshotBatch = {
 /** Batches that wait for the consumer, for each thread. */
 const BATCHES_WAITING = 2
 const LOG_INTERVAL_MS = 10_000
+/** The status is computed from all tables, so it is not computed for each batch. */
+const REPORT_INTERVAL_MS = 1_000
 
-/** What a reader reports: rows of a chunk, or its end. */
+/** Rows of a chunk that one of the parallel sessions has read, or the end of the chunk. */
 type Reading = { readonly chunk: Chunk; readonly rows: readonly CopyRow[] | 'end' }
 
 /**
@@ -75,6 +77,7 @@ class SnapshotReader {
   readonly #released: MarkedRows<ReadRows>[] = []
   readonly #sequence: RowSequence<Table, ReadRows>
   readonly #chunks: ChunkQueue
+  #reportedMs: number
   #loggedMs: number
 
   constructor(
@@ -90,6 +93,7 @@ class SnapshotReader {
     this.#isResumed = options.progress !== undefined
     this.#threads = transactions.canReadInParallel ? options.threads : 1
     this.#clock = new SnapshotClock(options.nowMs)
+    this.#reportedMs = options.nowMs()
     this.#loggedMs = options.nowMs()
     const firstTable = this.#isResumed ? undefined : relations[0]?.table
     this.#sequence = new RowSequence(firstTable, (rows) => this.#released.push(rows))
@@ -117,7 +121,7 @@ class SnapshotReader {
     this.#sequence.end()
     for (const marked of this.#released.splice(0)) yield { ...this.#toBatch(marked, common), after: undefined }
     const status = this.#clock.status(this.#progress.rows)
-    this.#options.onStatus?.(status)
+    this.#options.onStatus(status)
     this.#options.log.info(status, 'the snapshot is complete')
   }
 
@@ -232,12 +236,15 @@ class SnapshotReader {
   }
 
   #report(): void {
-    const { log, onStatus, nowMs } = this.#options
-    // The status is computed from all tables, so it is not computed for each batch unless somebody asks for it.
-    onStatus?.(this.#clock.status(this.#progress.rows))
-    if (nowMs() - this.#loggedMs < LOG_INTERVAL_MS) return
-    this.#loggedMs = nowMs()
-    log.info(this.#clock.status(this.#progress.rows), 'reading the snapshot')
+    const { log, onStatus } = this.#options
+    const nowMs = this.#options.nowMs()
+    if (nowMs - this.#reportedMs < REPORT_INTERVAL_MS) return
+    this.#reportedMs = nowMs
+    const status = this.#clock.status(this.#progress.rows)
+    onStatus(status)
+    if (nowMs - this.#loggedMs < LOG_INTERVAL_MS) return
+    this.#loggedMs = nowMs
+    log.info(status, 'reading the snapshot')
   }
 }
 

@@ -13,7 +13,7 @@ import { readSnapshot, type SnapshotBatch, type SnapshotOptions } from './snapsh
 export type RowWriter = { write(row: SnapshotRow, offset: EventOffset): readonly SourceRecord[] }
 
 export type SnapshotRecordOptions = {
-  readonly context: Pick<SourceContext<CdcConfig>, 'config' | 'raw' | 'advance' | 'log'>
+  readonly context: Pick<SourceContext<CdcConfig>, 'config' | 'raw' | 'advance' | 'reportSnapshot' | 'log'>
   readonly partition: StoredOffset
   /** The stored offset, if its snapshot continues. */
   readonly stored: StoredOffset | undefined
@@ -102,6 +102,7 @@ function toReaderOptions(options: SnapshotRecordOptions): SnapshotOptions {
     lsn,
     log,
     nowMs: () => Date.now(),
+    onStatus: context.reportSnapshot,
     ...(onImported !== undefined && { onImported }),
   }
 }
