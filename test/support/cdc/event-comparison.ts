@@ -148,7 +148,11 @@ function kindOf(value: unknown): string {
 }
 
 function replacePrefix(bytes: Uint8Array, prefix: string): string {
-  return Buffer.from(bytes).toString().replaceAll(prefix, 'PREFIX')
+  // Names of schemas have the second form with schema.name.adjustment.mode=avro_unicode.
+  return Buffer.from(bytes)
+    .toString()
+    .replaceAll(prefix, 'PREFIX')
+    .replaceAll(prefix.replaceAll('_', '_u005f'), 'PREFIX')
 }
 
 /** Like `JSON.parse`; TypeScript does not declare the third parameter of a reviver yet. */

@@ -103,13 +103,15 @@ export class SideBySide implements AsyncDisposable {
 
   /** Topics by name without the prefix. */
   async #events({ prefix }: Connector): Promise<ReadonlyMap<string, readonly ChangeEvent[]>> {
-    const names = (await this.#broker.topics.list()).filter((name) => name.startsWith(prefix))
+    const names = (await this.#broker.topics.list()).filter((name) => name.includes(prefix))
     const events = new Map<string, readonly ChangeEvent[]>()
     for (const name of names) {
       const records = await readRecords(this.#broker, name)
+      // The number of heartbeats depends on the time.
+      const compared = name.startsWith(prefix) ? records : records.slice(0, 1)
       events.set(
-        name.slice(prefix.length),
-        records.map((record) => parseEvent(record, prefix)),
+        name.replace(prefix, ''),
+        compared.map((record) => parseEvent(record, prefix)),
       )
     }
     return events
