@@ -6,6 +6,7 @@ import { describeOn, real } from '../../env/real.ts'
 import type { Database } from '../../support/database.ts'
 import { parseJson, postgresSource, readTopic, startSourceDatabase } from '../../support/debezium.ts'
 import { LEDGER_SETUP, LedgerWriter, lastRows, ROWS_OF_TRANSACTION, rowAfter } from '../../support/ledger-writer.ts'
+import { openDisposableBroker } from '../../support/topic.ts'
 import { until } from '../../support/until.ts'
 import { startWorkerProcess } from '../../support/worker-process.ts'
 
@@ -42,10 +43,10 @@ describeOn([kafka, java, debezium, postgres], 'A connector for PostgreSQL change
     await theirs.client.create(NAME, config)
     await run.untilNewChange(theirs)
     const snapshot = await run.snapshots()
-    await theirs.kill()
+    await killInGroup(prefix, theirs)
     const ours = await startWeir(prefix)
     await run.untilNewChange(ours)
-    await ours.kill()
+    await killInGroup(prefix, ours)
     const theirsAgain = await startDebezium(prefix)
     await run.untilNewChange(theirsAgain)
 
@@ -77,13 +78,20 @@ class Takeover {
     this.#writer = new LedgerWriter(database)
   }
 
-  /** Waits until a transaction that is written from now on is in the topic, and not by a snapshot. */
+  /**
+   * Waits until a transaction that is written from now on is in the topic, and not by a snapshot, and until an offset behind the
+   * snapshot is committed: otherwise the next worker repeats the snapshot.
+   */
   async untilNewChange({ client }: Worker): Promise<void> {
     const known = this.#writer.count
     await until('a new change', WAIT, async () => {
       const status = await client.status(NAME).catch(() => undefined)
       const failed = [status?.connector, ...(status?.tasks ?? [])].find((one) => one?.state === 'FAILED')
       if (failed !== undefined) throw new Error(failed.trace)
+      // A worker that has just started may not have read the offsets topic yet.
+      const offsets = await client.offsets(NAME).catch(() => [])
+      const isStreaming = offsets.length > 0 && offsets.every(({ offset }) => offset?.['snapshot'] === undefined)
+      if (!isStreaming) return false
       const change = parseJson((await this.#read('ledger')).at(-1)?.value ?? null)
       return change?.['op'] === 'c' && Number(rowAfter(change)?.['transaction']) > known
     })
@@ -148,6 +156,14 @@ async function startWeir(groupId: string): Promise<Worker> {
   })
   onTestFinished(() => worker.kill())
   return { client: createWorkerClient({ url: worker.url }), kill: () => worker.kill() }
+}
+
+/** Kills a worker, and waits until the group has removed it: a worker of the other kind cannot join before. */
+async function killInGroup(groupId: string, worker: Worker): Promise<void> {
+  await worker.kill()
+  const config = { 'bootstrap.servers': kafka.address.bootstrap }
+  await using broker = await openDisposableBroker({ kind: 'kafka', config })
+  await until('an empty group', WAIT, async () => (await broker.groups.describe(groupId)).members.length === 0)
 }
 
 /** Stops the connector of one worker, and continues that of the other one with its offsets. */
