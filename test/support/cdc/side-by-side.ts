@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { Broker } from '../../../src/broker/broker.ts'
+import { undefinedIfNotFound } from '../../../src/clients/http-client.ts'
 import type { Database } from '../database.ts'
 import { postgresSource } from '../debezium.ts'
 import { openDisposableBroker, readRecords } from '../topic.ts'
@@ -134,8 +135,9 @@ export class SideBySide implements AsyncDisposable {
 
   async #refuseFailed(): Promise<void> {
     for (const { worker, prefix } of this.#connectors()) {
-      const { connector, tasks } = await worker.client.status(prefix)
-      const failed = [connector, ...tasks].find(({ state }) => state === 'FAILED')
+      // A connector that was just created has no status yet.
+      const status = await undefinedIfNotFound(worker.client.status(prefix))
+      const failed = [status?.connector, ...(status?.tasks ?? [])].find((one) => one?.state === 'FAILED')
       if (failed !== undefined) throw new Error(`${worker.name}, ${prefix}: ${failed.trace}\n${worker.log()}`)
     }
   }
