@@ -143,7 +143,10 @@ export type SourceTransaction = {
   readonly abort: () => void
 }
 
-/** What the validation of a connector may use. `signal` is aborted after 15 s; return then what is known. */
+/**
+ * The files and the network that the validation of a connector may access. `signal` is aborted after 15 s: the validation then
+ * returns the problems that it has found.
+ */
 export type ValidationUse = HostAccess & { readonly signal: AbortSignal }
 
 /** The common part of sources and sinks. */

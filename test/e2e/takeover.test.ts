@@ -2,16 +2,14 @@ import { randomUUID } from 'node:crypto'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
-import type { Broker, GroupMembership } from '../../src/broker/broker.ts'
 import { openBroker } from '../../src/broker/open-broker.ts'
 import { createRegistryClient } from '../../src/clients/registry-client.ts'
 import { createWorkerClient } from '../../src/clients/worker-client.ts'
 import { silentLogger } from '../../src/common/logging/logger.ts'
-import { electLeader } from '../../src/registry/leadership/elect-leader.ts'
-import { parseIdentity } from '../../src/registry/leadership/group-protocol.ts'
 import { startJavaConnect } from '../env/java-connect.ts'
 import { describeOn, real } from '../env/real.ts'
 import { runWeir, setArgs } from '../support/cli.ts'
+import { joinAsConfluentRegistry } from '../support/registry-member.ts'
 import { startRegistryProcess } from '../support/registry-process.ts'
 import { temporaryDirectory } from '../support/temporary-directory.ts'
 import { until } from '../support/until.ts'
@@ -96,7 +94,11 @@ describeOn([kafka], 'weir takeover status of a registry group', () => {
     const first = await startRegistryProcess(['--bootstrap', bootstrap], settings)
     await createRegistryClient({ url: first.url }).register('s', { schema: '"int"' })
     await first.stop()
-    const other = await joinAsConfluent(broker, settings['schema.registry.group.id'])
+    const other = await joinAsConfluentRegistry(broker, {
+      groupId: settings['schema.registry.group.id'],
+      host: 'another.invalid',
+      isEligible: true,
+    })
 
     expect(await status('registry', settings)).toMatchObject({
       code: 1,
@@ -117,23 +119,3 @@ describeOn([kafka], 'weir takeover status of a registry group', () => {
     expect(await client.register('t', { schema: '"long"' })).toMatchObject({ id: 2 })
   })
 })
-
-/** Joins as an instance of Confluent's registry: eligible, by the same protocol. */
-function joinAsConfluent(broker: Broker, groupId: string): Promise<GroupMembership> {
-  const identity = { version: 1, host: 'another.invalid', port: 8081, master_eligibility: true, scheme: 'http' }
-  return broker.joinGroup({
-    groupId,
-    protocolType: 'sr',
-    clientId: 'sr-1',
-    protocol: {
-      protocols: () => [{ name: 'v0', metadata: Buffer.from(JSON.stringify(identity)) }],
-      assign: (_, members) => {
-        const candidates = members.map(({ memberId, metadata }) => ({ memberId, identity: parseIdentity(metadata) }))
-        const assignment = Buffer.from(JSON.stringify(electLeader(candidates, false)))
-        return new Map(members.map(({ memberId }) => [memberId, assignment]))
-      },
-      onJoined: () => undefined,
-      onLost: () => undefined,
-    },
-  })
-}

@@ -11,7 +11,7 @@ const PASSWORD = 'a secret'
 /** The physical slot with which the standby keeps the log of the primary server. */
 const STANDBY_SLOT = 'standby'
 
-/** A primary server with a standby that receives its log, and its logical slots where it is told so. */
+/** A primary server and a streaming standby. The standby also receives the logical slots that have `failover` enabled. */
 export type PostgresPair = { readonly primary: Postgres; readonly standby: Postgres; stop(): Promise<void> }
 
 /** PostgreSQL 18 from npm, for tests of what the installed version may not have. Each test starts its own servers. */

@@ -7,7 +7,7 @@ import pg from 'pg'
 const [url, ...args] = process.argv.slice(2)
 const commands: string[] = []
 for (let next = args.shift(); next !== undefined; next = args.shift()) {
-  if (next !== '-c' && next !== '-Atc') throw new Error(`psql: the option ${next} is not implemented here`)
+  if (next !== '-c' && next !== '-Atc') throw new Error(`psql: the option ${next} is not known: use -c or -Atc`)
   commands.push(args.shift()!)
 }
 if (commands.length === 0) commands.push(readFileSync(0, 'utf8'))

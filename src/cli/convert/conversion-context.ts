@@ -10,12 +10,12 @@ export type ReadText = { readonly text: string } | { readonly problem: string }
 export const SOURCES = ['strimzi', 'confluent', 'redpanda', 'jikkou', 'terraform', 'connect'] as const
 export type Source = (typeof SOURCES)[number]
 
-/** What converters may use besides their object. */
+/** The options and the report that each converter receives in addition to the object that it converts. */
 export type ConversionContext = {
   readonly report: ConversionReport
   /** The only system whose resources are converted; undefined: all systems. */
   readonly from: Source | undefined
-  /** The command line names the worker cluster: how the input reaches its own is not needed. */
+  /** Whether the command line names the worker cluster. Fields with the address of another one are then not needed. */
   readonly isWorkerNamed: boolean
   readonly isRegistryNamed: boolean
   /** Reads a file that a file of the input names by a relative path. */

@@ -1,18 +1,7 @@
+import { SERVER_FIELDS } from '../../operator/main.ts'
 import type { SourceObject } from './source-object.ts'
 
-/** Set by servers or by kubectl, and without meaning in a manifest. The last one repeats the whole object. */
-const SERVER_FIELDS = [
-  'uid',
-  'resourceVersion',
-  'generation',
-  'creationTimestamp',
-  'deletionTimestamp',
-  'deletionGracePeriodSeconds',
-  'finalizers',
-  'managedFields',
-  'ownerReferences',
-  'selfLink',
-]
+/** The manifest as kubectl applied it, which repeats the whole object. */
 const LAST_APPLIED = 'kubectl.kubernetes.io/last-applied-configuration'
 
 /** The metadata of an object of another system. Converters remove the labels and annotations that they handle. */

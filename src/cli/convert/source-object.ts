@@ -193,7 +193,7 @@ export function isFields(value: unknown): value is Fields {
   )
 }
 
-/** Nothing is lost with it. Terraform's state has such values for all arguments that are absent. */
+/** Whether a value contains no information. Terraform's state has such values for all arguments that are absent. */
 function isEmpty(value: unknown): boolean {
   return value === '' || (typeof value === 'object' && value !== null && Object.keys(value).length === 0)
 }

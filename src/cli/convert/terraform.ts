@@ -36,7 +36,7 @@ const WORKER_ACCESS = ['environment', 'kafka_cluster']
 const REGISTRY_ACCESS = ['schema_registry_cluster', 'rest_endpoint', 'credentials']
 /** Settings by which a connector of Confluent Cloud authenticates to its Kafka cluster. */
 const CLOUD_KEYS = ['kafka.auth.mode', 'kafka.service.account.id', 'kafka.api.key', 'kafka.api.secret']
-/** A value that is never written: the key is declared as secret. */
+/** The placeholder for values that Terraform marks as sensitive. Their keys become secrets, so the placeholder is never written. */
 const SENSITIVE = 'sensitive'
 
 function convertConnector(

@@ -10,7 +10,7 @@ export type CheckFinding = FilePosition & {
   readonly rule: string
   readonly resource?: ResourceKey
   readonly message: string
-  /** How to mend it. */
+  /** How the user can correct the manifest. */
   readonly hint?: string
 }
 
@@ -19,7 +19,7 @@ export type CheckResult = {
   readonly findings: readonly CheckFinding[]
   /** Every resource that was checked, with or without findings. */
   readonly checked: readonly (FilePosition & { readonly resource: ResourceKey })[]
-  /** What the check did not compare with, for people. */
+  /** Sentences for the user about runtimes that the check could not compare the manifests with. */
   readonly notes: readonly string[]
 }
 

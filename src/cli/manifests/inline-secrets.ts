@@ -37,8 +37,8 @@ function looksRandom(token: string): boolean {
   return classes === 3 && bitsOf(token) >= RANDOM_BITS
 }
 
-/** Shannon entropy for each character. */
-function bitsOf(token: string): number {
+/** The Shannon entropy of a text, in bits per character. */
+export function bitsOf(token: string): number {
   const counts = new Map<string, number>()
   for (const character of token) counts.set(character, (counts.get(character) ?? 0) + 1)
   return [...counts.values()].reduce((bits, count) => {

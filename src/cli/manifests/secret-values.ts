@@ -1,4 +1,5 @@
 import { credentialsIn, isSecretKey, MASK, maskConfig } from '../../common/secrets/secret-keys.ts'
+import { bitsOf } from './inline-secrets.ts'
 
 const TOKEN = /[A-Za-z0-9+/_=-]{20,}/g
 const PLACEHOLDER = /^\$\{[^}]*:[^}]*\}$/
@@ -11,7 +12,7 @@ export function isSecretSetting(key: string, value: string): boolean {
   return isSecretKey(key) || value.includes(MASK) || credentialsIn(value).length > 0 || hasRandomToken(value)
 }
 
-/** A copy of a configuration for people. */
+/** A copy of a configuration that may be printed: secrets are masked. */
 export function withoutSecrets(config: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
   const masked = Object.entries(maskConfig(config)).map(([key, value]) => [key, hasRandomToken(value) ? MASK : value])
   return Object.fromEntries(masked)
@@ -20,13 +21,6 @@ export function withoutSecrets(config: Readonly<Record<string, string>>): Readon
 /** Whether a text contains a long part of letters and digits that is unlike a word. */
 function hasRandomToken(text: string): boolean {
   return (text.match(TOKEN) ?? []).some(
-    (token) => /\d/.test(token) && /[A-Za-z]/.test(token) && entropyOf(token) >= ENTROPY_MIN,
+    (token) => /\d/.test(token) && /[A-Za-z]/.test(token) && bitsOf(token) >= ENTROPY_MIN,
   )
-}
-
-/** The Shannon entropy of a text, in bits per character. */
-function entropyOf(text: string): number {
-  const counts = new Map<string, number>()
-  for (const character of text) counts.set(character, (counts.get(character) ?? 0) + 1)
-  return [...counts.values()].reduce((sum, count) => sum - (count / text.length) * Math.log2(count / text.length), 0)
 }

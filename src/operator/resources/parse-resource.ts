@@ -26,8 +26,8 @@ export type ParsedResource =
 const SPECS = { Connector: connectorSpec, Subject: subjectSpec, RegistryMode: registryModeSpec } as const
 
 const texts = z.record(z.string(), z.string())
-/** Fields of exported manifests that the API server sets; they are ignored. */
-const SERVER_FIELDS = [
+/** Fields of the metadata of exported manifests that the API server sets. They have no meaning in a manifest. */
+export const SERVER_FIELDS = [
   'uid',
   'resourceVersion',
   'generation',

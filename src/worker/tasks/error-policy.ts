@@ -78,7 +78,7 @@ export class ErrorPolicy {
     return typeof retryAfterMs === 'number' && retryAfterMs >= 0 ? retryAfterMs : this.delayMs(attempt)
   }
 
-  /** Whether the plugin's error permits another retry after this number of them. */
+  /** Whether the limit in an error of the plugin, if it has one, permits another retry after this number of retries. */
   hasRetriesLeft(error: unknown, retries: number): boolean {
     const { retriesMax } = error as { retriesMax?: unknown }
     return typeof retriesMax !== 'number' || retries < retriesMax

@@ -18,7 +18,7 @@ export type TaskCounters = {
   /** Progress of the snapshot that a source reads, as it reports it; 0 before its first report. */
   sourceSnapshotRows: number
   sourceSnapshotPercent: number
-  /** 0 also while it is unknown. */
+  /** Estimated remaining time in ms; 0 if the snapshot is complete or the time is not known. */
   sourceSnapshotRemainingMs: number
   /** Partitions that are assigned to a sink. */
   partitions: number

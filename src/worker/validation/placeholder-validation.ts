@@ -8,8 +8,8 @@ import { type WrittenConfig, withoutNulls } from '../configuration/written-confi
 import { WorkerError } from '../model/worker-error.ts'
 
 /**
- * Validates a configuration without resolving its placeholders. `connects`: whether the connector asks its external system, which
- * it does only with a configuration whose placeholders are resolved.
+ * Validates a configuration without resolving its placeholders. `connects`: whether the connector also checks the configuration
+ * against its external system, such as a database. This needs a configuration whose placeholders are resolved.
  */
 export type Validate = (
   config: WrittenConfig,

@@ -71,7 +71,7 @@ export async function validateConnector(
   }
 }
 
-/** Whether a secret is not known: then the external system would only refuse the mask in its place. */
+/** Whether a secret is masked. The external system cannot check such a configuration, because the value is not known. */
 function hasMask(config: RawConfig): boolean {
   return Object.values(config).some((value) => value.includes(MASK))
 }

@@ -126,7 +126,7 @@ describe('a Schema of Confluent for Kubernetes', () => {
     ])
   })
 
-  it('with a mode becomes a Subject and a RegistryMode', () => {
+  it('becomes a Subject and a RegistryMode if it declares a mode', () => {
     const { manifests } = convertTexts({
       'a.yaml': schema('  mode: READONLY'),
       'b.json': configMap('orders-value-text', '"int"'),

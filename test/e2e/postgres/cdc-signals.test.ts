@@ -236,7 +236,7 @@ describeOn([postgres], 'an incremental snapshot', () => {
 })
 
 describeOn([postgres], 'a signal that is wrong', () => {
-  it('is a warning with its id, and the changes continue', async () => {
+  it('is logged as a warning with its id, and does not stop the capture of changes', async () => {
     const { database, source, warnings } = await startSource()
     onTestFinished(() => source.stop())
     const wrong: readonly (readonly [string, unknown, RegExp])[] = [

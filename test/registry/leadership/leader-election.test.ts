@@ -3,10 +3,9 @@ import { describe, expect, it, onTestFinished } from 'vitest'
 import type { Broker, GroupMembership } from '../../../src/broker/broker.ts'
 import { openBroker } from '../../../src/broker/open-broker.ts'
 import { silentLogger } from '../../../src/common/logging/logger.ts'
-import { electLeader } from '../../../src/registry/leadership/elect-leader.ts'
-import { parseIdentity } from '../../../src/registry/leadership/group-protocol.ts'
 import { LeaderElection } from '../../../src/registry/leadership/leader-election.ts'
 import type { LeaderWriter } from '../../../src/registry/leadership/leader-writer.ts'
+import { joinAsConfluentRegistry } from '../../support/registry-member.ts'
 import { temporaryDirectory } from '../../support/temporary-directory.ts'
 import { until } from '../../support/until.ts'
 
@@ -22,26 +21,8 @@ async function startBroker(): Promise<Broker> {
   return broker
 }
 
-/** A member as Confluent's registry joins: eligible, and without the member `leader` of newer versions. */
-async function joinConfluent(broker: Broker, host: string, eligible = true): Promise<GroupMembership> {
-  const identity = { version: 1, host, port: 8081, master_eligibility: eligible, scheme: 'http' }
-  const membership = await broker.joinGroup({
-    groupId: GROUP,
-    protocolType: 'sr',
-    clientId: 'sr-1',
-    heartbeatMs: HEARTBEAT_MS,
-    protocol: {
-      protocols: () => [{ name: 'v0', metadata: Buffer.from(JSON.stringify(identity)) }],
-      assign: (_, members) => {
-        const candidates = members.map(({ memberId, metadata }) => ({ memberId, identity: parseIdentity(metadata) }))
-        const assignment = Buffer.from(JSON.stringify(electLeader(candidates, false)))
-        return new Map(members.map(({ memberId }) => [memberId, assignment]))
-      },
-      onJoined: () => undefined,
-      onLost: () => undefined,
-    },
-  })
-  return membership
+function joinConfluent(broker: Broker, host: string, isEligible = true): Promise<GroupMembership> {
+  return joinAsConfluentRegistry(broker, { groupId: GROUP, host, isEligible, heartbeatMs: HEARTBEAT_MS })
 }
 
 /** `host` decides the election: the smallest URL wins. */

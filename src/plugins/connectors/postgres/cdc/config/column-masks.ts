@@ -10,9 +10,9 @@ export type ColumnDecoding = {
   readonly absent: unknown
 }
 
-/** What decides whether and how a rule applies to a column. */
+/** The properties of a column on which masks, hashes and truncation depend. */
 export type MaskedColumn = {
-  /** The length of the type, as `column.propagate.source.type` has it. */
+  /** The length of the column type, as `column.propagate.source.type` reports it. */
   readonly length: number
   /** Whether masks and hashes apply: the value of another type stays as it is, but its schema says that it is masked. */
   readonly isCharacters: boolean

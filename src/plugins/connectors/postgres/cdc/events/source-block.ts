@@ -58,7 +58,7 @@ export class SourceBlock {
   readonly #database: string
   /** The end of the last transaction, by which consumers order events together with their LSN. */
   lastCommitLsn: Lsn | undefined
-  /** The xmin of the slot, if it is read. */
+  /** The `xmin` of the replication slot; undefined unless `xmin.fetch.interval.ms` is set. */
   xmin: number | undefined
 
   constructor(options: {

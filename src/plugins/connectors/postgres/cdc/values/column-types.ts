@@ -43,7 +43,7 @@ export class ColumnTypes {
     return this.catalog.load(session, typeIds)
   }
 
-  /** What masks of the column depend on. */
+  /** The length of a column, and whether its type is a character type. Masks, hashes and truncation depend on both. */
   sizeOf(column: Column): { readonly length: number; readonly isCharacters: boolean } {
     return { length: columnLength(column, this.catalog), isCharacters: isCharacters(column.typeId, this.catalog) }
   }

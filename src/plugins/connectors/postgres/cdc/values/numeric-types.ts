@@ -97,7 +97,7 @@ function decimalAt(text: string, scale: number): Decimal {
   return value.scale === scale ? value : rescale(value, scale)
 }
 
-/** Without the zeros at the end of the fraction, as with Debezium. */
+/** Removes the zeros at the end of the fraction, as Debezium does. */
 function variableScale(text: string): { readonly scale: number; readonly value: Buffer } {
   const { unscaled, scale } = decimalParts(text.endsWith('0') && text.includes('.') ? text.replace(/\.?0+$/, '') : text)
   return { scale, value: bigintToBytes(unscaled) }
