@@ -53,7 +53,7 @@ ${spec}
     })
   })
 
-  it('with access to its runtime is reported, unless the worker cluster is named', () => {
+  it('reports credentials for the REST API of its worker, unless the command line names the worker cluster', () => {
     const text = connector('  connectRest:\n    endpoint: https://connect:8083\n    authentication: {type: basic}')
     const { findings, manifests } = convertTexts({ 'a.yaml': text })
     expect(findings).toEqual([expect.stringMatching(/^a\.yaml:10: spec\.connectRest: .*configuration of the operator/)])
@@ -64,13 +64,13 @@ ${spec}
     })
   })
 
-  it('that declares its class twice is converted with the field, with a note', () => {
+  it('takes its class from the field of the resource if the configuration declares one as well, with a note', () => {
     const { spec, findings } = convertTexts({ 'a.yaml': connector('').replace('tasks.max: "4"', 'tasks.max: "9"') })
     expect(spec['tasksMax']).toBe(4)
     expect(findings).toEqual(['a.yaml:1: note: declares tasksMax twice: 4 is used, not 9'])
   })
 
-  it('of a blueprint is converted as well', () => {
+  it('is also converted from the resource of a blueprint', () => {
     const { spec, findings } = convertTexts({
       'a.yaml': `apiVersion: apps.cpc.platform.confluent.io/v1beta1
 kind: Connector

@@ -33,7 +33,7 @@ describe('a configuration of Kafka Connect', () => {
     expect(convertTexts({ 'a.json': JSON.stringify(expanded) }).spec['state']).toBe('Stopped')
   })
 
-  it('whose tasks.max is not a number is converted without it, and reported', () => {
+  it('leaves out a tasks.max that is not a number, and reports it', () => {
     const { spec, findings } = convertTexts({ 'a.json': JSON.stringify({ ...CONFIG, 'tasks.max': '${env:N}' }) })
     expect(spec['tasksMax']).toBeUndefined()
     expect(findings).toEqual([expect.stringContaining("tasks.max '${env:N}' is not a whole number")])

@@ -28,7 +28,7 @@ spec:
     ])
   })
 
-  it('with access to its runtime is reported without its values', () => {
+  it('reports credentials for the REST API of its worker without their values', () => {
     const { findings, text } = convertTexts({
       'a.yaml': `apiVersion: kafka.jikkou.io/v1
 kind: KafkaConnector
@@ -75,7 +75,7 @@ describe('a SchemaRegistrySubject of Jikkou', () => {
     ])
   })
 
-  it('with a mode and a permanent deletion keeps both', () => {
+  it('keeps a declared mode and a declared permanent deletion', () => {
     const text = subject('\'"string"\'', '  mode: IMPORT').replace('normalize-schema', 'permanante-delete')
     expect(convertTexts({ 'a.yaml': text }).manifests).toMatchObject([
       { kind: 'Subject', spec: { deletionPolicy: 'HardDelete' } },

@@ -55,7 +55,7 @@ describe('a Schema of Redpanda', () => {
     ])
   })
 
-  it('that contains access to a registry is reported without its values', () => {
+  it('reports credentials of a registry without their values', () => {
     const text = schema('').replace(
       '{clusterRef: {name: main}}',
       '{staticConfiguration: {schemaRegistry: {password: pa55word}}}',

@@ -56,7 +56,7 @@ describe('a KafkaConnector of Strimzi', () => {
     expect(convert('  autoRestart:\n    maxRestarts: 7').spec['autoRestart']).toEqual({ enabled: true, maxRestarts: 7 })
   })
 
-  it('whose reconciliation is paused is suspended', () => {
+  it('becomes a suspended Connector if its reconciliation is paused', () => {
     expect(convert('', '  annotations: {strimzi.io/pause-reconciliation: "true"}').spec['suspend']).toBe(true)
   })
 
@@ -96,7 +96,7 @@ describe('a KafkaConnector of Strimzi', () => {
     expect(convert('  config: {offset: 9223372036854775807}').spec['config']).toEqual({ offset: '9223372036854775807' })
   })
 
-  it('without a class is reported, not written', () => {
+  it('is reported and not written if it has no class', () => {
     const { manifests, findings } = convertTexts({
       'a.yaml': connector('  tasksMax: 1').replace('  class: FileStreamSource\n', ''),
     })

@@ -59,7 +59,7 @@ describe('a confluent_connector', () => {
     )
   })
 
-  it('that is repeated by Terraform is reported', () => {
+  it('is reported if Terraform repeats it', () => {
     const { findings } = convertTexts({ 'main.tf': CONNECTOR.replace('status', 'count = 2\n  status') }, NAMED)
     expect(findings).toContainEqual(expect.stringMatching(/^main\.tf:17: .*\.count: .*terraform show -json/))
   })
@@ -164,7 +164,7 @@ resource "confluent_subject_mode" "o" {
     expect(findings).toContainEqual(expect.stringMatching(/^main\.tf:4: .*\.schema: \/etc\/hostname is outside of/))
   })
 
-  it('whose subject is an expression is reported, not written', () => {
+  it('is reported and not written if its subject is an expression', () => {
     const { manifests, findings } = convertTexts(
       { 'main.tf': SCHEMA.replace('"orders-value"', '"${var.topic}-value"') },
       NAMED,
