@@ -1,5 +1,8 @@
+import { existsSync, statfsSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { defineConfig } from 'vitest/config'
+import { LongestFirst } from './test/env/longest-first.ts'
 
 /**
  * Three projects. `unit` is the fast suite: no process beside this one. `contract` and `e2e` use the real parts that
@@ -7,6 +10,7 @@ import { defineConfig } from 'vitest/config'
  */
 export default defineConfig({
   test: {
+    sequence: { sequencer: LongestFirst },
     projects: [
       {
         // Modules that tests write and load as plugins find the SDK by the name that authors know.
@@ -18,7 +22,10 @@ export default defineConfig({
           // A process for each file would cost more than the tests: nothing in them outlives its test.
           isolate: false,
           // Threads and processes that tests start load src/ without stripping the types of each file again.
-          env: { NODE_COMPILE_CACHE: join(import.meta.dirname, 'node_modules/.cache/node-compile') },
+          env: {
+            NODE_COMPILE_CACHE: join(import.meta.dirname, 'node_modules/.cache/node-compile'),
+            TMPDIR: fastTemporaryDirectory(),
+          },
           // They take a second at most; what is slower is a machine that is busy with something else.
           testTimeout: 90_000,
           expect: { poll: { timeout: 60_000 } },
@@ -37,7 +44,8 @@ export default defineConfig({
           testTimeout: 300_000,
           hookTimeout: 300_000,
           expect: { poll: { timeout: 120_000 } },
-          maxWorkers: 2,
+          // One more than the cores that we measure on: most of these tests wait for sessions, elections and probes.
+          maxWorkers: 3,
           // After the fast ones: who broke something simple hears of it first.
           sequence: { groupOrder: 1 },
         },
@@ -45,3 +53,11 @@ export default defineConfig({
     ],
   },
 })
+
+/** In memory where there is enough, because the embedded broker syncs its files to the disk with each commit. */
+function fastTemporaryDirectory(): string {
+  const memory = '/dev/shm'
+  if (!existsSync(memory)) return tmpdir()
+  const { bavail, bsize } = statfsSync(memory)
+  return bavail * bsize > 2 ** 31 ? memory : tmpdir()
+}

@@ -1,6 +1,7 @@
-import { globSync, readFileSync } from 'node:fs'
+import { existsSync, globSync, readFileSync } from 'node:fs'
 import { join, sep } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { LONGEST_FILES } from './env/longest-first.ts'
 
 const root = join(import.meta.dirname, '..')
 const files = (...patterns: string[]) => globSync(patterns, { cwd: root }).map((file) => file.split(sep).join('/'))
@@ -35,6 +36,10 @@ describe('tests', () => {
         .map(([line]) => `${file}: ${line}`),
     )
     expect(short).toEqual([])
+  })
+
+  it('start with the longest files, all of which exist', () => {
+    expect(LONGEST_FILES.filter((file) => !existsSync(join(root, file)))).toEqual([])
   })
 
   it('may be skipped in CI in one suite only, on machines that cannot run a node', () => {

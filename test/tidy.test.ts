@@ -115,6 +115,13 @@ describe('regular expressions', () => {
   })
 })
 
+describe('subject names', () => {
+  it('are split into context and name in one module', () => {
+    const wrong = files('src/**/*.ts').filter((file) => textOf(file).includes(String.raw`:(\.[^:]`))
+    expect(wrong).toEqual(['src/formats/qualified-subject.ts'])
+  })
+})
+
 describe('members whose names come from data', () => {
   it('are set by defineMember, because an assignment to __proto__ sets no member', () => {
     const sources = files('src/{formats,serde,java,java-compat}/**/*.ts', 'src/plugins/converters/**/*.ts')

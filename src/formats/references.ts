@@ -1,3 +1,4 @@
+import { contextOf, qualifySubject } from './qualified-subject.ts'
 import { SchemaError } from './schema-error.ts'
 
 /**
@@ -15,10 +16,12 @@ export type Referenced = { readonly text: string; readonly references: readonly 
 
 /**
  * Returns all directly and transitively referenced schemas, each name once; a schema comes after those that it
- * references. `find` returns the text and references of a schema; if it returns undefined, `missing` is called and
- * throws. Throws a `SchemaError` for circular references and for more than 500 levels.
+ * references. The subject of a reference without a context is in the context of the schema that has the reference; that of
+ * `references` is `subject`. `find` returns the text and references of a schema by its qualified subject; if it returns
+ * undefined, `missing` is called and throws. Throws a `SchemaError` for circular references and for more than 500 levels.
  */
 export function dependenciesOf(
+  subject: string,
   references: readonly SchemaReference[],
   find: (reference: SchemaReference) => Referenced | undefined,
   missing: (reference: SchemaReference) => never,
@@ -26,19 +29,20 @@ export function dependenciesOf(
   const found = new Map<string, Dependency>()
   /** The path to the visited reference, outermost first. */
   const path: string[] = []
-  const visit = (reference: SchemaReference): void => {
+  const visit = (reference: SchemaReference, context: string): void => {
     const { name } = reference
     if (found.has(name)) return
     if (path.includes(name)) throw new SchemaError(`circular references: ${[...path, name].join(' → ')}`)
     if (path.length >= NESTING_MAX)
       throw new SchemaError(`references are nested through more than ${NESTING_MAX} schemas`)
     path.push(name)
-    const referenced = find(reference) ?? missing(reference)
-    referenced.references.forEach(visit)
+    const target = { ...reference, subject: qualifySubject(reference.subject, context) }
+    const referenced = find(target) ?? missing(reference)
+    for (const nested of referenced.references) visit(nested, contextOf(target.subject))
     path.pop()
     found.set(name, { ...reference, text: referenced.text })
   }
-  references.forEach(visit)
+  for (const reference of references) visit(reference, contextOf(subject))
   return [...found.values()]
 }
 

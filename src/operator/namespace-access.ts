@@ -1,8 +1,8 @@
+import { DEFAULT_CONTEXT, splitSubject } from '../formats/qualified-subject.ts'
 import { TerminalError } from './controller/reconcile-error.ts'
 import type { RegistryRuntimeConfig } from './runtimes.ts'
 
 /** The default context in the registry's API and in the configuration. */
-const DEFAULT_CONTEXT = '.'
 const DEFAULT_CONTEXT_NAME = '.default'
 
 /**
@@ -14,7 +14,7 @@ export function assertNamespaceAccess(
   namespace: string,
   scope: string | undefined,
 ): void {
-  const { context, name } = partsOf(scope)
+  const { context, name } = splitSubject(scope ?? '')
   const contexts = runtimeConfig.contexts[namespace] ?? runtimeConfig.contexts['*']
   if (contexts !== undefined && !contexts.map(stored).includes(context)) {
     throw notAllowed(
@@ -26,11 +26,6 @@ export function assertNamespaceAccess(
   if (prefixes === undefined || prefixes.some((prefix) => name.startsWith(prefix))) return
   const rule = `namespace ${namespace} may use only subjects that begin with ${prefixes.join(' or ')}`
   throw notAllowed(runtimeConfig, name === '' ? `${rule}, and may not change settings of the whole context` : rule)
-}
-
-function partsOf(scope = ''): { readonly context: string; readonly name: string } {
-  const [, context = DEFAULT_CONTEXT, name = scope] = /^:(\.[^:]*):(.*)$/s.exec(scope) ?? []
-  return { context, name }
 }
 
 function stored(context: string): string {

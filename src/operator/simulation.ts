@@ -1,5 +1,6 @@
 // What the command line uses of the simulation, without the parts of the operator that run as a server.
 
+export { isManifestPath, MANIFEST_BYTES_MAX } from './cluster/directory/read-manifest-folder.ts'
 export { type OperatorConfiguration, readConfiguration } from './operator-configuration.ts'
 export type { ResourceKey } from './resources/resource.ts'
 export { RUNTIME_DEFAULTS, type RuntimesConfig } from './runtimes.ts'

@@ -99,7 +99,7 @@ export const shape = z.object({
   'leader.eligibility.deferred': booleanSetting()
     .default(false)
     .describe(
-      'Whether this instance can become the leader only after all other eligible instances have left the group: for the takeover of a group of Confluent’s registry.',
+      'Whether this instance can become the leader only after all other eligible instances have left the group: for the takeover of a group of Confluent’s registry. It does not write while its group elects a leader.',
     ),
   'leader.election.sticky': booleanSetting()
     .default(true)

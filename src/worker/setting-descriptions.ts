@@ -81,7 +81,8 @@ export const WORKER_SETTING_DESCRIPTIONS: Readonly<Record<keyof WorkerSettings['
     'Timeout for loading a module of `plugin.path`. A module that takes longer is not available.',
   'worker.plugin.memory.mb':
     'Memory limit of a process that runs plugin code outside of tasks. Applies to the JavaScript heap and, plus 96 MB for the engine, to the resident memory.',
-  'worker.threads': 'Maximum number of task threads, each in a process of its own. Default: number of processors.',
+  'worker.threads':
+    'Maximum number of task threads, each in a process of its own. A worker starts with one, and starts another one when a task process uses more than 75 % of a processor for five seconds, or half of its memory limit. Default: number of processors.',
   'worker.thread.memory.mb':
     'Memory limit of a task thread, for all its tasks together. Applies to the JavaScript heap and, plus 96 MB for the engine, to the resident memory.',
   'worker.thread.blocked.max.ms': 'A task or plugin call that blocks its thread for longer fails.',

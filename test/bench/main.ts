@@ -4,6 +4,7 @@ import { parseArgs } from 'node:util'
 import { startKafka } from '../env/kafka.ts'
 import { run } from '../env/process.ts'
 import { benchCdc } from './cdc/main.ts'
+import { benchCheck } from './check/main.ts'
 import { type Figure, toJson, toTable } from './figures.ts'
 import { benchJavaPlugins } from './java-plugins/main.ts'
 import { benchLog } from './log.ts'
@@ -20,9 +21,10 @@ const BENCHES: Readonly<Record<string, (settings: Settings) => Promise<readonly 
   operator: benchOperator,
   postgres: benchPostgres,
   cdc: benchCdc,
+  check: benchCheck,
   'java-plugins': benchJavaPlugins,
 }
-const USAGE = `npm run bench -- [--quick] [--records N] [--rounds N] [--objects N] [--profile DIR] [${Object.keys(BENCHES).join(' | ')} …]`
+const USAGE = `npm run bench -- [--quick] [--records N] [--rounds N] [--objects N] [--converters LIST] [--profile DIR] [${Object.keys(BENCHES).join(' | ')} …]`
 /** JVM options for production-like performance, unlike those of the tests. */
 const BROKER_JVM = ['-Xms256m', '-Xmx512m', '-XX:+UseSerialGC']
 
@@ -34,6 +36,7 @@ const { values, positionals } = parseArgs({
     records: { type: 'string' },
     rounds: { type: 'string' },
     objects: { type: 'string' },
+    converters: { type: 'string' },
     profile: { type: 'string' },
   },
 })
@@ -58,6 +61,7 @@ try {
     records: Number(values.records ?? (values.quick ? 300_000 : 2_000_000)),
     rounds: Number(values.rounds ?? (values.quick ? 1 : 3)),
     objects: Number(values.objects ?? (values.quick ? 200 : 1_000)),
+    converters: values.converters,
     nodeArgs: values.profile === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${values.profile}`],
   }
   const figures: Figure[] = []

@@ -29,8 +29,12 @@ export async function startCpuClock(pid: number | undefined): Promise<() => Prom
 
 async function cpuMsByProcess(pid: number | undefined): Promise<ReadonlyMap<number, number>> {
   if (pid === undefined) throw new Error('time can only be measured of a process of this machine')
-  const processes = [pid, ...descendantsOf(pid)]
-  return new Map(await Promise.all(processes.map(async (one) => [one, await cpuMs(one)] as const)))
+  const times = [pid, ...descendantsOf(pid)].map(async (one): Promise<[number, number][]> => {
+    // It may have exited meanwhile.
+    const ms = await cpuMs(one).catch(() => undefined)
+    return ms === undefined ? [] : [[one, ms]]
+  })
+  return new Map((await Promise.all(times)).flat())
 }
 
 /** Read from `/proc`, because `ps` on Linux has a resolution of one second. */

@@ -8,6 +8,8 @@ export type Settings = {
   readonly rounds: number
   /** Number of resources of the operator: 60 % Subjects and 40 % Connectors. */
   readonly objects: number
+  /** Which converter settings the bench of change data capture measures, separated by commas; undefined: all. */
+  readonly converters: string | undefined
   /** Node arguments for all Weir processes, used for profiling. */
   readonly nodeArgs: readonly string[]
 }

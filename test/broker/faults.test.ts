@@ -6,6 +6,7 @@ import { createBrokerClient } from '../../src/broker/broker-client.ts'
 import { openEmbeddedBackend } from '../../src/broker/embedded/embedded-backend.ts'
 import { silentLogger } from '../../src/common/logging/logger.ts'
 import { createFaultyBackend, createStrictBackend, type Fault, fastClock } from '../support/faulty-backend.ts'
+import { propertyRuns } from '../support/property-seed.ts'
 
 const PARTITIONS = 3
 const PROPERTY_TIMEOUT_MS = 60_000
@@ -28,7 +29,7 @@ describe('Producer on a faulty broker', () => {
             expect(await readAll(broker, reliable)).toEqual(expected(number))
           })
         }),
-        { numRuns: 60 },
+        { numRuns: propertyRuns(20) },
       )
     },
     PROPERTY_TIMEOUT_MS,
@@ -75,7 +76,7 @@ describe('Producer on a faulty broker', () => {
             await broker.close()
           },
         ),
-        { numRuns: 60 },
+        { numRuns: propertyRuns(20) },
       )
     },
     PROPERTY_TIMEOUT_MS,
@@ -113,7 +114,7 @@ describe('Reader on a faulty broker', () => {
             })
           },
         ),
-        { numRuns: 60 },
+        { numRuns: propertyRuns(20) },
       )
     },
     PROPERTY_TIMEOUT_MS,
@@ -145,7 +146,7 @@ describe('Consumer on a faulty broker', () => {
             )
           })
         }),
-        { numRuns: 30 },
+        { numRuns: propertyRuns(15) },
       )
     },
     PROPERTY_TIMEOUT_MS,

@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { joinGroupApi, leaveGroupApi, offsetCommitApi } from '../../src/broker/kafka/group-apis.ts'
 import type { KafkaApi } from '../../src/broker/kafka/kafka-api.ts'
 import { byTopic, ProtocolReader, ProtocolWriter } from '../../src/broker/protocol-primitives.ts'
+import { propertyRuns } from '../support/property-seed.ts'
 
 const bytesOf = (writer: ProtocolWriter) => Buffer.concat(writer.parts())
 const written = <Request>(call: KafkaApi<Request, unknown>, request: Request) => {
@@ -54,7 +55,7 @@ describe('protocol primitives', () => {
           expect(reader.bool()).toBe(true)
         },
       ),
-      { numRuns: 30 },
+      { numRuns: propertyRuns(30) },
     )
   })
 

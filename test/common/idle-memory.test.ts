@@ -4,21 +4,33 @@ import { type HeapState, shouldCollect } from '../../src/common/idle-memory.ts'
 import { entryPoint } from '../../src/common/program-files.ts'
 
 const MB = 1024 * 1024
-const IDLE: HeapState = { youngBytes: 16 * MB, heapBytes: 40 * MB, utilization: 0.01 }
+const IDLE: HeapState = {
+  youngBytes: 3 * MB,
+  heapBytes: 40 * MB,
+  allocatedBytes: 40 * MB,
+  keptBytes: 40 * MB,
+  cpuUtilization: 0.01,
+}
 
-it('an idle thread with a large young generation is collected', () => {
-  expect(shouldCollect(IDLE)).toBe(true)
+it.each([
+  ['a large young generation', { youngBytes: 16 * MB }],
+  ['garbage in its heap', { heapBytes: 65 * MB, allocatedBytes: 65 * MB }],
+  ['garbage in its buffers', { allocatedBytes: 100 * MB }],
+  ['a heap that was never collected', { keptBytes: 0 }],
+])('an idle thread with %s is collected', (_name, state) => {
+  expect(shouldCollect({ ...IDLE, ...state })).toBe(true)
 })
 
 it.each([
-  ['is active', { utilization: 0.5 }],
-  ['has a small young generation', { youngBytes: 3 * MB }],
-  ['has a large heap', { heapBytes: 500 * MB }],
+  ['is active', { cpuUtilization: 0.5, youngBytes: 16 * MB }],
+  ['has little garbage', { allocatedBytes: 45 * MB }],
+  ['has little garbage for its size', { heapBytes: 120 * MB, allocatedBytes: 120 * MB, keptBytes: 100 * MB }],
+  ['has a large heap', { heapBytes: 500 * MB, allocatedBytes: 500 * MB }],
 ])('a thread that %s is not collected', (_name, state) => {
   expect(shouldCollect({ ...IDLE, ...state })).toBe(false)
 })
 
-it('the memory of an idle thread is returned, and its code cannot collect garbage', async () => {
+it('the young generation of an idle thread is returned, and its code cannot collect garbage', async () => {
   const code = `
     const { parentPort } = require('node:worker_threads')
     const { getHeapSpaceStatistics } = require('node:v8')
@@ -40,4 +52,24 @@ it('the memory of an idle thread is returned, and its code cannot collect garbag
   await thread.terminate()
   expect(grownMb).toBeGreaterThan(4)
   expect(gc).toBe('undefined')
+})
+
+it('the garbage of an idle thread is collected with its buffers', async () => {
+  const code = `
+    const { parentPort } = require('node:worker_threads')
+    import(${JSON.stringify(entryPoint('common/idle-memory').href)}).then(({ returnMemoryWhenIdle }) => {
+      let kept = []
+      for (let at = 0; at < 1_000; at++) kept.push(Buffer.alloc(64 * 1024))
+      const grownMb = process.memoryUsage().arrayBuffers / ${MB}
+      kept = []
+      returnMemoryWhenIdle(50)
+      setInterval(() => {
+        if (process.memoryUsage().arrayBuffers < 8 * ${MB}) parentPort.postMessage(grownMb)
+      }, 50)
+    })`
+  const thread = new Worker(code, { eval: true, resourceLimits: { maxYoungGenerationSizeMb: 1 } })
+  const { promise, resolve, reject } = Promise.withResolvers<unknown>()
+  thread.once('message', resolve).once('error', reject)
+  expect(await promise).toBeGreaterThan(60)
+  await thread.terminate()
 })

@@ -30,9 +30,8 @@ describeOn([kafka], 'a transaction of a source task that its coordinator has for
     const topic = `${group.id}-records`
     const verifier = new DatagenVerifier(bootstrap, { topic, tasks: 1, iterations: 2_000 })
     await client.create('gen', { 'connector.class': 'Datagen', ...verifier.config, rate: '500' })
-    await until('the task to run', WAIT, async () =>
-      Object.values(await client.list()).some(({ status }) => status?.tasks[0]?.state === 'RUNNING'),
-    )
+    // The worker ends the transaction in the topics to which the connector has written before.
+    await until('the task to write', WAIT, async () => (await client.topics('gen')).includes(topic))
     await client.stop('gen')
     await until('the task to stop', WAIT, async () => (await client.status('gen')).tasks.length === 0)
     await forgetTransaction(bootstrap, `${group.id}-gen-0`, [topic, `${group.id}-offsets`])

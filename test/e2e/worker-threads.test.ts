@@ -1,6 +1,7 @@
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { silentLogger } from '../../src/common/logging/logger.ts'
 import { ALL_ACCESS } from '../../src/worker/host-access/connector-access.ts'
+import { TaskProcess } from '../../src/worker/isolation/tasks/task-process.ts'
 import { TaskProcessPool } from '../../src/worker/isolation/tasks/task-process-pool.ts'
 import type { RunningTask } from '../../src/worker/tasks/task-spec.ts'
 import { taskSpec } from '../support/task.ts'
@@ -54,15 +55,25 @@ describe('tasks in task processes', () => {
     expect(others.map((task) => task.trace())).toEqual([undefined, undefined, undefined])
   })
 
-  it('use the thread that was started in advance, and no further thread', async () => {
+  it('use the thread that was started in advance, and no further thread while it is not overloaded', async () => {
     const tasks = await openPool(2, true)
     expect(tasks.threads()).toBe(1)
-    const one = tasks.start('Steady')
-    await until('it to write', WAIT, () => one.written() > 3)
+    const both = [tasks.start('Steady'), tasks.start('Steady')]
+    await until('both to write', WAIT, () => both.every((task) => task.written() > 3))
     expect(tasks.threads()).toBe(1)
-    const two = tasks.start('Steady')
-    await until('the other to write', WAIT, () => two.written() > 3)
+  })
+
+  it('use a further thread when they use more than half of the memory limit, to which one of two moves', async () => {
+    const tasks = await openPool(2)
+    const both = [tasks.start('Holder'), tasks.start('Holder')]
+    await until('one to move', WAIT, () => both.some(({ states }) => states.includes('interrupted')))
+    const moved = both.filter(({ states }) => states.includes('interrupted'))
+    expect(moved).toHaveLength(1)
+    await until('both to write', WAIT, () =>
+      both.every((task) => task.states.at(-1) === 'running' && task.written() > 3),
+    )
     expect(tasks.threads()).toBe(2)
+    expect(both.map((task) => task.trace())).toEqual([undefined, undefined])
   })
 
   it('fail when they do not start within worker.task.start.timeout.ms, without affecting others', async () => {
@@ -101,6 +112,7 @@ async function openPool(threads: number, isWarm = false, startMsMax = 60_000) {
     },
     plugins: { urls: [new URL('../support/misbehaving-plugins.ts', import.meta.url).href], java: [] },
     access: ALL_ACCESS,
+    open: (own) => new TaskProcess(own),
     threads,
     memoryMbMax: 48,
     blockedMsMax: BLOCKED_MS,

@@ -35,6 +35,8 @@ export type JavaConnectOptions = {
   readonly properties?: Readonly<Record<string, string>>
   /** Plugins to install: the jars of each location of the plugin path. */
   readonly plugins?: Readonly<Record<string, readonly string[]>>
+  /** Jars of plugins that Kafka Connect finds on the class path only, because their packages are Kafka's own. */
+  readonly libraries?: readonly string[]
   readonly jvm?: readonly string[]
 }
 export type JavaConnect = JavaConnectAddress & {
@@ -53,6 +55,9 @@ export async function startJavaConnect(options: JavaConnectOptions): Promise<Jav
   const url = `http://127.0.0.1:${port}`
   const file = join(directory, 'connect.properties')
   const pluginPath = installPlugins(join(directory, 'plugins'), options.plugins ?? {})
+  const libraries = join(directory, 'libraries')
+  mkdirSync(libraries)
+  for (const jar of options.libraries ?? []) copyFileSync(jar, join(libraries, basename(jar)))
   const properties = { ...workerProperties(options, port), ...pluginPath, ...options.properties }
   writeFileSync(
     file,
@@ -67,6 +72,7 @@ export async function startJavaConnect(options: JavaConnectOptions): Promise<Jav
     args: [file],
     jvm: [...(options.jvm ?? JVM), writeLogging(directory, VERSION)],
     directory,
+    ...(options.libraries && { moreClasspath: join(libraries, '*') }),
   })
   const logFiles = [join(directory, 'output.log'), join(directory, 'server.log')]
   const what = `Java Connect ${VERSION}`

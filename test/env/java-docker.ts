@@ -64,7 +64,9 @@ async function hasImage(client: ContainerRuntimeClient, version: string): Promis
   return client.image.exists(ImageName.fromString(imageName(version)))
 }
 
-async function containerOf({ version, main, args, jvm, directory }: JavaRun): Promise<GenericContainer> {
+async function containerOf(java: JavaRun): Promise<GenericContainer> {
+  const { version, main, args, jvm, directory, moreClasspath } = java
+  const classpath = moreClasspath ? `${CLASSPATH}:${moreClasspath}` : CLASSPATH
   const { GenericContainer } = await testcontainers()
   return new GenericContainer(imageName(version))
     .withNetworkMode('host')
@@ -72,7 +74,7 @@ async function containerOf({ version, main, args, jvm, directory }: JavaRun): Pr
     .withBindMounts([{ source: directory, target: directory }])
     .withWorkingDir(directory)
     .withEntrypoint(['java'])
-    .withCommand([...jvm, '-cp', CLASSPATH, main, ...args])
+    .withCommand([...jvm, '-cp', classpath, main, ...args])
 }
 
 /** Loaded on demand, because it takes a third of a second. */

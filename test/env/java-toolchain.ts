@@ -1,4 +1,4 @@
-import { join } from 'node:path'
+import { delimiter, join } from 'node:path'
 import { cachedClasspath, resolveClasspath } from './jars.ts'
 import type { JavaRun, JavaWay } from './java.ts'
 import { type Command, run, startServer } from './process.ts'
@@ -23,8 +23,9 @@ export const javaOfMachine: JavaWay = {
   run: async (java) => run(await command(java)),
 }
 
-async function command({ bundle, version, main, args, jvm, directory }: JavaRun): Promise<Command> {
-  const classpath = await resolveClasspath(bundle, version)
+async function command(java: JavaRun): Promise<Command> {
+  const { bundle, version, main, args, jvm, directory, moreClasspath } = java
+  const classpath = [await resolveClasspath(bundle, version), ...(moreClasspath ? [moreClasspath] : [])].join(delimiter)
   return { file: 'java', args: [...jvm, '-cp', classpath, main, ...args], directory }
 }
 

@@ -12,6 +12,8 @@ export type JavaRun = {
   readonly args: readonly string[]
   readonly jvm: readonly string[]
   readonly directory: string
+  /** More class path, after the jars of the bundle. It must be below `directory`. */
+  readonly moreClasspath?: string
 }
 
 /** A way to run Java programs of Kafka: in a container, or with the toolchain of this machine. */
@@ -26,7 +28,7 @@ export type JavaWay = {
 }
 
 /** JVM arguments for short runs, which the second JIT compiler would slow down. */
-export const SHORT_LIVED = ['-XX:TieredStopAtLevel=1', '-XX:+UseSerialGC', '-Xmx256m']
+export const SHORT_LIVED = ['-XX:TieredStopAtLevel=1', '-XX:+UseSerialGC', '-Xmx512m']
 
 /** The first one that works is used. */
 const WAYS: readonly JavaWay[] = [javaInDocker, javaOfMachine]

@@ -15,8 +15,10 @@ import { nodeToolsPart } from './node-tools.ts'
 import type { AddressOf } from './part.ts'
 import { postgresPart } from './postgres.ts'
 import { postgres18Part } from './postgres-18.ts'
+import { preCommitPart } from './pre-commit.ts'
 import { pyicebergPart } from './pyiceberg.ts'
 import { pythonClientsPart } from './python-clients.ts'
+import { reportSchemasPart } from './report-schemas.ts'
 import { sandboxPart } from './sandbox.ts'
 
 const kafka = kafkaPart('kafka', '4.3.1', 'KAFKA_BOOTSTRAP')
@@ -77,6 +79,8 @@ export const parts = {
   debezium: debeziumPart('debezium'),
   helm: goProgramPart('helm', helm, 'HELM_BINARY'),
   kubectl: goProgramPart('kubectl', kubectl, 'KUBECTL_BINARY'),
+  preCommit: preCommitPart('preCommit'),
+  reportSchemas: reportSchemasPart('reportSchemas'),
   sandbox: sandboxPart('sandbox'),
   image: imagePart('image'),
   nodeTools: nodeToolsPart('nodeTools'),

@@ -10,7 +10,7 @@ const missing = ({ subject }: SchemaReference): never => {
   throw new Error(`no ${subject}`)
 }
 const reached = (stored: Readonly<Record<string, Referenced>>, ...from: string[]) =>
-  dependenciesOf(to(...from), ({ name }) => stored[name], missing)
+  dependenciesOf('s', to(...from), ({ name }) => stored[name], missing)
 
 /** `top` refers to left and right, and both to `base`. */
 const DIAMONDS: readonly (readonly [Format, Readonly<Record<string, Referenced>>, string])[] = [
@@ -52,7 +52,7 @@ const DIAMONDS: readonly (readonly [Format, Readonly<Record<string, Referenced>>
 describe('schema references', () => {
   it.each(DIAMONDS)('include a shared dependency once and first: $type', (format, stored, text) => {
     const references = to('left', 'right')
-    const dependencies = dependenciesOf(references, ({ name }) => stored[name], missing)
+    const dependencies = dependenciesOf('s', references, ({ name }) => stored[name], missing)
     expect(dependencies.map(({ name }) => name)).toEqual(['base', 'left', 'right'])
     const schema = format.parse({ text, references, dependencies })
     expect(schema.incompatibilities(schema, { roles: { reader: 'new', writer: 'old' } })).toEqual([])
@@ -79,6 +79,30 @@ describe('schema references', () => {
     expect(() => reached(stored, 'r0')).toThrow('references are nested through more than 500 schemas')
   })
 
+  it('are resolved in the context of the schema that has them, unless they name one', () => {
+    const one = (name: string, subject = name) => ({ name, subject, version: 1 })
+    const stored: Readonly<Record<string, Referenced>> = {
+      ':.a:left': { text: 'left of a', references: [one('base')] },
+      ':.a:base': { text: 'base of a', references: [] },
+      ':.b:right': { text: 'right of b', references: [one('lower'), one('shared', ':.:shared')] },
+      ':.b:lower': { text: 'lower of b', references: [] },
+      shared: { text: 'shared of the default context', references: [one('last')] },
+      last: { text: 'last of the default context', references: [] },
+    }
+    const references = [one('left'), one('right', ':.b:right')]
+    const found = dependenciesOf(':.a:top', references, ({ subject }) => stored[subject], missing)
+    expect(found.map(({ text }) => text)).toEqual([
+      'base of a',
+      'left of a',
+      'lower of b',
+      'last of the default context',
+      'shared of the default context',
+      'right of b',
+    ])
+    // What a format receives is the reference as it is written.
+    expect(found.map(({ subject }) => subject)).toEqual(['base', 'left', 'lower', 'last', ':.:shared', ':.b:right'])
+  })
+
   it('are each visited once, even if several paths lead to them', () => {
     let visits = 0
     const layers = Array.from({ length: 40 }, (_, at) => [
@@ -91,7 +115,7 @@ describe('schema references', () => {
       visits += 1
       return stored[name]
     }
-    expect(dependenciesOf(to('l0'), find, missing)).toHaveLength(79)
+    expect(dependenciesOf('s', to('l0'), find, missing)).toHaveLength(79)
     expect(visits).toBe(79)
   })
 })

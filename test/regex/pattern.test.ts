@@ -108,7 +108,7 @@ describe('pattern', () => {
           )
         },
       ),
-      { numRuns: Number(process.env['REGEX_CASES'] ?? 3_000) },
+      { numRuns: Number(process.env['REGEX_CASES'] ?? 1_000) },
     )
   })
 })

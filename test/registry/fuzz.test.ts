@@ -5,7 +5,7 @@ import { startTestRegistry, type TestRegistry } from '../support/registry.ts'
 import { send } from '../support/registry-cases.ts'
 
 /** `FUZZ_CASES=10000` runs longer. A failure prints the seed of its case, for `PROPERTY_SEED`. */
-const CASES = Number(process.env['FUZZ_CASES'] ?? 500)
+const CASES = Number(process.env['FUZZ_CASES'] ?? 200)
 let registry: TestRegistry
 beforeAll(async () => {
   registry = await startTestRegistry({}, { compatibilityWorker: { limitMs: 1_000 } })

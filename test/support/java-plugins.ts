@@ -28,12 +28,15 @@ export async function startJavaWorker({ bootstrap, hostDirectory, plugins, setti
   return { group, worker: await group.startOne() }
 }
 
-/** Installs plugins with `weir plugins install`, each in a location of its own. Returns the plugin path. */
-export async function installPlugins(address: MavenPluginAddress): Promise<string> {
-  const pluginPath = join(temporaryDirectory(), 'plugins')
+/**
+ * Installs plugins with `weir plugins install`, each in a location of its own. Returns the plugin path. `directory`: that
+ * of the plugin path; absent: one that is removed at the end of the test.
+ */
+export async function installPlugins(address: MavenPluginAddress, directory = temporaryDirectory()): Promise<string> {
+  const pluginPath = join(directory, 'plugins')
   for (const plugin of address.plugins) {
     const args = ['plugins', 'install', plugin, '--plugin-path', pluginPath, '--repository', address.repository]
-    const { code, stderr } = await runWeir(temporaryDirectory(), ...args)
+    const { code, stderr } = await runWeir(directory, ...args)
     expect(code, stderr).toBe(0)
   }
   const [, artifact, version] = address.plugins[0]!.split(':')

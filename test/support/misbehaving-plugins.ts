@@ -28,9 +28,13 @@ function spinForEver(): never {
 }
 
 const hoard: unknown[] = []
+const held: Buffer[] = []
+/** Two of them are more than half of the memory limit of a process in `worker-threads.test.ts`, and one is less. */
+const HELD_BYTES = 40 * 1024 * 1024
 
 export const plugins: readonly Plugin[] = [
   source('Steady', () => undefined),
+  source('Holder', () => void held.push(Buffer.alloc(HELD_BYTES, 1))),
   source('Spinner', spinForEver),
   source('Sleeper', () => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0)),
   source('Exiter', () => process.exit(3)),

@@ -18,15 +18,17 @@ export function writeLines(file: string, count: number): void {
   closeSync(output)
 }
 
-/** Appends to a file, at some thousand lines per second, until `stop` is called. */
+/** Appends to a file, at some thousand lines per second by default, until `stop` is called. */
 export class LineWriter {
   /** Number of lines written. */
   count = 0
   readonly #output: number
+  readonly #linesAPiece: number
   readonly #stopping = new AbortController()
   readonly #running: Promise<void>
 
-  constructor(file: string) {
+  constructor(file: string, linesAPiece = LINES_A_PIECE) {
+    this.#linesAPiece = linesAPiece
     this.#output = openSync(file, 'a')
     this.#running = this.#run()
   }
@@ -38,9 +40,9 @@ export class LineWriter {
 
   async #run(): Promise<void> {
     while (!this.#stopping.signal.aborted) {
-      const numbers = Array.from({ length: LINES_A_PIECE }, (_, index) => this.count + index)
+      const numbers = Array.from({ length: this.#linesAPiece }, (_, index) => this.count + index)
       writeSync(this.#output, numbers.map(toLine).join(''))
-      this.count += LINES_A_PIECE
+      this.count += this.#linesAPiece
       await sleep(20)
     }
     closeSync(this.#output)

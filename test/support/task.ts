@@ -77,5 +77,5 @@ export function startTask(
   const counters = countersIn()
   const task = runner.start(taskSpec(plugin, config, own), counters, (message) => said.push(message))
   onTestFinished(() => task.stop())
-  return { said, counters, stop: () => task.stop() }
+  return { said, counters, setPaused: (paused: boolean) => task.setPaused(paused), stop: () => task.stop() }
 }

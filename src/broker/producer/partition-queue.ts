@@ -74,10 +74,10 @@ export class PartitionQueue implements TopicPartition {
   /** Removes the next records that fit into `bytesMax`, at least one. */
   take(bytesMax: number): { entries: readonly QueuedRecord[]; size: number } {
     const taken = takeWhileFitting(this.#entries, this.#taken, Math.min(bytesMax, this.batchBytesMax))
-    const to = this.#taken + taken.entries.length
-    this.#taken = to
-    if (to === this.#entries.length) {
-      this.#entries = []
+    this.#taken += taken.entries.length
+    // Removed in bulk, because each removal moves all entries that follow. A queue that is never empty must release them, too.
+    if (this.#taken * 2 >= this.#entries.length) {
+      this.#entries = this.#entries.slice(this.#taken)
       this.#taken = 0
     }
     return taken

@@ -261,6 +261,7 @@ class LogProducer implements Producer {
 /** All records of one call without a key go to the same partition; the next call uses the next partition. */
 function choosePartition({ partition, key }: NewRecord, partitions: number, rotation: number): number {
   if (partition !== undefined) return partition
+  if (partitions === 1) return 0
   return key === null ? rotation % partitions : partitionForKey(key, partitions)
 }
 

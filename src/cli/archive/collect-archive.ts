@@ -1,6 +1,7 @@
 import { RequestError } from '../../clients/http-client.ts'
 import type { RegisteredSchema, RegistryClient } from '../../clients/registry-client.ts'
 import { mapConcurrently } from '../../common/map-concurrently.ts'
+import { DEFAULT_CONTEXT, GLOBAL_CONTEXT } from '../../formats/qualified-subject.ts'
 import { withRetries } from './concurrent-requests.ts'
 import {
   type ArchivedContext,
@@ -8,8 +9,6 @@ import {
   type ArchivedSubject,
   type ArchivedVersion,
   configNameOf,
-  DEFAULT_CONTEXT_NAME,
-  GLOBAL_CONTEXT_NAME,
   type RegistryArchive,
   referencesOf,
   type SubjectVersion,
@@ -36,7 +35,7 @@ export async function collectArchive(registry: RegistryClient, options: CollectO
   const withVersions = await registry.subjects({ deleted, prefix: ':*:' })
   const client = withRetries(registry)
   // Older registries have no contexts and aliases.
-  const named = (await client.contexts().catch(undefinedIfAbsent)) ?? [DEFAULT_CONTEXT_NAME]
+  const named = (await client.contexts().catch(undefinedIfAbsent)) ?? [DEFAULT_CONTEXT]
   // Some registries list the context `.a` as `:.a:`.
   const contexts = named.map((context) => context.replace(/^:(.*):$/, '$1'))
   const aliases = (await client.aliases().catch(undefinedIfAbsent)) ?? []
@@ -48,11 +47,7 @@ export async function collectArchive(registry: RegistryClient, options: CollectO
     onDone: () => onSubject?.(++done, names.length),
   })
   const archive: RegistryArchive = {
-    contexts: await mapConcurrently(
-      [...contexts, GLOBAL_CONTEXT_NAME],
-      (name) => collectContext(client, name),
-      concurrency,
-    ),
+    contexts: await mapConcurrently([...contexts, GLOBAL_CONTEXT], (name) => collectContext(client, name), concurrency),
     subjects,
   }
   const complete = deleted ? archive : await withReferenced(client, archive)

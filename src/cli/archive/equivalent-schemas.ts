@@ -1,9 +1,9 @@
 import { RequestError } from '../../clients/http-client.ts'
 import type { RegistryClient } from '../../clients/registry-client.ts'
 import { mapConcurrently } from '../../common/map-concurrently.ts'
+import { contextOf } from '../../formats/qualified-subject.ts'
 import { withRetries } from './concurrent-requests.ts'
 import {
-  contextNameOf,
   isIdenticalSchema,
   type RegistryArchive,
   type SubjectVersion,
@@ -57,5 +57,5 @@ async function isEquivalent(
 }
 
 function idKey({ subject, version }: SubjectVersion): string {
-  return `${version.id} ${contextNameOf(subject)}`
+  return `${version.id} ${contextOf(subject)}`
 }

@@ -1,13 +1,12 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { Mode, SubjectConfig } from '../../clients/registry-client.ts'
+import { contextOf, GLOBAL_CONTEXT } from '../../formats/qualified-subject.ts'
 import { referenceDepths } from './reference-depths.ts'
 import {
   type ArchivedSettings,
   type ArchivedSubject,
   type ArchivedVersion,
   configNameOf,
-  contextNameOf,
-  GLOBAL_CONTEXT_NAME,
   isIdenticalSchema,
   type RegistryArchive,
   type SubjectVersion,
@@ -73,6 +72,11 @@ export function planImport(
   }
 }
 
+/** Pure. Only the configs and modes; the versions are registered with new ids. */
+export function planSettings(archive: RegistryArchive, target: RegistryArchive): Omit<ImportPlan, 'waves'> {
+  return settingsPlan(archive, new TargetRegistry(target))
+}
+
 export function countVersionsToRegister({ waves }: ImportPlan): number {
   return waves.flat().reduce((sum, { register }) => sum + register.length, 0)
 }
@@ -90,7 +94,7 @@ class TargetRegistry {
     this.#contexts = new Map(target.contexts.map((one) => [one.context, one]))
     this.#subjects = new Map(target.subjects.map((one) => [one.subject, one]))
     for (const one of versionsOf(target)) {
-      this.#usedContexts.add(contextNameOf(one.subject))
+      this.#usedContexts.add(contextOf(one.subject))
       this.#versions.set(versionKey(one.subject, one.version.version), one.version)
       this.#versionsById.set(idKey(one), one)
     }
@@ -106,7 +110,7 @@ class TargetRegistry {
 
   /** Whether a context has no version yet: the config that the registry reports for it is a default. */
   isEmpty(context: string): boolean {
-    return context === GLOBAL_CONTEXT_NAME ? this.#usedContexts.size === 0 : !this.#usedContexts.has(context)
+    return context === GLOBAL_CONTEXT ? this.#usedContexts.size === 0 : !this.#usedContexts.has(context)
   }
 
   /** Whether an import of this subject was interrupted. */
@@ -169,7 +173,7 @@ function wavesOf(
     .map((wave) =>
       [...wave].map(([subject, part]): SubjectImport => {
         const { mode } = target.subject(subject)
-        const isContextInImportMode = mode === undefined && target.context(contextNameOf(subject)).mode === 'IMPORT'
+        const isContextInImportMode = mode === undefined && target.context(contextOf(subject)).mode === 'IMPORT'
         return { subject, ...part, isContextInImportMode, mode: mode === 'IMPORT' ? undefined : mode }
       }),
     )
@@ -189,7 +193,8 @@ function blockingModes(archive: RegistryArchive, target: TargetRegistry): readon
 }
 
 type SettingsPlan = Omit<ImportPlan, 'waves'>
-const NO_SETTINGS: SettingsPlan = { conflicts: [], contextConfigs: [], subjectConfigs: [], modes: [] }
+/** Leaves configs and modes unchanged. */
+export const NO_SETTINGS: SettingsPlan = { conflicts: [], contextConfigs: [], subjectConfigs: [], modes: [] }
 
 function settingsPlan({ contexts, subjects }: RegistryArchive, target: TargetRegistry): SettingsPlan {
   const contextSettings = contexts.map((archived) => {
@@ -239,7 +244,7 @@ function text(value: SubjectConfig | Mode): string {
 }
 
 function idKey({ subject, version }: SubjectVersion): string {
-  return `${version.id} ${contextNameOf(subject)}`
+  return `${version.id} ${contextOf(subject)}`
 }
 
 function label({ subject, version }: SubjectVersion): string {

@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { Mode, NewSchema, SubjectConfig } from '../../clients/registry-client.ts'
+import { contextOf, DEFAULT_CONTEXT, qualifySubject } from '../../formats/qualified-subject.ts'
 
 /** A version as it was registered. */
 export type ArchivedVersion = Omit<NewSchema, 'id' | 'version'> & {
@@ -30,18 +31,9 @@ export type RegistryArchive = {
 export type SubjectVersion = { readonly subject: string; readonly version: ArchivedVersion }
 export type VersionReference = { readonly subject: string; readonly version: number }
 
-export const DEFAULT_CONTEXT_NAME = '.'
-export const GLOBAL_CONTEXT_NAME = '.__GLOBAL'
-
-const QUALIFIED = /^:(\.[^:]*):/
-
-export function contextNameOf(subject: string): string {
-  return QUALIFIED.exec(subject)?.[1] ?? DEFAULT_CONTEXT_NAME
-}
-
 /** The name of a context in the paths `/config` and `/mode`; undefined for the default context. */
 export function configNameOf(context: string): string | undefined {
-  return context === DEFAULT_CONTEXT_NAME ? undefined : `:${context}:`
+  return context === DEFAULT_CONTEXT ? undefined : `:${context}:`
 }
 
 /** Unique: a version number contains no blank, a subject may. */
@@ -55,11 +47,8 @@ export function versionsOf({ subjects }: RegistryArchive): readonly SubjectVersi
 
 /** The referenced versions with qualified subjects: an unqualified reference is resolved in the context of its subject. */
 export function referencesOf({ subject, version: { references = [] } }: SubjectVersion): readonly VersionReference[] {
-  const context = contextNameOf(subject)
-  return references.map((reference) => {
-    const isQualified = context === DEFAULT_CONTEXT_NAME || QUALIFIED.test(reference.subject)
-    return { subject: isQualified ? reference.subject : `:${context}:${reference.subject}`, version: reference.version }
-  })
+  const context = contextOf(subject)
+  return references.map((one) => ({ subject: qualifySubject(one.subject, context), version: one.version }))
 }
 
 /** Whether type, text, references, metadata and rules are equal. */

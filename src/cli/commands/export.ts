@@ -1,14 +1,9 @@
 import { archiveLocation, checkExportTarget, writeArchive } from '../archive/archive-files.ts'
 import { collectArchive } from '../archive/collect-archive.ts'
 import { describeSize } from '../archive/registry-archive.ts'
-import {
-  openRegistryClient,
-  REGISTRY_HELP,
-  REGISTRY_OPTIONS,
-  reportRequestError,
-} from '../archive/registry-connection.ts'
 import { type Command, parseArguments, UsageError } from '../command.ts'
 import { abortOnStopSignal } from '../process/stop-signal.ts'
+import { openRegistryClient, REGISTRY_HELP, REGISTRY_OPTIONS, reportRequestError } from '../runtime-connection.ts'
 import { createProgressBar } from '../terminal/progress-bar.ts'
 
 const OPTIONS = { ...REGISTRY_OPTIONS, deleted: { type: 'boolean', default: false } } as const

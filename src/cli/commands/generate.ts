@@ -1,21 +1,22 @@
 import { mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { undefinedIfNotFound } from '../../clients/http-client.ts'
 import { createRegistryClient } from '../../clients/registry-client.ts'
-import { createWorkerClient, type ExpandedConnector, type WorkerClient } from '../../clients/worker-client.ts'
-import { mapConcurrently } from '../../common/map-concurrently.ts'
+import { createWorkerClient } from '../../clients/worker-client.ts'
 import { manifestDirectoryOf } from '../../operator/simulation.ts'
+import { loadPlugins, secretKeysOf } from '../../worker/main.ts'
 import { collectArchive } from '../archive/collect-archive.ts'
-import { endpointOf, REGISTRY_OPTIONS, reportRequestError } from '../archive/registry-connection.ts'
+import { collectConnectors } from '../collect-connectors.ts'
 import { type Command, parseArguments, UsageError } from '../command.ts'
 import { connectorManifests } from '../manifests/generate/connector-manifests.ts'
 import type { GeneratedManifests } from '../manifests/generate/generated-manifests.ts'
 import { registryManifests } from '../manifests/generate/registry-manifests.ts'
 import { namedValues } from '../manifests/runtime-sources.ts'
 import { abortOnStopSignal } from '../process/stop-signal.ts'
+import { CONNECTION_HELP, CONNECTION_OPTIONS, endpointOf, reportRequestError } from '../runtime-connection.ts'
+import { printableText } from '../terminal/printable-text.ts'
 
 const OPTIONS = {
-  ...REGISTRY_OPTIONS,
+  ...CONNECTION_OPTIONS,
   registry: { type: 'string', multiple: true },
   worker: { type: 'string', multiple: true },
   namespace: { type: 'string', default: 'default' },
@@ -26,18 +27,17 @@ export const generateCommand: Command = {
 
 Writes manifests of what runs to DIR, an empty or new directory: a Connector for each connector, a Subject for each subject
 with its latest schema, and RegistryModes. The runtimes are only read. Values of connector settings that may be secret are not
-written: their manifests refer to Secrets, which DIR/SECRETS.md lists.
+written: their manifests refer to Secrets, which DIR/SECRETS.md lists. What no manifest can declare is printed as a note, and the last
+line then says that the manifests are not complete.
 
-To apply the manifests without a write to a runtime, set ownershipMarker: false for the workers in the operator's
-configuration and, for the Secrets, allowInlineSecrets: true. weir diff shows what would change.
+Applying the manifests writes nothing to the runtimes and restarts nothing. Connectors with Secrets need
+allowInlineSecrets: true in the operator's configuration; without it they are not adopted. weir diff shows what would
+change.
 
   --worker [NAME=]URL     a worker; NAME becomes workerRef, default: default; may be repeated
   --registry [NAME=]URL   a registry; NAME becomes registryRef; may be repeated
   --namespace NAMESPACE   namespace of the manifests; default: default
-  --user NAME:PASSWORD    BASIC credentials; without :PASSWORD the password is read from WEIR_PASSWORD
-  --cacert FILE           trusted certificates (PEM or PKCS#12)
-  --cert FILE --key FILE  client certificate and key (PEM)
-  --help
+${CONNECTION_HELP}
 
 Exit codes: 0 done, 1 some manifests would be invalid and are left out, 2 wrong usage, 3 a runtime does not respond.
 
@@ -54,9 +54,13 @@ Exit codes: 0 done, 1 some manifests would be invalid and are left out, 2 wrong 
     const signal = abortOnStopSignal()
     try {
       const generated: GeneratedManifests[] = []
+      const { catalog } = await loadPlugins([])
       for (const [runtime, url] of workers) {
         const client = createWorkerClient(endpointOf('--worker', url, credentials))
-        generated.push(connectorManifests(await collectConnectors(client), { runtime, namespace }))
+        const connectors = await collectConnectors(client)
+        generated.push(
+          connectorManifests(connectors, { runtime, namespace }, (config) => secretKeysOf(config, catalog)),
+        )
       }
       for (const [runtime, url] of registries) {
         const client = createRegistryClient(endpointOf('--registry', url, credentials))
@@ -68,18 +72,6 @@ Exit codes: 0 done, 1 some manifests would be invalid and are left out, 2 wrong 
       return reportRequestError(error)
     }
   },
-}
-
-async function collectConnectors(client: WorkerClient): Promise<Readonly<Record<string, ExpandedConnector>>> {
-  const names = await client.names()
-  const connectors = await mapConcurrently(names, async (name): Promise<[string, ExpandedConnector]> => {
-    const [info, status] = await Promise.all([
-      undefinedIfNotFound(client.get(name)),
-      undefinedIfNotFound(client.status(name)),
-    ])
-    return [name, { ...(info && { info }), ...(status && { status }) }]
-  })
-  return Object.fromEntries(connectors)
 }
 
 function write(directory: string, generated: readonly GeneratedManifests[]): 0 | 1 {
@@ -103,10 +95,21 @@ function write(directory: string, generated: readonly GeneratedManifests[]): 0 |
   const lines = [
     ...problems.map(({ file, message }) => `error: ${file} is not written: ${message}`),
     ...notes.map((note) => `note: ${note}`),
-    `${files.length} manifests in ${directory}${secrets.length === 0 ? '' : `; create the Secrets of ${join(directory, 'SECRETS.md')}`}`,
+    ...(secrets.length === 0 ? [] : [`create the Secrets of ${join(directory, 'SECRETS.md')}`]),
+    `${files.length} manifests in ${directory}, ${completenessOf(problems.length, notes.length)}`,
   ]
-  process.stdout.write(`${lines.join('\n')}\n`)
+  process.stdout.write(`${lines.map((line) => printableText(line)).join('\n')}\n`)
   return problems.length === 0 ? 0 : 1
+}
+
+/** What a manifest cannot declare must not be taken for declared. */
+function completenessOf(problems: number, notes: number): string {
+  if (problems + notes === 0) return 'complete'
+  return `not complete: ${[...count(problems, 'error'), ...count(notes, 'note')].join(' and ')} above`
+}
+
+function count(number: number, what: string): readonly string[] {
+  return number === 0 ? [] : [`${number} ${what}${number === 1 ? '' : 's'}`]
 }
 
 function emptyDirectory([path, ...more]: readonly string[]): string {

@@ -10,13 +10,14 @@ import { workerEnvironmentSettings } from '../../worker/settings.ts'
 import { kafkaClientSettings, resolveBrokerAddress } from '../broker-flags.ts'
 import { type Command, parseArguments, UsageError } from '../command.ts'
 import { readProgramSettings } from '../program-options.ts'
+import { CONNECTION_HELP, CONNECTION_OPTIONS, endpointOf, tlsOptions } from '../runtime-connection.ts'
 import { readWorkerGroup } from '../takeover/read-worker-group.ts'
 import { registryTakeover } from '../takeover/registry-takeover.ts'
 import { isTakenOver, planText, statusText, type Takeover } from '../takeover/takeover.ts'
 import { workerTakeover } from '../takeover/worker-takeover.ts'
 
 const OPTIONS = {
-  help: { type: 'boolean', short: 'h' },
+  ...CONNECTION_OPTIONS,
   config: { type: 'string' },
   set: { type: 'string', multiple: true },
   bootstrap: { type: 'string' },
@@ -36,12 +37,15 @@ export const takeoverCommand: Command = {
 Describes the takeover of a group of Kafka Connect workers or of Confluent registries by Weir. It changes nothing. status
 prints the members of the group, what they do, the next step and how to return from here. plan prints all steps.
 
-  --config FILE       settings of the worker or registry (.properties): its group, topics and Kafka
-  --set KEY=VALUE     one setting; overrides the file; may be repeated
-  --bootstrap HOST:PORT,…  Kafka brokers, if no setting names them
-  --worker URL        a worker of the group. Default: those that the group names
-  --output json       print the result as a JSON object
-  --help
+  --config FILE           settings of the worker or registry (.properties): its group, topics and Kafka
+  --set KEY=VALUE         one setting; overrides the file; may be repeated
+  --bootstrap HOST:PORT,… Kafka brokers, if no setting names them
+  --worker URL            a worker of the group. Default: those that the group names
+  --output json           print the result as a JSON object
+${CONNECTION_HELP}
+
+The settings also contain the login to Kafka (security.protocol, sasl.*, ssl.*, for a registry with kafkastore. before
+them). --user applies to --worker only: workers that the group names get no credentials.
 
 Exit codes: 0 done (status: the takeover is complete), 1 it is not complete, 2 wrong usage, 3 undecided.
 
@@ -65,13 +69,16 @@ Exit codes: 0 done (status: the takeover is complete), 1 it is not complete, 2 w
   },
 }
 
-function parse([verb, program, ...more]: readonly string[], { output, worker }: Values) {
+function parse([verb, program, ...more]: readonly string[], { output, worker, user }: Values) {
   if ((verb !== 'status' && verb !== 'plan') || (program !== 'worker' && program !== 'registry') || more.length > 0) {
     throw new UsageError('expected weir takeover status or plan, and worker or registry: weir takeover status worker')
   }
   if (output !== 'text' && output !== 'json') throw new UsageError(`--output ${output}: expected text or json`)
-  if (worker !== undefined && (program === 'registry' || !URL.canParse(worker))) {
-    throw new UsageError('--worker applies to workers and takes a URL, such as http://127.0.0.1:8083')
+  if (worker !== undefined && program === 'registry') throw new UsageError('--worker applies to workers only')
+  if (user !== undefined && worker === undefined) {
+    throw new UsageError(
+      '--user applies to the worker that --worker URL names: workers of the group get no credentials',
+    )
   }
   return { verb, program }
 }
@@ -91,7 +98,8 @@ async function workerGroup(values: Values): Promise<Subject> {
   const isGiven = written.some(({ key }) => key === 'bootstrap.servers')
   const bootstrap = { key: 'bootstrap.servers', value: isGiven ? settings['bootstrap.servers'] : undefined }
   const topics = [settings['config.storage.topic'], settings['offset.storage.topic'], settings['status.storage.topic']]
-  const location = { groupId: settings['group.id'], topics, url: values.worker }
+  const worker = values.worker === undefined ? undefined : endpointOf('--worker', values.worker, values)
+  const location = { groupId: settings['group.id'], topics, worker, tls: tlsOptions(values).tls }
   return {
     address: resolveBrokerAddress(values, bootstrap, kafkaClientSettings(rest)),
     read: async (broker) => workerTakeover(await readWorkerGroup(broker, location)),

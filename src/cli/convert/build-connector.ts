@@ -1,5 +1,5 @@
 import { OWNER_KEY } from '../../clients/worker-client.ts'
-import { type SecretReason, secretReasonOf } from '../manifests/inline-secrets.ts'
+import { type SecretSetting, secretSettingsOf } from '../manifests/secret-settings.ts'
 import type { ConversionReport } from './conversion-report.ts'
 import type { ConnectorDraft } from './drafts.ts'
 
@@ -7,8 +7,7 @@ import type { ConnectorDraft } from './drafts.ts'
 export type SecretToCreate = {
   readonly name: string
   readonly namespace: string | undefined
-  /** The key in the Secret of each configuration key, and why its value counts as a secret. */
-  readonly keys: readonly { readonly configKey: string; readonly secretKey: string; readonly reason: SecretReason }[]
+  readonly keys: readonly SecretSetting[]
 }
 
 export type BuiltConnector = {
@@ -52,11 +51,7 @@ export function buildConnector(
   take('name')
   take(OWNER_KEY)
   const isSecretKey = secretKeysOf(Object.fromEntries(draft.config))
-  const secretKeys = [...config].flatMap(([key, value]) => {
-    const isDeclared = draft.secretKeys?.has(key) === true
-    const reason = secretReasonOf(key, value, (each) => isDeclared || isSecretKey(each))
-    return reason === undefined ? [] : [{ configKey: key, secretKey: key.replace(/[^-._a-zA-Z0-9]/g, '_'), reason }]
-  })
+  const secretKeys = secretSettingsOf(config, (key) => draft.secretKeys?.has(key) === true || isSecretKey(key))
   for (const { configKey } of secretKeys) config.delete(configKey)
   const secretName = `${name.slice(0, SECRET_NAME_MAX)}-secrets`
   const { connectorName } = draft

@@ -1,4 +1,6 @@
-import type { SourceDocument, SourceError, SourcePath } from './source-document.ts'
+import { type DocumentPath, formatDocumentPath } from '../../common/document-path.ts'
+import { printableText } from '../terminal/printable-text.ts'
+import type { SourceDocument, SourceError } from './source-document.ts'
 
 /**
  * - `failed`: a document, or a resource of it, is not converted.
@@ -21,8 +23,14 @@ export type ConversionFinding = {
 export class ConversionReport {
   readonly #findings: ConversionFinding[] = []
 
-  add(kind: ConversionFindingKind, document: SourceDocument, path: SourcePath, message: string): void {
-    this.#findings.push({ kind, file: document.file, line: document.lineOf(path), field: formatPath(path), message })
+  add(kind: ConversionFindingKind, document: SourceDocument, path: DocumentPath, message: string): void {
+    this.#findings.push({
+      kind,
+      file: document.file,
+      line: document.lineOf(path),
+      field: formatDocumentPath(path),
+      message,
+    })
   }
 
   addError({ file, line, message }: SourceError): void {
@@ -38,14 +46,5 @@ export class ConversionReport {
 
 export function formatConversionFinding({ kind, file, line, field, message }: ConversionFinding): string {
   const where = field === '' ? '' : `${field}: `
-  return `${file}:${line}: ${kind === 'note' ? 'note: ' : ''}${where}${message}`
-}
-
-/** `spec.config["batch.size"]`, `spec.references[0].name`. */
-function formatPath(path: SourcePath): string {
-  return path.reduce<string>((text, part) => {
-    if (typeof part === 'number') return `${text}[${part}]`
-    if (!/^[A-Za-z_$][\w$-]*$/.test(part)) return `${text}["${part}"]`
-    return text === '' ? part : `${text}.${part}`
-  }, '')
+  return printableText(`${file}:${line}: ${kind === 'note' ? 'note: ' : ''}${where}${message}`, '\n')
 }

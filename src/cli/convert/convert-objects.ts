@@ -1,3 +1,4 @@
+import type { DocumentPath } from '../../common/document-path.ts'
 import { didYouMean } from '../../config/did-you-mean.ts'
 import { convertConfluentConnector, convertConfluentSchema } from './confluent-operator.ts'
 import { convertConnectConfig, isConnectConfig } from './connect-config.ts'
@@ -6,7 +7,7 @@ import type { ConversionReport } from './conversion-report.ts'
 import type { ResourceDraft } from './drafts.ts'
 import { convertJikkouConnector, convertJikkouSubject } from './jikkou.ts'
 import { convertRedpandaSchema } from './redpanda.ts'
-import type { SourceDocument, SourcePath } from './source-document.ts'
+import type { SourceDocument } from './source-document.ts'
 import { isFields, SourceObject } from './source-object.ts'
 import { convertKafkaConnector } from './strimzi.ts'
 
@@ -32,7 +33,7 @@ const RUNTIME_KINDS: Readonly<Record<string, string>> = {
 /** Kinds that converted resources may refer to and that stay as they are. */
 const KEPT_KINDS = ['ConfigMap', 'Secret']
 
-type LocatedObject = { readonly document: SourceDocument; readonly path: SourcePath; readonly fields: Fields }
+type LocatedObject = { readonly document: SourceDocument; readonly path: DocumentPath; readonly fields: Fields }
 type Fields = Readonly<Record<string, unknown>>
 
 /** Converts the objects of YAML and JSON documents: Kubernetes resources, and configurations of Kafka Connect. */
@@ -111,7 +112,7 @@ function remedyFor(kind: string, group: string): string {
 /** The objects of a document: itself, or the items of a list. */
 function objectsOf(document: SourceDocument, report: ConversionReport): readonly LocatedObject[] {
   const { value } = document
-  const wrong = (path: SourcePath) => {
+  const wrong = (path: DocumentPath) => {
     report.add('failed', document, path, 'is not a resource: expected a map')
     return []
   }

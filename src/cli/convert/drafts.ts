@@ -1,7 +1,8 @@
-import type { SourceDocument, SourcePath } from './source-document.ts'
+import type { DocumentPath } from '../../common/document-path.ts'
+import type { SourceDocument } from './source-document.ts'
 
 /** The document and the field that a resource comes from; errors of the resource are reported there. */
-export type Origin = { readonly document: SourceDocument; readonly path: SourcePath }
+export type Origin = { readonly document: SourceDocument; readonly path: DocumentPath }
 
 type DraftMetadata = {
   /** The name in the system that the input is for. */

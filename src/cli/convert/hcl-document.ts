@@ -1,5 +1,6 @@
+import type { DocumentPath } from '../../common/document-path.ts'
 import { HclScanner, HclSyntaxError } from './hcl-scanner.ts'
-import type { SourceContent, SourcePath } from './source-document.ts'
+import type { SourceContent } from './source-document.ts'
 import { UnevaluatedExpression } from './source-object.ts'
 
 type Body = Record<string, unknown>
@@ -36,7 +37,7 @@ class HclReader {
     return this.#body(false)
   }
 
-  lineOf(root: unknown, path: SourcePath): number {
+  lineOf(root: unknown, path: DocumentPath): number {
     let line = 1
     let node = root
     for (const part of path) {

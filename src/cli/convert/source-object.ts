@@ -1,5 +1,6 @@
+import type { DocumentPath } from '../../common/document-path.ts'
 import type { ConversionReport } from './conversion-report.ts'
-import type { SourceDocument, SourcePath } from './source-document.ts'
+import type { SourceDocument } from './source-document.ts'
 
 type Fields = Readonly<Record<string, unknown>>
 
@@ -18,13 +19,13 @@ export class UnevaluatedExpression {
  */
 export class SourceObject {
   readonly document: SourceDocument
-  readonly path: SourcePath
+  readonly path: DocumentPath
   readonly #fields: Fields
   readonly #report: ConversionReport
   readonly #read = new Set<string>()
   readonly #children: SourceObject[] = []
 
-  constructor(document: SourceDocument, path: SourcePath, fields: Fields, report: ConversionReport) {
+  constructor(document: SourceDocument, path: DocumentPath, fields: Fields, report: ConversionReport) {
     this.document = document
     this.path = path
     this.#fields = fields
@@ -151,15 +152,15 @@ export class SourceObject {
     if (this.has(name) && !isEmpty(this.#fields[name])) this.lose([name], advice)
   }
 
-  lose(path: SourcePath, message: string): void {
+  lose(path: DocumentPath, message: string): void {
     this.#report.add('lost', this.document, [...this.path, ...path], message)
   }
 
-  fail(path: SourcePath, message: string): void {
+  fail(path: DocumentPath, message: string): void {
     this.#report.add('failed', this.document, [...this.path, ...path], message)
   }
 
-  note(path: SourcePath, message: string): void {
+  note(path: DocumentPath, message: string): void {
     this.#report.add('note', this.document, [...this.path, ...path], message)
   }
 
@@ -173,7 +174,7 @@ export class SourceObject {
     for (const child of this.#children) child.reportUnread()
   }
 
-  #child(path: SourcePath, fields: Fields): SourceObject {
+  #child(path: DocumentPath, fields: Fields): SourceObject {
     const child = new SourceObject(this.document, [...this.path, ...path], fields, this.#report)
     this.#children.push(child)
     return child

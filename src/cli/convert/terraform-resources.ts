@@ -1,6 +1,7 @@
+import type { DocumentPath } from '../../common/document-path.ts'
 import type { ConversionContext } from './conversion-context.ts'
 import type { ResourceDraft } from './drafts.ts'
-import type { SourceDocument, SourcePath } from './source-document.ts'
+import type { SourceDocument } from './source-document.ts'
 import { isFields, SourceObject } from './source-object.ts'
 import { TERRAFORM_CONVERTERS, type TerraformResource } from './terraform.ts'
 import { markTemplates } from './terraform-templates.ts'
@@ -62,7 +63,7 @@ function configured(document: SourceDocument, value: Fields, { report }: Convers
     Object.entries(isFields(byName) ? byName : {}).flatMap(([name, bodies]) => {
       const isList = Array.isArray(bodies)
       return (isList ? bodies : [bodies]).flatMap((body: unknown, at) => {
-        const path: SourcePath = ['resource', type, name, ...(isList ? [at] : [])]
+        const path: DocumentPath = ['resource', type, name, ...(isList ? [at] : [])]
         return isFields(body) ? [{ type, name, body: new SourceObject(document, path, body, report) }] : []
       })
     }),
@@ -74,7 +75,7 @@ function evaluated(document: SourceDocument, value: Fields, { report }: Conversi
   const field = isFields(value['values']) ? 'values' : 'planned_values'
   const state = value[field]
   if (!isFields(state)) return []
-  const resourcesOf = (module: unknown, path: SourcePath): TerraformResource[] => {
+  const resourcesOf = (module: unknown, path: DocumentPath): TerraformResource[] => {
     if (!isFields(module)) return []
     const { resources = [], child_modules: children = [] } = module
     const own = (Array.isArray(resources) ? resources : []).flatMap((resource: unknown, at) => {

@@ -33,9 +33,16 @@ export function checkResultOf(
     file: join(root, found.file),
   })
   const invalid = (severity: Severity, rule: string) => (problem: ManifestProblem) => ({ ...problem, severity, rule })
+  // The findings of a file in a row, because its fields are located in its text, which is parsed once for all of them.
+  const byFile = outcomes
+    .map((outcome) => {
+      const declaring = (outcome.isDeletion && before) || directory
+      return { outcome, declaring, position: declaring.locate(outcome.key) }
+    })
+    .sort((a, b) => byPosition(a.position, b.position))
   const findings = [
     ...directory.problems.map(invalid('error', 'InvalidManifest')),
-    ...outcomes.flatMap((outcome) => findingsAbout(outcome, (outcome.isDeletion && before) || directory)),
+    ...byFile.flatMap(({ outcome, declaring }) => findingsAbout(outcome, declaring)),
     ...directory.foreignDocuments.map(invalid('note', 'OtherKind')),
   ]
   const checked = outcomes
@@ -48,9 +55,9 @@ function findingsAbout(
   { key, verdict, advice, missingReferences }: SimulatedResource,
   directory: ManifestDirectory,
 ): readonly CheckFinding[] {
-  const finding = (severity: Severity, rule: string, message: string, field?: string): CheckFinding => {
+  const finding = (severity: Severity, rule: string, message: string, ...fields: string[]): CheckFinding => {
     const hint = rule === 'Incompatible' ? hintForIncompatibility(message) : HINTS[rule]
-    const position = directory.locate(key, field)
+    const position = directory.locate(key, ...fields)
     return { ...position, severity, rule, resource: key, message, ...(hint !== undefined && { hint }) }
   }
   const warnings = advice.map((message) => finding('warning', 'Advice', message, 'spec.mode'))
@@ -62,7 +69,7 @@ function findingsAbout(
     case 'pending': {
       const { reason, message } = verdict
       const isUndecided = DEPENDS_ON_OTHERS.has(reason) && missingReferences.length === 0
-      return [...warnings, finding(isUndecided ? 'undecided' : 'error', reason, message, fieldOf(reason))]
+      return [...warnings, finding(isUndecided ? 'undecided' : 'error', reason, message, ...fieldsOf(reason))]
     }
     case 'rejected': {
       const { reason, message, causes } = verdict
@@ -72,11 +79,17 @@ function findingsAbout(
   }
 }
 
-/** The field that names what a resource waits for. */
-function fieldOf(reason: string): string | undefined {
-  if (reason.startsWith('Reference')) return 'spec.references'
-  if (reason === 'WaitingForSubject') return 'spec.subjectRefs'
-  return reason === 'WaitingForImportMode' ? 'spec.imports' : undefined
+/** The fields that may name what a resource waits for. */
+function fieldsOf(reason: string): readonly string[] {
+  if (reason.startsWith('Reference')) return ['spec.references']
+  return WAITING_FIELDS[reason] ?? []
+}
+
+const WAITING_FIELDS: Readonly<Record<string, readonly string[]>> = {
+  WaitingForSubject: ['spec.subjectRefs'],
+  WaitingForImportMode: ['spec.imports'],
+  WaitingForInput: ['spec.schemaFrom', 'spec.imports', 'spec.configFrom', 'spec.valuesFrom', 'spec.offsets'],
+  InputMissing: ['spec.schemaFrom', 'spec.imports', 'spec.configFrom', 'spec.valuesFrom', 'spec.offsets'],
 }
 
 type Placed = { readonly file: string; readonly line: number; readonly column: number }

@@ -1,4 +1,5 @@
 import type { RuntimeChange, SimulatedResource } from '../../operator/simulation.ts'
+import { printableText } from '../terminal/printable-text.ts'
 import { withoutSecrets } from './secret-values.ts'
 
 export type PlannedChange = {
@@ -69,7 +70,7 @@ const SIGNS = { create: '+', update: '~', delete: '-' } as const
 
 export function diffText(planned: readonly PlannedChange[]): string {
   const lines = planned.map(({ action, resource, description, restarts }) => {
-    return `${SIGNS[action]} ${resource}: ${description}${restarts ? ' (restarts its tasks)' : ''}`
+    return printableText(`${SIGNS[action]} ${resource}: ${description}${restarts ? ' (restarts its tasks)' : ''}`)
   })
   const count = (action: PlannedChange['action']) => planned.filter((one) => one.action === action).length
   const summary = `${count('create')} to create, ${count('update')} to update, ${count('delete')} to delete`

@@ -1,12 +1,12 @@
 import { spawn } from 'node:child_process'
 import { buffer, text } from 'node:stream/consumers'
+import { isManifestPath, MANIFEST_BYTES_MAX } from '../../operator/simulation.ts'
 import { UsageError } from '../command.ts'
 
 export type RevisionFile = { readonly path: string; readonly text: string }
 
-const MANIFEST = /\.(?:ya?ml|json)$/i
-const FILE_BYTES_MAX = 8 * 1024 * 1024
 const REGULAR_FILE = /^100/
+const REPOSITORY_VARIABLES: ReadonlySet<string> = new Set(['GIT_DIR', 'GIT_WORK_TREE', 'GIT_INDEX_FILE', 'GIT_PREFIX'])
 
 /** The manifest files of a directory as they are in a git revision, with paths relative to the directory. */
 export async function readRevision(directory: string, revision: string): Promise<readonly RevisionFile[]> {
@@ -18,8 +18,7 @@ export async function readRevision(directory: string, revision: string): Promise
   const files = listed.flatMap((line) => {
     // MODE TYPE OBJECT SIZE, a tab, and the path.
     const [, mode = '', object = '', size = '', path = ''] = /^(\d+) blob (\w+) +(\d+)\t([\s\S]+)$/.exec(line) ?? []
-    const isHidden = path.split('/').some((part) => part.startsWith('.') || part === 'node_modules')
-    const isRead = REGULAR_FILE.test(mode) && MANIFEST.test(path) && !isHidden && Number(size) <= FILE_BYTES_MAX
+    const isRead = REGULAR_FILE.test(mode) && isManifestPath(path) && Number(size) <= MANIFEST_BYTES_MAX
     return isRead ? [{ path, object }] : []
   })
   const contents = blobsOf(await run(['cat-file', '--batch'], files.map(({ object }) => `${object}\n`).join('')))
@@ -39,7 +38,9 @@ function blobsOf(output: Buffer): readonly string[] {
 }
 
 async function git(directory: string, revision: string, args: readonly string[], input: string): Promise<Buffer> {
-  const child = spawn('git', ['-C', directory, ...args], { stdio: ['pipe', 'pipe', 'pipe'] })
+  // A hook of git has variables that name its repository by a path that is relative to another directory.
+  const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !REPOSITORY_VARIABLES.has(name)))
+  const child = spawn('git', ['-C', directory, ...args], { stdio: ['pipe', 'pipe', 'pipe'], env })
   const ended = new Promise<number | null>((resolve, reject) => {
     child.once('error', reject).once('close', (code) => resolve(code))
   })

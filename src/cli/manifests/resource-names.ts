@@ -25,18 +25,29 @@ export function objectNamesOf(objects: readonly NamedObject[]): readonly string[
   })
 }
 
-/** A name that Kubernetes accepts: lower-case letters, digits, `-` and `.`. */
+/** A name that Kubernetes accepts: labels of lower-case letters, digits and `-` between dots. */
 export function objectNameOf(original: string): string {
-  const name = trimmed(original.toLowerCase().replace(/[^a-z0-9.-]+/g, '-'))
-  if (name === '') return withHash('unnamed', original)
-  return name.length > NAME_LENGTH_MAX ? withHash(name, original) : name
+  const name = validNameIn(original)
+  return name === '' || name.length > NAME_LENGTH_MAX ? withHash(name, original) : name
 }
 
-function withHash(name: string, original: string): string {
+/** Like `objectNameOf`, with a hash unless the original is valid and short, so that no other original has this name. */
+export function uniqueObjectNameOf(original: string, lengthMax: number): string {
+  const name = validNameIn(original)
+  return name === original && name !== '' && name.length <= lengthMax ? name : withHash(name, original, lengthMax)
+}
+
+function withHash(name: string, original: string, lengthMax = NAME_LENGTH_MAX): string {
   const hash = createHash('sha256').update(original).digest('hex').slice(0, HASH_LENGTH)
-  return `${trimmed(name.slice(0, NAME_LENGTH_MAX - HASH_LENGTH - 1))}-${hash}`
+  return `${validNameIn(name.slice(0, lengthMax - HASH_LENGTH - 1)) || 'unnamed'}-${hash}`
 }
 
-function trimmed(name: string): string {
-  return name.replace(/^[.-]+/, '').replace(/[.-]+$/, '')
+/** Empty if the text has no valid character. */
+function validNameIn(text: string): string {
+  const labels = text
+    .toLowerCase()
+    .replace(/[^a-z0-9.-]+/g, '-')
+    .split('.')
+    .map((label) => label.replace(/^-+/, '').replace(/-+$/, ''))
+  return labels.filter((label) => label !== '').join('.')
 }

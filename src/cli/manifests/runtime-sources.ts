@@ -16,12 +16,12 @@ import {
 } from '../../operator/simulation.ts'
 import type { ConfigValidator } from '../../worker/config-validator.ts'
 import { readArchive } from '../archive/archive-files.ts'
-import { endpointOf, REGISTRY_OPTIONS } from '../archive/registry-connection.ts'
 import { UsageError } from '../command.ts'
+import { CONNECTION_HELP, CONNECTION_OPTIONS, type ConnectionValues, endpointOf } from '../runtime-connection.ts'
 
 /** Options of the commands that apply manifests to a simulation of the runtimes. */
 export const SOURCE_OPTIONS = {
-  ...REGISTRY_OPTIONS,
+  ...CONNECTION_OPTIONS,
   registry: { type: 'string', multiple: true },
   worker: { type: 'string', multiple: true },
   snapshot: { type: 'string', multiple: true },
@@ -38,19 +38,16 @@ export const SOURCE_HELP = `  --registry [NAME=]URL   a live registry; NAME is t
   --config FILE           the operator's configuration file: its runtimes, and the rules of each
   --instance NAME         name of the operator's installation, as in weir operator --instance
   --plugin-path PATH      where to find plugins, if no worker is given; as in a worker's plugin.path
-  --user NAME:PASSWORD    BASIC credentials; without :PASSWORD the password is read from WEIR_PASSWORD
-  --cacert FILE           trusted certificates (PEM or PKCS#12)
-  --cert FILE --key FILE  client certificate and key (PEM)
-  --help`
+${CONNECTION_HELP}`
 
-export type SourceValues = {
+export type SourceValues = ConnectionValues & {
   readonly registry?: readonly string[] | undefined
   readonly worker?: readonly string[] | undefined
   readonly snapshot?: readonly string[] | undefined
   readonly config?: string | undefined
   readonly instance?: string | undefined
   readonly 'plugin-path'?: readonly string[] | undefined
-} & { readonly [Name in 'user' | 'cacert' | 'cert' | 'key']?: string | undefined }
+}
 
 /** What manifests are compared with. */
 export type RuntimeSources = SimulationOptions & {

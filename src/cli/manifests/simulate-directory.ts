@@ -36,6 +36,8 @@ export async function simulateDirectory(
       (name) =>
         `registry ${name} counts as empty: schemas were not compared with registered ones (--registry, --snapshot or --against)`,
     )
+    const invalid = before?.problems.length ?? 0
+    if (invalid > 0) notes.push(`${against}: ${invalid} invalid manifests count as not applied`)
     return { outcomes, result: { ...checkResultOf(root, directory, before, outcomes), notes } }
   } finally {
     await sources.close()

@@ -1,16 +1,19 @@
 import type { Broker } from '../../broker/broker.ts'
+import type { Endpoint } from '../../clients/http-client.ts'
 import { createWorkerClient, type WorkerClient } from '../../clients/worker-client.ts'
 import { messageOf } from '../../common/errors.ts'
 import { mapConcurrently } from '../../common/map-concurrently.ts'
 import { pluginNames } from '../../plugins/plugin-catalog.ts'
 import { ShippedPlugins } from '../../plugins/shipped-plugins.ts'
+import { collectConnectors } from '../collect-connectors.ts'
 import { type GroupConnectors, type WorkerTakeoverInput, workerUrl } from './worker-takeover.ts'
 
 export type WorkerGroupLocation = {
   readonly groupId: string
   readonly topics: readonly string[]
-  /** A worker of the group. Default: those that its members name. */
-  readonly url: string | undefined
+  /** A worker of the group. Default: those that its members name, without credentials, because any client can be a member. */
+  readonly worker: Endpoint | undefined
+  readonly tls: Endpoint['tls']
 }
 
 const TIMEOUT_MS = 10_000
@@ -18,28 +21,28 @@ const TIMEOUT_MS = 10_000
 /** Reads what a takeover of a worker group depends on. Rejects with a `BrokerError` when the broker cannot be read. */
 export async function readWorkerGroup(
   broker: Broker,
-  { groupId, topics, url }: WorkerGroupLocation,
+  { groupId, topics, worker, tls }: WorkerGroupLocation,
 ): Promise<WorkerTakeoverInput> {
   const group = await broker.groups.describe(groupId)
   const known = new Set(await broker.topics.list())
-  const urls = url === undefined ? group.members.map(({ metadata }) => workerUrl(metadata)) : [url]
+  const members = group.members.map(({ metadata }) => ({ url: workerUrl(metadata), ...(tls && { tls }) }))
   const names = new Set(new ShippedPlugins().descriptors.flatMap((plugin) => pluginNames(plugin)))
   return {
     group,
-    ...(await readConnectors(urls)),
+    ...(await readConnectors(worker === undefined ? members : [worker])),
     missingTopics: topics.filter((topic) => !known.has(topic)),
     isShipped: (className) => names.has(className),
   }
 }
 
 async function readConnectors(
-  urls: readonly string[],
+  workers: readonly Endpoint[],
 ): Promise<{ readonly connectors: GroupConnectors; readonly problem?: string }> {
   let problem = 'the group has no worker that could be asked (--worker URL names one)'
-  for (const url of urls) {
+  for (const worker of workers) {
     try {
-      const client = createWorkerClient({ url, timeoutMs: TIMEOUT_MS })
-      const found = Object.entries(await client.list())
+      const client = createWorkerClient({ ...worker, timeoutMs: TIMEOUT_MS })
+      const found = Object.entries(await collectConnectors(client))
       const connectors = await mapConcurrently(found, async ([name, { info, status }]) => ({
         name,
         class: info?.config['connector.class'] ?? 'unknown',

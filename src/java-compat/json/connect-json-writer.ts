@@ -4,6 +4,7 @@ import {
   bigintToBytes,
   DataError,
   decimalScale,
+  type Field,
   type IntegerType,
   isDecimal,
   isInteger,
@@ -62,6 +63,7 @@ export function plainJson(value: unknown): string {
  * are written as `\uXXXX`.
  */
 export function quote(text: string): string {
+  if (PLAIN.test(text)) return `"${text}"`
   const quoted = JSON.stringify(text)
   if (!ESCAPED.test(quoted)) return quoted
   return quoted
@@ -69,6 +71,8 @@ export function quote(text: string): string {
     .replace(/[\ud800-\udfff]/g, (half) => `\\u${half.charCodeAt(0).toString(16).toUpperCase()}`)
 }
 
+/** Printable ASCII without the quotation mark and the backslash. */
+const PLAIN = /^[ !#-[\]-~]*$/
 const ESCAPED = /\\u|[\ud800-\udfff]/
 
 function absentText(schema: Schema, write: JsonWriter, { nullsToDefaults }: WriteOptions): string | undefined {
@@ -153,16 +157,70 @@ function mapWriter(schema: Schema, options: WriteOptions): JsonWriter {
 
 function structWriter(schema: Schema, options: WriteOptions): JsonWriter {
   if (options.isChoice?.(schema)) return choiceWriter(schema, options)
-  const fields = (schema.fields ?? []).map((field, index) => ({
-    name: field.name,
-    start: `${index === 0 ? '{' : ','}${quote(field.name)}:`,
-    write: jsonWriter(field.schema, options),
-  }))
+  const members = (schema.fields ?? []).map(
+    (field, index) => new MemberWriter(`${index === 0 ? '{' : ','}${quote(field.name)}:`, field, options),
+  )
+  /** The last text, if all values were kept. */
+  let last = ''
   return (value) => {
     if (!isStruct(value)) throw misfit(schema, value)
+    if (last !== '' && members.every((member) => member.isKept(value[member.name]))) return last
+    last = ''
     let text = ''
-    for (const { name, start, write } of fields) text += start + write(value[name])
-    return text === '' ? '{}' : `${text}}`
+    let isKept = true
+    for (const member of members) {
+      const one = value[member.name]
+      text += member.write(one)
+      isKept &&= member.isKept(one)
+    }
+    text = text === '' ? '{}' : `${text}}`
+    if (isKept) last = text
+    return text
+  }
+}
+
+/** A longer text is not kept: each writer keeps one for each of its members. */
+const KEPT_LENGTH_MAX = 64
+/** Types whose equal values have the same text, unlike 0 and -0 of numbers with a fraction. */
+const KEPT_TYPES: ReadonlySet<SchemaType> = new Set(['int8', 'int16', 'int32', 'int64', 'boolean', 'string'])
+const NO_VALUE = Symbol('no value')
+
+/**
+ * Writes one member of a struct and keeps its text, because consecutive structs have many equal values: the names and times in
+ * the `source` of change events, the columns of a row that did not change.
+ */
+class MemberWriter {
+  readonly name: string
+  readonly #start: string
+  readonly #write: JsonWriter
+  readonly #canKeep: boolean
+  #value: unknown = NO_VALUE
+  #text = ''
+
+  constructor(start: string, { name, schema }: Field, options: WriteOptions) {
+    this.name = name
+    this.#start = start
+    this.#write = jsonWriter(schema, options)
+    this.#canKeep = KEPT_TYPES.has(schema.type)
+  }
+
+  isKept(value: unknown): boolean {
+    return this.#value === value
+  }
+
+  write(value: unknown): string {
+    if (this.#value === value) return this.#text
+    const text = this.#start + this.#write(value)
+    if (this.#canKeep) this.#keep(value, text)
+    return text
+  }
+
+  #keep(value: unknown, text: string): void {
+    // Values of logical types are objects, which can change.
+    const isKept =
+      typeof value === 'string' ? value.length <= KEPT_LENGTH_MAX : typeof value !== 'object' || value === null
+    this.#value = isKept ? value : NO_VALUE
+    this.#text = isKept ? text : ''
   }
 }
 

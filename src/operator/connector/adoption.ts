@@ -1,5 +1,5 @@
 import { OWNER_KEY } from '../../clients/worker-client.ts'
-import { TerminalError } from '../controller/reconcile-error.ts'
+import { DependencyNotReady, TerminalError } from '../controller/reconcile-error.ts'
 import type { Resource } from '../resources/resource.ts'
 import { changedKeys } from './changed-keys.ts'
 import type { DesiredConnector } from './desired-connector.ts'
@@ -7,7 +7,7 @@ import type { ExistingConnector } from './observed-connector.ts'
 
 const TAKE_OVER = 'weir.dev/take-over'
 
-/** Throws `TerminalError` unless the resource may change the existing connector. */
+/** Throws `TerminalError` or `DependencyNotReady` unless the resource may change the existing connector. */
 export function assertOwnership(
   resource: Resource<'Connector'>,
   desired: DesiredConnector,
@@ -34,8 +34,13 @@ function assertAdoptable(
     const message = `connector ${desired.name} already exists on the worker, and adoptionPolicy is Never`
     throw new TerminalError('AlreadyExists', message)
   }
+  if (spec.adoptionPolicy !== 'AdoptIfIdentical') return
+  if (desired.missing.length > 0) {
+    const message = `waiting for ${desired.missing.join(', ')}, to compare connector ${desired.name} on the worker`
+    throw new DependencyNotReady('WaitingForInput', message)
+  }
   const changed = changedKeys(desired, observed)
-  if (spec.adoptionPolicy === 'AdoptIfIdentical' && changed.length > 0) {
+  if (changed.length > 0) {
     const message = `connector ${desired.name} exists on the worker with another configuration (${changed.join(', ')})`
     throw new TerminalError('AdoptionRefused', message)
   }

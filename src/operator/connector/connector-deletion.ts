@@ -46,15 +46,16 @@ export async function deleteConnector(
   return pending
 }
 
-/** Without ownership markers, a connector is owned by the resource that applied it. */
+/** A connector that gets no ownership marker is owned by the resource that applied or adopted it. */
 function isOwned(
-  { metadata, status }: Resource<'Connector'>,
+  { metadata, spec, status }: Resource<'Connector'>,
   { config }: ExistingConnector,
   { writesOwnerMarker }: WorkerRuntimeConfig,
   instance: string,
 ): boolean {
   const owner = config[OWNER_KEY]
-  if (owner === undefined) return !writesOwnerMarker && status.configHash !== undefined
+  const mayBeUnmarked = !writesOwnerMarker || spec.adoptionPolicy === 'AdoptIfIdentical'
+  if (owner === undefined) return mayBeUnmarked && status.configHash !== undefined
   return owner === `${instance}/${metadata.namespace}/${metadata.name}`
 }
 

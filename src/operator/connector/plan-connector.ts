@@ -82,8 +82,7 @@ function planConfig(
   const foundHandled = status.configHash === undefined ? handledBefore(resource) : {}
   if (desired.missing.length > 0) return undefined
   const changed = changedKeys(desired, observed)
-  const ours = observed.config[OWNER_KEY] === (desired.hasOwnerMarker ? desired.owner : undefined)
-  if (changed.length === 0 && ours) {
+  if (changed.length === 0 && hasExpectedMarker(resource, desired, observed)) {
     if (status.configHash === desired.configHash) return undefined
     return planSteps('Progressing', 'the connector already has the declared configuration', [], {
       configHash: desired.configHash,
@@ -96,6 +95,20 @@ function planConfig(
   const statusFields = { ...applied(resource, desired, context), ...foundHandled }
   const event = status.configHash === undefined ? 'Adopted' : drifted ? 'DriftCorrected' : 'Updated'
   return { ...planSteps('Updating', keys, [{ do: 'put-config', config: marked(desired) }], statusFields), event }
+}
+
+/**
+ * Whether the ownership marker on the worker may stay as it is. A connector that was adopted because it is identical gets
+ * the marker only with the next change: the marker alone would restart its tasks.
+ */
+function hasExpectedMarker(
+  { spec }: Resource<'Connector'>,
+  desired: DesiredConnector,
+  observed: ExistingConnector,
+): boolean {
+  const owner = observed.config[OWNER_KEY]
+  if (owner === undefined && spec.adoptionPolicy === 'AdoptIfIdentical') return true
+  return owner === (desired.hasOwnerMarker ? desired.owner : undefined)
 }
 
 /**

@@ -186,7 +186,7 @@ export const connectorSpec = withRules(
     adoptionPolicy: choice('What to do when a connector with this name exists already and no resource manages it.', {
       Adopt: 'it is adopted, and its configuration is replaced',
       AdoptIfIdentical:
-        'it is adopted if its configuration equals the declared one; otherwise the resource reports AdoptionRefused',
+        'it is adopted without a write if its configuration equals the declared one; otherwise the resource reports AdoptionRefused',
       Never: 'it is not changed, and the resource reports AlreadyExists',
     }).default('Adopt'),
     driftPolicy: driftPolicy('What to do when the configuration on the worker differs from the applied one.'),

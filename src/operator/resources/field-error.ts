@@ -1,9 +1,10 @@
 import { z } from 'zod'
+import { type DocumentPath, formatDocumentPath } from '../../common/document-path.ts'
 import { didYouMean } from '../../config/did-you-mean.ts'
 
 /** An invalid field of a manifest or a configuration file. `path` leads to the field. */
 export type FieldError = {
-  readonly path: readonly (string | number)[]
+  readonly path: DocumentPath
   readonly message: string
   /** The key is invalid (an unknown field), not its value. */
   readonly atKey?: true
@@ -17,14 +18,18 @@ export function toFieldErrors(issue: z.core.$ZodIssue, root: unknown, schema: z.
     return issue.keys.map((key) => {
       const meant = didYouMean(key, known)
       const hint = meant === undefined ? `known fields are ${known.join(', ')}` : `did you mean ${meant}?`
-      return { path: [...path, key], message: `${dotted([...path, key])}: unknown field; ${hint}`, atKey: true }
+      return {
+        path: [...path, key],
+        message: `${formatDocumentPath([...path, key])}: unknown field; ${hint}`,
+        atKey: true,
+      }
     })
   }
   const value = valueAt(root, path)
   if (value === undefined && issue.code !== 'custom') {
-    return [{ path, message: `${dotted(path)} is missing${expectation(issue)}` }]
+    return [{ path, message: `${formatDocumentPath(path)} is missing${expectation(issue)}` }]
   }
-  return [{ path, message: `${dotted(path) || 'the resource'}: ${sentence(issue, value)}` }]
+  return [{ path, message: `${formatDocumentPath(path) || 'the resource'}: ${sentence(issue, value)}` }]
 }
 
 function expectation(issue: z.core.$ZodIssue): string {
@@ -62,7 +67,7 @@ function outOfBounds(size: string, length: string, limit: string, origin: string
 }
 
 /** The field names of the object at `path`. */
-function fieldsAt(schema: z.ZodType, path: readonly (string | number)[]): readonly string[] {
+function fieldsAt(schema: z.ZodType, path: DocumentPath): readonly string[] {
   let at: z.ZodType | undefined = unwrap(schema)
   for (const part of path) {
     if (at instanceof z.ZodObject) at = unwrap(at.shape[String(part)] as z.ZodType)
@@ -81,17 +86,8 @@ function unwrap(schema: z.ZodType | undefined): z.ZodType | undefined {
   return inner
 }
 
-function valueAt(root: unknown, path: readonly (string | number)[]): unknown {
+function valueAt(root: unknown, path: DocumentPath): unknown {
   return path.reduce<unknown>((at, part) => (at as Record<string | number, unknown> | undefined)?.[part], root)
-}
-
-/** `spec.config["batch.size"]`, `spec.references[0].name`. */
-function dotted(path: readonly (string | number)[]): string {
-  return path.reduce<string>((text, part) => {
-    if (typeof part === 'number') return `${text}[${part}]`
-    if (!/^[A-Za-z_$][\w$-]*$/.test(part)) return `${text}["${part}"]`
-    return text === '' ? part : `${text}.${part}`
-  }, '')
 }
 
 function article(type: string): string {

@@ -38,7 +38,7 @@ export const boundedText = (min: number, max: number) =>
 
 const charactersOf = (value: string): number => [...value].length
 
-const OBJECT_NAME = /^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$/
+const OBJECT_NAME = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/
 const DURATION = /^([0-9]+(h|m|s))+$/
 
 /** The name of an object: a lower-case DNS subdomain. */

@@ -1,8 +1,6 @@
+import { qualifySubject } from '../../formats/qualified-subject.ts'
 import { type ConditionReason, findCondition } from './condition.ts'
 import type { Resource, ResourceKind } from './resource.ts'
-
-/** A name in the default context can be written with this prefix or without it. */
-const DEFAULT_CONTEXT = /^:\.:/
 
 /** A value of an index over resources of a kind. */
 export type IndexValue<K extends ResourceKind = ResourceKind> = string & { readonly kind: K }
@@ -31,9 +29,12 @@ export function externalObjectIndex(resource: Resource): IndexValue {
   }
 }
 
-/** The same value, from the name in the runtime; '' names the default context and the registry as a whole. */
+/**
+ * The same value, from the name in the runtime; '' names the default context and the registry as a whole. A name in the
+ * default context can be written with its context or without it.
+ */
 export function externalObjectIndexFor<K extends ResourceKind>(kind: K, runtime: string, name: string): IndexValue<K> {
-  return term(kind, runtime, kind === 'Connector' ? name : name.replace(DEFAULT_CONTEXT, ''))
+  return term(kind, runtime, kind === 'Connector' ? name : qualifySubject(name))
 }
 
 /** Resources of this namespace that refer to that Subject. */

@@ -8,6 +8,7 @@ import {
   type RegistryClient,
   type SubjectConfig,
 } from '../../clients/registry-client.ts'
+import { contextOf, DEFAULT_CONTEXT, splitSubject } from '../../formats/qualified-subject.ts'
 import type { RecordChange } from './runtime-change.ts'
 
 /** The reads of a registry on which a simulation is based. */
@@ -17,7 +18,6 @@ export type RegistryReader = Pick<RegistryClient, 'lookup' | 'version' | 'versio
 const GLOBAL = ''
 /** Where registries start to count the ids that a simulation assigns: above those of any registry. */
 const FIRST_ID = 2 ** 31
-const QUALIFIED = /^:(\.[^:]*):/
 
 /** A subject as the simulation changed it. */
 type ChangedSubject = { isDeleted: boolean; readonly added: RegisteredSchema[] }
@@ -140,7 +140,7 @@ export class RegistryOverlay {
 
   async #listSubjects(options: Parameters<RegistryReader['subjects']>[0] & object): Promise<readonly string[]> {
     const { prefix = '' } = options
-    const isInPrefix = (name: string) => (prefix === '' ? !QUALIFIED.test(name) : name.startsWith(prefix))
+    const isInPrefix = (name: string) => (prefix === '' ? contextOf(name) === DEFAULT_CONTEXT : name.startsWith(prefix))
     const existing = await this.#once(`subjects ${JSON.stringify(options)}`, () => this.#base.subjects(options))
     const kept = existing.filter((name) => this.#subjects.get(name)?.isDeleted !== true)
     const added = [...this.#subjects].filter(([name, one]) => one.added.length > 0 && isInPrefix(name))
@@ -226,8 +226,8 @@ export class RegistryOverlay {
 /** The context of a subject, unless it is the default one, and the registry. */
 function scopesAround(subject: string | undefined): readonly string[] {
   if (subject === undefined) return []
-  const [context] = QUALIFIED.exec(subject) ?? []
-  return context === undefined || context === subject ? [GLOBAL] : [context, GLOBAL]
+  const { context, name } = splitSubject(subject)
+  return context === DEFAULT_CONTEXT || name === '' ? [GLOBAL] : [`:${context}:`, GLOBAL]
 }
 
 /** Whether two schemas are written alike. What differs in its formatting only is decided by the base. */

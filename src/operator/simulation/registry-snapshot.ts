@@ -9,6 +9,7 @@ import {
   type SubjectConfig,
 } from '../../clients/registry-client.ts'
 import type { ParsedSchema } from '../../formats/format.ts'
+import { contextOf, DEFAULT_CONTEXT, GLOBAL_CONTEXT, splitSubject } from '../../formats/qualified-subject.ts'
 import { normalizedReferences } from '../../formats/references.ts'
 import { SchemaError } from '../../formats/schema-error.ts'
 import { parseSchema } from '../subject/schema-compatibility.ts'
@@ -32,10 +33,6 @@ export type RegistryContent = {
   })[]
 }
 
-const DEFAULT_CONTEXT = '.'
-/** Holds the settings of all contexts. */
-const GLOBAL_CONTEXT = '.__GLOBAL'
-const CONTEXT = /^:(\.[^:]*):/
 /** A property that a registry adds to versions that repeat an earlier one. */
 const VERSION_PROPERTY = 'confluent:version'
 
@@ -53,7 +50,7 @@ export class RegistrySnapshot implements RegistryReader {
   async subjects({ prefix = '', deleted = false } = {}): Promise<readonly string[]> {
     const names = [...this.#subjects.keys()].filter((name) => this.#versionsOf(name, deleted).length > 0)
     if (prefix === ':*:') return names
-    return names.filter((name) => (prefix === '' ? !CONTEXT.test(name) : name.startsWith(prefix)))
+    return names.filter((name) => (prefix === '' ? contextOf(name) === DEFAULT_CONTEXT : name.startsWith(prefix)))
   }
 
   async versions(subject: string, { deleted = false } = {}): Promise<readonly number[]> {
@@ -112,14 +109,14 @@ export class RegistrySnapshot implements RegistryReader {
   /** The settings of a subject, of a context (`:.context:`) or, without a name, of the default context. */
   #settings(name: string | undefined): Settings | undefined {
     if (name === undefined) return this.#contexts.get(DEFAULT_CONTEXT)
-    const [whole, context = ''] = CONTEXT.exec(name) ?? []
-    return whole === name ? this.#contexts.get(context) : this.#subjects.get(name)
+    const parts = splitSubject(name)
+    const isContext = parts.context !== DEFAULT_CONTEXT && parts.name === ''
+    return isContext ? this.#contexts.get(parts.context) : this.#subjects.get(name)
   }
 
   /** The settings of the context of a subject or, if it has none of this kind, those of all contexts. */
   #contextSettings(subject: string | undefined, has: (settings: Settings) => boolean): Settings | undefined {
-    const [, context = DEFAULT_CONTEXT] = CONTEXT.exec(subject ?? '') ?? []
-    return [this.#contexts.get(context), this.#contexts.get(GLOBAL_CONTEXT)].find(
+    return [this.#contexts.get(contextOf(subject ?? '')), this.#contexts.get(GLOBAL_CONTEXT)].find(
       (settings) => settings !== undefined && has(settings),
     )
   }
@@ -180,13 +177,9 @@ export class RegistrySnapshot implements RegistryReader {
     }
   }
 
-  /** A reference without a context is resolved in that of the subject. */
   #parse(subject: string, schema: NewSchema): Promise<ParsedSchema> {
-    const [context = ''] = CONTEXT.exec(subject) ?? []
-    const qualified = (name: string) => (CONTEXT.test(name) ? name : `${context}${name}`)
-    return parseSchema(schema, (name, version) => this.version(qualified(name), version, { deleted: true }), {
-      validation: 'loose',
-    })
+    const lookup = (name: string, version: number) => this.version(name, version, { deleted: true })
+    return parseSchema({ ...schema, subject }, lookup, { validation: 'loose' })
   }
 }
 

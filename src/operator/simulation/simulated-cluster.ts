@@ -13,12 +13,14 @@ import {
 } from '../resources/resource.ts'
 
 type ConfigMapData = Readonly<Record<string, string>>
+type SecretKey = { readonly name: string; readonly key: string }
 
 /** The declared resources of a simulation, with the statuses that it gives them. */
 export class SimulatedCluster implements ClusterReader {
   readonly #resources = new ResourceStore()
   readonly #creationTimestamp: string
   #configMaps: ReadonlyMap<string, ConfigMapData> = new Map()
+  readonly #secrets = new Map<string, Readonly<Record<string, string>>>()
 
   /** `createdMs`: when the resources were created, as far as reconcilers are concerned. */
   constructor(createdMs: number) {
@@ -79,9 +81,15 @@ export class SimulatedCluster implements ClusterReader {
     return this.#configMaps.get(`${namespace}/${name}`)
   }
 
-  /** Manifests contain no Secrets. */
-  async secret(): Promise<SecretData | undefined> {
-    return undefined
+  /** Manifests contain no Secrets: sets a value that is assumed, unless the key has one already. */
+  assumeSecretValue(namespace: string, { name, key }: SecretKey, value: string): void {
+    const secret = `${namespace}/${name}`
+    this.#secrets.set(secret, { [key]: value, ...this.#secrets.get(secret) })
+  }
+
+  async secret(namespace: string, name: string): Promise<SecretData | undefined> {
+    const data = this.#secrets.get(`${namespace}/${name}`)
+    return data && { data, version: 'assumed' }
   }
 
   secretVersion(): string | undefined {

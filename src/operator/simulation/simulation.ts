@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util'
 import type { Clock } from '../../common/clock.ts'
 import { mapConcurrently } from '../../common/map-concurrently.ts'
 import { type DryRunVerdict, dryRunVerdict, usageWarnings, verdictOfError } from '../admission/dry-run-verdict.ts'
+import { resolveConnectorName } from '../connector/connector-name.ts'
 import type { ReconcileResult, Reconciler } from '../controller/reconciler.ts'
 import { createReconcilers, type Reconcilers } from '../controllers.ts'
 import { buildConditions } from '../resources/condition.ts'
@@ -133,11 +134,35 @@ export class Simulation {
   async #applyOne<K extends ResourceKind>(key: ResourceKey<K>): Promise<SimulatedResource> {
     const changes: RuntimeChange[] = []
     const resource = this.#cluster.get(key) as Resource<K>
+    if (isConnector(resource)) await this.#assumeSecretValues(resource)
     const reconciler = this.#reconcilers((change) => changes.push(change))[resource.kind] as unknown as Reconciler<K>
     const verdict = await dryRunVerdict(reconciler, resource)
     const applied = verdict.kind === 'accepted' ? await this.#reconcile(resource, reconciler, changes) : verdict
     const missingReferences = subjectsNamedBy(resource).filter((referent) => !this.#isDeclared(resource, referent))
     return { key, verdict: applied, advice: usageWarnings(resource), missingReferences, changes, isDeletion: false }
+  }
+
+  /** The values of Secrets are unknown here: the settings of an existing connector that have them count as unchanged. */
+  async #assumeSecretValues(resource: Resource<'Connector'>): Promise<void> {
+    const { spec, metadata } = resource
+    const settings = (spec.valuesFrom ?? []).filter(({ resolve }) => resolve === 'Operator')
+    if (settings.length === 0) return
+    const config = await this.#configOnWorker(resource)
+    for (const { key, secretKeyRef } of settings) {
+      const value = config[key]
+      if (secretKeyRef === undefined || value === undefined) continue
+      this.#cluster.assumeSecretValue(metadata.namespace, secretKeyRef, value)
+    }
+  }
+
+  /** Empty where the worker has no such connector or cannot be read: then the dry run reports the reason. */
+  async #configOnWorker(resource: Resource<'Connector'>): Promise<Readonly<Record<string, string>>> {
+    try {
+      const { client, runtimeConfig } = this.#runtimes(() => undefined).worker(resource)
+      return (await client.get(resolveConnectorName(runtimeConfig, resource))).config
+    } catch {
+      return {}
+    }
   }
 
   #isDeclared({ metadata: { namespace } }: Resource, subject: string): boolean {
@@ -210,6 +235,10 @@ export class Simulation {
       },
     )
   }
+}
+
+function isConnector(resource: Resource): resource is Resource<'Connector'> {
+  return resource.kind === 'Connector'
 }
 
 function withStatus<K extends ResourceKind>(

@@ -72,15 +72,20 @@ async function register(
     return await observeRegistration(registry, desired, observed, registered)
   } catch (error) {
     if (error instanceof RequestError && !error.retriable) await restoreLevel?.()
-    throw await toRejection(error, schema, registry)
+    throw await toRejection(error, desired.subject, schema, registry)
   }
 }
 
 /** Distinguishes a missing reference from an invalid schema. */
-async function toRejection(error: unknown, schema: NewSchema, registry: RegistryClient): Promise<unknown> {
+async function toRejection(
+  error: unknown,
+  subject: string,
+  schema: NewSchema,
+  registry: RegistryClient,
+): Promise<unknown> {
   if (error instanceof RequestError && error.status === 409) return new TerminalError('Incompatible', error.message)
   const rejection = toSchemaError(error)
-  if (rejection instanceof TerminalError) await assertSchemaValid(registry, schema)
+  if (rejection instanceof TerminalError) await assertSchemaValid(registry, subject, schema)
   return rejection
 }
 

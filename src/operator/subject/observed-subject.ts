@@ -16,7 +16,7 @@ import { TerminalError } from '../controller/reconcile-error.ts'
 import { isReady } from '../resources/condition.ts'
 import type { Resource } from '../resources/resource.ts'
 import type { DesiredSubject } from './desired-subject.ts'
-import { findConflicts } from './schema-compatibility.ts'
+import { findConflicts, type SubjectSchema } from './schema-compatibility.ts'
 
 const DEFAULT_LEVEL: CompatibilityLevel = 'BACKWARD'
 
@@ -153,17 +153,17 @@ async function conflictsWithVersions(
   const isLastEnough = rules.group === undefined && !rules.level.endsWith('_TRANSITIVE')
   const fetched = rules.level === 'NONE' ? [] : isLastEnough ? versions.slice(-1) : versions
   const earlier = await Promise.all(fetched.map((version) => registry.version(subject, version)))
-  return conflictsBetween(registry, schema, earlier, rules)
+  return conflictsBetween(registry, { ...schema, subject }, earlier, rules)
 }
 
 /** Throws `TerminalError` for an invalid schema and for unresolved references. */
-export async function assertSchemaValid(registry: RegistryClient, schema: NewSchema): Promise<void> {
-  await conflictsBetween(registry, schema, [], { level: 'NONE' })
+export async function assertSchemaValid(registry: RegistryClient, subject: string, schema: NewSchema): Promise<void> {
+  await conflictsBetween(registry, { ...schema, subject }, [], { level: 'NONE' })
 }
 
 async function conflictsBetween(
   registry: RegistryClient,
-  schema: NewSchema,
+  schema: SubjectSchema,
   earlier: readonly RegisteredSchema[],
   rules: CompatibilityRules,
 ): Promise<readonly string[]> {

@@ -6,11 +6,15 @@ import type {
 } from '../../clients/registry-client.ts'
 import { unreachable } from '../../common/errors.ts'
 import type { Format, Incompatibility, ParsedSchema, ParseOptions } from '../../formats/format.ts'
+import { contextOf, qualifySubject } from '../../formats/qualified-subject.ts'
 import { type Dependency, dependenciesOf, type Referenced } from '../../formats/references.ts'
 import { SchemaError } from '../../formats/schema-error.ts'
 import { type CompatibilityRules, comparedVersions, conflictsWith } from '../../formats/version-compatibility.ts'
 
-/** Reads a referenced schema. */
+/** A schema that is declared for a subject. */
+export type SubjectSchema = NewSchema & { readonly subject: string }
+
+/** Reads a referenced schema by its qualified subject. */
 export type SchemaLookup = (subject: string, version: number) => Promise<RegisteredSchema>
 
 /**
@@ -19,7 +23,7 @@ export type SchemaLookup = (subject: string, version: number) => Promise<Registe
  * out: the registry decides when the schema is registered. Throws a `SchemaError` for a text that is not a schema.
  */
 export async function findConflicts(
-  schema: NewSchema,
+  schema: SubjectSchema,
   earlier: readonly RegisteredSchema[],
   rules: CompatibilityRules,
   lookup: SchemaLookup,
@@ -48,13 +52,13 @@ function sentenceOf({ type, path, description }: Incompatibility): string {
 
 /** Throws a `SchemaError` for a text that is not a schema, and the error of `lookup`. */
 export async function parseSchema(
-  schema: NewSchema,
+  schema: SubjectSchema,
   lookup: SchemaLookup,
   options: ParseOptions = {},
 ): Promise<ParsedSchema> {
   const references = schema.references ?? []
   const format = await formatOf(schema.schemaType ?? 'AVRO')
-  const dependencies = await fetchDependencies(references, lookup)
+  const dependencies = await fetchDependencies(schema.subject, references, lookup)
   return format.parse({ text: schema.schema, references, dependencies }, options)
 }
 
@@ -73,21 +77,24 @@ async function formatOf(type: RegistrySchemaType): Promise<Format> {
 }
 
 async function fetchDependencies(
+  subject: string,
   references: readonly RegisteredReference[],
   lookup: SchemaLookup,
 ): Promise<readonly Dependency[]> {
   const texts = new Map<string, Referenced>()
-  const fetch = async (list: readonly RegisteredReference[]): Promise<void> => {
-    for (const reference of list) {
-      const key = keyOf(reference)
+  const fetch = async (list: readonly RegisteredReference[], context: string): Promise<void> => {
+    for (const { subject: named, version } of list) {
+      const target = qualifySubject(named, context)
+      const key = keyOf({ subject: target, version })
       if (texts.has(key)) continue
-      const found = await lookup(reference.subject, reference.version)
+      const found = await lookup(target, version)
       texts.set(key, { text: found.schema, references: found.references ?? [] })
-      await fetch(found.references ?? [])
+      await fetch(found.references ?? [], contextOf(target))
     }
   }
-  await fetch(references)
+  await fetch(references, contextOf(subject))
   return dependenciesOf(
+    subject,
     references,
     (reference) => texts.get(keyOf(reference)),
     (reference) => {
@@ -96,6 +103,6 @@ async function fetchDependencies(
   )
 }
 
-function keyOf({ subject, version }: RegisteredReference): string {
+function keyOf({ subject, version }: Pick<RegisteredReference, 'subject' | 'version'>): string {
   return `${version} ${subject}`
 }

@@ -72,7 +72,7 @@ export class SubjectReconciler implements Reconciler<'Subject'> {
     if (imports.length > 0) return
     const { desired, observed } = await this.#plan(resource, runtime)
     if (desired.schema !== undefined && observed.registered === undefined) {
-      await assertSchemaValid(runtime.client, desired.schema)
+      await assertSchemaValid(runtime.client, desired.subject, desired.schema)
     }
   }
 

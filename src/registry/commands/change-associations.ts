@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { contextOf } from '../../formats/qualified-subject.ts'
 import type { Association, AssociationLifecycle, StoredAssociation } from '../model/association.ts'
 import {
   associationExists,
@@ -12,7 +13,7 @@ import {
   referenceToSubjectExists,
   strongAssociationExists,
 } from '../model/registry-error.ts'
-import { contextOf, type Subject, toSubject } from '../model/subject.ts'
+import { type Subject, toSubject } from '../model/subject.ts'
 import {
   type AssociationFilter,
   associationsByName,

@@ -1,6 +1,7 @@
 import type { Mode } from '../../clients/registry-client.ts'
+import { contextOf } from '../../formats/qualified-subject.ts'
 import { notPermitted } from '../model/registry-error.ts'
-import { contextOf, type Subject } from '../model/subject.ts'
+import type { Subject } from '../model/subject.ts'
 import { type Defaults, modeInScope } from '../queries/effective-config.ts'
 import type { RegistryView } from '../store/registry-state.ts'
 

@@ -21,7 +21,10 @@ export type LeaderElectionOptions = {
   readonly groupId: string
   /** Whether the current leader stays the leader when other instances join. */
   readonly sticky: boolean
-  /** Whether this instance is eligible only after the group had no eligible member. Default: false. */
+  /**
+   * Whether this instance is eligible only after the group had no eligible member, because members may be of another
+   * kind. Those cannot fence its writer, so it does not write during rebalances either. Default: false.
+   */
   readonly isEligibilityDeferred?: boolean
   readonly sessionTimeoutMs?: number
   readonly heartbeatMs?: number
@@ -40,8 +43,8 @@ const REJOIN_PAUSE_MS = 1_000
 
 /**
  * The membership of one instance in the group of the registry instances, which elects their leader. Before `join`, the
- * instance is not the leader and knows none. A leader continues to write during a rebalance; a new leader fences it
- * before its first write.
+ * instance is not the leader and knows none. A leader continues to write during a rebalance, unless a new leader could
+ * be of another kind: one of Weir fences it before its first write.
  */
 export class LeaderElection implements Leadership {
   readonly #options: LeaderElectionOptions
@@ -51,6 +54,9 @@ export class LeaderElection implements Leadership {
   #membership: GroupMembership | undefined
   #writer: LeaderWriter | undefined
   #leader: MemberIdentity | undefined
+  #isElected = false
+  /** Whether this instance was the leader until the rebalance that is in progress. */
+  #wasLeading = false
   /** Whether eligible instances, which may be of another kind, still precede this one. */
   #isDeferred: boolean
 
@@ -75,8 +81,9 @@ export class LeaderElection implements Leadership {
       protocol: {
         protocols: () => [{ name: 'v0', metadata: this.#metadata(candidate) }],
         assign: (_, members) => this.#assign(members),
+        onRevoked: () => this.#revoked(),
         onJoined: (generation) => this.#joined(generation),
-        onLost: () => this.#resign(),
+        onLost: () => this.#lost(),
       },
     })
   }
@@ -108,7 +115,8 @@ export class LeaderElection implements Leadership {
 
   #metadata({ identity }: LeaderCandidate): Buffer {
     const isEligible = identity.master_eligibility && !this.#isDeferred
-    const member: MemberIdentity = { ...identity, master_eligibility: isEligible, leader: this.#writer !== undefined }
+    const isLeader = this.#writer !== undefined || this.#wasLeading
+    const member: MemberIdentity = { ...identity, master_eligibility: isEligible, leader: isLeader }
     return Buffer.from(JSON.stringify(member))
   }
 
@@ -118,7 +126,19 @@ export class LeaderElection implements Leadership {
     return new Map(members.map(({ memberId }) => [memberId, assignment]))
   }
 
+  async #revoked(): Promise<void> {
+    if (this.#options.isEligibilityDeferred !== true || !this.#isElected) return
+    this.#wasLeading = this.#writer !== undefined
+    await this.#resign()
+  }
+
+  async #lost(): Promise<void> {
+    this.#wasLeading = false
+    await this.#resign()
+  }
+
   async #joined({ memberId, assignment }: Generation): Promise<void> {
+    this.#wasLeading = false
     const { error, master, master_identity: leader } = parseAssignment(assignment)
     const { logger } = this.#options
     if (error !== 0) {
@@ -137,13 +157,17 @@ export class LeaderElection implements Leadership {
       return
     }
     this.#leader = undefined
+    this.#isElected = true
     if (!this.#writer) await this.#openWriter('elected')
   }
 
   async #openWriter(reason: string): Promise<void> {
     const { logger } = this.#options
     try {
-      this.#writer = await this.#candidate?.openWriter()
+      const writer = await this.#candidate?.openWriter()
+      // Another instance may have been elected in the meantime.
+      if (!this.#isElected) return await writer?.close()
+      this.#writer = writer
       logger.info({ reason }, 'leading')
     } catch (error) {
       logger.error({ err: error, reason }, 'this instance is elected, but cannot write to the topic: retrying')
@@ -161,6 +185,7 @@ export class LeaderElection implements Leadership {
 
   async #resign(): Promise<void> {
     const writer = this.#writer
+    this.#isElected = false
     this.#writer = undefined
     this.#leader = undefined
     await writer?.close().catch(() => undefined)

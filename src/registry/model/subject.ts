@@ -1,3 +1,4 @@
+import { DEFAULT_CONTEXT, GLOBAL_CONTEXT, qualifySubject, splitSubject } from '../../formats/qualified-subject.ts'
 import { invalidSubject } from './registry-error.ts'
 
 /**
@@ -6,35 +7,14 @@ import { invalidSubject } from './registry-error.ts'
  */
 export type Subject = string & { readonly __brand: 'Subject' }
 
-export const DEFAULT_CONTEXT = '.'
-export const GLOBAL_CONTEXT = '.__GLOBAL'
 /** The scope above all contexts. Only config and mode use it. */
 export const GLOBAL = `:${GLOBAL_CONTEXT}:` as Subject
 /** The subject prefix that matches every context. */
 export const ALL_CONTEXTS = ':*:'
 
-const QUALIFIED = /^:(\.[^:]*):([\s\S]*)$/
-
-export type SubjectParts = { readonly context: string; readonly name: string }
-
-/** Splits a subject name into context and unqualified name. */
-export function partsOf(subject: string): SubjectParts {
-  const match = QUALIFIED.exec(subject)
-  return match
-    ? { context: match[1] ?? DEFAULT_CONTEXT, name: match[2] ?? '' }
-    : { context: DEFAULT_CONTEXT, name: subject }
-}
-
-export function contextOf(subject: string): string {
-  return subject.startsWith(':') ? partsOf(subject).context : DEFAULT_CONTEXT
-}
-
 /** Qualifies a name with `context`, unless the name already has a context. */
-export function toSubject(raw: string, context: string = DEFAULT_CONTEXT): Subject {
-  const match = QUALIFIED.exec(raw)
-  const own = match?.[1] ?? context
-  const name = match ? (match[2] ?? '') : raw
-  return (own === DEFAULT_CONTEXT ? name : `:${own}:${name}`) as Subject
+export function toSubject(raw: string, context?: string): Subject {
+  return qualifySubject(raw, context) as Subject
 }
 
 /** The subject of a context's config and mode; null for the default context, as in its records. */
@@ -43,7 +23,7 @@ export function contextSubject(context: string): Subject | null {
 }
 
 export function isContext(subject: Subject): boolean {
-  return subject.startsWith(':') && partsOf(subject).name === ''
+  return subject.startsWith(':') && splitSubject(subject).name === ''
 }
 
 /** Parses a context name: `c`, `.c` and `:.c:` are the same context. Undefined if the name is invalid. */
@@ -55,7 +35,7 @@ export function toContext(raw: string): string | undefined {
 
 /** Returns `subject`. Throws `invalid_subject` if schemas cannot be registered under this name. */
 export function checkSubject(subject: Subject, options: { readonly rejectEmpty: boolean }): Subject {
-  const { context, name } = partsOf(subject)
+  const { context, name } = splitSubject(subject)
   const forbidden = name === '__GLOBAL' || name === '__EMPTY' || context === GLOBAL_CONTEXT || hasControl(subject)
   if (forbidden || (options.rejectEmpty && (name === '' || name === '*'))) throw invalidSubject(subject)
   return subject
@@ -65,7 +45,7 @@ export function checkSubject(subject: Subject, options: { readonly rejectEmpty: 
  * Returns `subject`. Throws `invalid_subject` if it cannot have a config or mode. Contexts and `GLOBAL` are valid here.
  */
 export function checkScope(subject: Subject): Subject {
-  const { name } = partsOf(subject)
+  const { name } = splitSubject(subject)
   if (name === '__GLOBAL' || name === '__EMPTY' || hasControl(subject)) throw invalidSubject(subject)
   return subject
 }

@@ -1,5 +1,6 @@
 import type { Mode } from '../../clients/registry-client.ts'
-import { contextOf, contextSubject, GLOBAL, type Subject } from '../model/subject.ts'
+import { contextOf } from '../../formats/qualified-subject.ts'
+import { contextSubject, GLOBAL, type Subject } from '../model/subject.ts'
 import { type Config, inheritConfig } from '../model/subject-config.ts'
 import type { RegistryView } from '../store/registry-state.ts'
 

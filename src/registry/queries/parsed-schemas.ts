@@ -1,4 +1,5 @@
 import type { ParsedSchema } from '../../formats/format.ts'
+import { contextOf } from '../../formats/qualified-subject.ts'
 import { type Dependency, dependenciesOf, type SchemaReference } from '../../formats/references.ts'
 import { SchemaError } from '../../formats/schema-error.ts'
 import { isParsedInProcess } from '../compatibility-worker/in-process-limits.ts'
@@ -7,7 +8,7 @@ import { OffloadableSchema, type WorkerResults } from '../compatibility-worker/w
 import { invalidSchema } from '../model/registry-error.ts'
 import type { SchemaContent } from '../model/schema.ts'
 import { Formats } from '../model/schema-types.ts'
-import { contextOf, type Subject, toSubject } from '../model/subject.ts'
+import { type Subject, toSubject } from '../model/subject.ts'
 import type { RegistryView } from '../store/registry-state.ts'
 
 /** The parts of a content that the parser needs. */
@@ -108,11 +109,11 @@ function dependencies(
   subject: Subject,
   references: readonly SchemaReference[],
 ): readonly Dependency[] {
-  const context = contextOf(subject)
   return dependenciesOf(
+    subject,
     references,
     (reference) => {
-      const target = toSubject(reference.subject, context)
+      const target = toSubject(reference.subject)
       return (reference.version === -1 ? view.latest(target) : view.version(target, reference.version))?.content
     },
     (reference) => {

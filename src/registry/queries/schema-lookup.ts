@@ -1,3 +1,4 @@
+import { contextOf } from '../../formats/qualified-subject.ts'
 import { normalizedReferences, type SchemaReference } from '../../formats/references.ts'
 import type { DecisionContext } from '../commands/decision-types.ts'
 import { inheritMetadata } from '../commands/inherited-metadata.ts'
@@ -5,7 +6,7 @@ import type { OffloadableSchema } from '../compatibility-worker/worker-results.t
 import { invalidSchema, schemaNotFound, subjectNotFound, versionNotFound } from '../model/registry-error.ts'
 import { guidOf, type SchemaContent, type SchemaVersion, type SentSchema } from '../model/schema.ts'
 import { VERSION_PROPERTY, withProperty } from '../model/schema-metadata.ts'
-import { contextOf, type Subject, toSubject } from '../model/subject.ts'
+import { type Subject, toSubject } from '../model/subject.ts'
 import type { RegistryView } from '../store/registry-state.ts'
 import { configInScope } from './effective-config.ts'
 

@@ -1,6 +1,7 @@
+import { contextOf, DEFAULT_CONTEXT, splitSubject } from '../../formats/qualified-subject.ts'
 import { RegistryError, schemaNotFound } from '../model/registry-error.ts'
 import type { SchemaVersion } from '../model/schema.ts'
-import { ALL_CONTEXTS, contextOf, DEFAULT_CONTEXT, partsOf, type Subject, toSubject } from '../model/subject.ts'
+import { ALL_CONTEXTS, type Subject, toSubject } from '../model/subject.ts'
 import type { RegistryView } from '../store/registry-state.ts'
 
 /** Whether the principal may read a subject. Searches skip the subjects that it may not read. */
@@ -28,7 +29,7 @@ export function findSubjects(view: RegistryView, prefix: string, which: VersionF
 function prefixMatcher(prefix: string): (subject: Subject) => boolean {
   if (prefix.startsWith(ALL_CONTEXTS)) {
     const start = prefix.slice(ALL_CONTEXTS.length)
-    return start === '' ? () => true : (subject) => partsOf(subject).name.startsWith(start)
+    return start === '' ? () => true : (subject) => splitSubject(subject).name.startsWith(start)
   }
   const context = contextOf(prefix)
   const start = toSubject(prefix)
@@ -63,7 +64,7 @@ function ownHolder(
 ): SchemaVersion | undefined {
   const contexts = contextOf(subject) === DEFAULT_CONTEXT ? view.contexts() : [contextOf(subject)]
   for (const context of contexts) {
-    const name = toSubject(partsOf(subject).name, context)
+    const name = toSubject(splitSubject(subject).name, context)
     if (!isReadable(name)) continue
     const own = view.holders(context, id).find((holder) => holder.subject === name)
     if (own) return own
@@ -80,11 +81,11 @@ export function findVersionsById(
   which: VersionFilter,
 ): readonly SchemaVersion[] {
   const context = contextOf(findById(view, id, subject, isReadable).subject)
-  const name = subject === undefined ? '' : partsOf(subject).name
+  const name = subject === undefined ? '' : splitSubject(subject).name
   return view
     .holders(context, id)
     .filter((holder) => isReadable(holder.subject))
-    .filter((holder) => name === '' || partsOf(holder.subject).name === name)
+    .filter((holder) => name === '' || splitSubject(holder.subject).name === name)
     .filter(matchesVersionFilter(which))
     .toSorted((a, b) => (a.subject < b.subject ? -1 : a.subject > b.subject ? 1 : a.version - b.version))
 }

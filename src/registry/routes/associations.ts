@@ -1,4 +1,5 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { contextOf } from '../../formats/qualified-subject.ts'
 import { HttpError } from '../../http/http-error.ts'
 import { type AssociationRequest, defaultSubject } from '../commands/association-request.ts'
 import { decideDeleteAssociations, planAssociations } from '../commands/change-associations.ts'
@@ -11,7 +12,7 @@ import {
   type StoredAssociation,
 } from '../model/association.ts'
 import { associationNotFound, invalidAssociation, RegistryError } from '../model/registry-error.ts'
-import { contextOf, toContext, toSubject } from '../model/subject.ts'
+import { toContext, toSubject } from '../model/subject.ts'
 import { REGISTER_MESSAGES } from '../model/write-error-messages.ts'
 import {
   type AssociationFilter,

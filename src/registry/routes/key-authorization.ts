@@ -1,5 +1,6 @@
 import type { FastifyRequest } from 'fastify'
-import { contextOf, type Subject, toSubject } from '../model/subject.ts'
+import { contextOf } from '../../formats/qualified-subject.ts'
+import { type Subject, toSubject } from '../model/subject.ts'
 import { operationOnKeys } from './acl-operations.ts'
 import { checkDekSubject, checkKekName } from './parse-key-request.ts'
 import { contextIn, paramsOf, type RouteContext } from './route-context.ts'

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { ParsedSchema } from '../../formats/format.ts'
+import { contextOf, DEFAULT_CONTEXT } from '../../formats/qualified-subject.ts'
 import type { SchemaReference } from '../../formats/references.ts'
 import type { SchemaTags } from '../../formats/tags.ts'
 import type { Decision, DecisionContext } from '../commands/decision-types.ts'
@@ -11,9 +12,7 @@ import type { SchemaVersion } from '../model/schema.ts'
 import {
   checkScope,
   checkSubject,
-  contextOf,
   contextSubject,
-  DEFAULT_CONTEXT,
   GLOBAL,
   type Subject,
   toContext,

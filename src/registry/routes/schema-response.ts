@@ -1,7 +1,8 @@
+import { contextOf } from '../../formats/qualified-subject.ts'
 import type { SchemaReference } from '../../formats/references.ts'
 import type { SchemaTags } from '../../formats/tags.ts'
 import type { SchemaContent, SchemaVersion } from '../model/schema.ts'
-import { contextOf, toSubject } from '../model/subject.ts'
+import { toSubject } from '../model/subject.ts'
 import type { Config } from '../model/subject-config.ts'
 import type { StoredSchema } from '../store/registry-record.ts'
 

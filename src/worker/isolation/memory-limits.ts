@@ -35,10 +35,16 @@ const HEADROOM_MB = 96
 export class ResidentLimit {
   readonly #bytesMax: number
   #baseBytes: number | undefined
+  #takenBytes = 0
   #wasOver = false
 
   constructor(memoryMbMax: number) {
     this.#bytesMax = (memoryMbMax + HEADROOM_MB) * MB
+  }
+
+  /** Part of the limit that was in use at the last measurement. */
+  get usedPart(): number {
+    return Math.max(0, this.#takenBytes / this.#bytesMax)
   }
 
   /**
@@ -47,9 +53,9 @@ export class ResidentLimit {
    */
   isExceeded(residentBytes: number): boolean {
     this.#baseBytes ??= residentBytes
-    const takenBytes = residentBytes - this.#baseBytes
-    const isOver = takenBytes > this.#bytesMax
-    const isExceeded = isOver && (this.#wasOver || takenBytes > 1.5 * this.#bytesMax)
+    this.#takenBytes = residentBytes - this.#baseBytes
+    const isOver = this.#takenBytes > this.#bytesMax
+    const isExceeded = isOver && (this.#wasOver || this.#takenBytes > 1.5 * this.#bytesMax)
     this.#wasOver = isOver
     return isExceeded
   }

@@ -9,6 +9,7 @@ import { javaLogLevels } from '../isolation/java/java-log-levels.ts'
 import { JavaTaskHost } from '../isolation/java/java-task-host.ts'
 import { pluginLimits, taskLogLimits } from '../isolation/plugins/plugin-limits.ts'
 import { ProcessPluginHost, type ProcessPluginHostOptions } from '../isolation/plugins/process-plugin-host.ts'
+import { TaskProcess } from '../isolation/tasks/task-process.ts'
 import { TaskProcessPool } from '../isolation/tasks/task-process-pool.ts'
 import type { LogLevels } from '../observability/log-levels.ts'
 import type { PluginHost } from '../plugin-host.ts'
@@ -59,6 +60,7 @@ export async function openIsolation(options: IsolationOptions): Promise<WorkerIs
     access,
     logger: levels.logger('weir.worker.tasks'),
     address: () => broker.address(),
+    open: (own) => new TaskProcess(own),
     threads: values['worker.threads'] ?? availableParallelism(),
     memoryMbMax: values['worker.thread.memory.mb'],
     blockedMsMax: values['worker.thread.blocked.max.ms'],

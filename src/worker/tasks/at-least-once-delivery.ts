@@ -12,9 +12,13 @@ import type { SourceOffsets } from './source-offsets.ts'
 import { NOTHING_SENT, type SourceListeners, storedPositions } from './stored-positions.ts'
 import { countCommitMs, type TaskCounters } from './task-counters.ts'
 
-/** Limits of unacknowledged records, beyond which the source waits. */
+/**
+ * Limits of unacknowledged records, beyond which the source waits. They are the memory of a busy task several times over: V8
+ * moves what lives longer than a few collections to the old generation, where its garbage stays for long. This many bytes
+ * suffice for 80 MB/s to brokers that acknowledge after 50 ms.
+ */
 const ACTIVE_RECORDS_MAX = 10_000
-const ACTIVE_BYTES_MAX = 16 * 1024 * 1024
+const ACTIVE_BYTES_MAX = 4 * 1024 * 1024
 
 export type AtLeastOnceOptions = {
   readonly producer: Producer

@@ -26,8 +26,8 @@ export type ExactlyOnceOptions = {
 
 type Delivered = {
   readonly batch: readonly SourceRecord[]
-  readonly positions: () => readonly (StoredPosition | null)[]
-  readonly onStored: StoredListener | undefined
+  readonly positions: readonly (StoredPosition | null)[]
+  readonly onStored: StoredListener
 }
 
 /**
@@ -37,7 +37,10 @@ type Delivered = {
 export class ExactlyOnceDelivery implements SourceDelivery {
   readonly #options: ExactlyOnceOptions
   readonly #progress = new Map<string, { readonly partition: Position; readonly offset: Position }>()
-  /** The batches of the open transaction, of which the source is notified when it has ended. */
+  /**
+   * The batches of the open transaction, of which the source is notified when it has ended. They are kept for a source with a
+   * listener only, and without their converted records, because a transaction may be many times larger than a batch.
+   */
   #delivered: Delivered[] = []
   #queue: Promise<unknown> = Promise.resolve()
   #isOpen = false
@@ -55,7 +58,7 @@ export class ExactlyOnceDelivery implements SourceDelivery {
     const delivered = this.#enqueue(async () => {
       const sent = await this.#send(outgoing)
       const { onStored } = this.#options.listeners?.() ?? {}
-      this.#delivered.push({ batch, positions: () => storedPositions(batch, outgoing, sent), onStored })
+      if (onStored) this.#delivered.push({ batch, positions: storedPositions(batch, outgoing, sent), onStored })
       for (const reached of progress) this.#progress.set(partitionId(reached.partition), reached)
       if (end === 'abort') await this.#abort()
       else if (end === 'commit' || this.#options.boundary === 'poll' || this.#isDue) await this.#commit()
@@ -117,7 +120,7 @@ export class ExactlyOnceDelivery implements SourceDelivery {
       this.#isOpen = false
       this.#progress.clear()
       counters.commits += 1
-      for (const { batch, positions, onStored } of this.#delivered.splice(0)) onStored?.(batch, positions)
+      for (const { batch, positions, onStored } of this.#delivered.splice(0)) onStored(batch, () => positions)
       this.#options.listeners?.().onCommitted?.(committed)
     } catch (error) {
       counters.commitFailures += 1
@@ -136,7 +139,7 @@ export class ExactlyOnceDelivery implements SourceDelivery {
     await producer.abort()
     this.#delivered = this.#delivered.map(({ batch, onStored }) => ({
       batch,
-      positions: () => batch.map(() => null),
+      positions: batch.map(() => null),
       onStored,
     }))
     producer.begin()

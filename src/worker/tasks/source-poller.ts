@@ -1,4 +1,3 @@
-import { messageOf } from '../../common/errors.ts'
 import { listedName } from '../../plugins/plugin-catalog.ts'
 import {
   type Position,
@@ -16,6 +15,7 @@ import { partitionId } from '../stores/offset-state.ts'
 import { lastOffsets, type SourceProgress } from './acknowledged-prefix.ts'
 import { type ErrorPolicy, isRetriable } from './error-policy.ts'
 import type { FailedSourceRecord } from './process-source-records.ts'
+import type { RetryStatus } from './retry-status.ts'
 import type { SourceBatch, TransactionEnd } from './source-delivery.ts'
 import type { SourceListeners } from './stored-positions.ts'
 import type { WorkerTaskContext } from './task-context.ts'
@@ -29,8 +29,8 @@ export type SourcePollerOptions = Pick<WorkerTaskContext, 'spec' | 'log' | 'cloc
   readonly definesTransactions: boolean
   /** Opens a topic that the source reads. */
   readonly openTopic: (options: TopicReaderOptions) => Promise<TopicReader>
-  /** Called when polling fails and is retried, unless the reason is the same as before, and with undefined when it succeeds again. */
-  readonly onRetry: (error: unknown) => void
+  /** Receives the errors after which polling is retried. */
+  readonly status: Pick<RetryStatus, 'setError'>
   /** Aborts when the task ends. */
   readonly signal: AbortSignal
 }
@@ -47,8 +47,6 @@ export class SourcePoller {
   readonly #committed: Map<string, Position>
   #current: AsyncIterator<readonly SourceRecord[]>
   #failures = 0
-  /** Why polling is being retried; undefined when it is not. */
-  #retryReason: string | undefined
   #onStored: StoredListener | undefined
   #onCommitted: (() => void) | undefined
   /** How the source ended the transaction with the batch that it returns next. */
@@ -77,7 +75,7 @@ export class SourcePoller {
       const { done, value } = await this.#current.next()
       if (done) return undefined
       this.#failures = 0
-      this.#setRetryReason(undefined)
+      this.#options.status.setError(undefined)
       const progress = [...lastOffsets(value), ...this.#advanced]
       for (const { partition, offset } of progress) this.#reached.set(partitionId(partition), offset)
       return { records: value, progress, end: this.#end }
@@ -167,18 +165,12 @@ export class SourcePoller {
     return source.poll(context)[Symbol.asyncIterator]()
   }
 
-  #setRetryReason(error: unknown): void {
-    const reason = error === undefined ? undefined : messageOf(error)
-    if (reason !== this.#retryReason) this.#options.onRetry(error)
-    this.#retryReason = reason
-  }
-
   async #waitAfter(error: unknown): Promise<void> {
-    const { policy, clock, counters, log, signal } = this.#options
+    const { policy, clock, counters, log, signal, status } = this.#options
     const waitMs = policy.delayAfterMs(error, this.#failures++)
     log.warn({ err: error, waitMs }, 'polling the source failed; it is restarted after a delay')
     counters.retries += 1
-    this.#setRetryReason(error)
+    status.setError(error)
     await clock.sleep(waitMs, signal).catch(() => undefined)
   }
 }

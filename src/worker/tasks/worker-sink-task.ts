@@ -17,6 +17,7 @@ import { DeadLetterQueue } from './dead-letter-queue.ts'
 import { ErrorPolicy, isRetriable } from './error-policy.ts'
 import { type FailedSinkRecord, processSinkRecords, SinkRecordOrigin } from './process-sink-records.ts'
 import { closeRecordPipeline, openRecordPipeline, type RecordPipeline } from './record-pipeline.ts'
+import { RetryStatus } from './retry-status.ts'
 import { partitionKey, SinkOffsets } from './sink-offsets.ts'
 import { SinkReports } from './sink-reports.ts'
 import { TaskClients } from './task-clients.ts'
@@ -52,6 +53,7 @@ export class WorkerSinkTask {
   readonly #context: WorkerTaskContext
   readonly #config: TaskConfig
   readonly #offsets = new SinkOffsets()
+  readonly #status: RetryStatus
   #deadLetters: DeadLetterQueue | undefined
   #consumer: Consumer | undefined
   #plugin: SinkPlugin | undefined
@@ -67,13 +69,14 @@ export class WorkerSinkTask {
   constructor(context: WorkerTaskContext) {
     this.#context = context
     this.#paused = context.spec.paused
+    this.#status = new RetryStatus(context.report, this.#paused)
     this.#config = parseTaskConfig(context.spec.config)
   }
 
   setPaused(paused: boolean): void {
     if (this.#paused === paused) return
     this.#paused = paused
-    this.#context.report({ type: paused ? 'paused' : 'running' })
+    this.#status.setPaused(paused)
     this.#consumer?.wake()
   }
 
@@ -100,7 +103,7 @@ export class WorkerSinkTask {
     this.#plugin = plugin
     resources.defer(() => plugin.stop?.())
     // Reported before joining, because a join can wait for the other group members for a whole rebalance.
-    report({ type: this.#paused ? 'paused' : 'running' })
+    this.#status.reportState()
     const consumer = await clients.consumer({
       topics: this.#config.topics,
       rebalance: {
@@ -193,9 +196,11 @@ export class WorkerSinkTask {
       const waitMs = policy.delayAfterMs(error, batch.attempt)
       log.warn({ err: error, waitMs }, 'the sink did not accept a batch; it is put again after a delay')
       counters.retries += 1
+      this.#status.setError(error)
       this.#batch = { ...batch, attempt: batch.attempt + 1, dueMs: clock.monotonicMs() + waitMs }
       return
     }
+    this.#status.setError(undefined)
     if (batch.polled.length > 0) countBatch(counters, batch.records.length, clock.monotonicMs() - startMs)
     this.#countLatency(batch.records)
     counters.recordsOut += batch.records.length
@@ -285,6 +290,7 @@ export class WorkerSinkTask {
     const polled = this.#batch.polled.filter((chunk) => !gone.has(partitionKey(chunk)))
     const records = this.#batch.records.filter(({ origin }) => !gone.has(partitionKey(origin)))
     this.#batch = polled.length === 0 ? undefined : { ...this.#batch, polled, records }
+    if (this.#batch === undefined) this.#status.setError(undefined)
   }
 
   #skip(policy: ErrorPolicy, { origin, ...failure }: FailedSinkRecord): void {

@@ -5,12 +5,12 @@ import { parseTaskConfig } from '../configuration/task-config.ts'
 import { AtLeastOnceDelivery, type AtLeastOnceOptions } from './at-least-once-delivery.ts'
 import { DeadLetterQueue } from './dead-letter-queue.ts'
 import { ErrorPolicy } from './error-policy.ts'
-import { traceOf } from './error-trace.ts'
 import { ExactlyOnceDelivery } from './exactly-once-delivery.ts'
 import { toDeadLetter, toRecordFailure } from './failed-source-record.ts'
 import { Gate } from './gate.ts'
 import { type FailedSourceRecord, processSourceRecords } from './process-source-records.ts'
 import { closeRecordPipeline, openRecordPipeline, type RecordPipeline } from './record-pipeline.ts'
+import { RetryStatus } from './retry-status.ts'
 import type { SourceDelivery } from './source-delivery.ts'
 import { SourceOffsets } from './source-offsets.ts'
 import { SourcePoller } from './source-poller.ts'
@@ -42,11 +42,13 @@ export class WorkerSourceTask {
   readonly #failed = new AbortController()
   /** Aborts when the task is stopped or fails. */
   readonly #ending: AbortSignal
+  readonly #status: RetryStatus
   #paused: boolean
 
   constructor(context: WorkerTaskContext) {
     this.#context = context
     this.#paused = context.spec.paused
+    this.#status = new RetryStatus(context.report, this.#paused)
     this.#ending = AbortSignal.any([context.signal, this.#failed.signal])
     this.#resumed = new Gate(() => !this.#paused, this.#ending)
   }
@@ -54,14 +56,14 @@ export class WorkerSourceTask {
   setPaused(paused: boolean): void {
     if (this.#paused === paused) return
     this.#paused = paused
-    this.#context.report({ type: paused ? 'paused' : 'running' })
+    this.#status.setPaused(paused)
     this.#resumed.changed()
   }
 
   /** Resolves when the task is stopped, also if its source ended earlier. Rejects when the task fails. */
   async run(): Promise<void> {
-    const { spec, broker, connect, access, log, clock, counters, report, signal } = this.#context
-    if (this.#paused) report({ type: 'paused' })
+    const { spec, broker, connect, access, log, clock, counters, signal } = this.#context
+    if (this.#paused) this.#status.reportState()
     await this.#resumed.pass(this.#ending)
     if (signal.aborted) return
     const source = this.#findSource()
@@ -88,10 +90,7 @@ export class WorkerSourceTask {
       onFailedRecord,
       definesTransactions: this.#definesTransactions(source),
       openTopic: (options) => clients.topicReader(options),
-      onRetry: (error) => {
-        if (this.#paused) return
-        report({ type: 'running', ...(error !== undefined && { retryTrace: traceOf(error) }) })
-      },
+      status: this.#status,
       signal: this.#ending,
     })
     resources.adopt(poller, () => poller.close())
@@ -102,7 +101,7 @@ export class WorkerSourceTask {
     const delivery = await this.#openDelivery(clients, { skipRejected, listeners: () => poller.listeners })
     const committing = this.#commitRegularly(delivery)
     try {
-      report({ type: 'running' })
+      this.#status.reportState()
       await this.#deliverBatches({ clients, poller, pipeline, policy, delivery, onFailedRecord, deadLetters })
     } finally {
       this.#failed.abort()

@@ -3,6 +3,7 @@ import type { Broker } from '../../../src/broker/broker.ts'
 import { createWorkerClient } from '../../../src/clients/worker-client.ts'
 import { until } from '../../support/until.ts'
 import type { Side } from '../worker/sides.ts'
+import { JSON_WITH_SCHEMAS } from './converters.ts'
 import { untilActive } from './rates.ts'
 import type { SourceDatabase } from './source-database.ts'
 
@@ -42,7 +43,10 @@ export async function measureLatency(
       'key.converter.schemas.enable': 'false',
       'poll.interval.ms': POLL_INTERVAL_MS,
     }
-    await createWorkerClient({ url: worker.url }).create(id, { ...database.config(id, 'changed'), ...config })
+    await createWorkerClient({ url: worker.url }).create(id, {
+      ...database.config(id, 'changed', JSON_WITH_SCHEMAS),
+      ...config,
+    })
     await untilActive(database, id)
     arrivals.push(workers.use(new Arrivals(broker, topic)))
   }

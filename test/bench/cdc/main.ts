@@ -1,8 +1,16 @@
+import type { ConnectorProperties } from '../../../src/clients/worker-client.ts'
 import { openDisposableBroker } from '../../support/topic.ts'
-import type { Figure } from '../figures.ts'
+import { type Figure, median } from '../figures.ts'
 import { debeziumPluginPath } from '../java-plugins/cases.ts'
 import { progress, type Settings } from '../settings.ts'
 import { type Side, sidesOn } from '../worker/sides.ts'
+import {
+  ConverterChoice,
+  type Converters,
+  type ConvertersName,
+  installConverters,
+  parseConverterNames,
+} from './converters.ts'
 import { type Latency, measureLatency } from './latency.ts'
 import { measureRates, type Rates } from './rates.ts'
 import { SourceDatabase } from './source-database.ts'
@@ -11,9 +19,10 @@ import { SourceDatabase } from './source-database.ts'
 const RECORDS_PER_ROW = 10
 const WORKER_SETTINGS = { 'offset.flush.interval.ms': '1000' }
 
+type Compared = { readonly ours: Rates; readonly debezium: Rates }
 type Round = {
-  readonly ours: Rates
-  readonly debezium: Rates
+  /** In the order of the converter settings. */
+  readonly rates: readonly Compared[]
   readonly copy: number
   readonly receive: number
   readonly latency: readonly Latency[]
@@ -24,7 +33,9 @@ export async function benchCdc(settings: Settings): Promise<readonly Figure[]> {
   const rows = Math.ceil(settings.records / RECORDS_PER_ROW)
   // Changes come in groups of an insert, an update and a delete of each row.
   const changes = Math.ceil(rows / 3) * 3
-  const sides = await sidesWithDebezium(settings)
+  const names = parseConverterNames(settings.converters)
+  const sides = await sidesWithDebezium(settings, names)
+  await using converters = await ConverterChoice.start(names)
   await using database = await SourceDatabase.start(rows)
   await using broker = await openDisposableBroker({
     kind: 'kafka',
@@ -34,18 +45,26 @@ export async function benchCdc(settings: Settings): Promise<readonly Figure[]> {
   for (let round = 1; round <= settings.rounds; round++) {
     const copy = (rows / (await database.copyMs())) * 1_000
     const receive = await receiveRate(database, changes, round)
-    const rates: Rates[] = []
-    for (const side of sides) {
-      progress(`cdc: ${side.name}, round ${round} of ${settings.rounds}`)
-      rates.push(await measureRates({ side, database, broker, rows, changes }))
-      await database.dropSlots()
+    const rates: Compared[] = []
+    for (const choice of converters.all) {
+      const measure = async (side: Side, properties: ConnectorProperties) => {
+        progress(`cdc: ${side.name}, ${choice.title}, round ${round} of ${settings.rounds}`)
+        const measured = await measureRates({ side, database, broker, converters: properties, rows, changes })
+        await database.dropSlots()
+        return measured
+      }
+      const [ours, debezium] = sides
+      rates.push({
+        ours: await measure(ours, choice.ours),
+        debezium: await measure(debezium, choice.debezium),
+      })
     }
     progress(`cdc: latency, round ${round} of ${settings.rounds}`)
     const latency = await measureLatency(sides, database, broker)
     await database.dropSlots()
-    rounds.push({ ours: rates[0]!, debezium: rates[1]!, copy, receive, latency })
+    rounds.push({ rates, copy, receive, latency })
   }
-  return figuresOf(rounds)
+  return [...converters.all.flatMap((choice, at) => rateFigures(choice, at, rounds)), ...latencyFigures(rounds)]
 }
 
 async function receiveRate(database: SourceDatabase, changes: number, round: number): Promise<number> {
@@ -58,34 +77,36 @@ async function receiveRate(database: SourceDatabase, changes: number, round: num
   return (changes / ms) * 1_000
 }
 
-async function sidesWithDebezium(settings: Settings): Promise<readonly [ours: Side, debezium: Side]> {
+async function sidesWithDebezium(
+  settings: Settings,
+  names: readonly ConvertersName[],
+): Promise<readonly [ours: Side, debezium: Side]> {
   const [ours, java] = sidesOn(settings)
-  const plugins = { 'plugin.path': await debeziumPluginPath(), 'plugin.discovery': 'service_load' }
+  const pluginPath = await debeziumPluginPath()
+  await installConverters(names, pluginPath)
+  // Apicurio's converter is found by a scan only.
+  const plugins = { 'plugin.path': pluginPath, 'plugin.discovery': 'hybrid_warn' }
   return [
     { name: 'weir', start: (own, groupId) => ours.start({ ...WORKER_SETTINGS, ...own }, groupId) },
     { name: 'debezium', start: (own, groupId) => java.start({ ...WORKER_SETTINGS, ...plugins, ...own }, groupId) },
   ]
 }
 
-function figuresOf(rounds: readonly Round[]): readonly Figure[] {
+function rateFigures({ title }: Converters, at: number, rounds: readonly Round[]): readonly Figure[] {
+  const compared = rounds.map(({ rates }) => rates[at]!)
+  const ours = (what: keyof Rates) => compared.map((one) => one.ours[what])
+  const kilobytes = (median(ours('changeBytes')) / 1_000).toFixed(1)
   const of = (what: keyof Rates, unit: Figure['unit'], name: string, aim: number): Figure => ({
-    name,
+    name: `${title} (${kilobytes} kB): ${name}`,
     unit,
-    ours: rounds.map(({ ours }) => ours[what]),
-    against: { name: 'Debezium', values: rounds.map(({ debezium }) => debezium[what]) },
+    ours: ours(what),
+    against: { name: 'Debezium', values: compared.map(({ debezium }) => debezium[what]) },
     aim,
   })
   const beside = (figure: Figure, program: string, rate: (round: Round) => number, aim: number): Figure => ({
     ...figure,
     against: { name: program, values: rounds.map(rate) },
     aim,
-  })
-  const latency = (what: keyof Latency, name: string): Figure => ({
-    name,
-    unit: 'ms',
-    ours: rounds.map((round) => round.latency[0]![what]),
-    against: { name: 'Debezium', values: rounds.map((round) => round.latency[1]![what]) },
-    aim: 1,
   })
   const snapshot = of('snapshot', 'rec/s', 'snapshot, first to last record', 1.5)
   const changes = of('stream', 'rec/s', 'changes', 1)
@@ -97,9 +118,19 @@ function figuresOf(rounds: readonly Round[]): readonly Figure[] {
     changes,
     beside(changes, 'pg_recvlogical', ({ receive }) => receive, 0.5),
     of('streamCpuMsPer1000', 'ms', 'changes, CPU time of 1,000', 1),
-    latency('p50Ms', 'commit to record at 1,000 changes/s, p50'),
-    latency('p99Ms', 'commit to record at 1,000 changes/s, p99'),
+    of('changeBytes', 'B', 'size of a change', 1.1),
     of('occupiedMb', 'MB', 'memory after', 1 / 3),
     of('occupiedMaxMb', 'MB', 'memory, maximum', 1 / 3),
   ]
+}
+
+function latencyFigures(rounds: readonly Round[]): readonly Figure[] {
+  const of = (what: keyof Latency, name: string): Figure => ({
+    name: `commit to record at 1,000 changes/s, ${name}`,
+    unit: 'ms',
+    ours: rounds.map((round) => round.latency[0]![what]),
+    against: { name: 'Debezium', values: rounds.map((round) => round.latency[1]![what]) },
+    aim: 1,
+  })
+  return [of('p50Ms', 'p50'), of('p99Ms', 'p99')]
 }

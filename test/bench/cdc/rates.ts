@@ -1,8 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Broker } from '../../../src/broker/broker.ts'
-import { createWorkerClient, type WorkerClient } from '../../../src/clients/worker-client.ts'
+import { type ConnectorProperties, createWorkerClient, type WorkerClient } from '../../../src/clients/worker-client.ts'
 import { occupiedMbOf } from '../../support/process-tree.ts'
 import { until } from '../../support/until.ts'
+import { countRecords } from '../postgres/connector-rates.ts'
 import { startCpuClock } from '../process.ts'
 import type { Side } from '../worker/sides.ts'
 import type { SourceDatabase } from './source-database.ts'
@@ -23,6 +24,8 @@ export type Rates = {
   /** CPU time of the worker and its processes, which depends less on other programs of the machine than the rates. */
   readonly snapshotCpuMsPer1000: number
   readonly streamCpuMsPer1000: number
+  /** Mean size of the key and the value of a change, in bytes. */
+  readonly changeBytes: number
   /** Private memory, and the pages of files once. */
   readonly occupiedMb: number
   readonly occupiedMaxMb: number
@@ -32,6 +35,7 @@ export type RateOptions = {
   readonly side: Side
   readonly database: SourceDatabase
   readonly broker: Broker
+  readonly converters: ConnectorProperties
   /** Number of rows of the snapshot, and of changes. */
   readonly rows: number
   readonly changes: number
@@ -40,7 +44,7 @@ export type RateOptions = {
 let runs = 0
 
 /** A snapshot of a table, and then the changes of another one, with a new worker. */
-export async function measureRates({ side, database, broker, rows, changes }: RateOptions): Promise<Rates> {
+export async function measureRates({ side, database, broker, converters, rows, changes }: RateOptions): Promise<Rates> {
   const id = `${side.name}_${runs++}_${Math.round(performance.now())}`
   const worker = await side.start({})
   let occupiedMaxMb = 0
@@ -66,14 +70,14 @@ export async function measureRates({ side, database, broker, rows, changes }: Ra
     const snapshotCpuMs = await startCpuClock(worker.pid)
     const startMs = performance.now()
     const only = { 'snapshot.mode': 'initial_only', 'slot.drop.on.stop': 'true' }
-    await client.create(`${id}_s`, { ...database.config(`${id}_s`, 'made'), ...only })
+    await client.create(`${id}_s`, { ...database.config(`${id}_s`, 'made', converters), ...only })
     const snapshot = await untilRecords(`${id}_s.public.made`, rows)
     const snapshotCpuMsPer1000 = (await snapshotCpuMs()) / (rows / 1_000)
     await client.delete(`${id}_s`)
 
     await database.client.query('TRUNCATE changed')
     await client.create(id, {
-      ...database.config(id, 'changed'),
+      ...database.config(id, 'changed', converters),
       'snapshot.mode': 'no_data',
       'tombstones.on.delete': 'false',
     })
@@ -83,12 +87,14 @@ export async function measureRates({ side, database, broker, rows, changes }: Ra
     const streamCpuMs = await startCpuClock(worker.pid)
     await client.resume(id)
     const stream = await untilRecords(`${id}.public.changed`, changes)
+    const streamCpuMsPer1000 = (await streamCpuMs()) / (changes / 1_000)
     return {
       snapshot: (rows / (snapshot.lastMs - snapshot.firstMs)) * 1_000,
       snapshotWithStart: (rows / (snapshot.lastMs - startMs)) * 1_000,
       stream: (changes / (stream.lastMs - stream.firstMs)) * 1_000,
       snapshotCpuMsPer1000,
-      streamCpuMsPer1000: (await streamCpuMs()) / (changes / 1_000),
+      streamCpuMsPer1000,
+      changeBytes: await meanBytes(broker, `${id}.public.changed`),
       occupiedMb: occupiedMbOf(worker.pid!),
       occupiedMaxMb,
     }
@@ -112,7 +118,17 @@ async function stop(client: WorkerClient, name: string): Promise<void> {
   await until(`${name} to stop`, WAIT, async () => (await client.status(name)).tasks.length === 0)
 }
 
-async function countRecords(broker: Broker, topic: string): Promise<number> {
-  if ((await broker.topics.describe(topic)) === undefined) return 0
-  return (await broker.topics.offsets(topic, 'latest'))[0]!.offset
+/** Of the first records of a topic. */
+async function meanBytes(broker: Broker, topic: string): Promise<number> {
+  const reader = broker.reader()
+  try {
+    reader.seek([{ topic, partition: 0, offset: 0 }])
+    for (;;) {
+      const records = (await reader.poll(TIMEOUT_MS)).flatMap((polled) => polled.records)
+      const bytes = records.reduce((sum, { key, value }) => sum + (key?.length ?? 0) + (value?.length ?? 0), 0)
+      if (records.length > 0) return bytes / records.length
+    }
+  } finally {
+    await reader.close()
+  }
 }

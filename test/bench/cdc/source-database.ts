@@ -7,7 +7,6 @@ import { type Postgres, startPostgres } from '../../env/postgres.ts'
 import { findClientProgram } from '../../env/postgres-server.ts'
 import { run } from '../../env/process.ts'
 
-const JSON_CONVERTER = 'org.apache.kafka.connect.json.JsonConverter'
 const COLUMNS = '(id bigint PRIMARY KEY, word text, amount numeric(12, 2), at timestamptz NOT NULL)'
 /** Of a changed or created row with this id. */
 const VALUES = "n, 'word ' || n || repeat('.', 50), n * 0.01, now()"
@@ -36,14 +35,13 @@ export class SourceDatabase implements AsyncDisposable {
     return new SourceDatabase(server, client)
   }
 
-  /** The configuration of a connector, with defaults apart from the table. */
-  config(id: string, table: string): ConnectorProperties {
+  /** The configuration of a connector, with defaults apart from the table and the converters. */
+  config(id: string, table: string, converters: ConnectorProperties): ConnectorProperties {
     const { username, password, pathname } = new URL(this.#server.url)
     return {
       'connector.class': 'io.debezium.connector.postgresql.PostgresConnector',
       'tasks.max': '1',
-      'key.converter': JSON_CONVERTER,
-      'value.converter': JSON_CONVERTER,
+      ...converters,
       'database.hostname': '127.0.0.1',
       'database.port': String(this.#server.port),
       'database.user': username,

@@ -9,7 +9,7 @@ import { partDirectory } from '../../env/workspace.ts'
 import { writeLines } from '../../support/numbered-lines.ts'
 import type { Settings } from '../settings.ts'
 
-const DEBEZIUM = ['io.debezium', 'debezium-connector-postgres', '3.4.0.Final'] as const
+const DEBEZIUM_VERSION = '3.4.0.Final'
 /** Debezium's rate is a tenth of that of the file source. */
 const RECORDS_PER_ROW = 10
 const STRING = 'org.apache.kafka.connect.storage.StringConverter'
@@ -35,11 +35,12 @@ export async function preparePlugins(): Promise<PluginDirectories> {
   return { pluginPath, hostDirectory: host.address.directory }
 }
 
-/** A plugin path with Debezium's connector for PostgreSQL. */
-export async function debeziumPluginPath(): Promise<string> {
+/** A plugin path with one of Debezium's connectors: the source for PostgreSQL or the JDBC sink. */
+export async function debeziumPluginPath(connector: 'postgres' | 'jdbc' = 'postgres'): Promise<string> {
   const pluginPath = partDirectory('plugins')
-  const jars = (await resolveJars(DEBEZIUM.slice(1).join('-'), [DEBEZIUM])).split(delimiter)
-  copyJars(join(pluginPath, 'debezium-connector-postgres'), jars)
+  const artifact = `debezium-connector-${connector}`
+  const jars = await resolveJars(`${artifact}-${DEBEZIUM_VERSION}`, [['io.debezium', artifact, DEBEZIUM_VERSION]])
+  copyJars(join(pluginPath, artifact), jars.split(delimiter).filter(isOfArchive))
   return pluginPath
 }
 
@@ -105,7 +106,13 @@ async function fillTable({ url }: Postgres, rows: number): Promise<void> {
   await client.end()
 }
 
-function copyJars(directory: string, jars: readonly string[]): void {
+/** Debezium's archives leave out the libraries of Kafka Connect. With two Jackson libraries, its JDBC sink does not start. */
+function isOfArchive(jar: string): boolean {
+  return !/^(?:jackson|connect|kafka|slf4j)-/.test(basename(jar))
+}
+
+/** Installs a plugin. */
+export function copyJars(directory: string, jars: readonly string[]): void {
   mkdirSync(directory)
   for (const jar of jars) copyFileSync(jar, join(directory, basename(jar)))
 }

@@ -1,151 +1,218 @@
-import { rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import pg from 'pg'
-import { createWorkerClient } from '../../../src/clients/worker-client.ts'
-import { startPostgres } from '../../env/postgres.ts'
-import { until } from '../../support/until.ts'
-import { startWorkerProcess } from '../../support/worker-process.ts'
+import type { ConnectorProperties } from '../../../src/clients/worker-client.ts'
+import { occupiedMbOf } from '../../support/process-tree.ts'
+import { startRegistryProcess } from '../../support/registry-process.ts'
+import { openDisposableBroker } from '../../support/topic.ts'
 import type { Figure } from '../figures.ts'
-import { residentMb } from '../process.ts'
+import { debeziumPluginPath } from '../java-plugins/cases.ts'
 import { progress, type Settings } from '../settings.ts'
+import { type BenchWorker, sidesOn } from '../worker/sides.ts'
+import { countRecords, measureRate, type Rate } from './connector-rates.ts'
+import { CopiedTable } from './copied-table.ts'
 
-const WAIT = { everyMs: 20, timeoutMs: 300_000 }
-const WORKER_SETTINGS = { 'offset.flush.interval.ms': '250' }
-/** A target of 1 is not realistic: COPY has neither Kafka in between nor schemas. */
-const READ_AIM = 0.2
-const WRITE_AIM = 0.2
+const WORKER_SETTINGS = { 'offset.flush.interval.ms': '1000' }
+const JSON_CONVERTER = {
+  'value.converter': 'org.apache.kafka.connect.json.JsonConverter',
+  'value.converter.schemas.enable': 'true',
+}
+/** Debezium's sink writes a tenth of the rate of COPY, so it is measured with the first of the records. */
+const RECORDS_PER_DEBEZIUM_RECORD = 3
 const MEMORY_MB = 256
 
-type Round = {
-  readonly copyOut: number
-  readonly copyIn: number
-  readonly source: number
-  readonly sink: number
+type Connector = 'bulk' | 'incrementing' | 'incrementingOnce' | 'insert' | 'upsert' | 'upsertOnce' | 'upsertJson'
+type Round = Readonly<Record<Connector | 'upsertDebezium', Rate>> & {
+  /** Rates of COPY to and from a file of the server. */
+  readonly copyTo: number
+  readonly copyFrom: number
   readonly memoryMb: number
 }
 
-/** Copies a table to a topic and the topic to a table, compared with COPY of these rows to and from a server file. */
+/**
+ * Copies a table to a topic and the topic to a table, compared with COPY of these rows to and from a server file, and
+ * with Debezium's JDBC sink in a worker of Kafka Connect.
+ */
 export async function benchPostgres(settings: Settings): Promise<readonly Figure[]> {
-  const server = await startPostgres()
-  const client = new pg.Client({ connectionString: server.url })
+  const { records } = settings
+  await using table = await CopiedTable.start(records)
+  await using broker = await openDisposableBroker({
+    kind: 'kafka',
+    config: { 'bootstrap.servers': settings.bootstrap },
+  })
+  const registry = await startRegistryProcess(['--bootstrap', settings.bootstrap], {
+    'brokerstore.topic': `_schemas-postgres-${process.pid}`,
+  })
+  const avro = {
+    'value.converter': 'io.confluent.connect.avro.AvroConverter',
+    'value.converter.schema.registry.url': registry.url,
+  }
+  const [ours, java] = sidesOn(settings)
+  const plugins = { 'plugin.path': await debeziumPluginPath('jdbc'), 'plugin.discovery': 'service_load' }
+  let runs = 0
+
+  async function read(worker: BenchWorker, config: ConnectorProperties) {
+    const prefix = `postgres-${process.pid}-${runs++}-`
+    const topic = `${prefix}made`
+    const rate = await measureRate({
+      worker,
+      serverPid: table.pid,
+      name: `read-${prefix}`,
+      config: { ...sourceConfig(table.url), 'topic.prefix': prefix, ...config },
+      records,
+      countCopied: () => countRecords(broker, topic),
+    })
+    return { rate, topic }
+  }
+
+  async function write(worker: BenchWorker, topic: string, config: ConnectorProperties, count = records) {
+    await table.truncate()
+    return measureRate({
+      worker,
+      serverPid: table.pid,
+      name: `write-${topic}-${runs++}`,
+      config: { ...config, topics: topic },
+      records: count,
+      countCopied: () => table.lastId(),
+    })
+  }
+
+  async function withWorker<T>(
+    side: typeof ours,
+    own: Readonly<Record<string, string>>,
+    measure: (worker: BenchWorker) => Promise<T>,
+  ): Promise<T> {
+    const worker = await side.start({ ...WORKER_SETTINGS, ...own })
+    try {
+      return await measure(worker)
+    } finally {
+      await worker.stop()
+    }
+  }
+
+  async function measureRound(): Promise<Round> {
+    const { toMs, fromMs } = await table.copy()
+    const upsert = { ...sinkConfig(table.url), 'insert.mode': 'upsert' }
+    const weir = await withWorker(ours, {}, async (worker) => {
+      const bulk = await read(worker, { ...avro, ...BULK })
+      const incrementing = await read(worker, { ...avro, ...INCREMENTING })
+      const { topic } = incrementing
+      const json = await read(worker, { ...JSON_CONVERTER, ...INCREMENTING })
+      return {
+        jsonTopic: json.topic,
+        bulk: bulk.rate,
+        incrementing: incrementing.rate,
+        insert: await write(worker, topic, { ...avro, ...sinkConfig(table.url) }),
+        upsert: await write(worker, topic, { ...avro, ...upsert }),
+        upsertOnce: await write(worker, topic, { ...avro, ...upsert, 'offsets.table': 'written_offsets' }),
+        upsertJson: await write(worker, json.topic, { ...JSON_CONVERTER, ...upsert }),
+        memoryMb: occupiedMbOf(worker.pid!),
+      }
+    })
+    const once = { 'exactly.once.source.support': 'enabled' }
+    const incrementingOnce = await withWorker(ours, once, (worker) =>
+      read(worker, { ...avro, ...INCREMENTING, 'transaction.boundary': 'interval' }),
+    )
+    const upsertDebezium = await withWorker(java, plugins, (worker) => {
+      const config = { ...JSON_CONVERTER, ...debeziumSinkConfig(table.url) }
+      return write(worker, weir.jsonTopic, config, Math.ceil(records / RECORDS_PER_DEBEZIUM_RECORD))
+    })
+    const rate = (ms: number) => (records / ms) * 1_000
+    return {
+      ...weir,
+      incrementingOnce: incrementingOnce.rate,
+      upsertDebezium,
+      copyTo: rate(toMs),
+      copyFrom: rate(fromMs),
+    }
+  }
+
   try {
-    await client.connect()
-    await client.query(`CREATE TABLE made (id bigint PRIMARY KEY, word text, amount numeric(12, 2), at timestamptz NOT NULL);
-      INSERT INTO made SELECT n, 'word ' || n || repeat('.', 50), n * 0.01, now() + n * interval '1 us' - interval '1 hour'
-      FROM generate_series(1, ${settings.records}) n; CREATE INDEX ON made (at, id)`)
-    await client.query('VACUUM ANALYZE made')
     const rounds: Round[] = []
     for (let round = 1; round <= settings.rounds; round++) {
       progress(`postgres: round ${round} of ${settings.rounds}`)
-      rounds.push(await measure(settings, server.url, client))
+      const measured = await measureRound()
+      progress(cpuTimes(measured))
+      rounds.push(measured)
     }
     return figuresOf(rounds)
   } finally {
-    await client.end()
-    await server.stop()
+    await registry.stop()
   }
+}
+
+const BULK = { mode: 'bulk', 'poll.interval.ms': '3600000' }
+const INCREMENTING = { mode: 'incrementing', 'incrementing.column.name': 'id', 'poll.interval.ms': '100' }
+
+function sourceConfig(url: string): ConnectorProperties {
+  return { 'connector.class': 'PostgresSource', 'connection.url': url, 'table.whitelist': 'made' }
+}
+
+function sinkConfig(url: string): ConnectorProperties {
+  return {
+    'connector.class': 'PostgresSink',
+    'connection.url': url,
+    'table.name.format': 'copied',
+    'insert.mode': 'insert',
+    'pk.mode': 'record_value',
+    'pk.fields': 'id',
+  }
+}
+
+/** With batches as large as those of Weir's sink. */
+function debeziumSinkConfig(url: string): ConnectorProperties {
+  const { host, username, password, pathname } = new URL(url)
+  return {
+    'connector.class': 'io.debezium.connector.jdbc.JdbcSinkConnector',
+    'connection.url': `jdbc:postgresql://${host}${pathname}`,
+    'connection.username': username,
+    'connection.password': decodeURIComponent(password),
+    'collection.name.format': 'copied',
+    'insert.mode': 'upsert',
+    'primary.key.mode': 'record_value',
+    'primary.key.fields': 'id',
+    'batch.size': '3000',
+    'consumer.override.max.poll.records': '3000',
+  }
+}
+
+/** CPU time of the worker and of PostgreSQL, which depends less on other programs of the machine than the rates. */
+function cpuTimes(round: Round): string {
+  const connectors = Object.entries(round).filter((entry): entry is [string, Rate] => typeof entry[1] === 'object')
+  const lines = connectors.map(
+    ([name, { perSecond, cpuMs, serverCpuMs }]) =>
+      `  ${name}: ${Math.round(perSecond)}/s, ${cpuMs.toFixed(1)} ms of the worker and ${serverCpuMs.toFixed(1)} ms of PostgreSQL`,
+  )
+  return ['CPU time of 1,000 records:', ...lines].join('\n')
 }
 
 function figuresOf(rounds: readonly Round[]): readonly Figure[] {
-  const of = (what: keyof Round) => rounds.map((round) => round[what])
-  const beside = (name: string, values: readonly number[]) => ({ name, values })
+  const ofAll = (rate: (round: Round) => number) => rounds.map(rate)
+  const beside = (name: string, connector: Connector, other: string, rate: (round: Round) => number, aim: number) => ({
+    name,
+    unit: 'rec/s' as const,
+    ours: ofAll((round) => round[connector].perSecond),
+    against: { name: other, values: ofAll(rate) },
+    aim,
+  })
   return [
+    beside('table → topic, bulk, Avro', 'bulk', 'COPY TO', ({ copyTo }) => copyTo, 0.2),
+    beside('table → topic, incrementing, Avro', 'incrementing', 'COPY TO', ({ copyTo }) => copyTo, 0.2),
+    beside('the same, exactly once', 'incrementingOnce', 'at least once', (round) => round.incrementing.perSecond, 0.9),
+    beside('topic → table, insert, Avro', 'insert', 'COPY FROM', ({ copyFrom }) => copyFrom, 0.4),
+    beside('topic → table, upsert, Avro', 'upsert', 'COPY FROM', ({ copyFrom }) => copyFrom, 0.25),
+    beside('the same, with offsets.table', 'upsertOnce', 'without', (round) => round.upsert.perSecond, 0.9),
+    beside('topic → table, upsert, JSON', 'upsertJson', 'Debezium', (round) => round.upsertDebezium.perSecond, 1),
     {
-      name: 'table → topic, JSON with schema',
-      unit: 'rec/s',
-      ours: of('source'),
-      against: beside('COPY TO', of('copyOut')),
-      aim: READ_AIM,
+      name: 'CPU time of 1,000 records, upsert, JSON',
+      unit: 'ms',
+      ours: ofAll((round) => round.upsertJson.cpuMs),
+      against: { name: 'Debezium', values: ofAll((round) => round.upsertDebezium.cpuMs) },
+      aim: 1,
     },
     {
-      name: 'topic → table, upsert',
-      unit: 'rec/s',
-      ours: of('sink'),
-      against: beside('COPY FROM', of('copyIn')),
-      aim: WRITE_AIM,
-    },
-    {
-      name: 'resident memory after both',
+      name: 'memory of the worker after all',
       unit: 'MB',
-      ours: of('memoryMb'),
-      against: beside(
-        'bound',
-        rounds.map(() => MEMORY_MB),
-      ),
+      ours: ofAll(({ memoryMb }) => memoryMb),
+      against: { name: 'bound', values: rounds.map(() => MEMORY_MB) },
       aim: 1,
     },
   ]
-}
-
-async function measure({ bootstrap, records, nodeArgs }: Settings, url: string, client: pg.Client): Promise<Round> {
-  const rate = (ms: number) => (records / ms) * 1000
-  const file = join(tmpdir(), `weir-bench-${process.pid}`)
-  await client.query('DROP TABLE IF EXISTS copied; CREATE TABLE copied (LIKE made INCLUDING INDEXES)')
-  const copyOutMs = await timed(() => client.query(`COPY made TO '${file}'`))
-  const copyInMs = await timed(() => client.query(`COPY copied FROM '${file}'`))
-  rmSync(file, { force: true })
-  await client.query('TRUNCATE copied')
-
-  const groupId = `postgres-${performance.now()}`
-  const worker = await startWorkerProcess({
-    log: ['--bootstrap', bootstrap],
-    groupId,
-    settings: WORKER_SETTINGS,
-    nodeArgs,
-  })
-  try {
-    const { sourceMs, sinkMs } = await through(worker.url, url, groupId, records, client)
-    const memoryMb = await residentMb(worker.pid)
-    return { copyOut: rate(copyOutMs), copyIn: rate(copyInMs), source: rate(sourceMs), sink: rate(sinkMs), memoryMb }
-  } finally {
-    await worker.stop()
-  }
-}
-
-async function through(workerUrl: string, url: string, name: string, records: number, client: pg.Client) {
-  const worker = createWorkerClient({ url: workerUrl })
-  const both = {
-    'connection.url': url,
-    'value.converter': 'org.apache.kafka.connect.json.JsonConverter',
-    'value.converter.schemas.enable': 'true',
-  }
-  const [reading, writing] = [`in-${name}`, `out-${name}`]
-  const sourceMs = await timed(async () => {
-    await worker.create(reading, {
-      ...both,
-      'connector.class': 'PostgresSource',
-      mode: 'timestamp+incrementing',
-      'timestamp.column.name': 'at',
-      'incrementing.column.name': 'id',
-      'table.whitelist': 'made',
-      'topic.prefix': `${name}-`,
-      'poll.interval.ms': '100',
-    })
-    const last = async () => (await worker.offsets(reading))[0]?.offset?.['incrementing'] ?? 0
-    await until('all rows to be in the topic', WAIT, async () => Number(await last()) >= records)
-  })
-  await worker.stop(reading)
-  const sinkMs = await timed(async () => {
-    await worker.create(writing, {
-      ...both,
-      'connector.class': 'PostgresSink',
-      topics: `${name}-made`,
-      'table.name.format': 'copied',
-      'insert.mode': 'upsert',
-      'pk.mode': 'record_value',
-      'pk.fields': 'id',
-    })
-    await until('all rows to be in the table', WAIT, async () => {
-      const { rows } = await client.query<{ last: string | null }>('SELECT max(id) AS last FROM copied')
-      return Number(rows[0]?.last ?? 0) >= records
-    })
-  })
-  return { sourceMs, sinkMs }
-}
-
-async function timed(work: () => Promise<unknown>): Promise<number> {
-  const start = performance.now()
-  await work()
-  return performance.now() - start
 }

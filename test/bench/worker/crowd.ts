@@ -1,4 +1,5 @@
 import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { createWorkerClient } from '../../../src/clients/worker-client.ts'
 import { silentLogger } from '../../../src/common/logging/logger.ts'
 import { fileStreamSource } from '../../../src/plugins/connectors/file-stream/file-stream-source.ts'
@@ -8,6 +9,7 @@ import type { ConfigRecord } from '../../../src/worker/stores/config-codec.ts'
 import { ConfigStore } from '../../../src/worker/stores/config-store.ts'
 import { partDirectory } from '../../env/workspace.ts'
 import { localPluginHost } from '../../support/plugin-host.ts'
+import { occupiedMbOf } from '../../support/process-tree.ts'
 import { openDisposableBroker } from '../../support/topic.ts'
 import { until } from '../../support/until.ts'
 import { median } from '../figures.ts'
@@ -17,6 +19,8 @@ import type { BenchWorker, Side } from './sides.ts'
 const TASKS = 500
 const CONNECTORS = 1_000
 const REQUESTS = 20
+/** Wait before memory is measured, so that idle processes have ended and garbage is collected. */
+const SETTLED_MS = 15_000
 const WAIT = { everyMs: 50, timeoutMs: 180_000 }
 /** The tasks of a worker that leaves are reassigned immediately. */
 const SETTINGS = { 'scheduled.rebalance.max.delay.ms': '0' }
@@ -43,8 +47,8 @@ export async function measureRebalance(settings: Settings, side: Side) {
   }
 }
 
-/** Measures the response time of the expanded connector list, which user interfaces poll. */
-export async function measureAnswers(settings: Settings, side: Side): Promise<{ readonly answerMs: number }> {
+/** Measures the response time of the expanded list of stopped connectors, which user interfaces poll, and their memory. */
+export async function measureAnswers(settings: Settings, side: Side) {
   const groupId = await writeConnectors(settings, side, CONNECTORS, 'STOPPED')
   const worker = await side.start(SETTINGS, groupId)
   try {
@@ -59,7 +63,8 @@ export async function measureAnswers(settings: Settings, side: Side): Promise<{ 
       await (await fetch(`${worker.url}/connectors?expand=info&expand=status`)).arrayBuffer()
       times.push(performance.now() - startMs)
     }
-    return { answerMs: median(times) }
+    await sleep(SETTLED_MS)
+    return { answerMs: median(times), stoppedMb: occupiedMbOf(worker.pid!) }
   } finally {
     await worker.stop()
   }

@@ -13,6 +13,7 @@ const AIMS = {
   firstRecordMs: { name: 'start to the first record', unit: 'ms', aim: 1 / 5 },
   idleMb: { name: 'memory of all processes, idle', unit: 'MB', aim: 0.45 },
   busyMb: { name: 'memory of all processes with 50 tasks', unit: 'MB', aim: 0.45 },
+  stoppedMb: { name: 'memory of all processes with 1,000 stopped connectors', unit: 'MB', aim: 0.5 },
   p99Ms: { name: 'one record, topic → file, p99', unit: 'ms', aim: 1 },
   joinMs: { name: '500 tasks, a worker joins', unit: 'ms', aim: 0.5 },
   leaveMs: { name: '500 tasks, a worker leaves', unit: 'ms', aim: 0.5 },

@@ -9,7 +9,7 @@ import { batchOf } from './batch.ts'
 import { contentOf, open, recordSnapshots } from './recorded-snapshots.ts'
 
 /** Number of runs of the property. */
-const ROUNDS = Number(process.env['WEIR_DAMAGE_ROUNDS'] ?? 500)
+const ROUNDS = Number(process.env['WEIR_DAMAGE_ROUNDS'] ?? 150)
 
 it('after any damage to its files, has all acknowledged data or refuses to open and names the file', async () => {
   const life = await recordSnapshots()

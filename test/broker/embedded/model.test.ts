@@ -4,6 +4,7 @@ import type { BrokerBackend, Transaction } from '../../../src/broker/broker-back
 import { openEmbeddedBackend } from '../../../src/broker/embedded/embedded-backend.ts'
 import { silentLogger } from '../../../src/common/logging/logger.ts'
 import { FakeClock } from '../../support/fake-clock.ts'
+import { propertyRuns } from '../../support/property-seed.ts'
 import { temporaryDirectory } from '../../support/temporary-directory.ts'
 import { batchOf, nextOffsetOf, recordsOf } from './batch.ts'
 
@@ -143,6 +144,6 @@ it('returns the records of a model log after any sequence of appends, commits, a
         await subject.close()
       }
     }),
-    { numRuns: 60 },
+    { numRuns: propertyRuns(20) },
   )
 }, 60_000)

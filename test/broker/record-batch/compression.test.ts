@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import type { Compression } from '../../../src/broker/broker.ts'
 import { compress, compressionNumber, decompress } from '../../../src/broker/record-batch/compression.ts'
+import { propertyRuns } from '../../support/property-seed.ts'
 
 const CODECS: readonly Compression[] = ['gzip', 'snappy', 'lz4', 'zstd']
 
@@ -12,7 +13,7 @@ it.each(CODECS)('%s decompresses what it has compressed', async (codec) => {
       const small = await compress(codec, bytes)
       expect(Buffer.compare(await decompress(compressionNumber(codec), small), bytes)).toBe(0)
     }),
-    { numRuns: 20 },
+    { numRuns: propertyRuns(20) },
   )
 })
 

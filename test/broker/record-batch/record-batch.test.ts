@@ -11,6 +11,7 @@ import {
 } from '../../../src/broker/record-batch/record-batch.ts'
 import { CRC_AT, HEADER_BYTES, LENGTH_AT, MAGIC_AT } from '../../../src/broker/record-batch/record-batch-layout.ts'
 import { arbitraryText } from '../../support/arbitrary-text.ts'
+import { propertyRuns } from '../../support/property-seed.ts'
 
 const CODECS: readonly Compression[] = ['none', 'gzip', 'snappy', 'lz4', 'zstd']
 const producer = { producerId: 5n, epoch: 2, baseSequence: 7 }
@@ -44,7 +45,7 @@ describe('record batch', () => {
           }
         },
       ),
-      { numRuns: 100 },
+      { numRuns: propertyRuns(100) },
     )
   })
 

@@ -18,7 +18,7 @@ import '../../support/property-seed.ts'
 import { startTestRegistry } from '../../support/registry.ts'
 import { startTestWorker } from '../../support/worker.ts'
 
-const CASES = Number(process.env['WEIR_CHECK_CASES'] ?? 80)
+const CASES = Number(process.env['WEIR_CHECK_CASES'] ?? 40)
 
 const field = (name: string, type: unknown, rest: object = {}) => ({ name, type, ...rest })
 const record = (...fields: readonly object[]) => JSON.stringify({ type: 'record', name: 'Order', fields })

@@ -70,15 +70,33 @@ describe('the report of a check', () => {
     expect(xml).toContain('<testcase name="Connector/default/fine" classname="m/d.yaml">\n    </testcase>')
   })
 
+  it('as text shows control characters of a manifest as their codes, so that they cannot change what a terminal shows', () => {
+    const [finding] = RESULT.findings
+    const hostile = { ...finding!, file: 'm/a\n::error::b\u001b[2K.yaml', message: 'x\u001b[31m\r\u202e y\nz' }
+    const text = CHECK_REPORTS.text({ ...RESULT, findings: [hostile] })
+    expect(text.split('\n').slice(0, 2)).toEqual([
+      'm/a\\u000a::error::b\\u001b[2K.yaml:9:17: error: Incompatible Subject/default/orders: x\\u001b[31m\\u000d\\u202e y',
+      'z',
+    ])
+  })
+
   it('for GitHub has one command for each finding, which no message can add to', () => {
-    const lines = CHECK_REPORTS.github(RESULT).split('\n')
-    const commands = lines.filter((line) => line.startsWith('::'))
-    expect(commands).toHaveLength(2)
-    expect(commands[0]).toMatch(
-      /^::error file=m\/a b\.yaml,line=9,col=17,title=weir%3A Incompatible::first line, 100%25%0A::error::/,
-    )
-    expect(commands[1]).toMatch(/^::warning file=m\/b\.yaml/)
-    expect(lines.filter((line) => line.includes('::error::"'))).toEqual([expect.stringMatching(/^ /), commands[0]])
+    const [finding] = RESULT.findings
+    const message = 'first line, 100%\n::error::second\n  ::add-mask::x\n##[add-path]/tmp'
+    const lines = CHECK_REPORTS.github({
+      ...RESULT,
+      findings: [{ ...finding!, file: 'm/a,\nb:.yaml', message }, RESULT.findings[1]!],
+    }).split('\n')
+    // As the runner does: no command is read between a token and its second occurrence.
+    const [, token = ''] = /^::stop-commands::(\w{64})$/.exec(lines[0]!) ?? []
+    const end = lines.indexOf(`::${token}::`)
+    expect(lines.filter((line) => line.includes(token))).toHaveLength(2)
+    const commands = lines.slice(end + 1).filter((line) => line !== '')
+    expect(lines.slice(1, end)).toEqual(expect.arrayContaining(['::error::second', '##[add-path]/tmp']))
+    expect(commands).toEqual([
+      '::error file=m/a%2C%0Ab%3A.yaml,line=9,col=17,title=weir%3A Incompatible::first line, 100%25%0A::error::second%0A  ::add-mask::x%0A##[add-path]/tmp%0AHint: give it a default',
+      '::warning file=m/b.yaml,line=1,col=1,title=weir%3A Undecided::no answer',
+    ])
   })
 
   it('for GitLab identifies a finding independently of its line', () => {

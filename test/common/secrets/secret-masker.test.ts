@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { SecretMasker } from '../../../src/common/secrets/secret-masker.ts'
 import { cpuMsOf } from '../../support/cpu-time.ts'
+import { propertyRuns } from '../../support/property-seed.ts'
 import { SECRET_ENCODINGS } from '../../support/secret-encodings.ts'
 
 const AWKWARD = 'pä$s/w"ör\'d+&=?%41\\n!'
@@ -42,7 +43,7 @@ describe('secret', () => {
           expect(known(value).mask(masked)).toBe(masked)
         },
       ),
-      { numRuns: 300 },
+      { numRuns: propertyRuns(100) },
     )
   })
 

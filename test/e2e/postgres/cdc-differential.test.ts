@@ -8,6 +8,7 @@ import { OPERATION_SETUP, operationPhases } from '../../support/cdc/operations.t
 import { RANDOM_SETUP, randomTransactions } from '../../support/cdc/random-transactions.ts'
 import { EVOLVING_SETUP, schemaChangePhases } from '../../support/cdc/schema-changes.ts'
 import { SideBySide } from '../../support/cdc/side-by-side.ts'
+import { runSnapshotMode, SNAPSHOT_MODE_CASES } from '../../support/cdc/snapshot-modes.ts'
 import { type Workload, WorkloadClients } from '../../support/cdc/workload.ts'
 import { startSourceDatabase } from '../../support/debezium.ts'
 import { SEED } from '../../support/property-seed.ts'
@@ -46,4 +47,22 @@ describeOn([kafka, java, debezium, postgres], 'PostgresCdcSource beside Debezium
     if (differences.length > 0) throw new Error(`${differences.length} topics differ\n${differences.join('\n')}`)
     if (IS_COMPLETE && !IS_BASELINE) expect(comparison.unused(), 'allowances that are not needed').toEqual([])
   })
+
+  it.each(IS_COMPLETE ? [SNAPSHOT_MODE_CASES] : [])(
+    'reads existing rows at the starts at which Debezium reads them, with each snapshot.mode',
+    { timeout: 900_000 },
+    async (...cases) => {
+      const database = await startSourceDatabase({ max_replication_slots: '20', max_wal_senders: '20' })
+      const { bootstrap } = kafka.address
+      const theirs = await startDebeziumWorker(bootstrap, debezium.address)
+      const run = { bootstrap, database, workers: [await startWeirWorker(bootstrap), theirs] }
+      const found: string[] = []
+      for (const one of cases) {
+        const comparison = new EventComparison(ALLOWANCES)
+        const differences = await runSnapshotMode(run, one, comparison).catch((error: Error) => [error.message])
+        if (differences.length > 0) found.push(`── ${one.name}: ${differences.join('\n')}`)
+      }
+      if (found.length > 0) throw new Error(found.join('\n'))
+    },
+  )
 })

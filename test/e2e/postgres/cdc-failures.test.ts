@@ -133,6 +133,12 @@ describeOn([postgres], 'the PostgreSQL CDC source whose server fails', () => {
     expect(refused.message).toMatch(/password authentication failed/)
   })
 
+  it('asks for a retry when the server does not answer a query of its catalog in time', async () => {
+    const db = await database()
+    const error = await failureOf(startCdcSource(db, { config: { 'database.query.timeout.ms': '1' } }))
+    expect(error).toMatchObject({ code: 'retriable', message: expect.stringContaining('has not answered for 1 ms') })
+  })
+
   it('asks for a retry while another client uses the slot', async () => {
     const db = await database()
     await db.run(ORDERS)

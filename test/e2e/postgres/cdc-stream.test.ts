@@ -118,6 +118,53 @@ describeOn([postgres], 'the PostgreSQL CDC source', () => {
     })
   })
 
+  it('writes heartbeats into its database while only another database of the server grows, and no events of them', async () => {
+    const db = await database()
+    const busy = await database()
+    await busy.run('CREATE TABLE noise (text text)')
+    await db.run("SELECT pg_create_logical_replication_slot('observer', 'pgoutput')")
+    const source = await startCdcSource(db, { config: { 'heartbeat.message.interval.ms': '50' } })
+    await busy.run("INSERT INTO noise SELECT repeat('x', 1000) FROM generate_series(1, 2000)")
+    const beats = `SELECT lsn FROM pg_logical_slot_peek_binary_changes('observer', NULL, NULL,
+      'proto_version', '1', 'publication_names', 'dbz_publication', 'messages', 'true')
+      WHERE encode(data, 'escape') LIKE '%weir.heartbeat%'`
+    let written: bigint | undefined
+    await until('a heartbeat before the slot', WAIT, async () => {
+      expect(await source.nextBatch()).toEqual([])
+      const reached = source.advanced.at(-1)
+      if (reached !== undefined) source.committed(reached.partition, reached.offset)
+      const [first] = await db.run(beats)
+      if (first !== undefined) written = parseLsn(String(first['lsn']))
+      return written !== undefined && (await confirmedLsn(db)) >= written
+    })
+    await db.run("SELECT pg_drop_replication_slot('observer')")
+  })
+
+  it('writes no heartbeats without the right to, which it logs once, and streams all the same', async () => {
+    const db = await database()
+    const role = `quiet_${db.name}`
+    await db.run(`${ORDERS}; CREATE TABLE noise (text text); CREATE PUBLICATION dbz_publication FOR TABLE orders;
+      CREATE ROLE ${role} LOGIN REPLICATION PASSWORD 'x';
+      DO $$ DECLARE f regprocedure; BEGIN FOR f IN SELECT oid FROM pg_proc WHERE proname = 'pg_logical_emit_message' LOOP
+        EXECUTE format('REVOKE EXECUTE ON FUNCTION %s FROM PUBLIC', f); END LOOP; END $$`)
+    const messages: string[] = []
+    const note = (_: object, message: string) => void messages.push(message)
+    const log = { debug: note, info: note, warn: note, error: note }
+    const config = { 'database.user': role, 'database.password': 'x', 'heartbeat.message.interval.ms': '50' }
+    const source = await startCdcSource(db, { config, log })
+    const refusals = () => messages.filter((message) => message.startsWith('no heartbeat messages are written'))
+    for (let round = 0; round < 2; round += 1) {
+      await db.run("INSERT INTO noise SELECT repeat('x', 1000) FROM generate_series(1, 2000)")
+      await until('the position behind the noise', WAIT, async () => {
+        await source.nextBatch()
+        return refusals().length > 0
+      })
+    }
+    await db.run("INSERT INTO orders VALUES (1, 'a')")
+    expect(shownEvents(await source.take(1))).toEqual(['c {"id":1,"item":"a"}'])
+    expect(refusals()).toHaveLength(1)
+  })
+
   it('reports how much log the server retains for it', async () => {
     const db = await database()
     await db.run(ORDERS)
@@ -158,6 +205,19 @@ describeOn([postgres], 'the PostgreSQL CDC source', () => {
     const records = await source.take(2)
     // A message outside of transactions is sent when it is written.
     expect(records.map(({ key }) => key)).toEqual([{ prefix: 'b' }, { prefix: 'a' }])
+  })
+
+  it('continues behind a message with the transaction whose commit is the next record of the log', async () => {
+    const db = await database()
+    await db.run(ORDERS)
+    const first = await startCdcSource(db)
+    await db.run("BEGIN; INSERT INTO orders VALUES (1, 'a'); SELECT pg_logical_emit_message(false, 'p', 'x'); COMMIT")
+    const [message, row] = await first.take(2)
+    expect(message!.key).toEqual({ prefix: 'p' })
+    await first.stop()
+    const next = await startCdcSource(db, { offset: message!.sourceOffset })
+    await db.run("INSERT INTO orders VALUES (2, 'b')")
+    expect(shownEvents(await next.take(2))).toEqual([...shownEvents([row!]), 'c {"id":2,"item":"b"}'])
   })
 
   it('writes the xmin of its slot into events if xmin.fetch.interval.ms is set', async () => {

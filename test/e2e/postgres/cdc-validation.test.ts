@@ -115,6 +115,10 @@ describeOn([postgres], 'the validation of a PostgreSQL CDC source', () => {
     await startCdcSource(db, { config })
     await db.run(`REVOKE SELECT ON orders FROM ${role}`)
     expect(await errorsOf(config)).toEqual([])
+    const elsewhere = await database()
+    const sameSlot = { ...cdcConfigOf(elsewhere), 'slot.name': cdcConfigOf(db)['slot.name']! }
+    const taken = `slot.name: the replication slot ${sameSlot['slot.name']} belongs to the database ${db.name}, expected ${elsewhere.name}`
+    expect(await errorsOf(sameSlot)).toEqual([expect.stringContaining(taken)])
     const renamed = { ...config, 'slot.name': `${db.name.slice(0, 50)}_2` }
     expect(await errorsOf(renamed)).toEqual([
       expect.stringMatching(/^database\.user: the role streams_\w+ may not read the existing rows of public\.orders; /),

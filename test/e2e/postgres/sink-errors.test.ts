@@ -70,6 +70,24 @@ describeOn([postgres], 'errors of the PostgreSQL sink', () => {
     expect(await database.run('SELECT id FROM words UNION ALL SELECT id FROM others ORDER BY id')).toHaveLength(2)
   })
 
+  it('report a record that cannot be converted also if a later one has its key, and create no table for it', async () => {
+    const database = await createDatabase(postgres.address.url)
+    const upsert = { 'insert.mode': 'upsert', 'pk.mode': 'record_key', 'pk.fields': 'id', 'auto.create': 'true' }
+    const run = await sink(database, upsert)
+    await run.put([record(1, 'a\0b')])
+    expect(await database.run("SELECT to_regclass('words') AS found")).toEqual([{ found: null }])
+    await run.put([record(2, 'a\0b'), record(2, 'c'), record(3, 'd')])
+    const message = "field 'word': PostgreSQL cannot store a string that contains a NUL character"
+    expect(run.rejected.map(({ record: { key }, error }) => [key, error.message])).toEqual([
+      [1, message],
+      [2, message],
+    ])
+    expect(await database.run('SELECT id, word FROM words ORDER BY id')).toEqual([
+      { id: 2, word: 'c' },
+      { id: 3, word: 'd' },
+    ])
+  })
+
   it('do not block other tasks if a task may not create the offsets table', async () => {
     const database = await createDatabase(postgres.address.url)
     const role = database.name

@@ -3,6 +3,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { avroFormat } from '../../../src/formats/avro/avro-format.ts'
 import { plainAvroPair } from '../../support/avro-schemas.ts'
+import { propertyRuns } from '../../support/property-seed.ts'
 
 const parse = (schema: unknown) => avroFormat.parse({ text: JSON.stringify(schema) }, { validation: 'loose' })
 const roles = { reader: 'new', writer: 'old' }
@@ -113,7 +114,7 @@ describe('avroIncompatibilities', () => {
         fc.pre(!(hasUnion(reader) && found.some((one) => one.startsWith('READER_FIELD_AMBIGUOUS'))))
         expect(found.length === 0).toBe(resolves(reader, writer))
       }),
-      { numRuns: 500 },
+      { numRuns: propertyRuns(200) },
     )
   })
 })

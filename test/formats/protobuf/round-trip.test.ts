@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { parseProto } from '../../../src/formats/protobuf/parser.ts'
 import { printProto } from '../../../src/formats/protobuf/printer.ts'
+import { propertyRuns } from '../../support/property-seed.ts'
 import { protoFile } from '../../support/proto-files.ts'
 
 it('parseProto(printProto(file)) returns the same file for random files', () => {
@@ -9,6 +10,6 @@ it('parseProto(printProto(file)) returns the same file for random files', () => 
     fc.property(protoFile, (file) => {
       expect(parseProto(printProto(file))).toEqual(file)
     }),
-    { numRuns: 200 },
+    { numRuns: propertyRuns(200) },
   )
 })

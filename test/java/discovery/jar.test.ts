@@ -4,6 +4,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { Jar } from '../../../src/java/discovery/jar.ts'
 import { jarOf } from '../../support/jars.ts'
+import { propertyRuns } from '../../support/property-seed.ts'
 import { temporaryDirectory } from '../../support/temporary-directory.ts'
 
 const MEBIBYTE = 1_048_576
@@ -74,7 +75,7 @@ describe('a jar', () => {
           expect((error as Error).name).not.toBe('AssertionError')
         }
       }),
-      { numRuns: 60 },
+      { numRuns: propertyRuns(60) },
     )
   })
 })

@@ -51,3 +51,62 @@ describe('a worker with ownershipMarker: false', () => {
     expect([worker.connectors.size, cluster.get(key)]).toEqual([1, undefined])
   })
 })
+
+describe('a connector that is adopted because it is identical', () => {
+  const adopting = { ...datagen, adoptionPolicy: 'AdoptIfIdentical' }
+  const existing = { 'connector.class': 'Datagen', topic: 'orders', name: 'orders' }
+
+  beforeEach(() => {
+    runtimeConfigs.worker = { ...runtimeConfigs.worker, writesOwnerMarker: true }
+  })
+
+  it('is not written to, and gets the marker with the next change', async () => {
+    await worker.create('orders', { ...existing, 'tasks.max': '1' })
+    const { settle, readiness } = operator()
+    const key = cluster.apply('Connector', 'orders', adopting)
+    await settle(key)
+    await operator().settle(key)
+    expect([readiness(key), worker.writes]).toEqual(['Ready=True/Succeeded', ['create orders']])
+    cluster.apply('Connector', 'orders', { ...adopting, tasksMax: 2 })
+    await settle(key)
+    expect([config()?.['weir.owner'], worker.writes]).toEqual([
+      'test/default/orders',
+      ['create orders', 'putConfig orders'],
+    ])
+  })
+
+  it('is identical also without tasks.max, which is 1 then', async () => {
+    await worker.create('orders', existing)
+    const { settle, readiness } = operator()
+    const key = cluster.apply('Connector', 'orders', adopting)
+    await settle(key)
+    expect([readiness(key), worker.writes]).toEqual(['Ready=True/Succeeded', ['create orders']])
+    cluster.apply('Connector', 'orders', { ...adopting, tasksMax: 2 })
+    await settle(key)
+    expect(config()?.['tasks.max']).toBe('2')
+  })
+
+  it('is compared when its Secrets exist', async () => {
+    runtimeConfigs.worker = { ...runtimeConfigs.worker, allowsInlineSecrets: true }
+    await worker.create('orders', { ...existing, password: 'tiger' })
+    const valuesFrom = [{ key: 'password', secretKeyRef: { name: 'login', key: 'p' }, resolve: 'Operator' }]
+    const { settle, readiness } = operator()
+    const key = cluster.apply('Connector', 'orders', { ...adopting, valuesFrom })
+    await settle(key)
+    expect(readiness(key)).toBe('Reconciling/WaitingForInput')
+    cluster.secrets.set('default/login', { p: 'tiger' })
+    await settle(key)
+    expect([readiness(key), worker.writes]).toEqual(['Ready=True/Succeeded', ['create orders']])
+  })
+
+  it('is deleted with its resource', async () => {
+    await worker.create('orders', existing)
+    const { settle, reconcile } = operator()
+    const key = cluster.apply('Connector', 'orders', adopting)
+    await settle(key)
+    cluster.remove(key)
+    await reconcile(key)
+    await reconcile(key)
+    expect([worker.connectors.size, cluster.get(key)]).toEqual([0, undefined])
+  })
+})

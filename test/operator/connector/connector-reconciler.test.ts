@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { beforeEach, describe, expect, it } from 'vitest'
 import { RequestError } from '../../../src/clients/http-client.ts'
+import { propertyRuns } from '../../support/property-seed.ts'
 import { createReconcilerFixture } from '../../support/reconciler-fixture.ts'
 
 let { clock, cluster, worker, connectors: operator } = createReconcilerFixture()
@@ -123,7 +124,7 @@ describe('the reconcile of a Connector', () => {
         expect(cluster.get(key)?.status).toBe(status)
         expect(readiness(key)).toBe('Ready=True/Succeeded')
       }),
-      { numRuns: 60 },
+      { numRuns: propertyRuns(60) },
     )
   })
 

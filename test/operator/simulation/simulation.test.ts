@@ -9,10 +9,10 @@ import { FakeWorker } from '../../support/fake-worker.ts'
 
 const runtime = { ...RUNTIME_DEFAULTS, name: 'default', endpoint: { url: 'http://127.0.0.1' } }
 
-function setUp() {
-  const [registry, worker] = [new FakeRegistry(), new FakeWorker()]
+function setUp({ worker = new FakeWorker(), allowsInlineSecrets = false } = {}) {
+  const registry = new FakeRegistry()
   const simulation = new Simulation({
-    runtimesConfig: { workers: [runtime], registries: [runtime] },
+    runtimesConfig: { workers: [{ ...runtime, allowsInlineSecrets }], registries: [runtime] },
     registry: () => registry,
     worker: () => worker,
     operatorNamespace: 'weir',
@@ -158,6 +158,29 @@ describe('a simulation', () => {
     worker.failTask('feed', 0, 'java.lang.Exception: disk full')
     const [outcome] = await simulation.apply(declared(['Connector', 'feed', { class: 'Datagen' }]))
     expect(outcome).toMatchObject({ verdict: { kind: 'accepted' }, changes: [] })
+  })
+
+  it('counts values of Secrets, which it does not know, as unchanged, and the same value for all settings', async () => {
+    const { worker } = setUp()
+    const config = { 'connector.class': 'Datagen', 'tasks.max': '1', topic: 'orders' }
+    await worker.create('feed', { ...config, name: 'feed', password: 'one' })
+    await worker.create('other', { ...config, name: 'other', password: 'two' })
+    const taking = (key: string) => ({
+      class: 'Datagen',
+      adoptionPolicy: 'AdoptIfIdentical',
+      config: { topic: 'orders' },
+      valuesFrom: [{ key: 'password', secretKeyRef: { name: 'login', key }, resolve: 'Operator' }],
+    })
+    const verdictsOn = async (...keys: readonly (readonly [name: string, key: string])[]) => {
+      const { simulation } = setUp({ allowsInlineSecrets: true, worker })
+      const state = declared(...keys.map(([name, key]) => ['Connector', name, taking(key)] as const))
+      return (await simulation.apply(state)).map(({ verdict }) => verdict.kind).sort()
+    }
+    expect(await verdictsOn(['feed', 'a'], ['other', 'b'])).toEqual(['accepted', 'accepted'])
+    // One key of a Secret cannot have both values.
+    expect(await verdictsOn(['feed', 'a'], ['other', 'a'])).toEqual(['accepted', 'rejected'])
+    // A connector that does not exist yet waits for its Secret.
+    expect(await verdictsOn(['new', 'c'])).toEqual(['pending'])
   })
 
   it('decides for one of two resources with the same external object', async () => {

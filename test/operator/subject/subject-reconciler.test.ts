@@ -89,6 +89,24 @@ describe('reconciling a Subject', () => {
     expect(registry.levels.has('orders-value')).toBe(false)
   })
 
+  it('resolves a reference in the context of the subject that has it', async () => {
+    const { settle, readiness } = operator()
+    const named = (name: string) => JSON.stringify({ type: 'record', name, fields: [ID] })
+    // The default context has another schema under the same name.
+    await registry.register('base', { schema: named('Other') })
+    await registry.register(':.legacy:base', { schema: named('Base') })
+    const schema = JSON.stringify({ type: 'record', name: 'Order', fields: [{ name: 'base', type: 'Base' }] })
+    const references = [{ name: 'Base', subject: 'base', version: 1 }]
+    const key = cluster.apply('Subject', 'orders', {
+      subject: ':.legacy:orders',
+      schema,
+      references,
+      compatibility: 'FULL',
+    })
+    await settle(key)
+    expect(readiness(key)).toBe('Ready=True/Succeeded')
+  })
+
   it('registers a compatible change as the next version', async () => {
     const { settle } = operator()
     const key = cluster.apply('Subject', 'orders-value', { schema: record(ID) })

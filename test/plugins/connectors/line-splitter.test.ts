@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { LineSplitter } from '../../../src/plugins/connectors/file-stream/line-splitter.ts'
+import { propertyRuns } from '../../support/property-seed.ts'
 
 type Line = readonly [line: string, position: number]
 
@@ -44,7 +45,7 @@ describe('LineSplitter', () => {
       fc.property(anyText, anySizes, fc.integer({ min: 1, max: 4 }), (text, sizes, takes) => {
         expect(split(Buffer.from(text), sizes, 0, takes)).toEqual(reference(text))
       }),
-      { numRuns: 500 },
+      { numRuns: propertyRuns(150) },
     )
   })
 

@@ -14,6 +14,7 @@ import {
   struct,
   UNRESTRICTED,
 } from '../../../src/sdk/index.ts'
+import { propertyRuns } from '../../support/property-seed.ts'
 import { startTestRegistry, type TestRegistry } from '../../support/registry.ts'
 import { anyStruct } from './arbitrary-data.ts'
 
@@ -55,7 +56,7 @@ describe('AvroConverter', () => {
         const read = await converter().toConnect(`any-${topics}`, bytes)
         expect(read).toEqual({ schema: { ...schema, version: 1 }, value })
       }),
-      { numRuns: 60 },
+      { numRuns: propertyRuns(30) },
     )
     // Each run asks a registry over HTTP; a busy machine takes its time.
   }, 60_000)

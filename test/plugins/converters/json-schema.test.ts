@@ -18,6 +18,7 @@ import {
   TIMESTAMP,
   UNRESTRICTED,
 } from '../../../src/sdk/index.ts'
+import { propertyRuns } from '../../support/property-seed.ts'
 import { startTestRegistry, type TestRegistry } from '../../support/registry.ts'
 import { anyStruct } from './arbitrary-data.ts'
 
@@ -90,7 +91,7 @@ describe('JsonSchemaConverter', () => {
         const read = await converter(checks).toConnect(`any-${topics}`, bytes)
         expect(read).toEqual({ schema: { ...schema, version: 1 }, value: given })
       }),
-      { numRuns: 60 },
+      { numRuns: propertyRuns(20) },
     )
   }, 60_000)
 

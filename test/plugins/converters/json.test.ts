@@ -3,16 +3,21 @@ import { describe, expect, it } from 'vitest'
 import { javaText } from '../../../src/java-compat/java-text.ts'
 import { jsonConverter } from '../../../src/plugins/converters/json/json-converter.ts'
 import {
+  BOOLEAN,
   type ConverterInstance,
+  FLOAT64,
   INT32,
+  INT64,
   optional,
   parseConfig,
   type RawConfig,
   type SchemaAndValue,
   STRING,
   struct,
+  TIMESTAMP,
   UNRESTRICTED,
 } from '../../../src/sdk/index.ts'
+import { propertyRuns } from '../../support/property-seed.ts'
 import { anyStruct } from './arbitrary-data.ts'
 import golden from './json.golden.json' with { type: 'json' }
 
@@ -70,7 +75,7 @@ describe('JsonConverter', () => {
       fc.property(anyStruct, (data) => {
         expect(read(instance, write(instance, data))).toEqual(data)
       }),
-      { numRuns: 300 },
+      { numRuns: propertyRuns(100) },
     )
   })
 
@@ -80,7 +85,7 @@ describe('JsonConverter', () => {
       fc.property(anyStruct, (data) => {
         expect(read(instance, write(instance, data))).toEqual(data)
       }),
-      { numRuns: 100 },
+      { numRuns: propertyRuns(100) },
     )
   })
 
@@ -129,6 +134,53 @@ describe('JsonConverter', () => {
     )
     const text = '{"schema":{"type":"int32","optional":false},"payload":"x"}'
     expect(() => read(converter(), text)).toThrow("expected int32, got the string 'x'")
+  })
+
+  it('writes a value in the same way whatever values it wrote before', () => {
+    const source = struct('Source', { name: STRING, lsn: optional(INT64), isLast: BOOLEAN })
+    const schema = struct('Event', {
+      source,
+      before: optional(source),
+      ratio: optional(FLOAT64),
+      at: optional(TIMESTAMP),
+      text: optional(STRING),
+      count: { type: 'int32', optional: true, default: 3 },
+    })
+    const few = (...values: readonly unknown[]) => fc.constantFrom(...values)
+    const block = fc.record({ name: few('a', 'b'), lsn: few(1, 1n, null, 2n ** 60n), isLast: few(true, false, 'no') })
+    const event = fc.record({
+      source: block,
+      before: fc.option(block),
+      ratio: few(0, -0, 1, null),
+      at: few(new Date(0), new Date(1), null),
+      text: few('', '"', 'é', 'x'.repeat(100), `${'x'.repeat(99)}y`, null, undefined),
+      count: few(null, undefined, 0, -0, 5, 'five'),
+    })
+    const textOrError = (instance: ConverterInstance, value: unknown) => {
+      try {
+        return write(instance, { schema, value })
+      } catch (error) {
+        return (error as Error).message
+      }
+    }
+    fc.assert(
+      fc.property(fc.array(event, { minLength: 20, maxLength: 20 }), (events) => {
+        const instance = converter({ 'schemas.enable': 'false' })
+        for (const one of events) {
+          expect(textOrError(instance, one)).toBe(textOrError(converter({ 'schemas.enable': 'false' }), one))
+        }
+      }),
+      { numRuns: 50 },
+    )
+  })
+
+  it('writes the present value of a date that was changed in place', () => {
+    const instance = converter({ 'schemas.enable': 'false' })
+    const at = new Date(1)
+    const event = { schema: struct('Event', { at: TIMESTAMP }), value: { at } }
+    expect(write(instance, event)).toBe('{"at":1}')
+    at.setTime(2)
+    expect(write(instance, event)).toBe('{"at":2}')
   })
 
   it('treats a member named __proto__ like any other', () => {

@@ -27,6 +27,7 @@ import {
   UNRESTRICTED,
 } from '../../../src/sdk/index.ts'
 import { frameIndexes } from '../../../src/serde/wire-format.ts'
+import { propertyRuns } from '../../support/property-seed.ts'
 import { startTestRegistry, type TestRegistry } from '../../support/registry.ts'
 
 let registry: TestRegistry
@@ -138,7 +139,7 @@ message Order {
         const present = await instance.fromConnect('nulls', nullable, given)
         expect((await instance.toConnect('nulls', present)).value).toEqual({ ...given })
       }),
-      { numRuns: 60 },
+      { numRuns: propertyRuns(60) },
     )
   }, 60_000)
 

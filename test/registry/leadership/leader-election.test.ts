@@ -26,7 +26,12 @@ function joinConfluent(broker: Broker, host: string, isEligible = true): Promise
 }
 
 /** `host` decides the election: the smallest URL wins. */
-async function joinWeir(broker: Broker, host: string, isEligibilityDeferred: boolean): Promise<LeaderElection> {
+async function joinWeir(
+  broker: Broker,
+  host: string,
+  isEligibilityDeferred: boolean,
+  events: string[] = [],
+): Promise<LeaderElection> {
   const options = {
     broker,
     logger: silentLogger(),
@@ -39,7 +44,10 @@ async function joinWeir(broker: Broker, host: string, isEligibilityDeferred: boo
   onTestFinished(() => election.close())
   await election.join({
     identity: { version: 1, host, port: 8081, master_eligibility: true, scheme: 'http' },
-    openWriter: async () => ({ close: async () => undefined }) as unknown as LeaderWriter,
+    openWriter: async () => {
+      events.push('open')
+      return { close: async () => void events.push('close') } as unknown as LeaderWriter
+    },
   })
   return election
 }
@@ -60,11 +68,35 @@ describe('an instance whose eligibility is deferred', () => {
     expect(weir.leaderUrl()).toBeUndefined()
   })
 
+  it('does not write while an instance of the other kind joins, and remains the leader', async () => {
+    const broker = await startBroker()
+    const events: string[] = []
+    const weir = await joinWeir(broker, 'b', true, events)
+    await until('this instance to lead', WAIT, () => weir.writer() !== undefined)
+    await joinConfluent(broker, 'a')
+    // The election is over for the other instance, which could have been elected.
+    expect(events.slice(0, 2)).toEqual(['open', 'close'])
+    await until('this instance to lead again', WAIT, () => weir.writer() !== undefined)
+    expect(events).toEqual(['open', 'close', 'open'])
+  })
+
   it('leads a group without other instances, and one of two that are deferred', async () => {
     const broker = await startBroker()
     const elections = [await joinWeir(broker, 'a', true), await joinWeir(broker, 'b', true)]
     const leading = () => elections.filter((election) => election.writer() !== undefined)
     const following = () => elections.filter((election) => election.leaderUrl() !== undefined)
     await until('one leader', WAIT, () => leading().length === 1 && following().length === 1)
+  })
+})
+
+describe('an instance in a group of Weir only', () => {
+  it('writes without a pause while another one joins', async () => {
+    const broker = await startBroker()
+    const events: string[] = []
+    const first = await joinWeir(broker, 'b', false, events)
+    const second = await joinWeir(broker, 'a', false)
+    await until('the other instance to follow', WAIT, () => second.leaderUrl() === 'http://b:8081')
+    expect(first.writer()).toBeDefined()
+    expect(events).toEqual(['open'])
   })
 })

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { checkSubject, contextOf, toContext, toSubject } from '../../../src/registry/model/subject.ts'
+import { contextOf } from '../../../src/formats/qualified-subject.ts'
+import { checkSubject, toContext, toSubject } from '../../../src/registry/model/subject.ts'
 
 describe('a subject name', () => {
   it.each([

@@ -253,6 +253,20 @@ describe('mode', () => {
 })
 
 describe('contexts', () => {
+  it('of references are those of the schemas that have them', async () => {
+    const one = (name: string, type: string, subject: string) => ({
+      schema: JSON.stringify({ type: 'record', name, fields: [{ name: 'f', type }] }),
+      references: [{ name: type, subject, version: 1 }],
+    })
+    const base = (name: string) => ({ schema: JSON.stringify({ type: 'enum', name, symbols: ['A'] }) })
+    await call('POST', '/subjects/:.a:base/versions', base('OfA'))
+    await call('POST', '/subjects/:.b:base/versions', base('OfB'))
+    await call('POST', '/subjects/:.b:middle/versions', one('Middle', 'OfB', 'base'))
+    // Its reference has a reference without a context, which is in the context .b.
+    const top = one('Top', 'Middle', ':.b:middle')
+    expect(await call('POST', '/subjects/:.a:top/versions', top)).toMatchObject({ id: 2 })
+  })
+
   it('have separate IDs and subjects', async () => {
     await call('POST', '/subjects/s/versions', INT)
     await call('POST', '/contexts/c/subjects/s/versions', LONG)

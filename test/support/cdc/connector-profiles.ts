@@ -16,6 +16,7 @@ export const PROFILES: readonly ConnectorProfile[] = [
       'skipped.operations': 'none',
       'tombstones.on.delete': 'false',
       'column.propagate.source.type': '.*',
+      'include.schema.comments': 'true',
       'include.unknown.datatypes': 'true',
       'publish.via.partition.root': 'true',
       'unavailable.value.placeholder': 'not sent',

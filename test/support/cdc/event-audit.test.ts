@@ -46,8 +46,12 @@ it('finds the missing last change of a transaction', () => {
 
 it('allows repeated changes only after a kill, and only behind the stored offset', () => {
   const events = [end(1, 11, 1), end(2, 20, 1), end(2, 20, 1, 100)]
-  expect(audit(events, [{ atMs: 50, offset: { txId: 1, lsn: 11 } }])).toMatchObject({ duplicates: 1, findings: [] })
+  expect(audit(events, [{ atMs: 50, offset: { position_lsn: 12, txId: 1, lsn: 11 } }])).toMatchObject({
+    duplicates: 1,
+    findings: [],
+  })
   expect(audit(events, [{ atMs: 50, offset: { snapshot: 'INITIAL', txId: 3, lsn: 5 } }]).findings).toEqual([])
+  expect(audit(events, [{ atMs: 50, offset: { txId: 3, lsn: 5 } }]).findings).toEqual([])
   expect(audit(events).findings).toHaveLength(1)
-  expect(audit(events, [{ atMs: 50, offset: { txId: 2, lsn: 25 } }]).findings).toHaveLength(1)
+  expect(audit(events, [{ atMs: 50, offset: { position_lsn: 26, txId: 2, lsn: 25 } }]).findings).toHaveLength(1)
 })

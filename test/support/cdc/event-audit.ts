@@ -101,8 +101,8 @@ export class EventAudit {
   #isBehindOffset({ txId, lsn, atMs }: { txId: number; lsn: number; atMs: number }, kills: readonly Kill[]): boolean {
     const kill = kills.findLast((one) => one.atMs <= atMs)
     if (kill === undefined) return false
-    // The stream begins behind the snapshot; `txId` is a number of the snapshot then.
-    if (kill.offset?.['snapshot'] !== undefined) return true
+    // Without a position in the stream, `txId` is that of the snapshot: a transaction of the stream may have the same number.
+    if (kill.offset?.['position_lsn'] === undefined) return true
     const stored = Number(kill.offset?.['txId'])
     if (stored === txId) return lsn >= Number(kill.offset?.['lsn'])
     const [position, storedPosition] = [this.#order.get(txId), this.#order.get(stored)]

@@ -47,6 +47,7 @@ export class KillRun implements AsyncDisposable {
   readonly #broker: Broker
   readonly #options: KillRunOptions
   readonly #kills: Kill[] = []
+  readonly #phases: Phase[] = []
   readonly #delivered: DeliveredChanges
   readonly #gate: pg.Client
   #worker: WeirWorker
@@ -113,12 +114,12 @@ export class KillRun implements AsyncDisposable {
 
   /** What the stored offset was in at each kill. */
   get phases(): readonly string[] {
-    return this.#kills.map(({ offset }) => phaseOf(offset))
+    return this.#phases
   }
 
   async killWorker(): Promise<void> {
     await this.#worker.kill()
-    this.#kills.push({ atMs: Date.now(), offset: await this.#storedOffset() })
+    await this.#recordKill()
     this.#group.forget(this.#worker)
     this.#worker = await this.#group.startOne()
   }
@@ -127,10 +128,22 @@ export class KillRun implements AsyncDisposable {
   async crashServer(rows = 10_000): Promise<void> {
     const client = await this.source.client()
     await client.query(`BEGIN; INSERT INTO plain SELECT -n, 1 FROM generate_series(1, ${rows}) n`)
-    this.#kills.push({ atMs: Date.now(), offset: await this.#storedOffset() })
+    await this.#recordKill()
     await this.#server.crash()
     for (const lost of [client, this.#gate]) await lost.end().catch(() => undefined)
     await this.#server.restart()
+  }
+
+  /**
+   * Stops the source and resumes it. Returns whether it was stopped within a transaction. The stored offset is that of the last
+   * record, so a change that is left out after it is missing. After a kill it would be in the topics already, behind the offset.
+   */
+  async restartSource(): Promise<boolean> {
+    await this.#stopSource()
+    const offset = await this.#storedOffset()
+    this.#kills.push({ atMs: Date.now(), offset })
+    await clientOf(this.#worker).resume('source')
+    return Number(offset?.['position_index'] ?? -1) >= 0
   }
 
   /** Waits until the second database has the rows of the first one. */
@@ -152,7 +165,12 @@ export class KillRun implements AsyncDisposable {
     })
   }
 
+  /** Waits until the stream has delivered the last transaction of each client, and audits the topics. */
   async audit(): Promise<AuditReport> {
+    const [committed] = await this.source.run('SELECT sum(changes)::int AS changes FROM clients')
+    await this.until('the last changes', async () => (await this.delivered()) >= Number(committed?.['changes']))
+    // A task that has ended has written all records that it read.
+    await this.#stopSource()
     const audit = new EventAudit()
     // The rows of the clients first: they have the order of the transactions.
     for (const table of [...ALL_TABLES].reverse()) {
@@ -169,6 +187,18 @@ export class KillRun implements AsyncDisposable {
 
   async #phase(): Promise<Phase> {
     return phaseOf(await this.#storedOffset())
+  }
+
+  async #stopSource(): Promise<void> {
+    const client = clientOf(this.#worker)
+    await client.stop('source')
+    await this.until('the source to stop', async () => (await client.status('source')).tasks.length === 0)
+  }
+
+  async #recordKill(): Promise<void> {
+    const offset = await this.#storedOffset()
+    this.#kills.push({ atMs: Date.now(), offset })
+    this.#phases.push(phaseOf(offset))
   }
 
   #topic(table: string): string {

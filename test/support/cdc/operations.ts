@@ -35,6 +35,7 @@ export const OPERATION_SETUP: readonly string[] = [
   'CREATE TABLE keyless_unique (id integer NOT NULL, word text); CREATE UNIQUE INDEX keyless_key ON keyless_unique (id)',
   'ALTER TABLE keyless_unique REPLICA IDENTITY USING INDEX keyless_key',
   'CREATE TABLE empty_columns (id integer PRIMARY KEY)',
+  "COMMENT ON TABLE keyless IS 'a comment'; COMMENT ON COLUMN keyless.word IS 'the comment of a column'",
   'CREATE TABLE no_rows (id integer PRIMARY KEY, word text)',
   `CREATE SCHEMA "Second schema"; CREATE TABLE "Second schema"."Odd-name.with $" ("Key" integer PRIMARY KEY, "a b" text, "1st" integer)`,
   `INSERT INTO "Second schema"."Odd-name.with $" VALUES (1, 'x', 2)`,

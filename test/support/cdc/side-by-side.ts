@@ -49,7 +49,7 @@ export class SideBySide implements AsyncDisposable {
     const run = new SideBySide(broker, database, pairs)
     for (const { profile, left, right } of pairs) {
       for (const { worker, prefix } of [left, right])
-        await worker.client.create(prefix, config(database, prefix, profile))
+        await worker.client.create(prefix, sideConfig(database, prefix, profile))
     }
     await until('all slots to be read', WAIT, async () => {
       const [slots] = await database.run('SELECT count(*)::int AS active FROM pg_replication_slots WHERE active')
@@ -143,13 +143,19 @@ export class SideBySide implements AsyncDisposable {
   }
 }
 
-function config(database: Database, prefix: string, profile: ConnectorProfile): Readonly<Record<string, string>> {
+export function sideConfig(
+  database: Database,
+  prefix: string,
+  profile: ConnectorProfile,
+): Readonly<Record<string, string>> {
   const { 'table.include.list': _, ...source } = postgresSource(database, prefix, [])
   return {
     ...source,
     'slot.name': prefix,
     'publication.name': prefix,
     'heartbeat.interval.ms': '0',
+    // Debezium would write them as events.
+    'heartbeat.message.interval.ms': '0',
     'poll.interval.ms': '50',
     'header.converter': JSON_CONVERTER,
     'value.converter.replace.null.with.default': 'false',
@@ -159,7 +165,7 @@ function config(database: Database, prefix: string, profile: ConnectorProfile): 
 }
 
 /** One text for each member that differs, with the first events that do. */
-function describeDifferences(
+export function describeDifferences(
   sides: { readonly left: string; readonly right: string },
   left: readonly ChangeEvent[],
   right: readonly ChangeEvent[],

@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { placeholdersIn, replacePlaceholders } from '../../../src/worker/configuration/placeholder.ts'
 import { cpuMsOf } from '../../support/cpu-time.ts'
+import { propertyRuns } from '../../support/property-seed.ts'
 
 /** The expression of Kafka's ConfigTransformer. */
 const KAFKA = /\$\{([^}]*?):(?:([^}]*?):)?([^}]*?)\}/g
@@ -19,7 +20,7 @@ it('finds the same placeholders as the expression of Kafka', () => {
         text.replace(KAFKA, (_whole, _name, _path, key: string) => `<${key}>`),
       )
     }),
-    { numRuns: 2_000 },
+    { numRuns: propertyRuns(2_000) },
   )
 })
 

@@ -3,6 +3,7 @@ import { dirname, join } from 'node:path'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { createFileAccess } from '../../../src/worker/host-access/file-access.ts'
+import { propertyRuns } from '../../support/property-seed.ts'
 import { temporaryDirectory } from '../../support/temporary-directory.ts'
 
 const REFUSED = { code: 'not_allowed' }
@@ -116,7 +117,7 @@ describe('FileAccess', () => {
           () => undefined,
         )
       }),
-      { numRuns: 500 },
+      { numRuns: propertyRuns(150) },
     )
     expect(readFileSync(secret, 'utf8')).toBe('secret')
     expect(() => readFileSync(join(outside, 'new'))).toThrow('ENOENT')

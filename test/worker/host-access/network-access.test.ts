@@ -4,6 +4,7 @@ import fc from 'fast-check'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { AddressRules, DENIED_BY_DEFAULT } from '../../../src/worker/host-access/address-rules.ts'
 import { createNetworkAccess, type Resolver } from '../../../src/worker/host-access/network-access.ts'
+import { propertyRuns } from '../../support/property-seed.ts'
 
 const rules = (denied: readonly string[], allowed?: readonly string[]) => new AddressRules({ allowed, denied })
 const isRefused = (own: AddressRules, host: string, port = 80, address?: string) =>
@@ -116,7 +117,7 @@ describe('connections', () => {
         const written = `http://user:p@${spellings(four)[at]}/path`
         expect(() => access.connectOptions(new URL(written).hostname, 80)).toThrow('connector.urls.denied')
       }),
-      { numRuns: 2_000 },
+      { numRuns: propertyRuns(2_000) },
     )
   })
 

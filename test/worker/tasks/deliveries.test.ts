@@ -1,3 +1,4 @@
+import { queryObjects } from 'node:v8'
 import { describe, expect, it } from 'vitest'
 import type { NewRecord, Producer } from '../../../src/broker/broker.ts'
 import { silentLogger } from '../../../src/common/logging/logger.ts'
@@ -74,7 +75,7 @@ describe('AtLeastOnceDelivery', () => {
   it('waits when too many bytes are unacknowledged', async () => {
     const { producer, delivery } = atLeastOnce()
     let passed = false
-    const waiting = deliver(delivery, 1, { bytes: 16 * 1024 * 1024 }).then(() => {
+    const waiting = deliver(delivery, 1, { bytes: 4 * 1024 * 1024 }).then(() => {
       passed = true
     })
     await new FakeClock().advance(0)
@@ -179,6 +180,17 @@ describe('AtLeastOnceDelivery', () => {
 })
 
 describe('ExactlyOnceDelivery', () => {
+  it.each([
+    ['without a listener', false],
+    ['with a listener', true],
+  ])('keeps no converted records of an open transaction for a source %s', async (_, listens) => {
+    class Payload extends Uint8Array {}
+    const { delivery } = exactlyOnce('interval', false, listens)
+    for (const position of [1, 2, 3]) await deliver(delivery, position, { value: new Payload(10) })
+    expect(queryObjects(Payload, { format: 'count' })).toBe(0)
+    await delivery.close()
+  })
+
   it('commits each batch with its offsets as one transaction when transaction.boundary is poll', async () => {
     const { producer, delivery } = exactlyOnce('poll')
     await deliver(delivery, 1)
@@ -281,14 +293,19 @@ describe('ExactlyOnceDelivery', () => {
   })
 })
 
-type Given = { readonly count?: number; readonly bytes?: number; readonly end?: TransactionEnd }
+type Given = {
+  readonly count?: number
+  readonly bytes?: number
+  readonly value?: Uint8Array
+  readonly end?: TransactionEnd
+}
 
 function deliver(
   delivery: SourceDelivery,
   position: number,
-  { count = 1, bytes = count, end }: Given = {},
+  { count = 1, bytes = count, value = Buffer.from('v'), end }: Given = {},
 ): Promise<void> {
-  const records = Array.from({ length: count }, (): NewRecord => ({ topic: 't', key: null, value: Buffer.from('v') }))
+  const records = Array.from({ length: count }, (): NewRecord => ({ topic: 't', key: null, value }))
   const record: SourceRecord = { topic: 't', value: 'v', sourcePartition: {}, sourceOffset: { position } }
   const sources = Array<SourceRecord>(count).fill(record)
   return delivery.deliver({ records, sources, bytes }, { records: sources, progress: lastOffsets(sources), end })
@@ -322,11 +339,12 @@ function atLeastOnce() {
   return { notified, committed, rejected, written, producer, delivery, failures, counters, clock: own.clock }
 }
 
-function exactlyOnce(boundary: TransactionBoundary, isSlow = false) {
+function exactlyOnce(boundary: TransactionBoundary, isSlow = false, listens = true) {
   const producer = new FakeProducer(isSlow)
   const { onFailure, failures } = failureCount()
   const { notified, positions, committed, listeners } = listening()
-  const delivery = new ExactlyOnceDelivery({ ...parts(producer, countersIn()), boundary, onFailure, listeners })
+  const own = listens ? { listeners } : {}
+  const delivery = new ExactlyOnceDelivery({ ...parts(producer, countersIn()), boundary, onFailure, ...own })
   return { notified, positions, committed, producer, delivery, failures }
 }
 

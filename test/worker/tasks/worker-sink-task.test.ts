@@ -32,6 +32,26 @@ describe('WorkerSinkTask', () => {
     await task.stop()
   })
 
+  it('reports once why a batch is put again, also after a pause, and that it was accepted', async () => {
+    const broker = await openLog('a')
+    let isBusy = true
+    const task = startSink(broker, {
+      put: () => {
+        if (isBusy) throw new RetriableError('the target is busy', { retryAfterMs: 1 })
+      },
+    })
+    const states = () => task.said.filter(({ type }) => type === 'running' || type === 'paused')
+    const [running, paused] = [{ type: 'running' }, { type: 'paused' }]
+    const retrying = { type: 'running', retryTrace: expect.stringContaining('the target is busy') }
+    await expect.poll(() => task.counters.retries).toBeGreaterThan(2)
+    expect(states()).toEqual([running, retrying])
+    task.setPaused(true)
+    task.setPaused(false)
+    expect(states()).toEqual([running, retrying, paused, retrying])
+    isBusy = false
+    await expect.poll(states).toEqual([running, retrying, paused, retrying, running])
+  })
+
   it('waits for the delay that the sink requested before it puts a batch again', async () => {
     const broker = await openLog('a')
     const atMs: number[] = []

@@ -13,6 +13,7 @@ import {
 } from '../../../src/worker/validation/placeholder-validation.ts'
 import { type ValidationContext, validateConnector } from '../../../src/worker/validation/validate-connector.ts'
 import { localPluginHost } from '../../support/plugin-host.ts'
+import { propertyRuns } from '../../support/property-seed.ts'
 import { SHIPPED } from '../../support/shipped-plugins.ts'
 
 const context: ValidationContext = {
@@ -117,7 +118,7 @@ describe('the resolved value of a placeholder', () => {
           }
         },
       ),
-      { numRuns: 300 },
+      { numRuns: propertyRuns(60) },
     )
   })
 })

@@ -1,5 +1,5 @@
 import { type ExpandedConnector, OWNER_KEY } from '../../../clients/worker-client.ts'
-import { isSecretSetting } from '../secret-values.ts'
+import { secretSettingsOf } from '../secret-settings.ts'
 import {
   type GeneratedFile,
   type GeneratedManifests,
@@ -18,44 +18,52 @@ const FIELDS: ReadonlySet<string> = new Set([
   OWNER_KEY,
 ])
 const STATES: Readonly<Record<string, string>> = { PAUSED: 'Paused', STOPPED: 'Stopped' }
-const DATA_KEY = /[^-._a-zA-Z0-9]/g
 
-/** Connector manifests of all connectors of a worker. Values that may be secret are not written. */
+/**
+ * Connector manifests of all connectors of a worker. Values that may be secret are not written. `secretKeysOf`: the keys
+ * that hold secrets by their names, and by the definitions of the plugins of a configuration.
+ */
 export function connectorManifests(
   connectors: Readonly<Record<string, ExpandedConnector>>,
   scope: GeneratedScope,
+  secretKeysOf: (config: Readonly<Record<string, string>>) => (key: string) => boolean,
 ): GeneratedManifests {
   const files: GeneratedFile[] = []
   const secrets: RequiredSecret[] = []
   const notes: string[] = []
-  for (const [connector, { info, status }] of Object.entries(connectors).sort(([a], [b]) => (a < b ? -1 : 1))) {
-    if (info === undefined) {
-      notes.push(`connector ${connector} has no configuration: it is being deleted`)
-      continue
-    }
-    if (status === undefined) notes.push(`connector ${connector} has no status yet: check the state of its manifest`)
+  for (const [connector, found] of Object.entries(connectors).sort(([a], [b]) => (a < b ? -1 : 1))) {
+    const { info, status } = found
+    notes.push(...notesOn(connector, found))
+    if (info === undefined) continue
     const name = objectNameFor(scope, connector)
     const { config } = info
     const entries = Object.entries(config).filter(([key]) => !FIELDS.has(key))
-    const secret = entries.filter(([key, value]) => isSecretSetting(key, value))
-    const plain = entries.filter(([key, value]) => !isSecretSetting(key, value))
+    const secret = secretSettingsOf(entries, secretKeysOf(config))
+    const plain = entries.filter(([key]) => !secret.some(({ configKey }) => configKey === key))
     const secretName = `${name}-connector`
-    secrets.push(...secret.map(([setting]) => ({ secret: secretName, key: dataKeyFor(setting), connector, setting })))
-    notes.push(...noteOn(connector, config))
+    secrets.push(
+      ...secret.map(({ configKey, secretKey }) => ({
+        secret: secretName,
+        key: secretKey,
+        connector,
+        setting: configKey,
+      })),
+    )
     const { 'tasks.max': tasksMax, 'connector.plugin.version': version } = config
     const spec = {
       ...(scope.runtime !== 'default' && { workerRef: { name: scope.runtime } }),
       ...(name !== connector && { name: connector }),
       class: config['connector.class'] ?? '',
-      ...(tasksMax !== undefined && /^\d{1,9}$/.test(tasksMax) && { tasksMax: Number(tasksMax) }),
+      ...(tasksMax !== undefined && isWholeNumber(tasksMax) && { tasksMax: Number(tasksMax) }),
       ...(version !== undefined && { version }),
       ...(status !== undefined && STATES[status.connector.state] && { state: STATES[status.connector.state] }),
+      ...(hasFailed(status) && { autoRestart: { enabled: false } }),
       adoptionPolicy: 'AdoptIfIdentical',
       ...(plain.length > 0 && { config: Object.fromEntries(plain) }),
       ...(secret.length > 0 && {
-        valuesFrom: secret.map(([key]) => ({
-          key,
-          secretKeyRef: { name: secretName, key: dataKeyFor(key) },
+        valuesFrom: secret.map(({ configKey, secretKey }) => ({
+          key: configKey,
+          secretKeyRef: { name: secretName, key: secretKey },
           resolve: 'Operator',
         })),
       }),
@@ -65,14 +73,26 @@ export function connectorManifests(
   return { files, secrets, notes }
 }
 
-/** The key of a Secret for a setting, whose name may have other characters. */
-function dataKeyFor(setting: string): string {
-  return setting.replace(DATA_KEY, '_')
+function hasFailed(status: ExpandedConnector['status']): boolean {
+  return status !== undefined && [status.connector, ...status.tasks].some(({ state }) => state === 'FAILED')
 }
 
-function noteOn(connector: string, config: Readonly<Record<string, string>>): readonly string[] {
-  const tasksMax = config['tasks.max']
-  if (tasksMax !== undefined && String(Number(tasksMax)) === tasksMax) return []
-  const found = tasksMax === undefined ? 'no tasks.max' : `tasks.max=${tasksMax}`
-  return [`connector ${connector} has ${found}: set tasks.max to a whole number on the worker before you apply`]
+function isWholeNumber(value: string): boolean {
+  return /^\s*\+?\d{1,9}\s*$/.test(value)
+}
+
+function notesOn(connector: string, { info, status }: ExpandedConnector): readonly string[] {
+  if (info === undefined) return [`connector ${connector} has no configuration: it is being deleted`]
+  const { 'tasks.max': tasksMax } = info.config
+  return [
+    ...(status === undefined ? [`connector ${connector} has no status yet: check the state of its manifest`] : []),
+    ...(tasksMax === undefined || isWholeNumber(tasksMax)
+      ? []
+      : [`connector ${connector} has tasks.max=${tasksMax}: set it to a whole number on the worker before you apply`]),
+    ...(hasFailed(status)
+      ? [
+          `connector ${connector} has failed: its manifest disables autoRestart, so that applying it does not restart it`,
+        ]
+      : []),
+  ]
 }

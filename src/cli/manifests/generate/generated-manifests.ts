@@ -1,5 +1,5 @@
-import { createHash } from 'node:crypto'
 import { stringify } from 'yaml'
+import { uniqueObjectNameOf } from '../resource-names.ts'
 
 /** What was read from runtimes, as files. */
 export type GeneratedManifests = {
@@ -22,19 +22,10 @@ export type RequiredSecret = {
 export type GeneratedScope = { readonly runtime: string; readonly namespace: string }
 
 const NAME_LENGTH_MAX = 200
-const OBJECT_NAME = /^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$/
 
 /** A name for an object of Kubernetes: the given one if it is valid, else a similar one with a hash. */
 export function objectNameFor({ runtime }: GeneratedScope, name: string): string {
-  const prefixed = runtime === 'default' ? name : `${runtime}-${name}`
-  if (OBJECT_NAME.test(prefixed) && prefixed.length <= NAME_LENGTH_MAX) return prefixed
-  const similar = prefixed
-    .toLowerCase()
-    .replace(/[^a-z0-9.-]+/g, '-')
-    .slice(0, NAME_LENGTH_MAX)
-    .replace(/^[^a-z0-9]+|[^a-z0-9]+$/g, '')
-  const hash = createHash('sha256').update(prefixed).digest('hex').slice(0, 8)
-  return similar === '' ? hash : `${similar}-${hash}`
+  return uniqueObjectNameOf(runtime === 'default' ? name : `${runtime}-${name}`, NAME_LENGTH_MAX)
 }
 
 /** `registries/default/subjects/orders-value.yaml`. */

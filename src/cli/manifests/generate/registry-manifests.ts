@@ -1,11 +1,5 @@
-import {
-  type ArchivedContext,
-  type ArchivedSubject,
-  contextNameOf,
-  DEFAULT_CONTEXT_NAME,
-  GLOBAL_CONTEXT_NAME,
-  type RegistryArchive,
-} from '../../archive/registry-archive.ts'
+import { contextOf, DEFAULT_CONTEXT, GLOBAL_CONTEXT } from '../../../formats/qualified-subject.ts'
+import type { ArchivedContext, ArchivedSubject, RegistryArchive } from '../../archive/registry-archive.ts'
 import {
   type GeneratedFile,
   type GeneratedManifests,
@@ -16,6 +10,8 @@ import {
 
 /** Longer schemas get a ConfigMap of their own. */
 const INLINE_LENGTH_MAX = 4_000
+/** The level of a registry without any config. */
+const DEFAULT_LEVEL = 'BACKWARD'
 /** The only setting of a config that a manifest declares. */
 const LEVEL = 'compatibility'
 
@@ -39,18 +35,20 @@ export function registryManifests({ contexts, subjects }: RegistryArchive, scope
 
 /** A RegistryMode always sets a mode, so a context without one would be written to. */
 function hasManifest({ context, mode }: ArchivedContext): boolean {
-  return context === DEFAULT_CONTEXT_NAME || (context !== GLOBAL_CONTEXT_NAME && mode !== undefined)
+  return context === DEFAULT_CONTEXT || (context !== GLOBAL_CONTEXT && mode !== undefined)
 }
 
 function notesOnContext(one: ArchivedContext): readonly string[] {
   const { context, config = {}, mode } = one
-  const isLeftOut = !hasManifest(one) && (config.compatibility !== undefined || mode !== undefined)
+  // A registry reports a level for all contexts together also where nobody has set one.
+  const unset = context === GLOBAL_CONTEXT ? DEFAULT_LEVEL : undefined
+  const isLeftOut = !hasManifest(one) && ((config.compatibility ?? unset) !== unset || mode !== undefined)
   const leftOut = `context ${context}: its level or mode stays as it is, because a RegistryMode would write a mode`
   return [...noteOnSettings(`context ${context}`, config), ...(isLeftOut ? [leftOut] : [])]
 }
 
 function contextFile({ context, config, mode }: ArchivedContext, scope: GeneratedScope, registryRef: object) {
-  const isDefault = context === DEFAULT_CONTEXT_NAME
+  const isDefault = context === DEFAULT_CONTEXT
   const compatibility = config?.compatibility
   const spec = {
     ...registryRef,
@@ -90,7 +88,7 @@ function subjectFiles(
       schemaType,
       ...(references.length > 0 && {
         references: references.map((reference) => {
-          const isDeclared = contextNameOf(subject) === DEFAULT_CONTEXT_NAME && known.has(reference.subject)
+          const isDeclared = contextOf(subject) === DEFAULT_CONTEXT && known.has(reference.subject)
           return {
             name: reference.name,
             ...(isDeclared
@@ -115,5 +113,5 @@ function isLive({ deleted }: ArchivedSubject['versions'][number]): boolean {
 
 function noteOnSettings(what: string, config: object): readonly string[] {
   const others = Object.keys(config).filter((key) => key !== LEVEL)
-  return others.length === 0 ? [] : [`${what}: ${others.join(', ')} stay as they are; no manifest declares them`]
+  return others.length === 0 ? [] : [`${what} keeps settings that no manifest declares: ${others.join(', ')}`]
 }

@@ -8,5 +8,5 @@ export function portablePath(file: string): string {
 
 /** The same as a relative URI. */
 export function fileUri(file: string): string {
-  return portablePath(file).split('/').map(encodeURIComponent).join('/')
+  return portablePath(file).toWellFormed().split('/').map(encodeURIComponent).join('/')
 }

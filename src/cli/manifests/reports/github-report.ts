@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import type { CheckFinding, CheckResult, Severity } from '../check-finding.ts'
 import { portablePath } from './file-uri.ts'
 import { textReport } from './text-report.ts'
@@ -14,9 +15,11 @@ export function githubReport(result: CheckResult): string {
     const { severity } = finding
     return severity === 'note' ? [] : [commandOf(finding, COMMANDS[severity])]
   })
-  // A message may begin with `::`, so the text is indented: only the lines below are commands.
-  const log = textReport(result).replace(/^/gm, ' ').trimEnd()
-  return [log, ...commands, ''].join('\n')
+  const log = textReport(result)
+  // The runner reads commands in any line of the log, and a message has what a manifest contains. It stops doing so until
+  // it reads a token, which no manifest can contain, because it depends on the whole log.
+  const token = createHash('sha256').update(log).digest('hex')
+  return [`::stop-commands::${token}`, log.trimEnd(), `::${token}::`, ...commands, ''].join('\n')
 }
 
 function commandOf({ file, line, column, rule, message, hint }: CheckFinding, command: string): string {

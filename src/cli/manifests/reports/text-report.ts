@@ -1,3 +1,4 @@
+import { printableText } from '../../terminal/printable-text.ts'
 import { type CheckResult, findingsOf, type Severity } from '../check-finding.ts'
 
 const LABELS: Readonly<Record<Exclude<Severity, 'note'>, string>> = {
@@ -12,7 +13,7 @@ export function textReport(result: CheckResult): string {
   const lines = findings.flatMap(({ severity, file, line, column, rule, resource, message, hint }) => {
     if (severity === 'note') return []
     const about = resource === undefined ? '' : ` ${resource}`
-    const head = `${file}:${line}:${column}: ${LABELS[severity]}: ${rule}${about}: ${message}`
+    const head = `${printableText(file)}:${line}:${column}: ${LABELS[severity]}: ${rule}${about}: ${printableText(message, '\n')}`
     return hint === undefined ? [head] : [head, `  hint: ${hint}`]
   })
   return [...lines, ...notes.map((note) => `note: ${note}`), summaryOf(result, checked.length), ''].join('\n')

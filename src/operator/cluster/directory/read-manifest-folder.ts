@@ -6,7 +6,7 @@ import type { ManifestError } from '../cluster.ts'
 import { type Manifests, readManifests } from './manifest.ts'
 
 const MANIFEST = /\.(ya?ml|json)$/i
-const FILE_BYTES_MAX = 8 * 1024 * 1024
+export const MANIFEST_BYTES_MAX = 8 * 1024 * 1024
 
 /** The content of a file when it was last read. */
 export type ManifestFile = Manifests & {
@@ -25,6 +25,15 @@ export type ManifestFolder = {
 
 export const EMPTY_FOLDER: ManifestFolder = { files: new Map(), manifestErrors: [] }
 
+/** Whether a file of this path, relative to the folder, is read. */
+export function isManifestPath(path: string): boolean {
+  return MANIFEST.test(path) && !path.split('/').some(isIgnored)
+}
+
+function isIgnored(name: string): boolean {
+  return name.startsWith('.') || name === 'node_modules'
+}
+
 /**
  * Reads the manifests under `root` and its sub-folders. Names that begin with a dot are ignored. Files that have not
  * changed since `before` are not read again.
@@ -34,9 +43,10 @@ export async function readManifestFolder(root: string, before: ManifestFolder): 
   const lost = found.manifestErrors.map(({ file }) => (file === '.' ? '' : `${file}/`))
   const kept = [...before.files.keys()].filter((path) => lost.some((prefix) => path.startsWith(prefix)))
   const files = new Map<string, ManifestFile>()
+  const present = new Set(found.paths)
   for (const path of [...new Set([...found.paths, ...kept])].sort()) {
     const known = before.files.get(path)
-    const file = found.paths.includes(path) ? readManifestFile(root, path, known) : known
+    const file = present.has(path) ? readManifestFile(root, path, known) : known
     if (file !== undefined) files.set(path, file)
   }
   return { files, manifestErrors: found.manifestErrors }
@@ -55,7 +65,7 @@ async function listManifests(root: string, below: string): Promise<Listing> {
   const paths: string[] = []
   const manifestErrors: ManifestError[] = []
   for (const entry of entries) {
-    if (entry.name.startsWith('.') || entry.name === 'node_modules') continue
+    if (isIgnored(entry.name)) continue
     const path = below === '' ? entry.name : `${below}/${entry.name}`
     if (entry.isDirectory()) {
       const inside = await listManifests(root, path)
@@ -75,8 +85,8 @@ function readManifestFile(root: string, path: string, known: ManifestFile | unde
     if (stat === undefined || !stat.isFile()) return undefined
     stamp = `${stat.ino}:${stat.size}:${stat.mtimeNs}:${stat.ctimeNs}`
     if (known?.stamp === stamp) return known
-    if (stat.size > FILE_BYTES_MAX) {
-      return unreadableFile(path, stamp, `has ${stat.size} bytes: at most ${FILE_BYTES_MAX} are read as manifests`)
+    if (stat.size > MANIFEST_BYTES_MAX) {
+      return unreadableFile(path, stamp, `has ${stat.size} bytes: at most ${MANIFEST_BYTES_MAX} are read as manifests`)
     }
     return { path, stamp, ...readManifests(readFileSync(fullPath, 'utf8'), path) }
   } catch (error) {

@@ -37,6 +37,8 @@ export type SessionOptions = {
   readonly setup?: string | undefined
   /** Whether the session accepts replication commands in addition to SQL. */
   readonly replication?: boolean | undefined
+  /** Time after which a query without an answer ends the session, in ms; 0 or undefined: none. */
+  readonly queryTimeoutMs?: number | undefined
   /** The keys that remedies in error messages name. Default: those of a JDBC URL. */
   readonly keyNames?: ConnectionKeyNames | undefined
   readonly log: TaskLog
@@ -68,14 +70,16 @@ export class Session {
   readonly #ended: Promise<void>
   readonly #abortListener: Disposable
   readonly #keyNames: ConnectionKeyNames | undefined
+  readonly #queryTimeoutMs: number
   /** Names of prepared statements, by statement text. */
   readonly #names = new Map<string, string>()
   #isConnected = false
   #closed = false
 
-  private constructor(client: pg.Client, { signal, keyNames }: SessionOptions) {
+  private constructor(client: pg.Client, { signal, keyNames, queryTimeoutMs = 0 }: SessionOptions) {
     this.#client = client
     this.#keyNames = keyNames
+    this.#queryTimeoutMs = queryTimeoutMs
     this.#ended = new Promise((resolve) => client.once('end', () => resolve()))
     // A connection that is lost between two queries is reported here. The next query then fails.
     client.on('error', () => {
@@ -155,12 +159,34 @@ export class Session {
   }
 
   /** Runs a query and returns its rows. `operation` completes "could not …" in error messages. */
-  async query(operation: string, text: string, values: readonly (string | null)[] = []): Promise<readonly ResultRow[]> {
+  async query(
+    operation: string,
+    text: string,
+    values: readonly (string | null)[] = [],
+    timeoutMs = this.#queryTimeoutMs,
+  ): Promise<readonly ResultRow[]> {
+    using timer = this.#closeAfter(timeoutMs)
     try {
       const config = { text, values: [...values], rowMode: 'array' as const, types: AS_TEXT }
       return (await this.#client.query<(string | null)[]>(config)).rows
     } catch (error) {
-      throw toDatabaseError(error, operation, this.#keyNames)
+      throw toDatabaseError(timer.hasClosed ? noAnswer(timeoutMs) : error, operation, this.#keyNames)
+    }
+  }
+
+  /** Closes the session unless the timer is disposed before. A network that is cut lets a query wait for a quarter of an hour. */
+  #closeAfter(timeoutMs: number): Disposable & { readonly hasClosed: boolean } {
+    let hasClosed = false
+    const expire = () => {
+      hasClosed = true
+      void this.close()
+    }
+    const timer = timeoutMs > 0 ? setTimeout(expire, timeoutMs) : undefined
+    return {
+      get hasClosed() {
+        return hasClosed
+      },
+      [Symbol.dispose]: () => clearTimeout(timer),
     }
   }
 
@@ -175,9 +201,9 @@ export class Session {
 
   /**
    * Runs a statement as a named prepared statement, which the server parses only once. Returns the number of affected
-   * rows.
+   * rows. A buffer is a value in PostgreSQL's binary format.
    */
-  async execute(operation: string, text: string, values: readonly (string | null)[]): Promise<number> {
+  async execute(operation: string, text: string, values: readonly (string | Buffer | null)[]): Promise<number> {
     const isKnown = this.#names.has(text) || this.#names.size < NAMES_MAX
     const name = this.#names.get(text) ?? `weir_${this.#names.size}`
     if (isKnown) this.#names.set(text, name)
@@ -281,6 +307,11 @@ export class ResultCursor {
     this.#isOver = true
     await Promise.race([this.#cursor.close().catch(() => undefined), this.#sessionEnd])
   }
+}
+
+function noAnswer(timeoutMs: number): Error {
+  const message = `the server has not answered for ${timeoutMs} ms`
+  return Object.assign(new Error(message), { code: 'ETIMEDOUT' })
 }
 
 function toResultField({ name, dataTypeID, dataTypeModifier, tableID, columnID }: pg.FieldDef): ResultField {

@@ -83,9 +83,18 @@ function microsFromAny(text: string, zone: TimeZone): number {
  */
 export function textFromMicros(micros: number, zone: TimeZone): string {
   const ms = Math.floor(micros / 1000)
+  return textFromInstant(ms, micros - ms * 1000, zone)
+}
+
+/** Like `textFromMicros`, for milliseconds, which are exact for each `Date`. */
+export function textFromMs(ms: number, zone: TimeZone): string {
+  return textFromInstant(ms, 0, zone)
+}
+
+function textFromInstant(ms: number, micros: number, zone: TimeZone): string {
   if (Math.abs(ms) >= DATE_MS_MAX) return ms > 0 ? 'infinity' : '-infinity'
   const offset = zone.offsetMs(ms)
-  const { day, time, era } = wallClock(ms + offset, micros - ms * 1000)
+  const { day, time, era } = wallClock(ms + offset, micros)
   return `${day} ${time}${offsetText(offset)}${era}`
 }
 

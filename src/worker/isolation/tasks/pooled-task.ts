@@ -17,6 +17,7 @@ export class PooledTask {
   stopByMs: number | undefined
   /** Why the task has to move to another thread. */
   moveReason: string | undefined
+  #recordsBefore = 0
   readonly #report: (message: TaskMessage) => void
 
   constructor(
@@ -35,6 +36,13 @@ export class PooledTask {
     if (message.type === 'running' || message.type === 'paused') this.hasStarted = true
     if (message.type === 'failed' || message.type === 'interrupted') this.isOver = true
     this.#report(message)
+  }
+
+  /** Returns the number of records that it has read since the last call. */
+  endWindow(): number {
+    const before = this.#recordsBefore
+    this.#recordsBefore = this.counters.recordsIn
+    return this.#recordsBefore - before
   }
 
   /** Called when the task has stopped or its thread has ended. */

@@ -5,6 +5,7 @@ import type { TaskCounters } from '../../tasks/task-counters.ts'
 import type { TaskMessage, TaskSpec } from '../../tasks/task-spec.ts'
 import type { PluginModules } from '../plugin-modules.ts'
 import type { ThreadDiagnosis } from '../thread-diagnosis.ts'
+import type { ProcessLoadReport } from './process-load.ts'
 
 // Messages between the worker and the main thread of a task process (TaskProcess…), and between that thread and the
 // thread that runs the tasks (TaskThread…). A `runId` identifies one start of one task.
@@ -59,9 +60,17 @@ export type TaskProcessCommand =
 
 export type TaskProcessMessage =
   | TaskThreadMessage
-  /** Heartbeat of the task process, with the counters of the tasks that changed since the last one. */
-  | { readonly type: 'heartbeat'; readonly counters: readonly (readonly [runId: number, counters: TaskCounters])[] }
+  /** Heartbeat of the task process, four times per second. */
+  | { readonly type: 'heartbeat'; readonly load: ProcessLoadReport }
+  /** The counters of the tasks whose counters have changed. */
+  | { readonly type: 'counters'; readonly counters: readonly (readonly [runId: number, counters: TaskCounters])[] }
   /** A request to the embedded broker in the worker. */
   | { readonly type: 'broker'; readonly message: unknown }
   /** The thread is unusable; the worker ends the process. */
   | { readonly type: 'ended'; readonly end: TaskProcessEnd }
+
+/** The messages about tasks and their thread, which the pool handles. */
+export type TaskPoolMessage = Extract<
+  TaskProcessMessage,
+  { readonly type: 'task-message' | 'stopped' | 'heartbeat' | 'counters' }
+>

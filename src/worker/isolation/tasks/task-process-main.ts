@@ -64,18 +64,35 @@ function initialize(options: TaskProcessStart): void {
     onEnd: (end) => sendToWorker({ type: 'ended', end }),
   })
   thread = started
+  const limit = new ResidentLimit(memoryMbMax)
+  const cpuUtilization = measureCpuUtilization()
   setInterval(() => {
     silentChecks += 1
     if (silentChecks > SILENT_CHECKS_MAX) die()
-    sendToWorker({ type: 'heartbeat', counters: newCounters() })
+    sendToWorker({ type: 'heartbeat', load: { cpuUtilization: cpuUtilization(), memoryPart: limit.usedPart } })
+    const counters = newCounters()
+    if (counters.length > 0) sendToWorker({ type: 'counters', counters })
     if (started.isBlocked(blockedMsMax, CHECK_INTERVAL_MS)) void started.endBlocked(blockedMsMax)
   }, CHECK_INTERVAL_MS)
-  const limit = new ResidentLimit(memoryMbMax)
   const measuring = setInterval(() => {
     if (!started.isReady || !limit.isExceeded(process.memoryUsage.rss())) return
     clearInterval(measuring)
     sendToWorker({ type: 'ended', end: { what: taskMemoryExceeded(memoryMbMax) } })
   }, MEMORY_CHECK_INTERVAL_MS)
+}
+
+/** The result returns the CPU time of this process since the last call, as a part of the time. */
+function measureCpuUtilization(): () => number {
+  let lastMs = performance.now()
+  let last = process.cpuUsage()
+  return () => {
+    const nowMs = performance.now()
+    const { user, system } = process.cpuUsage(last)
+    const part = (user + system) / 1_000 / (nowMs - lastMs)
+    lastMs = nowMs
+    last = process.cpuUsage()
+    return part
+  }
 }
 
 function addressOf({ address }: TaskProcessStart): BrokerAddress {
@@ -107,6 +124,6 @@ function newCounters(): readonly (readonly [number, TaskCounters])[] {
 
 function sendCounters(runId: number): void {
   const entry = countersByRun.get(runId)
-  if (entry) sendToWorker({ type: 'heartbeat', counters: [[runId, { ...entry.live }]] })
+  if (entry) sendToWorker({ type: 'counters', counters: [[runId, { ...entry.live }]] })
   countersByRun.delete(runId)
 }

@@ -7,8 +7,10 @@ import { countersIn } from '../../tasks/task-counters.ts'
 import type { RunningTask, TaskHost, TaskMessage, TaskSpec } from '../../tasks/task-spec.ts'
 import { NO_MODULES, type PluginModules } from '../plugin-modules.ts'
 import { PooledTask } from './pooled-task.ts'
-import type { TaskProcessEnd, TaskProcessMessage } from './task-messages.ts'
-import { TaskProcess } from './task-process.ts'
+import { ProcessLoad } from './process-load.ts'
+import type { TaskPoolMessage, TaskProcessEnd } from './task-messages.ts'
+import { selectProcess, selectTasksToMove } from './task-placement.ts'
+import type { TaskProcess, TaskProcessOptions } from './task-process.ts'
 
 export type TaskProcessPoolOptions = {
   readonly logger: Logger
@@ -16,7 +18,8 @@ export type TaskProcessPoolOptions = {
   readonly plugins?: PluginModules
   /** The connector classes that are allowed, and the hosts and files that connectors may use. */
   readonly access: ConnectorAccess
-  /** Maximum number of threads, each in a process of its own. Further tasks share these threads. */
+  readonly open: (options: TaskProcessOptions) => Pick<TaskProcess, 'post' | 'checkHeartbeat' | 'end'>
+  /** Maximum number of threads, each in a process of its own. Tasks share one until it is overloaded. */
   readonly threads: number
   /** Memory limit of each thread and its process, in MB. */
   readonly memoryMbMax: number
@@ -37,9 +40,10 @@ type Quarantine = { readonly keys: readonly string[] }
 
 /** A task process and the tasks that run in it. */
 type PooledProcess = {
-  readonly process: TaskProcess
+  readonly process: ReturnType<TaskProcessPoolOptions['open']>
   /** By run id. */
   readonly tasks: Map<number, PooledTask>
+  readonly load: ProcessLoad
   readonly quarantine: Quarantine | undefined
   /** Set when the thread is to end: it gets no new tasks, and its tasks move to other threads. */
   isClosing: boolean
@@ -57,6 +61,8 @@ export class TaskProcessPool implements TaskHost {
   readonly #options: TaskProcessPoolOptions
   readonly #processes = new Set<PooledProcess>()
   readonly #quarantines = new Map<string, Quarantine>()
+  /** The processes to which tasks are moving, by task key. */
+  readonly #destinations = new Map<string, PooledProcess>()
   readonly #ending = new Set<Promise<void>>()
   readonly #checkTimer: NodeJS.Timeout
   #lastRunId = 0
@@ -82,6 +88,7 @@ export class TaskProcessPool implements TaskHost {
       stop: () => {
         task.isOver = true
         this.#quarantines.delete(key)
+        this.#destinations.delete(key)
         this.#stop(pooled, runId, task)
         return task.stopped.promise
       },
@@ -97,18 +104,22 @@ export class TaskProcessPool implements TaskHost {
 
   #selectProcess(key: string): PooledProcess {
     const quarantine = this.#quarantines.get(key)
-    const candidates = [...this.#processes].filter((pooled) => pooled.quarantine === quarantine && !pooled.isClosing)
-    const smallest = candidates.reduce<PooledProcess | undefined>(
-      (best, pooled) => (best === undefined || pooled.tasks.size < best.tasks.size ? pooled : best),
-      undefined,
-    )
-    const mayGrow = candidates.length < (quarantine ? 1 : this.#options.threads)
-    return smallest && (smallest.tasks.size === 0 || !mayGrow) ? smallest : this.#startProcess(quarantine)
+    const candidates = this.#openProcesses(quarantine)
+    const destination = this.#destinations.get(key)
+    this.#destinations.delete(key)
+    if (destination && candidates.includes(destination)) return destination
+    const processes = candidates.map((pooled) => ({ pooled, load: pooled.load.average, tasks: pooled.tasks.size }))
+    const selected = selectProcess(processes, quarantine ? 1 : this.#options.threads)
+    return selected?.pooled ?? this.#startProcess(quarantine)
+  }
+
+  #openProcesses(quarantine: Quarantine | undefined): readonly PooledProcess[] {
+    return [...this.#processes].filter((pooled) => pooled.quarantine === quarantine && !pooled.isClosing)
   }
 
   #startProcess(quarantine: Quarantine | undefined): PooledProcess {
-    const { logger, address, plugins = NO_MODULES, access, memoryMbMax, blockedMsMax, log } = this.#options
-    const process = new TaskProcess({
+    const { logger, address, plugins = NO_MODULES, access, open, memoryMbMax, blockedMsMax, log } = this.#options
+    const process = open({
       name: `tasks-${this.#processCount++}`,
       logger,
       address,
@@ -120,16 +131,17 @@ export class TaskProcessPool implements TaskHost {
       onMessage: (message) => this.#handle(pooled, message),
       onEnd: (end) => this.#ended(pooled, end),
     })
-    const pooled: PooledProcess = { process, tasks: new Map(), quarantine, isClosing: false }
+    const pooled = { process, tasks: new Map(), load: new ProcessLoad(), quarantine, isClosing: false }
     this.#processes.add(pooled)
     return pooled
   }
 
-  #handle(
-    pooled: PooledProcess,
-    message: Extract<TaskProcessMessage, { type: 'task-message' | 'stopped' | 'heartbeat' }>,
-  ): void {
+  #handle(pooled: PooledProcess, message: TaskPoolMessage): void {
     if (message.type === 'heartbeat') {
+      if (pooled.load.add(message.load)) this.#shareLoad(pooled)
+      return
+    }
+    if (message.type === 'counters') {
       for (const [runId, counters] of message.counters) {
         const task = pooled.tasks.get(runId)
         if (task) task.counters = counters
@@ -147,6 +159,29 @@ export class TaskProcessPool implements TaskHost {
     task.handleMessage(message.message)
     // A failed task may still be running code.
     if (message.message.type === 'failed') this.#stop(pooled, message.runId, task)
+  }
+
+  /** To be called at the end of a window: moves tasks of an overloaded process to a further one. */
+  #shareLoad(pooled: PooledProcess): void {
+    const tasks = [...pooled.tasks].map(([runId, task]) => ({ runId, task, records: task.endWindow() }))
+    if (pooled.quarantine || pooled.isClosing) return
+    if (this.#openProcesses(undefined).length >= this.#options.threads) return
+    const movable = tasks.filter(({ task }) => task.hasStarted && !task.isOver && task.moveReason === undefined)
+    const { average } = pooled.load
+    const moving = selectTasksToMove(average, movable)
+    if (moving.length === 0) return
+    this.#options.logger.info(
+      { ...average, tasks: moving.map(({ task }) => task.key) },
+      'a task process is overloaded: some of its tasks move to a further one',
+    )
+    const destination = this.#startProcess(undefined)
+    for (const { runId, task } of moving) {
+      task.moveReason = 'its task process was overloaded, and another one continues it'
+      this.#destinations.set(task.key, destination)
+      // Without a timeout: the task is not at fault, and may complete what it is doing.
+      pooled.process.post({ do: 'stop', runId })
+    }
+    this.#endIfIdle(destination)
   }
 
   #stop(pooled: PooledProcess, runId: number, task: PooledTask): void {

@@ -14,6 +14,7 @@ import { taskMemoryExceeded } from '../memory-limits.ts'
 import type { PluginModules } from '../plugin-modules.ts'
 import type {
   TaskCommand,
+  TaskPoolMessage,
   TaskProcessCommand,
   TaskProcessEnd,
   TaskProcessMessage,
@@ -34,7 +35,7 @@ export type TaskProcessOptions = {
   readonly blockedMsMax: number
   /** Limits of each task. */
   readonly log: LogLimits
-  readonly onMessage: (message: Extract<TaskProcessMessage, { type: 'task-message' | 'stopped' | 'heartbeat' }>) => void
+  readonly onMessage: (message: TaskPoolMessage) => void
   /** Called once, when the process has ended or is unusable. */
   readonly onEnd: (end: TaskProcessEnd) => void
 }

@@ -33,7 +33,9 @@ describe('a file of manifests', () => {
 
   it('may contain ConfigMaps', () => {
     const text = 'apiVersion: v1\nkind: ConfigMap\nmetadata: {name: m, namespace: n}\ndata: {a: "1", b: "2"}\n'
-    expect(readManifests(text, 'f.yaml').configMaps).toEqual([{ namespace: 'n', name: 'm', data: { a: '1', b: '2' } }])
+    expect(readManifests(text, 'f.yaml').configMaps).toEqual([
+      { namespace: 'n', name: 'm', data: { a: '1', b: '2' }, line: 1 },
+    ])
   })
 
   it('may contain fields that the API server sets', () => {
@@ -104,8 +106,12 @@ describe('an error has line, column and field:', () => {
       `${HEAD}kind: Connector\nmetadata:\n  name: My_Connector\nspec: {class: A}\n`,
       ["4:9 metadata.name: 'My_Connector' must consist of lower-case letters, digits, - and ., such as orders-value"],
     ],
-    ['a key written twice', `${CONNECTOR}  class: A\n  class: B\n`, ['6:3 is not YAML: Map keys must be unique']],
-    ['an alias that leads nowhere', `${CONNECTOR}  class: *nowhere\n`, ['1:1 is not YAML: Unresolved alias']],
+    ['a key written twice', `${CONNECTOR}  class: A\n  class: B\n`, ['6:3 is not YAML: the key class is used twice']],
+    [
+      'an alias that leads nowhere',
+      `${CONNECTOR}  class: *nowhere\n`,
+      ['5:10 is not YAML: *nowhere has no anchor before it'],
+    ],
     [
       'several at once, in their order',
       `${CONNECTOR}  clas: A\n  tasksMax: two\n`,

@@ -7,9 +7,12 @@ import { UNRESTRICTED } from '../../../../src/sdk/index.ts'
 
 const SILENT = { debug: () => {}, info: () => {}, warn: () => {}, error: () => {} }
 
-/** Opens a session to a server that accepts connections and never answers. */
-async function openSilent(signal: AbortSignal) {
-  const server = createServer()
+/** Opens a session to a server that accepts connections, and gives one answer to each of the first messages. */
+async function openSilent(signal: AbortSignal, answers: readonly Buffer[] = [], queryTimeoutMs = 0) {
+  const server = createServer((socket) => {
+    let next = 0
+    socket.on('data', () => socket.write(answers[next++] ?? ''))
+  })
   onTestFinished(() => void server.close())
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
@@ -20,6 +23,7 @@ async function openSilent(signal: AbortSignal) {
     user: 'weir',
     password: 'a secret',
     applicationName: 'test',
+    queryTimeoutMs,
     log: SILENT,
     access: UNRESTRICTED,
     signal,
@@ -39,3 +43,24 @@ it('a session is not opened when its signal is already aborted', async () => {
   const { opened } = await openSilent(AbortSignal.abort())
   await expect(opened).rejects.toThrow('the connection was closed while it was being established')
 })
+
+it('a query without an answer ends its session after the timeout', async () => {
+  const ready = serverMessage('Z', Buffer.from('I'))
+  const authenticated = Buffer.concat([serverMessage('R', Buffer.alloc(4)), ready])
+  const set = Buffer.concat([serverMessage('C', Buffer.from('SET\0')), ready])
+  const { opened } = await openSilent(new AbortController().signal, [authenticated, set], 20)
+  await using session = await opened
+  await expect(session.query('list tables', 'SELECT 1')).rejects.toMatchObject({
+    message:
+      'could not list tables: the server has not answered for 20 ms; check that the server is reachable from this worker',
+    isTransient: true,
+  })
+  await expect.poll(() => session.isOpen).toBe(false)
+})
+
+function serverMessage(type: string, body: Buffer): Buffer {
+  const header = Buffer.alloc(5)
+  header.write(type)
+  header.writeUInt32BE(body.length + 4, 1)
+  return Buffer.concat([header, body])
+}

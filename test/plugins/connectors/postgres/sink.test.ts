@@ -2,7 +2,8 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { quoted } from '../../../../src/plugins/connectors/postgres/identifier.ts'
 import { postgresSink, tableNaming } from '../../../../src/plugins/connectors/postgres/sink/postgres-sink.ts'
-import { compactChanges, type RowChange } from '../../../../src/plugins/connectors/postgres/sink/row-changes.ts'
+import { compactChanges } from '../../../../src/plugins/connectors/postgres/sink/row-changes.ts'
+import type { SinkColumn } from '../../../../src/plugins/connectors/postgres/sink/sink-columns.ts'
 import {
   deleteSql,
   insertSql,
@@ -29,28 +30,44 @@ describe('the write statements', () => {
     expect(updateSql(target, 1, quoted)).toBe(
       `UPDATE "public"."T" AS t SET "word" = r.c1 FROM ${rows} WHERE t."id" = r.c0::integer`,
     )
-    expect(updateSql(target, 2, quoted)).toBeUndefined()
     expect(deleteSql(target, 1, quoted)).toBe(
       'DELETE FROM "public"."T" AS t USING unnest($1::text[]) AS r (c0) WHERE t."id" = r.c0::integer',
+    )
+  })
+
+  it('have an array of the type of the column if its values are in binary format', () => {
+    const [id, word] = target.columns
+    const mixed = { ...target, columns: [{ ...id!, isBinary: true }, word!] }
+    expect(insertSql(mixed, quoted)).toBe(
+      'INSERT INTO "public"."T" ("id", "word") SELECT r.c0, r.c1 FROM unnest($1::integer[], $2::text[]) AS r (c0, c1)',
     )
   })
 })
 
 describe('compactChanges', () => {
-  const columns = ['id', 'word'].map((name) => ({
+  type Step = readonly [key: string, word: string | null]
+  const toRecord = ([key, word]: Step) => ({ key, value: word }) as unknown as SinkRecord
+  const stepOf = (record: SinkRecord) => [record.key, record.value] as Step
+  const column = (name: 'key' | 'value'): SinkColumn => ({
     name,
-    isKey: name === 'id',
+    isKey: name === 'key',
     type: 'text',
     fallback: undefined,
     notNull: false,
-    textOf: () => null,
-  }))
-  const toChange = ([key, word]: readonly [string, string | null]): RowChange => ({
-    record: {} as SinkRecord,
-    isDelete: word === null,
-    cells: word === null ? [key] : [key, word],
+    textOf: (record) => record[name] as string | null,
+    pick: (record) => record[name],
+    binaryType: () => undefined,
   })
+  const columns = [column('key'), column('value')]
   const steps = fc.array(fc.tuple(fc.constantFrom('a', 'b', 'c'), fc.option(fc.constantFrom('1', '2', '3'))))
+  const compact = (made: readonly Step[], insertMode: 'insert' | 'upsert' | 'update') => {
+    const found = compactChanges({ table: 't', columns, records: made.map(toRecord) }, insertMode)
+    return {
+      deletes: found.deletes.map(stepOf),
+      writes: found.writes.map(stepOf),
+      superseded: found.superseded.map(stepOf),
+    }
+  }
 
   it.each(['upsert', 'update'] as const)(
     'has the same effect as the individual changes with insert.mode=%s',
@@ -58,26 +75,37 @@ describe('compactChanges', () => {
       fc.assert(
         fc.property(steps, fc.subarray(['a', 'b', 'c']), (made, existing) => {
           const rows = () => new Map(existing.map((key) => [key, 'old']))
-          const apply = (table: Map<string, string>, { isDelete, cells: [key, word] }: RowChange) => {
-            if (isDelete) table.delete(key!)
-            else if (insertMode === 'upsert' || table.has(key!)) table.set(key!, word!)
+          const apply = (table: Map<string, string>, [key, word]: Step) => {
+            if (word === null) table.delete(key)
+            else if (insertMode === 'upsert' || table.has(key)) table.set(key, word)
             return table
           }
-          const changes = made.map(toChange)
-          const compacted = compactChanges({ table: 't', columns, changes }, insertMode)
-          const sequential = changes.reduce(apply, rows())
-          expect(new Map([...[...compacted.deletes, ...compacted.writes].reduce(apply, rows())].sort())).toEqual(
-            new Map([...sequential].sort()),
+          const { deletes, writes, superseded } = compact(made, insertMode)
+          expect(new Map([...[...deletes, ...writes].reduce(apply, rows())].sort())).toEqual(
+            new Map([...made.reduce(apply, rows())].sort()),
           )
-          expect(new Set(compacted.writes.map(({ cells: [key] }) => key)).size).toBe(compacted.writes.length)
+          expect(new Set(writes.map(([key]) => key)).size).toBe(writes.length)
+          expect(new Set(deletes.map(([key]) => key)).size).toBe(deletes.length)
+          expect(writes.length + superseded.length).toBe(made.filter(([, word]) => word !== null).length)
         }),
       )
     },
   )
 
-  it('does not merge inserts with the same key', () => {
-    const changes = [toChange(['a', '1']), toChange(['a', '2'])]
-    expect(compactChanges({ table: 't', columns, changes }, 'insert').writes).toEqual(changes)
+  it('does not merge inserts with the same key, except those before a delete', () => {
+    const made: readonly Step[] = [
+      ['a', '1'],
+      ['a', '2'],
+    ]
+    expect(compact(made, 'insert')).toEqual({ deletes: [], writes: made, superseded: [] })
+    expect(compact([...made, ['a', null], ['a', '3'], ['a', '4']], 'insert')).toEqual({
+      deletes: [['a', null]],
+      writes: [
+        ['a', '3'],
+        ['a', '4'],
+      ],
+      superseded: made,
+    })
   })
 })
 

@@ -7,6 +7,7 @@ import type { CdcConfig } from './config/cdc-config.ts'
 import type { TableFilter } from './config/table-filter.ts'
 import type { EventOffset } from './events/event-writer.ts'
 import { type CdcOffset, OffsetPrinter, parseCdcOffset, resumeLsn } from './offset.ts'
+import { HeartbeatMessages } from './replication/heartbeat-messages.ts'
 import { LagMonitor } from './replication/lag-monitor.ts'
 import { ReplicationSession } from './replication/replication-session.ts'
 import { XminMonitor } from './replication/xmin-monitor.ts'
@@ -37,6 +38,7 @@ export type ChangeStreamOptions = {
   readonly session: Session
   readonly sessionOptions: SessionOptions
   readonly serverVersion: number
+  readonly isStandby: boolean
   readonly startLsn: Lsn
   /** What was delivered before; undefined if the stream starts anew. */
   readonly stored: CdcOffset | undefined
@@ -89,10 +91,20 @@ export async function* streamChanges(options: ChangeStreamOptions): AsyncGenerat
     onXmin: (xmin) => writer.setXmin(xmin),
     log: context.log,
   })
+  using heartbeats = new HeartbeatMessages({
+    session,
+    intervalMs: context.config['heartbeat.message.interval.ms'],
+    serverVersion: options.serverVersion,
+    isStandby: options.isStandby,
+    startLsn: options.startLsn,
+    serverLsn: () => replication.serverLsn,
+    log: context.log,
+  })
   const batches = new BatchWriter(options, snapshots)
   for await (const batch of reader.read(replication.read())) {
     const changes = await options.completeChanges(batch.changes)
     const records = await batches.write({ ...batch, changes })
+    if (batch.changes.length > 0) heartbeats.onChanges()
     lag.onBatch(lastCommitUs(batch, replication.serverLsn))
     yield records
     if (batch.idleLsn !== undefined) yield* snapshots.records(batch.idleLsn, batches.offset)

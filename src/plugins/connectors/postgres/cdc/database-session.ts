@@ -24,7 +24,7 @@ export async function openDatabaseSession(options: SessionOptions, config: CdcCo
   const session = await Session.open(options, { attempts: 1, backoffMs: 0 })
   try {
     for (const sql of initialStatements(config['database.initial.statements'])) {
-      await session.query('execute database.initial.statements', sql)
+      await session.query('execute database.initial.statements', sql, [], 0)
     }
     return session
   } catch (error) {

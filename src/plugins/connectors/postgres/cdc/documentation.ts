@@ -1,6 +1,6 @@
 /** Text for the reference page of `PostgresCdcSource`, in addition to its configuration keys. */
 export const CDC_DOCUMENTATION = `
-**Preview.** Tests compare the events of all types and operations with those of Debezium 3.4, kill worker and server in snapshots and
+Tests compare the events of all types and operations with those of Debezium 3.4, kill worker and server in snapshots and
 transactions, fail over to a standby, and move from a running Debezium and back. Not tested yet: managed services.
 
 Guarantee: every change of a captured table that is committed after the slot exists is written at least once, in the order of the
@@ -12,7 +12,9 @@ offsets that both can read. If the jar of Debezium is installed in
 
 The position of a change is the LSN of the commit and the number of the change in its transaction, because changes share LSNs. The
 server may delete its log up to a position only after the worker has committed an offset behind it. While nothing is captured, offsets
-advance with the log of the server, so that a quiet table retains no log; heartbeat records are not needed for this.
+advance with the log of the server, so that a quiet table retains no log; heartbeat records are not needed for this. While the log grows
+without changes of the captured database, the connector also writes a logical message with the prefix \`weir.heartbeat\` into it each
+\`heartbeat.message.interval.ms\`. It is no event, but Debezium's connector would write one of it.
 
 Before the start, the connector checks the server and reports everything that is wrong in one message, with what mends it. The
 validation of a configuration (\`/validate\`, the admission webhook, and before a connector is created or changed) reports the same at

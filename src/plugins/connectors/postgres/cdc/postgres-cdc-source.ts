@@ -1,7 +1,13 @@
 import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import { plainJson } from '../../../../java-compat/json/connect-json-writer.ts'
-import { defineSource, RetriableError, type SourceContext, type SourceRecord } from '../../../../sdk/index.ts'
+import {
+  defineSource,
+  type Position,
+  RetriableError,
+  type SourceContext,
+  type SourceRecord,
+} from '../../../../sdk/index.ts'
 import { SHIPPED_VERSION } from '../../../shipped-version.ts'
 import { DatabaseError } from '../database-error.ts'
 import { Session, type SessionOptions } from '../session.ts'
@@ -76,17 +82,21 @@ function toRetriableError(error: DatabaseError, config: CdcConfig): RetriableErr
 async function* capture(context: Context): AsyncGenerator<readonly SourceRecord[]> {
   const { config, log } = context
   const sessionOptions = databaseSessionOptions(context)
-  await using session = await openDatabaseSession(sessionOptions, config)
+  const queryTimeoutMs = config['database.query.timeout.ms']
+  await using session = await openDatabaseSession({ ...sessionOptions, queryTimeoutMs }, config)
   const partition = cdcPartition(config['topic.prefix'])
   const raw = context.resumeFrom(partition)
-  const stored = raw === undefined ? undefined : parseCdcOffset(withoutSnapshotKeys(raw))
+  const { streams } = snapshotDecisionOf(config, raw, true)
+  // Without a stream there is neither a slot nor a position in it.
+  const stored = streams ? storedPosition(raw) : undefined
   const tolerated = toleratesLostPosition(config, raw) ? { 'offset.mismatch.strategy': 'trust_slot' as const } : {}
   const { state, filter, position } = await prepareStart(session, { ...config, ...tolerated }, stored, {
     readsRows: readsRowsOf(config, raw),
     log,
   })
   const continued = position.kind === 'slot' && position.continues ? stored : undefined
-  const decision = snapshotDecisionOf(config, raw, continued !== undefined && position.warning === undefined)
+  const isPositionAvailable = !streams || (continued !== undefined && position.warning === undefined)
+  const decision = snapshotDecisionOf(config, raw, isPositionAvailable)
   if (decision.data !== 'none') await delay('snapshot.delay.ms', context)
   const isSlotNeeded = position.kind === 'new slot' && decision.streams
   await using created = isSlotNeeded ? await createOwnSlot(sessionOptions, config) : undefined
@@ -136,6 +146,7 @@ async function* capture(context: Context): AsyncGenerator<readonly SourceRecord[
     session,
     sessionOptions,
     serverVersion: state.version,
+    isStandby: state.isStandby,
     startLsn,
     stored: continued,
     filter,
@@ -145,6 +156,10 @@ async function* capture(context: Context): AsyncGenerator<readonly SourceRecord[
     openAdHocSnapshots: (requestPosition) =>
       AdHocSnapshots.open({ ...snapshotOptions, storedState: raw ?? {}, requestPosition }),
   })
+}
+
+function storedPosition(raw: Position | undefined) {
+  return raw === undefined ? undefined : parseCdcOffset(withoutSnapshotKeys(raw))
 }
 
 /** Keeps a task running that has nothing more to do. */

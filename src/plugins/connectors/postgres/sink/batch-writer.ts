@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import {
   DataError,
   type SinkPartition,
@@ -5,11 +6,11 @@ import {
   type SinkRecord,
   type TaskLog,
 } from '../../../../sdk/index.ts'
-import { textFromItems } from '../array-text.ts'
 import { DatabaseError } from '../database-error.ts'
 import type { Quote } from '../identifier.ts'
 import type { Session } from '../session.ts'
-import { type ChangeGroup, cellsOf, compactChanges, hasSameSchema, type RowChange } from './row-changes.ts'
+import { checkValues, encodeColumn } from './column-values.ts'
+import { type ChangeGroup, compactChanges, hasSameSchema, isDelete } from './row-changes.ts'
 import { findRecordError, type RowOptions, type SinkColumn, toSinkColumns } from './sink-columns.ts'
 import { StoredOffsets } from './stored-offsets.ts'
 import { TargetTables } from './target-tables.ts'
@@ -33,13 +34,16 @@ export type BatchWriterOptions = RowOptions & {
   readonly refuse: (record: SinkRecord, error: Error) => Promise<void>
 }
 
-/** A statement with its changes. Its parameters are the first `columns` cells of each change. */
+/** A statement for records. Its parameters are the values of the columns. */
 type Write = {
   readonly operation: string
-  readonly sql: string
-  readonly changes: readonly RowChange[]
-  readonly columns: number
+  readonly records: readonly SinkRecord[]
+  readonly columns: readonly SinkColumn[]
+  readonly target: TargetTable
+  readonly toSql: (target: TargetTable) => string
 }
+
+type OpenGroup = ChangeGroup & { readonly shape: SinkRecord; readonly records: SinkRecord[] }
 
 /** Writes batches of records, each batch in one transaction. */
 export class BatchWriter {
@@ -123,7 +127,9 @@ export class BatchWriter {
   async #writesOf(session: Session, records: readonly SinkRecord[]): Promise<readonly Write[]> {
     const writes: Write[] = []
     for (const group of this.#toGroups(records)) {
-      const target = await this.#tables.target(session, group.table, group.columns)
+      // Records that are rejected create no tables and columns.
+      const beforeDdl = () => checkGroup(group)
+      const target = await this.#tables.target(session, group.table, group.columns, beforeDdl)
       writes.push(...this.#toWrites(group, target))
     }
     return writes
@@ -134,62 +140,73 @@ export class BatchWriter {
    * joins the group that precedes it if its key schema matches.
    */
   #toGroups(records: readonly SinkRecord[]): readonly ChangeGroup[] {
-    const open = new Map<string, { shape: SinkRecord; columns: readonly SinkColumn[]; changes: RowChange[] }>()
+    const open = new Map<string, OpenGroup>()
     const done: ChangeGroup[] = []
-    const end = (table: string) => {
-      const ended = open.get(table)
-      if (ended !== undefined) done.push({ table, columns: ended.columns, changes: ended.changes })
-      open.delete(table)
-    }
     for (const record of records) {
       const refusal = findRecordError(record, this.#options)
       if (refusal !== undefined) throw refusal
       const table = this.#options.tableOf(record.topic)
       const current = open.get(table)
-      if (current !== undefined && (!fits(record, current.shape) || current.changes.length >= this.#options.rowsMax))
-        end(table)
-      const { columns, changes } = open.get(table) ?? this.#begin(record, table, open)
-      changes.push(toChange(record, columns))
+      if (current !== undefined && fits(record, current.shape) && current.records.length < this.#options.rowsMax) {
+        current.records.push(record)
+        continue
+      }
+      if (current !== undefined) done.push(current)
+      // Moved behind the groups of other tables, so that groups are written in the order in which they begin.
+      open.delete(table)
+      open.set(table, this.#begin(record, table))
     }
-    for (const table of [...open.keys()]) end(table)
-    return done
+    return [...done, ...open.values()]
   }
 
-  #begin(
-    record: SinkRecord,
-    table: string,
-    open: Map<string, { shape: SinkRecord; columns: readonly SinkColumn[]; changes: RowChange[] }>,
-  ) {
-    const columns = toSinkColumns(record.keySchema, isDelete(record) ? null : record.valueSchema, this.#options)
-    const group = { shape: record, columns, changes: [] as RowChange[] }
-    open.set(table, group)
-    return group
+  #begin(shape: SinkRecord, table: string): OpenGroup {
+    const columns = toSinkColumns(shape.keySchema, isDelete(shape) ? null : shape.valueSchema, this.#options)
+    return { table, shape, columns, records: [shape] }
   }
 
   #toWrites(group: ChangeGroup, target: TargetTable): readonly Write[] {
     const { insertMode, quote } = this.#options
-    const { deletes, writes } = compactChanges(group, insertMode)
-    const keys = group.columns.filter(({ isKey }) => isKey).length
-    const operation = `write ${group.changes.length} records to the table ${group.table}`
-    const sql = this.#writeSql(target, keys)
-    return [
-      ...(deletes.length > 0
-        ? [{ operation, sql: deleteSql(target, keys, quote), changes: deletes, columns: keys }]
-        : []),
-      ...(writes.length > 0 && sql !== undefined
-        ? [{ operation, sql, changes: writes, columns: target.columns.length }]
-        : []),
-    ]
+    const { columns } = group
+    const { deletes, writes, superseded } = compactChanges(group, insertMode)
+    checkValues(superseded, columns)
+    const keys = columns.filter(({ isKey }) => isKey)
+    const operation = `write ${group.records.length} records to the table ${group.table}`
+    const found: Write[] = []
+    if (deletes.length > 0) {
+      const toSql = (rows: TargetTable) => deleteSql(rows, keys.length, quote)
+      const ofKeys = { ...target, columns: target.columns.slice(0, keys.length) }
+      found.push({ operation, records: deletes, columns: keys, target: ofKeys, toSql })
+    }
+    // There is nothing to update if all columns are key columns.
+    const hasChange = insertMode !== 'update' || keys.length < columns.length
+    if (writes.length > 0 && hasChange) {
+      const toSql = (rows: TargetTable) => this.#writeSql(rows, keys.length)
+      found.push({ operation, records: writes, columns, target, toSql })
+    } else {
+      checkValues(writes, columns)
+    }
+    return found
   }
 
+  /** Encodes each statement while the server executes the one before it. */
   async #execute(session: Session, writes: readonly Write[]): Promise<void> {
-    for (const { operation, sql, changes, columns } of writes) {
-      const values = Array.from({ length: columns }, (_, column) => textFromItems(cellsOf(changes, column)))
-      await session.execute(operation, sql, values)
+    let running: Promise<unknown> | undefined
+    try {
+      for (const { operation, records, columns, target, toSql } of writes) {
+        const values = columns.map((column, index) => encodeColumn(records, column, target.columns[index]!))
+        const sent = target.columns.map((column, index) => ({ ...column, isBinary: typeof values[index] !== 'string' }))
+        await running
+        running = session.execute(operation, toSql({ ...target, columns: sent }), values)
+        // The error is thrown by the next `await`; the client sends the statement in the next turn.
+        running.catch(() => undefined)
+        await nextTurn()
+      }
+    } finally {
+      await running
     }
   }
 
-  #writeSql(target: TargetTable, keys: number): string | undefined {
+  #writeSql(target: TargetTable, keys: number): string {
     const { insertMode, quote } = this.#options
     if (insertMode === 'insert') return insertSql(target, quote)
     return insertMode === 'upsert' ? upsertSql(target, keys, quote) : updateSql(target, keys, quote)
@@ -211,18 +228,13 @@ function isAboutRecords(error: unknown): boolean {
   return error instanceof DataError || (error instanceof DatabaseError && error.isAboutData)
 }
 
-function isDelete({ value }: SinkRecord): boolean {
-  return value === null || value === undefined
-}
-
 function fits(record: SinkRecord, shape: SinkRecord): boolean {
   if (!hasSameSchema(record.keySchema, shape.keySchema)) return false
   if (isDelete(record)) return true
   return !isDelete(shape) && hasSameSchema(record.valueSchema, shape.valueSchema)
 }
 
-function toChange(record: SinkRecord, columns: readonly SinkColumn[]): RowChange {
-  const deletes = isDelete(record)
-  const used = deletes ? columns.filter(({ isKey }) => isKey) : columns
-  return { record, isDelete: deletes, cells: used.map(({ textOf }) => textOf(record)) }
+function checkGroup({ records, columns }: ChangeGroup): void {
+  const keys = columns.filter(({ isKey }) => isKey)
+  for (const record of records) checkValues([record], isDelete(record) ? keys : columns)
 }

@@ -10,7 +10,7 @@ import {
   valueLabel,
 } from '../../../../sdk/index.ts'
 import { textFromItems } from '../array-text.ts'
-import { textFromDate, textFromMicros, textFromTime } from '../time-text.ts'
+import { textFromDate, textFromMicros, textFromMs, textFromTime } from '../time-text.ts'
 import { type TimeZone, UTC } from '../time-zone.ts'
 
 const AS_JSON = { decimals: 'NUMERIC', nullsToDefaults: false } as const
@@ -55,7 +55,7 @@ function writerOf(schema: Schema, options: CellOptions): (value: unknown) => str
     case LOGICAL.time:
       return (value) => (typeof value === 'number' ? textFromTime(value) : rejectValue(value, 'a time'))
     case LOGICAL.timestamp:
-      return (value) => textFromMicros(dateOf(value).getTime() * 1000, options.zone)
+      return (value) => textFromMs(dateOf(value).getTime(), options.zone)
     default:
       return plainWriter(schema, options)
   }
@@ -81,8 +81,13 @@ function plainWriter(schema: Schema, options: CellOptions): (value: unknown) => 
     case 'int64':
       return integerWriter(schema.type)
     default:
-      return String
+      return textOfNumber
   }
+}
+
+/** PostgreSQL distinguishes the negative zero, which `String` does not. */
+function textOfNumber(value: unknown): string {
+  return Object.is(value, -0) ? '-0' : String(value)
 }
 
 function integerWriter(type: IntegerType): (value: unknown) => string {

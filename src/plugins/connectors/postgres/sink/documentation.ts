@@ -7,6 +7,10 @@ The connector accepts the keys of the JDBC sink connectors of Confluent and Aive
 transaction, in statements of up to \`batch.size\` rows. If a statement has several records with the same key, the last one is written; the
 table ends in the same state as if the records had been written one by one.
 
+A statement has one array for each column: in PostgreSQL's binary format if the type of the column is that of the field (integers, double
+precision, numeric, text, varchar, boolean, bytea, date, time, timestamp, timestamptz), and otherwise as text, which PostgreSQL converts. While
+the server executes a statement, the task encodes the next one.
+
 With \`offsets.table\`, the next offset of each partition is stored in that table in the transaction of the records. These offsets take
 precedence over those of the consumer group, so a record is never written twice, not even by a zombie task. To write
 records again, change the offsets in the table. \`pk.mode=kafka\` with \`insert.mode=upsert\` has the same effect without a table, for rows that

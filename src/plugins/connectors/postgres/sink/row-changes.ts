@@ -1,22 +1,24 @@
 import type { Schema, SinkRecord } from '../../../../sdk/index.ts'
 import type { SinkColumn } from './sink-columns.ts'
 
-/** A record with its column texts: all columns for a write, only the key columns for a delete. */
-export type RowChange = {
-  readonly record: SinkRecord
-  readonly isDelete: boolean
-  readonly cells: readonly (string | null)[]
-}
-
-/** Changes of one table by records of one shape, in their original order. */
+/** Changes of one table by records of one shape, in their original order. A record without a value is a delete. */
 export type ChangeGroup = {
   readonly table: string
   readonly columns: readonly SinkColumn[]
-  readonly changes: readonly RowChange[]
+  readonly records: readonly SinkRecord[]
 }
 
 /** Deletes, then writes, that together have the same effect as all changes in their original order. */
-export type CompactedChanges = { readonly deletes: readonly RowChange[]; readonly writes: readonly RowChange[] }
+export type CompactedChanges = {
+  readonly deletes: readonly SinkRecord[]
+  readonly writes: readonly SinkRecord[]
+  /** Writes that have no effect because a later record has the same key. */
+  readonly superseded: readonly SinkRecord[]
+}
+
+export function isDelete({ value }: SinkRecord): boolean {
+  return value === null || value === undefined
+}
 
 /**
  * Compacts the changes so that each statement affects a row only once. With a key, a write replaces earlier writes of
@@ -24,30 +26,42 @@ export type CompactedChanges = { readonly deletes: readonly RowChange[]; readonl
  * rejects a duplicate key.
  */
 export function compactChanges(
-  { columns, changes }: ChangeGroup,
+  { columns, records }: ChangeGroup,
   insertMode: 'insert' | 'upsert' | 'update',
 ): CompactedChanges {
-  const keys = columns.filter(({ isKey }) => isKey).length
-  if (keys === 0) return { deletes: [], writes: changes }
-  const byKey = new Map<string, { deleted: RowChange | undefined; writes: readonly RowChange[] }>()
-  for (const change of changes) {
-    const key = JSON.stringify(change.cells.slice(0, keys))
-    const before = byKey.get(key) ?? { deleted: undefined, writes: [] }
-    // Move the key to the end, to keep the order of the last changes.
-    byKey.delete(key)
-    if (change.isDelete) byKey.set(key, { deleted: change, writes: [] })
-    else byKey.set(key, { ...before, writes: insertMode === 'insert' ? [...before.writes, change] : [change] })
+  const keyColumns = columns.filter(({ isKey }) => isKey)
+  const merges = insertMode !== 'insert'
+  if (keyColumns.length === 0 || (!merges && !records.some(isDelete))) {
+    return { deletes: [], writes: records, superseded: [] }
   }
-  const compacted = [...byKey.values()]
+  const keys = records.map(keyReader(keyColumns))
+  const lastDeletes = lastIndexes(records, keys, isDelete)
+  const lastWrites = lastIndexes(records, keys, (record) => !isDelete(record))
+  const isLast = (index: number) => lastWrites.get(keys[index]!) === index
+  const isDeletedLater = (index: number) => index < (lastDeletes.get(keys[index]!) ?? -1)
+  const hasEffect = (index: number) => !isDeletedLater(index) && (!merges || isLast(index))
   return {
-    deletes: compacted.flatMap(({ deleted }) => deleted ?? []),
-    writes: compacted.flatMap(({ writes }) => writes),
+    deletes: records.filter((record, index) => isDelete(record) && !isDeletedLater(index)),
+    writes: records.filter((record, index) => !isDelete(record) && hasEffect(index)),
+    superseded: records.filter((record, index) => !isDelete(record) && !hasEffect(index)),
   }
 }
 
-/** Returns the texts of one column for all changes. */
-export function cellsOf(changes: readonly RowChange[], column: number): readonly (string | null)[] {
-  return changes.map(({ cells }) => cells[column] ?? null)
+/** The index of the last of the chosen records of each key. */
+function lastIndexes(
+  records: readonly SinkRecord[],
+  keys: readonly (string | null)[],
+  isChosen: (record: SinkRecord) => boolean,
+): ReadonlyMap<string | null, number> {
+  const last = new Map<string | null, number>()
+  for (const [index, record] of records.entries()) if (isChosen(record)) last.set(keys[index]!, index)
+  return last
+}
+
+/** Returns a function for the key of a record, as a text that is different for each key. */
+function keyReader([first, ...others]: readonly SinkColumn[]): (record: SinkRecord) => string | null {
+  if (others.length === 0) return first!.textOf
+  return (record) => JSON.stringify([first!, ...others].map(({ textOf }) => textOf(record)))
 }
 
 const texts = new WeakMap<Schema, string>()

@@ -8,6 +8,7 @@ import {
   STRING,
 } from '../../../../sdk/index.ts'
 import type { TimeZone } from '../time-zone.ts'
+import { type BinaryType, binaryTypeOf } from './binary-type.ts'
 import { type CellWriter, cellWriter, columnType, defaultLiteral, epochWriter } from './cell-writer.ts'
 import type { SinkConfig } from './sink-config.ts'
 
@@ -21,6 +22,10 @@ export type SinkColumn = {
   readonly notNull: boolean
   /** Returns the column's text for a record. Throws a `DataError`. */
   readonly textOf: (record: SinkRecord) => string | null
+  /** Returns the value of a record; null without one. */
+  readonly pick: (record: SinkRecord) => unknown
+  /** Returns how the values are sent to a column of this type in binary format; undefined if they are sent as text. */
+  readonly binaryType: (columnType: string) => BinaryType | undefined
 }
 
 /** The configuration keys that control how records are converted to rows. */
@@ -145,6 +150,7 @@ function column(
   const write: CellWriter = isEpoch
     ? epochWriter(options['timestamp.precision.mode'], options.zone)
     : cellWriter(schema, options)
+  const nullValue = (options.nullIsDefault ? schema.default : undefined) ?? null
   return {
     name,
     isKey,
@@ -152,6 +158,8 @@ function column(
     fallback: isEpoch ? undefined : defaultLiteral(schema),
     notNull: isKey || schema.optional !== true,
     textOf: (record) => withFieldName(name, () => write(pick(record))),
+    pick: (record) => pick(record) ?? nullValue,
+    binaryType: (columnType) => (isEpoch ? undefined : binaryTypeOf(schema, columnType, options)),
   }
 }
 

@@ -37,21 +37,29 @@ export class TargetTables {
 
   /**
    * Returns the table with the columns that match `columns`, in their order. Throws a `DatabaseError` if the table does
-   * not exist and may not be created, and a `DataError` if columns are missing and may not be added.
+   * not exist and may not be created, and a `DataError` if columns are missing and may not be added. `beforeDdl` is
+   * called before the table is created or altered, and may throw.
    */
-  async target(session: Session, name: string, columns: readonly SinkColumn[]): Promise<TargetTable> {
+  async target(
+    session: Session,
+    name: string,
+    columns: readonly SinkColumn[],
+    beforeDdl: () => void,
+  ): Promise<TargetTable> {
     const { autoCreate, quote } = this.#options
     const parsed = parseTableName(name)
     const table = quotedTable(parsed, quote)
     let known = this.#known.get(name) ?? (await readColumns(session, parsed, quote))
     if (known.length === 0) {
       if (!autoCreate) throw missingTable(parsed)
+      beforeDdl()
       await this.#change(session, parsed, createTableSql(table, columns, quote))
       known = await readColumns(session, parsed, quote)
     }
     const missing = columns.filter((column) => findColumn(known, column.name) === undefined)
     if (missing.length > 0) {
       this.#refuseMissing(parsed, missing)
+      beforeDdl()
       await this.#change(session, parsed, addColumnsSql(table, missing, quote))
       known = await readColumns(session, parsed, quote)
     }

@@ -6,13 +6,15 @@ export type TargetColumn = {
   readonly name: string
   /** The SQL type without length or precision, which the server checks itself. */
   readonly type: string
+  /** Whether the values of a statement are an array of this type in binary format, not of text. */
+  readonly isBinary?: boolean
 }
 
 /** A target table: its quoted name and its columns. */
 export type TargetTable = { readonly table: string; readonly columns: readonly TargetColumn[] }
 
-// Values are passed as one text array per column: the statement text does not depend on the number of rows, and the
-// server converts each text to the column's type.
+// Values are passed as one array per column: the statement text does not depend on the number of rows. The server
+// converts text to the column's type.
 
 export function insertSql({ table, columns }: TargetTable, quote: Quote): string {
   const names = columns.map(({ name }) => quote(name)).join(', ')
@@ -27,10 +29,9 @@ export function upsertSql({ table, columns }: TargetTable, keys: number, quote: 
   return `${insertSql({ table, columns }, quote)} ON CONFLICT (${key.join(', ')}) DO ${action}`
 }
 
-/** Returns undefined if all columns are key columns. */
-export function updateSql({ table, columns }: TargetTable, keys: number, quote: Quote): string | undefined {
+/** There must be other columns than the key columns. */
+export function updateSql({ table, columns }: TargetTable, keys: number, quote: Quote): string {
   const changed = columns.slice(keys).map((column, index) => `${quote(column.name)} = ${cast(column, keys + index)}`)
-  if (changed.length === 0) return undefined
   return `UPDATE ${table} AS t SET ${changed.join(', ')} FROM ${rows(columns)} WHERE ${isRow(columns.slice(0, keys), quote)}`
 }
 
@@ -57,12 +58,12 @@ function definition({ name, type, fallback, notNull }: SinkColumn, quote: Quote)
 }
 
 function rows(columns: readonly TargetColumn[]): string {
-  const arrays = columns.map((_, index) => `$${index + 1}::text[]`)
+  const arrays = columns.map(({ type, isBinary }, index) => `$${index + 1}::${isBinary ? type : 'text'}[]`)
   return `unnest(${arrays.join(', ')}) AS r (${columns.map((_, index) => `c${index}`).join(', ')})`
 }
 
-function cast({ type }: TargetColumn, index: number): string {
-  return type === 'text' ? `r.c${index}` : `r.c${index}::${type}`
+function cast({ type, isBinary }: TargetColumn, index: number): string {
+  return isBinary || type === 'text' ? `r.c${index}` : `r.c${index}::${type}`
 }
 
 function isRow(key: readonly TargetColumn[], quote: Quote): string {

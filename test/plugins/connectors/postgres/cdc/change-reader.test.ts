@@ -57,9 +57,20 @@ describe('changes', () => {
     const message = { kind: 'message', isTransactional: false, prefix: 'p', content: Buffer.of(), lsn: 410n } as const
     const { changes, idleLsn } = await read([message])
     expect(changes).toMatchObject([
-      { kind: 'message', transaction: undefined, position: { commitLsn: 410n, index: 0 } },
+      { kind: 'message', transaction: undefined, position: { commitLsn: 410n, index: -1 } },
     ])
-    expect(idleLsn).toBe(411n)
+    expect(idleLsn).toBe(410n)
+  })
+
+  it('do not contain heartbeats, which only advance the position', async () => {
+    const message = { kind: 'message', isTransactional: false, content: Buffer.of(), lsn: 410n } as const
+    const heartbeat = { ...message, prefix: 'weir.heartbeat' }
+    expect(await read([heartbeat])).toMatchObject({ changes: [], idleLsn: 410n })
+    const [begin] = transaction(500n, [])
+    expect((await read([begin!, { ...heartbeat, isTransactional: true }])).changes).toMatchObject([
+      {},
+      { kind: 'message' },
+    ])
   })
 
   it('report how far the stream was read only while no transaction is open', async () => {
@@ -104,8 +115,12 @@ describe('changes after a restart', () => {
     const message = { kind: 'message', isTransactional: false, prefix: 'p', content: Buffer.of(), lsn: 450n } as const
     const later = { ...message, lsn: 460n }
     const messages = [...stream.slice(0, 5), message, later, ...stream.slice(5)]
-    const { changes } = await read(messages, { position: { commitLsn: 450n, index: 0 } })
+    const { changes } = await read(messages, { position: { commitLsn: 450n, index: -1 } })
     expect(shown(changes)).toEqual(['message', 'begin', '100', '300', 'commit'])
+    // The LSN of a message is the end of its record, where the commit of a transaction may begin.
+    const adjacent = [{ ...message, lsn: 500n }, ...stream.slice(5)]
+    const behind = await read(adjacent, { position: { commitLsn: 500n, index: -1 } })
+    expect(shown(behind.changes)).toEqual(['begin', '100', '300', 'commit'])
   })
 
   it('are refused when the stored change is at another place of its transaction', async () => {

@@ -5,15 +5,15 @@ import {
   describeProblems,
   findSetupProblems,
   findSetupWarnings,
-  findStandbyProblems,
   type SetupConfig,
 } from '../../../../../src/plugins/connectors/postgres/cdc/replication/preflight.ts'
-import { identitySql } from '../../../../../src/plugins/connectors/postgres/cdc/replication/prepare-start.ts'
+import { preparationSql } from '../../../../../src/plugins/connectors/postgres/cdc/replication/preparation-sql.ts'
 import {
   type Publication,
   publicationSql,
 } from '../../../../../src/plugins/connectors/postgres/cdc/replication/publication.ts'
 import type { ServerState } from '../../../../../src/plugins/connectors/postgres/cdc/replication/server-state.ts'
+import type { Slot } from '../../../../../src/plugins/connectors/postgres/cdc/replication/slot.ts'
 
 const ORDERS: CapturedTable = {
   id: 1,
@@ -21,6 +21,7 @@ const ORDERS: CapturedTable = {
   name: 'orders',
   rootId: undefined,
   replicaIdentity: 'd',
+  identityIndex: undefined,
   hasPrimaryKey: true,
   isOwned: true,
   isReadable: true,
@@ -51,6 +52,19 @@ const CONFIG: SetupConfig = {
   'publication.name': 'dbz_publication',
   'publication.autocreate.mode': 'all_tables',
   'publish.via.partition.root': false,
+  'replica.identity.autoset.values': [],
+}
+
+const SLOT: Slot = {
+  name: 'debezium',
+  plugin: 'pgoutput',
+  database: 'shop',
+  activePid: undefined,
+  confirmedLsn: 1n,
+  walStatus: 'reserved',
+  invalidationReason: undefined,
+  retainedBytes: 0n,
+  lagBytes: 0n,
 }
 
 const NO_SNAPSHOT = () => false
@@ -185,10 +199,32 @@ describe('the publication', () => {
 describe('replica identities', () => {
   it('are set by the first rule that matches, if they differ', () => {
     const rules = parseReplicaIdentities('public.orders:FULL, public.o.*:DEFAULT,public.pairs:INDEX pairs_key')
-    const tables = [ORDERS, { ...ORDERS, name: 'others' }, { ...ORDERS, name: 'pairs' }, { ...ORDERS, name: 'x' }]
-    expect(identitySql(tables, rules)).toEqual([
+    const pairs = { ...ORDERS, name: 'pairs', replicaIdentity: 'i' }
+    const config: SetupConfig = {
+      ...CONFIG,
+      'publication.autocreate.mode': 'disabled',
+      'replica.identity.autoset.values': rules,
+    }
+    const others = [
+      { ...ORDERS, name: 'others' },
+      { ...pairs, identityIndex: 'pairs_key' },
+      { ...ORDERS, name: 'x' },
+    ]
+    const tables = [ORDERS, { ...pairs, identityIndex: 'another_key' }, ...others]
+    const set = [
       'ALTER TABLE "public"."orders" REPLICA IDENTITY FULL',
       'ALTER TABLE "public"."pairs" REPLICA IDENTITY USING INDEX "pairs_key"',
+    ]
+    expect(preparationSql({ tables, publication: undefined }, config)).toEqual(set)
+    const foreign = tables.map((table) => ({ ...table, isOwned: false }))
+    const state = { ...READY, publication: publicationOf([1]), tables: foreign, isSuperuser: false }
+    expect(findSetupProblems(state, config, NO_SNAPSHOT)).toEqual([
+      {
+        key: 'replica.identity.autoset.values',
+        message:
+          'the role weir cannot set the replica identity of tables that it does not own: public.orders, public.pairs',
+        remedy: `${set.join('; ')}; -- as their owner`,
+      },
     ])
   })
 
@@ -201,13 +237,36 @@ function publicationOf(ids: readonly number[], isForAllTables = false): Publicat
   return { isForAllTables, addedIds: new Set(ids), publishedIds: new Set(ids) }
 }
 
-describe('findStandbyProblems', () => {
-  it('requests that missing statements are executed on the primary server', () => {
+describe('a standby server', () => {
+  it('needs what is missing to be executed on the primary server', () => {
     const standby = { ...READY, isStandby: true }
-    expect(findStandbyProblems(standby, ['CREATE PUBLICATION a', 'ALTER TABLE b'])).toEqual([
-      expect.objectContaining({ remedy: 'CREATE PUBLICATION a; ALTER TABLE b; -- on the primary server' }),
+    expect(findSetupProblems(standby, CONFIG, NO_SNAPSHOT)).toEqual([
+      expect.objectContaining({
+        key: 'database.hostname',
+        remedy: 'CREATE PUBLICATION "dbz_publication" FOR ALL TABLES; -- on the primary server',
+      }),
     ])
-    expect(findStandbyProblems(standby, [])).toEqual([])
-    expect(findStandbyProblems(READY, ['ALTER TABLE b'])).toEqual([])
+    expect(findSetupProblems({ ...standby, publication: publicationOf([1]) }, CONFIG, NO_SNAPSHOT)).toEqual([])
+  })
+})
+
+describe('a slot that cannot be used', () => {
+  it.each([
+    [{ plugin: undefined }, 'is a physical slot'],
+    [{ plugin: 'decoderbufs' }, 'uses the plugin decoderbufs, expected pgoutput'],
+    [{ database: 'other' }, 'belongs to the database other, expected shop'],
+    [
+      { invalidationReason: 'wal_removed' },
+      'was invalidated: the server has removed log that the slot needs, because it exceeded max_slot_wal_keep_size',
+    ],
+    [{ invalidationReason: 'rows_removed' }, 'enable hot_standby_feedback'],
+    [{ invalidationReason: 'idle_timeout' }, 'longer than idle_replication_slot_timeout'],
+    [{ invalidationReason: 'wal_level_insufficient' }, 'lower than logical'],
+    [{ invalidationReason: 'new_reason' }, 'the server reports new_reason'],
+  ])('is a problem of its configuration: %j', (slot, message) => {
+    const state = { ...READY, slot: { ...SLOT, ...slot }, publication: publicationOf([1]) }
+    expect(findSetupProblems(state, CONFIG, NO_SNAPSHOT)).toMatchObject([
+      { key: 'slot.name', message: expect.stringContaining(message), remedy: expect.stringMatching(/\w/) },
+    ])
   })
 })

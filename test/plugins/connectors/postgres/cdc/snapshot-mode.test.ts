@@ -28,7 +28,7 @@ describe('decideSnapshot', () => {
       'no_data: none none none none none',
       'never: none none none none none',
       'when_needed: new continue new none new',
-      'configuration_based: new continue new none new',
+      'configuration_based: new continue new new new',
     ])
   })
 
@@ -43,7 +43,10 @@ describe('decideSnapshot', () => {
     expect(decide({ startsStream: false }, STATES[0])).toEqual({ data: 'new', streams: false })
     // Without a stream nothing would correct a snapshot that continues.
     expect(decide({ startsStream: false }, STATES[1])).toEqual({ data: 'new', streams: false })
-    expect(decide({ snapshotsOnDataError: false }, STATES[4])).toEqual({ data: 'none', streams: true })
+    const onlyOnError = { snapshotsData: false }
+    expect(decide(onlyOnError, STATES[3])).toEqual({ data: 'none', streams: true })
+    expect(decide(onlyOnError, STATES[4])).toEqual({ data: 'new', streams: true })
+    expect(decide({ ...onlyOnError, snapshotsOnDataError: false }, STATES[4])).toEqual({ data: 'none', streams: true })
   })
 })
 

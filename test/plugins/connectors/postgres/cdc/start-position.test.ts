@@ -103,26 +103,3 @@ describe('a start that would lose changes', () => {
     expect(decide({ stored: at(0x901), isStandby: true })).toMatchObject({ kind: 'later' })
   })
 })
-
-describe('a slot that cannot be used', () => {
-  it.each([
-    [{ plugin: undefined }, 'is a physical slot'],
-    [{ plugin: 'decoderbufs' }, 'uses the plugin decoderbufs, expected pgoutput'],
-    [{ database: 'other' }, 'belongs to the database other, expected shop'],
-    [
-      { invalidationReason: 'wal_removed' },
-      'was invalidated: the server has removed log that the slot needs, because it exceeded max_slot_wal_keep_size',
-    ],
-    [{ invalidationReason: 'rows_removed' }, 'enable hot_standby_feedback'],
-    [{ invalidationReason: 'idle_timeout' }, 'longer than idle_replication_slot_timeout'],
-    [{ invalidationReason: 'wal_level_insufficient' }, 'lower than logical'],
-    [{ invalidationReason: 'new_reason' }, 'the server reports new_reason'],
-  ])('is an error with every strategy: %j', (slot, message) => {
-    for (const strategy of ['trust_offset', 'trust_slot'] as const) {
-      expect(decide({ slot, stored: at(0x500), strategy })).toMatchObject({
-        kind: 'impossible',
-        message: expect.stringContaining(message),
-      })
-    }
-  })
-})

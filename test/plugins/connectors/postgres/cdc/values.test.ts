@@ -9,6 +9,7 @@ import { civilFromDays, daysFromCivil } from '../../../../../src/plugins/connect
 import { TypeCatalog } from '../../../../../src/plugins/connectors/postgres/cdc/values/type-catalog.ts'
 import type { ValueSettings } from '../../../../../src/plugins/connectors/postgres/cdc/values/value-settings.ts'
 import { bigintFromBytes } from '../../../../../src/sdk/index.ts'
+import { propertyRuns } from '../../../../support/property-seed.ts'
 
 type CatalogRow = readonly (string | null)[]
 
@@ -137,7 +138,7 @@ describe('values', () => {
         expect(scale).toBe(text.split('.')[1]?.length ?? 0)
         expect(unscaled).toBe(BigInt(text.replace('.', '')))
       }),
-      { numRuns: 50 },
+      { numRuns: propertyRuns(50) },
     )
   })
 

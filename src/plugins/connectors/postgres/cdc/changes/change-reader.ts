@@ -1,3 +1,4 @@
+import { HEARTBEAT_PREFIX } from '../replication/heartbeat-messages.ts'
 import type { PgoutputMessage } from '../replication/pgoutput.ts'
 import { ReplicationProtocolError } from '../replication/protocol-error.ts'
 import type { StreamMessage } from '../replication/replication-session.ts'
@@ -126,11 +127,12 @@ export class ChangeReader {
         this.#filter.pass({ kind: 'message', prefix, content, ...this.#nextPosition(), lsn }, changes)
       return
     }
-    const position = { commitLsn: lsn, index: 0 }
+    // The LSN of a message is the end of its record, where the record of a commit may begin.
+    this.#idleLsn = lsn
+    if (prefix === HEARTBEAT_PREFIX) return
+    const position = { commitLsn: lsn, index: -1 }
     const change = { kind: 'message', prefix, content, transaction: undefined, lsn, position } as const
     if (!this.#filter.isMessageDelivered(lsn)) changes.push(change)
-    // Behind the message, which was delivered.
-    this.#idleLsn = lsn + 1n
   }
 
   #nextPosition(): { readonly transaction: DatabaseTransaction; readonly position: StreamPosition } {

@@ -3,7 +3,7 @@ export type Lsn = bigint
 
 /**
  * Where a change is: events of one transaction share LSNs, so a position counts them. `index` is the number of the event in
- * its transaction, from 0. A position is ordered by `commitLsn`, then `index`.
+ * its transaction, from 0; -1 for a message outside of transactions. A position is ordered by `commitLsn`, then `index`.
  */
 export type StreamPosition = { readonly commitLsn: Lsn; readonly index: number }
 

@@ -4,7 +4,7 @@ import type { DatabaseChange, Lsn, StreamPosition } from './change.ts'
 
 /** What was delivered before the start, as a stored offset describes it. */
 export type Delivered = {
-  /** Everything up to and including this position was delivered. Index -1: everything before its LSN. */
+  /** Everything up to and including this position was delivered. Index -1: everything before its LSN, but no transaction at it. */
   readonly position: StreamPosition
   /** LSN of the change at the position. */
   readonly lsn?: Lsn | undefined
@@ -44,10 +44,9 @@ export class ResumeFilter {
     return commitLsn < this.#delivered.position.commitLsn
   }
 
-  /** Whether a message outside of transactions was delivered. */
+  /** Whether a message outside of transactions was delivered. Its LSN is the end of its record. */
   isMessageDelivered(lsn: Lsn): boolean {
-    const { commitLsn, index } = this.#delivered.position
-    return lsn < commitLsn || (lsn === commitLsn && index >= 0) || lsn === this.#delivered.debeziumLsn
+    return lsn <= this.#delivered.position.commitLsn || lsn === this.#delivered.debeziumLsn
   }
 
   begin(begin: Extract<DatabaseChange, { readonly kind: 'begin' }>, changes: DatabaseChange[]): void {

@@ -58,6 +58,16 @@ export const databaseKeys = {
   'connection.validation.timeout.ms': field
     .long({ doc: 'Timeout of a connection attempt, in ms.', importance: 'LOW', min: 1, group })
     .default(60_000),
+  'database.query.timeout.ms': field
+    .int({
+      doc:
+        'Time after which a query of the catalog, of a heartbeat or of missing values counts as lost, in ms, and the connector connects ' +
+        'again. 0: no limit. Statements that change the database, and snapshots, have none.',
+      importance: 'LOW',
+      min: 0,
+      group,
+    })
+    .default(60_000),
 }
 
 /** How remedies in error messages name these keys. */

@@ -20,7 +20,9 @@ export const snapshotKeys = {
       group,
     })
     .default('initial'),
-  'snapshot.mode.configuration.based.snapshot.data': configurationBased('whether to read existing rows.'),
+  'snapshot.mode.configuration.based.snapshot.data': configurationBased(
+    'whether to read existing rows, at each start.',
+  ),
   'snapshot.mode.configuration.based.snapshot.schema': configurationBased(
     'accepted for compatibility; schemas need no snapshot.',
   ),

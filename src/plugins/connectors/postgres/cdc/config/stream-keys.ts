@@ -134,6 +134,16 @@ export const streamKeys = {
       group: heartbeat,
     })
     .default(0),
+  'heartbeat.message.interval.ms': field
+    .int({
+      doc:
+        'Interval of logical messages into the log of the server, in ms, while it grows by at least 1 MiB without changes to capture. ' +
+        'They have no events. 0: none. Without the right to write them, and on a standby, there are none, too.',
+      importance: 'LOW',
+      min: 0,
+      group: heartbeat,
+    })
+    .default(60_000),
   'heartbeat.action.query': field
     .text({ doc: 'SQL statement to execute with each heartbeat.', importance: 'LOW', group: heartbeat })
     .default(''),

@@ -10,6 +10,8 @@ export type CapturedTable = {
   readonly rootId: number | undefined
   /** `d` default, `f` full, `n` nothing, `i` index. */
   readonly replicaIdentity: string
+  /** The index of the replica identity `i`. */
+  readonly identityIndex: string | undefined
   readonly hasPrimaryKey: boolean
   /** Whether the role owns the table, which it must to add it to a publication. */
   readonly isOwned: boolean
@@ -22,7 +24,8 @@ const TABLES_SQL = `
   SELECT c.oid, n.nspname, c.relname,
     CASE WHEN c.relispartition THEN (SELECT relid FROM pg_partition_ancestors(c.oid) a(relid) JOIN pg_class r ON r.oid = relid WHERE NOT r.relispartition) END,
     c.relreplident, EXISTS (SELECT FROM pg_index i WHERE i.indrelid = c.oid AND i.indisprimary),
-    pg_has_role(c.relowner, 'USAGE'), has_schema_privilege(n.oid, 'USAGE') AND has_table_privilege(c.oid, 'SELECT')
+    pg_has_role(c.relowner, 'USAGE'), has_schema_privilege(n.oid, 'USAGE') AND has_table_privilege(c.oid, 'SELECT'),
+    (SELECT x.relname FROM pg_index i JOIN pg_class x ON x.oid = i.indexrelid WHERE i.indrelid = c.oid AND i.indisreplident)
   FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
   WHERE c.relkind IN ('r', 'p') AND c.relpersistence = 'p'
   ORDER BY n.nspname, c.relname`
@@ -35,13 +38,14 @@ export async function readCapturedTables(session: Session, filter: TableFilter):
   return included.filter(({ rootId }) => rootId === undefined || !ids.has(rootId))
 }
 
-function toTable([id, schema, name, root, identity, hasKey, isOwned, isReadable]: ResultRow): CapturedTable {
+function toTable([id, schema, name, root, identity, hasKey, isOwned, isReadable, index]: ResultRow): CapturedTable {
   return {
     id: Number(id),
     schema: schema!,
     name: name!,
     rootId: root == null ? undefined : Number(root),
     replicaIdentity: identity!,
+    identityIndex: index ?? undefined,
     hasPrimaryKey: hasKey === 't',
     isOwned: isOwned === 't',
     isReadable: isReadable === 't',

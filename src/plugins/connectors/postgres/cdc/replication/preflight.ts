@@ -1,19 +1,11 @@
 import { quoted, quotedTable } from '../../identifier.ts'
 import type { CapturedTable } from './captured-tables.ts'
-import type { PublicationConfig } from './publication.ts'
+import { type PreparationConfig, preparationSql, tablesWithOtherIdentity } from './preparation-sql.ts'
 import type { ServerState } from './server-state.ts'
+import { problem, type SetupProblem } from './setup-problem.ts'
+import { findSlotProblem } from './slot-problem.ts'
 
-/** Something that prevents the capture of changes, or makes it incomplete. */
-export type SetupProblem = {
-  /** The configuration key that it concerns most. */
-  readonly key: string
-  /** A sentence that names the thing, its value and what is expected. */
-  readonly message: string
-  /** What mends it; SQL unless it cannot be done by SQL. */
-  readonly remedy: string
-}
-
-export type SetupConfig = PublicationConfig & { readonly 'slot.name': string; readonly 'slot.failover': boolean }
+export type SetupConfig = PreparationConfig & { readonly 'slot.name': string; readonly 'slot.failover': boolean }
 
 /** PostgreSQL 10 is the first version with publications; older versions of 10 to 13 have no logical messages. */
 const VERSION_MIN = 100_000
@@ -23,27 +15,18 @@ const FAILOVER_VERSION_MIN = 170_000
 /** Whether a snapshot reads the rows of a table. */
 export type ReadsRows = (table: CapturedTable) => boolean
 
-/** Returns everything that must be mended before the start, so that it can be mended at once. */
+/**
+ * Returns everything that must be mended before the start, so that it can be mended at once. The validation of a configuration and
+ * the start have the same list.
+ */
 export function findSetupProblems(
   state: ServerState,
   config: SetupConfig,
   readsRows: ReadsRows,
 ): readonly SetupProblem[] {
   const role = [...roleProblems(state), ...unreadableTables(state, readsRows)]
-  return [...serverProblems(state, config), ...role, ...publicationProblems(state, config)]
-}
-
-/**
- * Returns a problem if the server is a standby and would have to be changed. Retries would not help: a standby that is promoted has
- * the publication of its primary.
- */
-export function findStandbyProblems(
-  { isStandby }: ServerState,
-  statements: readonly string[],
-): readonly SetupProblem[] {
-  if (!isStandby || statements.length === 0) return []
-  const message = 'the server is a standby, which cannot be changed, but the capture of changes needs statements'
-  return [problem('database.hostname', message, `${statements.join('; ')}; -- on the primary server`)]
+  const content = [...publicationProblems(state, config), ...identityProblems(state, config)]
+  return [...serverProblems(state, config), ...role, ...content, ...standbyProblems(state, config)]
 }
 
 /** Returns what is no error but leaves changes out: tables that are not published, rows without an identity. */
@@ -76,6 +59,8 @@ function* serverProblems(state: ServerState, config: SetupConfig): Generator<Set
       `ALTER SYSTEM SET max_replication_slots = ${state.slotsMax + 4}; -- and restart the server, or drop a slot that is not used: SELECT slot_name FROM pg_replication_slots WHERE NOT active`,
     )
   }
+  const unusable = slot === undefined ? undefined : findSlotProblem(slot, state.database)
+  if (unusable !== undefined) yield unusable
   if (slot?.activePid === undefined && state.sendersUsed >= state.sendersMax) {
     yield problem(
       'database.hostname',
@@ -168,6 +153,28 @@ function* filteredProblems(state: ServerState, config: SetupConfig): Generator<S
   }
 }
 
+function* identityProblems({ tables, isSuperuser, role }: ServerState, config: SetupConfig): Generator<SetupProblem> {
+  const other = tablesWithOtherIdentity(tables, config['replica.identity.autoset.values'])
+  const foreign = other.map(([table]) => table).filter(({ isOwned }) => !isOwned && !isSuperuser)
+  if (foreign.length === 0) return
+  const shown = { tables: foreign.slice(0, SHOWN_MAX), publication: undefined }
+  const statements = preparationSql(shown, { ...config, 'publication.autocreate.mode': 'disabled' })
+  yield problem(
+    'replica.identity.autoset.values',
+    `the role ${role} cannot set the replica identity of tables that it does not own: ${listed(foreign)}`,
+    `${statements.join('; ')}; -- as their owner`,
+  )
+}
+
+/** Retries would not help: a standby that is promoted has the publication of its primary. */
+function* standbyProblems(state: ServerState, config: SetupConfig): Generator<SetupProblem> {
+  if (!state.isStandby || state.version < STANDBY_VERSION_MIN) return
+  const statements = preparationSql(state, config)
+  if (statements.length === 0) return
+  const message = 'the server is a standby, which cannot be changed, but the capture of changes needs statements'
+  yield problem('database.hostname', message, `${statements.join('; ')}; -- on the primary server`)
+}
+
 function* noTables({ tables, database }: ServerState): Generator<SetupProblem> {
   if (tables.length > 0) return
   yield problem('table.include.list', `no table of the database ${database} is captured`, NO_TABLE_REMEDY)
@@ -205,8 +212,4 @@ const SHOWN_MAX = 10
 function listed(tables: readonly CapturedTable[]): string {
   const names = tables.slice(0, SHOWN_MAX).map(({ schema, name }) => `${schema}.${name}`)
   return tables.length > SHOWN_MAX ? `${names.join(', ')} and ${tables.length - SHOWN_MAX} more` : names.join(', ')
-}
-
-function problem(key: string, message: string, remedy: string): SetupProblem {
-  return { key, message, remedy }
 }

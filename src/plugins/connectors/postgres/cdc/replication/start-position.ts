@@ -3,7 +3,6 @@ import type { MismatchStrategy } from '../config/stream-keys.ts'
 import { type CdcOffset, resumeLsn } from '../offset.ts'
 import { printLsn } from './lsn.ts'
 import type { ServerState } from './server-state.ts'
-import type { Slot } from './slot.ts'
 
 export type StartConfig = {
   readonly 'slot.name': string
@@ -25,22 +24,12 @@ export type StartPosition =
   /** The server has not yet received what was delivered before. */
   | { readonly kind: 'later'; readonly message: string }
 
-/** Why the server has invalidated a slot, by its name of the reason. */
-const INVALIDATIONS: Readonly<Record<string, string>> = {
-  wal_removed: 'the server has removed log that the slot needs, because it exceeded max_slot_wal_keep_size',
-  rows_removed: 'the primary server has removed rows that the slot of the standby needs; enable hot_standby_feedback',
-  wal_level_insufficient: 'wal_level of the primary server was lower than logical',
-  idle_timeout: 'the slot was not used for longer than idle_replication_slot_timeout',
-}
-
-/** Compares the stored offset with the slot. Changes are never left out without an explicit choice. */
+/** Compares the stored offset with the slot, which can be used (see `findSlotProblem`). Changes are never left out without an explicit choice. */
 export function decideStart(state: ServerState, stored: CdcOffset | undefined, config: StartConfig): StartPosition {
-  const { slot, currentLsn, database } = state
+  const { slot, currentLsn } = state
   const { 'offset.mismatch.strategy': strategy } = config
   const storedLsn = stored === undefined ? undefined : resumeLsn(stored)
   if (slot === undefined) return withoutSlot(storedLsn, config)
-  const unusable = whyUnusable(slot, database)
-  if (unusable !== undefined) return { kind: 'impossible', message: unusable }
   const confirmedLsn = slot.confirmedLsn!
   if (storedLsn === undefined) return { kind: 'slot', startLsn: confirmedLsn, continues: false, warning: undefined }
   if (storedLsn < confirmedLsn) return behindSlot(storedLsn, confirmedLsn, config)
@@ -83,21 +72,4 @@ function aheadOfServer(
     `be missing: ${CHOICE}`
   if (config['offset.mismatch.strategy'] === 'trust_offset') return { kind: 'impossible', message }
   return { kind: 'slot', startLsn: confirmedLsn, continues: false, warning: message }
-}
-
-function whyUnusable({ name, plugin, database, invalidationReason, confirmedLsn }: Slot, wanted: string) {
-  const drop = `Drop it (SELECT pg_drop_replication_slot('${name}')), then set offset.mismatch.strategy=trust_slot or take a new snapshot`
-  if (plugin === undefined)
-    return `the replication slot ${name} is a physical slot: set slot.name to the name of a logical one`
-  if (plugin !== 'pgoutput') {
-    return `the replication slot ${name} uses the plugin ${plugin}, expected pgoutput: set slot.name to a new name`
-  }
-  if (database !== wanted) {
-    return `the replication slot ${name} belongs to the database ${database}, expected ${wanted}: set slot.name to a new name`
-  }
-  if (invalidationReason !== undefined || confirmedLsn === undefined) {
-    const reason = INVALIDATIONS[invalidationReason ?? ''] ?? `the server reports ${invalidationReason}`
-    return `the replication slot ${name} was invalidated: ${reason}. The changes since its position are lost. ${drop}`
-  }
-  return undefined
 }

@@ -40,7 +40,7 @@ export function decideSnapshot(
     case 'initial':
       return { data: readOnce(state), streams: true }
     case 'always':
-      return { data: state.stored === 'stream' ? 'new' : readOnce(state), streams: true }
+      return { data: readAlways(state), streams: true }
     case 'initial_only':
       return { data: withoutStream(readOnce(state)), streams: false }
     case 'no_data':
@@ -50,7 +50,7 @@ export function decideSnapshot(
       return { data: hasLostPosition ? 'new' : readOnce(state), streams: true }
     case 'configuration_based': {
       const { snapshotsData, startsStream, snapshotsOnDataError } = configuration
-      const data = snapshotsData ? readOnce(state) : 'none'
+      const data = snapshotsData ? readAlways(state) : 'none'
       if (hasLostPosition && snapshotsOnDataError) return { data: 'new', streams: startsStream }
       return { data: startsStream ? data : withoutStream(data), streams: startsStream }
     }
@@ -62,6 +62,11 @@ function readOnce({ stored, isPositionAvailable }: SnapshotState): SnapshotDecis
   if (stored === 'none') return 'new'
   if (stored === 'stream') return 'none'
   return isPositionAvailable ? 'continue' : 'new'
+}
+
+/** At each start, as Debezium does with these modes. A snapshot that did not end continues nevertheless. */
+function readAlways(state: SnapshotState): SnapshotDecision['data'] {
+  return state.stored === 'stream' ? 'new' : readOnce(state)
 }
 
 /** Without changes nothing corrects a snapshot, so it cannot continue in a newer one. */

@@ -141,6 +141,7 @@ function zoneStart(text: string, from: number, end = text.length): number {
 
 /** `+02`, `+05:30` or `-00:53:28`. */
 function offsetSeconds(text: string, start: number, end = text.length): number {
+  if (end - start === 3) return (text.charCodeAt(start) === DASH ? -3600 : 3600) * digits(text, start + 1, end)
   const [hours = 0, minutes = 0, seconds = 0] = text
     .slice(start + 1, end)
     .split(':')

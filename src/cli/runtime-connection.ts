@@ -1,31 +1,39 @@
 import { readFileSync } from 'node:fs'
-import { type Endpoint, RequestError } from '../../clients/http-client.ts'
-import { createRegistryClient, type RegistryClient } from '../../clients/registry-client.ts'
-import { messageOf } from '../../common/errors.ts'
-import { tlsMaterial } from '../../tls/tls-material.ts'
-import { type ExitCode, UsageError } from '../command.ts'
-import { InterruptedError } from '../process/stop-signal.ts'
+import { type Endpoint, RequestError } from '../clients/http-client.ts'
+import { createRegistryClient, type RegistryClient } from '../clients/registry-client.ts'
+import { messageOf } from '../common/errors.ts'
+import { tlsMaterial } from '../tls/tls-material.ts'
+import { type ExitCode, UsageError } from './command.ts'
+import { InterruptedError } from './process/stop-signal.ts'
 
-/** Options of the commands that connect to a registry. */
-export const REGISTRY_OPTIONS = {
+/** Options of the commands that connect to registries or workers: how they log in. */
+export const CONNECTION_OPTIONS = {
   help: { type: 'boolean', short: 'h' },
-  registry: { type: 'string' },
   user: { type: 'string' },
   cacert: { type: 'string' },
   cert: { type: 'string' },
   key: { type: 'string' },
 } as const
 
-export const REGISTRY_HELP = `  --registry URL          the registry, such as http://127.0.0.1:8081
-  --user NAME:PASSWORD    BASIC credentials; without :PASSWORD the password is read from WEIR_PASSWORD
+export const CONNECTION_HELP = `  --user NAME:PASSWORD    BASIC credentials; without :PASSWORD the password is read from WEIR_PASSWORD
   --cacert FILE           trusted certificates (PEM or PKCS#12)
   --cert FILE --key FILE  client certificate and key (PEM)
   --help`
 
-type Values = { readonly [Name in 'registry' | 'user' | 'cacert' | 'cert' | 'key']?: string | undefined }
+/** Options of the commands that connect to one registry. */
+export const REGISTRY_OPTIONS = { ...CONNECTION_OPTIONS, registry: { type: 'string' } } as const
+
+export const REGISTRY_HELP = `  --registry URL          the registry, such as http://127.0.0.1:8081
+${CONNECTION_HELP}`
+
+type CertificateValues = { readonly [Name in 'cacert' | 'cert' | 'key']?: string | undefined }
+export type ConnectionValues = CertificateValues & { readonly user?: string | undefined }
 
 /** Throws a `UsageError`, or a `UserError` with the code `invalid_tls`. */
-export function openRegistryClient(values: Values, environment: NodeJS.ProcessEnv = process.env): RegistryClient {
+export function openRegistryClient(
+  values: ConnectionValues & { readonly registry?: string | undefined },
+  environment: NodeJS.ProcessEnv = process.env,
+): RegistryClient {
   const { registry } = values
   if (registry === undefined)
     throw new UsageError('--registry URL is missing, such as --registry http://127.0.0.1:8081')
@@ -36,7 +44,7 @@ export function openRegistryClient(values: Values, environment: NodeJS.ProcessEn
 export function endpointOf(
   option: string,
   text: string,
-  values: Omit<Values, 'registry'>,
+  values: ConnectionValues,
   environment: NodeJS.ProcessEnv = process.env,
 ): Pick<Endpoint, 'url' | 'auth' | 'tls'> {
   const url = URL.canParse(text) ? new URL(text) : undefined
@@ -46,7 +54,7 @@ export function endpointOf(
   const auth = credentials(values.user ?? userIn(url), environment)
   url.username = ''
   url.password = ''
-  return { url: url.href.replace(/\/$/, ''), ...(auth && { auth }), ...tlsOf(values) }
+  return { url: url.href.replace(/\/$/, ''), ...(auth && { auth }), ...tlsOptions(values) }
 }
 
 /** Prints why a command did not finish: a failed request or an interrupt. Throws any other error. */
@@ -68,7 +76,8 @@ function credentials(user: string | undefined, environment: NodeJS.ProcessEnv) {
   return { username: colon < 0 ? user : user.slice(0, colon), password }
 }
 
-function tlsOf({ cacert, cert, key }: Omit<Values, 'registry'>) {
+/** The trusted certificates and the client certificate of the command line. */
+export function tlsOptions({ cacert, cert, key }: CertificateValues): Pick<Endpoint, 'tls'> {
   if ((cert === undefined) !== (key === undefined)) throw new UsageError('--cert and --key must be given together')
   if (cacert === undefined && cert === undefined) return {}
   const identity =

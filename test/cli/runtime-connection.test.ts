@@ -1,14 +1,14 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { openRegistryClient } from '../../../src/cli/archive/registry-connection.ts'
-import { hashPassword } from '../../../src/http/password-hash.ts'
-import { startTestRegistry } from '../../support/registry.ts'
-import { temporaryDirectory } from '../../support/temporary-directory.ts'
+import { openRegistryClient } from '../../src/cli/runtime-connection.ts'
+import { hashPassword } from '../../src/http/password-hash.ts'
+import { startTestRegistry } from '../support/registry.ts'
+import { temporaryDirectory } from '../support/temporary-directory.ts'
 
-const tls = (name: string) => join(import.meta.dirname, '../../support/tls', name)
+const tls = (name: string) => join(import.meta.dirname, '../support/tls', name)
 
-describe('the registry connection', () => {
+describe('the connection to a runtime', () => {
   it.each([
     [{}, '--registry URL is missing'],
     [{ registry: 'registry:8081' }, 'expected http://HOST:PORT or https://HOST:PORT'],

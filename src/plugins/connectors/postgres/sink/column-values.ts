@@ -1,0 +1,44 @@
+import type { SinkRecord } from '../../../../sdk/index.ts'
+import { textFromItems } from '../array-text.ts'
+import type { BinaryType } from './binary-type.ts'
+import { ByteWriter } from './byte-writer.ts'
+import type { SinkColumn } from './sink-columns.ts'
+import type { TargetColumn } from './write-statements.ts'
+
+/** The values of one column: an array in PostgreSQL's binary format, of the column's type, or in text format. */
+export type ColumnValues = Buffer | string
+
+const DIMENSIONS = 1
+const FIRST_INDEX = 1
+const NULL_LENGTH = -1
+
+/**
+ * Encodes the values of a column as an array. Text is used if the column has another type than the field, and if one of
+ * the values has no binary form: then the conversion to text, or the server, reports the reason. Throws a `DataError`.
+ */
+export function encodeColumn(records: readonly SinkRecord[], column: SinkColumn, target: TargetColumn): ColumnValues {
+  const type = column.binaryType(target.type)
+  const binary = type && encodeBinary(records, column, type)
+  return binary ?? textFromItems(records.map(column.textOf))
+}
+
+function encodeBinary(records: readonly SinkRecord[], column: SinkColumn, { oid, write }: BinaryType) {
+  const to = new ByteWriter()
+  to.int32(DIMENSIONS)
+  // Whether there are nulls: the server checks each item and does not use it.
+  to.int32(1)
+  to.int32(oid)
+  to.int32(records.length)
+  to.int32(FIRST_INDEX)
+  for (const record of records) {
+    const value = column.pick(record)
+    if (value === null) to.int32(NULL_LENGTH)
+    else if (!write(to, value)) return undefined
+  }
+  return to.bytes
+}
+
+/** Throws a `DataError` if a value of these records cannot be converted. */
+export function checkValues(records: readonly SinkRecord[], columns: readonly SinkColumn[]): void {
+  for (const record of records) for (const column of columns) column.textOf(record)
+}

@@ -1,0 +1,39 @@
+/** What a task process reports about itself with each heartbeat. */
+export type ProcessLoadReport = {
+  /** CPU time since the last report as a part of the time: 1 is a whole processor. */
+  readonly cpuUtilization: number
+  /** Part of the memory limit that is in use. */
+  readonly memoryPart: number
+}
+
+/** Number of reports in a window: 5 s, at four reports per second. */
+const WINDOW_REPORTS = 20
+
+/** The load of a task process, as averages of consecutive windows. */
+export class ProcessLoad {
+  #last: ProcessLoadReport | undefined
+  #sum = { cpuUtilization: 0, memoryPart: 0 }
+  #reports = 0
+
+  /** The load in the last complete window; in the first one, the load since its start. */
+  get average(): ProcessLoadReport {
+    return this.#last ?? this.#averageOfWindow()
+  }
+
+  /** Returns true if the report completes a window. */
+  add({ cpuUtilization, memoryPart }: ProcessLoadReport): boolean {
+    this.#sum.cpuUtilization += cpuUtilization
+    this.#sum.memoryPart += memoryPart
+    this.#reports += 1
+    if (this.#reports < WINDOW_REPORTS) return false
+    this.#last = this.#averageOfWindow()
+    this.#sum = { cpuUtilization: 0, memoryPart: 0 }
+    this.#reports = 0
+    return true
+  }
+
+  #averageOfWindow(): ProcessLoadReport {
+    const reports = Math.max(1, this.#reports)
+    return { cpuUtilization: this.#sum.cpuUtilization / reports, memoryPart: this.#sum.memoryPart / reports }
+  }
+}

@@ -1,0 +1,55 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
+import { describe, expect, it } from 'vitest'
+import type { NewRecord } from '../../../src/broker/broker.ts'
+import { PartitionQueue } from '../../../src/broker/producer/partition-queue.ts'
+
+const CALLBACK = { onStored: () => {}, onFailed: () => {} }
+const RECORD_BYTES = 31 + 1
+
+describe('PartitionQueue', () => {
+  it('takes records in their order while others are added', () => {
+    const queue = new PartitionQueue('t', 0)
+    const taken: number[] = []
+    for (let index = 0; index < 1_000; index++) {
+      queue.add(record(), index, CALLBACK, 0)
+      if (index % 3 === 2) taken.push(...queue.take(2 * RECORD_BYTES).entries.map((entry) => entry.index))
+    }
+    while (queue.hasEntries) taken.push(...queue.take(7 * RECORD_BYTES).entries.map((entry) => entry.index))
+    expect(taken).toEqual(Array.from({ length: 1_000 }, (_, index) => index))
+    expect(queue.drain()).toEqual([])
+  })
+
+  it('releases the memory of taken records although it is never empty', async () => {
+    const queue = new PartitionQueue('t', 0)
+    const first = fillAndTakeFirst(queue)
+    for (let index = 1; index < 100; index++) {
+      queue.add(record(), index, CALLBACK, 0)
+      queue.take(RECORD_BYTES)
+    }
+    expect(queue.hasEntries).toBe(true)
+    // The target of a new WeakRef stays in memory until the current turn ends.
+    await sleep(0)
+    collectGarbage()
+    expect(first.deref()).toBeUndefined()
+  })
+})
+
+function fillAndTakeFirst(queue: PartitionQueue): WeakRef<NewRecord> {
+  const first = record()
+  queue.add(first, 0, CALLBACK, 0)
+  for (let index = 0; index < 10; index++) queue.add(record(), index, CALLBACK, 0)
+  queue.take(RECORD_BYTES)
+  return new WeakRef(first)
+}
+
+function record(): NewRecord {
+  return { topic: 't', key: null, value: new Uint8Array(1) }
+}
+
+function collectGarbage(): void {
+  setFlagsFromString('--expose-gc')
+  const collect = runInNewContext('gc') as () => void
+  collect()
+}
