@@ -4,6 +4,9 @@ import { join } from 'node:path'
 import { cacheDirectory } from './cache.ts'
 import type { Found } from './part.ts'
 import { type Command, run } from './process.ts'
+import { takeTurns } from './take-turns.ts'
+
+const inTurn = takeTurns()
 
 /**
  * Debian packages without installation: the packages and their dependencies are unpacked into a cache folder. Commands
@@ -29,7 +32,7 @@ export async function unpackDebian(packages: readonly string[]): Promise<string>
   const archives = join(written, 'archives')
   mkdirSync(join(archives, 'partial'), { recursive: true })
   try {
-    await download(packages, archives)
+    await inTurn(() => download(packages, archives))
     const root = join(written, 'root')
     for (const file of readdirSync(archives).filter((name) => name.endsWith('.deb'))) {
       await must({ file: 'dpkg', args: ['-x', join(archives, file), root], directory: written })

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { cacheDirectory } from './cache.ts'
 import type { Found } from './part.ts'
 import { run } from './process.ts'
+import { takeTurns } from './take-turns.ts'
 import { partDirectory } from './workspace.ts'
 
 /** A program that is built from Go modules. Its `go.mod` and `go.sum` are checked in for reproducible builds. */
@@ -20,7 +21,12 @@ export type GoProgram = {
 
 const GO_MIN = [1, 26] as const
 
-const building = new Map<string, Promise<readonly string[]>>()
+/** By the path of the binary. */
+const builds = new Map<string, Promise<string>>()
+const inTurn = takeTurns()
+/** How many callers of `buildAllGo` wait. They share `cache`. */
+let users = 0
+let cache: string | undefined
 
 export async function findGo(): Promise<Found> {
   const version = await goVersion()
@@ -37,28 +43,44 @@ export function binaryOf({ name, version }: GoProgram): string {
   return join(cacheDirectory('go'), `${name}-${version}`)
 }
 
-/** Builds the binary if it is missing and returns its path. The build cache is removed: it is twenty times as large. */
+/** Builds the binary if it is missing and returns its path. */
 export async function buildGo(program: GoProgram): Promise<string> {
   const [file = ''] = await buildAllGo([program])
   return file
 }
 
-/** Builds the missing binaries sequentially, because each build uses all cores. They share a build cache. */
-export function buildAllGo(programs: readonly GoProgram[]): Promise<readonly string[]> {
-  const key = programs.map(({ name }) => name).join()
-  const built = building.get(key) ?? buildMissing(programs)
-  building.set(key, built)
+/**
+ * Builds the missing binaries and returns their paths. All builds of this process take turns, because each uses all cores,
+ * and share a cache, which is removed after the last one: it is twenty times as large as the binaries.
+ */
+export async function buildAllGo(programs: readonly GoProgram[]): Promise<readonly string[]> {
+  users += 1
+  try {
+    const files: string[] = []
+    for (const program of programs) files.push(await buildOnce(program))
+    return files
+  } finally {
+    users -= 1
+    if (users === 0 && cache !== undefined) {
+      rmSync(cache, { recursive: true, force: true })
+      cache = undefined
+    }
+  }
+}
+
+/** Several parts need the same program. */
+function buildOnce(program: GoProgram): Promise<string> {
+  const file = binaryOf(program)
+  const built = builds.get(file) ?? inTurn(() => buildMissing(program, file))
+  builds.set(file, built)
   return built
 }
 
-async function buildMissing(programs: readonly GoProgram[]): Promise<readonly string[]> {
-  const cache = partDirectory('go-build')
-  try {
-    for (const program of programs) if (!existsSync(binaryOf(program))) await build(program, cache)
-    return programs.map(binaryOf)
-  } finally {
-    rmSync(cache, { recursive: true, force: true })
-  }
+async function buildMissing(program: GoProgram, file: string): Promise<string> {
+  if (existsSync(file)) return file
+  cache ??= partDirectory('go-build')
+  await build(program, cache)
+  return file
 }
 
 async function build(program: GoProgram, cache: string): Promise<void> {

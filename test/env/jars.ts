@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { delimiter, join } from 'node:path'
 import { cacheDirectory } from './cache.ts'
 import { run } from './process.ts'
+import { takeTurns } from './take-turns.ts'
 
 /**
  * The jars of one Java program. `kafka`: the broker and its command line tools, `connect`: Kafka Connect, `avro`:
@@ -28,6 +29,7 @@ export type Artifact = readonly [group: string, artifact: string, version: strin
 const PLUGIN = 'org.apache.maven.plugins:maven-dependency-plugin:3.8.1:build-classpath'
 
 const resolving = new Map<string, Promise<string>>()
+const inTurn = takeTurns()
 
 /** Undefined if Maven has not downloaded all jars. */
 export function cachedClasspath(bundle: Bundle, version: string): string | undefined {
@@ -55,7 +57,7 @@ export function cachedJars(name: string): string | undefined {
 export async function resolveJars(name: string, artifacts: readonly Artifact[], managedBy?: Artifact): Promise<string> {
   const cached = cachedJars(name)
   if (cached !== undefined) return cached
-  const resolved = resolving.get(name) ?? fetchJars(name, artifacts, managedBy)
+  const resolved = resolving.get(name) ?? inTurn(() => fetchJars(name, artifacts, managedBy))
   resolving.set(name, resolved)
   return resolved
 }
