@@ -1,18 +1,15 @@
-import {
-  type Alias,
-  type Document,
-  isAlias,
-  isMap,
-  isNode,
-  isScalar,
-  isSeq,
-  LineCounter,
-  type Node,
-  parseAllDocuments,
-  type Scalar,
-  visit,
-} from 'yaml'
+import { createRequire } from 'node:module'
+import type * as Yaml from 'yaml'
+import type { Alias, CST, Document, LineCounter, Node, Scalar } from 'yaml'
 import type { DocumentPath } from './document-path.ts'
+
+const load = createRequire(import.meta.url)
+let loaded: typeof Yaml | undefined
+/** The library, loaded with the first text, because most programs read none. */
+const yaml = () => (loaded ??= load('yaml') as typeof Yaml)
+
+/** Levels of maps and lists in a document. The library needs quadratic time for much deeper ones, or the whole stack. */
+const DEPTH_MAX = 200
 
 /** Lines and columns start at 1. */
 export type TextPosition = { readonly line: number; readonly column: number }
@@ -33,27 +30,23 @@ export type YamlDocument = {
 
 /**
  * Parses the documents of a text, as `kubectl` does: with the merge key `<<`. An invalid document does not affect the
- * others. Aliases that expand to an excessive number of nodes make a document invalid. With `exactIntegers`, integers
- * that a `number` cannot represent are `bigint`.
+ * others. Excessive nesting, and aliases that expand to an excessive number of nodes, make a document invalid. With
+ * `exactIntegers`, integers that a `number` cannot represent are `bigint`.
  */
 export function parseYamlDocuments(
   text: string,
   { exactIntegers = false }: { readonly exactIntegers?: boolean } = {},
 ): readonly YamlDocument[] {
-  const lines = new LineCounter()
-  const options = {
-    lineCounter: lines,
-    prettyErrors: false,
-    merge: true,
-    uniqueKeys: false,
-    intAsBigInt: exactIntegers,
-  }
-  const documents = parseAllDocuments(text, options)
+  const lines = new (yaml().LineCounter)()
   const at = (offset: number): TextPosition => {
     const { line, col } = lines.linePos(offset)
     return { line: Math.max(1, line), column: Math.max(1, col) }
   }
-  return ('empty' in documents ? [] : documents).map((document) => {
+  return composeDocuments(text, lines, exactIntegers).map((document) => {
+    if (!('contents' in document)) {
+      const start = at(document.offset)
+      return { start, value: undefined, error: { ...start, message: TOO_DEEP }, positionOf: () => start }
+    }
     const { value, error } = contentOf(document, exactIntegers)
     return {
       start: at(startOf(document)),
@@ -64,14 +57,64 @@ export function parseYamlDocuments(
   })
 }
 
+/** Parses a text that is one document. Throws an `Error` with the position of what is invalid. An empty text is null. */
+export function parseYaml(text: string): unknown {
+  const [first, second] = parseYamlDocuments(text)
+  const { line, column, message } = first?.error ?? { ...second?.start, message: 'it has more than one document' }
+  if (first?.error !== undefined || second !== undefined) throw new Error(`line ${line}, column ${column}: ${message}`)
+  return first?.value ?? null
+}
+
+const KEY_ERROR = 'a key must not be a map or a list'
+const TOO_DEEP = `it is nested too deeply: at most ${DEPTH_MAX} levels of maps and lists are read`
+
+/** The offset at which a document exceeds the nesting limit. */
+type TooDeep = { readonly offset: number }
+
+/** Composes documents. The rest of one that is nested too deeply is skipped. */
+function composeDocuments(text: string, lines: LineCounter, intAsBigInt: boolean): readonly (Document | TooDeep)[] {
+  const { Composer, Parser } = yaml()
+  const options = { lineCounter: lines, prettyErrors: false, merge: true, uniqueKeys: false, intAsBigInt }
+  const documents: (Document | TooDeep)[] = []
+  lines.addNewLine(0)
+  for (let start = 0; start < text.length; ) {
+    const composer = new Composer(options)
+    const parser = new Parser(lines.addNewLine)
+    parser.offset = start
+    documents.push(...composer.compose(boundedTokens(parser, text.slice(start))))
+    if (parser.stack.length === 0) break
+    documents.push({ offset: parser.offset })
+    start = nextDocument(text, parser.offset, lines)
+  }
+  return documents
+}
+
+/** The tokens of a text. They end early, with the stack of the parser not empty, where the nesting is too deep. */
+function* boundedTokens(parser: Yaml.Parser, text: string): Generator<CST.Token> {
+  for (const lexeme of new (yaml().Lexer)().lex(text)) {
+    yield* parser.next(lexeme)
+    // The document itself is the first entry of the stack, and a scalar may be the last one.
+    if (parser.stack.length > DEPTH_MAX + 2) return
+  }
+  yield* parser.end()
+}
+
+/** The offset of the next document marker, or of the end of the text. */
+function nextDocument(text: string, offset: number, lines: LineCounter): number {
+  const marker = /^---(?=\s|$)/gm
+  marker.lastIndex = offset
+  const next = marker.exec(text)?.index ?? text.length
+  for (let end = text.indexOf('\n', offset); end !== -1 && end < next; end = text.indexOf('\n', end + 1)) {
+    lines.addNewLine(end + 1)
+  }
+  return next
+}
+
 type Content = { readonly value?: unknown; readonly error?: { readonly message: string; readonly offset: number } }
 
-function contentOf(document: Document.Parsed | Document, exactIntegers: boolean): Content {
+function contentOf(document: Document, exactIntegers: boolean): Content {
   const [error] = document.errors
-  if (error !== undefined) {
-    const isDeep = error.message.startsWith('Maximum call stack')
-    return { error: { message: isDeep ? 'it is nested too deeply' : error.message, offset: error.pos[0] } }
-  }
+  if (error !== undefined) return { error: { message: error.message, offset: error.pos[0] } }
   const structureError = structureErrorIn(document)
   if (structureError !== undefined) return { error: structureError }
   try {
@@ -88,30 +131,33 @@ function exactNumber(value: unknown): unknown {
 }
 
 /**
- * A key that a map has twice, which the parser checks in quadratic time; an alias without an anchor; or one inside of its
- * own anchor: no JSON can express a value that contains itself.
+ * A key that a map has twice, which the parser checks in quadratic time; a key that is a map or a list, which the library
+ * prints as text in exponential time; an alias without an anchor; or one inside of its own anchor. JSON can express neither
+ * of the last two, nor a key that is no text.
  */
 function structureErrorIn(document: Document): { readonly message: string; readonly offset: number } | undefined {
   const anchors = new Map<string, unknown>()
   let found: { readonly message: string; readonly offset: number } | undefined
   const report = (node: Node, message: string) => {
     found = { message, offset: node.range?.[0] ?? startOf(document) }
-    return visit.BREAK
+    return yaml().visit.BREAK
   }
   const remember = (node: { readonly anchor?: string | undefined }) => {
     if (node.anchor !== undefined) anchors.set(node.anchor, node)
   }
-  visit(document, {
-    Alias(_, alias, parents) {
+  yaml().visit(document, {
+    Alias(at, alias, parents) {
       const anchored = anchors.get(alias.source)
       if (anchored === undefined) return report(alias, `*${alias.source} has no anchor before it`)
+      if (at === 'key' && yaml().isCollection(anchored)) return report(alias, KEY_ERROR)
       return parents.includes(anchored as never) ? report(alias, `*${alias.source} contains itself`) : undefined
     },
     Map(_, map) {
       remember(map)
       const keys = new Set<unknown>()
       for (const { key } of map.items) {
-        if (!isScalar(key) || isMergeKey(key)) continue
+        if (yaml().isCollection(key)) return report(key, KEY_ERROR)
+        if (!yaml().isScalar(key) || isMergeKey(key)) continue
         if (keys.has(key.value)) return report(key, `the key ${String(key.value)} is used twice`)
         keys.add(key.value)
       }
@@ -128,13 +174,15 @@ function startOf(document: Document): number {
 }
 
 function offsetOf(document: Document, path: DocumentPath, atKey: boolean): number {
-  const target = (node: unknown) => (isAlias(node) ? node.resolve(document) : node)
+  const target = (node: unknown) => (yaml().isAlias(node) ? node.resolve(document) : node)
   let node: unknown = document.contents
   let offset = startOf(document)
   for (const [depth, part] of path.entries()) {
     const parent = target(node)
-    const { key, value } = isSeq(parent) ? itemOf(parent.items[Number(part)]) : fieldOf(parent, String(part), target)
-    if (!isNode(key)) return offset
+    const { key, value } = yaml().isSeq(parent)
+      ? itemOf(parent.items[Number(part)])
+      : fieldOf(parent, String(part), target)
+    if (!yaml().isNode(key)) return offset
     const isWanted = depth === path.length - 1 && !atKey && isWrittenScalar(value)
     offset = (isWanted ? value : key).range?.[0] ?? offset
     node = value
@@ -149,7 +197,7 @@ function itemOf(value: unknown): Field {
 
 /** Whether a node is a value in a line. That of `key:` is not written. */
 function isWrittenScalar(node: unknown): node is Scalar | Alias {
-  if (!isScalar(node) && !isAlias(node)) return false
+  if (!yaml().isScalar(node) && !yaml().isAlias(node)) return false
   const [start = 0, end = 0] = node.range ?? []
   return end > start
 }
@@ -163,14 +211,14 @@ function fieldOf(
   target: (node: unknown) => unknown,
   searched = new Set<unknown>(),
 ): Partial<Field> {
-  if (!isMap(map) || searched.has(map)) return {}
+  if (!yaml().isMap(map) || searched.has(map)) return {}
   searched.add(map)
-  const nameOf = ({ key }: Field) => (isScalar(key) ? String(key.value) : undefined)
+  const nameOf = ({ key }: Field) => (yaml().isScalar(key) ? String(key.value) : undefined)
   const own = map.items.find((pair) => nameOf(pair) === name)
   if (own !== undefined) return own
   for (const merge of map.items.filter((pair) => isMergeKey(pair.key))) {
     const merged = target(merge.value)
-    for (const source of isSeq(merged) ? merged.items : [merged]) {
+    for (const source of yaml().isSeq(merged) ? merged.items : [merged]) {
       const found = fieldOf(target(source), name, target, searched)
       if (found.key !== undefined) return found
     }
@@ -179,5 +227,5 @@ function fieldOf(
 }
 
 function isMergeKey(key: unknown): boolean {
-  return isScalar(key) && key.source === '<<'
+  return yaml().isScalar(key) && key.source === '<<'
 }

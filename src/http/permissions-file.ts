@@ -1,15 +1,11 @@
 import { readFileSync } from 'node:fs'
-import { createRequire } from 'node:module'
-import type * as Yaml from 'yaml'
 import { z } from 'zod'
 import { messageOf, UserError } from '../common/errors.ts'
 import { type WatchedContent, watchContent } from '../common/file-watcher.ts'
 import type { Logger } from '../common/logging/logger.ts'
+import { parseYaml } from '../common/yaml-documents.ts'
 import { ACL_OPERATIONS, NO_POLICY, type PermissionPolicy, type PermissionRule } from './permissions.ts'
 import { ROLES } from './users.ts'
-
-/** Loads the library with the first file, because most programs have none. */
-const load = createRequire(import.meta.url)
 
 const names = z.array(z.string().min(1)).min(1)
 const operationsOf = <const Words extends readonly [string, ...string[]]>(words: Words) =>
@@ -38,7 +34,7 @@ const fileSpec = z.strictObject({
 export function parsePermissions(text: string, file: string): PermissionPolicy {
   let content: unknown
   try {
-    content = (load('yaml') as typeof Yaml).parse(text)
+    content = parseYaml(text)
   } catch (error) {
     throw new UserError('invalid_permissions', `${file}: ${messageOf(error)}`)
   }

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs'
-import { parse } from 'yaml'
 import { z } from 'zod'
 import type { Endpoint } from '../clients/http-client.ts'
 import { messageOf, UserError } from '../common/errors.ts'
+import { parseYaml } from '../common/yaml-documents.ts'
 import { labelSelector } from './label-selector.ts'
 import { toFieldErrors } from './resources/field-error.ts'
 import { duration, durationMs, objectName } from './resources/field-schemas.ts'
@@ -134,7 +134,7 @@ export function readConfiguration(path: string): OperatorConfiguration {
 
 function parsed(path: string): z.output<typeof whole> {
   try {
-    return read(whole, parse(readFileSync(path, 'utf8')))
+    return read(whole, parseYaml(readFileSync(path, 'utf8')))
   } catch (error) {
     throw new UserError('invalid_config', `${path}: ${messageOf(error)}`, { cause: error })
   }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { parseYamlDocuments } from '../../src/common/yaml-documents.ts'
+import { parseYaml, parseYamlDocuments } from '../../src/common/yaml-documents.ts'
 
 /** The errors of the documents of a text, with their positions. */
 function errorsIn(text: string) {
@@ -72,9 +72,29 @@ describe('an invalid document of a YAML text', () => {
     ['an alias inside of its anchor', 'a: &a {b: {c: *a}}\n', '1:15 *a contains itself'],
     ['a key that is used twice', 'a: {b: 1,\n  "b": 2}\n', '2:3 the key b is used twice'],
     ['a tab as indentation', 'a:\n\tb: 1\n', '2:1 Tabs are not allowed as indentation'],
-    ['excessive nesting', `a: ${'['.repeat(50_000)}`, expect.stringMatching(/^1:\d+ it is nested too deeply$/)],
+    ['a key that is a map', 'a:\n  ? {b: 1}\n  : 2\n', '2:5 a key must not be a map or a list'],
+    ['a key that is an alias of a list', 'a: &a [1]\n*a : 2\n', '2:1 a key must not be a map or a list'],
   ])('reports %s', (_, text, expected) => {
     expect(errorsIn(text)[0]).toEqual(expected)
+  })
+
+  it.each(['[', '{', '- ', '? ', '{a: ', '? - ', '!a {', '{{a: '])(
+    'reports the position of excessive nesting in a document of 1 MB, and reads the others (%j)',
+    (level) => {
+      const deep = level.repeat(2 ** 20 / level.length)
+      const documents = parseYamlDocuments(`a: 1\n---\n\n${deep}\n---\nb: 2\n`)
+      expect(documents.map(({ value }) => value)).toEqual([{ a: 1 }, undefined, { b: 2 }])
+      const message = expect.stringContaining('it is nested too deeply: at most 200 levels')
+      expect(documents[1]?.error).toMatchObject({ line: 4, message })
+      expect(documents[2]?.positionOf(['b'])).toEqual({ line: 6, column: 4 })
+    },
+  )
+
+  it('is not one with 200 levels', () => {
+    const levels = 200
+    expect(errorsIn(`${'['.repeat(levels)}${']'.repeat(levels)}`)).toEqual([])
+    expect(errorsIn(`${'{a: '.repeat(levels)}${'}'.repeat(levels)}`)).toEqual([])
+    expect(errorsIn('['.repeat(levels + 2) + ']'.repeat(levels + 2))).toHaveLength(1)
   })
 
   it.each(['', '<<: '])('reports aliases that expand exponentially (%j)', (merge) => {
@@ -99,5 +119,19 @@ describe('an invalid document of a YAML text', () => {
       'invalid',
       { c: 3 },
     ])
+  })
+})
+
+describe('a text with one document of YAML', () => {
+  it('has a value, which is null if the text is empty', () => {
+    expect(['a: [1]\n', '', '# nothing\n'].map(parseYaml)).toEqual([{ a: [1] }, null, null])
+  })
+
+  it.each([
+    ['a: 1\nb: [\n', /^line 3, column 1: .*flow/i],
+    ['a: 1\n---\nb: 2\n', 'line 3, column 1: it has more than one document'],
+    ['['.repeat(2 ** 20), /^line 1, column \d+: it is nested too deeply/],
+  ])('is refused with a position if it is invalid', (text, message) => {
+    expect(() => parseYaml(text)).toThrow(message)
   })
 })
