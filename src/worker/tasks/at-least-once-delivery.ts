@@ -5,20 +5,12 @@ import type { Position, TaskLog } from '../../sdk/index.ts'
 import { partitionId } from '../stores/offset-state.ts'
 import { AcknowledgedPrefix } from './acknowledged-prefix.ts'
 import { failLateCommit } from './commit-timeout.ts'
-import { Gate } from './gate.ts'
+import { InFlightRecords } from './in-flight-records.ts'
 import { bytesOf, type ConvertedBatch, type FailedSourceRecord, producerFailure } from './process-source-records.ts'
 import type { SourceBatch, SourceDelivery } from './source-delivery.ts'
 import type { SourceOffsets } from './source-offsets.ts'
 import { NOTHING_SENT, type SourceListeners, storedPositions } from './stored-positions.ts'
 import { countCommitMs, type TaskCounters } from './task-counters.ts'
-
-/**
- * Limits of unacknowledged records, beyond which the source waits. They are the memory of a busy task several times over: V8
- * moves what lives longer than a few collections to the old generation, where its garbage stays for long. This many bytes
- * suffice for 80 MB/s to brokers that acknowledge after 50 ms.
- */
-const ACTIVE_RECORDS_MAX = 10_000
-const ACTIVE_BYTES_MAX = 4 * 1024 * 1024
 
 export type AtLeastOnceOptions = {
   readonly producer: Producer
@@ -54,20 +46,13 @@ type OnStored = (sent: SendResult, rejected: readonly FailedSourceRecord[]) => v
 export class AtLeastOnceDelivery implements SourceDelivery {
   readonly #options: AtLeastOnceOptions
   readonly #prefix = new AcknowledgedPrefix<Position>(partitionId)
-  readonly #capacity: Gate
-  readonly #sending = new Set<Promise<void>>()
-  #bytes = 0
+  readonly #inFlight: InFlightRecords
   #failure: unknown
   #committing: Promise<void> = Promise.resolve()
 
   constructor(options: AtLeastOnceOptions) {
     this.#options = options
-    const { counters } = options
-    this.#capacity = new Gate(
-      () =>
-        this.#failure !== undefined || (counters.recordsActive < ACTIVE_RECORDS_MAX && this.#bytes < ACTIVE_BYTES_MAX),
-      options.signal,
-    )
+    this.#inFlight = new InFlightRecords(options.counters, options.signal)
   }
 
   async deliver(outgoing: ConvertedBatch, { records, progress }: SourceBatch): Promise<void> {
@@ -79,7 +64,7 @@ export class AtLeastOnceDelivery implements SourceDelivery {
     }
     if (outgoing.records.length === 0) onStored(NOTHING_SENT, [])
     else this.#send(outgoing, onStored)
-    await this.#capacity.pass(this.#options.signal)
+    await this.#inFlight.waitForRoom()
     if (this.#failure !== undefined) throw this.#failure
   }
 
@@ -89,19 +74,18 @@ export class AtLeastOnceDelivery implements SourceDelivery {
   }
 
   async close(): Promise<void> {
-    await Promise.all(this.#sending)
+    await this.#inFlight.settled()
     await this.commit()
     await this.#options.producer.close()
     await this.#options.offsetsProducer?.close()
     if (this.#failure !== undefined) throw this.#failure
   }
 
-  #send({ records, sources, bytes }: ConvertedBatch, onStored: OnStored): void {
+  #send(outgoing: ConvertedBatch, onStored: OnStored): void {
+    const { records, sources, bytes } = outgoing
     const { counters, producer, skipRejected } = this.#options
     const rejected: FailedSourceRecord[] = []
     let rejectedBytes = 0
-    counters.recordsActive += records.length
-    this.#bytes += bytes
     const sent = producer
       .send(records, (index, error) => {
         rejected.push(producerFailure(sources[index]!, records[index]!, error))
@@ -117,13 +101,7 @@ export class AtLeastOnceDelivery implements SourceDelivery {
         this.#failure ??= error
         this.#options.onFailure()
       })
-      .finally(() => {
-        counters.recordsActive -= records.length
-        this.#bytes -= bytes
-        this.#sending.delete(sent)
-        this.#capacity.changed()
-      })
-    this.#sending.add(sent)
+    this.#inFlight.add(outgoing, sent)
   }
 
   async #commit(): Promise<void> {

@@ -1,8 +1,9 @@
-import type { Producer, SendResult } from '../../broker/broker.ts'
+import type { Producer } from '../../broker/broker.ts'
 import type { Clock } from '../../common/clock.ts'
 import type { Position, SourceRecord, StoredListener, StoredPosition } from '../../sdk/index.ts'
 import type { TransactionBoundary } from '../configuration/task-config.ts'
 import { partitionId } from '../stores/offset-state.ts'
+import { InFlightRecords } from './in-flight-records.ts'
 import type { ConvertedBatch } from './process-source-records.ts'
 import type { SourceBatch, SourceDelivery } from './source-delivery.ts'
 import type { SourceOffsets } from './source-offsets.ts'
@@ -20,19 +21,22 @@ export type ExactlyOnceOptions = {
    */
   readonly boundary: TransactionBoundary
   readonly listeners?: () => SourceListeners
+  readonly signal: AbortSignal
   /** Called when a write fails for good, so that the task stops polling and fails. */
   readonly onFailure: () => void
 }
 
 type Delivered = {
   readonly batch: readonly SourceRecord[]
-  readonly positions: readonly (StoredPosition | null)[]
+  /** Set when the batch is stored. */
+  positions: readonly (StoredPosition | null)[]
   readonly onStored: StoredListener
 }
 
 /**
  * Writes records and their source offsets in one transaction, so that a batch that was read twice is visible once. A
- * failed transaction fails the task, which restarts from the last committed one.
+ * failed transaction fails the task, which restarts from the last committed one. The batches of a transaction are sent
+ * without waiting for the acknowledgement of earlier ones, up to a limit; its end waits for all of them.
  */
 export class ExactlyOnceDelivery implements SourceDelivery {
   readonly #options: ExactlyOnceOptions
@@ -42,6 +46,7 @@ export class ExactlyOnceDelivery implements SourceDelivery {
    * listener only, and without their converted records, because a transaction may be many times larger than a batch.
    */
   #delivered: Delivered[] = []
+  readonly #inFlight: InFlightRecords
   #queue: Promise<unknown> = Promise.resolve()
   #isOpen = false
   #isDelivering = false
@@ -51,15 +56,15 @@ export class ExactlyOnceDelivery implements SourceDelivery {
 
   constructor(options: ExactlyOnceOptions) {
     this.#options = options
+    this.#inFlight = new InFlightRecords(options.counters, options.signal)
   }
 
   async deliver(outgoing: ConvertedBatch, { records: batch, progress, end }: SourceBatch): Promise<void> {
     this.#isDelivering = true
     const delivered = this.#enqueue(async () => {
-      const sent = await this.#send(outgoing)
-      const { onStored } = this.#options.listeners?.() ?? {}
-      if (onStored) this.#delivered.push({ batch, positions: storedPositions(batch, outgoing, sent), onStored })
+      this.#send(outgoing, batch)
       for (const reached of progress) this.#progress.set(partitionId(reached.partition), reached)
+      await this.#inFlight.waitForRoom()
       if (end === 'abort') await this.#abort()
       else if (end === 'commit' || this.#options.boundary === 'poll' || this.#isDue) await this.#commit()
     })
@@ -92,20 +97,23 @@ export class ExactlyOnceDelivery implements SourceDelivery {
     }
   }
 
-  async #send({ records, bytes }: ConvertedBatch): Promise<SendResult> {
-    const { producer, counters } = this.#options
+  #send(outgoing: ConvertedBatch, batch: readonly SourceRecord[]): void {
+    const { producer, counters, listeners } = this.#options
+    const { records, bytes } = outgoing
     if (!this.#isOpen) producer.begin()
     this.#isOpen = true
-    counters.recordsActive += records.length
-    let sent: SendResult
-    try {
-      sent = await producer.send(records)
-    } finally {
-      counters.recordsActive -= records.length
-    }
-    counters.recordsOut += records.length
-    counters.bytesOut += bytes
-    return sent
+    const { onStored } = listeners?.() ?? {}
+    const delivered: Delivered | undefined = onStored && { batch, positions: [], onStored }
+    if (delivered) this.#delivered.push(delivered)
+    const sent = producer
+      .send(records)
+      .then((result) => {
+        counters.recordsOut += records.length
+        counters.bytesOut += bytes
+        if (delivered) delivered.positions = storedPositions(batch, outgoing, result)
+      })
+      .catch((error: unknown) => this.#fail(error))
+    this.#inFlight.add(outgoing, sent)
   }
 
   async #commit(isDueAfterwards = false): Promise<void> {
@@ -115,7 +123,8 @@ export class ExactlyOnceDelivery implements SourceDelivery {
     const startMs = clock.monotonicMs()
     try {
       const committed = [...this.#progress.values()]
-      await producer.send(offsets.encode(committed))
+      await Promise.all([producer.send(offsets.encode(committed)), this.#inFlight.settled()])
+      this.#throwFailure()
       await producer.commit()
       this.#isOpen = false
       this.#progress.clear()
@@ -136,6 +145,8 @@ export class ExactlyOnceDelivery implements SourceDelivery {
    */
   async #abort(): Promise<void> {
     const { producer } = this.#options
+    await this.#inFlight.settled()
+    this.#throwFailure()
     await producer.abort()
     this.#delivered = this.#delivered.map(({ batch, onStored }) => ({
       batch,
@@ -149,16 +160,21 @@ export class ExactlyOnceDelivery implements SourceDelivery {
   /** Runs jobs one after the other; after a failure, all further jobs reject with it. */
   #enqueue(job: () => Promise<void>): Promise<void> {
     const done = this.#queue.then(async () => {
-      if (this.#failure !== undefined) throw this.#failure
-      try {
-        await job()
-      } catch (error) {
-        this.#failure = error
-        this.#options.onFailure()
-        throw error
-      }
+      this.#throwFailure()
+      await job().catch((error: unknown) => this.#fail(error))
+      this.#throwFailure()
     })
     this.#queue = done.catch(() => undefined)
     return done
+  }
+
+  #fail(error: unknown): void {
+    if (this.#failure !== undefined) return
+    this.#failure = error
+    this.#options.onFailure()
+  }
+
+  #throwFailure(): void {
+    if (this.#failure !== undefined) throw this.#failure
   }
 }

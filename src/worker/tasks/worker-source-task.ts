@@ -204,7 +204,8 @@ export class WorkerSourceTask {
       Math.max(TRANSACTION_MS_MIN, 2 * this.#commitIntervalMs()),
     )
     const producer = await clients.transactionalProducer({ transactionalId, transactionTimeoutMs })
-    return new ExactlyOnceDelivery({ producer, offsets, counters, clock, boundary, listeners, onFailure })
+    const signal = this.#ending
+    return new ExactlyOnceDelivery({ producer, offsets, counters, clock, boundary, listeners, signal, onFailure })
   }
 
   async #openDeadLetters(clients: TaskClients, resources: AsyncDisposableStack): Promise<DeadLetterQueue | undefined> {

@@ -60,22 +60,13 @@ describe('AtLeastOnceDelivery', () => {
     await delivery.close()
   })
 
-  it('waits when too many records are unacknowledged', async () => {
+  it.each([
+    ['records', { count: 10_000 }],
+    ['bytes', { bytes: 4 * 1024 * 1024 }],
+  ])('waits when too many %s are unacknowledged', async (_, given) => {
     const { producer, delivery } = atLeastOnce()
     let passed = false
-    const waiting = deliver(delivery, 1, { count: 10_000 }).then(() => {
-      passed = true
-    })
-    await new FakeClock().advance(0)
-    expect(passed).toBe(false)
-    producer.acknowledge(0)
-    await waiting
-  })
-
-  it('waits when too many bytes are unacknowledged', async () => {
-    const { producer, delivery } = atLeastOnce()
-    let passed = false
-    const waiting = deliver(delivery, 1, { bytes: 4 * 1024 * 1024 }).then(() => {
+    const waiting = deliver(delivery, 1, given).then(() => {
       passed = true
     })
     await new FakeClock().advance(0)
@@ -200,6 +191,37 @@ describe('ExactlyOnceDelivery', () => {
     expect(producer.log).toEqual(['begin', 'batch', 'offset 1', 'commit', 'begin', 'batch', 'offset 2', 'commit'])
   })
 
+  it('sends the batches of a transaction without waiting, up to a limit, and commits when all are stored', async () => {
+    const { producer, delivery, notified } = exactlyOnce('interval', true)
+    await deliver(delivery, 1)
+    await deliver(delivery, 2)
+    const committing = delivery.commit()
+    producer.acknowledge(1)
+    await new FakeClock().advance(0)
+    expect(producer.log).toEqual(['begin', 'batch', 'batch', 'offset 2'])
+    producer.acknowledge(0)
+    await committing
+    expect(producer.log.at(-1)).toBe('commit')
+    expect(notified).toEqual([1, 2])
+    const waiting = deliver(delivery, 3, { count: 10_000 })
+    await expect(Promise.race([waiting, new FakeClock().advance(0).then(() => 'waits')])).resolves.toBe('waits')
+    producer.acknowledge(2)
+    await waiting
+  })
+
+  it('commits nothing when a batch before the last one fails', async () => {
+    const { producer, delivery, failures } = exactlyOnce('interval', true)
+    await deliver(delivery, 1)
+    await deliver(delivery, 2)
+    producer.acknowledge(1)
+    producer.refuse(0, new Error('too large'))
+    await delivery.commit()
+    expect(failures()).toBe(1)
+    await expect(deliver(delivery, 3)).rejects.toThrow('too large')
+    await expect(delivery.close()).rejects.toThrow('too large')
+    expect(producer.log).not.toContain('commit')
+  })
+
   it('commits the batches of an interval as one transaction when transaction.boundary is interval', async () => {
     const { producer, delivery } = exactlyOnce('interval')
     await delivery.commit()
@@ -224,7 +246,7 @@ describe('ExactlyOnceDelivery', () => {
   it('ends an interval with the delivery that runs, and otherwise at once and with the next one', async () => {
     const { producer, delivery, notified } = exactlyOnce('interval', true)
     const next = async (position: number, during?: () => Promise<void>) => {
-      const delivering = deliver(delivery, position)
+      const delivering = deliver(delivery, position, { count: 10_000 })
       await new FakeClock().advance(0)
       await during?.()
       producer.acknowledge(position - 1)
