@@ -27,6 +27,11 @@ export async function startCpuClock(pid: number | undefined): Promise<() => Prom
   }
 }
 
+/** CPU time of a local process and of all its processes since their start. */
+export async function totalCpuMs(pid: number | undefined): Promise<number> {
+  return [...(await cpuMsByProcess(pid)).values()].reduce((sum, ms) => sum + ms, 0)
+}
+
 async function cpuMsByProcess(pid: number | undefined): Promise<ReadonlyMap<number, number>> {
   if (pid === undefined) throw new Error('time can only be measured of a process of this machine')
   const times = [pid, ...descendantsOf(pid)].map(async (one): Promise<[number, number][]> => {

@@ -4,12 +4,16 @@ export type Settings = {
   readonly bootstrap: string
   /** Process id of that Kafka; undefined in a container. */
   readonly kafkaPid: number | undefined
+  /** Whether a part leaves out what takes long. */
+  readonly isQuick: boolean
   readonly records: number
   readonly rounds: number
   /** Number of resources of the operator: 60 % Subjects and 40 % Connectors. */
   readonly objects: number
+  /** Number of schema versions in the registry. */
+  readonly schemas: number
   /** Which converter settings the bench of change data capture measures, separated by commas; undefined: all. */
-  readonly converters: string | undefined
+  readonly converters?: string | undefined
   /** Node arguments for all Weir processes, used for profiling. */
   readonly nodeArgs: readonly string[]
 }

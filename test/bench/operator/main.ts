@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { type Kubernetes, startKubernetes } from '../../env/kubernetes.ts'
 import { installCrds } from '../../support/crds.ts'
 import { kubeApi } from '../../support/kube-api.ts'
-import type { Figure } from '../figures.ts'
+import { atMost, type Figure } from '../figures.ts'
 import { residentMb } from '../process.ts'
 import { progress, type Settings } from '../settings.ts'
 import { countOf, perObject } from './calls.ts'
@@ -15,7 +15,11 @@ import { type Spent, seconds, startWorld, type World } from './world.ts'
 const READY_MS_PER_OBJECT = 12
 /** Number of cores for which the allowed CPU time is calculated. */
 const CORES = 2
-const MEMORY_MB = 350
+/** Allowed memory of the operator by the number of resources. */
+const MEMORY_MB = [
+  { objects: 10_000, limit: 350 },
+  { objects: 50_000, limit: 1_200 },
+] as const
 /** Wait until the effects of the last changes are over. */
 const SETTLE_MS = 5_000
 const STEADY_MS = 30_000
@@ -132,7 +136,7 @@ function startFigures({ objects }: Settings, starts: readonly Start[]): readonly
       'resident memory after it',
       'MB',
       starts.map(({ memoryMb }) => memoryMb),
-      MEMORY_MB,
+      (MEMORY_MB.find((one) => objects <= one.objects) ?? MEMORY_MB[1]).limit,
     ),
   ]
 }
@@ -161,8 +165,4 @@ function changeFigures(changes: readonly Changes[]): readonly Figure[] {
       P99_MS,
     ),
   ]
-}
-
-function atMost(name: string, unit: Figure['unit'], ours: readonly number[], limit: number): Figure {
-  return { name, unit, ours, against: { name: 'allowed', values: ours.map(() => limit) }, aim: 1 }
 }

@@ -40,13 +40,3 @@ export function weirOnItsOwnLog({ nodeArgs }: Settings): Side {
       startWorkerProcess({ log: ['--data', partDirectory('data')], groupId: 'weir', settings, nodeArgs }),
   }
 }
-
-/** Measures both sides, Java first, and returns both results. */
-export async function onBoth<T>(
-  settings: Settings,
-  measure: (side: Side) => Promise<T>,
-): Promise<{ readonly ours: T; readonly java: T }> {
-  const [weir, connect] = sidesOn(settings)
-  const java = await measure(connect)
-  return { java, ours: await measure(weir) }
-}

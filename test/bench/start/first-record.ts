@@ -1,29 +1,30 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
 import type { Broker } from '../../../src/broker/broker.ts'
 import { createWorkerClient, type WorkerClient } from '../../../src/clients/worker-client.ts'
 import { partDirectory } from '../../env/workspace.ts'
-import { occupiedMbOf } from '../../support/process-tree.ts'
-import { openDisposableBroker } from '../../support/topic.ts'
 import { until } from '../../support/until.ts'
-import type { Settings } from '../settings.ts'
-import type { Side } from './sides.ts'
+import type { BenchWorker, Side } from '../worker/sides.ts'
 
 const SOURCES = 25
 const SINKS = 25
-/** Wait before memory is measured, so that the last started tasks have settled, and idle processes have ended. */
-const SETTLED_MS = 15_000
 const WAIT = { everyMs: 100, timeoutMs: 60_000 }
 const STRINGS = {
   'key.converter': 'org.apache.kafka.connect.storage.StringConverter',
   'value.converter': 'org.apache.kafka.connect.storage.StringConverter',
 }
 
-/** Measures the time from process start to the first record of a connector, and memory when idle and with 50 tasks. */
-export async function measureStart({ bootstrap }: Settings, side: Side) {
-  await using log = await openDisposableBroker({ kind: 'kafka', config: { 'bootstrap.servers': bootstrap } })
-  const topic = `first-${side.name}-${performance.now()}`
+/** A worker that has written its first record, and has no connector. */
+export type StartedWorker = {
+  readonly worker: BenchWorker
+  /** From the start of the process to the first record of a connector. */
+  readonly firstRecordMs: number
+  /** Starts 25 sources and 25 tasks of one sink, and waits until they run. */
+  startTasks(): Promise<void>
+}
+
+export async function startToFirstRecord(log: Broker, side: Side): Promise<StartedWorker> {
+  const topic = `first-${side.name}-${Math.round(performance.now())}`
   await log.topics.create({ name: topic, partitions: SINKS, replicationFactor: 1 })
   const file = join(partDirectory('first'), 'in.txt')
   writeFileSync(file, 'first\n')
@@ -35,13 +36,10 @@ export async function measureStart({ bootstrap }: Settings, side: Side) {
     await firstRecord(log, topic)
     const firstRecordMs = performance.now() - startMs
     await client.delete('first')
-    await sleep(SETTLED_MS)
-    const idleMb = occupiedMbOf(worker.pid!)
-    await startTasks(client, file, topic)
-    await sleep(SETTLED_MS)
-    return { firstRecordMs, idleMb, busyMb: occupiedMbOf(worker.pid!) }
-  } finally {
+    return { worker, firstRecordMs, startTasks: () => startTasks(client, file, topic) }
+  } catch (error) {
     await worker.stop()
+    throw error
   }
 }
 
