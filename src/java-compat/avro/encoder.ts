@@ -77,7 +77,8 @@ function structUnionEncoder(schema: Schema, avro: AvroUnion, options: EncoderOpt
   }
 }
 
-function isLike(schema: Schema, avro: AvroSchema, options: EncoderOptions): boolean {
+/** Whether values of the Connect schema are written as this Avro type. */
+export function isLike(schema: Schema, avro: AvroSchema, options: EncoderOptions): boolean {
   if (avro.type === 'record')
     return schema.type === 'struct' && nameOf(schema.name ?? avro.name.full, options) === avro.name.full
   return AVRO_TYPES[schema.type].includes(avro.type)
@@ -201,7 +202,7 @@ function padded(bytes: Buffer, size: number, { unscaled }: Decimal): Buffer {
 }
 
 /** Only fields have defaults: null in a list or map stays null. */
-function withoutDefault({ default: _, ...schema }: Schema): Schema {
+export function withoutDefault({ default: _, ...schema }: Schema): Schema {
   return schema
 }
 

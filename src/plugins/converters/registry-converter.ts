@@ -7,13 +7,14 @@ import { type ConverterInstance, DataError, type Schema, type SchemaAndValue } f
 import { fetchRegisteredSchema, findWriteSchema, sourceOf, type WriteSchema } from '../../serde/schema-id.ts'
 import { wrapRequestErrors } from '../../serde/serde-error.ts'
 import { subjectNaming } from '../../serde/subject-name-strategy.ts'
-import { frame, type SchemaId, unframe } from '../../serde/wire-format.ts'
+import { type SchemaId, unframe } from '../../serde/wire-format.ts'
 import { recordFailure, schemaIdOptions } from './registry-access.ts'
 import type { ConverterRegistrySettings } from './registry-keys.ts'
 import { subjectStrategy } from './subject-name-strategy-key.ts'
 
-/** Writes or reads the bytes that follow the schema id. */
-export type WriteData = (value: unknown) => Uint8Array
+/** Writes the schema id and the value. */
+export type WriteData = (value: unknown) => Buffer
+/** Reads the bytes that follow the schema id. */
 export type ReadData = (data: Buffer) => SchemaAndValue
 
 /** A schema format as used by a converter: maps Connect schemas and values to and from its own. */
@@ -32,8 +33,6 @@ export type SchemaData<Parsed extends ParsedSchema> = {
   reader(parsed: Parsed, source: SchemaSource, version: number | undefined): ReadData
 }
 
-type Write = (value: unknown) => Buffer
-
 const NOTHING: SchemaAndValue = { schema: null, value: null }
 
 /** The first record of a schema waits for the registry; later records are converted synchronously. */
@@ -45,14 +44,14 @@ export function createRegistryConverter<Parsed extends ParsedSchema>(
 ): ConverterInstance {
   const strategy = subjectStrategy(settings[`${isKey ? 'key' : 'value'}.subject.name.strategy`])
   const subjectOf = subjectNaming(strategy, isKey)
-  const writers = new WeakMap<Schema, Map<string, Write>>()
+  const writers = new WeakMap<Schema, Map<string, WriteData>>()
   const written = new BoundedMap<string, Promise<WriteSchema<Parsed>>>(settings['schemas.cache.config'])
   const readers = new BoundedMap<SchemaId, ReadData>(settings['schemas.cache.config'])
   const parse = (source: SchemaSource, validation: 'strict' | 'loose') =>
     attempt(() => language.parse(source, validation))
   const idOptions = { ...schemaIdOptions(settings), parse }
 
-  const openWriter = async (topic: string, schema: Schema): Promise<Write> => {
+  const openWriter = async (topic: string, schema: Schema): Promise<WriteData> => {
     const parsed = parse({ text: attempt(() => language.toText(schema)) }, 'strict')
     const subject = subjectOf(topic, parsed.name)
     const source = { type: language.type, text: parsed.canonical }
@@ -60,12 +59,8 @@ export function createRegistryConverter<Parsed extends ParsedSchema>(
       findWriteSchema(registry, subject, { parsed, source }, idOptions),
     )
     const encode = attempt(() => language.writer(schema, registered))
-    const write: Write = (value) =>
-      frame(
-        registered.id,
-        attempt(() => encode(value)),
-      )
-    const byTopic = writers.get(schema) ?? new Map<string, Write>()
+    const write: WriteData = (value) => attempt(() => encode(value))
+    const byTopic = writers.get(schema) ?? new Map<string, WriteData>()
     writers.set(schema, byTopic.set(topic, write))
     return write
   }

@@ -1,8 +1,13 @@
 import { avroFormat, type ParsedAvro } from '../../../formats/avro/avro-format.ts'
 import { avroCodec } from '../../../formats/avro/codec.ts'
+import { ByteInput, UNREADABLE } from '../../../java-compat/avro/byte-input.ts'
+import { ByteOutput } from '../../../java-compat/avro/byte-output.ts'
 import { avroEncoder } from '../../../java-compat/avro/encoder.ts'
 import { fromAvro } from '../../../java-compat/avro/from-avro.ts'
 import { toAvroText } from '../../../java-compat/avro/to-avro.ts'
+import { type ValueReader, valueReader } from '../../../java-compat/avro/value-reader.ts'
+import { type ValueWriter, valueWriter } from '../../../java-compat/avro/value-writer.ts'
+import { frame } from '../../../serde/wire-format.ts'
 import type { SchemaData } from '../registry-converter.ts'
 import type { AvroConverterSettings } from './avro-converter-config.ts'
 
@@ -23,18 +28,51 @@ export function avroData(settings: AvroConverterSettings): SchemaData<ParsedAvro
     type: 'AVRO',
     parse: (source, validation) => avroFormat.parse(source, { validation }) as ParsedAvro,
     toText: (schema) => toAvroText(schema, options),
-    writer(schema, { parsed }) {
+    writer(schema, { id, parsed }) {
       const encode = avroEncoder(schema, parsed.schema, options)
       // A record that is only bytes is written without the length prefix, as by Confluent's serializer.
-      if (parsed.schema.type === 'bytes') return (value) => encode(value) as Buffer
+      if (parsed.schema.type === 'bytes') return (value) => frame(id, encode(value) as Buffer)
       const codec = avroCodec(parsed.schema)
-      return (value) => codec.encode(encode(value))
+      const write = valueWriter(schema, parsed.schema, options)
+      return (value) => (write && writeFramed(id, write, value)) ?? frame(id, codec.encode(encode(value)))
     },
     reader(parsed, _source, version) {
       const { schema, decode } = fromAvro(parsed.schema, { ...options, version })
       if (parsed.schema.type === 'bytes') return (data) => ({ schema, value: decode(data) })
       const codec = avroCodec(parsed.schema)
-      return (data) => ({ schema, value: decode(codec.decode(data)) })
+      const read = valueReader(parsed.schema, schema)
+      return (data) => {
+        const value = read && readWhole(read, data)
+        return { schema, value: value === undefined ? decode(codec.decode(data)) : value }
+      }
     },
   }
 }
+
+const output = new ByteOutput()
+const input = new ByteInput()
+
+/** Returns undefined for a value that the writer does not write. */
+function writeFramed(id: number, write: ValueWriter, value: unknown): Buffer | undefined {
+  // Discards what is left of a value that was not written.
+  output.reset()
+  output.byte(0)
+  output.int32(id)
+  return write(output, value) ? output.take() : undefined
+}
+
+/** Returns undefined for bytes that the reader does not read. */
+function readWhole(read: ValueReader, data: Buffer): unknown {
+  input.open(data)
+  try {
+    const value = read(input)
+    return input.isAtEnd ? value : undefined
+  } catch (error) {
+    if (error === UNREADABLE) return undefined
+    throw error
+  } finally {
+    input.open(NOTHING)
+  }
+}
+
+const NOTHING = Buffer.alloc(0)

@@ -6,6 +6,7 @@ import { jsonReader, parseExact } from '../../../java-compat/json/connect-json-r
 import { jsonWriter } from '../../../java-compat/json/connect-json-writer.ts'
 import { toBuffer } from '../../../sdk/bytes.ts'
 import { DataError } from '../../../sdk/index.ts'
+import { frame } from '../../../serde/wire-format.ts'
 import type { SchemaData } from '../registry-converter.ts'
 import { fromJsonSchema } from './from-json-schema.ts'
 import type { JsonSchemaConverterSettings } from './json-schema-converter-config.ts'
@@ -27,7 +28,7 @@ export function jsonSchemaData(settings: JsonSchemaConverterSettings): SchemaDat
     writesNulls: true,
     parse: (source, validation) => jsonFormat.parse(source, { validation }),
     toText: (schema) => toJsonSchemaText(schema, { additional, decimals, generalized }),
-    writer(schema, { source }) {
+    writer(schema, { id, source }) {
       const write = jsonWriter(schema, {
         decimals,
         nullsToDefaults: !settings['ignore.default.for.nullables'],
@@ -38,7 +39,7 @@ export function jsonSchemaData(settings: JsonSchemaConverterSettings): SchemaDat
       return (value) => {
         const text = write(value)
         refuse(check(JSON.parse(text)))
-        return Buffer.from(text)
+        return frame(id, Buffer.from(text))
       }
     },
     reader(_parsed, source, version) {

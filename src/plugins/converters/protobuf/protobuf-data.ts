@@ -3,7 +3,7 @@ import type { Codec, ParsedSchema, SchemaSource } from '../../../formats/format.
 import { type MessageType, ProtobufMessages } from '../../../formats/protobuf/codec.ts'
 import { protobufFormat } from '../../../formats/protobuf/protobuf-format.ts'
 import type { Schema } from '../../../sdk/index.ts'
-import { frameIndexes, unframeIndexes } from '../../../serde/wire-format.ts'
+import { frame, frameIndexes, unframeIndexes } from '../../../serde/wire-format.ts'
 import type { SchemaData } from '../registry-converter.ts'
 import { metasIn } from './field-meta.ts'
 import { asItIs, filled } from './fill-defaults.ts'
@@ -31,7 +31,7 @@ export function protobufData(settings: ProtobufConverterSettings): SchemaData<Pa
     type: 'PROTOBUF',
     parse: (source, validation) => protobufFormat.parse(source, { validation }),
     toText: (schema) => toProtoText(schema, { optionals, wrappers }),
-    writer(schema, { source, parsed }) {
+    writer(schema, { id, source, parsed }) {
       const messages = new ProtobufMessages(source)
       const place = messages.find(messageOf(schema, messages) ?? parsed.name)
       const fill = settings['ignore.default.for.nullables'] ? asItIs : filled(schema)
@@ -41,7 +41,7 @@ export function protobufData(settings: ProtobufConverterSettings): SchemaData<Pa
       })
       const codec = messages.codec(place)
       const head = frameIndexes(place.indexes)
-      return (value) => Buffer.concat([head, codec.encode(write(fill(value)))])
+      return (value) => frame(id, head, codec.encode(write(fill(value))))
     },
     reader(_parsed, source, version) {
       const messages = new ProtobufMessages(source)
