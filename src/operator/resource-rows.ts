@@ -105,7 +105,7 @@ function aboutOf(resource: Resource): string {
     case 'Subject':
       return resource.spec.schemaType
     case 'RegistryMode':
-      return resource.spec.mode
+      return resource.spec.mode ?? resource.spec.compatibility ?? ''
   }
 }
 

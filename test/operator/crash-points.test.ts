@@ -291,6 +291,10 @@ const SCENARIOS: readonly Scenario[] = [
     acts: [mode({ mode: 'READONLY', compatibility: 'FULL' }), remove('RegistryMode/default/m')],
   },
   {
+    what: 'a level is declared instead of a mode, and a mode instead of a level',
+    acts: [mode({ mode: 'READONLY' }), mode({ compatibility: 'FULL' }), mode({ mode: 'READONLY' })],
+  },
+  {
     what: 'a window opens and closes',
     acts: [mode({ mode: 'READONLY', window: { duration: '1h' } }), (fixture) => fixture.clock.advance(3_600_000)],
   },

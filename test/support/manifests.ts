@@ -217,7 +217,17 @@ export const INVALID_MANIFESTS: readonly {
   {
     what: 'a window of the usual mode',
     resource: mode({ mode: 'READWRITE', window: { duration: '1h' } }),
-    message: /window is not allowed with mode READWRITE/,
+    message: /window is allowed with a mode other than READWRITE only/,
+  },
+  {
+    what: 'neither a mode nor a level',
+    resource: mode({ mode: undefined }),
+    message: /at least one of mode and compatibility/,
+  },
+  {
+    what: 'a window without a mode',
+    resource: mode({ mode: undefined, compatibility: 'FULL', window: { duration: '1h' } }),
+    message: /window is allowed with a mode other than READWRITE only/,
   },
   { what: 'a window without an end', resource: mode({ window: {} }), message: /exactly one of duration and until/ },
   { what: 'an end that is no time', resource: mode({ window: { until: 'tomorrow' } }), message: /spec\.window\.until/ },

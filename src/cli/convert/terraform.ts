@@ -139,7 +139,7 @@ function convertClusterMode({ name, body }: TerraformResource, context: Conversi
   return mode === undefined ? [] : [registryMode(name, body, { mode, ...(force && { force }) })]
 }
 
-/** Weir declares the level of a registry together with its mode. */
+/** Weir declares the level of a registry in the same resource as its mode. */
 function convertClusterConfig({ name, body }: TerraformResource, context: ConversionContext): readonly ResourceDraft[] {
   ignoreTerraform(body)
   loseAccess(body, REGISTRY_ACCESS, 'registry', context.isRegistryNamed)
@@ -147,11 +147,8 @@ function convertClusterConfig({ name, body }: TerraformResource, context: Conver
   body.loseIfPresent('normalize', 'is not managed by RegistryModes: set spec.normalize in the Subjects')
   const compatibility = body.choice('compatibility_level', COMPATIBILITY)
   if (compatibility === undefined) return []
-  body.note(
-    [],
-    'becomes a RegistryMode with mode READWRITE: merge it if the input declares the mode of the registry too',
-  )
-  return [registryMode(name, body, { mode: 'READWRITE', compatibility })]
+  body.note([], 'becomes a RegistryMode without a mode: merge it if the input declares the mode of the registry too')
+  return [registryMode(name, body, { compatibility })]
 }
 
 function registryMode(name: string, body: SourceObject, spec: RegistryModeDraft['spec']): RegistryModeDraft {

@@ -21,7 +21,7 @@ export type RegistryModePlan = {
   readonly readyCondition: ReadyCondition
   readonly statusFields: Pick<
     RegistryModeStatus,
-    'previousMode' | 'previousCompatibility' | 'appliedCompatibility' | 'window'
+    'previousMode' | 'appliedMode' | 'previousCompatibility' | 'appliedCompatibility' | 'window'
   >
   /** Time until the window closes; Infinity without an open window. */
   readonly afterMs: number
@@ -48,12 +48,14 @@ export function planRegistryMode(
   const drifted = wasSynced(resource)
   const justClosed = closed && status.window?.phase !== 'Closed'
   const mayWrite = spec.driftPolicy === 'Correct' || !drifted || justClosed
-  const modeSteps = mayWrite ? planMode(resource, observed, closed, previousMode) : []
+  const target = targetMode(resource, window)
+  const modeSteps = mayWrite ? planMode(resource, observed, target, closed, previousMode) : []
   const wantedSteps = [...modeSteps, ...planLevel(resource, observed)]
   // The previous values are recorded before anything is written: after a crash, the operator's own values would be
   // taken for them.
-  const isKnown = spec.compatibility === undefined || status.previousCompatibility !== undefined
-  const isRecorded = wantedSteps.length === 0 || (status.previousMode !== undefined && isKnown)
+  const isModeKnown = target === undefined || status.previousMode !== undefined
+  const isLevelKnown = spec.compatibility === undefined || status.previousCompatibility !== undefined
+  const isRecorded = wantedSteps.length === 0 || (isModeKnown && isLevelKnown)
   const levelFields =
     spec.compatibility === undefined
       ? {}
@@ -61,10 +63,17 @@ export function planRegistryMode(
           appliedCompatibility: spec.compatibility,
           previousCompatibility: status.previousCompatibility ?? previousOf(observed.ownLevel),
         }
+  const { previousMode: knownMode, appliedMode, appliedCompatibility } = status
   return {
     steps: isRecorded ? wantedSteps : [],
     readyCondition: readyConditionOf(resource, observed, wantedSteps, window),
-    statusFields: { previousMode, ...levelFields, ...(window === undefined || !isRecorded ? {} : { window }) },
+    statusFields: {
+      // What is not declared any more is restored with these later.
+      ...(!isRecorded && { previousMode: knownMode, appliedMode, appliedCompatibility }),
+      ...(target !== undefined && { previousMode, appliedMode: target }),
+      ...levelFields,
+      ...(window === undefined || !isRecorded ? {} : { window }),
+    },
     afterMs: isRecorded ? endsMs - nowMs : 0,
   }
 }
@@ -75,13 +84,35 @@ export function wasSynced({ metadata, status }: Resource<'RegistryMode'>): boole
   return isCurrent && findCondition(status.conditions, 'Synced') !== undefined
 }
 
+/** Whether this resource has written to the registry, or was about to. */
+export function wasWritten({ previousMode, previousCompatibility }: RegistryModeStatus): boolean {
+  return previousMode !== undefined || previousCompatibility !== undefined
+}
+
+/** Undefined if the resource declares a level only. */
+function targetMode({ spec }: Resource<'RegistryMode'>, window: Window | undefined): Mode | undefined {
+  return window?.phase === 'Closed' ? (spec.window?.then ?? 'READWRITE') : spec.mode
+}
+
 function planMode(
-  { spec, status }: Resource<'RegistryMode'>,
+  resource: Resource<'RegistryMode'>,
   observed: ObservedMode,
+  target: Mode | undefined,
   closed: boolean,
   previous: Previous,
 ): readonly RegistryModeStep[] {
-  const target: Mode = closed ? (spec.window?.then ?? 'READWRITE') : spec.mode
+  if (target !== undefined) return planDeclaredMode(resource, observed, target, closed, previous)
+  const { appliedMode } = resource.status
+  return appliedMode !== undefined && appliedMode === observed.ownMode ? [restoredMode(previous)] : []
+}
+
+function planDeclaredMode(
+  { spec, status }: Resource<'RegistryMode'>,
+  observed: ObservedMode,
+  target: Mode,
+  closed: boolean,
+  previous: Previous,
+): readonly RegistryModeStep[] {
   if (spec.adoptionPolicy === 'Never' && status.previousMode === undefined && (observed.ownMode ?? target) !== target) {
     throw new TerminalError('AlreadySet', `the mode is already ${observed.ownMode}, and adoptionPolicy is Never`)
   }
@@ -151,7 +182,7 @@ function quietMs(importedMs: number | undefined, nowMs: number): number {
 }
 
 function readyConditionOf(
-  { spec }: Resource<'RegistryMode'>,
+  resource: Resource<'RegistryMode'>,
   observed: ObservedMode,
   steps: readonly RegistryModeStep[],
   window: Window | undefined,
@@ -171,15 +202,16 @@ function readyConditionOf(
       otherConditions,
     }
   }
-  const target = window?.phase === 'Closed' ? spec.window?.then : spec.mode
-  const drifted = observed.mode !== target
+  const target = targetMode(resource, window)
+  const drifted = target !== undefined && observed.mode !== target
   otherConditions.push(
     drifted
       ? { type: 'Synced', status: 'False', reason: 'Drifted', message: `the mode is ${observed.mode}` }
       : { type: 'Synced', status: 'True', reason: 'Succeeded', message: 'as declared' },
   )
   const until = window?.phase === 'Open' ? ` until ${window.closesAt}` : ''
-  return { status: 'True', reason: 'Succeeded', message: `${observed.mode}${until}`, otherConditions }
+  const message = target === undefined ? `level ${observed.ownLevel}` : `${observed.mode}${until}`
+  return { status: 'True', reason: 'Succeeded', message, otherConditions }
 }
 
 function previousOf(own: string | undefined): Previous {

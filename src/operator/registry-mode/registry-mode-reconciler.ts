@@ -11,7 +11,7 @@ import { type Resource, resourceKeyOf } from '../resources/resource.ts'
 import type { RegistryRuntimeConfig, Runtimes } from '../runtimes.ts'
 import { executeRegistryModeStep } from './execute-registry-mode-step.ts'
 import { type ObservedMode, observeMode } from './observed-mode.ts'
-import { planRegistryMode, type RegistryModePlan } from './plan-registry-mode.ts'
+import { planRegistryMode, type RegistryModePlan, wasWritten } from './plan-registry-mode.ts'
 import { registryModeEvents } from './registry-mode-events.ts'
 import { restorePrevious } from './restore-previous-mode.ts'
 
@@ -53,7 +53,7 @@ export class RegistryModeReconciler implements Reconciler<'RegistryMode'> {
   }
 
   wasApplied({ status }: Resource<'RegistryMode'>): boolean {
-    return status.previousMode !== undefined
+    return wasWritten(status)
   }
 
   async dryRun(resource: Resource<'RegistryMode'>): Promise<void> {
@@ -69,12 +69,13 @@ export class RegistryModeReconciler implements Reconciler<'RegistryMode'> {
     const { observeIntervalMs = runtimeConfig.observeIntervalMs } = this.#options
     const steps = spec.suspend ? [] : plan.steps
     for (const step of steps) await executeRegistryModeStep(step, scopeName(resource), registry)
-    const { observedGeneration: _, conditions: __, appliedCompatibility: ___, ...previousFields } = status
+    const { observedGeneration: _, conditions: __, ...knownFields } = status
+    // The plan decides about what is recorded of the mode, and of the applied level.
+    const { previousMode: ___, appliedMode: ____, appliedCompatibility: _____, ...otherFields } = knownFields
     return {
       readyCondition: plan.readyCondition,
       statusFields: {
-        ...previousFields,
-        ...(spec.suspend ? {} : plan.statusFields),
+        ...(spec.suspend ? knownFields : { ...otherFields, ...plan.statusFields }),
         registry: spec.registryRef.name,
         scope: scopeName(resource) ?? 'Registry',
         mode: observed.mode,
@@ -125,7 +126,7 @@ function syncedSinceMs({ status, metadata }: Resource<'Subject'>): number | unde
 function assertOwner(resource: Resource<'RegistryMode'>, cluster: ClusterReader): void {
   const scope = scopeName(resource)
   const claimants = cluster.find(externalObjectIndex(resource))
-  const owner = selectOwner(claimants, ({ status }) => status.previousMode !== undefined)
+  const owner = selectOwner(claimants, ({ status }) => wasWritten(status))
   if (owner === undefined || resourceKeyOf(owner) === resourceKeyOf(resource)) return
   const { namespace, name } = owner.metadata
   throw new TerminalError(

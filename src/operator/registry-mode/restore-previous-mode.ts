@@ -4,7 +4,7 @@ import { scopeName } from '../resources/index-values.ts'
 import type { Resource } from '../resources/resource.ts'
 import { executeRegistryModeStep } from './execute-registry-mode-step.ts'
 import { observeMode } from './observed-mode.ts'
-import { type RegistryModeStep, restoredLevel, restoredMode } from './plan-registry-mode.ts'
+import { type RegistryModeStep, restoredLevel, restoredMode, wasWritten } from './plan-registry-mode.ts'
 
 /** Restores the previous mode and level of a resource that is being deleted, where they are still what it wrote. */
 export async function restorePrevious(
@@ -19,12 +19,13 @@ export async function restorePrevious(
     requeue: 'none',
     removeFinalizer: true,
   }
-  if (spec.suspend || status.previousMode === undefined) return done
+  if (spec.suspend || !wasWritten(status)) return done
   const observed = await observeMode(registry, resource)
-  const appliedMode = status.window?.phase === 'Closed' ? spec.window?.then : spec.mode
+  const appliedMode = status.window?.phase === 'Closed' ? spec.window?.then : (spec.mode ?? status.appliedMode)
   const appliedLevel = status.appliedCompatibility
   const steps: RegistryModeStep[] = []
-  if (observed.ownMode === appliedMode) steps.push(restoredMode(status.previousMode))
+  if (status.previousMode !== undefined && observed.ownMode === appliedMode)
+    steps.push(restoredMode(status.previousMode))
   if (appliedLevel !== undefined && observed.ownLevel === appliedLevel) {
     steps.push(restoredLevel(status.previousCompatibility))
   }

@@ -65,18 +65,18 @@ const modeWindow = withRules(
   ],
 )
 
-/** Desired mode of a registry, a context or a subject. */
+/** Desired mode, or level, or both, of a registry, a context or a subject. */
 export const registryModeSpec = withRules(
   z.strictObject({
     registryRef: clusterRef('registry').describe('Registry whose mode is managed. Immutable.'),
     scope: scope.default({ type: 'Registry' }).describe('What the mode applies to. Immutable.'),
-    mode: choice('Target mode of the scope.', {
+    mode: choice('Target mode of the scope. Default: none is set.', {
       READWRITE: 'schemas can be read and registered',
       READONLY: 'schemas can be read only',
       READONLY_OVERRIDE: 'schemas can be read only, regardless of the modes of subjects; deprecated: use READONLY',
       IMPORT: 'schemas are registered with the ids and versions of the request, without a compatibility check',
       FORWARD: 'requests for schemas that are not found are forwarded',
-    }),
+    }).optional(),
     force: z.boolean().default(false).describe('true: the mode IMPORT is set even if the scope has subjects.'),
     window: modeWindow.optional().describe('Limits the time for which the mode is set.'),
     compatibility: compatibilityLevel('scope').optional(),
@@ -93,16 +93,22 @@ export const registryModeSpec = withRules(
   }),
   [
     {
-      cel: "!self.force || self.mode == 'IMPORT'",
+      cel: 'has(self.mode) || has(self.compatibility)',
+      field: 'mode',
+      message: 'at least one of mode and compatibility must be set',
+      isValid: ({ mode, compatibility }) => mode !== undefined || compatibility !== undefined,
+    },
+    {
+      cel: "!self.force || (has(self.mode) && self.mode == 'IMPORT')",
       field: 'force',
       message: 'force is allowed with mode IMPORT only',
       isValid: ({ force, mode }) => !force || mode === 'IMPORT',
     },
     {
-      cel: "!has(self.window) || self.mode != 'READWRITE'",
+      cel: "!has(self.window) || (has(self.mode) && self.mode != 'READWRITE')",
       field: 'window',
-      message: 'window is not allowed with mode READWRITE',
-      isValid: (spec) => spec.window === undefined || spec.mode !== 'READWRITE',
+      message: 'window is allowed with a mode other than READWRITE only',
+      isValid: ({ window, mode }) => window === undefined || (mode !== undefined && mode !== 'READWRITE'),
     },
     {
       cel: "!has(self.compatibility) || self.scope.type != 'Subject'",
@@ -130,6 +136,7 @@ export const registryModeStatus = z.object({
   mode: z.string().optional().describe('Effective mode.'),
   previousMode: previous.optional().describe('Mode before this resource first changed it.'),
   previousCompatibility: previous.optional().describe('Compatibility level before this resource first changed it.'),
+  appliedMode: z.string().optional().describe('Mode that this resource set.'),
   appliedCompatibility: z.string().optional().describe('Compatibility level that this resource set.'),
   window: z
     .object({

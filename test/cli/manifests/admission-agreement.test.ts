@@ -92,7 +92,8 @@ const connectors = fc.record(
 )
 const modes = fc.record(
   {
-    mode: oneOf('READWRITE', 'READONLY', 'READONLY_OVERRIDE', 'IMPORT', 'FORWARD', 'OFF'),
+    mode: maybe(oneOf('READWRITE', 'READONLY', 'READONLY_OVERRIDE', 'IMPORT', 'FORWARD', 'OFF')),
+    compatibility: maybe(oneOf('FULL', 'BACKWARDS')),
     force: maybe(fc.boolean()),
     scope: maybe(
       oneOf<object>(
@@ -106,7 +107,7 @@ const modes = fc.record(
     adoptionPolicy: maybe(oneOf('Adopt', 'Never')),
     window: maybe(oneOf({ duration: '1h' }, { duration: '1h', until: '2030-01-01T00:00:00Z' })),
   },
-  { requiredKeys: ['mode'] },
+  { requiredKeys: [] },
 )
 const resource = (kind: ResourceKind, spec: fc.Arbitrary<object>) => spec.map((one) => ({ kind, spec: one }))
 const manifests = fc.oneof(

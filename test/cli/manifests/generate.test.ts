@@ -39,6 +39,9 @@ async function startRuntimes() {
   const fields = Array.from({ length: 300 }, (_, at) => ({ ...A, name: `field_${at}` }))
   await client.register('long', { schema: record('Long', ...fields) })
   await client.register(':.legacy:json', { schema: '{"type":"object"}', schemaType: 'JSON' })
+  await client.putConfig({ compatibility: 'FULL' }, ':.legacy:')
+  await client.register(':.frozen:json', { schema: '{"type":"object"}', schemaType: 'JSON' })
+  await client.putMode('READONLY', ':.frozen:')
   await client.register('proto', {
     schema: 'syntax = "proto3";\nmessage M {\n  int32 a = 1;\n}\n',
     schemaType: 'PROTOBUF',
@@ -63,12 +66,12 @@ describe('weir generate', () => {
     onTestFinished(() => registry.stop())
     const client = createRegistryClient({ url: registry.url })
     await client.register(':.legacy:json', { schema: '{"type":"object"}', schemaType: 'JSON' })
-    await client.putConfig({ compatibility: 'FULL' }, ':.legacy:')
+    await client.putConfig({ compatibility: 'FULL' }, ':.__GLOBAL:')
     await client.putConfig({ normalize: true }, ':.legacy:json')
     const output = silenced()
     const root = temporaryDirectory()
     expect(await generateCommand.run([root, '--registry', registry.url])).toBe(0)
-    expect(output()).toContain('note: context .legacy: its level or mode stays as it is')
+    expect(output()).toContain('note: context .__GLOBAL: its level or mode stays as it is')
     expect(output()).toContain('note: subject :.legacy:json keeps settings that no manifest declares: normalize')
     expect(output()).toMatch(/, not complete: 2 notes above\n$/)
   })
@@ -119,8 +122,8 @@ describe('weir generate', () => {
     expect(problems).toEqual([])
     for (const [key, data] of configMaps) cluster.configMaps.set(key, data)
     expect(resources.map(({ kind }) => kind).sort()).toEqual([
-      ...['Connector', 'Connector', 'RegistryMode', 'RegistryMode'],
-      ...['Subject', 'Subject', 'Subject', 'Subject', 'Subject'],
+      ...['Connector', 'Connector', 'RegistryMode', 'RegistryMode', 'RegistryMode', 'RegistryMode'],
+      ...['Subject', 'Subject', 'Subject', 'Subject', 'Subject', 'Subject'],
     ])
     for (const { kind, name, spec } of resources) cluster.apply(kind, name, spec)
     for (let round = 0; round < 4; round++) {

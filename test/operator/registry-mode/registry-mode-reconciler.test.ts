@@ -91,6 +91,59 @@ describe('the reconcile of a RegistryMode', () => {
     expect(condition(key, 'Synced')?.status).toBe(synced)
   })
 
+  it('sets a level only, and restores it when the resource is deleted', async () => {
+    const { settle, readiness } = operator()
+    const key = cluster.apply('RegistryMode', 'level', { scope: legacy, compatibility: 'FULL' })
+    await settle(key)
+    expect(readiness(key)).toBe('Ready=True/Succeeded')
+    expect(registry.writes).toEqual(['putConfig :.legacy: FULL'])
+    cluster.remove(key)
+    await settle(key)
+    expect([registry.modes.has(':.legacy:'), registry.levels.has(':.legacy:')]).toEqual([false, false])
+  })
+
+  it.each([undefined, 'FORWARD'] as const)(
+    'restores the mode %s that was there before when the mode is no longer declared, and the level when that is not',
+    async (before) => {
+      if (before !== undefined) registry.modes.set(':.legacy:', before)
+      const { settle, readiness } = operator()
+      const modes = () => [registry.modes.get(':.legacy:'), registry.levels.get(':.legacy:')]
+      const key = cluster.apply('RegistryMode', 'freeze', { scope: legacy, mode: 'READONLY' })
+      await settle(key)
+      expect(modes()).toEqual(['READONLY', undefined])
+      cluster.apply('RegistryMode', 'freeze', { scope: legacy, compatibility: 'FULL' })
+      await settle(key)
+      expect([readiness(key), ...modes()]).toEqual(['Ready=True/Succeeded', before, 'FULL'])
+      cluster.apply('RegistryMode', 'freeze', { scope: legacy, mode: 'READONLY' })
+      await settle(key)
+      expect(modes()).toEqual(['READONLY', undefined])
+    },
+  )
+
+  it('does not touch a mode that another client has set while only a level is declared', async () => {
+    const { settle } = operator()
+    const key = cluster.apply('RegistryMode', 'level', { scope: legacy, compatibility: 'FULL' })
+    await settle(key)
+    registry.modes.set(':.legacy:', 'READONLY')
+    await settle(key)
+    cluster.remove(key)
+    await settle(key)
+    expect(registry.modes.get(':.legacy:')).toBe('READONLY')
+  })
+
+  it('restores the mode and the level at the deletion although it was suspended meanwhile', async () => {
+    const { settle } = operator()
+    const spec = { scope: legacy, mode: 'READONLY', compatibility: 'FULL' }
+    const key = cluster.apply('RegistryMode', 'freeze', spec)
+    await settle(key)
+    cluster.apply('RegistryMode', 'freeze', { ...spec, suspend: true })
+    await settle(key)
+    cluster.apply('RegistryMode', 'freeze', { scope: legacy, compatibility: 'FULL' })
+    cluster.remove(key)
+    await settle(key)
+    expect([registry.modes.has(':.legacy:'), registry.levels.has(':.legacy:')]).toEqual([false, false])
+  })
+
   it('assigns a scope to one of two resources', async () => {
     const { settle, readiness } = operator()
     const first = cluster.apply('RegistryMode', 'a', { mode: 'READONLY' })

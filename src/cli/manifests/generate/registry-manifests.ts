@@ -33,17 +33,17 @@ export function registryManifests({ contexts, subjects }: RegistryArchive, scope
   return { files, secrets: [], notes }
 }
 
-/** A RegistryMode always sets a mode, so a context without one would be written to. */
-function hasManifest({ context, mode }: ArchivedContext): boolean {
-  return context === DEFAULT_CONTEXT || (context !== GLOBAL_CONTEXT && mode !== undefined)
+/** No resource declares what applies to all contexts together. */
+function hasManifest({ context, config, mode }: ArchivedContext): boolean {
+  if (context === DEFAULT_CONTEXT) return true
+  return context !== GLOBAL_CONTEXT && (mode !== undefined || config?.compatibility !== undefined)
 }
 
-function notesOnContext(one: ArchivedContext): readonly string[] {
-  const { context, config = {}, mode } = one
+function notesOnContext({ context, config = {}, mode }: ArchivedContext): readonly string[] {
   // A registry reports a level for all contexts together also where nobody has set one.
-  const unset = context === GLOBAL_CONTEXT ? DEFAULT_LEVEL : undefined
-  const isLeftOut = !hasManifest(one) && ((config.compatibility ?? unset) !== unset || mode !== undefined)
-  const leftOut = `context ${context}: its level or mode stays as it is, because a RegistryMode would write a mode`
+  const hasLevel = (config.compatibility ?? DEFAULT_LEVEL) !== DEFAULT_LEVEL
+  const isLeftOut = context === GLOBAL_CONTEXT && (hasLevel || mode !== undefined)
+  const leftOut = `context ${context}: its level or mode stays as it is, because no resource declares those of all contexts together`
   return [...noteOnSettings(`context ${context}`, config), ...(isLeftOut ? [leftOut] : [])]
 }
 
@@ -53,7 +53,8 @@ function contextFile({ context, config, mode }: ArchivedContext, scope: Generate
   const spec = {
     ...registryRef,
     scope: isDefault ? { type: 'Registry' } : { type: 'Context', context },
-    mode: mode ?? 'READWRITE',
+    // The registry itself always has a mode.
+    ...((isDefault || mode !== undefined) && { mode: mode ?? 'READWRITE' }),
     ...(compatibility !== undefined && { compatibility }),
   }
   const name = objectNameFor(scope, isDefault ? 'registry' : `context-${context.slice(1)}`)
