@@ -56,13 +56,6 @@ export function planRegistryMode(
   const isModeKnown = target === undefined || status.previousMode !== undefined
   const isLevelKnown = spec.compatibility === undefined || status.previousCompatibility !== undefined
   const isRecorded = wantedSteps.length === 0 || (isModeKnown && isLevelKnown)
-  const levelFields =
-    spec.compatibility === undefined
-      ? {}
-      : {
-          appliedCompatibility: spec.compatibility,
-          previousCompatibility: status.previousCompatibility ?? previousOf(observed.ownLevel),
-        }
   const { previousMode: knownMode, appliedMode, appliedCompatibility } = status
   return {
     steps: isRecorded ? wantedSteps : [],
@@ -71,7 +64,7 @@ export function planRegistryMode(
       // What is not declared any more is restored with these later.
       ...(!isRecorded && { previousMode: knownMode, appliedMode, appliedCompatibility }),
       ...(target !== undefined && { previousMode, appliedMode: target }),
-      ...levelFields,
+      ...levelFieldsOf(resource, observed),
       ...(window === undefined || !isRecorded ? {} : { window }),
     },
     afterMs: isRecorded ? endsMs - nowMs : 0,
@@ -82,6 +75,12 @@ export function planRegistryMode(
 export function wasSynced({ metadata, status }: Resource<'RegistryMode'>): boolean {
   const isCurrent = status.observedGeneration === metadata.generation
   return isCurrent && findCondition(status.conditions, 'Synced') !== undefined
+}
+
+function levelFieldsOf({ spec, status }: Resource<'RegistryMode'>, { ownLevel }: ObservedMode) {
+  if (spec.compatibility === undefined) return {}
+  const previousCompatibility = status.previousCompatibility ?? previousOf(ownLevel)
+  return { appliedCompatibility: spec.compatibility, previousCompatibility }
 }
 
 /** Whether this resource has written to the registry, or was about to. */
