@@ -36,7 +36,7 @@ export const { Agent, IncomingMessage, METHODS, STATUS_CODES, Server, ServerResp
 /** The translations of zod's messages, of which only the English ones are used. */
 const ZOD_LOCALES = /zod\/v4\/locales\/index\.js$/
 /** Files that the code reads. */
-const DATA = ['plugins/shipped-descriptors.json']
+const DATA = ['plugins/shipped-descriptors.json', 'console/page/style.css', 'console/page/icon.svg']
 
 rmSync(DIST, { recursive: true, force: true })
 const tsc = join(ROOT, 'node_modules/typescript/bin/tsc')
@@ -85,10 +85,19 @@ await bundle.close()
 const files = output.filter((file) => file.type === 'chunk')
 checkPaths(files)
 for (const { fileName, code } of files) writeFileSync(join(DIST, fileName), escapeWide(code))
-writeFileSync(join(DIST, 'LICENSES.txt'), licencesOf(files))
+const pageFiles = await buildPage()
+writeFileSync(join(DIST, 'LICENSES.txt'), licencesOf([...files, ...pageFiles]))
 for (const file of DATA) {
   mkdirSync(dirname(join(DIST, file)), { recursive: true })
   copyFileSync(join(SOURCE, file), join(DIST, file))
+}
+
+/** Joins the modules of the console's page and its libraries into one file for browsers. */
+async function buildPage() {
+  const page = await rolldown({ cwd: ROOT, input: join(SOURCE, 'console/page/main.ts'), platform: 'browser' })
+  const { output } = await page.write({ file: join(DIST, 'console/page/main.js'), format: 'esm', minify: true })
+  await page.close()
+  return output.filter((file) => file.type === 'chunk')
 }
 
 /** The modules that threads, processes, the command and importers of the package start with. */

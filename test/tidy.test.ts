@@ -6,13 +6,14 @@ import { EXPORTED, REPLACED_FILES, REPLACED_NAMES, unquotedIdentifiers } from '.
 /** The modules of `src`, and which others each may import. */
 const MODULE_IMPORTS: Readonly<Record<string, readonly string[]>> = {
   cli: wordsOf('operator registry worker plugins java formats clients sdk broker http tls config common'),
-  operator: wordsOf('formats clients http regex config common'),
-  registry: wordsOf('formats broker clients encryption http tls config common'),
-  worker: wordsOf('plugins java sdk java-compat broker clients http regex tls config common'),
+  operator: wordsOf('console formats clients http regex config common'),
+  registry: wordsOf('console formats broker clients encryption http tls config common'),
+  worker: wordsOf('console plugins java sdk java-compat broker clients http regex tls config common'),
   plugins: wordsOf('sdk java-compat serde formats clients regex config common'),
   java: wordsOf('sdk java-compat formats common'),
   'java-compat': wordsOf('sdk formats regex tls common'),
   serde: wordsOf('formats clients encryption common'),
+  console: wordsOf('http config common'),
   clients: ['common'],
   encryption: ['common'],
   broker: ['tls', 'common'],
@@ -38,7 +39,7 @@ const LIBRARY_USERS: Readonly<Record<string, RegExp>> = {
   kafkajs: /^src\/broker\/kafka\//,
   pg: /^src\/plugins\/connectors\/postgres\/session\.ts$/,
   'pg-cursor': /^src\/plugins\/connectors\/postgres\/session\.ts$/,
-  fastify: /^src\/(http|(registry|worker|operator)\/routes)\//,
+  fastify: /^src\/(http|(registry|worker|operator|console)\/routes)\//,
   '@kubernetes/client-node': /^src\/clients\/kubernetes\//,
 }
 

@@ -4,6 +4,7 @@ import { type RunningProgram, startAll } from '../common/lifecycle.ts'
 import { type Logger, secretMaskerOf } from '../common/logging/logger.ts'
 import type { Metrics } from '../common/metrics-registry.ts'
 import { packageVersion } from '../common/package-version.ts'
+import { ChangeFeed } from '../console/change-feed.ts'
 import type { KmsDriver } from '../encryption/kms.ts'
 import { localKmsDriver, localKmsSecrets } from '../encryption/local-kms.ts'
 import { parseListener, reachableHost } from '../http/listener-address.ts'
@@ -68,6 +69,7 @@ export function startRegistry(settings: RegistrySettings, dependencies: Registry
     })
     const measurements = registryMetrics(metrics, () => election.writer() !== undefined, nowMs)
     const state = new RegistryState()
+    const changes = new ChangeFeed()
     const topicConfigs = topicSettings(settings)
     const saveProgress = (positions: readonly PartitionOffset[]) => election.saveProgress(positions)
     const log = await openSchemasTopic(state, {
@@ -77,7 +79,9 @@ export function startRegistry(settings: RegistrySettings, dependencies: Registry
       topicConfigs,
       onRecord(applied, record) {
         measurements.onRecord(applied, record)
-        if (record !== undefined && 'subject' in record) onChange(record.subject)
+        if (record === undefined || !('subject' in record)) return
+        onChange(record.subject)
+        changes.publish({ kind: 'subject', name: record.subject })
       },
       onFailed,
       saveProgress,
@@ -133,11 +137,13 @@ export function startRegistry(settings: RegistrySettings, dependencies: Registry
       logger,
       metrics,
       measurements,
+      changes,
       dekRegistry,
       isReady: () =>
         log.failure === undefined && (election.writer() !== undefined || election.leaderUrl() !== undefined),
     })
     life.onStop('http server', () => server.stop())
+    life.onStop('console', () => changes.close())
     life.onStop('election', () => election.close())
     await election.join({
       identity: identityOf(server.urls, values),

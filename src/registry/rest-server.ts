@@ -1,6 +1,8 @@
 import { watchFiles } from '../common/file-watcher.ts'
 import type { Logger } from '../common/logging/logger.ts'
 import type { Metrics } from '../common/metrics-registry.ts'
+import type { ChangeFeed } from '../console/change-feed.ts'
+import { consoleRoutes, PUBLIC_CONSOLE_PATHS } from '../console/routes/console-routes.ts'
 import type { AccessControl } from '../http/access-control.ts'
 import { openAuthentication } from '../http/access-control-settings.ts'
 import { openAuditLog } from '../http/audit-log-settings.ts'
@@ -35,13 +37,15 @@ export type ServeOptions = {
   /** The callbacks that update the metrics. */
   readonly measurements: Pick<RegistryMetrics, 'onResponse' | 'onConnection' | 'onCertificates'>
   readonly isReady: () => boolean
+  /** What the pages of the console learn of. */
+  readonly changes: ChangeFeed
   /** Absent: `/dek-registry` is not served. */
   readonly dekRegistry?: DekRegistry | undefined
 }
 
 /** Starts the HTTP server of a registry. */
 export async function serveRegistry(registry: Registry, options: ServeOptions): Promise<HttpServer> {
-  const { settings, identity, logger, metrics, measurements, isReady, dekRegistry } = options
+  const { settings, identity, logger, metrics, measurements, isReady, dekRegistry, changes } = options
   const auditLog = await openAuditLog(settings, { program: 'registry', logger, metrics, describe: auditedAction })
   const clientTls = instanceTls(settings)
   const serverTls = listenerTls(settings)
@@ -67,7 +71,10 @@ export async function serveRegistry(registry: Registry, options: ServeOptions): 
     const server = await startHttpServer({
       listeners: settings.listeners,
       logger,
-      routes: (app) => registryRoutes(app, routeContext, identity, dekRegistry),
+      routes: async (app) => {
+        await registryRoutes(app, routeContext, identity, dekRegistry)
+        if (settings['ui.enabled']) consoleRoutes(app, { program: 'registry', runtimes: ownRuntime, changes })
+      },
       addsRequestId: true,
       onResponse: measurements.onResponse,
       onConnection: measurements.onConnection,
@@ -105,6 +112,8 @@ export async function serveRegistry(registry: Registry, options: ServeOptions): 
     throw error
   }
 }
+
+const ownRuntime = () => [{ kind: 'registry', name: 'registry', basePath: '' }] as const
 
 /** Parses a large body in the compatibility worker. Rejects with `invalid_body` or `too_many_checks`. */
 async function parseLarge(worker: CompatibilityWorker, bytes: Buffer): Promise<unknown> {
@@ -155,7 +164,7 @@ function accessControl(
     kind: 'subjects',
     policy,
     roles: ROLES.filter((role) => allowed.includes('*') || allowed.includes(role)),
-    publicPaths: settings['authentication.skip.paths'],
+    publicPaths: [...PUBLIC_CONSOLE_PATHS, ...settings['authentication.skip.paths']],
     check: (request) => checkAccess(request, routeContext),
   }
 }

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { COMPATIBILITY_LEVELS } from '../clients/registry-client.ts'
 import { booleanSetting, enumSetting, integerSetting, listSetting } from '../config/settings.ts'
+import { consoleShape } from '../console/console-settings.ts'
 import { accessControlShape } from '../http/access-control-settings.ts'
 import { auditLogShape } from '../http/audit-log-settings.ts'
 import { httpLimitShape } from '../http/limit-settings.ts'
@@ -166,6 +167,7 @@ export const shape = z.object({
 
   ...accessControlShape,
   ...auditLogShape,
+  ...consoleShape,
   'authentication.realm': text('SchemaRegistry').describe('Realm of BASIC authentication.'),
   'authentication.roles': z
     .string()

@@ -7,6 +7,7 @@ import { type Logger, secretMaskerOf, silentLogger } from '../common/logging/log
 import type { Metrics } from '../common/metrics-registry.ts'
 import { packageVersion } from '../common/package-version.ts'
 import type { Setting } from '../config/settings.ts'
+import { ChangeFeed } from '../console/change-feed.ts'
 import { ineffectiveKeys } from './configuration/client-settings.ts'
 import { ConfigResolver, createProviders } from './configuration/config-resolver.ts'
 import { LiteralSecrets } from './configuration/literal-secrets.ts'
@@ -108,18 +109,23 @@ export function startWorker(settings: WorkerSettings, dependencies: WorkerDepend
     const literals = new LiteralSecrets(plugins.catalog, secrets)
     const group = new GroupReference()
     const events = new WorkerEvents()
+    const changes = new ChangeFeed()
+    const onConnectorChange = (connector: string) => {
+      onChange(connector)
+      changes.publish({ kind: 'connector', name: connector })
+    }
     // Registered first, so that the secrets of a record are masked in what later listeners log.
     events.on('configRecord', (record) => literals.apply(record))
     events.on('configRecord', (record) => {
       if (record.kind === 'logger') levels.apply(record, systemClock.nowMs())
-      if (record.kind === 'connector' || record.kind === 'target') onChange(record.connector)
+      if (record.kind === 'connector' || record.kind === 'target') onConnectorChange(record.connector)
     })
     const stores = await openStores({
       broker,
       logger,
       settings,
       onConfig: (record) => void events.emit('configRecord', record),
-      onStatus: onChange,
+      onStatus: onConnectorChange,
       onFailed,
       saveProgress: async (positions) => group.current()?.saveProgress(positions),
     })
@@ -160,7 +166,7 @@ export function startWorker(settings: WorkerSettings, dependencies: WorkerDepend
       group: group.current,
     })
     registerPluginMetrics(metrics, async () => (await plugins.java?.metrics()) ?? [])
-    const urls = await startRest(startup, { reconciler, leader, peers })
+    const urls = await startRest(startup, { reconciler, leader, peers, changes })
     await joinGroup(startup, reconciler, advertisedUrl(urls[0] ?? '', settings))
     rotateSessionKeys(startup, leader)
     for (const url of urls) logger.info({ url }, 'listening')
@@ -211,10 +217,18 @@ function watchPlaceholderValues(startup: Startup, reconciler: WorkReconciler, ru
   })
 }
 
-type RestServices = { readonly reconciler: WorkReconciler; readonly leader: LeaderDuties; readonly peers: PeerClient }
+type RestServices = {
+  readonly reconciler: WorkReconciler
+  readonly leader: LeaderDuties
+  readonly peers: PeerClient
+  readonly changes: ChangeFeed
+}
 
 /** Starts the REST server and returns the URLs on which it listens. */
-async function startRest(startup: Startup, { reconciler, leader, peers }: RestServices): Promise<readonly string[]> {
+async function startRest(
+  startup: Startup,
+  { reconciler, leader, peers, changes }: RestServices,
+): Promise<readonly string[]> {
   const { settings, broker, metrics, root, levels, life, group, stores } = startup
   const { values } = settings
   const { configs } = stores
@@ -224,6 +238,7 @@ async function startRest(startup: Startup, { reconciler, leader, peers }: RestSe
     logger: root,
     metrics,
     clock: systemClock,
+    changes,
     loggers: {
       levels,
       nowMs: systemClock.nowMs,
@@ -253,6 +268,7 @@ async function startRest(startup: Startup, { reconciler, leader, peers }: RestSe
     },
   })
   life.onStop('http server', () => server.stop())
+  life.onStop('console', () => changes.close())
   return server.urls
 }
 

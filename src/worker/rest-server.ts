@@ -3,6 +3,8 @@ import type { Clock } from '../common/clock.ts'
 import type { Logger } from '../common/logging/logger.ts'
 import type { Metrics } from '../common/metrics-registry.ts'
 import { settingsWithPrefix } from '../config/settings.ts'
+import type { ChangeFeed } from '../console/change-feed.ts'
+import { consoleRoutes, PUBLIC_CONSOLE_PATHS } from '../console/routes/console-routes.ts'
 import type { AccessControl } from '../http/access-control.ts'
 import { openAuthentication } from '../http/access-control-settings.ts'
 import { openAuditLog } from '../http/audit-log-settings.ts'
@@ -30,11 +32,13 @@ export type RestServerOptions = {
   readonly clock: Clock
   readonly routes: WorkerRoutes
   readonly loggers: LoggerRoutes
+  /** What the pages of the console learn of. */
+  readonly changes: ChangeFeed
 }
 
 /** Starts the REST API on `listeners`, and the logger routes on `admin.listeners` if they are set. */
 export async function startRestServer(parts: RestServerOptions): Promise<HttpServer> {
-  const { settings, logger, metrics, clock, routes, loggers } = parts
+  const { settings, logger, metrics, clock, routes, loggers, changes } = parts
   const { listeners, 'admin.listeners': adminListeners } = settings.values
   const auditing = await openAuditLog(settings.values, {
     program: 'worker',
@@ -62,6 +66,7 @@ export async function startRestServer(parts: RestServerOptions): Promise<HttpSer
     addResponseHeaders(app, rules, clock.nowMs)
     workerRoutes(app, routes)
     if (adminListeners === undefined) loggerRoutes(app, loggers)
+    if (settings.values['ui.enabled']) consoleRoutes(app, { program: 'worker', runtimes: ownRuntime, changes })
   }
   const started: HttpServer[] = []
   const followed: { close(): void }[] = []
@@ -130,11 +135,14 @@ function listenerTls(
   })
 }
 
+const ownRuntime = () => [{ kind: 'worker', name: 'worker', basePath: '' }] as const
+
 function access(authentication: Authentication, policy: () => PermissionPolicy): AccessControl {
   return {
     authentication,
     kind: 'connectors',
     policy,
+    publicPaths: PUBLIC_CONSOLE_PATHS,
     allowsAnonymous: isInternal,
     check: checkWorkerAccess,
   }

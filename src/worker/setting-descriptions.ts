@@ -1,3 +1,4 @@
+import { CONSOLE_DESCRIPTIONS } from '../console/console-settings.ts'
 import { ACCESS_CONTROL_DESCRIPTIONS } from '../http/access-control-settings.ts'
 import { AUDIT_LOG_DESCRIPTIONS } from '../http/audit-log-settings.ts'
 import { HTTP_LIMIT_DESCRIPTIONS } from '../http/limit-settings.ts'
@@ -108,6 +109,7 @@ export const WORKER_SETTING_DESCRIPTIONS: Readonly<Record<keyof WorkerSettings['
   'authentication.realm': 'Realm in the `WWW-Authenticate` header of a response 401.',
   ...ACCESS_CONTROL_DESCRIPTIONS,
   ...AUDIT_LOG_DESCRIPTIONS,
+  ...CONSOLE_DESCRIPTIONS,
   'weir.config.masking':
     'For whom secrets in connector configurations are masked. `readonly`: for users without permission to write connectors. `always`: for all users. Placeholders are not masked.',
   'rest.extension.classes':

@@ -11,6 +11,7 @@ import {
   type SettingsSpec,
 } from '../config/settings.ts'
 import { settingsFromEnvironment } from '../config/settings-sources.ts'
+import { consoleShape } from '../console/console-settings.ts'
 import {
   accessControlSettingsError,
   accessControlShape,
@@ -115,6 +116,7 @@ const shape = z.object({
   'authentication.realm': text('KafkaConnect'),
   ...accessControlShape,
   ...auditLogShape,
+  ...consoleShape,
   'weir.config.masking': enumSetting(['readonly', 'always']).default('readonly'),
   // Rejected rather than ignored, because a user may rely on the extension, for example for authentication.
   'rest.extension.classes': text('').refine(

@@ -1,6 +1,7 @@
 import type { FastifyInstance } from 'fastify'
 import { silentLogger } from '../../src/common/logging/logger.ts'
 import { createMetrics } from '../../src/common/metrics-registry.ts'
+import { ChangeFeed } from '../../src/console/change-feed.ts'
 import type { KmsDriver } from '../../src/encryption/kms.ts'
 import { localKmsDriver } from '../../src/encryption/local-kms.ts'
 import {
@@ -162,6 +163,7 @@ export async function startTestRegistry(
     metrics,
     measurements,
     dekRegistry,
+    changes: new ChangeFeed(),
     isReady: () => true,
   })
   const url = server.urls[0] ?? ''

@@ -1,4 +1,5 @@
 import type { FastifyRequest } from 'fastify'
+import { CONSOLE_ROUTES } from '../../console/routes/console-routes.ts'
 import { operationOf, operationOnKeys, resourceOf } from './acl-operations.ts'
 import { dekSubjectIn, kekNameIn } from './key-authorization.ts'
 import { paramsOf, type RouteContext } from './route-context.ts'
@@ -20,7 +21,7 @@ const PUBLIC: ReadonlySet<string> = new Set([
 export function checkAccess(request: FastifyRequest, route: RouteContext): void {
   const path = resourceOf(request)
   // An unknown route gets a 404, regardless of permissions.
-  if (path === undefined || PUBLIC.has(path)) return
+  if (path === undefined || PUBLIC.has(path) || CONSOLE_ROUTES.has(path)) return
   if (path === '/metrics') request.rights.requireAll('read')
   else if (path.startsWith('/dek-registry/')) checkKeyAccess(request, route)
   else if (path.includes('/subjects/:subject')) route.subject(request)

@@ -1,4 +1,5 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { CONSOLE_ROUTES } from '../../console/routes/console-routes.ts'
 import { workerOperationOf } from './acl-operations.ts'
 import { parseCreateBody } from './parse-body.ts'
 
@@ -19,7 +20,7 @@ export function checkWorkerAccess(request: FastifyRequest): void {
   const { rights, params } = request
   const { url } = request.routeOptions
   // That a path does not exist is no secret.
-  if (url === undefined || PUBLIC.has(url)) return
+  if (url === undefined || PUBLIC.has(url) || CONSOLE_ROUTES.has(url)) return
   const operation = workerOperationOf(request)
   if (url.startsWith('/connectors/:name')) rights.require(operation, (params as { name: string }).name)
   else if (url === '/metrics' || operation === 'loggers') rights.requireAll(operation)

@@ -1,0 +1,45 @@
+import type { ComponentChildren } from 'preact'
+import { useState } from 'preact/hooks'
+import { html } from '../html.ts'
+import { refreshAll } from '../queries.ts'
+import { Confirmation } from './confirmation.ts'
+import { notify } from './notices.ts'
+
+export type ActionButtonProps = {
+  readonly children: ComponentChildren
+  /** Performs the action; its result is shown as a notice. */
+  readonly run: () => Promise<unknown>
+  /** What to report when it is done. */
+  readonly done: string
+  /** What the action changes or destroys. Absent: it runs without a question. */
+  readonly question?: ComponentChildren
+  readonly isDangerous?: boolean
+  readonly isDisabled?: boolean
+}
+
+/** A button that performs one action at a time, after a question if there is one, and reports the result. */
+export function ActionButton({ children, run, done, question, isDangerous, isDisabled }: ActionButtonProps) {
+  const [isRunning, setRunning] = useState(false)
+  const [isAsking, setAsking] = useState(false)
+  const perform = async () => {
+    setAsking(false)
+    setRunning(true)
+    try {
+      await run()
+      notify(done)
+    } catch (error) {
+      notify(`${done.replace(/\.$/, '')}: failed. ${error instanceof Error ? error.message : String(error)}`, true)
+    }
+    setRunning(false)
+    await refreshAll()
+  }
+  const ask = () => (question === undefined ? void perform() : setAsking(true))
+  return html`<button class=${isDangerous ? 'danger' : ''} disabled=${isRunning || isDisabled} onClick=${ask}>
+      ${children}
+    </button>
+    ${
+      isAsking &&
+      html`<${Confirmation} action=${children} isDangerous=${isDangerous} onConfirm=${() => void perform()}
+        onCancel=${() => setAsking(false)}>${question}<//>`
+    }`
+}

@@ -1,0 +1,30 @@
+import { signal } from '@preact/signals'
+import { html } from '../html.ts'
+
+type Notice = { readonly id: number; readonly text: string; readonly isError: boolean }
+
+const NOTICES_MAX = 5
+const SHOWN_MS = 8_000
+const notices = signal<readonly Notice[]>([])
+let lastId = 0
+
+/** Shows the result of an action. An error stays until it is closed. */
+export function notify(text: string, isError = false): void {
+  const id = ++lastId
+  notices.value = [...notices.value, { id, text, isError }].slice(-NOTICES_MAX)
+  if (!isError) setTimeout(() => close(id), SHOWN_MS)
+}
+
+function close(id: number): void {
+  notices.value = notices.value.filter((notice) => notice.id !== id)
+}
+
+export function Notices() {
+  return html`<div class="notices" role="status" aria-live="polite">
+    ${notices.value.map(
+      ({ id, text, isError }) => html`<p key=${id} class=${isError ? 'error' : ''}>
+        ${text} <button aria-label="Close" onClick=${() => close(id)}>×</button>
+      </p>`,
+    )}
+  </div>`
+}

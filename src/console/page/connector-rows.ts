@@ -1,0 +1,100 @@
+import type { ConnectorStatusInfo, ExpandedConnectors, InstanceStatus } from './wire.ts'
+
+/** One connector as lists show it. */
+export type ConnectorRow = {
+  readonly name: string
+  readonly type: string
+  /** FAILED if the connector or one of its tasks is. */
+  readonly state: string
+  /** The states of the connector and its tasks. */
+  readonly states: readonly string[]
+  readonly className: string
+  /** `running/total` */
+  readonly tasks: string
+  readonly failedTasks: number
+  readonly workers: readonly string[]
+  /** The first line of the trace of what failed; empty if nothing has. */
+  readonly reason: string
+}
+
+/** Failed ones first, then those that wait, then the others; each in the order of their names. */
+const URGENCY = ['FAILED', 'UNASSIGNED', 'RESTARTING', 'PAUSED', 'STOPPED', 'RUNNING']
+
+export function connectorRows(connectors: ExpandedConnectors): readonly ConnectorRow[] {
+  return Object.entries(connectors).map(([name, { info, status }]) => ({
+    name,
+    type: info?.type ?? status?.type ?? 'unknown',
+    className: shortClassName(info?.config['connector.class'] ?? ''),
+    ...summarize(status),
+  }))
+}
+
+/** `io.debezium.connector.postgresql.PostgresConnector` → `PostgresConnector` */
+export function shortClassName(name: string): string {
+  return name.slice(name.lastIndexOf('.') + 1)
+}
+
+function summarize(status: ConnectorStatusInfo | undefined): Omit<ConnectorRow, 'name' | 'type' | 'className'> {
+  if (status === undefined)
+    return { state: 'UNASSIGNED', states: ['UNASSIGNED'], tasks: '0/0', failedTasks: 0, workers: [], reason: '' }
+  const instances: readonly InstanceStatus[] = [status.connector, ...status.tasks]
+  const states = [...new Set(instances.map(({ state }) => state))]
+  const failed = instances.find(({ state }) => state === 'FAILED')
+  return {
+    state: failed ? 'FAILED' : mostUrgent(status, states),
+    states,
+    tasks: `${status.tasks.filter(({ state }) => state === 'RUNNING').length}/${status.tasks.length}`,
+    failedTasks: status.tasks.filter(({ state }) => state === 'FAILED').length,
+    workers: [...new Set(instances.map(({ worker_id }) => worker_id))],
+    reason: firstLine(failed?.trace ?? ''),
+  }
+}
+
+/** A connector whose tasks wait is shown as waiting; otherwise its own state counts. */
+function mostUrgent(status: ConnectorStatusInfo, states: readonly string[]): string {
+  return states.find((state) => state === 'UNASSIGNED' || state === 'RESTARTING') ?? status.connector.state
+}
+
+export function firstLine(text: string): string {
+  return text.trimStart().split('\n', 1)[0]?.slice(0, 500) ?? ''
+}
+
+/** `search` matches names, classes and reasons; the other filters must be equal. Unknown filters have no effect. */
+export function filterConnectors(
+  rows: readonly ConnectorRow[],
+  filters: Readonly<Record<string, string>>,
+): readonly ConnectorRow[] {
+  const { search = '', state = '', class: className = '', worker = '' } = filters
+  const words = search.toLowerCase().split(/\s+/).filter(Boolean)
+  return rows.filter(
+    (row) =>
+      (state === '' || row.states.includes(state)) &&
+      (className === '' || row.className === className) &&
+      (worker === '' || row.workers.includes(worker)) &&
+      words.every((word) => `${row.name}\n${row.className}\n${row.reason}`.toLowerCase().includes(word)),
+  )
+}
+
+/** `sort` is `name`, `state`, `failed` or `class`, descending with `-` before it. Default: the most urgent first. */
+export function sortConnectors(rows: readonly ConnectorRow[], sort: string): readonly ConnectorRow[] {
+  const [, minus, key = ''] = /^(-?)(.*)$/.exec(sort) ?? []
+  const sign = minus === '-' ? -1 : 1
+  const byName = (a: ConnectorRow, b: ConnectorRow) => compareText(a.name, b.name)
+  const compare: Readonly<Record<string, (a: ConnectorRow, b: ConnectorRow) => number>> = {
+    name: byName,
+    class: (a, b) => compareText(a.className, b.className),
+    failed: (a, b) => b.failedTasks - a.failedTasks,
+  }
+  const byKey = compare[key] ?? ((a, b) => urgencyOf(a) - urgencyOf(b))
+  return rows.toSorted((a, b) => sign * byKey(a, b) || byName(a, b))
+}
+
+function urgencyOf({ state }: ConnectorRow): number {
+  const at = URGENCY.indexOf(state)
+  return at === -1 ? URGENCY.length : at
+}
+
+/** By code units: locale rules are slow for 10,000 names, and Kafka Connect orders names like this. */
+function compareText(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0
+}

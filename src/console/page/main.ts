@@ -1,0 +1,76 @@
+import { render } from 'preact'
+import { logOut, needsLogIn } from './api.ts'
+import { LogIn } from './components/log-in.ts'
+import { Notices } from './components/notices.ts'
+import { followEvents, isLive } from './event-stream.ts'
+import { html } from './html.ts'
+import { hrefOf, pageLocation } from './location.ts'
+import { type ConsoleSession, type Runtime, useSession } from './session.ts'
+import { ConnectorView } from './views/connector.ts'
+import { ConnectorList } from './views/connector-list.ts'
+import { Overview } from './views/overview.ts'
+import { SubjectView } from './views/subject.ts'
+import { SubjectList } from './views/subject-list.ts'
+
+/** The views by the first part of the path. Each gets the runtime of its kind and the rest of the path. */
+function Content({ session }: { readonly session: ConsoleSession }) {
+  const { path, filters } = pageLocation.value
+  const [view = '', name] = path
+  const runtime = (kind: Runtime['kind']) => {
+    const ofKind = session.runtimes.filter((one) => one.kind === kind)
+    return ofKind.find((one) => one.name === filters['runtime']) ?? ofKind[0]
+  }
+  const [worker, registry] = [runtime('worker'), runtime('registry')]
+  if (view === '') return html`<${Overview} session=${session} />`
+  if (view === 'connectors' && worker) {
+    return name === undefined
+      ? html`<${ConnectorList} runtime=${worker} />`
+      : html`<${ConnectorView} key=${name} runtime=${worker} name=${name} />`
+  }
+  if (view === 'subjects' && registry) {
+    return name === undefined
+      ? html`<${SubjectList} runtime=${registry} />`
+      : html`<${SubjectView} key=${name} runtime=${registry} subject=${name} />`
+  }
+  return html`<h1>There is no such page</h1><p><a href=${hrefOf([])}>Overview</a></p>`
+}
+
+function App() {
+  const { data, error } = useSession()
+  const session = data.value
+  return html`
+    <a class="skip" href="#content">Skip to the content</a>
+    <header>
+      <strong><a href=${hrefOf([])}>weir</a></strong>
+      ${session && html`<${Navigation} session=${session} />`}
+      ${session?.user && html`<span>${session.user.name} <button onClick=${logOut}>Log out</button></span>`}
+      <span class="status" role="status">${isLive.value ? 'live' : 'reading periodically'}</span>
+    </header>
+    <main id="content" tabindex="-1">
+      ${error.value && error.value.status !== 401 && html`<p class="error" role="alert">${error.value.message}</p>`}
+      ${session ? html`<${Content} session=${session} />` : !error.value && html`<p>Loading …</p>`}
+    </main>
+    ${needsLogIn.value && html`<${LogIn} />`}
+    <${Notices} />
+  `
+}
+
+function Navigation({ session }: { readonly session: ConsoleSession }) {
+  const [view = ''] = pageLocation.value.path
+  const kinds = new Set(session.runtimes.map(({ kind }) => kind))
+  const entries = [
+    ['', 'Overview'],
+    ...(kinds.has('worker') ? [['connectors', 'Connectors']] : []),
+    ...(kinds.has('registry') ? [['subjects', 'Subjects']] : []),
+  ] as const
+  return html`<nav aria-label="Views">
+    ${entries.map(
+      ([path = '', title]) =>
+        html`<a href=${hrefOf(path === '' ? [] : [path])} aria-current=${path === view ? 'page' : undefined}>${title}</a>`,
+    )}
+  </nav>`
+}
+
+const root = document.getElementById('app')
+if (root !== null) render(html`<${App} />`, root)
+void followEvents()

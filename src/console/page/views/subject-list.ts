@@ -1,0 +1,54 @@
+import { computed } from '@preact/signals'
+import { useMemo } from 'preact/hooks'
+import { valueInto } from '../components/log-in.ts'
+import { VirtualTable } from '../components/virtual-table.ts'
+import { html } from '../html.ts'
+import { hrefOf, pageLocation, setFilter } from '../location.ts'
+import { useQuery } from '../queries.ts'
+import type { Runtime } from '../session.ts'
+import { filterSubjects, parseSubject, type SubjectName } from '../subject-names.ts'
+
+/** All subjects of a registry, of all contexts. The filters are in the URL. */
+export function SubjectList({ runtime }: { readonly runtime: Runtime }) {
+  const { filters } = pageLocation.value
+  const deleted = filters['deleted'] === 'true'
+  const { data, error } = useQuery<readonly string[]>(
+    `${runtime.basePath}/subjects?subjectPrefix=:*:${deleted ? '&deleted=true' : ''}`,
+    { kind: 'subject' },
+  )
+  const all = useMemo(() => computed(() => (data.value ?? []).map(parseSubject)), [data])
+  const contexts = useMemo(() => computed(() => [...new Set(all.value.map(({ context }) => context))].sort()), [all])
+  const shown = useMemo(() => computed(() => filterSubjects(all.value, pageLocation.value.filters)), [all])
+  return html`
+    <h1>Subjects</h1>
+    <form class="filters" role="search" onSubmit=${(event: Event) => event.preventDefault()}>
+      <label>Search <input type="search" value=${filters['search'] ?? ''}
+        onInput=${valueInto((value) => setFilter('search', value))} /></label>
+      <label>Context
+        <select value=${filters['context'] ?? ''} onChange=${valueInto((value) => setFilter('context', value))}>
+          <option value="">all</option>
+          ${contexts.value.map((context) => html`<option value=${context}>${context}</option>`)}
+        </select>
+      </label>
+      <label class="check"><input type="checkbox" checked=${deleted}
+        onChange=${() => setFilter('deleted', deleted ? '' : 'true')} /> with deleted</label>
+      <span role="status">${shown.value.length} of ${all.value.length}</span>
+    </form>
+    ${error.value && html`<p class="error" role="alert">${error.value.message}</p>`}
+    <${VirtualTable}
+      label="Subjects"
+      rows=${shown.value}
+      keyOf=${({ qualified }: SubjectName) => qualified}
+      empty=${data.value === undefined ? 'Loading …' : 'No subject matches.'}
+      columns=${[
+        {
+          title: 'Subject',
+          width: 3,
+          cell: ({ qualified, name }: SubjectName) =>
+            html`<a href=${hrefOf(['subjects', qualified], { runtime: filters['runtime'] ?? '' })}>${name}</a>`,
+        },
+        { title: 'Context', cell: ({ context }: SubjectName) => context },
+      ]}
+    />
+  `
+}

@@ -1,0 +1,69 @@
+import { globSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, it } from 'vitest'
+import {
+  type ConnectorRow,
+  connectorRows,
+  filterConnectors,
+  sortConnectors,
+} from '../../src/console/page/connector-rows.ts'
+import { filterSubjects, parseSubject } from '../../src/console/page/subject-names.ts'
+
+const PAGE = join(import.meta.dirname, '../../src/console/page')
+/** Ways by which text could become markup or code. */
+const UNSAFE =
+  /dangerouslySetInnerHTML|\b(?:inner|outer)HTML\b|insertAdjacentHTML|document\.write|\beval\(|new Function|srcdoc/
+
+it('The page inserts text as text only', () => {
+  const files = globSync('**/*.ts', { cwd: PAGE })
+  expect(files.length).toBeGreaterThan(10)
+  expect(files.filter((file) => UNSAFE.test(readFileSync(join(PAGE, file), 'utf8')))).toEqual([])
+})
+
+const instance = (state: string, trace?: string) => ({ state, worker_id: 'a:8083', ...(trace ? { trace } : {}) })
+const status = (name: string, state: string, ...tasks: readonly string[]) => ({
+  name,
+  type: 'sink',
+  connector: instance(state),
+  tasks: tasks.map((one, id) => ({
+    id,
+    ...instance(one, one === 'FAILED' ? `Error: no table\n at ${id}` : undefined),
+  })),
+})
+const rows = connectorRows({
+  good: { status: status('good', 'RUNNING', 'RUNNING') },
+  half: { status: status('half', 'RUNNING', 'RUNNING', 'FAILED') },
+  waits: { status: status('waits', 'RUNNING', 'UNASSIGNED') },
+  created: { info: { name: 'created', type: 'source', config: { 'connector.class': 'com.example.Files' } } },
+})
+const names = (found: readonly ConnectorRow[]) => found.map(({ name }) => name)
+
+it('A connector with a failed task counts as failed and shows the first line of its trace', () => {
+  expect(rows.find(({ name }) => name === 'half')).toMatchObject({
+    state: 'FAILED',
+    tasks: '1/2',
+    failedTasks: 1,
+    reason: 'Error: no table',
+  })
+})
+
+it('Connectors that need attention are first', () => {
+  expect(names(sortConnectors(rows, ''))).toEqual(['half', 'created', 'waits', 'good'])
+  expect(names(sortConnectors(rows, '-name'))).toEqual(['waits', 'half', 'good', 'created'])
+})
+
+it('Filters combine, and the search finds names, classes and reasons', () => {
+  expect(names(filterConnectors(rows, { search: 'NO table' }))).toEqual(['half'])
+  expect(names(filterConnectors(rows, { search: 'files' }))).toEqual(['created'])
+  expect(names(filterConnectors(rows, { state: 'UNASSIGNED', worker: 'a:8083' }))).toEqual(['waits'])
+})
+
+it('Subjects are found by context and by words of their names', () => {
+  const subjects = ['orders-value', ':.team:orders-key', ':.team:a:b'].map(parseSubject)
+  expect(subjects.map(({ context, name }) => `${context} ${name}`)).toEqual([
+    '. orders-value',
+    '.team orders-key',
+    '.team a:b',
+  ])
+  expect(filterSubjects(subjects, { context: '.team', search: 'key' })).toEqual([subjects[1]])
+})
