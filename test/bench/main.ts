@@ -1,23 +1,33 @@
-import { writeFileSync } from 'node:fs'
+import { mkdirSync, writeFileSync } from 'node:fs'
 import { availableParallelism, cpus, totalmem } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { type Kafka, startKafka } from '../env/kafka.ts'
 import { run } from '../env/process.ts'
-import { runPart } from './part-process.ts'
-import { isPartName, PARTS, type PartName, type Sizes } from './parts.ts'
+import type { Curve } from './curves/curve.ts'
+import { CURVES, type CurveName } from './curves/curves.ts'
+import { toSvg } from './curves/picture.ts'
+import type { Figure } from './figures.ts'
+import type { Work } from './part-main.ts'
+import { measureInProcess, type Outcome } from './part-process.ts'
+import { type BenchPart, PARTS, type PartName, type Sizes } from './parts.ts'
 import { type PartResult, toJson, toMarkdown, toTable } from './report.ts'
 import { progress, type Settings } from './settings.ts'
 
-const NAMES = Object.keys(PARTS) as PartName[]
-const USAGE = `npm run bench -- [--quick] [--records N] [--rounds N] [--objects N] [--schemas N] [--converters LIST] [--profile DIR]
-  [--output table|json] [--report FILE] all | ${NAMES.join(' | ')} …`
+const PART_NAMES = Object.keys(PARTS) as PartName[]
+const CURVE_NAMES = Object.keys(CURVES) as CurveName[]
+const USAGE = `npm run bench -- [--quick] [--rounds N] [--records N] [--objects N] [--schemas N] [--converters LIST] [--profile DIR]
+    [--output table|json] [--report FILE] [all | ${PART_NAMES.join(' | ')} …]
+npm run bench -- [--records N] [--objects N] [--schemas N] [--pictures DIR] curves [${CURVE_NAMES.join(' | ')} …]`
+const ROOT = join(import.meta.dirname, '../..')
 /** JVM options for production-like performance, unlike those of the tests. */
 const BROKER_JVM = ['-Xms256m', '-Xmx512m', '-XX:+UseSerialGC']
 const SIZES: Sizes = { records: 2_000_000, rounds: 3, objects: 1_000, schemas: 100_000 }
-const QUICK_SIZES: Sizes = { ...SIZES, records: 300_000, rounds: 1, objects: 200 }
-/** Limit for all parts of `--quick` with one round. */
+const QUICK_SIZES: Sizes = { ...SIZES, records: 300_000, rounds: 1 }
+const CURVE_SIZES: Sizes = { ...SIZES, rounds: 1, objects: 3_000, schemas: 300_000 }
+/** Limit of one round of all parts with `--quick`. */
 const QUICK_LIMIT_MINUTES = 14
+const CURVE_LIMIT_MINUTES = 60
 
 /** `npm run bench`: compares rates, times and memory of Weir with those of other systems, on the same Kafka. */
 const { values, positionals } = parseArgs({
@@ -32,67 +42,90 @@ const { values, positionals } = parseArgs({
     profile: { type: 'string' },
     output: { type: 'string', default: 'table' },
     report: { type: 'string' },
+    pictures: { type: 'string', default: join(ROOT, 'docs/pictures') },
   },
 })
-const names = positionals.length === 0 || positionals.includes('all') ? NAMES : positionals.filter(isPartName)
-const unknown = positionals.filter((name) => name !== 'all' && !isPartName(name))
-if (unknown.length > 0 || !['table', 'json'].includes(values.output)) {
-  process.stderr.write(`${unknown.length > 0 ? `no bench is called ${unknown.join(', ')}: ` : ''}${USAGE}\n`)
-  process.exit(2)
-}
+if (!['table', 'json'].includes(values.output)) endWithUsage(`--output must be table or json, not ${values.output}`)
 const chosen: Partial<Sizes> = {
   ...numbersOf({ records: values.records, rounds: values.rounds, objects: values.objects, schemas: values.schemas }),
   ...(values.converters !== undefined && { converters: values.converters }),
 }
+const isCurves = positionals[0] === 'curves'
+const names = positionals.filter((name) => name !== 'curves' && name !== 'all')
+const known: readonly string[] = isCurves ? CURVE_NAMES : PART_NAMES
+const unknown = names.filter((name) => !known.includes(name))
+if (unknown.length > 0) endWithUsage(`no ${isCurves ? 'curve' : 'part'} is called ${unknown.join(', ')}`)
 
 progress('building what people run')
-const build = join(import.meta.dirname, '../../scripts/build.mjs')
-const built = await run({ file: process.execPath, args: [build, '--code'], directory: '.' })
+const built = await run({ file: process.execPath, args: [join(ROOT, 'scripts/build.mjs'), '--code'], directory: '.' })
 if (built.code !== 0) throw new Error(`the sources cannot be built:\n${built.stderr}`)
-process.env['WEIR_CLI'] = join(import.meta.dirname, '../../dist/cli/weir.js')
+process.env['WEIR_CLI'] = join(ROOT, 'dist/cli/weir.js')
 
 const kafka = await startKafka({ jvm: BROKER_JVM })
 try {
-  const results = await runAll(kafka)
-  const cpu = cpus()[0]?.model ?? 'unknown processor'
-  const memory = `${Math.round(totalmem() / 2 ** 30)} GB`
-  const machine = `${availableParallelism()} cores (${cpu}), ${memory}, Node.js ${process.version}, Kafka ${kafka.version}`
-  const title = `${new Date().toISOString().slice(0, 16)}Z: ${machine}; ${settingsOf(names[0]!, kafka).rounds} rounds`
-  progress('')
-  console.log(values.output === 'json' ? toJson(title, results) : `${title}\n${toTable(results)}`)
-  if (values.report !== undefined) {
-    writeFileSync(values.report, values.report.endsWith('.json') ? toJson(title, results) : toMarkdown(title, results))
-  }
-  if (results.some((result) => 'failure' in result)) process.exitCode = 1
+  if (isCurves) await drawCurves(kafka, (names.length > 0 ? names : CURVE_NAMES) as CurveName[])
+  else await compare(kafka, (names.length > 0 ? names : PART_NAMES) as PartName[])
 } finally {
   await kafka.stop()
 }
 
-/** Runs the parts one after the other. With `--quick`, parts that do not fit into the limit fail. */
-async function runAll(cluster: Kafka): Promise<readonly PartResult[]> {
+/** Measures parts and prints their figures as one table. */
+async function compare(cluster: Kafka, parts: readonly PartName[]): Promise<void> {
   const results: PartResult[] = []
   const startMs = performance.now()
-  for (const part of names) {
-    const settings = settingsOf(part, cluster)
-    const { limitMinutes } = PARTS[part]
-    const own = limitMinutes[values.quick ? 'quick' : 'full'] * settings.rounds
-    const left = QUICK_LIMIT_MINUTES * settings.rounds - (performance.now() - startMs) / 60_000
-    const minutes = values.quick ? Math.min(own, left) : own
-    if (minutes <= 0) results.push({ part, seconds: 0, failure: `no time is left of ${QUICK_LIMIT_MINUTES} minutes` })
-    else results.push(await runPart(part, settings, minutes * 60_000))
+  for (const part of parts) {
+    const { quick, limitMinutes }: BenchPart = PARTS[part]
+    const sizes = { ...(values.quick ? { ...QUICK_SIZES, ...quick } : SIZES), ...chosen }
+    const leftMs = QUICK_LIMIT_MINUTES * sizes.rounds * 60_000 - (performance.now() - startMs)
+    const ownMs = limitMinutes[values.quick ? 'quick' : 'full'] * sizes.rounds * 60_000
+    const outcome = await measure<readonly Figure[]>(
+      cluster,
+      ['part', part],
+      sizes,
+      values.quick ? Math.min(ownMs, leftMs) : ownMs,
+    )
+    results.push({ part, ...outcome })
   }
-  return results
+  const minutes = ((performance.now() - startMs) / 60_000).toFixed(1)
+  const title = `${measuredOn(cluster)}. ${chosen.rounds ?? (values.quick ? QUICK_SIZES : SIZES).rounds} rounds in ${minutes} minutes`
+  progress('')
+  console.log(values.output === 'json' ? toJson(title, results) : `${title}\n${toTable(results)}`)
+  const { report } = values
+  if (report !== undefined) writeFileSync(report, (report.endsWith('.json') ? toJson : toMarkdown)(title, results))
+  if (results.some((result) => 'failure' in result)) process.exitCode = 1
 }
 
-function settingsOf(part: PartName, cluster: Kafka): Settings {
-  return {
+/** Measures curves and writes their pictures. */
+async function drawCurves(cluster: Kafka, curves: readonly CurveName[]): Promise<void> {
+  mkdirSync(values.pictures, { recursive: true })
+  for (const curve of curves) {
+    const sizes = { ...CURVE_SIZES, ...chosen }
+    const outcome = await measure<Curve>(cluster, ['curve', curve], sizes, CURVE_LIMIT_MINUTES * 60_000)
+    const file = join(values.pictures, `${curve}.svg`)
+    if ('failure' in outcome) process.exitCode = 1
+    else writeFileSync(file, toSvg(outcome.result, measuredOn(cluster)))
+    console.log('failure' in outcome ? `${curve}: ${outcome.failure}` : file)
+  }
+}
+
+/** Without time left, it fails at once. */
+async function measure<Result>(cluster: Kafka, work: Work, sizes: Sizes, limitMs: number): Promise<Outcome<Result>> {
+  if (limitMs <= 0) return { seconds: 0, failure: `no time is left of ${QUICK_LIMIT_MINUTES} minutes` }
+  const settings: Settings = {
     bootstrap: cluster.bootstrap,
     kafkaPid: cluster.pid(),
     isQuick: values.quick,
-    ...(values.quick ? { ...QUICK_SIZES, ...PARTS[part].quick } : SIZES),
-    ...chosen,
+    ...sizes,
     nodeArgs: values.profile === undefined ? [] : ['--cpu-prof', `--cpu-prof-dir=${values.profile}`],
   }
+  return measureInProcess<Result>(work, settings, limitMs)
+}
+
+function measuredOn({ version }: Kafka): string {
+  const cpu = cpus()[0]?.model.trim() ?? 'unknown processor'
+  const memory = `${Math.round(totalmem() / 2 ** 30)} GB`
+  const date = new Date().toISOString().slice(0, 10)
+  return `Measured on ${date}: ${availableParallelism()} cores (${cpu}), ${memory}, Node.js ${process.version}, Kafka ${version}`
 }
 
 /** Leaves out the options that are not given. */
@@ -100,9 +133,11 @@ function numbersOf(options: Readonly<Record<string, string | undefined>>): Reado
   const given = Object.entries(options).filter((entry): entry is [string, string] => entry[1] !== undefined)
   const numbers = given.map(([key, text]) => [key, Number(text)] as const)
   const wrong = numbers.find(([, number]) => !Number.isInteger(number) || number < 1)
-  if (wrong !== undefined) {
-    process.stderr.write(`--${wrong[0]} must be a positive integer: ${USAGE}\n`)
-    process.exit(2)
-  }
+  if (wrong !== undefined) endWithUsage(`--${wrong[0]} must be a positive integer`)
   return Object.fromEntries(numbers)
+}
+
+function endWithUsage(problem: string): never {
+  process.stderr.write(`${problem}: ${USAGE}\n`)
+  process.exit(2)
 }

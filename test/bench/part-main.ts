@@ -1,13 +1,17 @@
-import { isPartName, PARTS } from './parts.ts'
+import { CURVES, type CurveName } from './curves/curves.ts'
+import { PARTS, type PartName } from './parts.ts'
 import type { Settings } from './settings.ts'
 
+/** A part or a curve of the benchmark, as the first arguments of this process. */
+export type Work = readonly [kind: 'part', name: PartName] | readonly [kind: 'curve', name: CurveName]
+
 /**
- * Runs one part of the benchmark in a process of its own and sends its figures to the parent process. So a part can be
- * stopped, it does not run with the code and the garbage of others, and all that it has started ends with it.
+ * Measures one part or curve in a process of its own and sends the result to the parent process. So it can be stopped, it
+ * does not run with the code and the garbage of others, and all that it has started ends with it.
  */
-const [name = '', settings = ''] = process.argv.slice(2)
-if (!isPartName(name) || process.send === undefined) throw new Error(`the benchmark has no part '${name}'`)
-const measure = await PARTS[name].load()
-const figures = await measure(JSON.parse(settings) as Settings)
-await new Promise((resolve) => process.send!(figures, resolve))
+const [kind, name, settings = ''] = process.argv.slice(2) as [...Work, string]
+if (process.send === undefined) throw new Error('this process is started by npm run bench')
+const measure = await (kind === 'part' ? PARTS[name] : CURVES[name]).load()
+const result = await measure(JSON.parse(settings) as Settings)
+await new Promise((resolve) => process.send!(result, resolve))
 process.exit()

@@ -1,35 +1,39 @@
 import { fork } from 'node:child_process'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import type { Figure } from './figures.ts'
-import type { PartName } from './parts.ts'
-import type { PartResult } from './report.ts'
+import type { Work } from './part-main.ts'
 import { progress, type Settings } from './settings.ts'
 
 /** Time in which the processes of a part that was killed end. */
 const REAP_MS = 2_000
 
-/** Runs one part within the time limit. A part that fails has no figures, and the others still run. */
-export async function runPart(part: PartName, settings: Settings, limitMs: number): Promise<PartResult> {
-  const startMs = performance.now()
-  const outcome = await outcomeOf(part, settings, limitMs)
-  const seconds = (performance.now() - startMs) / 1_000
-  progress(`${part}: ${'failure' in outcome ? outcome.failure : 'done'} after ${seconds.toFixed(0)} s`)
-  return { part, seconds, ...outcome }
-}
+/** The result of a process, or the reason why it has none. */
+export type Outcome<Result> = { readonly seconds: number } & (
+  | { readonly result: Result }
+  | { readonly failure: string }
+)
 
-async function outcomeOf(
-  part: PartName,
+/** Measures a part or a curve within the time limit. Does not throw: one that fails has no result. */
+export async function measureInProcess<Result>(
+  work: Work,
   settings: Settings,
   limitMs: number,
-): Promise<{ readonly figures: readonly Figure[] } | { readonly failure: string }> {
+): Promise<Outcome<Result>> {
+  const startMs = performance.now()
+  const outcome = await outcomeOf<Result>(work, settings, limitMs)
+  const seconds = (performance.now() - startMs) / 1_000
+  progress(`${work.join(' ')}: ${'failure' in outcome ? outcome.failure : 'done'} after ${seconds.toFixed(0)} s`)
+  return { seconds, ...outcome }
+}
+
+async function outcomeOf<Result>(work: Work, settings: Settings, limitMs: number) {
   const script = join(import.meta.dirname, 'part-main.ts')
-  const child = fork(script, [part, JSON.stringify(settings)], { stdio: ['ignore', 'inherit', 'pipe', 'ipc'] })
+  const child = fork(script, [...work, JSON.stringify(settings)], { stdio: ['ignore', 'inherit', 'pipe', 'ipc'] })
   const ended = Promise.withResolvers<number | null>()
-  let figures: readonly Figure[] | undefined
+  let message: { readonly result: Result } | undefined
   let errors = ''
-  child.on('message', (message) => {
-    figures = message as readonly Figure[]
+  child.on('message', (result) => {
+    message = { result: result as Result }
   })
   child.stderr?.setEncoding('utf8').on('data', (text: string) => {
     process.stderr.write(text)
@@ -40,7 +44,7 @@ async function outcomeOf(
   const timer = setTimeout(() => child.kill('SIGKILL'), limitMs)
   const code = await ended.promise
   clearTimeout(timer)
-  if (figures !== undefined) return { figures }
+  if (message !== undefined) return message
   await sleep(REAP_MS)
   if (code === null) return { failure: `stopped after its limit of ${Math.round(limitMs / 1_000)} s` }
   return { failure: /^\w*Error: (.+)/m.exec(errors)?.[1] ?? `exit code ${code}` }

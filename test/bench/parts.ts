@@ -43,7 +43,7 @@ export const PARTS = {
   },
   operator: {
     load: async () => (await import('./operator/main.ts')).benchOperator,
-    quick: { objects: 1_000 },
+    quick: { objects: 2_000 },
     limitMinutes: { quick: 3, full: 90 },
   },
   log: {
@@ -74,7 +74,3 @@ export const PARTS = {
 } as const satisfies Readonly<Record<string, BenchPart>>
 
 export type PartName = keyof typeof PARTS
-
-export function isPartName(name: string): name is PartName {
-  return Object.hasOwn(PARTS, name)
-}

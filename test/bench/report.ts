@@ -1,10 +1,8 @@
 import { type Figure, isRate, isReached, median, ratiosOf } from './figures.ts'
+import type { Outcome } from './part-process.ts'
 
 /** The figures of one part of the benchmark, or the reason why it has none. */
-export type PartResult = { readonly part: string; readonly seconds: number } & (
-  | { readonly figures: readonly Figure[] }
-  | { readonly failure: string }
-)
+export type PartResult = { readonly part: string } & Outcome<readonly Figure[]>
 
 const COLUMNS = ['PART', 'MEASURED', 'WEIR', 'BESIDE', 'RATIO', 'SPREAD', 'AIM', 'REACHED'] as const
 type Row = Readonly<Record<(typeof COLUMNS)[number], string>>
@@ -27,7 +25,7 @@ export function toMarkdown(title: string, results: readonly PartResult[]): strin
 /** Formats the results as JSON: the values of all rounds, their ratio, and whether it reaches the aim. */
 export function toJson(title: string, results: readonly PartResult[]): string {
   const parts = results.map((result) =>
-    'failure' in result ? result : { ...result, figures: result.figures.map(withRatio) },
+    'failure' in result ? result : { ...result, result: result.result.map(withRatio) },
   )
   const rounded = (_: string, value: unknown) => (typeof value === 'number' ? Number(value.toPrecision(4)) : value)
   return JSON.stringify({ title, parts }, rounded, 2)
@@ -45,7 +43,7 @@ function cellsOf(results: readonly PartResult[]): readonly (readonly string[])[]
 
 function rowsOf(result: PartResult): readonly Row[] {
   const { part } = result
-  if ('figures' in result) return result.figures.map((figure) => rowOf(part, figure))
+  if ('result' in result) return result.result.map((figure) => rowOf(part, figure))
   const none = { WEIR: '', BESIDE: '', RATIO: '', SPREAD: '', AIM: '' }
   return [{ ...none, PART: part, MEASURED: `FAILED: ${result.failure.split('\n', 1)[0]}`, REACHED: 'no' }]
 }

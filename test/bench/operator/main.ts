@@ -62,7 +62,7 @@ export async function benchOperator(settings: Settings): Promise<readonly Figure
         await whole.stop()
       }
     }
-    const besideSlow = await benchSlowRuntimes(settings, control)
+    const besideSlow = settings.isQuick ? [] : await benchSlowRuntimes(settings, control)
     return [...startFigures(settings, starts), ...steadyFigures(rests), ...changeFigures(changes), ...besideSlow]
   } finally {
     await control.stop()

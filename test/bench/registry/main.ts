@@ -1,15 +1,12 @@
 import { join } from 'node:path'
-import { openBroker } from '../../../src/broker/open-broker.ts'
-import { silentLogger } from '../../../src/common/logging/logger.ts'
-import { startRegistryProcess } from '../../support/registry-process.ts'
 import { runClient } from '../client.ts'
 import { atMost, type Figure } from '../figures.ts'
 import { residentMb } from '../process.ts'
 import { progress, type Settings } from '../settings.ts'
+import { fillTopics, startFilled, timeToRead } from './filled-registry.ts'
 import { measureRates, type Rates } from './rates.ts'
 import type { RegistrationResult, RegistrationTask } from './registration-client.ts'
-import { fillTopic, VERSIONS } from './schemas.ts'
-import type { ReadTask } from './topic-reader.ts'
+import { VERSIONS } from './schemas.ts'
 
 const REGISTRATIONS = 1_000
 /** Allowed memory of a registry, and for each further 100,000 schemas. */
@@ -21,14 +18,14 @@ type Start = { readonly wholeMs: number; readonly tenthMs: number; readonly read
 export async function benchRegistry(settings: Settings): Promise<readonly Figure[]> {
   const { schemas } = settings
   progress(`registry: filling topics with ${schemas} and ${schemas / 10} schemas`)
-  await fillTopics(settings)
+  await fillTopics(settings, [schemas, schemas / 10])
   const starts: Start[] = []
   for (let round = 1; round <= settings.rounds; round++) {
     progress(`registry: starts, round ${round} of ${settings.rounds}`)
     starts.push(await measureStarts(settings, round))
   }
-  const whole = await start(settings, schemas, 'whole')
-  const tenth = await start(settings, schemas / 10, 'tenth')
+  const whole = await startFilled(settings, schemas, 'whole')
+  const tenth = await startFilled(settings, schemas / 10, 'tenth')
   try {
     const rates = await measureRates(settings, { whole: whole.url, tenth: tenth.url, schemas })
     const registrations: RegistrationResult[] = []
@@ -43,18 +40,11 @@ export async function benchRegistry(settings: Settings): Promise<readonly Figure
   }
 }
 
-async function fillTopics({ bootstrap, schemas }: Settings): Promise<void> {
-  const address = { kind: 'kafka' as const, config: { 'bootstrap.servers': bootstrap } }
-  const broker = await openBroker(address, { logger: silentLogger() })
-  for (const count of [schemas, schemas / 10]) await fillTopic(broker, topicOf(count), count)
-  await broker.close()
-}
-
 /** Times from the start of each process to the end of its work, including loading the code and connecting to Kafka. */
 async function measureStarts(settings: Settings, round: number): Promise<Start> {
   const timedStart = async (count: number) => {
     const startedMs = performance.now()
-    const registry = await start(settings, count, `start-${count}-${round}`)
+    const registry = await startFilled(settings, count, `start-${count}-${round}`)
     const ms = performance.now() - startedMs
     const memoryMb = await residentMb(registry.pid)
     await registry.stop()
@@ -62,18 +52,8 @@ async function measureStarts(settings: Settings, round: number): Promise<Start> 
   }
   const tenth = await timedStart(settings.schemas / 10)
   const whole = await timedStart(settings.schemas)
-  const readFromMs = performance.now()
-  const script = join(import.meta.dirname, 'topic-reader.ts')
-  const task = { bootstrap: settings.bootstrap, topic: topicOf(settings.schemas), records: settings.schemas }
-  await runClient<ReadTask, unknown>(settings, script, task)
-  const readMs = performance.now() - readFromMs
+  const readMs = await timeToRead(settings, settings.schemas)
   return { wholeMs: whole.ms, tenthMs: tenth.ms, readMs, memoryMb: whole.memoryMb }
-}
-
-/** Each registry uses a new group, because in a group with a killed member it would wait for the session timeout. */
-function start({ bootstrap, nodeArgs }: Settings, count: number, name: string) {
-  const settings = { 'brokerstore.topic': topicOf(count), 'schema.registry.group.id': `bench-${name}` }
-  return startRegistryProcess(['--bootstrap', bootstrap], settings, nodeArgs)
 }
 
 function measureRegistrations(settings: Settings, url: string, round: number): Promise<RegistrationResult> {
@@ -82,10 +62,6 @@ function measureRegistrations(settings: Settings, url: string, round: number): P
   const task = { url, bootstrap: settings.bootstrap, topic: `beside-${round}`, times: REGISTRATIONS, firstId }
   const script = join(import.meta.dirname, 'registration-client.ts')
   return runClient<RegistrationTask, RegistrationResult>(settings, script, task)
-}
-
-function topicOf(count: number): string {
-  return `schemas-${count}`
 }
 
 // ── figures ─────────────────────────────────────────────────────────────────────────────────────────────────────────

@@ -16,7 +16,7 @@ const WAIT = { everyMs: 20, timeoutMs: 180_000 }
 const WORKER_SETTINGS = { 'offset.flush.interval.ms': '250' }
 const STRING = 'org.apache.kafka.connect.storage.StringConverter'
 const JSON_CONVERTER = 'org.apache.kafka.connect.json.JsonConverter'
-const STRINGS = { 'key.converter': STRING, 'value.converter': STRING }
+export const STRINGS = { 'key.converter': STRING, 'value.converter': STRING }
 /** Each record contains its schema. */
 const JSONS = {
   'key.converter': JSON_CONVERTER,
@@ -94,7 +94,8 @@ async function measure(side: Side, input: string, records: number, converters: C
   }
 }
 
-async function throughOf({ url }: BenchWorker, input: string, output: string, converters: ConnectorProperties) {
+/** Copies a file to a topic and the topic to a file. Returns the times from the request that creates each connector. */
+export async function throughOf({ url }: BenchWorker, input: string, output: string, converters: ConnectorProperties) {
   const client = createWorkerClient({ url })
   const topic = `lines-${performance.now()}`
   // Uses a new group, because in a group with a killed member it would wait for the session timeout.
