@@ -31,12 +31,16 @@ export function frame(id: number, ...parts: readonly Uint8Array[]): Buffer {
 /** Splits the schema id from the data. Throws a `SerdeError` with the code `not_framed`. */
 export function unframe(bytes: Uint8Array): { readonly id: SchemaId; readonly data: Buffer } {
   const buffer = bufferOf(bytes)
-  if (buffer[0] === 0 && buffer.length >= HEAD_BYTES) {
-    return { id: buffer.readInt32BE(1), data: buffer.subarray(HEAD_BYTES) }
-  }
+  const { id, start } = schemaIdOf(buffer)
+  return { id, data: buffer.subarray(start) }
+}
+
+/** Returns the schema id and the index of the data after it. Throws a `SerdeError` with the code `not_framed`. */
+export function schemaIdOf(buffer: Buffer): { readonly id: SchemaId; readonly start: number } {
+  if (buffer[0] === 0 && buffer.length >= HEAD_BYTES) return { id: buffer.readInt32BE(1), start: HEAD_BYTES }
   if (buffer[0] === 1 && buffer.length >= GUID_HEAD_BYTES) {
     const guid = buffer.toString('hex', 1, GUID_HEAD_BYTES).replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-')
-    return { id: guid, data: buffer.subarray(GUID_HEAD_BYTES) }
+    return { id: guid, start: GUID_HEAD_BYTES }
   }
   throw new SerdeError(
     'not_framed',

@@ -10,9 +10,9 @@ export class ByteInput {
   #bytes: Buffer = Buffer.alloc(0)
   #at = 0
 
-  open(bytes: Buffer): void {
+  open(bytes: Buffer, start: number): void {
     this.#bytes = bytes
-    this.#at = 0
+    this.#at = start
   }
 
   get isAtEnd(): boolean {

@@ -7,15 +7,15 @@ import { type ConverterInstance, DataError, type Schema, type SchemaAndValue } f
 import { fetchRegisteredSchema, findWriteSchema, sourceOf, type WriteSchema } from '../../serde/schema-id.ts'
 import { wrapRequestErrors } from '../../serde/serde-error.ts'
 import { subjectNaming } from '../../serde/subject-name-strategy.ts'
-import { type SchemaId, unframe } from '../../serde/wire-format.ts'
+import { bufferOf, type SchemaId, schemaIdOf } from '../../serde/wire-format.ts'
 import { recordFailure, schemaIdOptions } from './registry-access.ts'
 import type { ConverterRegistrySettings } from './registry-keys.ts'
 import { subjectStrategy } from './subject-name-strategy-key.ts'
 
 /** Writes the schema id and the value. */
 export type WriteData = (value: unknown) => Buffer
-/** Reads the bytes that follow the schema id. */
-export type ReadData = (data: Buffer) => SchemaAndValue
+/** Reads the bytes that follow the schema id, from the index `start`. */
+export type ReadData = (bytes: Buffer, start: number) => SchemaAndValue
 
 /** A schema format as used by a converter: maps Connect schemas and values to and from its own. */
 export type SchemaData<Parsed extends ParsedSchema> = {
@@ -75,7 +75,7 @@ export function createRegistryConverter<Parsed extends ParsedSchema>(
       const parsed = parse(source, 'loose')
       const known = await registry.lookup(subjectOf(topic, parsed.name), found).catch(absent)
       const read = attempt(() => language.reader(parsed, source, known?.version))
-      return readers.set(id, (data) => attempt(() => read(data)))
+      return readers.set(id, read)
     })
 
   return {
@@ -89,9 +89,18 @@ export function createRegistryConverter<Parsed extends ParsedSchema>(
     },
     toConnect(topic, bytes) {
       if (bytes === null) return NOTHING
-      const { id, data } = attempt(() => unframe(bytes))
-      const read = readers.get(id)
-      return read ? read(data) : forRecord(async () => (await openReader(topic, id))(data))
+      try {
+        const framed = bufferOf(bytes)
+        const { id, start } = schemaIdOf(framed)
+        const read = readers.get(id)
+        if (read !== undefined) return read(framed, start)
+        return forRecord(async () => {
+          const opened = await openReader(topic, id)
+          return attempt(() => opened(framed, start))
+        })
+      } catch (error) {
+        throw asDataError(error)
+      }
     },
   }
 }
@@ -112,9 +121,12 @@ function attempt<Result>(run: () => Result): Result {
   try {
     return run()
   } catch (error) {
-    if (error instanceof SchemaError) throw new DataError(error.message, { cause: error })
-    throw recordFailure(error)
+    throw asDataError(error)
   }
+}
+
+function asDataError(error: unknown): unknown {
+  return error instanceof SchemaError ? new DataError(error.message, { cause: error }) : recordFailure(error)
 }
 
 async function forRecord<Result>(run: () => Promise<Result>): Promise<Result> {

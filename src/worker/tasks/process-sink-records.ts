@@ -1,5 +1,5 @@
 import type { PartitionRecords, StoredRecord } from '../../broker/broker.ts'
-import type { RecordHeader, SinkRecord } from '../../sdk/index.ts'
+import type { RecordHeader, SchemaAndValue, SinkRecord } from '../../sdk/index.ts'
 import type { ErrorPolicy } from './error-policy.ts'
 import { isFailure, MixedPipeline } from './mixed-pipeline.ts'
 import type { PipelineItem } from './pipeline-step.ts'
@@ -108,34 +108,40 @@ function convert(
   pipeline: LocalPipeline,
   context: ProcessingContext,
 ): SinkRecord | null | Promise<SinkRecord | null> {
-  const { key, value, headers, transformations } = pipeline
+  const { key, value } = pipeline
   enterStage(context, 'KEY_CONVERTER', key.className)
   const keyResult = key.converter.toConnect(origin.topic, stored.key)
   enterStage(context, 'VALUE_CONVERTER', value.className)
   const valueResult = value.converter.toConnect(origin.topic, stored.value)
   if (keyResult instanceof Promise || valueResult instanceof Promise) {
-    return Promise.all([keyResult, valueResult]).then((results) => finish(...results))
+    return Promise.all([keyResult, valueResult]).then((results) =>
+      finish(stored, origin, ...results, pipeline, context),
+    )
   }
-  return finish(keyResult, valueResult)
+  return finish(stored, origin, keyResult, valueResult, pipeline, context)
+}
 
-  function finish(
-    convertedKey: Awaited<typeof keyResult>,
-    convertedValue: Awaited<typeof valueResult>,
-  ): SinkRecord | null {
-    const record: SinkRecord = {
-      topic: origin.topic,
-      partition: origin.partition,
-      offset: origin.offset,
-      key: convertedKey.value,
-      keySchema: convertedKey.schema,
-      value: convertedValue.value,
-      valueSchema: convertedValue.schema,
-      headers: stored.headers.length === 0 ? NO_HEADERS : toHeaders(stored, headers, context),
-      timestampMs: stored.timestampMs,
-      origin,
-    }
-    return transformations.length === 0 ? record : applyTransformations(transformations, record, context)
+function finish(
+  stored: StoredRecord,
+  origin: SinkRecordOrigin,
+  key: SchemaAndValue,
+  value: SchemaAndValue,
+  { headers, transformations }: LocalPipeline,
+  context: ProcessingContext,
+): SinkRecord | null {
+  const record: SinkRecord = {
+    topic: origin.topic,
+    partition: origin.partition,
+    offset: origin.offset,
+    key: key.value,
+    keySchema: key.schema,
+    value: value.value,
+    valueSchema: value.schema,
+    headers: stored.headers.length === 0 ? NO_HEADERS : toHeaders(stored, headers, context),
+    timestampMs: stored.timestampMs,
+    origin,
   }
+  return transformations.length === 0 ? record : applyTransformations(transformations, record, context)
 }
 
 function toHeaders(

@@ -58,7 +58,7 @@ function written(write: ReturnType<typeof valueWriter>, value: unknown): Buffer 
 
 function read(reader: ReturnType<typeof valueReader>, bytes: Uint8Array): unknown {
   const input = new ByteInput()
-  input.open(Buffer.from(bytes))
+  input.open(Buffer.from(bytes), 0)
   return reader!(input)
 }
 

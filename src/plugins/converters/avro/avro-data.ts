@@ -38,12 +38,12 @@ export function avroData(settings: AvroConverterSettings): SchemaData<ParsedAvro
     },
     reader(parsed, _source, version) {
       const { schema, decode } = fromAvro(parsed.schema, { ...options, version })
-      if (parsed.schema.type === 'bytes') return (data) => ({ schema, value: decode(data) })
+      if (parsed.schema.type === 'bytes') return (bytes, start) => ({ schema, value: decode(bytes.subarray(start)) })
       const codec = avroCodec(parsed.schema)
       const read = valueReader(parsed.schema, schema)
-      return (data) => {
-        const value = read && readWhole(read, data)
-        return { schema, value: value === undefined ? decode(codec.decode(data)) : value }
+      return (bytes, start) => {
+        const value = read && readWhole(read, bytes, start)
+        return { schema, value: value === undefined ? decode(codec.decode(bytes.subarray(start))) : value }
       }
     },
   }
@@ -62,8 +62,8 @@ function writeFramed(id: number, write: ValueWriter, value: unknown): Buffer | u
 }
 
 /** Returns undefined for bytes that the reader does not read. */
-function readWhole(read: ValueReader, data: Buffer): unknown {
-  input.open(data)
+function readWhole(read: ValueReader, bytes: Buffer, start: number): unknown {
+  input.open(bytes, start)
   try {
     const value = read(input)
     return input.isAtEnd ? value : undefined
@@ -71,7 +71,7 @@ function readWhole(read: ValueReader, data: Buffer): unknown {
     if (error === UNREADABLE) return undefined
     throw error
   } finally {
-    input.open(NOTHING)
+    input.open(NOTHING, 0)
   }
 }
 

@@ -4,7 +4,6 @@ import { compileJsonSchema } from '../../../formats/json/meta-schema.ts'
 import type { PlainJson } from '../../../formats/json/schema-model.ts'
 import { jsonReader, parseExact } from '../../../java-compat/json/connect-json-reader.ts'
 import { jsonWriter } from '../../../java-compat/json/connect-json-writer.ts'
-import { toBuffer } from '../../../sdk/bytes.ts'
 import { DataError } from '../../../sdk/index.ts'
 import { frame } from '../../../serde/wire-format.ts'
 import type { SchemaData } from '../registry-converter.ts'
@@ -51,8 +50,8 @@ export function jsonSchemaData(settings: JsonSchemaConverterSettings): SchemaDat
       })
       const read = jsonReader(schema, { nullsToDefaults: true, entries: 'objects', isChoice })
       const check = checkOf(source)
-      return (data) => {
-        const text = toBuffer(data).toString()
+      return (bytes, start) => {
+        const text = bytes.toString('utf8', start)
         const json = parsed(text)
         refuse(check(JSON.parse(text)))
         return { schema, value: read(json) }

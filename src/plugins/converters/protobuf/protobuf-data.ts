@@ -53,8 +53,8 @@ export function protobufData(settings: ProtobufConverterSettings): SchemaData<Pa
         const codec: Codec = messages.codec(place)
         return { schema: versioned, read: (data: Uint8Array) => read(codec.decode(data)) }
       }
-      return (bytes) => {
-        const { indexes, data } = unframeIndexes(bytes)
+      return (bytes, start) => {
+        const { indexes, data } = unframeIndexes(bytes.subarray(start))
         const key = indexes.join()
         const message = opened.get(key) ?? open(messages.at(indexes))
         opened.set(key, message)
