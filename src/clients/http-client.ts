@@ -4,6 +4,7 @@ import type { LookupFunction } from 'node:net'
 import { text } from 'node:stream/consumers'
 import type { SecureContextOptions } from 'node:tls'
 import type { z } from 'zod'
+import { startDeadline } from '../common/deadline.ts'
 import { parseExactJson, printExactJson } from '../common/exact-json.ts'
 
 /** How to reach a program over HTTP. */
@@ -133,15 +134,17 @@ async function exchange(endpoint: Endpoint, call: HttpRequest): Promise<HttpResp
 }
 
 async function exchangeAt(endpoint: Endpoint, call: HttpRequest): Promise<HttpResponse> {
-  const timeout = AbortSignal.timeout(endpoint.timeoutMs ?? 60_000)
+  const deadline = startDeadline(endpoint.timeoutMs ?? 60_000, call.signal)
   try {
-    const response = await send(endpoint, call, call.signal ? AbortSignal.any([call.signal, timeout]) : timeout)
+    const response = await send(endpoint, call, deadline.signal)
     return { status: response.statusCode ?? 0, text: await text(response), etag: response.headers.etag }
   } catch (error) {
     call.signal?.throwIfAborted()
-    const reason = timeout.aborted ? 'timeout' : reasonOf(error)
+    const reason = deadline.hasPassed() ? 'timeout' : reasonOf(error)
     const retriable = (error as { readonly code?: unknown }).code !== 'not_allowed'
     throw new RequestError(0, 0, `${call.method} ${endpoint.url}${call.path}: ${reason}`, { cause: error, retriable })
+  } finally {
+    deadline.clear()
   }
 }
 

@@ -4,6 +4,7 @@ import { type Agent, type RequestOptions, request } from 'node:https'
 import { text } from 'node:stream/consumers'
 import { urlToHttpOptions } from 'node:url'
 import { KubeConfig } from '@kubernetes/client-node'
+import { startDeadline } from '../../common/deadline.ts'
 import { packageVersion } from '../../common/package-version.ts'
 import type { HttpRequest } from '../http-client.ts'
 import { ClusterError } from './cluster-error.ts'
@@ -12,6 +13,8 @@ import { readLines } from './read-lines.ts'
 export type ApiCall = HttpRequest & {
   /** Value of the Accept header. Default: `application/json`. */
   readonly accept?: string
+  /** Timeout of the request including its response. Default: 30 s. */
+  readonly timeoutMs?: number
 }
 
 /** The error response of the API server. */
@@ -73,14 +76,17 @@ export class KubernetesApi {
 
   /** Returns the parsed body. Rejects with an `ApiError`. */
   async send<T>(call: ApiCall): Promise<T> {
-    const timeout = AbortSignal.timeout(REQUEST_MS)
-    const signal = call.signal === undefined ? timeout : AbortSignal.any([call.signal, timeout])
-    const response = await this.#exchange({ ...call, signal })
-    const answer = await text(response).catch((error: unknown) => Promise.reject(unreachable(this.#server, error)))
-    const body = parseBody(answer)
-    if (body === undefined)
-      throw unreachable(this.#server, new Error(`the response is not JSON: ${answer.slice(0, 200)}`))
-    return body as T
+    const deadline = startDeadline(call.timeoutMs ?? REQUEST_MS, call.signal)
+    try {
+      const response = await this.#exchange({ ...call, signal: deadline.signal })
+      const answer = await text(response).catch((error: unknown) => Promise.reject(unreachable(this.#server, error)))
+      const body = parseBody(answer)
+      if (body === undefined)
+        throw unreachable(this.#server, new Error(`the response is not JSON: ${answer.slice(0, 200)}`))
+      return body as T
+    } finally {
+      deadline.clear()
+    }
   }
 
   /** Yields each line of the response as JSON until the server ends the response. Rejects with an `ApiError`. */

@@ -76,7 +76,7 @@ async function refusalBy(
         kind: 'SubjectAccessReview',
         spec: { user: by.username, uid: by.uid, groups: by.groups, extra: by.extra, resourceAttributes },
       },
-      signal: AbortSignal.timeout(REVIEW_TIMEOUT_MS),
+      timeoutMs: REVIEW_TIMEOUT_MS,
     })
     return status?.allowed === true
       ? undefined

@@ -1,5 +1,6 @@
 import { ClusterError } from '../../clients/kubernetes/cluster-error.ts'
 import type { Clock } from '../../common/clock.ts'
+import { startDeadline } from '../../common/deadline.ts'
 import type { Logger } from '../../common/logging/logger.ts'
 import { type ControllerMetrics, NO_METRICS, type ReconcileOutcome } from './controller-metrics.ts'
 import { NotLeaderError } from './leader-fence.ts'
@@ -67,14 +68,14 @@ export class Controller<Key extends string> {
 
   async #reconcile(key: Key): Promise<Requeue> {
     const { reconcile, clock, logger, metrics = NO_METRICS, reconcileTimeoutMs = RECONCILE_TIMEOUT_MS } = this.#options
-    const signal = AbortSignal.any([this.#stopping.signal, AbortSignal.timeout(reconcileTimeoutMs)])
+    const deadline = startDeadline(reconcileTimeoutMs, this.#stopping.signal)
     const startedMs = clock.monotonicMs()
     const record = (outcome: ReconcileOutcome): void => {
       const tookMs = clock.monotonicMs() - startedMs
       metrics.reconciled(tookMs > reconcileTimeoutMs ? 'timeout' : outcome, tookMs)
     }
     try {
-      const requeue = await reconcile(key, signal)
+      const requeue = await reconcile(key, deadline.signal)
       record(requeue === 'rate-limited' ? 'error' : requeue === 'none' ? 'success' : 'requeue_after')
       return requeue
     } catch (error) {
@@ -83,6 +84,8 @@ export class Controller<Key extends string> {
         logger.debug({ resource: key, reason: error.message }, 'not reconciled: this process does not lead')
       else if (!this.#stopping.signal.aborted) logger.error({ err: error, resource: key }, 'reconcile failed')
       return 'rate-limited'
+    } finally {
+      deadline.clear()
     }
   }
 

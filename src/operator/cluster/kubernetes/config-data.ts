@@ -46,7 +46,7 @@ export async function writeConfigMap(
       query: { fieldManager: MANAGER },
       contentType: APPLY_PATCH,
       body: { apiVersion: 'v1', kind: 'ConfigMap', metadata: { namespace, name }, data },
-      signal: AbortSignal.timeout(WRITE_MS),
+      timeoutMs: WRITE_MS,
     })
     return true
   } catch (error) {

@@ -26,18 +26,13 @@ export type CustomObject = KubernetesObject & {
 /** The resource, or why it is invalid: it may have been stored under an older definition. */
 export type ReadResult<K extends ResourceKind> = { readonly resource: Resource<K> } | { readonly fault: string }
 
-/** Reads an object and fills in defaults as the definition does. */
-export function readObject<K extends ResourceKind>(kind: K, object: CustomObject): ReadResult<K> {
-  const { metadata, spec } = object
-  const { name, namespace } = metadata
-  const { declared, errors } = parseResource({
-    apiVersion: API_VERSION,
-    kind,
-    metadata: { name, namespace },
-    spec,
-  })
-  if (declared === undefined) return { fault: errors.map(({ message }) => message).join('; ') }
-  const { uid, generation, creationTimestamp, deletionTimestamp } = metadata
+/** Reads an object and fills in defaults as the definition does. An unchanged spec is that of the previous resource. */
+export function readObject<K extends ResourceKind>(kind: K, object: CustomObject, previous?: Resource): ReadResult<K> {
+  const { metadata } = object
+  const { name, namespace, uid, generation, creationTimestamp, deletionTimestamp } = metadata
+  const isSpecUnchanged = (before: Resource) => before.metadata.uid === uid && before.metadata.generation === generation
+  const read = previous !== undefined && isSpecUnchanged(previous) ? previous : readSpec(kind, object)
+  if (read.spec === undefined) return { fault: read.fault }
   const resource = {
     kind,
     metadata: {
@@ -51,10 +46,19 @@ export function readObject<K extends ResourceKind>(kind: K, object: CustomObject
       labels: metadata.labels ?? {},
       annotations: metadata.annotations ?? {},
     },
-    spec: declared.spec,
+    spec: read.spec,
     status: { ...INITIAL_STATUS, ...object.status } as ResourceStatus[K],
   }
   return { resource: resource as unknown as Resource<K> }
+}
+
+function readSpec(
+  kind: ResourceKind,
+  { metadata: { name, namespace }, spec }: CustomObject,
+): { readonly spec: Resource['spec'] } | { readonly spec: undefined; readonly fault: string } {
+  const { declared, errors } = parseResource({ apiVersion: API_VERSION, kind, metadata: { name, namespace }, spec })
+  if (declared !== undefined) return { spec: declared.spec }
+  return { spec: undefined, fault: errors.map(({ message }) => message).join('; ') }
 }
 
 /** Finalizers of other controllers are not ours to remove. */

@@ -3,7 +3,6 @@ import { ApiError, type KubernetesApi } from '../../../clients/kubernetes/kubern
 import type { Clock } from '../../../common/clock.ts'
 import type { Logger } from '../../../common/logging/logger.ts'
 import { withTimeout } from '../../../common/timeout.ts'
-import { limitConcurrency } from '../../controller/concurrency-limit.ts'
 import { API_VERSION } from '../../resources/resource.ts'
 import type { ResourceEvent } from '../cluster.ts'
 
@@ -20,7 +19,11 @@ export type EventRecorderOptions = {
   readonly logger: Logger
   /** Name of this process. */
   readonly identity: string
+  /** Whether the operator is writing resources. Default: never. */
+  readonly isWriting?: () => boolean
 }
+
+type Waiting = { readonly regarding: Regarding; readonly event: ResourceEvent; readonly atMs: number }
 
 const CONTROLLER = 'weir.dev/operator'
 const NOTE_BYTES_MAX = 1_024
@@ -30,10 +33,17 @@ const SERIES_MS = 600_000
 const BURST = 25
 const REFILL_MS = 300_000
 const OBJECTS_MAX = 10_000
-/** Requests at the same time, so that status writes have priority when thousands of resources record Events. */
+/** Requests at the same time. */
 const SENDING_MAX = 4
-/** Events that are sent or wait to be sent; further ones are dropped. */
-const WAITING_MAX = 10_000
+/** Events that wait to be sent; further ones are dropped. */
+const WAITING_MAX = 20_000
+/**
+ * While resources are written, each request after this many is delayed, so that thousands of resources become Ready before
+ * their Events are sent. An Event does not wait longer than `YIELD_MAX_MS`, nor where others would be dropped.
+ */
+const UNDELAYED_MAX = 20
+const YIELD_MS = 500
+const YIELD_MAX_MS = 120_000
 /** How long `stop` waits: the operator has less than 25 s in all to stop. */
 const STOP_MS = 5_000
 
@@ -47,8 +57,11 @@ export class EventRecorder {
   readonly #options: EventRecorderOptions
   readonly #series = new Map<string, Series>()
   readonly #buckets = new Map<string, Bucket>()
-  readonly #sending = new Set<Promise<void>>()
-  readonly #limit = limitConcurrency(SENDING_MAX)
+  readonly #waiting = { Warning: new Set<Waiting>(), Normal: new Set<Waiting>() }
+  readonly #senders = new Set<Promise<void>>()
+  readonly #stopping = new AbortController()
+  /** Requests since the operator began to write. */
+  #sentWhileWriting = 0
   #warnedMs = Number.NEGATIVE_INFINITY
   #isStopped = false
 
@@ -58,20 +71,47 @@ export class EventRecorder {
 
   record(regarding: Regarding, event: ResourceEvent): void {
     const { clock } = this.#options
-    const nowMs = clock.nowMs()
-    if (this.#sending.size >= WAITING_MAX || !this.#takeToken(regarding.uid, clock.monotonicMs())) return
-    const send = async () => (this.#isStopped ? undefined : this.#send(regarding, event, nowMs))
-    const sending = this.#limit(send).catch((error: unknown) => {
-      this.#report(error, event.reason)
-    })
-    this.#sending.add(sending)
-    void sending.finally(() => this.#sending.delete(sending))
+    if (this.#isStopped || this.#waitingCount() >= WAITING_MAX) return
+    if (!this.#takeToken(regarding.uid, clock.monotonicMs())) return
+    this.#waiting[event.type].add({ regarding, event, atMs: clock.nowMs() })
+    if (this.#senders.size === SENDING_MAX) return
+    const sender = this.#sendWaiting().finally(() => this.#senders.delete(sender))
+    this.#senders.add(sender)
   }
 
   /** Resolves when the recorded Events were sent or have failed; after 5 s the remaining ones are dropped. */
   async stop(): Promise<void> {
-    await withTimeout(Promise.all(this.#sending), STOP_MS, () => undefined, this.#options.clock)
+    this.#stopping.abort()
+    await withTimeout(Promise.all(this.#senders), STOP_MS, () => undefined, this.#options.clock)
     this.#isStopped = true
+  }
+
+  async #sendWaiting(): Promise<void> {
+    const { clock } = this.#options
+    for (let next = this.#takeNext(); next !== undefined && !this.#isStopped; next = this.#takeNext()) {
+      const { reason } = next.event
+      if (this.#shouldYield(next)) await clock.sleep(YIELD_MS, this.#stopping.signal).catch(() => undefined)
+      await this.#send(next).catch((error: unknown) => this.#report(error, reason))
+    }
+  }
+
+  /** Warnings first; those of a type in the order of their time. */
+  #takeNext(): Waiting | undefined {
+    const from = this.#waiting.Warning.size > 0 ? this.#waiting.Warning : this.#waiting.Normal
+    const [next] = from
+    if (next !== undefined) from.delete(next)
+    return next
+  }
+
+  #shouldYield({ event: { type }, atMs }: Waiting): boolean {
+    const { clock, isWriting = () => false } = this.#options
+    this.#sentWhileWriting = isWriting() ? this.#sentWhileWriting + 1 : 0
+    if (this.#sentWhileWriting <= UNDELAYED_MAX || type === 'Warning' || this.#stopping.signal.aborted) return false
+    return clock.nowMs() - atMs < YIELD_MAX_MS && this.#waitingCount() < WAITING_MAX / 2
+  }
+
+  #waitingCount(): number {
+    return this.#waiting.Warning.size + this.#waiting.Normal.size
   }
 
   /** Logs a missing permission as a warning, at most once per interval. */
@@ -97,21 +137,21 @@ export class EventRecorder {
     return true
   }
 
-  async #send(regarding: Regarding, event: ResourceEvent, nowMs: number): Promise<void> {
+  async #send({ regarding, event, atMs }: Waiting): Promise<void> {
     const note = truncateNote(event.note)
     const id = createHash('sha256')
       .update(JSON.stringify([regarding.uid, event.reason, note]))
       .digest('hex')
       .slice(0, 16)
     const known = this.#series.get(id)
-    if (known !== undefined && nowMs - known.lastMs < SERIES_MS) {
+    if (known !== undefined && atMs - known.lastMs < SERIES_MS) {
       known.count += 1
-      known.lastMs = nowMs
+      known.lastMs = atMs
       return this.#incrementSeries(regarding.namespace, known)
     }
     // The time distinguishes the name from that of an earlier series.
     const stem = regarding.name.slice(0, 200).replace(/[.-]+$/, '')
-    const series = { name: `${stem}.${id}${nowMs.toString(16)}`, count: 1, lastMs: nowMs }
+    const series = { name: `${stem}.${id}${atMs.toString(16)}`, count: 1, lastMs: atMs }
     remember(this.#series, id, series)
     const { api, identity } = this.#options
     const { kind, namespace, name, uid } = regarding
@@ -119,7 +159,7 @@ export class EventRecorder {
       apiVersion: 'events.k8s.io/v1',
       kind: 'Event',
       metadata: { namespace, name: series.name },
-      eventTime: microTime(nowMs),
+      eventTime: microTime(atMs),
       regarding: { apiVersion: API_VERSION, kind, namespace, name, uid },
       reason: event.reason,
       action: 'Reconcile',

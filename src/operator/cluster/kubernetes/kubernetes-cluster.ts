@@ -51,6 +51,8 @@ export type KubernetesOptions = {
   readonly onRestart?: OnWatchRestart
 }
 
+/** Resources count as being written for this time after each write. */
+const WRITING_MS = 1_000
 const STATUS_MANAGER = 'weir-operator'
 /** A field manager of its own: a status apply must not remove the finalizer, and vice versa. */
 const FINALIZER_MANAGER = 'weir-operator-finalizer'
@@ -70,6 +72,7 @@ export class KubernetesCluster implements Cluster {
   readonly #secrets: MetadataInformer<string> | undefined
   #namespaces: { readonly watch: MetadataInformer<NamespaceInfo>; isKnown: boolean } | undefined
   readonly #events: EventRecorder
+  #writtenAtMs = Number.NEGATIVE_INFINITY
   #isStopped = false
 
   constructor(options: KubernetesOptions) {
@@ -82,7 +85,8 @@ export class KubernetesCluster implements Cluster {
     const versions = (resource: Watched) => this.#metadataOf(resource, ({ resourceVersion }) => resourceVersion)
     this.#configMaps = versions('configmaps')
     this.#secrets = options.watchesSecrets ? versions('secrets') : undefined
-    this.#events = new EventRecorder({ api, clock, logger, identity })
+    const isWriting = () => clock.monotonicMs() - this.#writtenAtMs < WRITING_MS
+    this.#events = new EventRecorder({ api, clock, logger, identity, isWriting })
   }
 
   async start(): Promise<void> {
@@ -200,9 +204,10 @@ export class KubernetesCluster implements Cluster {
     const path = `${pathOf(kind, namespace)}/${encodeURIComponent(name)}${write.subresource}`
     const query = { fieldManager: write.manager, force: true }
     try {
-      const { api } = this.#options
-      const signal = AbortSignal.timeout(WRITE_MS)
-      const call = { method: 'PATCH', path, query, body: write.body, contentType: APPLY_PATCH, signal } as const
+      const { api, clock } = this.#options
+      this.#writtenAtMs = clock.monotonicMs()
+      const { body } = write
+      const call = { method: 'PATCH', path, query, body, contentType: APPLY_PATCH, timeoutMs: WRITE_MS } as const
       const object = await api.send<CustomObject>(call)
       // The watch may have been faster: removing the last finalizer returns an object that no longer exists.
       if (this.#known.get(key)?.identity.metadata.uid === object.metadata.uid) this.#put(kind, object)
@@ -235,7 +240,7 @@ export class KubernetesCluster implements Cluster {
     const before = this.#known.get(key)
     if (before !== undefined && isOlder(object, before.identity)) return
     if (before?.identity.metadata.resourceVersion === object.metadata.resourceVersion) return
-    const read = readObject(kind, object)
+    const read = readObject(kind, object, before?.resource)
     this.#known.set(key, { identity: toIdentity(object), ...read })
     if (!('resource' in read)) {
       const { fault } = read

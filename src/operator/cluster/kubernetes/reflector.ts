@@ -11,6 +11,7 @@ export type KubernetesObject = {
     readonly resourceVersion: string
     readonly labels?: Readonly<Record<string, string>>
     readonly deletionTimestamp?: string
+    readonly managedFields?: unknown
   }
 }
 
@@ -119,7 +120,7 @@ export class Reflector<T extends KubernetesObject> {
       const query = { fieldSelector, limit: PAGE, continue: page?.metadata.continue }
       const { signal } = this.#stopping
       page = await api.send<List<T>>({ method: 'GET', path, query, signal, ...(accept && { accept: accept.list }) })
-      objects.push(...(page.items ?? []))
+      for (const object of page.items ?? []) objects.push(withoutManagedFields(object))
     } while (page.metadata.continue)
     if (this.#stopping.signal.aborted) return
     this.#version = page.metadata.resourceVersion
@@ -214,6 +215,12 @@ export class Reflector<T extends KubernetesObject> {
     logger.warn({ err: error, path, waitMs }, 'lost the connection to the API server: retrying')
     await clock.sleep(waitMs, this.#stopping.signal).catch(() => undefined)
   }
+}
+
+/** The managed fields are larger than the rest of an object. They are dropped before all pages are in memory. */
+function withoutManagedFields<T extends KubernetesObject>(object: T): T {
+  const { managedFields: _, ...metadata } = object.metadata
+  return { ...object, metadata }
 }
 
 /** The server no longer has the history since the requested version. */

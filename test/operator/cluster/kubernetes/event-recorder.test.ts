@@ -157,19 +157,57 @@ describe('EventRecorder', () => {
     expect(asked).toHaveLength(4)
   })
 
-  it('sends four Events at a time, and drops those above 10,000 waiting ones', async () => {
-    const asked: (() => void)[] = []
-    const send = <T>() => new Promise<T>((resolve) => asked.push(() => resolve(undefined as T)))
-    const busy = new EventRecorder({ api: { send }, clock, logger: silentLogger(), identity: 'pod-7' })
-    for (let at = 0; at < 10_100; at++) busy.record({ ...orders, uid: `u-${at}` }, failed)
-    expect(asked).toHaveLength(4)
-    asked[0]?.()
-    await expect.poll(() => asked.length).toBe(5)
-    for (let at = 1; at < 10_000; at++) {
-      await expect.poll(() => asked.length > at).toBe(true)
-      asked[at]?.()
+  it('sends four Events at a time, and drops those above 20,000 waiting ones', async () => {
+    const answered = Promise.withResolvers<void>()
+    let sent = 0
+    const send = async <T>() => {
+      sent += 1
+      await answered.promise
+      return undefined as T
     }
+    const busy = new EventRecorder({ api: { send }, clock, logger: silentLogger(), identity: 'pod-7' })
+    for (let at = 0; at < 20_100; at++) busy.record({ ...orders, uid: `u-${at}` }, failed)
+    expect(sent).toBe(4)
+    answered.resolve()
     await busy.stop()
-    expect(asked).toHaveLength(10_000)
+    expect(sent).toBe(20_004)
+  })
+
+  it('delays many Events while resources are written, but warnings only for one delay', async () => {
+    const sent: string[] = []
+    const send = async <T>({ body }: { readonly body?: unknown }) => {
+      sent.push((body as Told).note)
+      return undefined as T
+    }
+    let isWriting = true
+    const options = { api: { send }, clock, logger: silentLogger(), identity: 'pod-7', isWriting: () => isWriting }
+    const yielding = new EventRecorder(options)
+    const created = { type: 'Normal', reason: 'Created' } as const
+    for (let at = 0; at < 100; at++) yielding.record({ ...orders, uid: `u-${at}` }, { ...created, note: `${at}` })
+    await clock.advance(0)
+    expect(sent).toHaveLength(20)
+    yielding.record(orders, failed)
+    await clock.advance(500)
+    expect(sent).toHaveLength(25)
+    expect(sent).toContain(failed.note)
+    isWriting = false
+    await clock.advance(500)
+    await expect.poll(() => sent.length).toBe(101)
+  })
+
+  it('delays no Event by more than two minutes', async () => {
+    let sent = 0
+    const send = async <T>() => {
+      sent += 1
+      return undefined as T
+    }
+    const options = { api: { send }, clock, logger: silentLogger(), identity: 'pod-7', isWriting: () => true }
+    const yielding = new EventRecorder(options)
+    const created = { type: 'Normal', reason: 'Created', note: 'created' } as const
+    for (let at = 0; at < 2_000; at++) yielding.record({ ...orders, uid: `u-${at}` }, created)
+    await clock.advance(119_000)
+    expect(sent).toBeLessThan(1_000)
+    await clock.advance(1_500)
+    await expect.poll(() => sent).toBe(2_000)
   })
 })

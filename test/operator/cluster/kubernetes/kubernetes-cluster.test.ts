@@ -212,7 +212,10 @@ describe('KubernetesCluster', () => {
 
   it('ignores an object that cannot be parsed, and logs why', async () => {
     await started([subject(5)])
-    expect(await happens('MODIFIED', subject(11, { spec: { schema: 3 } }))).toEqual({ key: KEY, type: 'deleted' })
+    expect(await happens('MODIFIED', subject(11, { metadata: { generation: 2 }, spec: { schema: 3 } }))).toEqual({
+      key: KEY,
+      type: 'deleted',
+    })
     expect(cluster.list('Subject')).toEqual([])
     expect(cluster.manifestErrors()).toEqual([{ key: KEY, file: KEY, message: expect.stringContaining('spec.schema') }])
     await happens('MODIFIED', subject(12))
