@@ -9,9 +9,11 @@ const MEMORY_MB_MAX = 64
 
 /**
  * Kills the process when its main thread is blocked for `blockedMsMax`, because a blocked main thread cannot handle signals. Does
- * not keep the process alive.
+ * not keep the process alive. Process 1 of a container cannot be killed from within it: its liveness probe ends it, and it has
+ * no watchdog, which would take 18 MB.
  */
 export function startMainThreadWatchdog(blockedMsMax: number, logger: Logger): void {
+  if (process.pid === 1) return
   const heartbeat = new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT)
   const counter = new Int32Array(heartbeat)
   setInterval(() => Atomics.add(counter, 0, 1), HEARTBEAT_MS).unref()
