@@ -4,11 +4,12 @@ import type { FastifyInstance } from 'fastify'
 /** In bytes. A smaller response fits into one packet anyway. */
 const COMPRESSED_MIN = 1_024
 
-/** Compresses larger responses with gzip for clients that accept it. */
+/** Compresses larger responses with gzip for clients that accept it, unless they are compressed already. */
 export function compressResponses(app: FastifyInstance): void {
   app.addHook('onSend', (request, reply, payload: unknown, done) => {
     const isLong = (typeof payload === 'string' || Buffer.isBuffer(payload)) && payload.length >= COMPRESSED_MIN
-    if (!isLong) return done(null, payload)
+    // A route may send a copy that it has compressed before.
+    if (!isLong || reply.hasHeader('content-encoding')) return done(null, payload)
     reply.header('vary', [reply.getHeader('vary') ?? [], 'accept-encoding'].flat().join(', '))
     if (!acceptsGzip(request.headers['accept-encoding'])) return done(null, payload)
     reply.header('content-encoding', 'gzip')

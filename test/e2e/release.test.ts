@@ -1,5 +1,6 @@
 import { readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { gzipSync } from 'node:zlib'
 import { beforeAll, describe, expect, it, vi } from 'vitest'
 import { createWorkerClient } from '../../src/clients/worker-client.ts'
 import { cpuMs } from '../bench/process.ts'
@@ -14,6 +15,8 @@ const manifest = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as
   readonly version: string
   readonly dependencies: Readonly<Record<string, string>>
 }
+/** Size of the page of the console as it is sent. */
+const PAGE_BYTES_MAX = 200_000
 /** Files that the main thread of a worker may load until it is ready. */
 const FILES_MAX = 70
 /**
@@ -62,10 +65,18 @@ describe('the npm package', () => {
     }
   })
 
-  it('runs a worker with its task and plugin processes', async () => {
+  it('contains the page of the console as one small file that imports nothing', async () => {
+    const code = readFileSync(join(folder, 'package/dist/console/page/main.js'))
+    expect(code.toString()).not.toMatch(/(?:^|[;}\n])import[\s"'{*]|[}\s*]from\s*["']/)
+    expect(gzipSync(code).length).toBeLessThan(PAGE_BYTES_MAX)
+  })
+
+  it('runs a worker with its console and its task and plugin processes', async () => {
     vi.stubEnv('WEIR_CLI', join(folder, 'package/dist/cli/weir.js'))
     const worker = await startWorkerProcess({ log: ['--data', partDirectory('data')], groupId: 'packaged' })
     try {
+      expect(await (await fetch(`${worker.url}/ui`)).text()).toContain('src="ui/assets/main.js"')
+      expect((await fetch(`${worker.url}/ui/assets/main.js`)).headers.get('content-type')).toMatch(/^text\/javascript/)
       const client = createWorkerClient({ url: worker.url })
       const converters = { 'key.converter': 'StringConverter', 'value.converter': 'JsonConverter' }
       const config = { 'connector.class': 'Datagen', 'kafka.topic': 'made', quickstart: 'users', ...converters }

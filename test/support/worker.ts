@@ -23,7 +23,7 @@ const openPlugins = async ({ access }: ProcessPluginHostOptions) => ({
 export async function startTestWorker(
   settings: Readonly<Record<string, string>> = {},
   own: Partial<Pick<WorkerDependencies, 'openPlugins' | 'logger'>> = {},
-): Promise<{ readonly url: string; readonly broker: Broker }> {
+): Promise<{ readonly url: string; readonly broker: Broker; stop(): Promise<void> }> {
   const logger = silentLogger()
   const directory = join(temporaryDirectory(), 'data')
   const broker = await openBroker({ kind: 'embedded', directory }, { logger })
@@ -32,5 +32,5 @@ export async function startTestWorker(
   const parsed = workerSettings(Object.entries(written).map(([key, value]) => ({ key, value, source: 'the test' })))
   const worker = await startWorker(parsed, { broker, logger, metrics: createMetrics(), openPlugins, ...own })
   onTestFinished(() => worker.stop())
-  return { url: worker.url, broker }
+  return { url: worker.url, broker, stop: () => worker.stop() }
 }
