@@ -1,20 +1,16 @@
-import {
-  type AvroFixed,
-  type AvroPrimitive,
-  type AvroSchema,
-  type AvroUnion,
-  branchName,
-} from '../../formats/avro/avro-schema.ts'
+import type { AvroArray, AvroFixed, AvroPrimitive, AvroSchema, AvroUnion } from '../../formats/avro/avro-schema.ts'
 import { defaultFits } from '../../formats/avro/default-value.ts'
 import { defineMember } from '../../formats/define-member.ts'
 import { type Json, JsonNumber, printJson } from '../../formats/json-text.ts'
 import { bigintToBytes, int64 } from '../../sdk/index.ts'
+import { type FromAvro, fromAvro } from '../avro/from-avro.ts'
+import { AVRO_PROP, AVRO_UNION, isMapEntry, unionFieldName } from '../avro/names.ts'
 import { wireDefault } from '../avro/wire-default.ts'
 import { type Arguments, argumentsOf, type Iteration, type TextArguments } from './arg-properties.ts'
 import { matchingTextGenerator } from './matching-text.ts'
 import type { Random } from './random.ts'
 
-/** Generates the value of the record with this number, counted from 0, in the form that the Avro codec uses. */
+/** Generates the value of the record with this number, counted from 0, as a Connect value. */
 export type Generate = (random: Random, index: number) => unknown
 
 /**
@@ -26,17 +22,23 @@ export function avroGenerator(avro: AvroSchema, location: string): Generate {
   if (avro.type === 'union') return anyOf(avro, location)
   const { options, ...others } = atLocation(location, () => argumentsOf(avro))
   if (options !== undefined) {
-    const values = options.map((option) => atLocation(location, () => optionOf(avro, option)))
+    const { decode } = connectForm(avro)
+    const values = options.map((option) => decode(atLocation(location, () => optionOf(avro, option))))
     return (random) => random.pick(values)
   }
   return atLocation(location, () => ofType(avro, others, location))
 }
 
-function anyOf({ branches }: AvroUnion, location: string): Generate {
-  const each = branches.map((branch): Generate => {
+function connectForm(avro: AvroSchema): FromAvro {
+  return fromAvro(avro, { metadata: false })
+}
+
+function anyOf(union: AvroUnion, location: string): Generate {
+  const isStruct = connectForm(union).schema.name === AVRO_UNION
+  const each = union.branches.map((branch): Generate => {
     if (branch.type === 'null') return () => null
-    const [name, generate] = [branchName(branch), avroGenerator(branch, location)]
-    return (random, index) => ({ [name]: generate(random, index) })
+    const [name, generate] = [unionFieldName(branch), avroGenerator(branch, location)]
+    return isStruct ? (random, index) => ({ [name]: generate(random, index) }) : generate
   })
   return (random, index) => random.pick(each)(random, index)
 }
@@ -47,25 +49,44 @@ function ofType(avro: Exclude<AvroSchema, AvroUnion>, own: Arguments, location: 
       const fields = avro.fields.map(
         ({ name, schema }) => [name, avroGenerator(schema, `${location}.${name}`)] as const,
       )
+      const template = Object.fromEntries(fields.map(([name]) => [name, null]))
       return (random, index) => {
-        const record: Record<string, unknown> = {}
-        for (const [name, generate] of fields) defineMember(record, name, generate(random, index))
+        const record: Record<string, unknown> = { ...template }
+        for (let at = 0; at < fields.length; at++) {
+          const [name, generate] = fields[at]!
+          defineMember(record, name, generate(random, index))
+        }
         return record
       }
     }
     case 'enum':
       return (random) => random.pick(avro.symbols)
-    case 'array': {
-      const [item, count] = [avroGenerator(avro.items, `${location}[]`), lengthOf(own)]
-      return (random, index) => Array.from({ length: count(random) }, () => item(random, index))
-    }
+    case 'array':
+      return arrays(avro, own, location)
     case 'map': {
       const [key, value, count] = [texts(own.keys ?? {}), avroGenerator(avro.values, `${location}{}`), lengthOf(own)]
       return (random, index) =>
-        Object.fromEntries(Array.from({ length: count(random) }, () => [key(random, index), value(random, index)]))
+        new Map(Array.from({ length: count(random) }, () => [key(random, index), value(random, index)]))
     }
     case 'null':
       return () => null
+    default:
+      return scalars(avro, own)
+  }
+}
+
+type ScalarSchema = AvroPrimitive | AvroFixed
+
+function scalars(avro: ScalarSchema, own: Arguments): Generate {
+  const generate = wireScalars(avro, own)
+  if (!avro.props.has('logicalType') && !avro.props.has(AVRO_PROP.type)) return generate
+  const { decode } = connectForm(avro)
+  return (random, index) => decode(generate(random, index))
+}
+
+/** In the form that the Avro codec uses. */
+function wireScalars(avro: ScalarSchema, own: Arguments): Generate {
+  switch (avro.type) {
     case 'boolean':
       return booleans(own)
     case 'string':
@@ -74,7 +95,17 @@ function ofType(avro: Exclude<AvroSchema, AvroUnion>, own: Arguments, location: 
     case 'fixed':
       return avro.props.get('logicalType') === 'decimal' ? decimals(avro, own) : bytes(avro, own)
     default:
-      return numbers(avro.type, own, avro.props.get('logicalType'))
+      return numbers(avro.type as NumberType, own, avro.props.get('logicalType'))
+  }
+}
+
+function arrays({ items }: AvroArray, own: Arguments, location: string): Generate {
+  const [item, count] = [avroGenerator(items, `${location}[]`), lengthOf(own)]
+  const list = (random: Random, index: number) => Array.from({ length: count(random) }, () => item(random, index))
+  if (!isMapEntry(items)) return list
+  return (random, index) => {
+    const entries = list(random, index) as readonly { readonly key: unknown; readonly value: unknown }[]
+    return new Map(entries.map(({ key, value }) => [key, value]))
   }
 }
 
@@ -190,6 +221,7 @@ const ATTEMPTS_MAX = 1_000
 function texts(own: TextArguments): Generate {
   const { prefix = '', suffix = '' } = own
   const inner = innerTexts(own)
+  if (prefix === '' && suffix === '') return inner
   return (random, index) => `${prefix}${inner(random, index)}${suffix}`
 }
 

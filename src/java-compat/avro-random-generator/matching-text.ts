@@ -24,15 +24,23 @@ export function matchingTextGenerator(pattern: string): TextGenerator {
 }
 
 function alternatives({ stack, options }: { readonly stack?: Token[]; readonly options?: Token[][] }): TextGenerator {
-  const sequences = (options ?? [stack ?? []]).map((tokens) => sequence(tokens.map(generatorOf)))
+  const sequences = (options ?? [stack ?? []]).map(sequence)
   const [first] = sequences
   return sequences.length === 1 ? first! : (random) => random.pick(sequences)(random)
 }
 
-function sequence(parts: readonly TextGenerator[]): TextGenerator {
+/** Consecutive characters are one constant. */
+function sequence(tokens: readonly Token[]): TextGenerator {
+  const parts: (TextGenerator | string)[] = []
+  for (const token of tokens) {
+    const part = token.type === types.CHAR ? String.fromCodePoint(token.value) : generatorOf(token)
+    const last = parts.at(-1)
+    if (typeof part === 'string' && typeof last === 'string') parts[parts.length - 1] = last + part
+    else parts.push(part)
+  }
   return (random) => {
     let text = ''
-    for (const part of parts) text += part(random)
+    for (const part of parts) text += typeof part === 'string' ? part : part(random)
     return text
   }
 }
@@ -46,8 +54,11 @@ function generatorOf(token: Token): TextGenerator {
     case types.REPETITION: {
       const make = generatorOf(token.value)
       const most = Math.min(token.max, token.min + MORE_MAX)
-      return (random) =>
-        Array.from({ length: token.min + random.below(most - token.min + 1) }, () => make(random)).join('')
+      return (random) => {
+        let text = ''
+        for (let left = token.min + random.below(most - token.min + 1); left > 0; left--) text += make(random)
+        return text
+      }
     }
     case types.GROUP:
       if (token.followedBy || token.notFollowedBy || token.lookBehind) throw new Error('lookarounds are not supported')

@@ -18,7 +18,7 @@ export type RecordGenerator = {
 export function createRecordGenerator(avroText: string, keyField: string): RecordGenerator {
   const avro = new AvroParser(true).parse(avroText)
   if (avro.type !== 'record') throw new Error(`the schema must be a record, not ${avro.type}`)
-  const { schema, decode } = fromAvro(avro, { metadata: false })
+  const { schema } = fromAvro(avro, { metadata: false })
   const generate = avroGenerator(avro, avro.name.simple)
   const field = schema.fields?.find(({ name }) => name === keyField)
   if (keyField !== '' && field === undefined) {
@@ -29,7 +29,7 @@ export function createRecordGenerator(avroText: string, keyField: string): Recor
     schema,
     keySchema: field?.schema ?? null,
     record(index, random) {
-      const value = decode(generate(random, index)) as Readonly<Record<string, unknown>>
+      const value = generate(random, index) as Readonly<Record<string, unknown>>
       return { key: value[keyField] ?? null, value }
     },
   }
