@@ -31,6 +31,8 @@ export type StackOptions = {
   readonly runtimesConfig?: OperatorOptions['runtimesConfig']
   /** Listener of the operator's metrics and probes; absent: none. */
   readonly monitoring?: string
+  /** Listener of the console; absent: none. */
+  readonly console?: string
   readonly logger: Logger
   /** Called when a registry or worker of this process cannot continue: the stack must be stopped. */
   readonly onFailed?: (error: Error) => void
@@ -99,6 +101,7 @@ export function startStack(options: StackOptions): Promise<Stack> {
       logger,
       subscribeToRuntimeEvents: listen,
       ...monitoring,
+      ...(options.console !== undefined && { console: options.console }),
       ...options.operator,
     })
     lifecycle.onStop('operator', () => operator.stop(), Number.POSITIVE_INFINITY)

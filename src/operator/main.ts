@@ -10,6 +10,7 @@ import type { WebhookOptions } from './admission/webhook.ts'
 import type { Cluster, ClusterReader } from './cluster/cluster.ts'
 import { type ClusterAddress, openCluster } from './cluster/open-cluster.ts'
 import { ConfigurationWatch } from './configuration-watch.ts'
+import { startConsole } from './console-server.ts'
 import { LeaderElector } from './controller/leader-elector.ts'
 import { UNFENCED } from './controller/leader-fence.ts'
 import { CONCURRENCY, createReconcilers } from './controllers.ts'
@@ -46,11 +47,15 @@ export type OperatorOptions = Pick<
   /** Admission webhook, which runs whether this process leads or not; only on Kubernetes. */
   readonly webhook?: WebhookOptions
   readonly monitoring?: MonitoringOptions
+  /** `http://host:port` of the console; absent: none. */
+  readonly console?: string
   /** Subscribes to the changes in runtimes of this process; other runtimes are polled. */
   readonly subscribeToRuntimeEvents?: SubscribeToRuntimeEvents
 }
 
 export type Operator = {
+  /** Absent without a console. */
+  readonly consoleUrl?: string
   /** The current state of every resource. */
   rows(): readonly ResourceRow[]
   /** Calls the listener whenever `rows` may have changed. Returns a function that removes the listener. */
@@ -148,6 +153,17 @@ export function startOperator(options: OperatorOptions): Promise<Operator> {
     const leadership = elector ?? supervisor.start(UNFENCED)
     elector?.start()
     life.onStop('leader', () => leadership.stop())
+    const consoleServer =
+      options.console === undefined
+        ? undefined
+        : await startConsole({
+            listener: options.console,
+            logger,
+            cluster,
+            runtimesConfig: () => configuration.current,
+            subscribeToRuntimeEvents,
+          })
+    life.onStop('console', async () => consoleServer?.stop())
     const { webhook } = options
     if (webhook !== undefined && address.kind === 'kubernetes') {
       const server = await serveWebhook(webhook, address, {
@@ -164,6 +180,7 @@ export function startOperator(options: OperatorOptions): Promise<Operator> {
       readiness.isSynced = false
     })
     return {
+      ...(consoleServer && { consoleUrl: consoleServer.url }),
       rows: () => resourceRows(cluster),
       onChange: (listener) => cluster.onChange(() => listener()),
       stop: () => life.stop(),

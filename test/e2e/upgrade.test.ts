@@ -27,7 +27,7 @@ it('a data directory of the first version keeps its ids, versions, modes and off
   const copy = join(directory, 'copy.txt')
   expect(readFileSync(copy, 'utf8')).toBe('one\ntwo\nthree\n')
   const [registryPort, workerPort] = [await freePort(), await freePort()]
-  const ports = ['--registry-port', String(registryPort), '--worker-port', String(workerPort)]
+  const ports = ['--registry-port', String(registryPort), '--worker-port', String(workerPort), '--console-port', '0']
   const url = `http://127.0.0.1:${workerPort}`
   const weir = await startWeir(['up', 'manifests', '--data', 'data', ...ports], () => responds(`${url}/connectors`), {
     directory,

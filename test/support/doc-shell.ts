@@ -117,9 +117,9 @@ function optionsOf(kind: ProgramKind, registryPort: number, workerPort: number):
   const ports = ` --registry-port ${registryPort} --worker-port ${workerPort}`
   switch (kind) {
     case 'npm start':
-      return ` --${ports}`
+      return ` --${ports} --console-port 0`
     case 'up':
-      return ports
+      return `${ports} --console-port 0`
     case 'operator':
       return `${ports} --monitoring http://127.0.0.1:0`
     default:

@@ -40,7 +40,14 @@ export async function startOperatorEnvironment(address: KubernetesAddress): Prom
   const testNamespace = await createTestNamespace(api)
   const files = partDirectory('operator-environment')
   const [registryUrl, workerUrl] = [`http://127.0.0.1:${await freePort()}`, `http://127.0.0.1:${await freePort()}`]
-  const ports = ['--registry-port', new URL(registryUrl).port, '--worker-port', new URL(workerUrl).port]
+  const ports = [
+    '--registry-port',
+    new URL(registryUrl).port,
+    '--worker-port',
+    new URL(workerUrl).port,
+    '--console-port',
+    '0',
+  ]
   const settings = ['value.converter=StringConverter', 'offset.flush.interval.ms=100'].flatMap((setting) => [
     '--set',
     `worker.${setting}`,

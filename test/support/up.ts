@@ -73,7 +73,18 @@ export async function runUp(options: UpOptions) {
 }
 
 function argsOf({ manifests, log, args = [] }: UpOptions) {
-  return ['up', manifests, ...log, '--registry-port', '0', '--worker-port', '0', ...args] as const
+  return [
+    'up',
+    manifests,
+    ...log,
+    '--registry-port',
+    '0',
+    '--worker-port',
+    '0',
+    '--console-port',
+    '0',
+    ...args,
+  ] as const
 }
 
 function linesOf(file: string): readonly Readonly<Record<string, unknown>>[] {

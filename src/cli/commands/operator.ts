@@ -20,6 +20,7 @@ const OPTIONS = {
   'registry-port': { type: 'string', default: '8081' },
   'worker-port': { type: 'string', default: '8083' },
   monitoring: { type: 'string', default: 'http://127.0.0.1:8080' },
+  console: { type: 'string' },
   webhook: { type: 'string' },
   'webhook-service': { type: 'string' },
   'webhook-certificates': { type: 'string' },
@@ -40,6 +41,7 @@ process unless their URLs are given. The CRDs must be installed: weir crds | kub
   --registry-port N       port of the registry in this process; default 8081
   --worker-port N         port of the worker in this process; default 8083
   --monitoring LISTENER   listener of /metrics, /healthz and /readyz; default: http://127.0.0.1:8080
+  --console LISTENER      serve the console of all runtimes at http://HOST:PORT/ui; default: none
   --webhook LISTENER      validate resources at admission, listening at https://HOST:PORT; default: no webhook
   --webhook-service NAMESPACE/NAME   Service of the webhook; default: the API server calls LISTENER directly
   --webhook-certificates DIR         tls.crt, tls.key and ca.crt; default: self-signed, kept in the Secret weir-webhook
@@ -77,6 +79,7 @@ environment variables WEIR_SET_… with _ for each dot; use those for passwords,
       ...(values.kubeconfig !== undefined && { kubeconfig: values.kubeconfig }),
       ...(values['lease-namespace'] !== undefined && { leaseNamespace: values['lease-namespace'] }),
     }
+    const consoleOptions = values.console === undefined ? {} : { console: values.console }
     const own = { ...webhookOf(values), ...(instance !== undefined && { instance }) }
     const runtimesConfig = file === undefined ? {} : { runtimesConfig: () => readConfiguration(file).runtimesConfig }
     const log = stackBrokerAddress(values, settings)
@@ -85,11 +88,12 @@ environment variables WEIR_SET_… with _ for each dot; use those for passwords,
     const start = (fail: (error: Error) => void) =>
       isAlone && runtimesConfig.runtimesConfig !== undefined
         ? startOperator({
-            ...{ ...own, runtimesConfig: runtimesConfig.runtimesConfig, cluster, logger },
+            ...{ ...own, ...consoleOptions, runtimesConfig: runtimesConfig.runtimesConfig, cluster, logger },
             monitoring: { metrics: createMetrics(), listener: values.monitoring },
           })
         : startStack({
             ...{ ...runtimesConfig, cluster, brokerAddress: log, logger, operator: own, monitoring: values.monitoring },
+            ...consoleOptions,
             registry: runtime('registry'),
             worker: runtime('worker'),
             onFailed: fail,

@@ -20,6 +20,7 @@ const OPTIONS = {
   ...PROGRAM_OPTIONS,
   'registry-port': { type: 'string', default: '8081' },
   'worker-port': { type: 'string', default: '8083' },
+  'console-port': { type: 'string', default: '8082' },
   once: { type: 'boolean', default: false },
   timeout: { type: 'string', default: '60' },
 } as const
@@ -36,6 +37,7 @@ deleted while it runs. Without --bootstrap it uses an embedded broker and needs 
 
   --registry-port N       default 8081; 0 selects a free port
   --worker-port N         default 8083; 0 selects a free port
+  --console-port N        default 8082; 0 selects a free port
   --once                  exit when all resources are Ready (exit code 0), or when one cannot become Ready (1)
   --timeout SECONDS       time limit of --once; default 60
 ${PROGRAM_HELP}
@@ -53,6 +55,7 @@ On a terminal it shows a table; otherwise it writes one JSON line for each chang
     const manifests = parseFolder(positionals)
     const settings = readProgramSettings(values)
     const address = brokerAddressOf(manifests, values, settings)
+    const consolePort = parsePort('--console-port', values['console-port'])
     const description = { manifests, broker: describe(address) }
     const failed = new AbortController()
     const options: Omit<StackOptions, 'logger'> = {
@@ -66,6 +69,7 @@ On a terminal it shows a table; otherwise it writes one JSON line for each chang
         port: parsePort('--worker-port', values['worker-port']),
         settings: settingsOfProgram('worker', settings),
       },
+      ...(values.once ? {} : { console: `http://127.0.0.1:${consolePort}` }),
       operator: { observeWorkerIntervalMs: OBSERVE_WORKER_MS, resyncPeriodMs: RESYNC_MS },
       onFailed: (error) => failed.abort(error),
     }

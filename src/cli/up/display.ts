@@ -75,9 +75,13 @@ export class TableDisplay implements Display {
   }
 }
 
-function headerOf({ manifests, broker }: StackDescription, { registryUrl, workerUrl }: Stack): readonly string[] {
+function headerOf(
+  { manifests, broker }: StackDescription,
+  { registryUrl, workerUrl, operator }: Stack,
+): readonly string[] {
   return [
     `${bold('weir')} reconciles ${bold(manifests)}   ${dim('press Ctrl-C to stop; data is kept for the next start')}`,
+    ...(operator.consoleUrl === undefined ? [] : [`console ${bold(operator.consoleUrl)}`]),
     dim(`broker ${broker}   registry ${registryUrl}   worker ${workerUrl}`),
     '',
   ]

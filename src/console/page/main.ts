@@ -5,10 +5,11 @@ import { Notices } from './components/notices.ts'
 import { followEvents, isLive } from './event-stream.ts'
 import { html } from './html.ts'
 import { hrefOf, pageLocation } from './location.ts'
-import { type ConsoleSession, type Runtime, useSession } from './session.ts'
+import { type ConsoleSession, type Runtime, RuntimeContext, useSession } from './session.ts'
 import { ConnectorView } from './views/connector.ts'
 import { ConnectorList } from './views/connector-list.ts'
 import { Overview } from './views/overview.ts'
+import { ResourceList } from './views/resources.ts'
 import { SubjectView } from './views/subject.ts'
 import { SubjectList } from './views/subject-list.ts'
 
@@ -22,15 +23,24 @@ function Content({ session }: { readonly session: ConsoleSession }) {
   }
   const [worker, registry] = [runtime('worker'), runtime('registry')]
   if (view === '') return html`<${Overview} session=${session} />`
+  if (view === 'resources' && session.hasResources) return html`<${ResourceList} />`
   if (view === 'connectors' && worker) {
-    return name === undefined
-      ? html`<${ConnectorList} runtime=${worker} />`
-      : html`<${ConnectorView} key=${name} runtime=${worker} name=${name} />`
+    return html`<${RuntimeContext.Provider} value=${worker}>
+      ${
+        name === undefined
+          ? html`<${ConnectorList} runtime=${worker} />`
+          : html`<${ConnectorView} key=${name} runtime=${worker} name=${name} />`
+      }
+    <//>`
   }
   if (view === 'subjects' && registry) {
-    return name === undefined
-      ? html`<${SubjectList} runtime=${registry} />`
-      : html`<${SubjectView} key=${name} runtime=${registry} subject=${name} />`
+    return html`<${RuntimeContext.Provider} value=${registry}>
+      ${
+        name === undefined
+          ? html`<${SubjectList} runtime=${registry} />`
+          : html`<${SubjectView} key=${name} runtime=${registry} subject=${name} />`
+      }
+    <//>`
   }
   return html`<h1>There is no such page</h1><p><a href=${hrefOf([])}>Overview</a></p>`
 }
@@ -39,7 +49,7 @@ function App() {
   const { data, error } = useSession()
   const session = data.value
   return html`
-    <a class="skip" href="#content">Skip to the content</a>
+    <a class="skip" href="#content" onClick=${skipToContent}>Skip to the content</a>
     <header>
       <strong><a href=${hrefOf([])}>weir</a></strong>
       ${session && html`<${Navigation} session=${session} />`}
@@ -55,6 +65,12 @@ function App() {
   `
 }
 
+/** The hash of the URL is the location of the page, so the link must not change it. */
+function skipToContent(event: Event): void {
+  event.preventDefault()
+  document.getElementById('content')?.focus()
+}
+
 function Navigation({ session }: { readonly session: ConsoleSession }) {
   const [view = ''] = pageLocation.value.path
   const kinds = new Set(session.runtimes.map(({ kind }) => kind))
@@ -62,6 +78,7 @@ function Navigation({ session }: { readonly session: ConsoleSession }) {
     ['', 'Overview'],
     ...(kinds.has('worker') ? [['connectors', 'Connectors']] : []),
     ...(kinds.has('registry') ? [['subjects', 'Subjects']] : []),
+    ...(session.hasResources ? [['resources', 'Resources']] : []),
   ] as const
   return html`<nav aria-label="Views">
     ${entries.map(

@@ -1,4 +1,6 @@
 import { computed } from '@preact/signals'
+import { createContext } from 'preact'
+import { useContext } from 'preact/hooks'
 import { type LiveQuery, useQuery } from './queries.ts'
 
 /** A runtime that the page shows. `basePath` is the root of its REST API. */
@@ -10,7 +12,12 @@ export type ConsoleSession = {
   readonly version: string
   readonly user: { readonly name: string; readonly role: string } | null
   readonly runtimes: readonly Runtime[]
+  /** Whether the program knows the resources that declare connectors and subjects. */
+  readonly hasResources: boolean
 }
+
+/** The runtime of the view that is shown. */
+export const RuntimeContext = createContext<Runtime | undefined>(undefined)
 
 export function useSession(): LiveQuery<ConsoleSession> {
   return useQuery<ConsoleSession>('/ui/api/session')
@@ -30,12 +37,13 @@ export type PermittedOperation =
 
 /**
  * Whether the user may do an operation with an object. False while it is unknown, so that nothing is offered that would
- * be refused. The server decides in any case.
+ * be refused. A runtime of another kind does not say, so everything is offered. The server decides in any case.
  */
 export function useRights(kind: 'connectors' | 'subjects', name: string): (operation: PermittedOperation) => boolean {
-  const { data } = useQuery<{ readonly operations: readonly PermittedOperation[] }>(
-    `/ui/api/rights?kind=${kind}&name=${encodeURIComponent(name)}`,
+  const basePath = useContext(RuntimeContext)?.basePath ?? ''
+  const { data, error } = useQuery<{ readonly operations: readonly PermittedOperation[] }>(
+    `${basePath}/ui/api/rights?kind=${kind}&name=${encodeURIComponent(name)}`,
   )
   const operations = computed(() => new Set(data.value?.operations))
-  return (operation) => operations.value.has(operation)
+  return (operation) => error.value?.status === 404 || operations.value.has(operation)
 }

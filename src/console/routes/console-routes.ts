@@ -19,6 +19,8 @@ export type ConsoleOptions = {
   readonly program: 'worker' | 'registry' | 'operator'
   readonly runtimes: () => readonly ConsoleRuntime[]
   readonly changes: ChangeFeed
+  /** What is declared, as objects for JSON; absent in programs that know no resources. */
+  readonly resources?: () => readonly unknown[]
 }
 
 /** The page itself has no data, so it is public: it asks for credentials when the REST API responds with 401. */
@@ -30,6 +32,7 @@ export const CONSOLE_ROUTES: ReadonlySet<string> = new Set([
   '/ui/assets/*',
   '/ui/api/session',
   '/ui/api/rights',
+  '/ui/api/resources',
   '/ui/api/events',
 ])
 
@@ -37,7 +40,7 @@ export const CONSOLE_ROUTES: ReadonlySet<string> = new Set([
  * The console: the page at `/ui`, its files, and what it needs besides the REST API of the program: who the user is and
  * may do (`/ui/api/session`, `/ui/api/rights`), and which objects have changed (`/ui/api/events`, server-sent events).
  */
-export function consoleRoutes(app: FastifyInstance, { program, runtimes, changes }: ConsoleOptions): void {
+export function consoleRoutes(app: FastifyInstance, { program, runtimes, changes, resources }: ConsoleOptions): void {
   const assets = openPageAssets()
   const { html, contentSecurityPolicy } = createPageDocument(assets)
   const streams = new EventStreams(changes)
@@ -64,6 +67,7 @@ export function consoleRoutes(app: FastifyInstance, { program, runtimes, changes
       version: packageVersion(),
       user,
       runtimes: runtimes(),
+      hasResources: resources !== undefined,
     })
   })
 
@@ -76,6 +80,10 @@ export function consoleRoutes(app: FastifyInstance, { program, runtimes, changes
     const operations = ACL_OPERATIONS[kind].filter((operation) => ofKind.allows(operation, name))
     return reply.header('cache-control', 'no-store').send({ operations })
   })
+
+  if (resources) {
+    app.get('/ui/api/resources', async (_request, reply) => reply.header('cache-control', 'no-store').send(resources()))
+  }
 
   app.get('/ui/api/events', ({ rights }, reply) => {
     if (!streams.open(reply.raw, (change) => mayRead(rights, change)))

@@ -48,7 +48,7 @@ export async function startQuickstart({ nodeArgs }: Settings): Promise<StartedPr
   const directory = partDirectory('quickstart')
   for (const path of ['README.md', 'examples/quickstart'])
     cpSync(join(CHECKOUT, path), join(directory, path), { recursive: true })
-  const ports = ['--registry-port', '0', '--worker-port', '0']
+  const ports = ['--registry-port', '0', '--worker-port', '0', '--console-port', '0']
   const args = ['up', 'examples/quickstart', '--data', join(directory, 'data'), ...ports] as const
   const isListening = (logFile: string) => readFileSync(logFile, 'utf8').match(/"msg":"listening"/g)?.length === 2
   return timed(() => startWeir(args, isListening, { directory, nodeArgs }))

@@ -129,7 +129,7 @@ describe('a damaged data directory', () => {
     const registry = await filledRegistry(log)
     await registry.stop()
     damageRow(join(directory, 'data', 'broker.db'), 7)
-    const ports = ['--registry-port', '0', '--worker-port', '0']
+    const ports = ['--registry-port', '0', '--worker-port', '0', '--console-port', '0']
     const { code, stderr } = await runWeir(directory, 'up', directory, ...log, ...ports)
     expect({ code, stderr }).toMatchObject({ code: 1, stderr: expect.stringMatching(/^weir: .*_schemas/m) })
   })

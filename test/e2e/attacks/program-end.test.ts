@@ -73,7 +73,17 @@ async function start(
   const data = ['--data', join(directory, 'data'), '--grace-period', String(graceSeconds)]
   const args =
     name === 'up'
-      ? (['up', directory, '--registry-port', String(port), '--worker-port', '0', ...data] as const)
+      ? ([
+          'up',
+          directory,
+          '--registry-port',
+          String(port),
+          '--worker-port',
+          '0',
+          '--console-port',
+          '0',
+          ...data,
+        ] as const)
       : ([name, '--set', `listeners=${url}`, ...data] as const)
   const program = await startWeir(args, () => responds(`${url}/`), { nodeArgs: ['--import', HANG] })
   onTestFinished(() => program.kill())

@@ -7,6 +7,7 @@ import { hrefOf } from '../location.ts'
 import { useQuery } from '../queries.ts'
 import type { ConsoleSession, Runtime } from '../session.ts'
 import type { ExpandedConnectors } from '../wire.ts'
+import { ResourcesThatNeedAttention } from './resources.ts'
 
 /** How many connectors that need attention are listed; a link leads to the others. */
 const SHOWN_MAX = 20
@@ -14,6 +15,7 @@ const SHOWN_MAX = 20
 /** What runs and what is wrong in all runtimes, failed first. */
 export function Overview({ session }: { readonly session: ConsoleSession }) {
   return html`<h1>Overview</h1>
+    ${session.hasResources && html`<${ResourcesThatNeedAttention} />`}
     ${session.runtimes.map((runtime) =>
       runtime.kind === 'worker'
         ? html`<${WorkerOverview} key=${`worker ${runtime.name}`} runtime=${runtime} />`

@@ -1,0 +1,40 @@
+/** A resource as the operator reports it. `object` is the connector or subject that it declares in `runtime`. */
+export type ReportedResource = {
+  readonly kind: 'Connector' | 'Subject' | 'RegistryMode' | 'File'
+  readonly namespace: string
+  readonly name: string
+  readonly about: string
+  readonly ready: 'True' | 'False' | 'Unknown'
+  readonly reason: string
+  readonly message: string
+  readonly isStalled: boolean
+  readonly tasks?: string
+  readonly since: string
+  readonly runtime?: string
+  readonly object?: string
+}
+
+/** A deletion that is under way needs nobody; one that waits for a runtime says so in its message. */
+export function needsAttention({ ready, isStalled }: ReportedResource): boolean {
+  return isStalled || ready === 'False'
+}
+
+/** `search` matches all of its words in kind, namespace, name and message; `ready` is equal. */
+export function filterResources(
+  resources: readonly ReportedResource[],
+  { search = '', ready = '' }: Readonly<Record<string, string>>,
+): readonly ReportedResource[] {
+  const words = search.toLowerCase().split(/\s+/).filter(Boolean)
+  return resources.filter(
+    (one) =>
+      (ready === '' || one.ready === ready) &&
+      words.every((word) => `${one.kind}\n${one.namespace}\n${one.name}\n${one.message}`.toLowerCase().includes(word)),
+  )
+}
+
+/** Those that need a change first, then the others that are not Ready. The order is otherwise that of the operator. */
+export function sortResources(resources: readonly ReportedResource[]): readonly ReportedResource[] {
+  const rank = (one: ReportedResource) =>
+    one.isStalled ? 0 : one.ready === 'False' ? 1 : one.ready === 'Unknown' ? 2 : 3
+  return resources.toSorted((a, b) => rank(a) - rank(b))
+}

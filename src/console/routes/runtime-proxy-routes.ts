@@ -1,0 +1,91 @@
+import { request as overHttp } from 'node:http'
+import { request as overHttps, type RequestOptions } from 'node:https'
+import { pipeline } from 'node:stream/promises'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { messageOf } from '../../common/errors.ts'
+import { HttpError } from '../../http/http-error.ts'
+
+/** How to reach the REST API of a runtime. There are no credentials in it: those of the user are passed on. */
+export type ProxiedRuntime = {
+  readonly url: string
+  readonly tls?: Pick<RequestOptions, 'ca' | 'checkServerIdentity'>
+}
+
+/** Undefined for a runtime that does not exist. */
+export type FindRuntime = (kind: string, name: string) => ProxiedRuntime | undefined
+
+/** The path below which a runtime is available. */
+export function proxyPath(kind: string, name: string): string {
+  return `/ui/runtimes/${kind}/${encodeURIComponent(name)}`
+}
+
+const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const
+const PASSED_ON = ['accept', 'authorization', 'content-type', 'if-none-match']
+const PASSED_BACK = ['content-type', 'etag', 'retry-after', 'cache-control']
+const TIMEOUT_MS = 90_000
+const BODY_BYTES_MAX = 10 * 1024 * 1024
+const PATH = /^\/ui\/runtimes\/[^/]+\/[^/]+(\/.*)?$/s
+
+/**
+ * Passes requests on to the REST APIs of runtimes, with the credentials of the user and never with those of this program, so
+ * that a page cannot do more than its user.
+ */
+export function runtimeProxyRoutes(app: FastifyInstance, find: FindRuntime): void {
+  void app.register((within, _options, done) => {
+    // Bodies are passed on as they are.
+    within.removeAllContentTypeParsers()
+    within.addContentTypeParser('*', { bodyLimit: BODY_BYTES_MAX, parseAs: 'buffer' }, (_request, body, parsed) =>
+      parsed(null, body),
+    )
+    within.route<{ Params: { kind: string; name: string } }>({
+      method: [...METHODS],
+      url: '/ui/runtimes/:kind/:name/*',
+      handler: async (request, reply) => {
+        const { kind, name } = request.params
+        const runtime = find(kind, name)
+        if (runtime === undefined) throw new HttpError(404, `there is no ${kind} ${name} in the configuration`)
+        return passOn(request, reply, runtime, name)
+      },
+    })
+    done()
+  })
+}
+
+async function passOn(request: FastifyRequest, reply: FastifyReply, runtime: ProxiedRuntime, name: string) {
+  const path = PATH.exec(request.raw.url ?? '')?.[1] ?? '/'
+  // A proxy in front of the runtime might leave the path of its URL.
+  if (path.split(/[/?]/).some((segment) => /^(?:\.|%2e){1,2}$/i.test(segment)))
+    throw new HttpError(400, 'the path must not contain . or .. as a segment')
+  const url = new URL(runtime.url)
+  const body = request.body as Buffer | undefined
+  const headers = Object.fromEntries(
+    PASSED_ON.flatMap((key) => (request.headers[key] ? [[key, request.headers[key]]] : [])),
+  )
+  const stopped = AbortSignal.timeout(TIMEOUT_MS)
+  const left = new AbortController()
+  reply.raw.once('close', () => left.abort())
+  const send = url.protocol === 'https:' ? overHttps : overHttp
+  const { promise, resolve, reject } = Promise.withResolvers<import('node:http').IncomingMessage>()
+  send({
+    ...(url.protocol === 'https:' ? runtime.tls : {}),
+    host: url.hostname.replace(/^\[|\]$/g, ''),
+    port: url.port,
+    method: request.method,
+    path: `${url.pathname.replace(/\/$/, '')}${path}`,
+    headers: { ...headers, ...(body === undefined ? {} : { 'content-length': body.length }) },
+    signal: AbortSignal.any([stopped, left.signal]),
+  })
+    .once('response', resolve)
+    .once('error', reject)
+    .end(body)
+  const response = await promise.catch((error: unknown) => {
+    throw new HttpError(502, `${name} does not respond: ${stopped.aborted ? 'timeout' : messageOf(error)}`)
+  })
+  reply.hijack()
+  const passedBack = PASSED_BACK.flatMap((key) =>
+    response.headers[key] ? [[key, response.headers[key]] as const] : [],
+  )
+  reply.raw.writeHead(response.statusCode ?? 502, Object.fromEntries(passedBack))
+  // The client or the runtime went away; there is nobody to report it to.
+  await pipeline(response, reply.raw).catch(() => undefined)
+}
