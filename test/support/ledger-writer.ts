@@ -17,6 +17,7 @@ export class LedgerWriter {
   readonly #database: Database
   readonly #done: Promise<void>
   #isStopping = false
+  #nextRows = ROWS_OF_TRANSACTION
   count = 0
 
   constructor(database: Database) {
@@ -24,6 +25,12 @@ export class LedgerWriter {
     this.#done = this.#run()
     // Reported by `stop`, unless the test has failed earlier.
     this.#done.catch(() => undefined)
+  }
+
+  /** Makes the next transaction one with so many rows, and returns its number. */
+  enlargeNext(rows: number): number {
+    this.#nextRows = rows
+    return this.count + 1
   }
 
   async stop(): Promise<void> {
@@ -41,8 +48,9 @@ export class LedgerWriter {
         this.count % 7 === 0
           ? `DELETE FROM accounts WHERE id = ${account}`
           : `INSERT INTO accounts VALUES (${account}, 1) ON CONFLICT (id) DO UPDATE SET balance = accounts.balance + 1`
-      const rows = Array(ROWS_OF_TRANSACTION).fill(`(${this.count})`)
-      await client.query(`BEGIN; INSERT INTO ledger (transaction) VALUES ${rows}; ${change}; COMMIT`)
+      const rows = `SELECT ${this.count} FROM generate_series(1, ${this.#nextRows})`
+      this.#nextRows = ROWS_OF_TRANSACTION
+      await client.query(`BEGIN; INSERT INTO ledger (transaction) ${rows}; ${change}; COMMIT`)
     }
     await client.end()
   }
