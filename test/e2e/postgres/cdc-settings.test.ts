@@ -1,7 +1,7 @@
 import { afterAll, expect, it } from 'vitest'
 import { type Postgres, startPostgres } from '../../env/postgres.ts'
 import { describeOn, real } from '../../env/real.ts'
-import { failureOf, PREFIX, shownEvents, startCdcSource, untilSlotIsFree } from '../../support/cdc-source.ts'
+import { failureOf, PREFIX, shownEvents, slotOf, startCdcSource, untilSlotIsFree } from '../../support/cdc-source.ts'
 import { createDatabase, type Database } from '../../support/database.ts'
 import { until } from '../../support/until.ts'
 
@@ -84,6 +84,49 @@ describeOn([postgres], 'settings of the PostgreSQL CDC source', () => {
     await first.stop()
     const second = await startCdcSource(db, { config, offset })
     expect(await second.nextBatch()).toEqual([])
+  })
+
+  it.each([
+    // The slot would keep the log of the server meanwhile.
+    ['snapshot.delay.ms', 'no slot', [], []],
+    ['streaming.delay.ms', 'a slot that nobody reads', ['r {"id":1}'], [{ active: false }]],
+  ])('let the source wait with %s, during which there is %s, until it is stopped', async (key, _, rows, slots) => {
+    const db = await database('CREATE TABLE a (id int PRIMARY KEY); INSERT INTO a VALUES (1)')
+    const waits: object[] = []
+    const ignore = () => undefined
+    const log = { debug: ignore, warn: ignore, error: ignore, info: (fields: object) => void waits.push(fields) }
+    const config = { 'snapshot.mode': 'initial', [key]: '86400000' }
+    const source = await startCdcSource(db, { config, log, isAwaited: false })
+    const read: string[] = []
+    const ended = (async () => {
+      for (;;) read.push(...shownEvents(await source.nextBatch()))
+    })().catch((error: Error) => error.message)
+    await until('the delay', WAIT, async () => waits.some((fields) => 'delayMs' in fields))
+    const sql = 'SELECT active FROM pg_replication_slots WHERE slot_name = $1'
+    expect([read, await db.run(sql, [slotOf(db)])]).toEqual([rows, slots])
+    await source.stop()
+    expect([await ended, read]).toEqual([expect.stringContaining('the source ended'), rows])
+  })
+
+  it('delay the snapshot and the changes after it, which are then complete', async () => {
+    const db = await database('CREATE TABLE a (id int PRIMARY KEY); INSERT INTO a VALUES (1)')
+    const started: string[] = []
+    const inserted: Promise<unknown>[] = []
+    const ignore = () => undefined
+    const info = (fields: object, message: string) => {
+      if (!('delayMs' in fields)) return
+      started.push(message)
+      inserted.push(db.run(`INSERT INTO a VALUES (${started.length + 1})`))
+    }
+    const log = { debug: ignore, warn: ignore, error: ignore, info }
+    const config = { 'snapshot.mode': 'initial', 'snapshot.delay.ms': '1', 'streaming.delay.ms': '1' }
+    const source = await startCdcSource(db, { config, log, isAwaited: false })
+    // A row that is inserted during the first delay is read by the snapshot, or it is a change after it.
+    const events = shownEvents(await source.take(3))
+    await Promise.all(inserted)
+    expect(started).toEqual(['snapshot.delay.ms', 'streaming.delay.ms'].map((key) => `waiting because of ${key}`))
+    expect(events.map((event) => event.slice(2)).sort()).toEqual(['{"id":1}', '{"id":2}', '{"id":3}'])
+    expect([events[0], events.at(-1)?.[0]]).toEqual(['r {"id":1}', 'c'])
   })
 
   it('let a snapshot wait for the locks of its tables, and ask for a retry after their timeout', async () => {

@@ -60,24 +60,27 @@ describeOn([postgres], 'the PostgreSQL CDC source', () => {
     }
   })
 
-  it('leaves the slot where it is with lsn.flush.mode=manual, also after a restart', async () => {
-    const db = await database()
-    await db.run(ORDERS)
-    const config = { 'lsn.flush.mode': 'manual' }
-    const first = await startCdcSource(db, { config })
-    const before = await confirmedLsn(db)
-    await db.run("INSERT INTO orders VALUES (1, 'a')")
-    const offset = lastOffset(await first.take(1))!
-    first.committed(PARTITION, offset)
-    await db.run("INSERT INTO orders VALUES (2, 'b')")
-    expect(shownEvents(await first.take(1))).toEqual(['c {"id":2,"item":"b"}'])
-    await first.stop()
-    expect(await confirmedLsn(db)).toBe(before)
-    const second = await startCdcSource(db, { config, offset })
-    expect(shownEvents(await second.take(1))).toEqual(['c {"id":2,"item":"b"}'])
-    await second.stop()
-    expect(await confirmedLsn(db)).toBe(before)
-  })
+  it.each([{ 'lsn.flush.mode': 'manual' }, { 'flush.lsn.source': 'false' }])(
+    'leaves the slot where it is with %j, also after a restart',
+    async (setting) => {
+      const db = await database()
+      await db.run(ORDERS)
+      const config = { ...setting }
+      const first = await startCdcSource(db, { config })
+      const before = await confirmedLsn(db)
+      await db.run("INSERT INTO orders VALUES (1, 'a')")
+      const offset = lastOffset(await first.take(1))!
+      first.committed(PARTITION, offset)
+      await db.run("INSERT INTO orders VALUES (2, 'b')")
+      expect(shownEvents(await first.take(1))).toEqual(['c {"id":2,"item":"b"}'])
+      await first.stop()
+      expect(await confirmedLsn(db)).toBe(before)
+      const second = await startCdcSource(db, { config, offset })
+      expect(shownEvents(await second.take(1))).toEqual(['c {"id":2,"item":"b"}'])
+      await second.stop()
+      expect(await confirmedLsn(db)).toBe(before)
+    },
+  )
 
   it('lets the server delete its log only up to what is committed', async () => {
     const db = await database()
