@@ -26,8 +26,12 @@ const SESSION = {
   'offset.flush.interval.ms': '500',
 }
 
-async function status(program: 'worker' | 'registry', settings: Readonly<Record<string, string>>) {
-  const args = ['takeover', 'status', program, '--bootstrap', kafka.address.bootstrap, ...setArgs(settings)]
+async function status(
+  program: 'worker' | 'registry',
+  settings: Readonly<Record<string, string>>,
+  ...options: readonly string[]
+) {
+  const args = ['takeover', 'status', program, ...options, '--bootstrap', kafka.address.bootstrap, ...setArgs(settings)]
   const { code, stdout, stderr } = await runWeir(temporaryDirectory(), ...args)
   return { code, text: stdout + stderr }
 }
@@ -63,6 +67,8 @@ describeOn([kafka, java], 'weir takeover status of a worker group', () => {
     )
     expect(before.text).toContain('Next: Stop all workers of Kafka Connect.')
     expect(before.code).toBe(1)
+    const returned = await status('worker', settings, '--back')
+    expect(returned).toEqual({ code: 0, text: expect.stringContaining('Next: Nothing: the return is complete.') })
 
     await theirs.kill()
     await until('the session of the killed worker to end', WAIT, async () =>
@@ -75,6 +81,8 @@ describeOn([kafka, java], 'weir takeover status of a worker group', () => {
     expect(text).toContain('0 workers of Kafka Connect, 1 of Weir.')
     expect(text).toContain('RUNNING, tasks RUNNING, 1 offsets')
     expect(text).toContain('the takeover is complete')
+    const back = await status('worker', settings, '--back')
+    expect(back).toEqual({ code: 1, text: expect.stringContaining("Next: Stop all of Weir's workers.") })
   })
 })
 

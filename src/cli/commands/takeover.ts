@@ -13,7 +13,7 @@ import { readProgramSettings } from '../program-options.ts'
 import { CONNECTION_HELP, CONNECTION_OPTIONS, endpointOf, tlsOptions } from '../runtime-connection.ts'
 import { readWorkerGroup } from '../takeover/read-worker-group.ts'
 import { registryTakeover } from '../takeover/registry-takeover.ts'
-import { isTakenOver, planText, statusText, type Takeover } from '../takeover/takeover.ts'
+import { isComplete, planText, statusText, type Takeover, type TakeoverGoal } from '../takeover/takeover.ts'
 import { workerTakeover } from '../takeover/worker-takeover.ts'
 
 const OPTIONS = {
@@ -22,12 +22,16 @@ const OPTIONS = {
   set: { type: 'string', multiple: true },
   bootstrap: { type: 'string' },
   worker: { type: 'string' },
+  back: { type: 'boolean', default: false },
   output: { type: 'string', default: 'text' },
 } as const
 
 type Values = ReturnType<typeof parseArguments<typeof OPTIONS>>['values']
 /** A broker to read, and how the takeover is derived from it. */
-type Subject = { readonly address: BrokerAddress; readonly read: (broker: Broker) => Promise<Takeover> }
+type Subject = {
+  readonly address: BrokerAddress
+  readonly read: (broker: Broker, goal: TakeoverGoal) => Promise<Takeover>
+}
 
 export const takeoverCommand: Command = {
   help: `usage: weir takeover status worker --config FILE [--worker URL]
@@ -41,13 +45,14 @@ prints the members of the group, what they do, the next step and how to return f
   --set KEY=VALUE         one setting; overrides the file; may be repeated
   --bootstrap HOST:PORT,… Kafka brokers, if no setting names them
   --worker URL            a worker of the group. Default: those that the group names
+  --back                  the return from Weir to Kafka Connect or the other registry instead
   --output json           print the result as a JSON object
 ${CONNECTION_HELP}
 
 The settings also contain the login to Kafka (security.protocol, sasl.*, ssl.*, for a registry with kafkastore. before
 them). --user applies to --worker only: workers that the group names get no credentials.
 
-Exit codes: 0 done (status: the takeover is complete), 1 it is not complete, 2 wrong usage, 3 undecided.
+Exit codes: 0 done (status: the takeover, or with --back the return, is complete), 1 it is not complete, 2 wrong usage, 3 undecided.
 
   weir takeover status registry --config schema-registry.properties`,
 
@@ -56,11 +61,11 @@ Exit codes: 0 done (status: the takeover is complete), 1 it is not complete, 2 w
     const { verb, program } = parse(positionals, values)
     const { address, read } = program === 'worker' ? await workerGroup(values) : registryGroup(values)
     try {
-      const takeover = await readFrom(address, read)
-      const isComplete = isTakenOver(takeover)
+      const takeover = await readFrom(address, (broker) => read(broker, values.back ? 'return' : 'takeover'))
+      const isDone = isComplete(takeover)
       const text = verb === 'status' ? statusText(takeover) : planText(takeover)
-      process.stdout.write(`${values.output === 'json' ? JSON.stringify({ ...takeover, isComplete }) : text}\n`)
-      return verb === 'plan' || isComplete ? 0 : 1
+      process.stdout.write(`${values.output === 'json' ? JSON.stringify({ ...takeover, isComplete: isDone }) : text}\n`)
+      return verb === 'plan' || isDone ? 0 : 1
     } catch (error) {
       if (!(error instanceof BrokerError)) throw error
       process.stderr.write(`weir: ${messageOf(error)}\n`)
@@ -83,7 +88,7 @@ function parse([verb, program, ...more]: readonly string[], { output, worker, us
   return { verb, program }
 }
 
-async function readFrom(address: BrokerAddress, read: Subject['read']): Promise<Takeover> {
+async function readFrom(address: BrokerAddress, read: (broker: Broker) => Promise<Takeover>): Promise<Takeover> {
   const broker = await openBroker(address, { logger: createLogger({ level: 'error' }) })
   try {
     return await read(broker)
@@ -102,7 +107,7 @@ async function workerGroup(values: Values): Promise<Subject> {
   const location = { groupId: settings['group.id'], topics, worker, tls: tlsOptions(values).tls }
   return {
     address: resolveBrokerAddress(values, bootstrap, kafkaClientSettings(rest)),
-    read: async (broker) => workerTakeover(await readWorkerGroup(broker, location)),
+    read: async (broker, goal) => workerTakeover(await readWorkerGroup(broker, location), goal),
   }
 }
 
@@ -112,11 +117,11 @@ function registryGroup(values: Values): Subject {
   const { 'schema.registry.group.id': groupId, 'brokerstore.topic': topic } = settings.values
   return {
     address: resolveBrokerAddress(values, { key, value: settings.values[key] }, brokerSettings(settings)),
-    read: async (broker) => {
+    read: async (broker, goal) => {
       const group = await broker.groups.describe(groupId)
       const exists = (await broker.topics.describe(topic)) !== undefined
       const ends = exists ? await broker.topics.offsets(topic, 'latest') : []
-      return registryTakeover(group, { name: topic, endOffset: ends[0]?.offset })
+      return registryTakeover(group, { name: topic, endOffset: ends[0]?.offset }, goal)
     },
   }
 }

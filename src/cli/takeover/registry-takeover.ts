@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import type { GroupDescription } from '../../broker/broker.ts'
-import type { Takeover } from './takeover.ts'
+import type { Takeover, TakeoverGoal, TakeoverStep } from './takeover.ts'
 
 /** The client id of Weir's registries, by which they are told apart from others of the same protocol. */
 const WEIR_CLIENT_ID = 'weir-registry'
@@ -23,39 +23,74 @@ const identitySpec = z.object({
 })
 const assignmentSpec = z.object({ master: z.string().nullish() })
 
-/** The takeover of a group of registries: Weir joins it, follows, and leads when the others have left. */
-export function registryTakeover(group: GroupDescription, { name, endOffset }: RegistryTopic): Takeover {
+/**
+ * The takeover of a group of registries: Weir joins it, follows, and leads when the others have left. The return is the
+ * reverse.
+ */
+export function registryTakeover(
+  group: GroupDescription,
+  { name, endOffset }: RegistryTopic,
+  goal: TakeoverGoal = 'takeover',
+): Takeover {
   const members = membersOf(group)
   const weir = members.filter(({ isWeir }) => isWeir)
   const others = members.filter(({ isWeir }) => !isWeir)
-  const isLeading = weir.some(({ isLeader }) => isLeader)
   return {
+    goal,
     facts: [
       `Group ${group.groupId}: ${group.state}, ${others.length} other instances, ${weir.length} of Weir.`,
       ...members.map(describeMember),
       ...eagerMembers(weir, others),
       endOffset === undefined ? `Topic ${name}: does not exist.` : `Topic ${name}: ends at offset ${endOffset}.`,
     ],
-    steps: [
-      {
-        action:
-          'Start `weir registry` beside the other instances, with their settings, a host.name of its own and leader.eligibility.deferred=true.',
-        isDone: weir.length > 0,
-        back: 'Stop Weir. It was a follower and has written nothing.',
-      },
-      {
-        action:
-          'Move the clients to Weir (DNS name, load balancer), then stop the other instances one after the other.',
-        isDone: weir.length > 0 && others.length === 0,
-        back: 'Start the other instances, move the clients back to them, then stop Weir.',
-      },
-      {
-        action: 'Wait until an instance of Weir is the leader: some seconds, during which writes fail with 503.',
-        isDone: isLeading && others.length === 0,
-        back: 'Start the other instances: they read everything that Weir has written. Move the clients back to them, then stop Weir.',
-      },
-    ],
+    steps: goal === 'takeover' ? takeoverSteps(weir, others) : returnSteps(weir, others),
   }
+}
+
+type Members = readonly RegistryMember[]
+
+function takeoverSteps(weir: Members, others: Members): readonly TakeoverStep[] {
+  const isLeading = weir.some(({ isLeader }) => isLeader)
+  return [
+    {
+      action:
+        'Start `weir registry` beside the other instances, with their settings, a host.name of its own and leader.eligibility.deferred=true.',
+      isDone: weir.length > 0,
+      back: 'Stop Weir. It was a follower and has written nothing.',
+    },
+    {
+      action: 'Move the clients to Weir (DNS name, load balancer), then stop the other instances one after the other.',
+      isDone: weir.length > 0 && others.length === 0,
+      back: 'Start the other instances, move the clients back to them, then stop Weir.',
+    },
+    {
+      action: 'Wait until an instance of Weir is the leader: some seconds, during which writes fail with 503.',
+      isDone: isLeading && others.length === 0,
+      back: 'Start the other instances: they read everything that Weir has written. Move the clients back to them, then stop Weir.',
+    },
+  ]
+}
+
+function returnSteps(weir: Members, others: Members): readonly TakeoverStep[] {
+  const isLed = others.some(({ isLeader }) => isLeader)
+  return [
+    {
+      action:
+        'Start the other instances beside `weir registry`, whose instances must have leader.eligibility.deferred=true.',
+      isDone: others.length > 0,
+      back: 'Stop the other instances: Weir leads again, and has everything that they have written.',
+    },
+    {
+      action: 'Move the clients to the other instances (DNS name, load balancer), then stop those of Weir.',
+      isDone: others.length > 0 && weir.length === 0,
+      back: 'Start Weir beside the other instances, move the clients to it, then stop the other instances.',
+    },
+    {
+      action: 'Wait until one of the other instances is the leader: some seconds, during which writes fail.',
+      isDone: isLed && weir.length === 0,
+      back: 'Start Weir beside the other instances, move the clients to it, then stop the other instances.',
+    },
+  ]
 }
 
 function membersOf({ members }: GroupDescription): readonly RegistryMember[] {

@@ -1,14 +1,18 @@
-/** One step of a takeover: what a person does, and how to return from there. */
+/** A takeover by Weir, or the return to the other implementation. */
+export type TakeoverGoal = 'takeover' | 'return'
+
+/** One step of a takeover or return: what a person does, and how to go back from there. */
 export type TakeoverStep = {
   readonly action: string
   /** Whether its result is true now. */
   readonly isDone: boolean
-  /** How to return to the state before the takeover once this step is done. */
+  /** How to go back to the state before the first step once this step is done. */
   readonly back: string
 }
 
-/** A takeover of a group of another implementation, derived from what is true now. */
+/** A takeover of a group of another implementation, or the return to it, derived from what is true now. */
 export type Takeover = {
+  readonly goal: TakeoverGoal
   readonly facts: readonly string[]
   readonly steps: readonly TakeoverStep[]
 }
@@ -16,7 +20,7 @@ export type Takeover = {
 const NOTHING_CHANGED = 'Nothing has changed yet.'
 
 /** Whether all steps are done. */
-export function isTakenOver({ steps }: Takeover): boolean {
+export function isComplete({ steps }: Takeover): boolean {
   return steps.every(({ isDone }) => isDone)
 }
 
@@ -27,7 +31,7 @@ export function statusText(takeover: Takeover): string {
   const last = at < 0 ? takeover.steps.at(-1) : takeover.steps[at - 1]
   return [
     ...takeover.facts,
-    `Next: ${next?.action ?? 'Nothing: the takeover is complete.'}`,
+    `Next: ${next?.action ?? `Nothing: the ${takeover.goal} is complete.`}`,
     `Back: ${last?.back ?? NOTHING_CHANGED}`,
   ].join('\n')
 }

@@ -1,6 +1,6 @@
 import type { GroupDescription } from '../../broker/broker.ts'
 import type { ConnectorStateInfo } from '../../clients/worker-client.ts'
-import type { Takeover } from './takeover.ts'
+import type { Takeover, TakeoverGoal, TakeoverStep } from './takeover.ts'
 
 /** What the REST API of a worker of the group says; undefined if no worker can be reached. */
 export type GroupConnectors = readonly GroupConnector[] | undefined
@@ -27,16 +27,15 @@ export type WorkerTakeoverInput = {
 const WEIR_PROTOCOL = /^weir-/
 const TRANSIENT_STATES = ['UNASSIGNED', 'RESTARTING']
 
-/** The takeover of a Connect group: its workers stop, and Weir's start with the same topics. */
-export function workerTakeover(input: WorkerTakeoverInput): Takeover {
-  const { group, connectors, missingTopics } = input
+/** The takeover of a Connect group: its workers stop, and Weir's start with the same topics. The return is the reverse. */
+export function workerTakeover(input: WorkerTakeoverInput, goal: TakeoverGoal = 'takeover'): Takeover {
+  const { group, missingTopics } = input
   const isWeir = WEIR_PROTOCOL.test(group.protocol)
   const members = group.members.length
   const hasWeir = members > 0 && isWeir
   const hasOthers = members > 0 && !isWeir
-  const foreign = (connectors ?? []).filter(({ class: name }) => !input.isShipped(name))
-  const unsettled = (connectors ?? []).filter(({ status }) => !isSettled(status))
   return {
+    goal,
     facts: [
       `Group ${group.groupId}: ${group.state}, ${hasOthers ? members : 0} workers of Kafka Connect, ${hasWeir ? members : 0} of Weir.`,
       ...group.members.map(({ metadata }) => `  ${workerUrl(metadata)}`),
@@ -45,35 +44,72 @@ export function workerTakeover(input: WorkerTakeoverInput): Takeover {
         : `Storage topics that do not exist: ${missingTopics.join(', ')}.`,
       ...describeConnectors(input),
     ],
-    steps: [
-      {
-        action:
-          foreign.length === 0
-            ? 'Check that Weir has a plugin for each connector class.'
-            : `Install the jars of these classes in plugin.path of Weir's workers: ${[...new Set(foreign.map(({ class: name }) => name))].join(', ')}.`,
-        isDone: hasWeir || (connectors !== undefined && foreign.length === 0),
-        back: 'Nothing has changed yet.',
-      },
-      {
-        action:
-          'Stop all workers of Kafka Connect. One that was killed counts as a member until its session.timeout.ms is over.',
-        isDone: !hasOthers,
-        back: 'Start the workers of Kafka Connect again: connectors continue at their offsets.',
-      },
-      {
-        action: 'Start `weir worker` with the same settings file, and so with the same group.id and topics.',
-        isDone: hasWeir,
-        back: "Stop Weir's workers, then start the workers of Kafka Connect: connectors continue at their offsets.",
-      },
-      {
-        action:
-          unsettled.length === 0
-            ? 'Check that every connector and task has the state that it should have.'
-            : `Wait for, or mend, the connectors that do not run: ${unsettled.map(({ name }) => name).join(', ')}.`,
-        isDone: hasWeir && connectors !== undefined && unsettled.length === 0,
-        back: "Stop Weir's workers, then start the workers of Kafka Connect: connectors continue at their offsets.",
-      },
-    ],
+    steps: goal === 'takeover' ? takeoverSteps(input, hasOthers, hasWeir) : returnSteps(input, hasOthers, hasWeir),
+  }
+}
+
+const RESTART_OTHERS =
+  "Stop Weir's workers, then start the workers of Kafka Connect: connectors continue at their offsets."
+const RESTART_WEIR = "Stop the workers of Kafka Connect, then start Weir's: connectors continue at their offsets."
+
+function takeoverSteps(input: WorkerTakeoverInput, hasOthers: boolean, hasWeir: boolean): readonly TakeoverStep[] {
+  const { connectors } = input
+  const foreign = (connectors ?? []).filter(({ class: name }) => !input.isShipped(name))
+  return [
+    {
+      action:
+        foreign.length === 0
+          ? 'Check that Weir has a plugin for each connector class.'
+          : `Install the jars of these classes in plugin.path of Weir's workers: ${[...new Set(foreign.map(({ class: name }) => name))].join(', ')}.`,
+      isDone: hasWeir || (connectors !== undefined && foreign.length === 0),
+      back: 'Nothing has changed yet.',
+    },
+    {
+      action:
+        'Stop all workers of Kafka Connect. One that was killed counts as a member until its session.timeout.ms is over.',
+      isDone: !hasOthers,
+      back: 'Start the workers of Kafka Connect again: connectors continue at their offsets.',
+    },
+    {
+      action: 'Start `weir worker` with the same settings file, and so with the same group.id and topics.',
+      isDone: hasWeir,
+      back: RESTART_OTHERS,
+    },
+    { ...settledStep(connectors, hasWeir), back: RESTART_OTHERS },
+  ]
+}
+
+function returnSteps(
+  { connectors }: WorkerTakeoverInput,
+  hasOthers: boolean,
+  hasWeir: boolean,
+): readonly TakeoverStep[] {
+  return [
+    {
+      action:
+        "Stop all of Weir's workers. One that was killed counts as a member until its session.timeout.ms is over.",
+      isDone: !hasWeir,
+      back: "Start Weir's workers again: connectors continue at their offsets.",
+    },
+    {
+      action:
+        'Start the workers of Kafka Connect with the same settings file, and so with the same group.id and topics.',
+      isDone: hasOthers,
+      back: RESTART_WEIR,
+    },
+    { ...settledStep(connectors, hasOthers), back: RESTART_WEIR },
+  ]
+}
+
+/** The last step in both directions. */
+function settledStep(connectors: GroupConnectors, hasWorkers: boolean): Omit<TakeoverStep, 'back'> {
+  const unsettled = (connectors ?? []).filter(({ status }) => !isSettled(status))
+  return {
+    action:
+      unsettled.length === 0
+        ? 'Check that every connector and task has the state that it should have.'
+        : `Wait for, or mend, the connectors that do not run: ${unsettled.map(({ name }) => name).join(', ')}.`,
+    isDone: hasWorkers && connectors !== undefined && unsettled.length === 0,
   }
 }
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { GroupDescription } from '../../../src/broker/broker.ts'
 import { registryTakeover } from '../../../src/cli/takeover/registry-takeover.ts'
-import { isTakenOver, planText, statusText } from '../../../src/cli/takeover/takeover.ts'
+import { isComplete, planText, statusText } from '../../../src/cli/takeover/takeover.ts'
 
 type Member = { readonly host: string; readonly isWeir?: boolean; readonly isEligible?: boolean }
 
@@ -38,7 +38,7 @@ describe('the takeover of a registry group', () => {
       'Topic _schemas: ends at offset 12.',
     ])
     expect(statusText(takeover)).toMatch(/Next: Start `weir registry` beside .*\nBack: Nothing has changed yet\.$/)
-    expect(isTakenOver(takeover)).toBe(false)
+    expect(isComplete(takeover)).toBe(false)
   })
 
   it('continues when Weir follows, and warns of an instance that may lead too early', () => {
@@ -56,11 +56,24 @@ describe('the takeover of a registry group', () => {
     const electing = groupOf([{ host: 'w', isWeir: true, isEligible: false }])
     expect(lastLines(electing)[0]).toContain('Next: Wait until an instance of Weir is the leader')
     const mixed = registryTakeover(groupOf([{ host: 'a' }, { host: 'w', isWeir: true }], 'w'), TOPIC)
-    expect(isTakenOver(mixed)).toBe(false)
+    expect(isComplete(mixed)).toBe(false)
     const complete = registryTakeover(groupOf([{ host: 'w', isWeir: true }], 'w'), TOPIC)
-    expect(isTakenOver(complete)).toBe(true)
+    expect(isComplete(complete)).toBe(true)
     expect(statusText(complete)).toContain('Next: Nothing: the takeover is complete.\nBack: Start the other instances')
     expect(planText(complete).match(/\[x\]/g)).toHaveLength(3)
+  })
+
+  it.each<[string, readonly Member[], string | undefined, string]>([
+    ['Weir alone', [{ host: 'w', isWeir: true, isEligible: false }], 'w', 'Next: Start the other instances beside'],
+    ['both', [{ host: 'a' }, { host: 'w', isWeir: true, isEligible: false }], 'a', 'Next: Move the clients to the'],
+    ['an election', [{ host: 'a' }], undefined, 'Next: Wait until one of the other instances is the leader'],
+    ['another leader', [{ host: 'a' }], 'a', 'Next: Nothing: the return is complete.\nBack: Start Weir beside'],
+  ])('is reversed by a return, which continues with %s', (_, members, leader, expected) => {
+    const back = registryTakeover(groupOf(members, leader), TOPIC, 'return')
+    expect([statusText(back), isComplete(back)]).toEqual([
+      expect.stringContaining(expected),
+      expected.includes('complete'),
+    ])
   })
 
   it('shows members and topics that it cannot read', () => {

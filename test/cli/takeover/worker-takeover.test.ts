@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { isTakenOver, statusText } from '../../../src/cli/takeover/takeover.ts'
+import { isComplete, statusText, type TakeoverGoal } from '../../../src/cli/takeover/takeover.ts'
 import { type WorkerTakeoverInput, workerTakeover } from '../../../src/cli/takeover/worker-takeover.ts'
 import type { RunState } from '../../../src/clients/worker-client.ts'
 import { encodeWorkerMetadata } from '../../../src/worker/membership/connect-protocol.ts'
@@ -30,14 +30,17 @@ function connector(state: RunState, tasks: readonly RunState[] = ['RUNNING'], cl
   return { name: 'orders', class: className, status, offsets: 3 }
 }
 
-const takeoverOf = (input: Partial<WorkerTakeoverInput>) =>
-  workerTakeover({
-    group: JAVA,
-    connectors: [connector('RUNNING')],
-    missingTopics: [],
-    isShipped: (name) => name === 'PostgresSink',
-    ...input,
-  })
+const takeoverOf = (input: Partial<WorkerTakeoverInput>, goal?: TakeoverGoal) =>
+  workerTakeover(
+    {
+      group: JAVA,
+      connectors: [connector('RUNNING')],
+      missingTopics: [],
+      isShipped: (name) => name === 'PostgresSink',
+      ...input,
+    },
+    goal,
+  )
 const nextOf = (input: Partial<WorkerTakeoverInput>) => /^Next: (.*)$/m.exec(statusText(takeoverOf(input)))?.[1]
 
 describe('the takeover of a worker group', () => {
@@ -74,11 +77,26 @@ describe('the takeover of a worker group', () => {
     ['a running connector', connector('RUNNING'), true],
     ['a paused connector', connector('PAUSED', ['PAUSED']), true],
     ['a stopped connector', connector('STOPPED', []), true],
-  ])('is complete, or not, with %s', (_, found, isComplete) => {
-    expect(isTakenOver(takeoverOf({ group: WEIR, connectors: [found] }))).toBe(isComplete)
+  ])('is complete, or not, with %s', (_, found, expected) => {
+    expect(isComplete(takeoverOf({ group: WEIR, connectors: [found] }))).toBe(expected)
+  })
+
+  it.each<[string, Partial<WorkerTakeoverInput>, string]>([
+    ['workers of Weir', { group: WEIR }, "Next: Stop all of Weir's workers"],
+    ['no workers', { group: NOBODY }, 'Next: Start the workers of Kafka Connect with the same settings file'],
+    ['a failed task', { connectors: [connector('RUNNING', ['FAILED'])] }, 'Next: Wait for, or mend'],
+    ['unknown connectors', { connectors: undefined, problem: 'none' }, 'Next: Check that every connector'],
+    ['running connectors', {}, 'Next: Nothing: the return is complete.\nBack: Stop the workers of Kafka Connect'],
+    ['a class that does not ship', { connectors: [connector('RUNNING', ['RUNNING'], 'com.example.Sink')] }, 'complete'],
+  ])('is reversed by a return, which continues with %s', (_, input, expected) => {
+    const back = takeoverOf(input, 'return')
+    expect([statusText(back), isComplete(back)]).toEqual([
+      expect.stringContaining(expected),
+      expected.includes('complete'),
+    ])
   })
 
   it('is not complete when the connectors are not known', () => {
-    expect(isTakenOver(takeoverOf({ group: WEIR, connectors: undefined, problem: 'none' }))).toBe(false)
+    expect(isComplete(takeoverOf({ group: WEIR, connectors: undefined, problem: 'none' }))).toBe(false)
   })
 })
