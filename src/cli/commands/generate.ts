@@ -51,6 +51,10 @@ Exit codes: 0 done, 1 some manifests would be invalid and are left out, 2 wrong 
     if (workers.size + registries.size === 0) {
       throw new UsageError('expected a runtime to read: give --worker URL, --registry URL, or both')
     }
+    const scopeOf = (runtime: string, runtimes: ReadonlyMap<string, string>) => {
+      const otherRuntimes = [...runtimes.keys()].filter((name) => name !== runtime)
+      return { runtime, namespace, otherRuntimes }
+    }
     const signal = abortOnStopSignal()
     try {
       const generated: GeneratedManifests[] = []
@@ -59,13 +63,13 @@ Exit codes: 0 done, 1 some manifests would be invalid and are left out, 2 wrong 
         const client = createWorkerClient(endpointOf('--worker', url, credentials))
         const connectors = await collectConnectors(client)
         generated.push(
-          connectorManifests(connectors, { runtime, namespace }, (config) => secretKeysOf(config, catalog)),
+          connectorManifests(connectors, scopeOf(runtime, workers), (config) => secretKeysOf(config, catalog)),
         )
       }
       for (const [runtime, url] of registries) {
         const client = createRegistryClient(endpointOf('--registry', url, credentials))
         const archive = await collectArchive(client, { deleted: false, signal })
-        generated.push(registryManifests(archive, { runtime, namespace }))
+        generated.push(registryManifests(archive, scopeOf(runtime, registries)))
       }
       return write(directory, generated)
     } catch (error) {

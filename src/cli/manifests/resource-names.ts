@@ -31,14 +31,25 @@ export function objectNameOf(original: string): string {
   return name === '' || name.length > NAME_LENGTH_MAX ? withHash(name, original) : name
 }
 
-/** Like `objectNameOf`, with a hash unless the original is valid and short, so that no other original has this name. */
-export function uniqueObjectNameOf(original: string, lengthMax: number): string {
+/**
+ * Like `objectNameOf`, with a hash of the identity unless the original is valid and short, so that no other original has this
+ * name. `isShared`: another object may have the same original.
+ */
+export function uniqueObjectNameOf(
+  original: string,
+  {
+    identity,
+    lengthMax,
+    isShared,
+  }: { readonly identity: string; readonly lengthMax: number; readonly isShared: boolean },
+): string {
   const name = validNameIn(original)
-  return name === original && name !== '' && name.length <= lengthMax ? name : withHash(name, original, lengthMax)
+  const isUnique = name === original && name !== '' && name.length <= lengthMax && !isShared
+  return isUnique ? name : withHash(name, identity, lengthMax)
 }
 
-function withHash(name: string, original: string, lengthMax = NAME_LENGTH_MAX): string {
-  const hash = createHash('sha256').update(original).digest('hex').slice(0, HASH_LENGTH)
+function withHash(name: string, identity: string, lengthMax = NAME_LENGTH_MAX): string {
+  const hash = createHash('sha256').update(identity).digest('hex').slice(0, HASH_LENGTH)
   return `${validNameIn(name.slice(0, lengthMax - HASH_LENGTH - 1)) || 'unnamed'}-${hash}`
 }
 

@@ -47,7 +47,9 @@ export function secretReasonOf(
 
 /** A copy of a configuration that may be printed: secrets are masked. */
 export function withoutSecrets(config: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
-  const masked = Object.entries(maskConfig(config)).map(([key, value]) => {
+  // Kafka Connect may have stored a null.
+  const texts = Object.fromEntries(Object.entries(config).map(([key, value]) => [key, String(value)]))
+  const masked = Object.entries(maskConfig(texts)).map(([key, value]) => {
     const reason = secretReasonOf(key, value)
     return [key, reason === 'format' || reason === 'random' ? MASK : value]
   })

@@ -251,6 +251,40 @@ describe('generated Connectors', () => {
     expect(keys.filter((key) => !/^[-._a-zA-Z0-9]{1,253}$/.test(key))).toEqual([])
   })
 
+  it('leave out settings whose value is null, and say so', () => {
+    const config = { 'connector.class': 'A', 'tasks.max': null, topic: 't', password: null, 'some.setting': null }
+    const info = { name: 'c', config: config as never, tasks: [], type: 'sink' as const }
+    const { files, secrets, notes } = connectorManifests({ c: { info } }, scope, () => isSecretKey)
+    expect(parse(files[0]!.text).spec).toEqual({
+      class: 'A',
+      adoptionPolicy: 'AdoptIfIdentical',
+      config: { topic: 't' },
+    })
+    expect([secrets, notes]).toEqual([
+      [],
+      [
+        'connector c has no status yet: check the state of its manifest',
+        'connector c has null for tasks.max, password, some.setting, which no manifest declares: remove it on the worker before you apply',
+      ],
+    ])
+  })
+
+  it('have different names on different runtimes, whose names may begin in the same way', () => {
+    const name = fc.stringMatching(/^[abA]{1,2}(-[abA]{1,2}){0,2}$/)
+    const runtime = fc.stringMatching(/^[ab](-[ab]){0,2}$/)
+    const runtimes = fc.uniqueArray(fc.oneof(fc.constant('default'), runtime), { minLength: 2, maxLength: 4 })
+    fc.assert(
+      fc.property(runtimes, fc.uniqueArray(name, { minLength: 1, maxLength: 8 }), (all, names) => {
+        const made = all.flatMap((one) => {
+          const otherRuntimes = all.filter((other) => other !== one)
+          return names.map((each) => objectNameFor({ runtime: one, namespace: 'default', otherRuntimes }, each))
+        })
+        expect(new Set(made).size).toBe(all.length * names.length)
+      }),
+      { numRuns: propertyRuns(300) },
+    )
+  })
+
   it('have valid and different names', () => {
     fc.assert(
       fc.property(

@@ -83,12 +83,19 @@ describe('a value of a configuration', () => {
   })
 
   it('is masked where a plan prints it, as far as it is a secret', () => {
-    const config = { 'db.password': 'x', url: 'http://u:pa55@h/', id: 'AKIAIOSFODNN7EXAMPLE', topic: 'orders' }
-    expect(withoutSecrets(config)).toEqual({
+    const stored: object = {
+      'db.password': 'x',
+      url: 'http://u:pa55@h/',
+      id: 'AKIAIOSFODNN7EXAMPLE',
+      topic: 'orders',
+      nothing: null,
+    }
+    expect(withoutSecrets(stored as Record<string, string>)).toEqual({
       'db.password': '[hidden]',
       url: 'http://u:[hidden]@h/',
       id: '[hidden]',
       topic: 'orders',
+      nothing: 'null',
     })
   })
 })

@@ -1,4 +1,4 @@
-import { type ExpandedConnector, OWNER_KEY } from '../../../clients/worker-client.ts'
+import { type ConnectorProperties, type ExpandedConnector, OWNER_KEY } from '../../../clients/worker-client.ts'
 import { secretSettingsOf } from '../secret-settings.ts'
 import {
   type GeneratedFile,
@@ -36,7 +36,7 @@ export function connectorManifests(
     notes.push(...notesOn(connector, found))
     if (info === undefined) continue
     const name = objectNameFor(scope, connector)
-    const { config } = info
+    const config = withoutNulls(info.config)
     const entries = Object.entries(config).filter(([key]) => !FIELDS.has(key))
     const secret = secretSettingsOf(entries, secretKeysOf(config))
     const plain = entries.filter(([key]) => !secret.some(({ configKey }) => configKey === key))
@@ -73,6 +73,11 @@ export function connectorManifests(
   return { files, secrets, notes }
 }
 
+/** Kafka Connect stores a null that somebody has sent, although it is no value of a setting. */
+function withoutNulls(config: ConnectorProperties): ConnectorProperties {
+  return Object.fromEntries(Object.entries(config).filter(([, value]) => value !== null))
+}
+
 function hasFailed(status: ExpandedConnector['status']): boolean {
   return status !== undefined && [status.connector, ...status.tasks].some(({ state }) => state === 'FAILED')
 }
@@ -83,12 +88,18 @@ function isWholeNumber(value: string): boolean {
 
 function notesOn(connector: string, { info, status }: ExpandedConnector): readonly string[] {
   if (info === undefined) return [`connector ${connector} has no configuration: it is being deleted`]
-  const { 'tasks.max': tasksMax } = info.config
+  const nulls = Object.keys(info.config).filter((key) => info.config[key] === null)
+  const { 'tasks.max': tasksMax } = withoutNulls(info.config)
   return [
     ...(status === undefined ? [`connector ${connector} has no status yet: check the state of its manifest`] : []),
     ...(tasksMax === undefined || isWholeNumber(tasksMax)
       ? []
       : [`connector ${connector} has tasks.max=${tasksMax}: set it to a whole number on the worker before you apply`]),
+    ...(nulls.length === 0
+      ? []
+      : [
+          `connector ${connector} has null for ${nulls.join(', ')}, which no manifest declares: remove it on the worker before you apply`,
+        ]),
     ...(hasFailed(status)
       ? [
           `connector ${connector} has failed: its manifest disables autoRestart, so that applying it does not restart it`,

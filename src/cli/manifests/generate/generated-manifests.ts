@@ -19,13 +19,23 @@ export type RequiredSecret = {
 }
 
 /** A runtime to read, and the namespace of the manifests. */
-export type GeneratedScope = { readonly runtime: string; readonly namespace: string }
+export type GeneratedScope = {
+  readonly runtime: string
+  readonly namespace: string
+  /** The other runtimes of the same kind, whose manifests are in the same namespace. */
+  readonly otherRuntimes?: readonly string[]
+}
 
 const NAME_LENGTH_MAX = 200
 
-/** A name for an object of Kubernetes: the given one if it is valid, else a similar one with a hash. */
-export function objectNameFor({ runtime }: GeneratedScope, name: string): string {
-  return uniqueObjectNameOf(runtime === 'default' ? name : `${runtime}-${name}`, NAME_LENGTH_MAX)
+/**
+ * A name for an object of Kubernetes: the given one if it is valid, else a similar one with a hash. It begins with the
+ * runtime, except for the default one, and has a hash if an object of another runtime might begin in the same way.
+ */
+export function objectNameFor({ runtime, otherRuntimes = [] }: GeneratedScope, name: string): string {
+  const original = runtime === 'default' ? name : `${runtime}-${name}`
+  const isShared = otherRuntimes.some((other) => other !== 'default' && original.startsWith(`${other}-`))
+  return uniqueObjectNameOf(original, { identity: `${runtime}/${name}`, lengthMax: NAME_LENGTH_MAX, isShared })
 }
 
 /** `registries/default/subjects/orders-value.yaml`. */
