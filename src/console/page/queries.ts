@@ -1,5 +1,5 @@
 import { type ReadonlySignal, type Signal, signal } from '@preact/signals'
-import { useEffect } from 'preact/hooks'
+import { useEffect, useMemo } from 'preact/hooks'
 import { needsLogIn, RequestFailure, request } from './api.ts'
 import { type Changes, isLive, onChanges } from './event-stream.ts'
 
@@ -25,11 +25,16 @@ const queries = new Map<string, ActiveQuery<unknown>>()
 
 /** Reads a path while the calling component is shown, and again when its dependencies change. */
 export function useQuery<Data>(path: string, ...dependencies: readonly QueryDependency[]): LiveQuery<Data> {
-  const known = queries.get(path)
-  const query = (known ?? new ActiveQuery<Data>(path, dependencies)) as ActiveQuery<Data>
-  if (known === undefined) queries.set(path, query)
+  // A component keeps its query even if the one that it shares it with ends its use in the same rendering.
+  const query = useMemo(() => queryOf<Data>(path, dependencies), [path])
   useEffect(() => query.use(), [query])
   return query
+}
+
+function queryOf<Data>(path: string, dependencies: readonly QueryDependency[]): ActiveQuery<Data> {
+  const query = queries.get(path) ?? new ActiveQuery<unknown>(path, dependencies)
+  queries.set(path, query)
+  return query as ActiveQuery<Data>
 }
 
 /** Reads all paths again that are shown. Called after an action. */
@@ -58,6 +63,7 @@ class ActiveQuery<Data> implements LiveQuery<Data> {
   use(): () => void {
     this.#users += 1
     if (this.#users === 1) {
+      queries.set(this.#path, this)
       this.#stopListening = onChanges((changes) => this.#onChanges(changes))
       void this.refresh()
     }
@@ -66,7 +72,7 @@ class ActiveQuery<Data> implements LiveQuery<Data> {
       if (this.#users > 0) return
       clearTimeout(this.#timer)
       this.#stopListening()
-      queries.delete(this.#path)
+      if (queries.get(this.#path) === this) queries.delete(this.#path)
     }
   }
 
