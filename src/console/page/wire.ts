@@ -14,3 +14,19 @@ export type Connector = { readonly name: string; readonly config: ConnectorConfi
 export type ExpandedConnectors = Readonly<
   Record<string, { readonly info?: Connector; readonly status?: ConnectorStatusInfo }>
 >
+
+/** `GET /subjects/{subject}/versions/{version}`. Registries before 8.0 do not return `deleted` and `guid`. */
+export type RegisteredVersion = {
+  readonly subject: string
+  readonly version: number
+  readonly id: number
+  readonly schema: string
+  readonly schemaType?: string
+  readonly references?: readonly ReferenceEntry[]
+  readonly metadata?: unknown
+  readonly ruleSet?: unknown
+  readonly guid?: string
+  readonly ts?: number
+  readonly deleted?: boolean
+}
+export type ReferenceEntry = { readonly name: string; readonly subject: string; readonly version: number }

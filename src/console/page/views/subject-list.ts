@@ -1,17 +1,21 @@
 import { computed } from '@preact/signals'
-import { useMemo } from 'preact/hooks'
+import { useMemo, useState } from 'preact/hooks'
 import { valueInto } from '../components/log-in.ts'
+import { ScopeSettings } from '../components/scope-settings.ts'
 import { VirtualTable } from '../components/virtual-table.ts'
 import { html } from '../html.ts'
 import { hrefOf, pageLocation, setFilter } from '../location.ts'
 import { useQuery } from '../queries.ts'
-import type { Runtime } from '../session.ts'
+import { type Runtime, useRights } from '../session.ts'
 import { filterSubjects, parseSubject, type SubjectName } from '../subject-names.ts'
 
 /** All subjects of a registry, of all contexts. The filters are in the URL. */
 export function SubjectList({ runtime }: { readonly runtime: Runtime }) {
   const { filters } = pageLocation.value
   const deleted = filters['deleted'] === 'true'
+  const settings = filters['settings'] === 'true'
+  const context = filters['context'] ?? ''
+  const scope = context === '' || context === '.' ? '' : `:${context}:`
   const { data, error } = useQuery<readonly string[]>(
     `${runtime.basePath}/subjects?subjectPrefix=:*:${deleted ? '&deleted=true' : ''}`,
     { kind: 'subject' },
@@ -32,9 +36,13 @@ export function SubjectList({ runtime }: { readonly runtime: Runtime }) {
       </label>
       <label class="check"><input type="checkbox" checked=${deleted}
         onChange=${() => setFilter('deleted', deleted ? '' : 'true')} /> with deleted</label>
+      <button type="button" aria-expanded=${String(settings)} onClick=${() => setFilter('settings', settings ? '' : 'true')}>
+        Compatibility and mode</button>
       <span role="status">${shown.value.length} of ${all.value.length}</span>
     </form>
     ${error.value && html`<p class="error" role="alert">${error.value.message}</p>`}
+    <${NewSubject} runtime=${runtime} />
+    ${settings && html`<${ScopeSettings} key=${scope} runtime=${runtime} subject=${scope} />`}
     <${VirtualTable}
       label="Subjects"
       rows=${shown.value}
@@ -51,4 +59,23 @@ export function SubjectList({ runtime }: { readonly runtime: Runtime }) {
       ]}
     />
   `
+}
+
+/** Leads to the draft of a subject that does not exist yet. */
+function NewSubject({ runtime }: { readonly runtime: Runtime }) {
+  const [name, setName] = useState('')
+  const may = useRights('subjects', name.trim())
+  const open = (event: Event) => {
+    event.preventDefault()
+    location.hash = hrefOf(['subjects', name.trim(), 'draft'], { runtime: runtime.name })
+  }
+  return html`<details class="new"><summary>New subject</summary>
+    <form class="filters" onSubmit=${open}>
+      <label>Name, such as orders-value or :.context:orders-value
+        <input required value=${name} onInput=${valueInto(setName)} />
+      </label>
+      <button disabled=${name.trim() === '' || !may('write')}>Write its first schema</button>
+      ${name.trim() !== '' && !may('write') && html`<span role="status">You may not register schemas under this name.</span>`}
+    </form>
+  </details>`
 }

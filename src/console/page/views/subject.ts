@@ -1,59 +1,126 @@
+import { request } from '../api.ts'
+import { ActionButton } from '../components/action-button.ts'
+import { Dependents } from '../components/dependents.ts'
+import { valueInto } from '../components/log-in.ts'
+import { ScopeSettings } from '../components/scope-settings.ts'
 import { html } from '../html.ts'
 import { hrefOf, pageLocation, setFilter } from '../location.ts'
 import { useQuery } from '../queries.ts'
-import type { Runtime } from '../session.ts'
+import { type Runtime, useRights } from '../session.ts'
+import { type VersionState, versionStates } from '../subject-versions.ts'
+import { SchemaDraft } from './schema-draft.ts'
+import { ComparedVersions, Version } from './schema-version.ts'
 
-type SchemaVersion = {
-  readonly subject: string
-  readonly version: number
-  readonly id: number
-  readonly schema: string
-  readonly schemaType?: string
-  readonly references?: readonly { readonly name: string; readonly subject: string; readonly version: number }[]
-}
+export type SubjectProps = { readonly runtime: Runtime; readonly subject: string }
 
-/** One subject: its versions, and the schema of the selected one. */
-export function SubjectView({ runtime, subject }: { readonly runtime: Runtime; readonly subject: string }) {
-  const path = `${runtime.basePath}/subjects/${encodeURIComponent(subject)}/versions`
-  const changes = { kind: 'subject' } as const
-  const versions = useQuery<readonly number[]>(path, changes)
-  const selected = pageLocation.value.filters['version'] ?? String(versions.data.value?.at(-1) ?? '')
+/** One subject: its versions, one of them or two compared, its level and mode. Its draft is a page below it. */
+export function SubjectView({ runtime, subject }: SubjectProps) {
+  const { path, filters } = pageLocation.value
+  const root = `${runtime.basePath}/subjects/${encodeURIComponent(subject)}`
+  const live = useQuery<readonly number[]>(`${root}/versions`, { kind: 'subject', name: subject })
+  const all = useQuery<readonly number[]>(`${root}/versions?deleted=true`, { kind: 'subject', name: subject })
+  const found = (query: typeof live) => (query.error.value?.status === 404 ? [] : (query.data.value ?? []))
+  const versions = versionStates(found(live), found(all))
+  const latest = versions.findLast(({ isDeleted }) => !isDeleted) ?? versions.at(-1)
+  const selected = Number(filters['version'] ?? latest?.version)
+  const compared = Number(filters['compare'] ?? 0)
+  const error = all.error.value
+  if (path[2] === 'draft') {
+    return html`<${SchemaDraft} runtime=${runtime} subject=${subject} latest=${latest?.version} />`
+  }
   return html`
     <p><a href=${hrefOf(['subjects'], { runtime: runtime.name })}>Subjects</a></p>
     <h1>${subject}</h1>
-    ${versions.error.value && html`<p class="error" role="alert">${versions.error.value.message}</p>`}
-    <nav class="versions" aria-label="Versions">
-      ${versions.data.value?.map(
-        (version) => html`<button key=${version} aria-current=${String(version) === selected ? 'true' : undefined}
-          onClick=${() => setFilter('version', String(version))}>${version}</button>`,
-      )}
-    </nav>
-    ${selected !== '' && html`<${Version} key=${selected} path=${`${path}/${encodeURIComponent(selected)}`} />`}
+    ${
+      error &&
+      html`<p class="error" role="alert">${
+        error.status === 404 ? `There is no subject '${subject}': it has no version, or was deleted.` : error.message
+      }</p>`
+    }
+    <${SubjectActions} runtime=${runtime} subject=${subject} versions=${versions} />
+    ${versions.length > 0 && html`<${VersionChoice} versions=${versions} selected=${selected} compared=${compared} />`}
+    ${
+      versions.length === 0
+        ? !error && html`<p>Loading …</p>`
+        : compared > 0 && compared !== selected
+          ? html`<${ComparedVersions} key=${`${compared} ${selected}`} runtime=${runtime} subject=${subject}
+              left=${compared} right=${selected} />`
+          : html`<${Version} key=${selected} runtime=${runtime} subject=${subject} version=${selected}
+              isDeleted=${versions.find(({ version }) => version === selected)?.isDeleted ?? false} />`
+    }
+    <${ScopeSettings} runtime=${runtime} subject=${subject} />
   `
 }
 
-function Version({ path }: { readonly path: string }) {
-  const { data, error } = useQuery<SchemaVersion>(path, { kind: 'subject' })
-  if (error.value) return html`<p class="error" role="alert">${error.value.message}</p>`
-  if (data.value === undefined) return html`<p>Loading …</p>`
-  const { version, id, schemaType = 'AVRO', schema, references = [] } = data.value
-  return html`<h2>Version ${version} <small>id ${id}, ${schemaType}</small></h2>
-    ${
-      references.length > 0 &&
-      html`<h3>References</h3>
-        <ul>${references.map(
-          (one) => html`<li key=${one.name}>${one.name}:
-            <a href=${hrefOf(['subjects', one.subject], { version: String(one.version) })}>${one.subject} version ${one.version}</a></li>`,
-        )}</ul>`
-    }
-    <pre class="schema" tabindex="0">${indentJson(schema)}</pre>`
+type VersionChoiceProps = {
+  readonly versions: readonly VersionState[]
+  readonly selected: number
+  readonly compared: number
 }
 
-/** Protobuf is not JSON and is shown as it is. */
-function indentJson(text: string): string {
-  try {
-    return JSON.stringify(JSON.parse(text), null, 2)
-  } catch {
-    return text
-  }
+function VersionChoice({ versions, selected, compared }: VersionChoiceProps) {
+  const at = versions.findIndex(({ version }) => version === selected)
+  const deleted = versions.filter(({ isDeleted }) => isDeleted).length
+  const options = versions
+    .toReversed()
+    .map(
+      ({ version, isDeleted }) =>
+        html`<option key=${version} value=${String(version)}>${version}${isDeleted ? ' (deleted)' : ''}</option>`,
+    )
+  const step = (title: string, to: VersionState | undefined) =>
+    html`<button disabled=${to === undefined} onClick=${() => to && setFilter('version', String(to.version))}>${title}</button>`
+  const previous = versions[at - 1]
+  return html`<div class="filters" role="group" aria-label="Versions">
+    <label>Version
+      <select value=${String(selected)} onChange=${valueInto((value) => setFilter('version', value))}>${options}</select>
+    </label>
+    ${step('Older', previous)} ${step('Newer', versions[at + 1])}
+    <label>Compare with
+      <select value=${compared > 0 ? String(compared) : ''} onChange=${valueInto((value) => setFilter('compare', value))}>
+        <option value="">nothing</option>${options}
+      </select>
+    </label>
+    ${
+      previous &&
+      compared !== previous.version &&
+      html`<button onClick=${() => setFilter('compare', String(previous.version))}>Compare with the previous</button>`
+    }
+    ${compared > 0 && html`<button onClick=${() => setFilter('compare', '')}>End the comparison</button>`}
+    <span role="status">${versions.length} versions${deleted > 0 ? `, ${deleted} of them deleted` : ''}</span>
+  </div>`
+}
+
+type SubjectActionsProps = SubjectProps & { readonly versions: readonly VersionState[] }
+
+function SubjectActions({ runtime, subject, versions }: SubjectActionsProps) {
+  const may = useRights('subjects', subject)
+  const root = `${runtime.basePath}/subjects/${encodeURIComponent(subject)}`
+  const isDeleted = versions.length > 0 && versions.every((version) => version.isDeleted)
+  const dependents = (numbers: readonly number[]) =>
+    html`<${Dependents} runtime=${runtime} of=${numbers.map((version) => ({ subject, version }))} />`
+  const numbers = versions.map(({ version }) => version)
+  const live = versions.filter((one) => !one.isDeleted).map(({ version }) => version)
+  return html`<div class="actions">
+    ${
+      may('write') &&
+      html`<a class="button" href=${hrefOf(['subjects', subject, 'draft'], { runtime: runtime.name })}>Register a new version</a>`
+    }
+    ${
+      may('delete') &&
+      live.length > 0 &&
+      html`<${ActionButton} isDangerous=${true} run=${() => request('DELETE', root)} done=${`Deleted ${subject}.`}
+        question=${html`<p>Delete subject ${subject} with ${live.length} versions? Producers can no longer register or find
+          them. They stay readable by ID, and can be restored until they are deleted permanently.</p>${dependents(live)}`}
+        >Delete subject<//>`
+    }
+    ${
+      may('harddelete') &&
+      isDeleted &&
+      html`<${ActionButton} isDangerous=${true} run=${() => request('DELETE', `${root}?permanent=true`)}
+        done=${`Permanently deleted ${subject}.`}
+        question=${html`<p>Permanently delete subject ${subject} with all ${numbers.length} versions? Data that was written
+          with a schema of it alone becomes unreadable. This cannot be undone.</p>${dependents(numbers)}`}
+        >Delete subject permanently<//>`
+    }
+  </div>`
 }

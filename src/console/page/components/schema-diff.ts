@@ -1,0 +1,47 @@
+import { useMemo, useState } from 'preact/hooks'
+import { html } from '../html.ts'
+import { type DiffPart, type DiffRow, diffLines, foldUnchanged } from '../line-diff.ts'
+
+export type SchemaDiffProps = {
+  readonly left: { readonly title: string; readonly text: string }
+  readonly right: { readonly title: string; readonly text: string }
+}
+
+const SIGNS: Readonly<Record<DiffRow['kind'], readonly [string, string]>> = {
+  same: ['', ''],
+  removed: ['−', ''],
+  added: ['', '+'],
+  changed: ['−', '+'],
+}
+
+/** Two texts side by side. Signs say what colors show. */
+export function SchemaDiff({ left, right }: SchemaDiffProps) {
+  const rows = useMemo(() => diffLines(left.text, right.text), [left.text, right.text])
+  const parts = useMemo(() => foldUnchanged(rows), [rows])
+  const changes = rows.filter(({ kind }) => kind !== 'same').length
+  return html`<p role="status">${changes === 0 ? 'The texts are equal.' : `${changes} lines differ.`}</p>
+    <div class="diff" tabindex="0" role="region" aria-label=${`Difference of ${left.title} and ${right.title}`}>
+      <table>
+        <colgroup><col class="number" /><col class="sign" /><col /><col class="number" /><col class="sign" /><col /></colgroup>
+        <thead><tr><th colspan="3" scope="col">${left.title}</th><th colspan="3" scope="col">${right.title}</th></tr></thead>
+        ${parts.map((part, at) => html`<${Part} key=${`${at} ${part.rows.length}`} part=${part} />`)}
+      </table>
+    </div>`
+}
+
+function Part({ part }: { readonly part: DiffPart }) {
+  const [isOpen, setOpen] = useState(!part.isFolded)
+  if (!isOpen) {
+    return html`<tbody><tr><td colspan="6" class="folded">
+      <button onClick=${() => setOpen(true)}>Show ${part.rows.length} equal lines</button>
+    </td></tr></tbody>`
+  }
+  return html`<tbody>${part.rows.map(
+    ({ kind, left, right }) => html`<tr key=${`${left?.number} ${right?.number}`} class=${kind}>
+      <td class="number">${left?.number}</td><td class="sign">${SIGNS[kind][0]}</td>
+      <td class=${left ? 'left' : 'none'}>${left?.text}</td>
+      <td class="number">${right?.number}</td><td class="sign">${SIGNS[kind][1]}</td>
+      <td class=${right ? 'right' : 'none'}>${right?.text}</td>
+    </tr>`,
+  )}</tbody>`
+}
