@@ -4,6 +4,7 @@ import { diffLines, foldUnchanged } from '../../src/console/page/line-diff.ts'
 import { layOutReferences, NODE_SIZE } from '../../src/console/page/reference-graph.ts'
 import { definingScope, scopesOf } from '../../src/console/page/registry-scopes.ts'
 import { locateMessages } from '../../src/console/page/schema-messages.ts'
+import { filterVersions, readVersionRows, type VersionRow } from '../../src/console/page/version-rows.ts'
 
 const drawn = (left: string, right: string) =>
   diffLines(left, right).map((row) => `${row.kind} ${row.left?.number ?? '-'} ${row.right?.number ?? '-'}`)
@@ -110,6 +111,32 @@ it('The graph of references has referrers on the left and says how many are hidd
     ),
   ).toBe(true)
   expect(new Set(graph.nodes.map(({ kind, x }) => `${kind} ${x}`)).size).toBe(3)
+})
+
+it('The versions of all subjects are read in pages, and found by words and by ID', async () => {
+  const all = Array.from({ length: 2_500 }, (_, at) => ({
+    subject: at % 2 ? 'Orders' : ':.team:orders',
+    version: at,
+    id: at,
+    schema: '"int"',
+  }))
+  const offsets: number[] = []
+  let rows: readonly VersionRow[] = []
+  await readVersionRows(
+    async (offset, limit) => {
+      offsets.push(offset)
+      return all.slice(offset, offset + limit)
+    },
+    (found) => {
+      rows = found
+    },
+  )
+  expect([offsets, rows.length]).toEqual([[0, 1_000, 2_000], 2_500])
+  expect(filterVersions(rows, { search: 'ORDERS id:7' })).toEqual([
+    { subject: 'Orders', version: 7, id: 7, schemaType: 'AVRO' },
+  ])
+  expect(filterVersions(rows, { context: '.team' })).toHaveLength(1_250)
+  expect(filterVersions(rows, { context: '.' })).toHaveLength(1_250)
 })
 
 function longestCommon(a: readonly string[], b: readonly string[]): number {

@@ -1,5 +1,6 @@
 import { computed } from '@preact/signals'
 import { useMemo } from 'preact/hooks'
+import { ImportWindows } from '../components/import-windows.ts'
 import { StateBadge } from '../components/state-badge.ts'
 import { connectorRows, sortConnectors } from '../connector-rows.ts'
 import { html } from '../html.ts'
@@ -98,5 +99,6 @@ function RegistryOverview({ runtime }: { readonly runtime: Runtime }) {
       <li>mode ${mode.data.value?.mode ?? '…'}</li>
       <li>compatibility ${config.data.value?.compatibilityLevel ?? '…'}</li>
     </ul>
+    <${ImportWindows} runtime=${runtime} />
   </section>`
 }

@@ -5,7 +5,7 @@ import { Dependents } from '../components/dependents.ts'
 import { ReferencePicture } from '../components/reference-picture.ts'
 import { SchemaDiff } from '../components/schema-diff.ts'
 import { html } from '../html.ts'
-import { hrefOf } from '../location.ts'
+import { hrefOf, setFilter } from '../location.ts'
 import { useQuery } from '../queries.ts'
 import type { VersionName } from '../reference-graph.ts'
 import { type Runtime, useRights } from '../session.ts'
@@ -66,7 +66,7 @@ function VersionActions({ runtime, subject, version, isDeleted, content }: Versi
     ${
       isDeleted &&
       may('write') &&
-      html`<${ActionButton} run=${() => request('POST', versions, registrationOf(content))}
+      html`<${ActionButton} run=${() => request('POST', versions, registrationOf(content)).then(showLatest)}
         done=${`Restored version ${version} of ${subject}.`}
         question=${html`<p>Restore version ${version} of ${subject}? Its schema is registered again, with the same ID ${content.id}
           and the next version number, if it is compatible with the present versions.</p>`}
@@ -84,7 +84,7 @@ function VersionActions({ runtime, subject, version, isDeleted, content }: Versi
     ${
       isDeleted &&
       may('harddelete') &&
-      html`<${ActionButton} isDangerous=${true} run=${() => request('DELETE', `${path}?permanent=true`)}
+      html`<${ActionButton} isDangerous=${true} run=${() => request('DELETE', `${path}?permanent=true`).then(showLatest)}
         done=${`Permanently deleted version ${version} of ${subject}.`}
         question=${html`<p>Permanently delete version ${version} of ${subject}? If no other version has ID ${content.id}, data that
           was written with it becomes unreadable. This cannot be undone.</p>${dependents}
@@ -93,6 +93,9 @@ function VersionActions({ runtime, subject, version, isDeleted, content }: Versi
     }
   </div>`
 }
+
+/** A version that was restored or permanently deleted no longer exists. */
+const showLatest = () => setFilter('version', '')
 
 type ReferencesProps = { readonly runtime: Runtime; readonly content: RegisteredVersion; readonly of: VersionName }
 

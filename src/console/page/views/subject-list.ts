@@ -8,6 +8,7 @@ import { hrefOf, pageLocation, setFilter } from '../location.ts'
 import { useQuery } from '../queries.ts'
 import { type Runtime, useRights } from '../session.ts'
 import { filterSubjects, parseSubject, type SubjectName } from '../subject-names.ts'
+import { VersionList } from './version-list.ts'
 
 /** All subjects of a registry, of all contexts. The filters are in the URL. */
 export function SubjectList({ runtime }: { readonly runtime: Runtime }) {
@@ -23,27 +24,7 @@ export function SubjectList({ runtime }: { readonly runtime: Runtime }) {
   const all = useMemo(() => computed(() => (data.value ?? []).map(parseSubject)), [data])
   const contexts = useMemo(() => computed(() => [...new Set(all.value.map(({ context }) => context))].sort()), [all])
   const shown = useMemo(() => computed(() => filterSubjects(all.value, pageLocation.value.filters)), [all])
-  return html`
-    <h1>Subjects</h1>
-    <form class="filters" role="search" onSubmit=${(event: Event) => event.preventDefault()}>
-      <label>Search <input type="search" value=${filters['search'] ?? ''}
-        onInput=${valueInto((value) => setFilter('search', value))} /></label>
-      <label>Context
-        <select value=${filters['context'] ?? ''} onChange=${valueInto((value) => setFilter('context', value))}>
-          <option value="">all</option>
-          ${contexts.value.map((context) => html`<option value=${context}>${context}</option>`)}
-        </select>
-      </label>
-      <label class="check"><input type="checkbox" checked=${deleted}
-        onChange=${() => setFilter('deleted', deleted ? '' : 'true')} /> with deleted</label>
-      <button type="button" aria-expanded=${String(settings)} onClick=${() => setFilter('settings', settings ? '' : 'true')}>
-        Compatibility and mode</button>
-      <span role="status">${shown.value.length} of ${all.value.length}</span>
-    </form>
-    ${error.value && html`<p class="error" role="alert">${error.value.message}</p>`}
-    <${NewSubject} runtime=${runtime} />
-    ${settings && html`<${ScopeSettings} key=${scope} runtime=${runtime} subject=${scope} />`}
-    <${VirtualTable}
+  const table = () => html`<${VirtualTable}
       label="Subjects"
       rows=${shown.value}
       keyOf=${({ qualified }: SubjectName) => qualified}
@@ -57,7 +38,33 @@ export function SubjectList({ runtime }: { readonly runtime: Runtime }) {
         },
         { title: 'Context', cell: ({ context }: SubjectName) => context },
       ]}
-    />
+    />`
+  return html`
+    <h1>Subjects</h1>
+    <form class="filters" role="search" onSubmit=${(event: Event) => event.preventDefault()}>
+      <label>Search <input type="search" value=${filters['search'] ?? ''}
+        onInput=${valueInto((value) => setFilter('search', value))} /></label>
+      <label>Context
+        <select value=${filters['context'] ?? ''} onChange=${valueInto((value) => setFilter('context', value))}>
+          <option value="">all</option>
+          ${contexts.value.map((context) => html`<option value=${context}>${context}</option>`)}
+        </select>
+      </label>
+      <label class="check"><input type="checkbox" checked=${deleted}
+        onChange=${() => setFilter('deleted', deleted ? '' : 'true')} /> with deleted</label>
+      <label>Show
+        <select value=${filters['show'] ?? ''} onChange=${valueInto((value) => setFilter('show', value))}>
+          <option value="">subjects</option><option value="versions">all versions</option>
+        </select>
+      </label>
+      <button type="button" aria-expanded=${String(settings)} onClick=${() => setFilter('settings', settings ? '' : 'true')}>
+        Compatibility and mode</button>
+      <span role="status">${shown.value.length} of ${all.value.length}</span>
+    </form>
+    ${error.value && html`<p class="error" role="alert">${error.value.message}</p>`}
+    <${NewSubject} runtime=${runtime} />
+    ${settings && html`<${ScopeSettings} key=${scope} runtime=${runtime} subject=${scope} />`}
+    ${filters['show'] === 'versions' ? html`<${VersionList} runtime=${runtime} />` : table()}
   `
 }
 
