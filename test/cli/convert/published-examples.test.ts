@@ -33,7 +33,7 @@ spec:
   bootstrapServers: shop-kafka-bootstrap:9093
 `
 
-const STRIMZI_DEBEZIUM = `# a connector of Debezium as in Strimzi's documentation, with a Secret of the configuration provider
+const STRIMZI_DEBEZIUM = `# the connector of Debezium's documentation for Kubernetes, with autoRestart, which Strimzi's API reference has
 apiVersion: kafka.strimzi.io/v1beta2
 kind: KafkaConnector
 metadata:
@@ -48,12 +48,15 @@ spec:
     maxRestarts: 10
   config:
     tasks.max: 1
-    database.hostname: 192.168.99.1
-    database.port: "3306"
-    database.user: "\${secrets:shop/debezium:username}"
-    database.password: "\${secrets:shop/debezium:password}"
+    database.hostname: mysql
+    database.port: 3306
+    database.user: \${secrets:shop/debezium:username}
+    database.password: \${secrets:shop/debezium:password}
     database.server.id: 184054
     topic.prefix: mysql
+    database.include.list: inventory
+    schema.history.internal.kafka.bootstrap.servers: shop-kafka-bootstrap:9092
+    schema.history.internal.kafka.topic: schema-changes.inventory
 `
 
 const JIKKOU_CONNECTOR = `---
@@ -115,7 +118,7 @@ spec:
   schemaType: avro
   compatibilityLevel: Backward
   text: |
-    {"type": "record", "name": "product", "fields": []}
+    {"type": "record", "name": "product", "fields": [{"type": "string", "name": "sku"}]}
 ---
 apiVersion: cluster.redpanda.com/v1alpha2
 kind: Topic
@@ -161,12 +164,15 @@ describe('a published example', () => {
       autoRestart: { enabled: true, maxRestarts: 10 },
     })
     expect(spec['config']).toEqual({
-      'database.hostname': '192.168.99.1',
+      'database.hostname': 'mysql',
       'database.port': '3306',
       'database.user': '${secrets:shop/debezium:username}',
       'database.password': '${secrets:shop/debezium:password}',
       'database.server.id': '184054',
       'topic.prefix': 'mysql',
+      'database.include.list': 'inventory',
+      'schema.history.internal.kafka.bootstrap.servers': 'shop-kafka-bootstrap:9092',
+      'schema.history.internal.kafka.topic': 'schema-changes.inventory',
     })
     expect([secrets, findings]).toEqual([[], []])
   })
