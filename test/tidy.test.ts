@@ -160,7 +160,8 @@ describe('files', () => {
     expect(flags).toMatch(/^--\S/)
     const { scripts } = JSON.parse(textOf('package.json')) as { scripts: Record<string, string> }
     const starting = Object.values(scripts).filter((script) => script.includes('src/cli/weir.ts'))
-    expect(starting.filter((script) => !script.startsWith(`node ${flags} src/cli/weir.ts`))).toEqual([])
+    // Without exec, a shell between npm and the program ends at SIGTERM and leaves the program running.
+    expect(starting.filter((script) => !script.startsWith(`exec node ${flags} src/cli/weir.ts`))).toEqual([])
     const words = ['node', ...flags.split(' '), '/weir/dist/cli/weir.js'].map((word) => `"${word}"`)
     expect(textOf('Dockerfile')).toContain(`ENTRYPOINT [${words.join(', ')}]`)
   })
