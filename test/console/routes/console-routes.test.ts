@@ -86,6 +86,7 @@ describe('the page', () => {
     expect(body).toEqual({
       program: 'registry',
       version: expect.any(String),
+      hasResources: false,
       user: null,
       runtimes: [{ kind: 'registry', name: 'registry', basePath: '' }],
     })
