@@ -1,4 +1,5 @@
 import { apicurioPart } from './apicurio.ts'
+import { chromiumPart } from './chromium.ts'
 import { debeziumPart } from './debezium.ts'
 import { goProgramPart, helm, kubectl } from './go-program.ts'
 import { imagePart } from './image.ts'
@@ -34,6 +35,7 @@ export const parts = {
   postgres: postgresPart('postgres'),
   postgres18: postgres18Part('postgres18'),
   mariadb: mariadbPart('mariadb'),
+  chromium: chromiumPart('chromium'),
   kubernetes: kubernetesPart('kubernetes'),
   javaAvro: javaAvroPart('javaAvro'),
   javaPlugins: javaPluginsPart('javaPlugins'),

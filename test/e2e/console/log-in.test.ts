@@ -1,0 +1,60 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Page } from 'playwright-core'
+import { expect, it } from 'vitest'
+import { describeOn, real } from '../../env/real.ts'
+import { basicAuthSettings, callAs } from '../../support/basic-auth.ts'
+import { openConsole, showView } from '../../support/console-page.ts'
+import { temporaryDirectory } from '../../support/temporary-directory.ts'
+import { startTestWorker } from '../../support/worker.ts'
+
+const chromium = await real('chromium')
+
+const SOURCE = { name: 'lines', 'connector.class': 'FileStreamSource', topic: 'lines', file: '/dev/null' }
+
+async function logIn(page: Page, user: string, password = user): Promise<void> {
+  await page.getByLabel('User; empty for a token').fill(user)
+  await page.getByLabel('Password or token').fill(password)
+  await page.getByRole('dialog').getByRole('button', { name: 'Log in' }).click()
+}
+
+describeOn([chromium], 'the console of a worker with authentication', () => {
+  it('asks for a password, offers what the role may do, and asks again when the user is removed', async () => {
+    const settings = await basicAuthSettings({ root: 'admin', eye: 'readonly' })
+    const { 'weir.authentication.users': users = '', ...others } = settings
+    const file = join(temporaryDirectory(), 'users')
+    writeFileSync(file, users)
+    const { url } = await startTestWorker({
+      ...others,
+      'weir.authentication.users.file': file,
+      'connector.paths.allowed': '/',
+    })
+    expect((await callAs('root', url, 'POST /connectors', { name: 'lines', config: SOURCE })).status).toBe(201)
+
+    const page = await openConsole(chromium.address.url, url)
+    const dialog = page.getByRole('dialog', { name: 'Log in' })
+    await dialog.waitFor()
+    expect(await page.getByText('lines').count()).toBe(0)
+    await logIn(page, 'eye', 'wrong')
+    await dialog.waitFor()
+    expect(await page.getByText('lines').count()).toBe(0)
+    await logIn(page, 'eye')
+    await dialog.waitFor({ state: 'detached' })
+    await showView(page, 'connectors/lines')
+    await page.getByRole('heading', { name: 'Configuration' }).waitFor()
+    for (const action of ['Pause', 'Stop', 'Delete', 'Restart all', 'Restart'])
+      expect([action, await page.getByRole('button', { name: action, exact: true }).count()]).toEqual([action, 0])
+
+    await page.getByRole('button', { name: 'Log out' }).click()
+    await logIn(page, 'root')
+    await page.getByRole('button', { name: 'Delete', exact: true }).waitFor()
+
+    // Without the user root.
+    writeFileSync(file, users.replace(/^root:.*$/m, ''))
+    await dialog.waitFor()
+    await logIn(page, 'eye')
+    await dialog.waitFor({ state: 'detached' })
+    await page.getByRole('banner').getByText('eye').waitFor()
+    await expect.poll(() => page.getByRole('button', { name: 'Delete', exact: true }).count()).toBe(0)
+  })
+})

@@ -1,0 +1,74 @@
+import { mkdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { AxeBuilder } from '@axe-core/playwright'
+import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core'
+import { expect, onTestFinished } from 'vitest'
+
+const PICTURES = join(import.meta.dirname, '../../docs/pictures')
+const TIMEOUT_MS = 120_000
+/** The browser reports each response that is not successful; tests cause some on purpose. */
+const RESPONSE = /^Failed to load resource/
+
+let browser: Promise<Browser> | undefined
+
+/**
+ * Opens the console of the program at `url` in a context of its own, which is closed at the end of the test. The test fails if
+ * the page throws an error, violates its content security policy, or sends a request to another origin.
+ */
+export async function openConsole(
+  chromiumUrl: string,
+  url: string,
+  options: BrowserContextOptions = {},
+): Promise<Page> {
+  browser ??= chromium.connectOverCDP(chromiumUrl)
+  const context = await (await browser).newContext(options)
+  context.setDefaultTimeout(TIMEOUT_MS)
+  const faults: string[] = []
+  context.on('request', (request) => {
+    if (new URL(request.url()).origin !== new URL(url).origin) faults.push(`request of ${request.url()}`)
+  })
+  context.on('weberror', (error) => faults.push(String(error.error())))
+  context.on('console', (message) => {
+    if (message.type() === 'error' && !RESPONSE.test(message.text())) faults.push(message.text())
+  })
+  context.on('dialog', (dialog) => {
+    faults.push(`dialog ${dialog.message()}`)
+    void dialog.dismiss()
+  })
+  onTestFinished(async () => {
+    await context.close()
+    expect(faults).toEqual([])
+  })
+  const page = await context.newPage()
+  await page.goto(`${url}/ui`)
+  return page
+}
+
+/** Shows another view without loading the page again. */
+export async function showView(page: Page, hash: string): Promise<void> {
+  // As text, because the types of browsers are not those of tests.
+  await page.evaluate(`location.assign(${JSON.stringify(`#/${hash}`)})`)
+}
+
+/** Expects that axe finds no violation that is serious or critical, in light and dark colors. */
+export async function expectAccessible(page: Page, view: string): Promise<void> {
+  for (const colorScheme of ['light', 'dark'] as const) {
+    await page.emulateMedia({ colorScheme })
+    const { violations } = await new AxeBuilder({ page }).setLegacyMode().analyze()
+    const found = violations
+      .filter(({ impact }) => impact === 'serious' || impact === 'critical')
+      .map(({ id, nodes }) => `${view}, ${colorScheme}: ${id} at ${nodes.map(({ target }) => target).join(', ')}`)
+    expect(found).toEqual([])
+  }
+}
+
+/** With WEIR_CONSOLE_PICTURES set: takes the pictures of the documentation. */
+export async function takePictures(page: Page, view: string): Promise<void> {
+  if (!process.env['WEIR_CONSOLE_PICTURES']) return
+  mkdirSync(PICTURES, { recursive: true })
+  await page.setViewportSize({ width: 1_000, height: 620 })
+  for (const colorScheme of ['light', 'dark'] as const) {
+    await page.emulateMedia({ colorScheme })
+    await page.screenshot({ path: join(PICTURES, `console-${view}-${colorScheme}.png`) })
+  }
+}
