@@ -68,7 +68,7 @@ export function startRegistry(settings: RegistrySettings, dependencies: Registry
       rebalanceTimeoutMs: values['brokergroup.rebalance.timeout.ms'],
     })
     const measurements = registryMetrics(metrics, () => election.writer() !== undefined, nowMs)
-    const state = new RegistryState()
+    const state = new RegistryState(values['schema.cache.size'])
     const changes = new ChangeFeed()
     const topicConfigs = topicSettings(settings)
     const saveProgress = (positions: readonly PartitionOffset[]) => election.saveProgress(positions)

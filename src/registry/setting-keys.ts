@@ -131,7 +131,7 @@ export const shape = z.object({
   'schema.reject.empty.subject': booleanSetting().default(false).describe('Rejects the empty subject name and `*`.'),
   'schema.cache.size': integerSetting({ min: 1 })
     .default(1_000)
-    .describe('Maximum number of parsed schemas in the cache.'),
+    .describe('Maximum number of parsed schemas, and of texts, in the caches. The other texts are held compressed.'),
   'schema.cache.expiry.ms': milliseconds(300_000, 0).describe(
     'Time after its last use at which a parsed schema expires, in milliseconds.',
   ),

@@ -55,10 +55,9 @@ export function decideDeleteMode(
 
 function clearScope(view: RegistryView, subject: Subject | null): Decision<unknown>['records'] {
   const scope = subject === GLOBAL ? null : subject
-  const versions = [...view.subjects()].filter((one) => isWithin(one, scope)).flatMap((one) => view.versions(one))
-  if (versions.some(({ deleted }) => !deleted)) {
-    throw notPermitted('Cannot import since found existing subjects')
-  }
+  const subjects = [...view.subjects()].filter((one) => isWithin(one, scope))
+  if (subjects.some((one) => view.isLive(one))) throw notPermitted('Cannot import since found existing subjects')
+  const versions = subjects.flatMap((one) => view.versions(one))
   for (const { subject: one, version } of versions) {
     if (view.referrers(one, version).length > 0) throw referenceExists(one, version)
   }

@@ -21,8 +21,7 @@ export function matchesVersionFilter(which: VersionFilter): (version: SchemaVers
  */
 export function findSubjects(view: RegistryView, prefix: string, which: VersionFilter): readonly Subject[] {
   const matches = prefixMatcher(prefix)
-  const isLive = matchesVersionFilter('live')
-  const isWanted = (subject: Subject) => which === 'all' || view.versions(subject).some(isLive) === (which === 'live')
+  const isWanted = (subject: Subject) => which === 'all' || view.isLive(subject) === (which === 'live')
   return [...view.subjects()].filter((subject) => matches(subject) && isWanted(subject)).sort()
 }
 

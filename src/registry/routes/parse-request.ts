@@ -40,11 +40,11 @@ export function formatParameter(query: Query): string | undefined {
 export type PageLimits = { readonly default: number; readonly max: number }
 
 /** Applies the `offset` and `limit` of the query. A limit of zero or less, or above the maximum, means the default. */
-export function paginate<Item>(items: readonly Item[], query: Query, limits: PageLimits): readonly Item[] {
+export function paginate<Item>(items: Iterable<Item>, query: Query, limits: PageLimits): readonly Item[] {
   const offset = Math.max(0, integer(query, 'offset') ?? 0)
   const requested = integer(query, 'limit') ?? -1
   const limit = requested <= 0 || requested > limits.max ? limits.default : requested
-  return items.slice(offset, offset + limit)
+  return Iterator.from(items).drop(offset).take(limit).toArray()
 }
 
 function integer(query: Query, name: string): number | undefined {

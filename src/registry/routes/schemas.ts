@@ -92,7 +92,8 @@ export function schemaRoutes(app: FastifyInstance, route: RouteContext): void {
   )
 }
 
-function listSchemas(route: RouteContext, request: FastifyRequest): readonly SchemaVersion[] {
+/** The versions are created as they are requested, because a page has few of them. */
+function listSchemas(route: RouteContext, request: FastifyRequest): Iterable<SchemaVersion> {
   const query = queryOf(request)
   const which = versionFilterIn(query)
   const latestOnly = booleanParameter(query, 'latestOnly')
@@ -100,7 +101,7 @@ function listSchemas(route: RouteContext, request: FastifyRequest): readonly Sch
   const subjects = findSubjects(route.view, route.prefix(request, ''), which)
     .filter(route.readable(request))
     .filter((subject) => matchingAssociations(route, request, subject) !== undefined)
-  return subjects.flatMap((subject) => {
+  return subjects.values().flatMap((subject) => {
     const versions = route.view.versions(subject).filter(matchesVersionFilter(which))
     const wanted = latestOnly ? versions.slice(-1) : versions
     return ruleType === undefined ? wanted : wanted.filter((version) => hasRule(version, ruleType))

@@ -2,22 +2,30 @@ import type { Mode } from '../../clients/registry-client.ts'
 import { contextOf, DEFAULT_CONTEXT } from '../../formats/qualified-subject.ts'
 import type { SchemaReference } from '../../formats/references.ts'
 import type { StoredAssociation } from '../model/association.ts'
-import type { SchemaContent, SchemaVersion } from '../model/schema.ts'
+import type { SchemaVersion } from '../model/schema.ts'
 import { isContext, type Subject, toSubject } from '../model/subject.ts'
 import type { Config } from '../model/subject-config.ts'
 import { AssociationIndex } from './association-index.ts'
+import { IntegerMap } from './integer-map.ts'
 import type { RegistryRecord, StoredSchema } from './registry-record.ts'
+import { doubled } from './schema-contents.ts'
+import { SchemaVersions } from './schema-versions.ts'
 
 /** The result of applying a record, for the log and the metrics. An `id-conflict` record is ignored. */
 export type ApplyResult = 'registered' | 'deleted' | 'id-conflict' | 'other'
 
-type Mutable = { -readonly [Key in keyof SchemaVersion]: SchemaVersion[Key] }
+/** The versions of a context by schema ID and by content. */
 type Context = {
-  /** The versions that have a schema ID, oldest record first. */
-  readonly holders: Map<number, Mutable[]>
-  readonly idByGuid: Map<string, number>
+  /** ID → the row of its newest record. The rows of an ID are a ring. */
+  readonly newest: IntegerMap
+  /** Row of a content → a version with the ID that the content has. */
+  readonly byContent: IntegerMap
   idMax: number
 }
+
+/** A subject with fewer versions has an array of the exact size. */
+const EXACT_MAX = 32
+const TEXTS_MAX = 1_000
 
 /** Read access to the current state, for decisions and responses. */
 export interface RegistryView {
@@ -28,6 +36,8 @@ export interface RegistryView {
   version(subject: Subject, version: number): SchemaVersion | undefined
   /** The highest version that is not deleted. */
   latest(subject: Subject): SchemaVersion | undefined
+  /** Whether the subject has a version that is not deleted. */
+  isLive(subject: Subject): boolean
   holders(context: string, id: number): readonly SchemaVersion[]
   idOf(context: string, guid: string): number | undefined
   idMax(context: string): number
@@ -52,20 +62,27 @@ export interface RegistryView {
 
 /**
  * The state of the registry, built from the records of its topic. Every instance that applies the same records in the
- * same order has the same state. Contents that several versions share are stored once.
+ * same order has the same state. Versions are rows of arrays; the objects that are returned are created when they are
+ * requested, and do not change.
  */
 export class RegistryState implements RegistryView {
   #revision = 0
-  readonly #subjects = new Map<Subject, Mutable[]>()
+  readonly #versions: SchemaVersions
+  /** The rows of each subject, in ascending order of versions. */
+  readonly #subjects = new Map<Subject, number[]>()
   readonly #contexts = new Map<string, Context>()
+  /** By row: the next row in the ring of its ID. */
+  #nextHolder = new Int32Array(16)
   readonly #known = new Set<string>()
-  readonly #contents = new Map<string, SchemaContent>()
-  /** GUID → the number of versions that share a content, minus one. Most contents have one version and no entry. */
-  readonly #furtherUses = new Map<string, number>()
-  readonly #referrers = new Map<string, Set<Mutable>>()
+  readonly #referrers = new Map<string, Set<number>>()
   readonly #configs = new Map<Subject | null, Config>()
   readonly #modes = new Map<Subject | null, Mode>()
   readonly #associations = new AssociationIndex()
+
+  /** `textsMax`: maximum number of schema texts that are cached uncompressed. */
+  constructor(textsMax = TEXTS_MAX) {
+    this.#versions = new SchemaVersions(textsMax)
+  }
 
   apply(record: RegistryRecord, timestampMs: number): ApplyResult {
     this.#revision += 1
@@ -99,25 +116,31 @@ export class RegistryState implements RegistryView {
   }
 
   versions(subject: Subject): readonly SchemaVersion[] {
-    return this.#subjects.get(subject) ?? []
+    return (this.#subjects.get(subject) ?? []).map((row) => this.#versions.get(row))
   }
 
   version(subject: Subject, version: number): SchemaVersion | undefined {
-    const versions = this.versions(subject)
-    const found = versions[placeOf(versions, version)]
-    return found?.version === version ? found : undefined
+    const row = this.#rowOf(subject, version)
+    return row === undefined ? undefined : this.#versions.get(row)
   }
 
   latest(subject: Subject): SchemaVersion | undefined {
-    return this.#subjects.get(subject)?.findLast(({ deleted }) => !deleted)
+    const row = this.#latestRow(subject)
+    return row === undefined ? undefined : this.#versions.get(row)
+  }
+
+  isLive(subject: Subject): boolean {
+    return this.#latestRow(subject) !== undefined
   }
 
   holders(context: string, id: number): readonly SchemaVersion[] {
-    return this.#contexts.get(context)?.holders.get(id) ?? []
+    return [...this.#holderRows(this.#contexts.get(context)?.newest.get(id))].map((row) => this.#versions.get(row))
   }
 
   idOf(context: string, guid: string): number | undefined {
-    return this.#contexts.get(context)?.idByGuid.get(guid)
+    const content = this.#versions.contents.rowOf(guid)
+    const row = content === undefined ? undefined : this.#contexts.get(context)?.byContent.get(content)
+    return row === undefined ? undefined : this.#versions.id(row)
   }
 
   idMax(context: string): number {
@@ -129,7 +152,7 @@ export class RegistryState implements RegistryView {
   }
 
   referrers(subject: Subject, version: number): readonly SchemaVersion[] {
-    return [...(this.#referrers.get(placeKey(subject, version)) ?? [])]
+    return [...(this.#referrers.get(placeKey(subject, version)) ?? [])].map((row) => this.#versions.get(row))
   }
 
   config(subject: Subject | null): Config | undefined {
@@ -150,7 +173,7 @@ export class RegistryState implements RegistryView {
   }
 
   isInUse(context: string): boolean {
-    return (this.#contexts.get(context)?.holders.size ?? 0) > 0
+    return (this.#contexts.get(context)?.newest.size ?? 0) > 0
   }
 
   contexts(): readonly string[] {
@@ -176,66 +199,126 @@ export class RegistryState implements RegistryView {
   }
 
   #put(stored: StoredSchema, timestampMs: number): ApplyResult {
-    const context = this.#context(contextOf(stored.subject))
-    context.idMax = Math.max(context.idMax, stored.id)
-    const holders = context.holders.get(stored.id) ?? []
-    if (holders[0] && holders[0].content.text !== stored.content.text) return 'id-conflict'
-    this.#remove(stored.subject, stored.version)
-    const versions = this.#subjects.get(stored.subject)
-    // Listed member by member: an object made by a spread takes 50% more memory, and there is one for each version.
-    const version: Mutable = {
-      subject: versions?.[0]?.subject ?? stored.subject,
-      version: stored.version,
-      id: stored.id,
-      content: this.#intern(stored.content),
-      deleted: stored.deleted,
-      timestampMs,
-      extra: stored.extra,
+    const { contents } = this.#versions
+    const { subject, id, content } = stored
+    const context = this.#context(contextOf(subject))
+    context.idMax = Math.max(context.idMax, id)
+    const newest = context.newest.get(id)
+    if (newest !== undefined && !contents.hasText(this.#versions.contentRow(this.#nextHolder[newest]!), content)) {
+      return 'id-conflict'
     }
-    if (versions) versions.splice(placeOf(versions, stored.version), 0, version)
-    else this.#subjects.set(stored.subject, [version])
-    const left = context.holders.get(stored.id)
-    // `[version]` allocates space for one element; V8 grows an empty array to 17 elements on the first push.
-    if (left) left.push(version)
-    else context.holders.set(stored.id, [version])
-    context.idByGuid.set(version.content.guid, stored.id)
-    for (const reference of version.content.references) this.#refer(version, reference)
+    // Acquired before the replaced version releases it.
+    const contentRow = contents.acquire(content)
+    this.#remove(subject, stored.version)
+    const rows = this.#subjects.get(subject)
+    // The subjects of all rows are one string.
+    const name = rows ? this.#versions.subject(rows[0]!) : subject
+    const row = this.#versions.add({ ...stored, subject: name }, contentRow, timestampMs)
+    if (rows) this.#subjects.set(name, this.#inserted(rows, row, stored.version))
+    else this.#subjects.set(name, [row])
+    this.#addHolder(context, id, row)
+    context.byContent.set(contentRow, row)
+    for (const reference of contents.references(contentRow)) this.#refer(row, reference)
     return stored.deleted ? 'deleted' : 'registered'
   }
 
   #remove(subject: Subject, version: number): ApplyResult {
-    const versions = this.#subjects.get(subject) ?? []
-    const at = placeOf(versions, version)
-    const found = versions[at]
-    if (found?.version !== version) return 'other'
-    versions.splice(at, 1)
-    if (versions.length === 0) this.#subjects.delete(subject)
-    this.#forgetId(found)
-    this.#release(found.content)
-    for (const reference of found.content.references) this.#unrefer(found, reference)
+    const row = this.#rowOf(subject, version)
+    if (row === undefined) return 'other'
+    const rows = this.#subjects.get(subject)!
+    rows.splice(this.#placeOf(rows, version), 1)
+    if (rows.length === 0) this.#subjects.delete(subject)
+    this.#removeHolder(this.#context(contextOf(subject)), row)
+    for (const reference of this.#versions.contents.references(this.#versions.contentRow(row))) {
+      this.#unrefer(row, reference)
+    }
+    this.#versions.remove(row)
     return 'other'
   }
 
-  #forgetId(version: Mutable): void {
-    const context = this.#context(contextOf(version.subject))
-    const holders = context.holders.get(version.id)?.filter((holder) => holder !== version) ?? []
-    if (holders.length > 0) context.holders.set(version.id, holders)
-    else context.holders.delete(version.id)
-    const { guid } = version.content
-    if (context.idByGuid.get(guid) === version.id && !holders.some(({ content }) => content.guid === guid)) {
-      context.idByGuid.delete(guid)
+  #rowOf(subject: Subject, version: number): number | undefined {
+    const rows = this.#subjects.get(subject) ?? []
+    const row = rows[this.#placeOf(rows, version)]
+    return row !== undefined && this.#versions.number(row) === version ? row : undefined
+  }
+
+  #latestRow(subject: Subject): number | undefined {
+    return this.#subjects.get(subject)?.findLast((row) => !this.#versions.isDeleted(row))
+  }
+
+  #inserted(rows: number[], row: number, version: number): number[] {
+    const place = this.#placeOf(rows, version)
+    // V8 reserves space for 17 more elements when an array grows.
+    if (rows.length < EXACT_MAX) return rows.toSpliced(place, 0, row)
+    rows.splice(place, 0, row)
+    return rows
+  }
+
+  /** The index of the first version that is not smaller: where the version is, or would be inserted. */
+  #placeOf(rows: readonly number[], version: number): number {
+    const last = rows.at(-1)
+    if (last === undefined || this.#versions.number(last) < version) return rows.length
+    let low = 0
+    let high = rows.length - 1
+    while (low < high) {
+      const middle = (low + high) >> 1
+      if (this.#versions.number(rows[middle]!) < version) low = middle + 1
+      else high = middle
     }
+    return low
+  }
+
+  /** The rows of an ID, oldest record first. */
+  *#holderRows(newest: number | undefined): Generator<number, void> {
+    if (newest === undefined) return
+    let row = newest
+    do {
+      row = this.#nextHolder[row]!
+      yield row
+    } while (row !== newest)
+  }
+
+  #addHolder(context: Context, id: number, row: number): void {
+    while (row >= this.#nextHolder.length) this.#nextHolder = doubled(this.#nextHolder)
+    const newest = context.newest.get(id)
+    this.#nextHolder[row] = newest === undefined ? row : this.#nextHolder[newest]!
+    if (newest !== undefined) this.#nextHolder[newest] = row
+    context.newest.set(id, row)
+  }
+
+  #removeHolder(context: Context, row: number): void {
+    const id = this.#versions.id(row)
+    const newest = context.newest.get(id)!
+    const content = this.#versions.contentRow(row)
+    let before = newest
+    let same: number | undefined
+    for (const holder of this.#holderRows(newest)) {
+      if (this.#nextHolder[holder] === row) before = holder
+      if (holder !== row && this.#versions.contentRow(holder) === content) same ??= holder
+    }
+    this.#nextHolder[before] = this.#nextHolder[row]!
+    if (before === row) context.newest.delete(id)
+    else if (newest === row) context.newest.set(id, before)
+    const named = context.byContent.get(content)
+    // Another ID that has the content keeps it.
+    if (named === undefined || this.#versions.id(named) !== id) return
+    if (same === undefined) context.byContent.delete(content)
+    else context.byContent.set(content, same)
   }
 
   #softDelete(subject: Subject, upTo: number): ApplyResult {
-    for (const version of this.#subjects.get(subject) ?? []) if (version.version <= upTo) version.deleted = true
+    for (const row of this.#subjects.get(subject) ?? []) {
+      if (this.#versions.number(row) <= upTo) this.#versions.markDeleted(row)
+    }
     return 'deleted'
   }
 
   #clear(scope: Subject | null): ApplyResult {
-    for (const [subject, versions] of this.#subjects) {
+    for (const [subject, rows] of this.#subjects) {
       if (!isWithin(subject, scope)) continue
-      for (const { version, deleted } of [...versions]) if (deleted) this.#remove(subject, version)
+      for (const row of [...rows]) {
+        if (this.#versions.isDeleted(row)) this.#remove(subject, this.#versions.number(row))
+      }
     }
     return 'other'
   }
@@ -243,37 +326,22 @@ export class RegistryState implements RegistryView {
   #context(name: string): Context {
     const found = this.#contexts.get(name)
     if (found) return found
-    const made: Context = { holders: new Map(), idByGuid: new Map(), idMax: 0 }
+    const made: Context = { newest: new IntegerMap(), byContent: new IntegerMap(), idMax: 0 }
     this.#contexts.set(name, made)
     return made
   }
 
-  #intern(content: SchemaContent): SchemaContent {
-    const { guid } = content
-    const known = this.#contents.get(guid)
-    if (known) this.#furtherUses.set(guid, (this.#furtherUses.get(guid) ?? 0) + 1)
-    else this.#contents.set(guid, content)
-    return known ?? content
-  }
-
-  #release({ guid }: SchemaContent): void {
-    const further = this.#furtherUses.get(guid) ?? 0
-    if (further === 0) this.#contents.delete(guid)
-    else if (further === 1) this.#furtherUses.delete(guid)
-    else this.#furtherUses.set(guid, further - 1)
-  }
-
-  #refer(version: Mutable, reference: SchemaReference): void {
-    const key = referenceKey(version, reference)
+  #refer(row: number, reference: SchemaReference): void {
+    const key = referenceKey(this.#versions.subject(row), reference)
     const referrers = this.#referrers.get(key) ?? new Set()
-    referrers.add(version)
+    referrers.add(row)
     this.#referrers.set(key, referrers)
   }
 
-  #unrefer(version: Mutable, reference: SchemaReference): void {
-    const key = referenceKey(version, reference)
+  #unrefer(row: number, reference: SchemaReference): void {
+    const key = referenceKey(this.#versions.subject(row), reference)
     const referrers = this.#referrers.get(key)
-    referrers?.delete(version)
+    referrers?.delete(row)
     if (referrers?.size === 0) this.#referrers.delete(key)
   }
 }
@@ -283,27 +351,13 @@ export function isWithin(subject: Subject, scope: Subject | null): boolean {
   return scope === null || subject === scope || (isContext(scope) && contextOf(scope) === contextOf(subject))
 }
 
-/** The index of the first version that is not smaller: where the version is, or would be inserted. */
-function placeOf(versions: readonly SchemaVersion[], version: number): number {
-  const last = versions.at(-1)
-  if (!last || last.version < version) return versions.length
-  let low = 0
-  let high = versions.length - 1
-  while (low < high) {
-    const middle = (low + high) >> 1
-    if ((versions[middle]?.version ?? 0) < version) low = middle + 1
-    else high = middle
-  }
-  return low
-}
-
 function placeKey(subject: Subject, version: number): string {
   return `${version} ${subject}`
 }
 
 /** The subject of a reference is resolved in the context of the schema that contains the reference. */
-function referenceKey(version: SchemaVersion, reference: SchemaReference): string {
-  return placeKey(toSubject(reference.subject, contextOf(version.subject)), reference.version)
+function referenceKey(subject: Subject, reference: SchemaReference): string {
+  return placeKey(toSubject(reference.subject, contextOf(subject)), reference.version)
 }
 
 function setOrDelete<Key, Value>(map: Map<Key, Value>, key: Key, value: Value | null): void {

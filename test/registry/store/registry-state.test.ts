@@ -26,13 +26,13 @@ describe('the state of a registry', () => {
     expect(state.latest('s' as Subject)?.version).toBe(5)
   })
 
-  it('shares one content object between all subjects of a schema', () => {
+  it('finds the ID of a content in each context', () => {
     const state = new RegistryState()
     put(state, 'a', 1, 1, '"int"')
     put(state, ':.c:b', 1, 9, '"int"')
     const [a] = state.versions('a' as Subject)
     const [b] = state.versions(':.c:b' as Subject)
-    expect(a?.content).toBe(b?.content)
+    expect(a?.content).toEqual(b?.content)
     expect([state.idOf('.', a?.content.guid ?? ''), state.idOf('.c', a?.content.guid ?? '')]).toEqual([1, 9])
     expect([state.idMax('.'), state.idMax('.c')]).toEqual([1, 9])
   })
@@ -84,5 +84,57 @@ describe('the state of a registry', () => {
     put(state, ':.z:a', 1, 1, '"a"')
     state.apply({ kind: 'context', context: '.b', known: true }, 6)
     expect(state.contexts()).toEqual(['.', '.b', '.z'])
+  })
+
+  it('returns the newest record of an ID last, also after older ones were removed', () => {
+    const state = new RegistryState()
+    for (const name of ['a', 'b', 'c']) put(state, name, 1, 7, '"int"')
+    put(state, 'a', 1, 7, '"int"')
+    const holders = () => state.holders('.', 7).map(({ subject }) => subject)
+    expect(holders()).toEqual(['b', 'c', 'a'])
+    const remove = (name: string) =>
+      state.apply({ kind: 'schema', subject: name as Subject, version: 1, value: null }, 6)
+    remove('a')
+    expect(holders()).toEqual(['b', 'c'])
+    remove('b')
+    remove('c')
+    expect([holders(), state.isInUse('.')]).toEqual([[], false])
+  })
+
+  it('gives a content the ID of its newest record, until no version has both', () => {
+    const state = new RegistryState()
+    const { guid } = content('"int"')
+    put(state, 'a', 1, 1, '"int"')
+    put(state, 'b', 1, 2, '"int"')
+    put(state, 'c', 1, 2, '"int"')
+    state.apply({ kind: 'schema', subject: 'c' as Subject, version: 1, value: null }, 6)
+    expect(state.idOf('.', guid)).toBe(2)
+    state.apply({ kind: 'schema', subject: 'b' as Subject, version: 1, value: null }, 6)
+    expect(state.idOf('.', guid)).toBeUndefined()
+  })
+
+  it('keeps the members of a record that it does not interpret', () => {
+    const state = new RegistryState()
+    const { guid } = content('"int"')
+    const extras = [{ md5: guid }, { md5: guid.replaceAll('-', '') }, { md5: guid, more: 1 }, { md5: 'other' }, {}]
+    for (const [at, extra] of extras.entries()) put(state, 's', at + 1, 1, '"int"', { extra })
+    expect(state.versions('s' as Subject).map(({ extra }) => extra)).toEqual(extras)
+  })
+
+  it('returns versions that do not change afterwards', () => {
+    const state = new RegistryState()
+    put(state, 's', 1, 1, '"int"')
+    const before = state.version('s' as Subject, 1)
+    state.apply({ kind: 'delete-subject', subject: 's' as Subject, version: 1 }, 6)
+    expect([before?.deleted, state.version('s' as Subject, 1)?.deleted]).toEqual([false, true])
+    expect([state.isLive('s' as Subject), state.latest('s' as Subject)]).toEqual([false, undefined])
+  })
+
+  it('finds each of many versions of one subject', () => {
+    const state = new RegistryState()
+    const all = Array.from({ length: 100 }, (_, at) => ((at * 37) % 100) + 1)
+    for (const version of all) put(state, 's', version, version, `"${version}"`)
+    expect(numbers(state, 's')).toEqual(all.toSorted((a, b) => a - b))
+    expect(all.map((version) => state.version('s' as Subject, version)?.content.text)).toEqual(all.map((v) => `"${v}"`))
   })
 })
