@@ -7,6 +7,7 @@ import { html } from './html.ts'
 import { hrefOf, pageLocation } from './location.ts'
 import { type ConsoleSession, type Runtime, RuntimeContext, useSession } from './session.ts'
 import { ConnectorView } from './views/connector.ts'
+import { ConnectorCreation } from './views/connector-creation.ts'
 import { ConnectorList } from './views/connector-list.ts'
 import { Overview } from './views/overview.ts'
 import { ResourceList } from './views/resources.ts'
@@ -33,6 +34,7 @@ function Content({ session }: { readonly session: ConsoleSession }) {
       }
     <//>`
   }
+  if (view === 'new-connector' && worker) return html`<${ConnectorCreation} runtime=${worker} />`
   if (view === 'subjects' && registry) {
     return html`<${RuntimeContext.Provider} value=${registry}>
       ${

@@ -30,3 +30,27 @@ export type RegisteredVersion = {
   readonly deleted?: boolean
 }
 export type ReferenceEntry = { readonly name: string; readonly subject: string; readonly version: number }
+
+/** A key of `PUT /connector-plugins/{class}/config/validate`; `definition` is null for a key that nothing defines. */
+export type ReportedKey = {
+  readonly definition: KeyDefinition | null
+  readonly value: {
+    readonly name: string
+    readonly value: string | null
+    readonly recommended_values: readonly string[]
+    readonly errors: readonly string[]
+    readonly visible: boolean
+  }
+}
+export type KeyDefinition = {
+  readonly name: string
+  readonly type: string
+  readonly required: boolean
+  readonly default_value: string | null
+  readonly importance: string
+  readonly documentation: string
+  readonly group: string | null
+  readonly order_in_group: number
+  readonly display_name: string
+}
+export type ConfigReport = { readonly error_count: number; readonly configs: readonly ReportedKey[] }

@@ -7,8 +7,11 @@ import { type ConnectorRow, connectorRows, filterConnectors, sortConnectors } fr
 import { html } from '../html.ts'
 import { hrefOf, pageLocation, setFilter } from '../location.ts'
 import { useQuery } from '../queries.ts'
-import type { Runtime } from '../session.ts'
+import { type Runtime, useSession } from '../session.ts'
 import type { ExpandedConnectors } from '../wire.ts'
+
+/** Roles that create nothing. Others may have the permission for some names, which the form checks. */
+const READERS: ReadonlySet<string> = new Set(['readonly', 'none'])
 
 /** All connectors of a worker group, failed first. Filters and order are in the URL. */
 export function ConnectorList({ runtime }: { readonly runtime: Runtime }) {
@@ -25,6 +28,7 @@ export function ConnectorList({ runtime }: { readonly runtime: Runtime }) {
     [all],
   )
   const { filters } = pageLocation.value
+  const role = useSession().data.value?.user?.role ?? ''
   const sort = filters['sort'] ?? ''
   const sortBy = (column: string) => ({
     onSort: () => setFilter('sort', sort === column ? `-${column}` : column),
@@ -34,6 +38,7 @@ export function ConnectorList({ runtime }: { readonly runtime: Runtime }) {
   const choices = (of: (row: ConnectorRow) => readonly string[]) => [...new Set(all.value.flatMap(of))].sort()
   return html`
     <h1>Connectors</h1>
+    ${!READERS.has(role) && html`<p><a href=${hrefOf(['new-connector'], { runtime: runtime.name })}>Create a connector</a></p>`}
     <form class="filters" role="search" onSubmit=${(event: Event) => event.preventDefault()}>
       <label>Search <input type="search" value=${filters['search'] ?? ''} onInput=${filter('search')} /></label>
       <${Choice} name="state" title="State" values=${choices(({ states }) => states)} />

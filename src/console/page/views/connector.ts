@@ -1,56 +1,153 @@
 import { request } from '../api.ts'
 import { ActionButton } from '../components/action-button.ts'
+import { ManifestText } from '../components/manifest-text.ts'
 import { StateBadge } from '../components/state-badge.ts'
+import { configFields, type DeclaringResource, declaringResource } from '../config-fields.ts'
+import { useValidation } from '../config-validation.ts'
+import { connectorManifest } from '../connector-manifest.ts'
 import { html } from '../html.ts'
-import { hrefOf } from '../location.ts'
+import { hrefOf, pageLocation } from '../location.ts'
 import { useQuery } from '../queries.ts'
-import { type Runtime, useRights } from '../session.ts'
-import type { Connector, ConnectorStatusInfo, InstanceStatus } from '../wire.ts'
+import { type Runtime, useRights, useSession } from '../session.ts'
+import type { Connector, ConnectorStatusInfo } from '../wire.ts'
+import { ConnectorConfiguration } from './connector-configuration.ts'
+import { ConnectorEditor } from './connector-editor.ts'
+import { ConnectorInstances } from './connector-instances.ts'
+import { OffsetsView } from './connector-offsets.ts'
 
 type ConnectorProps = { readonly runtime: Runtime; readonly name: string }
 
-/** One connector: its state and tasks with their traces, its configuration, and what may be done with it. */
+/** One connector. The third part of the path selects what is shown of it. */
 export function ConnectorView({ runtime, name }: ConnectorProps) {
   const path = `${runtime.basePath}/connectors/${encodeURIComponent(name)}`
   const changes = { kind: 'connector', name } as const
   const status = useQuery<ConnectorStatusInfo>(`${path}/status`, changes)
   const info = useQuery<Connector>(path, changes)
-  const error = status.error.value ?? info.error.value
+  const config = info.data.value?.config
+  const declared = declaringResource(config)
+  const error = info.error.value ?? status.error.value
+  const [, , section = ''] = pageLocation.value.path
+  if (info.error.value?.status === 404) return html`<${Missing} runtime=${runtime} name=${name} />`
   return html`
     <p><a href=${hrefOf(['connectors'], { runtime: runtime.name })}>Connectors</a></p>
     <h1>${name} ${status.data.value && html`<${StateBadge} state=${status.data.value.connector.state} />`}</h1>
     ${error && html`<p class="error" role="alert">${error.message}</p>`}
-    ${status.data.value && html`<${Actions} path=${path} name=${name} status=${status.data.value} />`}
-    ${status.data.value && html`<${Instances} path=${path} name=${name} status=${status.data.value} />`}
-    ${
-      info.data.value &&
-      html`<h2>Configuration</h2>
-        <dl class="config">
-          ${Object.entries(info.data.value.config)
-            .sort(([a], [b]) => (a < b ? -1 : 1))
-            .map(([key, value]) => html`<dt>${key}</dt><dd>${value}</dd>`)}
-        </dl>`
-    }
+    ${declared && html`<${Declaration} resource=${declared} />`}
+    ${status.data.value && html`<${Actions} path=${path} name=${name} status=${status.data.value} declared=${declared} />`}
+    <${Sections} runtime=${runtime} name=${name} selected=${section} />
+    ${section === '' && status.data.value && html`<${ConnectorInstances} path=${path} name=${name} status=${status.data.value} />`}
+    ${section === '' && config && html`<${ConnectorConfiguration} runtime=${runtime} config=${config} />`}
+    ${section === '' && html`<${Topics} path=${path} name=${name} />`}
+    ${section === 'offsets' && status.data.value && html`<${OffsetsView} path=${path} name=${name} state=${status.data.value.connector.state} declared=${declared} />`}
+    ${section === 'edit' && info.data.value && html`<${ConnectorEditor} runtime=${runtime} connector=${info.data.value} />`}
+    ${section === 'manifest' && info.data.value && html`<${Manifest} runtime=${runtime} connector=${info.data.value} state=${status.data.value?.connector.state} />`}
   `
 }
 
-type StatusProps = { readonly path: string; readonly name: string; readonly status: ConnectorStatusInfo }
+function Missing({ runtime, name }: ConnectorProps) {
+  return html`<p><a href=${hrefOf(['connectors'], { runtime: runtime.name })}>Connectors</a></p>
+    <h1>${name}</h1>
+    <p role="alert">There is no connector with this name: it has been deleted, or was never created.</p>`
+}
 
-function Actions({ path, name, status }: StatusProps) {
+const SECTIONS = [
+  ['', 'State and configuration'],
+  ['offsets', 'Offsets'],
+  ['edit', 'Edit'],
+  ['manifest', 'Manifest'],
+] as const
+
+function Sections({ runtime, name, selected }: ConnectorProps & { readonly selected: string }) {
+  return html`<nav class="sections" aria-label="Sections of the connector">
+    ${SECTIONS.map(
+      ([section, title]) => html`<a key=${section} aria-current=${section === selected ? 'page' : undefined}
+        href=${hrefOf(section === '' ? ['connectors', name] : ['connectors', name, section], { runtime: runtime.name })}
+        >${title}</a>`,
+    )}
+  </nav>`
+}
+
+function Declaration({ resource }: { readonly resource: DeclaringResource }) {
+  return html`<p class="declared">Declared by the resource <code>Connector ${resource.namespace}/${resource.name}</code> (operator ${resource.instance}). Change the resource: the operator undoes other changes.</p>`
+}
+
+/** What the page knows of the resource that declares the connector, or of one that could. */
+function Manifest({
+  runtime,
+  connector,
+  state,
+}: {
+  readonly runtime: Runtime
+  readonly connector: Connector
+  readonly state?: string
+}) {
+  const { program } = useSession().data.value ?? {}
+  const { report } = useValidation(runtime.basePath, connector.config)
+  const declared = declaringResource(connector.config)
+  const secretKeys = new Set(
+    configFields(connector.config, report).flatMap(({ name, isSecret }) => (isSecret ? [name] : [])),
+  )
+  const text = connectorManifest({
+    connector: connector.name,
+    config: connector.config,
+    secretKeys,
+    ...(declared && { name: declared.name, namespace: declared.namespace }),
+    ...(program === 'operator' && runtime.name !== 'default' && { worker: runtime.name }),
+    ...(state !== undefined && { state }),
+  })
+  return html`<section aria-labelledby="manifest">
+    <h2 id="manifest">Manifest</h2>
+    <p>${
+      declared
+        ? 'What the worker runs now, as a resource. The resource that declares it may say more, such as where a secret is.'
+        : 'No resource declares this connector. Apply this manifest so that the operator keeps it as it is.'
+    }</p>
+    <${ManifestText} text=${text} />
+  </section>`
+}
+
+function Topics({ path, name }: { readonly path: string; readonly name: string }) {
+  const { data, error } = useQuery<Readonly<Record<string, { readonly topics: readonly string[] }>>>(`${path}/topics`, {
+    kind: 'connector',
+    name,
+  })
+  const topics = data.value?.[name]?.topics.toSorted()
+  return html`<section aria-labelledby="topics">
+    <h2 id="topics">Topics</h2>
+    ${error.value && html`<p class="error" role="alert">${error.value.message}</p>`}
+    ${topics?.length === 0 && html`<p>The connector has used no topic since its creation or the last reset.</p>`}
+    <ul>${topics?.map((topic) => html`<li key=${topic}>${topic}</li>`)}</ul>
+  </section>`
+}
+
+type ActionsProps = {
+  readonly path: string
+  readonly name: string
+  readonly status: ConnectorStatusInfo
+  readonly declared: DeclaringResource | undefined
+}
+
+function Actions({ path, name, status, declared }: ActionsProps) {
   const may = useRights('connectors', name)
   if (!may('lifecycle')) return null
   const { state } = status.connector
   const put = (action: string) => () => request('PUT', `${path}/${action}`)
+  const undone = declared
+    ? ` The resource ${declared.namespace}/${declared.name} declares its state: the operator undoes this.`
+    : ''
+  const asks = (question: string) => `${question}${undone}`
   return html`<div class="actions">
     ${
       state === 'PAUSED' || state === 'STOPPED'
-        ? html`<${ActionButton} run=${put('resume')} done=${`Resumed ${name}.`}>Resume<//>`
-        : html`<${ActionButton} run=${put('pause')} done=${`Paused ${name}.`}>Pause<//>`
+        ? html`<${ActionButton} run=${put('resume')} done=${`Resumed ${name}.`}
+            question=${declared && asks(`Resume ${name}?`)}>Resume<//>`
+        : html`<${ActionButton} run=${put('pause')} done=${`Paused ${name}.`}
+            question=${declared && asks(`Pause ${name}?`)}>Pause<//>`
     }
     ${
       state !== 'STOPPED' &&
       html`<${ActionButton} run=${put('stop')} done=${`Stopped ${name}.`}
-        question=${`Stop ${name}? Its tasks end. Its configuration and offsets are kept.`}>Stop<//>`
+        question=${asks(`Stop ${name}? Its tasks end. Its configuration and offsets are kept.`)}>Stop<//>`
     }
     <${ActionButton} run=${() => request('POST', `${path}/restart?includeTasks=true&onlyFailed=true`)}
       done=${`Restarted what has failed of ${name}.`}>Restart failed<//>
@@ -60,38 +157,8 @@ function Actions({ path, name, status }: StatusProps) {
     ${
       may('delete') &&
       html`<${ActionButton} isDangerous=${true} run=${() => request('DELETE', path)} done=${`Deleted ${name}.`}
-        question=${`Delete ${name}? Its configuration is lost. Its offsets are kept by Kafka Connect for a connector of the same name.`}
+        question=${asks(`Delete ${name}? Its configuration is lost. Its offsets are kept by Kafka Connect for a connector of the same name.`)}
         >Delete<//>`
-    }
-  </div>`
-}
-
-function Instances({ path, name, status }: StatusProps) {
-  const may = useRights('connectors', name)
-  return html`<h2>Tasks</h2>
-    <${Instance} title="connector" instance=${status.connector} />
-    ${status.tasks.map(
-      (task) => html`<${Instance} key=${task.id} title=${`task ${task.id}`} instance=${task}
-        action=${
-          may('lifecycle') &&
-          html`<${ActionButton} run=${() => request('POST', `${path}/tasks/${task.id}/restart`)}
-            done=${`Restarted task ${task.id} of ${name}.`}>Restart<//>`
-        } />`,
-    )}`
-}
-
-type InstanceProps = { readonly title: string; readonly instance: InstanceStatus; readonly action?: unknown }
-
-function Instance({ title, instance, action }: InstanceProps) {
-  const { state, worker_id: worker, trace } = instance
-  return html`<div class="instance">
-    <p><strong>${title}</strong> <${StateBadge} state=${state} /> <span>${worker}</span> ${action}</p>
-    ${
-      trace &&
-      html`<details open=${state === 'FAILED'}>
-        <summary>${trace.split('\n', 1)[0]}</summary>
-        <pre tabindex="0">${trace}</pre>
-      </details>`
     }
   </div>`
 }

@@ -1,0 +1,116 @@
+/** What `GET /connectors/{name}/offsets` returns. */
+export type OffsetListing = { readonly offsets: readonly OffsetEntry[] }
+export type OffsetEntry = { readonly partition: OffsetMap | null; readonly offset: OffsetMap | null }
+type OffsetMap = Readonly<Record<string, unknown>>
+
+/** One partition of a connector with its offset as text: a number for a topic, JSON for a source. */
+export type OffsetRow = {
+  readonly key: string
+  readonly title: string
+  readonly partition: OffsetMap | null
+  readonly offset: OffsetMap | null
+  readonly text: string
+  readonly isTopic: boolean
+}
+
+/** What altering does to one partition. A null offset deletes what is stored. */
+export type OffsetChange = {
+  readonly title: string
+  readonly partition: OffsetMap | null
+  readonly offset: OffsetMap | null
+  readonly from: string
+  readonly to: string
+  /** In records, or by the members of the offset that are numbers. */
+  readonly effect: string
+}
+export type OffsetPreview = {
+  readonly changes: readonly OffsetChange[]
+  /** Why an edit cannot be applied, by the key of its row. */
+  readonly errors: Readonly<Record<string, string>>
+}
+
+export function offsetRows({ offsets }: OffsetListing): readonly OffsetRow[] {
+  const rows = offsets.map(({ partition, offset }): OffsetRow => {
+    const { kafka_topic: topic, kafka_partition: number } = partition ?? {}
+    const isTopic = typeof topic === 'string' && number !== undefined
+    return {
+      key: JSON.stringify(partition),
+      title: isTopic ? `${topic}, partition ${number}` : JSON.stringify(partition),
+      partition,
+      offset,
+      isTopic,
+      text: isTopic ? String(offset?.['kafka_offset'] ?? '') : JSON.stringify(offset),
+    }
+  })
+  const collator = new Intl.Collator('en', { numeric: true })
+  return rows.toSorted((a, b) => collator.compare(a.title, b.title))
+}
+
+/** Edits are texts by the keys of rows; an empty one deletes the offset. Those that change nothing are left out. */
+export function previewOffsets(rows: readonly OffsetRow[], edits: Readonly<Record<string, string>>): OffsetPreview {
+  const changes: OffsetChange[] = []
+  const errors: Record<string, string> = {}
+  for (const row of rows) {
+    const edit = edits[row.key]?.trim() ?? row.text
+    const change = edit === row.text ? undefined : changeOf(row, edit)
+    if (typeof change === 'string') errors[row.key] = change
+    else if (change !== undefined && change.to !== row.text) changes.push(change)
+  }
+  return { changes, errors }
+}
+
+/** A text says why the edit cannot be applied. */
+function changeOf(row: OffsetRow, edit: string): OffsetChange | string {
+  const { title, partition, text, isTopic } = row
+  const offset = edit === '' ? null : isTopic ? parsePosition(edit) : parseOffset(edit)
+  if (typeof offset === 'string') return offset
+  const to = offset === null ? 'deleted' : isTopic ? String(offset['kafka_offset']) : JSON.stringify(offset)
+  return { title, partition, offset, from: text, to, effect: effectOf(row, offset) }
+}
+
+/** What a reset does: every offset is deleted. */
+export function previewReset(rows: readonly OffsetRow[]): OffsetPreview {
+  return previewOffsets(rows, Object.fromEntries(rows.map(({ key }) => [key, ''])))
+}
+
+function parsePosition(text: string): OffsetMap | string {
+  if (!/^\d+$/.test(text)) return 'An offset of a topic is a whole number that is not negative.'
+  return Number.isSafeInteger(Number(text)) ? { kafka_offset: Number(text) } : 'The number is too large.'
+}
+
+function parseOffset(text: string): OffsetMap | string {
+  let parsed: unknown
+  try {
+    parsed = JSON.parse(text)
+  } catch {
+    return 'The offset is not JSON.'
+  }
+  if (typeof parsed !== 'object' || parsed === null || Array.isArray(parsed)) return 'The offset must be a JSON object.'
+  // Browsers round them: writing back would change what the connector stored.
+  if (hasUnsafeNumber(parsed)) return 'The offset has a number that a browser cannot write exactly: use the REST API.'
+  return parsed as OffsetMap
+}
+
+function hasUnsafeNumber(value: unknown): boolean {
+  if (typeof value === 'number') return Number.isInteger(value) && !Number.isSafeInteger(value)
+  return typeof value === 'object' && value !== null && Object.values(value).some(hasUnsafeNumber)
+}
+
+function effectOf({ isTopic, offset: before }: OffsetRow, after: OffsetMap | null): string {
+  if (after === null) {
+    return isTopic
+      ? 'starts where auto.offset.reset says, which is the beginning unless it is overridden'
+      : 'starts as the connector does without an offset'
+  }
+  if (isTopic) {
+    const [from, to] = [before?.['kafka_offset'], after['kafka_offset']]
+    if (typeof from !== 'number' || typeof to !== 'number') return 'starts here'
+    return to > from ? `${to - from} records are skipped` : `${from - to} records are read again`
+  }
+  const differences = Object.entries(after).flatMap(([key, to]) => {
+    const from = before?.[key]
+    if (typeof from !== 'number' || typeof to !== 'number' || from === to) return []
+    return [`${key} ${to > from ? `forward by ${to - from}: skipped` : `back by ${from - to}: read again`}`]
+  })
+  return differences.length > 0 ? differences.join('; ') : 'the connector continues from here'
+}

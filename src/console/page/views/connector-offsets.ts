@@ -1,0 +1,116 @@
+import { useState } from 'preact/hooks'
+import { request } from '../api.ts'
+import { ActionButton } from '../components/action-button.ts'
+import { valueInto } from '../components/log-in.ts'
+import type { DeclaringResource } from '../config-fields.ts'
+import { html } from '../html.ts'
+import {
+  type OffsetListing,
+  type OffsetPreview,
+  type OffsetRow,
+  offsetRows,
+  previewOffsets,
+  previewReset,
+} from '../offset-preview.ts'
+import { useQuery } from '../queries.ts'
+import { useRights } from '../session.ts'
+
+type OffsetsProps = {
+  readonly path: string
+  readonly name: string
+  readonly state: string
+  readonly declared: DeclaringResource | undefined
+}
+type Edits = Readonly<Record<string, string>>
+
+/** The offsets of a connector. They can be changed while it is stopped, after a preview of the consequence. */
+export function OffsetsView({ path, name, state, declared }: OffsetsProps) {
+  const { data, error } = useQuery<OffsetListing>(`${path}/offsets`, { kind: 'connector', name })
+  const may = useRights('connectors', name)
+  const [edits, setEdits] = useState<Edits>({})
+  const rows = offsetRows(data.value ?? { offsets: [] })
+  const preview = previewOffsets(rows, edits)
+  const isEditable = may('offsets') && state === 'STOPPED' && declared === undefined
+  const alter = async () => {
+    await request('PATCH', `${path}/offsets`, {
+      offsets: preview.changes.map(({ partition, offset }) => ({ partition, offset })),
+    })
+    setEdits({})
+  }
+  const reset = async () => {
+    await request('DELETE', `${path}/offsets`)
+    setEdits({})
+  }
+  const hasErrors = Object.keys(preview.errors).length > 0
+  return html`<section aria-labelledby="offsets">
+    <h2 id="offsets">Offsets</h2>
+    ${error.value && html`<p class="error" role="alert">${error.value.message}</p>`}
+    ${data.value === undefined && !error.value && html`<p>Loading …</p>`}
+    ${data.value !== undefined && rows.length === 0 && html`<p>The connector has stored no offset yet.</p>`}
+    ${may('offsets') && html`<${Condition} path=${path} name=${name} state=${state} declared=${declared} mayStop=${may('lifecycle')} />`}
+    <div class="scrolled">
+      <table class="offsets">
+        <thead><tr><th scope="col">Partition</th><th scope="col">Offset</th>${isEditable && html`<th scope="col">New offset; empty: deleted</th>`}</tr></thead>
+        <tbody>${rows.map(
+          (row) => html`<${Row} key=${row.key} row=${row} isEditable=${isEditable} edit=${edits[row.key]}
+            error=${preview.errors[row.key]} onEdit=${(text: string) => setEdits({ ...edits, [row.key]: text })} />`,
+        )}</tbody>
+      </table>
+    </div>
+    ${isEditable && preview.changes.length > 0 && html`<h3>Preview</h3><${Consequences} preview=${preview} />`}
+    ${
+      isEditable &&
+      html`<div class="buttons">
+        <${ActionButton} isDangerous=${true} isDisabled=${hasErrors || preview.changes.length === 0} run=${alter}
+          done=${`Altered the offsets of ${name}.`}
+          question=${html`<p>Alter the offsets of ${name}?</p><${Consequences} preview=${preview} />`}>Alter offsets<//>
+        <${ActionButton} isDangerous=${true} isDisabled=${rows.length === 0} run=${reset} done=${`Reset the offsets of ${name}.`}
+          question=${html`<p>Delete all offsets of ${name}? They cannot be restored.</p><${Consequences} preview=${previewReset(rows)} />`}
+          >Reset all<//>
+      </div>`
+    }
+  </section>`
+}
+
+/** Why the offsets cannot be changed now, and what to do about it. */
+function Condition({ path, name, state, declared, mayStop }: OffsetsProps & { readonly mayStop: boolean }) {
+  if (declared)
+    return html`<p>The resource ${declared.namespace}/${declared.name} declares this connector: set <code>spec.offsets.operation</code> there. The operator then stops the connector, changes the offsets and starts it.</p>`
+  if (state === 'STOPPED') return html`<p>The connector is stopped: its offsets can be changed.</p>`
+  return html`<p>Offsets can be changed while the connector is stopped. ${
+    mayStop &&
+    html`<${ActionButton} run=${() => request('PUT', `${path}/stop`)} done=${`Stopped ${name}.`}
+      question=${`Stop ${name} to change its offsets? It processes no records until it is resumed.`}>Stop to change offsets<//>`
+  }</p>`
+}
+
+type RowProps = {
+  readonly row: OffsetRow
+  readonly isEditable: boolean
+  readonly edit: string | undefined
+  readonly error: string | undefined
+  readonly onEdit: (text: string) => void
+}
+
+function Row({ row, isEditable, edit, error, onEdit }: RowProps) {
+  return html`<tr>
+    <th scope="row">${row.title}</th>
+    <td><code>${row.text}</code></td>
+    ${
+      isEditable &&
+      html`<td><input aria-label=${`New offset of ${row.title}`} aria-invalid=${error !== undefined} spellcheck="false"
+          value=${edit ?? row.text} onInput=${valueInto(onEdit)} />
+        ${error && html`<p class="error">${error}</p>`}</td>`
+    }
+  </tr>`
+}
+
+function Consequences({ preview }: { readonly preview: OffsetPreview }) {
+  return html`<div class="scrolled"><table class="offsets">
+    <thead><tr><th scope="col">Partition</th><th scope="col">From</th><th scope="col">To</th><th scope="col">Consequence</th></tr></thead>
+    <tbody>${preview.changes.map(
+      ({ title, from, to, effect }) => html`<tr key=${title}><th scope="row">${title}</th><td><code>${from}</code></td>
+        <td><code>${to}</code></td><td>${effect}</td></tr>`,
+    )}</tbody>
+  </table></div>`
+}
