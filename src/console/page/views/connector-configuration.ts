@@ -18,7 +18,7 @@ export function ConnectorConfiguration({ runtime, config }: ConfigurationProps) 
   const defaults = fields.filter((field) => !set.includes(field))
   return html`<section aria-labelledby="configuration">
     <h2 id="configuration">Configuration</h2>
-    <form class="filters" role="search" onSubmit=${(event: Event) => event.preventDefault()}>
+    <form class="filters" role="search" aria-label="Configuration keys" onSubmit=${(event: Event) => event.preventDefault()}>
       <label>Search keys, values and documentation
         <input type="search" value=${search} onInput=${valueInto((value) => setFilter('key', value))} /></label>
       <span role="status">${set.length} set, ${defaults.length} defaults</span>

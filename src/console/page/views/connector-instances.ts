@@ -28,7 +28,7 @@ export function ConnectorInstances({ path, name, status }: InstancesProps) {
   )
   return html`<section aria-labelledby="tasks">
     <h2 id="tasks">Tasks</h2>
-    <form class="filters" role="search" onSubmit=${(event: Event) => event.preventDefault()}>
+    <form class="filters" role="search" aria-label="Tasks and traces" onSubmit=${(event: Event) => event.preventDefault()}>
       <label>Search tasks and traces <input type="search" value=${pageLocation.value.filters['task'] ?? ''}
         onInput=${valueInto((value) => setFilter('task', value))} /></label>
       <span role="status">${found.length} of ${rows.length}</span>

@@ -27,7 +27,8 @@ export function ConnectorView({ runtime, name }: ConnectorProps) {
   const declared = declaringResource(config)
   const error = info.error.value ?? status.error.value
   const [, , section = ''] = pageLocation.value.path
-  if (info.error.value?.status === 404) return html`<${Missing} runtime=${runtime} name=${name} />`
+  if (info.error.value?.status === 404)
+    return html`<${Missing} runtime=${runtime} name=${name} reason=${info.error.value.message} />`
   return html`
     <p><a href=${hrefOf(['connectors'], { runtime: runtime.name })}>Connectors</a></p>
     <h1>${name} ${status.data.value && html`<${StateBadge} state=${status.data.value.connector.state} />`}</h1>
@@ -44,10 +45,10 @@ export function ConnectorView({ runtime, name }: ConnectorProps) {
   `
 }
 
-function Missing({ runtime, name }: ConnectorProps) {
+function Missing({ runtime, name, reason }: ConnectorProps & { readonly reason: string }) {
   return html`<p><a href=${hrefOf(['connectors'], { runtime: runtime.name })}>Connectors</a></p>
     <h1>${name}</h1>
-    <p role="alert">There is no connector with this name: it has been deleted, or was never created.</p>`
+    <p class="error" role="alert">${reason}. It has been deleted, or was never created.</p>`
 }
 
 const SECTIONS = [
