@@ -39,7 +39,10 @@ async function outcomeOf<Result>(work: Work, settings: Settings, limitMs: number
     process.stderr.write(text)
     errors = (errors + text).slice(-20_000)
   })
-  child.once('error', ended.reject)
+  child.once('error', ({ message: reason }) => {
+    errors = `Error: ${reason}`
+    ended.resolve(1)
+  })
   child.once('close', ended.resolve)
   const timer = setTimeout(() => child.kill('SIGKILL'), limitMs)
   const code = await ended.promise
