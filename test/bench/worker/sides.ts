@@ -14,6 +14,7 @@ export type Side = {
 
 const JVM = ['-Xms256m', '-Xmx1g', '-XX:+UseSerialGC']
 
+/** Each part of the benchmark runs in a process of its own, on the same Kafka. */
 let groups = 0
 
 /** Weir's worker and Java's, on the Kafka cluster of this run. */
@@ -21,12 +22,12 @@ export function sidesOn({ bootstrap, nodeArgs }: Settings): readonly [ours: Side
   return [
     {
       name: 'weir',
-      start: (settings, groupId = `weir-${groups++}`) =>
+      start: (settings, groupId = `weir-${process.pid}-${groups++}`) =>
         startWorkerProcess({ log: ['--bootstrap', bootstrap], groupId, settings, nodeArgs }),
     },
     {
       name: 'java',
-      start: (properties, groupId = `java-${groups++}`) =>
+      start: (properties, groupId = `java-${process.pid}-${groups++}`) =>
         startJavaConnect({ bootstrap, groupId, properties, jvm: JVM }),
     },
   ]
