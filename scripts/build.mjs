@@ -94,7 +94,9 @@ for (const file of DATA) {
 
 /** Joins the modules of the console's page and its libraries into one file for browsers. */
 async function buildPage() {
-  const page = await rolldown({ cwd: ROOT, input: join(SOURCE, 'console/page/main.ts'), platform: 'browser' })
+  const input = join(SOURCE, 'console/page/main.ts')
+  // Types are only removed, as at a request: no setting of tsconfig.json, which the image lacks, changes the result.
+  const page = await rolldown({ cwd: ROOT, input, platform: 'browser', tsconfig: false })
   const { output } = await page.write({ file: join(DIST, 'console/page/main.js'), format: 'esm', minify: true })
   await page.close()
   return output.filter((file) => file.type === 'chunk')

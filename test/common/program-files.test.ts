@@ -22,7 +22,7 @@ it('every entry point that the code starts exists', () => {
 it('no other module derives a path from its own, because the build joins modules into other files', () => {
   // A library is found from every directory of the package.
   const placed = sources.filter(({ text }) =>
-    text.replaceAll('createRequire(import.meta.url)', '').includes('import.meta'),
+    text.replaceAll(/createRequire\(import\.meta\.url\)|import\.meta\.resolve\(name\)/g, '').includes('import.meta'),
   )
   expect(placed.map(({ file }) => file)).toEqual(['common/program-files.ts'])
 })

@@ -10,8 +10,9 @@ import {
   type PipeProgress,
   readProgress,
   untilCommitted,
+  untilCopied,
 } from '../support/line-pipe.ts'
-import { digestOf, LINE_BYTES, lastLine, sizeOf, writeLines } from '../support/numbered-lines.ts'
+import { digestOf, LINE_BYTES, sizeOf, writeLines } from '../support/numbered-lines.ts'
 import { temporaryDirectory } from '../support/temporary-directory.ts'
 import { openDisposableBroker } from '../support/topic.ts'
 import { until } from '../support/until.ts'
@@ -62,7 +63,7 @@ describe.each(homes)('FileStreamSource and FileStreamSink on $name', ({ needs, h
         kills.push(await readStoredProgress(pipe))
         worker = await pipe.start()
       }
-      await until('the last line', WAIT, () => lastLine(pipe.output) === LINES - 1)
+      await untilCopied(pipe, kills.at(-1)!, LINES)
       await worker.stop()
       await using broker = await openDisposableBroker(pipe.home.address)
       await expectContinued(broker, pipe, kills, LINES)

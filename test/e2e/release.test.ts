@@ -47,6 +47,8 @@ describe('the npm package', () => {
       'package/LICENSE',
       'package/README.md',
       'package/dist/LICENSES.txt',
+      'package/dist/console/page/icon.svg',
+      'package/dist/console/page/style.css',
       'package/dist/plugins/shipped-descriptors.json',
       'package/package.json',
     ])

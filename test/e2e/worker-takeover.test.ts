@@ -11,8 +11,9 @@ import {
   type PipeProgress,
   readProgress,
   untilCommitted,
+  untilCopied,
 } from '../support/line-pipe.ts'
-import { LINE_BYTES, LineWriter, lastLine, sizeOf } from '../support/numbered-lines.ts'
+import { LINE_BYTES, LineWriter, sizeOf } from '../support/numbered-lines.ts'
 import { temporaryDirectory } from '../support/temporary-directory.ts'
 import { openDisposableBroker } from '../support/topic.ts'
 import { until } from '../support/until.ts'
@@ -68,7 +69,7 @@ describeOn([kafka, java], 'takeover of the topics of a Kafka Connect cluster', (
     await untilStates(last.url)
     expect(configsOf(await createWorkerClient({ url: last.url }).list())).toEqual(before)
     await writer.stop()
-    await until('the last line', WAIT, () => lastLine(output) === writer.count - 1)
+    await untilCopied(pipe, kills.at(-1)!, writer.count)
     await last.kill()
 
     await using broker = await openDisposableBroker(address())

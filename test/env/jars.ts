@@ -26,7 +26,8 @@ const ARTIFACTS: Record<Bundle, readonly string[]> = {
   'java-host': ['connect-api', 'connect-json', 'connect-transforms'],
 }
 export type Artifact = readonly [group: string, artifact: string, version: string]
-const PLUGIN = 'org.apache.maven.plugins:maven-dependency-plugin:3.8.1:build-classpath'
+const PLUGIN = 'org.apache.maven.plugins:maven-dependency-plugin:3.8.1'
+const GET = `${PLUGIN}:get`
 
 const resolving = new Map<string, Promise<string>>()
 const inTurn = takeTurns()
@@ -67,7 +68,7 @@ async function fetchJars(name: string, artifacts: readonly Artifact[], managedBy
   try {
     writeFileSync(join(directory, 'pom.xml'), pom(artifacts, managedBy))
     const list = join(directory, 'classpath')
-    const args = ['-q', '-B', PLUGIN, '-DincludeScope=runtime', `-Dmdep.outputFile=${list}`]
+    const args = ['-q', '-B', `${PLUGIN}:build-classpath`, '-DincludeScope=runtime', `-Dmdep.outputFile=${list}`]
     const { code, stdout, stderr } = await run({ file: 'mvn', args, directory })
     if (code !== 0) throw new Error(`Maven could not bring the jars of ${name}:\n${stdout}${stderr}`)
     const classpath = readFileSync(list, 'utf8').trim()
@@ -79,6 +80,27 @@ async function fetchJars(name: string, artifacts: readonly Artifact[], managedBy
   } finally {
     rmSync(directory, { recursive: true, force: true })
   }
+}
+
+/**
+ * Downloads a file of Maven Central with its checksum into Maven's local repository, if there is such a file. `path` is
+ * relative to the repository: `GROUP/ARTIFACT/VERSION/ARTIFACT-VERSION[-CLASSIFIER].EXTENSION`, or ends in `.sha1`.
+ */
+export async function fetchFile(path: string): Promise<void> {
+  const artifact = artifactAt(path)
+  const args = ['-q', '-B', GET, `-Dartifact=${artifact}`, '-Dtransitive=false']
+  if (artifact !== undefined) await inTurn(() => run({ file: 'mvn', args, directory: tmpdir() }))
+}
+
+/** `GROUP:ARTIFACT:VERSION:EXTENSION[:CLASSIFIER]`, undefined for metadata. */
+function artifactAt(path: string): string | undefined {
+  const [file = '', version = '', artifact = '', ...group] = path.split('/').toReversed()
+  const [, classifier, extension] = file.startsWith(`${artifact}-${version}`)
+    ? (/^(?:-([^.]+))?\.(pom|jar)(?:\.sha1)?$/.exec(file.slice(artifact.length + version.length + 1)) ?? [])
+    : []
+  if (extension === undefined) return undefined
+  const coordinates = [group.toReversed().join('.'), artifact, version, extension]
+  return [...coordinates, ...(classifier === undefined ? [] : [classifier])].join(':')
 }
 
 function classpathFile(name: string): string {

@@ -4,7 +4,7 @@ import { stat } from 'node:fs/promises'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { basename, delimiter, join } from 'node:path'
-import { type Artifact, cachedJars, resolveJars } from './jars.ts'
+import { type Artifact, cachedJars, fetchFile, resolveJars } from './jars.ts'
 import { hasMaven } from './java-toolchain.ts'
 import type { Part } from './part.ts'
 
@@ -46,7 +46,7 @@ export function mavenPluginPart(name: string, options: MavenPluginOptions): Part
       // `weir plugins install` uses the versions that the plugin's own POM manages.
       const paths = await Promise.all(plugins.map((artifact, at) => resolveJars(names[at]!, [artifact], artifact)))
       const extraJars = extras.length === 0 ? [] : await jarsOf(extraName, extras)
-      const server = serveFiles(localRepository(paths[0]!, plugins[0]!))
+      const server = serveRepository(localRepository(paths[0]!, plugins[0]!))
       await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
       const repository = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
       return {
@@ -78,12 +78,24 @@ function localRepository(classpath: string, [group, artifact, version]: Artifact
   return jar.slice(0, jar.indexOf(directory))
 }
 
-function serveFiles(root: string): Server {
+/**
+ * Serves Maven's local repository. `weir plugins install` resolves as the build of the plugin does, which can need files
+ * that Maven did not download for the class path: Maven downloads these when they are asked for.
+ */
+function serveRepository(root: string): Server {
   return createServer((request, response) => {
-    const file = join(root, decodeURIComponent(request.url ?? ''))
-    stat(file).then(
-      (stats) => (stats.isFile() ? createReadStream(file).pipe(response) : response.writeHead(404).end()),
-      () => response.writeHead(404).end(),
-    )
+    const path = decodeURIComponent(request.url ?? '').slice(1)
+    const file = join(root, path)
+    const isFile = () =>
+      stat(file).then(
+        (stats) => stats.isFile(),
+        () => false,
+      )
+    const send = async () => {
+      if (!(await isFile())) await fetchFile(path)
+      if (await isFile()) createReadStream(file).pipe(response)
+      else response.writeHead(404).end()
+    }
+    send().catch((error: unknown) => response.writeHead(500).end(String(error)))
   })
 }

@@ -41,6 +41,16 @@ export async function untilCommitted(client: WorkerClient, pipe: LinePipe, since
   })
 }
 
+/**
+ * Waits until the output has all lines and all records that the connectors repeat after the last kill, in whatever part
+ * the lines were copied before it.
+ */
+export async function untilCopied(pipe: LinePipe, { records, sourceOffset, ...kill }: PipeProgress, lines: number) {
+  const repeatedAndNew = records + (lines - sourceOffset) - kill.sinkOffset
+  const size = kill.outputBytes + repeatedAndNew * LINE_BYTES
+  await until('all lines and repeated records', WAIT, () => sizeOf(pipe.output) >= size)
+}
+
 /** Kills a worker and waits for the end of the processes of its tasks, which could still write. */
 export async function killWithTasks(worker: {
   readonly pid: number | undefined

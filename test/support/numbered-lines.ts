@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { closeSync, createReadStream, existsSync, openSync, readFileSync, readSync, statSync, writeSync } from 'node:fs'
+import { closeSync, createReadStream, existsSync, openSync, readFileSync, statSync, writeSync } from 'node:fs'
 import { pipeline } from 'node:stream/promises'
 import { setTimeout as sleep } from 'node:timers/promises'
 
@@ -62,17 +62,6 @@ export async function digestOf(file: string): Promise<string> {
 
 export function sizeOf(file: string): number {
   return existsSync(file) ? statSync(file).size : 0
-}
-
-/** Number of the last complete line, -1 if there is none. Reads only the end of the file, as it is called often. */
-export function lastLine(file: string): number {
-  const size = sizeOf(file)
-  if (size < LINE_BYTES) return -1
-  const last = Buffer.alloc(LINE_BYTES)
-  const descriptor = openSync(file, 'r')
-  readSync(descriptor, last, 0, LINE_BYTES, size - LINE_BYTES)
-  closeSync(descriptor)
-  return lineNumber(last.toString('latin1'))
 }
 
 /** Line numbers of a part of the file. A killed writer leaves a partial line at the end of its part; it is skipped. */

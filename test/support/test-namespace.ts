@@ -36,6 +36,17 @@ export async function createTestNamespace(api: KubeApi, namespace = `test-${Math
       { apiVersion: 'weir.dev/v1alpha1', kind, metadata: { name, namespace, annotations }, spec },
       'application/apply-patch+yaml',
     )
+  /** The Events of an object, as text. */
+  const events = async (name: string): Promise<readonly string[]> => {
+    const { body } = await api.send('GET', `/apis/events.k8s.io/v1/namespaces/${namespace}/events`)
+    const items = body['items'] as readonly {
+      regarding: { name: string }
+      reason: string
+      reportingController: string
+    }[]
+    const of = items.filter(({ regarding }) => regarding.name === name)
+    return of.map(({ reason, reportingController }) => `${reason} by ${reportingController}`)
+  }
   return {
     namespace,
     object,
@@ -48,17 +59,12 @@ export async function createTestNamespace(api: KubeApi, namespace = `test-${Math
       const { status, body } = await api.send('DELETE', path(plural, name))
       expect(status, JSON.stringify(body)).toBeLessThan(300)
     },
-    /** The Events of an object, as text. */
-    async events(name: string): Promise<readonly string[]> {
-      const { body } = await api.send('GET', `/apis/events.k8s.io/v1/namespaces/${namespace}/events`)
-      const items = body['items'] as readonly {
-        regarding: { name: string }
-        reason: string
-        reportingController: string
-      }[]
-      const of = items.filter(({ regarding }) => regarding.name === name)
-      return of.map(({ reason, reportingController }) => `${reason} by ${reportingController}`)
+    /** Waits for an Event. The operator creates Events after the status that they explain. */
+    async event(name: string, reason: string) {
+      const isThere = async () => (await events(name)).includes(`${reason} by weir.dev/operator`)
+      await until(`the event ${reason} of ${name}`, WAIT, isThere)
     },
+    events,
     async condition(plural: string, name: string, type: string, wanted: string) {
       let found: unknown
       await until(`${name} to be ${type}=${wanted}`, WAIT, async () => {

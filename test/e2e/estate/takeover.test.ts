@@ -11,8 +11,7 @@ import {
   startJavaWorkerOf,
   untilStates,
 } from '../../support/estate/start-estate.ts'
-import { killWithTasks, untilCommitted } from '../../support/line-pipe.ts'
-import { lastLine } from '../../support/numbered-lines.ts'
+import { killWithTasks, untilCommitted, untilCopied } from '../../support/line-pipe.ts'
 import { openDisposableBroker } from '../../support/topic.ts'
 import { until } from '../../support/until.ts'
 import { startWorkerProcess, type WeirWorker } from '../../support/worker-process.ts'
@@ -82,7 +81,7 @@ describeOn(
       expect(await configsOf(last)).toEqual(before)
       await until('records of all connectors', WAIT, () => flow.hasMovedSince(stops.at(-1)!))
       await writer.stop()
-      await until('the last line', WAIT, () => lastLine(flow.pipe.output) === writer.count - 1)
+      await untilCopied(flow.pipe, stops.at(-1)!.pipe, writer.count)
       await until('the offset of the mirror', WAIT, () => flow.isMirrorCommitted())
       await last.kill()
       await flow.expectContinued(stops, writer.count)

@@ -159,7 +159,7 @@ describeOn([kubernetes], 'a Connector on a real API server', () => {
     await ready('True/Succeeded')
     await env.worker.putConfig(name, { ...(await config()), topic: 'elsewhere' })
     await until('the correction', WAIT, async () => (await config())['topic'] === 'lines')
-    await until('the event', WAIT, async () => (await env.events(name)).some((one) => one.startsWith('DriftCorrected')))
+    await env.event(name, 'DriftCorrected')
   })
 
   it('reports DriftFight and stops correcting when another client keeps changing the configuration', async () => {
@@ -195,7 +195,7 @@ describeOn([kubernetes], 'a Connector on a real API server', () => {
     await apply()
     await ready('True/Succeeded')
     await env.worker[how](name)
-    await until('the event', WAIT, async () => (await env.events(name)).some((one) => one.startsWith('StateChanged')))
+    await env.event(name, 'StateChanged')
     await is('RUNNING')
     await ready('True/Succeeded')
   })
@@ -238,7 +238,7 @@ describeOn([kubernetes], 'a Connector on a real API server', () => {
     mkdirSync(join(env.files, name))
     await ready('True/Succeeded')
     expect(await status()).toMatchObject({ autoRestart: { count: expect.any(Number) } })
-    expect(await env.events(name)).toContainEqual(expect.stringMatching(/^AutoRestarted/))
+    await env.event(name, 'AutoRestarted')
   })
 
   it('reports AutoRestartExhausted after maxRestarts', async () => {
@@ -315,7 +315,7 @@ describeOn([kubernetes], 'a Connector on a real API server', () => {
     await apply({}, { 'weir.dev/restart-requested-at': '2026-11-20T10:00:00Z' })
     await until('the token', WAIT, async () => (await status())?.['lastHandledRestart'] === '2026-11-20T10:00:00Z')
     await ready('True/Succeeded')
-    expect(await env.events(name)).toContainEqual(expect.stringMatching(/^RestartRequested/))
+    await env.event(name, 'RestartRequested')
   })
 
   it('restarts the connector once when a Secret of valuesFrom changes', async () => {
@@ -330,9 +330,7 @@ describeOn([kubernetes], 'a Connector on a real API server', () => {
     expect(inputsHash).toMatch(/^[0-9a-f]{64}$/)
     const change = { data: { secret: 'Yg==' } }
     await env.api.send('PATCH', `${path}/${name}`, change, 'application/merge-patch+json')
-    await until('the restart', WAIT, async () =>
-      (await env.events(name)).some((one) => one.startsWith('RestartRequested')),
-    )
+    await env.event(name, 'RestartRequested')
     await until('the new state to be remembered', WAIT, async () => {
       const { status } = await env.object('connectors', name)
       return (status as { inputsHash?: string } | undefined)?.inputsHash !== inputsHash

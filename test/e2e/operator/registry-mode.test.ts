@@ -88,7 +88,7 @@ describeOn([kubernetes], 'a RegistryMode on a real API server', () => {
     await ready('True/Succeeded')
     await env.registry.putMode('READWRITE', name)
     await becomes('READONLY')
-    await until('the event', WAIT, async () => (await env.events(name)).some((one) => one.startsWith('DriftCorrected')))
+    await env.event(name, 'DriftCorrected')
   })
 
   it('reports a mode that another client changed with driftPolicy Report', async () => {

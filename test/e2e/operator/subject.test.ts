@@ -119,7 +119,7 @@ describeOn([kubernetes], 'a Subject on a real API server', () => {
     await ready('True/Succeeded')
     await env.registry.deleteSubject(name)
     await until('the correction', WAIT, async () => (await versions()).length === 1)
-    await until('the event', WAIT, async () => (await env.events(name)).some((one) => one.startsWith('DriftCorrected')))
+    await env.event(name, 'DriftCorrected')
   })
 
   it('reports a deleted version with driftPolicy Report', async () => {
