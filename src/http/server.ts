@@ -208,6 +208,7 @@ function registerAccessControl(app: FastifyInstance, access: AccessControl | und
       return this.granted ?? defaultRights
     },
   })
+  app.decorateRequest('reauthorize', access && ((request, reply) => authorize(access, request, reply)))
   if (!access) return
   app.addHook('onRequest', async (request, reply) => {
     if (!isProbe(request.url)) await authorize(access, request, reply)
@@ -226,6 +227,8 @@ declare module 'fastify' {
     granted: Rights | undefined
     /** Permissions of this request; all of them without authentication. */
     readonly rights: Rights
+    /** Authorizes a request again whose response takes long. Throws as `authorize` does. Absent without authentication. */
+    readonly reauthorize: ((request: FastifyRequest, reply: FastifyReply) => Promise<void>) | undefined
   }
 }
 

@@ -10,7 +10,8 @@ export function answerUnknownRoutes(app: FastifyInstance): void {
   const methodsOf = trackRouteMethods(app)
   app.setNotFoundHandler((request, reply) => {
     const methods = methodsOf(request.url)
-    if (methods.length === 0) throw new HttpError(404)
+    // The router takes a path with a slash at the end for the path without it, which may have no route.
+    if (methods.length === 0 || methods.includes(request.method)) throw new HttpError(404)
     if (request.method !== 'OPTIONS') throw new HttpError(405)
     const allowed = METHODS.filter((method) => method === 'OPTIONS' || methods.includes(method))
     return reply.type('text/plain').header('allow', allowed.join(',')).send(allowed.join(', '))

@@ -2,20 +2,21 @@ import { once } from 'node:events'
 import { createServer, type IncomingMessage, request } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { expect, it, onTestFinished } from 'vitest'
-import { ChangeFeed, type ObjectChange } from '../../src/console/change-feed.ts'
-import { EventStreams } from '../../src/console/event-streams.ts'
+import { ChangeFeed } from '../../src/console/change-feed.ts'
+import { type EventReader, EventStreams } from '../../src/console/event-streams.ts'
 import { until } from '../support/until.ts'
 
 const WAIT = { everyMs: 10, timeoutMs: 60_000 }
 const STREAMS_MAX = 100
+const HEARTBEAT_MS = 20
 
 /** A server whose responses are event streams, or 503 if none can be opened. */
-async function startStreams(mayRead: (change: ObjectChange) => boolean = () => true) {
+async function startStreams({ mayRead = () => true, ...others }: Partial<EventReader> = {}) {
   const feed = new ChangeFeed()
-  const streams = new EventStreams(feed)
+  const streams = new EventStreams(feed, others.reauthorize ? HEARTBEAT_MS : undefined)
   let open = 0
   const server = createServer((_request, response) => {
-    if (!streams.open(response, mayRead)) return void response.writeHead(503).end()
+    if (!streams.open(response, { mayRead, ...others })) return void response.writeHead(503).end()
     open += 1
     response.once('close', () => {
       open -= 1
@@ -53,7 +54,7 @@ function changesIn(text: string): unknown[] {
 }
 
 it('Events contain the objects that have changed, each once, and only those that the user may read', async () => {
-  const { feed, connect } = await startStreams(({ name }) => name !== 'secret')
+  const { feed, connect } = await startStreams({ mayRead: ({ name }) => name !== 'secret' })
   const response = await connect()
   const received = eventsOf(response)
   expect(response.headers).toMatchObject({ 'content-type': 'text/event-stream', 'cache-control': 'no-store' })
@@ -103,6 +104,23 @@ it('A page that does not read its events is disconnected', async () => {
     for (let at = 0; at < 10; at++) feed.publish({ kind: 'connector', name: `${large}${at}` })
     return open() === 0
   })
+})
+
+it('A stream ends at the heartbeat after its user has lost the right to use the program', async () => {
+  let isRevoked = false
+  const reauthorize = async () => {
+    if (isRevoked) throw new Error('HTTP 401 Unauthorized')
+  }
+  const { feed, connect } = await startStreams({ reauthorize })
+  const response = await connect()
+  const received = eventsOf(response)
+  const ended = once(response, 'end')
+  await until('two heartbeats', WAIT, () => received.text.split(': alive').length > 2)
+  expect(response.readableEnded).toBe(false)
+  isRevoked = true
+  await ended
+  feed.publish({ kind: 'connector', name: 'a' })
+  expect(received.text).not.toContain('data: ')
 })
 
 it('Streams end when the program stops, and no others are opened', async () => {

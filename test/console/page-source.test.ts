@@ -7,6 +7,7 @@ import {
   filterConnectors,
   sortConnectors,
 } from '../../src/console/page/connector-rows.ts'
+import { isResolvedByBrowsers, pathSegment, subjectSegment } from '../../src/console/page/path-segment.ts'
 import { filterSubjects, parseSubject } from '../../src/console/page/subject-names.ts'
 
 const PAGE = join(import.meta.dirname, '../../src/console/page')
@@ -66,4 +67,20 @@ it('Subjects are found by context and by words of their names', () => {
     '.team a:b',
   ])
   expect(filterSubjects(subjects, { context: '.team', search: 'key' })).toEqual([subjects[1]])
+})
+
+it('Every name is one segment of a path', () => {
+  for (const name of ['a/b?c#d', '\ud800', '\udc00x\ud83d', '🐘', '%2e%2e', ''])
+    expect(pathSegment(name)).toMatch(/^[\w%.~!*'()-]*$/)
+  expect(decodeURIComponent(pathSegment('🐘/\ud800'))).toBe('🐘/\ufffd')
+})
+
+it('Names that browsers resolve as directories do not lead to another object', () => {
+  for (const name of ['.', '..']) {
+    expect(isResolvedByBrowsers(`/connectors/${pathSegment(name)}/status?a=b`)).toBe(true)
+    const path = `/subjects/${subjectSegment(name)}`
+    expect(new URL(path, 'http://localhost').pathname).toBe(path)
+    expect(decodeURIComponent(path)).toBe(`/subjects/:.:${name}`)
+  }
+  expect(isResolvedByBrowsers('/connectors/...?search=/../')).toBe(false)
 })

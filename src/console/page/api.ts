@@ -1,4 +1,5 @@
 import { signal } from '@preact/signals'
+import { isResolvedByBrowsers } from './path-segment.ts'
 
 /** A response that is not successful, or none (`status` 0). `message` is the reason that the program gave. */
 export class RequestFailure extends Error {
@@ -13,7 +14,7 @@ export class RequestFailure extends Error {
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
 
 /** The value of the `authorization` header. It is kept in memory only, so a reload asks again. */
-const authorization = signal<string | undefined>(undefined)
+export const authorization = signal<string | undefined>(undefined)
 
 /** Whether the last response was a 401, so that the page has to ask for credentials. */
 export const needsLogIn = signal(false)
@@ -29,9 +30,9 @@ export function logInWithToken(token: string): void {
   needsLogIn.value = false
 }
 
+/** Forgets the credentials with everything that was read or written with them. */
 export function logOut(): void {
-  authorization.value = undefined
-  needsLogIn.value = true
+  location.reload()
 }
 
 /** The directory of the page: the root of the REST API, also behind a proxy that adds a path. */
@@ -47,8 +48,11 @@ export async function send(
   { body, signal }: { readonly body?: unknown; readonly signal?: AbortSignal } = {},
 ): Promise<Response> {
   const headers: Record<string, string> = { accept: 'application/json, */*;q=0.5' }
-  if (authorization.value !== undefined) headers['authorization'] = authorization.value
+  const { value: used } = authorization
+  if (used !== undefined) headers['authorization'] = used
   if (body !== undefined) headers['content-type'] = 'application/json'
+  if (isResolvedByBrowsers(path))
+    throw new RequestFailure(0, "a browser cannot request an object with the name '.' or '..': use the REST API")
   let response: Response
   try {
     response = await fetch(new URL(path.slice(1), ROOT), {
@@ -64,7 +68,8 @@ export async function send(
     throw new RequestFailure(0, 'the program does not respond: it has stopped, or the network is interrupted')
   }
   if (response.ok) return response
-  if (response.status === 401) needsLogIn.value = true
+  // Not if somebody has logged in since the request was sent.
+  if (response.status === 401 && used === authorization.value) needsLogIn.value = true
   throw new RequestFailure(response.status, await messageOf(response))
 }
 

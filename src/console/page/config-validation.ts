@@ -1,5 +1,6 @@
 import { useEffect, useState } from 'preact/hooks'
 import { send } from './api.ts'
+import { pathSegment } from './path-segment.ts'
 import type { ConfigReport, ConnectorConfig } from './wire.ts'
 
 export type ConfigValidation = {
@@ -24,7 +25,7 @@ export function useValidation(basePath: string, config: ConnectorConfig | undefi
     const controller = new AbortController()
     const validate = async () => {
       try {
-        const path = `${basePath}/connector-plugins/${encodeURIComponent(className)}/config/validate`
+        const path = `${basePath}/connector-plugins/${pathSegment(className)}/config/validate`
         const response = await send('PUT', path, { body: JSON.parse(text), signal: controller.signal })
         setKnown({ text, report: (await response.json()) as ConfigReport })
       } catch (error) {

@@ -1,5 +1,5 @@
-import { signal } from '@preact/signals'
-import { RequestFailure, send } from './api.ts'
+import { effect, signal } from '@preact/signals'
+import { authorization, needsLogIn, RequestFailure, send } from './api.ts'
 
 /** Objects of a kind that have changed; null means all of them. */
 export type Changes = { readonly kind: 'connector' | 'subject' | 'resource'; readonly names: readonly string[] | null }
@@ -15,11 +15,20 @@ export function onChanges(listener: (changes: readonly Changes[]) => void): () =
   return () => listeners.delete(listener)
 }
 
-/** Reads the events of the program, and connects again when the connection ends. Runs as long as the page. */
+/**
+ * Reads the events of the program, and connects again when the connection ends, or when another user logs in. Runs as
+ * long as the page.
+ */
 export async function followEvents(): Promise<never> {
   for (let pauseMs = RETRY_MS.min; ; pauseMs = Math.min(2 * pauseMs, RETRY_MS.max)) {
+    await untilLoggedIn()
+    const connection = new AbortController()
+    const { value: used } = authorization
+    const stop = effect(() => {
+      if (authorization.value !== used) connection.abort()
+    })
     try {
-      const { body } = await send('GET', '/ui/api/events')
+      const { body } = await send('GET', '/ui/api/events', { signal: connection.signal })
       isLive.value = true
       pauseMs = RETRY_MS.min
       // What happened while there was no connection is unknown.
@@ -29,9 +38,21 @@ export async function followEvents(): Promise<never> {
       // A program of an older version has no events; the page reads periodically.
       if (error instanceof RequestFailure && error.status === 404) pauseMs = RETRY_MS.max
     }
+    stop()
     isLive.value = false
-    await new Promise((resolve) => setTimeout(resolve, pauseMs))
+    if (connection.signal.aborted) pauseMs = RETRY_MS.min
+    else await new Promise((resolve) => setTimeout(resolve, pauseMs))
   }
+}
+
+/** Attempts with credentials that are known to be wrong would count as failed log-ins. */
+async function untilLoggedIn(): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>()
+  const stop = effect(() => {
+    if (!needsLogIn.value) resolve()
+  })
+  await promise
+  stop()
 }
 
 function publish(changes: readonly Changes[]): void {

@@ -1,4 +1,5 @@
 import { computed, signal } from '@preact/signals'
+import { pathSegment } from './path-segment.ts'
 
 /** What the URL of the page selects: a path such as `['connectors', 'orders']`, and filters. It is all state of views. */
 export type PageLocation = { readonly path: readonly string[]; readonly filters: Readonly<Record<string, string>> }
@@ -22,7 +23,7 @@ export function parseLocation(text: string): PageLocation {
 /** The `href` of a location. Empty filters are left out. */
 export function hrefOf(path: readonly string[], filters: PageLocation['filters'] = {}): string {
   const query = new URLSearchParams(Object.entries(filters).filter(([, value]) => value !== ''))
-  return `#/${path.map(encodeURIComponent).join('/')}${query.size > 0 ? `?${query}` : ''}`
+  return `#/${path.map(pathSegment).join('/')}${query.size > 0 ? `?${query}` : ''}`
 }
 
 /** Changes a filter of the view without a new entry in the history. */

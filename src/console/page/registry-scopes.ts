@@ -1,3 +1,4 @@
+import { subjectSegment } from './path-segment.ts'
 import { parseSubject } from './subject-names.ts'
 
 /** Where a registry keeps a level or mode: a subject, a context, or everything. */
@@ -49,4 +50,4 @@ export const MODE_MEANINGS: Readonly<Record<string, string>> = {
     'an import window: schemas are registered with given IDs and without a compatibility check; others are refused',
 }
 
-const suffixOf = (name: string) => `/${encodeURIComponent(name)}`
+const suffixOf = (name: string) => `/${subjectSegment(name)}`

@@ -1,6 +1,7 @@
 import { computed } from '@preact/signals'
 import { createContext } from 'preact'
 import { useContext } from 'preact/hooks'
+import { pathSegment } from './path-segment.ts'
 import { type LiveQuery, useQuery } from './queries.ts'
 
 /** A runtime that the page shows. `basePath` is the root of its REST API. */
@@ -42,7 +43,7 @@ export type PermittedOperation =
 export function useRights(kind: 'connectors' | 'subjects', name: string): (operation: PermittedOperation) => boolean {
   const basePath = useContext(RuntimeContext)?.basePath ?? ''
   const { data, error } = useQuery<{ readonly operations: readonly PermittedOperation[] }>(
-    `${basePath}/ui/api/rights?kind=${kind}&name=${encodeURIComponent(name)}`,
+    `${basePath}/ui/api/rights?kind=${kind}&name=${pathSegment(name)}`,
   )
   const operations = computed(() => new Set(data.value?.operations))
   return (operation) => error.value?.status === 404 || operations.value.has(operation)

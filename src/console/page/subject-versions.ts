@@ -1,4 +1,5 @@
 import { request } from './api.ts'
+import { pathSegment, subjectSegment } from './path-segment.ts'
 import type { VersionName } from './reference-graph.ts'
 import { parseSubject } from './subject-names.ts'
 import type { ReferenceEntry } from './wire.ts'
@@ -25,12 +26,12 @@ export function referencedVersion(from: string, { subject, version }: ReferenceE
 /** The path of the versions of all subjects that have an ID; IDs are those of the subject's context. */
 export function usersOfIdPath(basePath: string, subject: string, id: number): string {
   const { context } = parseSubject(subject)
-  const scope = context === '.' ? '' : `&subject=${encodeURIComponent(`:${context}:`)}`
+  const scope = context === '.' ? '' : `&subject=${pathSegment(`:${context}:`)}`
   return `${basePath}/schemas/ids/${id}/versions?deleted=true${scope}`
 }
 
 export function versionPath(basePath: string, { subject, version }: VersionName): string {
-  return `${basePath}/subjects/${encodeURIComponent(subject)}/versions/${version}`
+  return `${basePath}/subjects/${subjectSegment(subject)}/versions/${version}`
 }
 
 /** The versions that have these IDs, from a response of `referencedby`. Soft-deleted ones are included. */

@@ -85,8 +85,13 @@ export function consoleRoutes(app: FastifyInstance, { program, runtimes, changes
     app.get('/ui/api/resources', async (_request, reply) => reply.header('cache-control', 'no-store').send(resources()))
   }
 
-  app.get('/ui/api/events', ({ rights }, reply) => {
-    if (!streams.open(reply.raw, (change) => mayRead(rights, change)))
+  app.get('/ui/api/events', (request, reply) => {
+    const { reauthorize } = request
+    const reader = {
+      mayRead: (change: ObjectChange) => mayRead(request.rights, change),
+      ...(reauthorize && { reauthorize: () => reauthorize(request, reply) }),
+    }
+    if (!streams.open(reply.raw, reader))
       throw new HttpError(503, 'too many pages are open: this one reads periodically')
     reply.hijack()
   })

@@ -67,6 +67,7 @@ describe('the page', () => {
   })
 
   it.each([
+    '/ui/assets/',
     '/ui/assets/missing.js',
     '/ui/assets/../../package.json',
     '/ui/assets/../page-document.ts',

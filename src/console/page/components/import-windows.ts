@@ -1,5 +1,6 @@
 import { html } from '../html.ts'
 import { hrefOf } from '../location.ts'
+import { pathSegment } from '../path-segment.ts'
 import { useQuery } from '../queries.ts'
 import type { Runtime } from '../session.ts'
 
@@ -15,7 +16,7 @@ export function ImportWindows({ runtime }: { readonly runtime: Runtime }) {
 }
 
 function ImportWindow({ runtime, context }: { readonly runtime: Runtime; readonly context: string }) {
-  const suffix = context === '.' ? '' : `/${encodeURIComponent(`:${context}:`)}?defaultToGlobal=true`
+  const suffix = context === '.' ? '' : `/${pathSegment(`:${context}:`)}?defaultToGlobal=true`
   const { data } = useQuery<{ readonly mode: string }>(`${runtime.basePath}/mode${suffix}`, { kind: 'subject' })
   if (data.value?.mode !== 'IMPORT') return null
   const filters = { runtime: runtime.name, settings: 'true', context }

@@ -7,6 +7,7 @@ import { type ConfigDraft, changesBetween, draftOf } from '../config-draft.ts'
 import { declaringResource, withoutOwner } from '../config-fields.ts'
 import { html } from '../html.ts'
 import { hrefOf } from '../location.ts'
+import { pathSegment } from '../path-segment.ts'
 import { refreshAll } from '../queries.ts'
 import { type Runtime, useRights } from '../session.ts'
 import type { Connector, ConnectorConfig } from '../wire.ts'
@@ -22,7 +23,7 @@ const FIXED: ReadonlySet<string> = new Set(['name'])
 export function ConnectorEditor({ runtime, connector }: EditorProps) {
   const { name, config } = connector
   const may = useRights('connectors', name)
-  const path = `${runtime.basePath}/connectors/${encodeURIComponent(name)}`
+  const path = `${runtime.basePath}/connectors/${pathSegment(name)}`
   const manifest = html`<a href=${hrefOf(['connectors', name, 'manifest'], { runtime: runtime.name })}>manifest</a>`
   if (declaringResource(config))
     return html`<p>This connector is read-only here, because a resource declares it. Copy its ${manifest} and change that.</p>`
@@ -53,6 +54,12 @@ function Form({ path, connector, runtime, edit, onEdit }: FormProps) {
     setSaving(true)
     setError('')
     try {
+      // Kafka Connect has no condition for a change, so a change of another person is detected just before.
+      const current = await request<Connector>('GET', path)
+      if (changesBetween(connector.config, current.config).length > 0) {
+        await refreshAll()
+        throw new Error('Nothing is saved: the configuration has changed. Compare it with yours before you save again.')
+      }
       await request('PUT', `${path}/config`, draft.config)
       onEdit(undefined)
       notify(`Changed the configuration of ${name}.`)

@@ -7,6 +7,7 @@ import { useValidation } from '../config-validation.ts'
 import { connectorManifest } from '../connector-manifest.ts'
 import { html } from '../html.ts'
 import { hrefOf, pageLocation } from '../location.ts'
+import { pathSegment } from '../path-segment.ts'
 import { useQuery } from '../queries.ts'
 import { type Runtime, useRights, useSession } from '../session.ts'
 import type { Connector, ConnectorStatusInfo } from '../wire.ts'
@@ -19,7 +20,7 @@ type ConnectorProps = { readonly runtime: Runtime; readonly name: string }
 
 /** One connector. The third part of the path selects what is shown of it. */
 export function ConnectorView({ runtime, name }: ConnectorProps) {
-  const path = `${runtime.basePath}/connectors/${encodeURIComponent(name)}`
+  const path = `${runtime.basePath}/connectors/${pathSegment(name)}`
   const changes = { kind: 'connector', name } as const
   const status = useQuery<ConnectorStatusInfo>(`${path}/status`, changes)
   const info = useQuery<Connector>(path, changes)

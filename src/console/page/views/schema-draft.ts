@@ -4,6 +4,7 @@ import { ActionButton } from '../components/action-button.ts'
 import { valueInto } from '../components/log-in.ts'
 import { html } from '../html.ts'
 import { hrefOf } from '../location.ts'
+import { subjectSegment } from '../path-segment.ts'
 import { locateMessages, type SchemaMessage } from '../schema-messages.ts'
 import { type Runtime, useRights } from '../session.ts'
 import { parseReferences, readableSchema, registrationOf, versionPath } from '../subject-versions.ts'
@@ -50,7 +51,7 @@ export function SchemaDraft({ runtime, subject, latest }: SchemaDraftProps) {
   }, [key, latest])
   const references = parseReferences(draft.references)
   const verdict = useVerdict(runtime, subject, draft, references)
-  const path = `${runtime.basePath}/subjects/${encodeURIComponent(subject)}/versions`
+  const path = `${runtime.basePath}/subjects/${subjectSegment(subject)}/versions`
   const register = async () => {
     await request('POST', path, bodyOf(draft, references ?? []))
     drafts.delete(key)
@@ -134,7 +135,7 @@ async function check(
   draft: Draft,
   references: readonly ReferenceEntry[],
 ): Promise<Verdict> {
-  const path = `${basePath}/compatibility/subjects/${encodeURIComponent(subject)}/versions?verbose=true`
+  const path = `${basePath}/compatibility/subjects/${subjectSegment(subject)}/versions?verbose=true`
   const located = (messages: readonly string[]) => locateMessages(messages, draft.text, draft.schemaType)
   try {
     const { is_compatible: isCompatible, messages = [] } = await request<CompatibilityAnswer>(

@@ -6,6 +6,7 @@ import { ReferencePicture } from '../components/reference-picture.ts'
 import { SchemaDiff } from '../components/schema-diff.ts'
 import { html } from '../html.ts'
 import { hrefOf, setFilter } from '../location.ts'
+import { subjectSegment } from '../path-segment.ts'
 import { useQuery } from '../queries.ts'
 import type { VersionName } from '../reference-graph.ts'
 import { type Runtime, useRights } from '../session.ts'
@@ -61,7 +62,7 @@ function VersionActions({ runtime, subject, version, isDeleted, content }: Versi
   const may = useRights('subjects', subject)
   const path = versionPath(runtime.basePath, { subject, version })
   const dependents = html`<${Dependents} runtime=${runtime} of=${[{ subject, version }]} />`
-  const versions = `${runtime.basePath}/subjects/${encodeURIComponent(subject)}/versions`
+  const versions = `${runtime.basePath}/subjects/${subjectSegment(subject)}/versions`
   return html`<div class="actions">
     ${
       isDeleted &&

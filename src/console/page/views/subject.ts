@@ -5,6 +5,7 @@ import { valueInto } from '../components/log-in.ts'
 import { ScopeSettings } from '../components/scope-settings.ts'
 import { html } from '../html.ts'
 import { hrefOf, pageLocation, setFilter } from '../location.ts'
+import { subjectSegment } from '../path-segment.ts'
 import { useQuery } from '../queries.ts'
 import { type Runtime, useRights } from '../session.ts'
 import { type VersionState, versionStates } from '../subject-versions.ts'
@@ -16,7 +17,7 @@ export type SubjectProps = { readonly runtime: Runtime; readonly subject: string
 /** One subject: its versions, one of them or two compared, its level and mode. Its draft is a page below it. */
 export function SubjectView({ runtime, subject }: SubjectProps) {
   const { path, filters } = pageLocation.value
-  const root = `${runtime.basePath}/subjects/${encodeURIComponent(subject)}`
+  const root = `${runtime.basePath}/subjects/${subjectSegment(subject)}`
   const live = useQuery<readonly number[]>(`${root}/versions`, { kind: 'subject', name: subject })
   const all = useQuery<readonly number[]>(`${root}/versions?deleted=true`, { kind: 'subject', name: subject })
   const found = (query: typeof live) => (query.error.value?.status === 404 ? [] : (query.data.value ?? []))
@@ -94,7 +95,7 @@ type SubjectActionsProps = SubjectProps & { readonly versions: readonly VersionS
 
 function SubjectActions({ runtime, subject, versions }: SubjectActionsProps) {
   const may = useRights('subjects', subject)
-  const root = `${runtime.basePath}/subjects/${encodeURIComponent(subject)}`
+  const root = `${runtime.basePath}/subjects/${subjectSegment(subject)}`
   const isDeleted = versions.length > 0 && versions.every((version) => version.isDeleted)
   const dependents = (numbers: readonly number[]) =>
     html`<${Dependents} runtime=${runtime} of=${numbers.map((version) => ({ subject, version }))} />`
