@@ -26,6 +26,11 @@ export const PARTS = {
     quick: {},
     limitMinutes: { quick: 2, full: 4 },
   },
+  console: {
+    load: async () => (await import('./console/main.ts')).benchConsole,
+    quick: {},
+    limitMinutes: { quick: 1, full: 2 },
+  },
   datagen: {
     load: async () => (await import('./datagen/main.ts')).benchDatagen,
     quick: { records: 2_000_000 },

@@ -50,6 +50,12 @@ export async function showView(page: Page, hash: string): Promise<void> {
   await page.evaluate(`location.assign(${JSON.stringify(`#/${hash}`)})`)
 }
 
+/** Presses a button, and the one of the same name in the question that it asks. */
+export async function pressAndConfirm(page: Page, name: string): Promise<void> {
+  await page.getByRole('button', { name, exact: true }).click()
+  await page.getByRole('dialog').getByRole('button', { name, exact: true }).click()
+}
+
 /** Expects that axe finds no violation that is serious or critical, in light and dark colors. */
 export async function expectAccessible(page: Page, view: string): Promise<void> {
   for (const colorScheme of ['light', 'dark'] as const) {

@@ -29,7 +29,7 @@ export async function runWorkerProcess(options: WorkerOptions): Promise<Output> 
 }
 
 async function workerArgs({ log, groupId, settings }: WorkerOptions) {
-  const url = `http://127.0.0.1:${await freePort()}`
+  const url = settings?.['listeners'] ?? `http://127.0.0.1:${await freePort()}`
   const args = setArgs({ listeners: url, ...PATIENT, ...storage(groupId), ...settings })
   return { url, args: ['worker', ...log, ...args] as const }
 }

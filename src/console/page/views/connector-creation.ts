@@ -25,6 +25,8 @@ export function ConnectorCreation({ runtime }: { readonly runtime: Runtime }) {
   const [isSaving, setSaving] = useState(false)
   const { config } = draft.value
   const { name = '', 'connector.class': className = '' } = config
+  // The JSON may have a class by a short name, or one that the worker does not have.
+  const isListed = className === '' || plugins.data.value?.some((plugin) => plugin.class === className)
   const may = useRights('connectors', name)
   const set = (key: string) =>
     valueInto((value) => {
@@ -54,6 +56,7 @@ export function ConnectorCreation({ runtime }: { readonly runtime: Runtime }) {
           <label>Plugin
             <select required value=${className} onChange=${set('connector.class')}>
               <option value="">choose one</option>
+              ${!isListed && html`<option value=${className}>${className}</option>`}
               ${['source', 'sink'].map(
                 (type) => html`<optgroup label=${type}>
                   ${plugins.data.value
