@@ -87,7 +87,8 @@ async function compare(cluster: Kafka, parts: readonly PartName[]): Promise<void
     results.push({ part, ...outcome })
   }
   const minutes = ((performance.now() - startMs) / 60_000).toFixed(1)
-  const title = `${measuredOn(cluster)}. ${chosen.rounds ?? (values.quick ? QUICK_SIZES : SIZES).rounds} rounds in ${minutes} minutes`
+  const { rounds } = { ...(values.quick ? QUICK_SIZES : SIZES), ...chosen }
+  const title = `${measuredOn(cluster)}. Rounds: ${rounds}, in ${minutes} minutes`
   progress('')
   console.log(values.output === 'json' ? toJson(title, results) : `${title}\n${toTable(results)}`)
   const { report } = values
