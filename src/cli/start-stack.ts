@@ -31,8 +31,8 @@ export type StackOptions = {
   readonly runtimesConfig?: OperatorOptions['runtimesConfig']
   /** Listener of the operator's metrics and probes; absent: none. */
   readonly monitoring?: string
-  /** Listener of the console; absent: none. */
-  readonly console?: string
+  /** The console; absent: none. */
+  readonly console?: NonNullable<OperatorOptions['console']>
   readonly logger: Logger
   /** Called when a registry or worker of this process cannot continue: the stack must be stopped. */
   readonly onFailed?: (error: Error) => void

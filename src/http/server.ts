@@ -228,7 +228,7 @@ declare module 'fastify' {
     /** Permissions of this request; all of them without authentication. */
     readonly rights: Rights
     /** Authorizes a request again whose response takes long. Throws as `authorize` does. Absent without authentication. */
-    readonly reauthorize: ((request: FastifyRequest, reply: FastifyReply) => Promise<void>) | undefined
+    reauthorize: ((request: FastifyRequest, reply: FastifyReply) => Promise<void>) | undefined
   }
 }
 

@@ -1,16 +1,16 @@
 import { randomUUID } from 'node:crypto'
 import { hostname } from 'node:os'
 import { type Clock, systemClock } from '../common/clock.ts'
-import { startAll } from '../common/lifecycle.ts'
+import { type Lifecycle, startAll } from '../common/lifecycle.ts'
 import { type Logger, secretMaskerOf } from '../common/logging/logger.ts'
 import { createMetrics } from '../common/metrics-registry.ts'
 import { type ActiveOperatorOptions, startActiveOperator } from './active-operator.ts'
 import { ActiveOperatorSupervisor } from './active-operator-supervisor.ts'
 import type { WebhookOptions } from './admission/webhook.ts'
 import type { Cluster, ClusterReader } from './cluster/cluster.ts'
-import { type ClusterAddress, openCluster } from './cluster/open-cluster.ts'
+import { type ClusterAddress, DEFAULT_INSTANCE, openCluster } from './cluster/open-cluster.ts'
 import { ConfigurationWatch } from './configuration-watch.ts'
-import { startConsole } from './console-server.ts'
+import { type ConsoleServerOptions, startConsole } from './console-server.ts'
 import { LeaderElector } from './controller/leader-elector.ts'
 import { UNFENCED } from './controller/leader-fence.ts'
 import { CONCURRENCY, createReconcilers } from './controllers.ts'
@@ -47,10 +47,17 @@ export type OperatorOptions = Pick<
   /** Admission webhook, which runs whether this process leads or not; only on Kubernetes. */
   readonly webhook?: WebhookOptions
   readonly monitoring?: MonitoringOptions
-  /** `http://host:port` of the console; absent: none. */
-  readonly console?: string
+  /** The console; absent: none. */
+  readonly console?: ConsoleListener
   /** Subscribes to the changes in runtimes of this process; other runtimes are polled. */
   readonly subscribeToRuntimeEvents?: SubscribeToRuntimeEvents
+}
+
+export type ConsoleListener = {
+  /** `http://host:port` */
+  readonly listener: string
+  /** Whether users are not identified. Always the case without Kubernetes. */
+  readonly isAnonymous?: boolean
 }
 
 export type Operator = {
@@ -103,11 +110,12 @@ export function startOperator(options: OperatorOptions): Promise<Operator> {
         fence,
       ),
     )
+    const identity = `${hostname()}_${randomUUID()}`
     const elector =
       leaseLock &&
       new LeaderElector({
         lock: leaseLock,
-        identity: `${hostname()}_${randomUUID()}`,
+        identity,
         clock,
         logger,
         onStartedLeading: (fence) => supervisor.start(fence),
@@ -154,15 +162,18 @@ export function startOperator(options: OperatorOptions): Promise<Operator> {
     elector?.start()
     life.onStop('leader', () => leadership.stop())
     const consoleServer =
-      options.console === undefined
-        ? undefined
-        : await startConsole({
-            listener: options.console,
-            logger,
-            cluster,
-            runtimesConfig: () => configuration.current,
-            subscribeToRuntimeEvents,
-          })
+      options.console &&
+      (await startConsole({
+        listener: options.console.listener,
+        logger,
+        cluster,
+        instance: instance ?? DEFAULT_INSTANCE,
+        runtimesConfig: () => configuration.current,
+        isConfigValid: () => configuration.isValid,
+        leadership: () => elector && { identity, leader: elector.leader, isForbidden: elector.isForbidden },
+        ...(await viewersOf(options.console, { address, clock, life })),
+        subscribeToRuntimeEvents,
+      }))
     life.onStop('console', async () => consoleServer?.stop())
     const { webhook } = options
     if (webhook !== undefined && address.kind === 'kubernetes') {
@@ -205,6 +216,19 @@ function createNamespaceWatch(cluster: Cluster, logger: Logger): (runtimesConfig
       isForbidden = true
     }
   }
+}
+
+/** Users of the console are those of the cluster. */
+async function viewersOf(
+  { isAnonymous = false }: ConsoleListener,
+  { address, clock, life }: { readonly address: ClusterAddress; readonly clock: Clock; readonly life: Lifecycle },
+): Promise<Pick<ConsoleServerOptions, 'identify'>> {
+  if (isAnonymous || address.kind !== 'kubernetes') return {}
+  const { openKubernetesApi } = await import('../clients/kubernetes/kubernetes-api.ts')
+  const { kubernetesViewers } = await import('./console/viewer.ts')
+  const api = openKubernetesApi(address.kubeconfig)
+  life.onStop('console users', () => api.close())
+  return { identify: kubernetesViewers(api, clock) }
 }
 
 /** The timeout that the API server has for the webhook. */

@@ -10,6 +10,8 @@ export type RbacOptions = {
   readonly watched: readonly string[]
   /** Whether it serves the admission webhook. */
   readonly webhook: boolean
+  /** Whether it serves the console and identifies its users by their tokens. */
+  readonly console: boolean
   /** Whether connectors may export their offsets to ConfigMaps. */
   readonly offsetsExport: boolean
   /** Whether connectors are restarted when their Secrets change, or take inline values from Secrets. */
@@ -78,22 +80,31 @@ const namespaceRule = (watched: readonly string[]): Rule => ({
   verbs: ['list', 'watch'],
 })
 
-/** To check whether a user has a guarded verb. */
+/** To check whether a user has a guarded verb, and what a user of the console may read. */
 const ACCESS_REVIEW_RULE: Rule = {
   apiGroups: ['authorization.k8s.io'],
   resources: ['subjectaccessreviews'],
   verbs: ['create'],
 }
 
+/** To identify the users of the console. */
+const TOKEN_REVIEW_RULE: Rule = {
+  apiGroups: ['authentication.k8s.io'],
+  resources: ['tokenreviews'],
+  verbs: ['create'],
+}
+
 /** The operator's service account with its roles, and the aggregated roles for users. */
 export function rbacOf(options: RbacOptions): readonly object[] {
-  const { namespace, watched, webhook, namespaceLabels, instance = 'weir' } = options
+  const { namespace, watched, webhook, console, namespaceLabels, instance = 'weir' } = options
   const inWatched = watchRules(options)
   const inOwn = [...leaseRules(instance), ...(webhook ? CERTIFICATE_RULES : [])]
   const clusterWide = [
     ...(watched.length === 0 ? inWatched : []),
     ...(namespaceLabels ? [namespaceRule(watched)] : []),
-    ...(webhook ? [webhookRule(namespace), ACCESS_REVIEW_RULE] : []),
+    ...(webhook ? [webhookRule(namespace)] : []),
+    ...(webhook || console ? [ACCESS_REVIEW_RULE] : []),
+    ...(console ? [TOKEN_REVIEW_RULE] : []),
   ]
   return [
     { apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name: NAME, namespace } },

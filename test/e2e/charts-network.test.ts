@@ -74,6 +74,16 @@ describeOn([helm], 'the network policies', () => {
     ])
   })
 
+  it('admit to the console only the peers in the values', async () => {
+    const values = { ...KAFKA, console: { enabled: true }, networkPolicy: { enabled: true } }
+    const toConsole = async (more: object) =>
+      (await allowed({ ...values, networkPolicy: { enabled: true, ...more } })).filter((way) => way.endsWith(':8082'))
+    expect(await toConsole({})).toEqual([])
+    expect(await toConsole({ consoleFrom: [{ podSelector: { matchLabels: { app: 'shop' } } }] })).toEqual([
+      'neighbour > weir-operator:8082',
+    ])
+  })
+
   it('admit the peers in the values instead of the namespace', async () => {
     const reader: Endpoint = { ...STRANGER, name: 'reader', namespaceLabels: { streams: 'allowed' } }
     const monitor: Endpoint = {

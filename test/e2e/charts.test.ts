@@ -55,6 +55,29 @@ describeOn([helm], 'the charts', () => {
     expect(await seen({ allowedNamespaces }, ['shop', 'orders'])).toEqual(named)
   })
 
+  it('serve the console, and permit the operator to identify its users, only if it is enabled', async () => {
+    const rendered = async (values: object) => {
+      const objects = await charts.render({ ...KAFKA, ...values })
+      const reviews = objects
+        .flatMap((object) => (object as unknown as { rules?: readonly Rule[] }).rules ?? [])
+        .flatMap(({ resources = [] }) => resources.filter((name) => name.endsWith('reviews')))
+      const services = objects.filter(({ kind, metadata }) => kind === 'Service' && metadata.name === 'weir-console')
+      const [operator] = objects.flatMap(podTemplates)
+      const { args = [] } = operator!.spec.containers[0] as { readonly args?: readonly string[] }
+      return { reviews, services: services.length, args: args.filter((arg) => arg.startsWith('--console')) }
+    }
+    const webhook = { enabled: false }
+    const listener = '--console=http://0.0.0.0:8082'
+    expect(await rendered({ webhook })).toEqual({ reviews: [], services: 0, args: [] })
+    const both = ['subjectaccessreviews', 'tokenreviews']
+    const console = { enabled: true }
+    expect(await rendered({ webhook, console })).toEqual({ reviews: both, services: 1, args: [listener] })
+    expect(await rendered({ console })).toEqual({ reviews: both, services: 1, args: [listener] })
+    expect(await rendered({ webhook, console: { enabled: true, anonymous: true } })).toEqual({
+      ...{ reviews: [], services: 1, args: [listener, '--console-anonymous'] },
+    })
+  })
+
   it('restart pods when their settings change, and only then', async () => {
     const checksums = async (values: object) => {
       const objects = await charts.render({ ...KAFKA, runtimes: 'Separate', ...values })

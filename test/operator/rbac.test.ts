@@ -10,7 +10,15 @@ describe('the generated RBAC files', () => {
   it.each([
     [
       'all-namespaces.yaml',
-      { namespace: 'weir', watched: [], webhook: true, offsetsExport: true, secrets: false, namespaceLabels: false },
+      {
+        namespace: 'weir',
+        watched: [],
+        webhook: true,
+        console: false,
+        offsetsExport: true,
+        secrets: false,
+        namespaceLabels: false,
+      },
     ],
     [
       'one-namespace.yaml',
@@ -18,6 +26,7 @@ describe('the generated RBAC files', () => {
         namespace: 'weir',
         watched: ['weir'],
         webhook: false,
+        console: false,
         offsetsExport: false,
         secrets: false,
         namespaceLabels: false,
@@ -36,6 +45,7 @@ const rolesOf = (options: Partial<RbacOptions>) => {
     namespace: 'weir',
     watched: ['shop', 'orders'],
     webhook: false,
+    console: false,
     offsetsExport: false,
     secrets: false,
     namespaceLabels: false,
@@ -45,7 +55,7 @@ const rolesOf = (options: Partial<RbacOptions>) => {
 }
 
 describe('the permissions of the operator', () => {
-  it('are cluster-wide only if it watches all namespaces or serves the webhook', () => {
+  it('are cluster-wide only if it watches all namespaces, or serves the webhook or the console', () => {
     const ofCluster = (options: Partial<RbacOptions>) => {
       const roles = rolesOf(options).filter(({ kind }) => kind === 'ClusterRole')
       return roles.map(({ metadata }) => (metadata as { name: string }).name)
@@ -53,6 +63,7 @@ describe('the permissions of the operator', () => {
     const users = ['weir-view', 'weir-edit', 'weir-admin']
     expect(ofCluster({})).toEqual(users)
     expect(ofCluster({ webhook: true })).toEqual(['weir-operator-weir', ...users])
+    expect(ofCluster({ console: true })).toEqual(['weir-operator-weir', ...users])
     expect(ofCluster({ watched: [] })).toEqual(['weir-operator-weir', ...users])
   })
 

@@ -103,8 +103,10 @@ const EVERYTHING = {
     serviceAccountAnnotations: { role: 'writes-to-s3' },
   },
   webhook: { certificates: 'CertManager', issuerRef: { name: 'corporate', kind: 'ClusterIssuer' } },
+  console: { enabled: true },
   networkPolicy: {
     enabled: true,
+    consoleFrom: [{ namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': 'ingress' } } }],
     registryFrom: [{ namespaceSelector: { matchLabels: { streams: 'allowed' } } }],
     monitoringFrom: [{ namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': 'monitoring' } } }],
     egress: [{ ports: [{ port: 8443 }], to: [{ ipBlock: { cidr: '10.0.0.0/8' } }] }],
@@ -164,6 +166,8 @@ export const VALID_VALUES: Readonly<Record<string, object>> = {
   },
   'no webhook': { ...KAFKA, webhook: { enabled: false }, monitoring: { enabled: false }, crds: { enabled: false } },
   'a certificate of an existing CertManager issuer': { ...KAFKA, webhook: { certificates: 'CertManager' } },
+  'a console, and no webhook': { ...KAFKA, console: { enabled: true }, webhook: { enabled: false } },
+  'a console for everybody who reaches it': { ...KAFKA, console: { enabled: true, anonymous: true } },
   'a certificate from a Secret': { ...KAFKA, webhook: { certificates: 'Secret', secretName: 'mine' } },
   everything: EVERYTHING,
 }
@@ -191,6 +195,7 @@ export const INVALID_VALUES: readonly (readonly [object, RegExp])[] = [
   ],
   [{ ...KAFKA, operator: { workers: [{ name: 'java', url: 'connect:8083' }] } }, /does not match pattern/],
   [{ ...KAFKA, watchNamespaces: 'shop' }, /want array/],
+  [{ ...KAFKA, console: { anonymous: true } }, /console.anonymous=true needs console.enabled=true/],
   [{ ...KAFKA, runtimes: 'Both' }, /must be one of/],
   [{ ...KAFKA, registry: { enabled: false } }, /set runtimes=Separate/],
   [{ ...KAFKA, registry: { tls: { secretName: 'x' } } }, /need runtimes=Separate/],

@@ -21,6 +21,7 @@ export async function operatorAccount(address: KubernetesAddress, namespace: str
     namespace,
     watched: [namespace],
     webhook: true,
+    console: true,
     offsetsExport: true,
     secrets: true,
     namespaceLabels: true,

@@ -39,6 +39,12 @@
 - --webhook-certificates=/etc/weir/webhook
 {{- end }}
 {{- end }}
+{{- if .console.enabled }}
+- --console=http://0.0.0.0:8082
+{{- if .console.anonymous }}
+- --console-anonymous
+{{- end }}
+{{- end }}
 {{- if eq .runtimes "Embedded" }}
 {{- if .kafka.embedded.enabled }}
 - --data=/data

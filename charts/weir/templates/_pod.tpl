@@ -85,6 +85,9 @@ spec:
         {{- if $root.Values.webhook.enabled }}
         - { name: webhook, containerPort: 9443 }
         {{- end }}
+        {{- if $root.Values.console.enabled }}
+        - { name: console, containerPort: 8082 }
+        {{- end }}
         {{- if eq $root.Values.runtimes "Embedded" }}
         - { name: registry, containerPort: 8081 }
         - { name: worker, containerPort: 8083 }

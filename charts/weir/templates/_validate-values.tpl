@@ -20,6 +20,7 @@
 {{- if and .worker.plugins.maven.artifacts (not .worker.java.enabled) -}}{{- fail "worker.plugins.maven.artifacts needs worker.java.enabled=true: Java plugins need the image with Java" -}}{{- end -}}
 {{- if and .worker.java.enabled .image.digest (not .worker.java.digest) (not .worker.java.tag) -}}{{- fail "worker.java.enabled=true needs worker.java.digest: image.digest is that of the image without Java" -}}{{- end -}}
 {{- if and (eq .webhook.certificates "Secret") (not .webhook.secretName) -}}{{- fail "webhook.certificates=Secret needs webhook.secretName, the Secret with tls.crt, tls.key and ca.crt" -}}{{- end -}}
+{{- if and .console.anonymous (not .console.enabled) -}}{{- fail "console.anonymous=true needs console.enabled=true" -}}{{- end -}}
 {{- range $runtime := list "registry" "worker" -}}
 {{- $values := index $.Values $runtime -}}
 {{- if and $values.oidc.issuer (not $values.oidc.audience) -}}{{- fail (printf "%s.oidc.issuer needs %s.oidc.audience: without it, tokens issued for other services would be accepted" $runtime $runtime) -}}{{- end -}}

@@ -7,6 +7,7 @@ const OPTIONS = {
   namespace: { type: 'string', default: 'weir' },
   watch: { type: 'string', multiple: true },
   webhook: { type: 'boolean', default: false },
+  console: { type: 'boolean', default: false },
   'offsets-export': { type: 'boolean', default: false },
   secrets: { type: 'boolean', default: false },
   'namespace-labels': { type: 'boolean', default: false },
@@ -14,8 +15,8 @@ const OPTIONS = {
 } as const
 
 export const crdsCommand: Command = {
-  help: `usage: weir crds [--rbac [--namespace NAME] [--watch NAME] [--webhook] [--offsets-export] [--secrets]
-                           [--namespace-labels] [--instance NAME]]
+  help: `usage: weir crds [--rbac [--namespace NAME] [--watch NAME] [--webhook] [--console] [--offsets-export]
+                           [--secrets] [--namespace-labels] [--instance NAME]]
 
 Prints the CustomResourceDefinitions of this version, or with --rbac the ServiceAccount, roles and bindings of the
 operator, with the least privileges that these options need.
@@ -23,6 +24,7 @@ operator, with the least privileges that these options need.
   --namespace NAME    namespace of the operator; default: weir
   --watch NAME        namespace whose resources the operator manages; may be repeated; default: all namespaces
   --webhook           the operator validates resources at admission
+  --console           the operator serves the console, and identifies its users by their Kubernetes tokens
   --offsets-export    Connectors may export their offsets to ConfigMaps
   --secrets           the operator restarts Connectors when Secrets change: it may read Secrets in watched namespaces
   --instance NAME     instance in the operator's configuration; its Lease is NAME-operator; default: weir
@@ -35,11 +37,11 @@ operator, with the least privileges that these options need.
   async run(args) {
     const { values, positionals } = parseArguments(args, OPTIONS)
     if (positionals.length > 0) throw new UsageError(`weir crds takes no arguments: '${positionals[0]}' is unexpected`)
-    const { rbac, namespace, watch: watched = [], webhook, secrets, instance } = values
+    const { rbac, namespace, watch: watched = [], webhook, console, secrets, instance } = values
     const { 'offsets-export': offsetsExport, 'namespace-labels': namespaceLabels } = values
     process.stdout.write(
       rbac
-        ? rbacText({ namespace, watched, webhook, offsetsExport, secrets, namespaceLabels, instance })
+        ? rbacText({ namespace, watched, webhook, console, offsetsExport, secrets, namespaceLabels, instance })
         : crdFiles()
             .map(({ text }) => text)
             .join('---\n'),

@@ -21,6 +21,7 @@ const OPTIONS = {
   'worker-port': { type: 'string', default: '8083' },
   monitoring: { type: 'string', default: 'http://127.0.0.1:8080' },
   console: { type: 'string' },
+  'console-anonymous': { type: 'boolean', default: false },
   webhook: { type: 'string' },
   'webhook-service': { type: 'string' },
   'webhook-certificates': { type: 'string' },
@@ -42,6 +43,7 @@ process unless their URLs are given. The CRDs must be installed: weir crds | kub
   --worker-port N         port of the worker in this process; default 8083
   --monitoring LISTENER   listener of /metrics, /healthz and /readyz; default: http://127.0.0.1:8080
   --console LISTENER      serve the console of all runtimes at http://HOST:PORT/ui; default: none
+  --console-anonymous     do not ask users of the console for a Kubernetes token: everybody who reaches it sees all resources
   --webhook LISTENER      validate resources at admission, listening at https://HOST:PORT; default: no webhook
   --webhook-service NAMESPACE/NAME   Service of the webhook; default: the API server calls LISTENER directly
   --webhook-certificates DIR         tls.crt, tls.key and ca.crt; default: self-signed, kept in the Secret weir-webhook
@@ -79,7 +81,7 @@ environment variables WEIR_SET_… with _ for each dot; use those for passwords,
       ...(values.kubeconfig !== undefined && { kubeconfig: values.kubeconfig }),
       ...(values['lease-namespace'] !== undefined && { leaseNamespace: values['lease-namespace'] }),
     }
-    const consoleOptions = values.console === undefined ? {} : { console: values.console }
+    const consoleOptions = consoleOf(values)
     const own = { ...webhookOf(values), ...(instance !== undefined && { instance }) }
     const runtimesConfig = file === undefined ? {} : { runtimesConfig: () => readConfiguration(file).runtimesConfig }
     const log = stackBrokerAddress(values, settings)
@@ -126,6 +128,15 @@ function webhookOf(values: Values): Pick<OperatorOptions, 'webhook'> {
       ...(certificates !== undefined && { certificates }),
     },
   }
+}
+
+function consoleOf(values: Values): Pick<OperatorOptions, 'console'> {
+  const { console: listener, 'console-anonymous': isAnonymous } = values
+  if (listener === undefined) {
+    if (isAnonymous) throw new UsageError('--console is missing: give --console http://127.0.0.1:8082')
+    return {}
+  }
+  return { console: { listener, isAnonymous } }
 }
 
 function parseService(text: string): { readonly namespace: string; readonly name: string } {

@@ -69,7 +69,7 @@ On a terminal it shows a table; otherwise it writes one JSON line for each chang
         port: parsePort('--worker-port', values['worker-port']),
         settings: settingsOfProgram('worker', settings),
       },
-      ...(values.once ? {} : { console: `http://127.0.0.1:${consolePort}` }),
+      ...(values.once ? {} : { console: { listener: `http://127.0.0.1:${consolePort}` } }),
       operator: { observeWorkerIntervalMs: OBSERVE_WORKER_MS, resyncPeriodMs: RESYNC_MS },
       onFailed: (error) => failed.abort(error),
     }

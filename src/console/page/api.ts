@@ -13,21 +13,33 @@ export class RequestFailure extends Error {
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
 
-/** The value of the `authorization` header. It is kept in memory only, so a reload asks again. */
+/**
+ * Who asks for credentials: the program that serves the page, which is Kubernetes for an operator, or the runtimes to which
+ * an operator passes requests on. Each gets its own credentials only.
+ */
+export type Realm = 'program' | 'kubernetes' | 'runtimes'
+
+/** Values of `authorization` headers. They are kept in memory only, so a reload asks again. */
 export const authorization = signal<string | undefined>(undefined)
+const runtimesAuthorization = signal<string | undefined>(undefined)
 
-/** Whether the last response was a 401, so that the page has to ask for credentials. */
-export const needsLogIn = signal(false)
+/** Set while a response was a 401, so that the page has to ask for credentials; `reason` is that of the program. */
+export const needsLogIn = signal<{ readonly realm: Realm; readonly reason: string } | undefined>(undefined)
 
-export function logIn(user: string, password: string): void {
+const credentialsOf = (realm: Realm) => (realm === 'runtimes' ? runtimesAuthorization : authorization)
+
+export function logIn(realm: Realm, user: string, password: string): void {
   const bytes = new TextEncoder().encode(`${user}:${password}`)
-  authorization.value = `Basic ${btoa(String.fromCharCode(...bytes))}`
-  needsLogIn.value = false
+  useCredentials(realm, `Basic ${btoa(String.fromCharCode(...bytes))}`)
 }
 
-export function logInWithToken(token: string): void {
-  authorization.value = `Bearer ${token}`
-  needsLogIn.value = false
+export function logInWithToken(realm: Realm, token: string): void {
+  useCredentials(realm, `Bearer ${token.trim()}`)
+}
+
+function useCredentials(realm: Realm, value: string): void {
+  credentialsOf(realm).value = value
+  needsLogIn.value = undefined
 }
 
 /** Forgets the credentials with everything that was read or written with them. */
@@ -48,8 +60,8 @@ export async function send(
   { body, signal }: { readonly body?: unknown; readonly signal?: AbortSignal } = {},
 ): Promise<Response> {
   const headers: Record<string, string> = { accept: 'application/json, */*;q=0.5' }
-  const { value: used } = authorization
-  if (used !== undefined) headers['authorization'] = used
+  const used: UsedCredentials = { own: authorization.value, runtimes: runtimesAuthorization.value }
+  addCredentials(headers, path, used)
   if (body !== undefined) headers['content-type'] = 'application/json'
   if (isResolvedByBrowsers(path))
     throw new RequestFailure(0, "a browser cannot request an object with the name '.' or '..': use the REST API")
@@ -68,9 +80,34 @@ export async function send(
     throw new RequestFailure(0, 'the program does not respond: it has stopped, or the network is interrupted')
   }
   if (response.ok) return response
-  // Not if somebody has logged in since the request was sent.
-  if (response.status === 401 && used === authorization.value) needsLogIn.value = true
-  throw new RequestFailure(response.status, await messageOf(response))
+  const reason = await messageOf(response)
+  if (response.status === 401) askForCredentials(response, { path, used, reason })
+  throw new RequestFailure(response.status, reason)
+}
+
+type UsedCredentials = { readonly own: string | undefined; readonly runtimes: string | undefined }
+
+function isProxied(path: string): boolean {
+  return path.startsWith('/ui/runtimes/')
+}
+
+function addCredentials(headers: Record<string, string>, path: string, { own, runtimes }: UsedCredentials): void {
+  const receivers = isProxied(path) ? runtimes : own
+  if (receivers !== undefined) headers['authorization'] = receivers
+  // The operator does not pass this one on.
+  if (isProxied(path) && own !== undefined) headers['kubernetes-authorization'] = own
+}
+
+/** Not if somebody has logged in since the request was sent. */
+function askForCredentials(
+  { headers }: Response,
+  { path, used, reason }: { readonly path: string; readonly used: UsedCredentials; readonly reason: string },
+): void {
+  // The response of a runtime is passed back without this header.
+  const isKubernetes = headers.get('www-authenticate')?.includes('realm="kubernetes"') === true
+  const realm = isKubernetes ? 'kubernetes' : isProxied(path) ? 'runtimes' : 'program'
+  const before = realm === 'runtimes' ? used.runtimes : used.own
+  if (before === credentialsOf(realm).value) needsLogIn.value ??= { realm, reason }
 }
 
 /** Sends a request and parses its response; undefined if it has no body. */

@@ -49,7 +49,7 @@ export async function followEvents(): Promise<never> {
 async function untilLoggedIn(): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>()
   const stop = effect(() => {
-    if (!needsLogIn.value) resolve()
+    if (needsLogIn.value === undefined || needsLogIn.value.realm === 'runtimes') resolve()
   })
   await promise
   stop()

@@ -62,7 +62,7 @@ function App() {
       ${error.value && error.value.status !== 401 && html`<p class="error" role="alert">${error.value.message}</p>`}
       ${session ? html`<${Content} session=${session} />` : !error.value && html`<p>Loading …</p>`}
     </main>
-    ${needsLogIn.value && html`<${LogIn} />`}
+    ${needsLogIn.value && html`<${LogIn} key=${needsLogIn.value.realm} ...${needsLogIn.value} />`}
     <${Notices} />
   `
 }

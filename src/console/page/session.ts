@@ -5,7 +5,13 @@ import { pathSegment } from './path-segment.ts'
 import { type LiveQuery, useQuery } from './queries.ts'
 
 /** A runtime that the page shows. `basePath` is the root of its REST API. */
-export type Runtime = { readonly kind: 'worker' | 'registry'; readonly name: string; readonly basePath: string }
+export type Runtime = {
+  readonly kind: 'worker' | 'registry'
+  readonly name: string
+  readonly basePath: string
+  /** The operator passes no change on for this user, whatever the runtime itself permits. */
+  readonly isReadOnly?: boolean
+}
 
 /** The program that serves the page, and who uses it; `user` is null without authentication. */
 export type ConsoleSession = {
@@ -41,10 +47,11 @@ export type PermittedOperation =
  * be refused. A runtime of another kind does not say, so everything is offered. The server decides in any case.
  */
 export function useRights(kind: 'connectors' | 'subjects', name: string): (operation: PermittedOperation) => boolean {
-  const basePath = useContext(RuntimeContext)?.basePath ?? ''
+  const { basePath = '', isReadOnly = false } = useContext(RuntimeContext) ?? {}
   const { data, error } = useQuery<{ readonly operations: readonly PermittedOperation[] }>(
     `${basePath}/ui/api/rights?kind=${kind}&name=${pathSegment(name)}`,
   )
   const operations = computed(() => new Set(data.value?.operations))
-  return (operation) => error.value?.status === 404 || operations.value.has(operation)
+  return (operation) =>
+    !(isReadOnly && operation !== 'read') && (error.value?.status === 404 || operations.value.has(operation))
 }

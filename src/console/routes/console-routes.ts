@@ -1,4 +1,4 @@
-import type { FastifyInstance, FastifyReply } from 'fastify'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { packageVersion } from '../../common/package-version.ts'
 import { HttpError } from '../../http/http-error.ts'
 import { ACL_OPERATIONS, type ObjectKind, type Rights } from '../../http/permissions.ts'
@@ -13,14 +13,19 @@ export type ConsoleRuntime = {
   readonly name: string
   /** Path of its REST API on this server, without a slash at the end; empty for the runtime that serves the page. */
   readonly basePath: string
+  /** The user may not change it, whatever the runtime itself permits. */
+  readonly isReadOnly?: boolean
 }
 
 export type ConsoleOptions = {
   readonly program: 'worker' | 'registry' | 'operator'
-  readonly runtimes: () => readonly ConsoleRuntime[]
+  /** Those that the user of the request may reach. */
+  readonly runtimes: (request: FastifyRequest) => readonly ConsoleRuntime[] | Promise<readonly ConsoleRuntime[]>
   readonly changes: ChangeFeed
-  /** What is declared, as objects for JSON; absent in programs that know no resources. */
-  readonly resources?: () => readonly unknown[]
+  /** Whether the program serves the resources that declare connectors and subjects, at `/ui/api/resources`. */
+  readonly hasResources?: boolean
+  /** The state of the program that its REST API does not have, at `/ui/api/status`. */
+  readonly status?: () => object
 }
 
 /** The page itself has no data, so it is public: it asks for credentials when the REST API responds with 401. */
@@ -32,7 +37,7 @@ export const CONSOLE_ROUTES: ReadonlySet<string> = new Set([
   '/ui/assets/*',
   '/ui/api/session',
   '/ui/api/rights',
-  '/ui/api/resources',
+  '/ui/api/status',
   '/ui/api/events',
 ])
 
@@ -40,7 +45,8 @@ export const CONSOLE_ROUTES: ReadonlySet<string> = new Set([
  * The console: the page at `/ui`, its files, and what it needs besides the REST API of the program: who the user is and
  * may do (`/ui/api/session`, `/ui/api/rights`), and which objects have changed (`/ui/api/events`, server-sent events).
  */
-export function consoleRoutes(app: FastifyInstance, { program, runtimes, changes, resources }: ConsoleOptions): void {
+export function consoleRoutes(app: FastifyInstance, options: ConsoleOptions): void {
+  const { program, runtimes, changes, hasResources = false } = options
   const assets = openPageAssets()
   const { html, contentSecurityPolicy } = createPageDocument(assets)
   const streams = new EventStreams(changes)
@@ -60,14 +66,15 @@ export function consoleRoutes(app: FastifyInstance, { program, runtimes, changes
     return reply.header('content-encoding', 'gzip').send(asset.zipped)
   })
 
-  app.get('/ui/api/session', async ({ principal }, reply) => {
+  app.get('/ui/api/session', async (request, reply) => {
+    const { principal } = request
     const user = principal ? { name: principal.name, role: principal.role } : null
     return reply.header('cache-control', 'no-store').send({
       program,
       version: packageVersion(),
       user,
-      runtimes: runtimes(),
-      hasResources: resources !== undefined,
+      runtimes: await runtimes(request),
+      hasResources,
     })
   })
 
@@ -81,9 +88,9 @@ export function consoleRoutes(app: FastifyInstance, { program, runtimes, changes
     return reply.header('cache-control', 'no-store').send({ operations })
   })
 
-  if (resources) {
-    app.get('/ui/api/resources', async (_request, reply) => reply.header('cache-control', 'no-store').send(resources()))
-  }
+  const { status } = options
+  if (status)
+    app.get('/ui/api/status', async (_request, reply) => reply.header('cache-control', 'no-store').send(status()))
 
   app.get('/ui/api/events', (request, reply) => {
     const { reauthorize } = request

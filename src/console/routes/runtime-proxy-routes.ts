@@ -11,8 +11,15 @@ export type ProxiedRuntime = {
   readonly tls?: Pick<RequestOptions, 'ca' | 'checkServerIdentity'>
 }
 
-/** Undefined for a runtime that does not exist. */
-export type FindRuntime = (kind: string, name: string) => ProxiedRuntime | undefined
+/**
+ * Undefined for a runtime that does not exist. Throws an `HttpError` if the user may not send the request; `isReading` is
+ * whether the request changes nothing.
+ */
+export type FindRuntime = (
+  kind: string,
+  name: string,
+  access: { readonly request: FastifyRequest; readonly isReading: boolean },
+) => ProxiedRuntime | undefined | Promise<ProxiedRuntime | undefined>
 
 /** The path below which a runtime is available. */
 export function proxyPath(kind: string, name: string): string {
@@ -42,17 +49,32 @@ export function runtimeProxyRoutes(app: FastifyInstance, find: FindRuntime): voi
       url: '/ui/runtimes/:kind/:name/*',
       handler: async (request, reply) => {
         const { kind, name } = request.params
-        const runtime = find(kind, name)
+        const path = PATH.exec(request.raw.url ?? '')?.[1] ?? '/'
+        const runtime = await find(kind, name, { request, isReading: isReading(request.method, path) })
         if (runtime === undefined) throw new HttpError(404, `there is no ${kind} ${name} in the configuration`)
-        return passOn(request, reply, runtime, name)
+        return passOn(request, reply, runtime, { name, path })
       },
     })
     done()
   })
 }
 
-async function passOn(request: FastifyRequest, reply: FastifyReply, runtime: ProxiedRuntime, name: string) {
-  const path = PATH.exec(request.raw.url ?? '')?.[1] ?? '/'
+/** Requests of these methods and paths ask about what their body contains, and change nothing. */
+const QUESTIONS: Readonly<Record<string, RegExp>> = {
+  PUT: /^\/connector-plugins\/(?:(?!%2f)[^/])+\/config\/validate$/i,
+  POST: /^(?:\/subjects\/(?:(?!%2f)[^/])+|\/compatibility\/.*)$/i,
+}
+
+function isReading(method: string, path: string): boolean {
+  return method === 'GET' || QUESTIONS[method]?.test(path.split('?', 1)[0] ?? '') === true
+}
+
+async function passOn(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  runtime: ProxiedRuntime,
+  { name, path }: { readonly name: string; readonly path: string },
+) {
   // A proxy in front of the runtime might leave the path of its URL.
   if (path.split(/[/?]/).some((segment) => /^(?:\.|%2e){1,2}$/i.test(segment)))
     throw new HttpError(400, 'the path must not contain . or .. as a segment')

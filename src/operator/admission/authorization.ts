@@ -1,3 +1,4 @@
+import { isPermitted } from '../../clients/kubernetes/access-review.ts'
 import type { KubernetesApi } from '../../clients/kubernetes/kubernetes-api.ts'
 import { messageOf } from '../../common/errors.ts'
 import { pluralOf } from '../resources/custom-resource-definition.ts'
@@ -21,7 +22,6 @@ export const GUARDED_FIELDS: Readonly<Partial<Record<ResourceKind, GuardedField>
 
 type Refused = Extract<AdmissionDecision, { allowed: false }> | undefined
 
-const REVIEW_TIMEOUT_MS = 3_000
 const [GROUP = ''] = API_VERSION.split('/')
 
 /**
@@ -68,17 +68,7 @@ async function refusalBy(
   const what = `spec.${guard.field}: ${guard.value} needs the verb ${guard.verb} on ${pluralOf(kind)}.${GROUP} in namespace ${namespace}`
   const refused = (why: string) => ({ allowed: false, reason: 'Forbidden', message: `${what}, ${why}` }) as const
   try {
-    const { status } = await api.send<{ readonly status?: { readonly allowed?: boolean } }>({
-      method: 'POST',
-      path: '/apis/authorization.k8s.io/v1/subjectaccessreviews',
-      body: {
-        apiVersion: 'authorization.k8s.io/v1',
-        kind: 'SubjectAccessReview',
-        spec: { user: by.username, uid: by.uid, groups: by.groups, extra: by.extra, resourceAttributes },
-      },
-      timeoutMs: REVIEW_TIMEOUT_MS,
-    })
-    return status?.allowed === true
+    return (await isPermitted(api, by, resourceAttributes))
       ? undefined
       : refused(`which ${by.username} does not have: the role weir-admin grants it`)
   } catch (error) {

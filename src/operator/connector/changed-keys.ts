@@ -5,7 +5,7 @@ import type { ExistingConnector } from './observed-connector.ts'
 const TASKS_MAX = 'tasks.max'
 
 /** Names of the keys in which the worker's configuration differs from the desired one, without the ownership marker. */
-export function changedKeys(desired: DesiredConnector, observed: ExistingConnector): readonly string[] {
+export function changedKeys(desired: DesiredConnector, observed: Pick<ExistingConnector, 'config'>): readonly string[] {
   const keys = new Set([...Object.keys(desired.config), ...Object.keys(observed.config)])
   keys.delete(OWNER_KEY)
   return [...keys].filter((key) => effectiveValue(desired.config, key) !== effectiveValue(observed.config, key)).sort()

@@ -54,7 +54,7 @@ type ClockReadings = { readonly monotonicMs: number; readonly nowMs: number }
 export class LeaderElector {
   readonly #options: LeaderElectorOptions
   readonly #stopping = new AbortController()
-  #observed: { readonly version: string; readonly atMs: number } | undefined
+  #observed: { readonly version: string; readonly atMs: number; readonly lease: Lease } | undefined
   /** Undefined while the stored lease is not known for certain. */
   #own: VersionedLease | undefined
   #renewed: ClockReadings | undefined
@@ -68,6 +68,13 @@ export class LeaderElector {
 
   get isLeader(): boolean {
     return this.#term !== undefined
+  }
+
+  /** The identity of the process that holds the lease; undefined if none does, or its lease has expired. */
+  get leader(): string | undefined {
+    if (this.isLeader) return this.#options.identity
+    const lease = this.#observed?.lease
+    return lease === undefined || this.#isFree(lease) ? undefined : lease.holder
   }
 
   /** Whether the last attempt failed because of a missing permission. Such a process can never take over. */
@@ -165,7 +172,8 @@ export class LeaderElector {
 
   #recordObserved(found: VersionedLease | undefined): void {
     if (found === undefined || found.version === this.#observed?.version) return
-    this.#observed = { version: found.version, atMs: this.#options.clock.monotonicMs() }
+    const { version, lease } = found
+    this.#observed = { version, atMs: this.#options.clock.monotonicMs(), lease }
   }
 
   #isFree({ holder, durationMs }: Lease): boolean {

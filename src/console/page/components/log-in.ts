@@ -1,27 +1,39 @@
 import { useState } from 'preact/hooks'
-import { logIn, logInWithToken } from '../api.ts'
+import { logIn, logInWithToken, type Realm } from '../api.ts'
 import { html } from '../html.ts'
 import { refreshAll } from '../queries.ts'
 
-/** Asks for a user and password, or a token, when the program responds with 401. */
-export function LogIn() {
+const REASONS: Readonly<Record<Realm, string>> = {
+  program: 'The program needs credentials of its REST API, or the former ones have expired.',
+  kubernetes: 'The operator shows what you may read in Kubernetes, and needs a token of yours for that.',
+  runtimes:
+    'A worker or registry needs credentials of its REST API, or the former ones have expired. They are sent to all of them.',
+}
+
+/** Asks for a user and password, or a token, when a program responds with 401. */
+export function LogIn({ realm, reason }: { readonly realm: Realm; readonly reason: string }) {
   const [user, setUser] = useState('')
   const [secret, setSecret] = useState('')
+  const isToken = realm === 'kubernetes'
   const submit = (event: Event) => {
     event.preventDefault()
-    if (user === '') logInWithToken(secret)
-    else logIn(user, secret)
+    if (isToken || user === '') logInWithToken(realm, secret)
+    else logIn(realm, user, secret)
     void refreshAll()
   }
   return html`<div class="overlay">
     <form class="dialog" role="dialog" aria-modal="true" aria-labelledby="log-in" onSubmit=${submit}>
-      <h2 id="log-in">Log in</h2>
-      <p>The program needs credentials of its REST API, or the former ones have expired.</p>
-      <label>User; empty for a token
-        <input name="user" autocomplete="username" autofocus value=${user} onInput=${valueInto(setUser)} />
-      </label>
-      <label>Password or token
-        <input name="password" type="password" required autocomplete="current-password" value=${secret}
+      <h2 id="log-in">${isToken ? 'Kubernetes token' : 'Log in'}</h2>
+      <p>${REASONS[realm]}</p>
+      ${isToken && html`<p role="status">${reason}</p>`}
+      ${
+        !isToken &&
+        html`<label>User; empty for a token
+          <input name="user" autocomplete="username" autofocus value=${user} onInput=${valueInto(setUser)} />
+        </label>`
+      }
+      <label>${isToken ? 'Token' : 'Password or token'}
+        <input name="password" type="password" required autofocus=${isToken} autocomplete="current-password" value=${secret}
           onInput=${valueInto(setSecret)} />
       </label>
       <button class="primary">Log in</button>

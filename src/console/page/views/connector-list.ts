@@ -38,7 +38,7 @@ export function ConnectorList({ runtime }: { readonly runtime: Runtime }) {
   const choices = (of: (row: ConnectorRow) => readonly string[]) => [...new Set(all.value.flatMap(of))].sort()
   return html`
     <h1>Connectors</h1>
-    ${!READERS.has(role) && html`<p><a href=${hrefOf(['new-connector'], { runtime: runtime.name })}>Create a connector</a></p>`}
+    ${!READERS.has(role) && !runtime.isReadOnly && html`<p><a href=${hrefOf(['new-connector'], { runtime: runtime.name })}>Create a connector</a></p>`}
     <form class="filters" role="search" onSubmit=${(event: Event) => event.preventDefault()}>
       <label>Search <input type="search" value=${filters['search'] ?? ''} onInput=${filter('search')} /></label>
       <${Choice} name="state" title="State" values=${choices(({ states }) => states)} />

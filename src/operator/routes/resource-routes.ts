@@ -1,0 +1,65 @@
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { HttpError } from '../../http/http-error.ts'
+import type { ConsoleState } from '../console/console-state.ts'
+import { compareConfig, type Declaration, declarationOf } from '../console/declaration.ts'
+import { asUnavailable } from './console-authorization.ts'
+
+type ResourceParams = { readonly kind: string; readonly namespace: string; readonly name: string }
+
+/**
+ * What the console shows besides runtimes: the resources that the user may read, what one of them declares, and the state
+ * of the operator. Nothing here reads a runtime: the page does, with the credentials of its user.
+ */
+export function resourceRoutes(app: FastifyInstance, state: ConsoleState): void {
+  app.get('/ui/api/resources', async ({ viewer }, reply) =>
+    reply.header('cache-control', 'no-store').send(await orUnavailable(state.resources(viewer))),
+  )
+
+  app.get('/ui/api/operator', async (_request, reply) =>
+    reply.header('cache-control', 'no-store').send(state.operator()),
+  )
+
+  app.get<{ Params: ResourceParams }>('/ui/api/resources/:kind/:namespace/:name', async (request, reply) => {
+    const found: Declaration = await declarationOf(await findReadable(request), state.cluster)
+    return reply.header('cache-control', 'no-store').send(found)
+  })
+
+  app.post<{ Params: ResourceParams }>(
+    '/ui/api/resources/:kind/:namespace/:name/comparison',
+    async (request, reply) => {
+      const resource = await findReadable(request)
+      if (resource.kind !== 'Connector') throw new HttpError(400, `only a Connector has a configuration to compare`)
+      const { config } = (request.body ?? {}) as { readonly config?: unknown }
+      if (!isConfig(config))
+        throw new HttpError(400, 'expected {"config": {…}} with the configuration of the connector')
+      const runtimeConfig = state.workerOf(resource)
+      if (runtimeConfig === undefined)
+        throw new HttpError(404, `the operator's configuration has no valid worker ${resource.spec.workerRef.name}`)
+      const { cluster, instance } = state
+      const compared = await compareConfig(resource, config, { cluster, instance, runtimeConfig })
+      return reply.header('cache-control', 'no-store').send(compared)
+    },
+  )
+
+  async function findReadable({
+    params,
+    viewer,
+  }: Pick<FastifyRequest<{ Params: ResourceParams }>, 'params' | 'viewer'>) {
+    const { kind, namespace, name } = params
+    const found = await orUnavailable(state.find({ kind, namespace, name }, viewer))
+    // The same response for a resource that the user may not read.
+    if (found === undefined) throw new HttpError(404, `there is no ${kind} ${namespace}/${name} that you may read`)
+    return found
+  }
+}
+
+/** Masked values of a worker are strings; null is a key that the worker ignores. */
+function isConfig(config: unknown): config is Readonly<Record<string, string>> {
+  return (
+    typeof config === 'object' && config !== null && Object.values(config).every((value) => typeof value === 'string')
+  )
+}
+
+async function orUnavailable<T>(read: Promise<T>): Promise<T> {
+  return read.catch((error: unknown) => Promise.reject(asUnavailable(error)))
+}

@@ -1,0 +1,273 @@
+import { createServer, type IncomingMessage } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { describe, expect, it, onTestFinished } from 'vitest'
+import { ApiError, type KubernetesApi } from '../../../src/clients/kubernetes/kubernetes-api.ts'
+import { silentLogger } from '../../../src/common/logging/logger.ts'
+import { kubernetesViewers } from '../../../src/operator/console/viewer.ts'
+import { startConsole } from '../../../src/operator/console-server.ts'
+import type { RuntimesConfig } from '../../../src/operator/runtimes.ts'
+import { RUNTIME_DEFAULTS } from '../../../src/operator/runtimes.ts'
+import { FakeClock } from '../../support/fake-clock.ts'
+import { FakeCluster } from '../../support/fake-cluster.ts'
+
+/** What users may do, as `verb plural namespace`; all namespaces are an empty one. */
+const PERMISSIONS: Readonly<Record<string, readonly string[]>> = {
+  admin: ['list connectors ', 'list subjects ', 'list registrymodes ', 'update connectors ', 'update subjects '],
+  viewer: ['list connectors default'],
+  stranger: [],
+}
+
+type Review = { readonly kind: string; readonly spec: Readonly<Record<string, unknown>> }
+
+/** An API server whose tokens are the names of users. */
+function fakeApi() {
+  const reviews: Review[] = []
+  const api = { isDown: false, reviews, send: send as KubernetesApi['send'] }
+  async function send({ body }: { readonly body?: unknown }): Promise<unknown> {
+    const { kind, spec } = body as Review
+    reviews.push({ kind, spec })
+    if (api.isDown) throw new ApiError(0, 'Unreachable', 'the API server does not respond')
+    if (kind === 'TokenReview') {
+      const name = String(spec['token'])
+      return { status: PERMISSIONS[name] ? { authenticated: true, user: { username: name, groups: ['g'] } } : {} }
+    }
+    const { verb, resource, namespace } = spec['resourceAttributes'] as Readonly<Record<string, string>>
+    return { status: { allowed: PERMISSIONS[String(spec['user'])]?.includes(`${verb} ${resource} ${namespace}`) } }
+  }
+  return api
+}
+
+const connector = (more: object = {}) => ({ class: 'FileStreamSource', tasksMax: 2, config: { file: '/a' }, ...more })
+
+describe('the console of an operator in a cluster', () => {
+  it('serves the page to everybody, and data only with a Kubernetes token that the API server accepts', async () => {
+    const { get } = await startTestConsole()
+    expect((await get('/ui')).status).toBe(200)
+    for (const path of ['/ui/api/session', '/ui/api/resources', '/ui/api/operator', '/ui/runtimes/worker/default/']) {
+      const none = await get(path)
+      expect([path, none.status, none.headers.get('www-authenticate')]).toEqual([
+        path,
+        401,
+        'Bearer realm="kubernetes"',
+      ])
+      expect((await get(path, 'nobody')).status).toBe(401)
+    }
+    expect(await (await get('/ui/api/session', 'admin')).json()).toMatchObject({
+      user: { name: 'admin' },
+      hasResources: true,
+      runtimes: [
+        { kind: 'worker', name: 'default' },
+        { kind: 'registry', name: 'default' },
+      ],
+    })
+  })
+
+  it('shows the resources that the user may list, and no others', async () => {
+    const { get, cluster } = await startTestConsole()
+    cluster.apply('Connector', 'orders', connector())
+    cluster.apply('Subject', 'orders-value', { schema: '"int"' })
+    const namesFor = async (token: string) =>
+      ((await (await get('/ui/api/resources', token)).json()) as { name: string }[]).map(({ name }) => name)
+    expect(await namesFor('admin')).toEqual(['orders-value', 'orders'])
+    expect(await namesFor('viewer')).toEqual(['orders'])
+    expect(await namesFor('stranger')).toEqual([])
+    expect((await get('/ui/api/resources/Connector/default/orders', 'viewer')).status).toBe(200)
+    const refused = await get('/ui/api/resources/Connector/default/orders', 'stranger')
+    const missing = await get('/ui/api/resources/Connector/default/none', 'viewer')
+    expect([refused.status, missing.status]).toEqual([404, 404])
+    expect(await refused.text()).toBe((await missing.text()).replace('none', 'orders'))
+  })
+
+  it('passes requests on for users who may read the resources of a runtime, and changes for those who may update all', async () => {
+    const { send, get, cluster, received } = await startTestConsole()
+    cluster.apply('Connector', 'orders', connector())
+    const sessionOf = async (token: string) =>
+      ((await (await get('/ui/api/session', token)).json()) as { runtimes: object[] }).runtimes
+    expect(await sessionOf('viewer')).toEqual([expect.objectContaining({ kind: 'worker', isReadOnly: true })])
+    expect(await sessionOf('stranger')).toEqual([])
+    const passOn = async (token: string, method: string, path: string) =>
+      (await send(method, `/ui/runtimes/worker/default${path}`, { 'kubernetes-authorization': `Bearer ${token}` }))
+        .status
+    expect(await passOn('stranger', 'GET', '/connectors')).toBe(403)
+    expect(await passOn('viewer', 'PUT', '/connectors/orders/pause')).toBe(403)
+    expect(await passOn('viewer', 'PUT', '/connector-plugins/a%2Fb/config/validate')).toBe(403)
+    expect(received).toEqual([])
+    expect(await passOn('viewer', 'GET', '/connectors')).toBe(200)
+    expect(await passOn('viewer', 'PUT', '/connector-plugins/a/config/validate')).toBe(200)
+    expect(await passOn('admin', 'PUT', '/connectors/orders/pause')).toBe(200)
+    expect(received.map(({ url }) => url)).toEqual([
+      '/connectors',
+      '/connector-plugins/a/config/validate',
+      '/connectors/orders/pause',
+    ])
+  })
+
+  it('sends the Kubernetes token of a user to no runtime', async () => {
+    const { send, received } = await startTestConsole()
+    await send('GET', '/ui/runtimes/worker/default/connectors', {
+      'kubernetes-authorization': 'Bearer admin',
+      authorization: 'Basic abc',
+    })
+    expect(received.map(({ headers }) => headers.authorization)).toEqual(['Basic abc'])
+    expect(JSON.stringify(received[0]?.headers)).not.toContain('Bearer admin')
+    // A Kubernetes token in the header of the runtime does not count.
+    const wrong = await send('GET', '/ui/runtimes/worker/default/connectors', { authorization: 'Bearer admin' })
+    expect([wrong.status, received.length]).toEqual([401, 1])
+  })
+
+  it('grants nothing that the API server cannot check, and asks it again after that', async () => {
+    const { get, api } = await startTestConsole()
+    api.isDown = true
+    const failed = await get('/ui/api/resources', 'admin')
+    expect(failed.status).toBe(503)
+    expect(await failed.json()).toMatchObject({ message: expect.stringContaining('cannot check the permission') })
+    api.isDown = false
+    expect((await get('/ui/api/resources', 'admin')).status).toBe(200)
+  })
+
+  it('asks the API server again after half a minute, so that a removed permission ends', async () => {
+    const { get, api, clock } = await startTestConsole()
+    await get('/ui/api/session', 'admin')
+    const first = api.reviews.length
+    await get('/ui/api/session', 'admin')
+    expect(api.reviews.length).toBe(first)
+    await clock.advance(30_001)
+    await get('/ui/api/session', 'admin')
+    expect(api.reviews.length).toBe(2 * first)
+  })
+
+  it('shows everything to everybody if users are not identified', async () => {
+    const { get, cluster } = await startTestConsole({ isAnonymous: true })
+    cluster.apply('Connector', 'orders', connector())
+    expect(await (await get('/ui/api/resources')).json()).toHaveLength(1)
+    expect(await (await get('/ui/api/session')).json()).toMatchObject({ user: null })
+  })
+})
+
+describe('a declaration', () => {
+  it('has the manifest with masked secrets, and the last comparison of the operator', async () => {
+    const { get, cluster } = await startTestConsole()
+    const config = { file: '/a', 'db.password': 'hunter2' }
+    const key = cluster.apply('Connector', 'orders', connector({ config, driftPolicy: 'Report' }))
+    const synced = { type: 'Synced', status: 'False', reason: 'Drifted', message: 'differs in file' } as const
+    await cluster.writeStatus(key, {
+      observedGeneration: 1,
+      conditions: [{ ...synced, observedGeneration: 1, lastTransitionTime: '' }],
+    })
+    const response = await get('/ui/api/resources/Connector/default/orders', 'admin')
+    const found = (await response.json()) as { manifest: string }
+    expect(found).toMatchObject({
+      isMasked: true,
+      driftPolicy: 'Report',
+      isSuspended: false,
+      synced: { status: 'False', reason: 'Drifted', message: 'differs in file' },
+    })
+    expect(found.manifest).toMatch(/^apiVersion: weir.dev\/v1alpha1\nkind: Connector\n/)
+    expect(found.manifest).toContain('db.password: "[hidden]"')
+    expect(found.manifest).not.toContain('hunter2')
+    expect(await (await get('/ui/api/resources', 'admin')).json()).toEqual([
+      expect.objectContaining({ drift: 'differs in file', runtime: 'default', object: 'orders' }),
+    ])
+  })
+
+  it('is compared with the configuration that the user has read, as reconcilers compare it', async () => {
+    const { compare, cluster } = await startTestConsole()
+    cluster.apply('Connector', 'orders', connector({ config: { file: '/a', 'db.password': 'hunter2' } }))
+    const declared = {
+      name: 'orders',
+      'connector.class': 'FileStreamSource',
+      'tasks.max': '2',
+      file: '/a',
+      'db.password': 'hunter2',
+      'weir.owner': 'weir/default/orders',
+    }
+    expect(await compare('orders', declared)).toEqual({ differences: [], notCompared: [], missing: [] })
+    expect(await compare('orders', { ...declared, 'tasks.max': ' 2', 'db.password': '[hidden]' })).toEqual({
+      differences: [],
+      notCompared: ['db.password'],
+      missing: [],
+    })
+    const { file: _, ...without } = declared
+    expect(await compare('orders', { ...without, topic: 't', 'db.password': 'other' })).toEqual({
+      differences: [
+        { key: 'db.password', declared: '[hidden]', running: '[hidden]' },
+        { key: 'file', declared: '/a', running: null },
+        { key: 'topic', declared: null, running: 't' },
+      ],
+      notCompared: [],
+      missing: [],
+    })
+  })
+
+  it('does not tell whether a guess of a value from a Secret is right', async () => {
+    const { compare, cluster } = await startTestConsole({ allowsInlineSecrets: true })
+    cluster.secrets.set('default/db', { password: 'hunter2' })
+    const valuesFrom = [{ key: 'url', secretKeyRef: { name: 'db', key: 'password' }, resolve: 'Operator' }]
+    cluster.apply('Connector', 'orders', connector({ config: {}, valuesFrom }))
+    const running = { name: 'orders', 'connector.class': 'FileStreamSource', 'tasks.max': '2' }
+    const [right, wrong] = [
+      await compare('orders', { ...running, url: 'hunter2' }),
+      await compare('orders', { ...running, url: 'wrong' }),
+    ]
+    expect(right).toEqual({ differences: [], notCompared: ['url'], missing: [] })
+    expect(wrong).toEqual(right)
+  })
+})
+
+it('The state of the operator names its leader and the runtimes whose configuration is invalid', async () => {
+  const { get } = await startTestConsole()
+  expect(await (await get('/ui/api/operator', 'admin')).json()).toEqual({
+    leadership: { identity: 'a', leader: 'b', isForbidden: false },
+    isConfigValid: true,
+    invalidRuntimes: [{ kind: 'worker', name: 'broken', error: 'url is missing' }],
+  })
+})
+
+async function startTestConsole({ isAnonymous = false, allowsInlineSecrets = false } = {}) {
+  const received: { readonly url: string; readonly headers: IncomingMessage['headers'] }[] = []
+  const runtime = createServer((request, response) => {
+    received.push({ url: request.url ?? '', headers: request.headers })
+    request.resume()
+    response.writeHead(200, { 'content-type': 'application/json' }).end('{}')
+  })
+  await new Promise<void>((resolve) => runtime.listen(0, '127.0.0.1', resolve))
+  onTestFinished(() => void runtime.close())
+  const endpoint = { url: `http://127.0.0.1:${(runtime.address() as AddressInfo).port}` }
+  const entry = { ...RUNTIME_DEFAULTS, name: 'default', endpoint }
+  const runtimesConfig: RuntimesConfig = {
+    workers: [
+      { ...entry, allowsInlineSecrets },
+      { name: 'broken', error: 'url is missing' },
+    ],
+    registries: [entry],
+  }
+  const cluster = new FakeCluster()
+  const [api, clock] = [fakeApi(), new FakeClock()]
+  const server = await startConsole({
+    listener: 'http://127.0.0.1:0',
+    logger: silentLogger(),
+    cluster,
+    instance: 'weir',
+    runtimesConfig: () => runtimesConfig,
+    isConfigValid: () => true,
+    leadership: () => ({ identity: 'a', leader: 'b', isForbidden: false }),
+    ...(isAnonymous ? {} : { identify: kubernetesViewers(api, clock) }),
+  })
+  onTestFinished(() => server.stop())
+  const root = server.url.replace(/\/ui$/, '')
+  const send = (method: string, path: string, headers: Readonly<Record<string, string>> = {}, body?: object) =>
+    fetch(`${root}${path}`, {
+      method,
+      headers: { ...headers, ...(body && { 'content-type': 'application/json' }) },
+      ...(body && { body: JSON.stringify(body) }),
+    })
+  return {
+    ...{ api, clock, cluster, received, send },
+    get: (path: string, token?: string) =>
+      send('GET', path, token === undefined ? {} : { authorization: `Bearer ${token}` }),
+    async compare(name: string, config: object): Promise<unknown> {
+      const path = `/ui/api/resources/Connector/default/${name}/comparison`
+      return (await send('POST', path, { authorization: 'Bearer admin' }, { config })).json()
+    },
+  }
+}
