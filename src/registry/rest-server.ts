@@ -43,6 +43,11 @@ export type ServeOptions = {
   readonly dekRegistry?: DekRegistry | undefined
 }
 
+/** Which instance writes, for the console. */
+function leadershipOf({ leadership }: Registry): { readonly isLeader: boolean; readonly leader: string | null } {
+  return { isLeader: leadership.writer() !== undefined, leader: leadership.leaderUrl() ?? null }
+}
+
 /** Starts the HTTP server of a registry. */
 export async function serveRegistry(registry: Registry, options: ServeOptions): Promise<HttpServer> {
   const { settings, identity, logger, metrics, measurements, isReady, dekRegistry, changes } = options
@@ -73,7 +78,13 @@ export async function serveRegistry(registry: Registry, options: ServeOptions): 
       logger,
       routes: async (app) => {
         await registryRoutes(app, routeContext, identity, dekRegistry)
-        if (settings['ui.enabled']) consoleRoutes(app, { program: 'registry', runtimes: ownRuntime, changes })
+        if (settings['ui.enabled'])
+          consoleRoutes(app, {
+            program: 'registry',
+            runtimes: ownRuntime,
+            changes,
+            status: () => leadershipOf(registry),
+          })
       },
       addsRequestId: true,
       onResponse: measurements.onResponse,

@@ -12,11 +12,24 @@ export type ReportedResource = {
   readonly since: string
   readonly runtime?: string
   readonly object?: string
+  /** How the runtime differs from what is declared; absent if it does not. */
+  readonly drift?: string
 }
 
 /** A deletion that is under way needs nobody; one that waits for a runtime says so in its message. */
 export function needsAttention({ ready, isStalled }: ReportedResource): boolean {
   return isStalled || ready === 'False'
+}
+
+/** The resource that declares an object of a runtime. Of several, the one that owns it. */
+export function declaringResourceOf(
+  resources: readonly ReportedResource[],
+  wanted: { readonly kind: string; readonly runtime: string; readonly object: string },
+): ReportedResource | undefined {
+  const found = resources.filter(
+    ({ kind, runtime, object }) => kind === wanted.kind && runtime === wanted.runtime && object === wanted.object,
+  )
+  return found.find(({ reason }) => reason !== 'Conflict') ?? found[0]
 }
 
 /** `search` matches all of its words in kind, namespace, name and message; `ready` is equal. */
@@ -32,9 +45,9 @@ export function filterResources(
   )
 }
 
-/** Those that need a change first, then the others that are not Ready. The order is otherwise that of the operator. */
+/** Those that need a change first, then the others that are not Ready, then those that differ from the runtime. The order is otherwise that of the operator. */
 export function sortResources(resources: readonly ReportedResource[]): readonly ReportedResource[] {
   const rank = (one: ReportedResource) =>
-    one.isStalled ? 0 : one.ready === 'False' ? 1 : one.ready === 'Unknown' ? 2 : 3
+    one.isStalled ? 0 : one.ready === 'False' ? 1 : one.ready === 'Unknown' ? 2 : one.drift !== undefined ? 3 : 4
   return resources.toSorted((a, b) => rank(a) - rank(b))
 }

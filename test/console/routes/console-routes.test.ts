@@ -52,6 +52,12 @@ describe('the page', () => {
     expect([status, headers.location]).toEqual([302, '../ui'])
   })
 
+  it('reports which instance of a registry is the leader', async () => {
+    const { status, headers, body } = await get(registry.url, '/ui/api/status')
+    expect([status, headers['cache-control']]).toEqual([200, 'no-store'])
+    expect(JSON.parse(body.toString())).toEqual({ isLeader: true, leader: null })
+  })
+
   it('has assets that are compressed for clients that accept it, and sent once as long as they are the same', async () => {
     const plain = await get(registry.url, '/ui/assets/style.css')
     const zipped = await get(registry.url, '/ui/assets/style.css', { 'accept-encoding': 'br, gzip' })

@@ -15,6 +15,7 @@ import { ConnectorConfiguration } from './connector-configuration.ts'
 import { ConnectorEditor } from './connector-editor.ts'
 import { ConnectorInstances } from './connector-instances.ts'
 import { OffsetsView } from './connector-offsets.ts'
+import { DeclaredConnector, DriftNotice } from './declared-state.ts'
 
 type ConnectorProps = { readonly runtime: Runtime; readonly name: string }
 
@@ -35,6 +36,7 @@ export function ConnectorView({ runtime, name }: ConnectorProps) {
     <h1>${name} ${status.data.value && html`<${StateBadge} state=${status.data.value.connector.state} />`}</h1>
     ${error && html`<p class="error" role="alert">${error.message}</p>`}
     ${declared && html`<${Declaration} resource=${declared} />`}
+    ${section !== 'declared' && html`<${DriftNotice} runtime=${runtime} kind="Connector" name=${name} />`}
     ${status.data.value && html`<${Actions} path=${path} name=${name} status=${status.data.value} declared=${declared} />`}
     <${Sections} runtime=${runtime} name=${name} selected=${section} />
     ${section === '' && status.data.value && html`<${ConnectorInstances} path=${path} name=${name} status=${status.data.value} />`}
@@ -42,6 +44,7 @@ export function ConnectorView({ runtime, name }: ConnectorProps) {
     ${section === '' && html`<${Topics} path=${path} name=${name} />`}
     ${section === 'offsets' && status.data.value && html`<${OffsetsView} path=${path} name=${name} state=${status.data.value.connector.state} declared=${declared} />`}
     ${section === 'edit' && info.data.value && html`<${ConnectorEditor} runtime=${runtime} connector=${info.data.value} />`}
+    ${section === 'declared' && config && html`<${DeclaredConnector} runtime=${runtime} name=${name} config=${config} />`}
     ${section === 'manifest' && info.data.value && html`<${Manifest} runtime=${runtime} connector=${info.data.value} state=${status.data.value?.connector.state} />`}
   `
 }
@@ -56,12 +59,14 @@ const SECTIONS = [
   ['', 'State and configuration'],
   ['offsets', 'Offsets'],
   ['edit', 'Edit'],
+  ['declared', 'Declared'],
   ['manifest', 'Manifest'],
 ] as const
 
 function Sections({ runtime, name, selected }: ConnectorProps & { readonly selected: string }) {
+  const { hasResources = false } = useSession().data.value ?? {}
   return html`<nav class="sections" aria-label="Sections of the connector">
-    ${SECTIONS.map(
+    ${SECTIONS.filter(([section]) => section !== 'declared' || hasResources).map(
       ([section, title]) => html`<a key=${section} aria-current=${section === selected ? 'page' : undefined}
         href=${hrefOf(section === '' ? ['connectors', name] : ['connectors', name, section], { runtime: runtime.name })}
         >${title}</a>`,

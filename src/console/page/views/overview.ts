@@ -1,94 +1,183 @@
-import { computed } from '@preact/signals'
-import { useMemo } from 'preact/hooks'
+import {
+  type AttentionItem,
+  attentionOfConnectors,
+  attentionOfLeadership,
+  attentionOfLoads,
+  attentionOfOperator,
+  attentionOfResources,
+  attentionOfRuntime,
+  type OperatorReport,
+  type RegistryLeadership,
+  sortAttention,
+} from '../attention.ts'
+import { AttentionList } from '../components/attention-list.ts'
 import { ImportWindows } from '../components/import-windows.ts'
 import { StateBadge } from '../components/state-badge.ts'
 import { connectorRows, sortConnectors } from '../connector-rows.ts'
 import { html } from '../html.ts'
 import { hrefOf } from '../location.ts'
-import { useQuery } from '../queries.ts'
+import { type LiveQuery, useQuery } from '../queries.ts'
+import { needsAttention, type ReportedResource } from '../resource-rows.ts'
 import type { ConsoleSession, Runtime } from '../session.ts'
 import type { ExpandedConnectors } from '../wire.ts'
-import { ResourcesThatNeedAttention } from './resources.ts'
+import { type GroupLoads, loadsOf, taskStates, workerRows } from '../worker-rows.ts'
+import { useResources } from './resources.ts'
 
-/** How many connectors that need attention are listed; a link leads to the others. */
-const SHOWN_MAX = 20
+type OverviewProps = { readonly session: ConsoleSession }
 
 /** What runs and what is wrong in all runtimes, failed first. */
-export function Overview({ session }: { readonly session: ConsoleSession }) {
+export function Overview({ session }: OverviewProps) {
+  const { runtimes, hasResources } = session
+  // Each of these has queries of its own, so that a component has the same ones as long as it is shown.
+  const key = runtimes.map(({ basePath }) => basePath).join(' ')
   return html`<h1>Overview</h1>
-    ${session.hasResources && html`<${ResourcesThatNeedAttention} />`}
-    ${session.runtimes.map((runtime) =>
-      runtime.kind === 'worker'
-        ? html`<${WorkerOverview} key=${`worker ${runtime.name}`} runtime=${runtime} />`
-        : html`<${RegistryOverview} key=${`registry ${runtime.name}`} runtime=${runtime} />`,
-    )}`
+    ${
+      hasResources
+        ? html`<${OperatorOverview} key=${key} session=${session} />`
+        : html`<${RuntimesOverview} key=${key} runtimes=${runtimes} others=${NONE} />`
+    }`
 }
 
-function WorkerOverview({ runtime }: { readonly runtime: Runtime }) {
-  const { data, error } = useQuery<ExpandedConnectors>(`${runtime.basePath}/connectors?expand=info&expand=status`, {
-    kind: 'connector',
-  })
-  const rows = useMemo(() => computed(() => sortConnectors(connectorRows(data.value ?? {}), '')), [data])
-  const counts = Map.groupBy(rows.value, ({ state }) => state)
-  const needAttention = rows.value.filter(({ state }) => state === 'FAILED' || state === 'UNASSIGNED')
-  const workers = Map.groupBy(
-    rows.value.flatMap((row) => row.workers),
-    (worker) => worker,
+/** What needs attention besides runtimes; `of` gets the connectors that are in the list already. */
+type OtherAttention = {
+  readonly of: (shown: ReadonlySet<string>) => readonly AttentionItem[]
+  readonly isComplete: boolean
+  readonly section?: unknown
+}
+
+const NONE: OtherAttention = { of: () => [], isComplete: true }
+
+function OperatorOverview({ session }: OverviewProps) {
+  const resources = useResources()
+  const operator = useQuery<OperatorReport>('/ui/api/operator', { kind: 'resource' })
+  const [known, state] = [resources.data.value, operator.data.value]
+  const others: OtherAttention = {
+    of: (shown) => [...attentionOfOperator(state), ...attentionOfResources(known ?? [], shown)],
+    isComplete: known !== undefined && state !== undefined,
+    section: html`<${DeclaredResources} resources=${known} state=${state} error=${resources.error.value?.message} />`,
+  }
+  return html`<${RuntimesOverview} runtimes=${session.runtimes} others=${others} />`
+}
+
+type WorkerQueries = {
+  readonly runtime: Runtime
+  readonly connectors: LiveQuery<ExpandedConnectors>
+  readonly metrics: LiveQuery<GroupLoads>
+}
+type RegistryQueries = {
+  readonly runtime: Runtime
+  readonly subjects: LiveQuery<readonly string[]>
+  readonly status: LiveQuery<RegistryLeadership>
+}
+
+function RuntimesOverview({
+  runtimes,
+  others,
+}: {
+  readonly runtimes: readonly Runtime[]
+  readonly others: OtherAttention
+}) {
+  const workers = runtimes.filter(({ kind }) => kind === 'worker').map(useWorker)
+  const registries = runtimes.filter(({ kind }) => kind === 'registry').map(useRegistry)
+  const ofRuntimes = [...workers.flatMap(attentionOfWorker), ...registries.flatMap(attentionOfRegistry)]
+  const shown = new Set(
+    workers.flatMap(({ runtime, connectors }) =>
+      connectorRows(connectors.data.value ?? {})
+        .filter(({ state }) => state === 'FAILED' || state === 'UNASSIGNED')
+        .map(({ name }) => `${runtime.name}/${name}`),
+    ),
   )
+  const isRead = ({ data, error }: LiveQuery<unknown>) => data.value !== undefined || error.value !== undefined
+  const isComplete =
+    others.isComplete &&
+    [...workers.map(({ connectors }) => connectors), ...registries.map(({ subjects }) => subjects)].every(isRead)
+  return html`<${AttentionList} items=${sortAttention([...ofRuntimes, ...others.of(shown)])} isComplete=${isComplete} />
+    ${others.section}
+    ${workers.map((worker) => html`<${WorkerOverview} key=${`worker ${worker.runtime.name}`} ...${worker} />`)}
+    ${registries.map((one) => html`<${RegistryOverview} key=${`registry ${one.runtime.name}`} ...${one} />`)}`
+}
+
+function useWorker(runtime: Runtime): WorkerQueries {
+  const { basePath } = runtime
+  return {
+    runtime,
+    connectors: useQuery<ExpandedConnectors>(`${basePath}/connectors?expand=info&expand=status`, { kind: 'connector' }),
+    // Java workers have none.
+    metrics: useQuery<GroupLoads>(`${basePath}/ui/api/connector-metrics`),
+  }
+}
+
+function useRegistry(runtime: Runtime): RegistryQueries {
+  const { basePath } = runtime
+  return {
+    runtime,
+    subjects: useQuery<readonly string[]>(`${basePath}/subjects?subjectPrefix=:*:`, { kind: 'subject' }),
+    // Other vendors' registries have none.
+    status: useQuery<RegistryLeadership>(`${basePath}/ui/api/status`),
+  }
+}
+
+function attentionOfWorker({ runtime, connectors, metrics }: WorkerQueries): readonly AttentionItem[] {
+  const rows = sortConnectors(connectorRows(connectors.data.value ?? {}), '')
+  const failure = attentionOfRuntime(runtime, connectors.error.value)
+  // What is known of a worker that does not respond is old.
+  if (failure.length > 0) return failure
+  return [...attentionOfConnectors(runtime, rows), ...attentionOfLoads(runtime, loadsOf(current(metrics)))]
+}
+
+function attentionOfRegistry({ runtime, subjects, status }: RegistryQueries): readonly AttentionItem[] {
+  return [...attentionOfRuntime(runtime, subjects.error.value), ...attentionOfLeadership(runtime, current(status))]
+}
+
+function current<Data>({ data, error }: LiveQuery<Data>): Data | undefined {
+  return error.value === undefined ? data.value : undefined
+}
+
+function WorkerOverview({ runtime, connectors, metrics }: WorkerQueries) {
+  const known = connectors.data.value ?? {}
+  const rows = connectorRows(known)
+  const counts = Map.groupBy(rows, ({ state }) => state)
+  const group = current(metrics)
+  const workers = workerRows(known, group)
   const filters = { runtime: runtime.name }
   return html`<section aria-label=${`Worker ${runtime.name}`}>
     <h2>Worker <small>${runtime.name}</small></h2>
-    ${error.value && html`<p class="error" role="alert">${error.value.message}</p>`}
+    ${connectors.error.value && html`<p class="error" role="alert">${connectors.error.value.message}</p>`}
     <ul class="counts">
-      <li><a href=${hrefOf(['connectors'], filters)}>${rows.value.length} connectors</a></li>
+      <li><a href=${hrefOf(['connectors'], filters)}>${rows.length} connectors</a></li>
       ${[...counts].map(
         ([state, ofState]) => html`<li key=${state}>
           <a href=${hrefOf(['connectors'], { ...filters, state })}><${StateBadge} state=${state} /> ${ofState.length}</a>
         </li>`,
       )}
+      <li>tasks: ${taskStates(known).length === 0 && 'none'}
+        ${taskStates(known).map(([state, count]) => html` <${StateBadge} key=${state} state=${state} /> ${count}`)}</li>
     </ul>
     ${
-      needAttention.length > 0 &&
-      html`<h3>Needs attention</h3>
-        <ul class="attention">
-          ${needAttention.slice(0, SHOWN_MAX).map(
-            ({ name, state, reason }) => html`<li key=${name}>
-              <${StateBadge} state=${state} />
-              <a href=${hrefOf(['connectors', name], filters)}>${name}</a>
-              <span class="reason">${reason || nextStepOf(state)}</span>
-            </li>`,
-          )}
-        </ul>
-        ${
-          needAttention.length > SHOWN_MAX &&
-          html`<a href=${hrefOf(['connectors'], filters)}>${needAttention.length - SHOWN_MAX} more</a>`
-        }`
-    }
-    ${
-      workers.size > 0 &&
+      workers.length > 0 &&
       html`<h3>Workers of the group</h3>
-        <ul>
-          ${[...workers].map(
-            ([worker, running]) => html`<li key=${worker}>
-              <a href=${hrefOf(['connectors'], { ...filters, worker })}>${worker}</a>: ${running.length} connectors
-            </li>`,
-          )}
-        </ul>`
+        <div class="scrolled"><table class="instances">
+          <thead><tr><th scope="col">Worker</th><th scope="col">Connectors</th><th scope="col">Tasks</th>
+            <th scope="col">Failed tasks</th><th scope="col">CPU</th><th scope="col">Memory</th></tr></thead>
+          <tbody>${workers.map(
+            ({ worker, connectors: count, tasks, failedTasks, process }) => html`<tr key=${worker}>
+              <th scope="row"><a href=${hrefOf(['connectors'], { ...filters, worker })}>${worker}</a>${process?.isLeader && ' (leader)'}</th>
+              <td>${count}</td><td>${tasks}</td><td>${failedTasks}</td>
+              <td>${process ? `${process.cpu.toFixed(2)} cores` : 'unknown'}</td>
+              <td>${process ? `${Math.round(process.memoryBytes / 1_048_576)} MiB` : 'unknown'}</td>
+            </tr>`,
+          )}</tbody>
+        </table></div>`
     }
+    ${group?.missing?.map((reason) => html`<p key=${reason} class="error">A worker does not respond: ${reason}</p>`)}
   </section>`
 }
 
-function nextStepOf(state: string): string {
-  return state === 'UNASSIGNED'
-    ? 'No worker runs it: the group rebalances, or its workers do not join. Check the log of the workers.'
-    : ''
-}
-
-function RegistryOverview({ runtime }: { readonly runtime: Runtime }) {
-  const subjects = useQuery<readonly string[]>(`${runtime.basePath}/subjects?subjectPrefix=:*:`, { kind: 'subject' })
+function RegistryOverview({ runtime, subjects, status }: RegistryQueries) {
   const mode = useQuery<{ readonly mode: string }>(`${runtime.basePath}/mode`, { kind: 'subject' })
   const config = useQuery<{ readonly compatibilityLevel: string }>(`${runtime.basePath}/config`, { kind: 'subject' })
   const error = subjects.error.value ?? mode.error.value ?? config.error.value
+  const leadership = current(status)
   return html`<section aria-label=${`Registry ${runtime.name}`}>
     <h2>Registry <small>${runtime.name}</small></h2>
     ${error && html`<p class="error" role="alert">${error.message}</p>`}
@@ -98,7 +187,34 @@ function RegistryOverview({ runtime }: { readonly runtime: Runtime }) {
       </li>
       <li>mode ${mode.data.value?.mode ?? '…'}</li>
       <li>compatibility ${config.data.value?.compatibilityLevel ?? '…'}</li>
+      ${leadership && html`<li>leader: ${leadership.isLeader ? 'this instance' : (leadership.leader ?? 'none')}</li>`}
     </ul>
     <${ImportWindows} runtime=${runtime} />
+  </section>`
+}
+
+type DeclaredResourcesProps = {
+  readonly resources: readonly ReportedResource[] | undefined
+  readonly state: OperatorReport | undefined
+  readonly error: string | undefined
+}
+
+function DeclaredResources({ resources, state, error }: DeclaredResourcesProps) {
+  const notReady = resources?.filter(needsAttention).length
+  const drifting = resources?.filter(({ drift }) => drift !== undefined).length
+  const { leadership } = state ?? {}
+  const leader = leadership?.leader
+  return html`<section aria-label="Resources">
+    <h2>Resources</h2>
+    ${error !== undefined && html`<p class="error" role="alert">${error}</p>`}
+    <ul class="counts">
+      <li><a href=${hrefOf(['resources'])}>${resources?.length ?? '…'} resources</a></li>
+      <li><a href=${hrefOf(['resources'], { ready: 'False' })}>${notReady ?? '…'} not Ready</a></li>
+      <li>${drifting ?? '…'} differ from their runtime</li>
+      ${
+        leadership &&
+        html`<li>active operator: ${leader === undefined ? 'none' : leader}${leader === leadership.identity && ' (this replica)'}</li>`
+      }
+    </ul>
   </section>`
 }

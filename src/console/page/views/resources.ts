@@ -49,36 +49,16 @@ export function ResourceList() {
         {
           title: 'Message',
           width: 4,
-          cell: ({ message }: ReportedResource) => html`<span title=${message}>${message}</span>`,
+          cell: ({ message, drift }: ReportedResource) =>
+            html`<span title=${drift ?? message}>${drift === undefined ? message : `Drift: ${drift}`}</span>`,
         },
       ]}
     />
   `
 }
 
-/** The resources that are not Ready, with their reasons. */
-export function ResourcesThatNeedAttention() {
-  const { data, error } = useResources()
-  const found = sortResources((data.value ?? []).filter(needsAttention))
-  return html`<section aria-label="Resources">
-    <h2>Resources</h2>
-    ${error.value && html`<p class="error" role="alert">${error.value.message}</p>`}
-    <ul class="counts">
-      <li><a href=${hrefOf(['resources'])}>${data.value?.length ?? '…'} resources</a></li>
-      <li><a href=${hrefOf(['resources'], { ready: 'False' })}>${found.length} not Ready</a></li>
-    </ul>
-    <ul class="attention">
-      ${found.slice(0, 20).map(
-        (resource) => html`<li key=${`${resource.kind}/${resource.namespace}/${resource.name}`}>
-          <${ReadyBadge} resource=${resource} /> ${resource.kind} <${ObjectLink} resource=${resource} />
-          <span class="reason">${resource.message}</span>
-        </li>`,
-      )}
-    </ul>
-  </section>`
-}
-
-function ReadyBadge({ resource }: { readonly resource: ReportedResource }) {
+/** Whether a resource is Ready, by its reason. */
+export function ReadyBadge({ resource }: { readonly resource: ReportedResource }) {
   const { ready, reason } = resource
   return html`<span class=${`badge ${ready === 'True' ? 'good' : needsAttention(resource) ? 'bad' : 'waiting'}`}>${reason}</span>`
 }

@@ -9,6 +9,7 @@ import { subjectSegment } from '../path-segment.ts'
 import { useQuery } from '../queries.ts'
 import { type Runtime, useRights } from '../session.ts'
 import { type VersionState, versionStates } from '../subject-versions.ts'
+import { DeclaredSubject, DeclaringSubject } from './declared-state.ts'
 import { SchemaDraft } from './schema-draft.ts'
 import { ComparedVersions, Version } from './schema-version.ts'
 
@@ -29,9 +30,11 @@ export function SubjectView({ runtime, subject }: SubjectProps) {
   if (path[2] === 'draft') {
     return html`<${SchemaDraft} runtime=${runtime} subject=${subject} latest=${latest?.version} />`
   }
+  if (path[2] === 'declared') return html`<${DeclaredSubject} runtime=${runtime} subject=${subject} />`
   return html`
     <p><a href=${hrefOf(['subjects'], { runtime: runtime.name })}>Subjects</a></p>
     <h1>${subject}</h1>
+    <${DeclaringSubject} runtime=${runtime} subject=${subject} />
     ${
       error &&
       html`<p class="error" role="alert">${

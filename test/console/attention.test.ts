@@ -1,0 +1,193 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import {
+  attentionOfConnectors,
+  attentionOfLeadership,
+  attentionOfLoads,
+  attentionOfOperator,
+  attentionOfResources,
+  attentionOfRuntime,
+  LAG_MAX,
+  sortAttention,
+} from '../../src/console/page/attention.ts'
+import { connectorRows } from '../../src/console/page/connector-rows.ts'
+import { declaringResourceOf, type ReportedResource } from '../../src/console/page/resource-rows.ts'
+import { loadsOf, taskStates, workerRows } from '../../src/console/page/worker-rows.ts'
+
+const RUNTIME = { kind: 'worker', name: 'default', basePath: '' } as const
+
+const connectors = (trace: string, state = 'FAILED') => ({
+  orders: {
+    status: {
+      name: 'orders',
+      type: 'source',
+      connector: { state: 'RUNNING', worker_id: 'a:8083' },
+      tasks: [
+        { id: 0, state, worker_id: 'a:8083', trace },
+        { id: 1, state: 'RUNNING', worker_id: 'b:8083' },
+      ],
+    },
+  },
+})
+
+const resource = (more: Partial<ReportedResource> = {}): ReportedResource => ({
+  kind: 'Connector',
+  namespace: 'shop',
+  name: 'orders',
+  about: '',
+  ready: 'False',
+  reason: 'ConfigInvalid',
+  message: 'spec.config.file is missing',
+  isStalled: true,
+  since: '',
+  runtime: 'default',
+  object: 'orders',
+  ...more,
+})
+
+describe('the next step of a failed connector', () => {
+  it.each([
+    ['task 0 exceeded the memory limit of its thread (64 MB)', 'raise worker.thread.memory.mb'],
+    ['Error: poll blocked its thread for 60000 ms', 'raise worker.thread.blocked.max.ms'],
+    ['the task did not start within 60 s', 'raise worker.task.start.timeout.ms'],
+    ['the plugin replaced JavaScript built-ins: Array.prototype.map', 'Report to the author'],
+    ['Error: the table orders does not exist', 'Correct the configuration or what the trace names'],
+  ])('is that of docs/operate.md for the trace "%s"', (trace, step) => {
+    const [item] = attentionOfConnectors(RUNTIME, connectorRows(connectors(`${trace}\n\tat a.ts:1`)))
+    expect(item).toMatchObject({ tone: 'bad', state: 'FAILED', reason: trace, path: ['connectors', 'orders'] })
+    expect(item?.nextStep).toContain(step)
+  })
+
+  it('is to wait for the rebalance while no worker runs it', () => {
+    const [item] = attentionOfConnectors(RUNTIME, connectorRows(connectors('', 'UNASSIGNED')))
+    expect(item).toMatchObject({ tone: 'waiting', state: 'UNASSIGNED' })
+    expect(item?.nextStep).toContain('Wait for the rebalance')
+  })
+})
+
+describe('resources', () => {
+  it('have a next step for every reason of a resource that is not Ready', () => {
+    const source = readFileSync(join(import.meta.dirname, '../../src/operator/resources/condition.ts'), 'utf8')
+    const [union = ''] = /export type ConditionReason =[^/]*/.exec(source) ?? []
+    const reasons = [...union.matchAll(/'(\w+)'/g)].map(([, reason = '']) => reason)
+    expect(reasons.length).toBeGreaterThan(40)
+    // The operator is at work, or has nothing to do.
+    const working =
+      'Pending Progressing Creating Updating Resuming Pausing Stopping Restarting AlteringOffsets Registering Succeeded AlreadySet'
+    const without = reasons.filter((reason) => {
+      const [item] = attentionOfResources([resource({ reason })], new Set())
+      return item?.nextStep === 'Read the message, and change the resource.'
+    })
+    expect(without).toEqual(working.split(' '))
+  })
+
+  it('whose connector is listed with its trace are not listed again', () => {
+    const failed = resource({ reason: 'TaskFailed' })
+    expect(attentionOfResources([failed], new Set(['default/orders']))).toEqual([])
+    expect(attentionOfResources([failed], new Set(['other/orders']))).toHaveLength(1)
+    expect(attentionOfResources([resource()], new Set(['default/orders']))).toHaveLength(1)
+  })
+
+  it('that wait for the same runtime are one item', () => {
+    const waiting = ['a', 'b', 'c'].map((name) =>
+      resource({
+        name,
+        ready: 'Unknown',
+        reason: 'WorkerUnreachable',
+        message: 'worker default does not respond',
+        isStalled: false,
+      }),
+    )
+    const items = attentionOfResources([...waiting, resource()], new Set())
+    expect(items.map(({ title }) => title)).toEqual([
+      '3 resources wait for the worker default',
+      'Connector shop/orders',
+    ])
+  })
+
+  it('that drift lead to the comparison with what is declared', () => {
+    const drifting = resource({ ready: 'True', reason: 'Succeeded', isStalled: false, drift: 'differs in file' })
+    expect(attentionOfResources([drifting], new Set())).toEqual([
+      expect.objectContaining({
+        ...{ tone: 'waiting', state: 'Drifted', reason: 'differs in file' },
+        path: ['connectors', 'orders', 'declared'],
+        filters: { runtime: 'default' },
+      }),
+    ])
+  })
+
+  it('that declare the same object are distinguished by the one that owns it', () => {
+    const [loser, owner] = [resource({ name: 'a', reason: 'Conflict' }), resource({ name: 'b', ready: 'True' })]
+    const wanted = { kind: 'Connector', runtime: 'default', object: 'orders' }
+    expect(declaringResourceOf([loser, owner], wanted)).toBe(owner)
+    expect(declaringResourceOf([loser], wanted)).toBe(loser)
+    expect(declaringResourceOf([loser, owner], { ...wanted, runtime: 'other' })).toBeUndefined()
+  })
+})
+
+describe('runtimes', () => {
+  it('need attention if they do not respond or refuse, and not while the page asks for credentials', () => {
+    const state = (status: number) => attentionOfRuntime(RUNTIME, { status, message: 'm' }).map((item) => item.state)
+    expect([state(502), state(0), state(403), state(401)]).toEqual([['DOWN'], ['DOWN'], ['REFUSED'], []])
+    expect(attentionOfRuntime(RUNTIME, undefined)).toEqual([])
+  })
+
+  it('need attention if they are registries without a leader', () => {
+    expect(attentionOfLeadership(RUNTIME, { isLeader: false, leader: null })).toHaveLength(1)
+    expect(attentionOfLeadership(RUNTIME, { isLeader: true, leader: null })).toEqual([])
+    expect(attentionOfLeadership(RUNTIME, { isLeader: false, leader: 'http://b:8081' })).toEqual([])
+    expect(attentionOfLeadership(RUNTIME, undefined)).toEqual([])
+  })
+})
+
+it('An operator needs attention if nothing is reconciled, or a part of its configuration is not in force', () => {
+  const healthy = {
+    leadership: { identity: 'a', leader: 'b', isForbidden: false },
+    isConfigValid: true,
+    invalidRuntimes: [],
+  }
+  const states = (state: Parameters<typeof attentionOfOperator>[0]) =>
+    attentionOfOperator(state).map((one) => one.state)
+  expect(states(healthy)).toEqual([])
+  expect(states({ ...healthy, leadership: null })).toEqual([])
+  expect(states({ ...healthy, leadership: { identity: 'a', isForbidden: false } })).toEqual(['NO LEADER'])
+  expect(states({ ...healthy, leadership: { identity: 'a', isForbidden: true } })).toEqual(['FORBIDDEN'])
+  const invalidRuntimes = [{ kind: 'worker', name: 'x', error: 'url is missing' }]
+  expect(states({ ...healthy, isConfigValid: false, invalidRuntimes })).toEqual(['INVALID', 'INVALID'])
+})
+
+describe('the group of a worker', () => {
+  const metrics = {
+    workers: [
+      { worker: 'a:8083', connectors: { orders: { lag: LAG_MAX + 1, errors: 0 } } },
+      { worker: 'c:8083', connectors: { orders: { lag: 5, errors: 2 } } },
+    ],
+  }
+
+  it('has a row for each worker with what it runs, also for one that runs nothing', () => {
+    expect(workerRows(connectors('x'), metrics)).toEqual([
+      { worker: 'a:8083', connectors: 1, tasks: 1, failedTasks: 1, process: undefined },
+      { worker: 'b:8083', connectors: 0, tasks: 1, failedTasks: 0, process: undefined },
+      { worker: 'c:8083', connectors: 0, tasks: 0, failedTasks: 0, process: undefined },
+    ])
+    expect(taskStates(connectors('x'))).toEqual([
+      ['FAILED', 1],
+      ['RUNNING', 1],
+    ])
+  })
+
+  it('reports the highest lag of a connector, and the errors of all its tasks', () => {
+    const items = attentionOfLoads(RUNTIME, loadsOf(metrics))
+    expect(items.map(({ state, reason }) => [state, reason.slice(0, 30)])).toEqual([
+      ['LAGGING', 'A partition has 100,001 record'],
+      ['ERRORS', '2 records failed in the last h'],
+    ])
+  })
+})
+
+it('What does not work is listed before what may resolve itself', () => {
+  const [waiting] = attentionOfConnectors(RUNTIME, connectorRows(connectors('', 'UNASSIGNED')))
+  const [bad] = attentionOfConnectors(RUNTIME, connectorRows(connectors('x')))
+  expect(sortAttention([waiting!, bad!])).toEqual([bad, waiting])
+})
