@@ -1,10 +1,11 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Page } from 'playwright-core'
-import { expect, it } from 'vitest'
+import { expect, it, onTestFinished } from 'vitest'
 import { describeOn, real } from '../../env/real.ts'
 import { basicAuthSettings, callAs } from '../../support/basic-auth.ts'
 import { openConsole, showView } from '../../support/console-page.ts'
+import { AUDIENCE, startIssuer } from '../../support/issuer.ts'
 import { temporaryDirectory } from '../../support/temporary-directory.ts'
 import { startTestWorker } from '../../support/worker.ts'
 
@@ -52,9 +53,40 @@ describeOn([chromium], 'the console of a worker with authentication', () => {
     // Without the user root.
     writeFileSync(file, users.replace(/^root:.*$/m, ''))
     await dialog.waitFor()
+    // The events of the former user end.
+    await page.getByText('reading periodically').waitFor()
     await logIn(page, 'eye')
     await dialog.waitFor({ state: 'detached' })
+    await page.getByText('live', { exact: true }).waitFor()
     await page.getByRole('banner').getByText('eye').waitFor()
     await expect.poll(() => page.getByRole('button', { name: 'Delete', exact: true }).count()).toBe(0)
+  })
+
+  it('asks for another token when one has expired, and keeps an edit that is not saved', async () => {
+    const issuer = await startIssuer([{ id: 'platform', roles: ['admin'] }], { secondsToLive: 20 })
+    onTestFinished(() => issuer.stop())
+    const { url } = await startTestWorker({
+      'authentication.method': 'BEARER',
+      'oauthbearer.expected.issuer': issuer.url,
+      'oauthbearer.expected.audience': AUDIENCE,
+      'oauthbearer.roles.claim.name': 'realm_access.roles',
+      'oauthbearer.clock.skew.seconds': '0',
+      'connector.paths.allowed': '/',
+    })
+    const authorization = `Bearer ${await issuer.token('platform')}`
+    const body = { name: 'lines', config: SOURCE }
+    expect((await callAs(undefined, url, 'POST /connectors', body, { authorization })).status).toBe(201)
+    const page = await openConsole(chromium.address.url, url)
+    const dialog = page.getByRole('dialog', { name: 'Log in' })
+    await dialog.waitFor()
+    await logIn(page, '', await issuer.token('platform'))
+    await dialog.waitFor({ state: 'detached' })
+    await showView(page, 'connectors/lines/edit')
+    await page.getByLabel(/^topic /).fill('others')
+    await page.getByText('Changes topic.').waitFor()
+    await dialog.waitFor()
+    await logIn(page, '', await issuer.token('platform'))
+    await dialog.waitFor({ state: 'detached' })
+    await page.getByText('Changes topic.').waitFor()
   })
 })
