@@ -1,5 +1,11 @@
-/** What changed in a program; `name` null means everything of the kind. */
-export type ObjectChange = { readonly kind: 'connector' | 'subject' | 'resource'; readonly name: string | null }
+/**
+ * What changed in a program; `name` null means everything of the kind. The change of a log is a new line about the connector
+ * of this name.
+ */
+export type ObjectChange = {
+  readonly kind: 'connector' | 'log' | 'subject' | 'resource'
+  readonly name: string | null
+}
 
 /** Passes the changes of a program on to the open pages of its console. */
 export class ChangeFeed {

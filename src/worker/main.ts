@@ -27,7 +27,9 @@ import { registerPluginMetrics } from './observability/plugin-metrics.ts'
 import { registerWorkerMetrics } from './observability/worker-metrics.ts'
 import { ConnectorOffsets } from './offsets/connector-offsets.ts'
 import { peerTls, startRestServer } from './rest-server.ts'
+import type { ConnectorActivityRoutes } from './routes/connector-activity.ts'
 import { mustRefuseUnsigned, pluginSettings, type WorkerSettings, workerSettings } from './settings.ts'
+import { startConnectorActivity } from './startup/connector-activity.ts'
 import { createWorkReconciler, isExactlyOnce } from './startup/create-work-reconciler.ts'
 import {
   advertisedUrl,
@@ -166,7 +168,19 @@ export function startWorker(settings: WorkerSettings, dependencies: WorkerDepend
       group: group.current,
     })
     registerPluginMetrics(metrics, async () => (await plugins.java?.metrics()) ?? [])
-    const urls = await startRest(startup, { reconciler, leader, peers, changes })
+    const activity = settings.values['ui.enabled']
+      ? startConnectorActivity({
+          logger: root,
+          life,
+          events,
+          configs: stores.configs.state,
+          runner,
+          group,
+          peers,
+          changes,
+        })
+      : undefined
+    const urls = await startRest(startup, { reconciler, leader, peers, changes, activity })
     await joinGroup(startup, reconciler, advertisedUrl(urls[0] ?? '', settings))
     rotateSessionKeys(startup, leader)
     for (const url of urls) logger.info({ url }, 'listening')
@@ -222,12 +236,13 @@ type RestServices = {
   readonly leader: LeaderDuties
   readonly peers: PeerClient
   readonly changes: ChangeFeed
+  readonly activity: ConnectorActivityRoutes | undefined
 }
 
 /** Starts the REST server and returns the URLs on which it listens. */
 async function startRest(
   startup: Startup,
-  { reconciler, leader, peers, changes }: RestServices,
+  { reconciler, leader, peers, changes, activity }: RestServices,
 ): Promise<readonly string[]> {
   const { settings, broker, metrics, root, levels, life, group, stores } = startup
   const { values } = settings
@@ -239,6 +254,7 @@ async function startRest(
     metrics,
     clock: systemClock,
     changes,
+    activity,
     loggers: {
       levels,
       nowMs: systemClock.nowMs,

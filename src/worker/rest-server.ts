@@ -19,6 +19,7 @@ import { type TlsSource, tlsSource } from '../tls/tls-material.ts'
 import { listenerProtocols } from '../tls/tls-protocols.ts'
 import type { PeerTls } from './membership/peer-client.ts'
 import { auditedWorkerAction, isInternal } from './routes/acl-operations.ts'
+import { type ConnectorActivityRoutes, connectorActivityRoutes } from './routes/connector-activity.ts'
 import { workerErrorResponse } from './routes/error-response.ts'
 import { type LoggerRoutes, loggerRoutes } from './routes/loggers.ts'
 import { checkWorkerAccess } from './routes/request-authorization.ts'
@@ -34,11 +35,13 @@ export type RestServerOptions = {
   readonly loggers: LoggerRoutes
   /** What the pages of the console learn of. */
   readonly changes: ChangeFeed
+  /** What the console shows of running connectors; undefined without a console. */
+  readonly activity: ConnectorActivityRoutes | undefined
 }
 
 /** Starts the REST API on `listeners`, and the logger routes on `admin.listeners` if they are set. */
 export async function startRestServer(parts: RestServerOptions): Promise<HttpServer> {
-  const { settings, logger, metrics, clock, routes, loggers, changes } = parts
+  const { settings, logger, metrics, clock, routes, loggers, changes, activity } = parts
   const { listeners, 'admin.listeners': adminListeners } = settings.values
   const auditing = await openAuditLog(settings.values, {
     program: 'worker',
@@ -67,6 +70,7 @@ export async function startRestServer(parts: RestServerOptions): Promise<HttpSer
     workerRoutes(app, routes)
     if (adminListeners === undefined) loggerRoutes(app, loggers)
     if (settings.values['ui.enabled']) consoleRoutes(app, { program: 'worker', runtimes: ownRuntime, changes })
+    if (activity) connectorActivityRoutes(app, activity)
   }
   const started: HttpServer[] = []
   const followed: { close(): void }[] = []

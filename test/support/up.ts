@@ -18,6 +18,8 @@ export type UpLine = {
 export type Up = Pick<Program, 'interrupt'> & {
   readonly registryUrl: string
   readonly workerUrl: string
+  /** Waits until the console listens, and returns its URL without the path. */
+  untilConsole(): Promise<string>
   /** The latest line about a resource. */
   line(kind: string, name: string): UpLine | undefined
   untilLine(kind: string, name: string, isSo: (line: UpLine) => boolean): Promise<UpLine>
@@ -51,6 +53,11 @@ export async function startUp(options: UpOptions): Promise<Up> {
     ...program,
     registryUrl: urlOf(logFile, 'registry')!,
     workerUrl: urlOf(logFile, 'worker')!,
+    async untilConsole() {
+      const started = () => linesOf(logFile).find(({ msg }) => msg === 'the console is available')
+      await until('the console', WAIT, () => started() !== undefined)
+      return new URL(String(started()?.['url'])).origin
+    },
     line,
     async untilLine(kind, name, isSo) {
       let found: UpLine | undefined

@@ -34,14 +34,33 @@ export function secretMaskerOf(logger: Logger): SecretMasker {
   return (logger as MaskingLogger)[SECRETS] ?? new SecretMasker()
 }
 
-const SECRETS = Symbol('secrets')
-type MaskingLogger = Logger & { readonly [SECRETS]?: SecretMasker }
+/**
+ * Calls `listener` with each line that the logger, its parents or their other children write, as JSON with secrets masked.
+ * Returns a function that removes the listener.
+ */
+export function onLogLine(logger: Logger, listener: (line: string) => void): () => void {
+  const listeners = (logger as MaskingLogger)[LISTENERS]
+  listeners?.add(listener)
+  return () => listeners?.delete(listener)
+}
 
-/** Children inherit the masker. */
+const SECRETS = Symbol('secrets')
+const LISTENERS = Symbol('listeners')
+type MaskingLogger = Logger & {
+  readonly [SECRETS]?: SecretMasker
+  readonly [LISTENERS]?: Set<(line: string) => void>
+}
+
+/** Children inherit the masker and the listeners. */
 function masking(settings: pino.LoggerOptions, stream: pino.DestinationStream): Logger {
   const secrets = new SecretMasker()
-  const logger = pino(settings, { write: (line) => stream.write(maskLogLine(line, secrets)) })
-  return Object.assign(logger, { [SECRETS]: secrets })
+  const listeners = new Set<(line: string) => void>()
+  const write = (line: string) => {
+    const masked = maskLogLine(line, secrets)
+    stream.write(masked)
+    for (const listener of listeners) listener(masked)
+  }
+  return Object.assign(pino(settings, { write }), { [SECRETS]: secrets, [LISTENERS]: listeners })
 }
 
 /** A logger without output, for tests and libraries. */

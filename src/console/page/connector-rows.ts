@@ -15,18 +15,56 @@ export type ConnectorRow = {
   readonly workers: readonly string[]
   /** The first line of the trace of what failed; empty if nothing has. */
   readonly reason: string
+  /** Undefined if no task of the connector runs, or the workers keep no metrics. */
+  readonly load: ListedLoad | undefined
+}
+
+/** What the tasks of a connector do now; `recordsPerSecond` is null while it is unknown. */
+export type ListedLoad = {
+  readonly recordsPerSecond: number | null
+  /** The highest lag of a partition; 0 for a source. */
+  readonly lag: number
+  /** Records that failed in the last hour. */
+  readonly errors: number
+}
+
+/** `GET /ui/api/connector-metrics`: what each worker of the group knows of its tasks. */
+export type WorkerLoads = {
+  readonly workers: readonly { readonly connectors: Readonly<Record<string, ListedLoad>> }[]
 }
 
 /** Failed ones first, then those that wait, then the others; each in the order of their names. */
 const URGENCY = ['FAILED', 'UNASSIGNED', 'RESTARTING', 'PAUSED', 'STOPPED', 'RUNNING']
 
-export function connectorRows(connectors: ExpandedConnectors): readonly ConnectorRow[] {
+export function connectorRows(connectors: ExpandedConnectors, loads?: WorkerLoads): readonly ConnectorRow[] {
+  const byName = loadsByName(loads)
   return Object.entries(connectors).map(([name, { info, status }]) => ({
     name,
     type: info?.type ?? status?.type ?? 'unknown',
     className: shortClassName(info?.config['connector.class'] ?? ''),
+    load: byName.get(name),
     ...summarize(status),
   }))
+}
+
+function loadsByName(loads: WorkerLoads | undefined): ReadonlyMap<string, ListedLoad> {
+  const byName = new Map<string, ListedLoad>()
+  for (const { connectors } of loads?.workers ?? []) {
+    for (const [name, load] of Object.entries(connectors)) {
+      const other = byName.get(name)
+      byName.set(name, other === undefined ? load : addedLoads(other, load))
+    }
+  }
+  return byName
+}
+
+function addedLoads(a: ListedLoad, b: ListedLoad): ListedLoad {
+  const isUnknown = a.recordsPerSecond === null && b.recordsPerSecond === null
+  return {
+    recordsPerSecond: isUnknown ? null : (a.recordsPerSecond ?? 0) + (b.recordsPerSecond ?? 0),
+    lag: Math.max(a.lag, b.lag),
+    errors: a.errors + b.errors,
+  }
 }
 
 /** `io.debezium.connector.postgresql.PostgresConnector` → `PostgresConnector` */
@@ -34,7 +72,9 @@ export function shortClassName(name: string): string {
   return name.slice(name.lastIndexOf('.') + 1)
 }
 
-function summarize(status: ConnectorStatusInfo | undefined): Omit<ConnectorRow, 'name' | 'type' | 'className'> {
+function summarize(
+  status: ConnectorStatusInfo | undefined,
+): Omit<ConnectorRow, 'name' | 'type' | 'className' | 'load'> {
   if (status === undefined)
     return { state: 'UNASSIGNED', states: ['UNASSIGNED'], tasks: '0/0', failedTasks: 0, workers: [], reason: '' }
   const instances: readonly InstanceStatus[] = [status.connector, ...status.tasks]
@@ -75,7 +115,10 @@ export function filterConnectors(
   )
 }
 
-/** `sort` is `name`, `state`, `failed` or `class`, descending with `-` before it. Default: the most urgent first. */
+/**
+ * `sort` is `name`, `state`, `failed`, `class`, or with the highest first `rate`, `lag` or `errors`; in the other order with `-`
+ * before it. Default: the most urgent first.
+ */
 export function sortConnectors(rows: readonly ConnectorRow[], sort: string): readonly ConnectorRow[] {
   const [, minus, key = ''] = /^(-?)(.*)$/.exec(sort) ?? []
   const sign = minus === '-' ? -1 : 1
@@ -84,9 +127,18 @@ export function sortConnectors(rows: readonly ConnectorRow[], sort: string): rea
     name: byName,
     class: (a, b) => compareText(a.className, b.className),
     failed: (a, b) => b.failedTasks - a.failedTasks,
+    rate: byLoad(({ recordsPerSecond }) => recordsPerSecond ?? 0),
+    lag: byLoad(({ lag }) => lag),
+    errors: byLoad(({ errors }) => errors),
   }
   const byKey = compare[key] ?? ((a, b) => urgencyOf(a) - urgencyOf(b))
   return rows.toSorted((a, b) => sign * byKey(a, b) || byName(a, b))
+}
+
+/** The highest first, and those without metrics after them. */
+function byLoad(read: (load: ListedLoad) => number): (a: ConnectorRow, b: ConnectorRow) => number {
+  const shownValue = ({ load }: ConnectorRow) => (load === undefined ? -1 : read(load))
+  return (a, b) => shownValue(b) - shownValue(a)
 }
 
 function urgencyOf({ state }: ConnectorRow): number {

@@ -2,7 +2,10 @@ import { effect, signal } from '@preact/signals'
 import { authorization, needsLogIn, RequestFailure, send } from './api.ts'
 
 /** Objects of a kind that have changed; null means all of them. */
-export type Changes = { readonly kind: 'connector' | 'subject' | 'resource'; readonly names: readonly string[] | null }
+export type Changes = {
+  readonly kind: 'connector' | 'log' | 'subject' | 'resource'
+  readonly names: readonly string[] | null
+}
 
 /** Whether changes arrive as they happen. Otherwise the page reads periodically. */
 export const isLive = signal(false)
@@ -32,7 +35,7 @@ export async function followEvents(): Promise<never> {
       isLive.value = true
       pauseMs = RETRY_MS.min
       // What happened while there was no connection is unknown.
-      publish((['connector', 'subject', 'resource'] as const).map((kind) => ({ kind, names: null })))
+      publish((['connector', 'log', 'subject', 'resource'] as const).map((kind) => ({ kind, names: null })))
       if (body !== null) for await (const data of eventsOf(body)) publish(JSON.parse(data) as readonly Changes[])
     } catch (error) {
       // A program of an older version has no events; the page reads periodically.

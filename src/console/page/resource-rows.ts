@@ -14,6 +14,16 @@ export type ReportedResource = {
   readonly object?: string
   /** How the runtime differs from what is declared; absent if it does not. */
   readonly drift?: string
+  /** Of a connector: `status.autoRestart`. */
+  readonly autoRestart?: AutomaticRestarts
+}
+
+export type AutomaticRestarts = {
+  readonly count: number
+  readonly lastRestartTime?: string
+  readonly lastRestartReason?: string
+  readonly nextRestartTime?: string
+  readonly exhausted?: boolean
 }
 
 /** A deletion that is under way needs nobody; one that waits for a runtime says so in its message. */

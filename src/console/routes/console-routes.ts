@@ -107,7 +107,7 @@ export function consoleRoutes(app: FastifyInstance, options: ConsoleOptions): vo
 /** A change without a name says only that something of its kind has changed. */
 function mayRead(rights: Rights, { kind, name }: ObjectChange): boolean {
   if (kind === 'resource' || name === null) return true
-  return rights.forKind(kind === 'connector' ? 'connectors' : 'subjects').allows('read', name)
+  return rights.forKind(kind === 'subject' ? 'subjects' : 'connectors').allows('read', name)
 }
 
 function isObjectKind(kind: string): kind is ObjectKind {

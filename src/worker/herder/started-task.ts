@@ -2,12 +2,14 @@ import type { TaskId } from '../../clients/worker-client.ts'
 import type { RawConfig } from '../../sdk/index.ts'
 import type { TaskMetrics } from '../observability/worker-metrics.ts'
 import type { StoredTargetState } from '../stores/config-codec.ts'
-import type { RunningTask } from '../tasks/task-spec.ts'
+import type { PartitionLag, RunningTask } from '../tasks/task-spec.ts'
 
 /** A task that is assigned to this worker. */
 export type StartedTask = {
   readonly id: TaskId
   readonly config: RawConfig
+  /** In ms since 1970. */
+  readonly startedMs: number
   target: StoredTargetState
   /** Undefined when it could not be started, or was interrupted. */
   running: RunningTask | undefined
@@ -15,6 +17,12 @@ export type StartedTask = {
   isInterrupted: boolean
   /** Whether it has reported that it is running or paused. */
   hasStarted: boolean
+  /** Of a sink, as it reported them last. */
+  lags: readonly PartitionLag[]
+}
+
+export function newStartedTask(own: Pick<StartedTask, 'id' | 'config' | 'target' | 'startedMs'>): StartedTask {
+  return { ...own, running: undefined, failed: false, isInterrupted: false, hasStarted: false, lags: [] }
 }
 
 export function stateOf({ failed, hasStarted, target }: StartedTask): TaskMetrics['state'] {

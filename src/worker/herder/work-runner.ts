@@ -25,7 +25,7 @@ import type { StatusStore } from '../stores/status-store.ts'
 import { traceOf } from '../tasks/error-trace.ts'
 import type { RunningTask, TaskDefaults, TaskHost, TaskMessage } from '../tasks/task-spec.ts'
 import { transactionalIdOf } from './producer-fencing.ts'
-import { type StartedTask, stateOf } from './started-task.ts'
+import { newStartedTask, type StartedTask, stateOf } from './started-task.ts'
 import { RETRY_UNTIL_DONE, TaskConfigUpdater } from './task-config-updater.ts'
 import type { StartedWork, WorkStep } from './work-plan.ts'
 
@@ -148,15 +148,7 @@ export class WorkRunner implements StartedWork {
   /** Starts a task with the offsets that were last read and the current values of its placeholders. */
   async startTask(id: TaskId, config: RawConfig, target: StoredTargetState): Promise<void> {
     const kind = findAnyConnector(this.#options.plugins.catalog, config)?.kind
-    const task: StartedTask = {
-      id,
-      config,
-      target,
-      running: undefined,
-      failed: false,
-      isInterrupted: false,
-      hasStarted: false,
-    }
+    const task = newStartedTask({ id, config, target, startedMs: this.#options.clock.nowMs() })
     this.tasks.set(taskKey(id), task)
     this.starts.taskAttempts += 1
     if (kind === undefined) {
@@ -335,6 +327,9 @@ export class WorkRunner implements StartedWork {
         break
       case 'interrupted':
         this.#markInterrupted(id, message.reason)
+        break
+      case 'lags':
+        if (task) task.lags = message.lags
         break
       case 'topic':
         this.#runInBackground(

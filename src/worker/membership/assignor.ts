@@ -42,6 +42,28 @@ export function toWorkerMembers(members: readonly JoinedMember[]): readonly Work
   return members.map(({ memberId, metadata }) => ({ memberId, metadata: parseWorkerMetadata(metadata) }))
 }
 
+/** The work of one worker after a rebalance. */
+export function applyWorkChange(held: ConnectorsAndTasks, { assigned, revoked }: WorkChange): ConnectorsAndTasks {
+  const goneConnectors = new Set(revoked.connectors)
+  const goneTasks = new Set(revoked.tasks.map(taskKey))
+  const tasks = new Map(
+    [...held.tasks.filter((id) => !goneTasks.has(taskKey(id))), ...assigned.tasks].map((id) => [taskKey(id), id]),
+  )
+  return {
+    connectors: [...new Set([...held.connectors.filter((name) => !goneConnectors.has(name)), ...assigned.connectors])],
+    tasks: [...tasks.values()],
+  }
+}
+
+/** The number of connectors and tasks that are assigned or revoked. */
+export function countMoved(changes: Iterable<WorkChange>): number {
+  let sum = 0
+  for (const { assigned, revoked } of changes) {
+    for (const { connectors, tasks } of [assigned, revoked]) sum += connectors.length + tasks.length
+  }
+  return sum
+}
+
 /**
  * Assigns the configured work incrementally (cooperative rebalancing): workers keep their work except for a surplus,
  * and unassigned work goes to the worker with the least. Revoked work is assigned only in the next rebalance, after it

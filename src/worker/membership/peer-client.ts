@@ -44,7 +44,12 @@ export class PeerClient {
    * Forwards a request. Resolves to undefined when no connection was made, so the request had no effect. Throws a
    * `WorkerError` (`peer_failed`) for other connection errors.
    */
-  async forward(peerUrl: string, request: ForwardableRequest, isLastHop: boolean): Promise<PeerResponse | undefined> {
+  async forward(
+    peerUrl: string,
+    request: ForwardableRequest,
+    isLastHop: boolean,
+    timeoutMs = this.#options.timeoutMs,
+  ): Promise<PeerResponse | undefined> {
     const url = new URL(request.url, peerUrl)
     url.searchParams.set('forward', String(!isLastHop))
     const { authorization } = request.headers
@@ -52,6 +57,7 @@ export class PeerClient {
       return await this.#request(url, request.method, {
         headers: { ...COMMON, ...(authorization === undefined ? {} : { authorization }) },
         ...(request.body === undefined ? {} : { body: printExactJson(request.body) }),
+        timeoutMs,
       })
     } catch (error) {
       if (isUnreached(error)) return undefined
@@ -84,11 +90,11 @@ export class PeerClient {
   async #request(
     url: URL,
     method: string,
-    init: { headers: Record<string, string>; body?: string },
+    init: { headers: Record<string, string>; body?: string; timeoutMs?: number },
   ): Promise<PeerResponse> {
     const body = init.body === undefined ? undefined : Buffer.from(init.body)
     const described = body && { 'content-type': 'application/json', 'content-length': body.length }
-    const signal = AbortSignal.timeout(this.#options.timeoutMs)
+    const signal = AbortSignal.timeout(init.timeoutMs ?? this.#options.timeoutMs)
     const options = { method, headers: { ...init.headers, ...described }, signal }
     const response = await new Promise<IncomingMessage>((resolve, reject) => {
       const { tls } = this.#options

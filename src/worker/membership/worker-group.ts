@@ -3,7 +3,15 @@ import type { TaskId } from '../../clients/worker-client.ts'
 import type { Clock } from '../../common/clock.ts'
 import type { Logger } from '../../common/logging/logger.ts'
 import { taskKey } from '../model/task-key.ts'
-import { type AssignorState, assignWork, toWorkerMembers, type WorkChange, type WorkerMember } from './assignor.ts'
+import {
+  type AssignorState,
+  applyWorkChange,
+  assignWork,
+  countMoved,
+  toWorkerMembers,
+  type WorkChange,
+  type WorkerMember,
+} from './assignor.ts'
 import {
   ASSIGNMENT_ERROR,
   type ConnectorsAndTasks,
@@ -77,6 +85,7 @@ export class WorkerGroup {
   #assignorState: AssignorState | undefined
   #assignedWork: ConnectorsAndTasks = NO_WORK
   #owners: ReadonlyMap<string, string> = new Map()
+  #otherUrls: readonly string[] = []
   /** Aborts the wait for the reassignment of delayed work. */
   #rejoinDelay = new AbortController()
   /** On the leader: when it began the assignment, and how many connectors and tasks that moves. */
@@ -176,6 +185,11 @@ export class WorkerGroup {
     return this.#owners.get(ownedKey(owned))
   }
 
+  /** The URLs of the other workers. Known to the leader only. */
+  get otherUrls(): readonly string[] {
+    return this.#otherUrls
+  }
+
   /**
    * Requests a rebalance if the configured work has changed. Only the leader of the last rebalance knows what was
    * assigned. It requests one even if its leadership has expired, because no successor may exist that would.
@@ -232,12 +246,13 @@ export class WorkerGroup {
     const sinceMs = this.#options.clock.monotonicMs()
     const name = protocolOf(protocol)
     const workers = toWorkerMembers(members)
+    this.#otherUrls = workers.map(({ metadata }) => metadata.url).filter((other) => other !== this.#options.url)
     const newestOffset = Math.max(...workers.map(({ metadata }) => metadata.configOffset))
     const { url, configOffset } = this.#options
     if (configOffset() < newestOffset) await this.#catchUp()
     const lagsBehind = configOffset() < newestOffset
     const { changes, delayMs } = lagsBehind ? NO_CHANGES : this.#balance(workers, generation)
-    this.#assigning = { sinceMs, moved: sumOf(changes.values()) }
+    this.#assigning = { sinceMs, moved: countMoved(changes.values()) }
     const shared = {
       error: lagsBehind ? ASSIGNMENT_ERROR.configMismatch : ASSIGNMENT_ERROR.none,
       leaderId,
@@ -261,7 +276,7 @@ export class WorkerGroup {
     this.#assignorState = state
     this.#owners = new Map(
       workers.flatMap(({ memberId, metadata }) => {
-        const { connectors, tasks } = merge(
+        const { connectors, tasks } = applyWorkChange(
           metadata.assignment?.assigned ?? NO_WORK,
           changes.get(memberId) ?? NO_CHANGE,
         )
@@ -279,7 +294,7 @@ export class WorkerGroup {
     if (assignment.configOffset > this.#options.configOffset()) await this.#catchUp()
     this.#assignment = {
       ...assignment,
-      assigned: merge(this.work, assignment),
+      assigned: applyWorkChange(this.work, assignment),
       revoked: NO_WORK,
       error: ASSIGNMENT_ERROR.none,
     }
@@ -352,27 +367,6 @@ export class WorkerGroup {
 
 const NO_CHANGE: WorkChange = { assigned: NO_WORK, revoked: NO_WORK }
 const NO_CHANGES = { changes: new Map<string, WorkChange>(), delayMs: 0 }
-
-function merge(held: ConnectorsAndTasks, { assigned, revoked }: WorkChange): ConnectorsAndTasks {
-  const goneConnectors = new Set(revoked.connectors)
-  const goneTasks = new Set(revoked.tasks.map(taskKey))
-  const tasks = new Map(
-    [...held.tasks.filter((id) => !goneTasks.has(taskKey(id))), ...assigned.tasks].map((id) => [taskKey(id), id]),
-  )
-  return {
-    connectors: [...new Set([...held.connectors.filter((name) => !goneConnectors.has(name)), ...assigned.connectors])],
-    tasks: [...tasks.values()],
-  }
-}
-
-/** The number of connectors and tasks that are assigned or revoked. */
-function sumOf(changes: Iterable<WorkChange>): number {
-  let sum = 0
-  for (const { assigned, revoked } of changes) {
-    for (const { connectors, tasks } of [assigned, revoked]) sum += connectors.length + tasks.length
-  }
-  return sum
-}
 
 function sameWork(a: ConnectorsAndTasks, b: ConnectorsAndTasks): boolean {
   if (a.connectors.length !== b.connectors.length || a.tasks.length !== b.tasks.length) return false

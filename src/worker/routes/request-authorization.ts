@@ -22,7 +22,7 @@ export function checkWorkerAccess(request: FastifyRequest): void {
   // That a path does not exist is no secret.
   if (url === undefined || PUBLIC.has(url) || CONSOLE_ROUTES.has(url)) return
   const operation = workerOperationOf(request)
-  if (url.startsWith('/connectors/:name')) rights.require(operation, (params as { name: string }).name)
+  if (/^(?:\/ui\/api)?\/connectors\/:name/.test(url)) rights.require(operation, (params as { name: string }).name)
   else if (url === '/metrics' || operation === 'loggers') rights.requireAll(operation)
   // Lists are filtered to readable objects, and `checkBodies` checks the name of a new connector.
   else rights.requireAny(operation)

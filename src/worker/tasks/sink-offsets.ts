@@ -1,4 +1,5 @@
 import type { PartitionOffset, PartitionRecords, TopicPartition } from '../../broker/broker.ts'
+import type { PartitionLag } from './task-spec.ts'
 
 /** The offsets up to which a sink accepted and committed records, by partition. */
 export class SinkOffsets {
@@ -33,6 +34,11 @@ export class SinkOffsets {
   /** The highest lag among the partitions, in records. */
   lagMax(): number {
     return Math.max(0, ...this.#lags.values())
+  }
+
+  /** The highest lags, at most `countMax`. */
+  highestLags(countMax: number): readonly PartitionLag[] {
+    return [...this.#lags].sort(([, a], [, b]) => b - a).slice(0, countMax)
   }
 
   /** Offsets that were delivered and are not committed. */

@@ -55,6 +55,11 @@ export type TaskMessage =
   | { readonly type: 'interrupted'; readonly reason: string }
   /** The task has begun to read or write this topic. */
   | { readonly type: 'topic'; readonly topic: string }
+  /** The lags of a sink that have changed since the last message, as far as it reports them. */
+  | { readonly type: 'lags'; readonly lags: readonly PartitionLag[] }
+
+/** How many records of a partition (`topic-number`) a sink has not accepted yet. */
+export type PartitionLag = readonly [partition: string, records: number]
 
 /** A started task. It runs until it fails or is stopped. */
 export interface RunningTask {

@@ -15,6 +15,7 @@ import { parseTaskConfig, type TaskConfig } from '../configuration/task-config.t
 import { failLateCommit } from './commit-timeout.ts'
 import { DeadLetterQueue } from './dead-letter-queue.ts'
 import { ErrorPolicy, isRetriable } from './error-policy.ts'
+import { LagReport } from './lag-report.ts'
 import { type FailedSinkRecord, processSinkRecords, SinkRecordOrigin } from './process-sink-records.ts'
 import { closeRecordPipeline, openRecordPipeline, type RecordPipeline } from './record-pipeline.ts'
 import { RetryStatus } from './retry-status.ts'
@@ -54,6 +55,7 @@ export class WorkerSinkTask {
   readonly #config: TaskConfig
   readonly #offsets = new SinkOffsets()
   readonly #status: RetryStatus
+  readonly #lagReport: LagReport
   #deadLetters: DeadLetterQueue | undefined
   #consumer: Consumer | undefined
   #plugin: SinkPlugin | undefined
@@ -70,6 +72,7 @@ export class WorkerSinkTask {
     this.#context = context
     this.#paused = context.spec.paused
     this.#status = new RetryStatus(context.report, this.#paused)
+    this.#lagReport = new LagReport(context)
     this.#config = parseTaskConfig(context.spec.config)
   }
 
@@ -134,6 +137,7 @@ export class WorkerSinkTask {
       }
       this.#applySeeks(running.consumer)
       await this.#process(running, await this.#poll(running.consumer))
+      this.#lagReport.send(this.#offsets)
       if (clock.monotonicMs() >= this.#commitAtMs) await this.#commit()
     }
   }

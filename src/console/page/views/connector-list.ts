@@ -3,9 +3,17 @@ import { useMemo } from 'preact/hooks'
 import { valueInto } from '../components/log-in.ts'
 import { StateBadge } from '../components/state-badge.ts'
 import { VirtualTable } from '../components/virtual-table.ts'
-import { type ConnectorRow, connectorRows, filterConnectors, sortConnectors } from '../connector-rows.ts'
+import {
+  type ConnectorRow,
+  connectorRows,
+  filterConnectors,
+  type ListedLoad,
+  sortConnectors,
+  type WorkerLoads,
+} from '../connector-rows.ts'
 import { html } from '../html.ts'
 import { hrefOf, pageLocation, setFilter } from '../location.ts'
+import { formatValue } from '../metrics-plots.ts'
 import { useQuery } from '../queries.ts'
 import { type Runtime, useSession } from '../session.ts'
 import type { ExpandedConnectors } from '../wire.ts'
@@ -18,7 +26,8 @@ export function ConnectorList({ runtime }: { readonly runtime: Runtime }) {
   const { data, error } = useQuery<ExpandedConnectors>(`${runtime.basePath}/connectors?expand=info&expand=status`, {
     kind: 'connector',
   })
-  const all = useMemo(() => computed(() => connectorRows(data.value ?? {})), [data])
+  const { data: loads } = useQuery<WorkerLoads>(`${runtime.basePath}/ui/api/connector-metrics`)
+  const all = useMemo(() => computed(() => connectorRows(data.value ?? {}, loads.value)), [data, loads])
   const shown = useMemo(
     () =>
       computed(() => {
@@ -62,15 +71,34 @@ export function ConnectorList({ runtime }: { readonly runtime: Runtime }) {
         },
         {
           title: 'State',
+          width: 1.4,
           ...sortBy('state'),
           cell: ({ state }: ConnectorRow) => html`<${StateBadge} state=${state} />`,
         },
-        { title: 'Tasks', ...sortBy('failed'), cell: ({ tasks }: ConnectorRow) => tasks },
+        { title: 'Tasks', width: 0.8, ...sortBy('failed'), cell: ({ tasks }: ConnectorRow) => tasks },
+        ...(loads.value === undefined ? [] : loadColumns(sortBy)),
         { title: 'Class', width: 2, ...sortBy('class'), cell: ({ className }: ConnectorRow) => className },
         { title: 'Reason', width: 4, cell: ({ reason }: ConnectorRow) => reason },
       ]}
     />
   `
+}
+
+/** Only where the workers keep metrics for the console. */
+function loadColumns(sortBy: (column: string) => object) {
+  const text =
+    (read: (load: ListedLoad) => number | null) =>
+    ({ load }: ConnectorRow) =>
+      load && formatValue(read(load) ?? undefined)
+  return [
+    { title: 'Records/s', width: 1.1, ...sortBy('rate'), cell: text(({ recordsPerSecond }) => recordsPerSecond) },
+    {
+      title: 'Lag',
+      ...sortBy('lag'),
+      cell: ({ type, load }: ConnectorRow) => (type === 'sink' ? load && formatValue(load.lag) : ''),
+    },
+    { title: 'Errors/h', ...sortBy('errors'), cell: text(({ errors }) => errors) },
+  ]
 }
 
 function Choice({ name, title, values }: { name: string; title: string; values: readonly string[] }) {

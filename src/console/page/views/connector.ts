@@ -10,11 +10,14 @@ import { hrefOf, pageLocation } from '../location.ts'
 import { pathSegment } from '../path-segment.ts'
 import { useQuery } from '../queries.ts'
 import { type Runtime, useRights, useSession } from '../session.ts'
-import type { Connector, ConnectorStatusInfo } from '../wire.ts'
+import type { Connector, ConnectorConfig, ConnectorStatusInfo } from '../wire.ts'
 import { ConnectorConfiguration } from './connector-configuration.ts'
 import { ConnectorEditor } from './connector-editor.ts'
 import { ConnectorInstances } from './connector-instances.ts'
+import { LogView } from './connector-log.ts'
+import { MetricsView } from './connector-metrics.ts'
 import { OffsetsView } from './connector-offsets.ts'
+import { ConnectorRestarts } from './connector-restarts.ts'
 import { DeclaredConnector, DriftNotice } from './declared-state.ts'
 
 type ConnectorProps = { readonly runtime: Runtime; readonly name: string }
@@ -39,13 +42,28 @@ export function ConnectorView({ runtime, name }: ConnectorProps) {
     ${section !== 'declared' && html`<${DriftNotice} runtime=${runtime} kind="Connector" name=${name} />`}
     ${status.data.value && html`<${Actions} path=${path} name=${name} status=${status.data.value} declared=${declared} />`}
     <${Sections} runtime=${runtime} name=${name} selected=${section} />
-    ${section === '' && status.data.value && html`<${ConnectorInstances} path=${path} name=${name} status=${status.data.value} />`}
-    ${section === '' && config && html`<${ConnectorConfiguration} runtime=${runtime} config=${config} />`}
-    ${section === '' && html`<${Topics} path=${path} name=${name} />`}
+    ${section === '' && html`<${StateSection} runtime=${runtime} name=${name} path=${path} status=${status.data.value} config=${config} />`}
+    ${section === 'metrics' && info.data.value && html`<${MetricsView} runtime=${runtime} name=${name} type=${info.data.value.type} />`}
+    ${section === 'log' && html`<${LogView} runtime=${runtime} name=${name} />`}
     ${section === 'offsets' && status.data.value && html`<${OffsetsView} path=${path} name=${name} state=${status.data.value.connector.state} declared=${declared} />`}
     ${section === 'edit' && info.data.value && html`<${ConnectorEditor} runtime=${runtime} connector=${info.data.value} />`}
     ${section === 'declared' && config && html`<${DeclaredConnector} runtime=${runtime} name=${name} config=${config} />`}
     ${section === 'manifest' && info.data.value && html`<${Manifest} runtime=${runtime} connector=${info.data.value} state=${status.data.value?.connector.state} />`}
+  `
+}
+
+type StateProps = ConnectorProps & {
+  readonly path: string
+  readonly status: ConnectorStatusInfo | undefined
+  readonly config: ConnectorConfig | undefined
+}
+
+function StateSection({ runtime, name, path, status, config }: StateProps) {
+  return html`
+    ${status && html`<${ConnectorInstances} path=${path} name=${name} status=${status} />`}
+    <${ConnectorRestarts} runtime=${runtime} name=${name} />
+    ${config && html`<${ConnectorConfiguration} runtime=${runtime} config=${config} />`}
+    <${Topics} path=${path} name=${name} />
   `
 }
 
@@ -57,6 +75,8 @@ function Missing({ runtime, name, reason }: ConnectorProps & { readonly reason: 
 
 const SECTIONS = [
   ['', 'State and configuration'],
+  ['metrics', 'Metrics'],
+  ['log', 'Log'],
   ['offsets', 'Offsets'],
   ['edit', 'Edit'],
   ['declared', 'Declared'],
