@@ -1,4 +1,4 @@
-import type { IncomingMessage, RequestListener } from 'node:http'
+import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http'
 import type { FastifyInstance } from 'fastify'
 import { type CompletedRequest, parseContentLength } from './access-log.ts'
 import { REQUEST_ID, requestIdOf } from './request-id.ts'
@@ -7,7 +7,16 @@ import { REQUEST_ID, requestIdOf } from './request-id.ts'
 export type CachedResponse = {
   readonly headers: Readonly<Record<string, number | string | string[] | undefined>>
   readonly payload: string | Buffer
+  readonly bytes: number
   readonly endpoint: string | undefined
+}
+
+/** Everything that determines the response to a request. Two texts, because many requests have the same first one. */
+export type CacheKey = {
+  /** The headers that determine the form of the response. */
+  readonly form: string
+  /** The URL of a GET request; the URL, a line break, and the body of a POST request. */
+  readonly request: string
 }
 
 /** Maximum total size of keys and payloads, in characters. When it is exceeded, the cache is cleared. */
@@ -21,7 +30,7 @@ const BODY_MAX = 8 * 1024
  */
 export class ResponseCache {
   readonly #revision: () => number
-  readonly #responses = new Map<string, CachedResponse>()
+  readonly #responses = new Map<CacheKey['form'], Map<CacheKey['request'], CachedResponse>>()
   #keptRevision = -1
   #chars = 0
 
@@ -30,53 +39,46 @@ export class ResponseCache {
     this.#revision = revision
   }
 
-  get(cacheKey: string): CachedResponse | undefined {
-    return this.#keptRevision === this.#revision() ? this.#responses.get(cacheKey) : undefined
+  get({ form, request }: CacheKey): CachedResponse | undefined {
+    return this.#keptRevision === this.#revision() ? this.#responses.get(form)?.get(request) : undefined
   }
 
   /** `revision`: the revision of the state that the response was built from. */
-  store(cacheKey: string, revision: number, response: CachedResponse): void {
-    const chars = cacheKey.length + response.payload.length
+  store({ form, request }: CacheKey, revision: number, response: CachedResponse): void {
+    const chars = form.length + request.length + response.payload.length
     if (chars > CHARS_MAX) return
     if (revision !== this.#keptRevision || this.#chars + chars > CHARS_MAX) {
       this.#responses.clear()
       this.#keptRevision = revision
       this.#chars = 0
     }
-    if (this.#responses.has(cacheKey)) return
-    this.#responses.set(cacheKey, response)
+    const responses = this.#responses.get(form) ?? new Map<CacheKey['request'], CachedResponse>()
+    if (responses.has(request)) return
+    this.#responses.set(form, responses.set(request, response))
     this.#chars += chars
   }
 }
 
 /**
- * Calls `onCacheKey` with the cache key of a request: everything that determines its response. Excludes credentials: the
- * cache is used only when responses do not depend on the caller. The key is undefined for a request that is not looked
- * up: a method other than GET and POST, a body longer than `BODY_MAX`, or one that did not arrive completely in the first
- * read. The body remains readable.
+ * Builds cache keys. They exclude credentials: the cache is used only when responses do not depend on the caller. Clients
+ * of one kind send the same headers, so the last text of them is kept: a text that is built again has to be hashed again.
  */
-function readCacheKey(request: IncomingMessage, onCacheKey: (cacheKey: string | undefined) => void): void {
-  const length = Number(request.headers['content-length'] ?? 0)
-  if (request.method === 'GET' && length === 0) onCacheKey(cacheKeyOf(request, ''))
-  else if (request.method !== 'POST' || !(length > 0 && length <= BODY_MAX)) onCacheKey(undefined)
-  else readBodyCacheKey(request, length, onCacheKey)
-}
+class CacheKeys {
+  #accept = ''
+  #encoding = ''
+  #type = ''
+  #form = '\n\n'
 
-function readBodyCacheKey(
-  request: IncomingMessage,
-  length: number,
-  onCacheKey: (cacheKey: string | undefined) => void,
-): void {
-  request.once('readable', () => {
-    const body = request.read() as Buffer | null
-    if (body) request.unshift(body)
-    onCacheKey(body?.length === length ? cacheKeyOf(request, body.toString('latin1')) : undefined)
-  })
-}
-
-function cacheKeyOf({ method, url, headers }: IncomingMessage, body: string): string {
-  const { accept = '', 'accept-encoding': encoding = '', 'content-type': type = '' } = headers
-  return `${method} ${url}\n${accept}\n${encoding}\n${type}\n${body}`
+  of({ url = '', headers }: IncomingMessage, body: string | undefined): CacheKey {
+    const { accept = '', 'accept-encoding': encoding = '', 'content-type': type = '' } = headers
+    if (accept !== this.#accept || encoding !== this.#encoding || type !== this.#type) {
+      this.#accept = accept
+      this.#encoding = String(encoding)
+      this.#type = type
+      this.#form = `${accept}\n${encoding}\n${type}`
+    }
+    return { form: this.#form, request: body === undefined ? url : `${url}\n${body}` }
+  }
 }
 
 declare module 'fastify' {
@@ -102,34 +104,52 @@ export function cacheResponses(
   { revision, addsRequestId, onResponse }: ResponseCacheOptions,
 ): RequestListener {
   const cache = new ResponseCache(revision)
-  const cacheKeys = new WeakMap<IncomingMessage, string>()
+  const keys = new CacheKeys()
+  const cacheKeys = new WeakMap<IncomingMessage, CacheKey>()
   app.addHook('onSend', (request, reply, payload, done) => {
     const cacheKey = cacheKeys.get(request.raw)
     const isText = typeof payload === 'string' || Buffer.isBuffer(payload)
     if (cacheKey !== undefined && request.revision !== undefined && reply.statusCode === 200 && isText) {
-      const all: CachedResponse['headers'] = { ...reply.getHeaders(), 'content-length': Buffer.byteLength(payload) }
+      const bytes = Buffer.byteLength(payload)
+      const all: CachedResponse['headers'] = { ...reply.getHeaders(), 'content-length': bytes }
       const { [REQUEST_ID]: _, ...headers } = all
-      cache.store(cacheKey, request.revision, { headers, payload, endpoint: request.routeOptions.config?.metric })
+      cache.store(cacheKey, request.revision, {
+        headers,
+        payload,
+        bytes,
+        endpoint: request.routeOptions.config?.metric,
+      })
     }
     done(null, payload)
   })
+  const respond = (request: IncomingMessage, response: ServerResponse, cacheKey: CacheKey, startMs: number) => {
+    const known = cache.get(cacheKey)
+    if (!known) {
+      cacheKeys.set(request, cacheKey)
+      return handle(request, response)
+    }
+    const { headers, payload, bytes, endpoint } = known
+    response.writeHead(200, addsRequestId ? { ...headers, [REQUEST_ID]: requestIdOf(request) } : headers).end(payload)
+    onResponse?.({
+      endpoint,
+      status: 200,
+      ms: performance.now() - startMs,
+      receivedBytes: parseContentLength(request.headers['content-length']),
+      sentBytes: bytes,
+    })
+  }
   return (request, response) => {
+    const { method, headers } = request
     const startMs = performance.now()
-    readCacheKey(request, (cacheKey) => {
-      const known = cacheKey === undefined ? undefined : cache.get(cacheKey)
-      if (!known) {
-        if (cacheKey !== undefined) cacheKeys.set(request, cacheKey)
-        return handle(request, response)
-      }
-      const { headers, payload, endpoint } = known
-      response.writeHead(200, addsRequestId ? { ...headers, [REQUEST_ID]: requestIdOf(request) } : headers).end(payload)
-      onResponse?.({
-        endpoint,
-        status: 200,
-        ms: performance.now() - startMs,
-        receivedBytes: parseContentLength(request.headers['content-length']),
-        sentBytes: parseContentLength(headers['content-length']),
-      })
+    const length = Number(headers['content-length'] ?? 0)
+    if (method === 'GET' && length === 0) return respond(request, response, keys.of(request, undefined), startMs)
+    if (method !== 'POST' || !(length > 0 && length <= BODY_MAX)) return handle(request, response)
+    // A body that did not arrive completely in the first read is not looked up. It remains readable.
+    request.once('readable', () => {
+      const body = request.read() as Buffer | null
+      if (body) request.unshift(body)
+      if (body?.length !== length) return handle(request, response)
+      respond(request, response, keys.of(request, body.toString('latin1')), startMs)
     })
   }
 }

@@ -260,7 +260,7 @@ async function bind(
   { tls, onConnection }: Pick<HttpServerOptions, 'tls' | 'onConnection'>,
 ): Promise<{ server: Server; url: string }> {
   const bounded: RequestListener = (request, response) => {
-    connections.serve(request, response, () => requestListener(request, response))
+    connections.serve(request, response, requestListener)
   }
   const server = createListener(bounded, listener, connections.serverOptions, tls)
   connections.watch(server)

@@ -6,38 +6,39 @@ import type { CompletedRequest } from '../../src/http/access-log.ts'
 import { Authentication } from '../../src/http/authentication.ts'
 import type { PasswordOutcome } from '../../src/http/password-authenticator.ts'
 import { NO_POLICY } from '../../src/http/permissions.ts'
-import { ResponseCache } from '../../src/http/response-cache.ts'
+import { type CacheKey, ResponseCache } from '../../src/http/response-cache.ts'
 import { type HttpServerOptions, startHttpServer } from '../../src/http/server.ts'
 
 const JSON_TYPE = 'application/json'
-const response = (payload: string) => ({ headers: {}, payload, endpoint: undefined })
+const response = (payload: string) => ({ headers: {}, payload, bytes: payload.length, endpoint: undefined })
+const keyOf = (request: string): CacheKey => ({ form: 'json', request })
 
 describe('cached responses', () => {
   it('are valid until the state changes', () => {
     let revision = 7
     const cache = new ResponseCache(() => revision)
-    cache.store('one', 7, response('1'))
-    expect([cache.get('one')?.payload, cache.get('two')]).toEqual(['1', undefined])
+    cache.store(keyOf('one'), 7, response('1'))
+    expect([cache.get(keyOf('one'))?.payload, cache.get(keyOf('two'))]).toEqual(['1', undefined])
     revision = 8
-    expect(cache.get('one')).toBeUndefined()
-    cache.store('two', 8, response('2'))
-    expect([cache.get('one'), cache.get('two')?.payload]).toEqual([undefined, '2'])
+    expect(cache.get(keyOf('one'))).toBeUndefined()
+    cache.store(keyOf('two'), 8, response('2'))
+    expect([cache.get(keyOf('one')), cache.get(keyOf('two'))?.payload]).toEqual([undefined, '2'])
   })
 
   it('are not stored when the state changed while they were computed', () => {
     const cache = new ResponseCache(() => 8)
-    cache.store('one', 7, response('1'))
-    expect(cache.get('one')).toBeUndefined()
+    cache.store(keyOf('one'), 7, response('1'))
+    expect(cache.get(keyOf('one'))).toBeUndefined()
   })
 
   it('are dropped when the cache is full; a response larger than the cache is not stored', () => {
     const cache = new ResponseCache(() => 1)
     const half = 'x'.repeat(4 * 1024 * 1024)
-    cache.store('a', 1, response(half))
-    cache.store('b', 1, response(half))
-    expect([cache.get('a'), cache.get('b')?.payload]).toEqual([undefined, half])
-    cache.store('c', 1, response(half + half))
-    expect(cache.get('c')).toBeUndefined()
+    cache.store(keyOf('a'), 1, response(half))
+    cache.store(keyOf('b'), 1, response(half))
+    expect([cache.get(keyOf('a')), cache.get(keyOf('b'))?.payload]).toEqual([undefined, half])
+    cache.store(keyOf('c'), 1, response(half + half))
+    expect(cache.get(keyOf('c'))).toBeUndefined()
   })
 })
 
@@ -127,6 +128,15 @@ describe('server with a response cache', () => {
       counts.push(((await (await fetch(url + path, { headers })).json()) as { calls: number }).calls)
     }
     expect(counts).toEqual([1, 2, 3, 4, 1, 2, 3, 4])
+  })
+
+  it('distinguishes requests whose headers alternate', async () => {
+    const { url } = await serve()
+    const types: (string | null)[] = []
+    for (const accept of [JSON_TYPE, 'text/json', JSON_TYPE, 'text/json']) {
+      types.push((await fetch(`${url}/state/a`, { headers: { accept } })).headers.get('content-type'))
+    }
+    expect(types).toEqual([JSON_TYPE, 'text/json', JSON_TYPE, 'text/json'])
   })
 
   it('reads the whole request body before it responds', async () => {

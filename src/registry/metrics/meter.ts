@@ -41,6 +41,14 @@ export class Meter {
     this.#nowMs = nowMs
   }
 
+  get succeededTotal(): number {
+    return this.#total - this.#failedTotal
+  }
+
+  get failedTotal(): number {
+    return this.#failedTotal
+  }
+
   add(ms: number, failed: boolean, receivedBytes = 0, sentBytes = 0): void {
     const slot = this.#slot()
     this.#total += 1

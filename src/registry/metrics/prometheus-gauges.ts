@@ -43,6 +43,19 @@ export function registerCounter(metrics: Metrics, name: string, help: string): C
   return new Counter({ name, help, registers: [metrics] })
 }
 
+/** Registers a counter whose value is read on every scrape. */
+export function registerTotal(metrics: Metrics, name: string, help: string, read: () => number): void {
+  new Counter({
+    name,
+    help,
+    registers: [metrics],
+    collect() {
+      this.reset()
+      this.inc(read())
+    },
+  })
+}
+
 /** Registers one gauge for each attribute of a meter, named `PREFIX_ATTRIBUTE`. */
 export function registerMeterGauges(metrics: Metrics, prefix: string, meter: Meter, attributes: Attributes): void {
   for (const [name, read] of Object.entries(attributes)) {

@@ -1,14 +1,15 @@
-import { Counter, Histogram } from 'prom-client'
+import { Counter } from 'prom-client'
 import type { Metrics } from '../../common/metrics-registry.ts'
 import type { CompletedRequest } from '../../http/access-log.ts'
+import { DurationHistogram } from './duration-histogram.ts'
 import { Meter } from './meter.ts'
 import { CONFLUENT_PREFIX, mbeanMetric, PREFIXES } from './metric-names.ts'
 import {
   DURATION_BUCKETS,
   REQUEST_ATTRIBUTES,
-  registerCounter,
   registerGauge,
   registerMeterGauges,
+  registerTotal,
 } from './prometheus-gauges.ts'
 
 /** The label value of requests that match no endpoint. */
@@ -16,10 +17,20 @@ const NO_ENDPOINT = 'none'
 
 /** Registers the metrics of HTTP requests. The returned function is called after every response. */
 export function requestMetrics(metrics: Metrics, nowMs: () => number): (request: CompletedRequest) => void {
-  const succeeded = registerCounter(metrics, mbeanMetric('api_success_count'), 'Responses with a status below 400.')
-  const failed = registerCounter(metrics, mbeanMetric('api_failure_count'), 'Responses with a status of 400 or more.')
   const all = new Meter(nowMs)
   const serverErrors = new Meter(nowMs)
+  registerTotal(
+    metrics,
+    mbeanMetric('api_success_count'),
+    'Responses with a status below 400.',
+    () => all.succeededTotal,
+  )
+  registerTotal(
+    metrics,
+    mbeanMetric('api_failure_count'),
+    'Responses with a status of 400 or more.',
+    () => all.failedTotal,
+  )
   for (const prefix of PREFIXES) registerMeterGauges(metrics, `${prefix}_jersey_metrics`, all, REQUEST_ATTRIBUTES)
   registerGauge(
     metrics,
@@ -33,60 +44,62 @@ export function requestMetrics(metrics: Metrics, nowMs: () => number): (request:
   const endpoints = new EndpointMetrics(metrics, nowMs)
   return (request) => {
     const { status, ms, receivedBytes, sentBytes } = request
-    const isError = status >= 400
-    ;(isError ? failed : succeeded).inc()
-    all.add(ms, isError, receivedBytes, sentBytes)
+    all.add(ms, status >= 400, receivedBytes, sentBytes)
     if (status >= 500) serverErrors.add(ms, true)
     endpoints.add(request)
   }
 }
 
-/** The metrics of one endpoint. They are cached because a label lookup is more expensive than an increment. */
+/** The metrics of one endpoint. Those of prom-client look up their labels each time, so only a scrape updates them. */
 type Endpoint = {
   /** Undefined for requests that match no endpoint. */
   readonly meter: Meter | undefined
-  readonly duration: Histogram.Internal<'endpoint'>
-  readonly totals: Map<number, Counter.Internal>
+  readonly durations: ReturnType<DurationHistogram['of']>
+  readonly totals: Map<number, number>
 }
 
 /** As in Confluent's registry, the metric families of an endpoint exist from its first request. */
 class EndpointMetrics {
   readonly #metrics: Metrics
   readonly #nowMs: () => number
-  readonly #total: Counter<'endpoint' | 'status'>
-  readonly #duration: Histogram<'endpoint'>
+  readonly #durations: DurationHistogram
   readonly #endpoints = new Map<string, Endpoint>()
 
   constructor(metrics: Metrics, nowMs: () => number) {
     this.#metrics = metrics
     this.#nowMs = nowMs
-    this.#total = new Counter({
+    const endpoints = this.#endpoints
+    new Counter({
       name: 'weir_registry_requests_total',
       help: 'Requests by endpoint and response status.',
       labelNames: ['endpoint', 'status'],
       registers: [metrics],
+      collect() {
+        this.reset()
+        for (const [endpoint, { totals }] of endpoints) {
+          for (const [status, total] of totals) this.inc({ endpoint, status }, total)
+        }
+      },
     })
-    this.#duration = new Histogram({
-      name: 'weir_registry_request_duration_seconds',
-      help: 'Durations of requests, by endpoint.',
-      labelNames: ['endpoint'],
-      buckets: DURATION_BUCKETS,
-      registers: [metrics],
-    })
+    this.#durations = new DurationHistogram(
+      metrics,
+      'weir_registry_request_duration_seconds',
+      'Durations of requests, by endpoint.',
+      'endpoint',
+      DURATION_BUCKETS,
+    )
   }
 
   add({ endpoint: name = NO_ENDPOINT, status, ms, receivedBytes, sentBytes }: CompletedRequest): void {
     const endpoint = this.#endpoints.get(name) ?? this.#register(name)
-    const total = endpoint.totals.get(status) ?? this.#total.labels({ endpoint: name, status })
-    endpoint.totals.set(status, total)
-    total.inc()
-    endpoint.duration.observe(ms / 1_000)
+    endpoint.totals.set(status, (endpoint.totals.get(status) ?? 0) + 1)
+    endpoint.durations.add(ms / 1_000)
     endpoint.meter?.add(ms, status >= 400, receivedBytes, sentBytes)
   }
 
   #register(name: string): Endpoint {
     const meter = name === NO_ENDPOINT ? undefined : new Meter(this.#nowMs)
-    const endpoint = { meter, duration: this.#duration.labels({ endpoint: name }), totals: new Map() }
+    const endpoint = { meter, durations: this.#durations.of(name), totals: new Map<number, number>() }
     this.#endpoints.set(name, endpoint)
     const prefix = `${CONFLUENT_PREFIX}_jersey_metrics_${name.replace(/[^a-zA-Z0-9]+/g, '_')}`
     if (meter) registerMeterGauges(this.#metrics, prefix, meter, REQUEST_ATTRIBUTES)
