@@ -75,6 +75,7 @@ export function startRegistry(settings: RegistrySettings, dependencies: Registry
     const log = await openSchemasTopic(state, {
       broker,
       logger,
+      clock,
       settings: values,
       topicConfigs,
       onRecord(applied, record) {

@@ -7,21 +7,14 @@ import {
   type UnreadableRecord,
 } from '../../src/broker/state-topic/state-topic.ts'
 import type { StateProgress } from '../../src/broker/state-topic/state-topic-checks.ts'
-import { type Clock, systemClock } from '../../src/common/clock.ts'
 import { silentLogger } from '../../src/common/logging/logger.ts'
+import { hurriedClock } from '../support/hurried-clock.ts'
 import type { OpenBroker } from './broker.ts'
 import { bytes, newTopic, opened, records, uniqueName } from './broker-support.ts'
 
 const WHILE_MS = 120_000
 
 const STATE = { partitions: 1, replicationFactor: 1, configs: { 'cleanup.policy': 'compact' } }
-
-/** A clock that runs 20 times as fast, because views wait for seconds before they consider a topic deleted. */
-const hurried: Clock = {
-  nowMs: systemClock.nowMs,
-  monotonicMs: () => 20 * systemClock.monotonicMs(),
-  sleep: (ms, signal) => systemClock.sleep(ms / 20, signal),
-}
 
 type View = {
   readonly state: StateTopic
@@ -168,7 +161,7 @@ export function describeState(open: OpenBroker): void {
       const broker = await opened(open)
       const name = uniqueName('state')
       const failed = vi.fn<(error: Error) => void>()
-      const { state, map } = await view(broker, name, { onFailed: failed, clock: hurried })
+      const { state, map } = await view(broker, name, { onFailed: failed, clock: hurriedClock })
       await state.append([set('a', '1'), set('b', '2')])
       await broker.topics.delete(name)
       await vi.waitFor(() => broker.topics.create({ ...STATE, name }), { timeout: WHILE_MS })
@@ -189,7 +182,7 @@ export function describeState(open: OpenBroker): void {
       const broker = await opened(open)
       const name = uniqueName('state')
       const failed = vi.fn<(error: Error) => void>()
-      const { state } = await view(broker, name, { onFailed: failed, clock: hurried })
+      const { state } = await view(broker, name, { onFailed: failed, clock: hurriedClock })
       await state.append([set('a', '1')])
       await broker.topics.delete(name)
       await vi.waitFor(() => broker.topics.create({ ...STATE, name }), { timeout: WHILE_MS })
@@ -203,7 +196,7 @@ export function describeState(open: OpenBroker): void {
       const broker = await opened(open)
       const name = uniqueName('state')
       const failed = vi.fn<(error: Error) => void>()
-      const { state } = await view(broker, name, { onFailed: failed, clock: hurried })
+      const { state } = await view(broker, name, { onFailed: failed, clock: hurriedClock })
       await state.append([set('a', '1')])
       await broker.topics.delete(name)
       await vi.waitFor(() => expect(failed).toHaveBeenCalledOnce(), { timeout: WHILE_MS })

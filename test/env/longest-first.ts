@@ -1,9 +1,10 @@
 import { BaseSequencer, type TestSpecification } from 'vitest/node'
 
 /**
- * The files that run for more than 50 s, the longest first. `test/tidy-tests.test.ts` checks that they exist. They start
- * first, so that the run does not end with one of them alone. Vitest orders files by their durations in earlier runs,
- * which a clean checkout does not have, or else by their sizes.
+ * The files that run for more than 50 s, and those of the fast suite that run for more than 1 s, the longest first.
+ * `test/tidy-tests.test.ts` checks that they exist. They start first, so that the run does not end with one of them
+ * alone. Vitest orders files by their durations in earlier runs, which a clean checkout does not have, or else by their
+ * sizes.
  */
 export const LONGEST_FILES: readonly string[] = [
   'test/e2e/node-cluster.test.ts',
@@ -29,6 +30,18 @@ export const LONGEST_FILES: readonly string[] = [
   'test/e2e/file-pipe.test.ts',
   'test/e2e/release.test.ts',
   'test/e2e/operator-configuration.test.ts',
+  'test/broker/contract-embedded.test.ts',
+  'test/http/limit-settings.test.ts',
+  'test/cli/archive/round-trip.test.ts',
+  'test/worker/routes/masking.test.ts',
+  'test/registry/security.test.ts',
+  'test/worker/tasks/worker-sink-task.test.ts',
+  'test/cli/process/main-thread-watchdog.test.ts',
+  'test/registry/leadership/leader-election.test.ts',
+  'test/operator/active-operator.test.ts',
+  'test/console/routes/console-routes.test.ts',
+  'test/cli/commands/damaged-input.test.ts',
+  'test/plugins/converters/confluent.test.ts',
 ]
 
 /** Keeps the order of projects, and starts the longest files of each first. */

@@ -3,11 +3,13 @@ import type { BrokerBackend } from '../../src/broker/broker-backend.ts'
 import { createBrokerClient } from '../../src/broker/broker-client.ts'
 import { openEmbeddedBackend } from '../../src/broker/embedded/embedded-backend.ts'
 import { ATTRIBUTES_AT } from '../../src/broker/record-batch/record-batch-layout.ts'
+import { systemClock } from '../../src/common/clock.ts'
 import { silentLogger } from '../../src/common/logging/logger.ts'
 import { createMetrics } from '../../src/common/metrics-registry.ts'
 import { startRegistry } from '../../src/registry/main.ts'
 import { registrySettings } from '../../src/registry/settings.ts'
 import { createDamagedBackend, flipBit } from '../support/damaged-backend.ts'
+import { hurriedClock } from '../support/hurried-clock.ts'
 
 const JSON_TYPE = { 'content-type': 'application/json' }
 
@@ -22,7 +24,7 @@ async function openLog() {
   return { backend: damaged, damage }
 }
 
-async function start(backend: BrokerBackend, more: Readonly<Record<string, string>> = {}) {
+async function start(backend: BrokerBackend, more: Readonly<Record<string, string>> = {}, clock = systemClock) {
   const logger = silentLogger()
   const broker = createBrokerClient(
     new Proxy(backend, { get: (of, name: keyof BrokerBackend) => (name === 'close' ? async () => {} : of[name]) }),
@@ -37,7 +39,7 @@ async function start(backend: BrokerBackend, more: Readonly<Record<string, strin
     })),
   )
   const onFailed = vi.fn<(error: Error) => void>()
-  const running = await startRegistry(settings, { broker, logger, metrics: createMetrics(), onFailed })
+  const running = await startRegistry(settings, { broker, logger, metrics: createMetrics(), onFailed, clock })
   onTestFinished(() => running.stop())
   const register = async (subject: string, schema: string) => {
     const body = JSON.stringify({ schema })
@@ -88,7 +90,7 @@ it('a registry does not start on a topic that is damaged at any offset', async (
 
 it('a registry whose topic was deleted does not start with an empty one, unless validation is skipped', async () => {
   const { backend } = await openLog()
-  const registry = await start(backend)
+  const registry = await start(backend, {}, hurriedClock)
   await registry.register('s', '"int"')
   await registry.broker.topics.delete('_schemas')
   await expect.poll(() => registry.onFailed.mock.calls).toMatchObject([[{ code: 'topic_not_found' }]])

@@ -1,6 +1,7 @@
 import type { Broker, Producer } from '../../broker/broker.ts'
 import { openStateTopic, type StateTopic } from '../../broker/state-topic/state-topic.ts'
 import type { StateProgress } from '../../broker/state-topic/state-topic-checks.ts'
+import { type Clock, systemClock } from '../../common/clock.ts'
 import type { Logger } from '../../common/logging/logger.ts'
 import type { RegistryValues } from '../settings.ts'
 import { evidenceOfLeader, rememberLeader } from './leader-evidence.ts'
@@ -11,6 +12,7 @@ import type { ApplyResult, RegistryState } from './registry-state.ts'
 export type SchemasTopicOptions = {
   readonly broker: Broker
   readonly logger: Logger
+  readonly clock?: Clock
   readonly settings: RegistryValues
   /** Topic configs, used when the topic is created. */
   readonly topicConfigs: Readonly<Record<string, string>>
@@ -54,6 +56,7 @@ export async function openSchemasTopic(
   {
     broker,
     logger,
+    clock = systemClock,
     settings,
     topicConfigs,
     onRecord = () => {},
@@ -69,6 +72,7 @@ export async function openSchemasTopic(
   const topic = await openStateTopic({
     broker,
     logger,
+    clock,
     topic: {
       name: settings['brokerstore.topic'],
       partitions: 1,

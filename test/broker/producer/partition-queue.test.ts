@@ -1,9 +1,7 @@
-import { setTimeout as sleep } from 'node:timers/promises'
-import { setFlagsFromString } from 'node:v8'
-import { runInNewContext } from 'node:vm'
 import { describe, expect, it } from 'vitest'
 import type { NewRecord } from '../../../src/broker/broker.ts'
 import { PartitionQueue } from '../../../src/broker/producer/partition-queue.ts'
+import { collectGarbage } from '../../support/collect-garbage.ts'
 
 const CALLBACK = { onStored: () => {}, onFailed: () => {} }
 const RECORD_BYTES = 31 + 1
@@ -29,9 +27,7 @@ describe('PartitionQueue', () => {
       queue.take(RECORD_BYTES)
     }
     expect(queue.hasEntries).toBe(true)
-    // The target of a new WeakRef stays in memory until the current turn ends.
-    await sleep(0)
-    collectGarbage()
+    await collectGarbage()
     expect(first.deref()).toBeUndefined()
   })
 })
@@ -46,10 +42,4 @@ function fillAndTakeFirst(queue: PartitionQueue): WeakRef<NewRecord> {
 
 function record(): NewRecord {
   return { topic: 't', key: null, value: new Uint8Array(1) }
-}
-
-function collectGarbage(): void {
-  setFlagsFromString('--expose-gc')
-  const collect = runInNewContext('gc') as () => void
-  collect()
 }

@@ -1,4 +1,3 @@
-import { queryObjects } from 'node:v8'
 import { describe, expect, it } from 'vitest'
 import type { NewRecord, Producer } from '../../../src/broker/broker.ts'
 import { silentLogger } from '../../../src/common/logging/logger.ts'
@@ -11,6 +10,7 @@ import type { FailedSourceRecord } from '../../../src/worker/tasks/process-sourc
 import type { SourceDelivery, TransactionEnd } from '../../../src/worker/tasks/source-delivery.ts'
 import { SourceOffsets } from '../../../src/worker/tasks/source-offsets.ts'
 import { countersIn } from '../../../src/worker/tasks/task-counters.ts'
+import { countRetained } from '../../support/collect-garbage.ts'
 import { FakeClock } from '../../support/fake-clock.ts'
 import { FakeProducer } from '../../support/fake-producer.ts'
 
@@ -175,10 +175,9 @@ describe('ExactlyOnceDelivery', () => {
     ['without a listener', false],
     ['with a listener', true],
   ])('keeps no converted records of an open transaction for a source %s', async (_, listens) => {
-    class Payload extends Uint8Array {}
     const { delivery } = exactlyOnce('interval', false, listens)
-    for (const position of [1, 2, 3]) await deliver(delivery, position, { value: new Payload(10) })
-    expect(queryObjects(Payload, { format: 'count' })).toBe(0)
+    const deliverValue = (value: Uint8Array, at: number) => deliver(delivery, at + 1, { value })
+    expect(await countRetained(3, () => new Uint8Array(10), deliverValue)).toBe(0)
     await delivery.close()
   })
 

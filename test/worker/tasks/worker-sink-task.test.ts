@@ -216,7 +216,8 @@ describe('WorkerSinkTask', () => {
         throw Object.assign(new Error('busy'), { code: 'retriable' })
       },
     }
-    startSink(broker, busy)
+    // Members learn of a rebalance by a heartbeat.
+    startSink(broker, busy, { clients: { 'consumer.heartbeat.interval.ms': '20' } })
     await expect.poll(() => seen.flat()).toContain(1)
     startSink(broker, { put: () => undefined }, {}, undefined, 1)
     await expect.poll(async () => (await broker.groups.describe('connect-out')).members.length).toBe(2)
