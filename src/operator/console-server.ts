@@ -1,3 +1,6 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { watchFiles } from '../common/file-watcher.ts'
 import type { Logger } from '../common/logging/logger.ts'
 import { ChangeFeed } from '../console/change-feed.ts'
 import { consoleRoutes } from '../console/routes/console-routes.ts'
@@ -11,8 +14,10 @@ import { resourceRoutes } from './routes/resource-routes.ts'
 import type { RuntimeEvent, SubscribeToRuntimeEvents } from './runtime-events.ts'
 
 export type ConsoleServerOptions = ConsoleStateOptions & {
-  /** `http://host:port` of the console. */
+  /** `http://host:port` of the console, or `https:`, which needs `certificates`. */
   readonly listener: string
+  /** Directory with `tls.crt` and `tls.key`. They are read again when they change. */
+  readonly certificates?: string
   readonly logger: Logger
   /** Absent: users are not identified, and resources are shown to everybody who reaches the listener. */
   readonly identify?: IdentifyViewer
@@ -26,7 +31,12 @@ export type ConsoleServerOptions = ConsoleStateOptions & {
 export async function startConsole(
   options: ConsoleServerOptions,
 ): Promise<{ readonly url: string; stop(): Promise<void> }> {
-  const { listener, logger, cluster, identify, subscribeToRuntimeEvents } = options
+  const { listener, certificates, logger, cluster, identify, subscribeToRuntimeEvents } = options
+  const files = certificates === undefined ? [] : [join(certificates, 'tls.crt'), join(certificates, 'tls.key')]
+  const readCertificate = () => {
+    const [cert, key] = files.map((file) => readFileSync(file))
+    return { cert, key }
+  }
   const state = new ConsoleState(options)
   const changes = new ChangeFeed()
   const unsubscribe = [
@@ -45,6 +55,7 @@ export async function startConsole(
   const server = await startHttpServer({
     listeners: [listener],
     logger,
+    ...(files.length > 0 && { tls: readCertificate() }),
     consumes: json,
     produces: json,
     routes: (app) => {
@@ -65,12 +76,14 @@ export async function startConsole(
       })
     },
   })
+  const reloading = watchFiles({ files, read: readCertificate, use: server.setCertificates, logger })
   const url = `${server.urls[0]}/ui`
   logger.info({ url }, 'the console is available')
   return {
     url,
     async stop() {
       for (const one of unsubscribe) one?.()
+      reloading.close()
       changes.close()
       await server.stop()
     },

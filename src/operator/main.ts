@@ -54,8 +54,10 @@ export type OperatorOptions = Pick<
 }
 
 export type ConsoleListener = {
-  /** `http://host:port` */
+  /** `http://host:port`, or `https:`, which needs `certificates`. */
   readonly listener: string
+  /** Directory with `tls.crt` and `tls.key`. */
+  readonly certificates?: string
   /** Whether users are not identified. Always the case without Kubernetes. */
   readonly isAnonymous?: boolean
 }
@@ -165,6 +167,7 @@ export function startOperator(options: OperatorOptions): Promise<Operator> {
       options.console &&
       (await startConsole({
         listener: options.console.listener,
+        ...(options.console.certificates !== undefined && { certificates: options.console.certificates }),
         logger,
         cluster,
         instance: instance ?? DEFAULT_INSTANCE,

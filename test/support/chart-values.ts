@@ -103,7 +103,7 @@ const EVERYTHING = {
     serviceAccountAnnotations: { role: 'writes-to-s3' },
   },
   webhook: { certificates: 'CertManager', issuerRef: { name: 'corporate', kind: 'ClusterIssuer' } },
-  console: { enabled: true },
+  console: { enabled: true, tlsSecretName: 'console-tls' },
   networkPolicy: {
     enabled: true,
     consoleFrom: [{ namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': 'ingress' } } }],

@@ -40,7 +40,10 @@
 {{- end }}
 {{- end }}
 {{- if .console.enabled }}
-- --console=http://0.0.0.0:8082
+- --console={{ ternary "https" "http" (ne .console.tlsSecretName "") }}://0.0.0.0:8082
+{{- if .console.tlsSecretName }}
+- --console-certificates=/etc/weir/console
+{{- end }}
 {{- if .console.anonymous }}
 - --console-anonymous
 {{- end }}
@@ -120,6 +123,9 @@
 {{- if eq $program "operator" }}
 {{- if and .webhook.enabled (ne .webhook.certificates "SelfMade") }}
 - { name: webhook, path: /etc/weir/webhook, volume: { secret: { secretName: {{ ternary (printf "%s-webhook-certificate" $name) .webhook.secretName (eq .webhook.certificates "CertManager") }} } } }
+{{- end }}
+{{- if and .console.enabled .console.tlsSecretName }}
+- { name: console, path: /etc/weir/console, volume: { secret: { secretName: {{ .console.tlsSecretName }} } } }
 {{- end }}
 {{- range .operator.secrets }}
 - { name: secret-{{ . }}, path: /etc/weir/secrets/{{ . }}, volume: { secret: { secretName: {{ . }} } } }

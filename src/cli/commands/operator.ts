@@ -21,6 +21,7 @@ const OPTIONS = {
   'worker-port': { type: 'string', default: '8083' },
   monitoring: { type: 'string', default: 'http://127.0.0.1:8080' },
   console: { type: 'string' },
+  'console-certificates': { type: 'string' },
   'console-anonymous': { type: 'boolean', default: false },
   webhook: { type: 'string' },
   'webhook-service': { type: 'string' },
@@ -42,7 +43,8 @@ process unless their URLs are given. The CRDs must be installed: weir crds | kub
   --registry-port N       port of the registry in this process; default 8081
   --worker-port N         port of the worker in this process; default 8083
   --monitoring LISTENER   listener of /metrics, /healthz and /readyz; default: http://127.0.0.1:8080
-  --console LISTENER      serve the console of all runtimes at http://HOST:PORT/ui; default: none
+  --console LISTENER      serve the console of all runtimes at http://HOST:PORT/ui or https:; default: none
+  --console-certificates DIR   tls.crt and tls.key, for https
   --console-anonymous     do not ask users of the console for a Kubernetes token: everybody who reaches it sees all resources
   --webhook LISTENER      validate resources at admission, listening at https://HOST:PORT; default: no webhook
   --webhook-service NAMESPACE/NAME   Service of the webhook; default: the API server calls LISTENER directly
@@ -131,12 +133,17 @@ function webhookOf(values: Values): Pick<OperatorOptions, 'webhook'> {
 }
 
 function consoleOf(values: Values): Pick<OperatorOptions, 'console'> {
-  const { console: listener, 'console-anonymous': isAnonymous } = values
+  const { console: listener, 'console-anonymous': isAnonymous, 'console-certificates': certificates } = values
   if (listener === undefined) {
-    if (isAnonymous) throw new UsageError('--console is missing: give --console http://127.0.0.1:8082')
+    if (isAnonymous || certificates !== undefined)
+      throw new UsageError('--console is missing: give --console http://127.0.0.1:8082')
     return {}
   }
-  return { console: { listener, isAnonymous } }
+  if ((parseListener(listener).scheme === 'https') !== (certificates !== undefined))
+    throw new UsageError(
+      `--console ${listener}: https needs --console-certificates DIR with tls.crt and tls.key, and http has none`,
+    )
+  return { console: { listener, isAnonymous, ...(certificates !== undefined && { certificates }) } }
 }
 
 function parseService(text: string): { readonly namespace: string; readonly name: string } {

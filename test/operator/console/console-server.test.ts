@@ -1,14 +1,21 @@
+import { once } from 'node:events'
+import { writeFileSync } from 'node:fs'
 import { createServer, type IncomingMessage } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import { connect } from 'node:tls'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import { ApiError, type KubernetesApi } from '../../../src/clients/kubernetes/kubernetes-api.ts'
 import { silentLogger } from '../../../src/common/logging/logger.ts'
+import { issueCertificate } from '../../../src/operator/admission/issue-certificate.ts'
 import { kubernetesViewers } from '../../../src/operator/console/viewer.ts'
 import { startConsole } from '../../../src/operator/console-server.ts'
 import type { RuntimesConfig } from '../../../src/operator/runtimes.ts'
 import { RUNTIME_DEFAULTS } from '../../../src/operator/runtimes.ts'
 import { FakeClock } from '../../support/fake-clock.ts'
 import { FakeCluster } from '../../support/fake-cluster.ts'
+import { temporaryDirectory } from '../../support/temporary-directory.ts'
+import { until } from '../../support/until.ts'
 
 /** What users may do, as `verb plural namespace`; all namespaces are an empty one. */
 const PERMISSIONS: Readonly<Record<string, readonly string[]>> = {
@@ -136,6 +143,31 @@ describe('the console of an operator in a cluster', () => {
     expect(api.reviews.length).toBe(2 * first)
   })
 
+  it('serves HTTPS with a certificate, and with a renewed one without a restart', async () => {
+    const directory = temporaryDirectory()
+    const renew = async (name: string) => {
+      const { cert, key } = await issueCertificate([name], Date.now())
+      writeFileSync(join(directory, 'tls.key'), key)
+      writeFileSync(join(directory, 'tls.crt'), cert)
+    }
+    await renew('first.example')
+    const { url } = await startTestConsole({ listener: 'https://127.0.0.1:0', certificates: directory })
+    const nameOf = async () => {
+      const socket = connect({ port: Number(new URL(url).port), host: '127.0.0.1', rejectUnauthorized: false })
+      await once(socket, 'secureConnect')
+      const { subjectaltname } = socket.getPeerCertificate()
+      socket.destroy()
+      return subjectaltname
+    }
+    expect(await nameOf()).toBe('DNS:first.example')
+    await renew('second.example')
+    await until(
+      'the renewed certificate',
+      { everyMs: 50, timeoutMs: 30_000 },
+      async () => (await nameOf()) === 'DNS:second.example',
+    )
+  })
+
   it('shows everything to everybody if users are not identified', async () => {
     const { get, cluster } = await startTestConsole({ isAnonymous: true })
     cluster.apply('Connector', 'orders', connector())
@@ -223,7 +255,15 @@ it('The state of the operator names its leader and the runtimes whose configurat
   })
 })
 
-async function startTestConsole({ isAnonymous = false, allowsInlineSecrets = false } = {}) {
+type TestConsoleOptions = {
+  readonly isAnonymous?: boolean
+  readonly allowsInlineSecrets?: boolean
+  readonly listener?: string
+  readonly certificates?: string
+}
+
+async function startTestConsole(options: TestConsoleOptions = {}) {
+  const { isAnonymous = false, allowsInlineSecrets = false, listener = 'http://127.0.0.1:0', certificates } = options
   const received: { readonly url: string; readonly headers: IncomingMessage['headers'] }[] = []
   const runtime = createServer((request, response) => {
     received.push({ url: request.url ?? '', headers: request.headers })
@@ -244,7 +284,8 @@ async function startTestConsole({ isAnonymous = false, allowsInlineSecrets = fal
   const cluster = new FakeCluster()
   const [api, clock] = [fakeApi(), new FakeClock()]
   const server = await startConsole({
-    listener: 'http://127.0.0.1:0',
+    listener,
+    ...(certificates !== undefined && { certificates }),
     logger: silentLogger(),
     cluster,
     instance: 'weir',
@@ -262,7 +303,7 @@ async function startTestConsole({ isAnonymous = false, allowsInlineSecrets = fal
       ...(body && { body: JSON.stringify(body) }),
     })
   return {
-    ...{ api, clock, cluster, received, send },
+    ...{ url: server.url, api, clock, cluster, received, send },
     get: (path: string, token?: string) =>
       send('GET', path, token === undefined ? {} : { authorization: `Bearer ${token}` }),
     async compare(name: string, config: object): Promise<unknown> {
