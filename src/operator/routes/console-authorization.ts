@@ -3,9 +3,9 @@ import { HttpError } from '../../http/http-error.ts'
 import type { Viewer } from '../console/viewer.ts'
 import { type IdentifyViewer, TooManyReviewsError } from '../console/viewer.ts'
 
-/** The page itself has no data. All else below `/ui/` has. */
-const PRIVATE = /^\/ui\/(?:api|runtimes)(?:\/|$)/
-const PROXIED = /^\/ui\/runtimes\//
+/** Routes without data. A request is known by its route, because a path can be spelled in several ways. */
+const PUBLIC: ReadonlySet<string> = new Set(['/ui', '/ui/assets/*', '/healthz', '/readyz'])
+const PROXIED = '/ui/runtimes/'
 const BEARER = /^Bearer +([^\s]{1,20000}) *$/i
 /** By this realm the page distinguishes a 401 of the operator from one of a runtime, which has no such header here. */
 const CHALLENGE = 'Bearer realm="kubernetes"'
@@ -25,10 +25,10 @@ export function authorizeViewers(app: FastifyInstance, identify: IdentifyViewer 
   app.decorateRequest('viewer', undefined)
   if (identify === undefined) return
   const authorizeViewer = async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
-    const path = request.url.split('?', 1)[0] ?? ''
-    if (!PRIVATE.test(path)) return
+    const route = request.routeOptions.url
+    if (route === undefined || PUBLIC.has(route)) return
     const { authorization, 'kubernetes-authorization': own } = request.headers
-    const token = BEARER.exec(String((PROXIED.test(path) ? own : authorization) ?? ''))?.[1]
+    const token = BEARER.exec(String((route.startsWith(PROXIED) ? own : authorization) ?? ''))?.[1]
     const viewer = token === undefined ? undefined : await identified(identify, token)
     if (viewer === undefined) {
       void reply.header('www-authenticate', CHALLENGE)

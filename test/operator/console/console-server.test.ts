@@ -50,7 +50,8 @@ describe('the console of an operator in a cluster', () => {
   it('serves the page to everybody, and data only with a Kubernetes token that the API server accepts', async () => {
     const { get } = await startTestConsole()
     expect((await get('/ui')).status).toBe(200)
-    for (const path of ['/ui/api/session', '/ui/api/resources', '/ui/api/operator', '/ui/runtimes/worker/default/']) {
+    const paths = ['/ui/api/session', '/ui/api/resources', '/ui/api/operator', '/ui/runtimes/worker/default/connectors']
+    for (const path of [...paths, '/ui/%61pi/resources', '/ui/api/resources/', '/%75i/runtimes/worker/default/a']) {
       const none = await get(path)
       expect([path, none.status, none.headers.get('www-authenticate')]).toEqual([
         path,
