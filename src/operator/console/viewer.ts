@@ -36,8 +36,8 @@ export const DECLARED_KIND = { worker: 'Connector', registry: 'Subject' } as con
 >
 
 const [GROUP = ''] = API_VERSION.split('/')
-/** For so long, a removed permission is still in effect. */
-const KEPT_MS = 30_000
+/** For so long, a removed permission is still in effect. A granted one is in effect sooner. */
+const KEPT_MS = { positive: 30_000, negative: 5_000 }
 const ENTRIES_MAX = 10_000
 /** Requests to the API server at the same time. Everybody who reaches the listener can send a token. */
 const TOKEN_REVIEWS_MAX = 16
@@ -96,11 +96,13 @@ export class TooManyReviewsError extends Error {
   override readonly name = 'TooManyReviewsError'
 }
 
+type Kept<Decision> = { untilMs: number; readonly decision: Promise<Decision> }
+
 /** Keeps the decisions of the API server for a while. Failures are not kept. */
 class ReviewCache<Decision> {
   readonly #clock: Clock
   readonly #concurrencyMax: number
-  readonly #kept = new Map<string, { readonly untilMs: number; readonly decision: Promise<Decision> }>()
+  readonly #kept = new Map<string, Kept<Decision>>()
   #running = 0
 
   constructor(clock: Clock, concurrencyMax: number) {
@@ -114,12 +116,18 @@ class ReviewCache<Decision> {
     if (known !== undefined && nowMs < known.untilMs) return known.decision
     const decision = this.#run(review)
     this.#kept.delete(key)
-    this.#kept.set(key, { untilMs: nowMs + KEPT_MS, decision })
+    const kept: Kept<Decision> = { untilMs: nowMs + KEPT_MS.positive, decision }
+    this.#kept.set(key, kept)
     const [oldest = ''] = this.#kept.size > ENTRIES_MAX ? this.#kept.keys() : []
     this.#kept.delete(oldest)
-    decision.catch(() => {
-      if (this.#kept.get(key)?.decision === decision) this.#kept.delete(key)
-    })
+    decision.then(
+      (decided) => {
+        if (!decided) kept.untilMs = this.#clock.monotonicMs() + KEPT_MS.negative
+      },
+      () => {
+        if (this.#kept.get(key) === kept) this.#kept.delete(key)
+      },
+    )
     return decision
   }
 

@@ -27,7 +27,7 @@ const PERMISSIONS: Readonly<Record<string, readonly string[]>> = {
 type Review = { readonly kind: string; readonly spec: Readonly<Record<string, unknown>> }
 
 /** An API server whose tokens are the names of users. */
-function fakeApi() {
+function fakeApi(permissions: Readonly<Record<string, readonly string[]>>) {
   const reviews: Review[] = []
   const api = { isDown: false, reviews, send: send as KubernetesApi['send'] }
   async function send({ body }: { readonly body?: unknown }): Promise<unknown> {
@@ -36,10 +36,10 @@ function fakeApi() {
     if (api.isDown) throw new ApiError(0, 'Unreachable', 'the API server does not respond')
     if (kind === 'TokenReview') {
       const name = String(spec['token'])
-      return { status: PERMISSIONS[name] ? { authenticated: true, user: { username: name, groups: ['g'] } } : {} }
+      return { status: permissions[name] ? { authenticated: true, user: { username: name, groups: ['g'] } } : {} }
     }
     const { verb, resource, namespace } = spec['resourceAttributes'] as Readonly<Record<string, string>>
-    return { status: { allowed: PERMISSIONS[String(spec['user'])]?.includes(`${verb} ${resource} ${namespace}`) } }
+    return { status: { allowed: permissions[String(spec['user'])]?.includes(`${verb} ${resource} ${namespace}`) } }
   }
   return api
 }
@@ -169,6 +169,17 @@ describe('the console of an operator in a cluster', () => {
     )
   })
 
+  it('asks the API server again after five seconds about what it denied, so that a granted permission begins', async () => {
+    const { get, cluster, clock, permissions } = await startTestConsole()
+    cluster.apply('Connector', 'orders', connector())
+    const shown = async () => (await (await get('/ui/api/resources', 'stranger')).json()) as readonly object[]
+    expect(await shown()).toEqual([])
+    permissions['stranger'] = ['list connectors default']
+    expect(await shown()).toEqual([])
+    await clock.advance(5_001)
+    expect(await shown()).toHaveLength(1)
+  })
+
   it('shows everything to everybody if users are not identified', async () => {
     const { get, cluster } = await startTestConsole({ isAnonymous: true })
     cluster.apply('Connector', 'orders', connector())
@@ -283,7 +294,8 @@ async function startTestConsole(options: TestConsoleOptions = {}) {
     registries: [entry],
   }
   const cluster = new FakeCluster()
-  const [api, clock] = [fakeApi(), new FakeClock()]
+  const permissions: Record<string, readonly string[]> = { ...PERMISSIONS }
+  const [api, clock] = [fakeApi(permissions), new FakeClock()]
   const server = await startConsole({
     listener,
     ...(certificates !== undefined && { certificates }),
@@ -304,7 +316,7 @@ async function startTestConsole(options: TestConsoleOptions = {}) {
       ...(body && { body: JSON.stringify(body) }),
     })
   return {
-    ...{ url: server.url, api, clock, cluster, received, send },
+    ...{ url: server.url, api, permissions, clock, cluster, received, send },
     get: (path: string, token?: string) =>
       send('GET', path, token === undefined ? {} : { authorization: `Bearer ${token}` }),
     async compare(name: string, config: object): Promise<unknown> {
