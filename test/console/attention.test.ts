@@ -13,7 +13,7 @@ import {
 } from '../../src/console/page/attention.ts'
 import { connectorRows } from '../../src/console/page/connector-rows.ts'
 import { declaringResourceOf, type ReportedResource } from '../../src/console/page/resource-rows.ts'
-import { loadsOf, taskStates, workerRows } from '../../src/console/page/worker-rows.ts'
+import { taskStates, workerRows } from '../../src/console/page/worker-rows.ts'
 
 const RUNTIME = { kind: 'worker', name: 'default', basePath: '' } as const
 
@@ -160,8 +160,8 @@ it('An operator needs attention if nothing is reconciled, or a part of its confi
 describe('the group of a worker', () => {
   const metrics = {
     workers: [
-      { worker: 'a:8083', connectors: { orders: { lag: LAG_MAX + 1, errors: 0 } } },
-      { worker: 'c:8083', connectors: { orders: { lag: 5, errors: 2 } } },
+      { worker: 'a:8083', connectors: { orders: { recordsPerSecond: 1, lag: LAG_MAX + 1, errors: 0 } } },
+      { worker: 'c:8083', connectors: { orders: { recordsPerSecond: null, lag: 5, errors: 2 } } },
     ],
   }
 
@@ -178,7 +178,7 @@ describe('the group of a worker', () => {
   })
 
   it('reports the highest lag of a connector, and the errors of all its tasks', () => {
-    const items = attentionOfLoads(RUNTIME, loadsOf(metrics))
+    const items = attentionOfLoads(RUNTIME, connectorRows(connectors('x'), metrics))
     expect(items.map(({ state, reason }) => [state, reason.slice(0, 30)])).toEqual([
       ['LAGGING', 'A partition has 100,001 record'],
       ['ERRORS', '2 records failed in the last h'],

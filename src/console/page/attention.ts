@@ -21,9 +21,6 @@ type NamedRuntime = { readonly kind: 'worker' | 'registry'; readonly name: strin
 /** Why a runtime cannot be read; the status is 0 if there is no response. */
 type RuntimeFailure = { readonly status: number; readonly message: string }
 
-/** What the metrics of a connector say; absent where its workers keep none. */
-export type ObservedLoad = { readonly lag: number; readonly errors: number }
-
 /** `GET /ui/api/operator` */
 export type OperatorReport = {
   /** Null where there is only one operator. */
@@ -91,11 +88,9 @@ export function attentionOfConnectors(runtime: NamedRuntime, rows: readonly Conn
 }
 
 /** Sinks that lag, and connectors whose records fail, by the metrics of their workers. */
-export function attentionOfLoads(
-  runtime: NamedRuntime,
-  loads: ReadonlyMap<string, ObservedLoad>,
-): readonly AttentionItem[] {
-  return [...loads].flatMap(([name, { lag, errors }]): readonly AttentionItem[] => {
+export function attentionOfLoads(runtime: NamedRuntime, rows: readonly ConnectorRow[]): readonly AttentionItem[] {
+  return rows.flatMap(({ name, load }): readonly AttentionItem[] => {
+    const { lag = 0, errors = 0 } = load ?? {}
     const link = { tone: 'waiting', title: name, filters: { runtime: runtime.name } } as const
     return [
       ...(lag > LAG_MAX

@@ -1,11 +1,11 @@
-import type { ObservedLoad } from './attention.ts'
+import type { ListedLoad } from './connector-rows.ts'
 import type { ExpandedConnectors } from './wire.ts'
 
 /** `GET /ui/api/connector-metrics`: what each worker of a group knows of itself and its tasks. */
 export type GroupLoads = {
   readonly workers: readonly {
     readonly worker: string
-    readonly connectors: Readonly<Record<string, ObservedLoad>>
+    readonly connectors: Readonly<Record<string, ListedLoad>>
     readonly process?: WorkerProcessLoad
   }[]
   /** Workers that did not respond, with the reason. */
@@ -41,18 +41,6 @@ export function workerRows(connectors: ExpandedConnectors, metrics: GroupLoads |
     failedTasks: tasks.get(worker)?.filter(({ state }) => state === 'FAILED').length ?? 0,
     process: processes.get(worker),
   }))
-}
-
-/** The loads of all connectors: of a connector with tasks on several workers, the highest lag and all errors. */
-export function loadsOf(metrics: GroupLoads | undefined): ReadonlyMap<string, ObservedLoad> {
-  const loads = new Map<string, ObservedLoad>()
-  for (const { connectors } of metrics?.workers ?? []) {
-    for (const [name, { lag, errors }] of Object.entries(connectors)) {
-      const other = loads.get(name)
-      loads.set(name, { lag: Math.max(lag, other?.lag ?? 0), errors: errors + (other?.errors ?? 0) })
-    }
-  }
-  return loads
 }
 
 /** The states of all tasks and how many have each, the most frequent first. */

@@ -20,7 +20,7 @@ import { type LiveQuery, useQuery } from '../queries.ts'
 import { needsAttention, type ReportedResource } from '../resource-rows.ts'
 import type { ConsoleSession, Runtime } from '../session.ts'
 import type { ExpandedConnectors } from '../wire.ts'
-import { type GroupLoads, loadsOf, taskStates, workerRows } from '../worker-rows.ts'
+import { type GroupLoads, taskStates, workerRows } from '../worker-rows.ts'
 import { useResources } from './resources.ts'
 
 type OverviewProps = { readonly session: ConsoleSession }
@@ -118,11 +118,11 @@ function useRegistry(runtime: Runtime): RegistryQueries {
 }
 
 function attentionOfWorker({ runtime, connectors, metrics }: WorkerQueries): readonly AttentionItem[] {
-  const rows = sortConnectors(connectorRows(connectors.data.value ?? {}), '')
+  const rows = sortConnectors(connectorRows(connectors.data.value ?? {}, current(metrics)), '')
   const failure = attentionOfRuntime(runtime, connectors.error.value)
   // What is known of a worker that does not respond is old.
   if (failure.length > 0) return failure
-  return [...attentionOfConnectors(runtime, rows), ...attentionOfLoads(runtime, loadsOf(current(metrics)))]
+  return [...attentionOfConnectors(runtime, rows), ...attentionOfLoads(runtime, rows)]
 }
 
 function attentionOfRegistry({ runtime, subjects, status }: RegistryQueries): readonly AttentionItem[] {
