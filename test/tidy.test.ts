@@ -5,15 +5,16 @@ import { EXPORTED, REPLACED_FILES, REPLACED_NAMES, unquotedIdentifiers } from '.
 
 /** The modules of `src`, and which others each may import. */
 const MODULE_IMPORTS: Readonly<Record<string, readonly string[]>> = {
-  cli: wordsOf('operator registry worker plugins java formats clients sdk broker http tls config common'),
+  cli: wordsOf('operator registry worker plugins java dead-letters formats clients sdk broker http tls config common'),
   operator: wordsOf('console formats clients http regex config common'),
   registry: wordsOf('console formats broker clients encryption http tls config common'),
-  worker: wordsOf('console plugins java sdk java-compat broker clients http regex tls config common'),
+  worker: wordsOf('console plugins java dead-letters sdk java-compat broker clients http regex tls config common'),
   plugins: wordsOf('sdk java-compat serde formats clients regex config common'),
   java: wordsOf('sdk java-compat formats common'),
   'java-compat': wordsOf('sdk formats regex tls common'),
   serde: wordsOf('formats clients encryption common'),
   console: wordsOf('http config common'),
+  'dead-letters': wordsOf('broker common'),
   clients: ['common'],
   encryption: ['common'],
   broker: ['tls', 'common'],

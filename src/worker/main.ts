@@ -12,6 +12,8 @@ import { ineffectiveKeys } from './configuration/client-settings.ts'
 import { ConfigResolver, createProviders } from './configuration/config-resolver.ts'
 import { LiteralSecrets } from './configuration/literal-secrets.ts'
 import { watchPlaceholders } from './configuration/placeholder-watch.ts'
+import { ConnectorDeadLetters } from './dead-letters/connector-dead-letters.ts'
+import { DeadLetterReader } from './dead-letters/dead-letter-reader.ts'
 import { Herder } from './herder/herder.ts'
 import type { LeaderDuties } from './herder/leader-duties.ts'
 import { configuredWork } from './herder/work-plan.ts'
@@ -255,6 +257,7 @@ async function startRest(
     clock: systemClock,
     changes,
     activity,
+    deadLetters: createDeadLetters(startup),
     loggers: {
       levels,
       nowMs: systemClock.nowMs,
@@ -286,6 +289,20 @@ async function startRest(
   life.onStop('http server', () => server.stop())
   life.onStop('console', () => changes.close())
   return server.urls
+}
+
+function createDeadLetters({ settings, broker, stores, isolation, resolver }: Startup): ConnectorDeadLetters {
+  const { values } = settings
+  return new ConnectorDeadLetters({
+    broker,
+    reader: new DeadLetterReader(broker),
+    plugins: isolation.plugins,
+    resolver,
+    connector: (name) => stores.configs.state.connector(name),
+    converterDefaults: converterDefaults(settings),
+    clientDefaults: clientSettingsOf(settings),
+    ownTopics: [values['config.storage.topic'], values['offset.storage.topic'], values['status.storage.topic']],
+  })
 }
 
 function createHerder(startup: Startup, reconciler: WorkReconciler, leader: LeaderDuties): Herder {

@@ -40,7 +40,30 @@ type Calls = {
     readonly input: { readonly config: RawConfig; readonly path: string; readonly keys: readonly string[] }
     readonly output: Readonly<Record<string, string>>
   }
+  /** Converts stored keys or values to a form that people can read and edit. */
+  'decode-payloads': {
+    readonly input: ConverterInput & { readonly payloads: readonly StoredPayload[] }
+    readonly output: readonly PayloadText[]
+  }
+  /** Converts an edited key or value to bytes that the converter accepts. */
+  'encode-payload': {
+    readonly input: ConverterInput & { readonly original: StoredPayload; readonly edited: PayloadEdit }
+    readonly output: Uint8Array
+  }
 }
+
+/** A converter as a connector or, unless `isOfConnector`, the worker configures it. */
+export type ConverterInput = { readonly config: RawConfig; readonly isKey: boolean; readonly isOfConnector: boolean }
+
+/** A key or value that is not null, as it is stored in the topic. */
+export type StoredPayload = { readonly topic: string; readonly bytes: Uint8Array }
+
+/** `json`: the data that the converter reads; `text` and `hex`: the bytes as they are. */
+export type PayloadForm = 'json' | 'text' | 'hex'
+
+/** `problem` is why the converter does not accept the bytes. */
+export type PayloadText = { readonly form: PayloadForm; readonly text: string; readonly problem: string | null }
+export type PayloadEdit = { readonly form: PayloadForm; readonly text: string }
 
 export type PluginOperation = keyof Calls
 export type PluginInput<Operation extends PluginOperation> = Calls[Operation]['input']

@@ -17,9 +17,11 @@ import { addResponseHeaders, parseHeaderRules } from '../http/response-headers.t
 import { type HttpServer, type HttpServerOptions, startHttpServer } from '../http/server.ts'
 import { type TlsSource, tlsSource } from '../tls/tls-material.ts'
 import { listenerProtocols } from '../tls/tls-protocols.ts'
+import type { ConnectorDeadLetters } from './dead-letters/connector-dead-letters.ts'
 import type { PeerTls } from './membership/peer-client.ts'
 import { auditedWorkerAction, isInternal } from './routes/acl-operations.ts'
 import { type ConnectorActivityRoutes, connectorActivityRoutes } from './routes/connector-activity.ts'
+import { deadLetterRoutes } from './routes/dead-letters.ts'
 import { workerErrorResponse } from './routes/error-response.ts'
 import { type LoggerRoutes, loggerRoutes } from './routes/loggers.ts'
 import { checkWorkerAccess } from './routes/request-authorization.ts'
@@ -37,11 +39,12 @@ export type RestServerOptions = {
   readonly changes: ChangeFeed
   /** What the console shows of running connectors; undefined without a console. */
   readonly activity: ConnectorActivityRoutes | undefined
+  readonly deadLetters: ConnectorDeadLetters
 }
 
 /** Starts the REST API on `listeners`, and the logger routes on `admin.listeners` if they are set. */
 export async function startRestServer(parts: RestServerOptions): Promise<HttpServer> {
-  const { settings, logger, metrics, clock, routes, loggers, changes, activity } = parts
+  const { settings, logger, metrics, clock, routes, loggers, changes, activity, deadLetters } = parts
   const { listeners, 'admin.listeners': adminListeners } = settings.values
   const auditing = await openAuditLog(settings.values, {
     program: 'worker',
@@ -69,8 +72,11 @@ export async function startRestServer(parts: RestServerOptions): Promise<HttpSer
     addResponseHeaders(app, rules, clock.nowMs)
     workerRoutes(app, routes)
     if (adminListeners === undefined) loggerRoutes(app, loggers)
-    if (settings.values['ui.enabled']) consoleRoutes(app, { program: 'worker', runtimes: ownRuntime, changes })
     if (activity) connectorActivityRoutes(app, activity)
+    if (settings.values['ui.enabled']) {
+      consoleRoutes(app, { program: 'worker', runtimes: ownRuntime, changes })
+      deadLetterRoutes(app, deadLetters)
+    }
   }
   const started: HttpServer[] = []
   const followed: { close(): void }[] = []

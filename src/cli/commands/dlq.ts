@@ -1,16 +1,12 @@
 import type { Broker } from '../../broker/broker.ts'
 import { openBroker } from '../../broker/open-broker.ts'
 import { createLogger } from '../../common/logging/logger.ts'
+import { type DeadLetterRecord, parseDeadLetter } from '../../dead-letters/dead-letter.ts'
+import { readToEnd } from '../../dead-letters/read-to-end.ts'
+import { replayDeadLetters, replayGroupOf } from '../../dead-letters/replay.ts'
 import { kafkaClientSettings, resolveBrokerAddress } from '../broker-flags.ts'
 import { type Command, type ExitCode, parseArguments, UsageError } from '../command.ts'
-import {
-  type DeadLetterRecord,
-  deadLetterJson,
-  formatDeadLetter,
-  parseDeadLetter,
-} from '../dead-letters/dead-letter.ts'
-import { readToEnd } from '../dead-letters/read-to-end.ts'
-import { replayDeadLetters } from '../dead-letters/replay.ts'
+import { deadLetterJson, formatDeadLetter } from '../dead-letters/format-dead-letter.ts'
 import { PROGRAM_OPTIONS, readProgramSettings } from '../program-options.ts'
 
 const OPTIONS = {
@@ -30,7 +26,8 @@ export const dlqCommand: Command = {
        weir dlq replay TOPIC (--bootstrap HOST:PORT,… | --data DIR) [--connector NAME] [--stage STAGE] [--to TOPIC]
 
 show prints the records of a dead-letter topic with the errors that their headers describe. replay copies the original
-records back to the topics that they came from; a second replay continues where the first one ended.
+records back to the topics that they came from; a second replay continues where the first one ended, and leaves out what the
+console has replayed.
 
   --connector NAME  only records of this connector
   --stage STAGE     only records that failed at this stage, such as VALUE_CONVERTER
@@ -75,16 +72,17 @@ async function show(broker: Broker, topic: string, values: Values): Promise<Exit
 
 async function replayAll(broker: Broker, topic: string, values: Values): Promise<ExitCode> {
   const isDryRun = values['dry-run'] === true
-  const { replayed, rejected } = await replayDeadLetters(broker, {
+  const { replayed, rejected, skipped } = await replayDeadLetters(broker, {
     topic,
     targetTopic: values.to,
     matches: matcherOf(values),
-    groupId: ['weir-dlq', topic, values.connector, values.stage].filter((part) => part !== undefined).join('-'),
+    groupId: replayGroupOf(topic, values.connector, values.stage),
     fromBeginning: values['from-beginning'] === true,
     isDryRun,
     onRejected: ({ partition, record }, reason) => printError(`${partition}/${record.offset}: ${reason}`),
   })
-  print(`${isDryRun ? 'to replay' : 'replayed'}: ${replayed}, not replayable: ${rejected}`)
+  const before = skipped === 0 ? '' : `, replayed before in the console: ${skipped}`
+  print(`${isDryRun ? 'to replay' : 'replayed'}: ${replayed}, not replayable: ${rejected}${before}`)
   return rejected === 0 ? 0 : 1
 }
 

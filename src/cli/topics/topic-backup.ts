@@ -1,6 +1,6 @@
 import type { Broker } from '../../broker/broker.ts'
 import { UserError } from '../../common/errors.ts'
-import { readToEnd } from '../dead-letters/read-to-end.ts'
+import { readToEnd } from '../../dead-letters/read-to-end.ts'
 import { type BackedUpRecord, readTopicFile, TopicFileWriter, verifyTopicFile } from './topic-file.ts'
 
 const BATCH_RECORDS = 1_000

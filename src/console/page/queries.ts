@@ -31,8 +31,15 @@ export function useQuery<Data>(path: string, ...dependencies: readonly QueryDepe
   return query
 }
 
-function queryOf<Data>(path: string, dependencies: readonly QueryDependency[]): ActiveQuery<Data> {
-  const query = queries.get(path) ?? new ActiveQuery<unknown>(path, dependencies)
+/** Reads a path once, and again only on request and after actions: for what is expensive, or audited. */
+export function useOnDemandQuery<Data>(path: string): LiveQuery<Data> {
+  const query = useMemo(() => queryOf<Data>(path, [], false), [path])
+  useEffect(() => query.use(), [query])
+  return query
+}
+
+function queryOf<Data>(path: string, dependencies: readonly QueryDependency[], isPeriodic = true): ActiveQuery<Data> {
+  const query = queries.get(path) ?? new ActiveQuery<unknown>(path, dependencies, isPeriodic)
   queries.set(path, query)
   return query as ActiveQuery<Data>
 }
@@ -47,6 +54,7 @@ class ActiveQuery<Data> implements LiveQuery<Data> {
   readonly error: Signal<RequestFailure | undefined> = signal(undefined)
   readonly #path: string
   readonly #dependencies: readonly QueryDependency[]
+  readonly #isPeriodic: boolean
   #users = 0
   #timer: ReturnType<typeof setTimeout> | undefined
   #reading: Promise<void> | undefined
@@ -54,9 +62,10 @@ class ActiveQuery<Data> implements LiveQuery<Data> {
   #pauseMs = PAUSE_MIN_MS
   #stopListening = () => {}
 
-  constructor(path: string, dependencies: readonly QueryDependency[]) {
+  constructor(path: string, dependencies: readonly QueryDependency[], isPeriodic: boolean) {
     this.#path = path
     this.#dependencies = dependencies
+    this.#isPeriodic = isPeriodic
   }
 
   /** Returns a function that ends the use. */
@@ -86,9 +95,10 @@ class ActiveQuery<Data> implements LiveQuery<Data> {
     this.#reading = this.#read()
     await this.#reading
     this.#reading = undefined
+    const isRepeated = this.#isPeriodic || this.#isOutdated || this.error.value?.status === 401
     const pauseMs = this.#isOutdated ? this.#pauseMs : POLL_MS[isLive.value ? 'live' : 'notLive']
     this.#isOutdated = false
-    if (this.#users > 0) this.#schedule(Math.max(pauseMs, this.#pauseMs))
+    if (this.#users > 0 && isRepeated) this.#schedule(Math.max(pauseMs, this.#pauseMs))
   }
 
   #schedule(pauseMs: number): void {

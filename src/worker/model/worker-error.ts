@@ -27,6 +27,11 @@ export type WorkerErrorCode =
   | 'plugin_unresponsive'
   | 'plugin_crashed'
   | 'plugins_busy'
+  | 'no_dead_letters'
+  | 'dead_letters_unreadable'
+  | 'dead_letters_busy'
+  | 'dead_letter_not_found'
+  | 'dead_letter_refused'
 
 export class WorkerError extends UserError<WorkerErrorCode> {
   override readonly name = 'WorkerError'

@@ -2,7 +2,10 @@ import type { FastifyRequest } from 'fastify'
 import type { AuditedAction } from '../../http/audit-log.ts'
 import type { AclOperation } from '../../http/permissions.ts'
 
-/** The ACL operation of every route with a method other than GET and HEAD, which are `read`. */
+/**
+ * The ACL operations of routes. A GET or HEAD that is not listed is `read`. Records may contain more than anybody who reads
+ * a configuration may see, and who may write a connector can make it read and write records anyway.
+ */
 const OPERATIONS: Readonly<Record<string, AclOperation>> = {
   'PUT /connector-plugins/:plugin/config/validate': 'read',
   'POST /connectors': 'write',
@@ -18,14 +21,17 @@ const OPERATIONS: Readonly<Record<string, AclOperation>> = {
   'PATCH /connectors/:name/offsets': 'offsets',
   'DELETE /connectors/:name/offsets': 'offsets',
   'PUT /admin/loggers/:logger': 'loggers',
+  'GET /ui/api/connectors/:name/dead-letters': 'write',
+  'GET /ui/api/connectors/:name/dead-letters/:partition/:offset': 'write',
+  'POST /ui/api/connectors/:name/dead-letters/replay': 'write',
   'POST /connectors/:name/tasks': 'internal',
   'PUT /connectors/:name/fence': 'internal',
 }
 
-/** The ACL operation of a request. Throws an `Error` for a route that is not in `OPERATIONS`. */
+/** The ACL operation of a request. Throws an `Error` for a route that changes something and is not in `OPERATIONS`. */
 export function workerOperationOf({ method, routeOptions }: FastifyRequest): AclOperation {
-  if (method === 'GET' || method === 'HEAD') return 'read'
-  const operation = OPERATIONS[`${method} ${routeOptions.url}`]
+  const isRead = method === 'GET' || method === 'HEAD'
+  const operation = OPERATIONS[`${isRead ? 'GET' : method} ${routeOptions.url}`] ?? (isRead ? 'read' : undefined)
   if (operation === undefined) throw new Error(`${method} ${routeOptions.url} has no permission assigned to it`)
   return operation
 }

@@ -29,6 +29,11 @@ const WIRE: Readonly<Record<WorkerErrorCode, number>> = {
   plugin_unresponsive: 400,
   plugin_crashed: 400,
   plugins_busy: 503,
+  no_dead_letters: 400,
+  dead_letters_unreadable: 500,
+  dead_letters_busy: 503,
+  dead_letter_not_found: 404,
+  dead_letter_refused: 400,
 }
 
 /**

@@ -80,14 +80,14 @@ function parseText(value: unknown, what: string): string | null {
   return String(value)
 }
 
-function parseObject(body: unknown, what: string): Readonly<Record<string, unknown>> {
+export function parseObject(body: unknown, what: string): Readonly<Record<string, unknown>> {
   if (typeof body === 'object' && body !== null && !Array.isArray(body)) return body as Record<string, unknown>
   throw refused(
     body === undefined || body === null ? `${what} is missing` : `${what} is invalid: expected a JSON object`,
   )
 }
 
-function refuseUnknown(request: Readonly<Record<string, unknown>>, known: readonly string[]): void {
+export function refuseUnknown(request: Readonly<Record<string, unknown>>, known: readonly string[]): void {
   const unknown = Object.keys(request).find((key) => !known.includes(key))
   if (unknown === undefined) return
   throw refused(`unknown field '${unknown}': expected ${known.map((key) => `'${key}'`).join(', ')}`)

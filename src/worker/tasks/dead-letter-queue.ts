@@ -1,5 +1,6 @@
 import type { Header, NewRecord, Producer } from '../../broker/broker.ts'
 import { SecretMasker } from '../../common/secrets/secret-masker.ts'
+import { ERROR_HEADER_PREFIX } from '../../dead-letters/dead-letter.ts'
 import type { DeadLetterConfig } from '../configuration/task-config.ts'
 import type { Stage } from './processing-context.ts'
 import type { TaskClients } from './task-clients.ts'
@@ -16,11 +17,9 @@ export type DeadLetter = {
   readonly error: unknown
 }
 
-const PREFIX = '__connect.errors.'
-
 /** A header that the runtime adds to those of the record. */
 export function errorHeader(name: string, text: string | null): Header {
-  return [`${PREFIX}${name}`, text === null ? null : Buffer.from(text)]
+  return [`${ERROR_HEADER_PREFIX}${name}`, text === null ? null : Buffer.from(text)]
 }
 
 export type DeadLetterQueueOptions = {
@@ -138,7 +137,7 @@ function reduceContent({ timestampMs, ...record }: NewRecord, error: unknown): N
   }
   if (code !== 'record_too_large') return undefined
   const time = timestampMs === undefined ? {} : { timestampMs }
-  const own = headers.filter(([name]) => name.startsWith(PREFIX))
+  const own = headers.filter(([name]) => name.startsWith(ERROR_HEADER_PREFIX))
   if (!headers.includes(NO_CONTENT)) return { ...record, ...time, value: null, headers: [...headers, NO_CONTENT] }
   return key === null && own.length === headers.length ? undefined : { ...record, ...time, key: null, headers: own }
 }

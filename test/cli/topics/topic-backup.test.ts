@@ -3,9 +3,9 @@ import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import type { Broker } from '../../../src/broker/broker.ts'
 import { openBroker } from '../../../src/broker/open-broker.ts'
-import { readToEnd } from '../../../src/cli/dead-letters/read-to-end.ts'
 import { backUpTopic, restoreTopic } from '../../../src/cli/topics/topic-backup.ts'
 import { silentLogger } from '../../../src/common/logging/logger.ts'
+import { readToEnd } from '../../../src/dead-letters/read-to-end.ts'
 import { temporaryDirectory } from '../../support/temporary-directory.ts'
 
 async function startBroker(): Promise<Broker> {

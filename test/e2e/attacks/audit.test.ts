@@ -51,6 +51,21 @@ describe('the audit log', () => {
     expect(entriesOf(file).map(({ operation }) => operation)).toEqual(['write', 'delete', 'harddelete'])
   })
 
+  it('records each request for the dead letters of a connector, because they contain records', async () => {
+    const file = join(temporaryDirectory(), 'audit.jsonl')
+    const logIn = await basicAuthSettings({ ada: 'admin' })
+    const { url } = await startTestWorker({ ...logIn, 'audit.log.file': file })
+    const path = '/ui/api/connectors/c/dead-letters'
+    await callAs('ada', url, `GET ${path}?limit=5`)
+    await callAs('ada', url, `POST ${path}/replay`, { records: [{ partition: 0, offset: 0 }] })
+    await expect
+      .poll(() => entriesOf(file))
+      .toMatchObject([
+        { path: '/ui/api/connectors/:name/dead-letters', operation: 'write', objects: { name: 'c' } },
+        { path: '/ui/api/connectors/:name/dead-letters/replay', operation: 'write', objects: { name: 'c' } },
+      ])
+  })
+
   it('records changes in a worker, with the connector name in the request body', async () => {
     const file = join(temporaryDirectory(), 'audit.jsonl')
     const logIn = await basicAuthSettings({ ada: 'admin' })

@@ -5,6 +5,7 @@ import { StateBadge } from '../components/state-badge.ts'
 import { configFields, type DeclaringResource, declaringResource } from '../config-fields.ts'
 import { useValidation } from '../config-validation.ts'
 import { connectorManifest } from '../connector-manifest.ts'
+import { deadLetterTopic } from '../dead-letters.ts'
 import { html } from '../html.ts'
 import { hrefOf, pageLocation } from '../location.ts'
 import { pathSegment } from '../path-segment.ts'
@@ -18,6 +19,7 @@ import { LogView } from './connector-log.ts'
 import { MetricsView } from './connector-metrics.ts'
 import { OffsetsView } from './connector-offsets.ts'
 import { ConnectorRestarts } from './connector-restarts.ts'
+import { DeadLettersView } from './dead-letters.ts'
 import { DeclaredConnector, DriftNotice } from './declared-state.ts'
 
 type ConnectorProps = { readonly runtime: Runtime; readonly name: string }
@@ -30,6 +32,7 @@ export function ConnectorView({ runtime, name }: ConnectorProps) {
   const info = useQuery<Connector>(path, changes)
   const config = info.data.value?.config
   const declared = declaringResource(config)
+  const deadLetters = deadLetterTopic(config, info.data.value?.type)
   const error = info.error.value ?? status.error.value
   const [, , section = ''] = pageLocation.value.path
   if (info.error.value?.status === 404)
@@ -41,11 +44,12 @@ export function ConnectorView({ runtime, name }: ConnectorProps) {
     ${declared && html`<${Declaration} resource=${declared} />`}
     ${section !== 'declared' && html`<${DriftNotice} runtime=${runtime} kind="Connector" name=${name} />`}
     ${status.data.value && html`<${Actions} path=${path} name=${name} status=${status.data.value} declared=${declared} />`}
-    <${Sections} runtime=${runtime} name=${name} selected=${section} />
+    <${Sections} runtime=${runtime} name=${name} selected=${section} deadLetters=${deadLetters} />
     ${section === '' && html`<${StateSection} runtime=${runtime} name=${name} path=${path} status=${status.data.value} config=${config} />`}
     ${section === 'metrics' && info.data.value && html`<${MetricsView} runtime=${runtime} name=${name} type=${info.data.value.type} />`}
     ${section === 'log' && html`<${LogView} runtime=${runtime} name=${name} />`}
     ${section === 'offsets' && status.data.value && html`<${OffsetsView} path=${path} name=${name} state=${status.data.value.connector.state} declared=${declared} />`}
+    ${section === 'dead-letters' && deadLetters !== '' && html`<${DeadLettersView} basePath=${runtime.basePath} name=${name} topic=${deadLetters} />`}
     ${section === 'edit' && info.data.value && html`<${ConnectorEditor} runtime=${runtime} connector=${info.data.value} />`}
     ${section === 'declared' && config && html`<${DeclaredConnector} runtime=${runtime} name=${name} config=${config} />`}
     ${section === 'manifest' && info.data.value && html`<${Manifest} runtime=${runtime} connector=${info.data.value} state=${status.data.value?.connector.state} />`}
@@ -78,15 +82,19 @@ const SECTIONS = [
   ['metrics', 'Metrics'],
   ['log', 'Log'],
   ['offsets', 'Offsets'],
+  ['dead-letters', 'Dead letters'],
   ['edit', 'Edit'],
   ['declared', 'Declared'],
   ['manifest', 'Manifest'],
 ] as const
 
-function Sections({ runtime, name, selected }: ConnectorProps & { readonly selected: string }) {
+type SectionsProps = ConnectorProps & { readonly selected: string; readonly deadLetters: string }
+
+function Sections({ runtime, name, selected, deadLetters }: SectionsProps) {
   const { hasResources = false } = useSession().data.value ?? {}
+  const hidden = new Set([...(hasResources ? [] : ['declared']), ...(deadLetters === '' ? ['dead-letters'] : [])])
   return html`<nav class="sections" aria-label="Sections of the connector">
-    ${SECTIONS.filter(([section]) => section !== 'declared' || hasResources).map(
+    ${SECTIONS.filter(([section]) => !hidden.has(section)).map(
       ([section, title]) => html`<a key=${section} aria-current=${section === selected ? 'page' : undefined}
         href=${hrefOf(section === '' ? ['connectors', name] : ['connectors', name, section], { runtime: runtime.name })}
         >${title}</a>`,

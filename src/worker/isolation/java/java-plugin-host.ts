@@ -25,6 +25,7 @@ import type {
 import type { Loaded, PluginFault } from '../../../plugins/conflict-resolution.ts'
 import type { PluginDescriptor } from '../../../plugins/plugin-descriptor.ts'
 import type { ConfigValue } from '../../../sdk/index.ts'
+import { WorkerError } from '../../model/worker-error.ts'
 import type { PluginMetric } from '../../observability/plugin-metrics.ts'
 import type { PluginCall, PluginName } from '../../plugin-host.ts'
 import { JavaCalls } from './java-calls.ts'
@@ -173,6 +174,9 @@ export class JavaPluginHost {
         return null
       case 'read-values':
         return once((host) => host.call('provider.read', { class: className, ...input }))
+      case 'decode-payloads':
+      case 'encode-payload':
+        throw new WorkerError('plugin_failed', `${className} is a Java converter, which is used in tasks only`)
     }
   }
 

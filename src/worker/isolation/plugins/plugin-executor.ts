@@ -8,6 +8,7 @@ import {
   type Plugin,
   type ProviderUse,
   parseConfig,
+  UNRESTRICTED,
   validateConfig,
   type z,
 } from '../../../sdk/index.ts'
@@ -15,6 +16,7 @@ import { accessProblem, invalidValueMessage } from '../../host-access/config-val
 import { type ConnectorAccess, providerUse } from '../../host-access/connector-access.ts'
 import { hostAccess } from '../../host-access/host-access.ts'
 import type {
+  ConverterInput,
   ExactlyOnceFeature,
   GeneratedTaskConfigs,
   OffsetAlteration,
@@ -22,6 +24,7 @@ import type {
   PluginInput,
   PluginName,
 } from '../../plugin-host.ts'
+import type { PayloadConverter } from './payload-converter.ts'
 
 /** Limit of the number of tasks that a connector may return. */
 const TASKS_MAX = 10_000
@@ -76,7 +79,19 @@ export class PluginExecutor {
         const values = await this.#provider(found, input.config).read(path, keys)
         return toStrings(values, `the values of ${plugin.class}`, newBudget())
       }
+      case 'decode-payloads':
+        return (await this.#payloadConverter(found, input)).decode(input.payloads)
+      case 'encode-payload':
+        return (await this.#payloadConverter(found, input)).encode(input.original, input.edited)
     }
+  }
+
+  async #payloadConverter(plugin: Plugin, { config, isKey, isOfConnector }: ConverterInput): Promise<PayloadConverter> {
+    if (plugin.kind !== 'converter') throw new Error(`${plugin.class} is not a converter`)
+    const { PayloadConverter } = await import('./payload-converter.ts')
+    // The worker's own converter is not restricted, as in tasks.
+    const { files, network } = isOfConnector ? this.#access : UNRESTRICTED
+    return new PayloadConverter(plugin, config, { files, network, isKey })
   }
 
   #provider(plugin: Plugin, config: RawConfig): ConfigProviderInstance {

@@ -260,6 +260,8 @@ const DESCRIPTIONS: Readonly<Record<PluginOperation, string>> = {
   'exactly-once-support': 'during the validation of a configuration',
   'create-provider': 'during the creation of a config provider',
   'read-values': 'during the resolution of placeholders',
+  'decode-payloads': 'during the conversion of dead letters',
+  'encode-payload': 'during the conversion of a corrected dead letter',
 }
 
 function reject({ call, settled }: Call, code: Parameters<typeof pluginError>[0], what: string, stack?: string): void {

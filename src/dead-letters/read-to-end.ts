@@ -1,4 +1,4 @@
-import type { Broker, PartitionOffset, PartitionRecords } from '../../broker/broker.ts'
+import type { Broker, PartitionOffset, PartitionRecords } from '../broker/broker.ts'
 
 const POLL_MS = 500
 

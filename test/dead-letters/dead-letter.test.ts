@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import type { StoredRecord } from '../../../src/broker/broker.ts'
-import { formatDeadLetter, parseDeadLetter, toReplayRecord } from '../../../src/cli/dead-letters/dead-letter.ts'
+import type { StoredRecord } from '../../src/broker/broker.ts'
+import { formatDeadLetter } from '../../src/cli/dead-letters/format-dead-letter.ts'
+import { parseDeadLetter, toReplayRecord } from '../../src/dead-letters/dead-letter.ts'
 
 const deadLetter = (headers: Readonly<Record<string, string>>, more: Partial<StoredRecord> = {}) =>
   parseDeadLetter(0, {

@@ -1,6 +1,7 @@
-import type { Broker, NewRecord, PartitionRecords } from '../../broker/broker.ts'
+import type { Broker, NewRecord, PartitionRecords } from '../broker/broker.ts'
 import { type DeadLetterRecord, parseDeadLetter, toReplayRecord } from './dead-letter.ts'
 import { readToEnd } from './read-to-end.ts'
+import { isMarked, NO_MARKS, type ReplayMarks, readReplayMarks } from './replay-marks.ts'
 
 export type ReplayOptions = {
   readonly topic: string
@@ -16,7 +17,13 @@ export type ReplayOptions = {
   readonly onRejected: (deadLetter: DeadLetterRecord, reason: string) => void
 }
 
-export type ReplayResult = { readonly replayed: number; readonly rejected: number }
+/** `skipped` records were replayed before, one by one. */
+export type ReplayResult = { readonly replayed: number; readonly rejected: number; readonly skipped: number }
+
+/** The consumer group that records how far a dead-letter topic was replayed, for the records of each filter. */
+export function replayGroupOf(topic: string, connector?: string, stage?: string): string {
+  return ['weir-dlq', topic, connector, stage].filter((part) => part !== undefined).join('-')
+}
 
 /**
  * Produces the original records again, in their order. Offsets are committed after each poll. An interrupted replay
@@ -25,13 +32,15 @@ export type ReplayResult = { readonly replayed: number; readonly rejected: numbe
 export async function replayDeadLetters(broker: Broker, options: ReplayOptions): Promise<ReplayResult> {
   const { topic, groupId, fromBeginning, isDryRun } = options
   const committed = fromBeginning ? [] : await broker.groups.offsets(groupId)
+  const marks = fromBeginning ? NO_MARKS : await readReplayMarks(broker, topic)
   const producer = await broker.producer()
   let replayed = 0
   let rejected = 0
+  let skipped = 0
   try {
     const from = committed.filter((position) => position.topic === topic)
     for await (const polled of readToEnd(broker, topic, from)) {
-      const { records, rejections } = replayRecordsOf(polled, options)
+      const { records, rejections, marked } = replayRecordsOf(polled, marks, options)
       for (const [deadLetter, reason] of rejections) options.onRejected(deadLetter, reason)
       if (!isDryRun) {
         await producer.send(records)
@@ -40,22 +49,29 @@ export async function replayDeadLetters(broker: Broker, options: ReplayOptions):
       }
       replayed += records.length
       rejected += rejections.length
+      skipped += marked
     }
   } finally {
     await producer.close()
   }
-  return { replayed, rejected }
+  return { replayed, rejected, skipped }
 }
 
-function replayRecordsOf(polled: readonly PartitionRecords[], { matches, targetTopic }: ReplayOptions) {
+function replayRecordsOf(
+  polled: readonly PartitionRecords[],
+  marks: ReplayMarks,
+  { matches, targetTopic }: ReplayOptions,
+) {
   const records: NewRecord[] = []
   const rejections: (readonly [DeadLetterRecord, string])[] = []
+  let marked = 0
   for (const { partition, records: stored } of polled) {
     for (const deadLetter of stored.map((record) => parseDeadLetter(partition, record)).filter(matches)) {
       const original = toReplayRecord(deadLetter, targetTopic)
-      if (typeof original === 'string') rejections.push([deadLetter, original])
+      if (isMarked(marks, { partition, offset: deadLetter.record.offset })) marked += 1
+      else if (typeof original === 'string') rejections.push([deadLetter, original])
       else records.push(original)
     }
   }
-  return { records, rejections }
+  return { records, rejections, marked }
 }

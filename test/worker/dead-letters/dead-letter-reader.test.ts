@@ -1,0 +1,45 @@
+import { join } from 'node:path'
+import { expect, it, onTestFinished } from 'vitest'
+import type { Broker } from '../../../src/broker/broker.ts'
+import { openBroker } from '../../../src/broker/open-broker.ts'
+import { silentLogger } from '../../../src/common/logging/logger.ts'
+import { DeadLetterReader } from '../../../src/worker/dead-letters/dead-letter-reader.ts'
+import { temporaryDirectory } from '../../support/temporary-directory.ts'
+
+const SCAN = { topic: 'dead', limit: 10, connector: 'sink' }
+
+async function open(): Promise<Broker> {
+  const address = { kind: 'embedded', directory: join(temporaryDirectory(), 'data') } as const
+  const broker = await openBroker(address, { logger: silentLogger() })
+  onTestFinished(() => broker.close())
+  await broker.topics.create({ name: 'dead', partitions: 1 })
+  return broker
+}
+
+it('a dead-letter topic that cannot be read in time is reported, and its thread ends', async () => {
+  const reader = new DeadLetterReader(await open(), 0)
+  await expect(reader.scan(SCAN)).rejects.toMatchObject({
+    code: 'dead_letters_unreadable',
+    message: "the dead-letter topic 'dead' cannot be read: not read within 0 ms",
+  })
+})
+
+it('two requests read dead letters at once, four wait, and a further one is refused', async () => {
+  const reader = new DeadLetterReader(await open())
+  const running = [1, 2, 3, 4, 5, 6].map(() => reader.scan(SCAN))
+  await expect(reader.scan(SCAN)).rejects.toMatchObject({ code: 'dead_letters_busy' })
+  expect((await Promise.all(running)).map((result) => result?.records)).toEqual([[], [], [], [], [], []])
+  expect(await reader.read('dead', [{ partition: 0, offset: 7 }])).toEqual([undefined])
+})
+
+it('100,000 small records in large batches are read within the limits', async () => {
+  const broker = await open()
+  const producer = await broker.producer({ compression: 'gzip', batchBytesMax: 8_000_000 })
+  const small = { topic: 'dead', key: null, value: Buffer.from('x'), headers: [], timestampMs: 1 }
+  await producer.send(Array.from({ length: 100_000 }, () => small))
+  await producer.close()
+  const found = await new DeadLetterReader(broker).scan({ ...SCAN, exceptionClass: 'None' })
+  expect(found?.records).toEqual([])
+  // A scan stops after its maximum, and says where to continue.
+  expect(found?.partitions[0]?.olderBefore).toBeGreaterThan(90_000)
+})
