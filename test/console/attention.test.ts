@@ -117,6 +117,14 @@ describe('resources', () => {
     ])
   })
 
+  it('that drift are listed also if their connector is listed with its trace', () => {
+    const failing = resource({ reason: 'TaskFailed', isStalled: false, drift: 'differs in file' })
+    const states = attentionOfResources([failing], new Set(['default/orders'])).map(({ state }) => state)
+    expect(states).toEqual(['Drifted'])
+    const reported = resource({ reason: 'Drifted', isStalled: false, drift: 'differs in file' })
+    expect(attentionOfResources([reported], new Set()).map(({ state }) => state)).toEqual(['Drifted'])
+  })
+
   it('that declare the same object are distinguished by the one that owns it', () => {
     const [loser, owner] = [resource({ name: 'a', reason: 'Conflict' }), resource({ name: 'b', ready: 'True' })]
     const wanted = { kind: 'Connector', runtime: 'default', object: 'orders' }

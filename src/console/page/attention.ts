@@ -174,11 +174,16 @@ export function attentionOfResources(
     found.filter(({ reason }) => UNREACHABLE.has(reason)),
     ({ reason, runtime = '' }) => `${reason} ${runtime}`,
   )
-  const others = found.filter(
-    ({ reason, runtime, object }) =>
-      !UNREACHABLE.has(reason) && !(SHOWN_BY_CONNECTOR.has(reason) && shown.has(`${runtime}/${object}`)),
-  )
-  return [...[...waiting.values()].map(unreachable), ...others.map(itemOf)]
+  const others = found.flatMap((one): readonly AttentionItem[] => {
+    const { reason, runtime, object, drift } = one
+    if (UNREACHABLE.has(reason)) return []
+    const isShown = SHOWN_BY_CONNECTOR.has(reason) && shown.has(`${runtime}/${object}`)
+    return [
+      ...(needsAttention(one) && !isShown ? [itemOf(one)] : []),
+      ...(drift !== undefined && reason !== 'Drifted' ? [driftOf(one, drift)] : []),
+    ]
+  })
+  return [...[...waiting.values()].map(unreachable), ...others]
 }
 
 function unreachable(waiting: readonly ReportedResource[]): AttentionItem {
@@ -187,7 +192,7 @@ function unreachable(waiting: readonly ReportedResource[]): AttentionItem {
   return {
     tone: 'bad',
     state: reason,
-    title: `${waiting.length} resources wait for the ${kind} ${runtime}`,
+    title: `${waiting.length} ${waiting.length === 1 ? 'resource waits' : 'resources wait'} for the ${kind} ${runtime}`,
     reason: message,
     nextStep: RESOURCE_STEPS[reason] ?? '',
     path: ['resources'],
@@ -196,23 +201,31 @@ function unreachable(waiting: readonly ReportedResource[]): AttentionItem {
 }
 
 function itemOf(resource: ReportedResource): AttentionItem {
-  const { kind, namespace, name, ready, reason, message, drift, runtime = '', object } = resource
-  const isDrift = ready === 'True' && drift !== undefined
+  const { reason, message, drift } = resource
+  return {
+    tone: reason === 'Deleting' ? 'waiting' : 'bad',
+    state: reason,
+    reason: message,
+    nextStep: RESOURCE_STEPS[reason] ?? 'Read the message, and change the resource.',
+    ...titleAndLink(resource, drift === undefined ? [] : ['declared']),
+  }
+}
+
+function driftOf(resource: ReportedResource, drift: string): AttentionItem {
+  const nextStep = RESOURCE_STEPS['Drifted'] ?? ''
+  return { tone: 'waiting', state: 'Drifted', reason: drift, nextStep, ...titleAndLink(resource, ['declared']) }
+}
+
+function titleAndLink(
+  { kind, namespace, name, runtime = '', object }: ReportedResource,
+  section: readonly string[],
+): Pick<AttentionItem, 'title' | 'path' | 'filters'> {
   const views: Readonly<Record<string, string>> = { Connector: 'connectors', Subject: 'subjects' }
   const view = views[kind]
-  const path =
-    view === undefined || object === undefined
-      ? ['resources']
-      : [view, object, ...(drift === undefined ? [] : ['declared'])]
-  return {
-    tone: isDrift || reason === 'Deleting' ? 'waiting' : 'bad',
-    state: isDrift ? 'Drifted' : reason,
-    title: `${kind} ${namespace === '' ? '' : `${namespace}/`}${name}`,
-    reason: isDrift ? drift : message,
-    nextStep: RESOURCE_STEPS[isDrift ? 'Drifted' : reason] ?? 'Read the message, and change the resource.',
-    path,
-    filters: view === undefined || object === undefined ? { search: name } : { runtime },
-  }
+  const title = `${kind} ${namespace === '' ? '' : `${namespace}/`}${name}`
+  return view === undefined || object === undefined
+    ? { title, path: ['resources'], filters: { search: name } }
+    : { title, path: [view, object, ...section], filters: { runtime } }
 }
 
 /** A runtime that does not respond, or refuses. */

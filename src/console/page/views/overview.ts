@@ -144,14 +144,16 @@ function WorkerOverview({ runtime, connectors, metrics }: WorkerQueries) {
     <h2>Worker <small>${runtime.name}</small></h2>
     ${connectors.error.value && html`<p class="error" role="alert">${connectors.error.value.message}</p>`}
     <ul class="counts">
-      <li><a href=${hrefOf(['connectors'], filters)}>${rows.length} connectors</a></li>
+      <li><a href=${hrefOf(['connectors'], filters)}>${connectors.data.value ? rows.length : 'unknown'} connectors</a></li>
       ${[...counts].map(
         ([state, ofState]) => html`<li key=${state}>
           <a href=${hrefOf(['connectors'], { ...filters, state })}><${StateBadge} state=${state} /> ${ofState.length}</a>
         </li>`,
       )}
-      <li>tasks: ${taskStates(known).length === 0 && 'none'}
-        ${taskStates(known).map(([state, count]) => html` <${StateBadge} key=${state} state=${state} /> ${count}`)}</li>
+      ${
+        taskStates(known).length > 0 &&
+        html`<li>tasks: ${taskStates(known).map(([state, count]) => html`<${StateBadge} key=${state} state=${state} /> ${count}${' '}`)}</li>`
+      }
     </ul>
     ${
       workers.length > 0 &&
