@@ -33,6 +33,12 @@ it('Rates of several workers are added, and of their latencies the highest is sh
   expect(plots.map(({ title }) => title)).toEqual(['Throughput', 'Lag', 'Latency', 'Errors'])
 })
 
+it('A worker that has no sample of the last 10 s yet counts with the one before, and no longer', () => {
+  const early = part({ series: { recordsOut: [5, 5] } }, [0, 10_000])
+  const late = part({ series: { recordsOut: [1, 1, 1, 1] } }, [9_000, 19_000, 29_000, 39_000])
+  expect(linesOf(plotsOf('source', early, late), 'Throughput')?.[0]).toEqual(['written to topics', 6, 6, 6, 1])
+})
+
 it('A source has no lag, and only durations that have values are shown', () => {
   const plots = plotsOf('source', part({ series: { batchMs: [null, 4, null], errors: [0, 1, 0] } }))
   expect(linesOf(plots, 'Mean durations')).toEqual([['poll', null, 4, null]])

@@ -109,25 +109,30 @@ function timesOf(workers: readonly MetricsPart[]): readonly number[] {
     .map((step) => step * STEP_MS)
 }
 
+/**
+ * Workers do not sample at the same moment: one without a sample at a time counts with the one before, so that the sum of all
+ * is not that of some.
+ */
 function combined(
   times: readonly number[],
   workers: readonly MetricsPart[],
   read: (worker: MetricsPart) => Values | 0 | undefined,
   combine: Combine,
 ): Values {
-  const byStep = new Map<number, number>()
-  for (const { time, value } of workers.flatMap((worker) => samplesOf(worker, read(worker)))) {
-    const known = byStep.get(time)
-    byStep.set(time, known === undefined ? value : combine(known, value))
-  }
-  return times.map((time) => byStep.get(time) ?? null)
+  const samples = workers.map((worker) => samplesOf(worker, read(worker)))
+  return times.map((time) => {
+    const known = samples
+      .map((ofWorker) => (ofWorker.has(time) ? ofWorker.get(time) : ofWorker.get(time - STEP_MS)))
+      .filter((value) => typeof value === 'number')
+    return known.length === 0 ? null : known.reduce(combine)
+  })
 }
 
-function samplesOf({ times = [] }: MetricsPart, values: Values | 0 | undefined) {
-  return times.flatMap((time, at) => {
-    const value = values === 0 ? 0 : values?.[at]
-    return typeof value === 'number' ? [{ time: Math.floor(time / STEP_MS) * STEP_MS, value }] : []
-  })
+function samplesOf({ times = [] }: MetricsPart, values: Values | 0 | undefined): ReadonlyMap<number, number | null> {
+  if (values === undefined) return new Map()
+  return new Map(
+    times.map((time, at) => [Math.floor(time / STEP_MS) * STEP_MS, values === 0 ? 0 : (values[at] ?? null)] as const),
+  )
 }
 
 /** Undefined if there is no value. */
