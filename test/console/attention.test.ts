@@ -186,11 +186,15 @@ describe('the group of a worker', () => {
   })
 
   it('reports the highest lag of a connector, and the errors of all its tasks', () => {
-    const items = attentionOfLoads(RUNTIME, connectorRows(connectors('x'), metrics))
+    const rows = connectorRows(connectors('x'), metrics)
+    const items = attentionOfLoads(RUNTIME, rows, new Set())
     expect(items.map(({ state, reason }) => [state, reason.slice(0, 30)])).toEqual([
       ['LAGGING', 'A partition has 100,001 record'],
       ['ERRORS', '2 records failed in the last h'],
     ])
+    expect(items.map(({ path }) => path[2])).toEqual(['metrics', 'log'])
+    const [, deadLetters] = attentionOfLoads(RUNTIME, rows, new Set(['orders']))
+    expect(deadLetters).toMatchObject({ state: 'DEAD LETTERS', path: ['connectors', 'orders', 'dead-letters'] })
   })
 })
 

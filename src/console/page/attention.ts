@@ -87,8 +87,24 @@ export function attentionOfConnectors(runtime: NamedRuntime, rows: readonly Conn
   })
 }
 
-/** Sinks that lag, and connectors whose records fail, by the metrics of their workers. */
-export function attentionOfLoads(runtime: NamedRuntime, rows: readonly ConnectorRow[]): readonly AttentionItem[] {
+const DEAD_LETTERS = {
+  state: 'DEAD LETTERS',
+  nextStep: 'Read why they failed, correct the cause or the records, and replay them.',
+} as const
+const SKIPPED_RECORDS = {
+  state: 'ERRORS',
+  nextStep: 'Read the log for the reason. Without errors.deadletterqueue.topic.name, the records are not kept.',
+} as const
+
+/**
+ * Sinks that lag, and connectors whose records fail, by the metrics of their workers. `withDeadLetters` are the names of the
+ * connectors with a dead-letter topic.
+ */
+export function attentionOfLoads(
+  runtime: NamedRuntime,
+  rows: readonly ConnectorRow[],
+  withDeadLetters: ReadonlySet<string>,
+): readonly AttentionItem[] {
   return rows.flatMap(({ name, load }): readonly AttentionItem[] => {
     const { lag = 0, errors = 0 } = load ?? {}
     const link = { tone: 'waiting', title: name, filters: { runtime: runtime.name } } as const
@@ -105,9 +121,10 @@ export function attentionOfLoads(runtime: NamedRuntime, rows: readonly Connector
       ...(errors > 0
         ? [
             {
-              ...{ ...link, state: 'ERRORS', path: ['connectors', name] },
-              reason: `${errors.toLocaleString('en')} records failed in the last hour, and are tolerated.`,
-              nextStep: 'Read the dead letters or the log for the reason, correct it, and replay them.',
+              ...link,
+              ...(withDeadLetters.has(name) ? DEAD_LETTERS : SKIPPED_RECORDS),
+              path: ['connectors', name, withDeadLetters.has(name) ? 'dead-letters' : 'log'],
+              reason: `${errors.toLocaleString('en')} records failed in the last hour.`,
             },
           ]
         : []),

@@ -14,6 +14,7 @@ import { AttentionList } from '../components/attention-list.ts'
 import { ImportWindows } from '../components/import-windows.ts'
 import { StateBadge } from '../components/state-badge.ts'
 import { connectorRows, sortConnectors } from '../connector-rows.ts'
+import { deadLetterTopic } from '../dead-letters.ts'
 import { html } from '../html.ts'
 import { hrefOf } from '../location.ts'
 import { type LiveQuery, useQuery } from '../queries.ts'
@@ -119,10 +120,15 @@ function useRegistry(runtime: Runtime): RegistryQueries {
 
 function attentionOfWorker({ runtime, connectors, metrics }: WorkerQueries): readonly AttentionItem[] {
   const rows = sortConnectors(connectorRows(connectors.data.value ?? {}, current(metrics)), '')
+  const withDeadLetters = new Set(
+    Object.entries(connectors.data.value ?? {}).flatMap(([name, { info }]) =>
+      deadLetterTopic(info?.config, info?.type) === '' ? [] : [name],
+    ),
+  )
   const failure = attentionOfRuntime(runtime, connectors.error.value)
   // What is known of a worker that does not respond is old.
   if (failure.length > 0) return failure
-  return [...attentionOfConnectors(runtime, rows), ...attentionOfLoads(runtime, rows)]
+  return [...attentionOfConnectors(runtime, rows), ...attentionOfLoads(runtime, rows, withDeadLetters)]
 }
 
 function attentionOfRegistry({ runtime, subjects, status }: RegistryQueries): readonly AttentionItem[] {
